@@ -1,0 +1,90 @@
+#include "analysis/clang_invocation.h"
+
+#include <clang/Basic/SourceManager.h>
+#include <clang/Driver/Compilation.h>
+#include <clang/Driver/Driver.h>
+#include <clang/Driver/Tool.h>
+#include <clang/Frontend/CompilerInvocation.h>
+#include <llvm/ADT/IntrusiveRefCntPtr.h>
+#include <llvm/ADT/SmallString.h>
+#include <llvm/Support/VirtualFileSystem.h>
+#include <llvm/TargetParser/Host.h>
+
+namespace warplens::analysis {
+
+void FirstError::HandleDiagnostic(clang::DiagnosticsEngine::Level level,
+                                  const clang::Diagnostic& diagnostic) {
+  DiagnosticConsumer::HandleDiagnostic(level, diagnostic);
+  if (level < clang::DiagnosticsEngine::Error || !message_.empty())
+    return;
+  llvm::SmallString<256> reason;
+  diagnostic.FormatDiagnostic(reason);
+  clang::PresumedLoc place;
+  if (diagnostic.hasSourceManager() && diagnostic.getLocation().isValid())
+    place = diagnostic.getSourceManager().getPresumedLoc(diagnostic.getLocation());
+  message_ = place.isValid() ? fmt::format("{}:{}:{}: {}", place.getFilename(), place.getLine(),
+                                           place.getColumn(), reason.c_str())
+                             : std::string(reason);
+}
+
+namespace {
+
+/// The frontend's options (`-cc1 …`) that the driver would compile this half with.
+Expected<std::vector<std::string>> frontend_options(const std::vector<std::string>& arguments,
+                                                    const std::string& source, Half half,
+                                                    const std::vector<std::string>& extra,
+                                                    FirstError& first_error) {
+  // The driver finds Clang's own headers from where its executable lies.
+  const std::string executable = WARPLENS_CLANG_EXECUTABLE;
+  std::vector<std::string> words{executable};
+  const bool names_program = !arguments.empty() && !arguments.front().starts_with("-");
+  words.insert(words.end(), arguments.begin() + names_program, arguments.end());
+  words.insert(words.end(), extra.begin(), extra.end());
+  words.insert(words.end(), {half == Half::device ? "--cuda-device-only" : "--cuda-host-only",
+                             "-fsyntax-only", "-Wno-unused-command-line-argument", source});
+  std::vector<const char*> pointers;
+  for (const std::string& word : words)
+    pointers.push_back(word.c_str());
+
+  clang::DiagnosticsEngine diagnostics(new clang::DiagnosticIDs, new clang::DiagnosticOptions, &first_error,
+                                       /*ShouldOwnClient=*/false);
+  clang::driver::Driver driver(executable, llvm::sys::getDefaultTargetTriple(), diagnostics);
+  driver.setCheckInputsExist(true);
+  std::unique_ptr<clang::driver::Compilation> compilation(driver.BuildCompilation(pointers));
+  if (!first_error.message().empty())
+    return fail("{}", first_error.message());
+  if (compilation)
+    for (const clang::driver::Command& job : compilation->getJobs())
+      if (llvm::StringRef(job.getCreator().getName()) == "clang") {
+        const auto& options = job.getArguments();
+        return std::vector<std::string>(options.begin() + 1, options.end()); // the first is -cc1
+      }
+  return fail("{}: Clang finds nothing to compile here; the command line needs -x cuda", source);
+}
+
+} // namespace
+
+Expected<Compilation> prepare_compilation(const std::vector<std::string>& arguments,
+                                          const std::string& source, Half half,
+                                          const std::vector<std::string>& extra) {
+  Compilation result{std::make_unique<FirstError>(), std::make_unique<clang::CompilerInstance>()};
+  auto options = frontend_options(arguments, source, half, extra, *result.first_error);
+  if (!options)
+    return tl::unexpected(options.error());
+  std::vector<const char*> pointers;
+  for (const std::string& option : *options)
+    pointers.push_back(option.c_str());
+
+  result.compiler->createDiagnostics(result.first_error.get(), /*ShouldOwnClient=*/false);
+  auto invocation = std::make_shared<clang::CompilerInvocation>();
+  if (!clang::CompilerInvocation::CreateFromArgs(*invocation, pointers, result.compiler->getDiagnostics(),
+                                                 WARPLENS_CLANG_EXECUTABLE))
+    return fail("{}", result.first_error->message());
+  invocation->getFrontendOpts().DisableFree = false; // we live on after the compilation
+  invocation->getCodeGenOpts().DisableFree = false;
+  invocation->getDiagnosticOpts().ShowCarets = false; // no "1 warning generated"
+  result.compiler->setInvocation(std::move(invocation));
+  return result;
+}
+
+} // namespace warplens::analysis

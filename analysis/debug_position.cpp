@@ -1,0 +1,82 @@
+#include "analysis/debug_position.h"
+
+#include "analysis/operations.h"
+
+#include <clang/AST/ExprCXX.h>
+#include <clang/Basic/SourceManager.h>
+#include <llvm/Support/FileSystem.h>
+#include <llvm/Support/Path.h>
+
+namespace warplens::analysis {
+
+std::string canonical_file(const std::string& file, const std::string& directory) {
+  llvm::SmallString<256> path(file);
+  if (!directory.empty())
+    llvm::sys::fs::make_absolute(directory, path);
+  if (llvm::sys::fs::make_absolute(path))
+    return file; // the current folder is gone: compare as spelt
+  llvm::sys::path::remove_dots(path, /*remove_dot_dot=*/true);
+  return std::string(path);
+}
+
+Position position_of(const llvm::DILocation& location) {
+  return {canonical_file(location.getFilename().str(), location.getDirectory().str()), location.getLine(),
+          location.getColumn()};
+}
+
+void DebugPositions::visit(const clang::Stmt* statement) {
+  if (!statement || llvm::isa<clang::LambdaExpr>(statement)) // a lambda's body is a function of its own
+    return;
+  if (const auto* binary = llvm::dyn_cast<clang::BinaryOperator>(statement)) {
+    if (binary->isAssignmentOp())
+      accesses_[binary->getLHS()->IgnoreParens()] = binary->getOperatorLoc();
+  } else if (const auto* unary = llvm::dyn_cast<clang::UnaryOperator>(statement)) {
+    if (unary->isIncrementDecrementOp())
+      accesses_[unary->getSubExpr()->IgnoreParens()] = unary->getOperatorLoc();
+  } else if (const auto* construction = llvm::dyn_cast<clang::CXXConstructExpr>(statement)) {
+    if (construction->getConstructor()->isCopyOrMoveConstructor() && construction->getNumArgs() > 0)
+      accesses_[construction->getArg(0)->IgnoreParenImpCasts()] = construction->getExprLoc();
+  } else if (const auto* call = llvm::dyn_cast<clang::CallExpr>(statement)) {
+    const auto* named = llvm::dyn_cast<clang::CXXOperatorCallExpr>(call);
+    const bool assigns = named && named->isAssignmentOp();
+    for (const clang::Expr* argument : call->arguments()) {
+      calls_[argument->IgnoreParens()] = call->getExprLoc();
+      if (assigns)
+        accesses_[argument->IgnoreParenImpCasts()] = named->getOperatorLoc();
+    }
+  }
+  for (const clang::Stmt* child : statement->children())
+    visit(child);
+}
+
+void DebugPositions::enter(const clang::FunctionDecl* function) {
+  if (function_ == function)
+    return;
+  function_ = function;
+  accesses_.clear();
+  calls_.clear();
+  if (const auto* constructor = llvm::dyn_cast<clang::CXXConstructorDecl>(function))
+    for (const clang::CXXCtorInitializer* initializer : constructor->inits())
+      visit(initializer->getInit());
+  visit(function->getBody());
+}
+
+Position DebugPositions::of(const MemoryOperation& operation) {
+  const clang::FunctionDecl* function = definition_of(operation.function);
+  if (!function || !operation.place)
+    return {};
+  enter(function);
+  const clang::Expr* place = operation.place->IgnoreParens();
+  const auto& known = operation.through_pointer ? calls_ : accesses_;
+  const auto found = known.find(place);
+  const clang::SourceManager& sources = context_.getSourceManager();
+  const clang::SourceLocation location =
+      sources.getExpansionLoc(found == known.end() ? place->getExprLoc() : found->second);
+  const clang::PresumedLoc presumed = sources.getPresumedLoc(location);
+  if (presumed.isInvalid())
+    return {};
+  return {canonical_file(presumed.getFilename(), sources.getFileManager().getFileSystemOpts().WorkingDir),
+          presumed.getLine(), presumed.getColumn()};
+}
+
+} // namespace warplens::analysis

@@ -1,0 +1,23 @@
+// A memory access as Clang's AST shows it: what the rewriter finds and the analyses are asked about.
+#pragma once
+
+#include "trace/records.h"
+
+namespace clang {
+class Expr;
+class FunctionDecl;
+} // namespace clang
+
+namespace warplens {
+
+struct MemoryOperation {
+  const clang::FunctionDecl* function =
+      nullptr; ///< the (instantiated) device function whose body it stands in
+  const clang::Expr* place =
+      nullptr;                  ///< the lvalue accessed; where `through_pointer`, the pointer argument itself
+  bool through_pointer = false; ///< atomics, __ldg and the cache-hint loads and stores
+  trace::AccessKind kind = trace::AccessKind::load;
+  trace::CacheOperator cache_operator = trace::CacheOperator::none;
+};
+
+} // namespace warplens

@@ -1,0 +1,149 @@
+#include "analysis/optimise.h"
+
+#include "analysis/clang_invocation.h"
+
+#include <clang/CodeGen/CodeGenAction.h>
+#include <llvm/IR/CallingConv.h>
+#include <llvm/IR/PassManager.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Passes/StandardInstrumentations.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/Transforms/IPO/GlobalDCE.h>
+
+extern "C" {
+void LLVMInitializeNVPTXTargetInfo();
+void LLVMInitializeNVPTXTarget();
+void LLVMInitializeNVPTXTargetMC();
+}
+
+namespace warplens::analysis {
+
+namespace {
+
+std::unique_ptr<llvm::TargetMachine> nvptx_machine(const llvm::Module& module) {
+  static const bool initialised = [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    return true;
+  }();
+  (void)initialised;
+  std::string error;
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(module.getTargetTriple(), error);
+  if (!target)
+    return nullptr; // the passes then know less of the target's costs
+  std::string processor, features;
+  for (const llvm::Function& function : module)
+    if (function.hasFnAttribute("target-cpu")) {
+      processor = function.getFnAttribute("target-cpu").getValueAsString();
+      features = function.getFnAttribute("target-features").getValueAsString();
+      break;
+    }
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      module.getTargetTriple(), processor, features, llvm::TargetOptions(), std::nullopt));
+}
+
+struct Analyses {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  explicit Analyses(llvm::PassBuilder& builder) {
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(components);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loops);
+    builder.crossRegisterProxies(loops, functions, components, modules);
+  }
+};
+
+bool is_kernel(const llvm::Module& module, const llvm::Function& function) {
+  // LLVM, "User Guide for NVPTX Back-end", "Marking Functions as Kernels"
+  if (const llvm::NamedMDNode* notes = module.getNamedMetadata("nvvm.annotations"))
+    for (const llvm::MDNode* note : notes->operands())
+      if (note->getNumOperands() >= 2)
+        if (const auto* named = llvm::dyn_cast_or_null<llvm::ValueAsMetadata>(note->getOperand(0)))
+          if (const auto* what = llvm::dyn_cast<llvm::MDString>(note->getOperand(1)))
+            if (named->getValue() == &function && what->getString() == "kernel")
+              return true;
+  return function.getCallingConv() == llvm::CallingConv::PTX_Kernel;
+}
+
+/// Without relocatable device code nothing outside calls a device function: those that are inlined everywhere
+/// vanish.
+void drop_unreached(llvm::Module& module) {
+  for (llvm::Function& function : module)
+    if (!function.isDeclaration() && !is_kernel(module, function))
+      function.setLinkage(llvm::GlobalValue::InternalLinkage), function.setComdat(nullptr);
+  llvm::PassBuilder builder;
+  Analyses analyses(builder);
+  llvm::ModulePassManager passes;
+  passes.addPass(llvm::GlobalDCEPass());
+  passes.run(module, analyses.modules);
+}
+
+/// libdevice is not linked in, so say of its functions what its code says: they touch no memory but what they
+/// are given pointers to. And of loads through the read-only path that they end, which LLVM 19 does not know.
+void describe_functions(llvm::Module& module) {
+  for (llvm::Function& function : module) {
+    if (function.getName().starts_with("llvm.nvvm.ldg."))
+      function.setWillReturn();
+    if (!function.isDeclaration() || !function.getName().starts_with("__nv_"))
+      continue;
+    const bool takes_pointer =
+        llvm::any_of(function.args(), [](const llvm::Argument& one) { return one.getType()->isPointerTy(); });
+    if (takes_pointer)
+      function.setOnlyAccessesArgMemory();
+    else
+      function.setDoesNotAccessMemory();
+    function.setDoesNotThrow();
+    function.setWillReturn();
+  }
+}
+
+} // namespace
+
+Expected<std::unique_ptr<llvm::Module>> emit_device_module(const std::vector<std::string>& arguments,
+                                                           const std::string& source,
+                                                           llvm::LLVMContext& context) {
+  auto compilation = prepare_compilation(arguments, source, Half::device, {"-O2"});
+  if (!compilation)
+    return tl::unexpected(compilation.error());
+  clang::CompilerInstance& compiler = *compilation->compiler;
+  compiler.getCodeGenOpts().setDebugInfo(llvm::codegenoptions::DebugLineTablesOnly);
+  compiler.getCodeGenOpts().DebugColumnInfo = true;
+  compiler.getCodeGenOpts().DisableLLVMPasses = true;
+  // No libdevice: its code has no lines of the user's. (-nogpulib would also make the driver forget the
+  // toolkit's version.)
+  compiler.getCodeGenOpts().LinkBitcodeFiles.clear();
+  clang::EmitLLVMOnlyAction action(&context);
+  std::unique_ptr<llvm::Module> module;
+  if (compiler.ExecuteAction(action))
+    module = action.takeModule();
+  if (!compilation->first_error->message().empty())
+    return fail("{}", compilation->first_error->message());
+  if (!module)
+    return fail("{}: Clang made no device code of it", source);
+  if (!compiler.getLangOpts().GPURelocatableDeviceCode)
+    drop_unreached(*module);
+  describe_functions(*module);
+  return module;
+}
+
+std::map<Position, std::set<Position>> optimise(llvm::Module& module) {
+  const std::unique_ptr<llvm::TargetMachine> machine = nvptx_machine(module);
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = false;
+  tuning.LoopInterleaving = false;
+  tuning.SLPVectorization = false;
+  llvm::PassInstrumentationCallbacks callbacks;
+  LocationKeeper keeper(module, callbacks);
+  llvm::PassBuilder builder(machine.get(), tuning, std::nullopt, &callbacks);
+  Analyses analyses(builder);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, analyses.modules);
+  return keeper.merged();
+}
+
+} // namespace warplens::analysis

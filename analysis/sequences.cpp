@@ -1,0 +1,239 @@
+#include "analysis/sequences.h"
+
+#include <clang/AST/ExprCXX.h>
+#include <clang/AST/StmtCXX.h>
+#include <llvm/ADT/DenseSet.h>
+#include <llvm/ADT/StringSet.h>
+#include <set>
+
+namespace warplens::analysis {
+
+namespace {
+
+/// CUDA C++ Programming Guide, "Synchronization Functions", "Memory Fence Functions", "Pipeline Primitives";
+/// and Clang's builtins that NVIDIA's headers are written with.
+bool synchronises_by_name(const clang::FunctionDecl& function) {
+  static const llvm::StringSet<> names{"__syncthreads",
+                                       "__syncthreads_count",
+                                       "__syncthreads_and",
+                                       "__syncthreads_or",
+                                       "__syncwarp",
+                                       "__threadfence",
+                                       "__threadfence_block",
+                                       "__threadfence_system",
+                                       "__barrier_sync",
+                                       "__barrier_sync_count",
+                                       "__pipeline_wait_prior",
+                                       "__nvvm_bar0_popc",
+                                       "__nvvm_bar0_and",
+                                       "__nvvm_bar0_or",
+                                       "__nvvm_bar_sync",
+                                       "__nvvm_bar_warp_sync",
+                                       "__nvvm_barrier_sync",
+                                       "__nvvm_barrier_sync_cnt",
+                                       "__nvvm_bar0",
+                                       "__nvvm_membar_cta",
+                                       "__nvvm_membar_gl",
+                                       "__nvvm_membar_sys",
+                                       "__nvvm_cp_async_wait_all",
+                                       "__nvvm_cp_async_wait_group",
+                                       "__nvvm_fence_sc_cluster",
+                                       "atomic_thread_fence",
+                                       "__cxx_atomic_thread_fence",
+                                       "__atomic_thread_fence",
+                                       "__nv_bar_sync"};
+  const clang::IdentifierInfo* identifier = function.getIdentifier();
+  if (!identifier)
+    return false;
+  if (names.contains(identifier->getName()))
+    return true;
+  // cooperative_groups::sync(group) and group.sync(); cuda::barrier's waits
+  const bool waits = identifier->isStr("sync") || identifier->isStr("barrier_wait") ||
+                     identifier->isStr("wait") || identifier->isStr("arrive_and_wait");
+  for (const clang::DeclContext* scope = function.getDeclContext(); waits && scope;
+       scope = scope->getParent())
+    if (const auto* space = llvm::dyn_cast<clang::NamespaceDecl>(scope))
+      if (space->getName() == "cooperative_groups" || space->getName() == "cuda")
+        return true;
+  return false;
+}
+
+/// PTX ISA, "Parallel Synchronization and Communication Instructions".
+bool synchronises(const clang::GCCAsmStmt& assembly) {
+  const llvm::StringRef text = assembly.getAsmString()->getString();
+  return text.contains("bar.") || text.contains("barrier") || text.contains("fence") ||
+         text.contains("cp.async.wait");
+}
+
+/// Which functions end their caller's sequence.
+class Callees {
+public:
+  explicit Callees(const OperationsByFunction& operations) : operations_(operations) {}
+
+  bool end_sequence(const clang::FunctionDecl* callee) {
+    if (!callee)
+      return false; // through a pointer: not known
+    if (synchronises_by_name(*callee))
+      return true;
+    const clang::FunctionDecl* definition = definition_of(callee);
+    if (!definition)
+      return false;
+    if (operations_.count(definition))
+      return true;
+    const auto [entry, is_new] = known_.try_emplace(definition, false); // false also ends recursion
+    if (!is_new)
+      return entry->second;
+    const bool ends = contains_end(definition->getBody());
+    known_[definition] = ends;
+    return ends;
+  }
+
+private:
+  bool contains_end(const clang::Stmt* statement) {
+    if (!statement || llvm::isa<clang::LambdaExpr>(statement))
+      return false;
+    if (const auto* assembly = llvm::dyn_cast<clang::GCCAsmStmt>(statement);
+        assembly && synchronises(*assembly))
+      return true;
+    if (const auto* call = llvm::dyn_cast<clang::CallExpr>(statement);
+        call && end_sequence(call->getDirectCallee()))
+      return true;
+    if (const auto* object = llvm::dyn_cast<clang::CXXConstructExpr>(statement);
+        object && end_sequence(object->getConstructor()))
+      return true;
+    for (const clang::Stmt* child : statement->children())
+      if (contains_end(child))
+        return true;
+    return false;
+  }
+
+  const OperationsByFunction& operations_;
+  std::map<const clang::FunctionDecl*, bool> known_;
+};
+
+/// Walks one function in evaluation order.
+class Numbering {
+public:
+  Numbering(const FunctionOperations& own, std::span<const MemoryOperation> operations,
+            std::span<const std::vector<std::size_t>> waits_for, Callees& callees,
+            std::vector<std::uint32_t>& numbers)
+      : own_(own), operations_(operations), waits_for_(waits_for), callees_(callees), numbers_(numbers) {}
+
+  void walk(const clang::Stmt* statement) {
+    if (!statement)
+      return;
+    if (const auto* counted = llvm::dyn_cast<clang::ForStmt>(statement)) {
+      walk(counted->getInit());
+      walk_loop({counted->getConditionVariableDeclStmt(), counted->getCond(), counted->getBody(),
+                 counted->getInc()});
+    } else if (const auto* head = llvm::dyn_cast<clang::WhileStmt>(statement)) {
+      walk_loop({head->getConditionVariableDeclStmt(), head->getCond(), head->getBody()});
+    } else if (const auto* foot = llvm::dyn_cast<clang::DoStmt>(statement)) {
+      walk_loop({foot->getBody(), foot->getCond()});
+    } else if (const auto* range = llvm::dyn_cast<clang::CXXForRangeStmt>(statement)) {
+      walk(range->getInit());
+      walk(range->getRangeStmt());
+      walk(range->getBeginStmt());
+      walk(range->getEndStmt());
+      walk_loop({range->getCond(), range->getLoopVarStmt(), range->getBody(), range->getInc()});
+    } else if (const auto* binary = llvm::dyn_cast<clang::BinaryOperator>(statement);
+               binary && binary->isAssignmentOp()) {
+      walk(binary->getRHS()); // since C++17 the right operand of an assignment is evaluated first
+      walk(binary->getLHS());
+    } else if (const auto* call = llvm::dyn_cast<clang::CallExpr>(statement)) {
+      walk_call(call);
+    } else if (const auto* construction = llvm::dyn_cast<clang::CXXConstructExpr>(statement)) {
+      walk_children(construction);
+      if (callees_.end_sequence(construction->getConstructor()))
+        end_sequence();
+    } else if (llvm::isa<clang::LabelStmt>(statement)) {
+      end_sequence(); // a goto may come back here
+      walk_children(statement);
+    } else if (llvm::isa<clang::LambdaExpr>(statement)) {
+      return; // its body is a function of its own
+    } else if (const auto* assembly = llvm::dyn_cast<clang::GCCAsmStmt>(statement)) {
+      walk_children(assembly);
+      if (synchronises(*assembly))
+        end_sequence();
+    } else {
+      walk_children(statement);
+    }
+    access(statement, false);
+  }
+
+private:
+  void walk_children(const clang::Stmt* statement) {
+    for (const clang::Stmt* child : statement->children())
+      walk(child);
+  }
+
+  void walk_loop(std::initializer_list<const clang::Stmt*> parts) {
+    end_sequence();
+    for (const clang::Stmt* part : parts)
+      walk(part);
+    end_sequence();
+  }
+
+  void walk_call(const clang::CallExpr* call) {
+    walk(call->getCallee());
+    const auto* named = llvm::dyn_cast<clang::CXXOperatorCallExpr>(call);
+    if (named && named->isAssignmentOp() && named->getNumArgs() == 2) {
+      walk(named->getArg(1));
+      walk(named->getArg(0));
+    } else {
+      for (const clang::Expr* argument : call->arguments())
+        walk(argument);
+    }
+    for (const clang::Expr* argument : call->arguments())
+      access(argument->IgnoreParens(), true); // once all arguments are evaluated
+    if (callees_.end_sequence(call->getDirectCallee()))
+      end_sequence();
+  }
+
+  void access(const clang::Stmt* place, bool through_pointer) {
+    for (const std::size_t index : own_.at(place)) {
+      if (operations_[index].through_pointer != through_pointer)
+        continue;
+      for (const std::size_t load : waits_for_[index])
+        if (in_sequence_.contains(load))
+          end_sequence();
+      number_ += ended_;
+      ended_ = false;
+      numbers_[index] = number_;
+      in_sequence_.insert(index);
+    }
+  }
+
+  void end_sequence() {
+    ended_ |= !in_sequence_.empty();
+    in_sequence_.clear();
+  }
+
+  const FunctionOperations& own_;
+  std::span<const MemoryOperation> operations_;
+  std::span<const std::vector<std::size_t>> waits_for_;
+  Callees& callees_;
+  std::vector<std::uint32_t>& numbers_;
+  std::uint32_t number_ = 0;
+  bool ended_ = false;
+  std::set<std::size_t> in_sequence_;
+};
+
+} // namespace
+
+std::vector<std::uint32_t> sequences(std::span<const MemoryOperation> operations,
+                                     std::span<const std::vector<std::size_t>> waits_for) {
+  std::vector<std::uint32_t> numbers(operations.size(), 0);
+  const OperationsByFunction functions = by_function(operations);
+  Callees callees(functions);
+  for (const auto& [function, own] : functions) {
+    Numbering numbering(own, operations, waits_for, callees, numbers);
+    if (const auto* constructor = llvm::dyn_cast<clang::CXXConstructorDecl>(function))
+      for (const clang::CXXCtorInitializer* initializer : constructor->inits())
+        numbering.walk(initializer->getInit());
+    numbering.walk(function->getBody());
+  }
+  return numbers;
+}
+
+} // namespace warplens::analysis

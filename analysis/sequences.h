@@ -1,0 +1,23 @@
+// Scheduling sequences: the stretches of a kernel between which a warp is likely to be scheduled out.
+#pragma once
+
+#include "analysis/operations.h"
+
+#include <map>
+#include <span>
+#include <vector>
+
+namespace warplens::analysis {
+
+/// Numbers the operations of each function by sequence, from 0 in evaluation order, as "bulk scheduling"
+/// needs it (Baghsorkhi et al., PPoPP 2012). A sequence ends
+///   - where a loop's condition or body begins, and behind the loop;
+///   - at a synchronisation: barriers, __syncwarp, cooperative groups' sync, fences (atomics are none), also
+///   in a function called;
+///   - at a call of a function that has operations, which are numbered on their own;
+///   - before an operation whose address needs a value loaded in this sequence: `waits_for` names such loads
+///   for each operation.
+std::vector<std::uint32_t> sequences(std::span<const MemoryOperation> operations,
+                                     std::span<const std::vector<std::size_t>> waits_for);
+
+} // namespace warplens::analysis

@@ -1,0 +1,18 @@
+# Every library here is a Debian 12 package; tools/packages.txt names them.
+find_package(fmt REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(tl-expected REQUIRED)
+find_package(TBB REQUIRED)
+find_package(Boost REQUIRED COMPONENTS context)
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(tomlplusplus REQUIRED IMPORTED_TARGET tomlplusplus)
+
+find_package(LLVM 19.1 REQUIRED CONFIG PATHS /usr/lib/llvm-19/lib/cmake/llvm)
+find_package(Clang REQUIRED CONFIG NO_DEFAULT_PATH PATHS ${LLVM_LIBRARY_DIR}/cmake/clang) # of that LLVM, not of another
+
+if(WARPLENS_TESTS)
+  find_package(Catch2 REQUIRED)
+endif()

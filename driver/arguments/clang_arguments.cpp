@@ -1,0 +1,47 @@
+#include "driver/arguments/clang_arguments.h"
+
+#include "driver/resources.h"
+#include "driver/version.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace warplens::driver {
+namespace {
+
+// CUDA 13 compiles for sm_75 and newer; Clang 19 knows none newer than sm_90a.
+constexpr int lowest_architecture = 75, highest_architecture = 90;
+
+std::string parsed_architecture(const NvccArguments& nvcc) {
+  int number = lowest_architecture;
+  if (!nvcc.architectures.empty()) {
+    const auto& text = nvcc.architectures.front();
+    std::from_chars(text.data(), text.data() + text.size(), number);
+  }
+  return fmt::format("--cuda-gpu-arch=sm_{}", std::clamp(number, lowest_architecture, highest_architecture));
+}
+
+} // namespace
+
+std::vector<std::string> clang_arguments(const NvccArguments& nvcc, const Toolkit& toolkit) {
+  const auto& parts = resources();
+  std::vector<std::string> arguments{
+      clang, "-x", "cuda", "--cuda-path=" + toolkit.root.string(), parsed_architecture(nvcc),
+      "-std=" + (nvcc.standard.empty() ? std::string("c++17") : nvcc.standard), // nvcc 13's default
+      "-isystem", parts.shim.string(), "-isystem", (toolkit.root / "include/cccl").string(), "-I",
+      parts.include.string(),
+      // Differences in what the two compilers warn of are no concern of the user's.
+      "-Wno-unknown-cuda-version", "-Wno-c++11-narrowing", "-Wno-register",
+      "-Wno-reserved-user-defined-literal", "-w"};
+  for (const char* header : {"warplens_bridge.h"})
+    arguments.insert(arguments.end(), {"-include", (parts.shim / header).string()});
+  arguments.insert(arguments.end(), nvcc.preprocessing.begin(), nvcc.preprocessing.end());
+  for (const auto& flag : nvcc.host_compiler)
+    if (flag.starts_with("-D") || flag.starts_with("-I") || flag == "-fopenmp")
+      arguments.push_back(flag);
+  if (nvcc.fast_math)
+    arguments.insert(arguments.end(), {"-ffast-math", "-fcuda-approx-transcendentals"});
+  return arguments;
+}
+
+} // namespace warplens::driver

@@ -1,0 +1,26 @@
+// The subcommands. Each declares itself on the command line; what it returns when chosen is the exit code's
+// cause.
+#pragma once
+
+#include "support/expected.h"
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace warplens::driver {
+
+/// What main() runs once the command line has been parsed. An error is printed and ends with exit code 1.
+using Action = std::function<Expected<void>()>;
+
+/// `rest` holds what followed `--run` or `--` on the command line.
+void declare_profile(CLI::App& app, const std::vector<std::string>& rest, Action& chosen);
+void declare_run(CLI::App& app, const std::vector<std::string>& rest, Action& chosen);
+void declare_patch(CLI::App& app, Action& chosen);
+void declare_model(CLI::App& app, Action& chosen);
+void declare_report(CLI::App& app, Action& chosen);
+void declare_trace(CLI::App& app, Action& chosen);
+void declare_gpus(CLI::App& app, Action& chosen);
+
+} // namespace warplens::driver

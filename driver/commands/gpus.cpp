@@ -1,0 +1,46 @@
+// `warplens gpus`: what can be modelled.
+
+#include "driver/commands/commands.h"
+#include "driver/resources.h"
+#include "driver/stages/print.h"
+#include "model/gpu.h"
+
+#include <memory>
+
+namespace warplens::driver {
+namespace {
+
+Expected<void> list() {
+  const auto names = model::list_gpus(resources().gpus);
+  if (!names)
+    return tl::unexpected(names.error());
+  std::string text = fmt::format("{:<12} {:<28} {:>4} {:>9}   {}\n", "name", "GPU", "SMs", "L2", "model");
+  for (const auto& name : *names) {
+    const auto gpu = model::load_gpu(name, resources().gpus);
+    if (!gpu)
+      return tl::unexpected(gpu.error());
+    text += fmt::format("{:<12} {:<28} {:>4} {:>6} KB   {}\n", gpu->id, gpu->name, gpu->sms,
+                        gpu->l2_bytes / 1024, gpu->validated ? "validated" : "not validated");
+  }
+  return print_text(text, "");
+}
+
+Expected<void> describe(const std::string& name) {
+  const auto text = model::describe_gpu(name, resources().gpus);
+  if (!text)
+    return tl::unexpected(text.error());
+  return print_text(*text, "");
+}
+
+} // namespace
+
+void declare_gpus(CLI::App& app, Action& chosen) {
+  auto* command =
+      app.add_subcommand("gpus", "list the GPUs that can be modelled, or print one in full with its sources");
+  auto name = std::make_shared<std::string>();
+  command->add_option("name", *name, "a GPU's name, or a file that describes one")->type_name("NAME");
+  command->callback(
+      [name, &chosen] { chosen = [name] { return name->empty() ? list() : describe(*name); }; });
+}
+
+} // namespace warplens::driver

@@ -1,0 +1,46 @@
+// `warplens model`: trace to result.
+
+#include "driver/commands/commands.h"
+#include "driver/options.h"
+#include "driver/stages/print.h"
+#include "driver/stages/simulate.h"
+
+#include <memory>
+
+namespace warplens::driver {
+namespace {
+
+struct Options {
+  std::string trace;
+  ModelOptions model;
+  OutputOptions output;
+};
+
+Expected<void> model_and_print(const Options& options) {
+  const auto gpus = load_gpus(options.model.gpus);
+  if (!gpus)
+    return tl::unexpected(gpus.error());
+  const auto result = simulate(options.trace, *gpus, options.model, options.output.quiet);
+  if (!result)
+    return tl::unexpected(result.error());
+  if (const auto printed = print(*result, options.output); !printed)
+    return printed;
+  if (result->trace_truncated)
+    return fail("{}: the trace was cut short; the result covers what was collected", options.trace);
+  return {};
+}
+
+} // namespace
+
+void declare_model(CLI::App& app, Action& chosen) {
+  auto* command = app.add_subcommand("model", "replay a trace through the model of one or more GPUs");
+  auto options = std::make_shared<Options>();
+  command->add_option("trace", options->trace, "a trace, as --trace keeps it")
+      ->required()
+      ->type_name("TRACE");
+  add_model_options(*command, options->model);
+  add_output_options(*command, options->output, Format::json);
+  command->callback([options, &chosen] { chosen = [options] { return model_and_print(*options); }; });
+}
+
+} // namespace warplens::driver

@@ -1,0 +1,151 @@
+// `warplens profile`, the main flow: instrument → build → run → model → report.
+
+#include "driver/arguments/clang_arguments.h"
+#include "driver/commands/commands.h"
+#include "driver/options.h"
+#include "driver/progress.h"
+#include "driver/stages/build.h"
+#include "driver/stages/instrument.h"
+#include "driver/stages/print.h"
+#include "driver/stages/run_program.h"
+#include "driver/stages/simulate.h"
+#include "support/process.h"
+#include "support/temporary.h"
+
+#include <memory>
+#include <unistd.h>
+
+namespace warplens::driver {
+namespace {
+
+struct ProfileOptions {
+  std::string file;
+  Backend backend = Backend::automatic;
+  std::string nvcc;
+  bool no_probes = false;
+  bool keep = false;
+  ModelOptions model;
+  OutputOptions output;
+  TraceOptions trace;
+};
+
+/// The GPU back end needs a driver and a device; its node is there if the driver is loaded.
+bool gpu_present() {
+  return access("/dev/nvidia0", R_OK | W_OK) == 0;
+}
+
+Expected<BuildRequest> prepare(const ProfileOptions& options, const std::filesystem::path& directory) {
+  const auto words = split_words(options.nvcc);
+  if (!words)
+    return tl::unexpected(words.error());
+  auto nvcc = parse_nvcc_arguments(*words);
+  if (!nvcc)
+    return tl::unexpected(nvcc.error());
+  auto toolkit = find_toolkit();
+  if (!toolkit)
+    return tl::unexpected(toolkit.error());
+  BuildRequest request;
+  request.source = request.original = options.file;
+  request.clang_arguments = clang_arguments(*nvcc, *toolkit);
+  request.nvcc = std::move(*nvcc);
+  request.toolkit = std::move(*toolkit);
+  request.directory = directory;
+  return request;
+}
+
+Expected<void> instrument_source(BuildRequest& request, bool quiet) {
+  Stage stage("instrument", quiet);
+  const auto instrumented = instrument(request.original, request.clang_arguments, request.directory);
+  if (!instrumented)
+    return tl::unexpected(instrumented.error());
+  request.source = instrumented->file;
+  stage.done(fmt::format("{}: {} accesses probed, {} removed by the compiler, {} not seen",
+                         request.original.string(), instrumented->sites, instrumented->removed,
+                         instrumented->unseen));
+  return {};
+}
+
+Expected<std::filesystem::path> build(const BuildRequest& request, Backend backend, bool quiet) {
+  Stage stage("build", quiet);
+  auto program = backend == Backend::gpu ? build_for_gpu(request) : build_for_cpu(request);
+  if (program)
+    stage.done(backend == Backend::gpu ? "for the GPU, with nvcc" : "for the CPU back end, with Clang");
+  return program;
+}
+
+Expected<void> profile(const ProfileOptions& options, const std::vector<std::string>& program_arguments) {
+  const bool quiet = options.output.quiet;
+  const auto gpus = load_gpus(options.model.gpus);
+  if (!gpus)
+    return tl::unexpected(gpus.error());
+  auto directory = TemporaryDirectory::create();
+  if (!directory)
+    return tl::unexpected(directory.error());
+  if (options.keep) {
+    directory->keep();
+    complain(fmt::format("intermediate files stay in {}", directory->path().string()));
+  }
+  auto request = prepare(options, directory->path());
+  if (!request)
+    return tl::unexpected(request.error());
+
+  if (!options.no_probes)
+    if (const auto done = instrument_source(*request, quiet); !done)
+      return done;
+  const auto backend =
+      options.backend == Backend::automatic ? (gpu_present() ? Backend::gpu : Backend::cpu) : options.backend;
+  const auto program = build(*request, backend, quiet);
+  if (!program)
+    return tl::unexpected(program.error());
+
+  RunRequest run;
+  run.command = {program->string()};
+  run.command.insert(run.command.end(), program_arguments.begin(), program_arguments.end());
+  run.name = options.file;
+  run.options = options.trace;
+  run.gpus = *gpus;
+  if (options.no_probes) {
+    const auto ended = run_program(run, quiet);
+    return ended && !ended->empty() ? fail("{}", *ended) : ended.map([](const auto&) {});
+  }
+  run.trace = trace_path(options.trace, directory->path());
+  run.stdout_to_stderr = options.output.file.empty();
+  return trace_model_print(run, options.model, options.output);
+}
+
+} // namespace
+
+void declare_profile(CLI::App& app, const std::vector<std::string>& rest, Action& chosen) {
+  auto* command =
+      app.add_subcommand("profile", "profile one .cu file: instrument, build, run, model and report");
+  auto options = std::make_shared<ProfileOptions>();
+  command->add_option("file", options->file, "the CUDA source")->required()->type_name("FILE.cu");
+  command
+      ->add_option_function<std::string>(
+          "--backend",
+          [options](const std::string& name) {
+            options->backend = name == "gpu"   ? Backend::gpu
+                               : name == "cpu" ? Backend::cpu
+                                               : Backend::automatic;
+          },
+          "where the program runs: auto takes the GPU where there is one")
+      ->check(CLI::IsMember({"auto", "gpu", "cpu"}))
+      ->default_str("auto");
+  command
+      ->add_option("--nvcc", options->nvcc,
+                   "what nvcc is given to compile it, as one word: --nvcc \"-O3 -Iinclude\"")
+      ->type_name("ARGS");
+  add_model_options(*command, options->model);
+  add_trace_options(*command, options->trace);
+  add_output_options(*command, options->output, Format::text);
+  command->add_flag("--no-probes", options->no_probes,
+                    "build and run it as it is, without a report (to compare)");
+  command->add_flag("--keep", options->keep, "leave the intermediate files in place and say where");
+  command->footer(
+      "  --run ARGS...                 the rest of the line: the program's own arguments\n\n"
+      "The program's output goes to stderr where the report goes to stdout, and stays on stdout with -o.");
+  command->callback(
+      [options, &rest, &chosen] { chosen = [options, &rest] { return profile(*options, rest); }; });
+}
+
+} // namespace warplens::driver

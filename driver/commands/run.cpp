@@ -1,0 +1,55 @@
+// `warplens run`: runs a program that was built with probes; models and reports when it ends.
+
+#include "driver/commands/commands.h"
+#include "driver/options.h"
+#include "driver/stages/print.h"
+#include "driver/stages/run_program.h"
+#include "driver/stages/simulate.h"
+#include "support/temporary.h"
+
+#include <memory>
+
+namespace warplens::driver {
+namespace {
+
+struct RunOptions {
+  ModelOptions model;
+  OutputOptions output;
+  TraceOptions trace;
+};
+
+Expected<void> run_and_report(const RunOptions& options, const std::vector<std::string>& program) {
+  const auto gpus = load_gpus(options.model.gpus);
+  if (!gpus)
+    return tl::unexpected(gpus.error());
+  const auto directory = TemporaryDirectory::create();
+  if (!directory)
+    return tl::unexpected(directory.error());
+  RunRequest run;
+  run.command = program;
+  run.name = program.front();
+  run.options = options.trace;
+  run.gpus = *gpus;
+  run.trace = trace_path(options.trace, directory->path());
+  run.stdout_to_stderr = options.output.file.empty();
+  return trace_model_print(run, options.model, options.output);
+}
+
+} // namespace
+
+void declare_run(CLI::App& app, const std::vector<std::string>& rest, Action& chosen) {
+  auto* command =
+      app.add_subcommand("run", "run a program that was built with probes; model and report when it ends");
+  auto options = std::make_shared<RunOptions>();
+  add_model_options(*command, options->model);
+  add_trace_options(*command, options->trace);
+  add_output_options(*command, options->output, Format::text);
+  command->footer("  -- PROGRAM ARGS...            what to run");
+  command->callback([options, &rest, &chosen] {
+    if (rest.empty())
+      throw CLI::RequiredError("-- PROGRAM");
+    chosen = [options, &rest] { return run_and_report(*options, rest); };
+  });
+}
+
+} // namespace warplens::driver

@@ -1,0 +1,66 @@
+// `warplens trace`: looks into a trace file.
+
+#include "driver/commands/commands.h"
+#include "driver/stages/print.h"
+#include "trace/inspect.h"
+
+#include <iostream>
+#include <memory>
+#include <sstream>
+
+namespace warplens::driver {
+namespace {
+
+Expected<void> print_info(const std::string& file) {
+  const auto reader = trace::Reader::open(file);
+  if (!reader)
+    return tl::unexpected(reader.error());
+  std::ostringstream text;
+  trace::print_info(*reader, text);
+  return print_text(text.str(), "");
+}
+
+Expected<void> dump(const std::string& file) {
+  const auto reader = trace::Reader::open(file);
+  if (!reader)
+    return tl::unexpected(reader.error());
+  return trace::dump(*reader, std::cout);
+}
+
+Expected<void> check(const std::string& file) {
+  const auto reader = trace::Reader::open(file);
+  if (!reader)
+    return tl::unexpected(reader.error());
+  const auto findings = trace::check(*reader);
+  if (!findings)
+    return tl::unexpected(findings.error());
+  std::string text;
+  for (const auto& line : findings->first)
+    text += line + "\n";
+  if (findings->count == 0)
+    text = fmt::format("{}: nothing wrong{}\n", file, reader->truncated() ? ", but it was cut short" : "");
+  if (const auto printed = print_text(text, ""); !printed)
+    return printed;
+  if (findings->count != 0)
+    return fail("{}: {} thing{} wrong", file, findings->count, findings->count == 1 ? "" : "s");
+  return {};
+}
+
+} // namespace
+
+void declare_trace(CLI::App& app, Action& chosen) {
+  auto* command = app.add_subcommand("trace", "look into a trace file");
+  command->require_subcommand(1);
+  const auto add = [&](const char* name, const char* description,
+                       Expected<void> (*action)(const std::string&)) {
+    auto* verb = command->add_subcommand(name, description);
+    auto file = std::make_shared<std::string>();
+    verb->add_option("trace", *file, "a trace, as --trace keeps it")->required()->type_name("TRACE");
+    verb->callback([file, action, &chosen] { chosen = [file, action] { return action(*file); }; });
+  };
+  add("info", "what it holds: program, launches, sizes", print_info);
+  add("dump", "everything, one line per record", dump);
+  add("check", "read all of it and check what readers rely on", check);
+}
+
+} // namespace warplens::driver

@@ -1,0 +1,112 @@
+// warplens-compile: the stages that need Clang and LLVM, as a program of their own that warplens starts.
+//
+//   warplens-compile rewrite --output DIR --summary FILE SOURCE -- CLANG-ARGUMENTS...
+//   warplens-compile patch --include DIR SOURCE -- CLANG-ARGUMENTS...
+//   warplens-compile lower BITCODE OBJECT
+
+#include "lowering/lower.h"
+#include "rewriter/instrument.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace {
+
+using namespace warplens;
+namespace fs = std::filesystem;
+
+Expected<void> write_file(const fs::path& path, const std::string& text) {
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  if (!(file << text).flush())
+    return fail("{}: error: cannot be written: {}", path.string(), std::strerror(errno));
+  return {};
+}
+
+nlohmann::json list(const std::vector<rewriter::Unseen>& accesses) {
+  auto json = nlohmann::json::array();
+  for (const auto& access : accesses)
+    json.push_back({{"file", access.file},
+                    {"line", access.line},
+                    {"column", access.column},
+                    {"expression", access.expression},
+                    {"reason", access.reason}});
+  return json;
+}
+
+Expected<void> rewrite(const rewriter::Request& request, const fs::path& summary) {
+  const auto instrumented = rewriter::instrument(request);
+  if (!instrumented)
+    return tl::unexpected(instrumented.error());
+  for (const auto& file : instrumented->files)
+    if (auto written = write_file(file.copy, file.text); !written)
+      return written;
+  const nlohmann::json json{
+      {"file", instrumented->files.front().copy.string()}, {"sites", instrumented->sites.size()},
+      {"removed", instrumented->removed.size()},           {"unseen", instrumented->unseen.size()},
+      {"removed_accesses", list(instrumented->removed)},   {"unseen_accesses", list(instrumented->unseen)}};
+  return write_file(summary, json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+Expected<void> print_patch(const rewriter::Request& request, const fs::path& include) {
+  const auto instrumented = rewriter::instrument(request);
+  if (!instrumented)
+    return tl::unexpected(instrumented.error());
+  const auto diff = rewriter::print_patch(*instrumented, include);
+  if (std::fwrite(diff.data(), 1, diff.size(), stdout) != diff.size() || std::fflush(stdout) != 0)
+    return fail("stdout: error: {}", std::strerror(errno));
+  return {};
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  rewriter::Request request;
+  if (const auto separator = std::ranges::find(arguments, "--"); separator != arguments.end()) {
+    request.clang_arguments.assign(separator + 1, arguments.end());
+    arguments.erase(separator, arguments.end());
+  }
+
+  CLI::App app("the stages of warplens that need Clang and LLVM; warplens starts it", "warplens-compile");
+  app.require_subcommand(1);
+  std::string source, summary, include;
+  lowering::Request lower;
+  std::string bitcode, object, output;
+  auto* rewrite_command = app.add_subcommand("rewrite", "write the instrumented copies of a source");
+  rewrite_command->add_option("--output", output, "folder of the copies")->required();
+  rewrite_command->add_option("--summary", summary, "JSON: what was done")->required();
+  rewrite_command->add_option("source", source)->required();
+  auto* patch_command = app.add_subcommand("patch", "print the instrumentation as a diff");
+  patch_command->add_option("--include", include, "folder that holds warplens/probe.h")->required();
+  patch_command->add_option("source", source)->required();
+  auto* lower_command = app.add_subcommand("lower", "NVPTX bitcode to an x86-64 object");
+  lower_command->add_option("bitcode", bitcode)->required();
+  lower_command->add_option("object", object)->required();
+  std::ranges::reverse(arguments);
+  try {
+    app.parse(arguments);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+
+  request.source = source;
+  request.output_directory = output;
+  lower.bitcode = bitcode;
+  lower.object = object;
+  const auto done = rewrite_command->parsed() ? rewrite(request, summary)
+                    : patch_command->parsed() ? print_patch(request, include)
+                                              : lowering::lower(lower);
+  if (!done) {
+    std::fputs((done.error().message + "\n").c_str(), stderr);
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,86 @@
+// warplens: per source line, what the memory hierarchy does to each access of a CUDA program.
+
+#include "driver/commands/commands.h"
+#include "driver/progress.h"
+#include "driver/toolkit.h"
+#include "driver/version.h"
+
+#include <algorithm>
+#include <exception>
+#include <new>
+
+namespace {
+
+using namespace warplens;
+
+std::string version_text() {
+  const auto toolkit = driver::find_toolkit();
+  return fmt::format("warplens {}\nLLVM {}\nCUDA {}", driver::version, driver::llvm_version,
+                     toolkit ? fmt::format("{} ({})", toolkit->version, toolkit->root.string())
+                             : "not found");
+}
+
+/// `profile … --run ARGS…` and `run … -- PROGRAM ARGS…`: the rest of the line is the program's and not ours
+/// to parse.
+std::vector<std::string> take_rest(std::vector<std::string>& arguments) {
+  if (arguments.empty())
+    return {};
+  const std::string separator = arguments.front() == "profile" ? "--run" : "--";
+  const auto found = std::ranges::find(arguments, separator);
+  if (found == arguments.end())
+    return {};
+  std::vector<std::string> rest(found + 1, arguments.end());
+  arguments.erase(found, arguments.end());
+  return rest;
+}
+
+int run_command_line(std::vector<std::string> arguments) {
+  CLI::App app(
+      "Warplens tells, line by line, what the memory hierarchy does to each access of a CUDA program:\n"
+      "how often it hits in L1 and L2, what latency to expect, and how sure that is. No GPU needed.\n\n"
+      "  warplens profile FILE.cu --gpu a100 --run ARGS...     is where to start",
+      "warplens");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", version_text);
+  app.get_formatter()->column_width(34);
+  app.fallthrough(false);
+
+  driver::Action chosen;
+  const auto rest = take_rest(arguments);
+  driver::declare_profile(app, rest, chosen);
+  driver::declare_run(app, rest, chosen);
+  driver::declare_patch(app, chosen);
+  driver::declare_model(app, chosen);
+  driver::declare_report(app, chosen);
+  driver::declare_trace(app, chosen);
+  driver::declare_gpus(app, chosen);
+
+  std::ranges::reverse(arguments); // as CLI11 takes a vector
+  try {
+    app.parse(arguments);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success))
+      return app.exit(error);
+    driver::complain(fmt::format("{} (see warplens --help)", error.what()));
+    return 2;
+  }
+  if (const auto done = chosen(); !done) {
+    driver::complain(done.error().message);
+    return 1;
+  }
+  return 0;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run_command_line(std::vector<std::string>(argv + 1, argv + argc));
+  } catch (const std::bad_alloc&) {
+    driver::complain(
+        "out of memory: fewer --threads, a smaller --snapshot-blocks or fewer --gpu names need less");
+  } catch (const std::exception& error) {
+    driver::complain(error.what());
+  }
+  return 1;
+}

@@ -1,0 +1,21 @@
+#include "driver/resources.h"
+
+#include "support/process.h"
+
+namespace warplens::driver {
+
+const Resources& resources() {
+  static const Resources found = [] {
+    const auto root = executable_directory().parent_path();
+    const auto share = root / "share/warplens";
+    return Resources{root / "libexec/warplens/warplens-compile",
+                     root / "lib/warplens",
+                     share / "include",
+                     share / "shim",
+                     share / "gpus",
+                     share / "redirected_symbols.txt"};
+  }();
+  return found;
+}
+
+} // namespace warplens::driver

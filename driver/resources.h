@@ -1,0 +1,20 @@
+// Where the parts of this installation (or build tree: they have the same shape) lie.
+#pragma once
+
+#include <filesystem>
+
+namespace warplens::driver {
+
+struct Resources {
+  std::filesystem::path compile;            ///< the warplens-compile executable
+  std::filesystem::path libraries;          ///< what is linked into the user's program
+  std::filesystem::path include;            ///< holds warplens/probe.h
+  std::filesystem::path shim;               ///< headers that let Clang parse CUDA 13
+  std::filesystem::path gpus;               ///< one TOML file per GPU
+  std::filesystem::path redirected_symbols; ///< what objcopy redirects in objects for the GPU back end
+};
+
+/// Found from the place of the running executable.
+const Resources& resources();
+
+} // namespace warplens::driver

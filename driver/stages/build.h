@@ -1,0 +1,29 @@
+// Stage: (instrumented) source → program.
+#pragma once
+
+#include "driver/arguments/nvcc_arguments.h"
+#include "driver/toolkit.h"
+#include "support/expected.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace warplens::driver {
+
+struct BuildRequest {
+  std::filesystem::path source;   ///< what is compiled
+  std::filesystem::path original; ///< the user's file; its folder is where its quoted includes are looked for
+  NvccArguments nvcc;
+  std::vector<std::string> clang_arguments; ///< see clang_arguments()
+  Toolkit toolkit;
+  std::filesystem::path directory; ///< objects and the program go there
+};
+
+/// A program that runs without a GPU: the device half lowered to x86-64, our runtime in cudart's place.
+Expected<std::filesystem::path> build_for_cpu(const BuildRequest& request);
+
+/// A program for NVIDIA GPUs, compiled by the real nvcc with the user's own flags, our runtime linked in.
+Expected<std::filesystem::path> build_for_gpu(const BuildRequest& request);
+
+} // namespace warplens::driver

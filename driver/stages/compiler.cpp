@@ -1,0 +1,39 @@
+#include "driver/stages/compiler.h"
+
+#include "support/process.h"
+
+#include <sstream>
+
+namespace warplens::driver {
+namespace {
+
+std::string first_error(const std::string& output) {
+  std::istringstream lines(output);
+  std::string first;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("error:") != std::string::npos || line.find("undefined reference") != std::string::npos ||
+        line.find(" fatal") != std::string::npos)
+      return line;
+    if (first.empty())
+      first = line;
+  }
+  return first.empty() ? "it said nothing" : first;
+}
+
+} // namespace
+
+Expected<std::string> run_compiler(const std::vector<std::string>& arguments) {
+  Command command;
+  command.arguments = arguments;
+  command.capture_output = true;
+  auto finished = run(command);
+  if (!finished)
+    return tl::unexpected(finished.error());
+  if (finished->signal != 0)
+    return fail("{} was ended by signal {}", arguments.front(), finished->signal);
+  if (finished->exit_code != 0)
+    return fail("{}", first_error(finished->output));
+  return std::move(finished->output);
+}
+
+} // namespace warplens::driver

@@ -1,0 +1,57 @@
+#include "driver/stages/instrument.h"
+
+#include "driver/resources.h"
+#include "driver/stages/compiler.h"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace warplens::driver {
+namespace {
+
+/// `warplens-compile VERB OPTIONS… SOURCE -- CLANG-ARGUMENTS…`
+Expected<std::string> compile_tool(std::vector<std::string> command, const std::filesystem::path& source,
+                                   const std::vector<std::string>& clang_arguments) {
+  command.insert(command.begin(), resources().compile.string());
+  command.insert(command.end(), {source.string(), "--"});
+  command.insert(command.end(), clang_arguments.begin(), clang_arguments.end());
+  return run_compiler(command);
+}
+
+Expected<void> check_readable(const std::filesystem::path& source) {
+  std::error_code error;
+  if (!std::filesystem::exists(source, error))
+    return fail("{}: no such file", source.string());
+  if (!std::filesystem::is_regular_file(source, error) || !std::ifstream(source))
+    return fail("{}: cannot be read", source.string());
+  return {};
+}
+
+} // namespace
+
+Expected<InstrumentedSource> instrument(const std::filesystem::path& source,
+                                        const std::vector<std::string>& clang_arguments,
+                                        const std::filesystem::path& directory) {
+  if (auto readable = check_readable(source); !readable)
+    return tl::unexpected(readable.error());
+  const auto summary = directory / "instrumented.json";
+  if (auto run = compile_tool({"rewrite", "--output", directory.string(), "--summary", summary.string()},
+                              source, clang_arguments);
+      !run)
+    return tl::unexpected(run.error());
+  std::ifstream file(summary);
+  const auto json = nlohmann::json::parse(file, nullptr, false);
+  if (!json.is_object())
+    return fail("{}: instrumenting it left no summary", source.string());
+  return InstrumentedSource{json.value("file", ""), json.value("sites", std::uint64_t{0}),
+                            json.value("removed", std::uint64_t{0}), json.value("unseen", std::uint64_t{0})};
+}
+
+Expected<std::string> instrument_as_patch(const std::filesystem::path& source,
+                                          const std::vector<std::string>& clang_arguments) {
+  if (auto readable = check_readable(source); !readable)
+    return tl::unexpected(readable.error());
+  return compile_tool({"patch", "--include", resources().include.string()}, source, clang_arguments);
+}
+
+} // namespace warplens::driver

@@ -1,0 +1,28 @@
+// Stage: source → instrumented source.
+#pragma once
+
+#include "support/expected.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace warplens::driver {
+
+struct InstrumentedSource {
+  std::filesystem::path
+      file; ///< the rewritten source; headers of the user's that were rewritten lie beside it
+  std::uint64_t sites = 0, removed = 0, unseen = 0;
+};
+
+/// Rewrites into `directory`. The error of a source that does not parse is Clang's first error.
+Expected<InstrumentedSource> instrument(const std::filesystem::path& source,
+                                        const std::vector<std::string>& clang_arguments,
+                                        const std::filesystem::path& directory);
+
+/// The same as a unified diff.
+Expected<std::string> instrument_as_patch(const std::filesystem::path& source,
+                                          const std::vector<std::string>& clang_arguments);
+
+} // namespace warplens::driver

@@ -1,0 +1,61 @@
+#include "driver/stages/print.h"
+
+#include "report/report.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace warplens::driver {
+namespace {
+
+report::TextOptions text_options(bool to_file) {
+  report::TextOptions options;
+  if (to_file || isatty(STDOUT_FILENO) == 0)
+    return options;
+  const char* no_color = std::getenv("NO_COLOR"); // https://no-color.org
+  options.colour = no_color == nullptr || *no_color == '\0';
+  if (winsize size{}; ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 60)
+    options.columns = size.ws_col;
+  return options;
+}
+
+} // namespace
+
+Expected<void> print_text(const std::string& text, const std::string& file) {
+  if (file.empty()) {
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+      return fail("stdout: {}", std::strerror(errno));
+    return {};
+  }
+  std::ofstream stream(file, std::ios::binary | std::ios::trunc);
+  if (!stream)
+    return fail("{}: cannot be written: {}", file, std::strerror(errno));
+  if (!(stream << text).flush()) {
+    const std::string reason = std::strerror(errno);
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(file, ignored))
+      std::filesystem::remove(file, ignored); // half a result is worse than none
+    return fail("{}: cannot be written: {}", file, reason);
+  }
+  return {};
+}
+
+Expected<void> print(const Result& result, const OutputOptions& options) {
+  switch (options.format) {
+  case Format::json: return print_text(report::print_json(result), options.file);
+  case Format::csv: return print_text(report::print_csv(result), options.file);
+  case Format::text: break;
+  }
+  const auto text = report::print_text(result, text_options(!options.file.empty()));
+  if (!text)
+    return tl::unexpected(text.error());
+  return print_text(*text, options.file);
+}
+
+} // namespace warplens::driver

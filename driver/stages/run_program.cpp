@@ -1,0 +1,97 @@
+#include "driver/stages/run_program.h"
+
+#include "driver/progress.h"
+#include "driver/stages/print.h"
+#include "driver/stages/simulate.h"
+#include "support/process.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace warplens::driver {
+namespace {
+
+/// What the CPU back end's cudaDeviceProp says, as runtime/cpu/device_description.h reads it.
+std::string device_properties(const model::Gpu& gpu) {
+  constexpr std::uint32_t without_opting_in = 48 * 1024; // CUDA C++ Programming Guide, "Shared Memory"
+  const auto& shared = gpu.shared;
+  return fmt::format(
+      "name={};sms={};max_threads_per_sm={};max_blocks_per_sm={};registers_per_sm={};l2_bytes={};clock_khz={:"
+      ".0f};"
+      "shared_per_block={};shared_per_block_optin={};shared_per_sm={};shared_reserved_per_block={}",
+      gpu.name, gpu.sms, gpu.max_threads_per_sm, gpu.max_blocks_per_sm, gpu.registers.per_sm, gpu.l2_bytes,
+      gpu.clock_mhz * 1000, std::min(shared.max_bytes_per_block, without_opting_in),
+      shared.max_bytes_per_block - shared.reserved_bytes_per_block,
+      shared.carveout_bytes.empty() ? shared.max_bytes_per_block : shared.carveout_bytes.back(),
+      shared.reserved_bytes_per_block);
+}
+
+/// The environment that steers the recorder; runtime/host/recorder.h lists the variables.
+std::vector<std::pair<std::string, std::string>> recorder_environment(const RunRequest& request) {
+  std::uint64_t threads = 0;
+  for (const auto& gpu : request.gpus)
+    threads = std::max(threads, model::snapshot_threads(gpu));
+  std::vector<std::pair<std::string, std::string>> environment{
+      {"WARPLENS_TRACE", std::filesystem::absolute(request.trace).string()},
+      {"WARPLENS_LAUNCHES", std::to_string(request.options.launches)},
+      {"WARPLENS_SNAPSHOT_THREADS", std::to_string(threads)}};
+  if (!request.options.kernel.empty())
+    environment.emplace_back("WARPLENS_KERNEL", request.options.kernel);
+  if (request.options.blocks)
+    environment.emplace_back("WARPLENS_SNAPSHOT_BLOCKS", std::to_string(*request.options.blocks));
+  return environment;
+}
+
+} // namespace
+
+std::filesystem::path trace_path(const TraceOptions& options, const std::filesystem::path& temporary) {
+  return options.keep_trace.empty() ? temporary / "trace.wlt" : std::filesystem::path(options.keep_trace);
+}
+
+Expected<std::string> run_program(const RunRequest& request, bool quiet) {
+  Stage stage("run", quiet);
+  Command command;
+  command.arguments = request.command;
+  command.stdout_to_stderr = request.stdout_to_stderr;
+  if (!request.trace.empty())
+    command.environment = recorder_environment(request);
+  if (!request.gpus.empty())
+    command.environment.emplace_back("WARPLENS_DEVICE", device_properties(request.gpus.front()));
+
+  const auto finished = run(command);
+  if (!finished)
+    return tl::unexpected(finished.error());
+  std::string ending;
+  if (finished->signal != 0)
+    ending = fmt::format("{} was ended by signal {} ({})", request.name, finished->signal,
+                         strsignal(finished->signal));
+  else if (finished->exit_code != 0)
+    ending = fmt::format("{} exited with code {}", request.name, finished->exit_code);
+  std::error_code error;
+  const auto bytes = std::filesystem::file_size(request.trace, error);
+  stage.done(error ? request.name
+                   : fmt::format("{}: {:.1f} MB of trace", request.name, static_cast<double>(bytes) / 1e6));
+  return ending;
+}
+
+Expected<void> trace_model_print(const RunRequest& request, const ModelOptions& model,
+                                 const OutputOptions& output) {
+  const auto ending = run_program(request, output.quiet);
+  if (!ending)
+    return tl::unexpected(ending.error());
+  std::error_code error;
+  if (!std::filesystem::exists(request.trace, error))
+    return fail("{}: it left no trace: was it built with probes?", ending->empty() ? request.name : *ending);
+  auto result =
+      simulate(request.trace, request.gpus, model, output.quiet, request.name, request.options.kernel);
+  if (!result)
+    return ending->empty() ? tl::unexpected(result.error()) : fail("{}; {}", *ending, result.error().message);
+  result->program = request.name;
+  if (const auto printed = print(*result, output); !printed)
+    return printed;
+  if (!ending->empty())
+    return fail("{}; the report covers what was collected until then", *ending);
+  return {};
+}
+
+} // namespace warplens::driver

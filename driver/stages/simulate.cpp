@@ -1,0 +1,56 @@
+#include "driver/stages/simulate.h"
+
+#include "driver/progress.h"
+#include "driver/resources.h"
+#include "model/model.h"
+#include "trace/reader.h"
+
+namespace warplens::driver {
+
+Expected<std::vector<model::Gpu>> load_gpus(const std::vector<std::string>& names) {
+  std::vector<model::Gpu> gpus;
+  for (const auto& name : names) {
+    auto gpu = model::load_gpu(name, resources().gpus);
+    if (!gpu)
+      return tl::unexpected(gpu.error());
+    gpus.push_back(std::move(*gpu));
+  }
+  return gpus;
+}
+
+Expected<Result> simulate(const std::filesystem::path& trace, const std::vector<model::Gpu>& gpus,
+                          const ModelOptions& options, bool quiet, const std::string& name,
+                          const std::string& kernel) {
+  const auto reader = trace::Reader::open(trace);
+  if (!reader)
+    return tl::unexpected(reader.error());
+  if (reader->launches().empty()) {
+    const auto& program = name.empty() ? reader->program().name : name;
+    if (kernel.empty() || reader->kernel_launches().empty())
+      return fail("{}: no instrumented kernel was launched", program);
+    return fail("{}: none of the kernels launched matches --kernel '{}' ({} was, for one)", program, kernel,
+                reader->kernel_launches().front().kernel);
+  }
+
+  Stage stage("model", quiet);
+  model::Options model_options;
+  model_options.trials = options.trials;
+  model_options.seed = options.seed;
+  model_options.threads = options.threads;
+  model_options.progress = [&](const std::string& kernel, const std::string& gpu, std::uint32_t done,
+                               std::uint32_t total) {
+    stage.update(fmt::format("{} on {}: trial {} of {}", kernel, gpu, done, total));
+  };
+  auto result = model::evaluate(*reader, gpus, model_options);
+  if (!result)
+    return result;
+  std::uint64_t transactions = 0;
+  for (const auto& kernel : result->kernels)
+    transactions += kernel.snapshot.transactions * kernel.trials.run;
+  stage.done(fmt::format("{} launch{} on {} GPU{}, {} trials each, {} transactions",
+                         reader->launches().size(), reader->launches().size() == 1 ? "" : "es", gpus.size(),
+                         gpus.size() == 1 ? "" : "s", options.trials, group_digits(transactions)));
+  return result;
+}
+
+} // namespace warplens::driver

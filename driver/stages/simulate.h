@@ -1,0 +1,24 @@
+// Stage: trace → result.
+#pragma once
+
+#include "driver/options.h"
+#include "model/gpu.h"
+#include "result/result.h"
+#include "support/expected.h"
+
+#include <filesystem>
+#include <vector>
+
+namespace warplens::driver {
+
+/// The GPUs of --gpu; the error for an unknown name lists those there are.
+Expected<std::vector<model::Gpu>> load_gpus(const std::vector<std::string>& names);
+
+/// Models every launch in the trace on every GPU. A trace without launches is an error; `name` is what
+/// messages call the program (empty: as the trace does), `kernel` the regex that its launches had to match
+/// (empty: none).
+Expected<Result> simulate(const std::filesystem::path& trace, const std::vector<model::Gpu>& gpus,
+                          const ModelOptions& options, bool quiet, const std::string& name = "",
+                          const std::string& kernel = "");
+
+} // namespace warplens::driver

@@ -1,0 +1,20 @@
+// The CUDA Toolkit on this machine.
+#pragma once
+
+#include "support/expected.h"
+
+#include <filesystem>
+#include <string>
+
+namespace warplens::driver {
+
+struct Toolkit {
+  std::filesystem::path root; ///< holds bin/nvcc and include/cuda_runtime.h
+  std::string version;        ///< "13.0.88", from version.json, or "unknown"
+};
+
+/// Looks at $CUDA_PATH, $CUDA_HOME, the nvcc in $PATH and /usr/local/cuda, in this order. The error says so
+/// and how to get one.
+Expected<Toolkit> find_toolkit();
+
+} // namespace warplens::driver

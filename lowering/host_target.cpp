@@ -1,0 +1,95 @@
+// The host as LLVM's target, and the module's move to it.
+#include "lowering/pipelines.h"
+#include "lowering/stages.h"
+
+#include <algorithm>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/Metadata.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/TargetParser/Host.h>
+#include <set>
+
+namespace warplens::lowering {
+
+using namespace llvm;
+
+Expected<std::unique_ptr<TargetMachine>> host_target(unsigned optimisation) {
+  InitializeNativeTarget();
+  InitializeNativeTargetAsmPrinter();
+  const std::string triple = sys::getDefaultTargetTriple();
+  std::string problem;
+  const Target* target = TargetRegistry::lookupTarget(triple, problem);
+  if (!target)
+    return fail("LLVM cannot generate code for {}: {}", triple, problem);
+  std::string features;
+  for (const auto& feature : sys::getHostCPUFeatures())
+    features.append(features.empty() ? "" : ",").append(feature.second ? "+" : "-").append(feature.first());
+  const auto level = static_cast<CodeGenOptLevel>(std::min(optimisation, 3U));
+  TargetOptions options;
+  options.UseInitArray = true;
+  std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
+      triple, sys::getHostCPUName(), features, options, Reloc::PIC_, std::nullopt, level));
+  if (!machine)
+    return fail("LLVM cannot generate code for {}", triple);
+  return machine;
+}
+
+void retarget(Module& module, const TargetMachine& machine) {
+  module.setTargetTriple(machine.getTargetTriple().str());
+  module.setDataLayout(machine.createDataLayout());
+  // NVPTX's own flags mean nothing here, and "PIC Level" and the like come from the target machine.
+  for (const char* metadata : {"nvvm.annotations", "nvvmir.version", "llvm.module.flags", "llvm.ident"})
+    if (auto* node = module.getNamedMetadata(metadata))
+      if (StringRef(metadata) != "llvm.module.flags")
+        node->eraseFromParent();
+  for (Function& function : module) {
+    for (const char* attribute : {"target-cpu", "target-features", "frame-pointer",
+                                  "stack-protector-buffer-size", "uniform-work-group-size", "tune-cpu"})
+      function.removeFnAttr(attribute);
+    function.setDSOLocal(!function.isDeclaration());
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr("target-cpu", machine.getTargetCPU());
+    function.addFnAttr("target-features", machine.getTargetFeatureString());
+    function.setDoesNotThrow();
+    function.setCallingConv(CallingConv::C);
+  }
+}
+
+std::vector<Kernel> find_kernels(Module& module, TargetMachine& machine) {
+  std::vector<Kernel> kernels;
+  std::set<const Function*> seen;
+  if (const auto* annotations = module.getNamedMetadata("nvvm.annotations"))
+    for (const MDNode* node : annotations->operands())
+      for (unsigned i = 1; i + 1 < node->getNumOperands(); i += 2) {
+        const auto* what = dyn_cast_or_null<MDString>(node->getOperand(i));
+        auto* function = mdconst::dyn_extract_or_null<Function>(node->getOperand(0));
+        if (what && what->getString() == "kernel" && function && !function->isDeclaration() &&
+            seen.insert(function).second)
+          kernels.push_back({.symbol = function->getName().str(),
+                             .source = function,
+                             .parameters = static_cast<unsigned>(function->arg_size())});
+      }
+  // Device code of one file is complete in itself: only kernels and variables are seen from outside.
+  for (const char* name : {"llvm.used", "llvm.compiler.used"})
+    if (GlobalVariable* used = module.getNamedGlobal(name))
+      used->eraseFromParent();
+  for (Function& function : module)
+    if (!function.isDeclaration()) {
+      function.setComdat(nullptr);
+      function.setLinkage(seen.count(&function) ? GlobalValue::ExternalLinkage
+                                                : GlobalValue::InternalLinkage);
+    }
+  for (GlobalVariable& variable : module.globals())
+    if (!variable.isDeclaration()) {
+      variable.setComdat(nullptr);
+      if (variable.getAddressSpace() == 0 && !variable.hasLocalLinkage()) // vtables and the like
+        variable.setLinkage(GlobalValue::InternalLinkage);
+    }
+  remove_unreachable(module, machine);
+  return kernels;
+}
+
+} // namespace warplens::lowering

@@ -1,0 +1,224 @@
+// What traced code does at a probe: appends (address, key) to the lane's log, inline. And it counts the
+// accesses that it executes, whether a probe saw them or not: that is Warplens' coverage, told by the code
+// that runs and not by what inserted the probes.
+#include "lowering/lane_binding.h"
+#include "lowering/runtime_calls.h"
+#include "lowering/stages.h"
+#include "runtime/cpu/abi.h"
+
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/MDBuilder.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
+#include <map>
+
+namespace warplens::lowering {
+
+using namespace llvm;
+
+namespace {
+
+/// A pointer as a constant distance from something.
+struct Place {
+  const Value* base;
+  std::int64_t offset;
+};
+
+Place place(const Value* pointer, const DataLayout& layout) {
+  APInt offset(layout.getIndexTypeSizeInBits(pointer->getType()), 0);
+  const Value* base = pointer->stripAndAccumulateConstantOffsets(layout, offset, true);
+  return {base, offset.getSExtValue()};
+}
+
+/// Which memory of a function the probes see.
+class ProbedMemory {
+public:
+  ProbedMemory(const std::vector<CallInst*>& probes, const std::vector<Key>& keys, const DataLayout& layout)
+      : layout_(layout) {
+    for (const CallInst* probe : probes)
+      if (const auto* key = dyn_cast<ConstantInt>(probe->getArgOperand(1)))
+        if (const auto at = place(probe->getArgOperand(0), layout); keys[key->getZExtValue()].site)
+          ranges_[at.base].push_back({at.offset, at.offset + keys[key->getZExtValue()].bytes});
+  }
+
+  bool contains(const Value* pointer) const {
+    const auto at = place(pointer, layout_);
+    const auto found = ranges_.find(at.base);
+    return found != ranges_.end() && any_of(found->second, [&](const auto& range) {
+             return range.first <= at.offset && at.offset < range.second;
+           });
+  }
+
+private:
+  const DataLayout& layout_;
+  std::map<const Value*, std::vector<std::pair<std::int64_t, std::int64_t>>> ranges_;
+};
+
+/// Locals, parameters and the compiler's own constants are not memory on a GPU, or not of a kind that anybody
+/// can change.
+bool is_memory(const Value* pointer) {
+  const Value* object = getUnderlyingObject(pointer, 0);
+  if (isa<AllocaInst>(object))
+    return false;
+  if (const auto* argument = dyn_cast<Argument>(object))
+    return !argument->hasByValAttr();
+  if (const auto* variable = dyn_cast<GlobalVariable>(object))
+    return !(variable->isConstant() && variable->hasPrivateLinkage());
+  return true;
+}
+
+/// The memory that an instruction reads or writes: none, one pointer, or a copy's two.
+SmallVector<const Value*, 2> accessed(const Instruction& instruction) {
+  SmallVector<const Value*, 2> pointers;
+  if (const Value* pointer = getLoadStorePointerOperand(&instruction))
+    pointers.push_back(pointer);
+  else if (const auto* update = dyn_cast<AtomicRMWInst>(&instruction))
+    pointers.push_back(update->getPointerOperand());
+  else if (const auto* swap = dyn_cast<AtomicCmpXchgInst>(&instruction))
+    pointers.push_back(swap->getPointerOperand());
+  else if (const auto* fill = dyn_cast<MemIntrinsic>(&instruction)) {
+    pointers.push_back(fill->getRawDest());
+    if (const auto* copy = dyn_cast<MemTransferInst>(&instruction))
+      pointers.push_back(copy->getRawSource());
+  }
+  erase_if(pointers, [](const Value* pointer) { return !is_memory(pointer); });
+  return pointers;
+}
+
+class TracedFunction {
+public:
+  TracedFunction(Function& function, const std::vector<Key>& keys)
+      : function_(function), keys_(keys), layout_(function.getParent()->getDataLayout()) {
+    for (Instruction& instruction : instructions(function))
+      if (auto* call = dyn_cast<CallInst>(&instruction))
+        if (const Function* callee = call->getCalledFunction(); callee && callee->getName() == probe_function)
+          probes_.push_back(call);
+  }
+
+  void run() {
+    IRBuilder<> builder(&*function_.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
+    lane_ = current_lane(builder);
+    count_accesses();
+    for (CallInst* probe : probes_)
+      append(*probe);
+  }
+
+private:
+  Value* field(IRBuilder<>& builder, std::size_t offset) {
+    return builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), lane_, offset);
+  }
+
+  /// Sums in two locals, which become registers, and hands them over where the function ends.
+  void count_accesses() {
+    const ProbedMemory probed(probes_, keys_, layout_);
+    std::vector<std::pair<BasicBlock*, std::pair<unsigned, unsigned>>> counts;
+    for (BasicBlock& block : function_) {
+      unsigned executed = 0, seen = 0;
+      for (const Instruction& instruction : block)
+        for (const Value* pointer : accessed(instruction)) {
+          ++executed;
+          seen += probed.contains(pointer);
+        }
+      if (executed)
+        counts.push_back({&block, {executed, seen}});
+    }
+    if (counts.empty())
+      return;
+    IRBuilder<> builder(&*function_.getEntryBlock().begin());
+    Value* executed = builder.CreateAlloca(builder.getInt64Ty());
+    Value* seen = builder.CreateAlloca(builder.getInt64Ty());
+    builder.CreateStore(builder.getInt64(0), executed);
+    builder.CreateStore(builder.getInt64(0), seen);
+    const auto add = [](IRBuilder<>& at, Value* sum, Value* amount) {
+      at.CreateStore(at.CreateAdd(at.CreateLoad(at.getInt64Ty(), sum), amount), sum);
+    };
+    std::vector<Instruction*> ends;
+    for (Instruction& instruction : instructions(function_)) {
+      const auto* call = dyn_cast<CallInst>(&instruction);
+      if (isa<ReturnInst>(instruction) || (call && call->doesNotReturn()))
+        ends.push_back(&instruction);
+    }
+    for (const auto& [block, amount] : counts) {
+      // In front of what may end the function, behind the locals' initialisation.
+      Instruction* first = &*block->getFirstNonPHIOrDbgOrAlloca();
+      while (block->isEntryBlock() && isa<StoreInst>(first) &&
+             (first->getOperand(1) == executed || first->getOperand(1) == seen))
+        first = first->getNextNode();
+      IRBuilder<> at(first);
+      add(at, executed, at.getInt64(amount.first));
+      if (amount.second)
+        add(at, seen, at.getInt64(amount.second));
+    }
+    for (Instruction* end : ends) {
+      IRBuilder<> at(end);
+      add(at, field(at, offsetof(cpu::LaneContext, executed_accesses)),
+          at.CreateLoad(at.getInt64Ty(), executed));
+      add(at, field(at, offsetof(cpu::LaneContext, probed_accesses)), at.CreateLoad(at.getInt64Ty(), seen));
+    }
+  }
+
+  /// if (next == end) log_full(lane); *next = {address, key}; ++next. Functions that are not a kernel's
+  /// traced form run untraced too: there the log has no end.
+  void append(CallInst& probe) {
+    auto& context = function_.getContext();
+    Instruction* at = &probe;
+    const auto unlikely = MDBuilder(context).createUnlikelyBranchWeights();
+    IRBuilder<> builder(at);
+    if (!function_.hasFnAttribute(takes_lane)) {
+      Value* end =
+          builder.CreateLoad(builder.getPtrTy(), field(builder, offsetof(cpu::LaneContext, log_end)));
+      at = SplitBlockAndInsertIfThen(builder.CreateIsNotNull(end), at->getIterator(), false, unlikely);
+      builder.SetInsertPoint(at);
+    }
+    Value* next =
+        builder.CreateLoad(builder.getPtrTy(), field(builder, offsetof(cpu::LaneContext, log_next)));
+    Value* end = builder.CreateLoad(builder.getPtrTy(), field(builder, offsetof(cpu::LaneContext, log_end)));
+    BasicBlock* before = builder.GetInsertBlock();
+    Instruction* full =
+        SplitBlockAndInsertIfThen(builder.CreateICmpEQ(next, end), at->getIterator(), false, unlikely);
+    IRBuilder<> in_full(full);
+    call_runtime(in_full, "__warplens_cpu_log_full", Effects::suspends, in_full.getVoidTy(), {lane_});
+    Value* emptied =
+        in_full.CreateLoad(in_full.getPtrTy(), field(in_full, offsetof(cpu::LaneContext, log_next)));
+    builder.SetInsertPoint(at);
+    PHINode* entry = PHINode::Create(builder.getPtrTy(), 2, "", at->getParent()->begin());
+    entry->addIncoming(next, before);
+    entry->addIncoming(emptied, full->getParent());
+    builder.CreateStore(builder.CreatePtrToInt(probe.getArgOperand(0), builder.getInt64Ty()), entry);
+    builder.CreateStore(
+        probe.getArgOperand(1),
+        builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), entry, offsetof(cpu::LogEntry, key)));
+    builder.CreateStore(builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), entry, sizeof(cpu::LogEntry)),
+                        field(builder, offsetof(cpu::LaneContext, log_next)));
+    probe.eraseFromParent();
+  }
+
+  Function& function_;
+  const std::vector<Key>& keys_;
+  const DataLayout& layout_;
+  std::vector<CallInst*> probes_;
+  Value* lane_ = nullptr;
+};
+
+} // namespace
+
+void append_to_logs(Module& module, const std::vector<Kernel>& kernels, const std::vector<Key>& keys) {
+  std::vector<Function*> traced;
+  for (const Kernel& kernel : kernels)
+    traced.push_back(kernel.traced_body);
+  for (Function& function : module) // functions that stayed calls serve both forms
+    if (!function.isDeclaration() && !function.hasFnAttribute(takes_lane) &&
+        none_of(kernels, [&](const Kernel& kernel) {
+          return &function == kernel.untraced_block || &function == kernel.untraced_lane ||
+                 &function == kernel.traced_lane;
+        }))
+      traced.push_back(&function);
+  for (Function* function : traced)
+    TracedFunction(*function, keys).run();
+  if (Function* probe = module.getFunction(probe_function))
+    probe->eraseFromParent();
+}
+
+} // namespace warplens::lowering

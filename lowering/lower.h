@@ -1,0 +1,22 @@
+// NVPTX bitcode of a rewritten CUDA source's device half → an x86-64 object that runs under runtime/cpu.
+#pragma once
+
+#include "support/expected.h"
+
+#include <filesystem>
+
+namespace warplens::lowering {
+
+struct Request {
+  /// From clang --cuda-device-only -emit-llvm -c -O1 -Xclang -disable-llvm-passes -nogpulib
+  /// -gline-tables-only -D__WARPLENS_CPU__: unoptimised, so that blocks stand in the source's order and
+  /// nothing convergent has moved.
+  std::filesystem::path bitcode;
+  std::filesystem::path object;
+  unsigned optimisation = 2; ///< 0 to 3
+};
+
+/// An error names what cannot be run here (an intrinsic, inline PTX, …) with file and line.
+Expected<void> lower(const Request& request);
+
+} // namespace warplens::lowering

@@ -1,0 +1,111 @@
+// The tables that a lowered object brings along (runtime/cpu/abi.h), and the constructor that hands them to
+// the runtime.
+#include "lowering/runtime_calls.h"
+#include "lowering/stages.h"
+#include "runtime/cpu/abi.h"
+
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/Transforms/Utils/ModuleUtils.h>
+
+namespace warplens::lowering {
+
+using namespace llvm;
+
+namespace {
+
+class Tables {
+public:
+  Tables(Module& module) : module_(module), builder_(module.getContext()) {}
+
+  Constant* keys(const std::vector<Key>& keys) {
+    static_assert(sizeof(cpu::KeyRecord) == 16 && offsetof(cpu::KeyRecord, bytes) == 8 &&
+                  offsetof(cpu::KeyRecord, kind) == 10);
+    auto* type = StructType::get(builder_.getInt64Ty(), builder_.getInt16Ty(), builder_.getInt8Ty(),
+                                 ArrayType::get(builder_.getInt8Ty(), 5));
+    std::vector<Constant*> records;
+    for (const Key& key : keys)
+      records.push_back(ConstantStruct::get(type, {builder_.getInt64(key.site), builder_.getInt16(key.bytes),
+                                                   builder_.getInt8(key.kind),
+                                                   Constant::getNullValue(type->getElementType(3))}));
+    return global(ConstantArray::get(ArrayType::get(type, records.size()), records));
+  }
+
+  Constant* kernel(const Kernel& kernel, Constant* keys, std::size_t key_count) {
+    static_assert(sizeof(cpu::KernelRecord) == 56 && offsetof(cpu::KernelRecord, key_count) == 40);
+    return global(ConstantStruct::getAnon({text(kernel.symbol), entry(kernel.untraced_block),
+                                           entry(kernel.untraced_lane), entry(kernel.traced_lane), keys,
+                                           number(key_count), number(kernel.parameters),
+                                           number(kernel.static_shared_bytes), number(stack_bytes(kernel))}));
+  }
+
+  Constant* variable(const DeviceVariable& variable) {
+    static_assert(sizeof(cpu::VariableRecord) == 32 && offsetof(cpu::VariableRecord, is_constant) == 24);
+    const auto bytes = bytes_of(variable);
+    return global(ConstantStruct::getAnon({text(variable.symbol), variable.variable, builder_.getInt64(bytes),
+                                           builder_.getInt64(variable.is_constant)}));
+  }
+
+  std::uint64_t bytes_of(const DeviceVariable& variable) const {
+    return module_.getDataLayout().getTypeAllocSize(variable.variable->getValueType()).getFixedValue();
+  }
+
+private:
+  /// The locals of both forms and some more for what the compiler spills; 0 where calls may nest without a
+  /// known end.
+  std::uint64_t stack_bytes(const Kernel& kernel) const {
+    constexpr std::uint64_t spills = 8192;
+    std::uint64_t bytes = 0;
+    for (Instruction& instruction : instructions(*kernel.traced_body)) {
+      if (const auto* local = dyn_cast<AllocaInst>(&instruction))
+        if (const auto size = local->getAllocationSize(module_.getDataLayout()))
+          bytes += size->getFixedValue();
+      const auto* call = dyn_cast<CallInst>(&instruction);
+      if (call && (!call->getCalledFunction() || !call->getCalledFunction()->isDeclaration()))
+        return 0;
+    }
+    return bytes + spills;
+  }
+
+  Constant* number(std::uint64_t value) { return builder_.getInt32(static_cast<std::uint32_t>(value)); }
+  Constant* entry(Function* function) {
+    return function ? static_cast<Constant*>(function) : ConstantPointerNull::get(builder_.getPtrTy());
+  }
+  Constant* text(const std::string& string) {
+    return global(ConstantDataArray::getString(module_.getContext(), string));
+  }
+  Constant* global(Constant* value) {
+    return new GlobalVariable(module_, value->getType(), true, GlobalValue::PrivateLinkage, value);
+  }
+
+  Module& module_;
+  IRBuilder<> builder_;
+};
+
+} // namespace
+
+void add_records(Module& module, const std::vector<Kernel>& kernels,
+                 const std::vector<DeviceVariable>& variables, const std::vector<Key>& keys) {
+  auto& context = module.getContext();
+  auto* constructor = Function::Create(FunctionType::get(Type::getVoidTy(context), false),
+                                       GlobalValue::InternalLinkage, "warplens_register", module);
+  IRBuilder<> builder(BasicBlock::Create(context, "", constructor));
+  Tables tables(module);
+  Constant* key_table = tables.keys(keys);
+  for (const Kernel& kernel : kernels)
+    call_runtime(builder, "__warplens_cpu_register_kernel", Effects::acts, builder.getVoidTy(),
+                 {tables.kernel(kernel, key_table, keys.size())});
+  for (const DeviceVariable& variable : variables) {
+    call_runtime(builder, "__warplens_cpu_register_variable", Effects::acts, builder.getVoidTy(),
+                 {tables.variable(variable)});
+    if (variable.is_constant)
+      call_runtime(builder, "__warplens_cpu_register_constant", Effects::acts, builder.getVoidTy(),
+                   {variable.variable, builder.getInt64(tables.bytes_of(variable))});
+  }
+  builder.CreateRetVoid();
+  constexpr int before_the_programs_own = 101; // up to 100 are the implementation's
+  appendToGlobalCtors(module, constructor, before_the_programs_own);
+}
+
+} // namespace warplens::lowering

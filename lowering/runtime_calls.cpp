@@ -1,0 +1,69 @@
+#include "lowering/runtime_calls.h"
+
+#include <fmt/format.h>
+#include <llvm/Demangle/Demangle.h>
+#include <llvm/IR/DebugInfoMetadata.h>
+
+namespace warplens::lowering {
+
+using namespace llvm;
+
+static void assume(Function& function, Effects effects) {
+  function.setDoesNotThrow();
+  switch (effects) {
+  case Effects::suspends: function.setConvergent(); return;
+  case Effects::ends: function.setDoesNotReturn(); return;
+  case Effects::acts: return;
+  case Effects::reads: function.setOnlyReadsMemory(); break;
+  case Effects::none: function.setDoesNotAccessMemory(); break;
+  }
+  function.setWillReturn();
+  function.setDoesNotFreeMemory();
+  function.addFnAttr(Attribute::NoCallback);
+}
+
+FunctionCallee runtime_function(Module& module, StringRef name, Effects effects, Type* result,
+                                ArrayRef<Type*> parameters) {
+  auto callee = module.getOrInsertFunction(name, FunctionType::get(result, parameters, false));
+  assume(*cast<Function>(callee.getCallee()), effects);
+  return callee;
+}
+
+CallInst* call_runtime(IRBuilderBase& builder, StringRef name, Effects effects, Type* result,
+                       ArrayRef<Value*> arguments) {
+  SmallVector<Type*, 8> types;
+  for (Value* argument : arguments)
+    types.push_back(argument->getType());
+  auto* call = builder.CreateCall(
+      runtime_function(*builder.GetInsertBlock()->getModule(), name, effects, result, types), arguments);
+  if (effects == Effects::suspends)
+    call->setConvergent();
+  return call;
+}
+
+Value* current_lane(IRBuilderBase& builder) {
+  return call_runtime(builder, lane_function, Effects::none, builder.getPtrTy(), {});
+}
+
+Function* declare_probe(Module& module) {
+  auto& context = module.getContext();
+  auto callee = module.getOrInsertFunction(probe_function, Type::getVoidTy(context),
+                                           PointerType::getUnqual(context), Type::getInt32Ty(context));
+  auto* probe = cast<Function>(callee.getCallee());
+  probe->setMemoryEffects(MemoryEffects::inaccessibleMemOnly());
+  probe->setDoesNotThrow();
+  probe->setWillReturn();
+  probe->setDoesNotFreeMemory();
+  probe->addFnAttr(Attribute::NoCallback);
+  probe->addParamAttr(0, Attribute::NoCapture);
+  probe->addParamAttr(0, Attribute::ReadNone);
+  return probe;
+}
+
+std::string place_of(const Instruction& instruction) {
+  if (const DILocation* location = instruction.getDebugLoc().get(); location && location->getLine())
+    return fmt::format("{}:{}", location->getFilename().str(), location->getLine());
+  return demangle(instruction.getFunction()->getName());
+}
+
+} // namespace warplens::lowering

@@ -1,0 +1,48 @@
+// The functions that lowered code calls, declared into a module. Their meanings: runtime/cpu/intrinsics.h.
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+#include <string>
+
+namespace warplens::lowering {
+
+/// What the optimiser may assume of a runtime function.
+enum class Effects {
+  suspends, ///< other threads run meanwhile: all memory may change; convergent
+  ends,     ///< does not return
+  acts,     ///< does something that the optimiser cannot see, but does not suspend
+  reads,    ///< may read memory, and nothing else
+  none,     ///< a function of its arguments
+};
+
+llvm::FunctionCallee runtime_function(llvm::Module& module, llvm::StringRef name, Effects effects,
+                                      llvm::Type* result, llvm::ArrayRef<llvm::Type*> parameters);
+
+/// Calls a runtime function with the types of the arguments.
+llvm::CallInst* call_runtime(llvm::IRBuilderBase& builder, llvm::StringRef name, Effects effects,
+                             llvm::Type* result, llvm::ArrayRef<llvm::Value*> arguments);
+
+// Placeholders: calls that later stages replace.
+
+/// The running lane's LaneContext*; bind_lanes makes it the function's parameter or a call of the runtime.
+llvm::Value* current_lane(llvm::IRBuilderBase& builder);
+inline constexpr char lane_function[] = "__warplens_cpu_current_lane";
+/// The block's shared memory, and the dynamic part of it; bind_lanes reads them from the BlockContext.
+inline constexpr char shared_function[] = "__warplens_shared";
+inline constexpr char dynamic_shared_function[] = "__warplens_dynamic_shared";
+
+/// Takes the lane and a position in program order, which assign_order_keys fills in.
+inline constexpr char active_mask_function[] = "__warplens_cpu_active_mask";
+
+/// The rewriter's call: (u64 site, ptr address, u32 bytes, u32 kind).
+inline constexpr char access_function[] = "__warplens_access";
+/// The same with its key: (ptr address, u32 key). Touches no memory that code can see, so accesses move
+/// freely around it; but neither past another probe nor past what suspends.
+inline constexpr char probe_function[] = "__warplens_probe";
+llvm::Function* declare_probe(llvm::Module& module);
+
+/// "file:line" of an instruction, or the function's name where there is no line.
+std::string place_of(const llvm::Instruction& instruction);
+
+} // namespace warplens::lowering

@@ -1,0 +1,57 @@
+#include "lowering/spinning.h"
+
+#include "lowering/runtime_calls.h"
+
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/IR/Instructions.h>
+
+namespace warplens::lowering {
+
+using namespace llvm;
+
+static bool may_look_at_others(const Instruction& instruction, const Loop& loop) {
+  if (const auto* load = dyn_cast<LoadInst>(&instruction))
+    return load->isVolatile() || load->isAtomic();
+  if (const auto* swap = dyn_cast<AtomicCmpXchgInst>(&instruction))
+    return loop.isLoopInvariant(swap->getCompareOperand());
+  if (isa<AtomicRMWInst>(instruction))
+    return !instruction.use_empty();
+  return false;
+}
+
+static bool may_spin(const Loop& loop, ScalarEvolution& evolution) {
+  SmallVector<BasicBlock*, 4> exiting;
+  loop.getExitingBlocks(exiting);
+  const bool ends_by_itself = !exiting.empty() && any_of(exiting, [&](BasicBlock* block) {
+    return !isa<SCEVCouldNotCompute>(evolution.getExitCount(&loop, block));
+  });
+  if (ends_by_itself)
+    return false;
+  for (const BasicBlock* block : loop.blocks())
+    for (const Instruction& instruction : *block)
+      if (may_look_at_others(instruction, loop))
+        return true;
+  return false;
+}
+
+PreservedAnalyses YieldInSpinLoops::run(Function& function, FunctionAnalysisManager& analyses) {
+  auto& loops = analyses.getResult<LoopAnalysis>(function);
+  auto& evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);
+  bool changed = false;
+  for (Loop* loop : loops.getLoopsInPreorder()) {
+    if (!may_spin(*loop, evolution))
+      continue;
+    SmallVector<BasicBlock*, 4> latches;
+    loop->getLoopLatches(latches);
+    for (BasicBlock* latch : latches) {
+      IRBuilder<> builder(latch->getTerminator());
+      call_runtime(builder, "__warplens_cpu_yield", Effects::suspends, builder.getVoidTy(),
+                   {current_lane(builder)});
+      changed = true;
+    }
+  }
+  return changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
+}
+
+} // namespace warplens::lowering

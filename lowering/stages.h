@@ -1,0 +1,64 @@
+// The stages of lowering, in the order in which lower.cpp runs them.
+#pragma once
+
+#include "lowering/kernel.h"
+#include "support/expected.h"
+
+#include <filesystem>
+#include <llvm/IR/Module.h>
+#include <llvm/Target/TargetMachine.h>
+#include <memory>
+#include <vector>
+
+namespace warplens::lowering {
+
+/// The machine this process runs on.
+Expected<std::unique_ptr<llvm::TargetMachine>> host_target(unsigned optimisation);
+
+/// The module's kernels; everything that neither they nor device variables reach is removed.
+std::vector<Kernel> find_kernels(llvm::Module& module, llvm::TargetMachine& machine);
+
+/// Host triple, data layout and processor instead of NVPTX's.
+void retarget(llvm::Module& module, const llvm::TargetMachine& machine);
+
+/// __device__ and __constant__ variables become private globals of the host.
+Expected<std::vector<DeviceVariable>> lower_device_variables(llvm::Module& module);
+
+/// Inline PTX becomes intrinsics; what is not known is refused.
+Expected<void> lower_inline_assembly(llvm::Module& module);
+
+/// llvm.nvvm.* becomes plain IR or calls of the runtime, except the special registers, which stay until
+/// bind_lane.
+Expected<void> lower_intrinsics(llvm::Module& module);
+
+/// Calls of libdevice, printf, malloc, … become plain IR or calls of the runtime; what is not defined
+/// anywhere is refused.
+Expected<void> lower_device_functions(llvm::Module& module);
+
+/// Inlines all that can be into the kernels and makes values of the probes' arguments, keeping program order.
+void inline_calls(llvm::Module& module, llvm::TargetMachine& machine);
+
+/// Gives each kernel's __shared__ variables their places in the block's buffer.
+Expected<void> lay_out_shared_memory(llvm::Module& module, std::vector<Kernel>& kernels);
+
+/// Replaces each __warplens_access by a probe with its order key, and marks where loops end.
+Expected<std::vector<Key>> assign_order_keys(llvm::Module& module, const std::vector<Kernel>& kernels);
+
+/// Splits each kernel into its untraced and its traced form and makes the entries that the runtime calls.
+void make_forms(llvm::Module& module, std::vector<Kernel>& kernels, llvm::TargetMachine& machine);
+
+/// Probes become entries in the lane's log; counts the accesses that traced code executes.
+void append_to_logs(llvm::Module& module, const std::vector<Kernel>& kernels, const std::vector<Key>& keys);
+
+/// Gives every function the lane it runs for, and the values of the special registers.
+void bind_lanes(llvm::Module& module);
+
+/// A constructor that registers the kernels and variables with the runtime.
+void add_records(llvm::Module& module, const std::vector<Kernel>& kernels,
+                 const std::vector<DeviceVariable>& variables, const std::vector<Key>& keys);
+
+Expected<void> optimise(llvm::Module& module, llvm::TargetMachine& machine, unsigned level);
+Expected<void> emit_object(llvm::Module& module, llvm::TargetMachine& machine,
+                           const std::filesystem::path& object);
+
+} // namespace warplens::lowering

@@ -1,0 +1,151 @@
+#include "model/gpu.h"
+
+#include "model/geometry.h"
+#include "model/toml_figures.h"
+
+#include <algorithm>
+#include <fmt/ranges.h>
+
+namespace warplens::model {
+namespace {
+
+namespace fs = std::filesystem;
+
+Expected<fs::path> find_file(const std::string& name, const fs::path& folder) {
+  std::error_code ignored;
+  const bool looks_like_path = name.find('/') != std::string::npos || name.ends_with(".toml");
+  if (looks_like_path) {
+    if (fs::is_regular_file(name, ignored))
+      return fs::path(name);
+    return fail("{}: no such GPU file", name);
+  }
+  const fs::path file = folder / (name + ".toml");
+  if (!name.empty() && fs::is_regular_file(file, ignored))
+    return file;
+  const auto known = list_gpus(folder);
+  if (!known)
+    return tl::unexpected(known.error());
+  return fail("unknown GPU '{}': choose one of {}, or a file ending in .toml", name, fmt::join(*known, ", "));
+}
+
+Expected<Gpu> read(const fs::path& path, TomlFigures& figures) {
+  constexpr double any_latency = 100'000;
+  Gpu gpu;
+  gpu.id = path.stem().string();
+  figures.text("name", gpu.name);
+  figures.flag("validated", gpu.validated);
+  figures.number("sm.clock_mhz", gpu.clock_mhz, 1, 10'000);
+  figures.number("sm.count", gpu.sms, 1, 1024);
+  figures.number("sm.max_threads", gpu.max_threads_per_sm, warp_lanes, 8192);
+  figures.number("sm.max_blocks", gpu.max_blocks_per_sm, 1, 256);
+  figures.number("sm.max_threads_per_block", gpu.max_threads_per_block, warp_lanes, 8192);
+  figures.number("constant.latency_ns", gpu.constant_latency_ns, 0, any_latency);
+
+  figures.number("registers.per_sm", gpu.registers.per_sm, 1, 1u << 24);
+  figures.number("registers.max_per_thread", gpu.registers.max_per_thread, 1, 1024);
+  figures.number("registers.allocation_unit", gpu.registers.allocation_unit, 1, 4096);
+  figures.number("registers.sub_partitions", gpu.registers.sub_partitions, 1, 16);
+
+  figures.numbers("shared.carveout_bytes", gpu.shared.carveout_bytes, 0, 1u << 24);
+  figures.number("shared.max_bytes_per_block", gpu.shared.max_bytes_per_block, 0, 1u << 24);
+  figures.number("shared.reserved_bytes_per_block", gpu.shared.reserved_bytes_per_block, 0, 1u << 20);
+  figures.number("shared.allocation_unit", gpu.shared.allocation_unit, 1, 1u << 20);
+  figures.number("shared.latency_ns", gpu.shared.latency_ns, 0, any_latency);
+  figures.number("shared.pass_ns", gpu.shared.pass_ns, 0, any_latency);
+
+  figures.number("l1.with_shared_bytes", gpu.l1.with_shared_bytes, line_bytes, 1u << 24);
+  figures.number("l1.sets", gpu.l1.sets, 1, 1u << 16);
+  figures.boolean("l1.sectored", gpu.l1.sectored);
+  gpu.l1.index = IndexHash(figures.choice("l1.index", {"modulo", "xor_fold"}));
+  figures.choice("l1.replacement", {"lru"});
+  gpu.l1.stores = L1Stores(figures.choice("l1.stores", {"bypass", "update_on_hit"}));
+  figures.number("l1.latency_ns", gpu.l1.latency_ns, 0, any_latency);
+
+  figures.number("l2.bytes", gpu.l2_bytes, sector_bytes, std::uint64_t{1} << 34);
+  figures.number("l2.line_bytes", gpu.l2.line_bytes, sector_bytes, line_bytes);
+  figures.number("l2.ways", gpu.l2.ways, 1, max_ways);
+  gpu.l2.index = IndexHash(figures.choice("l2.index", {"modulo", "xor_fold"}));
+  figures.choice("l2.replacement", {"lru"});
+  gpu.l2.stores = L2Stores(figures.choice("l2.stores", {"memory_update", "allocate"}));
+  figures.number("l2.latency_ns", gpu.l2.latency_ns, 0, any_latency);
+
+  figures.number("dram.channels", gpu.dram.channels, 1, 4096);
+  figures.number("dram.banks", gpu.dram.banks, 1, 1024);
+  figures.number("dram.row_bytes", gpu.dram.row_bytes, line_bytes, 1u << 20);
+  figures.number("dram.interleave_bytes", gpu.dram.interleave_bytes, line_bytes, 1u << 20);
+  figures.number("dram.latency_ns", gpu.dram.latency_ns, 0, any_latency);
+  figures.number("dram.activate_ns", gpu.dram.activate_ns, 0, any_latency);
+  figures.number("dram.precharge_ns", gpu.dram.precharge_ns, 0, any_latency);
+  figures.number("dram.burst_ns", gpu.dram.burst_ns, 0, any_latency);
+  // A choice of one word is read above so that a policy that does not exist is refused; what follows spans
+  // several figures.
+  if (auto done = figures.finish(); !done)
+    return tl::unexpected(done.error());
+
+  for (const std::uint32_t carveout : gpu.shared.carveout_bytes) {
+    const std::uint64_t rest = carveout < gpu.l1.with_shared_bytes ? gpu.l1.with_shared_bytes - carveout : 0;
+    const std::uint64_t of_one_way = std::uint64_t{gpu.l1.sets} * line_bytes;
+    figures.require(rest > 0 && rest % of_one_way == 0 && rest / of_one_way <= max_ways,
+                    "shared.carveout_bytes",
+                    fmt::format("each carve-out to leave the L1 a whole number of ways, 1 to {}, of {} bytes",
+                                max_ways, of_one_way));
+  }
+  figures.require(gpu.l2.line_bytes == sector_bytes || gpu.l2.line_bytes == line_bytes, "l2.line_bytes",
+                  "l2.line_bytes to be 32 or 128");
+  figures.require(gpu.l2.line_bytes == line_bytes || gpu.l2.index == IndexHash::modulo, "l2.index",
+                  "l2.index to be modulo where l2.line_bytes is 32");
+  // Blocks of 32 bytes are kept as one cache per sector of a line, so the sets must divide by four.
+  const std::uint64_t sets_unit = std::uint64_t{gpu.l2.ways} * line_bytes;
+  figures.require(gpu.l2_bytes % sets_unit == 0, "l2.bytes",
+                  fmt::format("l2.bytes to be a multiple of {} (ways × 128)", sets_unit));
+  figures.require(gpu.dram.row_bytes % gpu.dram.interleave_bytes == 0, "dram.row_bytes",
+                  "dram.row_bytes to be a multiple of dram.interleave_bytes");
+  figures.require(gpu.dram.interleave_bytes % line_bytes == 0, "dram.interleave_bytes",
+                  "dram.interleave_bytes to be a multiple of 128");
+  figures.require(gpu.dram.latency_ns >= gpu.dram.activate_ns + gpu.dram.burst_ns, "dram.latency_ns",
+                  "dram.latency_ns to include dram.activate_ns and dram.burst_ns");
+  if (auto done = figures.finish(); !done)
+    return tl::unexpected(done.error());
+  return gpu;
+}
+
+} // namespace
+
+Expected<std::vector<std::string>> list_gpus(const fs::path& folder) {
+  std::error_code error;
+  fs::directory_iterator files(folder, error);
+  if (error)
+    return fail("{}: cannot read the folder of GPU files: {}", folder.string(), error.message());
+  std::vector<std::string> names;
+  for (const fs::directory_entry& entry : files)
+    if (entry.path().extension() == ".toml")
+      names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Expected<Gpu> load_gpu(const std::string& name, const fs::path& folder) {
+  return find_file(name, folder).and_then([](const fs::path& path) -> Expected<Gpu> {
+    return TomlFigures::open(path).and_then([&](TomlFigures figures) { return read(path, figures); });
+  });
+}
+
+Expected<std::string> describe_gpu(const std::string& name, const fs::path& folder) {
+  return find_file(name, folder).and_then([](const fs::path& path) -> Expected<std::string> {
+    return TomlFigures::open(path).and_then([&](TomlFigures figures) -> Expected<std::string> {
+      if (const auto gpu = read(path, figures); !gpu)
+        return tl::unexpected(gpu.error());
+      return figures.describe();
+    });
+  });
+}
+
+std::uint64_t snapshot_threads(const Gpu& gpu) {
+  constexpr std::uint64_t bytes_per_thread = 64;
+  const std::uint64_t in_flight = std::uint64_t{gpu.sms} * gpu.max_threads_per_sm;
+  const std::uint64_t fill =
+      (gpu.l2_bytes + in_flight * bytes_per_thread - 1) / (in_flight * bytes_per_thread);
+  return in_flight * std::max<std::uint64_t>(2, fill);
+}
+
+} // namespace warplens::model

@@ -1,0 +1,99 @@
+// A GPU as the model sees it, read from a TOML file in model/gpus/. Each figure there names its source.
+#pragma once
+
+#include "support/expected.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace warplens::model {
+
+/// How a cache picks the set of a line: the line number modulo the number of sets, or the same with the
+/// higher bits of the line number folded into the lower ones by exclusive or.
+enum class IndexHash { modulo, xor_fold };
+
+/// What a store does in the L1: nothing at all, or it updates a line that is there (and makes it the most
+/// recently used one). In neither case does a store bring a line in.
+enum class L1Stores { bypass, update_on_hit };
+
+/// What a store does in the L2.
+/// `memory_update`: it hits only in a block that an earlier write brought in; a miss updates memory and
+/// brings in a valid block (Baghsorkhi et al., PPoPP 2012, on Fermi). `allocate`: it hits in any valid
+/// sector; a miss takes a sector without reading memory.
+enum class L2Stores { memory_update, allocate };
+
+struct Gpu {
+  std::string id;         ///< "c2050"
+  std::string name;       ///< "Tesla C2050"
+  bool validated = false; ///< compared with measurements on the real GPU
+  double clock_mhz = 0;   ///< the SM clock in which the latencies were measured
+  std::uint32_t sms = 0;
+  std::uint32_t max_threads_per_sm = 0;
+  std::uint32_t max_blocks_per_sm = 0;
+  std::uint32_t max_threads_per_block = 0;
+  std::uint64_t l2_bytes = 0;
+  double constant_latency_ns = 0;
+
+  struct Registers {
+    std::uint32_t per_sm = 0;
+    std::uint32_t max_per_thread = 0;
+    std::uint32_t allocation_unit = 0; ///< registers, per warp
+    std::uint32_t sub_partitions = 0;  ///< register files per SM; a warp's registers lie in one
+  } registers;
+
+  struct Shared {
+    std::vector<std::uint32_t> carveout_bytes; ///< ascending: what an SM can set aside for shared memory
+    std::uint32_t max_bytes_per_block = 0;     ///< including what the system reserves
+    std::uint32_t reserved_bytes_per_block = 0;
+    std::uint32_t allocation_unit = 0; ///< bytes
+    double latency_ns = 0;
+    double pass_ns = 0; ///< what each further pass over the banks adds
+  } shared;
+
+  struct L1 {
+    std::uint32_t with_shared_bytes = 0; ///< the L1's and the shared memory's together
+    std::uint32_t sets = 0;              ///< the carve-out changes the number of ways
+    bool sectored = false;               ///< a miss brings in the sectors asked for; otherwise the whole line
+    IndexHash index = IndexHash::modulo;
+    L1Stores stores = L1Stores::bypass;
+    double latency_ns = 0;
+  } l1;
+
+  struct L2 {
+    std::uint32_t line_bytes = 0; ///< 128 with sectors of 32, or 32
+    std::uint32_t ways = 0;
+    IndexHash index = IndexHash::modulo;
+    L2Stores stores = L2Stores::allocate;
+    double latency_ns = 0; ///< from the SM and back
+  } l2;
+
+  struct Dram {
+    std::uint32_t channels = 0;
+    std::uint32_t banks = 0; ///< per channel
+    std::uint32_t row_bytes = 0;
+    std::uint32_t interleave_bytes = 0; ///< consecutive bytes on one channel
+    double latency_ns = 0;              ///< from the SM and back, nothing else under way, no row open
+    double activate_ns = 0;             ///< tRCD: opening a row
+    double precharge_ns = 0;            ///< tRP: closing another one first
+    double burst_ns = 0;                ///< 32 bytes on one channel's data bus
+  } dram;
+};
+
+/// Names of the GPUs in the folder, sorted.
+Expected<std::vector<std::string>> list_gpus(const std::filesystem::path& folder);
+
+/// `name` is an id in the folder, or a path to a file. The error for a wrong name lists those there are; that
+/// for a malformed file names the file, the line and what was expected.
+Expected<Gpu> load_gpu(const std::string& name, const std::filesystem::path& folder);
+
+/// The whole description with the source of each figure, as `warplens gpus NAME` prints it.
+Expected<std::string> describe_gpu(const std::string& name, const std::filesystem::path& folder);
+
+/// How many threads of a launch the snapshot should cover for this GPU: those in flight at once, times a
+/// depth in time of at least 2 and enough for the snapshot to fill the L2 if each thread brought in 64 bytes
+/// of its own.
+std::uint64_t snapshot_threads(const Gpu& gpu);
+
+} // namespace warplens::model

@@ -1,0 +1,43 @@
+// Random numbers by counter: a stream is a function of its name alone, so that trials are independent of who
+// runs them when. Philox4x32-10: Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2,
+// 3", SC 2011.
+#pragma once
+
+#include <Random123/philox.h>
+#include <cstdint>
+
+namespace warplens::model {
+
+class Random {
+public:
+  Random(std::uint64_t seed, std::uint32_t launch, std::uint32_t trial) {
+    key_[0] = std::uint32_t(seed);
+    key_[1] = std::uint32_t(seed >> 32);
+    counter_[2] = launch;
+    counter_[3] = trial;
+  }
+
+  std::uint32_t next() {
+    if (left_ == 0) {
+      drawn_ = r123::Philox4x32()(counter_, key_);
+      if (++counter_[0] == 0)
+        ++counter_[1];
+      left_ = 4;
+    }
+    return drawn_[--left_];
+  }
+
+  /// Uniform in [0, bound). The bias of a multiplication instead of a rejection is below bound / 2^32.
+  std::uint32_t below(std::uint32_t bound) { return std::uint32_t(std::uint64_t{next()} * bound >> 32); }
+
+  /// Uniform in [0, 1).
+  double fraction() { return next() * 0x1p-32; }
+
+private:
+  r123::Philox4x32::ctr_type counter_{};
+  r123::Philox4x32::key_type key_{};
+  r123::Philox4x32::ctr_type drawn_{};
+  unsigned left_ = 0;
+};
+
+} // namespace warplens::model

@@ -1,0 +1,204 @@
+#include "model/snapshot.h"
+
+#include "model/geometry.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace warplens::model {
+namespace {
+
+constexpr unsigned page_shift = 14; ///< lines in 2 MiB, as a power of two
+constexpr std::uint32_t max_frames =
+    (std::uint32_t{1} << (32 - page_shift)) - 1; ///< the last line number stays unused
+
+/// CUDA's limits are 1024 threads per block and fewer than 2^63 blocks per grid; a snapshot of 2^58 blocks
+/// exists in no file.
+constexpr std::uint32_t max_warps_per_block = 32;
+constexpr std::uint64_t max_blocks = std::uint64_t{1} << 58;
+
+using trace::CacheOperator;
+using trace::Space;
+
+} // namespace
+
+SnapshotBuilder::SnapshotBuilder(const std::vector<trace::Site>& sites, const trace::Launch& launch)
+    : trace_sites_(sites), launch_(launch), depends_on_(sites.size()), summaries_(sites.size()) {
+  for (std::uint32_t i = 0; i < sites.size(); ++i) {
+    site_index_.emplace(sites[i].id, i);
+    summaries_[i].site = i;
+  }
+  for (std::uint32_t i = 0; i < sites.size(); ++i)
+    for (const std::uint64_t id : sites[i].depends_on)
+      if (const auto found = site_index_.find(id); found != site_index_.end())
+        depends_on_[i].push_back(found->second);
+}
+
+SnapshotBuilder::Stream& SnapshotBuilder::stream_of(std::uint64_t block, std::uint32_t warp) {
+  const std::uint64_t key = (block - launch_.first_block) * max_warps_per_block + warp;
+  const auto [found, fresh] = stream_index_.emplace(key, std::uint32_t(streams_.size()));
+  if (fresh) {
+    streams_.emplace_back();
+    streams_.back().warp.block = block;
+    streams_.back().warp.warp = warp;
+  }
+  return streams_[found->second];
+}
+
+bool SnapshotBuilder::starts_bulk(const Stream& stream, std::uint32_t site) const {
+  if (stream.bulk.empty())
+    return true;
+  if (trace_sites_[stream.bulk.back()].sequence != trace_sites_[site].sequence)
+    return true;
+  for (const std::uint32_t earlier : stream.bulk) {
+    if (earlier == site)
+      return true; // a loop came round
+    for (const std::uint32_t needed : depends_on_[site])
+      if (earlier == needed)
+        return true;
+  }
+  return false;
+}
+
+Expected<std::uint32_t> SnapshotBuilder::short_line(std::uint64_t line) {
+  const std::uint64_t page = line >> page_shift;
+  if (page != last_page_) {
+    const auto [found, fresh] = frames_.emplace(page, std::uint32_t(frames_.size()));
+    if (frames_.size() > max_frames)
+      return fail("kernel '{}' touches more than {} pages of 2 MiB, which is more than can be modelled",
+                  launch_.kernel, max_frames);
+    last_page_ = page;
+    last_frame_ = found->second;
+  }
+  return last_frame_ << page_shift | std::uint32_t(line & ((1u << page_shift) - 1));
+}
+
+Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
+                                    const trace::WarpAccess& access) {
+  const auto refuse = [&](const std::string& what) {
+    return fail("damaged trace: an access of kernel '{}', block {}, warp {} {}", launch_.kernel, block, warp,
+                what);
+  };
+  if (block < launch_.first_block || block - launch_.first_block >= std::min(launch_.blocks, max_blocks))
+    return refuse("is outside the launch's snapshot");
+  if (warp >= max_warps_per_block || std::uint64_t{warp} * warp_lanes >= launch_.block.count())
+    return refuse("is outside the block");
+  if (access.bytes == 0 || access.bytes > max_bytes_per_lane)
+    return refuse(fmt::format("has {} bytes per lane", access.bytes));
+  if (access.active == 0)
+    return refuse("has no active lane");
+  if (access.kind > trace::AccessKind::atomic || access.space > Space::constant)
+    return refuse("is of no known kind or space");
+  const auto known = site_index_.find(access.site);
+  if (known == site_index_.end())
+    return refuse(fmt::format("names site {:#x}, which the trace does not describe", access.site));
+
+  const std::uint32_t site = known->second;
+  SiteSummary& summary = summaries_[site];
+  ++summary.executions;
+  summary.active_lanes += unsigned(std::popcount(access.active));
+  summary.seen[unsigned(access.space)] = true;
+
+  Stream& stream = stream_of(block, warp);
+  if (starts_bulk(stream, site)) {
+    stream.bulk.clear();
+    stream.bulk_ended = true;
+  }
+  stream.bulk.push_back(site);
+
+  if (access.space == Space::shared) {
+    const BankPasses banks = bank_passes(access);
+    ++summary.shared;
+    summary.bank_passes += banks.passes;
+    summary.least_bank_passes += banks.least;
+    return {};
+  }
+  const Coalesced touched = coalesce(access);
+  summary.sectors += touched.sectors();
+  summary.bytes_used += touched.distinct_bytes();
+  if (access.space == Space::constant) {
+    ++summary.constant;
+    return {};
+  }
+  ++summary.cached;
+  const CacheOperator cache = trace_sites_[site].cache_operator;
+  Access entry;
+  entry.first_transaction = std::uint32_t(stream.warp.transactions.size());
+  entry.site = site;
+  entry.transactions = std::uint8_t(touched.count);
+  entry.kind = access.kind;
+  entry.skips_l1 =
+      access.kind == trace::AccessKind::atomic || cache == CacheOperator::cg || cache == CacheOperator::cv;
+  entry.starts_bulk = stream.bulk_ended;
+  stream.bulk_ended = false;
+  stream.warp.accesses.push_back(entry);
+  for (unsigned i = 0; i < touched.count; ++i) {
+    const auto line = short_line(touched.lines[i].line);
+    if (!line)
+      return tl::unexpected(line.error());
+    stream.warp.transactions.push_back({*line, touched.lines[i].sectors()});
+  }
+  return {};
+}
+
+Snapshot SnapshotBuilder::finish() && {
+  // Number the pages by address, so that the result does not depend on which warp came first.
+  std::vector<std::uint64_t> pages;
+  for (const auto& [page, frame] : frames_)
+    pages.push_back(page);
+  std::sort(pages.begin(), pages.end());
+  std::vector<std::uint32_t> renumbered(pages.size());
+  for (std::uint32_t i = 0; i < pages.size(); ++i)
+    renumbered[frames_.at(pages[i])] = i;
+
+  Snapshot snapshot;
+  std::vector<std::uint32_t> site_number(summaries_.size());
+  for (const SiteSummary& summary : summaries_) {
+    if (summary.executions == 0)
+      continue;
+    site_number[summary.site] = std::uint32_t(snapshot.sites.size());
+    snapshot.sites.push_back(summary);
+    snapshot.warp_accesses += summary.executions;
+  }
+
+  std::sort(streams_.begin(), streams_.end(), [](const Stream& a, const Stream& b) {
+    return std::pair(a.warp.block, a.warp.warp) < std::pair(b.warp.block, b.warp.warp);
+  });
+  for (std::size_t i = 0; i < streams_.size(); ++i) {
+    Warp& warp = streams_[i].warp;
+    if (i == 0 || streams_[i - 1].warp.block != warp.block)
+      ++snapshot.blocks_seen;
+    if (warp.accesses.empty())
+      continue;
+    for (Access& access : warp.accesses)
+      access.site = site_number[access.site];
+    for (Transaction& transaction : warp.transactions)
+      transaction.line = renumbered[transaction.line >> page_shift] << page_shift |
+                         (transaction.line & ((1u << page_shift) - 1));
+    warp.accesses.shrink_to_fit();
+    warp.transactions.shrink_to_fit();
+    snapshot.transactions += warp.transactions.size();
+    if (snapshot.blocks.empty() || snapshot.blocks.back().id != warp.block)
+      snapshot.blocks.push_back({warp.block, std::uint32_t(snapshot.warps.size()), 0});
+    ++snapshot.blocks.back().warps;
+    snapshot.warps.push_back(std::move(warp));
+  }
+  return snapshot;
+}
+
+Expected<Snapshot> decode(const trace::Reader& trace, const trace::Launch& launch) {
+  SnapshotBuilder builder(trace.sites(), launch);
+  Expected<void> first_failure;
+  const auto read = trace.for_each_access(
+      launch.id, [&](std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& access) {
+        if (first_failure)
+          first_failure = builder.add(block, warp, access);
+      });
+  if (!read)
+    return tl::unexpected(read.error());
+  if (!first_failure)
+    return tl::unexpected(first_failure.error());
+  return std::move(builder).finish();
+}
+
+} // namespace warplens::model

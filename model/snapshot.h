@@ -1,0 +1,97 @@
+// A traced launch as the trials replay it: per warp the accesses in program order, coalesced once and shared
+// by all trials.
+#pragma once
+
+#include "model/coalesce.h"
+#include "support/expected.h"
+#include "trace/reader.h"
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace warplens::model {
+
+/// One line of one warp access. Lines are numbered densely enough for 32 bits: the 2 MiB pages that a launch
+/// touches get consecutive numbers in the order of their addresses, as physical addresses are not known;
+/// within a page nothing changes.
+struct Transaction {
+  std::uint32_t line = 0;
+  std::uint32_t sectors = 0; ///< one bit each
+};
+
+/// One warp access that goes to the memory hierarchy. Shared and constant memory have no place here.
+struct Access {
+  std::uint32_t first_transaction = 0; ///< within the warp's
+  std::uint32_t site = 0;              ///< index into Snapshot::sites
+  std::uint8_t transactions = 0;
+  trace::AccessKind kind = trace::AccessKind::load;
+  bool skips_l1 = false;    ///< by its cache operator
+  bool starts_bulk = false; ///< the scheduler may turn to another warp before it
+};
+
+struct Warp {
+  std::uint64_t block = 0;
+  std::uint32_t warp = 0; ///< within the block
+  std::vector<Access> accesses;
+  std::vector<Transaction> transactions;
+};
+
+/// What does not depend on the order of things, summed over the executions of a site.
+struct SiteSummary {
+  std::uint32_t site = 0; ///< index into the trace's sites
+  bool seen[5] = {};      ///< by trace::Space
+  std::uint64_t executions = 0, active_lanes = 0;
+  std::uint64_t cached = 0, shared = 0, constant = 0; ///< executions by where they went
+  std::uint64_t sectors = 0, bytes_used = 0;          ///< not shared memory
+  std::uint64_t bank_passes = 0, least_bank_passes = 0;
+};
+
+struct Snapshot {
+  struct Block {
+    std::uint64_t id = 0;
+    std::uint32_t first_warp = 0, warps = 0;
+  };
+  std::vector<Block> blocks; ///< ascending ids; those without accesses to the hierarchy are absent
+  std::vector<Warp> warps;   ///< by block, then by warp
+  std::vector<SiteSummary> sites;
+  std::uint64_t blocks_seen = 0, warp_accesses = 0, transactions = 0;
+};
+
+/// Takes accesses in program order per (block, warp); the warps may come in any order, to the same result.
+class SnapshotBuilder {
+public:
+  SnapshotBuilder(const std::vector<trace::Site>& sites, const trace::Launch& launch);
+  /// Refuses what cannot be: blocks and warps outside the launch, sites that the trace does not have,
+  /// impossible widths.
+  Expected<void> add(std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& access);
+  Snapshot finish() &&;
+
+private:
+  struct Stream {
+    Warp warp;
+    std::vector<std::uint32_t> bulk; ///< sites of the accesses since the scheduler could last turn away
+    bool bulk_ended = true;
+  };
+  Stream& stream_of(std::uint64_t block, std::uint32_t warp);
+  bool starts_bulk(const Stream& stream, std::uint32_t site) const;
+  Expected<std::uint32_t> short_line(std::uint64_t line);
+
+  const std::vector<trace::Site>& trace_sites_;
+  trace::Launch launch_;
+  std::unordered_map<std::uint64_t, std::uint32_t>
+      site_index_;                                     ///< trace::Site::id → index into the trace's sites
+  std::vector<std::vector<std::uint32_t>> depends_on_; ///< by index into the trace's sites
+  std::vector<SiteSummary> summaries_;                 ///< by index into the trace's sites
+  std::unordered_map<std::uint64_t, std::uint32_t> stream_index_;
+  std::vector<Stream> streams_;
+  std::unordered_map<std::uint64_t, std::uint32_t>
+      frames_; ///< page → number, in the order of first touch until finish()
+  std::uint64_t last_page_ = ~std::uint64_t{0};
+  std::uint32_t last_frame_ = 0;
+};
+
+Expected<Snapshot> decode(const trace::Reader& trace, const trace::Launch& launch);
+
+} // namespace warplens::model

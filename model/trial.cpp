@@ -1,0 +1,207 @@
+#include "model/trial.h"
+
+#include "model/dram.h"
+#include "model/l1.h"
+#include "model/l2.h"
+#include "model/schedule.h"
+
+#include <algorithm>
+
+namespace warplens::model {
+namespace {
+
+/// Transactions of all SMs between two merges: long enough that an SM's L1 stays in the host's caches, short
+/// enough for memory.
+constexpr std::uint64_t round_transactions = 1u << 16;
+
+enum class L2Kind : std::uint8_t { load, store, atomic, store_of_update };
+
+/// What the SM waits for: the transactions of one access.
+struct Request {
+  std::uint32_t site;
+  float latency_ns; ///< the slowest so far
+};
+
+struct L2Request {
+  std::uint32_t line;
+  std::uint32_t request;
+  std::uint8_t sectors;
+  L2Kind kind;
+};
+
+class Trial {
+public:
+  Trial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random& random)
+      : gpu_(gpu), random_(random), l2_(gpu), dram_(gpu, random) {
+    counts_.sites.resize(snapshot.sites.size());
+    std::vector<std::vector<std::uint32_t>> blocks(gpu.sms);
+    for (std::uint32_t i = 0; i < snapshot.blocks.size(); ++i)
+      blocks[snapshot.blocks[i].id % gpu.sms].push_back(i);
+    for (const auto& of_sm : blocks)
+      if (!of_sm.empty())
+        sms_.push_back(
+            {SmSchedule(snapshot, of_sm, occupancy.blocks_per_sm, random), L1(gpu, occupancy.l1_bytes), {}});
+  }
+
+  TrialCounts run() {
+    for (std::uint64_t left = transactions_left(); left != 0; left = transactions_left()) {
+      for (Sm& sm : sms_) {
+        // All SMs reach their ends together: each issues its share of what is left.
+        const double share = double(sm.schedule.transactions_left()) / double(left);
+        issue(sm, std::uint64_t(share * double(std::min(left, round_transactions))));
+      }
+      merge();
+      for (const Request& request : requests_)
+        counts_.sites[request.site].latency_ns += request.latency_ns;
+      requests_.clear();
+    }
+    return std::move(counts_);
+  }
+
+private:
+  struct Sm {
+    SmSchedule schedule;
+    L1 l1;
+    std::vector<L2Request> queue;
+  };
+
+  std::uint64_t transactions_left() const {
+    std::uint64_t sum = 0;
+    for (const Sm& sm : sms_)
+      sum += sm.schedule.transactions_left();
+    return sum;
+  }
+
+  /// Replays at least `quota` transactions on one SM, as far as its L1; a started bulk is finished.
+  void issue(Sm& sm, std::uint64_t quota) {
+    const std::uint64_t start = sm.schedule.transactions_left();
+    while (sm.schedule.transactions_left() != 0) {
+      const SmSchedule::Bulk bulk = sm.schedule.next();
+      for (const Access& access : bulk.accesses)
+        issue(sm, access, {bulk.transactions + access.first_transaction, access.transactions});
+      if (start - sm.schedule.transactions_left() >= quota)
+        break;
+    }
+  }
+
+  void issue(Sm& sm, const Access& access, std::span<const Transaction> transactions) {
+    const std::uint32_t request = std::uint32_t(requests_.size());
+    requests_.push_back({access.site, 0});
+    switch (access.kind) {
+    case trace::AccessKind::load: load(sm, access, transactions, request); break;
+    case trace::AccessKind::store: store(sm, transactions, request, L2Kind::store); break;
+    case trace::AccessKind::atomic:
+      for (const Transaction& t : transactions)
+        sm.queue.push_back({t.line, request, std::uint8_t(t.sectors), L2Kind::atomic});
+      break;
+    case trace::AccessKind::update:
+      load(sm, access, transactions, request);
+      store(sm, transactions, request, L2Kind::store_of_update);
+      break;
+    }
+  }
+
+  void load(Sm& sm, const Access& access, std::span<const Transaction> transactions, std::uint32_t request) {
+    if (access.skips_l1) {
+      for (const Transaction& t : transactions)
+        sm.queue.push_back({t.line, request, std::uint8_t(t.sectors), L2Kind::load});
+      return;
+    }
+    Lookups lookups;
+    for (const Transaction& t : transactions) {
+      const unsigned missing = sm.l1.load(t.line, t.sectors);
+      const unsigned all = gpu_.l1.sectored ? sector_count(t.sectors) : 1;
+      lookups.all += all;
+      if (missing == 0)
+        lookups.hits += all;
+      else {
+        if (gpu_.l1.sectored)
+          lookups.hits += all - sector_count(missing);
+        sm.queue.push_back({t.line, request, std::uint8_t(missing), L2Kind::load});
+      }
+    }
+    if (lookups.hits != 0)
+      requests_[request].latency_ns = float(gpu_.l1.latency_ns);
+    counts_.sites[access.site].l1.hits += lookups.hits;
+    counts_.sites[access.site].l1.all += lookups.all;
+    counts_.l1_reads.hits += lookups.hits;
+    counts_.l1_reads.all += lookups.all;
+  }
+
+  void store(Sm& sm, std::span<const Transaction> transactions, std::uint32_t request, L2Kind kind) {
+    for (const Transaction& t : transactions) {
+      sm.l1.store(t.line);
+      sm.queue.push_back({t.line, request, std::uint8_t(t.sectors), kind});
+    }
+  }
+
+  /// Takes the SMs' queues into the L2 in a random order in which each SM's own order stays and every
+  /// interleaving is equally likely; that is to pick each next request from an SM with a probability in
+  /// proportion to its requests left.
+  void merge() {
+    order_.clear();
+    for (std::uint32_t i = 0; i < sms_.size(); ++i)
+      order_.insert(order_.end(), sms_[i].queue.size(), std::uint16_t(i));
+    for (std::uint32_t i = std::uint32_t(order_.size()); i > 1; --i)
+      std::swap(order_[i - 1], order_[random_.below(i)]);
+    next_.assign(sms_.size(), 0);
+    for (const std::uint16_t sm : order_)
+      serve(sms_[sm].queue[next_[sm]++]);
+    for (Sm& sm : sms_)
+      sm.queue.clear();
+  }
+
+  void serve(const L2Request& asked) {
+    Request& request = requests_[asked.request];
+    const auto write_back = [this](std::uint32_t line, unsigned sectors) {
+      counts_.dram_written_sectors += sector_count(sectors);
+      dram_.request(line, sectors);
+    };
+    L2Outcome outcome;
+    switch (asked.kind) {
+    case L2Kind::load: outcome = l2_.load(asked.line, asked.sectors, write_back); break;
+    case L2Kind::atomic: outcome = l2_.atomic(asked.line, asked.sectors, write_back); break;
+    case L2Kind::store:
+    case L2Kind::store_of_update: outcome = l2_.store(asked.line, asked.sectors, write_back); break;
+    }
+    double latency = gpu_.l2.latency_ns;
+    if (outcome.fetched != 0) {
+      latency = dram_.request(asked.line, outcome.fetched);
+      counts_.dram_read_sectors += sector_count(outcome.fetched);
+      counts_.dram_latency_ns += latency;
+      ++counts_.dram_reads;
+    }
+    if (outcome.updated != 0) {
+      latency = dram_.request(asked.line, outcome.updated);
+      counts_.dram_written_sectors += sector_count(outcome.updated);
+    }
+    const unsigned all = sector_count(asked.sectors), hits = sector_count(outcome.hits);
+    Lookups& total = asked.kind == L2Kind::load ? counts_.l2_reads : counts_.l2_writes;
+    total.hits += hits;
+    total.all += all;
+    if (asked.kind == L2Kind::store_of_update)
+      return; // the site's own figures are those of its load
+    Lookups& of_site = counts_.sites[request.site].l2;
+    of_site.hits += hits;
+    of_site.all += all;
+    request.latency_ns = std::max(request.latency_ns, float(latency));
+  }
+
+  const Gpu& gpu_;
+  Random& random_;
+  std::vector<Sm> sms_;
+  L2 l2_;
+  Dram dram_;
+  TrialCounts counts_;
+  std::vector<Request> requests_;
+  std::vector<std::uint16_t> order_;
+  std::vector<std::size_t> next_;
+};
+
+} // namespace
+
+TrialCounts run_trial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random random) {
+  return Trial(snapshot, gpu, occupancy, random).run();
+}
+
+} // namespace warplens::model

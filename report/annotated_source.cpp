@@ -1,0 +1,265 @@
+#include "report/annotated_source.h"
+
+#include "report/figures.h"
+#include "report/source_file.h"
+#include "result/names.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace warplens::report {
+namespace {
+
+constexpr std::uint32_t context_lines = 2;
+constexpr unsigned bar_columns = 3;
+constexpr double notable_share = 0.01; // of the latency; less is not worth a look
+
+// The gutter: heading, unit and width of each figure. One blank stands between two.
+struct Column {
+  const char* heading;
+  const char* unit;
+  std::size_t width;
+};
+constexpr Column columns[] = {{"", "", bar_columns}, {"lat", "%", 3},    {"latency", "ns", 8},
+                              {"L1 hit", "%", 8},    {"L2 hit", "%", 8}, {"sect/", "req", 5},
+                              {"warp", "execs", 5}};
+
+std::size_t gutter_width() {
+  std::size_t width = 0;
+  for (const Column& column : columns)
+    width += column.width + 1;
+  return width;
+}
+
+std::string joined(const std::vector<std::string>& figures) {
+  std::string text;
+  for (std::size_t index = 0; index < std::size(columns); ++index)
+    text += pad_left(figures[index], columns[index].width) + " ";
+  return text;
+}
+
+std::string without_trailing_blanks(std::string text) {
+  text.resize(text.find_last_not_of(' ') + 1); // npos + 1 is 0
+  return text;
+}
+
+/// Everything that is laid out alike for all lines of one file.
+class Page {
+public:
+  Page(const TextOptions& options, const std::vector<const CostlyLine*>& marked, double largest_share,
+       std::uint32_t last_line)
+      : style_(options.colour), marked_(marked.begin(), marked.end()), largest_share_(largest_share),
+        number_width_(std::max<std::size_t>(2, fmt::formatted_size("{}", last_line))) {
+    const std::size_t before = gutter_width() + 1 + number_width_ + 2;
+    source_width_ = std::max<std::size_t>(options.columns, 80) - before;
+  }
+
+  std::string headings() const {
+    std::vector<std::string> names, units;
+    for (const Column& column : columns) {
+      names.emplace_back(column.heading);
+      units.emplace_back(column.unit);
+    }
+    return style_.dim(without_trailing_blanks(joined(names))) + "\n" +
+           style_.dim(without_trailing_blanks(joined(units))) + "\n";
+  }
+
+  std::string plain(std::uint32_t number, const std::string& source) const {
+    return row(std::string(gutter_width(), ' '), " ", number,
+               style_.dim(cut(printable(source), source_width_)));
+  }
+
+  /// `source` is null where the file could not be read or has no such line.
+  std::string costly(const CostlyLine& line, const std::string* source) const {
+    const bool marked = marked_.contains(&line);
+    const std::string mark = marked ? style_.hot("»") : " ";
+    const std::string code =
+        source ? cut(printable(*source), source_width_) : style_.dim("(source not found)");
+    const bool below = !source || line.sites.size() > 1 || !shows(*line.sites.front(), *source);
+    const std::string gutter =
+        heat(below ? joined(of_line(line)) : joined(of_site(*line.sites.front(), &line)), line);
+    std::string text = row(gutter, mark, line.line, code);
+    if (below)
+      for (const SiteResult* site : line.sites)
+        text += row(joined(of_site(*site, nullptr)), " ", std::nullopt, pointer(*site, source));
+    return text;
+  }
+
+  std::string gap() const {
+    return std::string(gutter_width() + 1 + number_width_ - 1, ' ') + style_.dim("⋮") + "\n";
+  }
+
+private:
+  std::string row(const std::string& gutter, const std::string& mark, std::optional<std::uint32_t> number,
+                  const std::string& source) const {
+    std::string text = gutter + mark + pad_left(number ? fmt::format("{}", *number) : "", number_width_);
+    if (!source.empty())
+      text += "  " + source;
+    return without_trailing_blanks(text) + "\n";
+  }
+
+  std::string heat(const std::string& gutter, const CostlyLine& line) const {
+    if (marked_.contains(&line))
+      return style_.hot(gutter);
+    return line.latency_share && *line.latency_share >= 0.05 ? style_.warm(gutter) : gutter;
+  }
+
+  std::string heat_bar(const CostlyLine& line) const {
+    return line.latency_share && largest_share_ > 0 ? bar(*line.latency_share / largest_share_, bar_columns)
+                                                    : std::string();
+  }
+
+  std::vector<std::string> of_line(const CostlyLine& line) const {
+    return {heat_bar(line), share(line.latency_share), "", "", "", "", ""};
+  }
+
+  std::vector<std::string> of_site(const SiteResult& site, const CostlyLine* line) const {
+    return {line ? heat_bar(*line) : std::string(),
+            share(site.latency_share),
+            nanoseconds(site.latency_ns),
+            rate(site.l1_hit_rate),
+            rate(site.l2_hit_rate),
+            ratio(site.sectors_per_request),
+            short_count(static_cast<double>(site.executions))};
+  }
+
+  /// Can the reader see in the line itself what the figures belong to?
+  bool shows(const SiteResult& site, const std::string& source) const {
+    return !has_conflicts(site) && column_of(site, source) + 1 < source_width_;
+  }
+
+  /// Where the site's column comes out in the printed line.
+  static std::size_t column_of(const SiteResult& site, const std::string& source) {
+    const std::size_t before = site.site.column ? site.site.column - 1 : 0;
+    return width_of(printable(std::string_view(source).substr(0, before)));
+  }
+
+  static bool has_conflicts(const SiteResult& site) {
+    return site.bank_conflicts && *site.bank_conflicts >= 0.005; // what two decimals show
+  }
+
+  /// What the figures alone do not tell: not a global load, bank conflicts.
+  static std::string note(const SiteResult& site) {
+    std::string text;
+    if (site.site.space != trace::Space::global && site.site.space != trace::Space::generic)
+      text = std::string(name_of(site.site.space)) + " " + std::string(name_of(site.site.kind));
+    else if (site.site.kind != trace::AccessKind::load)
+      text = name_of(site.site.kind);
+    if (has_conflicts(site))
+      text += fmt::format(", +{} passes", ratio(site.bank_conflicts));
+    return text.empty() ? text : " (" + text + ")";
+  }
+
+  /// The site's expression below the place it stands at; further left where it would not fit there.
+  std::string pointer(const SiteResult& site, const std::string* source) const {
+    const std::string what = printable(site.site.expression), remark = note(site);
+    const std::string text =
+        "^ " + cut(what, source_width_ - std::min(source_width_ - 4, width_of(remark) + 2)) + remark;
+    const std::size_t wanted = source ? column_of(site, *source) : 0;
+    const std::size_t room = source_width_ - std::min(source_width_, width_of(text));
+    const std::string shown = wanted <= room ? text : "→" + text.substr(1);
+    return std::string(std::min(wanted, room), ' ') + cut(shown, source_width_);
+  }
+
+  Style style_;
+  std::set<const CostlyLine*> marked_;
+  double largest_share_;
+  std::size_t number_width_, source_width_ = 0;
+};
+
+using Lines = std::vector<CostlyLine>::const_iterator;
+
+std::string print_file(Lines first, Lines last, const Page& page,
+                       const std::optional<std::vector<std::string>>& source) {
+  std::string text;
+  const auto number_of_lines = source ? static_cast<std::uint32_t>(source->size()) : 0;
+  std::uint32_t printed = 0; // the last line printed so far
+  const auto context = [&](std::uint32_t from, std::uint32_t to) {
+    for (std::uint32_t number = from; number <= std::min(to, number_of_lines); ++number)
+      text += page.plain(number, (*source)[number - 1]);
+  };
+  for (Lines line = first; line != last; ++line) {
+    const bool known = line->line >= 1 && line->line <= number_of_lines;
+    if (known) {
+      const std::uint32_t wanted = line->line > context_lines ? line->line - context_lines : 1;
+      const std::uint32_t behind = printed ? std::min(printed + context_lines, line->line - 1) : 0;
+      if (printed)
+        context(printed + 1, behind);
+      // A gap of one line takes as much room as the line itself.
+      if (printed && wanted > behind + 2)
+        text += page.gap(), context(wanted, line->line - 1);
+      else
+        context(printed ? behind + 1 : wanted, line->line - 1);
+      printed = line->line;
+    }
+    text += page.costly(*line, known ? &(*source)[line->line - 1] : nullptr);
+  }
+  if (printed)
+    context(printed + 1, printed + context_lines);
+  return text;
+}
+
+} // namespace
+
+std::vector<CostlyLine> lines_of(const KernelResult& kernel) {
+  std::map<std::pair<std::string, std::uint32_t>, CostlyLine> by_place;
+  for (const SiteResult& result : kernel.sites) {
+    CostlyLine& line = by_place[{result.site.file, result.site.line}];
+    line.file = result.site.file;
+    line.line = result.site.line;
+    line.sites.push_back(&result);
+    if (result.latency_share && std::isfinite(*result.latency_share))
+      line.latency_share = line.latency_share.value_or(0) + *result.latency_share;
+  }
+  std::map<std::string, double> cost_of_file;
+  std::vector<CostlyLine> lines;
+  for (auto& [place, line] : by_place) {
+    cost_of_file[line.file] += line.latency_share.value_or(0);
+    std::stable_sort(line.sites.begin(), line.sites.end(),
+                     [](const SiteResult* left, const SiteResult* right) {
+                       return left->site.column < right->site.column;
+                     });
+    lines.push_back(std::move(line));
+  }
+  std::stable_sort(lines.begin(), lines.end(), [&](const CostlyLine& left, const CostlyLine& right) {
+    const double left_cost = cost_of_file.at(left.file), right_cost = cost_of_file.at(right.file);
+    return left_cost != right_cost ? left_cost > right_cost : left.file < right.file;
+  });
+  return lines;
+}
+
+std::vector<const CostlyLine*> most_expensive(const std::vector<CostlyLine>& lines, std::size_t count) {
+  std::vector<const CostlyLine*> sorted;
+  for (const CostlyLine& line : lines)
+    if (line.latency_share && *line.latency_share > 0)
+      sorted.push_back(&line);
+  std::stable_sort(sorted.begin(), sorted.end(), [](const CostlyLine* left, const CostlyLine* right) {
+    return *left->latency_share > *right->latency_share;
+  });
+  sorted.resize(std::min(sorted.size(), count));
+  while (sorted.size() > 1 && *sorted.back()->latency_share < notable_share)
+    sorted.pop_back();
+  return sorted;
+}
+
+std::string print_annotated_source(const std::vector<CostlyLine>& lines,
+                                   const std::vector<const CostlyLine*>& marked, const TextOptions& options) {
+  const Style style(options.colour);
+  const double largest_share = marked.empty() ? 0 : *marked.front()->latency_share;
+  std::string text;
+  for (Lines first = lines.begin(); first != lines.end();) {
+    const Lines last =
+        std::find_if(first, lines.end(), [&](const CostlyLine& line) { return line.file != first->file; });
+    const auto source = read_lines(first->file, options.source_root);
+    const std::size_t width = std::max<std::size_t>(options.columns, 80);
+    const std::string missing = source ? "" : " (not found: expressions only)";
+    text += style.bold(cut(printable(first->file), width - missing.size())) + missing + "\n";
+    const Page page(options, marked, largest_share, std::prev(last)->line + context_lines);
+    text += page.headings() + print_file(first, last, page, source) + "\n";
+    first = last;
+  }
+  return text;
+}
+
+} // namespace warplens::report

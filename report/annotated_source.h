@@ -1,0 +1,31 @@
+// A kernel's source with its sites' figures in a gutter.
+#pragma once
+
+#include "report/report.h"
+#include "report/terminal_text.h"
+
+#include <map>
+#include <vector>
+
+namespace warplens::report {
+
+/// The sites of one source line, by column, and what they cost together.
+struct CostlyLine {
+  std::string file;
+  std::uint32_t line = 0;
+  std::vector<const SiteResult*> sites;
+  std::optional<double> latency_share; ///< sum over the sites that have one
+};
+
+/// All lines with sites, the most expensive file first, by line within a file.
+std::vector<CostlyLine> lines_of(const KernelResult& kernel);
+
+/// The lines with the largest latency shares, the most expensive first: at most `count`, and none but the
+/// first below 1 %.
+std::vector<const CostlyLine*> most_expensive(const std::vector<CostlyLine>& lines, std::size_t count);
+
+/// For each file with sites the lines around them. `marked` lines get a mark.
+std::string print_annotated_source(const std::vector<CostlyLine>& lines,
+                                   const std::vector<const CostlyLine*>& marked, const TextOptions& options);
+
+} // namespace warplens::report

@@ -1,0 +1,121 @@
+// One row per site and kernel. RFC 4180: rows end with CR LF, fields with commas, quotes or line ends are
+// quoted.
+#include "report/report.h"
+#include "result/names.h"
+
+#include <cmath>
+
+namespace warplens::report {
+namespace {
+
+class Row {
+public:
+  Row& add(std::string_view text) {
+    if (!line_.empty() || started_)
+      line_ += ',';
+    started_ = true;
+    if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
+      line_ += text;
+      return *this;
+    }
+    line_ += '"';
+    for (char character : text) {
+      if (character == '"')
+        line_ += '"';
+      line_ += character;
+    }
+    line_ += '"';
+    return *this;
+  }
+
+  Row& add(std::uint64_t value) { return add(fmt::format("{}", value)); }
+
+  Row& add(const std::optional<std::uint64_t>& value) { return value ? add(*value) : add(""); }
+
+  Row& add(const std::optional<double>& value) {
+    return value && std::isfinite(*value) ? add(fmt::format("{}", *value)) : add("");
+  }
+
+  Row& add(const std::optional<Statistic>& value) {
+    const auto figure = [&](double member) { return value ? std::optional(member) : std::nullopt; };
+    const Statistic statistic = value.value_or(Statistic{});
+    return add(figure(statistic.mean)).add(figure(statistic.std_deviation));
+  }
+
+  std::string end() const { return line_ + "\r\n"; }
+
+private:
+  std::string line_;
+  bool started_ = false;
+};
+
+std::string heading() {
+  Row row;
+  for (const char* name : {"kernel",
+                           "gpu",
+                           "id",
+                           "file",
+                           "line",
+                           "column",
+                           "expression",
+                           "kind",
+                           "space",
+                           "cache_operator",
+                           "element_bytes",
+                           "object",
+                           "executions",
+                           "active_lanes",
+                           "sectors_per_request",
+                           "bytes_used",
+                           "bytes_moved",
+                           "bank_conflicts",
+                           "l1_hit_rate",
+                           "l1_hit_rate_std",
+                           "l2_hit_rate",
+                           "l2_hit_rate_std",
+                           "latency_ns",
+                           "latency_ns_std",
+                           "latency_share"})
+    row.add(name);
+  return row.end();
+}
+
+std::string row_of(const KernelResult& kernel, const SiteResult& result) {
+  const trace::Site& site = result.site;
+  return Row()
+      .add(kernel.name)
+      .add(kernel.gpu)
+      .add(fmt::format("{:016x}", site.id))
+      .add(site.file)
+      .add(site.line)
+      .add(site.column)
+      .add(site.expression)
+      .add(name_of(site.kind))
+      .add(name_of(site.space))
+      .add(name_of(site.cache_operator))
+      .add(site.element_bytes)
+      .add(site.object)
+      .add(result.executions)
+      .add(std::optional(result.active_lanes))
+      .add(result.sectors_per_request)
+      .add(result.bytes_used)
+      .add(result.bytes_moved)
+      .add(result.bank_conflicts)
+      .add(result.l1_hit_rate)
+      .add(result.l2_hit_rate)
+      .add(result.latency_ns)
+      .add(result.latency_share)
+      .end();
+}
+
+} // namespace
+
+std::string print_csv(const Result& result) {
+  std::string text = heading();
+  for (const KernelResult& kernel : result.kernels)
+    for (const SiteResult& site : kernel.sites)
+      text += row_of(kernel, site);
+  return text;
+}
+
+} // namespace warplens::report

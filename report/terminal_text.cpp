@@ -1,0 +1,151 @@
+#include "report/terminal_text.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <utility>
+
+namespace warplens::report {
+namespace {
+
+constexpr std::size_t tab_stop = 4;
+constexpr std::string_view replacement = "\uFFFD";
+constexpr std::string_view ellipsis = "…";
+
+struct Character {
+  char32_t code = 0;
+  std::size_t bytes = 1;
+  bool valid = false;
+};
+
+/// The first character of a text that is not empty (RFC 3629: no overlong forms, no surrogates).
+Character first_of(std::string_view text) {
+  const auto byte = [&](std::size_t index) { return static_cast<unsigned char>(text[index]); };
+  const unsigned lead = byte(0);
+  if (lead < 0x80)
+    return {lead, 1, true};
+  const std::size_t bytes = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < bytes)
+    return {};
+  char32_t code = lead & (0x7Fu >> bytes);
+  for (std::size_t index = 1; index < bytes; ++index) {
+    if ((byte(index) & 0xC0) != 0x80)
+      return {};
+    code = (code << 6) | (byte(index) & 0x3F);
+  }
+  const bool overlong = (bytes == 3 && code < 0x800) || (bytes == 4 && code < 0x10000);
+  if (overlong || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF))
+    return {};
+  return {code, bytes, true};
+}
+
+template <std::size_t N>
+bool within(const std::array<std::pair<char32_t, char32_t>, N>& ranges, char32_t code) {
+  return std::any_of(ranges.begin(), ranges.end(),
+                     [&](const auto& range) { return code >= range.first && code <= range.second; });
+}
+
+/// Unicode's bidirectional controls, line separators, and the byte order mark.
+bool reorders(char32_t code) {
+  constexpr std::array<std::pair<char32_t, char32_t>, 6> ranges = {{{0x061C, 0x061C},
+                                                                    {0x200E, 0x200F},
+                                                                    {0x2028, 0x202E},
+                                                                    {0x2066, 0x2069},
+                                                                    {0xFEFF, 0xFEFF},
+                                                                    {0xE0000, 0xE007F}}};
+  return within(ranges, code);
+}
+
+std::size_t width_of(char32_t code) {
+  constexpr std::array<std::pair<char32_t, char32_t>, 5> none = {
+      {{0x0300, 0x036F}, {0x200B, 0x200D}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F}}};
+  // Unicode's East Asian Width, classes W and F, by block.
+  constexpr std::array<std::pair<char32_t, char32_t>, 9> two = {{{0x1100, 0x115F},
+                                                                 {0x2E80, 0x303E},
+                                                                 {0x3041, 0xA4CF},
+                                                                 {0xAC00, 0xD7A3},
+                                                                 {0xF900, 0xFAFF},
+                                                                 {0xFE30, 0xFE6F},
+                                                                 {0xFF00, 0xFF60},
+                                                                 {0x1F300, 0x1FAFF},
+                                                                 {0x20000, 0x3FFFD}}};
+  return within(none, code) ? 0 : within(two, code) ? 2 : 1;
+}
+
+/// The picture of a C0 control (U+2400 block), as UTF-8.
+std::string picture_of(char32_t control) {
+  const char32_t code = control == 0x7F ? 0x2421 : 0x2400 + control;
+  return {'\xE2', static_cast<char>(0x80 | ((code >> 6) & 0x3F)), static_cast<char>(0x80 | (code & 0x3F))};
+}
+
+} // namespace
+
+std::string printable(std::string_view text) {
+  std::string result;
+  std::size_t column = 0;
+  while (!text.empty()) {
+    const Character character = first_of(text);
+    const std::string_view bytes = text.substr(0, character.bytes);
+    text.remove_prefix(character.bytes);
+    const char32_t code = character.code;
+    if (!character.valid || reorders(code) || (code >= 0x80 && code < 0xA0)) {
+      result += replacement;
+      ++column;
+    } else if (code == '\t') {
+      const std::size_t spaces = tab_stop - column % tab_stop;
+      result.append(spaces, ' ');
+      column += spaces;
+    } else if (code < 0x20 || code == 0x7F) {
+      result += picture_of(code);
+      ++column;
+    } else {
+      result += bytes;
+      column += width_of(code);
+    }
+  }
+  return result;
+}
+
+std::size_t width_of(std::string_view text) {
+  std::size_t width = 0;
+  while (!text.empty()) {
+    const Character character = first_of(text);
+    width += width_of(character.code);
+    text.remove_prefix(character.bytes);
+  }
+  return width;
+}
+
+std::string cut(std::string_view text, std::size_t columns) {
+  if (width_of(text) <= columns)
+    return std::string(text);
+  if (columns == 0)
+    return {};
+  std::size_t width = 0, end = 0;
+  while (true) {
+    const Character character = first_of(text.substr(end));
+    if (width + width_of(character.code) > columns - 1)
+      break;
+    width += width_of(character.code);
+    end += character.bytes;
+  }
+  return std::string(text.substr(0, end)).append(ellipsis);
+}
+
+std::string pad_right(std::string_view text, std::size_t columns) {
+  std::string result = cut(text, columns);
+  return result.append(columns - width_of(result), ' ');
+}
+
+std::string pad_left(std::string_view text, std::size_t columns) {
+  const std::string fitting = cut(text, columns);
+  return std::string(columns - width_of(fitting), ' ') + fitting;
+}
+
+std::string Style::around(std::string_view code, std::string_view text) const {
+  if (!colour_ || text.empty())
+    return std::string(text);
+  return std::string("\x1b[").append(code).append("m").append(text).append("\x1b[0m");
+}
+
+} // namespace warplens::report

@@ -1,0 +1,38 @@
+// Text as a terminal shows it: how wide it is, cut and padded to a width, harmless, coloured.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace warplens::report {
+
+/// UTF-8 that is safe to print: tabs expanded to stops of 4 columns, control characters as their pictures
+/// (␛), and what could reorder the line (bidirectional controls, see CVE-2021-42574), as well as bytes that
+/// are not UTF-8, as U+FFFD.
+std::string printable(std::string_view text);
+
+/// Columns that printable text takes; wide East Asian characters take two, combining ones none.
+std::size_t width_of(std::string_view text);
+
+/// At most `columns` wide; what had to go is marked by an ellipsis.
+std::string cut(std::string_view text, std::size_t columns);
+
+/// Exactly `columns` wide, the text at the left or at the right.
+std::string pad_right(std::string_view text, std::size_t columns);
+std::string pad_left(std::string_view text, std::size_t columns);
+
+/// ECMA-48 "select graphic rendition" around a text, or nothing where colours are off.
+class Style {
+public:
+  explicit Style(bool colour) : colour_(colour) {}
+  std::string bold(std::string_view text) const { return around("1", text); }
+  std::string dim(std::string_view text) const { return around("2", text); }
+  std::string hot(std::string_view text) const { return around("1;31", text); }
+  std::string warm(std::string_view text) const { return around("33", text); }
+
+private:
+  std::string around(std::string_view code, std::string_view text) const;
+  bool colour_;
+};
+
+} // namespace warplens::report

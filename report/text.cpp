@@ -1,0 +1,128 @@
+// The report for a terminal: per kernel and GPU a header, totals, the annotated source, and what to look at
+// first.
+#include "report/annotated_source.h"
+#include "report/figures.h"
+#include "report/report.h"
+#include "report/terminal_text.h"
+#include "report/verdict.h"
+
+#include <algorithm>
+
+namespace warplens::report {
+namespace {
+
+constexpr std::size_t lines_to_look_at = 3;
+
+class TextReport {
+public:
+  explicit TextReport(const TextOptions& options)
+      : options_(options), width_(std::max<std::size_t>(options.columns, 80)), style_(options.colour) {}
+
+  std::string print(const Result& result) {
+    head(result);
+    for (const KernelResult& kernel : result.kernels)
+      print(kernel);
+    return std::move(text_);
+  }
+
+private:
+  void line(const std::string& text) { text_ += text + "\n"; }
+
+  void field(std::string_view name, const std::string& value) {
+    line(style_.dim(pad_right(name, 11)) + cut(printable(value), width_ - 11));
+  }
+
+  void head(const Result& result) {
+    field("program", result.program);
+    field("coverage", result.executed_accesses_probed
+                          ? fmt::format("{} % of the executed memory accesses have a probe",
+                                        percent(*result.executed_accesses_probed))
+                          : "not known (the back end cannot see unprobed accesses)");
+    if (result.trace_truncated)
+      line(style_.warm("The trace ends early: the figures cover what was collected up to there."));
+    if (result.kernels.empty())
+      line("No kernel was traced.");
+  }
+
+  void print(const KernelResult& kernel) {
+    line("");
+    line(style_.bold(cut("── " + printable(kernel.name) + " on " + printable(kernel.gpu), width_)));
+    about(kernel);
+    line("");
+    totals(kernel.totals);
+    line("");
+    const std::vector<CostlyLine> lines = lines_of(kernel);
+    const std::vector<const CostlyLine*> expensive = most_expensive(lines, lines_to_look_at);
+    text_ += print_annotated_source(lines, expensive, options_);
+    look_at_first(expensive);
+  }
+
+  void about(const KernelResult& kernel) {
+    const auto shape = [](const trace::Dim3& size) {
+      return fmt::format("{}×{}×{}", size.x, size.y, size.z);
+    };
+    field("launch", fmt::format("grid {}, block {}, launched {}", shape(kernel.grid), shape(kernel.block),
+                                kernel.launches == 1 ? "once" : grouped(kernel.launches) + " times"));
+    field("occupancy",
+          fmt::format("{} blocks, {} warps per SM, limited by {}", kernel.occupancy.blocks_per_sm,
+                      kernel.occupancy.warps_per_sm,
+                      kernel.occupancy.limited_by.empty() ? "nothing known" : kernel.occupancy.limited_by));
+    field("snapshot",
+          fmt::format("{} blocks, {} warp accesses, {} transactions", grouped(kernel.snapshot.blocks),
+                      grouped(kernel.snapshot.warp_accesses), grouped(kernel.snapshot.transactions)));
+    if (!kernel.snapshot.complete)
+      line(style_.warm("           The snapshot is partial: not every access of its blocks was collected."));
+    field("trials",
+          fmt::format("{}, {}", kernel.trials.run, kernel.trials.converged ? "converged" : "not converged"));
+  }
+
+  void totals(const Totals& totals) {
+    line(style_.dim(pad_right("total", 24) + pad_left("mean", 10) + pad_left("± 2 std", 10)));
+    const auto statistic = [&](const char* name, const std::optional<Statistic>& value, double scale,
+                               const char* unit) {
+      const auto figure = [&](double number) { return fmt::format("{:.1f}", scale * number); };
+      line(pad_right(name, 24) + pad_left(value ? figure(value->mean) : "-", 10) +
+           pad_left(value ? figure(2 * value->std_deviation) : "-", 10) + " " + unit);
+    };
+    const auto amount = [&](const char* name, const std::optional<double>& value) {
+      line(pad_right(name, 24) + pad_left(value ? bytes(*value) : "-", 10));
+    };
+    statistic("L1 read hit rate", totals.l1_read_hit_rate, 100, "%");
+    statistic("L2 read hit rate", totals.l2_read_hit_rate, 100, "%");
+    statistic("L2 write hit rate", totals.l2_write_hit_rate, 100, "%");
+    statistic("DRAM latency", totals.dram_latency_ns, 1, "ns");
+    amount("read from DRAM", totals.dram_read_bytes);
+    amount("written to DRAM", totals.dram_write_bytes);
+  }
+
+  void look_at_first(const std::vector<const CostlyLine*>& expensive) {
+    if (expensive.empty())
+      return line("No line has a latency: there is nothing to look at first.");
+    line(style_.bold("What to look at first"));
+    for (const CostlyLine* costly : expensive) {
+      const SiteResult& worst = **std::max_element(
+          costly->sites.begin(), costly->sites.end(), [](const SiteResult* left, const SiteResult* right) {
+            return left->latency_share.value_or(0) < right->latency_share.value_or(0);
+          });
+      const std::string place = fmt::format(":{}", costly->line);
+      const std::string file = printable(std::filesystem::path(costly->file).filename().string());
+      line(cut(pad_left(share(costly->latency_share), 5) + " %  " + cut(file, 40) + place + "  " +
+                   printable(worst.site.expression),
+               width_));
+      line(cut("         " + verdict_on(worst), width_));
+    }
+  }
+
+  const TextOptions& options_;
+  std::size_t width_;
+  Style style_;
+  std::string text_;
+};
+
+} // namespace
+
+Expected<std::string> print_text(const Result& result, const TextOptions& options) {
+  return TextReport(options).print(result);
+}
+
+} // namespace warplens::report

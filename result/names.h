@@ -1,0 +1,23 @@
+// The words that stand for enumerations in results and reports.
+#pragma once
+
+#include "trace/records.h"
+
+#include <optional>
+#include <string_view>
+
+namespace warplens {
+
+/// "load", "store", "update" or "atomic".
+std::string_view name_of(trace::AccessKind kind);
+/// "global", "shared", "local", "constant" or "generic".
+std::string_view name_of(trace::Space space);
+/// As the PTX ISA spells it, without the dot; "none" for the compiler's default.
+std::string_view name_of(trace::CacheOperator cache_operator);
+
+/// The inverse of name_of; empty for any other word.
+std::optional<trace::AccessKind> access_kind_named(std::string_view name);
+std::optional<trace::Space> space_named(std::string_view name);
+std::optional<trace::CacheOperator> cache_operator_named(std::string_view name);
+
+} // namespace warplens

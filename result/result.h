@@ -1,0 +1,85 @@
+// The result of a model run, schema `warplens-result/1`: the one contract between model/ and report/.
+// What was not observed is absent (an empty optional), never 0.
+#pragma once
+
+#include "support/expected.h"
+#include "trace/records.h"
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace warplens {
+
+struct Histogram {
+  std::vector<double> edges;         ///< counts.size() + 1, ascending
+  std::vector<std::uint64_t> counts; ///< one trial each
+};
+
+/// A figure over trials. `std_deviation` is over trials; `spread95` is mean ± 2 std (how much the unknown
+/// order matters); `ci95` is the Student-t interval of the mean (how much the number of trials matters).
+struct Statistic {
+  double mean = 0;
+  double std_deviation = 0;
+  double ci95[2] = {0, 0};
+  double spread95[2] = {0, 0};
+  Histogram histogram;
+};
+
+struct SiteResult {
+  trace::Site site;                          ///< space: as observed, where one was
+  std::uint64_t executions = 0;              ///< warp-level, inside the snapshot
+  double active_lanes = 0;                   ///< mean over executions
+  std::optional<double> sectors_per_request; ///< 32-byte sectors, mean over executions; not for shared memory
+  std::optional<std::uint64_t> bytes_used;   ///< distinct bytes the lanes asked for, summed over executions
+  std::optional<std::uint64_t> bytes_moved;  ///< 32 × sectors touched, summed over executions
+  std::optional<double> bank_conflicts;      ///< shared memory: mean number of extra passes per request
+  std::optional<Statistic> l1_hit_rate, l2_hit_rate, latency_ns;
+  std::optional<double> latency_share; ///< executions × latency over the kernel's sum
+};
+
+struct Totals {
+  std::optional<Statistic> l1_read_hit_rate, l2_read_hit_rate, l2_write_hit_rate, dram_latency_ns;
+  std::optional<double> dram_read_bytes, dram_write_bytes; ///< mean over trials
+};
+
+struct KernelResult {
+  std::string name, gpu;
+  trace::Dim3 grid, block;
+  std::uint64_t launches = 0; ///< of this kernel in the whole run
+  struct {
+    std::uint32_t blocks_per_sm = 0, warps_per_sm = 0;
+    std::string limited_by;
+  } occupancy;
+  struct {
+    std::uint64_t blocks = 0, warp_accesses = 0, transactions = 0;
+    bool complete = true;
+  } snapshot;
+  struct {
+    std::uint32_t run = 0;
+    bool converged = false;
+  } trials;
+  Totals totals;
+  std::vector<SiteResult> sites; ///< ordered by file, line, column
+};
+
+struct Result {
+  std::string program;
+  std::uint64_t seed = 0;
+  std::optional<double> executed_accesses_probed;
+  bool trace_truncated = false;
+  std::vector<KernelResult> kernels;
+};
+
+inline constexpr const char* result_schema = "warplens-result/1";
+
+/// Figures that are not finite are left out. Strings may hold any bytes of the user's source: dump with
+/// nlohmann::json::error_handler_t::replace, as report::print_json does.
+nlohmann::ordered_json to_json(const Result& result);
+
+/// Checks the schema's name, every type and every range; the error names the JSON path, e.g.
+/// `kernels[0].sites[2].line`.
+Expected<Result> result_from_json(const nlohmann::json& json);
+
+} // namespace warplens

@@ -1,0 +1,130 @@
+// Result → JSON. JSON has no NaN and no infinity: a figure that is not finite was not observed, so its key is
+// absent.
+#include "result/names.h"
+#include "result/result.h"
+
+#include <cmath>
+#include <fmt/format.h>
+
+namespace warplens {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void put(Json& object, const char* key, const std::optional<std::uint64_t>& value) {
+  if (value)
+    object[key] = *value;
+}
+
+void put(Json& object, const char* key, const std::optional<double>& value) {
+  if (value && std::isfinite(*value))
+    object[key] = *value;
+}
+
+bool all_finite(const Statistic& statistic) {
+  for (double value : {statistic.mean, statistic.std_deviation, statistic.ci95[0], statistic.ci95[1],
+                       statistic.spread95[0], statistic.spread95[1]})
+    if (!std::isfinite(value))
+      return false;
+  for (double edge : statistic.histogram.edges)
+    if (!std::isfinite(edge))
+      return false;
+  return true;
+}
+
+void put(Json& object, const char* key, const std::optional<Statistic>& value) {
+  if (!value || !all_finite(*value))
+    return;
+  object[key] = {{"mean", value->mean},
+                 {"std", value->std_deviation},
+                 {"ci95", {value->ci95[0], value->ci95[1]}},
+                 {"spread95", {value->spread95[0], value->spread95[1]}},
+                 {"histogram", {{"edges", value->histogram.edges}, {"counts", value->histogram.counts}}}};
+}
+
+std::string hexadecimal(std::uint64_t id) {
+  return fmt::format("{:016x}", id);
+}
+
+Json to_json(const SiteResult& result) {
+  const trace::Site& site = result.site;
+  Json json;
+  json["id"] = hexadecimal(site.id);
+  json["file"] = site.file;
+  json["line"] = site.line;
+  json["column"] = site.column;
+  json["expression"] = site.expression;
+  json["kind"] = name_of(site.kind);
+  json["space"] = name_of(site.space);
+  json["element_bytes"] = site.element_bytes;
+  if (!site.object.empty())
+    json["object"] = site.object;
+  if (site.cache_operator != trace::CacheOperator::none)
+    json["cache_operator"] = name_of(site.cache_operator);
+  json["sequence"] = site.sequence;
+  Json& depends_on = json["depends_on"] = Json::array();
+  for (std::uint64_t id : site.depends_on)
+    depends_on.push_back(hexadecimal(id));
+  json["executions"] = result.executions;
+  put(json, "active_lanes", std::optional(result.active_lanes));
+  put(json, "sectors_per_request", result.sectors_per_request);
+  put(json, "bytes_used", result.bytes_used);
+  put(json, "bytes_moved", result.bytes_moved);
+  put(json, "bank_conflicts", result.bank_conflicts);
+  put(json, "l1_hit_rate", result.l1_hit_rate);
+  put(json, "l2_hit_rate", result.l2_hit_rate);
+  put(json, "latency_ns", result.latency_ns);
+  put(json, "latency_share", result.latency_share);
+  return json;
+}
+
+Json to_json(const Totals& totals) {
+  Json json = Json::object();
+  put(json, "l1_read_hit_rate", totals.l1_read_hit_rate);
+  put(json, "l2_read_hit_rate", totals.l2_read_hit_rate);
+  put(json, "l2_write_hit_rate", totals.l2_write_hit_rate);
+  put(json, "dram_latency_ns", totals.dram_latency_ns);
+  put(json, "dram_read_bytes", totals.dram_read_bytes);
+  put(json, "dram_write_bytes", totals.dram_write_bytes);
+  return json;
+}
+
+Json to_json(const KernelResult& kernel) {
+  Json json;
+  json["name"] = kernel.name;
+  json["gpu"] = kernel.gpu;
+  json["grid"] = {kernel.grid.x, kernel.grid.y, kernel.grid.z};
+  json["block"] = {kernel.block.x, kernel.block.y, kernel.block.z};
+  json["launches"] = kernel.launches;
+  json["occupancy"] = {{"blocks_per_sm", kernel.occupancy.blocks_per_sm},
+                       {"warps_per_sm", kernel.occupancy.warps_per_sm},
+                       {"limited_by", kernel.occupancy.limited_by}};
+  json["snapshot"] = {{"blocks", kernel.snapshot.blocks},
+                      {"warp_accesses", kernel.snapshot.warp_accesses},
+                      {"transactions", kernel.snapshot.transactions},
+                      {"complete", kernel.snapshot.complete}};
+  json["trials"] = {{"run", kernel.trials.run}, {"converged", kernel.trials.converged}};
+  json["totals"] = to_json(kernel.totals);
+  Json& sites = json["sites"] = Json::array();
+  for (const SiteResult& site : kernel.sites)
+    sites.push_back(to_json(site));
+  return json;
+}
+
+} // namespace
+
+nlohmann::ordered_json to_json(const Result& result) {
+  Json json;
+  json["schema"] = result_schema;
+  json["program"] = result.program;
+  json["seed"] = result.seed;
+  json["trace_truncated"] = result.trace_truncated;
+  json["coverage"] = Json::object();
+  put(json["coverage"], "executed_accesses_probed", result.executed_accesses_probed);
+  Json& kernels = json["kernels"] = Json::array();
+  for (const KernelResult& kernel : result.kernels)
+    kernels.push_back(to_json(kernel));
+  return json;
+}
+
+} // namespace warplens

@@ -1,0 +1,31 @@
+// Stage 2: the memory operations of a translation unit's device code.
+#pragma once
+
+#include "analysis/memory_operation.h"
+
+#include <clang/Basic/SourceLocation.h>
+#include <string>
+#include <vector>
+
+namespace clang {
+class ASTContext;
+}
+
+namespace warplens::rewriter {
+
+struct FoundOperation {
+  MemoryOperation operation;
+  const clang::Expr* written = nullptr; ///< `place` with the parentheses around it
+  std::string unseen;                   ///< why it cannot have a probe; empty: it can
+};
+
+struct Found {
+  std::vector<FoundOperation> operations;     ///< of one function: in evaluation order
+  std::vector<clang::SourceLocation> kernels; ///< opening braces of the kernels' bodies
+};
+
+/// Instances of templates count, templates themselves do not: dependent code has no types. Left alone are
+/// what is constant or not evaluated, built-in variables, and what lies in registers (storage.h).
+Found find_memory_operations(clang::ASTContext& context);
+
+} // namespace warplens::rewriter

@@ -1,0 +1,62 @@
+#include "rewriter/instrument.h"
+
+#include "analysis/analyse.h"
+#include "analysis/survivors.h"
+#include "rewriter/find.h"
+#include "rewriter/locate.h"
+#include "rewriter/parse.h"
+#include "rewriter/plan.h"
+#include "rewriter/print.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <optional>
+
+namespace warplens::rewriter {
+
+Expected<Instrumented> instrument(const Request& request) {
+  const std::string source = request.source.string();
+  if (std::error_code error; !std::filesystem::is_regular_file(request.source, error))
+    return fail("{}: no such file", source);
+
+  Instrumented result;
+  std::optional<analysis::Survivors> survivors;
+  if (!request.keep_removed) {
+    if (auto compiled = analysis::Survivors::compile(request.clang_arguments, source))
+      survivors = std::move(*compiled);
+    else
+      result.notes.push_back(
+          fmt::format("accesses that the compiler removes are counted too: {}", compiled.error().message));
+  }
+
+  UserFiles files;
+  std::vector<Located> parses;
+  for (const std::vector<std::string>& arguments : per_architecture(request.clang_arguments)) {
+    auto parsed = parse(
+        arguments, source, [&](clang::ASTContext& context, clang::Preprocessor&, const TextRecord& record) {
+          const Found found = find_memory_operations(context);
+          std::vector<MemoryOperation> operations;
+          std::transform(found.operations.begin(), found.operations.end(), std::back_inserter(operations),
+                         [](const FoundOperation& operation) { return operation.operation; });
+          parses.push_back(locate(context, record, found, analysis::analyse(context, operations),
+                                  survivors ? &*survivors : nullptr, files));
+        });
+    if (!parsed)
+      return tl::unexpected(parsed.error());
+  }
+
+  auto edits = plan(parses, files);
+  if (!edits)
+    return tl::unexpected(edits.error());
+  auto printed = print(*edits, files, request.source, request.output_directory);
+  if (!printed)
+    return tl::unexpected(printed.error());
+  result.files = std::move(*printed);
+  result.sites = std::move(edits->sites);
+  result.removed = std::move(edits->removed);
+  result.unseen = std::move(edits->unseen);
+  return result;
+}
+
+} // namespace warplens::rewriter

@@ -1,0 +1,224 @@
+#include "rewriter/locate.h"
+
+#include "rewriter/text_record.h"
+
+#include <algorithm>
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/ExprCXX.h>
+#include <clang/Basic/SourceManager.h>
+#include <clang/Lex/Lexer.h>
+
+namespace warplens::rewriter {
+
+namespace {
+
+/// The name of the array that an lvalue or a pointer leads to: of the last thing that was dereferenced, or of
+/// the variable itself.
+std::string object_name(const clang::Expr* expression) {
+  const clang::Expr* e = expression->IgnoreParenCasts();
+  if (const auto* subscript = llvm::dyn_cast<clang::ArraySubscriptExpr>(e))
+    return object_name(subscript->getBase());
+  if (const auto* unary = llvm::dyn_cast<clang::UnaryOperator>(e))
+    return object_name(unary->getSubExpr());
+  if (const auto* binary = llvm::dyn_cast<clang::BinaryOperator>(e); binary && binary->isAdditiveOp())
+    return object_name(binary->getLHS()->getType()->isPointerType() ||
+                               binary->getLHS()->getType()->isArrayType()
+                           ? binary->getLHS()
+                           : binary->getRHS());
+  if (const auto* member = llvm::dyn_cast<clang::MemberExpr>(e)) {
+    if (member->getType()->isPointerType() || member->getType()->isArrayType())
+      return member->getMemberDecl()->getNameAsString();
+    std::string base = object_name(member->getBase());
+    return base.empty() ? member->getMemberDecl()->getNameAsString() : base;
+  }
+  if (const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(e))
+    return reference->getDecl()->getNameAsString();
+  if (const auto* call = llvm::dyn_cast<clang::CXXOperatorCallExpr>(e); call && call->getNumArgs() > 0)
+    return object_name(call->getArg(0));
+  return {};
+}
+
+bool overloads_address_of(clang::QualType type, clang::ASTContext& context) {
+  const clang::CXXRecordDecl* record = type->getAsCXXRecordDecl();
+  if (!record || !record->hasDefinition())
+    return false;
+  const clang::DeclarationName name = context.DeclarationNames.getCXXOperatorName(clang::OO_Amp);
+  if (!record->lookup(name).empty() || !context.getTranslationUnitDecl()->lookup(name).empty() ||
+      !record->getEnclosingNamespaceContext()->lookup(name).empty())
+    return true;
+  return std::any_of(record->bases_begin(), record->bases_end(), [&](const clang::CXXBaseSpecifier& base) {
+    return overloads_address_of(base.getType(), context);
+  });
+}
+
+class Locator {
+public:
+  Locator(clang::ASTContext& context, const TextRecord& record, const analysis::Survivors* survivors,
+          UserFiles& files)
+      : context_(context), sources_(context.getSourceManager()), record_(record), survivors_(survivors),
+        files_(files) {}
+
+  bool access(const FoundOperation& found, const analysis::Facts& facts, Access& access);
+  bool kernel(clang::SourceLocation brace, KernelEntry& entry);
+
+private:
+  std::string note_file(clang::SourceLocation place);
+  void note_invocation(const std::string& file, const TextRecord::Expansion& expansion,
+                       std::vector<unsigned>& touched);
+  std::optional<Position> expanded(clang::SourceLocation place, bool behind, const std::string& file,
+                                   std::vector<unsigned>& touched);
+  clang::CharSourceRange file_range(const FoundOperation& found) const;
+
+  clang::ASTContext& context_;
+  const clang::SourceManager& sources_;
+  const TextRecord& record_;
+  const analysis::Survivors* survivors_;
+  UserFiles& files_;
+};
+
+std::string Locator::note_file(clang::SourceLocation place) {
+  std::string path = real_path(sources_, place);
+  UserFile& file = files_[path];
+  if (file.name.empty())
+    file.name = name_of(*sources_.getFileEntryRefForID(sources_.getFileID(place)));
+  return path;
+}
+
+void Locator::note_invocation(const std::string& file, const TextRecord::Expansion& expansion,
+                              std::vector<unsigned>& touched) {
+  Invocation invocation{sources_.getFileOffset(expansion.begin), sources_.getFileOffset(expansion.end),
+                        expansion.tokens, expansion.stringizes};
+  if (std::find(touched.begin(), touched.end(), invocation.begin) == touched.end())
+    touched.push_back(invocation.begin);
+  UserFile& known = files_[file];
+  const auto [entry, added] = known.invocations.try_emplace(invocation.begin, invocation);
+  if (!added && entry->second != invocation)
+    known.disagreeing[invocation.begin] =
+        "in a macro that expands differently from one inclusion or architecture to the next";
+}
+
+/// The place itself (a token's start) or behind its token, with the invocation that it comes from, if any,
+/// replaced.
+std::optional<Position> Locator::expanded(clang::SourceLocation place, bool behind, const std::string& file,
+                                          std::vector<unsigned>& touched) {
+  if (!place.isMacroID()) {
+    const unsigned length =
+        behind ? clang::Lexer::MeasureTokenLength(place, sources_, context_.getLangOpts()) : 0;
+    return Position{sources_.getFileOffset(place) + length, 0};
+  }
+  const TextRecord::Expansion* expansion = record_.expansion_of(place);
+  if (!expansion)
+    return std::nullopt;
+  const auto token = std::find(expansion->places.begin(), expansion->places.end(), place);
+  if (token == expansion->places.end())
+    return std::nullopt;
+  note_invocation(file, *expansion, touched);
+  const auto index = static_cast<unsigned>(token - expansion->places.begin());
+  return Position{sources_.getFileOffset(expansion->begin), 2 * (index + 1) + (behind ? 1 : 0)};
+}
+
+/// In the file's own text, widened to the parentheses around the place where only they can be found there.
+clang::CharSourceRange Locator::file_range(const FoundOperation& found) const {
+  clang::CharSourceRange range;
+  for (const clang::Expr* expression : {found.operation.place, found.written}) {
+    range =
+        clang::Lexer::makeFileCharRange(clang::CharSourceRange::getTokenRange(expression->getSourceRange()),
+                                        sources_, context_.getLangOpts());
+    if (range.isValid())
+      break;
+  }
+  return range;
+}
+
+bool Locator::access(const FoundOperation& found, const analysis::Facts& facts, Access& access) {
+  const clang::Expr* place = found.operation.place;
+  if (!is_users(sources_, place->getBeginLoc()) || facts.space == trace::Space::local)
+    return false;
+  const clang::SourceLocation begin = sources_.getExpansionLoc(place->getBeginLoc());
+  access.file = note_file(begin);
+  access.through_pointer = found.operation.through_pointer;
+  access.unseen = found.unseen;
+
+  const clang::CharSourceRange range = file_range(found);
+  if (range.isValid() && sources_.getFileID(range.getBegin()) == sources_.getFileID(begin))
+    access.direct =
+        Span{{sources_.getFileOffset(range.getBegin()), 0}, {sources_.getFileOffset(range.getEnd()), 0}};
+  const auto first = expanded(place->getBeginLoc(), false, access.file, access.invocations);
+  const auto last = expanded(place->getEndLoc(), true, access.file, access.invocations);
+  if (first && last)
+    access.expanded = Span{*first, *last};
+
+  trace::Site& site = access.site;
+  site.file = files_[access.file].name;
+  const clang::SourceLocation shown = access.direct ? range.getBegin() : begin;
+  site.line = sources_.getSpellingLineNumber(shown);
+  site.column = sources_.getSpellingColumnNumber(shown);
+  site.kind = found.operation.kind;
+  site.space = facts.space;
+  site.cache_operator = found.operation.cache_operator;
+  site.sequence = facts.sequence;
+  site.object = object_name(place);
+  clang::QualType type = place->getType();
+  if (found.operation.through_pointer)
+    type = type->isArrayType() ? context_.getAsArrayType(type)->getElementType() : type->getPointeeType();
+  if (!type.isNull() && !type->isVoidType() && !type->isIncompleteType()) {
+    site.element_bytes = static_cast<std::uint32_t>(context_.getTypeSizeInChars(type).getQuantity());
+    access.overloads_address_of = !found.operation.through_pointer && overloads_address_of(type, context_);
+  }
+  access.depends_on = facts.depends_on;
+
+  access.left = site.kind;
+  if (survivors_) {
+    const analysis::Survival survival = survivors_->of(context_, found.operation);
+    access.survives = survival.survives;
+    if (site.kind == trace::AccessKind::update)
+      access.left = survival.kind;
+  }
+  return true;
+}
+
+bool Locator::kernel(clang::SourceLocation brace, KernelEntry& entry) {
+  if (!is_users(sources_, brace))
+    return false;
+  entry.file = note_file(sources_.getExpansionLoc(brace));
+  std::vector<unsigned> touched;
+  const auto place = expanded(brace, true, entry.file, touched);
+  (brace.isMacroID() ? entry.expanded : entry.direct) = place;
+  return place.has_value();
+}
+
+} // namespace
+
+Located locate(clang::ASTContext& context, const TextRecord& record, const Found& found,
+               std::span<const analysis::Facts> facts, const analysis::Survivors* survivors,
+               UserFiles& files) {
+  for (const auto& [path, file] : record.files()) {
+    UserFile& known = files[path];
+    if (known.name.empty())
+      known.name = file.name;
+    known.includes.insert(file.includes.begin(), file.includes.end());
+  }
+  Locator locator(context, record, survivors, files);
+  Located result;
+  for (const clang::SourceLocation brace : found.kernels)
+    if (KernelEntry entry; locator.kernel(brace, entry))
+      result.kernels.push_back(std::move(entry));
+
+  // Operations that turn out not to be in memory drop out; those behind them move up.
+  std::vector<std::size_t> index(found.operations.size(), SIZE_MAX);
+  for (std::size_t i = 0; i < found.operations.size(); ++i)
+    if (Access access; locator.access(found.operations[i], facts[i], access)) {
+      index[i] = result.accesses.size();
+      result.accesses.push_back(std::move(access));
+    }
+  for (Access& access : result.accesses) {
+    std::vector<std::size_t> kept;
+    for (const std::size_t dependence : access.depends_on)
+      if (index[dependence] != SIZE_MAX)
+        kept.push_back(index[dependence]);
+    access.depends_on = std::move(kept);
+  }
+  return result;
+}
+
+} // namespace warplens::rewriter

@@ -1,0 +1,93 @@
+#include "rewriter/parse.h"
+
+#include "analysis/clang_invocation.h"
+#include "rewriter/text_record.h"
+
+#include <algorithm>
+#include <clang/AST/ASTConsumer.h>
+#include <clang/AST/ASTContext.h>
+#include <clang/Frontend/FrontendAction.h>
+#include <clang/Lex/HeaderSearchOptions.h>
+#include <clang/Lex/PreprocessorOptions.h>
+#include <filesystem>
+#include <string_view>
+
+namespace warplens::rewriter {
+
+std::vector<std::vector<std::string>> per_architecture(const std::vector<std::string>& arguments) {
+  constexpr std::string_view flag = "--cuda-gpu-arch=";
+  std::vector<std::string> rest, architectures;
+  for (const std::string& argument : arguments)
+    if (!argument.starts_with(flag))
+      rest.push_back(argument);
+    else if (std::find(architectures.begin(), architectures.end(), argument) == architectures.end())
+      architectures.push_back(argument);
+  if (architectures.empty())
+    return {arguments};
+  std::vector<std::vector<std::string>> result;
+  for (const std::string& architecture : architectures) {
+    result.push_back(rest);
+    result.back().push_back(architecture);
+  }
+  return result;
+}
+
+namespace {
+
+class TreeConsumer : public clang::ASTConsumer {
+public:
+  TreeConsumer(clang::Preprocessor& preprocessor, const UseTree& use)
+      : preprocessor_(preprocessor), record_(preprocessor), use_(use) {}
+
+  void HandleTranslationUnit(clang::ASTContext& context) override {
+    if (!preprocessor_.getDiagnostics().hasErrorOccurred())
+      use_(context, preprocessor_, record_);
+  }
+
+private:
+  clang::Preprocessor& preprocessor_;
+  TextRecord record_;
+  const UseTree& use_;
+};
+
+class ParseAction : public clang::ASTFrontendAction {
+public:
+  explicit ParseAction(const UseTree& use) : use_(use) {}
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
+                                                        llvm::StringRef) override {
+    return std::make_unique<TreeConsumer>(compiler.getPreprocessor(), use_);
+  }
+
+private:
+  const UseTree& use_;
+};
+
+/// A header that -include takes from a folder of system headers is a system header: find it there instead of
+/// by its path.
+void find_forced_headers_in_their_folders(clang::CompilerInstance& compiler) {
+  for (std::string& header : compiler.getPreprocessorOpts().Includes)
+    for (const clang::HeaderSearchOptions::Entry& folder : compiler.getHeaderSearchOpts().UserEntries)
+      if (folder.Group == clang::frontend::System &&
+          std::filesystem::path(header).parent_path() == folder.Path)
+        header = std::filesystem::path(header).filename().string();
+}
+
+} // namespace
+
+Expected<void> parse(const std::vector<std::string>& arguments, const std::string& source,
+                     const UseTree& use) {
+  auto compilation = analysis::prepare_compilation(arguments, source, analysis::Half::device,
+                                                   {"-w", "-fno-caret-diagnostics"});
+  if (!compilation)
+    return tl::unexpected(compilation.error());
+  find_forced_headers_in_their_folders(*compilation->compiler);
+  ParseAction action(use);
+  const bool done = compilation->compiler->ExecuteAction(action);
+  if (!compilation->first_error->message().empty())
+    return fail("{}", compilation->first_error->message());
+  if (!done)
+    return fail("{}: Clang could not parse it", source);
+  return {};
+}
+
+} // namespace warplens::rewriter

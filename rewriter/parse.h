@@ -1,0 +1,30 @@
+// Stage 1: the source's device half, parsed as the compiler would for one architecture.
+#pragma once
+
+#include "support/expected.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace clang {
+class ASTContext;
+class Preprocessor;
+} // namespace clang
+
+namespace warplens::rewriter {
+
+class TextRecord;
+
+/// The command lines, one for each --cuda-gpu-arch that `arguments` name, or just `arguments` where they name
+/// none: code under
+/// `#if __CUDA_ARCH__` differs between architectures.
+std::vector<std::vector<std::string>> per_architecture(const std::vector<std::string>& arguments);
+
+using UseTree = std::function<void(clang::ASTContext&, clang::Preprocessor&, const TextRecord&)>;
+
+/// Calls `use` with the finished AST. The error is Clang's first, as file:line:column: reason.
+Expected<void> parse(const std::vector<std::string>& arguments, const std::string& source,
+                     const UseTree& use);
+
+} // namespace warplens::rewriter

@@ -1,0 +1,284 @@
+#include "rewriter/plan.h"
+
+#include "support/hash.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <tuple>
+
+namespace warplens::rewriter {
+
+namespace {
+
+using Place = std::tuple<std::string, Span, bool>; ///< file, stretch of text, through a pointer
+
+const char* name_of(trace::AccessKind kind) {
+  static constexpr const char* names[] = {"load", "store", "update", "atomic"};
+  return names[static_cast<unsigned>(kind)];
+}
+
+/// On one line, without runs of blanks.
+std::string on_one_line(std::string_view text) {
+  std::string result;
+  for (const char c : text)
+    if (std::string_view(" \t\r\n\f\v").find(c) == std::string_view::npos)
+      result += c;
+    else if (!result.empty() && result.back() != ' ')
+      result += ' ';
+  while (!result.empty() && result.back() == ' ')
+    result.pop_back();
+  return result;
+}
+
+class Planner {
+public:
+  Planner(std::span<const Located> parses, const UserFiles& files) : parses_(parses), files_(files) {}
+
+  Expected<Plan> run();
+
+private:
+  Expected<void> read_files();
+  void choose_expansions();
+  void expand(const Access& access);
+  std::optional<Span> span_of(const Access& access, std::string& reason) const;
+  std::string text_of(const std::string& file, const Span& span) const;
+  void merge();
+  void name_sites();
+  void add_kernel_entries();
+  Unseen describe(const Access& access, std::string reason) const;
+
+  /// All accesses that share a place.
+  struct Merged {
+    const Access* first = nullptr;
+    Span span;
+    trace::Site site;
+    std::vector<std::pair<std::size_t, std::size_t>> depends_on; ///< (parse, access)
+    bool overloads_address_of = false;
+    bool survives = false; ///< in one of them at least
+    trace::AccessKind left = trace::AccessKind::load;
+  };
+
+  std::span<const Located> parses_;
+  const UserFiles& files_;
+  Plan plan_;
+  std::map<Place, Merged> merged_;
+  std::map<std::pair<std::size_t, std::size_t>, Merged*> of_access_;
+};
+
+Expected<void> Planner::read_files() {
+  for (const Located& parse : parses_) {
+    for (const Access& access : parse.accesses)
+      plan_.text[access.file];
+    for (const KernelEntry& kernel : parse.kernels)
+      plan_.text[kernel.file];
+  }
+  for (auto& [path, text] : plan_.text) {
+    std::ifstream stream(path, std::ios::binary);
+    text.assign(std::istreambuf_iterator<char>(stream), {});
+    if (!stream.good() && !stream.eof())
+      return fail("{}: cannot be read", path);
+  }
+  return {};
+}
+
+void Planner::expand(const Access& access) {
+  const UserFile& file = files_.at(access.file);
+  if (std::any_of(access.invocations.begin(), access.invocations.end(),
+                  [&](unsigned offset) { return file.disagreeing.contains(offset); }))
+    return;
+  for (const unsigned offset : access.invocations)
+    plan_.edits[access.file].expansions[offset] = file.invocations.at(offset);
+}
+
+/// A macro's invocation makes way for its expansion where the access cannot be wrapped in the file's own
+/// text, where a macro shows the program its argument's text, and where one argument is accessed in two ways.
+void Planner::choose_expansions() {
+  std::map<Place, trace::AccessKind> kinds;
+  for (const Located& parse : parses_)
+    for (const Access& access : parse.accesses) {
+      if (!access.unseen.empty())
+        continue;
+      const auto& invocations = files_.at(access.file).invocations;
+      bool needed =
+          !access.direct || std::any_of(access.invocations.begin(), access.invocations.end(),
+                                        [&](unsigned offset) { return invocations.at(offset).stringizes; });
+      if (access.direct) {
+        const auto [entry, added] =
+            kinds.try_emplace({access.file, *access.direct, access.through_pointer}, access.site.kind);
+        needed = needed || (!added && entry->second != access.site.kind);
+      }
+      if (needed)
+        expand(access);
+    }
+}
+
+std::optional<Span> Planner::span_of(const Access& access, std::string& reason) const {
+  const auto edits = plan_.edits.find(access.file);
+  const auto expanded = [&](unsigned offset) {
+    return edits != plan_.edits.end() && edits->second.expansions.contains(offset);
+  };
+  if (access.direct) {
+    const bool inside =
+        std::any_of(access.invocations.begin(), access.invocations.end(), [&](unsigned offset) {
+          if (!expanded(offset))
+            return false;
+          const Invocation& invocation = files_.at(access.file).invocations.at(offset);
+          const bool whole =
+              access.direct->begin.offset <= invocation.begin && access.direct->end.offset >= invocation.end;
+          return !whole;
+        });
+    if (!inside)
+      return access.direct;
+  }
+  if (access.expanded && !access.invocations.empty() &&
+      std::all_of(access.invocations.begin(), access.invocations.end(), expanded))
+    return access.expanded;
+  reason = "in a macro whose expansion has no place in the source";
+  for (const unsigned offset : access.invocations)
+    if (const auto& disagreeing = files_.at(access.file).disagreeing; disagreeing.contains(offset))
+      reason = disagreeing.at(offset);
+  return std::nullopt;
+}
+
+std::string Planner::text_of(const std::string& file, const Span& span) const {
+  const std::string& text = plan_.text.at(file);
+  const auto& invocations = files_.at(file).invocations;
+  std::string result;
+  unsigned cursor = span.begin.offset;
+  const auto tokens = [&](unsigned offset, unsigned from, unsigned to) {
+    const Invocation& invocation = invocations.at(offset);
+    for (unsigned i = from; i < to && i < invocation.tokens.size(); ++i)
+      result += invocation.tokens[i];
+    cursor = invocation.end;
+  };
+  const unsigned last = span.end.token / 2; // the number of tokens in front of the end
+  if (span.begin.token != 0) {
+    const bool same = span.end.token != 0 && span.end.offset == span.begin.offset;
+    tokens(span.begin.offset, span.begin.token / 2 - 1, same ? last : ~0u);
+    if (same)
+      return result;
+  }
+  if (cursor < span.end.offset && span.end.offset <= text.size())
+    result += text.substr(cursor, span.end.offset - cursor);
+  if (span.end.token != 0)
+    tokens(span.end.offset, 0, last);
+  return on_one_line(result);
+}
+
+Unseen Planner::describe(const Access& access, std::string reason) const {
+  const auto& span = access.direct ? access.direct : access.expanded;
+  return {access.site.file, access.site.line, access.site.column,
+          span ? text_of(access.file, *span) : std::string(), std::move(reason)};
+}
+
+void Planner::merge() {
+  std::set<std::tuple<std::string, unsigned, unsigned, std::string>> told;
+  const auto tell = [&](const Access& access, const std::string& reason) {
+    if (told.insert({access.site.file, access.site.line, access.site.column, reason}).second)
+      plan_.unseen.push_back(describe(access, reason));
+  };
+  for (std::size_t parse = 0; parse < parses_.size(); ++parse)
+    for (std::size_t i = 0; i < parses_[parse].accesses.size(); ++i) {
+      const Access& access = parses_[parse].accesses[i];
+      std::string reason = access.unseen;
+      const auto span = reason.empty() ? span_of(access, reason) : std::nullopt;
+      if (!span) {
+        tell(access, reason);
+        continue;
+      }
+      Merged& merged = merged_[{access.file, *span, access.through_pointer}];
+      if (!merged.first) {
+        merged.first = &access;
+        merged.span = *span;
+        merged.site = access.site;
+      } else if (merged.site.kind != access.site.kind) {
+        tell(access, fmt::format("the same text is also a {}", name_of(merged.site.kind)));
+        continue;
+      }
+      of_access_[{parse, i}] = &merged;
+      if (merged.site.space != access.site.space)
+        merged.site.space = trace::Space::generic;
+      merged.overloads_address_of |= access.overloads_address_of;
+      if (access.survives) {
+        merged.left = merged.survives && merged.left != access.left ? access.site.kind : access.left;
+        merged.survives = true;
+      }
+      for (const std::size_t dependence : access.depends_on)
+        merged.depends_on.push_back({parse, dependence});
+    }
+}
+
+/// The identity of a site is its place in the source: a header seen by two files has the same sites in both.
+void Planner::name_sites() {
+  for (auto& [place, merged] : merged_) {
+    trace::Site& site = merged.site;
+    const std::string& file = std::get<0>(place);
+    site.expression = text_of(file, merged.first->direct ? *merged.first->direct : merged.span);
+    site.id = stable_hash(fmt::format("{}:{}:{}:{}:{}", site.file, site.line, site.column, name_of(site.kind),
+                                      site.expression));
+    site.id += site.id == 0; // 0 is no site
+  }
+  std::set<std::uint64_t> known;
+  for (auto& [place, merged] : merged_) {
+    trace::Site& site = merged.site;
+    if (!merged.survives) {
+      plan_.removed.push_back(
+          {site.file, site.line, site.column, site.expression, "removed by the compiler"});
+      continue;
+    }
+    site.kind = merged.left;
+    for (const auto& dependence : merged.depends_on)
+      if (const auto found = of_access_.find(dependence);
+          found != of_access_.end() && found->second->survives)
+        site.depends_on.push_back(found->second->site.id);
+    std::sort(site.depends_on.begin(), site.depends_on.end());
+    site.depends_on.erase(std::unique(site.depends_on.begin(), site.depends_on.end()), site.depends_on.end());
+    plan_.edits[std::get<0>(place)].probes.push_back(
+        {merged.span, site.kind, site.id, std::get<2>(place), merged.overloads_address_of});
+    if (known.insert(site.id).second)
+      plan_.sites.push_back(site);
+  }
+  const auto by_place = [](const auto& a, const auto& b) {
+    return std::tie(a.file, a.line, a.column, a.expression) <
+           std::tie(b.file, b.line, b.column, b.expression);
+  };
+  std::stable_sort(plan_.sites.begin(), plan_.sites.end(), by_place);
+  std::stable_sort(plan_.removed.begin(), plan_.removed.end(), by_place);
+  std::stable_sort(plan_.unseen.begin(), plan_.unseen.end(), by_place);
+}
+
+void Planner::add_kernel_entries() {
+  std::set<std::pair<std::string, Position>> entries;
+  for (const Located& parse : parses_)
+    for (const KernelEntry& kernel : parse.kernels) {
+      if (kernel.direct)
+        entries.insert({kernel.file, *kernel.direct});
+      // A kernel that a macro makes can be entered where its invocation is replaced anyway; else its block
+      // keeps its buffer to the kernel's end, which costs time and nothing more.
+      else if (const auto edits = plan_.edits.find(kernel.file);
+               edits != plan_.edits.end() && edits->second.expansions.contains(kernel.expanded->offset))
+        entries.insert({kernel.file, *kernel.expanded});
+    }
+  for (const auto& [file, position] : entries)
+    plan_.edits[file].kernel_entries.push_back(position);
+}
+
+Expected<Plan> Planner::run() {
+  if (auto read = read_files(); !read)
+    return tl::unexpected(read.error());
+  choose_expansions();
+  merge();
+  name_sites();
+  add_kernel_entries();
+  return std::move(plan_);
+}
+
+} // namespace
+
+Expected<Plan> plan(std::span<const Located> parses, const UserFiles& files) {
+  return Planner(parses, files).run();
+}
+
+} // namespace warplens::rewriter

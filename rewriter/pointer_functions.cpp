@@ -1,0 +1,54 @@
+#include "rewriter/pointer_functions.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+namespace warplens::rewriter {
+
+using trace::AccessKind;
+using trace::CacheOperator;
+
+std::optional<PointerFunction> pointer_function(std::string_view name) {
+  struct Named {
+    std::string_view name;
+    PointerFunction function;
+  };
+  static constexpr Named hinted[] = {
+      {"__ldg", {AccessKind::load, CacheOperator::nc}},   {"__ldca", {AccessKind::load, CacheOperator::ca}},
+      {"__ldcg", {AccessKind::load, CacheOperator::cg}},  {"__ldcs", {AccessKind::load, CacheOperator::cs}},
+      {"__ldlu", {AccessKind::load, CacheOperator::lu}},  {"__ldcv", {AccessKind::load, CacheOperator::cv}},
+      {"__stwb", {AccessKind::store, CacheOperator::wb}}, {"__stcg", {AccessKind::store, CacheOperator::cg}},
+      {"__stcs", {AccessKind::store, CacheOperator::cs}}, {"__stwt", {AccessKind::store, CacheOperator::wt}}};
+  for (const Named& entry : hinted)
+    if (entry.name == name)
+      return entry.function;
+
+  static constexpr std::string_view atomics[] = {"Add", "Sub", "Exch", "Min", "Max", "Inc",
+                                                 "Dec", "CAS", "And",  "Or",  "Xor"};
+  if (!name.starts_with("atomic"))
+    return std::nullopt;
+  name.remove_prefix(6);
+  for (const std::string_view scope : {"_block", "_system"})
+    if (name.ends_with(scope))
+      name.remove_suffix(scope.size());
+  if (std::find(std::begin(atomics), std::end(atomics), name) == std::end(atomics))
+    return std::nullopt;
+  return PointerFunction{AccessKind::atomic};
+}
+
+const char* unprobed_function(std::string_view name) {
+  if (name.starts_with("tex1D") || name.starts_with("tex2D") || name.starts_with("tex3D") ||
+      name.starts_with("texCubemap"))
+    return "texture fetch";
+  if (name.starts_with("surf1D") || name.starts_with("surf2D") || name.starts_with("surf3D") ||
+      name.starts_with("surfCubemap"))
+    return "surface access";
+  if (name == "memcpy" || name == "memset" || name == "memmove" || name == "memcmp")
+    return "block of memory copied or set by a function";
+  if (name.starts_with("__pipeline_memcpy_async") || name == "memcpy_async")
+    return "asynchronous copy";
+  return nullptr;
+}
+
+} // namespace warplens::rewriter

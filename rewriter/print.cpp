@@ -1,0 +1,237 @@
+#include "rewriter/print.h"
+
+#include "rewriter/includes.h"
+#include "support/hash.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+namespace warplens::rewriter {
+
+namespace {
+
+constexpr std::string_view probe_include = "#include <warplens/probe.h>\n";
+constexpr std::string_view kernel_entry = " ::warplens::KernelScope warplens_kernel_scope;";
+
+/// A C++ string literal of any bytes.
+std::string literal(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\')
+      result += '\\', result += c;
+    else if (c == '?') // no trigraphs
+      result += "\\?";
+    else if (byte < 0x20 || byte == 0x7f)
+      result += fmt::format("\\{:03o}", byte);
+    else
+      result += c;
+  }
+  return result + '"';
+}
+
+struct Insertion {
+  Position at;
+  bool closes = false;
+  bool through_pointer = false;
+  Position partner; ///< the probe's other end
+  std::string text;
+};
+
+/// Probes nest: at one place inner ones close first and outer ones open first. A probe around a pointer
+/// encloses that around the load of the pointer itself.
+bool comes_before(const Insertion& a, const Insertion& b) {
+  if (a.at != b.at)
+    return a.at < b.at;
+  if (a.closes != b.closes)
+    return a.closes;
+  if (a.partner != b.partner)
+    return a.partner > b.partner;
+  return a.closes ? a.through_pointer < b.through_pointer : a.through_pointer > b.through_pointer;
+}
+
+std::vector<Insertion> insertions(const FileEdits& edits) {
+  static constexpr const char* functions[] = {"load", "store", "update", "atomic"};
+  std::vector<Insertion> result;
+  for (const Position& position : edits.kernel_entries)
+    result.push_back({position, false, false, position, std::string(kernel_entry)});
+  for (const Probe& probe : edits.probes) {
+    const std::string call =
+        fmt::format("::warplens::{}({:#018x}ull, ", functions[static_cast<unsigned>(probe.kind)], probe.site);
+    const char* address = probe.overloads_address_of ? "::warplens::address_of(" : "&(";
+    const Position begin = probe.span.begin, end = probe.span.end;
+    result.push_back(
+        {begin, false, probe.through_pointer, end, probe.through_pointer ? call : "(*" + call + address});
+    result.push_back({end, true, probe.through_pointer, begin, probe.through_pointer ? ")" : ")))"});
+  }
+  std::stable_sort(result.begin(), result.end(), comes_before);
+  return result;
+}
+
+struct Replacement {
+  unsigned end = 0;
+  std::string text;
+};
+
+/// The expansion instead of the invocation, on as many lines.
+Replacement replacement(const std::string& source, const Invocation& invocation,
+                        std::span<const Insertion> inside) {
+  Replacement result{invocation.end, {}};
+  auto next = inside.begin();
+  const auto insert_at = [&](unsigned token) {
+    for (; next != inside.end() && next->at.token == token; ++next)
+      result.text += next->text;
+  };
+  for (unsigned i = 0; i < invocation.tokens.size(); ++i) {
+    if (i > 0)
+      result.text += ' ';
+    insert_at(2 * (i + 1));
+    result.text += invocation.tokens[i];
+    insert_at(2 * (i + 1) + 1);
+  }
+  const auto original = std::string_view(source).substr(invocation.begin, invocation.end - invocation.begin);
+  result.text.append(static_cast<std::size_t>(std::count(original.begin(), original.end(), '\n')), '\n');
+  return result;
+}
+
+std::string apply(const std::string& source, const FileEdits& edits,
+                  std::map<unsigned, Replacement> replacements) {
+  const std::vector<Insertion> all = insertions(edits);
+  for (const auto& [offset, invocation] : edits.expansions) {
+    std::vector<Insertion> inside;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(inside), [&](const Insertion& insertion) {
+      return insertion.at.offset == offset && insertion.at.token != 0;
+    });
+    replacements[offset] = replacement(source, invocation, inside);
+  }
+
+  std::string result;
+  unsigned cursor = 0;
+  auto next = all.begin();
+  const auto copy_to = [&](unsigned offset) {
+    if (offset > cursor)
+      result.append(source, cursor, offset - cursor), cursor = offset;
+  };
+  const auto insert_up_to = [&](unsigned offset) {
+    for (; next != all.end() && next->at.offset <= offset; ++next)
+      if (next->at.token == 0) {
+        copy_to(next->at.offset);
+        result += next->text;
+      }
+  };
+  for (const auto& [offset, change] : replacements) {
+    insert_up_to(offset);
+    copy_to(offset);
+    result += change.text;
+    cursor = change.end;
+  }
+  insert_up_to(static_cast<unsigned>(source.size()));
+  copy_to(static_cast<unsigned>(source.size()));
+  return result;
+}
+
+/// The sites as plain constants, for the host to register when the program starts.
+std::string site_table(const std::vector<trace::Site>& sites) {
+  if (sites.empty())
+    return {};
+  std::string dependences, records;
+  std::size_t dependence_count = 0;
+  for (const trace::Site& site : sites) {
+    std::string depends_on = "0";
+    if (!site.depends_on.empty()) {
+      depends_on = fmt::format("depends_on + {}", dependence_count);
+      for (const std::uint64_t id : site.depends_on)
+        dependences += fmt::format("{:#018x}ull, ", id);
+      dependence_count += site.depends_on.size();
+    }
+    records += fmt::format("  {{{:#018x}ull, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}},\n", site.id,
+                           literal(site.file), site.line, site.column, literal(site.expression),
+                           static_cast<unsigned>(site.kind), static_cast<unsigned>(site.space),
+                           static_cast<unsigned>(site.cache_operator), site.element_bytes, site.sequence,
+                           literal(site.object), depends_on, site.depends_on.size());
+  }
+  std::string table = "#ifndef __CUDA_ARCH__\nnamespace { namespace warplens_sites {\n";
+  if (dependence_count > 0)
+    table += fmt::format("const unsigned long long depends_on[] = {{{}}};\n", dependences);
+  table += fmt::format("const ::warplens::SiteRecord records[] = {{\n{}}};\n", records);
+  table += fmt::format("const ::warplens::RegisterSites registration(records, {});\n", sites.size());
+  return table + "} }\n#endif\n";
+}
+
+Expected<std::string> read(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream)
+    return fail("{}: cannot be read", path.string());
+  return std::string(std::istreambuf_iterator<char>(stream), {});
+}
+
+} // namespace
+
+Expected<std::vector<RewrittenFile>> print(const Plan& plan, const UserFiles& files,
+                                           const std::filesystem::path& source,
+                                           const std::filesystem::path& output_directory) {
+  std::error_code error;
+  const std::string main = std::filesystem::canonical(source, error).string();
+  std::set<std::string> edited{main};
+  for (const auto& [path, edits] : plan.edits)
+    if (!edits.probes.empty() || !edits.kernel_entries.empty())
+      edited.insert(path);
+  std::set<std::string> changed = with_includers(edited, files);
+
+  const auto name_of = [&](const std::string& path) {
+    return path == main ? source.string() : files.at(path).name;
+  };
+  const auto copy_of = [&](const std::string& path) {
+    const std::filesystem::path name = name_of(path);
+    return path == main
+               ? output_directory / name.filename()
+               : output_directory / fmt::format("{:016x}", stable_hash(name.string())) / name.filename();
+  };
+
+  std::vector<RewrittenFile> result;
+  for (const std::string& path : changed) {
+    const std::filesystem::path name = name_of(path);
+    const auto text = read(path);
+    if (!text)
+      return tl::unexpected(text.error());
+    std::map<unsigned, Include> includes = includes_beside(name, *text);
+    if (const auto known = files.find(path); known != files.end())
+      for (const auto& [offset, include] : known->second.includes)
+        if (changed.contains(include.target))
+          includes[offset] = include;
+    std::map<unsigned, Replacement> redirected;
+    for (const auto& [offset, include] : includes) {
+      const std::filesystem::path target =
+          changed.contains(include.target) ? copy_of(include.target) : std::filesystem::path(include.target);
+      redirected[offset] = {offset + include.length, '"' + std::filesystem::absolute(target).string() + '"'};
+    }
+
+    const auto edits = plan.edits.find(path);
+    static const FileEdits none;
+    const FileEdits& own = edits == plan.edits.end() ? none : edits->second;
+    const bool is_main = path == main;
+    const std::string mark =
+        text->starts_with("\xef\xbb\xbf") ? "\xef\xbb\xbf" : ""; // a byte order mark stays in front
+    const std::string table = is_main ? site_table(plan.sites) : std::string();
+    const auto finish = [&](std::string body, bool with_line) {
+      body.erase(0, mark.size());
+      std::string whole = mark;
+      if (is_main)
+        whole += probe_include;
+      if (with_line)
+        whole += fmt::format("#line 1 {}\n", literal(name.string()));
+      whole += body;
+      if (!table.empty() && !whole.ends_with('\n'))
+        whole += '\n';
+      return whole + table;
+    };
+    RewrittenFile file{name, copy_of(path), finish(apply(*text, own, redirected), true),
+                       finish(apply(*text, own, {}), false)};
+    file.unchanged = *text;
+    result.insert(is_main ? result.begin() : result.end(), std::move(file));
+  }
+  return result;
+}
+
+} // namespace warplens::rewriter

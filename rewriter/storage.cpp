@@ -1,0 +1,253 @@
+#include "rewriter/storage.h"
+
+#include "rewriter/text_record.h"
+
+#include <algorithm>
+#include <clang/AST/Attr.h>
+#include <clang/AST/ExprCXX.h>
+#include <clang/Basic/SourceManager.h>
+#include <functional>
+
+namespace warplens::rewriter {
+
+namespace {
+
+constexpr unsigned deepest = 64; // enough for any code that people wrote; ends what refers to itself
+
+/// The functions that only pass a reference on.
+bool passes_on(const clang::FunctionDecl& function) {
+  const clang::IdentifierInfo* name = function.getIdentifier();
+  return name && (name->isStr("move") || name->isStr("forward") || name->isStr("as_const"));
+}
+
+void collect_returns(const clang::Stmt* statement, std::vector<const clang::Expr*>& results) {
+  if (!statement || llvm::isa<clang::LambdaExpr>(statement))
+    return;
+  if (const auto* returns = llvm::dyn_cast<clang::ReturnStmt>(statement)) {
+    if (returns->getRetValue())
+      results.push_back(returns->getRetValue());
+    return;
+  }
+  for (const clang::Stmt* child : statement->children())
+    collect_returns(child, results);
+}
+
+} // namespace
+
+bool is_opaque(const clang::FunctionDecl& function, const clang::SourceManager& sources) {
+  const clang::FunctionDecl* definition = function.getDefinition();
+  return !is_users(sources, (definition ? definition : &function)->getLocation());
+}
+
+bool is_small_value(clang::QualType type, const clang::ASTContext& context) {
+  type = type.getNonReferenceType();
+  if (type->isScalarType())
+    return true;
+  const clang::CXXRecordDecl* record = type->getAsCXXRecordDecl();
+  return record && record->hasDefinition() && !record->isEmpty() && !record->isLambda() &&
+         context.getTypeSizeInChars(type).getQuantity() <= 16;
+}
+
+void Storage::note_call(const clang::FunctionDecl& callee, const clang::Expr* object,
+                        llvm::ArrayRef<const clang::Expr*> arguments, const clang::FunctionDecl& caller) {
+  const clang::FunctionDecl* canonical = callee.getCanonicalDecl();
+  if (object)
+    bindings_[{canonical, -1}].push_back({object, &caller});
+  for (unsigned i = 0; i < callee.getNumParams() && i < arguments.size(); ++i)
+    if (callee.getParamDecl(i)->getType()->isReferenceType())
+      bindings_[{canonical, static_cast<int>(i)}].push_back({arguments[i], &caller});
+}
+
+void Storage::note_range(const clang::CXXForRangeStmt& loop) {
+  ranges_[loop.getLoopVariable()] = loop.getRangeInit();
+}
+
+bool Storage::in_memory(const clang::Expr* lvalue, const clang::FunctionDecl& function) const {
+  std::set<Slot> visited;
+  return reaches_memory(root(lvalue, function, 0), visited);
+}
+
+bool Storage::reaches_memory(const Root& root_found, std::set<Slot>& visited) const {
+  if (root_found.kind == Root::registers || root_found.kind == Root::memory)
+    return root_found.kind == Root::memory;
+  const bool is_self = root_found.kind == Root::self;
+  const Slot slot{root_found.function->getCanonicalDecl(),
+                  is_self ? -1 : static_cast<int>(root_found.variable->getFunctionScopeIndex())};
+  if (!visited.insert(slot).second)
+    return false;
+  const auto found = bindings_.find(slot);
+  if (found ==
+      bindings_
+          .end()) // called by nobody we see: the functors of a library's algorithms are its own variables
+    return !is_self || llvm::cast<clang::CXXMethodDecl>(root_found.function)->isVirtual();
+  return std::any_of(found->second.begin(), found->second.end(), [&](const Binding& binding) {
+    const Root next = is_self ? root_of_object(binding.expression, *binding.function, 0)
+                              : root(binding.expression, *binding.function, 0);
+    return reaches_memory(next, visited);
+  });
+}
+
+Storage::Root Storage::root_of_object(const clang::Expr* object, const clang::FunctionDecl& function,
+                                      unsigned depth) const {
+  return object->getType()->isPointerType() ? root_of_pointee(object, function, depth)
+                                            : root(object, function, depth);
+}
+
+Storage::Root Storage::root_of_pointee(const clang::Expr* pointer, const clang::FunctionDecl& function,
+                                       unsigned depth) const {
+  if (depth > deepest)
+    return {Root::memory};
+  pointer = pointer->IgnoreParens();
+  if (const auto* cast = llvm::dyn_cast<clang::CastExpr>(pointer)) {
+    if (cast->getCastKind() == clang::CK_ArrayToPointerDecay)
+      return root(cast->getSubExpr(), function, depth + 1);
+    if (cast->getSubExpr()->getType()->isPointerType() && cast->getCastKind() != clang::CK_LValueToRValue)
+      return root_of_pointee(cast->getSubExpr(), function, depth + 1);
+    return {Root::memory};
+  }
+  if (llvm::isa<clang::CXXThisExpr>(pointer)) {
+    const clang::FunctionDecl* owner = &function;
+    // A lambda's `this` is that of the function it stands in.
+    while (const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(owner)) {
+      if (!method->getParent()->isLambda())
+        break;
+      const auto* outer = llvm::dyn_cast_or_null<clang::FunctionDecl>(method->getParent()->getDeclContext());
+      if (!outer)
+        return {Root::memory};
+      owner = outer;
+    }
+    return {Root::self, nullptr, owner};
+  }
+  if (const auto* unary = llvm::dyn_cast<clang::UnaryOperator>(pointer);
+      unary && unary->getOpcode() == clang::UO_AddrOf)
+    return root(unary->getSubExpr(), function, depth + 1);
+  if (const auto* binary = llvm::dyn_cast<clang::BinaryOperator>(pointer); binary && binary->isAdditiveOp())
+    return root_of_pointee(binary->getLHS()->getType()->isPointerType() ? binary->getLHS() : binary->getRHS(),
+                           function, depth + 1);
+  return {Root::memory};
+}
+
+Storage::Root Storage::root_of_variable(const clang::VarDecl& variable, const clang::FunctionDecl& function,
+                                        unsigned depth) const {
+  if (variable.getType()->isReferenceType()) {
+    if (const auto* parameter = llvm::dyn_cast<clang::ParmVarDecl>(&variable)) {
+      const auto* owner = llvm::dyn_cast<clang::FunctionDecl>(parameter->getDeclContext());
+      return owner ? Root{Root::parameter, parameter, owner} : Root{Root::memory};
+    }
+    if (const auto range = ranges_.find(&variable); range != ranges_.end())
+      return range->second->getType()->isArrayType() ? root(range->second, function, depth + 1)
+                                                     : Root{Root::memory};
+    return variable.getInit() ? root(variable.getInit(), function, depth + 1) : Root{Root::memory};
+  }
+  if (const auto* constant = variable.getAttr<clang::CUDAConstantAttr>())
+    // Clang marks host constants that device code uses __constant__; nvcc folds them.
+    return {constant->isImplicit() ? Root::registers : Root::memory};
+  if (variable.hasAttr<clang::CUDADeviceAttr>() || variable.hasAttr<clang::CUDASharedAttr>() ||
+      variable.hasAttr<clang::HIPManagedAttr>())
+    // warpSize and its like are declared __device__ in Clang's own headers and are no variables.
+    return {is_users(context_.getSourceManager(), variable.getLocation()) ? Root::memory : Root::registers};
+  return {variable.isStaticLocal() ? Root::memory : Root::registers};
+}
+
+Storage::Root Storage::root_of_result(const clang::CallExpr& call, const clang::FunctionDecl& function,
+                                      unsigned depth) const {
+  const clang::FunctionDecl* callee = call.getDirectCallee();
+  if (!callee)
+    return {Root::memory};
+  if (passes_on(*callee) && call.getNumArgs() == 1)
+    return root(call.getArg(0), function, depth + 1);
+  const clang::FunctionDecl* definition = nullptr;
+  if (!callee->hasBody(definition))
+    return {Root::memory};
+
+  const auto* member_operator = llvm::dyn_cast<clang::CXXOperatorCallExpr>(&call);
+  const bool object_is_argument = member_operator && llvm::isa<clang::CXXMethodDecl>(callee);
+  std::vector<const clang::Expr*> results;
+  collect_returns(definition->getBody(), results);
+  Root answer;
+  for (const clang::Expr* result : results) {
+    Root found = root(result, *definition, depth + 1);
+    if (found.kind == Root::self && found.function->getCanonicalDecl() == definition->getCanonicalDecl()) {
+      if (object_is_argument)
+        found = root(call.getArg(0), function, depth + 1);
+      else if (const auto* member_call = llvm::dyn_cast<clang::CXXMemberCallExpr>(&call))
+        found = root_of_object(member_call->getImplicitObjectArgument(), function, depth + 1);
+    } else if (found.kind == Root::parameter &&
+               found.function->getCanonicalDecl() == definition->getCanonicalDecl()) {
+      // A library's function that hands back one of two values (std::max): its arguments count as loaded
+      // already.
+      const unsigned index = found.variable->getFunctionScopeIndex() + object_is_argument;
+      if (is_opaque(*definition, context_.getSourceManager()) &&
+          is_small_value(found.variable->getType(), context_))
+        found = {};
+      else if (index < call.getNumArgs())
+        found = root(call.getArg(index), function, depth + 1);
+    }
+    if (found.kind != Root::registers)
+      answer = found;
+    if (found.kind == Root::memory)
+      break;
+  }
+  return answer;
+}
+
+Storage::Root Storage::root(const clang::Expr* lvalue, const clang::FunctionDecl& function,
+                            unsigned depth) const {
+  if (depth > deepest)
+    return {Root::memory};
+  const clang::Expr* e = lvalue->IgnoreParens();
+  const auto into = [&](const clang::Expr* inner) { return root(inner, function, depth + 1); };
+
+  if (const auto* cleanups = llvm::dyn_cast<clang::ExprWithCleanups>(e))
+    return into(cleanups->getSubExpr());
+  if (const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(e)) {
+    if (reference->isNonOdrUse() == clang::NOUR_Constant ||
+        reference->isNonOdrUse() == clang::NOUR_Unevaluated)
+      return {};
+    if (const auto* binding = llvm::dyn_cast<clang::BindingDecl>(reference->getDecl()))
+      return binding->getBinding() ? into(binding->getBinding()) : Root{};
+    const auto* variable = llvm::dyn_cast<clang::VarDecl>(reference->getDecl());
+    return variable ? root_of_variable(*variable, function, depth) : Root{};
+  }
+  if (const auto* member = llvm::dyn_cast<clang::MemberExpr>(e)) {
+    if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(member->getMemberDecl()))
+      return member->isNonOdrUse() == clang::NOUR_Constant ? Root{}
+                                                           : root_of_variable(*variable, function, depth);
+    const auto* field = llvm::dyn_cast<clang::FieldDecl>(member->getMemberDecl());
+    if (!field)
+      return {};
+    if (field->getType()->isReferenceType())
+      return {Root::memory};
+    return member->isArrow() ? root_of_pointee(member->getBase(), function, depth + 1)
+                             : into(member->getBase());
+  }
+  if (const auto* subscript = llvm::dyn_cast<clang::ArraySubscriptExpr>(e))
+    return subscript->getBase()->getType()->isPointerType()
+               ? root_of_pointee(subscript->getBase(), function, depth + 1)
+               : into(subscript->getBase());
+  if (const auto* unary = llvm::dyn_cast<clang::UnaryOperator>(e))
+    return unary->getOpcode() == clang::UO_Deref ? root_of_pointee(unary->getSubExpr(), function, depth + 1)
+                                                 : Root{};
+  if (const auto* binary = llvm::dyn_cast<clang::BinaryOperator>(e)) {
+    switch (binary->getOpcode()) {
+    case clang::BO_Comma: return into(binary->getRHS());
+    case clang::BO_PtrMemD: return into(binary->getLHS());
+    case clang::BO_PtrMemI: return root_of_pointee(binary->getLHS(), function, depth + 1);
+    default: return {}; // the value of an assignment is at hand
+    }
+  }
+  if (const auto* conditional = llvm::dyn_cast<clang::AbstractConditionalOperator>(e)) {
+    const Root first = into(conditional->getTrueExpr());
+    return first.kind != Root::registers ? first : into(conditional->getFalseExpr());
+  }
+  if (const auto* cast = llvm::dyn_cast<clang::CastExpr>(e)) {
+    if (cast->getCastKind() == clang::CK_UserDefinedConversion || cast->getSubExpr()->isGLValue())
+      return into(cast->getSubExpr());
+    return {};
+  }
+  if (const auto* call = llvm::dyn_cast<clang::CallExpr>(e))
+    return call->isGLValue() ? root_of_result(*call, function, depth) : Root{};
+  return {}; // temporaries, literals, template parameters
+}
+
+} // namespace warplens::rewriter

@@ -1,0 +1,61 @@
+// What the preprocessor did to the user's files during a parse: macro invocations with the tokens they
+// became.
+#pragma once
+
+#include "rewriter/access.h"
+
+#include <clang/Basic/FileEntry.h>
+#include <clang/Basic/SourceLocation.h>
+#include <clang/Lex/Token.h>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace clang {
+class Preprocessor;
+class SourceManager;
+} // namespace clang
+
+namespace warplens::rewriter {
+
+/// Is this place in a file of the user's, not in a system or toolkit header?
+bool is_users(const clang::SourceManager& sources, clang::SourceLocation place);
+
+/// The file's name as the user gave it; Clang puts ./ in front of what it finds beside a source without a
+/// folder.
+std::string name_of(clang::FileEntryRef file);
+
+/// The real path of the file that the place (a file location) lies in; empty where there is none.
+std::string real_path(const clang::SourceManager& sources, clang::SourceLocation place);
+
+/// Listens to a preprocessor from its construction on; must outlive the parse.
+class TextRecord {
+public:
+  explicit TextRecord(clang::Preprocessor& preprocessor);
+
+  struct Expansion {
+    clang::SourceLocation begin, end; ///< of the invocation: its first character, and behind its last
+    std::vector<clang::SourceLocation> places; ///< of each token
+    std::vector<std::string> tokens;
+    bool stringizes = false;
+  };
+
+  /// The outermost invocation that a macro location comes from; null where it is not one in the user's files.
+  const Expansion* expansion_of(clang::SourceLocation place) const;
+
+  /// The user's files that were read, with their names and includes.
+  const UserFiles& files() const { return files_; }
+
+private:
+  class Callbacks;
+  using Key = std::pair<unsigned, unsigned>; ///< FileID's hash, offset
+  void note_token(const clang::Token& token);
+  Key key_of(clang::SourceLocation file_location) const;
+
+  clang::Preprocessor& preprocessor_;
+  std::map<Key, Expansion> expansions_;
+  UserFiles files_;
+};
+
+} // namespace warplens::rewriter

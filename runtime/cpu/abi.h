@@ -1,0 +1,91 @@
+// What lowered kernels and the CPU back end's runtime agree on. The lowering (lowering/) builds IR against
+// these layouts; the runtime (runtime/cpu/) is compiled against them. Plain C layouts only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace warplens::cpu {
+
+/// One traced access of one lane, or the passing of a loop's end (so that lanes meet there as they do on a
+/// GPU).
+struct LogEntry {
+  std::uint64_t address;
+  std::uint32_t key; ///< index into the kernel's KeyRecord table; smaller keys come first in program order
+                     ///< with loop bodies contiguous
+  std::uint32_t unused;
+};
+
+/// What a key stands for.
+struct KeyRecord {
+  std::uint64_t site;  ///< 0: the end of a loop's body, not an access
+  std::uint16_t bytes; ///< per lane
+  std::uint8_t kind;   ///< trace::AccessKind
+  std::uint8_t reserved[5];
+};
+
+/// A running block. One OS thread runs all lanes of a block.
+struct BlockContext {
+  std::uint32_t block_index[3];
+  std::uint32_t block_dim[3];
+  std::uint32_t grid_dim[3];
+  std::uint32_t dynamic_shared_bytes;
+  std::uint8_t*
+      shared; ///< static part first (each variable at the offset the lowering gave it), dynamic behind it
+  std::uint8_t* dynamic_shared;
+  void* scheduler; ///< the runtime's own
+};
+
+/// A running CUDA thread. Lowered code gets a pointer to it as its last parameter and reads the indices from
+/// it.
+struct LaneContext {
+  BlockContext* block;
+  LogEntry* log_next; ///< where the next entry goes; traced code appends inline while log_next != log_end
+  LogEntry* log_end;  ///< null: the lane is not traced
+  std::uint64_t executed_accesses; ///< traced code adds per basic block
+  std::uint64_t probed_accesses;
+  std::uint32_t thread_index[3];
+  std::uint32_t linear_thread; ///< x fastest
+  void* fiber;                 ///< the runtime's own
+};
+
+/// Runs one CUDA thread; may suspend its fiber in any of the runtime's calls.
+using LaneFunction = void (*)(void** arguments, LaneContext* lane);
+/// Runs all threads of a block in a plain loop; only for kernels that never suspend.
+using BlockFunction = void (*)(void** arguments, BlockContext* block);
+
+/// A kernel, registered by a constructor in the lowered object under the mangled name that
+/// __cudaRegisterFunction gives.
+struct KernelRecord {
+  const char* symbol;
+  BlockFunction untraced_block; ///< null: the kernel suspends
+  LaneFunction untraced_lane;   ///< null where untraced_block is not
+  LaneFunction traced_lane;
+  const KeyRecord* keys; ///< one table for all kernels of an object file
+  std::uint32_t key_count;
+  std::uint32_t parameter_count;
+  std::uint32_t static_shared_bytes;
+  std::uint32_t
+      stack_bytes; ///< deepest frame of one lane that the lowering could see; 0: not known (recursion)
+};
+
+/// A __device__, __constant__ or __managed__ variable, found by __cudaRegisterVar.
+struct VariableRecord {
+  const char* symbol;
+  void* address;
+  std::uint64_t bytes;
+  bool is_constant; ///< __constant__
+};
+
+} // namespace warplens::cpu
+
+extern "C" {
+void __warplens_cpu_register_kernel(const warplens::cpu::KernelRecord* kernel);
+void __warplens_cpu_register_variable(const warplens::cpu::VariableRecord* variable);
+/// Of a __constant__ variable, besides its record: accesses to it are of the constant space.
+void __warplens_cpu_register_constant(const void* address, std::uint64_t bytes);
+
+/// The log is full (log_next == log_end): makes room, perhaps by running other lanes first.
+void __warplens_cpu_log_full(warplens::cpu::LaneContext* lane);
+}
+// The calls that nvvm intrinsics become are declared in runtime/cpu/intrinsics.h.

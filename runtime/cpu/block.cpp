@@ -1,0 +1,217 @@
+#include "runtime/cpu/block.h"
+
+#include <algorithm>
+#include <csetjmp>
+#include <fmt/format.h>
+#include <thread>
+
+namespace warplens::cpu {
+
+namespace {
+
+// Room for what a lane may call: printf with its formatting is the deepest.
+constexpr std::size_t runtime_stack_bytes = 64 * 1024;
+// Where the lowering could not see how deep calls nest. Only what is used is ever backed by memory.
+constexpr std::size_t unknown_stack_bytes = 1024 * 1024;
+
+std::uint64_t address_of(const void* pointer) {
+  return reinterpret_cast<std::uint64_t>(pointer);
+}
+
+} // namespace
+
+Block& Block::of_this_thread() {
+  static thread_local Block block;
+  return block;
+}
+
+BlockStatus Block::run(const Grid& grid, std::uint64_t id, WarpAccessSink* sink) {
+  begin(grid, id);
+  if (grid.kernel->untraced_block && !sink) {
+    run_as_loop(grid);
+  } else {
+    start_lanes(grid, sink);
+    run_lanes();
+  }
+  running_ = nullptr;
+  if (failed_)
+    return BlockStatus::failed;
+  return alive_ ? BlockStatus::deadlocked : BlockStatus::ok;
+}
+
+void Block::begin(const Grid& grid, std::uint64_t id) {
+  failed_ = false;
+  alive_ = 0;
+  executed_ = probed_ = 0;
+  message_.clear();
+  const trace::Dim3& in = grid.grid;
+  const std::uint64_t index[3] = {id % in.x, id / in.x % in.y, id / in.x / in.y};
+  const std::uint32_t grid_dim[3] = {in.x, in.y, in.z},
+                      block_dim[3] = {grid.block.x, grid.block.y, grid.block.z};
+  for (unsigned i = 0; i < 3; ++i) {
+    context_.block_index[i] = static_cast<std::uint32_t>(index[i]);
+    context_.grid_dim[i] = grid_dim[i];
+    context_.block_dim[i] = block_dim[i];
+  }
+  thread_count_ = static_cast<std::uint32_t>(grid.block.count());
+  context_.dynamic_shared_bytes = grid.dynamic_shared_bytes;
+  // CUDA aligns dynamic shared memory for every type; 128 also keeps bank numbers what they are on a GPU.
+  constexpr std::size_t alignment = 128;
+  const std::size_t static_bytes = (grid.kernel->static_shared_bytes + std::size_t{15}) & ~std::size_t{15};
+  shared_memory_.resize(
+      std::max(shared_memory_.size(), static_bytes + grid.dynamic_shared_bytes + alignment));
+  const std::uint64_t begin = (address_of(shared_memory_.data()) + alignment - 1) & ~(alignment - 1);
+  context_.shared = reinterpret_cast<std::uint8_t*>(begin);
+  context_.dynamic_shared = context_.shared + static_bytes;
+  context_.scheduler = this;
+  addresses_ = {.shared = {begin, static_bytes + grid.dynamic_shared_bytes},
+                .stacks = &stacks_,
+                .around_constants = around_constant_memory()};
+}
+
+void Block::run_as_loop(const Grid& grid) {
+  std::jmp_buf escape; // no frame between here and where fail() jumps from has anything to destroy
+  escape_ = &escape;
+  if (setjmp(escape) == 0)
+    grid.kernel->untraced_block(grid.arguments, &context_);
+  escape_ = nullptr;
+}
+
+void Block::start_lanes(const Grid& grid, WarpAccessSink* sink) {
+  const KernelRecord& kernel = *grid.kernel;
+  function_ = sink ? kernel.traced_lane : kernel.untraced_lane;
+  arguments_ = grid.arguments;
+  alive_ = thread_count_;
+  stacks_.reserve(thread_count_,
+                  kernel.stack_bytes ? kernel.stack_bytes + runtime_stack_bytes : unknown_stack_bytes);
+  if (lanes_.size() < thread_count_)
+    lanes_.resize(thread_count_);
+  warps_.resize((thread_count_ + trace::warp_lanes - 1) / trace::warp_lanes);
+  for (Barrier& barrier : barriers_)
+    barrier = {};
+  for (std::uint32_t i = 0; i < thread_count_; ++i) {
+    Lane& lane = lanes_[i];
+    static_cast<LaneContext&>(lane) = {};
+    lane.block = &context_;
+    lane.linear_thread = i;
+    lane.thread_index[0] = i % grid.block.x;
+    lane.thread_index[1] = i / grid.block.x % grid.block.y;
+    lane.thread_index[2] = i / grid.block.x / grid.block.y;
+    lane.fiber = &lane.execution;
+    lane.warp = &warps_[i / trace::warp_lanes];
+    lane.number = i % trace::warp_lanes;
+    lane.execution.prepare(stacks_.top(i), stacks_.usable_bytes(), lane_entry, &lane);
+  }
+  for (std::uint32_t w = 0; w < warps_.size(); ++w) {
+    const std::uint32_t first = w * trace::warp_lanes,
+                        count = std::min(thread_count_ - first, trace::warp_lanes);
+    warps_[w].begin(*this, w, &lanes_[first], count);
+    if (!sink)
+      continue;
+    while (mergers_.size() <= w)
+      mergers_.push_back(std::make_unique_for_overwrite<LogMerger>());
+    std::array<LaneContext*, trace::warp_lanes> contexts{};
+    for (std::uint32_t i = 0; i < count; ++i)
+      contexts[i] = &lanes_[first + i];
+    mergers_[w]->begin(w, contexts, count, kernel.keys, addresses_, *sink);
+    warps_[w].trace(*mergers_[w]);
+  }
+}
+
+void Block::lane_entry(void* argument) {
+  auto& lane = *static_cast<Lane*>(argument);
+  auto& block = *static_cast<Block*>(lane.block->scheduler);
+  block.function_(block.arguments_, &lane);
+  lane.warp->exit(lane);
+}
+
+void Block::run_lanes() {
+  while (alive_) {
+    Progress progress = Progress::none;
+    for (Warp& warp : warps_) {
+      progress = std::max(progress, warp.run());
+      if (failed_)
+        return;
+    }
+    if (progress == Progress::spinning)
+      std::this_thread::yield(); // what they wait for is another block's to do
+    if (progress == Progress::none && alive_)
+      break;
+  }
+  if (alive_)
+    for (const Warp& warp : warps_)
+      if (message_ = warp.describe_waiting(); !message_.empty()) {
+        message_ = fmt::format("block {}: deadlock: {}", place(), message_);
+        break;
+      }
+  for (std::uint32_t i = 0; i < thread_count_; ++i) {
+    executed_ += lanes_[i].executed_accesses;
+    probed_ += lanes_[i].probed_accesses;
+  }
+}
+
+std::string Block::place() const {
+  return fmt::format("({}, {}, {})", context_.block_index[0], context_.block_index[1],
+                     context_.block_index[2]);
+}
+
+void Block::resume(Lane& lane) {
+  running_ = &lane;
+  lane.execution.resume();
+}
+
+void Block::fail(std::string message) {
+  failed_ = true;
+  message_ = fmt::format("block {}: {}", place(), message);
+  if (escape_)
+    std::longjmp(*static_cast<std::jmp_buf*>(escape_), 1);
+  static_cast<Lane*>(running_)->execution.suspend(); // for good: the block is abandoned
+  std::abort();
+}
+
+bool Block::is_complete(const Barrier& barrier) const {
+  const auto arrived = static_cast<std::uint32_t>(barrier.waiting.size());
+  // The hardware counts whole warps, so a partial last one counts for more than its threads.
+  return arrived && (arrived == alive_ || (barrier.threads && arrived >= barrier.threads));
+}
+
+std::uint32_t Block::wait_at_barrier(Lane& lane, std::uint32_t id, std::uint32_t threads, Reduction operation,
+                                     bool predicate) {
+  if (id >= barriers_.size())
+    fail(fmt::format("barrier {} does not exist; a block has {}", id, barriers_.size()));
+  Barrier& barrier = barriers_[id];
+  barrier.waiting.push_back(&lane);
+  barrier.threads = threads;
+  barrier.predicates += predicate;
+  if (is_complete(barrier)) {
+    release(barrier);
+    lane.warp->go_on(lane);
+  } else {
+    lane.warp->wait_at_barrier(lane);
+  }
+  const auto true_predicates = static_cast<std::uint32_t>(lane.result),
+             arrived = static_cast<std::uint32_t>(lane.result >> 32);
+  switch (operation) {
+  case Reduction::and_: return true_predicates == arrived;
+  case Reduction::or_: return true_predicates != 0;
+  default: return true_predicates;
+  }
+}
+
+void Block::release(Barrier& barrier) {
+  for (Lane* lane : barrier.waiting) {
+    lane->result = barrier.predicates | std::uint64_t{barrier.waiting.size()} << 32;
+    lane->warp->wake(*lane);
+  }
+  barrier.waiting.clear();
+  barrier.predicates = 0;
+}
+
+void Block::lane_exited() {
+  --alive_;
+  for (Barrier& barrier : barriers_)
+    if (is_complete(barrier))
+      release(barrier);
+}
+
+} // namespace warplens::cpu

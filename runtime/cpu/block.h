@@ -1,0 +1,91 @@
+// A running block: its lanes, its barriers, its shared memory. One OS thread runs all of it.
+#pragma once
+
+#include "runtime/cpu/warp.h"
+#include "runtime/cpu/warp_access_sink.h"
+#include "trace/records.h"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace warplens::cpu {
+
+/// A launch, as blocks need to know it.
+struct Grid {
+  const KernelRecord* kernel;
+  trace::Dim3 grid, block;
+  std::uint32_t dynamic_shared_bytes;
+  void** arguments;
+};
+
+enum class BlockStatus { ok, failed, deadlocked };
+
+/// Runs blocks, one after the other; keeps stacks, logs and shared memory between them. One per OS thread.
+class Block {
+public:
+  /// The calling OS thread's.
+  static Block& of_this_thread();
+
+  /// Runs block number `id` (x fastest) to its end. With a sink: in its traced form.
+  BlockStatus run(const Grid& grid, std::uint64_t id, WarpAccessSink* sink);
+
+  /// Why the last block failed or deadlocked, in one line.
+  const std::string& message() const { return message_; }
+  /// Sums over the last block's lanes, where it was traced.
+  std::uint64_t executed_accesses() const { return executed_; }
+  std::uint64_t probed_accesses() const { return probed_; }
+
+  // What the running lanes call.
+
+  /// The lane that runs: null in code that runs without fibers and has not entered one.
+  LaneContext* running() const { return running_; }
+  void enter(LaneContext* lane) { running_ = lane; }
+  void resume(Lane& lane);
+  bool failed() const { return failed_; }
+  [[noreturn]] void fail(std::string message);
+  /// Barrier `id` for `threads` threads, 0: all that have not exited. The reduction of the predicates.
+  std::uint32_t wait_at_barrier(Lane& lane, std::uint32_t id, std::uint32_t threads, Reduction operation,
+                                bool predicate);
+  void lane_exited();
+  const StackPool& stacks() const { return stacks_; }
+  BlockContext& context() { return context_; }
+
+private:
+  struct Barrier {
+    std::vector<Lane*> waiting;
+    std::uint32_t threads = 0; ///< 0: all
+    std::uint32_t predicates = 0;
+  };
+
+  void begin(const Grid& grid, std::uint64_t id);
+  void run_as_loop(const Grid& grid);
+  void start_lanes(const Grid& grid, WarpAccessSink* sink);
+  void run_lanes();
+  void release(Barrier& barrier);
+  bool is_complete(const Barrier& barrier) const;
+  std::string place() const;
+
+  BlockContext context_{};
+  LaneFunction function_ = nullptr;
+  void** arguments_ = nullptr;
+  std::vector<std::uint8_t> shared_memory_;
+  StackPool stacks_;
+  std::vector<Lane> lanes_;
+  std::vector<Warp> warps_;
+  std::vector<std::unique_ptr<LogMerger>> mergers_;
+  AddressMap addresses_;
+  std::array<Barrier, 16> barriers_;
+  LaneContext* running_ = nullptr;
+  std::uint32_t thread_count_ = 0, alive_ = 0;
+  std::uint64_t executed_ = 0, probed_ = 0;
+  void* escape_ = nullptr; ///< jmp_buf of run_as_loop
+  bool failed_ = false;
+  std::string message_;
+
+  static void lane_entry(void* lane);
+};
+
+} // namespace warplens::cpu

@@ -1,0 +1,18 @@
+// Where __constant__ variables lie.
+#pragma once
+
+#include <cstdint>
+
+namespace warplens::cpu {
+
+struct AddressRange {
+  std::uint64_t begin = 0, bytes = 0;
+  bool contains(std::uint64_t address) const { return address - begin < bytes; }
+};
+
+/// The smallest range with all __constant__ variables in it: a quick first test.
+AddressRange around_constant_memory();
+/// Does the address lie in a __constant__ variable?
+bool in_constant_memory(std::uint64_t address);
+
+} // namespace warplens::cpu

@@ -1,0 +1,53 @@
+// Copies and fills, row by row.
+#include "runtime/cpu/copy.h"
+
+#include "runtime/cpu/memory.h"
+
+#include <cstdint>
+#include <cstring>
+
+namespace warplens::cpu {
+namespace {
+
+/// May `rows` be touched? Host memory is taken on trust.
+bool is_valid(Rows rows, std::size_t width, std::size_t height) {
+  if (!rows.start || rows.pitch < width)
+    return false;
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(rows.pitch, height - 1, &bytes) || __builtin_add_overflow(bytes, width, &bytes))
+    return false;
+  const DeviceMemory& memory = DeviceMemory::instance();
+  if (!memory.reserves(rows.start))
+    return true;
+  const auto range = memory.find(rows.start);
+  return range && bytes <= range->bytes - (reinterpret_cast<std::uintptr_t>(rows.start) - range->address);
+}
+
+} // namespace
+
+cudaError_t copy(Rows to, Rows from, std::size_t width, std::size_t height, cudaMemcpyKind kind) {
+  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
+    return cudaErrorInvalidMemcpyDirection;
+  if (width == 0 || height == 0)
+    return cudaSuccess;
+  if (!is_valid(to, width, height) || !is_valid(from, width, height))
+    return cudaErrorInvalidValue;
+  char* target = static_cast<char*>(const_cast<void*>(to.start));
+  const char* source = static_cast<const char*>(from.start);
+  for (std::size_t row = 0; row < height; ++row)
+    std::memmove(target + row * to.pitch, source + row * from.pitch, width);
+  return cudaSuccess;
+}
+
+cudaError_t fill(Rows to, int value, std::size_t width, std::size_t height) {
+  if (width == 0 || height == 0)
+    return cudaSuccess;
+  if (!is_valid(to, width, height))
+    return cudaErrorInvalidValue;
+  char* target = static_cast<char*>(const_cast<void*>(to.start));
+  for (std::size_t row = 0; row < height; ++row)
+    std::memset(target + row * to.pitch, value, width);
+  return cudaSuccess;
+}
+
+} // namespace warplens::cpu

@@ -1,0 +1,34 @@
+# The CUDA runtime API, device memory and device functions.
+set(CUDART_SOURCES
+  copy.cpp
+  cudart_copy.cpp
+  cudart_device.cpp
+  cudart_error.cpp
+  cudart_event.cpp
+  cudart_function.cpp
+  cudart_launch.cpp
+  cudart_memory.cpp
+  cudart_registration.cpp
+  cudart_stream.cpp
+  device_description.cpp
+  device_io.cpp
+  device_math_elementary.cpp
+  device_math_integer.cpp
+  device_math_rounding.cpp
+  host_memory.cpp
+  memory.cpp
+  occupancy.cpp
+  registry.cpp)
+list(TRANSFORM CUDART_SOURCES PREPEND ${CMAKE_CURRENT_LIST_DIR}/)
+target_sources(warplens_runtime_cpu PRIVATE ${CUDART_SOURCES})
+
+find_package(CUDAToolkit 13 REQUIRED) # only its headers
+target_include_directories(warplens_runtime_cpu SYSTEM PUBLIC ${CUDAToolkit_INCLUDE_DIRS})
+
+# Exactly the operations that the source asks for, as device code expects them.
+set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/device_math_elementary.cpp ${CMAKE_CURRENT_LIST_DIR}/device_math_integer.cpp
+  PROPERTIES COMPILE_OPTIONS "-O2;-fno-math-errno;-ffp-contract=off")
+set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/device_math_rounding.cpp
+  PROPERTIES COMPILE_OPTIONS "-O2;-fno-math-errno;-ffp-contract=off;-frounding-math")
+
+target_link_libraries(warplens_runtime_cpu PRIVATE fmt::fmt)

@@ -1,0 +1,111 @@
+// Kernels as objects: CUDA Runtime API, "Execution Control" (attributes) and "Occupancy".
+#include "runtime/cpu/cudart_error.h"
+#include "runtime/cpu/device_description.h"
+#include "runtime/cpu/occupancy.h"
+#include "runtime/cpu/registry.h"
+
+#include <cstring>
+
+using namespace warplens::cpu;
+
+namespace {
+
+/// `then(kernel)`, if the address stands for a kernel with device code.
+template <class Then> cudaError_t with(const void* function, Then then) {
+  return api([&] {
+    Kernel* kernel = find_kernel(function);
+    return kernel && kernel->record ? then(*kernel) : cudaErrorInvalidDeviceFunction;
+  });
+}
+
+} // namespace
+
+extern "C" {
+
+/// Registers, local memory and PTX version are 0: the kernel was not compiled for a GPU.
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* function) {
+  return with(function, [&](const Kernel& kernel) {
+    if (!attributes)
+      return cudaErrorInvalidValue;
+    std::memset(attributes, 0, sizeof *attributes);
+    attributes->sharedSizeBytes = kernel.record->static_shared_bytes;
+    attributes->maxThreadsPerBlock = 1024;
+    attributes->binaryVersion = attributes->ptxVersion = device().major * 10 + device().minor;
+    attributes->maxDynamicSharedSizeBytes = static_cast<int>(max_dynamic_shared(kernel));
+    attributes->preferredShmemCarveout = kernel.preferred_carveout;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute, int value) {
+  return with(function, [&](Kernel& kernel) {
+    const int optin = device().shared_per_block_optin - static_cast<int>(kernel.record->static_shared_bytes);
+    switch (attribute) {
+    case cudaFuncAttributeMaxDynamicSharedMemorySize:
+      if (value < 0 || value > optin)
+        return cudaErrorInvalidValue;
+      kernel.max_dynamic_shared = value;
+      return cudaSuccess;
+    case cudaFuncAttributePreferredSharedMemoryCarveout:
+      if (value < -1 || value > 100)
+        return cudaErrorInvalidValue;
+      kernel.preferred_carveout = value;
+      return cudaSuccess;
+    default: return cudaErrorInvalidValue;
+    }
+  });
+}
+
+cudaError_t cudaFuncSetCacheConfig(const void* function, cudaFuncCache config) {
+  return with(function, [&](const Kernel&) {
+    return config >= cudaFuncCachePreferNone && config <= cudaFuncCachePreferEqual ? cudaSuccess
+                                                                                   : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaFuncSetSharedMemConfig(const void* function, cudaSharedMemConfig) {
+  return with(function, [](const Kernel&) { return cudaSuccess; });
+}
+
+cudaError_t cudaFuncGetName(const char** name, const void* function) {
+  return with(function, [&](const Kernel& kernel) {
+    if (!name)
+      return cudaErrorInvalidValue;
+    *name = kernel.symbol.c_str();
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function,
+                                                                   int block_size,
+                                                                   std::size_t dynamic_shared_bytes,
+                                                                   unsigned flags) {
+  return with(function, [&](const Kernel& kernel) {
+    if (!blocks || block_size <= 0 || flags > cudaOccupancyDisableCachingOverride)
+      return cudaErrorInvalidValue;
+    *blocks = blocks_per_sm(kernel, block_size, dynamic_shared_bytes);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function, int block_size,
+                                                          std::size_t dynamic_shared_bytes) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block_size,
+                                                                dynamic_shared_bytes, cudaOccupancyDefault);
+}
+
+/// The most dynamic shared memory per block with which `blocks` blocks still share an SM.
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* function, int blocks,
+                                                      int block_size) {
+  return with(function, [&](const Kernel& kernel) {
+    if (!bytes || blocks <= 0 || block_size <= 0 || blocks_per_sm(kernel, block_size, 0) < blocks)
+      return cudaErrorInvalidValue;
+    const int share = device().shared_per_sm / blocks - device().shared_reserved_per_block -
+                      static_cast<int>(kernel.record->static_shared_bytes);
+    const int most = device().shared_per_block_optin - static_cast<int>(kernel.record->static_shared_bytes);
+    *bytes = static_cast<std::size_t>(std::max(0, std::min(share, most)));
+    return cudaSuccess;
+  });
+}
+
+} // extern "C"

@@ -1,0 +1,39 @@
+// The GPU that a program on the CPU back end believes to run on.
+//
+// Steered by WARPLENS_DEVICE: `key=value` pairs with semicolons between them; the keys are the members' names
+// below. What is not given, or is malformed (one warning on stderr), keeps its default.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace warplens::cpu {
+
+/// Defaults: an A100 with 40 GB (NVIDIA A100 Tensor Core GPU Architecture whitepaper; CUDA C++ Programming
+/// Guide, "Technical Specifications per Compute Capability").
+struct DeviceDescription {
+  std::string name = "Warplens CPU back end (A100)";
+  int sms = 108;
+  int max_threads_per_sm = 2048;
+  int max_blocks_per_sm = 32;
+  int shared_per_block = 49152;         ///< bytes, without opting in
+  int shared_per_block_optin = 166912;  ///< bytes
+  int shared_per_sm = 167936;           ///< bytes
+  int shared_reserved_per_block = 1024; ///< bytes the system takes of each block's share
+  int registers_per_sm = 65536;
+  int l2_bytes = 41943040;
+  int clock_khz = 1410000;
+  int memory_clock_khz = 1215000;
+  int bus_width_bits = 5120;
+  int major = 8;
+  int minor = 0;
+  std::int64_t global_bytes = std::int64_t{40} << 30;
+};
+
+/// Reads a description; `warnings` gets one line for each pair that is not understood.
+DeviceDescription parse_device(const std::string& text, std::string& warnings);
+
+/// The process's device, read from the environment on first use.
+const DeviceDescription& device();
+
+} // namespace warplens::cpu

@@ -1,0 +1,11 @@
+# Runs blocks and lanes, merges their logs.
+target_sources(warplens_runtime_cpu PRIVATE
+  ${CMAKE_CURRENT_LIST_DIR}/fiber.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/block.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/warp.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/warp_operations.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/log_merger.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/constant_memory.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/intrinsics.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/run_grid.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/launch.cpp)

@@ -1,0 +1,100 @@
+#include "runtime/cpu/fiber.h"
+
+#include <algorithm>
+#include <boost/context/detail/fcontext.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <sys/mman.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+namespace warplens::cpu {
+
+namespace context = boost::context::detail;
+
+// The address sanitizer must be told of each change of stack (sanitizer/common_interface_defs.h).
+static void about_to_switch([[maybe_unused]] void** fake_stack, [[maybe_unused]] const void* bottom,
+                            [[maybe_unused]] std::size_t bytes) {
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_start_switch_fiber(fake_stack, bottom, bytes);
+#endif
+}
+static void switched([[maybe_unused]] void* fake_stack, [[maybe_unused]] const void** old_bottom,
+                     [[maybe_unused]] std::size_t* old_bytes) {
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_finish_switch_fiber(fake_stack, old_bottom, old_bytes);
+#endif
+}
+
+StackPool::~StackPool() {
+  if (base_)
+    munmap(base_, count_ * stride_);
+}
+
+void StackPool::reserve(std::size_t count, std::size_t bytes) {
+  const std::size_t stride = ((bytes + 4095) & ~std::size_t{4095}) + largest_stagger + guard_bytes;
+  if (count <= count_ && stride <= stride_)
+    return;
+  const std::size_t new_count = std::max(count, count_), new_stride = std::max(stride, stride_);
+  if (base_)
+    munmap(base_, count_ * stride_);
+  void* memory = mmap(nullptr, new_count * new_stride, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  if (memory == MAP_FAILED) {
+    std::fprintf(stderr, "warplens: no memory for %zu thread stacks of %zu bytes: %s\n", new_count,
+                 new_stride, std::strerror(errno));
+    std::_Exit(1);
+  }
+  base_ = static_cast<char*>(memory);
+  count_ = new_count;
+  stride_ = new_stride;
+  for (std::size_t i = 0; i < count_; ++i)
+    mprotect(base_ + i * stride_, guard_bytes, PROT_NONE);
+}
+
+char* StackPool::top(std::size_t index) const {
+  constexpr std::size_t places = 16;
+  return base_ + (index + 1) * stride_ - (index % places) * (largest_stagger / places);
+}
+
+StackPool::Place StackPool::place_of(std::uint64_t address) const {
+  const std::size_t index = (address - reinterpret_cast<std::uint64_t>(base_)) / stride_;
+  return {index, reinterpret_cast<std::uint64_t>(top(index)) - address};
+}
+
+struct Fiber::Start {
+  static void run(context::transfer_t from) {
+    auto* fiber = static_cast<Fiber*>(from.data);
+    switched(nullptr, &fiber->resumers_bottom_, &fiber->resumers_bytes_);
+    fiber->resumer_ = from.fctx;
+    fiber->entry_(fiber->argument_);
+    std::abort(); // an entry that returned
+  }
+};
+
+void Fiber::prepare(char* stack_top, std::size_t stack_bytes, Entry entry, void* argument) {
+  entry_ = entry;
+  argument_ = argument;
+  stack_bottom_ = stack_top - stack_bytes;
+  stack_bytes_ = stack_bytes;
+  fake_stack_ = nullptr;
+  fiber_ = context::make_fcontext(stack_top, stack_bytes, Start::run);
+}
+
+void Fiber::resume() {
+  about_to_switch(&resumers_fake_stack_, stack_bottom_, stack_bytes_);
+  fiber_ = context::jump_fcontext(fiber_, this).fctx;
+  switched(resumers_fake_stack_, nullptr, nullptr);
+}
+
+void Fiber::suspend() {
+  about_to_switch(&fake_stack_, resumers_bottom_, resumers_bytes_);
+  resumer_ = context::jump_fcontext(resumer_, nullptr).fctx;
+  switched(fake_stack_, &resumers_bottom_, &resumers_bytes_);
+}
+
+} // namespace warplens::cpu

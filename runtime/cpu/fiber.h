@@ -1,0 +1,75 @@
+// Fibers: what a CUDA thread that may wait for others runs on.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace warplens::cpu {
+
+/// Memory for the stacks of one OS thread's fibers, each above a guard page. Grows, and is kept for the next
+/// block.
+class StackPool {
+public:
+  StackPool() = default;
+  StackPool(const StackPool&) = delete;
+  StackPool& operator=(const StackPool&) = delete;
+  ~StackPool();
+
+  /// Makes room for `count` stacks of at least `bytes`. No stack may be in use. Ends the process with a
+  /// message where there is no memory.
+  void reserve(std::size_t count, std::size_t bytes);
+
+  /// Where stack number `index` begins; it grows down. The tops of neighbours are at different distances from
+  /// a page's end: with the same low address bits they would fall into the same sets of the L1 cache.
+  char* top(std::size_t index) const;
+  std::size_t usable_bytes() const { return stride_ - guard_bytes - largest_stagger; }
+  std::size_t stride() const { return stride_; }
+
+  /// Where an address in one of the stacks is: which stack, and how far from its top (1 is the topmost byte).
+  struct Place {
+    std::size_t index;
+    std::size_t depth;
+  };
+  Place place_of(std::uint64_t address) const;
+
+  /// Does the address lie in any stack of the pool?
+  bool contains(std::uint64_t address) const {
+    return address - reinterpret_cast<std::uint64_t>(base_) < count_ * stride_;
+  }
+
+private:
+  static constexpr std::size_t guard_bytes = 4096, largest_stagger = 4096;
+  char* base_ = nullptr;
+  std::size_t count_ = 0, stride_ = 0;
+};
+
+/// One fiber. Control passes between it and whoever resumed it.
+class Fiber {
+public:
+  using Entry = void (*)(void* argument);
+
+  /// Ready to run `entry(argument)` on the stack at its first resume. The entry never returns: its last act
+  /// is suspend().
+  void prepare(char* stack_top, std::size_t stack_bytes, Entry entry, void* argument);
+  /// Runs the fiber until it suspends.
+  void resume();
+  /// Called on the fiber: back to resume().
+  void suspend();
+
+private:
+  void* fiber_ = nullptr; ///< Boost.Context's handles
+  void* resumer_ = nullptr;
+  Entry entry_ = nullptr;
+  void* argument_ = nullptr;
+  // What the address sanitizer wants to know of each switch.
+  void* fake_stack_ = nullptr;
+  void* resumers_fake_stack_ = nullptr;
+  const void* stack_bottom_ = nullptr;
+  std::size_t stack_bytes_ = 0;
+  const void* resumers_bottom_ = nullptr;
+  std::size_t resumers_bytes_ = 0;
+
+  struct Start;
+};
+
+} // namespace warplens::cpu

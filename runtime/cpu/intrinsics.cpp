@@ -1,0 +1,130 @@
+#include "runtime/cpu/intrinsics.h"
+
+#include "runtime/cpu/block.h"
+
+#include <chrono>
+
+using namespace warplens::cpu;
+
+namespace {
+
+Lane& lane_of(LaneContext* context) {
+  return *static_cast<Lane*>(context);
+}
+
+std::uint64_t perform(LaneContext* context, const WarpRequest& request) {
+  Lane& lane = lane_of(context);
+  return lane.warp->perform(lane, request);
+}
+
+std::uint32_t low(std::uint64_t pair) {
+  return static_cast<std::uint32_t>(pair);
+}
+std::uint32_t high(std::uint64_t pair) {
+  return static_cast<std::uint32_t>(pair >> 32);
+}
+
+Block& block_of(LaneContext* lane) {
+  return *static_cast<Block*>(lane->block->scheduler);
+}
+
+std::string thread_name(const LaneContext& lane) {
+  return "thread (" + std::to_string(lane.thread_index[0]) + ", " + std::to_string(lane.thread_index[1]) +
+         ", " + std::to_string(lane.thread_index[2]) + ")";
+}
+
+} // namespace
+
+LaneContext* __warplens_cpu_current_lane() {
+  return Block::of_this_thread().running();
+}
+void __warplens_cpu_enter_lane(LaneContext* lane) {
+  Block::of_this_thread().enter(lane);
+}
+
+void __warplens_cpu_log_full(LaneContext* context) {
+  Lane& lane = lane_of(context);
+  lane.warp->wait_for_log(lane);
+}
+
+void __warplens_cpu_barrier(LaneContext* lane, std::uint32_t id, std::uint32_t threads) {
+  block_of(lane).wait_at_barrier(lane_of(lane), id, threads, Reduction::add, false);
+}
+std::uint32_t __warplens_cpu_barrier_reduce(LaneContext* lane, std::uint32_t operation,
+                                            std::uint32_t predicate) {
+  return block_of(lane).wait_at_barrier(lane_of(lane), 0, 0, static_cast<Reduction>(operation),
+                                        predicate != 0);
+}
+void __warplens_cpu_warp_barrier(LaneContext* lane, std::uint32_t mask) {
+  perform(lane, {.kind = WarpRequest::Kind::barrier, .mask = mask});
+}
+ShuffleResult __warplens_cpu_shuffle(LaneContext* lane, std::uint32_t mode, std::uint32_t mask,
+                                     std::uint32_t value, std::uint32_t source, std::uint32_t clamp) {
+  const std::uint64_t pair = perform(lane, {.kind = WarpRequest::Kind::shuffle,
+                                            .mode = mode,
+                                            .mask = mask,
+                                            .value = value,
+                                            .source = source,
+                                            .clamp = clamp});
+  return {low(pair), high(pair)};
+}
+std::uint32_t __warplens_cpu_ballot(LaneContext* lane, std::uint32_t mask, std::uint32_t predicate) {
+  return low(perform(lane, {.kind = WarpRequest::Kind::ballot, .mask = mask, .value = predicate}));
+}
+std::uint32_t __warplens_cpu_vote(LaneContext* lane, std::uint32_t mode, std::uint32_t mask,
+                                  std::uint32_t predicate) {
+  return low(
+      perform(lane, {.kind = WarpRequest::Kind::vote, .mode = mode, .mask = mask, .value = predicate}));
+}
+std::uint32_t __warplens_cpu_match_any(LaneContext* lane, std::uint32_t mask, std::uint64_t value) {
+  return low(perform(lane, {.kind = WarpRequest::Kind::match_any, .mask = mask, .value = value}));
+}
+MatchResult __warplens_cpu_match_all(LaneContext* lane, std::uint32_t mask, std::uint64_t value) {
+  const std::uint64_t pair =
+      perform(lane, {.kind = WarpRequest::Kind::match_all, .mask = mask, .value = value});
+  return {low(pair), high(pair)};
+}
+std::uint32_t __warplens_cpu_reduce(LaneContext* lane, std::uint32_t operation, std::uint32_t mask,
+                                    std::uint32_t value) {
+  return low(
+      perform(lane, {.kind = WarpRequest::Kind::reduce, .mode = operation, .mask = mask, .value = value}));
+}
+std::uint32_t __warplens_cpu_active_mask(LaneContext* context, std::uint32_t position) {
+  Lane& lane = lane_of(context);
+  return lane.warp->active_mask(lane, position);
+}
+void __warplens_cpu_yield(LaneContext* context) {
+  Lane& lane = lane_of(context);
+  lane.warp->yield(lane);
+}
+void __warplens_cpu_exit(LaneContext* context) {
+  Lane& lane = lane_of(context);
+  lane.warp->exit(lane);
+}
+
+void __warplens_cpu_abort_kernel(const char* reason) {
+  Block::of_this_thread().fail(reason);
+}
+void __warplens_cpu_pure_virtual() {
+  __warplens_cpu_abort_kernel("a pure virtual function was called");
+}
+void __warplens_cpu_trap(LaneContext* lane) {
+  block_of(lane).fail(thread_name(*lane) + " executed trap");
+}
+
+std::uint64_t __warplens_cpu_clock() {
+  using namespace std::chrono;
+  return static_cast<std::uint64_t>(
+      duration_cast<nanoseconds>(steady_clock::now().time_since_epoch()).count());
+}
+std::uint32_t __warplens_cpu_is_shared(LaneContext* lane, const void* address) {
+  const BlockContext& block = *lane->block;
+  const auto* byte = static_cast<const std::uint8_t*>(address);
+  return byte >= block.shared && byte < block.dynamic_shared + block.dynamic_shared_bytes;
+}
+std::uint32_t __warplens_cpu_is_constant(const void* address) {
+  return in_constant_memory(reinterpret_cast<std::uint64_t>(address));
+}
+std::uint32_t __warplens_cpu_is_local(const void* address) {
+  return Block::of_this_thread().stacks().contains(reinterpret_cast<std::uint64_t>(address));
+}

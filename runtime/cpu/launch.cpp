@@ -1,0 +1,67 @@
+#include "runtime/cpu/launch.h"
+
+#include "runtime/cpu/run_grid.h"
+#include "runtime/host/recorder.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <fmt/format.h>
+
+namespace warplens::cpu {
+
+namespace {
+
+/// A block's accesses on their way to the snooper.
+class RingSink : public WarpAccessSink {
+public:
+  RingSink(ring::BlockBuffer* buffer, std::uint32_t threads) : buffer_(buffer), threads_(threads) {}
+  ~RingSink() override { ring::leave(buffer_, threads_); }
+  void access(std::uint32_t warp, const ring::Line& line) override { ring::push(buffer_, warp, line); }
+
+private:
+  ring::BlockBuffer* buffer_;
+  std::uint32_t threads_;
+};
+
+GridResult run_traced(const Grid& grid, const trace::Launch& launch, ring::Channel* channel) {
+  const auto threads = static_cast<std::uint32_t>(grid.block.count());
+  const Tracing tracing{launch.first_block, launch.blocks,
+                        [&](std::uint64_t block) -> std::unique_ptr<WarpAccessSink> {
+                          ring::BlockBuffer* buffer = ring::enter(channel, block, threads);
+                          return buffer ? std::make_unique<RingSink>(buffer, threads) : nullptr;
+                        }};
+  return run_grid(grid, &tracing);
+}
+
+} // namespace
+
+LaunchResult launch(const KernelRecord& kernel, const trace::Dim3& grid_dim, const trace::Dim3& block_dim,
+                    std::size_t dynamic_shared_bytes, void** arguments, const char* demangled_name) {
+  const Grid grid{&kernel, grid_dim, block_dim, static_cast<std::uint32_t>(dynamic_shared_bytes), arguments};
+  trace::Launch launch{.kernel = demangled_name,
+                       .symbol = kernel.symbol,
+                       .grid = grid_dim,
+                       .block = block_dim,
+                       .static_shared_bytes = kernel.static_shared_bytes,
+                       .dynamic_shared_bytes = grid.dynamic_shared_bytes};
+  auto& recorder = runtime::Recorder::instance();
+  ring::Channel* channel = recorder.enabled() ? recorder.begin_launch(launch) : nullptr;
+  const GridResult result = channel ? run_traced(grid, launch, channel) : run_grid(grid, nullptr);
+  if (channel)
+    recorder.end_launch({.launch = launch.id,
+                         .complete = result.status == BlockStatus::ok,
+                         .executed_accesses = result.executed_accesses,
+                         .probed_accesses = result.probed_accesses});
+  switch (result.status) {
+  case BlockStatus::ok: return {};
+  case BlockStatus::failed:
+    return {LaunchStatus::trapped, fmt::format("kernel {}: {}", demangled_name, result.message)};
+  case BlockStatus::deadlocked: break;
+  }
+  std::fflush(stdout);
+  std::fprintf(stderr, "warplens: kernel %s: %s\n", demangled_name, result.message.c_str());
+  recorder.finish();
+  std::_Exit(1); // the program would wait for ever on a GPU; its destructors must not see half-done work
+}
+
+} // namespace warplens::cpu

@@ -1,0 +1,154 @@
+// First fit by address over one reservation.
+#include "runtime/cpu/memory.h"
+
+#include "runtime/cpu/device_description.h"
+
+#include <cstdio>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace warplens::cpu {
+namespace {
+
+#ifdef __SANITIZE_THREAD__
+constexpr std::uintptr_t fixed_place =
+    0x7e90'0000'0000; // in the part of the address space that TSan leaves to programs
+#else
+constexpr std::uintptr_t fixed_place =
+    0x2000'0000'0000; // far from where Linux puts programs, libraries, heaps and stacks
+#endif
+
+std::size_t round_up(std::size_t bytes, std::size_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
+std::uintptr_t reserve(std::uintptr_t place, std::size_t bytes) {
+  void* const got =
+      mmap(reinterpret_cast<void*>(place), bytes, PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (place ? MAP_FIXED_NOREPLACE : 0), -1, 0);
+  if (got == MAP_FAILED)
+    return 0;
+  // Kernels before 4.17 take the flag for a mere hint.
+  if (place && reinterpret_cast<std::uintptr_t>(got) != place) {
+    munmap(got, bytes);
+    return 0;
+  }
+  return reinterpret_cast<std::uintptr_t>(got);
+}
+
+} // namespace
+
+DeviceMemory& DeviceMemory::instance() {
+  // Never destroyed: the program's own static objects may free device memory after us.
+  static DeviceMemory& memory = *new DeviceMemory(static_cast<std::size_t>(device().global_bytes));
+  return memory;
+}
+
+DeviceMemory::DeviceMemory(std::size_t bytes) : bytes_(round_up(bytes, 1 << 21)) {
+  base_ = reserve(fixed_place, bytes_);
+  if (base_ == 0) {
+    const std::size_t wanted = bytes_;
+    while ((base_ = reserve(0, bytes_)) == 0 && bytes_ > std::size_t{1} << 21)
+      bytes_ = round_up(bytes_ / 2, 1 << 21);
+    if (base_ == 0)
+      bytes_ = 0;
+    if (bytes_ < wanted)
+      std::fprintf(stderr, "warplens: only %zu of %zu bytes of address space can be had for device memory\n",
+                   bytes_, wanted);
+    else
+      std::fprintf(
+          stderr, "warplens: device memory is not at its usual address: addresses may differ between runs\n");
+  }
+  if (bytes_ > 0)
+    free_.emplace(base_, bytes_);
+}
+
+DeviceMemory::~DeviceMemory() {
+  if (base_ != 0)
+    munmap(reinterpret_cast<void*>(base_), bytes_);
+}
+
+void* DeviceMemory::allocate(std::size_t bytes, bool managed) {
+  const std::lock_guard lock(mutex_);
+  if (bytes > bytes_)
+    return nullptr;
+  const std::size_t needed = round_up(bytes, alignment);
+  for (auto range = free_.begin(); range != free_.end(); ++range) {
+    const auto [address, size] = *range;
+    if (size < needed)
+      continue;
+    free_.erase(range);
+    if (size > needed)
+      free_.emplace(address + needed, size - needed);
+    allocated_.emplace(address, MemoryRange{address, bytes, managed});
+    used_ += needed;
+    return reinterpret_cast<void*>(address);
+  }
+  return nullptr;
+}
+
+bool DeviceMemory::free(void* pointer) {
+  const std::lock_guard lock(mutex_);
+  const auto found = allocated_.find(reinterpret_cast<std::uintptr_t>(pointer));
+  if (found == allocated_.end())
+    return false;
+  MemoryRange range{found->first, round_up(found->second.bytes, alignment)};
+  allocated_.erase(found);
+  used_ -= range.bytes;
+  release_pages(range);
+  const auto after = free_.lower_bound(range.address);
+  if (after != free_.end() && range.address + range.bytes == after->first)
+    range.bytes += after->second;
+  if (after != free_.begin()) {
+    const auto before = std::prev(after);
+    if (before->first + before->second == range.address) {
+      range.address = before->first;
+      range.bytes += before->second;
+    }
+  }
+  // The neighbours that the range has swallowed go; `after` last, for it is the end of what is erased.
+  const auto first = free_.lower_bound(range.address);
+  auto last = first;
+  while (last != free_.end() && last->first < range.address + range.bytes)
+    ++last;
+  free_.erase(first, last);
+  free_.emplace(range.address, range.bytes);
+  return true;
+}
+
+void DeviceMemory::clear() {
+  const std::lock_guard lock(mutex_);
+  allocated_.clear();
+  free_.clear();
+  used_ = 0;
+  if (bytes_ > 0) {
+    release_pages({base_, bytes_});
+    free_.emplace(base_, bytes_);
+  }
+}
+
+std::optional<MemoryRange> DeviceMemory::find(const void* pointer) const {
+  const std::lock_guard lock(mutex_);
+  const auto place = reinterpret_cast<std::uintptr_t>(pointer);
+  auto next = allocated_.upper_bound(place);
+  if (next == allocated_.begin())
+    return std::nullopt;
+  const MemoryRange& range = std::prev(next)->second;
+  return range.contains(place) ? std::optional(range) : std::nullopt;
+}
+
+std::size_t DeviceMemory::free_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return bytes_ - used_;
+}
+
+/// Gives the machine its memory back, where that is worth a system call.
+void DeviceMemory::release_pages(MemoryRange range) {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const std::uintptr_t first = round_up(range.address, page);
+  const std::uintptr_t last = (range.address + range.bytes) / page * page;
+  if (last > first && last - first >= 1 << 20)
+    madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+}
+
+} // namespace warplens::cpu

@@ -1,0 +1,63 @@
+// Device memory: one reservation of address space at a fixed place, so that the same program gets the same
+// addresses in every run. Pages come into being when they are touched.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+
+namespace warplens::cpu {
+
+struct MemoryRange {
+  std::uintptr_t address = 0;
+  std::size_t bytes = 0;
+  bool managed = false; ///< from cudaMallocManaged
+  bool contains(std::uintptr_t place) const { return place - address < bytes; }
+};
+
+class DeviceMemory {
+public:
+  /// What cudaMalloc guarantees at least is 256 bytes (CUDA C++ Programming Guide, "Device Memory Accesses");
+  /// GPUs give 512.
+  static constexpr std::size_t alignment = 512;
+
+  /// The process's device memory, as large as the device's global memory.
+  static DeviceMemory& instance();
+
+  /// Reserves address space, at the fixed place if it can be had.
+  explicit DeviceMemory(std::size_t bytes);
+  ~DeviceMemory();
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+
+  /// Lowest free place that fits; null where there is none. bytes > 0. Contents are undefined.
+  void* allocate(std::size_t bytes, bool managed = false);
+  /// False: `pointer` is not the start of a live allocation.
+  bool free(void* pointer);
+  /// Ends all allocations.
+  void clear();
+
+  /// The live allocation that `pointer` points into.
+  std::optional<MemoryRange> find(const void* pointer) const;
+  /// Does `pointer` point into the reservation, allocated or not?
+  bool reserves(const void* pointer) const {
+    return MemoryRange{base_, bytes_}.contains(reinterpret_cast<std::uintptr_t>(pointer));
+  }
+  std::size_t total_bytes() const { return bytes_; }
+  std::size_t free_bytes() const;
+
+private:
+  void release_pages(MemoryRange range);
+
+  mutable std::mutex mutex_;
+  std::uintptr_t base_ = 0;
+  std::size_t bytes_ = 0;
+  std::size_t used_ = 0;
+  std::map<std::uintptr_t, std::size_t>
+      free_; ///< address → bytes, multiples of the alignment, never adjacent
+  std::map<std::uintptr_t, MemoryRange> allocated_; ///< by address; bytes as asked for
+};
+
+} // namespace warplens::cpu

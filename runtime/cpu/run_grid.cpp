@@ -1,0 +1,106 @@
+#include "runtime/cpu/run_grid.h"
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <tbb/info.h>
+#include <tbb/task_arena.h>
+#include <tbb/task_group.h>
+
+namespace warplens::cpu {
+
+namespace {
+
+unsigned threads_wanted() {
+  const auto cores = static_cast<unsigned>(std::max(1, tbb::info::default_concurrency()));
+  const char* text = std::getenv("WARPLENS_CPU_THREADS");
+  unsigned wanted = 0;
+  if (!text || std::from_chars(text, text + std::strlen(text), wanted).ec != std::errc{} || wanted == 0)
+    return cores;
+  return wanted;
+}
+
+tbb::task_arena& arena() {
+  static tbb::task_arena all_cores(static_cast<int>(threads_wanted()));
+  return all_cores;
+}
+
+/// What the workers of one launch share.
+class Work {
+public:
+  Work(const Grid& grid, const Tracing* tracing)
+      : grid_(grid), tracing_(tracing), blocks_(grid.grid.count()) {
+    // Blocks are taken in runs, so that counting them costs little where they are short. Where a block waits
+    // for an earlier one this is as good as one by one: the earliest unfinished block never waits for another
+    // of its own run.
+    const std::uint64_t runs_per_worker = 16;
+    run_ = std::clamp<std::uint64_t>(blocks_ / (runs_per_worker * threads_wanted()), 1, 64);
+  }
+
+  std::uint64_t blocks() const { return blocks_; }
+
+  void run_blocks() {
+    while (!stop_.load(std::memory_order_relaxed)) {
+      const std::uint64_t first = next_.fetch_add(run_, std::memory_order_relaxed);
+      if (first >= blocks_)
+        return;
+      for (std::uint64_t id = first;
+           id < std::min(first + run_, blocks_) && !stop_.load(std::memory_order_relaxed); ++id)
+        run_block(id);
+    }
+  }
+
+  GridResult take_result() { return std::move(result_); }
+
+private:
+  void run_block(std::uint64_t id) {
+    Block& block = Block::of_this_thread();
+    std::unique_ptr<WarpAccessSink> sink;
+    if (tracing_ && id - tracing_->first_block < tracing_->blocks)
+      sink = tracing_->open_block(id);
+    const BlockStatus status = block.run(grid_, id, sink.get());
+    if (!sink && status == BlockStatus::ok)
+      return;
+    const std::lock_guard lock(mutex_);
+    result_.executed_accesses += block.executed_accesses();
+    result_.probed_accesses += block.probed_accesses();
+    if (status != BlockStatus::ok && result_.status == BlockStatus::ok) {
+      result_.status = status;
+      result_.message = block.message();
+      stop_ = true;
+    }
+  }
+
+  const Grid& grid_;
+  const Tracing* tracing_;
+  const std::uint64_t blocks_;
+  std::uint64_t run_;
+  std::atomic<std::uint64_t> next_ = 0;
+  std::atomic<bool> stop_ = false;
+  std::mutex mutex_;
+  GridResult result_;
+};
+
+} // namespace
+
+GridResult run_grid(const Grid& grid, const Tracing* tracing) {
+  Work work(grid, tracing);
+  const auto workers = static_cast<unsigned>(std::min<std::uint64_t>(threads_wanted(), work.blocks()));
+  if (workers <= 1) {
+    work.run_blocks();
+  } else {
+    arena().execute([&] {
+      tbb::task_group group;
+      for (unsigned i = 1; i < workers; ++i)
+        group.run([&] { work.run_blocks(); });
+      work.run_blocks();
+      group.wait();
+    });
+  }
+  return work.take_result();
+}
+
+} // namespace warplens::cpu

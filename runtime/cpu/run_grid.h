@@ -1,0 +1,29 @@
+// All blocks of a launch, on all cores.
+#pragma once
+
+#include "runtime/cpu/block.h"
+
+#include <functional>
+
+namespace warplens::cpu {
+
+/// Which blocks run traced, and where their accesses go.
+struct Tracing {
+  std::uint64_t first_block = 0, blocks = 0;
+  /// Called by the OS thread that is about to run the block; the sink lives until the block has ended. Null:
+  /// the block runs untraced after all.
+  std::function<std::unique_ptr<WarpAccessSink>(std::uint64_t block)> open_block;
+};
+
+struct GridResult {
+  BlockStatus status = BlockStatus::ok;
+  std::string message;
+  std::uint64_t executed_accesses = 0; ///< lane-level, in the traced blocks
+  std::uint64_t probed_accesses = 0;
+};
+
+/// Blocks start in increasing id: a block may wait for those before it. The environment's
+/// WARPLENS_CPU_THREADS limits the number of blocks that run at once (default: one per core).
+GridResult run_grid(const Grid& grid, const Tracing* tracing);
+
+} // namespace warplens::cpu

@@ -1,0 +1,130 @@
+// What a rewritten source includes: the probes around its memory accesses.
+//
+//   a[i]          as a load          →  (*::warplens::load(SITE, &(a[i])))
+//   a[i] = x      as a store target  →  (*::warplens::store(SITE, &(a[i]))) = x
+//   a[i] += x, ++a[i]                →  (*::warplens::update(SITE, &(a[i]))) += x
+//   atomicAdd(p, x)                  →  atomicAdd(::warplens::atomic(SITE, p), x)
+//   __ldg(p)                         →  __ldg(::warplens::load(SITE, p))
+//
+// Each returns its pointer unchanged, with its type. On the host, under constant evaluation and on a device
+// that is not traced they do nothing. A class of size S and alignment A is S / min(A, 16) accesses of min(A,
+// 16) bytes, the widths at which compiled code may copy it (PTX ISA, "Alignment of Vectors": 16 bytes is the
+// widest); an empty class is none.
+//
+// Where the class overloads unary &, `::warplens::address_of(lvalue)` takes its place.
+//
+// Needs C++14. Includes nothing heavy on the host and under the CPU back end.
+#pragma once
+
+#include "site_record.h"
+
+#if defined(__CUDACC__) || defined(__CUDA__)
+#define WARPLENS_PROBE __host__ __device__ __forceinline__
+#else
+#define WARPLENS_PROBE inline
+#endif
+
+#if defined(__WARPLENS_CPU__)
+// CPU back end: the lowering turns each call into an entry of the lane's log. `kind` as trace::AccessKind.
+extern "C" __attribute__((device)) void
+__warplens_access(unsigned long long site, const volatile void* address, unsigned bytes, unsigned kind);
+#elif defined(__CUDACC__)
+#include "gpu_probe.h"
+#endif
+
+namespace warplens {
+namespace detail {
+
+/// trace::AccessKind, which user code does not see.
+enum Kind : unsigned { kind_load = 0, kind_store = 1, kind_update = 2, kind_atomic = 3 };
+
+/// How many bytes one lane asks for at once, and how often, for an object of type T.
+template <class T> struct Shape {
+  static constexpr unsigned bytes = alignof(T) < 16 ? alignof(T) : 16;
+  static constexpr unsigned count = __is_empty(T) ? 0 : sizeof(T) / bytes;
+};
+struct NoShape {
+  static constexpr unsigned bytes = 0;
+  static constexpr unsigned count = 0;
+};
+template <> struct Shape<void> : NoShape {};
+template <> struct Shape<const void> : NoShape {};
+template <> struct Shape<volatile void> : NoShape {};
+template <> struct Shape<const volatile void> : NoShape {};
+
+#if defined(__CUDA_ARCH__)
+__device__ __forceinline__ void access(unsigned long long site, const volatile char* address, unsigned bytes,
+                                       unsigned kind) {
+#if defined(__WARPLENS_CPU__)
+  __warplens_access(site, address, bytes, kind);
+#else
+  record_on_gpu(site, address, bytes, kind);
+#endif
+}
+
+/// The accesses of one object. Small counts are written out, so that each keeps its own place in the
+/// program's order.
+template <unsigned Bytes, unsigned Count> struct Accesses {
+  static constexpr unsigned largest_written_out = 16;
+  __device__ __forceinline__ static void make(unsigned long long site, const volatile char* address,
+                                              unsigned kind) {
+    if (Count > largest_written_out) {
+      for (unsigned i = 0; i < Count; ++i)
+        access(site, address + i * Bytes, Bytes, kind);
+    } else {
+      constexpr unsigned rest = Count > largest_written_out ? 0 : Count - 1;
+      access(site, address, Bytes, kind);
+      Accesses<Bytes, rest>::make(site, address + Bytes, kind);
+    }
+  }
+};
+template <unsigned Bytes> struct Accesses<Bytes, 0> {
+  __device__ __forceinline__ static void make(unsigned long long, const volatile char*, unsigned) {}
+};
+
+template <class T>
+__device__ __forceinline__ T* probe_on_device(unsigned long long site, T* pointer, unsigned kind) {
+  Accesses<Shape<T>::bytes, Shape<T>::count>::make(
+      site, static_cast<const volatile char*>(static_cast<const volatile void*>(pointer)), kind);
+  return pointer;
+}
+#endif
+
+template <class T> WARPLENS_PROBE constexpr T* probe(unsigned long long site, T* pointer, unsigned kind) {
+#if defined(__CUDA_ARCH__)
+  return __builtin_is_constant_evaluated() ? pointer : probe_on_device(site, pointer, kind);
+#else
+  return static_cast<void>(site), static_cast<void>(kind), pointer;
+#endif
+}
+
+} // namespace detail
+
+template <class T> WARPLENS_PROBE constexpr T* load(unsigned long long site, T* pointer) {
+  return detail::probe(site, pointer, detail::kind_load);
+}
+template <class T> WARPLENS_PROBE constexpr T* store(unsigned long long site, T* pointer) {
+  return detail::probe(site, pointer, detail::kind_store);
+}
+/// A read-modify-write by plain code.
+template <class T> WARPLENS_PROBE constexpr T* update(unsigned long long site, T* pointer) {
+  return detail::probe(site, pointer, detail::kind_update);
+}
+template <class T> WARPLENS_PROBE constexpr T* atomic(unsigned long long site, T* pointer) {
+  return detail::probe(site, pointer, detail::kind_atomic);
+}
+
+/// The address of an object whose class may overload unary &.
+template <class T> WARPLENS_PROBE constexpr T* address_of(T& object) {
+  return __builtin_addressof(object);
+}
+
+#if defined(__WARPLENS_CPU__) || !defined(__CUDACC__)
+/// Stands first in the body of a kernel: its block comes into the snapshot and, as threads return, leaves it.
+/// The CPU back end sees blocks come and go by itself.
+struct __attribute__((unused)) KernelScope {};
+#endif
+
+} // namespace warplens
+
+#undef WARPLENS_PROBE

@@ -1,0 +1,168 @@
+// The ring-buffer protocol between a running kernel and the host, one code for the GPU and the CPU back end
+// (after Baghsorkhi et al., PPoPP 2012, section 4).
+//
+// A block takes a free buffer by exchanging its counter's 0 for the number of its threads; the threads give
+// it back as they leave. A buffer has one ring of slots per warp. A producer reserves the next ticket of its
+// ring (fragments of one warp may do so at once), waits until the host has drained the slot's previous line,
+// fills the slot, and commits it by writing ticket + 1 behind it. The host reads committed slots in the order
+// of tickets, so a warp's lines stay in order, and publishes how many it has drained. Slots carry their
+// block's id: a buffer may pass to its next block before it is drained.
+//
+// Two memories: `local` is the device's own (counters that only the device touches), `shared` is pinned host
+// memory. Each word of the latter has one writer. On the CPU back end both are plain memory.
+//
+// No wait is without end: every loop leaves once the host sets the stop word, and what was being pushed is
+// dropped.
+//
+// Needs C++14.
+#pragma once
+
+#include "scoped_atomic.h"
+
+#include <stdint.h>
+
+namespace warplens {
+namespace ring {
+
+/// One warp access on its way to the host.
+struct Line {
+  uint64_t site;
+  uint32_t active;
+  uint16_t bytes;
+  uint8_t space; ///< trace::Space as seen at run time
+  uint8_t kind;  ///< trace::AccessKind
+  uint64_t
+      addresses[32]; ///< shared memory: offsets into the block's shared memory; of inactive lanes: anything
+};
+
+/// A place in a ring. Shared.
+struct Slot {
+  uint64_t committed; ///< ticket + 1 of the line it holds; 0: none yet
+  uint64_t block;
+  Line line;
+};
+
+/// A ring's producers' side. Local.
+struct Ring {
+  uint64_t reserved; ///< tickets given out
+  uint64_t drained;  ///< what the host had drained when a producer last looked
+};
+
+struct Channel;
+
+/// One block's buffer while it runs. Local.
+struct BlockBuffer {
+  Channel* channel;
+  uint64_t block;
+  uint32_t index;     ///< among the channel's buffers
+  uint32_t occupants; ///< threads of the block that have not left; 0: free
+};
+
+/// What producers know of a traced launch. All zero: nothing is traced. The host makes it
+/// (runtime/host/channel_memory.h).
+struct Channel {
+  uint64_t first_block, blocks; ///< the snapshot, linear block ids
+  uint32_t buffers;             ///< as many as blocks can be resident
+  uint32_t warps;               ///< rings per buffer
+  uint32_t capacity;            ///< slots per ring
+  uint32_t first_choices;       ///< blocks begin to look for a buffer at their id modulo this
+  uint32_t grid[3], block[3];   ///< the launch's shape, x first
+  // local
+  BlockBuffer* block_buffers; ///< [buffers]
+  Ring* rings;                ///< [buffers][warps]
+  uint32_t* stopped;          ///< non-zero once a producer has seen the host's stop word
+  uint64_t* launch; ///< who writes here (%gridid of PTX), 0 before the first; unused on the CPU back end
+  uint32_t* buffer_of_block; ///< [blocks] see gpu_probe.h; unused on the CPU back end
+  // shared
+  uint32_t* stop;    ///< by the host: nobody waits any more
+  uint32_t* entered; ///< [buffers] by producers: non-zero once a block has taken the buffer
+  uint64_t* drained; ///< [buffers][warps] by the host: lines taken out of the ring
+  Slot* slots;       ///< [buffers][warps][capacity]
+};
+
+/// Has the host called an end? Remembers the answer where it is cheap to read.
+WARPLENS_BOTH_SIDES bool stopped(const Channel* channel) {
+  if (scoped::load_relaxed(channel->stopped))
+    return true;
+  if (!scoped::load_relaxed(channel->stop))
+    return false;
+  scoped::store_release(channel->stopped, uint32_t{1});
+  return true;
+}
+
+/// Takes a free buffer for the block, waiting for one; null where the block is outside the snapshot or
+/// tracing has stopped. `threads` is at least 1.
+WARPLENS_BOTH_SIDES BlockBuffer* enter(Channel* channel, uint64_t block, uint32_t threads) {
+  if (block - channel->first_block >= channel->blocks)
+    return nullptr;
+  const uint32_t first = static_cast<uint32_t>((block - channel->first_block) % channel->first_choices);
+  while (!stopped(channel)) {
+    for (uint32_t step = 0; step < channel->buffers; ++step) {
+      const uint32_t index = (first + step) % channel->buffers;
+      BlockBuffer* buffer = &channel->block_buffers[index];
+      uint32_t free = 0;
+      if (scoped::load_relaxed(&buffer->occupants) != 0 ||
+          !scoped::compare_exchange(&buffer->occupants, free, threads))
+        continue;
+      buffer->channel = channel;
+      buffer->block = block;
+      buffer->index = index;
+      scoped::store_release(&channel->entered[index], uint32_t{1});
+      return buffer;
+    }
+    scoped::relax();
+  }
+  return nullptr;
+}
+
+/// A slot to fill and the ticket to commit it with.
+struct Reservation {
+  Slot* slot; ///< null: tracing has stopped
+  uint64_t ticket;
+};
+
+/// The next slot of the warp's ring, waiting while the ring is full.
+WARPLENS_BOTH_SIDES Reservation reserve(BlockBuffer* buffer, uint32_t warp) {
+  const Channel* channel = buffer->channel;
+  if (scoped::load_relaxed(channel->stopped))
+    return {nullptr, 0};
+  const uint64_t index = uint64_t{buffer->index} * channel->warps + warp;
+  Ring* own = &channel->rings[index];
+  const uint64_t ticket = scoped::fetch_add_relaxed(&own->reserved, uint64_t{1});
+  // Acquiring what another fragment released orders this write after the host's read of the slot just as
+  // asking the host does.
+  if (ticket - scoped::load_acquire(&own->drained) >= channel->capacity) {
+    uint64_t drained;
+    while (ticket - (drained = scoped::load_acquire(&channel->drained[index])) >= channel->capacity) {
+      if (stopped(channel))
+        return {nullptr, 0};
+      scoped::relax();
+    }
+    scoped::store_release(&own->drained, drained);
+  }
+  return {&channel->slots[index * channel->capacity + ticket % channel->capacity], ticket};
+}
+
+/// Hands the filled slot to the host.
+WARPLENS_BOTH_SIDES void commit(const Reservation& reservation) {
+  scoped::store_release(&reservation.slot->committed, reservation.ticket + 1);
+}
+
+/// Appends to the warp's ring, waiting while it is full; dropped once tracing has stopped. `warp` is the
+/// index within the block.
+WARPLENS_BOTH_SIDES void push(BlockBuffer* buffer, uint32_t warp, const Line& line) {
+  const Reservation reservation = reserve(buffer, warp);
+  if (!reservation.slot)
+    return;
+  reservation.slot->block = buffer->block;
+  reservation.slot->line = line;
+  commit(reservation);
+}
+
+/// `threads` of the block's threads have left; the last one frees the buffer.
+WARPLENS_BOTH_SIDES void leave(BlockBuffer* buffer, uint32_t threads) {
+  scoped::fetch_sub(&buffer->occupants, threads);
+}
+
+} // namespace ring
+} // namespace warplens

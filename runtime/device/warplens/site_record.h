@@ -1,0 +1,34 @@
+// What the rewritten source tells the runtime of each site, as plain constants. Included by the user's
+// (rewritten) source: keep it free of other headers.
+#pragma once
+
+namespace warplens {
+
+/// One row of the table that the rewriter appends to a source file; fields as in trace::Site, enumerations as
+/// their numbers.
+struct SiteRecord {
+  unsigned long long id;
+  const char* file;
+  unsigned line, column;
+  const char* expression;
+  unsigned char kind, space, cache_operator;
+  unsigned element_bytes;
+  unsigned sequence;
+  const char* object;
+  const unsigned long long* depends_on; ///< may be null
+  unsigned depends_on_count;
+};
+
+} // namespace warplens
+
+/// Provided by the runtime that is linked in, on both back ends. The same site may come again from another
+/// object file; two different sites with one id stop the program with a clear message.
+extern "C" void __warplens_register_sites(const warplens::SiteRecord* records, unsigned long long count);
+
+namespace warplens {
+struct RegisterSites {
+  RegisterSites(const SiteRecord* records, unsigned long long count) {
+    __warplens_register_sites(records, count);
+  }
+};
+} // namespace warplens

@@ -1,0 +1,200 @@
+#include "runtime/gpu/launch_hook.h"
+
+#include "runtime/gpu/device_channel.h"
+#include "runtime/gpu/quiet.h"
+#include "runtime/host/trace_file.h"
+
+#include <chrono>
+#include <mutex>
+#include <thread>
+
+namespace warplens::gpu {
+namespace {
+
+using runtime::Recorder;
+
+struct Request {
+  const void* kernel;
+  dim3 grid, block;
+  std::size_t shared_bytes;
+  cudaStream_t stream;
+};
+
+struct Hook {
+  std::mutex mutex; ///< held from a traced launch's beginning to its end; other launches do not wait for it
+  enum class Memory { none, ready, unavailable } memory = Memory::none;
+  DeviceChannel channel;
+};
+
+Hook& hook() {
+  static Hook* const instance = new Hook; // outlives every thread that may still launch
+  return *instance;
+}
+
+bool is_capturing(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  return cudaStreamIsCapturing(stream, &status) != cudaSuccess || status != cudaStreamCaptureStatusNone;
+}
+
+/// Is the channel's memory there, for this device, and no kernel of an abandoned launch writing to it?
+bool channel_is_ready(Hook& state) {
+  if (state.memory == Hook::Memory::none) {
+    state.memory = Hook::Memory::unavailable;
+    int devices = 0;
+    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)
+      return false; // the launch itself tells the program
+    if (const cudaError_t error = state.channel.create(); error != cudaSuccess) {
+      runtime::warn(std::string("no memory for the ring buffers on the GPU: ") + cudaGetErrorString(error) +
+                    "; nothing is traced");
+      return false;
+    }
+    cudaDeviceProp properties;
+    if (cudaGetDeviceProperties(&properties, state.channel.device()) == cudaSuccess)
+      Recorder::instance().set_device("gpu", properties.name);
+    state.memory = Hook::Memory::ready;
+  }
+  int device = -1;
+  return state.memory == Hook::Memory::ready && cudaGetDevice(&device) == cudaSuccess &&
+         device == state.channel.device() && state.channel.query() == cudaSuccess;
+}
+
+trace::Launch describe(const Request& request) {
+  trace::Launch launch;
+  launch.grid = {request.grid.x, request.grid.y, request.grid.z};
+  launch.block = {request.block.x, request.block.y, request.block.z};
+  launch.dynamic_shared_bytes = static_cast<std::uint32_t>(request.shared_bytes);
+  const char* name = nullptr;
+  if (cudaFuncGetName(&name, request.kernel) == cudaSuccess && name)
+    launch.symbol = name;
+  cudaFuncAttributes attributes;
+  if (cudaFuncGetAttributes(&attributes, request.kernel) == cudaSuccess)
+    launch.static_shared_bytes = static_cast<std::uint32_t>(attributes.sharedSizeBytes);
+  return launch;
+}
+
+/// Waits for the kernel while its rings are being emptied, but not beyond the end of tracing: the kernel may
+/// be waiting for what the program does next.
+void await(Hook& state, bool opened) {
+  Recorder& recorder = Recorder::instance();
+  cudaError_t ended = cudaErrorNotReady;
+  while ((ended = state.channel.query()) == cudaErrorNotReady && !recorder.launch_stopped())
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  if (ended == cudaErrorNotReady)
+    recorder.abandon_launch();
+  else
+    recorder.end_launch({.complete = opened && ended == cudaSuccess});
+}
+
+/// `original` is CUDA's own call; its result is the program's.
+template <class Original> cudaError_t launch(const Request& request, Original original) {
+  Recorder& recorder = Recorder::instance();
+  if (!recorder.enabled())
+    return original();
+  Hook& state = hook();
+  std::unique_lock lock(state.mutex, std::try_to_lock);
+  ring::Channel* channel = nullptr;
+  {
+    const QuietError quiet;
+    trace::Launch description = describe(request);
+    const bool possible = lock && !is_capturing(request.stream) && channel_is_ready(state);
+    if (possible)
+      channel = recorder.begin_launch(description, &state.channel.placement());
+    else
+      recorder.count_launch(description);
+  }
+  if (!channel)
+    return original();
+
+  bool opened = false;
+  {
+    const QuietError quiet;
+    opened = state.channel.open(*channel, request.stream) == cudaSuccess;
+  }
+  const cudaError_t result = original();
+  const QuietError quiet;
+  const bool closed = state.channel.close(request.stream) == cudaSuccess;
+  await(state, result == cudaSuccess && opened && closed);
+  return result;
+}
+
+/// 0 means the calling thread's own stream in the per-thread forms.
+cudaStream_t per_thread(cudaStream_t stream) {
+  return stream ? stream : cudaStreamPerThread;
+}
+
+cudaError_t note(cudaError_t result, void** pointer, std::size_t bytes, const char* label) {
+  if (result == cudaSuccess && pointer)
+    Recorder::instance().note_allocation(reinterpret_cast<std::uint64_t>(*pointer), bytes, label);
+  return result;
+}
+
+} // namespace
+} // namespace warplens::gpu
+
+using namespace warplens::gpu;
+
+cudaError_t __warplens_cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                        size_t shared_bytes, cudaStream_t stream) {
+  return launch({kernel, grid, block, shared_bytes, stream},
+                [&] { return cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream); });
+}
+
+cudaError_t __warplens_cudaLaunchKernel_ptsz(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                             size_t shared_bytes, cudaStream_t stream) {
+  return launch({kernel, grid, block, shared_bytes, per_thread(stream)},
+                [&] { return cudaLaunchKernel_ptsz(kernel, grid, block, arguments, shared_bytes, stream); });
+}
+
+cudaError_t __warplens_cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block,
+                                                   void** arguments, size_t shared_bytes,
+                                                   cudaStream_t stream) {
+  return launch({kernel, grid, block, shared_bytes, stream}, [&] {
+    return cudaLaunchCooperativeKernel(kernel, grid, block, arguments, shared_bytes, stream);
+  });
+}
+
+cudaError_t __warplens_cudaLaunchCooperativeKernel_ptsz(const void* kernel, dim3 grid, dim3 block,
+                                                        void** arguments, size_t shared_bytes,
+                                                        cudaStream_t stream) {
+  return launch({kernel, grid, block, shared_bytes, per_thread(stream)}, [&] {
+    return cudaLaunchCooperativeKernel_ptsz(kernel, grid, block, arguments, shared_bytes, stream);
+  });
+}
+
+cudaError_t __warplens_cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel,
+                                           void** arguments) {
+  if (!config)
+    return cudaLaunchKernelExC(config, kernel, arguments);
+  return launch({kernel, config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream},
+                [&] { return cudaLaunchKernelExC(config, kernel, arguments); });
+}
+
+cudaError_t __warplens_cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t* config, const void* kernel,
+                                                void** arguments) {
+  if (!config)
+    return cudaLaunchKernelExC_ptsz(config, kernel, arguments);
+  return launch(
+      {kernel, config->gridDim, config->blockDim, config->dynamicSmemBytes, per_thread(config->stream)},
+      [&] { return cudaLaunchKernelExC_ptsz(config, kernel, arguments); });
+}
+
+cudaError_t __warplens_cudaMalloc(void** pointer, size_t bytes) {
+  return note(cudaMalloc(pointer, bytes), pointer, bytes, "cudaMalloc");
+}
+
+cudaError_t __warplens_cudaMallocManaged(void** pointer, size_t bytes, unsigned flags) {
+  return note(cudaMallocManaged(pointer, bytes, flags), pointer, bytes, "cudaMallocManaged");
+}
+
+cudaError_t __warplens_cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
+  const cudaError_t result = cudaMallocPitch(pointer, pitch, width, height);
+  return note(result, pointer, result == cudaSuccess ? *pitch * height : 0, "cudaMallocPitch");
+}
+
+cudaError_t __warplens_cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
+  return note(cudaMallocAsync(pointer, bytes, stream), pointer, bytes, "cudaMallocAsync");
+}
+
+cudaError_t __warplens_cudaMallocAsync_ptsz(void** pointer, size_t bytes, cudaStream_t stream) {
+  return note(cudaMallocAsync_ptsz(pointer, bytes, stream), pointer, bytes, "cudaMallocAsync");
+}

@@ -1,0 +1,36 @@
+// What the launches and allocations of instrumented objects call instead of CUDA's runtime.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+extern "C" {
+cudaError_t __warplens_cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                        size_t shared_bytes, cudaStream_t stream);
+cudaError_t __warplens_cudaLaunchKernel_ptsz(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                             size_t shared_bytes, cudaStream_t stream);
+cudaError_t __warplens_cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block,
+                                                   void** arguments, size_t shared_bytes,
+                                                   cudaStream_t stream);
+cudaError_t __warplens_cudaLaunchCooperativeKernel_ptsz(const void* kernel, dim3 grid, dim3 block,
+                                                        void** arguments, size_t shared_bytes,
+                                                        cudaStream_t stream);
+cudaError_t __warplens_cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel,
+                                           void** arguments);
+cudaError_t __warplens_cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t* config, const void* kernel,
+                                                void** arguments);
+
+cudaError_t __warplens_cudaMalloc(void** pointer, size_t bytes);
+cudaError_t __warplens_cudaMallocManaged(void** pointer, size_t bytes, unsigned flags);
+cudaError_t __warplens_cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height);
+cudaError_t __warplens_cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream);
+cudaError_t __warplens_cudaMallocAsync_ptsz(void** pointer, size_t bytes, cudaStream_t stream);
+
+// The per-thread forms of CUDA's own, which cuda_runtime_api.h declares under --default-stream per-thread
+// only.
+cudaError_t cudaLaunchKernel_ptsz(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                  size_t shared_bytes, cudaStream_t stream);
+cudaError_t cudaLaunchCooperativeKernel_ptsz(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                             size_t shared_bytes, cudaStream_t stream);
+cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t* config, const void* kernel, void** arguments);
+cudaError_t cudaMallocAsync_ptsz(void** pointer, size_t bytes, cudaStream_t stream);
+}

@@ -1,0 +1,43 @@
+// The memory behind a channel: how much it takes, where its parts lie.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <warplens/ring.h>
+
+namespace warplens::ring {
+
+/// How large a channel is made. Every member but first_block is at least 1.
+struct Extent {
+  std::uint64_t first_block = 0, blocks = 0; ///< the snapshot
+  std::uint32_t buffers = 0;                 ///< blocks that may be in flight at once
+  std::uint32_t warps = 0;                   ///< per block
+  std::uint32_t capacity = 0;                ///< lines per warp's ring
+  std::uint32_t first_choices = 0;           ///< see Channel
+
+  std::size_t local_bytes() const;
+  std::size_t shared_bytes() const;
+};
+
+/// A channel in the given memories, which are zero-filled and aligned to 64 bytes, `extent.local_bytes()` and
+/// `extent.shared_bytes()` long. Touches neither, so that `local` may be a device's. The launch's shape is
+/// the caller's to fill in.
+Channel lay_out(const Extent& extent, void* local, void* shared);
+
+/// Zero-filled memory of this process that costs nothing before it is touched.
+class HostMemory {
+public:
+  HostMemory() = default;
+  /// Throws std::bad_alloc where the address space is used up.
+  explicit HostMemory(std::size_t bytes);
+  HostMemory(HostMemory&& other) noexcept;
+  HostMemory& operator=(HostMemory&& other) noexcept;
+  ~HostMemory();
+  void* data() const { return data_; }
+
+private:
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+} // namespace warplens::ring

@@ -1,0 +1,35 @@
+// The consumer's side of the rings: takes out what has been committed.
+#pragma once
+
+#include "trace/records.h"
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+#include <warplens/ring.h>
+
+namespace warplens::runtime {
+
+/// Empties a channel's rings. One thread at a time.
+class Drain {
+public:
+  /// `channel`'s shared memory must outlive this.
+  explicit Drain(const ring::Channel& channel);
+
+  /// A run of accesses by one warp, in program order.
+  using Visit = std::function<void(std::uint64_t block, std::uint32_t warp,
+                                   std::span<const trace::WarpAccess> accesses)>;
+
+  /// Takes out every line committed by now and makes room for the producers. Returns the number of lines.
+  std::uint64_t once(const Visit& visit);
+
+private:
+  std::uint64_t drain_ring(std::uint64_t ring, std::uint32_t warp, const Visit& visit);
+
+  ring::Channel channel_;
+  std::vector<std::uint64_t> drained_; ///< per ring, what the shared word says
+  std::vector<trace::WarpAccess> batch_;
+};
+
+} // namespace warplens::runtime

@@ -1,0 +1,295 @@
+#include "runtime/host/recorder.h"
+
+#include "runtime/host/kernel_name.h"
+#include "runtime/host/settings.h"
+#include "runtime/host/site_registry.h"
+#include "runtime/host/snapshot.h"
+#include "runtime/host/snooper.h"
+#include "runtime/host/trace_file.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <unistd.h>
+
+namespace warplens::runtime {
+namespace {
+
+/// The launch that is being traced.
+struct TracedLaunch {
+  std::uint32_t id = 0;
+  ring::HostMemory local, shared; ///< empty where the caller placed the channel
+  ring::Channel channel{};
+  std::optional<Snooper> snooper; ///< last: it uses the above
+};
+
+std::string why_ended_early(SnooperState state, const std::string& kernel, const SnooperLimits& limits) {
+  if (state == SnooperState::stalled)
+    return fmt::format(
+        "no access of {} came for {} s while it was running: its tracing ends here, the program goes on "
+        "(WARPLENS_STALL_SECONDS sets the limit)",
+        kernel, limits.stall.count() / 1000.0);
+  return fmt::format(
+      "the snapshot of {} is cut off after {} warp accesses (WARPLENS_SNAPSHOT_ACCESSES sets the limit)",
+      kernel, limits.accesses);
+}
+
+} // namespace
+
+struct Recorder::State {
+  Settings settings;
+  pid_t owner = getpid();
+  std::atomic<bool> enabled = false;
+  SiteRegistry sites;
+  TraceFile file;
+
+  std::mutex mutex; ///< guards all below
+  trace::Program program{program_invocation_name, "cpu", "CPU"};
+  std::vector<trace::Allocation> early_allocations;      ///< before there is a file
+  std::map<std::string, trace::KernelLaunches> launches; ///< by symbol
+  std::map<std::string, std::uint64_t> traced;           ///< by symbol
+  std::uint32_t next_id = 0;
+  std::shared_ptr<TracedLaunch> active;
+  std::vector<std::shared_ptr<TracedLaunch>>
+      abandoned; ///< their kernels may still write: the memory stays for good
+  bool finished = false;
+
+  bool wanted(const trace::Launch& launch) const;
+  void count(const trace::Launch& launch);
+  void open_file();
+  void write_sites();
+  std::shared_ptr<TracedLaunch> prepare(trace::Launch& launch, const ChannelPlacement* placement) const;
+  Snooper& start_snooper(TracedLaunch& traced_launch, const std::string& kernel);
+};
+
+Recorder::Recorder(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Recorder::~Recorder() = default;
+
+Recorder& Recorder::instance() {
+  // Never destroyed: the program's own destructors and other threads may still launch kernels after exit()
+  // was called.
+  static Recorder* const recorder = [] {
+    auto state = std::make_unique<State>();
+    if (auto settings = Settings::from_environment())
+      state->settings = std::move(*settings);
+    else
+      warn(settings.error().message + "; nothing is traced");
+    unsetenv("WARPLENS_TRACE");
+    if (!state->settings.trace.empty()) {
+      std::error_code ignored; // an unreadable working folder leaves the path as it is
+      if (auto absolute = std::filesystem::absolute(state->settings.trace, ignored); !ignored)
+        state->settings.trace = std::move(absolute);
+      state->enabled = true;
+    }
+    return new Recorder(std::move(state));
+  }();
+  static const int registered = std::atexit([] { instance().finish(); });
+  static_cast<void>(registered);
+  return *recorder;
+}
+
+bool Recorder::enabled() const {
+  // A child of fork() has our memory but neither our snooper nor a file of its own.
+  return state_->enabled && state_->owner == getpid();
+}
+
+void Recorder::set_device(const std::string& backend, const std::string& device) {
+  if (!enabled())
+    return;
+  const std::scoped_lock lock(state_->mutex);
+  state_->program.backend = backend;
+  state_->program.device = device;
+}
+
+bool Recorder::State::wanted(const trace::Launch& launch) const {
+  if (active || finished || file.failed() || launch.grid.count() == 0 || launch.block.count() == 0)
+    return false;
+  if (const auto found = traced.find(launch.symbol);
+      found != traced.end() && found->second >= settings.launches)
+    return false;
+  return !settings.kernel || std::regex_search(launch.kernel, *settings.kernel);
+}
+
+void Recorder::State::count(const trace::Launch& launch) {
+  trace::KernelLaunches& kernel = launches[launch.symbol];
+  if (kernel.launches++ == 0) {
+    kernel.symbol = launch.symbol;
+    kernel.kernel = launch.symbol.empty() ? launch.kernel : kernel_name(launch.symbol);
+  }
+}
+
+void Recorder::State::open_file() {
+  if (file.is_open() || file.failed())
+    return;
+  file.create(settings.trace, program);
+  for (const trace::Allocation& allocation : early_allocations)
+    file.with_writer([&](trace::Writer& writer) { return writer.add_allocation(allocation); });
+  early_allocations.clear();
+}
+
+void Recorder::State::write_sites() {
+  if (const std::vector<trace::Site> found = sites.take_new(); !found.empty())
+    file.with_writer([&](trace::Writer& writer) { return writer.add_sites(found); });
+}
+
+std::shared_ptr<TracedLaunch> Recorder::State::prepare(trace::Launch& launch,
+                                                       const ChannelPlacement* placement) const {
+  launch.id = next_id;
+  launch.first_block = 0;
+  launch.blocks = snapshot_blocks(settings, launch);
+  auto prepared = std::make_shared<TracedLaunch>();
+  prepared->id = launch.id;
+  if (placement) {
+    const auto extent = extent_within(launch, placement->local_bytes, placement->shared_bytes);
+    if (!extent) {
+      warn(extent.error().message + "; it runs untraced");
+      return nullptr;
+    }
+    std::memset(placement->shared, 0, extent->shared_bytes());
+    prepared->channel = ring::lay_out(*extent, placement->local, placement->shared);
+  } else {
+    try {
+      const ring::Extent extent = extent_on_host(launch);
+      prepared->local = ring::HostMemory(extent.local_bytes());
+      prepared->shared = ring::HostMemory(extent.shared_bytes());
+      prepared->channel = ring::lay_out(extent, prepared->local.data(), prepared->shared.data());
+    } catch (const std::bad_alloc&) {
+      warn(fmt::format("no memory for the ring buffers of {}; it runs untraced", launch.kernel));
+      return nullptr;
+    }
+  }
+  const auto shape = [](const trace::Dim3& from, std::uint32_t(&to)[3]) {
+    to[0] = from.x, to[1] = from.y, to[2] = from.z;
+  };
+  shape(launch.grid, prepared->channel.grid);
+  shape(launch.block, prepared->channel.block);
+  return prepared;
+}
+
+Snooper& Recorder::State::start_snooper(TracedLaunch& traced_launch, const std::string& kernel) {
+  SnooperLimits limits;
+  limits.stall = settings.stall.value_or(std::chrono::seconds(program.backend == "gpu" ? 10 : 60));
+  limits.accesses = settings.snapshot_accesses;
+  Sink sink;
+  sink.append = [this, id = traced_launch.id](std::uint64_t block, std::uint32_t warp,
+                                              std::span<const trace::WarpAccess> accesses) {
+    return file.with_writer([&](trace::Writer& writer) { return writer.append(id, block, warp, accesses); });
+  };
+  sink.flush = [this] { return file.with_writer([](trace::Writer& writer) { return writer.flush(); }); };
+  sink.ended_early = [kernel, limits](SnooperState state) {
+    if (state != SnooperState::sink_failed) // the file has told its own failure
+      warn(why_ended_early(state, kernel, limits));
+  };
+  return traced_launch.snooper.emplace(traced_launch.channel, std::move(sink), limits);
+}
+
+Expected<void> Recorder::register_sites(std::span<const SiteRecord> records) {
+  return state_->sites.add(records);
+}
+
+ring::Channel* Recorder::begin_launch(trace::Launch& launch, const ChannelPlacement* placement) {
+  if (!enabled())
+    return nullptr;
+  const std::scoped_lock lock(state_->mutex);
+  State& state = *state_;
+  if (!launch.symbol.empty())
+    launch.kernel = kernel_name(launch.symbol);
+  state.count(launch);
+  if (!state.wanted(launch))
+    return nullptr;
+  auto prepared = state.prepare(launch, placement);
+  if (!prepared)
+    return nullptr;
+  state.open_file();
+  state.write_sites();
+  if (!state.file.with_writer([&](trace::Writer& writer) { return writer.begin_launch(launch); }))
+    return nullptr;
+  ++state.next_id;
+  ++state.traced[launch.symbol];
+  state.active = prepared;
+  state.start_snooper(*prepared, launch.kernel);
+  return &prepared->channel;
+}
+
+void Recorder::count_launch(const trace::Launch& launch) {
+  if (!enabled() || launch.symbol.empty())
+    return;
+  const std::scoped_lock lock(state_->mutex);
+  state_->count(launch);
+}
+
+bool Recorder::launch_stopped() const {
+  const std::scoped_lock lock(state_->mutex);
+  return !state_->active || state_->active->snooper->state() != SnooperState::running;
+}
+
+void Recorder::end_launch(const trace::LaunchEnd& end) {
+  if (!enabled())
+    return;
+  std::shared_ptr<TracedLaunch> ending;
+  {
+    const std::scoped_lock lock(state_->mutex);
+    ending = state_->active;
+  }
+  if (!ending)
+    return;
+  // Without the lock, so that other threads' launches do not wait; they run untraced as long as `active`
+  // stands.
+  const bool collected = ending->snooper->finish() == SnooperState::complete;
+  trace::LaunchEnd written = end;
+  written.launch = ending->id;
+  written.complete = end.complete && collected;
+  state_->file.with_writer([&](trace::Writer& writer) { return writer.end_launch(written); });
+  state_->file.with_writer([](trace::Writer& writer) { return writer.flush(); });
+  const std::scoped_lock lock(state_->mutex);
+  state_->active.reset();
+}
+
+void Recorder::abandon_launch() {
+  if (!enabled())
+    return;
+  const std::scoped_lock lock(state_->mutex);
+  if (!state_->active)
+    return;
+  state_->active->snooper->abandon();
+  state_->abandoned.push_back(std::move(state_->active));
+  state_->active.reset();
+}
+
+void Recorder::note_allocation(std::uint64_t address, std::uint64_t bytes, const std::string& label) {
+  if (!enabled())
+    return;
+  const std::scoped_lock lock(state_->mutex);
+  trace::Allocation allocation{address, bytes, label};
+  if (state_->file.is_open())
+    state_->file.with_writer([&](trace::Writer& writer) { return writer.add_allocation(allocation); });
+  else if (!state_->finished)
+    state_->early_allocations.push_back(std::move(allocation));
+}
+
+void Recorder::finish() {
+  if (!enabled())
+    return;
+  abandon_launch();
+  const std::scoped_lock lock(state_->mutex);
+  State& state = *state_;
+  if (std::exchange(state.finished, true))
+    return;
+  state.open_file();
+  state.write_sites();
+  std::vector<trace::KernelLaunches> counts;
+  for (const auto& [symbol, count] : state.launches)
+    counts.push_back(count);
+  state.file.finish(counts);
+}
+
+} // namespace warplens::runtime
+
+extern "C" void __warplens_register_sites(const warplens::SiteRecord* records, unsigned long long count) {
+  const auto added = warplens::runtime::Recorder::instance().register_sites({records, count});
+  if (added)
+    return;
+  warplens::runtime::warn(added.error().message);
+  std::_Exit(1); // still before main(): nothing has been computed or collected
+}

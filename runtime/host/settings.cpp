@@ -1,0 +1,59 @@
+#include "runtime/host/settings.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+
+namespace warplens::runtime {
+namespace {
+
+/// A variable that is unset or empty is absent.
+std::optional<std::string_view> variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value && *value ? std::optional<std::string_view>(value) : std::nullopt;
+}
+
+/// Leaves `into` alone where the variable is absent.
+template <class Into> Expected<void> read_count(const char* name, Into& into) {
+  const auto text = variable(name);
+  if (!text)
+    return {};
+  std::uint64_t count = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), count);
+  if (error != std::errc() || end != text->data() + text->size() || count == 0 ||
+      count > (std::uint64_t{1} << 48))
+    return fail("{}={}: expected a whole number from 1 to 2^48", name, *text);
+  into = count;
+  return {};
+}
+
+} // namespace
+
+Expected<Settings> Settings::from_environment() {
+  Settings settings;
+  if (const auto path = variable("WARPLENS_TRACE"))
+    settings.trace = *path;
+  else
+    return settings;
+  if (const auto text = variable("WARPLENS_KERNEL")) {
+    try {
+      settings.kernel.emplace(text->begin(), text->end(), std::regex::ECMAScript | std::regex::optimize);
+    } catch (const std::regex_error& error) {
+      return fail("WARPLENS_KERNEL={}: not a regular expression: {}", *text, error.what());
+    }
+  }
+  std::optional<std::uint64_t> stall_seconds;
+  for (const Expected<void>& read : {read_count("WARPLENS_LAUNCHES", settings.launches),
+                                     read_count("WARPLENS_SNAPSHOT_THREADS", settings.snapshot_threads),
+                                     read_count("WARPLENS_SNAPSHOT_BLOCKS", settings.snapshot_blocks),
+                                     read_count("WARPLENS_SNAPSHOT_ACCESSES", settings.snapshot_accesses),
+                                     read_count("WARPLENS_STALL_SECONDS", stall_seconds)})
+    if (!read)
+      return tl::unexpected(read.error());
+  if (stall_seconds)
+    settings.stall = std::chrono::seconds(std::min<std::uint64_t>(*stall_seconds, 1'000'000));
+  return settings;
+}
+
+} // namespace warplens::runtime

@@ -1,0 +1,30 @@
+// What the environment asks of the recorder; recorder.h lists the variables.
+#pragma once
+
+#include "support/expected.h"
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <regex>
+
+namespace warplens::runtime {
+
+struct Settings {
+  std::filesystem::path trace; ///< empty: nothing is traced
+  std::optional<std::regex> kernel;
+  std::uint64_t launches = 1;
+  /// Four times the threads that the largest GPU has in flight (132 SMs of 2048): the depth of the snapshots
+  /// in Baghsorkhi et al., PPoPP 2012.
+  std::uint64_t snapshot_threads = 4 * 132 * 2048;
+  std::optional<std::uint64_t> snapshot_blocks; ///< instead of snapshot_threads
+  std::uint64_t snapshot_accesses =
+      1 << 26; ///< warp accesses of one launch after which its snapshot is cut off
+  std::optional<std::chrono::seconds> stall; ///< absent: the back end's default
+
+  /// Reads the process's environment. The error names the variable, its value and what was expected.
+  static Expected<Settings> from_environment();
+};
+
+} // namespace warplens::runtime

@@ -1,0 +1,65 @@
+#include "runtime/host/snapshot.h"
+
+#include <algorithm>
+
+namespace warplens::runtime {
+namespace {
+
+/// Lines per ring where memory is no concern: few enough to stay in a core's caches, enough that a woken
+/// snooper finds work.
+constexpr std::uint32_t roomy_capacity = 128;
+/// Fewer lines than this and producers wait for the host at nearly every access.
+constexpr std::uint32_t least_capacity = 16;
+
+std::uint32_t warps_of(const trace::Launch& launch) {
+  return static_cast<std::uint32_t>((launch.block.count() + trace::warp_lanes - 1) / trace::warp_lanes);
+}
+
+ring::Extent with_buffers(const trace::Launch& launch, std::uint64_t buffers, std::uint32_t capacity) {
+  return {.first_block = launch.first_block,
+          .blocks = launch.blocks,
+          .buffers = static_cast<std::uint32_t>(buffers),
+          .warps = warps_of(launch),
+          .capacity = capacity,
+          .first_choices = static_cast<std::uint32_t>(buffers)};
+}
+
+} // namespace
+
+std::uint64_t snapshot_blocks(const Settings& settings, const trace::Launch& launch) {
+  const std::uint64_t threads = std::max<std::uint64_t>(launch.block.count(), 1);
+  const std::uint64_t wanted =
+      settings.snapshot_blocks.value_or((settings.snapshot_threads + threads - 1) / threads);
+  return std::min(wanted, launch.grid.count());
+}
+
+ring::Extent extent_on_host(const trace::Launch& launch) {
+  constexpr std::uint64_t address_space = std::uint64_t{4} << 30;
+  const std::uint64_t buffer_bytes = std::uint64_t{warps_of(launch)} * roomy_capacity * sizeof(ring::Slot);
+  ring::Extent extent = with_buffers(
+      launch, std::clamp<std::uint64_t>(address_space / buffer_bytes, 1, launch.blocks), roomy_capacity);
+  extent.first_choices = 1;
+  return extent;
+}
+
+Expected<ring::Extent> extent_within(const trace::Launch& launch, std::size_t local_bytes,
+                                     std::size_t shared_bytes) {
+  const auto fits = [&](const ring::Extent& extent) {
+    return extent.local_bytes() <= local_bytes && extent.shared_bytes() <= shared_bytes;
+  };
+  // Both grow with the number of buffers and with the capacity.
+  std::uint64_t fitting = 0;
+  for (std::uint64_t above = std::min<std::uint64_t>(launch.blocks, UINT32_MAX) + 1; above - fitting > 1;) {
+    const std::uint64_t middle = fitting + (above - fitting) / 2;
+    (fits(with_buffers(launch, middle, least_capacity)) ? fitting : above) = middle;
+  }
+  if (fitting == 0)
+    return fail("no ring buffer for a block of {} threads of {} fits into {} bytes of pinned memory",
+                launch.block.count(), launch.kernel, shared_bytes);
+  std::uint32_t capacity = least_capacity;
+  while (capacity < roomy_capacity && fits(with_buffers(launch, fitting, capacity * 2)))
+    capacity *= 2;
+  return with_buffers(launch, fitting, capacity);
+}
+
+} // namespace warplens::runtime

@@ -1,0 +1,113 @@
+#include "runtime/host/snooper.h"
+
+#include <algorithm>
+#include <csignal>
+
+namespace warplens::runtime {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+/// Sleeps longer the longer nothing has come: a full ring then waits 200 µs at most.
+class Backoff {
+public:
+  void reset() { pause_ = 1us; }
+  void wait() {
+    std::this_thread::sleep_for(pause_);
+    pause_ = std::min<std::chrono::microseconds>(pause_ * 2, 200us);
+  }
+
+private:
+  std::chrono::microseconds pause_ = 1us;
+};
+
+/// A thread that takes none of the program's signals: they are for the program's own threads.
+template <class Body> std::thread start_without_signals(Body body) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread thread(std::move(body));
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return thread;
+}
+
+} // namespace
+
+Snooper::Snooper(const ring::Channel& channel, Sink sink, SnooperLimits limits)
+    : channel_(channel), sink_(std::move(sink)), limits_(limits), drain_(channel),
+      thread_(start_without_signals([this] { run(); })) {}
+
+Snooper::~Snooper() {
+  if (thread_.joinable())
+    abandon();
+}
+
+Snooper::State Snooper::finish() {
+  kernel_ended_ = true;
+  return join();
+}
+
+Snooper::State Snooper::abandon() {
+  stop_producers(State::abandoned);
+  return join();
+}
+
+Snooper::State Snooper::join() {
+  if (thread_.joinable())
+    thread_.join();
+  return state_;
+}
+
+void Snooper::stop_producers(State reason) {
+  State running = State::running;
+  const bool first = state_.compare_exchange_strong(running, reason); // the first reason stands
+  scoped::store_release(channel_.stop, std::uint32_t{1});
+  if (first && sink_.ended_early && reason != State::abandoned)
+    sink_.ended_early(reason);
+}
+
+bool Snooper::drain(std::uint64_t& lines) {
+  bool taken = true;
+  lines =
+      drain_.once([&](std::uint64_t block, std::uint32_t warp, std::span<const trace::WarpAccess> accesses) {
+        taken = taken && sink_.append(block, warp, accesses);
+      });
+  accesses_ += lines;
+  return taken;
+}
+
+void Snooper::run() {
+  Backoff backoff;
+  auto last_line = Clock::now(), last_flush = last_line;
+  bool unflushed = false;
+  while (state_ == State::running) {
+    const bool last_round = kernel_ended_; // read before draining: what the kernel wrote is then all there
+    std::uint64_t lines = 0;
+    if (!drain(lines))
+      return stop_producers(State::sink_failed);
+    const auto now = Clock::now();
+    unflushed |= lines != 0;
+    if (unflushed && now - last_flush >= limits_.flush_interval) {
+      if (!sink_.flush())
+        return stop_producers(State::sink_failed);
+      unflushed = false;
+      last_flush = now;
+    }
+    if (lines != 0) {
+      last_line = now;
+      backoff.reset();
+      if (accesses_ >= limits_.accesses)
+        return stop_producers(State::limit_reached);
+    } else if (last_round) {
+      State running = State::running;
+      state_.compare_exchange_strong(running, State::complete);
+    } else if (now - last_line >= limits_.stall) {
+      return stop_producers(State::stalled);
+    } else {
+      backoff.wait();
+    }
+  }
+}
+
+} // namespace warplens::runtime

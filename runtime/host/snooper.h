@@ -1,0 +1,67 @@
+// The thread that empties a channel's rings while its kernel runs.
+#pragma once
+
+#include "runtime/host/drain.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <thread>
+
+namespace warplens::runtime {
+
+/// How the snooping of a launch ends. All but `complete` end it early.
+enum class SnooperState { running, complete, stalled, limit_reached, sink_failed, abandoned };
+
+/// Where the snooper puts what it finds. The first two return false where nothing more can be taken; tracing
+/// then stops.
+struct Sink {
+  std::function<bool(std::uint64_t block, std::uint32_t warp, std::span<const trace::WarpAccess> accesses)>
+      append;
+  std::function<bool()> flush;                     ///< makes what was appended survive a kill
+  std::function<void(SnooperState)> ended_early{}; ///< told once, by the snooper's thread; may be empty
+};
+
+struct SnooperLimits {
+  std::chrono::milliseconds stall{10'000};    ///< end tracing when no line has come for so long
+  std::uint64_t accesses = ~std::uint64_t{0}; ///< end tracing after so many lines
+  std::chrono::milliseconds flush_interval{100};
+};
+
+/// Runs from construction to destruction. Whatever ends it early sets the channel's stop word, so that no
+/// producer waits on.
+class Snooper {
+public:
+  using State = SnooperState;
+
+  /// `channel`'s shared memory must outlive this.
+  Snooper(const ring::Channel& channel, Sink sink, SnooperLimits limits);
+  /// Abandons what is not drained if neither finish() nor abandon() was called.
+  ~Snooper();
+
+  State state() const { return state_; }
+
+  /// The kernel has ended: takes out the rest and ends the thread. Returns `complete` if nothing was lost.
+  State finish();
+  /// The kernel may still run: tells the producers to stop and ends the thread.
+  State abandon();
+
+private:
+  void run();
+  bool drain(std::uint64_t& lines);
+  void stop_producers(State reason);
+  State join();
+
+  ring::Channel channel_;
+  Sink sink_;
+  SnooperLimits limits_;
+  Drain drain_;
+  std::uint64_t accesses_ = 0;
+  std::atomic<State> state_ = State::running;
+  std::atomic<bool> kernel_ended_ = false;
+  std::thread thread_; ///< last: it uses all of the above
+};
+
+} // namespace warplens::runtime

@@ -1,0 +1,41 @@
+// The trace while the program runs: a Writer that any thread may call, and that fails once.
+#pragma once
+
+#include "trace/writer.h"
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <type_traits>
+
+namespace warplens::runtime {
+
+/// A line on stderr that is recognisably not the program's.
+void warn(const std::string& message);
+
+class TraceFile {
+public:
+  /// Creates the file. Failure counts as a failed write.
+  void create(const std::filesystem::path& path, const trace::Program& program);
+
+  /// Calls `use(writer)` unless there is no file, or a call has failed. The first failure is told on stderr;
+  /// the program goes on untraced. False: nothing was written.
+  template <class Use> bool with_writer(Use&& use) {
+    const std::scoped_lock lock(mutex_);
+    return !failed_ && writer_ && succeeded(use(*writer_));
+  }
+
+  bool is_open() const { return open_; }
+  bool failed() const { return failed_; }
+  /// Writes the footer and closes.
+  void finish(std::span<const trace::KernelLaunches> counts);
+
+private:
+  bool succeeded(const Expected<void>& result);
+
+  std::mutex mutex_;
+  std::optional<trace::Writer> writer_;
+  std::atomic<bool> open_ = false, failed_ = false;
+};
+
+} // namespace warplens::runtime

@@ -1,0 +1,212 @@
+#include "support/process.h"
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char** environ;
+
+namespace warplens {
+namespace {
+
+// What the signal handler reads is lock-free: the children that run() waits for, and the last signal that was
+// passed on.
+constexpr std::array passed_on{SIGINT, SIGTERM, SIGHUP};
+std::array<std::atomic<pid_t>, 256> children{};
+std::atomic<unsigned> signals_seen{0};
+std::atomic<int> last_signal{0};
+
+extern "C" void pass_on(int signal) {
+  const int saved_errno = errno;
+  last_signal = signal;
+  ++signals_seen;
+  for (auto& child : children)
+    if (const pid_t pid = child; pid > 0)
+      kill(pid, signal);
+  errno = saved_errno;
+}
+
+/// While one lives, signals go to the children; afterwards they do what they did before. One that we were
+/// started to ignore stays ignored.
+class PassingOn {
+public:
+  PassingOn() {
+    const std::lock_guard lock(mutex);
+    if (users++ > 0)
+      return;
+    struct sigaction action{};
+    action.sa_handler = pass_on;
+    action.sa_flags = SA_RESTART;
+    for (std::size_t i = 0; i < passed_on.size(); ++i) {
+      sigaction(passed_on[i], nullptr, &before[i]);
+      if (before[i].sa_handler != SIG_IGN)
+        sigaction(passed_on[i], &action, nullptr);
+    }
+  }
+  ~PassingOn() {
+    const std::lock_guard lock(mutex);
+    if (--users > 0)
+      return;
+    for (std::size_t i = 0; i < passed_on.size(); ++i)
+      sigaction(passed_on[i], &before[i], nullptr);
+  }
+  PassingOn(const PassingOn&) = delete;
+  PassingOn& operator=(const PassingOn&) = delete;
+
+private:
+  static inline std::mutex mutex;
+  static inline unsigned users = 0;
+  static inline std::array<struct sigaction, passed_on.size()> before{};
+};
+
+/// Keeps a child's id where the handler finds it. Given up before the child is reaped: its id may then be
+/// another process's.
+class RegisteredChild {
+public:
+  RegisteredChild(pid_t pid, unsigned signals_before_start) {
+    for (auto& entry : children) {
+      pid_t free = 0;
+      if (entry.compare_exchange_strong(free, pid)) {
+        entry_ = &entry;
+        break;
+      }
+    }
+    if (signals_seen != signals_before_start) // one came while the child was being started
+      kill(pid, last_signal);
+  }
+  ~RegisteredChild() {
+    if (entry_)
+      *entry_ = 0;
+  }
+  RegisteredChild(const RegisteredChild&) = delete;
+  RegisteredChild& operator=(const RegisteredChild&) = delete;
+
+private:
+  std::atomic<pid_t>* entry_ = nullptr;
+};
+
+std::vector<std::string> merged_environment(const Command& command) {
+  std::map<std::string, std::string> variables;
+  for (char** entry = environ; *entry; ++entry) {
+    const std::string text = *entry;
+    const std::size_t equals = text.find('=');
+    if (equals != std::string::npos)
+      variables.insert_or_assign(text.substr(0, equals), text.substr(equals + 1));
+  }
+  for (const auto& [name, value] : command.environment)
+    variables.insert_or_assign(name, value);
+  std::vector<std::string> merged;
+  for (const auto& [name, value] : variables)
+    merged.push_back(name + "=" + value);
+  return merged;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& strings) {
+  std::vector<char*> result;
+  for (std::string& text : strings)
+    result.push_back(text.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+class FileDescriptor {
+public:
+  ~FileDescriptor() { close(); }
+  void close() {
+    if (value >= 0)
+      ::close(value);
+    value = -1;
+  }
+  int value = -1;
+};
+
+void read_to_end(int descriptor, std::string& text) {
+  std::array<char, 65536> buffer;
+  for (;;) {
+    const ssize_t count = read(descriptor, buffer.data(), buffer.size());
+    if (count > 0)
+      text.append(buffer.data(), static_cast<std::size_t>(count));
+    else if (count == 0 || errno != EINTR)
+      return;
+  }
+}
+
+} // namespace
+
+Expected<Finished> run(const Command& command) {
+  if (command.arguments.empty() || command.arguments[0].empty())
+    return fail("there is no program to run");
+  const std::string& program = command.arguments[0];
+  if (std::error_code ignored;
+      !command.directory.empty() && !std::filesystem::is_directory(command.directory, ignored))
+    return fail("cannot run {} in {}: no such folder", program, command.directory.string());
+
+  FileDescriptor readable, writable;
+  if (command.capture_output) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+      return fail("cannot run {}: no pipe for its output: {}", program, std::strerror(errno));
+    readable.value = ends[0];
+    writable.value = ends[1];
+  }
+
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  if (!command.directory.empty())
+    posix_spawn_file_actions_addchdir_np(&actions, command.directory.c_str());
+  if (command.capture_output) {
+    posix_spawn_file_actions_adddup2(&actions, writable.value, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, writable.value, STDERR_FILENO);
+  } else if (command.stdout_to_stderr) {
+    posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+  }
+  std::vector<std::string> arguments = command.arguments;
+  std::vector<std::string> environment = merged_environment(command);
+
+  const PassingOn passing_on;
+  const unsigned signals_before_start = signals_seen;
+  pid_t pid = 0;
+  const int problem = posix_spawnp(&pid, program.c_str(), &actions, nullptr, pointers(arguments).data(),
+                                   pointers(environment).data());
+  posix_spawn_file_actions_destroy(&actions);
+  if (problem == ENOENT)
+    return fail("cannot run {}: no such program; is it installed and in PATH?", program);
+  if (problem != 0)
+    return fail("cannot run {}: {}", program, std::strerror(problem));
+
+  Finished finished;
+  {
+    const RegisteredChild registered(pid, signals_before_start);
+    if (command.capture_output) {
+      writable.close();
+      read_to_end(readable.value, finished.output);
+    }
+    siginfo_t ended{};
+    while (waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
+    }
+  }
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0)
+    if (errno != EINTR)
+      return fail("lost sight of {}: {}", program, std::strerror(errno));
+  finished.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  finished.exit_code = finished.signal ? 128 + finished.signal : WEXITSTATUS(status);
+  return finished;
+}
+
+std::filesystem::path executable_directory() {
+  std::error_code problem; // /proc is always there on the systems we run on; without it, the current folder
+  const std::filesystem::path executable = std::filesystem::read_symlink("/proc/self/exe", problem);
+  return problem ? std::filesystem::path(".") : executable.parent_path();
+}
+
+} // namespace warplens

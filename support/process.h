@@ -1,0 +1,42 @@
+// Child processes, started without a shell.
+#pragma once
+
+#include "support/expected.h"
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace warplens {
+
+struct Command {
+  std::vector<std::string> arguments; ///< arguments[0] is the program, looked up in PATH
+  std::vector<std::pair<std::string, std::string>>
+      environment; ///< added to ours, in place of what has the same name
+  std::filesystem::path
+      directory; ///< where the child starts, a relative arguments[0] counting from there; empty: ours
+  bool stdout_to_stderr = false; ///< the child's stdout goes to our stderr
+  bool capture_output = false;   ///< stdout and stderr together into Finished::output instead of ours
+};
+
+struct Finished {
+  int exit_code = 0; ///< 128 + signal if a signal ended it
+  int signal = 0;    ///< 0: it exited
+  std::string output;
+};
+
+/// Runs to the end; several threads may each run a child. SIGINT, SIGTERM and SIGHUP that reach us while we
+/// wait are passed on to the children and end only them. An error means that it could not be started.
+Expected<Finished> run(const Command& command);
+
+/// The command as one could type it into a shell.
+std::string quote(const std::vector<std::string>& arguments);
+
+/// Splits as a POSIX shell splits words (quotes, backslashes), without expansions.
+Expected<std::vector<std::string>> split_words(const std::string& text);
+
+/// The folder of the running executable.
+std::filesystem::path executable_directory();
+
+} // namespace warplens

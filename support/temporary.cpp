@@ -1,0 +1,119 @@
+#include "support/temporary.h"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <unistd.h>
+
+namespace warplens {
+namespace {
+
+// Removing a tree is nothing for a signal handler: ours only writes the signal's number into a pipe, at whose
+// other end a thread removes what is registered and then lets the signal do what it would have done.
+int alarm_pipe[2] = {-1, -1};
+
+extern "C" void ring_alarm(int signal) {
+  const int saved_errno = errno;
+  const auto number = static_cast<unsigned char>(signal);
+  [[maybe_unused]] const ssize_t written = write(alarm_pipe[1], &number, 1);
+  errno = saved_errno;
+}
+
+class Registry {
+public:
+  /// Lives until the process ends, so that the thread and late destructors can use it.
+  static Registry& instance() {
+    static Registry& registry = *new Registry;
+    return registry;
+  }
+  void add(const std::filesystem::path& path) {
+    const std::lock_guard lock(mutex_);
+    watch_signals();
+    paths_.insert(path);
+  }
+  void drop(const std::filesystem::path& path) {
+    const std::lock_guard lock(mutex_);
+    paths_.erase(path);
+  }
+
+private:
+  Registry() {
+    if (pipe2(alarm_pipe, O_CLOEXEC) != 0)
+      return; // no descriptors left: destructors still remove the folders
+    std::thread([this] { wait_for_alarm(); }).detach();
+  }
+
+  /// For each new folder again: the one before may have been made while run() had the signals.
+  void watch_signals() {
+    if (alarm_pipe[1] < 0)
+      return;
+    struct sigaction action{};
+    action.sa_handler = ring_alarm;
+    action.sa_flags = SA_RESTART;
+    for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
+      struct sigaction before{};
+      sigaction(signal, nullptr, &before);
+      if (before.sa_handler == SIG_DFL) // whoever ignores or handles it knows better
+        sigaction(signal, &action, nullptr);
+    }
+  }
+
+  void wait_for_alarm() {
+    unsigned char number = 0;
+    while (read(alarm_pipe[0], &number, 1) != 1)
+      if (errno != EINTR)
+        return;
+    const std::lock_guard lock(mutex_); // never released: nobody makes or removes a folder any more
+    for (const auto& path : paths_)
+      for (int attempt = 0; attempt < 3; ++attempt) { // the rest of the program may still be writing there
+        std::error_code problem;
+        std::filesystem::remove_all(path, problem);
+        if (!problem)
+          break;
+      }
+    std::signal(number, SIG_DFL);
+    kill(getpid(), number);
+    pause();
+  }
+
+  std::mutex mutex_;
+  std::set<std::filesystem::path> paths_;
+};
+
+} // namespace
+
+Expected<TemporaryDirectory> TemporaryDirectory::create() {
+  const char* parent = std::getenv("TMPDIR");
+  std::string path = std::string(parent && *parent ? parent : "/tmp") + "/warplens-XXXXXX";
+  Registry& registry = Registry::instance();
+  if (!mkdtemp(path.data()))
+    return fail("cannot make a temporary folder {}: {}; set TMPDIR to a folder with room", path,
+                std::strerror(errno));
+  registry.add(path);
+  return TemporaryDirectory(path);
+}
+
+TemporaryDirectory::TemporaryDirectory(TemporaryDirectory&& other) noexcept
+    : path_(std::exchange(other.path_, {})), kept_(other.kept_) {}
+
+void TemporaryDirectory::keep() {
+  Registry::instance().drop(path_);
+  kept_ = true;
+}
+
+TemporaryDirectory::~TemporaryDirectory() {
+  if (path_.empty() || kept_)
+    return;
+  std::error_code ignored; // nothing sensible can be done about a folder that cannot be removed
+  std::filesystem::remove_all(path_, ignored);
+  Registry::instance().drop(path_);
+}
+
+} // namespace warplens

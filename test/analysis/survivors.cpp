@@ -1,0 +1,288 @@
+#include "test/analysis/parsed.h"
+#include "test/catch.h"
+
+#include <fstream>
+
+using warplens::test::Parsed;
+using warplens::trace::AccessKind;
+
+TEST_CASE("a redundant load is gone, the first one stays", "[survivors]") {
+  Parsed parsed("__global__ void k(float* a, float* out, int i) { out[0] = a[i] + a[i]; }");
+  CHECK(parsed.fate("a[i]", 0) == "stays");
+  CHECK(parsed.fate("a[i]", 1) == "gone");
+  CHECK(parsed.fate("out[0]") == "stays");
+}
+
+TEST_CASE("a load is not redundant where a store may have changed it", "[survivors]") {
+  Parsed parsed("__global__ void k(float* a, float* out, int i) { out[0] = a[i] + 1; out[1] = a[i]; }");
+  CHECK(parsed.fate("a[i]", 0) == "stays");
+  CHECK(parsed.fate("a[i]", 1) == "stays");
+}
+
+TEST_CASE("a value that was just stored is not loaded", "[survivors]") {
+  Parsed parsed("__global__ void k(float* a, float* b, int i, float x) { a[i] = x; b[i] = 2 * a[i]; }");
+  CHECK(parsed.fate("a[i]", 0) == "stays");
+  CHECK(parsed.fate("a[i]", 1) == "gone");
+  CHECK(parsed.fate("b[i]") == "stays");
+}
+
+TEST_CASE("a dead load and a store that is overwritten are gone", "[survivors]") {
+  Parsed parsed("__global__ void k(float* a, float* b, int i) { float unused = a[i]; b[0] = 1; b[0] = 2; }");
+  CHECK(parsed.fate("a[i]") == "gone");
+  CHECK(parsed.fate("b[0]", 0) == "gone");
+  CHECK(parsed.fate("b[0]", 1) == "stays");
+}
+
+TEST_CASE("an invariant load is hoisted from a loop", "[survivors]") {
+  Parsed parsed(R"(__global__ void k(const float* __restrict__ a, float* __restrict__ out, int n, int i) {
+    for (int j = 0; j < n; ++j)
+      out[j] = a[i] * a[j];
+  })");
+  CHECK(parsed.fate("a[i]") == "hoisted");
+  CHECK(parsed.fate("a[j]") == "stays");
+  CHECK(parsed.fate("out[j]") == "stays");
+}
+
+TEST_CASE("an invariant load that may be changed by the loop's store stays in it", "[survivors]") {
+  Parsed parsed(R"(__global__ void k(const float* a, float* out, int n, int i) {
+    for (int j = 0; j < n; ++j)
+      out[j] = a[i] + 1;
+  })");
+  CHECK(parsed.fate("a[i]") == "stays");
+}
+
+TEST_CASE("hoisting from the inner of two loops and from the loop around a call", "[survivors]") {
+  Parsed parsed(R"(__device__ float weight(const float* __restrict__ w, int i) { return w[i]; }
+  __global__ void k(const float* __restrict__ a, const float* __restrict__ w, float* __restrict__ out, int n, int m) {
+    for (int j = 0; j < n; ++j)
+      for (int l = 0; l < m; ++l)
+        out[j * m + l] = a[j] * weight(w, 7) + a[l];
+  })");
+  CHECK(parsed.fate("a[j]") == "hoisted");
+  CHECK(parsed.fate("w[i]") == "hoisted");
+  CHECK(parsed.fate("a[l]") == "stays");
+}
+
+TEST_CASE("an accumulation in memory becomes one in a register", "[survivors]") {
+  Parsed parsed(R"(__global__ void k(const float* __restrict__ a, float* __restrict__ out, int n, int i) {
+    for (int j = 0; j < n; ++j)
+      out[i] += a[j];
+  })");
+  CHECK(parsed.fate("out[i]") == "hoisted");
+  CHECK(parsed.fate("a[j]") == "stays");
+}
+
+TEST_CASE("of an update the half that is left", "[survivors]") {
+  Parsed parsed("__global__ void k(float* a, float x) { a[0] = x; a[0] += 2; a[1] += x; ++a[2]; a[3]--; }");
+  CHECK(parsed.fate("a[0]", 0) == "gone");
+  CHECK(parsed.fate("a[0]", 1) == "stays");
+  CHECK(parsed.survival("a[0]", 1).kind == AccessKind::store);
+  for (const char* whole : {"a[1]", "a[2]", "a[3]"}) {
+    INFO(whole);
+    CHECK(parsed.fate(whole) == "stays");
+    CHECK(parsed.survival(whole).kind == AccessKind::update);
+  }
+}
+
+TEST_CASE("what a fully unrolled loop accesses stays", "[survivors]") {
+  Parsed parsed(R"(__global__ void k(const float* a, float* out, int i) {
+    float sum = 0;
+    #pragma unroll
+    for (int j = 0; j < 4; ++j)
+      sum += a[i + j];
+    out[i] = sum;
+  })");
+  CHECK(parsed.fate("a[i + j]") == "stays");
+  CHECK(parsed.fate("out[i]") == "stays");
+}
+
+TEST_CASE("a local array that unrolling puts into registers is gone, one that is indexed at run time stays",
+          "[survivors]") {
+  Parsed parsed(R"(__global__ void k(const float* a, float* out, int n) {
+    float part[4];
+    #pragma unroll
+    for (int j = 0; j < 4; ++j)
+      part[j] = a[j];
+    float table[8];
+    for (int j = 0; j < 8; ++j)
+      table[j] = a[n * j];
+    out[0] = part[0] + part[3] + table[n];
+  })");
+  CHECK(parsed.fate("part[j]") == "gone");
+  CHECK(parsed.fate("part[0]") == "gone");
+  CHECK(parsed.fate("part[3]") == "gone");
+  CHECK(parsed.fate("table[j]") == "stays");
+  CHECK(parsed.fate("table[n]") == "stays");
+  CHECK(parsed.fate("a[j]") == "stays");
+}
+
+TEST_CASE("stores in both branches stay, however the compiler merges them", "[survivors]") {
+  Parsed parsed(R"(__global__ void k(float* a, float* b, int i, int c) {
+    if (c) a[i] = 1; else a[i] = 2;
+    float x = c > 2 ? b[0] : b[1];
+    a[i + 1] = x;
+  })");
+  CHECK(parsed.fate("a[i]", 0) == "stays");
+  CHECK(parsed.fate("a[i]", 1) == "stays");
+  CHECK(parsed.fate("b[0]") == "stays");
+  CHECK(parsed.fate("b[1]") == "stays");
+}
+
+TEST_CASE("loads in both branches of one place stay both", "[survivors]") {
+  Parsed parsed(R"(__global__ void k(float* a, float* b, int i, int c) {
+    float x;
+    if (c) x = a[i] + 1; else x = a[i] * 3;
+    b[0] = x;
+  })");
+  CHECK(parsed.fate("a[i]", 0) == "stays");
+  CHECK(parsed.fate("a[i]", 1) == "stays");
+}
+
+TEST_CASE("atomics and loads through the read-only path stay, unused ones of the latter go", "[survivors]") {
+  Parsed parsed(R"(__global__ void k(int* counter, const float* a, const int* j, float* out, int n) {
+    atomicAdd(counter + 1, 3);
+    out[0] = __ldg(a + n);
+    __ldg(a + 2 * n);
+    out[1] = a[__ldgi(j + 5)];
+  })");
+  CHECK(parsed.fate("counter + 1") == "stays");
+  CHECK(parsed.fate("a + n") == "stays");
+  CHECK(parsed.fate("a + 2 * n") == "gone");
+  CHECK(parsed.fate("j + 5") == "stays");
+}
+
+TEST_CASE("objects are copied at the operator or where they are constructed", "[survivors]") {
+  Parsed parsed(R"(__device__ float sum(float4 v) { return v.x + v.y + v.z + v.w; }
+  __device__ float4 pick(const float4* r, int i) { return r[i]; }
+  __global__ void k(float4* q, const float4* r, float* out, int n) {
+    q[n] = r[n];
+    float4 used = r[1];
+    float4 direct(r[2]);
+    float4 unused = r[3];
+    q[4] = used;
+    out[0] = direct.x + sum(r[5]) + pick(r, 6).y;
+    q[5].x = r[7].w;
+  })");
+  for (const char* copied : {"q[n]", "r[n]", "r[1]", "r[2]", "q[4]", "r[5]", "r[i]", "q[5].x", "r[7].w"}) {
+    INFO(copied);
+    CHECK(parsed.fate(copied) == "stays");
+  }
+  CHECK(parsed.fate("r[3]") == "gone");
+}
+
+TEST_CASE("members, dereferences, references and parentheses", "[survivors]") {
+  Parsed parsed(R"(struct Pair { float x, y; float row[4]; };
+  __global__ void k(Pair* p, float* a, float* b, int n) {
+    b[0] = p->x + p->row[n] + *a + (a[1]);
+    float& r = a[2];
+    b[1] = r;
+    b[2] = r;
+    float unused = p->y;
+    unused = p[3].row[n];
+    unused = *(a + 9);
+    (*p).y = 1;
+    r += 1;
+  })");
+  for (const char* used : {"p->x", "p->row[n]", "*a", "a[1]", "(*p).y"}) {
+    INFO(used);
+    CHECK(parsed.fate(used) == "stays");
+  }
+  for (const char* unused : {"p->y", "p[3].row[n]", "*(a + 9)"}) {
+    INFO(unused);
+    CHECK(parsed.fate(unused) == "gone");
+  }
+}
+
+TEST_CASE("SpMV in CSR: every access stays where it is", "[survivors]") {
+  Parsed parsed(
+      R"(__global__ void spmv(const int* rowIndices, const int* indices, const float* val, const float* y, float* x,
+                       int rows, int i) {
+    if (i < rows) {
+      float t = 0;
+      int lb = rowIndices[i];
+      int ub = rowIndices[i + 1];
+      for (int j = lb; j < ub; ++j) {
+        int ind = indices[j];
+        t += val[j] * y[ind];
+      }
+      x[i] = t;
+    }
+  })");
+  for (const char* access :
+       {"rowIndices[i]", "rowIndices[i + 1]", "indices[j]", "val[j]", "y[ind]", "x[i]"}) {
+    INFO(access);
+    CHECK(parsed.fate(access) == "stays");
+  }
+}
+
+TEST_CASE("tiled matrix multiply: every access stays where it is", "[survivors]") {
+  Parsed parsed(
+      R"(__global__ void multiply(const float* a, const float* b, float* c, int n, int row, int column) {
+    __shared__ float as[16][16];
+    __shared__ float bs[16][16];
+    const int tx = threadIdx_x, ty = __nvvm_read_ptx_sreg_tid_y();
+    float sum = 0;
+    for (int m = 0; m < n / 16; ++m) {
+      as[ty][tx] = a[row * n + m * 16 + tx];
+      bs[ty][tx] = b[(m * 16 + ty) * n + column];
+      __syncthreads();
+      for (int k = 0; k < 16; ++k)
+        sum += as[ty][k] * bs[k][tx];
+      __syncthreads();
+    }
+    c[row * n + column] = sum;
+  })");
+  for (const char* access :
+       {"as[ty][tx]", "bs[ty][tx]", "a[row * n + m * 16 + tx]", "b[(m * 16 + ty) * n + column]", "as[ty][k]",
+        "bs[k][tx]", "c[row * n + column]"}) {
+    INFO(access);
+    CHECK(parsed.fate(access) == "stays");
+  }
+}
+
+TEST_CASE("a loop that runs once is gone, but nothing is hoisted from it", "[survivors]") {
+  Parsed parsed("__global__ void k(float* a, float* b) { for (int j = 0; j < 1; ++j) b[j] = a[j]; }");
+  CHECK(parsed.fate("a[j]") == "stays");
+  CHECK(parsed.fate("b[j]") == "stays");
+}
+
+TEST_CASE("what one of two inlined copies keeps survives", "[survivors]") {
+  Parsed parsed(R"(__device__ float at(const float* a, int i) { return a[i]; }
+  __global__ void k(const float* a, float* b, int i) { b[0] = at(a, i) + at(a, i); }
+  __global__ void l(const float* a, float* b, int i) { at(a, i); })");
+  CHECK(parsed.fate("a[i]") == "stays");
+}
+
+TEST_CASE("functions that are not compiled and positions that are not known survive", "[survivors]") {
+  Parsed parsed(R"(__device__ void never(float* a) { float unused = a[3]; }
+  template <class T> __global__ void k(T* a, T* b) { T unused = a[1]; b[2] = a[4]; }
+  template __global__ void k<float>(float*, float*);)");
+  CHECK(parsed.fate("a[3]") == "stays");
+  CHECK(parsed.fate("a[1]") == "gone");
+  CHECK(parsed.fate("a[4]") == "stays");
+  CHECK(warplens::analysis::Survivors().of({"/nowhere.cu", 1, 1}, AccessKind::load, false).survives);
+}
+
+TEST_CASE("accesses of a macro share a position: none goes as long as one stays", "[survivors]") {
+  Parsed parsed(R"(#define BOTH (a[0] + a[0])
+  __global__ void k(float* a, float* b) { b[0] = BOTH; })");
+  CHECK(parsed.fate("a[0]", 0) == "stays");
+  CHECK(parsed.fate("a[0]", 1) == "stays");
+}
+
+TEST_CASE("errors of the compilation are one line with a place", "[survivors]") {
+  const auto folder = warplens::TemporaryDirectory::create().value();
+  const std::string file = (folder.path() / "wrong.cu").string();
+  std::ofstream(file) << "\nint f() { return nothing; }\n";
+  const auto wrong = warplens::analysis::Survivors::compile(warplens::test::bare_arguments(), file);
+  REQUIRE_FALSE(wrong);
+  CHECK(wrong.error().message == file + ":2:18: use of undeclared identifier 'nothing'");
+
+  const auto absent = warplens::analysis::Survivors::compile(warplens::test::bare_arguments(), file + "x");
+  REQUIRE_FALSE(absent);
+  CHECK(absent.error().message == "no such file or directory: '" + file + "x'");
+
+  const auto unknown = warplens::analysis::Survivors::compile({"-x", "cuda", "--no-such-option"}, file);
+  REQUIRE_FALSE(unknown);
+  CHECK(unknown.error().message.find("--no-such-option") != std::string::npos);
+}

@@ -1,0 +1,9 @@
+// Compiles the device functions behind Clang's declarations of them: a definition of another type does not
+// compile.
+#define __CUDA__ 1
+#define __device__
+#include LIBDEVICE_DECLARATIONS
+
+#include "runtime/cpu/device_math_elementary.cpp"
+#include "runtime/cpu/device_math_integer.cpp"
+#include "runtime/cpu/device_math_rounding.cpp"

@@ -1,0 +1,55 @@
+// Streams and events.
+#include "test/catch.h"
+
+#include <chrono>
+#include <cuda_runtime_api.h>
+#include <thread>
+
+TEST_CASE("streams") {
+  cudaStream_t stream = nullptr;
+  REQUIRE(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, -100) == cudaSuccess);
+  unsigned flags = 0;
+  int priority = 0, least = 0, greatest = 0;
+  CHECK(cudaStreamGetFlags(stream, &flags) == cudaSuccess);
+  CHECK(flags == cudaStreamNonBlocking);
+  CHECK(cudaDeviceGetStreamPriorityRange(&least, &greatest) == cudaSuccess);
+  CHECK(cudaStreamGetPriority(stream, &priority) == cudaSuccess);
+  CHECK(priority == greatest);
+  int called = 0;
+  CHECK(cudaLaunchHostFunc(stream, [](void* data) { ++*static_cast<int*>(data); }, &called) == cudaSuccess);
+  CHECK(called == 1);
+  CHECK(cudaStreamQuery(stream) == cudaSuccess);
+  CHECK(cudaStreamSynchronize(stream) == cudaSuccess);
+  CHECK(cudaStreamSynchronize(cudaStreamPerThread) == cudaSuccess);
+  CHECK(cudaStreamDestroy(stream) == cudaSuccess);
+  CHECK(cudaStreamDestroy(stream) == cudaErrorInvalidResourceHandle);
+  CHECK(cudaStreamSynchronize(stream) == cudaErrorInvalidResourceHandle);
+  CHECK(cudaMemsetAsync(&called, 0, sizeof called, stream) == cudaErrorInvalidResourceHandle);
+  CHECK(called == 1);
+  CHECK(cudaStreamCreateWithFlags(&stream, 0x80) == cudaErrorInvalidValue);
+  cudaGetLastError();
+}
+
+TEST_CASE("events tell the time between them") {
+  cudaEvent_t start = nullptr, end = nullptr, untimed = nullptr;
+  REQUIRE(cudaEventCreate(&start) == cudaSuccess);
+  REQUIRE(cudaEventCreate(&end) == cudaSuccess);
+  REQUIRE(cudaEventCreateWithFlags(&untimed, cudaEventDisableTiming) == cudaSuccess);
+  float milliseconds = -1;
+  CHECK(cudaEventQuery(start) == cudaSuccess);
+  CHECK(cudaEventElapsedTime(&milliseconds, start, end) == cudaErrorInvalidResourceHandle);
+  CHECK(cudaEventRecord(start, nullptr) == cudaSuccess);
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  CHECK(cudaEventRecord(end, nullptr) == cudaSuccess);
+  CHECK(cudaEventSynchronize(end) == cudaSuccess);
+  REQUIRE(cudaEventElapsedTime(&milliseconds, start, end) == cudaSuccess);
+  CHECK(milliseconds >= 5);
+  CHECK(cudaEventRecord(untimed, nullptr) == cudaSuccess);
+  CHECK(cudaEventElapsedTime(&milliseconds, start, untimed) == cudaErrorInvalidResourceHandle);
+  CHECK(cudaStreamWaitEvent(nullptr, end, 0) == cudaSuccess);
+  for (const cudaEvent_t event : {start, end, untimed})
+    CHECK(cudaEventDestroy(event) == cudaSuccess);
+  CHECK(cudaEventRecord(start, nullptr) == cudaErrorInvalidResourceHandle);
+  CHECK(cudaEventCreateWithFlags(&start, cudaEventInterprocess) == cudaErrorInvalidValue);
+  cudaGetLastError();
+}

@@ -1,0 +1,109 @@
+"""What goes wrong is told in one line that names it, with exit code 1 (2 for the command line); what was collected is kept."""
+
+import json
+import pathlib
+import tempfile
+import unittest
+
+import warplens_tool
+from warplens_tool import KERNELS, warplens
+
+
+class BadInput(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+
+    def fails(self, *arguments, names, code=1):
+        """`warplens ARGUMENTS…` says one line that holds each of `names`, and nothing else on stderr."""
+        done = warplens(*arguments)
+        lines = done.stderr.splitlines()
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertEqual(len(lines), 1, done.stderr)
+        for name in names:
+            self.assertIn(str(name), lines[0])
+        return done
+
+    def profile_fails(self, source, *options, names):
+        return self.fails("profile", source, "--backend", "cpu", "--quiet", "--gpu", "c2050", "--trials", "2", *options,
+                          names=names)
+
+    def test_a_file_that_is_not_there(self):
+        missing = self.folder / "missing.cu"
+        self.profile_fails(missing, names=[missing])
+        self.fails("patch", missing, names=[missing])
+        self.fails("model", self.folder / "missing.wlt", names=["missing.wlt"])
+        self.fails("trace", "info", self.folder / "missing.wlt", names=["missing.wlt"])
+        self.fails("report", self.folder / "missing.json", names=["missing.json"])
+
+    def test_a_file_that_does_not_compile(self):
+        self.profile_fails(KERNELS / "broken.cu", names=["broken.cu:2:", "undeclared"])
+        self.fails("patch", KERNELS / "broken.cu", names=["broken.cu:2:", "undeclared"])
+
+    def test_an_unknown_gpu(self):
+        self.profile_fails(KERNELS / "endings.cu", "--gpu", "voodoo2", names=["voodoo2", "a100", "c2050"])
+        self.fails("gpus", "voodoo2", names=["voodoo2", "a100"])
+
+    def test_programs_that_end_badly_lose_nothing(self):
+        result = self.folder / "result.json"
+        for ending, name in (("exit-3", "3"), ("abort", "abort")):
+            with self.subTest(ending=ending):
+                done = warplens("profile", KERNELS / "endings.cu", "--backend", "cpu", "--quiet", "--gpu", "c2050", "--trials",
+                                "2", "--format", "json", "-o", result, "--run", ending)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                lines = done.stderr.splitlines()
+                self.assertEqual(len(lines), 1, done.stderr)
+                self.assertIn("endings.cu", lines[0])
+                self.assertIn(name, lines[0].lower())
+                self.assertEqual(done.stdout, "filled: cudaSuccess\n")
+                kernels = json.loads(result.read_text())["kernels"]
+                self.assertEqual([site["executions"] for site in kernels[0]["sites"]], [256])
+                result.unlink()
+
+    def test_a_kernel_that_is_never_launched(self):
+        self.profile_fails(KERNELS / "endings.cu", "--run", "without-launch", names=["kernel", "launched"])
+
+    def test_no_kernel_of_that_name(self):
+        # With -o the program's own output stays on stdout.
+        self.profile_fails(KERNELS / "endings.cu", "--kernel", "nothing_is_called_so", "-o", self.folder / "report.txt",
+                           names=["kernel", "--kernel"])
+
+    def test_a_trace_cut_in_half(self):
+        trace, half = self.folder / "whole.wlt", self.folder / "half.wlt"
+        done = warplens("profile", KERNELS / "patterns.cu", "--backend", "cpu", "--quiet", "--gpu", "c2050", "--trials", "2",
+                        "--trace", trace, "-o", self.folder / "report.txt")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        half.write_bytes(trace.read_bytes()[: trace.stat().st_size // 2])
+        result = self.folder / "result.json"
+        self.fails("model", half, "--gpu", "c2050", "--trials", "2", "--quiet", "-o", result, names=["half.wlt"])
+        collected = json.loads(result.read_text())
+        self.assertTrue(collected["trace_truncated"])
+        self.assertGreater(sum(site["executions"] for kernel in collected["kernels"] for site in kernel["sites"]), 0)
+
+    def test_files_that_are_something_else(self):
+        garbage = self.folder / "garbage"
+        for content in (b"", b"\0" * 100, b"{", bytes(range(256)) * 20):
+            with self.subTest(content=content[:8]):
+                garbage.write_bytes(content)
+                self.fails("model", garbage, "--quiet", names=["garbage"])
+                self.fails("trace", "check", garbage, names=["garbage"])
+                self.fails("report", garbage, names=["garbage"])
+        garbage.write_text('{"schema": "warplens-result/1"}')
+        self.fails("report", garbage, names=["garbage", "program is missing"])
+
+    def test_an_output_that_cannot_be_written(self):
+        nowhere = self.folder / "no" / "such" / "folder"
+        result = self.folder / "result.json"
+        result.write_text('{"schema": "warplens-result/1", "program": "p", "seed": 1, "coverage": {}, "kernels": []}')
+        self.fails("report", result, "-o", nowhere, names=[nowhere])
+
+    def test_wrong_command_lines(self):
+        for arguments in ([], ["profile"], ["frobnicate"], ["profile", "x.cu", "--trials", "many"], ["run"],
+                          ["report", "x", "--format", "papyrus"], ["profile", "x.cu", "--no-such-option"]):
+            with self.subTest(arguments=arguments):
+                self.fails(*arguments, names=["--help"], code=2)
+
+
+if __name__ == "__main__":
+    warplens_tool.main()

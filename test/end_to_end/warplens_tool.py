@@ -1,0 +1,76 @@
+"""Runs the real command line. Each test file is started as `python3 FILE.py PATH-OF-WARPLENS [unittest's arguments]`."""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+KERNELS = HERE / "kernels"
+PROJECT = HERE.parent.parent
+
+tool = None
+
+
+def main():
+    """unittest.main() with the tool's path taken off the command line."""
+    global tool
+    if len(sys.argv) < 2:
+        sys.exit(f"usage: {sys.argv[0]} PATH-OF-WARPLENS [TEST...]")
+    tool = pathlib.Path(sys.argv.pop(1)).resolve()
+    # The tests import this file under its own name: there it is another module than the one that runs.
+    sys.modules["warplens_tool"].tool = tool
+    unittest.main(module="__main__", verbosity=2)
+
+
+def warplens(*arguments, timeout=300, **options):
+    """The finished process, with stdout and stderr as text."""
+    return subprocess.run([str(tool), *map(str, arguments)], capture_output=True, text=True, timeout=timeout, **options)
+
+
+class Profile:
+    """One `warplens profile` on the CPU back end that has to succeed: its result, and what the program printed."""
+
+    def __init__(self, source, *options, run=()):
+        self.source = pathlib.Path(source)
+        with tempfile.TemporaryDirectory() as folder:
+            output = pathlib.Path(folder) / "result.json"
+            done = warplens("profile", source, "--backend", "cpu", "--format", "json", "-o", output, *options,
+                            *(["--run", *run] if run else []))
+            if done.returncode != 0:
+                raise AssertionError(f"warplens profile {source} failed ({done.returncode}):\n{done.stderr}{done.stdout}")
+            self.result = json.loads(output.read_text())
+        self.stdout = done.stdout
+        self.lines = self.source.read_text().splitlines()
+
+    def kernel(self, name, gpu=None):
+        """The one entry for the kernel of this name (with template arguments, without parameters), on this GPU."""
+        found = [kernel for kernel in self.result["kernels"]
+                 if base_name(kernel["name"]) == name and gpu in (None, kernel["gpu"])]
+        if len(found) != 1:
+            there = sorted({(base_name(kernel["name"]), kernel["gpu"]) for kernel in self.result["kernels"]})
+            raise AssertionError(f"{len(found)} kernels are {name} on {gpu}; there are {there}")
+        return found[0]
+
+    def line_of(self, name):
+        """The line that ends with `// site: NAME`."""
+        return next(number for number, line in enumerate(self.lines, 1) if line.endswith("// site: " + name))
+
+    def site(self, kernel, name, kind="load"):
+        """The one site of this kind on the line marked `// site: NAME`."""
+        return only(site for site in kernel["sites"] if site["line"] == self.line_of(name) and site["kind"] == kind)
+
+
+def base_name(kernel):
+    """`void walk<4>(char const*, int, float*)` → `walk<4>`: demanglers differ in how much they print."""
+    return re.sub(r"\(int\)|\([^()]*\)$|^void ", "", kernel)
+
+
+def only(items):
+    items = list(items)
+    if len(items) != 1:
+        raise AssertionError(f"expected one, found {len(items)}: {items}")
+    return items[0]

@@ -1,0 +1,95 @@
+// Traces made in memory, access by access, for kernels whose figures can be worked out by hand.
+#pragma once
+
+#include "model/evaluate.h"
+#include "test/catch.h"
+
+#include <functional>
+#include <map>
+#include <optional>
+
+namespace warplens::test {
+
+using Addresses = std::function<std::uint64_t(unsigned lane)>;
+
+class MadeTrace {
+public:
+  explicit MadeTrace(std::uint64_t blocks, std::uint32_t threads_per_block) {
+    launch_.kernel = launch_.symbol = "kernel";
+    launch_.grid.x = std::uint32_t(blocks);
+    launch_.block.x = threads_per_block;
+    launch_.blocks = blocks;
+  }
+
+  trace::Launch& launch() { return launch_; }
+
+  /// The site's id; sites come in the order of their lines.
+  std::uint64_t site(trace::AccessKind kind = trace::AccessKind::load,
+                     std::vector<std::uint64_t> depends_on = {}, std::uint32_t sequence = 0) {
+    trace::Site site;
+    site.id = 1000 + sites_.size();
+    site.line = std::uint32_t(sites_.size() + 1);
+    site.kind = kind;
+    site.sequence = sequence;
+    site.depends_on = std::move(depends_on);
+    sites_.push_back(site);
+    return site.id;
+  }
+  trace::Site& site_of(std::uint64_t id) { return sites_[id - 1000]; }
+
+  void access(std::uint64_t block, std::uint32_t warp, std::uint64_t site, unsigned bytes,
+              const Addresses& address, std::uint32_t active = 0xffff'ffff,
+              trace::Space space = trace::Space::global) {
+    trace::WarpAccess access;
+    access.site = site;
+    access.active = active;
+    access.bytes = std::uint16_t(bytes);
+    access.space = space;
+    access.kind = site_of(site).kind;
+    for (unsigned lane = 0; lane < trace::warp_lanes; ++lane)
+      if (active >> lane & 1)
+        access.addresses[lane] = address(lane);
+    accesses_.push_back({block, warp, access});
+  }
+
+  Expected<model::Snapshot> decode() const {
+    model::SnapshotBuilder builder(sites_, launch_);
+    for (const auto& [block, warp, access] : accesses_)
+      if (auto added = builder.add(block, warp, access); !added)
+        return tl::unexpected(added.error());
+    return std::move(builder).finish();
+  }
+
+  KernelResult evaluate(const model::Gpu& gpu, std::uint32_t trials = 8, unsigned threads = 1,
+                        std::uint64_t seed = 1) const {
+    const auto snapshot = decode();
+    REQUIRE(snapshot);
+    model::Options options;
+    options.trials = trials;
+    options.threads = threads;
+    options.seed = seed;
+    auto result = model::evaluate_launch(*snapshot, sites_, launch_, gpu, options);
+    if (!result)
+      FAIL(result.error().message);
+    return *result;
+  }
+
+private:
+  trace::Launch launch_;
+  std::vector<trace::Site> sites_;
+  struct One {
+    std::uint64_t block;
+    std::uint32_t warp;
+    trace::WarpAccess access;
+  };
+  std::vector<One> accesses_;
+};
+
+inline model::Gpu gpu(const std::string& id) {
+  auto loaded = model::load_gpu(id, WARPLENS_GPU_FOLDER);
+  if (!loaded)
+    FAIL(loaded.error().message);
+  return *loaded;
+}
+
+} // namespace warplens::test

@@ -1,0 +1,144 @@
+// The caches once more, slow and obvious: a list per set, the most recently used in front, one entry per line
+// or block.
+#pragma once
+
+#include "model/geometry.h"
+#include "model/gpu.h"
+
+#include <algorithm>
+#include <array>
+#include <list>
+#include <vector>
+
+namespace warplens::test {
+
+struct ReferenceEntry {
+  std::uint32_t number = 0;
+  std::array<bool, 4> valid{}, written{}, dirty{};
+};
+
+class ReferenceSets {
+public:
+  ReferenceSets(std::uint32_t sets, std::uint32_t ways, model::IndexHash index)
+      : sets_(sets), ways_(ways), index_(index) {}
+
+  std::uint32_t set_of(std::uint32_t number) const {
+    const std::uint32_t sets = std::uint32_t(sets_.size());
+    if (index_ == model::IndexHash::modulo)
+      return number % sets;
+    std::uint32_t power = 1;
+    while (sets % (2 * power) == 0)
+      power *= 2;
+    // The low digits in base `power`, each digit above folded in as far as the third.
+    std::uint32_t high = number / power, low = number % power;
+    for (std::uint32_t digits = high, i = 0; i < 3 && power > 1; ++i, digits /= power)
+      low ^= digits % power;
+    return high % (sets / power) * power + low;
+  }
+
+  bool contains(std::uint32_t number) const {
+    const auto& set = sets_[set_of(number)];
+    return std::any_of(set.begin(), set.end(),
+                       [&](const ReferenceEntry& entry) { return entry.number == number; });
+  }
+
+  /// Moves or puts the entry to the front; what fell out goes to `evicted`.
+  ReferenceEntry& access(std::uint32_t number, std::vector<ReferenceEntry>& evicted) {
+    auto& set = sets_[set_of(number)];
+    const auto found = std::find_if(set.begin(), set.end(),
+                                    [&](const ReferenceEntry& entry) { return entry.number == number; });
+    if (found != set.end()) {
+      set.splice(set.begin(), set, found);
+      return set.front();
+    }
+    set.push_front({number});
+    if (set.size() > ways_) {
+      evicted.push_back(set.back());
+      set.pop_back();
+    }
+    return set.front();
+  }
+
+private:
+  std::vector<std::list<ReferenceEntry>> sets_;
+  std::uint32_t ways_;
+  model::IndexHash index_;
+};
+
+class ReferenceL1 {
+public:
+  ReferenceL1(const model::Gpu& gpu, std::uint32_t bytes)
+      : gpu_(gpu), sets_(gpu.l1.sets, bytes / 128 / gpu.l1.sets, gpu.l1.index) {}
+
+  unsigned load(std::uint32_t line, unsigned sectors) {
+    std::vector<ReferenceEntry> forgotten;
+    ReferenceEntry& entry = sets_.access(line, forgotten);
+    unsigned missing = 0;
+    for (unsigned s = 0; s < 4; ++s)
+      if ((!gpu_.l1.sectored || (sectors >> s & 1)) && !entry.valid[s]) {
+        entry.valid[s] = true;
+        missing |= 1u << s;
+      }
+    return missing;
+  }
+
+  void store(std::uint32_t line) {
+    std::vector<ReferenceEntry> forgotten;
+    if (gpu_.l1.stores == model::L1Stores::update_on_hit && sets_.contains(line))
+      sets_.access(line, forgotten);
+  }
+
+private:
+  model::Gpu gpu_;
+  ReferenceSets sets_;
+};
+
+/// An L2 of 32-byte blocks numbers blocks, one of 128-byte lines numbers lines.
+class ReferenceL2 {
+public:
+  struct Outcome {
+    unsigned hits = 0, fetched = 0, updated = 0, written_back = 0; ///< the last one counts sectors
+  };
+
+  explicit ReferenceL2(const model::Gpu& gpu)
+      : gpu_(gpu), by_block_(gpu.l2.line_bytes == 32),
+        sets_(std::uint32_t(gpu.l2_bytes / gpu.l2.line_bytes / gpu.l2.ways), gpu.l2.ways, gpu.l2.index) {}
+
+  enum class Kind { load, store, atomic };
+
+  Outcome request(Kind kind, std::uint32_t line, unsigned sectors) {
+    Outcome outcome;
+    for (unsigned s = 0; s < 4; ++s) {
+      if (!(sectors >> s & 1))
+        continue;
+      std::vector<ReferenceEntry> evicted;
+      ReferenceEntry& entry = sets_.access(by_block_ ? 4 * line + s : line, evicted);
+      const unsigned at = by_block_ ? 0 : s;
+      for (const ReferenceEntry& gone : evicted)
+        outcome.written_back += unsigned(std::count(gone.dirty.begin(), gone.dirty.end(), true));
+      const bool store_needs_written =
+          kind == Kind::store && gpu_.l2.stores == model::L2Stores::memory_update;
+      const bool hit = store_needs_written ? entry.written[at] : entry.valid[at];
+      if (hit)
+        outcome.hits |= 1u << s;
+      if (!hit && kind != Kind::store)
+        outcome.fetched |= 1u << s;
+      if (!hit && store_needs_written)
+        outcome.updated |= 1u << s;
+      entry.valid[at] = true;
+      if (kind != Kind::load) {
+        entry.written[at] = true;
+        if (!(store_needs_written && !hit))
+          entry.dirty[at] = true;
+      }
+    }
+    return outcome;
+  }
+
+private:
+  model::Gpu gpu_;
+  bool by_block_;
+  ReferenceSets sets_;
+};
+
+} // namespace warplens::test

@@ -1,0 +1,146 @@
+// The fast caches equal the slow, obvious ones access by access, over random traces and geometries.
+#include "model/l1.h"
+#include "model/l2.h"
+#include "model/random.h"
+#include "reference_caches.h"
+#include "test/catch.h"
+
+using namespace warplens;
+using model::IndexHash;
+
+namespace {
+
+/// Lines with locality of every kind: a few hot ones, runs, a table a bit larger than the cache, anything.
+class Lines {
+public:
+  Lines(model::Random& random, std::uint32_t table) : random_(random), table_(table) {}
+  std::uint32_t next() {
+    switch (random_.below(8)) {
+    case 0: return random_.below(8);
+    case 1: return random_.next() >> 3; // a line's four blocks have numbers of 32 bits, too
+    case 2:
+    case 3: return ++run_;
+    default: return 1'000'000 + random_.below(table_);
+    }
+  }
+
+private:
+  model::Random& random_;
+  std::uint32_t table_, run_ = 0;
+};
+
+} // namespace
+
+TEST_CASE("The store of lines is LRU for every geometry") {
+  model::Random random(7, 0, 0);
+  for (const IndexHash index : {IndexHash::modulo, IndexHash::xor_fold})
+    for (const std::uint32_t sets : {1u, 2u, 3u, 64u, 96u, 160u})
+      for (const std::uint32_t ways : {1u, 2u, 3u, 16u, 20u, 64u, 65u, 256u}) {
+        if (sets * ways > 8000)
+          continue; // the slow one takes its time
+        INFO("sets " << sets << ", ways " << ways << ", hash " << int(index));
+        model::Cache fast(sets, ways, index);
+        test::ReferenceSets slow(sets, ways, index);
+        Lines lines(random, sets * ways * 5 / 4 + 1);
+        const std::uint32_t accesses = 4 * sets * ways + 200;
+        unsigned differences = 0;
+        for (std::uint32_t i = 0; i < accesses; ++i) {
+          const std::uint32_t line = lines.next();
+          std::vector<test::ReferenceEntry> evicted;
+          const bool hit = slow.contains(line);
+          if (random.below(4) == 0) { // a use that brings nothing in
+            differences += (fast.use(line) != nullptr) != hit;
+            if (hit)
+              slow.access(line, evicted);
+            continue;
+          }
+          slow.access(line, evicted);
+          const auto outcome = fast.access(line);
+          const std::uint32_t gone = evicted.empty() ? model::Cache::none : evicted[0].number;
+          differences += outcome.hit != hit || (!hit && outcome.evicted_line != gone);
+        }
+        CHECK(differences == 0);
+      }
+}
+
+TEST_CASE("More ways never lower the number of hits") {
+  for (const std::uint32_t sets : {1u, 48u}) {
+    std::uint64_t fewer = 0;
+    for (const std::uint32_t ways : {1u, 4u, 15u, 16u, 64u, 200u}) {
+      model::Random random(3, 0, 0); // the same lines for each
+      Lines lines(random, sets * 40);
+      model::Cache cache(sets, ways, IndexHash::modulo);
+      std::uint64_t hits = 0;
+      for (int i = 0; i < 20'000; ++i)
+        hits += cache.access(lines.next()).hit;
+      CHECK(hits >= fewer);
+      fewer = hits;
+    }
+  }
+}
+
+TEST_CASE("The L1 does what its policies say") {
+  model::Random random(11, 0, 0);
+  for (const bool sectored : {false, true})
+    for (const auto stores : {model::L1Stores::bypass, model::L1Stores::update_on_hit})
+      for (const std::uint32_t ways : {4u, 64u}) {
+        model::Gpu gpu;
+        gpu.l1 = {0, 4, sectored, IndexHash::xor_fold, stores, 0};
+        const std::uint32_t bytes = 4 * ways * 128;
+        model::L1 fast(gpu, bytes);
+        test::ReferenceL1 slow(gpu, bytes);
+        Lines lines(random, 5 * ways);
+        unsigned differences = 0, misses = 0;
+        for (int i = 0; i < 20'000; ++i) {
+          const std::uint32_t line = lines.next();
+          if (random.below(5) == 0) {
+            fast.store(line);
+            slow.store(line);
+            continue;
+          }
+          const unsigned sectors = 1 + random.below(15), missing = fast.load(line, sectors);
+          misses += missing != 0;
+          differences += missing != slow.load(line, sectors);
+        }
+        CHECK(differences == 0);
+        CHECK(misses > 1000);
+      }
+}
+
+TEST_CASE("The L2 does what its policies say") {
+  model::Random random(13, 0, 0);
+  for (const std::uint32_t line_bytes : {32u, 128u})
+    for (const auto stores : {model::L2Stores::memory_update, model::L2Stores::allocate})
+      for (const auto index : {IndexHash::modulo, IndexHash::xor_fold}) {
+        // A hash of blocks would fold the sector's number into the set; such an L2 is indexed by lines in
+        // both.
+        if (line_bytes == 32 && index == IndexHash::xor_fold)
+          continue;
+        model::Gpu gpu;
+        gpu.l2 = {line_bytes, 20, index, stores, 0};
+        gpu.l2_bytes = 20 * 128 * 24;
+        model::L2 fast(gpu);
+        test::ReferenceL2 slow(gpu);
+        Lines lines(random, 20 * 24 * 5 / 4);
+        unsigned differences = 0, written_back = 0;
+        for (int i = 0; i < 30'000; ++i) {
+          const std::uint32_t line = lines.next();
+          const unsigned sectors = 1 + random.below(15);
+          const auto kind = test::ReferenceL2::Kind(random.below(3));
+          const auto expected = slow.request(kind, line, sectors);
+          unsigned went_back = 0;
+          const auto write_back = [&](std::uint32_t, unsigned dirty) {
+            went_back += model::sector_count(dirty);
+          };
+          const auto outcome = kind == test::ReferenceL2::Kind::load ? fast.load(line, sectors, write_back)
+                               : kind == test::ReferenceL2::Kind::store
+                                   ? fast.store(line, sectors, write_back)
+                                   : fast.atomic(line, sectors, write_back);
+          differences += outcome.hits != expected.hits || outcome.fetched != expected.fetched ||
+                         outcome.updated != expected.updated || went_back != expected.written_back;
+          written_back += went_back;
+        }
+        CHECK(differences == 0);
+        CHECK(written_back > 1000);
+      }
+}

@@ -1,0 +1,174 @@
+// The GPU files that come with the project, and files that are wrong.
+#include "model/gpu.h"
+#include "model/occupancy.h"
+#include "support/temporary.h"
+#include "test/catch.h"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+using namespace warplens;
+namespace fs = std::filesystem;
+
+namespace {
+
+const fs::path folder = WARPLENS_GPU_FOLDER;
+
+std::string contents(const fs::path& path) {
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+/// The error for the C2050's file with `from` replaced.
+std::string error_for(const std::string& from, const std::string& to) {
+  auto temporary = TemporaryDirectory::create();
+  REQUIRE(temporary);
+  std::string text = contents(folder / "c2050.toml");
+  const auto at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  text.replace(at, from.size(), to);
+  const fs::path file = temporary->path() / "changed.toml";
+  std::ofstream(file) << text;
+  const auto gpu = model::load_gpu(file.string(), folder);
+  REQUIRE_FALSE(gpu);
+  CHECK(gpu.error().message.find(file.string()) == 0);
+  CHECK(gpu.error().message.find('\n') == std::string::npos);
+  CHECK(model::describe_gpu(file.string(), folder).error().message == gpu.error().message);
+  return gpu.error().message.substr(file.string().size());
+}
+
+std::string line_of(const std::string& text) {
+  const std::string all = contents(folder / "c2050.toml");
+  return fmt::format(":{}: ",
+                     std::count(all.begin(), all.begin() + std::ptrdiff_t(all.find(text)), '\n') + 1);
+}
+
+} // namespace
+
+TEST_CASE("Every GPU file loads and can be described with its sources") {
+  const auto names = model::list_gpus(folder);
+  REQUIRE(names);
+  for (const char* expected : {"a100", "c2050", "h100-pcie", "h100-sxm", "v100"})
+    CHECK(std::find(names->begin(), names->end(), expected) != names->end());
+  for (const std::string& name : *names) {
+    INFO(name);
+    const auto gpu = model::load_gpu(name, folder);
+    if (!gpu)
+      FAIL(gpu.error().message);
+    CHECK(gpu->id == name);
+    CHECK(gpu->l1.latency_ns < gpu->l2.latency_ns);
+    CHECK(gpu->l2.latency_ns < gpu->dram.latency_ns);
+    CHECK(model::snapshot_threads(*gpu) >= 2ull * gpu->sms * gpu->max_threads_per_sm);
+    const auto text = model::describe_gpu(name, folder);
+    REQUIRE(text);
+    CHECK(text->find("l2.bytes") != std::string::npos);
+    CHECK(text->find("Sources\n") != std::string::npos);
+  }
+}
+
+TEST_CASE("The C2050 is the paper's") {
+  const auto gpu = model::load_gpu("c2050", folder);
+  REQUIRE(gpu);
+  CHECK(gpu->sms == 14);
+  CHECK(gpu->l2_bytes == 768 * 1024);
+  CHECK(gpu->l1.latency_ns == Approx(52 / 0.575).epsilon(1e-3));
+  CHECK(gpu->l2.latency_ns == 250);
+  CHECK_FALSE(gpu->l1.sectored);
+}
+
+TEST_CASE("A wrong name lists those there are") {
+  const auto gpu = model::load_gpu("rtx9999", folder);
+  REQUIRE_FALSE(gpu);
+  CHECK(gpu.error().message.find("unknown GPU 'rtx9999': choose one of a100, c2050, ") == 0);
+  CHECK(model::load_gpu("", folder).error().message.find("unknown GPU ''") == 0);
+  CHECK(model::load_gpu("/nowhere/x.toml", folder).error().message == "/nowhere/x.toml: no such GPU file");
+  CHECK(model::list_gpus("/nowhere").error().message.find("/nowhere: cannot read") == 0);
+}
+
+TEST_CASE("Malformed files: the line and what was expected") {
+  CHECK(error_for("[sm]", "[sm").find(line_of("[sm]")) == 0);
+  CHECK(error_for("{ value = 14,", "{ value = \"14\",") ==
+        line_of("count =") + "expected sm.count to be a whole number from 1 to 1024");
+  CHECK(error_for("{ value = 14,", "{ value = -14,") ==
+        line_of("count =") + "expected sm.count to be a whole number from 1 to 1024");
+  CHECK(error_for("{ value = 250,", "{ value = nan,").find("expected l2.latency_ns to be a number") !=
+        std::string::npos);
+  CHECK(error_for("ways = { value = 64, source = \"paper\" }", "ways = 64") ==
+        line_of("ways =") + "expected l2.ways = { value = …, source = \"…\" }");
+  CHECK(
+      error_for("ways = { value = 64, source = \"paper\" }", "ways = { value = 64, source = \"hearsay\" }") ==
+      line_of("ways =") + "the source 'hearsay' of l2.ways is not one of [sources]");
+  CHECK(error_for("ways = { value = 64, source = \"paper\" }\n", "").find("expected a key 'l2.ways'") !=
+        std::string::npos);
+  CHECK(error_for("[dram]", "[drum]").find("expected a table [dram]") != std::string::npos);
+  CHECK(error_for("ways =", "colour = { value = 1, source = \"paper\" }\nways =") ==
+        line_of("ways =") + "unknown key 'l2.colour'");
+  CHECK(error_for("\"memory_update\"", "\"magic\"") ==
+        line_of("stores = { value = \"memory_update\"") +
+            "expected l2.stores to be one of: memory_update, allocate");
+  CHECK(error_for("value = 786432", "value = 786433")
+            .find(line_of("bytes = { value = 786432") + "expected l2.bytes to be a multiple of 8192") == 0);
+  CHECK(error_for("[49152]", "[49153]").find("whole number of ways") != std::string::npos);
+  CHECK(error_for("[49152]", "[]").find("expected shared.carveout_bytes to be a list of ascending") !=
+        std::string::npos);
+}
+
+namespace {
+
+trace::Launch launch_of(std::uint32_t threads, std::uint32_t registers, std::uint32_t shared) {
+  trace::Launch launch;
+  launch.kernel = "kernel";
+  launch.block.x = threads;
+  launch.registers_per_thread = registers;
+  launch.static_shared_bytes = shared;
+  return launch;
+}
+
+} // namespace
+
+TEST_CASE("Occupancy, by hand") {
+  const auto check = [](const char* name, const trace::Launch& launch, std::uint32_t blocks,
+                        const std::string& limit, std::uint32_t l1_kib) {
+    const auto gpu = model::load_gpu(name, folder);
+    REQUIRE(gpu);
+    const auto occupied = model::occupancy(*gpu, launch);
+    if (!occupied)
+      FAIL(occupied.error().message);
+    INFO(name << ", " << launch.block.x << " threads, " << launch.registers_per_thread << " registers, "
+              << launch.static_shared_bytes << " bytes");
+    CHECK(occupied->blocks_per_sm == blocks);
+    CHECK(occupied->warps_per_sm == blocks * ((launch.block.x + 31) / 32));
+    CHECK(occupied->limited_by == limit);
+    CHECK(occupied->l1_bytes == l1_kib * 1024);
+  };
+  check("c2050", launch_of(256, 0, 0), 6, "warps", 16); // 48 warps of 8
+  check("c2050", launch_of(64, 20, 0), 8, "blocks", 16);
+  check("c2050", launch_of(256, 63, 0), 2, "registers", 16); // 2016 a warp, rounded to 2048: 16 warps
+  check("c2050", launch_of(128, 20, 12 * 1024), 4, "shared memory", 16);
+  check("v100", launch_of(256, 32, 0), 8, "warps", 128);
+  check("v100", launch_of(256, 64, 0), 4, "registers", 128); // 2048 a warp: 8 per sub-partition, 32 per SM
+  check("v100", launch_of(256, 32, 4096), 8, "warps", 96);   // 32 KiB of shared memory
+  check("a100", launch_of(1024, 32, 0), 2, "warps", 192);
+  check("a100", launch_of(256, 32, 40 * 1024), 4, "shared memory",
+        28); // 41 KiB each with what is reserved; 164 of 164
+  check("h100-sxm", launch_of(32, 16, 0), 32, "blocks", 256);
+  check("h100-sxm", launch_of(256, 32, 16 * 1024), 8, "warps", 92); // 136 KiB with what is reserved, in 164
+}
+
+TEST_CASE("A launch that a GPU cannot run says so") {
+  const auto error = [](const trace::Launch& launch) {
+    const auto occupied = model::occupancy(*model::load_gpu("c2050", folder), launch);
+    REQUIRE_FALSE(occupied);
+    return occupied.error().message;
+  };
+  CHECK(error(launch_of(2048, 0, 0)) ==
+        "kernel 'kernel' cannot run on c2050: a block has 2048 x 1 x 1 threads, at most 1024 are possible");
+  CHECK(error(launch_of(0, 0, 0)).find("0 x 1 x 1") != std::string::npos);
+  CHECK(error(launch_of(32, 0, 49153)) == "kernel 'kernel' cannot run on c2050: a block has 49153 bytes of "
+                                          "shared memory, at most 49152 are possible");
+  CHECK(
+      error(launch_of(1024, 63, 0)).find("63 registers per thread are too many for blocks of 1024 threads") !=
+      std::string::npos);
+}

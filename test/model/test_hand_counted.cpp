@@ -1,0 +1,223 @@
+// Kernels whose figures can be worked out on paper. Assumed throughout: no sector promotion (a miss fetches
+// the sectors asked for, on the C2050 the whole line); a hit on a fill that is still under way is a hit; the
+// L2 starts cold.
+#include "made_trace.h"
+
+using namespace warplens;
+using test::gpu;
+using test::MadeTrace;
+using trace::AccessKind;
+
+namespace {
+
+constexpr std::uint64_t table = 0x7f00'0000'0000, second = 0x7f00'4000'0000;
+constexpr std::uint32_t one_lane = 1;
+
+} // namespace
+
+TEST_CASE("A coalesced streaming copy") {
+  for (const char* name : {"c2050", "v100", "a100", "h100-sxm"}) {
+    INFO(name);
+    constexpr unsigned blocks = 200, warps = 8, rounds = 4;
+    MadeTrace made(blocks, 32 * warps);
+    const auto load = made.site(AccessKind::load), store = made.site(AccessKind::store, {load});
+    for (unsigned block = 0; block < blocks; ++block)
+      for (unsigned warp = 0; warp < warps; ++warp)
+        for (unsigned round = 0; round < rounds; ++round) {
+          const std::uint64_t offset = ((block * warps + warp) * rounds + round) * 128;
+          made.access(block, warp, load, 4, [=](unsigned lane) { return table + offset + 4 * lane; });
+          made.access(block, warp, store, 4, [=](unsigned lane) { return second + offset + 4 * lane; });
+        }
+    const KernelResult result = made.evaluate(gpu(name));
+    constexpr double bytes = double(blocks * warps * rounds) * 128;
+    REQUIRE(result.sites.size() == 2);
+    for (const SiteResult& site : result.sites) {
+      CHECK(site.executions == blocks * warps * rounds);
+      CHECK(site.active_lanes == 32);
+      CHECK(*site.sectors_per_request == 4);
+      CHECK(*site.bytes_used == bytes);
+      CHECK(*site.bytes_moved == bytes);
+      CHECK(site.l2_hit_rate->mean == 0);
+      CHECK_FALSE(site.bank_conflicts);
+    }
+    CHECK(result.sites[0].l1_hit_rate->mean == 0);
+    CHECK_FALSE(result.sites[1].l1_hit_rate); // a store brings nothing into the L1
+    CHECK(result.totals.l1_read_hit_rate->mean == 0);
+    CHECK(result.totals.l2_read_hit_rate->mean == 0);
+    CHECK(result.totals.l2_write_hit_rate->mean == 0);
+    CHECK(*result.totals.dram_read_bytes == bytes);
+    // The C2050 updates memory on a store miss; the others keep 800 KiB of written data in their L2.
+    CHECK(*result.totals.dram_write_bytes == (std::string(name) == "c2050" ? bytes : 0));
+    CHECK(*result.sites[0].latency_share + *result.sites[1].latency_share == Approx(1));
+    CHECK(result.sites[0].latency_ns->mean >=
+          gpu(name).dram.latency_ns - gpu(name).dram.activate_ns); // rows may be open
+  }
+}
+
+TEST_CASE("One thread walks memory: the L1 hit rate at each stride") {
+  for (const unsigned stride : {4u, 8u, 16u, 32u, 64u, 128u, 256u}) {
+    MadeTrace made(1, 32);
+    const auto load = made.site();
+    for (unsigned i = 0; i < 8192; ++i)
+      made.access(0, 0, load, 4, [=](unsigned) { return table + std::uint64_t{i} * stride; }, one_lane);
+    // With sectors, the first touch of each 32 bytes misses; without, the first touch of each 128.
+    for (const auto& [name, fetched] : {std::pair("v100", 32u), std::pair("a100", 32u),
+                                        std::pair("h100-pcie", 32u), std::pair("c2050", 128u)}) {
+      INFO(name << ", stride " << stride);
+      const KernelResult result = made.evaluate(gpu(name));
+      const double expected = stride >= fetched ? 0 : 1 - double(stride) / fetched;
+      CHECK(result.sites[0].l1_hit_rate->mean == Approx(expected).margin(0.005));
+      CHECK(*result.sites[0].sectors_per_request == 1);
+      CHECK(result.sites[0].active_lanes == 1);
+      CHECK(*result.sites[0].bytes_used == 4 * 8192);
+      CHECK(*result.sites[0].bytes_moved == 32 * 8192);
+    }
+  }
+}
+
+TEST_CASE("A table read again and again: three quarters of the L1, and twice the L1") {
+  // One warp reads the table from end to end, eight times.
+  constexpr unsigned rounds = 8;
+  for (const auto& [name, l1_kib] : {std::pair("c2050", 16u), std::pair("v100", 128u),
+                                     std::pair("a100", 192u), std::pair("h100-sxm", 256u)}) {
+    INFO(name);
+    const auto evaluate = [&, id = name](std::uint64_t bytes) {
+      MadeTrace made(1, 32);
+      const auto load = made.site();
+      for (unsigned round = 0; round < rounds; ++round)
+        for (std::uint64_t at = 0; at < bytes; at += 128)
+          made.access(0, 0, load, 4, [=](unsigned lane) { return table + at + 4 * lane; });
+      return made.evaluate(gpu(id));
+    };
+    const KernelResult small = evaluate(l1_kib * 1024 * 3 / 4);
+    CHECK(small.sites[0].l1_hit_rate->mean == Approx(7.0 / 8)); // the first round is cold
+    CHECK(small.sites[0].l2_hit_rate->mean == 0);
+    const KernelResult large = evaluate(l1_kib * 1024 * 2);
+    CHECK(large.sites[0].l1_hit_rate->mean == 0); // LRU has just thrown out what comes next
+    CHECK(large.sites[0].l2_hit_rate->mean == Approx(7.0 / 8));
+    CHECK(*large.totals.dram_read_bytes == l1_kib * 1024 * 2);
+  }
+}
+
+TEST_CASE("All blocks read the same line") {
+  constexpr unsigned blocks = 264, reads = 10;
+  MadeTrace made(blocks, 32);
+  const auto load = made.site();
+  for (unsigned block = 0; block < blocks; ++block)
+    for (unsigned i = 0; i < reads; ++i)
+      made.access(block, 0, load, 4, [](unsigned lane) { return table + 4 * lane; });
+  for (const char* name : {"c2050", "v100", "h100-sxm"}) {
+    INFO(name);
+    const model::Gpu on = gpu(name);
+    const KernelResult result = made.evaluate(on);
+    // Each SM misses once, and the first of them misses in the L2.
+    CHECK(result.sites[0].l1_hit_rate->mean == Approx(1 - double(on.sms) / (blocks * reads)));
+    CHECK(result.sites[0].l2_hit_rate->mean == Approx(1 - 1.0 / on.sms));
+    CHECK(*result.totals.dram_read_bytes == 128);
+  }
+}
+
+TEST_CASE("float4 loads and the copy of a struct of 12 bytes") {
+  MadeTrace made(1, 32);
+  const auto vector = made.site();
+  const std::uint64_t members[] = {made.site(), made.site(), made.site()};
+  constexpr unsigned rounds = 64;
+  for (unsigned i = 0; i < rounds; ++i) {
+    made.access(0, 0, vector, 16, [=](unsigned lane) { return table + i * 512 + 16 * lane; });
+    for (unsigned m = 0; m < 3; ++m)
+      made.access(0, 0, members[m], 4, [=](unsigned lane) { return second + i * 384 + 12 * lane + 4 * m; });
+  }
+  const KernelResult result = made.evaluate(gpu("v100"), 8);
+  CHECK(*result.sites[0].sectors_per_request == 16);
+  CHECK(*result.sites[0].bytes_used == rounds * 512);
+  CHECK(result.sites[0].l1_hit_rate->mean == 0);
+  // All three members' accesses touch the same 12 sectors. Where the trial starts between them, one round's
+  // misses fall to another member.
+  double members_hits = 0;
+  for (unsigned m = 1; m <= 3; ++m) {
+    CHECK(*result.sites[m].sectors_per_request == 12);
+    CHECK(*result.sites[m].bytes_used == rounds * 128);
+    CHECK(*result.sites[m].bytes_moved == rounds * 384);
+    CHECK(result.sites[m].l1_hit_rate->mean == Approx(m == 1 ? 0 : 1).margin(1.0 / rounds));
+    members_hits += result.sites[m].l1_hit_rate->mean;
+  }
+  CHECK(members_hits == Approx(2));
+}
+
+TEST_CASE("Latency is that of the slowest transaction") {
+  // Lane 0 always reads one line, which stays in the L1; lane 1 walks through lines that were never seen
+  // before.
+  MadeTrace made(1, 32);
+  const auto mixed = made.site();
+  const auto hit = made.site();
+  for (std::uint64_t i = 0; i < 500; ++i) {
+    made.access(0, 0, hit, 4, [](unsigned) { return table; }, one_lane);
+    made.access(0, 0, mixed, 4, [=](unsigned lane) { return lane == 0 ? table : second + i * 128; }, 0b11);
+  }
+  const model::Gpu on = gpu("v100");
+  const KernelResult result = made.evaluate(on);
+  CHECK(result.sites[0].l1_hit_rate->mean == Approx(0.5).margin(0.002));
+  CHECK(result.sites[0].latency_ns->mean > on.dram.latency_ns - on.dram.activate_ns - 1);
+  CHECK(result.sites[1].latency_ns->mean == Approx(on.l1.latency_ns).epsilon(0.05)); // but for the first
+}
+
+TEST_CASE("Shared and constant memory see no cache, updates and atomics do") {
+  MadeTrace made(1, 32);
+  const auto shared = made.site(), constant = made.site(), update = made.site(AccessKind::update),
+             atomic = made.site(AccessKind::atomic);
+  for (std::uint64_t i = 0; i < 100; ++i) {
+    made.access(0, 0, shared, 4, [](unsigned lane) { return 8 * lane; }, ~0u, trace::Space::shared);
+    made.access(0, 0, constant, 4, [](unsigned) { return 64; }, ~0u, trace::Space::constant);
+    made.access(0, 0, update, 4, [=](unsigned lane) { return table + i * 128 + 4 * lane; });
+    made.access(0, 0, atomic, 4, [](unsigned) { return second; });
+  }
+  const model::Gpu on = gpu("v100");
+  const KernelResult result = made.evaluate(on);
+  CHECK(*result.sites[0].bank_conflicts == 1);
+  CHECK_FALSE(result.sites[0].sectors_per_request);
+  CHECK_FALSE(result.sites[0].l1_hit_rate);
+  CHECK(result.sites[0].latency_ns->mean == Approx(on.shared.latency_ns + on.shared.pass_ns));
+  CHECK(result.sites[0].site.space == trace::Space::shared);
+
+  CHECK_FALSE(result.sites[1].l1_hit_rate);
+  CHECK_FALSE(result.sites[1].l2_hit_rate);
+  CHECK(result.sites[1].latency_ns->mean == on.constant_latency_ns);
+
+  // The update's load misses everywhere; its store finds what the load brought in.
+  CHECK(result.sites[2].l1_hit_rate->mean == 0);
+  CHECK(result.sites[2].l2_hit_rate->mean == 0);
+  // One sector for all lanes, cold once.
+  CHECK_FALSE(result.sites[3].l1_hit_rate);
+  CHECK(result.sites[3].l2_hit_rate->mean == Approx(0.99));
+  CHECK(result.totals.l2_write_hit_rate->mean ==
+        Approx(499.0 / 500)); // 400 sectors of updates, 100 of atomics
+  CHECK(*result.totals.dram_read_bytes == 100 * 128 + 32);
+}
+
+TEST_CASE("On the C2050 a store hits only where an earlier store missed") {
+  MadeTrace made(1, 32);
+  const auto load = made.site(), first = made.site(AccessKind::store, {load}),
+             again = made.site(AccessKind::store, {}, 1);
+  for (std::uint64_t i = 0; i < 64; ++i) {
+    const auto address = [=](unsigned lane) { return table + i * 128 + 4 * lane; };
+    made.access(0, 0, load, 4, address);
+    made.access(0, 0, first, 4, address);
+    made.access(0, 0, again, 4, address);
+  }
+  const KernelResult result = made.evaluate(gpu("c2050"));
+  CHECK(result.sites[1].l2_hit_rate->mean == Approx(0).margin(1.0 / 64)); // the load's block does not count
+  CHECK(result.sites[2].l2_hit_rate->mean == Approx(1).margin(1.0 / 64));
+  CHECK(result.totals.l2_write_hit_rate->mean == 0.5);
+  CHECK(*result.totals.dram_write_bytes == 64 * 128);
+}
+
+TEST_CASE("Loads by ld.global.cg pass by the L1") {
+  MadeTrace made(1, 32);
+  const auto load = made.site();
+  made.site_of(load).cache_operator = trace::CacheOperator::cg;
+  for (unsigned i = 0; i < 10; ++i)
+    made.access(0, 0, load, 4, [](unsigned lane) { return table + 4 * lane; });
+  const KernelResult result = made.evaluate(gpu("v100"));
+  CHECK_FALSE(result.sites[0].l1_hit_rate);
+  CHECK(result.sites[0].l2_hit_rate->mean == 0.9);
+}

@@ -1,0 +1,87 @@
+#include "report/report.h"
+#include "test/catch.h"
+#include "test/result/sample_result.h"
+
+#include <limits>
+
+using namespace warplens;
+
+namespace {
+
+/// RFC 4180, read as its grammar says.
+std::vector<std::vector<std::string>> parse(const std::string& text) {
+  std::vector<std::vector<std::string>> rows;
+  std::vector<std::string> row;
+  std::string field;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '"') {
+      while (++at < text.size() && !(text[at] == '"' && text[at + 1] != '"'))
+        field += text[at] == '"' ? text[at++] : text[at];
+    } else if (text[at] == ',') {
+      row.push_back(std::exchange(field, ""));
+    } else if (text[at] == '\r' && text[at + 1] == '\n') {
+      row.push_back(std::exchange(field, ""));
+      rows.push_back(std::exchange(row, {}));
+      ++at;
+    } else {
+      field += text[at];
+    }
+  }
+  REQUIRE(field.empty());
+  REQUIRE(row.empty());
+  return rows;
+}
+
+} // namespace
+
+TEST_CASE("csv: a row per site, every row as long as the heading") {
+  const auto rows = parse(report::print_csv(test::sample_result()));
+  REQUIRE(rows.size() == 6);
+  for (const auto& row : rows)
+    CHECK(row.size() == rows[0].size());
+  CHECK(rows[0].front() == "kernel");
+  CHECK(rows[4] ==
+        std::vector<std::string>{"spmv(int const*, int const*, float const*, float const*, float*)",
+                                 "Tesla C2050",
+                                 "0000000000000020",
+                                 "spmv.cu",
+                                 "13",
+                                 "8",
+                                 "val[j]",
+                                 "load",
+                                 "global",
+                                 "nc",
+                                 "4",
+                                 "val",
+                                 "380000",
+                                 "28.5",
+                                 "28",
+                                 "43320000",
+                                 "340480000",
+                                 "",
+                                 "0.82",
+                                 "0.004",
+                                 "0.41",
+                                 "0.06",
+                                 "1205.4",
+                                 "30",
+                                 "0.6"});
+}
+
+TEST_CASE("csv: quotes, commas and line ends survive, absent figures are empty") {
+  Result result = test::sample_result();
+  result.kernels[0].sites[0].site.expression = "a[\n\"x\",\r\n1]";
+  const auto rows = parse(report::print_csv(result));
+  CHECK(rows[1][3] == "gone \"quoted\", \x1b[31mred.h");
+  CHECK(rows[1][6] == "a[\n\"x\",\r\n1]");
+  CHECK(rows[1].back().empty());
+  CHECK(rows[1][18].empty());
+}
+
+TEST_CASE("json: bytes that are not UTF-8 do not stop the report") {
+  Result result = test::sample_result();
+  result.program = "caf\xe9";
+  const auto json = nlohmann::json::parse(report::print_json(result));
+  CHECK(json["program"] == "caf\uFFFD");
+  CHECK(report::print_json(result).back() == '\n');
+}

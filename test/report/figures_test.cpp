@@ -1,0 +1,74 @@
+#include "report/figures.h"
+#include "report/terminal_text.h"
+#include "test/catch.h"
+#include "test/result/sample_result.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace warplens;
+using namespace warplens::report;
+using test::statistic;
+
+TEST_CASE("counts keep five characters") {
+  CHECK(short_count(0) == "0");
+  CHECK(short_count(99999) == "99999");
+  CHECK(short_count(100000) == "100k");
+  CHECK(short_count(1234567) == "1.23M");
+  CHECK(short_count(999.6e6) == "1.00G");
+  CHECK(short_count(45.6e9) == "45.6G");
+  for (double value = 1; value < 1e20; value *= 1.7)
+    CHECK(short_count(value).size() <= 5);
+  CHECK(grouped(0) == "0");
+  CHECK(grouped(999) == "999");
+  CHECK(grouped(1234567) == "1,234,567");
+}
+
+TEST_CASE("absent and impossible figures are a dash") {
+  CHECK(rate(std::nullopt) == "-");
+  CHECK(nanoseconds(std::nullopt) == "-");
+  CHECK(ratio(std::nullopt) == "-");
+  CHECK(share(std::nullopt) == "-");
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  CHECK(ratio(nan) == "-");
+  CHECK(share(nan) == "-");
+  CHECK(nanoseconds(statistic(nan, 1)) == "-");
+}
+
+TEST_CASE("an uncertainty is shown where it is not negligible") {
+  CHECK(rate(statistic(0.431, 0.0001)) == "43.1");
+  CHECK(rate(statistic(0.431, 0.003)) == "43.1±0.6");
+  CHECK(rate(statistic(0.55, 0.06)) == "55±12");
+  CHECK(rate(statistic(1, 0)) == "100.0");
+  CHECK(rate(statistic(0.9999, 0.004)) == "100±1");
+  CHECK(nanoseconds(statistic(612, 0.4)) == "612");
+  CHECK(nanoseconds(statistic(1205.4, 30)) == "1205±60");
+  CHECK(nanoseconds(statistic(1.25, 0.1)) == "1.2±0.2");
+}
+
+TEST_CASE("no figure is wider than its column") {
+  for (double mean : {0.0, 0.0004, 0.05, 0.5, 0.9, 0.9996, 1.0})
+    for (double deviation : {0.0, 0.001, 0.0025, 0.004, 0.04, 0.0499, 0.3, 0.5}) {
+      INFO(mean << " " << deviation);
+      CHECK(width_of(rate(statistic(mean, deviation))) <= 8);
+      CHECK(width_of(share(mean)) <= 3);
+    }
+  for (double mean = 0.01; mean < 1e15; mean *= 3)
+    for (double factor : {0.0, 0.001, 0.01, 0.1, 1.0, 10.0}) {
+      INFO(mean << " " << factor);
+      CHECK(width_of(nanoseconds(statistic(mean, mean * factor))) <= 8);
+    }
+}
+
+TEST_CASE("shares and bars stay in their bounds") {
+  CHECK(share(0.0451) == "4.5");
+  CHECK(share(0.0996) == "10");
+  CHECK(share(7.0) == "100");
+  CHECK(bar(0, 3) == "   ");
+  CHECK(bar(1, 3) == "███");
+  CHECK(bar(0.5, 3) == "█▌ ");
+  CHECK(bar(9, 2) == "██");
+  CHECK(bar(std::nan(""), 2) == "  ");
+  CHECK(bytes(999) == "999 B");
+  CHECK(bytes(12.345e6) == "12.3 MB");
+}

@@ -1,0 +1,41 @@
+#include "report/terminal_text.h"
+#include "test/catch.h"
+
+using namespace warplens::report;
+
+TEST_CASE("nothing in a source can steer the terminal") {
+  CHECK(printable("a\x1b[31mb") == "a␛[31mb");
+  CHECK(printable("\x07\x7f\r") == "␇␡␍");
+  CHECK(printable(std::string_view("\0", 1)) == "␀");
+  CHECK(printable("\u009b31m") == "\uFFFD31m");         // the one-character CSI
+  CHECK(printable("\u202ex\u2066") == "\uFFFDx\uFFFD"); // reordering
+  CHECK(printable("caf\xe9!") == "caf\uFFFD!");
+  CHECK(printable("\xc0\xaf\xed\xa0\x80") == "\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD"); // overlong, surrogate
+  CHECK(printable("\xf0\x9f") == "\uFFFD\uFFFD");
+  CHECK(printable("naïve 行") == "naïve 行");
+}
+
+TEST_CASE("tabs go to stops of four") {
+  CHECK(printable("\ta") == "    a");
+  CHECK(printable("abc\ta") == "abc a");
+  CHECK(printable("行\ta") == "行  a");
+}
+
+TEST_CASE("width, cut and padding count columns") {
+  CHECK(width_of("naïve") == 5);
+  CHECK(width_of("行列") == 4);
+  CHECK(width_of("e\u0301") == 1);
+  CHECK(cut("abcdef", 6) == "abcdef");
+  CHECK(cut("abcdef", 5) == "abcd…");
+  CHECK(cut("行列行列", 4) == "行…");
+  CHECK(cut("abc", 0).empty());
+  CHECK(pad_right("é", 3) == "é  ");
+  CHECK(pad_left("12", 4) == "  12");
+  CHECK(pad_left("12345", 4) == "123…");
+}
+
+TEST_CASE("colours only where asked") {
+  CHECK(Style(false).hot("x") == "x");
+  CHECK(Style(true).hot("x") == "\x1b[1;31mx\x1b[0m");
+  CHECK(Style(true).hot("").empty());
+}

@@ -1,0 +1,146 @@
+#include "report/report.h"
+#include "report/terminal_text.h"
+#include "test/catch.h"
+#include "test/result/sample_result.h"
+
+#include <fstream>
+#include <sstream>
+#include <stdlib.h>
+
+using namespace warplens;
+using report::TextOptions;
+
+namespace {
+
+/// A folder with the sample's source, gone afterwards.
+class Folder {
+public:
+  Folder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "warplens-report-XXXXXX").string();
+    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
+    path_ = pattern;
+    write("spmv.cu", test::sample_source);
+  }
+  Folder(const Folder&) = delete;
+  ~Folder() { std::filesystem::remove_all(path_); }
+
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(path_ / name, std::ios::binary) << text;
+  }
+  TextOptions options() const { return {.colour = false, .columns = 100, .source_root = path_}; }
+
+private:
+  std::filesystem::path path_;
+};
+
+std::string print(const Result& result, const TextOptions& options) {
+  const auto text = report::print_text(result, options);
+  REQUIRE(text.has_value());
+  return *text;
+}
+
+std::string golden(const std::string& name) {
+  std::ifstream file(std::string(GOLDEN_DIRECTORY) + "/" + name);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+void check_lines(const std::string& text, std::size_t columns) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    INFO(line);
+    CHECK(report::width_of(line) <= columns);
+    CHECK(report::printable(line) == line);
+  }
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+} // namespace
+
+TEST_CASE("the whole report of the sample") {
+  const Folder folder;
+  CHECK(print(test::sample_result(), folder.options()) == golden("sample.txt"));
+}
+
+TEST_CASE("no line is wider than asked, nothing steers the terminal") {
+  const Folder folder;
+  std::string source = test::sample_source;
+  source.replace(source.find("\tx[i] = t;"), 10, "\tx[i] = \x1b[2J\u202e" + std::string(200, 'w') + ";");
+  folder.write("spmv.cu", source);
+  Result result = test::sample_result();
+  result.program = "\x1b]0;title\x07" + std::string(300, 'p');
+  result.kernels[0].name = std::string(500, 'k') + "\n\x1b[0m";
+  result.kernels[0].sites[3].site.expression = std::string(400, 'e') + "\x9b";
+  result.kernels[0].sites[3].site.column = 4000000000u;
+  result.kernels[0].sites[4].site.line = 4000000000u;
+  for (unsigned columns : {80u, 100u, 160u}) {
+    TextOptions options = folder.options();
+    options.columns = columns;
+    check_lines(print(result, options), columns);
+  }
+}
+
+TEST_CASE("a source that is gone or shorter now: expressions without source") {
+  Result result = test::sample_result();
+  const std::string without = print(result, {.source_root = "/nonexistent"});
+  CHECK(contains(without, "spmv.cu (not found: expressions only)"));
+  CHECK(contains(without, "val[j]"));
+  CHECK_FALSE(contains(without, "float t = 0"));
+
+  const Folder folder;
+  folder.write("spmv.cu", "one line\n");
+  const std::string shorter = print(result, folder.options());
+  CHECK(contains(shorter, "(source not found)"));
+  CHECK(contains(shorter, "^ val[j]"));
+
+  result.kernels[0].sites[3].site.file = "/dev/zero"; // not a regular file: must not be read
+  CHECK(contains(print(result, folder.options()), "/dev/zero (not found: expressions only)"));
+}
+
+TEST_CASE("an expression beyond the cut line gets a line of its own") {
+  const Folder folder;
+  folder.write("spmv.cu", "x = " + std::string(120, ' ') + "late[i];\n");
+  Result result = test::sample_result();
+  SiteResult late = test::site(1, 1, 125, "late[i]", "late");
+  late.executions = 7;
+  result.kernels[0].sites = {late};
+  CHECK(contains(print(result, folder.options()), "→ late[i]"));
+}
+
+TEST_CASE("colours only when asked") {
+  const Folder folder;
+  TextOptions options = folder.options();
+  CHECK_FALSE(contains(print(test::sample_result(), options), "\x1b"));
+  options.colour = true;
+  CHECK(contains(print(test::sample_result(), options), "\x1b[1;31m"));
+}
+
+TEST_CASE("nothing traced, cut short, partial: said in words") {
+  Result result;
+  result.program = "a.out";
+  CHECK(contains(print(result, {}), "No kernel was traced."));
+  result = test::sample_result();
+  result.trace_truncated = true;
+  result.kernels[0].snapshot.complete = false;
+  result.kernels[0].trials.converged = false;
+  result.executed_accesses_probed.reset();
+  const std::string text = print(result, {});
+  CHECK(contains(text, "The trace ends early"));
+  CHECK(contains(text, "snapshot is partial"));
+  CHECK(contains(text, "64, not converged"));
+  CHECK(contains(text, "not known (the back end cannot see"));
+}
+
+TEST_CASE("what costs next to nothing is not worth a look") {
+  Result result = test::sample_result();
+  result.kernels[0].sites[1].latency_share = 0.009; // tile
+  const std::string text = print(result, {});
+  const std::string advice = text.substr(text.find("What to look at first"));
+  CHECK(contains(advice, "val[j]"));
+  CHECK(contains(advice, "rows[i]"));
+  CHECK_FALSE(contains(advice, "tile"));
+}

@@ -1,0 +1,60 @@
+#include "report/verdict.h"
+#include "test/catch.h"
+#include "test/result/sample_result.h"
+
+using namespace warplens;
+using namespace warplens::report;
+
+namespace {
+
+SiteResult coalesced(double l1, double l2) {
+  SiteResult site = test::site(1, 1, 1, "a[i]", "a");
+  site.executions = 10;
+  site.active_lanes = 32;
+  site.sectors_per_request = 4;
+  site.bytes_used = 1280;
+  site.l1_hit_rate = test::statistic(l1, 0);
+  site.l2_hit_rate = test::statistic(l2, 0);
+  return site;
+}
+
+} // namespace
+
+TEST_CASE("verdicts follow from the figures") {
+  CHECK(verdict_on(coalesced(0.9, 0.5)) == "fine: 90.0 % L1 hits");
+  CHECK(verdict_on(coalesced(0.1, 0.2)) == "poor locality: 72.0 % of its sectors come from DRAM");
+  CHECK(verdict_on(coalesced(0.1, 0.9)) == "poor L1 locality: 90.0 % of its sectors come from L2 or DRAM");
+
+  SiteResult scattered = coalesced(0.9, 0.5);
+  scattered.sectors_per_request = 32;
+  CHECK(needed_sectors_per_request(scattered) == Approx(4));
+  CHECK(verdict_on(scattered) == "uncoalesced: 32.0 sectors per request where 4.00 would do");
+
+  SiteResult store = coalesced(0, 0.25);
+  store.l1_hit_rate.reset();
+  CHECK(verdict_on(store) == "poor L2 locality: 75.0 % of its sectors go on to DRAM");
+  store.l2_hit_rate = test::statistic(0.75, 0);
+  CHECK(verdict_on(store) == "fine: 75.0 % L2 hits");
+
+  SiteResult shared = test::site(2, 1, 1, "tile[i]", "tile");
+  shared.executions = 5;
+  shared.active_lanes = 32;
+  shared.bank_conflicts = 31;
+  CHECK(verdict_on(shared) == "bank conflicts: 31.0 extra passes per request");
+  shared.bank_conflicts = 0;
+  CHECK(verdict_on(shared) == "fine: hardly any bank conflicts");
+}
+
+TEST_CASE("one lane needs one sector, and is told to be alone") {
+  SiteResult site = coalesced(0.875, 0.5);
+  site.active_lanes = 1;
+  site.sectors_per_request = 1;
+  site.bytes_used = 40;
+  CHECK(needed_sectors_per_request(site) == Approx(1));
+  CHECK(verdict_on(site) == "fine: 87.5 % L1 hits; only 1.00 of 32 lanes active");
+}
+
+TEST_CASE("nothing observed, nothing said") {
+  CHECK(verdict_on(test::site(3, 1, 1, "p[0]", "p")) == "nothing notable was observed");
+  CHECK_FALSE(needed_sectors_per_request(test::site(3, 1, 1, "p[0]", "p")).has_value());
+}

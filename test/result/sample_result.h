@@ -1,0 +1,128 @@
+// A result made by hand, with at least one of everything: absent figures, several sites on a line, hostile
+// text.
+#pragma once
+
+#include "result/result.h"
+
+namespace warplens::test {
+
+inline Statistic statistic(double mean, double std_deviation) {
+  return {mean,
+          std_deviation,
+          {mean - std_deviation / 4, mean + std_deviation / 4},
+          {mean - 2 * std_deviation, mean + 2 * std_deviation},
+          {{mean - std_deviation, mean, mean + std_deviation}, {30, 34}}};
+}
+
+inline SiteResult site(std::uint64_t id, std::uint32_t line, std::uint32_t column, const char* expression,
+                       const char* object) {
+  SiteResult result;
+  result.site.id = id;
+  result.site.file = std::string("spmv.cu");
+  result.site.line = line;
+  result.site.column = column;
+  result.site.expression = expression;
+  result.site.space = trace::Space::global;
+  result.site.element_bytes = 4;
+  result.site.object = object;
+  return result;
+}
+
+/// The source that sample_result() is about.
+inline constexpr const char* sample_source = R"(// Sparse matrix times vector, one thread per row.
+__global__ void spmv(const int* rows, const int* indices, const float* val, const float* y, float* x) {
+	const int i = blockIdx.x * blockDim.x + threadIdx.x;
+	float t = 0;
+	__shared__ float tile[32][32];
+	tile[threadIdx.x][0] = 0;
+
+
+	// far away
+
+
+	for (int j = rows[i]; j < rows[i + 1]; ++j)
+		t += val[j] * y[indices[j]];
+	x[i] = t;
+}
+)";
+
+inline Result sample_result() {
+  Result result;
+  result.program = "./spmv u 1024";
+  result.seed = 18446744073709551615u;
+  result.executed_accesses_probed = 0.9985;
+
+  KernelResult kernel;
+  kernel.name = "spmv(int const*, int const*, float const*, float const*, float*)";
+  kernel.gpu = "Tesla C2050";
+  kernel.grid = {512, 1, 1};
+  kernel.block = {256, 1, 1};
+  kernel.launches = 3;
+  kernel.occupancy.blocks_per_sm = 6;
+  kernel.occupancy.warps_per_sm = 48;
+  kernel.occupancy.limited_by = "registers";
+  kernel.snapshot.blocks = 336;
+  kernel.snapshot.warp_accesses = 1234567;
+  kernel.snapshot.transactions = 8901234;
+  kernel.trials.run = 64;
+  kernel.trials.converged = true;
+  kernel.totals.l1_read_hit_rate = statistic(0.431, 0.0061);
+  kernel.totals.l2_read_hit_rate = statistic(0.6, 0.01);
+  kernel.totals.dram_latency_ns = statistic(601.25, 12);
+  kernel.totals.dram_read_bytes = 12.345e6;
+
+  SiteResult tile = site(0x10, 6, 2, "tile[threadIdx.x][0]", "tile");
+  tile.site.kind = trace::AccessKind::store;
+  tile.site.space = trace::Space::shared;
+  tile.executions = 2688;
+  tile.active_lanes = 32;
+  tile.bank_conflicts = 31;
+  tile.latency_share = 0.01;
+
+  SiteResult value = site(0x20, 13, 8, "val[j]", "val");
+  value.executions = 380000;
+  value.active_lanes = 28.5;
+  value.sectors_per_request = 28;
+  value.bytes_used = 380000ull * 114;
+  value.bytes_moved = 380000ull * 28 * 32;
+  value.l1_hit_rate = statistic(0.82, 0.004);
+  value.l2_hit_rate = statistic(0.41, 0.06);
+  value.latency_ns = statistic(1205.4, 30);
+  value.latency_share = 0.6;
+  value.site.sequence = 2;
+  value.site.depends_on = {0x40};
+  value.site.cache_operator = trace::CacheOperator::nc;
+
+  SiteResult vector = site(0x30, 13, 17, "y[indices[j]]", "y");
+  vector.executions = 380000;
+  vector.active_lanes = 28.5;
+  vector.sectors_per_request = 3.25;
+  vector.bytes_used = 380000ull * 114;
+  vector.bytes_moved = 380000ull * 104;
+  vector.l1_hit_rate = statistic(0.125, 0.001);
+  vector.l2_hit_rate = statistic(0.1, 0.001);
+  vector.latency_ns = statistic(512, 0.5);
+  vector.latency_share = 0.255;
+
+  SiteResult row = site(0x40, 12, 15, "rows[i]", "rows");
+  row.executions = 2688;
+  row.active_lanes = 32;
+  row.sectors_per_request = 4;
+  row.bytes_used = 2688 * 128;
+  row.bytes_moved = 2688 * 128;
+  row.l1_hit_rate = statistic(1, 0);
+  row.l2_hit_rate = std::nullopt;
+  row.latency_ns = statistic(90, 0);
+  row.latency_share = 0.1;
+
+  SiteResult header = site(0x50, 7, 3, "table[k]", "");
+  header.site.file = "gone \"quoted\", \x1b[31mred.h";
+  header.executions = 1;
+  header.active_lanes = 1;
+
+  kernel.sites = {header, tile, row, value, vector};
+  result.kernels.push_back(kernel);
+  return result;
+}
+
+} // namespace warplens::test

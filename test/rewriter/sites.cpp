@@ -1,0 +1,140 @@
+// What a site says of itself: where it stands as the programmer wrote it, what it accesses and how wide.
+#include "test/catch.h"
+#include "test/rewriter/fixture.h"
+
+#include <algorithm>
+#include <set>
+
+using namespace warplens;
+using trace::AccessKind;
+
+namespace {
+
+/// The sites of a file's line, by column.
+std::vector<trace::Site> sites_of_line(const rewriter::Instrumented& instrumented, const std::string& file,
+                                       unsigned line) {
+  std::vector<trace::Site> result;
+  std::copy_if(instrumented.sites.begin(), instrumented.sites.end(), std::back_inserter(result),
+               [&](const trace::Site& site) { return site.file == file && site.line == line; });
+  return result;
+}
+
+/// The number of the only line that holds the text.
+unsigned line_with(const std::string& file, const std::string& text) {
+  const std::string source = test::read(file);
+  const std::size_t at = source.find(text);
+  REQUIRE(at != std::string::npos);
+  REQUIRE(source.find(text, at + 1) == std::string::npos);
+  return static_cast<unsigned>(
+             std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(at), '\n')) +
+         1;
+}
+
+} // namespace
+
+TEST_CASE("sites point at what was written") {
+  const TemporaryDirectory copies = test::folder();
+  const auto instrumented = test::rewrite("accesses.cu", copies.path());
+
+  const auto nested = sites_of_line(instrumented, "accesses.cu",
+                                    line_with("accesses.cu", "tile[threadIdx.x] = out[index[i]]"));
+  REQUIRE(nested.size() == 3);
+  CHECK(nested[0].expression == "tile[threadIdx.x]");
+  CHECK(nested[0].kind == AccessKind::store);
+  CHECK(nested[0].column == 3);
+  CHECK(nested[0].object == "tile");
+  CHECK(nested[0].element_bytes == 4);
+  CHECK(nested[1].expression == "out[index[i]]");
+  CHECK(nested[1].kind == AccessKind::load);
+  CHECK(nested[1].column == 23);
+  CHECK(nested[2].expression == "index[i]");
+  CHECK(nested[2].column == 27);
+
+  const auto vectors =
+      sites_of_line(instrumented, "accesses.cu", line_with("accesses.cu", "vectors[1] = vectors[2]"));
+  REQUIRE(vectors.size() == 2);
+  CHECK(vectors[0].element_bytes == 16);
+
+  const auto hinted =
+      sites_of_line(instrumented, "accesses.cu", line_with("accesses.cu", "__ldg(out + 2) + __ldcs(out)"));
+  REQUIRE(hinted.size() == 3);
+  CHECK(hinted[1].cache_operator == trace::CacheOperator::nc);
+  CHECK(hinted[1].object == "out");
+  CHECK(hinted[2].cache_operator == trace::CacheOperator::cs);
+
+  const auto stored =
+      sites_of_line(instrumented, "accesses.cu", line_with("accesses.cu", "__stcg(&out[1], 2.f)"));
+  REQUIRE(stored.size() == 1);
+  CHECK(stored[0].kind == AccessKind::store);
+  CHECK(stored[0].cache_operator == trace::CacheOperator::cg);
+
+  const auto atomic = sites_of_line(instrumented, "accesses.cu", line_with("accesses.cu", "atomicCAS(wide"));
+  REQUIRE(atomic.size() == 1);
+  CHECK(atomic[0].kind == AccessKind::atomic);
+  CHECK(atomic[0].element_bytes == 8);
+
+  const auto member =
+      sites_of_line(instrumented, "accesses.cu", line_with("accesses.cu", "p[i].tail[1] = (*p).tail[0]"));
+  REQUIRE(member.size() == 2);
+  CHECK(member[0].object == "tail");
+}
+
+TEST_CASE("sites in macros point at the invocation") {
+  const TemporaryDirectory copies = test::folder();
+  const auto instrumented = test::rewrite("macros.cu", copies.path());
+  const auto sites = sites_of_line(instrumented, "macros.cu", line_with("macros.cu", "out[i] = AT(out, 3)"));
+  REQUIRE(sites.size() == 5);
+  CHECK(sites[0].expression == "out[i]");
+  CHECK(sites[1].expression == "AT(out, 3)");
+  CHECK(sites[1].column == 12);
+  CHECK(sites[2].expression == "IN_PARENTHESES(out, 4)");
+  CHECK(sites[3].column == 50);
+  CHECK(sites[4].column == 50);
+
+  const auto twice =
+      sites_of_line(instrumented, "macros.cu", line_with("macros.cu", "INCREMENT(out[i + 1])"));
+  REQUIRE(twice.size() == 2); // one argument, stored to and loaded
+  CHECK(twice[0].column == twice[1].column);
+  CHECK(twice[0].kind != twice[1].kind);
+}
+
+TEST_CASE("the instances of a template share their sites, and headers' sites keep their file") {
+  const TemporaryDirectory copies = test::folder();
+  const auto instrumented = test::rewrite("templates.cu", copies.path(), {"--cuda-gpu-arch=sm_75"});
+  CHECK(sites_of_line(instrumented, "templates.cu", line_with("templates.cu", "T copy = tile[0]")).size() ==
+        1);
+  CHECK(
+      sites_of_line(instrumented, "headers/matrix.h", line_with("headers/matrix.h", "sum += cells")).size() ==
+      1);
+  // Both branches of a discarded `if constexpr`, and both of an #if on the architecture.
+  CHECK(sites_of_line(instrumented, "templates.cu",
+                      line_with("templates.cu", "tile[threadIdx.x] = in[threadIdx.x]"))
+            .size() == 2);
+  CHECK(sites_of_line(instrumented, "templates.cu", line_with("templates.cu", "tile[threadIdx.x] = in[0]"))
+            .size() == 2);
+  CHECK(sites_of_line(instrumented, "templates.cu", line_with("templates.cu", "out[0] = 8")).size() == 1);
+  CHECK(sites_of_line(instrumented, "templates.cu", line_with("templates.cu", "out[1] = 7")).size() == 1);
+  CHECK(sites_of_line(instrumented, "templates.cu", line_with("templates.cu", "never_used(T* p)")).empty());
+
+  std::set<std::uint64_t> identities;
+  for (const trace::Site& site : instrumented.sites) {
+    CHECK(site.id != 0);
+    CHECK(identities.insert(site.id).second);
+  }
+}
+
+TEST_CASE("what has no probe is told with its reason") {
+  const TemporaryDirectory copies = test::folder();
+  const auto unseen_in = [&](const std::string& file) {
+    std::vector<std::string> reasons;
+    for (const rewriter::Unseen& unseen : test::rewrite(file, copies.path()).unseen)
+      reasons.push_back(unseen.expression + ": " + unseen.reason);
+    return reasons;
+  };
+  CHECK(unseen_in("accesses.cu") ==
+        std::vector<std::string>{"p[i].bits: bit-field", "tight[0].value: packed member",
+                                 "tight[1].tag: packed member", "tile: read by a range-based for"});
+  CHECK(unseen_in("library.cu") ==
+        std::vector<std::string>{"tex1Dfetch<float>(texture, 3): texture fetch",
+                                 "memcpy(out, out + 8, 16): block of memory copied or set by a function"});
+}

@@ -1,0 +1,197 @@
+// A CUDA runtime of one device whose kernels are host functions: what the launch hook calls, with CUDA's
+// order within a stream, so that the hook's own logic is tested where there is no GPU. Each stream is a
+// thread.
+#include "test/runtime/fake_gpu/fake_gpu.h"
+
+#include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace {
+
+class Stream {
+public:
+  Stream() : thread_([this] { run(); }) { thread_.detach(); }
+  void enqueue(std::function<void()> work) {
+    const std::scoped_lock lock(mutex_);
+    queue_.push_back(std::move(work));
+    wake_.notify_one();
+  }
+
+private:
+  void run() {
+    for (;;) {
+      std::function<void()> work;
+      {
+        std::unique_lock lock(mutex_);
+        wake_.wait(lock, [this] { return !queue_.empty(); });
+        work = std::move(queue_.front());
+        queue_.pop_front();
+      }
+      work();
+    }
+  }
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::function<void()>> queue_;
+  std::thread thread_; ///< last: it uses all of the above
+};
+
+Stream& stream_of(cudaStream_t stream) {
+  static std::mutex mutex;
+  static std::map<cudaStream_t, Stream*> streams; // they live as long as the process
+  const std::scoped_lock lock(mutex);
+  Stream*& found = streams[stream];
+  if (!found)
+    found = new Stream;
+  return *found;
+}
+
+struct Event {
+  std::atomic<bool> done = true;
+};
+
+thread_local cudaError_t last_error = cudaSuccess;
+
+cudaError_t remember(cudaError_t error) {
+  if (error != cudaSuccess)
+    last_error = error;
+  return error;
+}
+
+} // namespace
+
+namespace fake_gpu {
+std::atomic<bool> capturing = false;
+std::atomic<int> launches = 0;
+
+void synchronize(cudaStream_t stream) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool reached = false;
+  stream_of(stream).enqueue([&] {
+    const std::scoped_lock lock(mutex);
+    reached = true;
+    changed.notify_one();
+  });
+  std::unique_lock lock(mutex);
+  changed.wait(lock, [&] { return reached; });
+}
+} // namespace fake_gpu
+
+extern "C" {
+cudaError_t cudaPeekAtLastError() {
+  return last_error;
+}
+cudaError_t cudaGetLastError() {
+  return std::exchange(last_error, cudaSuccess);
+}
+const char* cudaGetErrorString(cudaError_t) {
+  return "fake";
+}
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode*) {
+  return cudaSuccess;
+}
+cudaError_t cudaGetDevice(int* device) {
+  return *device = 0, cudaSuccess;
+}
+cudaError_t cudaGetDeviceCount(int* count) {
+  return *count = 1, cudaSuccess;
+}
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
+  std::strcpy(properties->name, "Fake GPU");
+  return cudaSuccess;
+}
+cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status) {
+  *status = fake_gpu::capturing ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+  return cudaSuccess;
+}
+cudaError_t cudaFuncGetName(const char** name, const void* kernel) {
+  *name = static_cast<const fake_gpu::Kernel*>(kernel)->symbol;
+  return cudaSuccess;
+}
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {
+  *attributes = {};
+  attributes->sharedSizeBytes = 48;
+  return cudaSuccess;
+}
+
+cudaError_t cudaMalloc(void** pointer, size_t bytes) {
+  return *pointer = std::malloc(bytes), cudaSuccess;
+}
+cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned) {
+  return cudaMalloc(pointer, bytes);
+}
+cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned) {
+  return cudaMalloc(pointer, bytes);
+}
+cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t) {
+  return cudaMalloc(pointer, bytes);
+}
+cudaError_t cudaMallocAsync_ptsz(void** pointer, size_t bytes, cudaStream_t) {
+  return cudaMalloc(pointer, bytes);
+}
+cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
+  *pitch = (width + 511) / 512 * 512;
+  return cudaMalloc(pointer, *pitch * height);
+}
+
+cudaError_t cudaMemsetAsync(void* memory, int value, size_t bytes, cudaStream_t stream) {
+  stream_of(stream).enqueue([=] { std::memset(memory, value, bytes); });
+  return cudaSuccess;
+}
+cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t bytes, size_t offset,
+                                    cudaMemcpyKind, cudaStream_t stream) {
+  stream_of(stream).enqueue(
+      [=] { std::memcpy(static_cast<char*>(const_cast<void*>(symbol)) + offset, from, bytes); });
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
+  *event = reinterpret_cast<cudaEvent_t>(new Event);
+  return cudaSuccess;
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  Event* const recorded = reinterpret_cast<Event*>(event);
+  recorded->done = false;
+  stream_of(stream).enqueue([=] { recorded->done = true; });
+  return cudaSuccess;
+}
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  return reinterpret_cast<Event*>(event)->done ? cudaSuccess : cudaErrorNotReady;
+}
+
+cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void**, size_t, cudaStream_t stream) {
+  if (block.x > 1024)
+    return remember(cudaErrorInvalidConfiguration);
+  ++fake_gpu::launches;
+  stream_of(stream).enqueue([=] { static_cast<const fake_gpu::Kernel*>(kernel)->run(grid, block); });
+  return cudaSuccess;
+}
+cudaError_t cudaLaunchKernel_ptsz(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared,
+                                  cudaStream_t stream) {
+  return cudaLaunchKernel(kernel, grid, block, arguments, shared, stream ? stream : cudaStreamPerThread);
+}
+cudaError_t cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                        size_t shared, cudaStream_t stream) {
+  return cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
+}
+cudaError_t cudaLaunchCooperativeKernel_ptsz(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                             size_t shared, cudaStream_t stream) {
+  return cudaLaunchKernel_ptsz(kernel, grid, block, arguments, shared, stream);
+}
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel, void** arguments) {
+  return cudaLaunchKernel(kernel, config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes,
+                          config->stream);
+}
+cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t* config, const void* kernel, void** arguments) {
+  return cudaLaunchKernel_ptsz(kernel, config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes,
+                               config->stream);
+}
+}

@@ -1,0 +1,94 @@
+// A program under the GPU back end's launch hook, on the fake device. What it does is its first argument;
+// prints "done" and exits with 0 where everything went as it should for the program.
+#include "runtime/gpu/launch_hook.h"
+#include "test/runtime/fake_gpu/fake_gpu.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <warplens/ring.h>
+
+using namespace warplens;
+
+extern "C" void __warplens_register_channel(const void* channel);
+
+namespace {
+
+ring::Channel module_channel; // as in gpu_probe.h
+const int registered = (__warplens_register_channel(&module_channel), 0);
+std::atomic<bool> host_is_ready = false;
+
+/// Each warp of each block stores `lines` times.
+void store(dim3 grid, dim3 block, unsigned lines) {
+  ring::Channel& channel = module_channel;
+  for (std::uint64_t id = 0; id < grid.x && channel.blocks != 0; ++id) {
+    ring::BlockBuffer* const buffer = ring::enter(&channel, id, block.x);
+    if (!buffer)
+      continue;
+    ring::Line line{.site = 5, .active = ~0u, .bytes = 4, .space = 1, .kind = 1};
+    for (unsigned count = 0; count < lines; ++count)
+      for (unsigned warp = 0; warp < block.x / 32; ++warp)
+        ring::push(buffer, warp, line);
+    ring::leave(buffer, block.x);
+  }
+}
+
+const fake_gpu::Kernel plain{"_Z5plainv", [](dim3 grid, dim3 block) { store(grid, block, 300); }};
+const fake_gpu::Kernel waiting{"_Z7waitingv", [](dim3 grid, dim3 block) {
+                                 store(grid, block, 3);
+                                 while (!host_is_ready)
+                                   std::this_thread::yield();
+                                 store(grid, block,
+                                       300); // more than a ring holds, and nobody drains any more
+                               }};
+
+bool launch(const fake_gpu::Kernel& kernel, unsigned blocks = 20, unsigned threads = 64,
+            cudaStream_t stream = nullptr) {
+  return __warplens_cudaLaunchKernel(&kernel, blocks, threads, nullptr, 0, stream) == cudaSuccess;
+}
+
+bool run(const std::string& what) {
+  cudaStream_t const other = reinterpret_cast<cudaStream_t>(0x10);
+  bool right = true;
+  if (what == "plain") {
+    void* memory = nullptr;
+    right &= __warplens_cudaMalloc(&memory, 4000) == cudaSuccess;
+    right &= launch(plain) && launch(plain);
+    const cudaLaunchConfig_t config{.gridDim = 20, .blockDim = 64, .dynamicSmemBytes = 0, .stream = other};
+    right &= __warplens_cudaLaunchKernelExC(&config, &plain, nullptr) == cudaSuccess;
+    right &= fake_gpu::launches == 3;
+  } else if (what == "capturing") {
+    fake_gpu::capturing = true;
+    right &= launch(plain);
+  } else if (what == "waits-for-host") {
+    right &= launch(waiting);
+    host_is_ready = true;
+    right &= launch(plain); // the abandoned kernel may still write to the channel: untraced
+  } else if (what == "waits-for-kernel") {
+    // Another thread's launch must get through while a traced kernel runs that waits for it.
+    const fake_gpu::Kernel releasing{"_Z9releasingv", [](dim3, dim3) { host_is_ready = true; }};
+    std::thread second([&] {
+      while (fake_gpu::launches == 0)
+        std::this_thread::yield();
+      right &= launch(releasing, 1, 32, other);
+      fake_gpu::synchronize(other);
+    });
+    right &= launch(waiting);
+    second.join();
+  } else if (what == "bad-launch") {
+    right &= !launch(plain, 1, 2000);
+    right &= cudaPeekAtLastError() == cudaErrorInvalidConfiguration;
+  }
+  fake_gpu::synchronize(nullptr);
+  fake_gpu::synchronize(other);
+  return right && module_channel.blocks == 0;
+}
+
+} // namespace
+
+int main(int, char** arguments) {
+  const bool right = run(arguments[1]);
+  std::puts(right ? "done" : "wrong");
+  std::exit(right ? 0 : 1);
+}

@@ -1,0 +1,85 @@
+// The GPU back end's launch hook over a fake CUDA runtime: what it traces, and that it never changes or hangs
+// the program.
+#include "support/process.h"
+#include "support/temporary.h"
+#include "test/catch.h"
+#include "trace/reader.h"
+
+using namespace warplens;
+
+namespace {
+
+struct Run {
+  Finished finished;
+  trace::Reader trace;
+};
+
+Run run_traced(const std::string& what) {
+  const TemporaryDirectory folder = std::move(*TemporaryDirectory::create());
+  const std::string path = (folder.path() / "t.trace").string();
+  auto finished = run({.arguments = {FAKE_GPU_PROGRAM, what},
+                       .environment = {{"WARPLENS_TRACE", path}, {"WARPLENS_STALL_SECONDS", "1"}},
+                       .capture_output = true});
+  REQUIRE(finished);
+  CAPTURE(finished->output);
+  CHECK(finished->exit_code == 0);
+  auto trace = trace::Reader::open(path);
+  REQUIRE(trace);
+  return {std::move(*finished), std::move(*trace)};
+}
+
+std::uint64_t count_lines(const trace::Reader& trace, std::uint32_t launch) {
+  std::uint64_t lines = 0;
+  REQUIRE(trace.for_each_access(launch,
+                                [&](std::uint64_t, std::uint32_t, const trace::WarpAccess&) { ++lines; }));
+  return lines;
+}
+
+} // namespace
+
+TEST_CASE("The first launch of a kernel is traced, all are counted") {
+  const Run done = run_traced("plain");
+  CHECK(done.finished.output == "done\n");
+  CHECK(done.trace.program().backend == "gpu");
+  CHECK(done.trace.program().device == "Fake GPU");
+  REQUIRE(done.trace.allocations().size() == 1);
+  CHECK(done.trace.allocations()[0].bytes == 4000);
+  REQUIRE(done.trace.launches().size() == 1);
+  const trace::Launch& launch = done.trace.launches()[0];
+  CHECK(launch.kernel == "plain");
+  CHECK(launch.blocks == 20);
+  CHECK(launch.static_shared_bytes == 48);
+  CHECK(count_lines(done.trace, 0) == 20 * 2 * 300);
+  REQUIRE(done.trace.end_of(0));
+  CHECK(done.trace.end_of(0)->complete);
+  REQUIRE(done.trace.kernel_launches().size() == 1);
+  CHECK(done.trace.kernel_launches()[0].launches == 3);
+}
+
+TEST_CASE("A captured launch is not traced") {
+  const Run done = run_traced("capturing");
+  CHECK(done.trace.launches().empty());
+  CHECK(done.trace.kernel_launches().size() == 1);
+}
+
+TEST_CASE("A kernel that waits for what the program does after the launch does not hang") {
+  const Run done = run_traced("waits-for-host");
+  CHECK(done.finished.output.find("warplens: no access of waiting came for 1 s") == 0);
+  REQUIRE_FALSE(done.trace.launches().empty());
+  CHECK(done.trace.launches()[0].kernel == "waiting");
+  CHECK_FALSE((done.trace.end_of(0) && done.trace.end_of(0)->complete));
+  CHECK(count_lines(done.trace, 0) == 20 * 2 * 3);
+}
+
+TEST_CASE("A kernel that waits for another kernel does not hang, and stays complete") {
+  const Run done = run_traced("waits-for-kernel");
+  CHECK(done.finished.output == "done\n");
+  REQUIRE(done.trace.launches().size() == 1);
+  CHECK(done.trace.end_of(0)->complete);
+  CHECK(count_lines(done.trace, 0) == 20 * 2 * 303);
+}
+
+TEST_CASE("A launch that CUDA refuses is refused with CUDA's error") {
+  const Run done = run_traced("bad-launch");
+  CHECK(done.finished.output == "done\n");
+}

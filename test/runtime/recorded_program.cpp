@@ -1,0 +1,96 @@
+// A program as the CPU back end would run it: a few launches whose blocks push lines. What it does is its
+// first argument; it always prints "done" and exits with 0 where it gets to its end.
+#include "runtime/host/recorder.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+using namespace warplens;
+
+namespace {
+
+const SiteRecord sites[] = {
+    {1001, "program.cu", 3, 5, "a[i]", 0, 1, 0, 4, 0, "a", nullptr, 0},
+    {1002, "program.cu", 3, 12, "b[i]", 1, 1, 0, 4, 0, "b", nullptr, 0},
+};
+const RegisterSites register_sites(sites, 2);
+const RegisterSites register_sites_again(sites, 2); // as a second object that includes the same header would
+
+void run_block(ring::Channel* channel, std::uint64_t block, std::uint64_t lines) {
+  ring::BlockBuffer* const buffer = ring::enter(channel, block, 64);
+  if (!buffer)
+    return;
+  for (std::uint64_t count = 0; count < lines; ++count)
+    for (std::uint32_t warp = 0; warp < 2; ++warp) {
+      ring::Line line{
+          .site = sites[count % 2].id, .active = 0xff, .bytes = 4, .space = 1, .kind = sites[count % 2].kind};
+      for (unsigned lane = 0; lane < 32; ++lane)
+        line.addresses[lane] = 0x1000 + block * 4096 + count * 128 + lane * 4;
+      ring::push(buffer, warp, line);
+    }
+  ring::leave(buffer, 64);
+}
+
+void launch(const char* symbol, std::uint64_t lines) {
+  runtime::Recorder& recorder = runtime::Recorder::instance();
+  trace::Launch launch;
+  launch.symbol = symbol;
+  launch.grid = {5, 2, 1};
+  launch.block = {64, 1, 1};
+  ring::Channel* const channel = recorder.begin_launch(launch);
+  if (!channel)
+    return;
+  std::vector<std::thread> workers;
+  for (std::uint64_t first = 0; first < 2; ++first)
+    workers.emplace_back([=] {
+      for (std::uint64_t block = first; block < 10; block += 2)
+        run_block(channel, block, lines);
+    });
+  for (std::thread& worker : workers)
+    worker.join();
+  recorder.end_launch(
+      {.launch = launch.id, .complete = true, .executed_accesses = 100, .probed_accesses = 99});
+}
+
+} // namespace
+
+int main(int, char** arguments) {
+  const std::string what = arguments[1];
+  runtime::Recorder::instance().note_allocation(0x1000, 40960, "a");
+  if (what == "endless") // until it is killed
+    for (;;)
+      launch("_Z5scaleIfEvPT_i", 1u << 20);
+  if (what == "conflict") {
+    const SiteRecord other{1001, "other.cu", 1, 1, "c[i]", 0, 1, 0, 4, 0, "c", nullptr, 0};
+    __warplens_register_sites(&other, 1);
+  }
+  launch("_Z5scaleIfEvPT_i", 300);
+  launch("_Z5scaleIfEvPT_i", 300);
+  if (what == "fork") {
+    if (fork() == 0) {
+      launch("_Z8of_childv", 300);
+      std::exit(0);
+    }
+    wait(nullptr);
+  }
+  if (what == "start-another") {
+    const std::string command = std::string(arguments[0]) + " plain > /dev/null";
+    if (std::system(command.c_str()) != 0)
+      return 1;
+  }
+  launch("plain_name", 20);
+  if (what == "exit-within-launch") {
+    trace::Launch unfinished;
+    unfinished.symbol = "unfinished";
+    unfinished.grid = {1, 1, 1};
+    unfinished.block = {64, 1, 1};
+    run_block(runtime::Recorder::instance().begin_launch(unfinished), 0, 10);
+  }
+  std::puts("done");
+  std::exit(what == "exit-code" ? 7 : 0);
+}

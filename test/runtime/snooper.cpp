@@ -1,0 +1,100 @@
+// The snooper: ends complete, or early for a reason that it tells, and never leaves a producer waiting.
+#include "runtime/host/snooper.h"
+
+#include "runtime/host/channel_memory.h"
+#include "test/catch.h"
+
+#include <thread>
+
+using namespace warplens;
+using namespace std::chrono_literals;
+using runtime::SnooperState;
+
+namespace {
+
+struct Fixture {
+  ring::Extent extent{.blocks = 1, .buffers = 1, .warps = 1, .capacity = 8, .first_choices = 1};
+  ring::HostMemory local{extent.local_bytes()}, shared{extent.shared_bytes()};
+  ring::Channel channel = ring::lay_out(extent, local.data(), shared.data());
+  std::uint64_t appended = 0, flushed = 0; // by the snooper's thread, read once it has ended
+  SnooperState told = SnooperState::running;
+
+  runtime::Sink sink(std::uint64_t room = ~std::uint64_t{0}) {
+    return {.append =
+                [this, room](std::uint64_t, std::uint32_t, std::span<const trace::WarpAccess> accesses) {
+                  appended += accesses.size();
+                  return appended <= room;
+                },
+            .flush = [this] { return ++flushed, true; },
+            .ended_early = [this](SnooperState state) { told = state; }};
+  }
+
+  void push(std::uint64_t lines) {
+    ring::BlockBuffer* const buffer = ring::enter(&channel, 0, 32);
+    ring::Line line{};
+    line.active = ~0u;
+    for (line.site = 1; line.site <= lines && buffer; ++line.site)
+      ring::push(buffer, 0, line);
+    if (buffer)
+      ring::leave(buffer, 32);
+  }
+};
+
+} // namespace
+
+TEST_CASE("finish() takes out everything") {
+  Fixture fixture;
+  runtime::Snooper snooper(fixture.channel, fixture.sink(), {});
+  fixture.push(1000);
+  CHECK(snooper.finish() == SnooperState::complete);
+  CHECK(fixture.appended == 1000);
+  CHECK(fixture.told == SnooperState::running);
+}
+
+TEST_CASE("What has come is flushed while the kernel runs") {
+  Fixture fixture;
+  runtime::Snooper snooper(fixture.channel, fixture.sink(), {.flush_interval = 5ms});
+  fixture.push(3);
+  std::this_thread::sleep_for(100ms);
+  snooper.abandon();
+  CHECK(fixture.flushed == 1);
+}
+
+TEST_CASE("A kernel from which nothing comes ends its tracing") {
+  Fixture fixture;
+  runtime::Snooper snooper(fixture.channel, fixture.sink(), {.stall = 30ms});
+  while (snooper.state() == SnooperState::running)
+    std::this_thread::sleep_for(1ms);
+  fixture.push(100); // eight fit: this returns because of the stop word only
+  CHECK(snooper.finish() == SnooperState::stalled);
+  CHECK(fixture.told == SnooperState::stalled);
+}
+
+TEST_CASE("A sink that takes no more ends the tracing") {
+  Fixture fixture;
+  runtime::Snooper snooper(fixture.channel, fixture.sink(20), {});
+  fixture.push(10000);
+  CHECK(snooper.finish() == SnooperState::sink_failed);
+  CHECK(fixture.appended < 10000);
+}
+
+TEST_CASE("The number of accesses is bounded") {
+  Fixture fixture;
+  runtime::Snooper snooper(fixture.channel, fixture.sink(), {.accesses = 50});
+  fixture.push(10000);
+  CHECK(snooper.finish() == SnooperState::limit_reached);
+  CHECK(fixture.appended >= 50);
+  CHECK(fixture.appended < 100);
+  CHECK(fixture.told == SnooperState::limit_reached);
+}
+
+TEST_CASE("abandon() frees producers that wait") {
+  Fixture fixture;
+  auto snooper =
+      std::make_unique<runtime::Snooper>(fixture.channel, fixture.sink(), runtime::SnooperLimits{});
+  std::thread producer([&] { fixture.push(3'000'000); });
+  std::this_thread::sleep_for(10ms);
+  CHECK(snooper->abandon() == SnooperState::abandoned);
+  producer.join();
+  CHECK(fixture.told == SnooperState::running);
+}

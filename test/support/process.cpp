@@ -1,0 +1,90 @@
+#include "support/process.h"
+
+#include "support/temporary.h"
+#include "test/catch.h"
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <thread>
+#include <unistd.h>
+
+using namespace warplens;
+
+TEST_CASE("a program's exit code, output and environment come through") {
+  const auto finished = run({.arguments = {"sh", "-c", "echo $WARPLENS_TEST; echo err >&2; exit 7"},
+                             .environment = {{"WARPLENS_TEST", "a b"}},
+                             .capture_output = true});
+  REQUIRE(finished);
+  CHECK(finished->exit_code == 7);
+  CHECK(finished->signal == 0);
+  CHECK(finished->output == "a b\nerr\n");
+}
+
+TEST_CASE("arguments reach the program as they are") {
+  const auto finished = run({.arguments = {"printf", "%s|", "a b", "", "$x;`y`"}, .capture_output = true});
+  REQUIRE(finished);
+  CHECK(finished->output == "a b||$x;`y`|");
+}
+
+TEST_CASE("a program starts in the folder it is told to") {
+  const auto finished = run({.arguments = {"pwd", "-P"}, .directory = "/usr", .capture_output = true});
+  REQUIRE(finished);
+  CHECK(finished->output == "/usr\n");
+  const auto nowhere = run({.arguments = {"pwd"}, .directory = "/nonexistent/folder"});
+  REQUIRE_FALSE(nowhere);
+  CHECK(nowhere.error().message == "cannot run pwd in /nonexistent/folder: no such folder");
+}
+
+TEST_CASE("what cannot be started is an error in one line") {
+  const auto missing = run({.arguments = {"warplens-no-such-program"}});
+  REQUIRE_FALSE(missing);
+  CHECK(missing.error().message ==
+        "cannot run warplens-no-such-program: no such program; is it installed and in PATH?");
+  const auto not_executable = run({.arguments = {"/etc/passwd"}});
+  REQUIRE_FALSE(not_executable);
+  CHECK(not_executable.error().message == "cannot run /etc/passwd: Permission denied");
+  CHECK_FALSE(run({}));
+}
+
+TEST_CASE("a program that a signal ends is told from one that exits") {
+  const auto finished = run({.arguments = {"sh", "-c", "kill -SEGV $$"}});
+  REQUIRE(finished);
+  CHECK(finished->signal == SIGSEGV);
+  CHECK(finished->exit_code == 128 + SIGSEGV);
+}
+
+TEST_CASE("more output than a pipe holds is captured whole") {
+  const auto finished = run({.arguments = {"head", "-c", "1000000", "/dev/zero"}, .capture_output = true});
+  REQUIRE(finished);
+  CHECK(finished->output.size() == 1000000);
+}
+
+TEST_CASE("signals are passed on to every child and leave us alive") {
+  const auto folder = TemporaryDirectory::create();
+  REQUIRE(folder);
+  std::atomic<int> ended{0};
+  auto wait_for_signal = [&](const std::string& name) {
+    const std::string started = quote({(folder->path() / name).string()});
+    const auto finished = run({.arguments = {"sh", "-c", "> " + started + "; exec sleep 60"}});
+    if (finished && finished->signal == SIGTERM)
+      ++ended;
+  };
+  std::thread first(wait_for_signal, "first"), second(wait_for_signal, "second");
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  auto have_started = [&] {
+    return std::filesystem::exists(folder->path() / "first") &&
+           std::filesystem::exists(folder->path() / "second");
+  };
+  while (!have_started() && std::chrono::steady_clock::now() < give_up)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  kill(getpid(), SIGTERM);
+  first.join();
+  second.join();
+  CHECK(ended == 2);
+}
+
+TEST_CASE("the folder of the running executable is where this test was built") {
+  CHECK(std::filesystem::exists(executable_directory() / "test_support"));
+}

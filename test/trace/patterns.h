@@ -1,0 +1,152 @@
+// Traces for the tests: known ones, random ones, and what a file of them takes.
+#pragma once
+
+#include "support/temporary.h"
+#include "test/catch.h"
+#include "trace/reader.h"
+#include "trace/writer.h"
+
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <tuple>
+
+namespace warplens::trace::test {
+
+struct Record {
+  std::uint64_t block = 0;
+  std::uint32_t warp = 0;
+  WarpAccess access;
+  friend bool operator==(const Record&, const Record&) = default;
+};
+
+inline std::filesystem::path scratch_file(const std::string& name) {
+  static TemporaryDirectory folder = TemporaryDirectory::create().value();
+  return folder.path() / name;
+}
+
+/// Stops the test with the error's own words.
+template <class T> decltype(auto) good(T&& expected) {
+  INFO((expected ? std::string() : expected.error().message));
+  REQUIRE(expected);
+  if constexpr (!std::is_same_v<std::decay_t<T>, Expected<void>>)
+    return std::move(*expected);
+}
+
+inline Program sample_program() {
+  return {"./spmv u 1024", "cpu", "A100"};
+}
+
+inline Site sample_site(std::uint64_t id) {
+  Site site;
+  site.id = id;
+  site.file = "spmv.cu";
+  site.line = 20 + static_cast<std::uint32_t>(id);
+  site.column = 7;
+  site.expression = "val[j]";
+  site.element_bytes = 4;
+  site.sequence = 2;
+  site.object = "val";
+  return site;
+}
+
+inline Launch sample_launch(std::uint32_t id, std::uint64_t blocks = 64) {
+  Launch launch;
+  launch.id = id;
+  launch.kernel = "spmv(int const*, float*)";
+  launch.symbol = "_Z4spmvPKiPf";
+  launch.grid = {static_cast<std::uint32_t>(blocks), 1, 1};
+  launch.block = {256, 1, 1};
+  launch.blocks = blocks;
+  return launch;
+}
+
+/// An access of 4 bytes a lane; `address(lane)` for each active lane.
+template <class Address>
+WarpAccess make_access(std::uint64_t site, std::uint32_t active, Address address,
+                       AccessKind kind = AccessKind::load) {
+  WarpAccess access{site, active, 4, Space::global, kind, {}};
+  for (unsigned lane = 0; lane < warp_lanes; ++lane)
+    if (active >> lane & 1)
+      access.addresses[lane] = address(lane);
+  return access;
+}
+
+/// Every shape an access can have: all kinds, spaces and masks, regular and wild addresses up to the ends of
+/// the address space.
+inline std::vector<Record> random_records(std::uint64_t seed, std::size_t count) {
+  std::mt19937_64 random(seed);
+  std::vector<Record> records;
+  Record record;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (random() % 4 == 0) {
+      record.block = random() % 8 == 0 ? random() : random() % 50;
+      record.warp = static_cast<std::uint32_t>(random() % 32);
+    }
+    const std::uint32_t masks[] = {~0u, ~0u, static_cast<std::uint32_t>(random()), 1u << random() % 32,
+                                   0x0000ffff};
+    const std::uint64_t base = random() % 8 == 0 ? random() : 0x7f0000000000 + random() % (1 << 24);
+    const std::uint64_t stride = random() % 3 == 0 ? random() : random() % 256;
+    const unsigned spread = random() % 65;
+    const auto pattern = random() % 3;
+    record.access = make_access(random() % 12, masks[random() % 5], [&](unsigned lane) {
+      const std::uint64_t noise = spread == 0 ? 0 : random() >> (64 - spread);
+      return pattern == 0 ? base + stride * lane : pattern == 1 ? base + noise : base - noise;
+    });
+    record.access.bytes = static_cast<std::uint16_t>(random() % 5 == 0 ? random() : 1u << random() % 5);
+    record.access.space = static_cast<Space>(random() % 5);
+    record.access.kind = static_cast<AccessKind>(random() % 4);
+    records.push_back(record);
+  }
+  return records;
+}
+
+/// Consecutive records of one warp in one call, as the runtime does.
+inline void append_all(Writer& writer, std::uint32_t launch, const std::vector<Record>& records) {
+  std::vector<WarpAccess> run;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    run.push_back(records[i].access);
+    const bool ends = i + 1 == records.size() || records[i + 1].block != records[i].block ||
+                      records[i + 1].warp != records[i].warp;
+    if (!ends)
+      continue;
+    good(writer.append(launch, records[i].block, records[i].warp, run));
+    run.clear();
+  }
+}
+
+inline std::vector<Record> read_all(const Reader& reader, std::uint32_t launch) {
+  std::vector<Record> records;
+  good(reader.for_each_access(launch, [&](std::uint64_t block, std::uint32_t warp, const WarpAccess& access) {
+    records.push_back({block, warp, access});
+  }));
+  return records;
+}
+
+/// A small complete trace with everything in it.
+inline void write_sample(const std::filesystem::path& path, std::uint64_t seed = 1, std::size_t count = 40) {
+  Writer writer = good(Writer::create(path, sample_program()));
+  const std::vector<Site> sites{sample_site(0), sample_site(1)};
+  good(writer.add_sites(sites));
+  good(writer.add_allocation({0x7f0000000000, 4096, "val"}));
+  for (std::uint32_t launch = 0; launch < 2; ++launch) {
+    good(writer.begin_launch(sample_launch(launch)));
+    append_all(writer, launch, random_records(seed + launch, count));
+    good(writer.end_launch({launch, true, count * 32, count * 32}));
+  }
+  const std::vector<KernelLaunches> counts{{"spmv(int const*, float*)", "_Z4spmvPKiPf", 5}};
+  good(writer.finish(counts));
+}
+
+using FileBytes = std::vector<char>;
+
+inline FileBytes file_bytes(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+inline void write_file(const std::filesystem::path& path, const FileBytes& bytes) {
+  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+} // namespace warplens::trace::test

@@ -1,0 +1,41 @@
+# Sourced by demo and check: finds or installs what building takes, configures and builds. Says what it does while it does it.
+
+say() { printf '\033[1m==>\033[0m %s\n' "$*" >&2; }
+stop() { printf 'warplens: %s\n' "$*" >&2; exit 1; }
+
+install_packages() {
+  local package missing=()
+  while read -r package; do
+    [[ -z $package || $package == \#* ]] && continue
+    [[ $(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")
+  done < tools/packages.txt
+  [[ ${#missing[@]} == 0 ]] && return
+  [[ $(id -u) == 0 ]] || stop "these packages are missing; as root: apt-get install ${missing[*]}"
+  say "installing ${#missing[@]} Debian packages: ${missing[*]}"
+  export DEBIAN_FRONTEND=noninteractive
+  apt-get update -q >&2 || stop "apt-get update failed: is the network up?"
+  apt-get install -q -y --no-install-recommends "${missing[@]}" >&2 || stop "apt-get could not install: ${missing[*]}"
+}
+
+find_toolkit() {
+  local root looked=()
+  for root in "${CUDA_PATH:-}" "${CUDA_HOME:-}" "$(dirname "$(dirname "$(readlink -f "$(command -v nvcc || echo /)")")")" /usr/local/cuda; do
+    [[ -z $root ]] && continue
+    [[ -x $root/bin/nvcc && -e $root/include/cuda_runtime.h ]] && return
+    looked+=("$root")
+  done
+  stop "no CUDA Toolkit in ${looked[*]}: install CUDA 13 from https://developer.nvidia.com/cuda-downloads (no GPU or driver is needed) or set CUDA_PATH"
+}
+
+# build FOLDER CMAKE-OPTIONS...
+build() {
+  local folder=$1
+  shift
+  if [[ ! -e $folder/build.ninja ]]; then
+    say "configuring $folder"
+    cmake -G Ninja -S . -B "$folder" "$@" > "$folder.log" 2>&1 || { cat "$folder.log" >&2; stop "configuring failed"; }
+    mv "$folder.log" "$folder/configure.log"
+  fi
+  say "building $folder"
+  NINJA_STATUS='[%f/%t %es] ' cmake --build "$folder" >&2 || stop "building failed"
+}

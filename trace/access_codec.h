@@ -1,0 +1,147 @@
+// How warp accesses become the payload of a chunk and come back. A chunk stands for itself: nothing is
+// carried over from the one before. docs/trace-format.md tells the layout; what both directions share is
+// here.
+#pragma once
+
+#include "support/expected.h"
+#include "trace/bytes.h"
+#include "trace/format.h"
+#include "trace/records.h"
+
+#include <array>
+#include <bit>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <new>
+#include <span>
+#include <vector>
+
+namespace warplens::trace {
+
+/// How the addresses of an access are told. `lanes_…`: one difference per active lane, to
+enum class AddressCode : std::uint8_t {
+  step = 0,            ///< all lanes moved by the same distance since their last addresses
+  affine = 1,          ///< base + stride × lane
+  lanes_own = 2,       ///< the lane's own last address,
+  lanes_neighbour = 3, ///< the active lane below, the lowest to its own last address,
+  lanes_reference = 4, ///< the first address seen at this shape in the chunk.
+};
+
+// The control byte of an access: bits 0-2 an AddressCode, bits 3-5 bytes per difference less one, bit 6 the
+// mask changed.
+inline constexpr unsigned width_shift = 3;
+inline constexpr unsigned changed_mask_bit = 1u << 6;
+
+/// The columns behind the table of shapes: like values lie together, which is what makes them compress.
+enum Column : std::size_t { runs, control, shape_indices, masks, scalars, planes, column_count = planes + 8 };
+
+/// What accesses have in common; named by its index in the chunk's table.
+struct Shape {
+  std::uint64_t site = 0;
+  std::uint16_t bytes = 0;
+  Space space = Space::global;
+  AccessKind kind = AccessKind::load;
+  friend bool operator==(const Shape&, const Shape&) = default;
+};
+
+using Lanes = std::array<std::uint64_t, warp_lanes>;
+
+/// Calls `act(lane)` for each active lane, lowest first.
+template <class Act> void for_each_lane(std::uint32_t active, Act act) {
+  for (; active; active &= active - 1)
+    act(static_cast<unsigned>(std::countr_zero(active)));
+}
+
+/// The last addresses of each (block, warp, shape), in a table of fixed size: who falls into the same slot
+/// shares it, which costs compression, never correctness, since both directions do the same.
+class LastAddresses {
+public:
+  LastAddresses() : slots_(static_cast<Slot*>(std::calloc(slot_count, sizeof(Slot)))) {
+    if (!slots_)
+      throw std::bad_alloc();
+  }
+
+  void start_chunk() {
+    ++chunk_;
+    shapes_.clear();
+  }
+  void add_shape() { shapes_.emplace_back(); }
+
+  /// What a shape's lanes accessed last in this warp; in a warp not seen yet, in any warp.
+  Lanes& of(std::uint64_t block, std::uint32_t warp, std::size_t shape) {
+    std::uint64_t hash = (block * 64 + warp) * max_shapes + shape;
+    hash *= 0x9e3779b97f4a7c15; // 2^64 / golden ratio: Fibonacci hashing
+    Slot& slot = slots_[hash >> (64 - slot_bits)];
+    if (slot.chunk != chunk_) {
+      slot.chunk = chunk_;
+      slot.lanes = shapes_[shape].lanes;
+    }
+    return slot.lanes;
+  }
+
+  /// The first address seen at the shape in this chunk; 0 before.
+  std::uint64_t reference(std::size_t shape) const { return shapes_[shape].reference; }
+
+  void remember(const WarpAccess& access, std::size_t shape, Lanes& last) {
+    ShapeState& state = shapes_[shape];
+    if (!state.seen && access.active) {
+      state.seen = true;
+      state.reference = access.addresses[static_cast<unsigned>(std::countr_zero(access.active))];
+      state.lanes.fill(state.reference);
+      last.fill(state.reference);
+    }
+    for_each_lane(access.active,
+                  [&](unsigned lane) { last[lane] = state.lanes[lane] = access.addresses[lane]; });
+  }
+
+private:
+  static constexpr unsigned slot_bits = 16;
+  static constexpr std::size_t slot_count = std::size_t{1} << slot_bits;
+  struct Slot {
+    std::uint64_t chunk = 0;
+    Lanes lanes;
+  };
+  struct ShapeState {
+    bool seen = false;
+    std::uint64_t reference = 0;
+    Lanes lanes{};
+  };
+  struct Free {
+    void operator()(Slot* slots) const { std::free(slots); }
+  };
+  std::unique_ptr<Slot[], Free>
+      slots_; // from calloc: the kernel gives zeroed pages only for slots that are used
+  std::vector<ShapeState> shapes_;
+  std::uint64_t chunk_ = 0;
+};
+
+class AccessEncoder {
+public:
+  AccessEncoder();
+  ~AccessEncoder();
+  AccessEncoder(const AccessEncoder&) = delete;
+  AccessEncoder& operator=(const AccessEncoder&) = delete;
+
+  void add(std::uint64_t block, std::uint32_t warp, const WarpAccess& access);
+  std::uint32_t records() const; ///< accesses added since the last take()
+  bool full() const;
+  /// The payload, column by column; starts afresh.
+  std::vector<Bytes> take();
+
+private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+class AccessDecoder {
+public:
+  using Visit = std::function<void(std::uint64_t block, std::uint32_t warp, const WarpAccess&)>;
+  /// The error is what is wrong with the payload; some accesses may have been visited by then.
+  Expected<void> decode(std::span<const std::uint8_t> payload, std::uint32_t records, const Visit& visit);
+
+private:
+  LastAddresses last_;
+};
+
+} // namespace warplens::trace

@@ -1,0 +1,63 @@
+// The trace file's layout in numbers; docs/trace-format.md tells it in full.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace warplens::trace {
+
+// As in PNG: a byte above 127, both kinds of line ends and a DOS end-of-file give away a file that was
+// treated as text.
+inline constexpr std::array<std::uint8_t, 8> file_magic{0x97, 'W', 'L', 'T', '\r', '\n', 0x1a, '\n'};
+inline constexpr std::uint32_t format_version = 1;
+inline constexpr std::size_t file_header_bytes = 16; ///< magic, version, four zero bytes
+
+inline constexpr std::uint32_t chunk_magic = 0x4b484357;   // "WCHK"
+inline constexpr std::uint32_t trailer_magic = 0x4c525457; // "WTRL"
+inline constexpr std::size_t chunk_header_bytes = 32;
+inline constexpr std::size_t trailer_bytes =
+    24; ///< magic, four zero bytes, offset of the index, checksum of these 16 bytes
+
+/// A chunk's payload before compression is at most this long, so that a reader knows what a damaged length
+/// can cost it.
+inline constexpr std::uint32_t max_chunk_bytes = 16u << 20;
+/// Payloads of all chunks but those of accesses together; they are kept in memory.
+inline constexpr std::uint64_t max_metadata_bytes = 64u << 20;
+inline constexpr std::uint64_t max_metadata_records = 4u << 20;
+/// The writer completes a chunk of accesses once its payload is this long, or has this many shapes.
+inline constexpr std::size_t full_chunk_bytes = 4u << 20;
+inline constexpr std::size_t max_shapes = 4096;
+
+enum class ChunkType : std::uint32_t {
+  program = 1,
+  sites = 2,
+  allocations = 3,
+  launch = 4,
+  accesses = 5,
+  launch_end = 6,
+  kernel_launches = 7,
+  index = 8,
+};
+
+/// What stands before each payload, all little-endian 32-bit numbers behind chunk_magic, in this order; then
+/// the checksum: the XXH64 of the stored payload, seeded with the XXH64 (seed 0) of the header's first 24
+/// bytes.
+struct ChunkHeader {
+  ChunkType type = ChunkType::program;
+  std::uint32_t launch = 0;       ///< of accesses and launch_end; else 0
+  std::uint32_t records = 0;      ///< how many accesses, sites, … the payload holds
+  std::uint32_t stored_bytes = 0; ///< as compressed by zstd
+  std::uint32_t raw_bytes = 0;
+  std::uint64_t checksum = 0;
+};
+
+/// One line of the index: a chunk and where it stands.
+struct IndexEntry {
+  ChunkType type = ChunkType::program;
+  std::uint32_t launch = 0;
+  std::uint32_t records = 0;
+  std::uint64_t offset = 0; ///< from the start of the file, in bytes
+};
+
+} // namespace warplens::trace

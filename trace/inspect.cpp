@@ -1,0 +1,161 @@
+#include "trace/inspect.h"
+
+#include <iterator>
+#include <ostream>
+#include <unordered_map>
+
+namespace warplens::trace {
+namespace {
+
+std::string text_of(const Dim3& dim) {
+  return fmt::format("{}x{}x{}", dim.x, dim.y, dim.z);
+}
+
+/// Names and expressions come from the traced program: nothing in them may end a line or steer the terminal.
+std::string printable(const std::string& text) {
+  std::string result;
+  for (const char c : text)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      result += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
+    else
+      result += c;
+  return result;
+}
+
+std::string place_of(const Site& site) {
+  return fmt::format("{}:{}:{}", printable(site.file), site.line, site.column);
+}
+
+template <class... Args> void line(std::ostream& out, fmt::format_string<Args...> text, Args&&... args) {
+  out << fmt::format(text, std::forward<Args>(args)...) << '\n';
+}
+
+} // namespace
+
+const char* name_of(AccessKind kind) {
+  switch (kind) {
+  case AccessKind::load: return "load";
+  case AccessKind::store: return "store";
+  case AccessKind::update: return "update";
+  case AccessKind::atomic: return "atomic";
+  }
+  return "?";
+}
+
+const char* name_of(Space space) {
+  switch (space) {
+  case Space::generic: return "generic";
+  case Space::global: return "global";
+  case Space::shared: return "shared";
+  case Space::local: return "local";
+  case Space::constant: return "constant";
+  }
+  return "?";
+}
+
+const char* name_of(CacheOperator cache_operator) {
+  switch (cache_operator) {
+  case CacheOperator::none: return "";
+  case CacheOperator::ca: return "ca";
+  case CacheOperator::cg: return "cg";
+  case CacheOperator::cs: return "cs";
+  case CacheOperator::lu: return "lu";
+  case CacheOperator::cv: return "cv";
+  case CacheOperator::wb: return "wb";
+  case CacheOperator::wt: return "wt";
+  case CacheOperator::nc: return "nc";
+  }
+  return "?";
+}
+
+void print_info(const Reader& reader, std::ostream& out) {
+  const Program& program = reader.program();
+  line(out, "program      {}", printable(program.name));
+  line(out, "back end     {}", printable(program.backend));
+  line(out, "device       {}", printable(program.device));
+  line(out, "state        {}",
+       reader.truncated() ? "cut short: it ends with its last complete chunk" : "complete");
+  std::uint64_t allocated = 0, accesses = 0;
+  for (const Allocation& allocation : reader.allocations())
+    allocated += allocation.bytes;
+  for (const Launch& launch : reader.launches())
+    accesses += reader.access_count(launch.id);
+  line(out, "sites        {}", reader.sites().size());
+  line(out, "allocations  {} ({} bytes)", reader.allocations().size(), allocated);
+  line(out, "accesses     {} by warps, in {} bytes of file ({:.2f} each)", accesses, reader.file_bytes(),
+       accesses ? static_cast<double>(reader.file_bytes()) / static_cast<double>(accesses) : 0.0);
+  line(out, "launches     {} traced", reader.launches().size());
+  for (const Launch& launch : reader.launches()) {
+    const auto end = reader.end_of(launch.id);
+    line(out, "  {}  {}  grid {}  block {}  blocks {} to {}  {} accesses  {}", launch.id,
+         printable(launch.kernel), text_of(launch.grid), text_of(launch.block), launch.first_block,
+         launch.first_block + launch.blocks - (launch.blocks ? 1 : 0), reader.access_count(launch.id),
+         !end            ? "no end"
+         : end->complete ? "complete"
+                         : "incomplete");
+  }
+  for (const KernelLaunches& kernel : reader.kernel_launches())
+    line(out, "launched     {} times {}", kernel.launches, printable(kernel.kernel));
+}
+
+Expected<void> dump(const Reader& reader, std::ostream& out) {
+  const Program& program = reader.program();
+  line(out, "program {} backend {} device {}", printable(program.name), printable(program.backend),
+       printable(program.device));
+  std::unordered_map<std::uint64_t, std::string> places;
+  for (const Site& site : reader.sites()) {
+    places.emplace(site.id, place_of(site));
+    std::string depends_on;
+    for (const std::uint64_t id : site.depends_on)
+      depends_on += fmt::format(" {:016x}", id);
+    line(out, "site {:016x} {} {} {} {} bytes operator {} sequence {} object {} depends on{} expression {}",
+         site.id, place_of(site), name_of(site.kind), name_of(site.space), site.element_bytes,
+         *name_of(site.cache_operator) ? name_of(site.cache_operator) : "none", site.sequence,
+         site.object.empty() ? "-" : printable(site.object), depends_on.empty() ? " none" : depends_on,
+         printable(site.expression));
+  }
+  for (const Allocation& allocation : reader.allocations())
+    line(out, "allocation {:x} {} bytes {}", allocation.address, allocation.bytes,
+         printable(allocation.label));
+
+  fmt::memory_buffer text; // one line, reused: an access at a time is all that is held
+  for (const Launch& launch : reader.launches()) {
+    line(out, "launch {} {} symbol {} grid {} block {} shared {}+{} registers {} first block {} blocks {}",
+         launch.id, printable(launch.kernel), printable(launch.symbol), text_of(launch.grid),
+         text_of(launch.block), launch.static_shared_bytes, launch.dynamic_shared_bytes,
+         launch.registers_per_thread, launch.first_block, launch.blocks);
+    auto print = [&](std::uint64_t block, std::uint32_t warp, const WarpAccess& access) {
+      if (!out)
+        return;
+      text.clear();
+      auto end = std::back_inserter(text);
+      fmt::format_to(end, "access {} {} {} {} {} {} ", launch.id, block, warp, name_of(access.kind),
+                     name_of(access.space), access.bytes);
+      const auto place = places.find(access.site);
+      place == places.end() ? fmt::format_to(end, "site {:016x}", access.site)
+                            : fmt::format_to(end, "{}", place->second);
+      fmt::format_to(end, " {:08x}", access.active);
+      for (unsigned lane = 0; lane < warp_lanes; ++lane)
+        if (access.active >> lane & 1)
+          fmt::format_to(end, " {:x}", access.addresses[lane]);
+      text.push_back('\n');
+      out.write(text.data(), static_cast<std::streamsize>(text.size()));
+    };
+    if (auto read = reader.for_each_access(launch.id, print); !read)
+      return read;
+    if (const auto end = reader.end_of(launch.id))
+      line(out, "end {} {} executed {} probed {}", launch.id, end->complete ? "complete" : "incomplete",
+           end->executed_accesses, end->probed_accesses);
+  }
+  for (const KernelLaunches& kernel : reader.kernel_launches())
+    line(out, "launched {} times {} symbol {}", kernel.launches, printable(kernel.kernel),
+         printable(kernel.symbol));
+  if (reader.truncated())
+    line(out, "cut short here");
+  out.flush();
+  if (!out)
+    return fail("cannot write the dump: the output does not take it");
+  return {};
+}
+
+} // namespace warplens::trace

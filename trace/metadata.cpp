@@ -1,0 +1,187 @@
+#include "trace/metadata.h"
+
+namespace warplens::trace {
+namespace {
+
+void put_dim3(Bytes& payload, const Dim3& dim) {
+  for (std::uint32_t number : {dim.x, dim.y, dim.z})
+    put_varint(payload, number);
+}
+
+Dim3 read_dim3(ByteReader& reader) {
+  Dim3 dim;
+  dim.x = reader.varint32();
+  dim.y = reader.varint32();
+  dim.z = reader.varint32();
+  return dim;
+}
+
+/// False where the number is none of the enumeration's.
+template <class Enumeration> bool read_enumeration(ByteReader& reader, Enumeration& value, Enumeration last) {
+  const std::uint8_t number = reader.byte();
+  value = static_cast<Enumeration>(number);
+  return number <= static_cast<std::uint8_t>(last);
+}
+
+bool read(ByteReader& reader, Program& program) {
+  program.name = reader.string();
+  program.backend = reader.string();
+  program.device = reader.string();
+  return true;
+}
+
+bool read(ByteReader& reader, Site& site) {
+  site.id = reader.fixed<std::uint64_t>();
+  site.file = reader.string();
+  site.line = reader.varint32();
+  site.column = reader.varint32();
+  site.expression = reader.string();
+  const bool known = read_enumeration(reader, site.kind, AccessKind::atomic) &&
+                     read_enumeration(reader, site.space, Space::constant) &&
+                     read_enumeration(reader, site.cache_operator, CacheOperator::nc);
+  site.element_bytes = reader.varint32();
+  site.sequence = reader.varint32();
+  const std::uint64_t count = reader.varint();
+  if (!known || count > reader.left() / sizeof(std::uint64_t))
+    return false;
+  for (std::uint64_t i = 0; i < count; ++i)
+    site.depends_on.push_back(reader.fixed<std::uint64_t>());
+  site.object = reader.string();
+  return true;
+}
+
+bool read(ByteReader& reader, Allocation& allocation) {
+  allocation.address = reader.fixed<std::uint64_t>();
+  allocation.bytes = reader.varint();
+  allocation.label = reader.string();
+  return true;
+}
+
+bool read(ByteReader& reader, Launch& launch) {
+  launch.id = reader.varint32();
+  launch.kernel = reader.string();
+  launch.symbol = reader.string();
+  launch.grid = read_dim3(reader);
+  launch.block = read_dim3(reader);
+  launch.static_shared_bytes = reader.varint32();
+  launch.dynamic_shared_bytes = reader.varint32();
+  launch.registers_per_thread = reader.varint32();
+  launch.first_block = reader.varint();
+  launch.blocks = reader.varint();
+  return true;
+}
+
+bool read(ByteReader& reader, LaunchEnd& end) {
+  end.launch = reader.varint32();
+  const std::uint8_t complete = reader.byte();
+  end.complete = complete == 1;
+  end.executed_accesses = reader.varint();
+  end.probed_accesses = reader.varint();
+  return complete <= 1;
+}
+
+bool read(ByteReader& reader, KernelLaunches& launches) {
+  launches.kernel = reader.string();
+  launches.symbol = reader.string();
+  launches.launches = reader.varint();
+  return true;
+}
+
+bool read(ByteReader& reader, IndexEntry& entry) {
+  entry.type = static_cast<ChunkType>(reader.varint32());
+  entry.launch = reader.varint32();
+  entry.records = reader.varint32();
+  entry.offset = reader.varint();
+  return true;
+}
+
+} // namespace
+
+void encode(Bytes& payload, const Program& program) {
+  put_string(payload, program.name);
+  put_string(payload, program.backend);
+  put_string(payload, program.device);
+}
+
+void encode(Bytes& payload, const Site& site) {
+  put_fixed(payload, site.id);
+  put_string(payload, site.file);
+  put_varint(payload, site.line);
+  put_varint(payload, site.column);
+  put_string(payload, site.expression);
+  payload.push_back(static_cast<std::uint8_t>(site.kind));
+  payload.push_back(static_cast<std::uint8_t>(site.space));
+  payload.push_back(static_cast<std::uint8_t>(site.cache_operator));
+  put_varint(payload, site.element_bytes);
+  put_varint(payload, site.sequence);
+  put_varint(payload, site.depends_on.size());
+  for (const std::uint64_t id : site.depends_on)
+    put_fixed(payload, id);
+  put_string(payload, site.object);
+}
+
+void encode(Bytes& payload, const Allocation& allocation) {
+  put_fixed(payload, allocation.address);
+  put_varint(payload, allocation.bytes);
+  put_string(payload, allocation.label);
+}
+
+void encode(Bytes& payload, const Launch& launch) {
+  put_varint(payload, launch.id);
+  put_string(payload, launch.kernel);
+  put_string(payload, launch.symbol);
+  put_dim3(payload, launch.grid);
+  put_dim3(payload, launch.block);
+  put_varint(payload, launch.static_shared_bytes);
+  put_varint(payload, launch.dynamic_shared_bytes);
+  put_varint(payload, launch.registers_per_thread);
+  put_varint(payload, launch.first_block);
+  put_varint(payload, launch.blocks);
+}
+
+void encode(Bytes& payload, const LaunchEnd& end) {
+  put_varint(payload, end.launch);
+  payload.push_back(end.complete);
+  put_varint(payload, end.executed_accesses);
+  put_varint(payload, end.probed_accesses);
+}
+
+void encode(Bytes& payload, const KernelLaunches& launches) {
+  put_string(payload, launches.kernel);
+  put_string(payload, launches.symbol);
+  put_varint(payload, launches.launches);
+}
+
+void encode(Bytes& payload, const IndexEntry& entry) {
+  put_varint(payload, static_cast<std::uint32_t>(entry.type));
+  put_varint(payload, entry.launch);
+  put_varint(payload, entry.records);
+  put_varint(payload, entry.offset);
+}
+
+template <class Record>
+Expected<void> decode(std::span<const std::uint8_t> payload, std::uint32_t count,
+                      std::vector<Record>& records) {
+  ByteReader reader(payload);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    Record record;
+    if (!read(reader, record))
+      return fail("record {} of a chunk has an impossible value", i);
+    if (!reader.ok())
+      return fail("a chunk states {} records and ends within record {}", count, i);
+    records.push_back(std::move(record));
+  }
+  if (!reader.at_end())
+    return fail("a chunk goes on behind its last record");
+  return {};
+}
+
+template Expected<void> decode(std::span<const std::uint8_t>, std::uint32_t, std::vector<Program>&);
+template Expected<void> decode(std::span<const std::uint8_t>, std::uint32_t, std::vector<Site>&);
+template Expected<void> decode(std::span<const std::uint8_t>, std::uint32_t, std::vector<Allocation>&);
+template Expected<void> decode(std::span<const std::uint8_t>, std::uint32_t, std::vector<Launch>&);
+template Expected<void> decode(std::span<const std::uint8_t>, std::uint32_t, std::vector<LaunchEnd>&);
+template Expected<void> decode(std::span<const std::uint8_t>, std::uint32_t, std::vector<KernelLaunches>&);
+template Expected<void> decode(std::span<const std::uint8_t>, std::uint32_t, std::vector<IndexEntry>&);
+
+} // namespace warplens::trace

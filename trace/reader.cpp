@@ -1,0 +1,232 @@
+#include "trace/reader.h"
+
+#include "trace/access_codec.h"
+#include "trace/chunk_file.h"
+#include "trace/metadata.h"
+
+#include <set>
+
+namespace warplens::trace {
+
+struct Reader::State {
+  explicit State(ChunkInput file) : input(std::move(file)) {}
+
+  ChunkInput input;
+  bool truncated = false;
+  std::vector<Program> programs;
+  std::vector<Site> sites;
+  std::vector<Allocation> allocations;
+  std::vector<Launch> launches;
+  std::vector<LaunchEnd> launch_ends;
+  std::vector<KernelLaunches> kernel_launches;
+  std::vector<IndexEntry> access_chunks;
+  std::set<std::uint32_t> launch_ids, ended_launches;
+  std::uint64_t metadata_bytes = 0, metadata_records = 0;
+
+  Expected<void> load_from_index(std::uint64_t index_offset);
+  Expected<void> load_by_scanning();
+  Expected<void> load_chunk(std::uint64_t offset, const ChunkHeader& header);
+  Expected<void> check_launches(std::uint64_t offset, const ChunkHeader& header);
+  /// A payload that is kept; there is a bound on all of them together.
+  Expected<Bytes> metadata_at(std::uint64_t offset, const ChunkHeader& header);
+};
+
+namespace {
+
+std::uint64_t end_of_chunk(std::uint64_t offset, const ChunkHeader& header) {
+  return offset + chunk_header_bytes + header.stored_bytes;
+}
+
+} // namespace
+
+Expected<Bytes> Reader::State::metadata_at(std::uint64_t offset, const ChunkHeader& header) {
+  metadata_bytes += header.raw_bytes;
+  metadata_records += header.records;
+  if (metadata_bytes > max_metadata_bytes || metadata_records > max_metadata_records)
+    return input.damage(offset, "more sites, allocations and launches than can be");
+  return input.payload_at(offset, header);
+}
+
+Expected<void> Reader::State::load_chunk(std::uint64_t offset, const ChunkHeader& header) {
+  if (programs.empty() != (header.type == ChunkType::program))
+    return input.damage(offset, "it names no program at its start, or several");
+  if (header.type == ChunkType::accesses) {
+    if (!launch_ids.count(header.launch))
+      return input.damage(offset, fmt::format("accesses of launch {}, which did not begin", header.launch));
+    access_chunks.push_back({header.type, header.launch, header.records, offset});
+    return {};
+  }
+  const auto payload = metadata_at(offset, header);
+  if (!payload)
+    return tl::unexpected(payload.error());
+  auto into = [&](auto& records) -> Expected<void> {
+    if (auto decoded = decode(*payload, header.records, records); !decoded)
+      return input.damage(offset, decoded.error().message);
+    return {};
+  };
+  Expected<void> loaded;
+  switch (header.type) {
+  case ChunkType::program: loaded = into(programs); break;
+  case ChunkType::sites: loaded = into(sites); break;
+  case ChunkType::allocations: loaded = into(allocations); break;
+  case ChunkType::launch: loaded = into(launches); break;
+  case ChunkType::launch_end: loaded = into(launch_ends); break;
+  case ChunkType::kernel_launches: loaded = into(kernel_launches); break;
+  case ChunkType::accesses:
+  case ChunkType::index: break;
+  }
+  if (!loaded)
+    return loaded;
+  return check_launches(offset, header);
+}
+
+Expected<void> Reader::State::check_launches(std::uint64_t offset, const ChunkHeader& header) {
+  if (header.type == ChunkType::launch &&
+      (header.records != 1 || !launch_ids.insert(launches.back().id).second))
+    return input.damage(offset, "a launch begins twice");
+  if (header.type == ChunkType::launch_end) {
+    if (header.records != 1 || !launch_ids.count(launch_ends.back().launch))
+      return input.damage(offset, "a launch ends that did not begin");
+    if (!ended_launches.insert(launch_ends.back().launch).second)
+      return input.damage(offset, "a launch ends twice");
+  }
+  return {};
+}
+
+Expected<void> Reader::State::load_from_index(std::uint64_t index_offset) {
+  std::vector<IndexEntry> index;
+  for (std::uint64_t offset = index_offset; !input.is_trailer(offset);) {
+    const auto header = input.header_at(offset);
+    if (!header)
+      return tl::unexpected(header.error());
+    if (header->type != ChunkType::index)
+      return input.damage(offset, "there is no index where the trailer says");
+    const auto payload = metadata_at(offset, *header);
+    if (!payload)
+      return tl::unexpected(payload.error());
+    if (auto decoded = decode(*payload, header->records, index); !decoded)
+      return input.damage(offset, decoded.error().message);
+    offset = end_of_chunk(offset, *header);
+  }
+  std::uint64_t expected_offset = file_header_bytes;
+  for (const IndexEntry& entry : index) {
+    if (entry.offset != expected_offset)
+      return input.damage(entry.offset, "the index does not name every chunk");
+    const auto header = input.header_at(entry.offset);
+    if (!header)
+      return tl::unexpected(header.error());
+    if (header->type != entry.type || header->launch != entry.launch || header->records != entry.records ||
+        end_of_chunk(entry.offset, *header) > index_offset)
+      return input.damage(entry.offset, "a chunk is not what the index says");
+    if (auto loaded = load_chunk(entry.offset, *header); !loaded)
+      return loaded;
+    expected_offset = end_of_chunk(entry.offset, *header);
+  }
+  if (expected_offset != index_offset)
+    return input.damage(expected_offset, "the index does not name every chunk");
+  return {};
+}
+
+Expected<void> Reader::State::load_by_scanning() {
+  truncated = true;
+  bool whole = false;
+  std::uint64_t offset = file_header_bytes;
+  while (input.size() - offset >= chunk_header_bytes) {
+    const auto header = input.header_at(offset);
+    if (!header)
+      return tl::unexpected(header.error());
+    if (!input.is_complete(offset, *header))
+      break;
+    // A kill leaves a chunk whole or short. Accesses are checked here too: their headers are all that counts
+    // them.
+    if (header->type == ChunkType::accesses)
+      if (auto payload = input.payload_at(offset, *header); !payload)
+        return tl::unexpected(payload.error());
+    if (auto loaded = load_chunk(offset, *header); !loaded)
+      return loaded;
+    offset = end_of_chunk(offset, *header);
+    whole = header->type == ChunkType::index && input.size() - offset == trailer_bytes;
+  }
+  if (whole)
+    return input.damage(offset, "there is no trailer behind the index");
+  if (programs.empty())
+    return input.cut_short();
+  return {};
+}
+
+Reader::Reader(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Reader::Reader(Reader&&) noexcept = default;
+Reader& Reader::operator=(Reader&&) noexcept = default;
+Reader::~Reader() = default;
+
+Expected<Reader> Reader::open(const std::filesystem::path& path) {
+  auto input = ChunkInput::open(path);
+  if (!input)
+    return tl::unexpected(input.error());
+  auto state = std::make_unique<State>(std::move(*input));
+  const auto index = state->input.index_offset();
+  if (!index)
+    return tl::unexpected(index.error());
+  if (auto loaded = *index ? state->load_from_index(*index) : state->load_by_scanning(); !loaded)
+    return tl::unexpected(loaded.error());
+  if (state->programs.size() != 1)
+    return state->input.damage(file_header_bytes, "it names no program at its start, or several");
+  return Reader(std::move(state));
+}
+
+bool Reader::truncated() const {
+  return state_->truncated;
+}
+const Program& Reader::program() const {
+  return state_->programs.front();
+}
+const std::vector<Site>& Reader::sites() const {
+  return state_->sites;
+}
+const std::vector<Allocation>& Reader::allocations() const {
+  return state_->allocations;
+}
+const std::vector<Launch>& Reader::launches() const {
+  return state_->launches;
+}
+const std::vector<KernelLaunches>& Reader::kernel_launches() const {
+  return state_->kernel_launches;
+}
+
+std::optional<LaunchEnd> Reader::end_of(std::uint32_t launch) const {
+  for (const LaunchEnd& end : state_->launch_ends)
+    if (end.launch == launch)
+      return end;
+  return std::nullopt;
+}
+
+std::uint64_t Reader::access_count(std::uint32_t launch) const {
+  std::uint64_t count = 0;
+  for (const IndexEntry& chunk : state_->access_chunks)
+    if (chunk.launch == launch)
+      count += chunk.records;
+  return count;
+}
+
+std::uint64_t Reader::file_bytes() const {
+  return state_->input.size();
+}
+
+Expected<void> Reader::for_each_access(std::uint32_t launch, const Visit& visit) const {
+  AccessDecoder decoder;
+  for (const IndexEntry& chunk : state_->access_chunks) {
+    if (chunk.launch != launch)
+      continue;
+    const auto header = state_->input.header_at(chunk.offset);
+    if (!header)
+      return tl::unexpected(header.error());
+    const auto payload = state_->input.payload_at(chunk.offset, *header);
+    if (!payload)
+      return tl::unexpected(payload.error());
+    if (auto decoded = decoder.decode(*payload, header->records, visit); !decoded)
+      return state_->input.damage(chunk.offset, decoded.error().message);
+  }
+  return {};
+}
+
+} // namespace warplens::trace

@@ -1,0 +1,98 @@
+// What a trace holds, in memory: the one contract between the runtime, which writes it, and the model, which
+// reads it. Nothing here knows of Clang or CUDA.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace warplens::trace {
+
+inline constexpr unsigned warp_lanes = 32;
+
+/// `update` is a read-modify-write by plain code (`a[i] += x`): a load, then a store of the same addresses.
+enum class AccessKind : std::uint8_t { load = 0, store = 1, update = 2, atomic = 3 };
+
+enum class Space : std::uint8_t { generic = 0, global = 1, shared = 2, local = 3, constant = 4 };
+
+/// PTX cache operators (PTX ISA, "Cache Operators"); `none` is the compiler's default, `nc` is ld.global.nc.
+enum class CacheOperator : std::uint8_t { none = 0, ca, cg, cs, lu, cv, wb, wt, nc };
+
+/// A place in the source that accesses memory. `id` is a hash of that place, stable between builds.
+struct Site {
+  std::uint64_t id = 0;
+  std::string file;         ///< as the user named it
+  std::uint32_t line = 0;   ///< 1-based
+  std::uint32_t column = 0; ///< 1-based
+  std::string expression;   ///< as written
+  AccessKind kind = AccessKind::load;
+  Space space = Space::generic; ///< what static analysis knows; each WarpAccess carries what was seen
+  std::uint32_t element_bytes = 0;
+  CacheOperator cache_operator = CacheOperator::none;
+  std::uint32_t sequence = 0; ///< scheduling sequence within its kernel (the paper's bulk scheduling)
+  std::vector<std::uint64_t> depends_on; ///< sites whose loaded values this site's address needs
+  std::string object;                    ///< name of the array, empty where there is none
+};
+
+struct Dim3 {
+  std::uint32_t x = 1, y = 1, z = 1;
+  std::uint64_t count() const { return std::uint64_t{x} * y * z; }
+};
+
+struct Program {
+  std::string name;    ///< as it was started
+  std::string backend; ///< "cpu" or "gpu"
+  std::string device;  ///< the device that the program saw
+};
+
+/// A range of device memory the program asked for.
+struct Allocation {
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+  std::string label;
+};
+
+/// One traced launch. Blocks are linear ids (x fastest); the snapshot is blocks [first_block, first_block +
+/// blocks).
+struct Launch {
+  std::uint32_t id = 0; ///< 0, 1, 2, … in trace order
+  std::string kernel;   ///< demangled
+  std::string symbol;   ///< mangled
+  Dim3 grid, block;
+  std::uint32_t static_shared_bytes = 0;
+  std::uint32_t dynamic_shared_bytes = 0;
+  std::uint32_t registers_per_thread = 0; ///< of the uninstrumented kernel; 0: not known
+  std::uint64_t first_block = 0;
+  std::uint64_t blocks = 0;
+};
+
+/// What is known once a traced launch has ended. A trace cut short lacks it.
+struct LaunchEnd {
+  std::uint32_t launch = 0;
+  bool complete = false; ///< every access of the snapshot's blocks was collected
+  std::uint64_t executed_accesses =
+      0; ///< lane-level memory accesses the back end saw executed in the snapshot; 0: it cannot see
+  std::uint64_t probed_accesses = 0; ///< how many of those had a probe
+};
+
+/// How often each kernel was launched in all, traced or not.
+struct KernelLaunches {
+  std::string kernel, symbol;
+  std::uint64_t launches = 0;
+};
+
+/// One execution of one site by one warp. Addresses of inactive lanes are 0. Addresses in shared memory are
+/// offsets into the block's shared memory; all others are as the device saw them.
+struct WarpAccess {
+  std::uint64_t site = 0;   ///< Site::id
+  std::uint32_t active = 0; ///< bit n: lane n takes part
+  std::uint16_t bytes = 0;  ///< per lane
+  Space space = Space::global;
+  AccessKind kind = AccessKind::load;
+  std::array<std::uint64_t, warp_lanes> addresses{};
+
+  friend bool operator==(const WarpAccess&, const WarpAccess&) = default;
+};
+
+} // namespace warplens::trace

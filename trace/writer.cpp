@@ -1,0 +1,183 @@
+#include "trace/writer.h"
+
+#include "trace/access_codec.h"
+#include "trace/chunk_file.h"
+#include "trace/metadata.h"
+
+#include <optional>
+#include <set>
+
+namespace warplens::trace {
+namespace {
+
+/// Metadata chunks are written once they are this long, so that a flush has little to do.
+constexpr std::size_t metadata_chunk_bytes = 1u << 20;
+
+} // namespace
+
+struct Writer::State {
+  explicit State(ChunkOutput file) : output(std::move(file)) {}
+
+  ChunkOutput output;
+  AccessEncoder encoder;
+  std::set<std::uint32_t> begun;
+  std::optional<std::uint32_t> encoded_launch; ///< whose accesses the encoder holds
+  Bytes allocations;
+  std::uint32_t allocation_count = 0;
+  std::uint64_t metadata_bytes = 0, metadata_records = 0;
+  std::vector<IndexEntry> index;
+  Expected<void> result; ///< the first failure, for ever after
+
+  Expected<void> write(ChunkType type, std::uint32_t launch, std::uint32_t records,
+                       std::span<const Bytes> payload) {
+    if (!result)
+      return result;
+    if (!output.is_open())
+      return result = fail("the trace is closed already");
+    if (type != ChunkType::accesses) {
+      metadata_bytes += payload.front().size();
+      metadata_records += records;
+    }
+    if (metadata_bytes > max_metadata_bytes || metadata_records > max_metadata_records)
+      return result = fail("the trace is full: it can have {} MiB or {} of sites, allocations and launches",
+                           max_metadata_bytes >> 20, max_metadata_records);
+    const auto offset = output.write(type, launch, records, payload);
+    if (!offset)
+      return result = tl::unexpected(offset.error());
+    index.push_back({type, launch, records, *offset});
+    return result;
+  }
+
+  Expected<void> write_allocations() {
+    if (allocation_count == 0)
+      return result;
+    const auto written = write(ChunkType::allocations, 0, allocation_count, {&allocations, 1});
+    allocations.clear();
+    allocation_count = 0;
+    return written;
+  }
+
+  Expected<void> write_accesses() {
+    if (encoder.records() == 0)
+      return result;
+    const std::uint32_t records = encoder.records();
+    const std::vector<Bytes> payload = encoder.take();
+    return write(ChunkType::accesses, *encoded_launch, records, payload);
+  }
+
+  Expected<void> flush() {
+    if (auto written = write_allocations(); !written)
+      return written;
+    return write_accesses();
+  }
+
+  /// One record with all before it.
+  template <class Record>
+  Expected<void> write_record(ChunkType type, std::uint32_t launch, const Record& record) {
+    if (auto flushed = flush(); !flushed)
+      return flushed;
+    Bytes payload;
+    encode(payload, record);
+    return write(type, launch, 1, {&payload, 1});
+  }
+
+  /// As many chunks as it takes.
+  template <class Record> Expected<void> write_records(ChunkType type, std::span<const Record> records) {
+    Bytes payload;
+    std::uint32_t count = 0;
+    for (const Record& record : records) {
+      encode(payload, record);
+      ++count;
+      if (payload.size() < metadata_chunk_bytes && &record != &records.back())
+        continue;
+      if (auto written = write(type, 0, count, {&payload, 1}); !written)
+        return written;
+      payload.clear();
+      count = 0;
+    }
+    return result;
+  }
+};
+
+Writer::Writer(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Writer::Writer(Writer&&) noexcept = default;
+Writer& Writer::operator=(Writer&&) noexcept = default;
+
+Writer::~Writer() {
+  if (state_ && state_->output.is_open())
+    (void)state_->flush();
+}
+
+Expected<Writer> Writer::create(const std::filesystem::path& path, const Program& program) {
+  auto output = ChunkOutput::create(path);
+  if (!output)
+    return tl::unexpected(output.error());
+  auto state = std::make_unique<State>(std::move(*output));
+  if (auto written = state->write_record(ChunkType::program, 0, program); !written)
+    return tl::unexpected(written.error());
+  return Writer(std::move(state));
+}
+
+Expected<void> Writer::add_sites(std::span<const Site> sites) {
+  return state_->write_records(ChunkType::sites, sites);
+}
+
+Expected<void> Writer::add_allocation(const Allocation& allocation) {
+  encode(state_->allocations, allocation);
+  ++state_->allocation_count;
+  return state_->allocations.size() < metadata_chunk_bytes ? state_->result : state_->write_allocations();
+}
+
+Expected<void> Writer::begin_launch(const Launch& launch) {
+  if (!state_->begun.insert(launch.id).second)
+    return fail("launch {} begins twice in the trace", launch.id);
+  return state_->write_record(ChunkType::launch, launch.id, launch);
+}
+
+Expected<void> Writer::append(std::uint32_t launch, std::uint64_t block, std::uint32_t warp,
+                              std::span<const WarpAccess> accesses) {
+  State& state = *state_;
+  if (launch != state.encoded_launch) {
+    if (auto written = state.write_accesses(); !written)
+      return written;
+    if (!state.begun.count(launch))
+      return fail("launch {} has accesses in the trace before it begins", launch);
+    state.encoded_launch = launch;
+  }
+  for (const WarpAccess& access : accesses) {
+    state.encoder.add(block, warp, access);
+    if (state.encoder.full())
+      if (auto written = state.write_accesses(); !written)
+        return written;
+  }
+  return state.result;
+}
+
+Expected<void> Writer::end_launch(const LaunchEnd& end) {
+  if (!state_->begun.count(end.launch))
+    return fail("launch {} ends in the trace before it begins", end.launch);
+  return state_->write_record(ChunkType::launch_end, end.launch, end);
+}
+
+Expected<void> Writer::flush() {
+  return state_->flush();
+}
+
+Expected<void> Writer::finish(std::span<const KernelLaunches> counts) {
+  State& state = *state_;
+  if (auto flushed = state.flush(); !flushed)
+    return flushed;
+  if (auto written = state.write_records(ChunkType::kernel_launches, counts); !written)
+    return written;
+  const std::vector<IndexEntry> index = state.index;
+  if (auto written = state.write_records(ChunkType::index, std::span(index)); !written)
+    return written;
+  const std::uint64_t index_offset = state.index[index.size()].offset;
+  if (auto written = state.output.write_trailer(index_offset); !written)
+    return state.result = written;
+  if (auto closed = state.output.close(); !closed)
+    return state.result = closed;
+  return {};
+}
+
+} // namespace warplens::trace

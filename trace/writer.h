@@ -1,0 +1,42 @@
+// Writes a trace file, chunk by chunk, so that a killed program leaves a readable trace up to its last
+// complete chunk.
+#pragma once
+
+#include "support/expected.h"
+#include "trace/records.h"
+
+#include <filesystem>
+#include <memory>
+#include <span>
+
+namespace warplens::trace {
+
+/// Not thread-safe: one thread at a time calls it. Any failed write is remembered and returned by every later
+/// call.
+class Writer {
+public:
+  static Expected<Writer> create(const std::filesystem::path& path, const Program& program);
+  Writer(Writer&&) noexcept;
+  Writer& operator=(Writer&&) noexcept;
+  ~Writer(); ///< closes without a footer if finish() was not called
+
+  Expected<void> add_sites(std::span<const Site> sites);
+  Expected<void> add_allocation(const Allocation& allocation);
+  Expected<void> begin_launch(const Launch& launch);
+  /// Appends to the warp's stream, in program order within (launch, block, warp). `warp` is the index within
+  /// the block.
+  Expected<void> append(std::uint32_t launch, std::uint64_t block, std::uint32_t warp,
+                        std::span<const WarpAccess> accesses);
+  Expected<void> end_launch(const LaunchEnd& end);
+  /// Completes the current chunk, so that all appended so far survives a kill.
+  Expected<void> flush();
+  /// Writes the launch counts and the footer index, and closes.
+  Expected<void> finish(std::span<const KernelLaunches> counts);
+
+private:
+  struct State;
+  explicit Writer(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+} // namespace warplens::trace
