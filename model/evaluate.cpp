@@ -134,6 +134,7 @@ Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vect
   KernelResult result;
   result.name = launch.kernel;
   result.gpu = gpu.id;
+  result.gpu_validated = gpu.validated;
   result.grid = launch.grid;
   result.block = launch.block;
   result.occupancy = {occupied->blocks_per_sm, occupied->warps_per_sm, occupied->limited_by};

@@ -47,6 +47,8 @@ private:
   void print(const KernelResult& kernel) {
     line("");
     line(style_.bold(cut("── " + printable(kernel.name) + " on " + printable(kernel.gpu), width_)));
+    if (kernel.gpu_validated)
+      field("model", *kernel.gpu_validated ? "validated on this GPU" : "not validated on this GPU");
     about(kernel);
     line("");
     totals(kernel.totals);

@@ -208,6 +208,8 @@ void read(const Node& node, Totals& target) {
 void read(const Node& node, KernelResult& target) {
   node["name"].read(target.name);
   node["gpu"].read(target.gpu);
+  if (node.has("gpu_validated"))
+    node["gpu_validated"].read(target.gpu_validated.emplace());
   read(node["grid"], target.grid);
   read(node["block"], target.block);
   node["launches"].read(target.launches);

@@ -46,6 +46,7 @@ struct Totals {
 
 struct KernelResult {
   std::string name, gpu;
+  std::optional<bool> gpu_validated; ///< has the model of this GPU been held against measurements on one?
   trace::Dim3 grid, block;
   std::uint64_t launches = 0; ///< of this kernel in the whole run
   struct {

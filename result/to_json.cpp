@@ -93,6 +93,8 @@ Json to_json(const KernelResult& kernel) {
   Json json;
   json["name"] = kernel.name;
   json["gpu"] = kernel.gpu;
+  if (kernel.gpu_validated)
+    json["gpu_validated"] = *kernel.gpu_validated;
   json["grid"] = {kernel.grid.x, kernel.grid.y, kernel.grid.z};
   json["block"] = {kernel.block.x, kernel.block.y, kernel.block.z};
   json["launches"] = kernel.launches;

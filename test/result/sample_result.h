@@ -55,6 +55,7 @@ inline Result sample_result() {
   KernelResult kernel;
   kernel.name = "spmv(int const*, int const*, float const*, float const*, float*)";
   kernel.gpu = "Tesla C2050";
+  kernel.gpu_validated = false;
   kernel.grid = {512, 1, 1};
   kernel.block = {256, 1, 1};
   kernel.launches = 3;
