@@ -31,11 +31,8 @@ find_toolkit() {
 build() {
   local folder=$1
   shift
-  if [[ ! -e $folder/build.ninja ]]; then
-    say "configuring $folder"
-    cmake -G Ninja -S . -B "$folder" "$@" > "$folder.log" 2>&1 || { cat "$folder.log" >&2; stop "configuring failed"; }
-    mv "$folder.log" "$folder/configure.log"
-  fi
   say "building $folder"
+  mkdir -p "$folder"
+  cmake -G Ninja -S . -B "$folder" "$@" > "$folder/configure.log" 2>&1 || { cat "$folder/configure.log" >&2; stop "configuring failed"; }
   NINJA_STATUS='[%f/%t %es] ' cmake --build "$folder" >&2 || stop "building failed"
 }
