@@ -159,37 +159,62 @@ template <class Real> Real integral_power(Real base, int exponent) {
 
 extern "C" {
 
+// clang-format off
 UNARY(acos, std::acos(x))
 UNARY(acosh, std::acosh(x))
-UNARY(asin, std::asin(x)) UNARY(asinh, std::asinh(x)) UNARY(atan, std::atan(x)) UNARY(atanh, std::atanh(x))
-    UNARY(cos, std::cos(x)) UNARY(cosh, std::cosh(x)) UNARY(sin, std::sin(x)) UNARY(sinh, std::sinh(x)) UNARY(
-        tan, std::tan(x)) UNARY(tanh, std::tanh(x)) UNARY(cospi, cosine_of_pi(x)) UNARY(sinpi, sine_of_pi(x))
-        UNARY(exp, std::exp(x)) UNARY(exp2, std::exp2(x)) UNARY(expm1, std::expm1(x)) UNARY(log, std::log(x))
-            UNARY(log2, std::log2(x)) UNARY(log10, std::log10(x)) UNARY(log1p, std::log1p(x))
-                UNARY(logb, std::logb(x)) UNARY(sqrt, std::sqrt(x)) UNARY(cbrt, std::cbrt(x))
-                    UNARY(ceil, std::ceil(x)) UNARY(floor, std::floor(x)) UNARY(trunc, std::trunc(x))
-                        UNARY(round, std::round(x)) UNARY(rint, std::nearbyint(x)) UNARY(nearbyint,
-                                                                                         std::nearbyint(x))
-                            UNARY(fabs, std::abs(x)) UNARY(erf, std::erf(x)) UNARY(erfc, std::erfc(x))
-                                UNARY(erfinv, inverse_erf(x)) UNARY(erfcinv, inverse_erfc(x))
-                                    UNARY(erfcx, scaled_erfc(x)) UNARY(normcdf, normal_distribution(x))
-                                        UNARY(normcdfinv,
-                                              inverse_normal_distribution(x)) UNARY(tgamma, std::tgamma(x))
-                                            UNARY(cyl_bessel_i0,
-                                                  bessel_i(0, x)) UNARY(cyl_bessel_i1, bessel_i(1, x))
+UNARY(asin, std::asin(x))
+UNARY(asinh, std::asinh(x))
+UNARY(atan, std::atan(x))
+UNARY(atanh, std::atanh(x))
+UNARY(cos, std::cos(x))
+UNARY(cosh, std::cosh(x))
+UNARY(sin, std::sin(x))
+UNARY(sinh, std::sinh(x))
+UNARY( tan, std::tan(x))
+UNARY(tanh, std::tanh(x))
+UNARY(cospi, cosine_of_pi(x))
+UNARY(sinpi, sine_of_pi(x))
+UNARY(exp, std::exp(x))
+UNARY(exp2, std::exp2(x))
+UNARY(expm1, std::expm1(x))
+UNARY(log, std::log(x))
+UNARY(log2, std::log2(x))
+UNARY(log10, std::log10(x))
+UNARY(log1p, std::log1p(x))
+UNARY(logb, std::logb(x))
+UNARY(sqrt, std::sqrt(x))
+UNARY(cbrt, std::cbrt(x))
+UNARY(ceil, std::ceil(x))
+UNARY(floor, std::floor(x))
+UNARY(trunc, std::trunc(x))
+UNARY(round, std::round(x))
+UNARY(rint, std::nearbyint(x))
+UNARY(nearbyint, std::nearbyint(x))
+UNARY(fabs, std::abs(x))
+UNARY(erf, std::erf(x))
+UNARY(erfc, std::erfc(x))
+UNARY(erfinv, inverse_erf(x))
+UNARY(erfcinv, inverse_erfc(x))
+UNARY(erfcx, scaled_erfc(x))
+UNARY(normcdf, normal_distribution(x))
+UNARY(normcdfinv, inverse_normal_distribution(x))
+UNARY(tgamma, std::tgamma(x))
+UNARY(cyl_bessel_i0, bessel_i(0, x))
+UNARY(cyl_bessel_i1, bessel_i(1, x))
 
-                                                BINARY(atan2,
-                                                       std::atan2(x, y)) BINARY(pow, std::pow(x, y))
-                                                    BINARY(fmod, std::fmod(x, y)) BINARY(remainder,
-                                                                                         std::remainder(x, y))
-                                                        BINARY(fdim, std::fdim(x, y)) BINARY(fmin,
-                                                                                             smaller(x, y))
-                                                            BINARY(fmax, larger(x, y))
-                                                                BINARY(copysign, std::copysign(x, y))
-                                                                    BINARY(nextafter, std::nextafter(x, y))
-                                                                        BINARY(hypot, std::hypot(x, y))
+BINARY(atan2, std::atan2(x, y))
+BINARY(pow, std::pow(x, y))
+BINARY(fmod, std::fmod(x, y))
+BINARY(remainder, std::remainder(x, y))
+BINARY(fdim, std::fdim(x, y))
+BINARY(fmin, smaller(x, y))
+BINARY(fmax, larger(x, y))
+BINARY(copysign, std::copysign(x, y))
+BINARY(nextafter, std::nextafter(x, y))
+BINARY(hypot, std::hypot(x, y))
+// clang-format on
 
-                                                                            double __nv_exp10(double x) {
+double __nv_exp10(double x) {
   return exp10(x);
 }
 float __nv_exp10f(float x) {
