@@ -112,6 +112,11 @@ private:
                    printable(worst.site.expression),
                width_));
       line(cut("         " + verdict_on(worst), width_));
+      for (const SiteResult* other : costly->sites)
+        if (other != &worst && is_wasteful(*other))
+          line(cut(
+              fmt::format("         {}  {}", cut(printable(other->site.expression), 40), verdict_on(*other)),
+              width_));
     }
   }
 

@@ -38,14 +38,15 @@ std::optional<std::string> on_locality(const SiteResult& site) {
       return fmt::format("poor locality: {} % of its sectors come from DRAM", percent(beyond_l2));
     if (beyond_l1 >= notable_miss_share)
       return fmt::format("poor L1 locality: {} % of its sectors come from L2 or DRAM", percent(beyond_l1));
-  } else if (site.l2_hit_rate && 1 - site.l2_hit_rate->mean >= notable_miss_share) {
-    return fmt::format("poor L2 locality: {} % of its sectors go on to DRAM",
-                       percent(1 - site.l2_hit_rate->mean));
   }
   return std::nullopt;
 }
 
 std::string fine(const SiteResult& site) {
+  // A store that is new to the L2 need not be at fault: each sector has to be written once.
+  if (site.site.kind == trace::AccessKind::store && site.l2_hit_rate)
+    return fmt::format("fine: {} sectors per request, {} % of them in L2 already",
+                       ratio(site.sectors_per_request), percent(site.l2_hit_rate->mean));
   if (site.l1_hit_rate)
     return fmt::format("fine: {} % L1 hits", percent(site.l1_hit_rate->mean));
   if (site.l2_hit_rate)
@@ -61,6 +62,10 @@ std::optional<double> needed_sectors_per_request(const SiteResult& site) {
   const double bytes_per_request =
       static_cast<double>(*site.bytes_used) / static_cast<double>(site.executions);
   return std::max(1.0, std::ceil(bytes_per_request / sector_bytes));
+}
+
+bool is_wasteful(const SiteResult& site) {
+  return on_conflicts(site).has_value() || on_coalescing(site).has_value();
 }
 
 std::string verdict_on(const SiteResult& site) {

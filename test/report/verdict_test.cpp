@@ -31,10 +31,12 @@ TEST_CASE("verdicts follow from the figures") {
   CHECK(verdict_on(scattered) == "uncoalesced: 32.0 sectors per request where 4.00 would do");
 
   SiteResult store = coalesced(0, 0.25);
+  store.site.kind = trace::AccessKind::store;
   store.l1_hit_rate.reset();
-  CHECK(verdict_on(store) == "poor L2 locality: 75.0 % of its sectors go on to DRAM");
-  store.l2_hit_rate = test::statistic(0.75, 0);
-  CHECK(verdict_on(store) == "fine: 75.0 % L2 hits");
+  CHECK(verdict_on(store) == "fine: 4.00 sectors per request, 25.0 % of them in L2 already");
+  SiteResult atomic = store;
+  atomic.site.kind = trace::AccessKind::atomic;
+  CHECK(verdict_on(atomic) == "fine: 25.0 % L2 hits");
 
   SiteResult shared = test::site(2, 1, 1, "tile[i]", "tile");
   shared.executions = 5;

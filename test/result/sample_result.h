@@ -97,9 +97,9 @@ inline Result sample_result() {
   SiteResult vector = site(0x30, 13, 17, "y[indices[j]]", "y");
   vector.executions = 380000;
   vector.active_lanes = 28.5;
-  vector.sectors_per_request = 3.25;
+  vector.sectors_per_request = 26;
   vector.bytes_used = 380000ull * 114;
-  vector.bytes_moved = 380000ull * 104;
+  vector.bytes_moved = 380000ull * 26 * 32;
   vector.l1_hit_rate = statistic(0.125, 0.001);
   vector.l2_hit_rate = statistic(0.1, 0.001);
   vector.latency_ns = statistic(512, 0.5);
