@@ -24,6 +24,15 @@ Position position_of(const llvm::DILocation& location) {
           location.getColumn()};
 }
 
+Position position_of(const clang::ASTContext& context, clang::SourceLocation place) {
+  const clang::SourceManager& sources = context.getSourceManager();
+  const clang::PresumedLoc presumed = sources.getPresumedLoc(sources.getExpansionLoc(place));
+  if (presumed.isInvalid())
+    return {};
+  return {canonical_file(presumed.getFilename(), sources.getFileManager().getFileSystemOpts().WorkingDir),
+          presumed.getLine(), presumed.getColumn()};
+}
+
 void DebugPositions::visit(const clang::Stmt* statement) {
   if (!statement || llvm::isa<clang::LambdaExpr>(statement)) // a lambda's body is a function of its own
     return;
@@ -69,14 +78,7 @@ Position DebugPositions::of(const MemoryOperation& operation) {
   const clang::Expr* place = operation.place->IgnoreParens();
   const auto& known = operation.through_pointer ? calls_ : accesses_;
   const auto found = known.find(place);
-  const clang::SourceManager& sources = context_.getSourceManager();
-  const clang::SourceLocation location =
-      sources.getExpansionLoc(found == known.end() ? place->getExprLoc() : found->second);
-  const clang::PresumedLoc presumed = sources.getPresumedLoc(location);
-  if (presumed.isInvalid())
-    return {};
-  return {canonical_file(presumed.getFilename(), sources.getFileManager().getFileSystemOpts().WorkingDir),
-          presumed.getLine(), presumed.getColumn()};
+  return position_of(context_, found == known.end() ? place->getExprLoc() : found->second);
 }
 
 } // namespace warplens::analysis

@@ -25,6 +25,9 @@ std::string canonical_file(const std::string& file, const std::string& directory
 /// Of a location in a module's debug information, without what it is inlined into.
 Position position_of(const llvm::DILocation& location);
 
+/// Of a place in the AST, as Clang writes it into the debug information: of a macro the invocation.
+Position position_of(const clang::ASTContext& context, clang::SourceLocation place);
+
 /// Tells where Clang puts the instructions of source-level accesses in the debug information: a load at the
 /// expression that names the place (for members: at the member's name; for `*p`: at the star), stores and
 /// updates at the operator, copies of objects at the operator or where the construction begins, atomics and

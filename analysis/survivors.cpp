@@ -3,10 +3,11 @@
 #include "analysis/access_instructions.h"
 #include "analysis/optimise.h"
 
+#include <algorithm>
+#include <iterator>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
-#include <optional>
 
 namespace warplens::analysis {
 
@@ -49,12 +50,17 @@ public:
         place.stored.written |= stored;
         place.any.written = true;
       }
-      const llvm::Loop* loop = loops.getLoopFor(instruction.getParent());
-      const llvm::DILocation* start = loop ? start_of(*loop) : nullptr;
-      const std::optional<Position> written_in = start ? std::optional(position_of(*start)) : std::nullopt;
+      std::vector<Position> written_in;
+      for (const llvm::Loop* loop = loops.getLoopFor(instruction.getParent()); loop;
+           loop = loop->getParentLoop()) {
+        const llvm::DILocation* start = start_of(*loop);
+        if (!start)
+          break;
+        written_in.push_back(position_of(*start));
+      }
       const auto [known, is_new] = loops_.try_emplace(position, written_in);
       if (!is_new && known->second != written_in)
-        known->second.reset(); // a macro with and without a loop: take no decision by it
+        known->second.clear(); // a macro with and without a loop: take no decision by it
     }
   }
 
@@ -81,13 +87,19 @@ public:
         if (const llvm::DILocation* start = start_of(*loop))
           around.emplace(position_of(*start), start->getInlinedAt());
       for (const llvm::DILocation* level = innermost; level; level = level->getInlinedAt()) {
-        const bool outside = is_outside(level, present, around);
+        const auto outside = out_of(level, present, around);
+        const auto note = [&outside](Survivors::Seen& seen) {
+          if (outside)
+            seen.note_outside(*outside);
+          else
+            seen.in_place = true;
+        };
         Survivors::Place& place = places_[position_of(*level)];
         if (level == innermost && access.read)
-          (outside ? place.read.outside : place.read.in_place) = true;
+          note(place.read);
         if (level == innermost && access.written)
-          (outside ? place.stored.outside : place.stored.in_place) = true;
-        (outside ? place.any.outside : place.any.in_place) = true;
+          note(place.stored);
+        note(place.any);
       }
     }
   }
@@ -114,27 +126,44 @@ public:
     }
   }
 
+  void note_loops() {
+    for (auto& [position, place] : places_)
+      if (const auto found = loops_.find(position); found != loops_.end())
+        place.loops = found->second;
+  }
+
 private:
-  /// Whether the innermost loop that the access was written in, in its own function or in one that it was
-  /// inlined into, is still there and the access is not in it.
-  bool is_outside(const llvm::DILocation* level, const std::set<LoopCopy>& present,
-                  const std::set<LoopCopy>& around) const {
-    for (; level; level = level->getInlinedAt()) {
+  /// The loops of its function that the access was written in and that are still there, but not around it.
+  /// Absent where the innermost loop around it, in its own function or in one that it was inlined into, is
+  /// not one of those.
+  std::optional<std::set<Position>> out_of(const llvm::DILocation* own, const std::set<LoopCopy>& present,
+                                           const std::set<LoopCopy>& around) const {
+    for (const llvm::DILocation* level = own; level; level = level->getInlinedAt()) {
       const auto found = loops_.find(position_of(*level));
-      if (found == loops_.end() || !found->second)
+      if (found == loops_.end() || found->second.empty())
         continue;
-      const LoopCopy written_in{*found->second, level->getInlinedAt()};
-      return present.contains(written_in) && !around.contains(written_in);
+      const auto left = [&](const Position& loop) {
+        const LoopCopy copy{loop, level->getInlinedAt()};
+        return present.contains(copy) && !around.contains(copy);
+      };
+      if (!left(found->second.front()))
+        return std::nullopt;
+      std::set<Position> loops;
+      if (level == own)
+        std::copy_if(found->second.begin(), found->second.end(), std::inserter(loops, loops.end()), left);
+      return loops;
     }
-    return false;
+    return std::nullopt;
   }
 
   static bool take_over(const Survivors::Place& from, Survivors::Place& to) {
     bool changed = false;
     const auto take = [&](const Survivors::Seen& source, Survivors::Seen& target) {
-      changed |= (source.in_place && !target.in_place) || (source.outside && !target.outside);
+      const Survivors::Seen before = target;
       target.in_place |= source.in_place;
-      target.outside |= source.outside;
+      if (source.outside)
+        target.note_outside(*source.outside);
+      changed |= target.in_place != before.in_place || target.outside != before.outside;
     };
     take(from.read, to.read);
     take(from.stored, to.stored);
@@ -143,7 +172,8 @@ private:
   }
 
   std::map<Position, Survivors::Place>& places_;
-  std::map<Position, std::optional<Position>> loops_; // by access or call: where its innermost loop starts
+  std::map<Position, std::vector<Position>>
+      loops_; // by access or call: where its loops start, innermost first
   bool lost_read_ = false, lost_written_ = false;
 };
 
@@ -163,7 +193,26 @@ Expected<Survivors> Survivors::compile(const std::vector<std::string>& arguments
       collector.note_left(function);
   collector.note_merged(merged);
   collector.keep_what_may_be_lost();
+  collector.note_loops();
   return survivors;
+}
+
+void Survivors::Seen::note_outside(const std::set<Position>& loops) {
+  if (outside)
+    std::erase_if(*outside, [&](const Position& loop) { return !loops.contains(loop); });
+  else
+    outside = loops;
+}
+
+Survival Survivors::judge(const Place& place, const Seen& seen, AccessKind kind) {
+  Survival survival{seen.in_place || seen.outside || !seen.written, seen.outside && !seen.in_place, kind};
+  if (survival.hoisted)
+    for (const Position& loop : place.loops) { // a loop that is gone in between ran its copies: not beyond it
+      if (!seen.outside->contains(loop))
+        break;
+      survival.out_of = loop;
+    }
+  return survival;
 }
 
 Survival Survivors::of(const Position& position, AccessKind kind, bool through_pointer) const {
@@ -171,23 +220,26 @@ Survival Survivors::of(const Position& position, AccessKind kind, bool through_p
   if (found == places_.end())
     return {true, false, kind};
   const Place& place = found->second;
-  const auto judge = [kind](const Seen& seen, bool written) {
-    return Survival{seen.in_place || seen.outside || !written, seen.outside && !seen.in_place, kind};
-  };
   if (through_pointer)
-    return judge(place.any, place.any.written);
+    return judge(place, place.any, kind);
   if (kind == AccessKind::load)
-    return judge(place.read, place.read.written);
+    return judge(place, place.read, kind);
   if (kind == AccessKind::store)
-    return judge(place.stored, place.stored.written);
-  const Survival load = judge(place.read, place.read.written),
-                 store = judge(place.stored, place.stored.written);
-  if (kind == AccessKind::update && load.survives != store.survives) {
-    Survival half = load.survives ? load : store;
-    half.kind = load.survives ? AccessKind::load : AccessKind::store;
-    return half;
-  }
-  return {load.survives || store.survives, load.survives && load.hoisted && store.hoisted, kind};
+    return judge(place, place.stored, kind);
+  const Survival load = judge(place, place.read, AccessKind::load),
+                 store = judge(place, place.stored, AccessKind::store);
+  if (kind == AccessKind::update && load.survives != store.survives)
+    return load.survives ? load : store;
+  if (kind == AccessKind::update && load.survives && load.hoisted != store.hoisted)
+    return load.hoisted ? store : load;
+  Seen both = place.read;
+  both.in_place |= place.stored.in_place;
+  both.written |= place.stored.written;
+  if (place.stored.outside)
+    both.note_outside(*place.stored.outside);
+  Survival whole = judge(place, both, kind);
+  whole.survives = load.survives || store.survives;
+  return whole;
 }
 
 Survival Survivors::of(const clang::ASTContext& context, const MemoryOperation& operation) const {

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,8 +20,11 @@ struct Survival {
   bool survives = true;
   bool hoisted = false; ///< it survives, but outside of a loop that it was written in and that is still there
   /// What is left of it: of an update, the load or the store alone where the other half is kept in a
-  /// register.
+  /// register, or leaves the loop while this one runs in every iteration.
   trace::AccessKind kind = trace::AccessKind::load;
+  /// Where the outermost loop starts that it was hoisted out of. Absent where that loop is not in the
+  /// function that the access is written in but around a call of it.
+  std::optional<Position> out_of = std::nullopt;
 };
 
 /// The optimised device code's loads, stores and atomics by source position. Answers err towards "survives":
@@ -44,11 +49,15 @@ private:
   struct Seen {
     bool written = false;  ///< before optimisation
     bool in_place = false; ///< after it, in the innermost loop it was written in, or that loop is gone
-    bool outside = false;  ///< after it, outside of that loop
+    /// After it, outside of that loop: where the loops of its function start that each such copy is out of.
+    std::optional<std::set<Position>> outside;
+    void note_outside(const std::set<Position>& loops);
   };
   struct Place {
     Seen read, stored, any;
+    std::vector<Position> loops; ///< those it was written in, in its own function, innermost first
   };
+  static Survival judge(const Place& place, const Seen& seen, trace::AccessKind kind);
   std::map<Position, Place> places_;
   mutable std::shared_ptr<DebugPositions> positions_; // remembers the function that was asked about last
   mutable const clang::ASTContext* positions_of_ = nullptr;

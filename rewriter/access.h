@@ -69,6 +69,8 @@ struct Access {
 
   bool survives = true;                             ///< the compiler leaves something of it
   trace::AccessKind left = trace::AccessKind::load; ///< what: of an update, maybe the load or the store alone
+  std::optional<Span> out_of; ///< the loop that the compiler hoists it out of, in the file's own text
+  std::string repeated;       ///< it is hoisted too, but cannot be counted so: why
 };
 
 } // namespace warplens::rewriter

@@ -1,5 +1,6 @@
 #include "rewriter/find.h"
 
+#include "rewriter/loop_text.h"
 #include "rewriter/pointer_functions.h"
 #include "rewriter/storage.h"
 #include "rewriter/text_record.h"
@@ -47,7 +48,13 @@ public:
   bool dataTraverseStmtPre(clang::Stmt* statement) {
     return !llvm::isa<clang::UnaryExprOrTypeTraitExpr, clang::CXXNoexceptExpr, clang::CXXTypeidExpr,
                       clang::ConstantExpr, clang::RequiresExpr, clang::ConceptSpecializationExpr,
-                      clang::TypeTraitExpr, clang::OffsetOfExpr, clang::RecoveryExpr>(statement);
+                      clang::TypeTraitExpr, clang::OffsetOfExpr, clang::RecoveryExpr>(statement) &&
+           enter(statement);
+  }
+  bool dataTraverseStmtPost(clang::Stmt* statement) {
+    if (!loops_.empty() && loops_.back() == statement)
+      loops_.pop_back();
+    return true;
   }
 
   bool TraverseDecl(clang::Decl* declaration);
@@ -72,6 +79,8 @@ public:
   Found finish();
 
 private:
+  bool enter(const clang::Stmt* statement);
+  void add(MemoryOperation operation, const clang::Expr* written, std::string unseen);
   void access(AccessKind kind, const clang::Expr* written, std::string unseen = {});
   void through_pointer(const PointerFunction& function, const clang::Expr* pointer);
   void arguments_of_library(const clang::FunctionDecl& callee, const clang::Expr* object,
@@ -82,6 +91,7 @@ private:
   clang::ASTContext& context_;
   Storage storage_;
   const clang::FunctionDecl* function_ = nullptr; ///< the device function we are in; null: none
+  std::vector<const clang::Stmt*> loops_;         ///< of that function, around where we are
   Found found_;
 };
 
@@ -106,6 +116,7 @@ bool Finder::TraverseDecl(clang::Decl* declaration) {
     return true;
   llvm::SaveAndRestore<const clang::FunctionDecl*> in_function(
       function_, runs_on_device(*function) ? function : nullptr);
+  llvm::SaveAndRestore<std::vector<const clang::Stmt*>> in_no_loop(loops_, {});
   if (const auto* constructor = llvm::dyn_cast<clang::CXXConstructorDecl>(function); constructor && function_)
     for (const clang::CXXCtorInitializer* initialiser : constructor->inits())
       if (!initialiser->isWritten() &&
@@ -125,6 +136,7 @@ bool Finder::TraverseLambdaExpr(clang::LambdaExpr* lambda) {
       return;
     llvm::SaveAndRestore<const clang::FunctionDecl*> in_function(function_,
                                                                  runs_on_device(*method) ? method : nullptr);
+    llvm::SaveAndRestore<std::vector<const clang::Stmt*>> in_no_loop(loops_, {});
     TraverseStmt(method->getBody());
   };
   if (const clang::FunctionTemplateDecl* generic = lambda->getDependentCallOperator()) {
@@ -161,6 +173,18 @@ bool Finder::TraverseCXXForRangeStmt(clang::CXXForRangeStmt* loop) {
   return TraverseStmt(loop->getBody());
 }
 
+/// A loop with attributes counts once, with them.
+bool Finder::enter(const clang::Stmt* statement) {
+  const auto* attributed = loops_.empty() ? nullptr : llvm::dyn_cast<clang::AttributedStmt>(loops_.back());
+  if (is_loop(*statement) && !(attributed && attributed->getSubStmt() == statement))
+    loops_.push_back(statement);
+  return true;
+}
+
+void Finder::add(MemoryOperation operation, const clang::Expr* written, std::string unseen) {
+  found_.operations.push_back({operation, written, std::move(unseen), loops_});
+}
+
 void Finder::access(AccessKind kind, const clang::Expr* written, std::string unseen) {
   if (!function_ || !written)
     return;
@@ -192,7 +216,7 @@ void Finder::access(AccessKind kind, const clang::Expr* written, std::string uns
     else if (!place->isLValue())
       unseen = "temporary";
   }
-  found_.operations.push_back({{function_, place, false, kind}, written, std::move(unseen)});
+  add({function_, place, false, kind}, written, std::move(unseen));
 }
 
 void Finder::through_pointer(const PointerFunction& function, const clang::Expr* pointer) {
@@ -200,13 +224,11 @@ void Finder::through_pointer(const PointerFunction& function, const clang::Expr*
   std::string unseen;
   if (!written->getType()->isPointerType() && !written->getType()->isArrayType())
     unseen = "not a plain pointer";
-  found_.operations.push_back(
-      {{function_, written, true, function.kind, function.cache_operator}, written, std::move(unseen)});
+  add({function_, written, true, function.kind, function.cache_operator}, written, std::move(unseen));
 }
 
 void Finder::note_unseen(const clang::Expr* expression, std::string reason) {
-  found_.operations.push_back(
-      {{function_, expression, true, AccessKind::load}, expression, std::move(reason)});
+  add({function_, expression, true, AccessKind::load}, expression, std::move(reason));
 }
 
 /// Copies without a body to look into: the compiler's own, and a library's.

@@ -9,7 +9,8 @@
 
 namespace clang {
 class ASTContext;
-}
+class Stmt;
+} // namespace clang
 
 namespace warplens::rewriter {
 
@@ -17,6 +18,8 @@ struct FoundOperation {
   MemoryOperation operation;
   const clang::Expr* written = nullptr; ///< `place` with the parentheses around it
   std::string unseen;                   ///< why it cannot have a probe; empty: it can
+  std::vector<const clang::Stmt*>
+      loops; ///< around it in its function, with their attributes, outermost first
 };
 
 struct Found {

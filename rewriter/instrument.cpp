@@ -56,6 +56,7 @@ Expected<Instrumented> instrument(const Request& request) {
   result.sites = std::move(edits->sites);
   result.removed = std::move(edits->removed);
   result.unseen = std::move(edits->unseen);
+  result.repeated = std::move(edits->repeated);
   return result;
 }
 

@@ -30,7 +30,7 @@ struct RewrittenFile {
   std::string unchanged; ///< as the user has it
 };
 
-/// An access that has no probe, and why.
+/// An access that has no probe, or one that counts too much, and why.
 struct Unseen {
   std::string file;
   std::uint32_t line = 0, column = 0;
@@ -44,6 +44,7 @@ struct Instrumented {
   std::vector<trace::Site> sites; ///< by file, line, column
   std::vector<Unseen> removed;    ///< what the compiler eliminates
   std::vector<Unseen> unseen;
+  std::vector<Unseen> repeated;   ///< counted in every iteration of a loop that the compiler hoists it out of
   std::vector<std::string> notes; ///< what the user should know, one line each
 };
 

@@ -1,5 +1,6 @@
 #include "rewriter/locate.h"
 
+#include "rewriter/loop_text.h"
 #include "rewriter/text_record.h"
 
 #include <algorithm>
@@ -68,6 +69,7 @@ private:
   std::optional<Position> expanded(clang::SourceLocation place, bool behind, const std::string& file,
                                    std::vector<unsigned>& touched);
   clang::CharSourceRange file_range(const FoundOperation& found) const;
+  void hoist(const FoundOperation& found, const analysis::Survival& survival, Access& access) const;
 
   clang::ASTContext& context_;
   const clang::SourceManager& sources_;
@@ -173,8 +175,31 @@ bool Locator::access(const FoundOperation& found, const analysis::Facts& facts, 
     access.survives = survival.survives;
     if (site.kind == trace::AccessKind::update)
       access.left = survival.kind;
+    if (survival.hoisted && site.kind != trace::AccessKind::atomic)
+      hoist(found, survival, access);
   }
   return true;
+}
+
+void Locator::hoist(const FoundOperation& found, const analysis::Survival& survival, Access& access) const {
+  const clang::Stmt* loop = survival.out_of ? loop_at(found.loops, *survival.out_of, context_) : nullptr;
+  if (!loop) {
+    access.repeated = "hoisted out of a loop around a call of its function";
+    return;
+  }
+  const LoopText text = text_of_loop(*loop, context_, record_);
+  if (!text.obstacle.empty()) {
+    access.repeated = "hoisted out of a loop, but " + text.obstacle;
+    return;
+  }
+  const Span span{{sources_.getFileOffset(text.begin), 0}, {sources_.getFileOffset(text.end), 0}};
+  const auto holds = [&](const std::optional<Span>& place) {
+    return !place || (span.begin < place->begin && place->end < span.end);
+  };
+  if (real_path(sources_, text.begin) == access.file && holds(access.direct) && holds(access.expanded))
+    access.out_of = span;
+  else // a default argument, say, is written elsewhere
+    access.repeated = "hoisted out of a loop that its text is not in";
 }
 
 bool Locator::kernel(clang::SourceLocation brace, KernelEntry& entry) {

@@ -58,6 +58,8 @@ private:
     bool overloads_address_of = false;
     bool survives = false; ///< in one of them at least
     trace::AccessKind left = trace::AccessKind::load;
+    std::optional<Span> out_of; ///< in all that survive
+    std::string repeated;
   };
 
   std::span<const Located> parses_;
@@ -203,6 +205,12 @@ void Planner::merge() {
       merged.overloads_address_of |= access.overloads_address_of;
       if (access.survives) {
         merged.left = merged.survives && merged.left != access.left ? access.site.kind : access.left;
+        if (!merged.survives)
+          merged.out_of = access.out_of;
+        else if (merged.out_of != access.out_of)
+          merged.out_of.reset();
+        if (merged.repeated.empty())
+          merged.repeated = access.repeated;
         merged.survives = true;
       }
       for (const std::size_t dependence : access.depends_on)
@@ -221,6 +229,7 @@ void Planner::name_sites() {
     site.id += site.id == 0; // 0 is no site
   }
   std::set<std::uint64_t> known;
+  std::map<std::string, unsigned> flags; // how many each file has
   for (auto& [place, merged] : merged_) {
     trace::Site& site = merged.site;
     if (!merged.survives) {
@@ -235,8 +244,15 @@ void Planner::name_sites() {
         site.depends_on.push_back(found->second->site.id);
     std::sort(site.depends_on.begin(), site.depends_on.end());
     site.depends_on.erase(std::unique(site.depends_on.begin(), site.depends_on.end()), site.depends_on.end());
-    plan_.edits[std::get<0>(place)].probes.push_back(
+    FileEdits& edits = plan_.edits[std::get<0>(place)];
+    edits.probes.push_back(
         {merged.span, site.kind, site.id, std::get<2>(place), merged.overloads_address_of});
+    if (merged.out_of) {
+      edits.probes.back().first = ++flags[std::get<0>(place)];
+      edits.loops[*merged.out_of].push_back(edits.probes.back().first);
+    } else if (!merged.repeated.empty()) {
+      plan_.repeated.push_back({site.file, site.line, site.column, site.expression, merged.repeated});
+    }
     if (known.insert(site.id).second)
       plan_.sites.push_back(site);
   }
@@ -247,6 +263,7 @@ void Planner::name_sites() {
   std::stable_sort(plan_.sites.begin(), plan_.sites.end(), by_place);
   std::stable_sort(plan_.removed.begin(), plan_.removed.end(), by_place);
   std::stable_sort(plan_.unseen.begin(), plan_.unseen.end(), by_place);
+  std::stable_sort(plan_.repeated.begin(), plan_.repeated.end(), by_place);
 }
 
 void Planner::add_kernel_entries() {

@@ -15,20 +15,22 @@ struct Probe {
   std::uint64_t site = 0;
   bool through_pointer = false;
   bool overloads_address_of = false;
+  unsigned first = 0; ///< number of the flag of a probe that records once per entry of a loop; 0: always
 };
 
 /// What changes in one file.
 struct FileEdits {
   std::vector<Probe> probes;
   std::vector<Position> kernel_entries;
-  std::map<unsigned, Invocation> expansions; ///< invocations to be replaced by their expansions
+  std::map<Span, std::vector<unsigned>> loops; ///< with the flags that are theirs
+  std::map<unsigned, Invocation> expansions;   ///< invocations to be replaced by their expansions
 };
 
 struct Plan {
   std::map<std::string, FileEdits> edits;  ///< by real path
   std::map<std::string, std::string> text; ///< of the user's files that were looked into, by real path
   std::vector<trace::Site> sites;
-  std::vector<Unseen> removed, unseen;
+  std::vector<Unseen> removed, unseen, repeated;
 };
 
 /// Merges what the parses found.

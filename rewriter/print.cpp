@@ -35,12 +35,12 @@ struct Insertion {
   Position at;
   bool closes = false;
   bool through_pointer = false;
-  Position partner; ///< the probe's other end
+  Position partner; ///< the other end
   std::string text;
 };
 
-/// Probes nest: at one place inner ones close first and outer ones open first. A probe around a pointer
-/// encloses that around the load of the pointer itself.
+/// Probes and blocks nest: at one place inner ones close first and outer ones open first, a kernel's entry
+/// before all. A probe around a pointer encloses that around the load of the pointer itself.
 bool comes_before(const Insertion& a, const Insertion& b) {
   if (a.at != b.at)
     return a.at < b.at;
@@ -51,14 +51,26 @@ bool comes_before(const Insertion& a, const Insertion& b) {
   return a.closes ? a.through_pointer < b.through_pointer : a.through_pointer > b.through_pointer;
 }
 
+std::string name_of_flag(unsigned number) {
+  return fmt::format("warplens_first_{}", number);
+}
+
 std::vector<Insertion> insertions(const FileEdits& edits) {
   static constexpr const char* functions[] = {"load", "store", "update", "atomic"};
   std::vector<Insertion> result;
   for (const Position& position : edits.kernel_entries)
-    result.push_back({position, false, false, position, std::string(kernel_entry)});
+    result.push_back({position, false, false, Position{~0u}, std::string(kernel_entry)});
+  for (const auto& [loop, flags] : edits.loops) {
+    std::string block = "{ ::warplens::First ";
+    for (const unsigned flag : flags)
+      block += fmt::format("{}{}", flag == flags.front() ? "" : ", ", name_of_flag(flag));
+    result.push_back({loop.begin, false, false, loop.end, block + "; "});
+    result.push_back({loop.end, true, false, loop.begin, " }"});
+  }
   for (const Probe& probe : edits.probes) {
-    const std::string call =
-        fmt::format("::warplens::{}({:#018x}ull, ", functions[static_cast<unsigned>(probe.kind)], probe.site);
+    const std::string first = probe.first ? fmt::format("{}, ", name_of_flag(probe.first)) : std::string();
+    const std::string call = fmt::format("::warplens::{}({}{:#018x}ull, ",
+                                         functions[static_cast<unsigned>(probe.kind)], first, probe.site);
     const char* address = probe.overloads_address_of ? "::warplens::address_of(" : "&(";
     const Position begin = probe.span.begin, end = probe.span.end;
     result.push_back(

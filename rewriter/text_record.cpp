@@ -4,6 +4,7 @@
 #include <clang/Lex/Lexer.h>
 #include <clang/Lex/MacroInfo.h>
 #include <clang/Lex/PPCallbacks.h>
+#include <clang/Lex/PPConditionalDirectiveRecord.h>
 #include <clang/Lex/Preprocessor.h>
 
 namespace warplens::rewriter {
@@ -79,6 +80,9 @@ private:
 
 TextRecord::TextRecord(clang::Preprocessor& preprocessor) : preprocessor_(preprocessor) {
   preprocessor.addPPCallbacks(std::make_unique<Callbacks>(*this));
+  auto conditions = std::make_unique<clang::PPConditionalDirectiveRecord>(preprocessor.getSourceManager());
+  conditions_ = conditions.get();
+  preprocessor.addPPCallbacks(std::move(conditions));
   preprocessor.setTokenWatcher([this](const clang::Token& token) { note_token(token); });
 }
 
@@ -88,6 +92,10 @@ TextRecord::Key TextRecord::key_of(clang::SourceLocation file_location) const {
 }
 
 void TextRecord::note_token(const clang::Token& token) {
+  if (token.is(clang::tok::annot_pragma_loop_hint))
+    before_pragmas_.try_emplace(token.getLocation(), last_token_);
+  else if (!token.isAnnotation())
+    last_token_ = token.getLocation();
   if (!token.getLocation().isMacroID() || token.isAnnotation())
     return;
   const clang::SourceManager& sources = preprocessor_.getSourceManager();
@@ -107,6 +115,19 @@ void TextRecord::note_token(const clang::Token& token) {
 const TextRecord::Expansion* TextRecord::expansion_of(clang::SourceLocation place) const {
   const auto found = expansions_.find(key_of(preprocessor_.getSourceManager().getExpansionLoc(place)));
   return found == expansions_.end() || found->second.begin.isInvalid() ? nullptr : &found->second;
+}
+
+clang::SourceLocation TextRecord::end_of_token_before_pragma(clang::SourceLocation pragma) const {
+  const auto found = before_pragmas_.find(pragma);
+  if (found == before_pragmas_.end())
+    return {};
+  const clang::SourceManager& sources = preprocessor_.getSourceManager();
+  return clang::Lexer::getLocForEndOfToken(sources.getExpansionRange(found->second).getEnd(), 0, sources,
+                                           preprocessor_.getLangOpts());
+}
+
+bool TextRecord::under_same_conditions(clang::SourceLocation one, clang::SourceLocation other) const {
+  return !conditions_->areInDifferentConditionalDirectiveRegion(one, other);
 }
 
 } // namespace warplens::rewriter

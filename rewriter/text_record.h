@@ -13,6 +13,7 @@
 #include <vector>
 
 namespace clang {
+class PPConditionalDirectiveRecord;
 class Preprocessor;
 class SourceManager;
 } // namespace clang
@@ -44,6 +45,12 @@ public:
   /// The outermost invocation that a macro location comes from; null where it is not one in the user's files.
   const Expansion* expansion_of(clang::SourceLocation place) const;
 
+  /// Behind the token in front of a loop's pragmas, the first of which is there; invalid where there is none.
+  clang::SourceLocation end_of_token_before_pragma(clang::SourceLocation pragma) const;
+
+  /// Are two places of a file in the same branch of each #if?
+  bool under_same_conditions(clang::SourceLocation one, clang::SourceLocation other) const;
+
   /// The user's files that were read, with their names and includes.
   const UserFiles& files() const { return files_; }
 
@@ -55,6 +62,9 @@ private:
 
   clang::Preprocessor& preprocessor_;
   std::map<Key, Expansion> expansions_;
+  std::map<clang::SourceLocation, clang::SourceLocation> before_pragmas_; ///< the token in front of it
+  clang::SourceLocation last_token_;
+  clang::PPConditionalDirectiveRecord* conditions_; ///< the preprocessor's
   UserFiles files_;
 };
 

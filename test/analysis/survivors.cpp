@@ -72,6 +72,32 @@ TEST_CASE("an accumulation in memory becomes one in a register", "[survivors]") 
   CHECK(parsed.fate("a[j]") == "stays");
 }
 
+TEST_CASE("the outermost loop that an access is hoisted out of", "[survivors]") {
+  Parsed parsed(R"(__device__ float weight(const float* __restrict__ w, int i) { return w[i]; }
+  __global__ void k(const float* __restrict__ a, const float* __restrict__ w, float* __restrict__ out, int n) {
+    for (int j = 0; j < n; ++j)
+      for (int l = 0; l < n; ++l)
+        for (int m = 0; m < n; ++m)
+          out[(j * n + l) * n + m] = a[j] * a[l] * a[m] * a[7] * weight(w, 1);
+  })");
+  const auto line_of_loop = [&](const char* access) { return parsed.survival(access).out_of.value().line; };
+  CHECK(line_of_loop("a[7]") == 3);
+  CHECK(line_of_loop("a[j]") == 4);
+  CHECK(line_of_loop("a[l]") == 5);
+  CHECK(parsed.fate("w[i]") == "hoisted");
+  CHECK_FALSE(parsed.survival("w[i]").out_of);
+  CHECK_FALSE(parsed.survival("a[m]").out_of);
+}
+
+TEST_CASE("of an update the half that runs in every iteration", "[survivors]") {
+  Parsed parsed(R"(__global__ void k(const float* a, float* out, int n, int i) {
+    for (int j = 0; j < n; ++j)
+      out[i] += a[j];
+  })");
+  CHECK(parsed.fate("out[i]") == "stays");
+  CHECK(parsed.survival("out[i]").kind == AccessKind::store);
+}
+
 TEST_CASE("of an update the half that is left", "[survivors]") {
   Parsed parsed("__global__ void k(float* a, float x) { a[0] = x; a[0] += 2; a[1] += x; ++a[2]; a[3]--; }");
   CHECK(parsed.fate("a[0]", 0) == "gone");

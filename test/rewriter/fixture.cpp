@@ -32,8 +32,8 @@ std::vector<std::string> clang_arguments(const std::vector<std::string>& extra) 
 
 rewriter::Instrumented rewrite(const std::filesystem::path& source,
                                const std::filesystem::path& output_directory,
-                               const std::vector<std::string>& extra) {
-  auto instrumented = rewriter::instrument({source, clang_arguments(extra), output_directory, true});
+                               const std::vector<std::string>& extra, bool keep_removed) {
+  auto instrumented = rewriter::instrument({source, clang_arguments(extra), output_directory, keep_removed});
   if (!instrumented)
     FAIL(instrumented.error().message);
   for (const rewriter::RewrittenFile& file : instrumented->files)

@@ -16,11 +16,11 @@ extern const std::filesystem::path project; ///< the root of the source tree
 /// As the driver makes it.
 std::vector<std::string> clang_arguments(const std::vector<std::string>& extra = {});
 
-/// Rewrites with probes on all accesses, also those that the compiler removes, and writes the copies. Fails
-/// the test on an error.
+/// Rewrites with probes on all accesses, also those that the compiler removes if not told otherwise, and
+/// writes the copies. Fails the test on an error.
 rewriter::Instrumented rewrite(const std::filesystem::path& source,
                                const std::filesystem::path& output_directory,
-                               const std::vector<std::string>& extra = {});
+                               const std::vector<std::string>& extra = {}, bool keep_removed = true);
 
 std::string read(const std::filesystem::path& path);
 void write(const std::filesystem::path& path, const std::string& text);

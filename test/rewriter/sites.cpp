@@ -123,6 +123,19 @@ TEST_CASE("the instances of a template share their sites, and headers' sites kee
   }
 }
 
+TEST_CASE("what is counted in every iteration though it is hoisted is told with its reason") {
+  const TemporaryDirectory copies = test::folder();
+  std::vector<std::string> reasons;
+  for (const rewriter::Unseen& repeated : test::rewrite("hoisted.cu", copies.path(), {}, false).repeated)
+    reasons.push_back(repeated.expression + ": " + repeated.reason);
+  CHECK(reasons ==
+        std::vector<std::string>{"weight[i]: hoisted out of a loop around a call of its function",
+                                 "a[i]: hoisted out of a loop, but a macro makes part of that loop",
+                                 "a[i + 1]: hoisted out of a loop, but a label leads into that loop",
+                                 "a[i + 2]: hoisted out of a loop, but that loop begins and ends under "
+                                 "different #if"});
+}
+
 TEST_CASE("what has no probe is told with its reason") {
   const TemporaryDirectory copies = test::folder();
   const auto unseen_in = [&](const std::string& file) {

@@ -6,6 +6,10 @@
 //   atomicAdd(p, x)                  →  atomicAdd(::warplens::atomic(SITE, p), x)
 //   __ldg(p)                         →  __ldg(::warplens::load(SITE, p))
 //
+// An access that the compiler moves out of a loop is recorded once each time the loop is entered:
+//
+//   for (…) s += a[i];  →  { ::warplens::First f; for (…) s += (*::warplens::load(f, SITE, &(a[i]))); }
+//
 // Each returns its pointer unchanged, with its type. On the host, under constant evaluation and on a device
 // that is not traced they do nothing. A class of size S and alignment A is S / min(A, 16) accesses of min(A,
 // 16) bytes, the widths at which compiled code may copy it (PTX ISA, "Alignment of Vectors": 16 bytes is the
@@ -33,6 +37,12 @@ __warplens_access(unsigned long long site, const volatile void* address, unsigne
 #endif
 
 namespace warplens {
+
+/// Whether a probe has yet to be passed for the first time.
+struct __attribute__((unused)) First {
+  bool ahead = true;
+};
+
 namespace detail {
 
 /// trace::AccessKind, which user code does not see.
@@ -98,6 +108,14 @@ template <class T> WARPLENS_PROBE constexpr T* probe(unsigned long long site, T*
 #endif
 }
 
+template <class T>
+WARPLENS_PROBE constexpr T* probe_once(First& first, unsigned long long site, T* pointer, unsigned kind) {
+  if (first.ahead)
+    probe(site, pointer, kind);
+  first.ahead = false;
+  return pointer;
+}
+
 } // namespace detail
 
 template <class T> WARPLENS_PROBE constexpr T* load(unsigned long long site, T* pointer) {
@@ -112,6 +130,16 @@ template <class T> WARPLENS_PROBE constexpr T* update(unsigned long long site, T
 }
 template <class T> WARPLENS_PROBE constexpr T* atomic(unsigned long long site, T* pointer) {
   return detail::probe(site, pointer, detail::kind_atomic);
+}
+
+template <class T> WARPLENS_PROBE constexpr T* load(First& first, unsigned long long site, T* pointer) {
+  return detail::probe_once(first, site, pointer, detail::kind_load);
+}
+template <class T> WARPLENS_PROBE constexpr T* store(First& first, unsigned long long site, T* pointer) {
+  return detail::probe_once(first, site, pointer, detail::kind_store);
+}
+template <class T> WARPLENS_PROBE constexpr T* update(First& first, unsigned long long site, T* pointer) {
+  return detail::probe_once(first, site, pointer, detail::kind_update);
 }
 
 /// The address of an object whose class may overload unary &.
