@@ -90,6 +90,13 @@ public:
     return state(set, unsigned(way));
   }
 
+  /// The line's state if it is there, otherwise null; nothing changes.
+  State* peek(std::uint32_t line) {
+    std::byte* set = set_of(line);
+    const int way = find(set, line, fingerprint_of(line));
+    return way < 0 ? nullptr : state(set, unsigned(way));
+  }
+
   /// Asks the processor to fetch what access(line) will need.
   void prefetch(std::uint32_t line) const {
     const std::byte* set = set_of(line);

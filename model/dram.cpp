@@ -4,8 +4,8 @@
 
 namespace warplens::model {
 
-Dram::Dram(const Gpu& gpu, Random& random)
-    : random_(random), sms_(gpu.sms), banks_per_channel_(gpu.dram.banks),
+Dram::Dram(const Gpu& gpu, std::uint32_t busy_sms, Random& random)
+    : random_(random), busy_sms_(busy_sms), banks_per_channel_(gpu.dram.banks),
       interleave_(gpu.dram.interleave_bytes / line_bytes), channels_(gpu.dram.channels),
       row_chunks_(gpu.dram.row_bytes / gpu.dram.interleave_bytes), banks_(gpu.dram.banks),
       activate_ns_(float(gpu.dram.activate_ns)), precharge_ns_(float(gpu.dram.precharge_ns)),
@@ -15,7 +15,7 @@ Dram::Dram(const Gpu& gpu, Random& random)
 
 void Dram::start_batch() {
   constexpr std::uint32_t group_transactions = 32;
-  const std::uint32_t groups = 1 + random_.below(sms_);
+  const std::uint32_t groups = 1 + random_.below(busy_sms_);
   for (std::uint32_t i = 0; i < groups; ++i)
     left_in_batch_ += 1 + random_.below(group_transactions);
   for (Bank& bank : bank_)

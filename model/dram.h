@@ -8,12 +8,12 @@
 
 namespace warplens::model {
 
-/// A batch is what is under way at once: up to one group per SM, each of up to 32 transactions of 32 bytes,
-/// both numbers uniformly random (Baghsorkhi et al., PPoPP 2012). All of a batch arrives at once, on idle
-/// banks; rows stay open from one batch to the next.
+/// A batch is what is under way at once: up to one group per SM that has work, each of up to 32 transactions
+/// of 32 bytes, both numbers uniformly random (Baghsorkhi et al., PPoPP 2012). All of a batch arrives at
+/// once, on idle banks; rows stay open from one batch to the next.
 class Dram {
 public:
-  Dram(const Gpu& gpu, Random& random);
+  Dram(const Gpu& gpu, std::uint32_t busy_sms, Random& random);
 
   /// Adds the sectors of one line to the batch; nanoseconds from the SM and back until the last of them has
   /// come.
@@ -28,7 +28,7 @@ private:
   };
 
   Random& random_;
-  std::uint32_t sms_, banks_per_channel_;
+  std::uint32_t busy_sms_, banks_per_channel_;
   Divider interleave_, channels_, row_chunks_, banks_;
   float activate_ns_, precharge_ns_, burst_ns_;
   float path_ns_; ///< of an access to an open row, without its burst

@@ -54,7 +54,8 @@ Expected<Gpu> read(const fs::path& path, TomlFigures& figures) {
   figures.number("shared.pass_ns", gpu.shared.pass_ns, 0, any_latency);
 
   figures.number("l1.with_shared_bytes", gpu.l1.with_shared_bytes, line_bytes, 1u << 24);
-  figures.number("l1.sets", gpu.l1.sets, 1, 1u << 16);
+  figures.number("l1.ways", gpu.l1.ways, 1, max_ways);
+  figures.number("l1.usable", gpu.l1.usable, 0.1, 1);
   figures.boolean("l1.sectored", gpu.l1.sectored);
   gpu.l1.index = IndexHash(figures.choice("l1.index", {"modulo", "xor_fold"}));
   figures.choice("l1.replacement", {"lru"});
@@ -64,6 +65,13 @@ Expected<Gpu> read(const fs::path& path, TomlFigures& figures) {
   figures.number("l2.bytes", gpu.l2_bytes, sector_bytes, std::uint64_t{1} << 34);
   figures.number("l2.line_bytes", gpu.l2.line_bytes, sector_bytes, line_bytes);
   figures.number("l2.ways", gpu.l2.ways, 1, max_ways);
+  figures.number("l2.usable", gpu.l2.usable, 0.1, 1);
+  figures.number("l2.partitions", gpu.l2.partitions, 1, 2);
+  if (gpu.l2.partitions > 1) {
+    figures.number("l2.copies_ways", gpu.l2.copies.ways, 1, max_ways);
+    figures.number("l2.copies_usable", gpu.l2.copies.usable, 0.1, 1);
+    figures.number("l2.far_latency_ns", gpu.l2.copies.far_latency_ns, 0, any_latency);
+  }
   gpu.l2.index = IndexHash(figures.choice("l2.index", {"modulo", "xor_fold"}));
   figures.choice("l2.replacement", {"lru"});
   gpu.l2.stores = L2Stores(figures.choice("l2.stores", {"memory_update", "allocate"}));
@@ -84,11 +92,11 @@ Expected<Gpu> read(const fs::path& path, TomlFigures& figures) {
 
   for (const std::uint32_t carveout : gpu.shared.carveout_bytes) {
     const std::uint64_t rest = carveout < gpu.l1.with_shared_bytes ? gpu.l1.with_shared_bytes - carveout : 0;
-    const std::uint64_t of_one_way = std::uint64_t{gpu.l1.sets} * line_bytes;
-    figures.require(rest > 0 && rest % of_one_way == 0 && rest / of_one_way <= max_ways,
-                    "shared.carveout_bytes",
-                    fmt::format("each carve-out to leave the L1 a whole number of ways, 1 to {}, of {} bytes",
-                                max_ways, of_one_way));
+    const std::uint64_t of_one_set = std::uint64_t{gpu.l1.ways} * line_bytes;
+    figures.require(
+        rest >= of_one_set && rest % line_bytes == 0, "shared.carveout_bytes",
+        fmt::format("each carve-out to leave the L1 whole lines of {} bytes, at least one set of {}",
+                    line_bytes, gpu.l1.ways));
   }
   figures.require(gpu.l2.line_bytes == sector_bytes || gpu.l2.line_bytes == line_bytes, "l2.line_bytes",
                   "l2.line_bytes to be 32 or 128");
@@ -96,8 +104,12 @@ Expected<Gpu> read(const fs::path& path, TomlFigures& figures) {
                   "l2.index to be modulo where l2.line_bytes is 32");
   // Blocks of 32 bytes are kept as one cache per sector of a line, so the sets must divide by four.
   const std::uint64_t sets_unit = std::uint64_t{gpu.l2.ways} * line_bytes;
-  figures.require(gpu.l2_bytes % sets_unit == 0, "l2.bytes",
-                  fmt::format("l2.bytes to be a multiple of {} (ways × 128)", sets_unit));
+  figures.require(
+      gpu.l2.usable < 1 || gpu.l2_bytes % sets_unit == 0, "l2.bytes",
+      fmt::format("l2.bytes to be a multiple of {} (ways × 128) where all of it is usable", sets_unit));
+  figures.require(gpu.l2.line_bytes == line_bytes || (gpu.l2.usable == 1 && gpu.l2.partitions == 1),
+                  "l2.line_bytes",
+                  "l2.line_bytes to be 128 where the L2 has partitions or is not usable in full");
   figures.require(gpu.dram.row_bytes % gpu.dram.interleave_bytes == 0, "dram.row_bytes",
                   "dram.row_bytes to be a multiple of dram.interleave_bytes");
   figures.require(gpu.dram.interleave_bytes % line_bytes == 0, "dram.interleave_bytes",
@@ -110,6 +122,12 @@ Expected<Gpu> read(const fs::path& path, TomlFigures& figures) {
 }
 
 } // namespace
+
+std::uint32_t sets_in(std::uint64_t bytes, double usable, std::uint32_t ways) {
+  // A share such as 0.9 has no exact binary form: half a line more lets it give the whole number it means.
+  const double lines = double(bytes / line_bytes) * usable + 0.5;
+  return std::max(1u, std::uint32_t(lines) / ways);
+}
 
 Expected<std::vector<std::string>> list_gpus(const fs::path& folder) {
   std::error_code error;

@@ -54,7 +54,8 @@ struct Gpu {
 
   struct L1 {
     std::uint32_t with_shared_bytes = 0; ///< the L1's and the shared memory's together
-    std::uint32_t sets = 0;              ///< the carve-out changes the number of ways
+    std::uint32_t ways = 0;              ///< the carve-out changes the number of sets
+    double usable = 1;                   ///< the share of its size that holds lines
     bool sectored = false;               ///< a miss brings in the sectors asked for; otherwise the whole line
     IndexHash index = IndexHash::modulo;
     L1Stores stores = L1Stores::bypass;
@@ -64,9 +65,18 @@ struct Gpu {
   struct L2 {
     std::uint32_t line_bytes = 0; ///< 128 with sectors of 32, or 32
     std::uint32_t ways = 0;
+    double usable = 1; ///< the share of its size that holds lines
     IndexHash index = IndexHash::modulo;
     L2Stores stores = L2Stores::allocate;
-    double latency_ns = 0; ///< from the SM and back
+    double latency_ns = 0; ///< from the SM and back, in the partition next to the SM
+
+    /// Where there are two partitions, each keeps copies of what its own SMs load, in front of the whole L2.
+    std::uint32_t partitions = 1;
+    struct Copies {
+      std::uint32_t ways = 0;
+      double usable = 1;         ///< the share of the partition's size
+      double far_latency_ns = 0; ///< of a sector that the L2 has, but not as a copy
+    } copies;
   } l2;
 
   struct Dram {
@@ -80,6 +90,9 @@ struct Gpu {
     double burst_ns = 0;                ///< 32 bytes on one channel's data bus
   } dram;
 };
+
+/// How many sets of `ways` lines a cache of `bytes` has where only a part of it is usable; at least one.
+std::uint32_t sets_in(std::uint64_t bytes, double usable, std::uint32_t ways);
 
 /// Names of the GPUs in the folder, sorted.
 Expected<std::vector<std::string>> list_gpus(const std::filesystem::path& folder);

@@ -8,7 +8,7 @@ namespace warplens::model {
 class L1 {
 public:
   L1(const Gpu& gpu, std::uint32_t bytes)
-      : lines_(gpu.l1.sets, bytes / line_bytes / gpu.l1.sets, gpu.l1.index), stores_(gpu.l1.stores),
+      : lines_(sets_in(bytes, gpu.l1.usable, gpu.l1.ways), gpu.l1.ways, gpu.l1.index), stores_(gpu.l1.stores),
         sectored_(gpu.l1.sectored) {}
 
   /// A load's sectors that are not there, which it brings in. Without sectors a miss brings in the line's

@@ -32,15 +32,17 @@ struct L2Request {
 class Trial {
 public:
   Trial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random& random)
-      : gpu_(gpu), random_(random), l2_(gpu), dram_(gpu, random) {
+      : gpu_(gpu), random_(random), l2_(gpu), dram_(gpu, busy_sms(snapshot, gpu), random) {
     counts_.sites.resize(snapshot.sites.size());
     std::vector<std::vector<std::uint32_t>> blocks(gpu.sms);
     for (std::uint32_t i = 0; i < snapshot.blocks.size(); ++i)
       blocks[snapshot.blocks[i].id % gpu.sms].push_back(i);
-    for (const auto& of_sm : blocks)
-      if (!of_sm.empty())
-        sms_.push_back(
-            {SmSchedule(snapshot, of_sm, occupancy.blocks_per_sm, random), L1(gpu, occupancy.l1_bytes), {}});
+    for (std::uint32_t sm = 0; sm < gpu.sms; ++sm)
+      if (!blocks[sm].empty())
+        sms_.push_back({SmSchedule(snapshot, blocks[sm], occupancy.blocks_per_sm, random),
+                        L1(gpu, occupancy.l1_bytes),
+                        sm % gpu.l2.partitions,
+                        {}});
   }
 
   TrialCounts run() {
@@ -62,8 +64,14 @@ private:
   struct Sm {
     SmSchedule schedule;
     L1 l1;
+    unsigned partition; ///< of the L2; which SM lies next to which is assumed
     std::vector<L2Request> queue;
   };
+
+  /// Blocks have consecutive ids and go to the SMs in turn.
+  static std::uint32_t busy_sms(const Snapshot& snapshot, const Gpu& gpu) {
+    return std::uint32_t(std::clamp<std::size_t>(snapshot.blocks.size(), 1, gpu.sms));
+  }
 
   std::uint64_t transactions_left() const {
     std::uint64_t sum = 0;
@@ -146,12 +154,12 @@ private:
       std::swap(order_[i - 1], order_[random_.below(i)]);
     next_.assign(sms_.size(), 0);
     for (const std::uint16_t sm : order_)
-      serve(sms_[sm].queue[next_[sm]++]);
+      serve(sms_[sm].queue[next_[sm]++], sms_[sm].partition);
     for (Sm& sm : sms_)
       sm.queue.clear();
   }
 
-  void serve(const L2Request& asked) {
+  void serve(const L2Request& asked, unsigned partition) {
     Request& request = requests_[asked.request];
     const auto write_back = [this](std::uint32_t line, unsigned sectors) {
       counts_.dram_written_sectors += sector_count(sectors);
@@ -159,12 +167,14 @@ private:
     };
     L2Outcome outcome;
     switch (asked.kind) {
-    case L2Kind::load: outcome = l2_.load(asked.line, asked.sectors, write_back); break;
+    case L2Kind::load: outcome = l2_.load(asked.line, asked.sectors, partition, write_back); break;
     case L2Kind::atomic: outcome = l2_.atomic(asked.line, asked.sectors, write_back); break;
     case L2Kind::store:
-    case L2Kind::store_of_update: outcome = l2_.store(asked.line, asked.sectors, write_back); break;
+    case L2Kind::store_of_update:
+      outcome = l2_.store(asked.line, asked.sectors, partition, write_back);
+      break;
     }
-    double latency = gpu_.l2.latency_ns;
+    double latency = outcome.far != 0 ? gpu_.l2.copies.far_latency_ns : gpu_.l2.latency_ns;
     if (outcome.fetched != 0) {
       latency = dram_.request(asked.line, outcome.fetched);
       counts_.dram_read_sectors += sector_count(outcome.fetched);

@@ -36,11 +36,14 @@ public:
     return high % (sets / power) * power + low;
   }
 
-  bool contains(std::uint32_t number) const {
-    const auto& set = sets_[set_of(number)];
-    return std::any_of(set.begin(), set.end(),
-                       [&](const ReferenceEntry& entry) { return entry.number == number; });
+  /// Null if it is not there.
+  ReferenceEntry* find(std::uint32_t number) {
+    for (ReferenceEntry& entry : sets_[set_of(number)])
+      if (entry.number == number)
+        return &entry;
+    return nullptr;
   }
+  bool contains(std::uint32_t number) { return find(number) != nullptr; }
 
   /// Moves or puts the entry to the front; what fell out goes to `evicted`.
   ReferenceEntry& access(std::uint32_t number, std::vector<ReferenceEntry>& evicted) {
@@ -68,7 +71,8 @@ private:
 class ReferenceL1 {
 public:
   ReferenceL1(const model::Gpu& gpu, std::uint32_t bytes)
-      : gpu_(gpu), sets_(gpu.l1.sets, bytes / 128 / gpu.l1.sets, gpu.l1.index) {}
+      : gpu_(gpu),
+        sets_(std::uint32_t(bytes / 128 * gpu.l1.usable) / gpu.l1.ways, gpu.l1.ways, gpu.l1.index) {}
 
   unsigned load(std::uint32_t line, unsigned sectors) {
     std::vector<ReferenceEntry> forgotten;
@@ -97,16 +101,55 @@ private:
 class ReferenceL2 {
 public:
   struct Outcome {
-    unsigned hits = 0, fetched = 0, updated = 0, written_back = 0; ///< the last one counts sectors
+    unsigned hits = 0, far = 0, fetched = 0, updated = 0;
+    unsigned written_back = 0; ///< sectors
   };
 
   explicit ReferenceL2(const model::Gpu& gpu)
       : gpu_(gpu), by_block_(gpu.l2.line_bytes == 32),
-        sets_(std::uint32_t(gpu.l2_bytes / gpu.l2.line_bytes / gpu.l2.ways), gpu.l2.ways, gpu.l2.index) {}
+        sets_(std::uint32_t(double(gpu.l2_bytes / gpu.l2.line_bytes) * gpu.l2.usable) / gpu.l2.ways,
+              gpu.l2.ways, gpu.l2.index) {
+    for (std::uint32_t i = 0; i < gpu.l2.partitions && gpu.l2.partitions > 1; ++i)
+      copies_.emplace_back(
+          std::uint32_t(double(gpu.l2_bytes / gpu.l2.partitions / 128) * gpu.l2.copies.usable) /
+              gpu.l2.copies.ways,
+          gpu.l2.copies.ways, gpu.l2.index);
+  }
 
   enum class Kind { load, store, atomic };
 
-  Outcome request(Kind kind, std::uint32_t line, unsigned sectors) {
+  Outcome request(Kind kind, std::uint32_t line, unsigned sectors, unsigned partition) {
+    const unsigned near = copies_.empty() ? 0 : copied(kind, line, sectors, partition);
+    Outcome outcome = request_whole(kind, line, sectors & ~near);
+    outcome.far = kind == Kind::load && !copies_.empty() ? outcome.hits : 0;
+    outcome.hits |= near;
+    return outcome;
+  }
+
+private:
+  /// What a load finds as a copy. It leaves copies of what it asks for, as a store does where it comes from;
+  /// elsewhere a store takes them away, an atomic everywhere.
+  unsigned copied(Kind kind, std::uint32_t line, unsigned sectors, unsigned partition) {
+    unsigned near = 0;
+    for (unsigned i = 0; i < copies_.size(); ++i) {
+      const bool brings = i == partition && kind != Kind::atomic;
+      std::vector<ReferenceEntry> forgotten;
+      ReferenceEntry* entry = brings ? &copies_[i].access(line, forgotten) : copies_[i].find(line);
+      for (unsigned s = 0; s < 4; ++s) {
+        if (!entry || !(sectors >> s & 1))
+          continue;
+        if (kind == Kind::load && i == partition && entry->valid[s])
+          near |= 1u << s;
+        if (brings)
+          entry->valid[s] = true;
+        else if (kind != Kind::load)
+          entry->valid[s] = false;
+      }
+    }
+    return near;
+  }
+
+  Outcome request_whole(Kind kind, std::uint32_t line, unsigned sectors) {
     Outcome outcome;
     for (unsigned s = 0; s < 4; ++s) {
       if (!(sectors >> s & 1))
@@ -135,10 +178,10 @@ public:
     return outcome;
   }
 
-private:
   model::Gpu gpu_;
   bool by_block_;
   ReferenceSets sets_;
+  std::vector<ReferenceSets> copies_;
 };
 
 } // namespace warplens::test

@@ -83,9 +83,9 @@ TEST_CASE("The L1 does what its policies say") {
   model::Random random(11, 0, 0);
   for (const bool sectored : {false, true})
     for (const auto stores : {model::L1Stores::bypass, model::L1Stores::update_on_hit})
-      for (const std::uint32_t ways : {4u, 64u}) {
+      for (const auto& [ways, usable] : {std::pair(4u, 1.0), std::pair(64u, 1.0), std::pair(3u, 0.8)}) {
         model::Gpu gpu;
-        gpu.l1 = {0, 4, sectored, IndexHash::xor_fold, stores, 0};
+        gpu.l1 = {0, ways, usable, sectored, IndexHash::xor_fold, stores, 0};
         const std::uint32_t bytes = 4 * ways * 128;
         model::L1 fast(gpu, bytes);
         test::ReferenceL1 slow(gpu, bytes);
@@ -117,7 +117,10 @@ TEST_CASE("The L2 does what its policies say") {
         if (line_bytes == 32 && index == IndexHash::xor_fold)
           continue;
         model::Gpu gpu;
-        gpu.l2 = {line_bytes, 20, index, stores, 0};
+        gpu.l2.line_bytes = line_bytes;
+        gpu.l2.ways = 20;
+        gpu.l2.index = index;
+        gpu.l2.stores = stores;
         gpu.l2_bytes = 20 * 128 * 24;
         model::L2 fast(gpu);
         test::ReferenceL2 slow(gpu);
@@ -127,14 +130,14 @@ TEST_CASE("The L2 does what its policies say") {
           const std::uint32_t line = lines.next();
           const unsigned sectors = 1 + random.below(15);
           const auto kind = test::ReferenceL2::Kind(random.below(3));
-          const auto expected = slow.request(kind, line, sectors);
+          const auto expected = slow.request(kind, line, sectors, 0);
           unsigned went_back = 0;
           const auto write_back = [&](std::uint32_t, unsigned dirty) {
             went_back += model::sector_count(dirty);
           };
-          const auto outcome = kind == test::ReferenceL2::Kind::load ? fast.load(line, sectors, write_back)
+          const auto outcome = kind == test::ReferenceL2::Kind::load ? fast.load(line, sectors, 0, write_back)
                                : kind == test::ReferenceL2::Kind::store
-                                   ? fast.store(line, sectors, write_back)
+                                   ? fast.store(line, sectors, 0, write_back)
                                    : fast.atomic(line, sectors, write_back);
           differences += outcome.hits != expected.hits || outcome.fetched != expected.fetched ||
                          outcome.updated != expected.updated || went_back != expected.written_back;
@@ -143,4 +146,43 @@ TEST_CASE("The L2 does what its policies say") {
         CHECK(differences == 0);
         CHECK(written_back > 1000);
       }
+}
+
+TEST_CASE("The copies in the partitions of an L2 do what they should") {
+  model::Random random(17, 0, 0);
+  for (const auto& [copies_ways, copies_usable] :
+       {std::pair(4u, 1.0), std::pair(3u, 0.9), std::pair(16u, 0.5)}) {
+    model::Gpu gpu;
+    gpu.l2.line_bytes = 128;
+    gpu.l2.ways = 5;
+    gpu.l2.usable = 0.95;
+    gpu.l2.partitions = 2;
+    gpu.l2.copies = {copies_ways, copies_usable, 0};
+    gpu.l2_bytes = 128 * 480;
+    model::L2 fast(gpu);
+    test::ReferenceL2 slow(gpu);
+    Lines lines(random, 480 * 5 / 4);
+    unsigned differences = 0, far = 0, near = 0;
+    for (int i = 0; i < 60'000; ++i) {
+      const std::uint32_t line = lines.next();
+      const unsigned sectors = 1 + random.below(15), partition = random.below(2), what = random.below(8);
+      const auto kind = what == 0   ? test::ReferenceL2::Kind::atomic
+                        : what == 1 ? test::ReferenceL2::Kind::store
+                                    : test::ReferenceL2::Kind::load;
+      const auto expected = slow.request(kind, line, sectors, partition);
+      unsigned went_back = 0;
+      const auto write_back = [&](std::uint32_t, unsigned dirty) { went_back += model::sector_count(dirty); };
+      const auto outcome =
+          kind == test::ReferenceL2::Kind::load    ? fast.load(line, sectors, partition, write_back)
+          : kind == test::ReferenceL2::Kind::store ? fast.store(line, sectors, partition, write_back)
+                                                   : fast.atomic(line, sectors, write_back);
+      differences += outcome.hits != expected.hits || outcome.far != expected.far ||
+                     outcome.fetched != expected.fetched || went_back != expected.written_back;
+      far += model::sector_count(outcome.far);
+      near += model::sector_count(outcome.hits & ~outcome.far);
+    }
+    CHECK(differences == 0);
+    CHECK(far > 1000);
+    CHECK(near > 1000);
+  }
 }

@@ -50,8 +50,8 @@ std::string line_of(const std::string& text) {
 TEST_CASE("Every GPU file loads and can be described with its sources") {
   const auto names = model::list_gpus(folder);
   REQUIRE(names);
-  for (const char* expected : {"a100", "c2050", "h100-pcie", "h100-sxm", "v100"})
-    CHECK(std::find(names->begin(), names->end(), expected) != names->end());
+  CHECK(*names == std::vector<std::string>{"a100", "c2050", "gh200", "h100-pcie", "h100-sxm", "h200", "k80",
+                                           "l40", "rtx4090", "v100"});
   for (const std::string& name : *names) {
     INFO(name);
     const auto gpu = model::load_gpu(name, folder);
@@ -60,6 +60,10 @@ TEST_CASE("Every GPU file loads and can be described with its sources") {
     CHECK(gpu->id == name);
     CHECK(gpu->l1.latency_ns < gpu->l2.latency_ns);
     CHECK(gpu->l2.latency_ns < gpu->dram.latency_ns);
+    if (gpu->l2.partitions > 1) {
+      CHECK(gpu->l2.latency_ns < gpu->l2.copies.far_latency_ns);
+      CHECK(gpu->l2.copies.far_latency_ns < gpu->dram.latency_ns + gpu->dram.precharge_ns);
+    }
     CHECK(model::snapshot_threads(*gpu) >= 2ull * gpu->sms * gpu->max_threads_per_sm);
     const auto text = model::describe_gpu(name, folder);
     REQUIRE(text);
@@ -88,6 +92,7 @@ TEST_CASE("A wrong name lists those there are") {
 }
 
 TEST_CASE("Malformed files: the line and what was expected") {
+  const std::string l2_ways = "ways = { value = 64, source = \"paper\" }\n";
   CHECK(error_for("[sm]", "[sm").find(line_of("[sm]")) == 0);
   CHECK(error_for("{ value = 14,", "{ value = \"14\",") ==
         line_of("count =") + "expected sm.count to be a whole number from 1 to 1024");
@@ -95,22 +100,21 @@ TEST_CASE("Malformed files: the line and what was expected") {
         line_of("count =") + "expected sm.count to be a whole number from 1 to 1024");
   CHECK(error_for("{ value = 250,", "{ value = nan,").find("expected l2.latency_ns to be a number") !=
         std::string::npos);
-  CHECK(error_for("ways = { value = 64, source = \"paper\" }", "ways = 64") ==
-        line_of("ways =") + "expected l2.ways = { value = …, source = \"…\" }");
-  CHECK(
-      error_for("ways = { value = 64, source = \"paper\" }", "ways = { value = 64, source = \"hearsay\" }") ==
-      line_of("ways =") + "the source 'hearsay' of l2.ways is not one of [sources]");
-  CHECK(error_for("ways = { value = 64, source = \"paper\" }\n", "").find("expected a key 'l2.ways'") !=
-        std::string::npos);
+  CHECK(error_for(l2_ways, "ways = 64\n") ==
+        line_of(l2_ways) + "expected l2.ways = { value = …, source = \"…\" }");
+  CHECK(error_for(l2_ways, "ways = { value = 64, source = \"hearsay\" }\n") ==
+        line_of(l2_ways) + "the source 'hearsay' of l2.ways is not one of [sources]");
+  CHECK(error_for(l2_ways, "").find("expected a key 'l2.ways'") != std::string::npos);
   CHECK(error_for("[dram]", "[drum]").find("expected a table [dram]") != std::string::npos);
-  CHECK(error_for("ways =", "colour = { value = 1, source = \"paper\" }\nways =") ==
-        line_of("ways =") + "unknown key 'l2.colour'");
+  CHECK(error_for(l2_ways, "colour = { value = 1, source = \"paper\" }\n" + l2_ways) ==
+        line_of(l2_ways) + "unknown key 'l2.colour'");
   CHECK(error_for("\"memory_update\"", "\"magic\"") ==
         line_of("stores = { value = \"memory_update\"") +
             "expected l2.stores to be one of: memory_update, allocate");
   CHECK(error_for("value = 786432", "value = 786433")
             .find(line_of("bytes = { value = 786432") + "expected l2.bytes to be a multiple of 8192") == 0);
-  CHECK(error_for("[49152]", "[49153]").find("whole number of ways") != std::string::npos);
+  CHECK(error_for("[49152]", "[49153]").find("whole lines of 128 bytes, at least one set of 64") !=
+        std::string::npos);
   CHECK(error_for("[49152]", "[]").find("expected shared.carveout_bytes to be a list of ascending") !=
         std::string::npos);
 }

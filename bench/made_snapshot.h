@@ -1,0 +1,17 @@
+// Snapshots of 2^22 transactions of which nearly all miss, made in memory.
+#pragma once
+
+#include "model/snapshot.h"
+
+namespace warplens::bench {
+
+inline constexpr std::uint32_t snapshot_transactions = 1u << 22;
+
+/// Each warp access takes the next whole line.
+model::Snapshot streaming();
+/// Each of a warp access's 32 lanes takes one sector of any line in 64 MB.
+model::Snapshot random_over_64_mb();
+/// Two streams of whole lines, indices and values, and for each pair a gather of one sector for each lane.
+model::Snapshot spmv_like();
+
+} // namespace warplens::bench

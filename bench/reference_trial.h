@@ -1,0 +1,89 @@
+// A trial once more, slow and obvious, to compare times with: one random SM at each step, every access at
+// once through lists of lines. Loads only, as the made snapshots have.
+#pragma once
+
+#include "model/dram.h"
+#include "model/schedule.h"
+#include "model/trial.h"
+#include "test/model/reference_caches.h"
+
+#include <numeric>
+
+namespace warplens::bench {
+
+class ReferenceTrial {
+public:
+  ReferenceTrial(const model::Snapshot& snapshot, const model::Gpu& gpu, const model::Occupancy& occupancy,
+                 model::Random random)
+      : gpu_(gpu), random_(random), l2_(gpu), dram_(gpu, gpu.sms, random_) {
+    counts_.sites.resize(snapshot.sites.size());
+    std::vector<std::vector<std::uint32_t>> blocks(gpu.sms);
+    for (std::uint32_t i = 0; i < snapshot.blocks.size(); ++i)
+      blocks[snapshot.blocks[i].id % gpu.sms].push_back(i);
+    for (std::uint32_t sm = 0; sm < gpu.sms; ++sm)
+      if (!blocks[sm].empty())
+        sms_.push_back({model::SmSchedule(snapshot, blocks[sm], occupancy.blocks_per_sm, random_),
+                        test::ReferenceL1(gpu, occupancy.l1_bytes), sm % gpu.l2.partitions});
+  }
+
+  model::TrialCounts run() {
+    std::vector<std::uint32_t> busy(sms_.size());
+    std::iota(busy.begin(), busy.end(), 0u);
+    while (!busy.empty()) {
+      const std::uint32_t chosen = random_.below(std::uint32_t(busy.size()));
+      Sm& sm = sms_[busy[chosen]];
+      const model::SmSchedule::Bulk bulk = sm.schedule.next();
+      for (const model::Access& access : bulk.accesses)
+        load(sm, access, bulk.transactions + access.first_transaction);
+      if (sm.schedule.transactions_left() == 0)
+        busy.erase(busy.begin() + chosen);
+    }
+    return std::move(counts_);
+  }
+
+private:
+  struct Sm {
+    model::SmSchedule schedule;
+    test::ReferenceL1 l1;
+    unsigned partition;
+  };
+
+  void load(Sm& sm, const model::Access& access, const model::Transaction* transactions) {
+    double slowest = gpu_.l1.latency_ns;
+    model::TrialCounts::Site& site = counts_.sites[access.site];
+    for (unsigned i = 0; i < access.transactions; ++i) {
+      const auto [line, sectors] = transactions[i];
+      const unsigned missing = sm.l1.load(line, sectors);
+      count(site.l1, counts_.l1_reads, sectors & ~missing, sectors);
+      if (missing == 0)
+        continue;
+      const auto outcome = l2_.request(test::ReferenceL2::Kind::load, line, missing, sm.partition);
+      count(site.l2, counts_.l2_reads, outcome.hits, missing);
+      double latency = outcome.far != 0 ? gpu_.l2.copies.far_latency_ns : gpu_.l2.latency_ns;
+      if (outcome.fetched != 0) {
+        latency = dram_.request(line, outcome.fetched);
+        counts_.dram_latency_ns += latency;
+        counts_.dram_read_sectors += model::sector_count(outcome.fetched);
+        ++counts_.dram_reads;
+      }
+      slowest = std::max(slowest, latency);
+    }
+    site.latency_ns += slowest;
+  }
+
+  static void count(model::Lookups& of_site, model::Lookups& total, unsigned hits, unsigned all) {
+    for (model::Lookups* lookups : {&of_site, &total}) {
+      lookups->hits += model::sector_count(hits);
+      lookups->all += model::sector_count(all);
+    }
+  }
+
+  const model::Gpu& gpu_;
+  model::Random random_;
+  std::vector<Sm> sms_;
+  test::ReferenceL2 l2_;
+  model::Dram dram_;
+  model::TrialCounts counts_;
+};
+
+} // namespace warplens::bench

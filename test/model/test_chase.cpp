@@ -1,0 +1,97 @@
+// The model against latencies measured on real GPUs: a pointer chase at every working-set size of the
+// published curves. test/model/reference/README.md names their source.
+#include "made_trace.h"
+#include "model/chase.h"
+
+#include <cmath>
+#include <fstream>
+
+using namespace warplens;
+using test::gpu;
+using test::MadeTrace;
+
+namespace {
+
+struct Measured {
+  double kib = 0, cycles = 0;
+};
+
+std::vector<Measured> measured(const std::string& name) {
+  std::ifstream in(std::string(WARPLENS_CHASE_FOLDER) + "/" + name + ".csv");
+  std::string heading;
+  std::getline(in, heading);
+  std::vector<Measured> points;
+  char comma;
+  for (Measured point; in >> point.kib >> comma >> point.cycles;)
+    points.push_back(point);
+  return points;
+}
+
+} // namespace
+
+TEST_CASE("The chase's latency follows the measured curves") {
+  // `off` sizes, all on the first steps of a ramp, are further away than 10 %, none further than `worst`.
+  struct Expectation {
+    const char* name;
+    unsigned sizes, off;
+    double worst;
+  };
+  for (const auto& [name, sizes, off, worst] :
+       {Expectation{"v100", 285, 1, 0.29}, {"a100", 285, 4, 0.22}, {"gh200", 304, 4, 0.17}}) {
+    const model::Gpu on = gpu(name);
+    const auto points = measured(name);
+    REQUIRE(points.size() == sizes);
+    unsigned seen = 0, within_5 = 0, beyond_10 = 0;
+    for (const auto& [kib, cycles] : points) {
+      // Where nothing hits any more the curve is flat, and a chase takes long.
+      if (kib * 1024 > 2.2 * double(on.l2_bytes))
+        continue;
+      const double ns = model::chase_latency_ns(on, std::uint32_t(kib * 8), model::Random(1, 0, 0));
+      const double error = std::abs(ns * on.clock_mhz / 1000 / cycles - 1);
+      INFO(name << " at " << kib << " KiB: " << ns * on.clock_mhz / 1000 << " cycles, measured " << cycles);
+      CHECK(error <= worst);
+      ++seen;
+      within_5 += error <= 0.05;
+      beyond_10 += error > 0.10;
+    }
+    INFO(name << ": " << seen << " sizes, " << within_5 << " within 5 %, " << beyond_10 << " beyond 10 %");
+    CHECK(beyond_10 <= off);
+    CHECK(within_5 >= 0.9 * seen);
+  }
+}
+
+TEST_CASE("A trace of the chase gives the same latency as the chase itself") {
+  for (const char* name : {"v100", "a100", "gh200", "c2050"})
+    for (const std::uint32_t kib : {12u, 140u, 280u}) {
+      INFO(name << ", " << kib << " KiB");
+      const model::Gpu on = gpu(name);
+      model::Random random(1, 0, 0);
+      const auto order = model::chase_order(kib * 8, random);
+      const auto summed_ns = [&](unsigned rounds) {
+        MadeTrace made(1, 32);
+        const auto load = made.site();
+        for (unsigned round = 0; round < rounds; ++round)
+          for (const std::uint32_t line : order)
+            made.access(0, 0, load, 8, [=](unsigned) { return (std::uint64_t{1} << 40) + line * 128ull; }, 1);
+        return rounds * made.evaluate(on, 4).sites[0].latency_ns->mean;
+      };
+      // A trial begins cold, and anywhere in the trace; what that costs is the same for any number of rounds.
+      const double warm = (summed_ns(14) - summed_ns(4)) / 10;
+      CHECK(warm == Approx(model::chase_latency_ns(on, kib * 8, model::Random(1, 0, 0))).epsilon(0.02));
+    }
+}
+
+TEST_CASE("Many warps streaming through a little more than the L1 keep a part of it") {
+  // 32 warps read a table of 1.1 times the usable L1 together, again and again. Were it one set, LRU would
+  // lose every line just before it is used again.
+  const model::Gpu on = gpu("v100");
+  const std::uint32_t lines = std::uint32_t(1.1 * on.l1.usable * on.l1.with_shared_bytes / 128);
+  MadeTrace made(1, 1024);
+  const auto load = made.site();
+  for (unsigned round = 0; round < 12; ++round)
+    for (std::uint32_t line = 0; line < lines; ++line)
+      made.access(0, line % 32, load, 4, [=](unsigned lane) { return line * 128ull + 4 * lane; });
+  const double rate = made.evaluate(on).sites[0].l1_hit_rate->mean;
+  CHECK(rate > 0.4);
+  CHECK(rate < 0.8);
+}
