@@ -48,10 +48,12 @@ Expected<void> rewrite(const rewriter::Request& request, const fs::path& summary
   for (const auto& file : instrumented->files)
     if (auto written = write_file(file.copy, file.text); !written)
       return written;
-  const nlohmann::json json{
-      {"file", instrumented->files.front().copy.string()}, {"sites", instrumented->sites.size()},
-      {"removed", instrumented->removed.size()},           {"unseen", instrumented->unseen.size()},
-      {"removed_accesses", list(instrumented->removed)},   {"unseen_accesses", list(instrumented->unseen)}};
+  const nlohmann::json json{{"sites", instrumented->sites.size()},
+                            {"removed", instrumented->removed.size()},
+                            {"unseen", instrumented->unseen.size()},
+                            {"removed_accesses", list(instrumented->removed)},
+                            {"repeated_accesses", list(instrumented->repeated)},
+                            {"unseen_accesses", list(instrumented->unseen)}};
   return write_file(summary, json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 

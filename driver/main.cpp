@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <exception>
+#include <fcntl.h>
 #include <new>
+#include <unistd.h>
 
 namespace {
 
@@ -16,7 +18,7 @@ using namespace warplens;
 std::string version_text() {
   const auto toolkit = driver::find_toolkit();
   return fmt::format("warplens {}\nLLVM {}\nCUDA {}", driver::version, driver::llvm_version,
-                     toolkit ? fmt::format("{} ({})", toolkit->version, toolkit->root.string())
+                     toolkit ? fmt::format("{} ({})", driver::version_of(*toolkit), toolkit->root.string())
                              : "not found");
 }
 
@@ -32,6 +34,22 @@ std::vector<std::string> take_rest(std::vector<std::string>& arguments) {
   std::vector<std::string> rest(found + 1, arguments.end());
   arguments.erase(found, arguments.end());
   return rest;
+}
+
+/// A file opened while stdin, stdout or stderr is closed would take its number, and what is printed would end
+/// up in it. What stands in for them here is open the wrong way round, so that using it fails as before.
+void occupy_closed_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(stream, F_GETFD) < 0)
+      static_cast<void>(open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+}
+
+/// `profile`, or `trace dump`: what of the command line was understood before it went wrong, for --help.
+std::string help_for(const CLI::App& app) {
+  std::string command = app.get_name();
+  for (const CLI::App* chosen : app.get_subcommands())
+    command += " " + help_for(*chosen);
+  return command;
 }
 
 int run_command_line(std::vector<std::string> arguments) {
@@ -55,13 +73,17 @@ int run_command_line(std::vector<std::string> arguments) {
   driver::declare_trace(app, chosen);
   driver::declare_gpus(app, chosen);
 
+  const std::string first = arguments.empty() ? "" : arguments.front();
   std::ranges::reverse(arguments); // as CLI11 takes a vector
   try {
     app.parse(arguments);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success))
       return app.exit(error);
-    driver::complain(fmt::format("{} (see warplens --help)", error.what()));
+    const bool unknown = app.get_subcommands().empty() && !first.empty();
+    driver::complain(fmt::format(
+        "{} (see {} --help)",
+        unknown ? fmt::format("there is no subcommand or option '{}'", first) : error.what(), help_for(app)));
     return 2;
   }
   if (const auto done = chosen(); !done) {
@@ -74,6 +96,7 @@ int run_command_line(std::vector<std::string> arguments) {
 } // namespace
 
 int main(int argc, char** argv) {
+  occupy_closed_streams();
   try {
     return run_command_line(std::vector<std::string>(argv + 1, argv + argc));
   } catch (const std::bad_alloc&) {

@@ -34,6 +34,9 @@ struct TraceOptions {
   std::string keep_trace; ///< empty: the trace is temporary
 };
 
+/// A subcommand's help starts with this line, for CLI11 knows nothing of what follows `--run` and `--`.
+void set_usage(CLI::App& command, const std::string& usage);
+
 void add_model_options(CLI::App& command, ModelOptions& options);
 void add_output_options(CLI::App& command, OutputOptions& options, Format initial);
 void add_trace_options(CLI::App& command, TraceOptions& options);

@@ -1,8 +1,9 @@
 #include "driver/toolkit.h"
 
+#include "support/process.h"
+
 #include <cstdlib>
-#include <fstream>
-#include <nlohmann/json.hpp>
+#include <regex>
 #include <sstream>
 #include <vector>
 
@@ -28,15 +29,6 @@ std::vector<fs::path> candidates() {
   return roots;
 }
 
-std::string read_version(const fs::path& root) {
-  std::ifstream file(root / "version.json");
-  const auto json = nlohmann::json::parse(file, nullptr, false);
-  if (const auto nvcc = json.is_object() ? json.find("cuda_nvcc") : json.end();
-      nvcc != json.end() && nvcc->is_object())
-    return nvcc->value("version", "unknown");
-  return "unknown";
-}
-
 } // namespace
 
 Expected<Toolkit> find_toolkit() {
@@ -44,12 +36,23 @@ Expected<Toolkit> find_toolkit() {
   for (const auto& root : candidates()) {
     std::error_code error;
     if (fs::exists(root / "bin/nvcc", error) && fs::exists(root / "include/cuda_runtime.h", error))
-      return Toolkit{root, read_version(root)};
+      return Toolkit{root};
     looked += (looked.empty() ? "" : ", ") + root.string();
   }
   return fail("no CUDA Toolkit found in {}: install CUDA 13 (https://developer.nvidia.com/cuda-downloads) or "
               "set CUDA_PATH",
               looked);
+}
+
+/// From `nvcc --version`: "Cuda compilation tools, release 13.0, V13.0.88".
+std::string version_of(const Toolkit& toolkit) {
+  Command command;
+  command.arguments = {(toolkit.root / "bin/nvcc").string(), "--version"};
+  command.capture_output = true;
+  const auto finished = run(command);
+  static const std::regex version(", V([0-9.]+)");
+  std::smatch match;
+  return finished && std::regex_search(finished->output, match, version) ? match[1].str() : "unknown";
 }
 
 } // namespace warplens::driver

@@ -10,11 +10,13 @@ namespace warplens::driver {
 
 struct Toolkit {
   std::filesystem::path root; ///< holds bin/nvcc and include/cuda_runtime.h
-  std::string version;        ///< "13.0.88", from version.json, or "unknown"
 };
 
 /// Looks at $CUDA_PATH, $CUDA_HOME, the nvcc in $PATH and /usr/local/cuda, in this order. The error says so
 /// and how to get one.
 Expected<Toolkit> find_toolkit();
+
+/// "13.0.88", as its nvcc says; "unknown" if it does not.
+std::string version_of(const Toolkit& toolkit);
 
 } // namespace warplens::driver

@@ -63,8 +63,10 @@ private:
     const auto shape = [](const trace::Dim3& size) {
       return fmt::format("{}×{}×{}", size.x, size.y, size.z);
     };
-    field("launch", fmt::format("grid {}, block {}, launched {}", shape(kernel.grid), shape(kernel.block),
-                                kernel.launches == 1 ? "once" : grouped(kernel.launches) + " times"));
+    const std::string launched = kernel.launches == 0   ? ""
+                                 : kernel.launches == 1 ? ", launched once"
+                                                        : ", launched " + grouped(kernel.launches) + " times";
+    field("launch", fmt::format("grid {}, block {}{}", shape(kernel.grid), shape(kernel.block), launched));
     field("occupancy",
           fmt::format("{} blocks, {} warps per SM, limited by {}", kernel.occupancy.blocks_per_sm,
                       kernel.occupancy.warps_per_sm,

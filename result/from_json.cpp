@@ -212,7 +212,8 @@ void read(const Node& node, KernelResult& target) {
     node["gpu_validated"].read(target.gpu_validated.emplace());
   read(node["grid"], target.grid);
   read(node["block"], target.block);
-  node["launches"].read(target.launches);
+  if (node.has("launches"))
+    node["launches"].read(target.launches);
   const Node occupancy = node["occupancy"];
   occupancy["blocks_per_sm"].read(target.occupancy.blocks_per_sm);
   occupancy["warps_per_sm"].read(target.occupancy.warps_per_sm);

@@ -48,7 +48,7 @@ struct KernelResult {
   std::string name, gpu;
   std::optional<bool> gpu_validated; ///< has the model of this GPU been held against measurements on one?
   trace::Dim3 grid, block;
-  std::uint64_t launches = 0; ///< of this kernel in the whole run
+  std::uint64_t launches = 0; ///< of this kernel in the whole run; 0: not known, the trace was cut short
   struct {
     std::uint32_t blocks_per_sm = 0, warps_per_sm = 0;
     std::string limited_by;

@@ -97,7 +97,8 @@ Json to_json(const KernelResult& kernel) {
     json["gpu_validated"] = *kernel.gpu_validated;
   json["grid"] = {kernel.grid.x, kernel.grid.y, kernel.grid.z};
   json["block"] = {kernel.block.x, kernel.block.y, kernel.block.z};
-  json["launches"] = kernel.launches;
+  if (kernel.launches != 0)
+    json["launches"] = kernel.launches;
   json["occupancy"] = {{"blocks_per_sm", kernel.occupancy.blocks_per_sm},
                        {"warps_per_sm", kernel.occupancy.warps_per_sm},
                        {"limited_by", kernel.occupancy.limited_by}};

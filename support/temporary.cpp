@@ -23,6 +23,8 @@ extern "C" void ring_alarm(int signal) {
   const int saved_errno = errno;
   const auto number = static_cast<unsigned char>(signal);
   [[maybe_unused]] const ssize_t written = write(alarm_pipe[1], &number, 1);
+  while (signal == SIGPIPE) // it comes to the thread that wrote, which has nobody left to write to
+    pause();
   errno = saved_errno;
 }
 
@@ -57,7 +59,7 @@ private:
     struct sigaction action{};
     action.sa_handler = ring_alarm;
     action.sa_flags = SA_RESTART;
-    for (int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
       struct sigaction before{};
       sigaction(signal, nullptr, &before);
       if (before.sa_handler == SIG_DFL) // whoever ignores or handles it knows better
@@ -66,6 +68,9 @@ private:
   }
 
   void wait_for_alarm() {
+    sigset_t all, none;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, nullptr); // the handler may keep whom it interrupts
     unsigned char number = 0;
     while (read(alarm_pipe[0], &number, 1) != 1)
       if (errno != EINTR)
@@ -79,8 +84,9 @@ private:
           break;
       }
     std::signal(number, SIG_DFL);
-    kill(getpid(), number);
-    pause();
+    sigemptyset(&none);
+    pthread_sigmask(SIG_SETMASK, &none, nullptr);
+    raise(number);
   }
 
   std::mutex mutex_;

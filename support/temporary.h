@@ -1,4 +1,4 @@
-// Private temporary folders that are gone afterwards, also after SIGINT, SIGTERM and SIGHUP.
+// Private temporary folders that are gone afterwards, also after SIGINT, SIGTERM, SIGHUP and SIGPIPE.
 #pragma once
 
 #include "support/expected.h"

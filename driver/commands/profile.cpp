@@ -141,8 +141,10 @@ void declare_profile(CLI::App& app, const std::vector<std::string>& rest, Action
   command->add_flag("--no-probes", options->no_probes,
                     "build and run it as it is, without a report (to compare)");
   command->add_flag("--keep", options->keep, "leave the intermediate files in place and say where");
+  set_usage(*command, "warplens profile FILE.cu [OPTIONS] [--run ARGS...]");
   command->footer(
-      "  --run ARGS...                 the rest of the line: the program's own arguments\n\n"
+      "  --run ARGS...                   the rest of the line: the program's own arguments\n\n"
+      "  warplens profile spmv.cu --gpu a100,h100-sxm --nvcc \"-O3 -Iinclude\" --run u 4096\n\n"
       "The program's output goes to stderr where the report goes to stdout, and stays on stdout with -o.");
   command->callback(
       [options, &rest, &chosen] { chosen = [options, &rest] { return profile(*options, rest); }; });

@@ -44,7 +44,11 @@ void declare_run(CLI::App& app, const std::vector<std::string>& rest, Action& ch
   add_model_options(*command, options->model);
   add_trace_options(*command, options->trace);
   add_output_options(*command, options->output, Format::text);
-  command->footer("  -- PROGRAM ARGS...            what to run");
+  set_usage(*command, "warplens run [OPTIONS] -- PROGRAM [ARGS...]");
+  command->footer(
+      "  -- PROGRAM ARGS...              what to run: a program that `warplens profile --keep` left, for "
+      "example\n\n"
+      "The program's output goes to stderr where the report goes to stdout, and stays on stdout with -o.");
   command->callback([options, &rest, &chosen] {
     if (rest.empty())
       throw CLI::RequiredError("-- PROGRAM");

@@ -74,7 +74,7 @@ Expected<std::filesystem::path> build_for_cpu(const BuildRequest& request) {
                              "-lwarplens_trace", "-lwarplens_support", "-Wl,--end-group", "-lboost_context",
                              "-lzstd", "-ltbb", "-lpthread", "-ldl", "-lm"});
   if (!linked)
-    return tl::unexpected(linked.error());
+    return fail("{}: cannot be linked: {}", request.original.string(), linked.error().message);
   return program;
 }
 

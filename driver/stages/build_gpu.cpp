@@ -28,7 +28,7 @@ Expected<std::filesystem::path> build_for_gpu(const BuildRequest& request) {
   link.insert(link.end(), {object, "-o", program.string(), "-L" + parts.libraries.string(),
                            "-lwarplens_runtime_gpu", "-lwarplens_recorder", "-lwarplens_trace", "-lzstd"});
   if (const auto linked = run_compiler(link); !linked)
-    return tl::unexpected(linked.error());
+    return fail("{}: cannot be linked: {}", request.original.string(), linked.error().message);
   return program;
 }
 

@@ -11,6 +11,8 @@ std::string first_error(const std::string& output) {
   std::istringstream lines(output);
   std::string first;
   for (std::string line; std::getline(lines, line);) {
+    if (line.find("linker command failed") != std::string::npos)
+      continue; // Clang's, after the linker itself has said what was wrong
     if (line.find("error:") != std::string::npos || line.find("undefined reference") != std::string::npos ||
         line.find(" fatal") != std::string::npos)
       return line;

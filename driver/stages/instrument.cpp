@@ -22,6 +22,8 @@ Expected<void> check_readable(const std::filesystem::path& source) {
   std::error_code error;
   if (!std::filesystem::exists(source, error))
     return fail("{}: no such file", source.string());
+  if (std::filesystem::is_directory(source, error))
+    return fail("{}: it is a folder, not a CUDA source", source.string());
   if (!std::filesystem::is_regular_file(source, error) || !std::ifstream(source))
     return fail("{}: cannot be read", source.string());
   return {};
@@ -43,7 +45,8 @@ Expected<InstrumentedSource> instrument(const std::filesystem::path& source,
   const auto json = nlohmann::json::parse(file, nullptr, false);
   if (!json.is_object())
     return fail("{}: instrumenting it left no summary", source.string());
-  return InstrumentedSource{json.value("file", ""), json.value("sites", std::uint64_t{0}),
+  // The copy's name does not come from the summary: JSON holds UTF-8 only, a file name any bytes.
+  return InstrumentedSource{directory / source.filename(), json.value("sites", std::uint64_t{0}),
                             json.value("removed", std::uint64_t{0}), json.value("unseen", std::uint64_t{0})};
 }
 

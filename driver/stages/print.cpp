@@ -27,6 +27,21 @@ report::TextOptions text_options(bool to_file) {
 
 } // namespace
 
+Expected<void> check_writable(const std::filesystem::path& file) {
+  if (file.empty())
+    return {};
+  std::error_code error;
+  const bool there = std::filesystem::exists(file, error);
+  if (std::filesystem::is_directory(file, error))
+    return fail("{}: cannot be written: it is a folder", file.string());
+  const auto checked = there                    ? file
+                       : file.has_parent_path() ? file.parent_path()
+                                                : std::filesystem::path(".");
+  if (access(checked.c_str(), there ? W_OK : W_OK | X_OK) != 0)
+    return fail("{}: cannot be written: {}", file.string(), std::strerror(errno));
+  return {};
+}
+
 Expected<void> print_text(const std::string& text, const std::string& file) {
   if (file.empty()) {
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)

@@ -76,12 +76,18 @@ Expected<std::string> run_program(const RunRequest& request, bool quiet) {
 
 Expected<void> trace_model_print(const RunRequest& request, const ModelOptions& model,
                                  const OutputOptions& output) {
+  for (const std::filesystem::path& file : {request.trace, std::filesystem::path(output.file)})
+    if (const auto writable = check_writable(file); !writable)
+      return writable; // said before the program runs, not after
+  std::error_code error;
+  if (std::filesystem::is_regular_file(request.trace, error)) // an earlier run's must not pass for this one's
+    std::filesystem::remove(request.trace, error);
   const auto ending = run_program(request, output.quiet);
   if (!ending)
     return tl::unexpected(ending.error());
-  std::error_code error;
   if (!std::filesystem::exists(request.trace, error))
-    return fail("{}: it left no trace: was it built with probes?", ending->empty() ? request.name : *ending);
+    return ending->empty() ? fail("{}: it left no trace: was it built with probes?", request.name)
+                           : fail("{}; it left no trace", *ending);
   auto result =
       simulate(request.trace, request.gpus, model, output.quiet, request.name, request.options.kernel);
   if (!result)
@@ -91,6 +97,8 @@ Expected<void> trace_model_print(const RunRequest& request, const ModelOptions& 
     return printed;
   if (!ending->empty())
     return fail("{}; the report covers what was collected until then", *ending);
+  if (result->trace_truncated)
+    return fail("{}: its trace was cut short; the report covers what was collected", request.name);
   return {};
 }
 

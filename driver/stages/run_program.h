@@ -29,8 +29,8 @@ std::filesystem::path trace_path(const TraceOptions& options, const std::filesys
 /// started.
 Expected<std::string> run_program(const RunRequest& request, bool quiet);
 
-/// run → model → report. A program that fails still gets its report from what was collected; then the failure
-/// is the error.
+/// run → model → report. A program that fails, or whose trace does, still gets its report from what was
+/// collected; then the failure is the error.
 Expected<void> trace_model_print(const RunRequest& request, const ModelOptions& model,
                                  const OutputOptions& output);
 

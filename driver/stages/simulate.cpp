@@ -5,12 +5,16 @@
 #include "model/model.h"
 #include "trace/reader.h"
 
+#include <algorithm>
+
 namespace warplens::driver {
 
 Expected<std::vector<model::Gpu>> load_gpus(const std::vector<std::string>& names) {
   std::vector<model::Gpu> gpus;
-  for (const auto& name : names) {
-    auto gpu = model::load_gpu(name, resources().gpus);
+  for (auto name = names.begin(); name != names.end(); ++name) {
+    if (std::find(names.begin(), name, *name) != name)
+      continue; // asked for twice, modelled once
+    auto gpu = model::load_gpu(*name, resources().gpus);
     if (!gpu)
       return tl::unexpected(gpu.error());
     gpus.push_back(std::move(*gpu));
@@ -37,16 +41,16 @@ Expected<Result> simulate(const std::filesystem::path& trace, const std::vector<
   model_options.trials = options.trials;
   model_options.seed = options.seed;
   model_options.threads = options.threads;
-  model_options.progress = [&](const std::string& kernel, const std::string& gpu, std::uint32_t done,
+  model_options.progress = [&](const std::string& launched, const std::string& gpu, std::uint32_t done,
                                std::uint32_t total) {
-    stage.update(fmt::format("{} on {}: trial {} of {}", kernel, gpu, done, total));
+    stage.update(fmt::format("{} on {}: trial {} of {}", launched, gpu, done, total));
   };
   auto result = model::evaluate(*reader, gpus, model_options);
   if (!result)
     return result;
   std::uint64_t transactions = 0;
-  for (const auto& kernel : result->kernels)
-    transactions += kernel.snapshot.transactions * kernel.trials.run;
+  for (const auto& modelled : result->kernels)
+    transactions += modelled.snapshot.transactions * modelled.trials.run;
   stage.done(fmt::format("{} launch{} on {} GPU{}, {} trials each, {} transactions",
                          reader->launches().size(), reader->launches().size() == 1 ? "" : "es", gpus.size(),
                          gpus.size() == 1 ? "" : "s", options.trials, group_digits(transactions)));

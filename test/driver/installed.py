@@ -31,6 +31,7 @@ def main():
 
         version = subprocess.run([warplens, "--version"], check=True, capture_output=True, text=True).stdout
         assert [line.split()[0] for line in version.splitlines()] == ["warplens", "LLVM", "CUDA"], version
+        assert "unknown" not in version, version
 
         source = pathlib.Path(folder, "twice.cu")
         source.write_text(SOURCE)

@@ -1,7 +1,10 @@
 """What goes wrong is told in one line that names it, with exit code 1 (2 for the command line); what was collected is kept."""
 
 import json
+import os
 import pathlib
+import shutil
+import subprocess
 import tempfile
 import unittest
 
@@ -41,13 +44,40 @@ class BadInput(unittest.TestCase):
         self.profile_fails(KERNELS / "broken.cu", names=["broken.cu:2:", "undeclared"])
         self.fails("patch", KERNELS / "broken.cu", names=["broken.cu:2:", "undeclared"])
 
+    def test_what_cannot_be_linked(self):
+        empty = self.folder / "empty.cu"
+        empty.touch()
+        self.profile_fails(empty, names=[empty, "linked", "main"])
+
+    def test_a_folder_in_place_of_a_file(self):
+        self.fails("profile", self.folder, names=[self.folder, "folder"])
+
+    def test_an_odd_file_name_and_no_stdout(self):
+        """A name of any bytes; the trace does not get the number of the closed stdout, where the program prints."""
+        source = self.folder / os.fsdecode(b"it's l\xe9ft.cu")
+        shutil.copy(KERNELS / "endings.cu", source)
+        trace = self.folder / "trace.wlt"
+        done = subprocess.run([warplens_tool.tool, "profile", source, "--backend", "cpu", "--quiet", "--gpu", "c2050", "--trials",
+                               "2", "--trace", trace, "-o", self.folder / "report.txt"],
+                              stderr=subprocess.PIPE, preexec_fn=lambda: os.close(1))
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        checked = warplens("trace", "check", trace)
+        self.assertEqual(checked.stdout, f"{trace}: nothing wrong\n")
+
+    def test_a_trace_that_another_run_left(self):
+        trace = self.folder / "old.wlt"
+        trace.write_bytes(b"of another program")
+        self.fails("run", "--quiet", "--trace", trace, "--", "true", names=["true: it left no trace"])
+        self.fails("run", "--quiet", "--trace", trace, "--", "sh", "-c", "exit 4", names=["sh exited with code 4"])
+        self.assertFalse(trace.exists())
+
     def test_an_unknown_gpu(self):
         self.profile_fails(KERNELS / "endings.cu", "--gpu", "voodoo2", names=["voodoo2", "a100", "c2050"])
         self.fails("gpus", "voodoo2", names=["voodoo2", "a100"])
 
     def test_programs_that_end_badly_lose_nothing(self):
         result = self.folder / "result.json"
-        for ending, name in (("exit-3", "3"), ("abort", "abort")):
+        for ending, name in (("exit-3", "3"), ("abort", "abort"), ("at-once", "cut short")):
             with self.subTest(ending=ending):
                 done = warplens("profile", KERNELS / "endings.cu", "--backend", "cpu", "--quiet", "--gpu", "c2050", "--trials",
                                 "2", "--format", "json", "-o", result, "--run", ending)
@@ -76,9 +106,11 @@ class BadInput(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         half.write_bytes(trace.read_bytes()[: trace.stat().st_size // 2])
         result = self.folder / "result.json"
-        self.fails("model", half, "--gpu", "c2050", "--trials", "2", "--quiet", "-o", result, names=["half.wlt"])
+        self.fails("model", half, "--gpu", "c2050,c2050", "--trials", "2", "--quiet", "-o", result, names=["half.wlt"])
         collected = json.loads(result.read_text())
         self.assertTrue(collected["trace_truncated"])
+        kernels = [kernel["name"] for kernel in collected["kernels"]]
+        self.assertEqual(len(kernels), len(set(kernels)), "a GPU that is named twice is modelled once")
         self.assertGreater(sum(site["executions"] for kernel in collected["kernels"] for site in kernel["sites"]), 0)
 
     def test_files_that_are_something_else(self):
@@ -97,12 +129,24 @@ class BadInput(unittest.TestCase):
         result = self.folder / "result.json"
         result.write_text('{"schema": "warplens-result/1", "program": "p", "seed": 1, "coverage": {}, "kernels": []}')
         self.fails("report", result, "-o", nowhere, names=[nowhere])
+        for option in ("-o", "--trace"):  # said before the program runs
+            for place in (nowhere, self.folder):
+                done = self.fails("run", "--quiet", option, place, "--", "echo", "it ran", names=[place, "cannot be written"])
+                self.assertEqual(done.stdout, "")
 
     def test_wrong_command_lines(self):
-        for arguments in ([], ["profile"], ["frobnicate"], ["profile", "x.cu", "--trials", "many"], ["run"],
-                          ["report", "x", "--format", "papyrus"], ["profile", "x.cu", "--no-such-option"]):
+        for arguments, names in (
+                ([], ["subcommand"]), (["frobnicate"], ["'frobnicate'", "see warplens --help"]),
+                (["profile"], ["see warplens profile --help"]), (["trace", "info"], ["see warplens trace info --help"]),
+                (["run"], ["PROGRAM"]), (["report", "x", "--format", "papyrus"], ["papyrus"]),
+                (["profile", "x.cu", "--no-such-option"], ["--no-such-option"]),
+                (["profile", "x.cu", "--trials", "many"], ["--trials", "many", "1000000"]),
+                (["profile", "x.cu", "--seed", "-1"], ["--seed", "-1"]),
+                (["profile", "x.cu", "--seed", str(2**64)], ["--seed", 2**64]),
+                (["profile", "x.cu", "--snapshot-blocks", "0"], ["--snapshot-blocks", "from 1 to"]),
+                (["run", "--kernel", "(", "--", "true"], ["--kernel", "'('", "regular expression"])):
             with self.subTest(arguments=arguments):
-                self.fails(*arguments, names=["--help"], code=2)
+                self.fails(*arguments, names=["--help", *names], code=2)
 
 
 if __name__ == "__main__":

@@ -62,7 +62,7 @@ TEST_CASE("without a place for temporary folders the error says which place") {
 }
 
 TEST_CASE("temporary folders are gone after a signal, which still ends the process") {
-  const int signal = GENERATE(SIGINT, SIGTERM, SIGHUP);
+  const int signal = GENERATE(SIGINT, SIGTERM, SIGHUP, SIGPIPE);
   int ends[2];
   REQUIRE(pipe(ends) == 0);
   // A fresh process: re-executed, since the registry's thread does not survive a fork.
@@ -94,6 +94,7 @@ TEST_CASE("a folder until killed", "[.folder-until-killed]") {
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
   std::signal(SIGHUP, SIG_DFL);
+  std::signal(SIGPIPE, SIG_DFL);
   auto folder = TemporaryDirectory::create();
   REQUIRE(folder);
   fill(folder->path());
