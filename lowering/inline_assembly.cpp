@@ -123,7 +123,7 @@ Expected<void> lower_statement(CallInst& call) {
   const auto text = ptx::parse(assembly.getAsmString());
   if (!text) {
     std::string line = assembly.getAsmString();
-    std::ranges::replace(line, '\n', ' ');
+    std::ranges::replace_if(line, [](char c) { return c == '\n' || c == '\t'; }, ' ');
     return refuse(line + " (" + text.error().message + ")");
   }
   if (text->instructions.empty() &&

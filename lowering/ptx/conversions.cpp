@@ -16,6 +16,11 @@ struct Manner {
   StringRef to_integer; ///< "rni", …: to an integral value
   StringRef rounding;   ///< "rn", …
   bool saturates = false, flushes = false;
+
+  /// cvt's .ftz concerns single precision only.
+  Value* flushed(Builder& b, Value* value) const {
+    return flushes && value->getType()->isFloatTy() ? flush(b, value) : value;
+  }
 };
 
 Intrinsic::ID integral(StringRef rounding) {
@@ -78,8 +83,7 @@ Value* float_to_float(Builder& b, const Manner& how, Value* value, const Type& f
       return nullptr;
     value = b.CreateUnaryIntrinsic(integral(how.to_integer), value);
   }
-  if (how.flushes)
-    value = flush(b, value);
+  value = how.flushed(b, value);
   if (how.saturates)
     value = saturate(b, value);
   if (to.kind == Type::Kind::brain) {
@@ -103,7 +107,7 @@ Value* float_to_float(Builder& b, const Manner& how, Value* value, const Type& f
   Value* narrow = how.rounding == "rn" ? b.CreateFPTrunc(value, b.getFloatTy())
                                        : call(b, std::string("__nv_double2float") + suffix(how.rounding),
                                               b.getFloatTy(), value);
-  return to_bits(b, how.flushes ? flush(b, narrow) : narrow);
+  return to_bits(b, how.flushed(b, narrow));
 }
 
 Value* integer_to_integer(Builder& b, const Manner& how, Value* value, const Type& from, const Type& to) {
@@ -147,9 +151,8 @@ bool convert(Block& block, Modifiers& modifiers, const Operands& operands) {
     Value* one = nullptr;
     if (from->is_float()) {
       Value* value = to_floating(b, bits, *from);
-      one = element.is_float()
-                ? float_to_float(b, how, value, *from, element)
-                : float_to_integer(b, how, how.flushes ? flush(b, value) : value, *from, element);
+      one = element.is_float() ? float_to_float(b, how, value, *from, element)
+                               : float_to_integer(b, how, how.flushed(b, value), *from, element);
     } else {
       one = element.is_float() ? (how.saturates ? nullptr : integer_to_float(b, how, bits, *from, element))
                                : integer_to_integer(b, how, bits, *from, element);
@@ -252,9 +255,8 @@ Value* saturate(Builder& b, Value* value) {
 }
 
 Value* flush(Builder& b, Value* value) {
-  if (!value->getType()->isFloatTy())
-    return value; // .ftz concerns single precision only, but for half in fma, where it is refused before
-  Value* least = ConstantFP::get(value->getType(), APFloat::getSmallestNormalized(APFloat::IEEEsingle()));
+  const auto& semantics = value->getType()->getFltSemantics();
+  Value* least = ConstantFP::get(value->getType(), APFloat::getSmallestNormalized(semantics));
   Value* tiny = b.CreateFCmpOLT(b.CreateUnaryIntrinsic(Intrinsic::fabs, value), least);
   Value* zero = b.CreateBinaryIntrinsic(Intrinsic::copysign, ConstantFP::get(value->getType(), 0.0), value);
   return b.CreateSelect(tiny, zero, value);

@@ -123,7 +123,7 @@ Value* compute(Builder& b, StringRef opcode, const Manner& how, const Type& type
   const bool brain = type.kind == Type::Kind::brain;
   const bool picks = bits.size() == 2 && (opcode == "min" || opcode == "max");
   if (brain && !picks && bits.size() > 1)
-    return how.to_nearest() && !how.saturates ? brain_arithmetic(b, opcode, bits) : nullptr;
+    return how.to_nearest() && !how.saturates && !how.flushes ? brain_arithmetic(b, opcode, bits) : nullptr;
 
   SmallVector<Value*, 3> a;
   for (Value* value : bits) {

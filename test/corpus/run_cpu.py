@@ -6,13 +6,15 @@ The programs are not part of this project: give a list of them and where each su
     run_cpu.py --warplens build/bin/warplens --list cpu.tsv hecbench=PATH samples=PATH rodinia=PATH [--only REGEX]
 
 The list is tab-separated, with a header: suite, name, dir (below the suite), sources, compile_flags, run_args,
-pass_regex (searched in stdout) and expected_exit. Each program is built and run as it is and with probes, in a
-copy of its folder's suite only if the program writes there: run it on a checkout that may change.
+pass_regex (searched in stdout) and expected_exit. Each program is built and run as it is and with probes, in its own
+folder, where some write files.
 
     pass      ran to its end with the expected output
     refused   Warplens names what it does not support, before the program runs or when it calls it
     WRONG     ran to its end with another output
-    failed    anything else: a crash, a deadlock, a time-out
+    failed    anything else: a crash, a deadlock, a time-out, a source that Clang does not take
+
+Programs of several sources are listed and left out: `warplens profile` takes one.
 """
 
 import argparse

@@ -166,6 +166,7 @@ TEST_CASE("PTX: half and bfloat16 round once") {
       {"add.f16x2 r, a, b;", "b32", "b32", 0x3c004000, 0x3c003c00, 0, 0x40004200},
       {"mul.f16 r, a, b;", "b16", "b16", 0x0001, 0x3800, 0, 0}, // half of the least subnormal: to even
       {"fma.rn.f16 r, a, b, c;", "b16", "b16", 0x3c01, 0x3c01, 0xbc02, 0x0010}, // 2^-20
+      {"fma.rn.ftz.f16 r, a, b, c;", "b16", "b16", 0x3c01, 0x3c01, 0xbc02, 0},
       {"neg.f16x2 r, a;", "b32", "b32", 0x3c004000, 0, 0, 0xbc00c000},
       {"max.f16 r, a, b;", "b16", "b16", 0x7e00, 0x3c00, 0, 0x3c00},
       {"fma.rn.bf16 r, a, b, c;", "b16", "b16", 0x3f80, 0x3f80, 0x3b80, 0x3f80}, // 1 + 2^-8: to even
