@@ -4,7 +4,7 @@ import unittest
 
 from warplens_tool import KERNELS, main, warplens
 
-EXPECTED = [f"{name}: right" for name in ("half", "groups", "cub", "thrust")]
+EXPECTED = [f"{name}: right" for name in ("half", "groups", "cub", "wrapping", "thrust")]
 
 
 class Constructs(unittest.TestCase):

@@ -32,7 +32,8 @@ __global__ void groups(float* out) {
     odd = lanes.size() * 100 + lanes.thread_rank();
   }
   block.sync();
-  out[threadIdx.x] = sum * 10000 + odd;
+  const dim3 size = blockDim; // the built-in variable as an object
+  out[threadIdx.x] = size.x == threads ? sum * 10000 + odd : -1;
 }
 
 __global__ void scan(float* out) {
@@ -67,6 +68,16 @@ int main() {
     return static_cast<float>((first * 16 + 120) * 10000 + (i % 2 ? 1600 + i % 32 / 2 : 0));
   });
   check("cub", scan, [](int i) { return static_cast<float>(i == 0 ? threads * (threads - 1) / 2 : i * (i + 1) / 2); });
+
+  // As gcc compiles it, and so what nvcc's users are used to: integers wrap.
+  std::vector<int> squares(100000);
+  for (std::size_t i = 0; i < squares.size(); ++i)
+    squares[i] = static_cast<int>(static_cast<unsigned>(i) * static_cast<unsigned>(i));
+  bool wraps = true;
+  for (int i = 0; i < static_cast<int>(squares.size()); ++i)
+    if (squares[i] != i * i)
+      wraps = false;
+  std::printf("wrapping: %s\n", wraps ? "right" : "wrong");
 
   std::vector<int> numbers(3000);
   for (std::size_t i = 0; i < numbers.size(); ++i)
