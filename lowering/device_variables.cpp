@@ -1,5 +1,6 @@
 #include "lowering/stages.h"
 
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/Demangle/Demangle.h>
 #include <llvm/IR/Constants.h>
 
@@ -10,6 +11,12 @@ using namespace llvm;
 namespace {
 // NVPTX's address spaces (LLVM, "User Guide for NVPTX Back-end").
 constexpr unsigned global_space = 1, constant_space = 4;
+
+/// Clang declares threadIdx and its like as objects whose members are functions. Where one is used as a
+/// whole, its address is handed to them, but nobody reads there.
+bool is_builtin(const GlobalVariable& variable) {
+  return is_contained({"threadIdx", "blockIdx", "blockDim", "gridDim"}, variable.getName());
+}
 } // namespace
 
 Expected<std::vector<DeviceVariable>> lower_device_variables(Module& module) {
@@ -20,6 +27,9 @@ Expected<std::vector<DeviceVariable>> lower_device_variables(Module& module) {
 
   std::vector<DeviceVariable> variables;
   for (GlobalVariable* old : found) {
+    const bool builtin = is_builtin(*old);
+    if (builtin)
+      old->setInitializer(Constant::getNullValue(old->getValueType()));
     if (old->isDeclaration() && !old->use_empty())
       return fail("{}: the device variable {} is defined in another file; separate compilation (-rdc) is not "
                   "supported on "
@@ -37,7 +47,8 @@ Expected<std::vector<DeviceVariable>> lower_device_variables(Module& module) {
     // Code uses it through a cast to the generic space; casting there and back folds away.
     old->replaceAllUsesWith(ConstantExpr::getAddrSpaceCast(variable, old->getType()));
     old->eraseFromParent();
-    variables.push_back({variable->getName().str(), variable, is_constant});
+    if (!builtin)
+      variables.push_back({variable->getName().str(), variable, is_constant});
   }
   return variables;
 }

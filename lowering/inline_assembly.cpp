@@ -1,14 +1,15 @@
-// Inline PTX: the handful of statements that stand for an intrinsic. Everything else is refused with its
-// text.
+// Inline PTX becomes IR, instruction by instruction (lowering/ptx/). What is not known there is refused with
+// its text.
+#include "lowering/ptx/instructions.h"
 #include "lowering/runtime_calls.h"
 #include "lowering/stages.h"
 
+#include <algorithm>
+#include <fmt/format.h>
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
-#include <llvm/IR/Intrinsics.h>
-#include <llvm/IR/IntrinsicsNVPTX.h>
-#include <map>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
 namespace warplens::lowering {
 
@@ -16,44 +17,132 @@ using namespace llvm;
 
 namespace {
 
-/// Runs of white space become one blank, and none stand at the ends.
-std::string normalised(StringRef text) {
-  std::string result;
-  for (const char character : text) {
-    const bool blank = character == ' ' || character == '\t' || character == '\n' || character == '\r';
-    if (!blank)
-      result += character;
-    else if (!result.empty() && result.back() != ' ')
-      result += ' ';
-  }
-  while (!result.empty() && (result.back() == ' ' || result.back() == ';'))
-    result.pop_back();
-  return result;
+Value* as_bits(IRBuilder<>& builder, Value* value) {
+  if (value->getType()->isPointerTy())
+    return builder.CreatePtrToInt(value, builder.getInt64Ty());
+  return ptx::to_bits(builder, value);
 }
 
-/// Statements without operands, and moves of one special register to the only result.
-const std::map<StringRef, Intrinsic::ID>& known() {
-  static const std::map<StringRef, Intrinsic::ID> table = {
-      {"membar.cta", Intrinsic::nvvm_membar_cta},
-      {"membar.gl", Intrinsic::nvvm_membar_gl},
-      {"membar.sys", Intrinsic::nvvm_membar_sys},
-      {"bar.sync 0", Intrinsic::nvvm_barrier0},
-      {"exit", Intrinsic::nvvm_exit},
-      {"trap", Intrinsic::trap},
-      {"mov.u32 $0, %laneid", Intrinsic::nvvm_read_ptx_sreg_laneid},
-      {"mov.u32 $0, %warpid", Intrinsic::nvvm_read_ptx_sreg_warpid},
-      {"mov.u32 $0, %smid", Intrinsic::nvvm_read_ptx_sreg_smid},
-      {"mov.u32 $0, %nsmid", Intrinsic::nvvm_read_ptx_sreg_nsmid},
-      {"mov.u32 $0, %lanemask_eq", Intrinsic::nvvm_read_ptx_sreg_lanemask_eq},
-      {"mov.u32 $0, %lanemask_lt", Intrinsic::nvvm_read_ptx_sreg_lanemask_lt},
-      {"mov.u32 $0, %lanemask_le", Intrinsic::nvvm_read_ptx_sreg_lanemask_le},
-      {"mov.u32 $0, %lanemask_gt", Intrinsic::nvvm_read_ptx_sreg_lanemask_gt},
-      {"mov.u32 $0, %lanemask_ge", Intrinsic::nvvm_read_ptx_sreg_lanemask_ge},
-      {"mov.u32 $0, %clock", Intrinsic::nvvm_read_ptx_sreg_clock},
-      {"mov.u64 $0, %clock64", Intrinsic::nvvm_read_ptx_sreg_clock64},
-      {"mov.u64 $0, %globaltimer", Intrinsic::nvvm_read_ptx_sreg_globaltimer},
+Value* as_type(IRBuilder<>& builder, Value* bits, Type* type) {
+  return type->isPointerTy() ? builder.CreateIntToPtr(bits, type) : builder.CreateBitCast(bits, type);
+}
+
+std::string operand_name(std::size_t number) {
+  return fmt::format("${}", number);
+}
+
+/// $0, $1, …: outputs, then inputs. False: a constraint that is not a register or a number.
+bool bind_operands(ptx::Block& block, const InlineAsm& assembly, CallInst& call,
+                   std::vector<Type*>& outputs) {
+  IRBuilder<>& b = block.builder();
+  if (auto* several = dyn_cast<StructType>(call.getType()))
+    outputs.assign(several->element_begin(), several->element_end());
+  else if (!call.getType()->isVoidTy())
+    outputs.push_back(call.getType());
+  std::size_t number = 0;
+  for (Type* type : outputs) {
+    const unsigned bits = type->isPointerTy() ? 64 : type->getPrimitiveSizeInBits().getFixedValue();
+    block.set(operand_name(number++), bits, PoisonValue::get(b.getIntNTy(bits)));
+  }
+  unsigned argument = 0;
+  for (const InlineAsm::ConstraintInfo& constraint : assembly.ParseConstraints()) {
+    if (constraint.isIndirect)
+      return false;
+    if (constraint.Type != InlineAsm::isInput)
+      continue;
+    Value* bits = as_bits(b, call.getArgOperand(argument++));
+    block.set(operand_name(number++), bits->getType()->getIntegerBitWidth(), bits);
+    if (constraint.hasMatchingInput() ||
+        !isdigit(static_cast<unsigned char>(constraint.Codes.front().front())))
+      continue;
+    // "+r": the output begins with the input's value.
+    block.set(operand_name(std::stoul(constraint.Codes.front())), bits->getType()->getIntegerBitWidth(),
+              bits);
+  }
+  return true;
+}
+
+const ptx::Rule* rule_for(StringRef opcode) {
+  for (const ptx::Rules* rules : {&ptx::integer_rules(), &ptx::floating_rules(), &ptx::conversion_rules(),
+                                  &ptx::memory_rules(), &ptx::thread_rules()})
+    if (const auto found = rules->find(opcode); found != rules->end())
+      return &found->second;
+  return nullptr;
+}
+
+bool emit(ptx::Block& block, const ptx::Instruction& instruction) {
+  const ptx::Rule* rule = rule_for(instruction.opcode);
+  ptx::Modifiers modifiers(instruction.modifiers);
+  return rule && (*rule)(block, modifiers, instruction.operands) && modifiers.empty();
+}
+
+/// @p instruction: runs in a branch of its own, and what it writes keeps its value on the other way.
+bool emit_guarded(ptx::Block& block, const ptx::Instruction& instruction, CallInst& call) {
+  IRBuilder<>& b = block.builder();
+  Value* condition = block.read({.name = instruction.guard, .negated = instruction.guard_negated}, 1);
+  if (!condition)
+    return false;
+  const auto before = block.values();
+  Value* carry = block.carry;
+  BasicBlock* skipping = call.getParent();
+  llvm::Instruction* end = SplitBlockAndInsertIfThen(condition, call.getIterator(), false);
+  b.SetInsertPoint(end);
+  if (!emit(block, instruction) || block.carry != carry)
+    return false;
+  BasicBlock* taken = b.GetInsertBlock();
+  b.SetInsertPoint(&call);
+  const auto after = block.values();
+  for (const auto& [name, content] : after) {
+    Value* old = before.at(name).value;
+    if (content.value == old)
+      continue;
+    PHINode* merged = b.CreatePHI(old->getType(), 2);
+    merged->addIncoming(old, skipping);
+    merged->addIncoming(content.value, taken);
+    block.set(name, content.bits, merged);
+  }
+  return true;
+}
+
+Value* result(ptx::Block& block, CallInst& call, const std::vector<Type*>& outputs) {
+  IRBuilder<>& b = block.builder();
+  if (!call.getType()->isStructTy())
+    return as_type(b, block.value(operand_name(0)), call.getType());
+  Value* all = PoisonValue::get(call.getType());
+  for (unsigned i = 0; i < outputs.size(); ++i)
+    all = b.CreateInsertValue(all, as_type(b, block.value(operand_name(i)), outputs[i]), i);
+  return all;
+}
+
+Expected<void> lower_statement(CallInst& call) {
+  const auto& assembly = *cast<InlineAsm>(call.getCalledOperand());
+  const auto refuse = [&](const std::string& what) -> Expected<void> {
+    return fail("{}: inline PTX is not supported on the CPU back end: {}", place_of(call), what);
   };
-  return table;
+  IRBuilder<> builder(&call);
+  const auto text = ptx::parse(assembly.getAsmString());
+  if (!text) {
+    std::string line = assembly.getAsmString();
+    std::ranges::replace_if(line, [](char c) { return c == '\n' || c == '\t'; }, ' ');
+    return refuse(line + " (" + text.error().message + ")");
+  }
+  if (text->instructions.empty() &&
+      call.getType()->isVoidTy()) { // a hurdle for the compiler only: keep it as one
+    builder.CreateFence(AtomicOrdering::SequentiallyConsistent, SyncScope::SingleThread);
+    call.eraseFromParent();
+    return {};
+  }
+  ptx::Block block(builder, *text);
+  std::vector<Type*> outputs;
+  if (!bind_operands(block, assembly, call, outputs))
+    return refuse("an operand in memory");
+  for (const ptx::Instruction& instruction : text->instructions)
+    if (!(instruction.guard.empty() ? emit(block, instruction) : emit_guarded(block, instruction, call)))
+      return refuse(instruction.text);
+  if (!call.getType()->isVoidTy())
+    call.replaceAllUsesWith(result(block, call, outputs));
+  call.eraseFromParent();
+  return {};
 }
 
 } // namespace
@@ -64,23 +153,9 @@ Expected<void> lower_inline_assembly(Module& module) {
     for (Instruction& instruction : instructions(function))
       if (auto* call = dyn_cast<CallInst>(&instruction); call && call->isInlineAsm())
         calls.push_back(call);
-  for (CallInst* call : calls) {
-    const std::string text = normalised(cast<InlineAsm>(call->getCalledOperand())->getAsmString());
-    IRBuilder<> builder(call);
-    if (text.empty() && call->getType()->isVoidTy()) { // a hurdle for the compiler only: keep it as one
-      builder.CreateFence(AtomicOrdering::SequentiallyConsistent, SyncScope::SingleThread);
-      call->eraseFromParent();
-      continue;
-    }
-    const auto found = known().find(text);
-    if (found == known().end() || !call->arg_empty())
-      return fail("{}: inline PTX is not supported on the CPU back end: {}", place_of(*call), text);
-    Function* intrinsic = Intrinsic::getDeclaration(&module, found->second);
-    if (intrinsic->getReturnType() != call->getType())
-      return fail("{}: inline PTX with a result of another size: {}", place_of(*call), text);
-    call->replaceAllUsesWith(builder.CreateCall(intrinsic));
-    call->eraseFromParent();
-  }
+  for (CallInst* call : calls)
+    if (auto done = lower_statement(*call); !done)
+      return done;
   return {};
 }
 

@@ -174,6 +174,12 @@ Value* clock(Builder& builder, CallInst& call) {
   return builder.CreateTrunc(now, call.getType());
 }
 
+/// fns (mask, base, offset)
+Value* find_nth_set(Builder& builder, CallInst& call) {
+  return call_runtime(builder, "__warplens_cpu_find_nth_set", Effects::none, builder.getInt32Ty(),
+                      {call.getArgOperand(0), call.getArgOperand(1), call.getArgOperand(2)});
+}
+
 Value* nothing(Builder& builder, CallInst&) {
   return builder.getInt32(0);
 }
@@ -254,6 +260,10 @@ const std::map<StringRef, Rule>& rules() {
       {"read.ptx.sreg.clock", clock},
       {"read.ptx.sreg.clock64", clock},
       {"read.ptx.sreg.globaltimer", clock},
+      // Where the driver would tell of a cooperative launch of several blocks, which there is none of.
+      {"read.ptx.sreg.envreg1", nothing},
+      {"read.ptx.sreg.envreg2", nothing},
+      {"fns", find_nth_set},
       {"exit", ends("__warplens_cpu_exit")},
       {"nanosleep",
        [](Builder& b, CallInst&) { return suspending(b, "__warplens_cpu_yield", b.getVoidTy(), {}); }},

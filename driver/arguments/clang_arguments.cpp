@@ -12,24 +12,28 @@ namespace {
 // CUDA 13 compiles for sm_75 and newer; Clang 19 knows none newer than sm_90a.
 constexpr int lowest_architecture = 75, highest_architecture = 90;
 
-std::string parsed_architecture(const NvccArguments& nvcc) {
+int parsed_architecture(const NvccArguments& nvcc) {
   int number = lowest_architecture;
   if (!nvcc.architectures.empty()) {
     const auto& text = nvcc.architectures.front();
     std::from_chars(text.data(), text.data() + text.size(), number);
   }
-  return fmt::format("--cuda-gpu-arch=sm_{}", std::clamp(number, lowest_architecture, highest_architecture));
+  return std::clamp(number, lowest_architecture, highest_architecture);
 }
 
 } // namespace
 
 std::vector<std::string> clang_arguments(const NvccArguments& nvcc, const Toolkit& toolkit) {
   const auto& parts = resources();
+  const int architecture = parsed_architecture(nvcc);
   std::vector<std::string> arguments{
-      clang, "-x", "cuda", "--cuda-path=" + toolkit.root.string(), parsed_architecture(nvcc),
+      clang, "-x", "cuda", "--cuda-path=" + toolkit.root.string(),
+      fmt::format("--cuda-gpu-arch=sm_{}", architecture),
       "-std=" + (nvcc.standard.empty() ? std::string("c++17") : nvcc.standard), // nvcc 13's default
       "-isystem", parts.shim.string(), "-isystem", (toolkit.root / "include/cccl").string(), "-I",
       parts.include.string(),
+      // In the names of CUB's kernels, so that both halves have to agree on it.
+      fmt::format("-DWARPLENS_ARCH_LIST={}0", architecture),
       // Differences in what the two compilers warn of are no concern of the user's.
       "-Wno-unknown-cuda-version", "-Wno-c++11-narrowing", "-Wno-register",
       "-Wno-reserved-user-defined-literal", "-w"};

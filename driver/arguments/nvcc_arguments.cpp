@@ -61,6 +61,7 @@ constexpr auto options = std::to_array<Option>({
     {"-prec-div", "--prec-div", Meaning::ignored_value},
     {"-prec-sqrt", "--prec-sqrt", Meaning::ignored_value},
     {"-diag-suppress", "--diag-suppress", Meaning::ignored_value},
+    {"-rdc", "--relocatable-device-code", Meaning::ignored_value}, // one file: nothing to relocate against
     {"-t", "--threads", Meaning::ignored_value},
     {"-m", "--machine", Meaning::ignored_value},
     {"-g", "--debug", Meaning::ignored_flag},

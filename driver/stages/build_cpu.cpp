@@ -34,8 +34,9 @@ Expected<void> build_device_half(const BuildRequest& request, const Arguments& i
   return {};
 }
 
-/// Clang registers a host half's kernels only if it is given a GPU binary to embed; ours needs none, so any
-/// file will do.
+/// Signed integers wrap, as programs that nvcc has built so far may rely on: gcc makes less of their overflow
+/// than Clang does. Clang registers a host half's kernels only if it is given a GPU binary to embed; ours
+/// needs none, so any file will do.
 Expected<void> build_host_half(const BuildRequest& request, const Arguments& includes,
                                const std::filesystem::path& object) {
   const auto placeholder = request.directory / "gpu_binary";
@@ -44,7 +45,7 @@ Expected<void> build_host_half(const BuildRequest& request, const Arguments& inc
   const auto compiled = run_compiler(
       request.clang_arguments + includes +
       Arguments{"--cuda-host-only", "-Xclang", "-fcuda-include-gpubinary", "-Xclang", placeholder.string(),
-                "-c", request.nvcc.optimisation.empty() ? "-O2" : request.nvcc.optimisation,
+                "-fwrapv", "-c", request.nvcc.optimisation.empty() ? "-O2" : request.nvcc.optimisation,
                 "-D__WARPLENS_CPU__", request.source.string(), "-o", object.string()});
   if (!compiled)
     return tl::unexpected(compiled.error());

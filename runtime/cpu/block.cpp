@@ -58,8 +58,7 @@ void Block::begin(const Grid& grid, std::uint64_t id) {
   // CUDA aligns dynamic shared memory for every type; 128 also keeps bank numbers what they are on a GPU.
   constexpr std::size_t alignment = 128;
   const std::size_t static_bytes = (grid.kernel->static_shared_bytes + std::size_t{15}) & ~std::size_t{15};
-  shared_memory_.resize(
-      std::max(shared_memory_.size(), static_bytes + grid.dynamic_shared_bytes + alignment));
+  shared_memory_.reserve(static_bytes + grid.dynamic_shared_bytes + alignment);
   const std::uint64_t begin = (address_of(shared_memory_.data()) + alignment - 1) & ~(alignment - 1);
   context_.shared = reinterpret_cast<std::uint8_t*>(begin);
   context_.dynamic_shared = context_.shared + static_bytes;

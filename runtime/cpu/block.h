@@ -1,6 +1,7 @@
 // A running block: its lanes, its barriers, its shared memory. One OS thread runs all of it.
 #pragma once
 
+#include "runtime/cpu/low_memory.h"
 #include "runtime/cpu/warp.h"
 #include "runtime/cpu/warp_access_sink.h"
 #include "trace/records.h"
@@ -71,7 +72,7 @@ private:
   BlockContext context_{};
   LaneFunction function_ = nullptr;
   void** arguments_ = nullptr;
-  std::vector<std::uint8_t> shared_memory_;
+  LowMemory shared_memory_;
   StackPool stacks_;
   std::vector<Lane> lanes_;
   std::vector<Warp> warps_;

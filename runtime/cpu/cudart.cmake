@@ -1,5 +1,6 @@
 # The CUDA runtime API, device memory and device functions.
 set(CUDART_SOURCES
+  bfloat16.cpp
   copy.cpp
   cudart_copy.cpp
   cudart_device.cpp
@@ -27,6 +28,7 @@ target_include_directories(warplens_runtime_cpu SYSTEM PUBLIC ${CUDAToolkit_INCL
 
 # Exactly the operations that the source asks for, as device code expects them.
 set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/device_math_elementary.cpp ${CMAKE_CURRENT_LIST_DIR}/device_math_integer.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/bfloat16.cpp
   PROPERTIES COMPILE_OPTIONS "-O2;-fno-math-errno;-ffp-contract=off")
 set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/device_math_rounding.cpp
   PROPERTIES COMPILE_OPTIONS "-O2;-fno-math-errno;-ffp-contract=off;-frounding-math")

@@ -128,3 +128,13 @@ std::uint32_t __warplens_cpu_is_constant(const void* address) {
 std::uint32_t __warplens_cpu_is_local(const void* address) {
   return Block::of_this_thread().stacks().contains(reinterpret_cast<std::uint64_t>(address));
 }
+std::uint32_t __warplens_cpu_find_nth_set(std::uint32_t mask, std::uint32_t base, std::int32_t offset) {
+  constexpr std::uint32_t none = ~0U;
+  if (offset == 0)
+    return base < 32 && mask >> base & 1 ? base : none;
+  std::uint32_t left = offset > 0 ? static_cast<std::uint32_t>(offset) : -static_cast<std::uint32_t>(offset);
+  for (std::uint32_t place = base; place < 32; offset > 0 ? ++place : --place) // below 0 it wraps to the end
+    if (mask >> place & 1 && --left == 0)
+      return place;
+  return none;
+}

@@ -76,6 +76,14 @@ void __warplens_cpu_yield(warplens::cpu::LaneContext* lane);
 /// fibers.
 void __warplens_cpu_enter_lane(warplens::cpu::LaneContext* lane);
 
+/// fns: the place of the mask's `offset`-th set bit, counted from bit `base` upwards (negative: downwards);
+/// ~0: there is none.
+std::uint32_t __warplens_cpu_find_nth_set(std::uint32_t mask, std::uint32_t base, std::int32_t offset);
+
+/// bfloat16, as bits: rounded to nearest even, once.
+std::uint16_t __warplens_cpu_double_to_bfloat(double value);
+std::uint16_t __warplens_cpu_bfloat_fma(std::uint16_t x, std::uint16_t y, std::uint16_t z);
+
 /// %clock64 and %globaltimer: nanoseconds of a monotonic clock.
 std::uint64_t __warplens_cpu_clock();
 std::uint32_t __warplens_cpu_is_shared(warplens::cpu::LaneContext* lane, const void* address);

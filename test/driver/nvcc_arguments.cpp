@@ -34,6 +34,7 @@ TEST_CASE("a value may be joined, apart or after =") {
 
 TEST_CASE("the longest option wins") {
   CHECK(parse({"-lineinfo"}).linking.empty());
+  CHECK(parse({"-rdc=true"}).linking.empty());
   CHECK(parse({"-lcublas"}).linking == Strings{"-lcublas"});
   CHECK(parse({"-include", "a.h"}).preprocessing == Strings{"-include", "a.h"});
   CHECK(parse({"-isystem=sys"}).preprocessing == Strings{"-isystem", "sys"});

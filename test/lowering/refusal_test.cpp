@@ -22,12 +22,13 @@ static bool contains(const std::string& text, const std::string& part) {
 }
 
 TEST_CASE("inline PTX, unknown intrinsics and undefined functions are named with their line") {
-  const auto assembly =
-      refusal("__global__ void k(int* p) {\n  asm volatile(\"st.global.wt.s32 [%0], 1;\" :: \"l\"(p));\n}\n");
-  CHECK(contains(assembly,
-                 "program.cu:2: inline PTX is not supported on the CPU back end: st.global.wt.s32 [$0], 1"));
-  const auto intrinsic = refusal("__global__ void k(int* p) {\n\n  *p = __nvvm_fns(1, 2, 3);\n}\n");
-  CHECK(contains(intrinsic, "program.cu:3: the CPU back end has no llvm.nvvm.fns"));
+  const auto assembly = refusal(
+      "__global__ void k(int* p) {\n  asm volatile(\"st.global.strange.s32 [%0], 1;\" :: \"l\"(p));\n}\n");
+  CHECK(contains(
+      assembly,
+      "program.cu:2: inline PTX is not supported on the CPU back end: st.global.strange.s32 [$0], 1"));
+  const auto intrinsic = refusal("__global__ void k(int* p) {\n\n  *p = __nvvm_read_ptx_sreg_pm0();\n}\n");
+  CHECK(contains(intrinsic, "program.cu:3: the CPU back end has no llvm.nvvm.read.ptx.sreg.pm0"));
   const auto undefined =
       refusal("__device__ int elsewhere(int);\n__global__ void k(int* p) { *p = elsewhere(1); }\n");
   CHECK(contains(undefined, "program.cu:2: calls elsewhere(int), which is defined neither in this file"));
@@ -38,7 +39,7 @@ TEST_CASE("inline PTX, unknown intrinsics and undefined functions are named with
 
 TEST_CASE("what no kernel reaches is not refused") {
   const DeviceProgram program(
-      "__device__ void unused() { asm volatile(\"st.global.wt.s32 [%0], 1;\" :: \"l\"((int*)0)); }\n"
+      "__device__ void unused() { asm volatile(\"st.global.strange.s32 [%0], 1;\" :: \"l\"((int*)0)); }\n"
       "__global__ void k(int* p) { *p = 4; }\n");
   int value = 0;
   program.run("k", {1}, {1}, 0, &value);

@@ -1,0 +1,288 @@
+// PTX ISA: ld, st, atom, red, prefetch, cp.async, isspacep; membar and fence.
+#include "lowering/ptx/instructions.h"
+#include "lowering/runtime_calls.h"
+
+#include <llvm/ADT/StringSwitch.h>
+#include <llvm/IR/IntrinsicsNVPTX.h>
+
+namespace warplens::lowering::ptx {
+
+using namespace llvm;
+
+namespace {
+
+using Builder = IRBuilder<>;
+
+void take_space(Modifiers& modifiers) {
+  modifiers.take_one({"global", "shared", "shared::cta", "local", "const"});
+}
+
+void take_scope(Modifiers& modifiers) {
+  modifiers.take_one({"cta", "cluster", "gpu", "sys"});
+}
+
+/// Cache operators and eviction priorities change no value.
+void take_cache_hints(Modifiers& modifiers) {
+  modifiers.take_one({"ca", "cg", "cs", "lu", "wb", "wt"});
+  modifiers.take_one(
+      {"L1::evict_normal", "L1::evict_unchanged", "L1::evict_first", "L1::evict_last", "L1::no_allocate"});
+  modifiers.take_one({"L2::evict_normal", "L2::evict_first", "L2::evict_last"});
+  modifiers.take_one({"L2::64B", "L2::128B", "L2::256B"});
+}
+
+struct Access {
+  unsigned elements = 1;
+  Type type;
+  AtomicOrdering ordering = AtomicOrdering::NotAtomic; ///< of a strong operation
+};
+
+std::optional<Access> access(Modifiers& modifiers) {
+  Access result;
+  const StringRef semantics =
+      modifiers.take_one({"weak", "volatile", "relaxed", "acquire", "release", "mmio"});
+  if (semantics == "acquire")
+    result.ordering = AtomicOrdering::Acquire;
+  else if (semantics == "release")
+    result.ordering = AtomicOrdering::Release;
+  else if (!semantics.empty() && semantics != "weak")
+    result.ordering = AtomicOrdering::Monotonic;
+  take_scope(modifiers);
+  take_space(modifiers);
+  if (modifiers.take("cv")) // never from a cache: another thread may have written it
+    result.ordering = AtomicOrdering::Monotonic;
+  modifiers.take("nc");
+  take_cache_hints(modifiers);
+  const StringRef vector = modifiers.take_one({"v2", "v4"});
+  result.elements = vector.empty() ? 1 : vector == "v2" ? 2 : 4;
+  const auto type = modifiers.type();
+  if (!type || type->lanes != 1 || type->kind == Type::Kind::predicate)
+    return std::nullopt;
+  result.type = *type;
+  return result;
+}
+
+/// A vector's elements as operands.
+const Operands& elements_of(const Operand& operand, Operands& one) {
+  if (operand.kind == Operand::Kind::vector)
+    return operand.parts;
+  one.assign(1, operand);
+  return one;
+}
+
+// A strong access of a vector is one access of its whole width here, which x86 does not tear where it is
+// aligned. LLVM has no atomic vectors, so it is a volatile one between fences.
+
+bool load(Block& block, Modifiers& modifiers, const Operands& operands) {
+  Builder& b = block.builder();
+  const auto how = access(modifiers);
+  if (!how || operands.size() != 2)
+    return false;
+  Operands one;
+  const Operands& targets = elements_of(operands[0], one);
+  Value* address = block.address(operands[1]);
+  if (!address || targets.size() != how->elements)
+    return false;
+  auto* element = b.getIntNTy(how->type.bits);
+  const Align alignment(how->elements * how->type.bits / 8);
+  auto* type =
+      how->elements == 1 ? static_cast<llvm::Type*>(element) : FixedVectorType::get(element, how->elements);
+  auto* value = b.CreateAlignedLoad(type, address, alignment);
+  if (how->ordering != AtomicOrdering::NotAtomic) {
+    if (how->elements == 1) {
+      value->setAtomic(how->ordering);
+    } else {
+      value->setVolatile(true);
+      b.CreateFence(AtomicOrdering::Acquire);
+    }
+  }
+  for (unsigned i = 0; i < how->elements; ++i)
+    if (!block.write(targets[i],
+                     how->elements == 1 ? static_cast<Value*>(value) : b.CreateExtractElement(value, i),
+                     how->type))
+      return false;
+  return true;
+}
+
+bool store(Block& block, Modifiers& modifiers, const Operands& operands) {
+  Builder& b = block.builder();
+  const auto how = access(modifiers);
+  if (!how || operands.size() != 2)
+    return false;
+  Operands one;
+  const Operands& sources = elements_of(operands[1], one);
+  Value* address = block.address(operands[0]);
+  if (!address || sources.size() != how->elements)
+    return false;
+  auto* element = b.getIntNTy(how->type.bits);
+  Value* value = nullptr;
+  for (unsigned i = 0; i < how->elements; ++i) {
+    Value* part = block.read(sources[i], how->type);
+    if (!part)
+      return false;
+    if (how->elements == 1)
+      value = part;
+    else
+      value = b.CreateInsertElement(
+          value ? value : PoisonValue::get(FixedVectorType::get(element, how->elements)), part, i);
+  }
+  const bool strong_vector = how->elements > 1 && how->ordering != AtomicOrdering::NotAtomic;
+  if (strong_vector)
+    b.CreateFence(AtomicOrdering::Release);
+  auto* made = b.CreateAlignedStore(value, address, Align(how->elements * how->type.bits / 8), strong_vector);
+  if (how->ordering != AtomicOrdering::NotAtomic && !strong_vector)
+    made->setAtomic(how->ordering);
+  return true;
+}
+
+std::optional<AtomicRMWInst::BinOp> operation(StringRef name, const Type& type) {
+  using enum AtomicRMWInst::BinOp;
+  if (type.is_float())
+    return name == "add" ? std::optional(FAdd) : std::nullopt;
+  if (name == "min" || name == "max") {
+    if (type.kind == Type::Kind::bits)
+      return std::nullopt;
+    return name == "min" ? (type.is_signed() ? Min : UMin) : (type.is_signed() ? Max : UMax);
+  }
+  const auto found = StringSwitch<AtomicRMWInst::BinOp>(name)
+                         .Case("add", Add)
+                         .Case("and", And)
+                         .Case("or", Or)
+                         .Case("xor", Xor)
+                         .Case("exch", Xchg)
+                         .Case("inc", UIncWrap)
+                         .Case("dec", UDecWrap)
+                         .Default(BAD_BINOP);
+  return found == BAD_BINOP ? std::nullopt : std::optional(found);
+}
+
+/// atom.op.type d, [a], b[, c], and red.op.type [a], b. Always sequentially consistent, which is always
+/// allowed.
+bool atomic(Block& block, Modifiers& modifiers, const Operands& operands, bool returns) {
+  Builder& b = block.builder();
+  modifiers.take_one({"relaxed", "acquire", "release", "acq_rel"});
+  take_scope(modifiers);
+  take_space(modifiers);
+  modifiers.take("noftz");
+  const StringRef name =
+      modifiers.take_one({"add", "min", "max", "and", "or", "xor", "exch", "inc", "dec", "cas"});
+  const auto type = modifiers.type();
+  const std::size_t first = returns ? 1 : 0;
+  const bool swaps = name == "cas";
+  if (!type || type->kind == Type::Kind::brain || operands.size() != first + (swaps ? 3 : 2))
+    return false;
+  Value *address = block.address(operands[first]), *value = block.read(operands[first + 1], *type);
+  if (!address || !value)
+    return false;
+  constexpr auto order = AtomicOrdering::SequentiallyConsistent;
+  Value* before = nullptr;
+  if (swaps) {
+    Value* replacement = block.read(operands[first + 2], *type);
+    if (!replacement || type->is_float())
+      return false;
+    before = b.CreateExtractValue(
+        b.CreateAtomicCmpXchg(address, value, replacement, MaybeAlign(), order, order), 0);
+  } else {
+    const auto does = operation(name, *type);
+    if (!does)
+      return false;
+    before = b.getIntN(type->width(), 0);
+    for (unsigned lane = 0; lane < type->lanes; ++lane) { // each half of f16x2 is atomic, not both together
+      Value* bits = b.CreateTrunc(b.CreateLShr(value, lane * type->bits), b.getIntNTy(type->bits));
+      Value* place = b.CreateConstGEP1_64(b.getInt8Ty(), address, lane * type->bits / 8);
+      Value* was = b.CreateAtomicRMW(*does, place, type->is_float() ? to_floating(b, bits, *type) : bits,
+                                     MaybeAlign(), order);
+      before = b.CreateOr(before,
+                          b.CreateShl(b.CreateZExt(to_bits(b, was), before->getType()), lane * type->bits));
+    }
+  }
+  return !returns || block.write(operands[0], before, *type);
+}
+
+/// membar.scope, fence.semantics.scope
+bool fence(Block& block, Modifiers& modifiers, const Operands& operands) {
+  modifiers.take_one({"sc", "acq_rel", "acquire", "release"});
+  const StringRef scope = modifiers.take_one({"cta", "gl", "gpu", "cluster", "sys"});
+  if (scope.empty() || !operands.empty())
+    return false;
+  block.builder().CreateIntrinsic(scope == "cta" ? Intrinsic::nvvm_membar_cta : Intrinsic::nvvm_membar_gl, {},
+                                  {});
+  return true;
+}
+
+/// Here nothing is cached that would have to be fetched.
+bool prefetch(Block& block, Modifiers& modifiers, const Operands& operands) {
+  take_space(modifiers);
+  const StringRef level = modifiers.take_one({"L1", "L2", "L2::evict_last", "L2::evict_normal"});
+  return !level.empty() && operands.size() == 1 && block.address(operands[0]);
+}
+
+/// cp.async.ca|cg.shared.global [to], [from], size[, source size]: copied at once, so that waiting is
+/// nothing.
+bool copy_async(Block& block, Modifiers& modifiers, const Operands& operands) {
+  Builder& b = block.builder();
+  if (!modifiers.take("async"))
+    return false;
+  if (modifiers.take("commit_group") || modifiers.take("wait_all"))
+    return operands.empty();
+  if (modifiers.take("wait_group"))
+    return operands.size() == 1;
+  if (modifiers.take_one({"ca", "cg"}).empty() || modifiers.take_one({"shared", "shared::cta"}).empty() ||
+      !modifiers.take("global"))
+    return false;
+  take_cache_hints(modifiers);
+  if (operands.size() < 3 || operands.size() > 4 || operands[2].kind != Operand::Kind::integer)
+    return false;
+  const std::uint64_t size = operands[2].number;
+  Value *to = block.address(operands[0]), *from = block.address(operands[1]);
+  if (!to || !from || (size != 4 && size != 8 && size != 16))
+    return false;
+  const Align alignment(size);
+  if (operands.size() == 3) {
+    b.CreateMemCpy(to, alignment, from, alignment, size);
+    return true;
+  }
+  Value* given = block.read(operands[3], 32);
+  if (!given)
+    return false;
+  given = b.CreateZExt(
+      b.CreateBinaryIntrinsic(Intrinsic::umin, given, b.getInt32(static_cast<std::uint32_t>(size))),
+      b.getInt64Ty());
+  b.CreateMemSet(to, b.getInt8(0), size, alignment); // the rest is filled with zeros
+  b.CreateMemCpy(to, alignment, from, MaybeAlign(1), given);
+  return true;
+}
+
+bool is_in_space(Block& block, Modifiers& modifiers, const Operands& operands) {
+  Builder& b = block.builder();
+  const StringRef space = modifiers.take_one({"global", "shared", "shared::cta", "local", "const"});
+  if (space.empty() || operands.size() != 2)
+    return false;
+  Value* address = block.read(operands[1], 64);
+  if (!address)
+    return false;
+  const auto intrinsic = space == "global"  ? Intrinsic::nvvm_isspacep_global
+                         : space == "local" ? Intrinsic::nvvm_isspacep_local
+                         : space == "const" ? Intrinsic::nvvm_isspacep_const
+                                            : Intrinsic::nvvm_isspacep_shared;
+  return block.write(operands[0], b.CreateIntrinsic(intrinsic, {}, {b.CreateIntToPtr(address, b.getPtrTy())}),
+                     *type_of("pred"));
+}
+
+} // namespace
+
+const Rules& memory_rules() {
+  static const Rules rules = {
+      {"ld", load},
+      {"st", store},
+      {"atom", [](Block& block, Modifiers& m, const Operands& o) { return atomic(block, m, o, true); }},
+      {"red", [](Block& block, Modifiers& m, const Operands& o) { return atomic(block, m, o, false); }},
+      {"membar", fence},
+      {"fence", fence},
+      {"prefetch", prefetch},
+      {"cp", copy_async},
+      {"isspacep", is_in_space},
+  };
+  return rules;
+}
+
+} // namespace warplens::lowering::ptx

@@ -1,0 +1,51 @@
+// Inline PTX as text, taken apart into instructions. Grammar: PTX ISA, "Syntax".
+#pragma once
+
+#include "support/expected.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace warplens::lowering::ptx {
+
+struct Operand {
+  enum class Kind {
+    name,     ///< a register, a special register (%laneid), an operand of the asm statement ($0) or _
+    integer,  ///< `number`
+    floating, ///< `real`
+    vector,   ///< {a, b}
+    pair,     ///< a|b
+    address,  ///< [base + number]
+  };
+  Kind kind = Kind::name;
+  std::string name;
+  std::uint64_t number = 0;
+  double real = 0;
+  bool negated = false; ///< !p
+  std::vector<Operand> parts;
+};
+
+struct Instruction {
+  std::string text; ///< as written, for messages
+  std::string opcode;
+  std::vector<std::string> modifiers; ///< what follows the opcode after dots
+  std::vector<Operand> operands;
+  std::string guard; ///< @p: runs only where p is true
+  bool guard_negated = false;
+};
+
+struct Register {
+  std::string name; ///< unique in the text: scopes are resolved
+  std::string type; ///< "b32"
+};
+
+struct Text {
+  std::vector<Register> registers;
+  std::vector<Instruction> instructions;
+};
+
+/// Labels, branches and directives other than .reg are errors.
+Expected<Text> parse(const std::string& text);
+
+} // namespace warplens::lowering::ptx

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Runs other people's CUDA programs on the CPU back end and prints what became of each.
+
+The programs are not part of this project: give a list of them and where each suite it names is checked out.
+
+    run_cpu.py --warplens build/bin/warplens --list cpu.tsv hecbench=PATH samples=PATH rodinia=PATH [--only REGEX]
+
+The list is tab-separated, with a header: suite, name, dir (below the suite), sources, compile_flags, run_args,
+pass_regex (searched in stdout) and expected_exit. Each program is built and run as it is and with probes, in its own
+folder, where some write files.
+
+    pass      ran to its end with the expected output
+    refused   Warplens names what it does not support, before the program runs or when it calls it
+    WRONG     ran to its end with another output
+    failed    anything else: a crash, a deadlock, a time-out, a source that Clang does not take
+
+Programs of several sources are listed and left out: `warplens profile` takes one.
+"""
+
+import argparse
+import collections
+import csv
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+MODES = {"plain": ["--no-probes"], "probed": ["--trials", "2", "--launches", "2", "--format", "json"]}
+REFUSAL = re.compile(r"warplens: .*(?:not support|the CPU back end has no|is defined neither|understands|undefined)")
+
+
+def verdict(row, finished):
+    """(outcome, reason) of a finished process."""
+    complaints = [line for line in finished.stderr.splitlines() if line.startswith("warplens: ")]
+    last = complaints[-1].removeprefix("warplens: ") if complaints else ""
+    built = any(line.startswith("build ") for line in finished.stderr.splitlines())
+    ended = re.search(r"exited with code (\d+)", last)
+    code = int(ended.group(1)) if ended else finished.returncode
+    matches = re.search(row["pass_regex"], finished.stdout) is not None
+    if built and matches and code == int(row["expected_exit"]):
+        return "pass", ""
+    refusal = next((line for line in complaints if REFUSAL.match(line)), None)
+    if refusal:
+        return "refused", refusal.removeprefix("warplens: ")
+    if not built or "ended by signal" in last or finished.returncode < 0:
+        return "failed", last or "no message"
+    if finished.returncode and not ended:
+        return "failed", last
+    return "WRONG", f"exit code {code}, output {'matches' if matches else 'does not match'}; {last}"
+
+
+def run(warplens, row, folder, mode, timeout):
+    """(outcome, reason, seconds) of one program built in one way."""
+    sources = row["sources"].split()
+    if len(sources) != 1:
+        return "several sources", "", 0.0
+    with tempfile.TemporaryDirectory() as scratch:
+        command = [warplens, "profile", sources[0], "--backend", "cpu", "--nvcc", row["compile_flags"], *MODES[mode],
+                   "-o", f"{scratch}/result", "--run", *row["run_args"].split()]
+        start = time.monotonic()
+        try:
+            finished = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace",
+                                      timeout=timeout, check=False)
+            outcome, reason = verdict(row, finished)
+        except subprocess.TimeoutExpired:
+            outcome, reason = "failed", f"not done after {timeout} s"
+    return outcome, reason, time.monotonic() - start
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--warplens", type=pathlib.Path, required=True)
+    parser.add_argument("--list", type=pathlib.Path, required=True)
+    parser.add_argument("--only", default="", help="a regular expression that the name has to match")
+    parser.add_argument("--mode", choices=MODES, help="one of the two ways; default: both")
+    parser.add_argument("--timeout", type=float, default=120)
+    parser.add_argument("suites", nargs="+", metavar="SUITE=PATH")
+    arguments = parser.parse_args()
+    suites = dict(suite.split("=", 1) for suite in arguments.suites)
+
+    tally = collections.Counter()
+    with open(arguments.list, newline="", encoding="utf-8") as text:
+        rows = list(csv.DictReader(text, delimiter="\t", quoting=csv.QUOTE_NONE))
+    for row in rows:
+        if row["suite"] not in suites or not re.search(arguments.only, row["name"]):
+            continue
+        for mode in [arguments.mode] if arguments.mode else MODES:
+            folder = pathlib.Path(suites[row["suite"]]) / row["dir"]
+            outcome, reason, seconds = run(arguments.warplens.resolve(), row, folder, mode, arguments.timeout)
+            tally[mode, outcome] += 1
+            print(f"{row['suite']:<9} {row['name']:<26} {mode:<7} {outcome:<16} {seconds:6.1f} s  {reason}", flush=True)
+    for (mode, outcome), count in sorted(tally.items()):
+        print(f"{mode:<7} {outcome:<16} {count}")
+    return 1 if any(outcome in ("WRONG", "failed") for _, outcome in tally) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
