@@ -130,6 +130,30 @@ class Nvcc(unittest.TestCase):
         info = run(warplens_tool.tool, "trace", "info", "t.wlt", cwd=self.folder).stdout
         self.assertRegex(info, r"sites +2\n")
 
+    def test_a_shared_library(self):
+        self.write("part.cu", KERNEL + "void part() { twice<<<1, 1>>>(nullptr); }\n")
+        self.write("main.cu", KERNEL + "void part();\n" + MAIN.replace("twice<<<", "part(); twice<<<"))
+        self.nvcc("-shared", "-Xcompiler", "-fPIC", "part.cu", "-o", "libpart.so")
+        self.assert_probed("libpart.so", "part.cu")
+        self.nvcc("main.cu", "-L.", "-lpart", "-Xlinker", "-rpath=$ORIGIN", "-o", "program")
+        self.assert_probed("program", "main.cu")
+        self.assertIn(run(self.folder / "program").stdout, ("none\n", "GPU\n"))
+        # Each of the two has a CUDA runtime of its own.
+        done = run(warplens_tool.tool, "run", "-o", "result", "--", "./program", cwd=self.folder)
+        self.assertIn(done.stdout, ("none\n", "GPU\n"))
+        self.assertEqual(done.stderr.count("a CUDA runtime of its own"), 1)
+
+    def test_device_link_and_host_link_apart(self):
+        flags = ["-arch=sm_80", "-std=c++17", "--expt-extended-lambda"]
+        objects = ["everything.o", "device_function.o"]
+        for object in objects:
+            self.nvcc("--strict", *flags, "-dc", CONSTRUCTS / object.replace(".o", ".cu"), "-o", object)
+        self.nvcc("-arch=sm_80", "-dlink", *objects, "-o", "device.o")
+        cuda = pathlib.Path(REAL).resolve().parents[1] / "lib64"
+        linked = run("c++", *objects, "device.o", "-o", "program", f"-L{cuda}", "-lcudadevrt", "-lcudart_static", cwd=self.folder)
+        self.assertEqual(linked.returncode, 0, linked.stderr)
+        self.assertEqual(run(self.folder / "program").returncode, 0)
+
     def test_dependencies_name_the_users_files(self):
         self.write("include/scale.h", "#pragma once\n__device__ inline void scale(float* a) { a[0] *= 2; }\n")
         self.write("a b.cu", '#include "scale.h"\n__global__ void k(float* a) { scale(a); }\n')
