@@ -34,13 +34,11 @@ Expected<void> compile_copy(const SourceToCompile& source, const NvccArguments& 
   return redirect_launches(object);
 }
 
-Expected<void> move_file(const std::filesystem::path& from, const std::filesystem::path& to) {
+Expected<void> copy_object(const std::filesystem::path& from, const std::filesystem::path& to) {
   std::error_code error;
   std::filesystem::copy_file(from, to, std::filesystem::copy_options::overwrite_existing, error);
   if (error)
     return fail("{}: cannot be written: {}", to.string(), error.message());
-  // As a compiler would have left it, whatever the linker's or objcopy's habits.
-  std::filesystem::remove(from, error);
   return {};
 }
 
@@ -99,8 +97,8 @@ Expected<Attempted> compile_with_probes(const SourceToCompile& source, const Nvc
     return impossible(written.error());
   if (auto noted = add_note(attempted.note, object, source.directory); !noted)
     return tl::unexpected(noted.error());
-  if (auto moved = move_file(object, source.object); !moved)
-    return tl::unexpected(moved.error());
+  if (auto copied = copy_object(object, source.object); !copied)
+    return tl::unexpected(copied.error());
   repeat(source.directory / "stdout", stdout);
   repeat(source.directory / "stderr", stderr);
   attempted.outcome = Attempt::instrumented;
