@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <exception>
 #include <fcntl.h>
+#include <filesystem>
 #include <new>
+#include <optional>
 #include <unistd.h>
 
 namespace {
@@ -52,6 +54,16 @@ std::string help_for(const CLI::App& app) {
   return command;
 }
 
+/// The words after `warplens nvcc`, or all of `warplens-nvcc`'s: not ours to parse.
+std::optional<std::vector<std::string>> nvcc_words(const std::string& program,
+                                                   const std::vector<std::string>& arguments) {
+  if (std::filesystem::path(program).filename() == "warplens-nvcc")
+    return arguments;
+  if (!arguments.empty() && arguments.front() == "nvcc")
+    return std::vector<std::string>(arguments.begin() + 1, arguments.end());
+  return std::nullopt;
+}
+
 int run_command_line(std::vector<std::string> arguments) {
   CLI::App app(
       "Warplens tells, line by line, what the memory hierarchy does to each access of a CUDA program:\n"
@@ -67,6 +79,7 @@ int run_command_line(std::vector<std::string> arguments) {
   const auto rest = take_rest(arguments);
   driver::declare_profile(app, rest, chosen);
   driver::declare_run(app, rest, chosen);
+  app.add_subcommand("nvcc", "compile like nvcc, with probes: takes nvcc's arguments, or --report FILE...");
   driver::declare_patch(app, chosen);
   driver::declare_model(app, chosen);
   driver::declare_report(app, chosen);
@@ -98,7 +111,10 @@ int run_command_line(std::vector<std::string> arguments) {
 int main(int argc, char** argv) {
   occupy_closed_streams();
   try {
-    return run_command_line(std::vector<std::string>(argv + 1, argv + argc));
+    const std::vector<std::string> arguments(argv + 1, argv + argc);
+    if (const auto words = nvcc_words(argv[0], arguments))
+      return driver::nvcc_command(*words);
+    return run_command_line(arguments);
   } catch (const std::bad_alloc&) {
     driver::complain(
         "out of memory: fewer --threads, a smaller --snapshot-blocks or fewer --gpu names need less");

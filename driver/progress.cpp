@@ -39,10 +39,14 @@ void complain(const std::string& text) {
 }
 
 std::string group_digits(std::uint64_t number) {
-  std::string digits = std::to_string(number);
-  for (auto position = static_cast<std::ptrdiff_t>(digits.size()) - 3; position > 0; position -= 3)
-    digits.insert(static_cast<std::size_t>(position), " ");
-  return digits;
+  const std::string digits = std::to_string(number);
+  std::string grouped;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i != 0 && (digits.size() - i) % 3 == 0)
+      grouped += ' ';
+    grouped += digits[i];
+  }
+  return grouped;
 }
 
 } // namespace warplens::driver

@@ -7,7 +7,8 @@ namespace warplens::driver {
 
 struct Resources {
   std::filesystem::path compile;            ///< the warplens-compile executable
-  std::filesystem::path libraries;          ///< what is linked into the user's program
+  std::filesystem::path libraries;          ///< what is linked into a program for the CPU back end
+  std::filesystem::path gpu_runtime;        ///< what a program for NVIDIA GPUs loads when it starts
   std::filesystem::path include;            ///< holds warplens/probe.h
   std::filesystem::path shim;               ///< headers that let Clang parse CUDA 13
   std::filesystem::path gpus;               ///< one TOML file per GPU

@@ -102,6 +102,8 @@ std::vector<std::string> merged_environment(const Command& command) {
     if (equals != std::string::npos)
       variables.insert_or_assign(text.substr(0, equals), text.substr(equals + 1));
   }
+  for (const auto& name : command.without)
+    variables.erase(name);
   for (const auto& [name, value] : command.environment)
     variables.insert_or_assign(name, value);
   std::vector<std::string> merged;
@@ -169,6 +171,13 @@ Expected<Finished> run(const Command& command) {
   } else if (command.stdout_to_stderr) {
     posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
   }
+  const auto write_to = [&](int descriptor, const std::filesystem::path& file) {
+    if (!file.empty())
+      posix_spawn_file_actions_addopen(&actions, descriptor, file.c_str(), O_WRONLY | O_CREAT | O_TRUNC,
+                                       0600);
+  };
+  write_to(STDOUT_FILENO, command.stdout_file);
+  write_to(STDERR_FILENO, command.stderr_file);
   std::vector<std::string> arguments = command.arguments;
   std::vector<std::string> environment = merged_environment(command);
 
@@ -201,6 +210,12 @@ Expected<Finished> run(const Command& command) {
   finished.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   finished.exit_code = finished.signal ? 128 + finished.signal : WEXITSTATUS(status);
   return finished;
+}
+
+Error replace_with(const std::vector<std::string>& arguments) {
+  std::vector<std::string> words = arguments;
+  execvp(words.front().c_str(), pointers(words).data());
+  return {fmt::format("cannot run {}: {}", words.front(), std::strerror(errno))};
 }
 
 std::filesystem::path executable_directory() {

@@ -13,11 +13,13 @@ namespace warplens {
 struct Command {
   std::vector<std::string> arguments; ///< arguments[0] is the program, looked up in PATH
   std::vector<std::pair<std::string, std::string>>
-      environment; ///< added to ours, in place of what has the same name
+      environment;                  ///< added to ours, in place of what has the same name
+  std::vector<std::string> without; ///< variables of ours that the child does not get
   std::filesystem::path
       directory; ///< where the child starts, a relative arguments[0] counting from there; empty: ours
   bool stdout_to_stderr = false; ///< the child's stdout goes to our stderr
   bool capture_output = false;   ///< stdout and stderr together into Finished::output instead of ours
+  std::filesystem::path stdout_file, stderr_file; ///< these files instead of ours; empty: ours
 };
 
 struct Finished {
@@ -29,6 +31,9 @@ struct Finished {
 /// Runs to the end; several threads may each run a child. SIGINT, SIGTERM and SIGHUP that reach us while we
 /// wait are passed on to the children and end only them. An error means that it could not be started.
 Expected<Finished> run(const Command& command);
+
+/// Becomes that program, with our environment and files; returns only if it cannot be started.
+Error replace_with(const std::vector<std::string>& arguments);
 
 /// The command as one could type it into a shell.
 std::string quote(const std::vector<std::string>& arguments);

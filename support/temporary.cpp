@@ -9,6 +9,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
 
@@ -93,11 +94,23 @@ private:
   std::set<std::filesystem::path> paths_;
 };
 
+std::string parent() {
+  const char* path = std::getenv("TMPDIR");
+  return path && *path ? path : "/tmp";
+}
+
 } // namespace
 
+Expected<TemporaryDirectory> TemporaryDirectory::create(const std::string& name) {
+  const std::string path = parent() + "/warplens-" + name;
+  if (mkdir(path.c_str(), 0700) != 0)
+    return create();
+  Registry::instance().add(path);
+  return TemporaryDirectory(path);
+}
+
 Expected<TemporaryDirectory> TemporaryDirectory::create() {
-  const char* parent = std::getenv("TMPDIR");
-  std::string path = std::string(parent && *parent ? parent : "/tmp") + "/warplens-XXXXXX";
+  std::string path = parent() + "/warplens-XXXXXX";
   Registry& registry = Registry::instance();
   if (!mkdtemp(path.data()))
     return fail("cannot make a temporary folder {}: {}; set TMPDIR to a folder with room", path,

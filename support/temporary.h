@@ -12,6 +12,9 @@ class TemporaryDirectory {
 public:
   /// mkdtemp in $TMPDIR or /tmp, mode 0700.
   static Expected<TemporaryDirectory> create();
+  /// Its name says nothing but `name`, unless there is one of that name already. For files whose path gets
+  /// into what is made of them.
+  static Expected<TemporaryDirectory> create(const std::string& name);
   TemporaryDirectory(TemporaryDirectory&& other) noexcept;
   TemporaryDirectory& operator=(TemporaryDirectory&&) = delete;
   ~TemporaryDirectory();

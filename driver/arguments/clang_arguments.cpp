@@ -43,6 +43,16 @@ std::vector<std::string> clang_arguments(const NvccArguments& nvcc, const Toolki
   for (const auto& flag : nvcc.host_compiler)
     if (flag.starts_with("-D") || flag.starts_with("-I") || flag == "-fopenmp")
       arguments.push_back(flag);
+  if (nvcc.extended_lambda)
+    arguments.push_back("-DWARPLENS_EXTENDED_LAMBDA");
+  if (nvcc.relaxed_constexpr)
+    arguments.push_back("-DWARPLENS_RELAXED_CONSTEXPR");
+  if (nvcc.device_debug)
+    arguments.push_back("-D__CUDACC_DEBUG__");
+  if (nvcc.relocatable)
+    arguments.push_back("-D__CUDACC_RDC__");
+  if (nvcc.per_thread_stream)
+    arguments.push_back("-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1");
   if (nvcc.fast_math)
     arguments.insert(arguments.end(), {"-ffast-math", "-fcuda-approx-transcendentals"});
   return arguments;

@@ -23,7 +23,8 @@ struct BuildRequest {
 /// A program that runs without a GPU: the device half lowered to x86-64, our runtime in cudart's place.
 Expected<std::filesystem::path> build_for_cpu(const BuildRequest& request);
 
-/// A program for NVIDIA GPUs, compiled by the real nvcc with the user's own flags, our runtime linked in.
+/// A program for NVIDIA GPUs, compiled by the real nvcc with the user's own flags. `warplens run` gives it
+/// the runtime when it starts.
 Expected<std::filesystem::path> build_for_gpu(const BuildRequest& request);
 
 } // namespace warplens::driver

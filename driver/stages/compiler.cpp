@@ -1,7 +1,7 @@
 #include "driver/stages/compiler.h"
 
-#include "support/process.h"
-
+#include <fstream>
+#include <iterator>
 #include <sstream>
 
 namespace warplens::driver {
@@ -27,14 +27,22 @@ std::string first_error(const std::string& output) {
 Expected<std::string> run_compiler(const std::vector<std::string>& arguments) {
   Command command;
   command.arguments = arguments;
-  command.capture_output = true;
+  return run_compiler(std::move(command));
+}
+
+Expected<std::string> run_compiler(Command command) {
+  command.capture_output = command.stderr_file.empty();
   auto finished = run(command);
   if (!finished)
     return tl::unexpected(finished.error());
   if (finished->signal != 0)
-    return fail("{} was ended by signal {}", arguments.front(), finished->signal);
-  if (finished->exit_code != 0)
-    return fail("{}", first_error(finished->output));
+    return fail("{} was ended by signal {}", command.arguments.front(), finished->signal);
+  if (finished->exit_code != 0) {
+    std::ifstream said(command.stderr_file);
+    return fail("{}",
+                first_error(command.capture_output ? finished->output
+                                                   : std::string(std::istreambuf_iterator<char>(said), {})));
+  }
   return std::move(finished->output);
 }
 

@@ -1,6 +1,7 @@
 #include "driver/stages/run_program.h"
 
 #include "driver/progress.h"
+#include "driver/resources.h"
 #include "driver/stages/print.h"
 #include "driver/stages/simulate.h"
 #include "support/process.h"
@@ -33,6 +34,7 @@ std::vector<std::pair<std::string, std::string>> recorder_environment(const RunR
     threads = std::max(threads, model::snapshot_threads(gpu));
   std::vector<std::pair<std::string, std::string>> environment{
       {"WARPLENS_TRACE", std::filesystem::absolute(request.trace).string()},
+      {"WARPLENS_RUNTIME", resources().gpu_runtime.string()},
       {"WARPLENS_LAUNCHES", std::to_string(request.options.launches)},
       {"WARPLENS_SNAPSHOT_THREADS", std::to_string(threads)}};
   if (!request.options.kernel.empty())

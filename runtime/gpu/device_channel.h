@@ -40,3 +40,6 @@ private:
 };
 
 } // namespace warplens::gpu
+
+/// As a loaded program calls it (device/warplens/gpu_probe.h).
+extern "C" void __warplens_register_channel(const void* channel);

@@ -46,5 +46,13 @@ def main():
         executions = {(site["kind"]): site["executions"] for site in kernel["sites"]}
         assert executions == {"load": 2, "store": 2}, executions
 
+        nvcc = prefix / "bin/warplens-nvcc"
+        built = subprocess.run([nvcc, "--strict", source, "-o", "twice"], capture_output=True, text=True, cwd=folder)
+        assert built.returncode == 0, built.stderr
+        report = subprocess.run([nvcc, "--report", "twice"], capture_output=True, text=True, cwd=folder).stdout
+        assert report.endswith("twice.cu: 2 accesses probed, 0 removed by the compiler, 0 not seen\n"), report
+        subprocess.run([warplens, "run", "--trace", "twice.wlt", "--", "./twice"], capture_output=True, cwd=folder)
+        assert pathlib.Path(folder, "twice.wlt").exists(), "the program did not find the runtime"
+
 
 main()

@@ -1,6 +1,13 @@
 #include "driver/arguments/nvcc_arguments.h"
 
+#include "driver/toolkit.h"
+#include "support/process.h"
+#include "support/temporary.h"
 #include "test/catch.h"
+
+#include <fstream>
+#include <regex>
+#include <sstream>
 
 using namespace warplens::driver;
 using Strings = std::vector<std::string>;
@@ -53,6 +60,96 @@ TEST_CASE("comma lists") {
   CHECK(parse({"-Xlinker=-rpath,/opt"}).linking == Strings{"-Wl,-rpath", "-Wl,/opt"});
   CHECK(parse({"-I=a,b"}).preprocessing == Strings{"-Ia", "-Ib"});
   CHECK(parse({"-DPAIR=1,2"}).preprocessing == Strings{"-DPAIR=1,2"});
+}
+
+TEST_CASE("what comes out") {
+  CHECK(parse({"a.cu"}).phase == Meaning::link);
+  CHECK(parse({"-c", "a.cu"}).phase == Meaning::compile);
+  CHECK(parse({"--device-c", "a.cu"}).phase == Meaning::compile_relocatable);
+  CHECK(parse({"-dc", "a.cu"}).relocatable);
+  CHECK(parse({"-rdc=true", "-c", "a.cu"}).relocatable);
+  CHECK(parse({"--relocatable-device-code", "false", "-c", "a.cu"}).relocatable == false);
+  CHECK(parse({"-lib", "a.cu"}).phase == Meaning::library_archive);
+  for (const char* query : {"-ptx", "-cubin", "-fatbin", "-E", "-M", "-MM", "-dlink", "--dryrun", "--version",
+                            "--help", "-V", "-h"})
+    CHECK(parse({"-c", query, "a.cu"}).phase == Meaning::no_object);
+  CHECK(parse({"-o", "x"}).output == "x");
+  CHECK(parse({"--output-file=x"}).output == "x");
+  CHECK(parse({"-odir", "x"}).output_directory == "x");
+}
+
+TEST_CASE("which inputs are CUDA") {
+  CHECK(parse({"a.cu", "b.cpp", "c.o", "d/e.cu"}).cuda_inputs == Strings{"a.cu", "d/e.cu"});
+  CHECK(parse({"-x", "cu", "a.cpp", "b.o"}).cuda_inputs == Strings{"a.cpp"});
+  CHECK(parse({"a.cu", "-x=c++"}).cuda_inputs.empty());
+  CHECK(parse({"a.o", "liba.a", "libb.so.1"}).linking == Strings{"a.o", "liba.a", "libb.so.1"});
+}
+
+TEST_CASE("dependencies") {
+  const auto parsed = parse({"-MD", "-MF", "a.d", "-MT=a.o", "-MP", "-c", "a.cu"});
+  CHECK(parsed.dependencies == Meaning::dependencies);
+  CHECK(parsed.dependency_file == "a.d");
+  CHECK(parsed.dependency_target == "a.o");
+  CHECK(parsed.dependency_phony);
+  CHECK(parsed.phase == Meaning::compile);
+  CHECK(parse({"-MMD"}).dependencies == Meaning::user_dependencies);
+}
+
+TEST_CASE("options of the host compiler's are its own where they are forwarded") {
+  CHECK(parse({"-fPIC", "-forward-unknown-to-host-compiler", "a.cu"}).host_compiler == Strings{"-fPIC"});
+  CHECK(error_of({"-fPIC", "a.cu"}).find("'-fPIC'") != std::string::npos);
+}
+
+TEST_CASE("an options file stands where it is named") {
+  const auto folder = warplens::TemporaryDirectory::create();
+  REQUIRE(folder);
+  const auto inner = folder->path() / "inner", outer = folder->path() / "outer";
+  std::ofstream(inner) << "-DTEXT=\"a b\"\n-c";
+  std::ofstream(outer) << "-O3 -optf " << inner.string() << " -Iafter";
+  const auto parsed = parse({"--options-file", outer.string(), "a.cu"});
+  CHECK(parsed.preprocessing == Strings{"-DTEXT=a b", "-Iafter"});
+  CHECK(parsed.phase == Meaning::compile);
+  std::ofstream(inner) << "-optf " << outer.string();
+  CHECK(error_of({"-optf", outer.string()}).find("without end") != std::string::npos);
+  CHECK(error_of({"-optf", "no such file"}).find("no such file") != std::string::npos);
+}
+
+TEST_CASE("the words come back as they were") {
+  const Strings words{"-O3", "-I", "a b", "-DX=1,2", "x.cu", "-o=y"};
+  CHECK(words_without(parse(words), [](const NvccArgument&) { return false; }) == words);
+  CHECK(words_without(parse(words), [](const NvccArgument& argument) {
+          return argument.meaning == Meaning::input || argument.meaning == Meaning::output;
+        }) == Strings{"-O3", "-I", "a b", "-DX=1,2"});
+}
+
+TEST_CASE("every option of nvcc --help is in the table") {
+  const auto toolkit = find_toolkit();
+  if (!toolkit)
+    return;
+  auto help =
+      warplens::run({.arguments = {(toolkit->root / "bin/nvcc").string(), "--help"}, .capture_output = true});
+  REQUIRE(help);
+  // "--include-path <path>,...                           (-I)"
+  std::istringstream lines(help->output);
+  const std::regex heading("^(--[^ ]+)( [<{\\[e][^(]*)? +\\(?(-[^ )]+)\\)? *$");
+  std::size_t options = 0;
+  for (std::string line; std::getline(lines, line);) {
+    std::smatch found;
+    if (!std::regex_match(line, found, heading))
+      continue;
+    ++options;
+    const bool with_value = found[2].length() > 0;
+    for (const auto& spelling : {found[1].str(), found[3].str()}) {
+      INFO(spelling);
+      if (spelling == "-optf" || spelling == "--options-file")
+        continue;
+      const auto alone = read_nvcc_arguments({spelling}), followed = read_nvcc_arguments({spelling, "value"});
+      REQUIRE(followed);
+      CHECK(followed->size() == (alone ? 2 : 1)); // the help tells of the values of most
+      CHECK(!(with_value && alone));
+    }
+  }
+  CHECK(options > 100);
 }
 
 TEST_CASE("what cannot be understood is named") {

@@ -88,3 +88,22 @@ TEST_CASE("signals are passed on to every child and leave us alive") {
 TEST_CASE("the folder of the running executable is where this test was built") {
   CHECK(std::filesystem::exists(executable_directory() / "test_support"));
 }
+
+TEST_CASE("stdout and stderr may go to files of their own, and variables may be kept from a child") {
+  const auto folder = TemporaryDirectory::create();
+  REQUIRE(folder);
+  const auto out = folder->path() / "out", err = folder->path() / "err";
+  const auto finished = run({.arguments = {"sh", "-c", "echo \"to stdout${A-}\"; echo to stderr >&2"},
+                             .without = {"A"},
+                             .stdout_file = out,
+                             .stderr_file = err});
+  REQUIRE(finished);
+  const auto first_line = [](const std::filesystem::path& file) {
+    std::ifstream stream(file);
+    std::string line;
+    std::getline(stream, line);
+    return line;
+  };
+  CHECK(first_line(out) == "to stdout");
+  CHECK(first_line(err) == "to stderr");
+}

@@ -104,3 +104,12 @@ TEST_CASE("a folder until killed", "[.folder-until-killed]") {
   for (;;)
     pause(); // returns when the handler has run; the folder goes, and the process with it, a little later
 }
+
+TEST_CASE("a temporary folder may have a name of its own, until it is taken") {
+  const auto first = TemporaryDirectory::create("a-name");
+  REQUIRE(first);
+  CHECK(first->path().filename() == "warplens-a-name");
+  const auto second = TemporaryDirectory::create("a-name");
+  REQUIRE(second);
+  CHECK(second->path() != first->path());
+}

@@ -4,8 +4,12 @@
 
 #include "ring.h"
 
-/// Provided by the GPU back end's runtime: `channel` is the host's name of a module's ring::Channel variable.
+/// `channel` is the host's name of a module's ring::Channel variable.
 extern "C" void __warplens_register_channel(const void* channel);
+
+#if !defined(__CUDA_ARCH__)
+#include "attach.h"
+#endif
 
 namespace warplens {
 namespace detail {

@@ -21,8 +21,9 @@ struct SiteRecord {
 
 } // namespace warplens
 
-/// Provided by the runtime that is linked in, on both back ends. The same site may come again from another
-/// object file; two different sites with one id stop the program with a clear message.
+/// Provided by the runtime: linked in on the CPU back end, loaded when the program starts on the GPU back
+/// end. The same site may come again from another object file; two different sites with one id stop the
+/// program with a clear message.
 extern "C" void __warplens_register_sites(const warplens::SiteRecord* records, unsigned long long count);
 
 namespace warplens {

@@ -1,0 +1,269 @@
+// `warplens nvcc`, the drop-in nvcc: instrument → compile → (link). Whatever does not concern us, the real
+// nvcc does, with the very same arguments.
+
+#include "driver/commands/commands.h"
+#include "driver/progress.h"
+#include "driver/stages/compile_source.h"
+#include "driver/stages/gpu_object.h"
+#include "driver/stages/print.h"
+#include "support/hash.h"
+#include "support/process.h"
+#include "support/temporary.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+
+namespace warplens::driver {
+namespace {
+
+using Words = std::vector<std::string>;
+
+struct Request {
+  Toolkit toolkit;
+  Words words; ///< nvcc's, as given
+  bool strict = false;
+  bool report = false;
+};
+
+/// Ours are few and not nvcc's: --strict and --report. As a compiler launcher we are given nvcc's path first.
+Expected<Request> read_request(Words words) {
+  Request request;
+  const char* strict = std::getenv("WARPLENS_STRICT");
+  request.strict = strict && *strict;
+  request.strict |= std::erase(words, "--strict") > 0;
+  request.report = !words.empty() && words.front() == "--report";
+  if (request.report)
+    words.erase(words.begin());
+  if (!words.empty() && std::filesystem::path(words.front()).filename() == "nvcc") {
+    std::error_code error;
+    const auto nvcc = std::filesystem::canonical(words.front(), error);
+    if (error)
+      return fail("{}: {}", words.front(), error.message());
+    request.toolkit.root = nvcc.parent_path().parent_path();
+    words.erase(words.begin());
+  } else if (!request.report) {
+    auto toolkit = find_toolkit();
+    if (!toolkit)
+      return tl::unexpected(toolkit.error());
+    request.toolkit = std::move(*toolkit);
+  }
+  request.words = std::move(words);
+  return request;
+}
+
+Words command_of(const Request& request) {
+  Words command{(request.toolkit.root / "bin/nvcc").string()};
+  command.insert(command.end(), request.words.begin(), request.words.end());
+  return command;
+}
+
+/// The real nvcc takes our place.
+int become_nvcc(const Request& request) {
+  complain(replace_with(command_of(request)).message);
+  return 1;
+}
+
+/// nvcc's exit code, after it has said whatever it says.
+int run_nvcc(Words command, bool with_variables) {
+  const auto finished =
+      run({.arguments = std::move(command), .without = with_variables ? Words{} : nvcc_variables});
+  if (finished)
+    return finished->exit_code;
+  complain(finished.error().message);
+  return 1;
+}
+
+/// NVCC_PREPEND_FLAGS, the words, NVCC_APPEND_FLAGS: what nvcc itself makes of them.
+Expected<NvccArguments> parse(const Request& request) {
+  Words all;
+  const auto add_variable = [&](const std::string& name) -> Expected<void> {
+    const char* value = std::getenv(name.c_str());
+    const auto words = split_words(value ? value : "");
+    if (!words)
+      return tl::unexpected(words.error());
+    all.insert(all.end(), words->begin(), words->end());
+    return {};
+  };
+  if (auto added = add_variable("NVCC_PREPEND_FLAGS"); !added)
+    return tl::unexpected(added.error());
+  all.insert(all.end(), request.words.begin(), request.words.end());
+  if (auto added = add_variable("NVCC_APPEND_FLAGS"); !added)
+    return tl::unexpected(added.error());
+  return parse_nvcc_arguments(all);
+}
+
+/// One command line of which at least one source is CUDA.
+class Compilation {
+public:
+  Compilation(const Request& request, const NvccArguments& nvcc, std::filesystem::path directory)
+      : request_(request), nvcc_(nvcc), directory_(std::move(directory)) {}
+
+  /// The exit code; nothing if there is nothing for us to do.
+  Expected<std::optional<int>> run() {
+    std::vector<SourceToCompile> plain;
+    bool touched = false;
+    for (std::size_t i = 0; i < nvcc_.cuda_inputs.size(); ++i) {
+      const auto source = source_at(i);
+      const auto attempted = compile_with_probes(source, nvcc_, request_.toolkit);
+      if (!attempted)
+        return tl::unexpected(attempted.error());
+      if (attempted->outcome == Attempt::nothing_to_instrument) {
+        plain.push_back(source);
+        continue;
+      }
+      touched = true;
+      if (attempted->outcome == Attempt::impossible)
+        if (const int code = fall_back(source, attempted->note); code != 0)
+          return code;
+    }
+    if (!touched)
+      return std::nullopt;
+    for (const auto& source : plain)
+      if (const int code = compile_plainly(source); code != 0)
+        return code;
+    return only_compiles() ? compile_rest() : run_nvcc(link_command(), false);
+  }
+
+private:
+  bool only_compiles() const {
+    return nvcc_.phase == Meaning::compile || nvcc_.phase == Meaning::compile_relocatable ||
+           nvcc_.phase == Meaning::compile_whole;
+  }
+
+  SourceToCompile source_at(std::size_t index) const {
+    const auto& name = nvcc_.cuda_inputs[index];
+    auto own = directory_ / std::to_string(index);
+    std::filesystem::create_directories(own);
+    std::filesystem::path object = nvcc_.output;
+    if (!only_compiles() || nvcc_.output.empty())
+      object = (only_compiles() ? std::filesystem::path(nvcc_.output_directory) : own) /
+               std::filesystem::path(name).stem().concat(".o");
+    return {name, std::move(object), std::move(own)};
+  }
+
+  /// Never break a build: what we cannot do, plain nvcc does. If it cannot either, it says why.
+  int fall_back(const SourceToCompile& source, const CompilationNote& note) {
+    if (request_.strict) {
+      complain(fmt::format("error: {} cannot be compiled with probes: {}", source.source, note.fell_back));
+      return 1;
+    }
+    if (const int code = compile_plainly(source); code != 0)
+      return code;
+    complain(fmt::format("warning: {} is compiled without probes: {}", source.source, note.fell_back));
+    if (const auto noted = add_note(note, source.object, source.directory); !noted)
+      complain(fmt::format("warning: the object of {} does not tell of it: {}", source.source,
+                           noted.error().message));
+    return 0;
+  }
+
+  int compile_plainly(const SourceToCompile& source) const {
+    if (only_compiles() && nvcc_.cuda_inputs.size() == 1)
+      return run_nvcc(command_of(request_), true);
+    auto command = words_without(nvcc_, describes_result);
+    command.insert(command.begin(), command_of(request_).front());
+    command.insert(command.end(),
+                   {"-x", "cu", phase_of_object(nvcc_), source.source, "-o", source.object.string()});
+    if (const int code = run_nvcc(std::move(command), false); code != 0)
+      return code;
+    const auto written = write_dependencies(source, nvcc_, request_.toolkit);
+    if (!written)
+      complain(written.error().message);
+    return written ? 0 : 1;
+  }
+
+  bool is_cuda(const NvccArgument& argument) const {
+    return argument.meaning == Meaning::input &&
+           std::ranges::find(nvcc_.cuda_inputs, argument.value) != nvcc_.cuda_inputs.end();
+  }
+
+  /// `nvcc -c a.cu b.cpp`: the sources that are not CUDA.
+  int compile_rest() const {
+    const bool any = std::ranges::any_of(nvcc_.all, [&](const NvccArgument& argument) {
+      return argument.meaning == Meaning::input && !is_cuda(argument) &&
+             std::ranges::find(nvcc_.linking, argument.value) == nvcc_.linking.end();
+    });
+    if (!any)
+      return 0;
+    auto command = words_without(nvcc_, [&](const NvccArgument& argument) { return is_cuda(argument); });
+    command.insert(command.begin(), command_of(request_).front());
+    return run_nvcc(std::move(command), false);
+  }
+
+  /// The command with objects in the sources' places.
+  Words link_command() const {
+    Words command{command_of(request_).front()};
+    std::size_t next = 0;
+    for (const auto& argument : nvcc_.all)
+      if (is_cuda(argument))
+        command.push_back(source_at(next++).object.string());
+      else if (argument.meaning != Meaning::language && !concerns_dependencies(argument.meaning))
+        command.insert(command.end(), argument.words.begin(), argument.words.end());
+    return command;
+  }
+
+  const Request& request_;
+  const NvccArguments& nvcc_;
+  std::filesystem::path directory_;
+};
+
+/// The name of our folder gets into the objects: the same command gives the same bytes.
+std::string name_of(const Request& request) {
+  std::error_code ignored;
+  return fmt::format(
+      "{:016x}", stable_hash(quote(request.words) + '\n' + std::filesystem::current_path(ignored).string()));
+}
+
+/// The exit code; nothing: the real nvcc is to take our place.
+Expected<std::optional<int>> compile(const Request& request) {
+  const auto nvcc = parse(request);
+  if (!nvcc || nvcc->phase == Meaning::no_object || nvcc->cuda_inputs.empty())
+    return std::nullopt; // what we do not understand, nvcc understands or explains
+  const auto directory = TemporaryDirectory::create(name_of(request));
+  if (!directory)
+    return tl::unexpected(directory.error());
+  return Compilation(request, *nvcc, directory->path()).run();
+}
+
+int print_report(const Request& request) {
+  for (const auto& file : request.words) {
+    const auto notes = read_notes(file);
+    if (!notes) {
+      complain(notes.error().message);
+      return 1;
+    }
+    std::string text;
+    for (const auto& note : *notes)
+      text += note.fell_back.empty()
+                  ? fmt::format("{}: {} accesses probed, {} removed by the compiler, {} not seen\n",
+                                note.source, note.sites, note.removed, note.unseen)
+                  : fmt::format("{}: compiled without probes: {}\n", note.source, note.fell_back);
+    if (text.empty())
+      text = fmt::format("{}: nothing in it was compiled with probes\n", file);
+    if (const auto printed = print_text(text, ""); !printed) {
+      complain(printed.error().message);
+      return 1;
+    }
+  }
+  return 0;
+}
+
+} // namespace
+
+int nvcc_command(std::vector<std::string> words) {
+  const auto request = read_request(std::move(words));
+  if (!request) {
+    complain(request.error().message);
+    return 1;
+  }
+  if (request->report)
+    return print_report(*request);
+  const auto code = compile(*request);
+  if (!code) {
+    complain(code.error().message);
+    return 1;
+  }
+  return *code ? **code : become_nvcc(*request);
+}
+
+} // namespace warplens::driver

@@ -1,0 +1,54 @@
+#include "driver/compilation_note.h"
+
+#include "driver/stages/compiler.h"
+
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+namespace warplens::driver {
+namespace {
+
+constexpr const char* section = ".warplens";
+/// In front of each note; the note ends with its line. Found without knowing the file's format.
+const std::string mark = "warplens-compilation/1 ";
+
+} // namespace
+
+Expected<void> add_note(const CompilationNote& note, const std::filesystem::path& object,
+                        const std::filesystem::path& directory) {
+  const nlohmann::json json{{"source", note.source},
+                            {"fell_back", note.fell_back},
+                            {"sites", note.sites},
+                            {"removed", note.removed},
+                            {"unseen", note.unseen}};
+  const auto text = directory / "note";
+  if (!(std::ofstream(text) << mark << json.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)
+                            << '\n'))
+    return fail("{}: cannot be written", text.string());
+  const auto added =
+      run_compiler({"objcopy", fmt::format("--add-section={}={}", section, text.string()), object.string()});
+  if (!added)
+    return tl::unexpected(added.error());
+  return {};
+}
+
+Expected<std::vector<CompilationNote>> read_notes(const std::filesystem::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
+  if (!stream)
+    return fail("{}: cannot be read", file.string());
+  std::vector<CompilationNote> notes;
+  for (auto begin = bytes.find(mark); begin != std::string::npos; begin = bytes.find(mark, begin)) {
+    begin += mark.size();
+    const auto json =
+        nlohmann::json::parse(bytes.substr(begin, bytes.find('\n', begin) - begin), nullptr, false);
+    if (json.is_object())
+      notes.push_back({json.value("source", ""), json.value("fell_back", ""),
+                       json.value("sites", std::uint64_t{0}), json.value("removed", std::uint64_t{0}),
+                       json.value("unseen", std::uint64_t{0})});
+  }
+  return notes;
+}
+
+} // namespace warplens::driver

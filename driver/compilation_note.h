@@ -1,0 +1,27 @@
+// What `warplens nvcc` did to a source, kept in the object that came of it. Linkers collect the notes of all
+// objects, so that a program, too, tells which of its sources have probes.
+#pragma once
+
+#include "support/expected.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace warplens::driver {
+
+struct CompilationNote {
+  std::string source;    ///< as the command line named it
+  std::string fell_back; ///< why plain nvcc compiled it; empty: it has probes
+  std::uint64_t sites = 0, removed = 0, unseen = 0;
+};
+
+/// `directory` is for a file that is needed meanwhile.
+Expected<void> add_note(const CompilationNote& note, const std::filesystem::path& object,
+                        const std::filesystem::path& directory);
+
+/// From an object, a library or a program.
+Expected<std::vector<CompilationNote>> read_notes(const std::filesystem::path& file);
+
+} // namespace warplens::driver

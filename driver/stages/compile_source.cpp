@@ -1,0 +1,108 @@
+#include "driver/stages/compile_source.h"
+
+#include "driver/arguments/clang_arguments.h"
+#include "driver/stages/compiler.h"
+#include "driver/stages/gpu_object.h"
+#include "driver/stages/instrument.h"
+#include "support/process.h"
+
+#include <cstdio>
+#include <fstream>
+#include <future>
+#include <iterator>
+
+namespace warplens::driver {
+namespace {
+
+void repeat(const std::filesystem::path& file, std::FILE* stream) {
+  std::ifstream said(file, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(said), {}};
+  std::fwrite(text.data(), 1, text.size(), stream);
+  std::fflush(stream);
+}
+
+/// An instrumented source's object, in our own folder.
+Expected<void> compile_copy(const SourceToCompile& source, const NvccArguments& nvcc, const Toolkit& toolkit,
+                            const std::filesystem::path& copy, const std::filesystem::path& object) {
+  Command command;
+  command.arguments = gpu_object_command(toolkit, nvcc, copy, source.source, object);
+  command.without = nvcc_variables;
+  command.stdout_file = source.directory / "stdout";
+  command.stderr_file = source.directory / "stderr";
+  if (auto compiled = run_compiler(std::move(command)); !compiled)
+    return tl::unexpected(compiled.error());
+  return redirect_launches(object);
+}
+
+Expected<void> copy_object(const std::filesystem::path& from, const std::filesystem::path& to) {
+  std::error_code error;
+  std::filesystem::copy_file(from, to, std::filesystem::copy_options::overwrite_existing, error);
+  if (error)
+    return fail("{}: cannot be written: {}", to.string(), error.message());
+  return {};
+}
+
+} // namespace
+
+const std::vector<std::string> nvcc_variables{"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"};
+
+Expected<void> write_dependencies(const SourceToCompile& source, const NvccArguments& nvcc,
+                                  const Toolkit& toolkit) {
+  if (nvcc.dependencies == Meaning::other)
+    return {};
+  const std::filesystem::path target = nvcc.output.empty() ? source.object.string() : nvcc.output;
+  Command command;
+  command.arguments = {(toolkit.root / "bin/nvcc").string()};
+  for (const auto& word : words_without(nvcc, describes_result))
+    command.arguments.push_back(word);
+  auto file = target;
+  file.replace_extension(".d");
+  command.arguments.insert(command.arguments.end(),
+                           {"-x", "cu", nvcc.dependencies == Meaning::dependencies ? "-M" : "-MM",
+                            source.source, "-MF",
+                            nvcc.dependency_file.empty() ? file.string() : nvcc.dependency_file, "-MT",
+                            nvcc.dependency_target.empty() ? target.string() : nvcc.dependency_target});
+  if (nvcc.dependency_phony)
+    command.arguments.push_back("-MP");
+  command.without = nvcc_variables;
+  return run_compiler(std::move(command)).map([](const auto&) {});
+}
+
+Expected<Attempted> compile_with_probes(const SourceToCompile& source, const NvccArguments& nvcc,
+                                        const Toolkit& toolkit) {
+  Attempted attempted{Attempt::impossible, {source.source}};
+  const auto impossible = [&](const Error& error) {
+    attempted.note.fell_back = error.message;
+    return attempted;
+  };
+  const auto instrumented = instrument(source.source, clang_arguments(nvcc, toolkit), source.directory);
+  if (!instrumented)
+    return impossible(instrumented.error());
+  attempted.note.sites = instrumented->sites;
+  attempted.note.removed = instrumented->removed;
+  attempted.note.unseen = instrumented->unseen;
+  if (instrumented->sites == 0) {
+    attempted.outcome = Attempt::nothing_to_instrument;
+    return attempted;
+  }
+
+  const auto object = source.directory / "object.o";
+  auto dependencies =
+      std::async(std::launch::async, [&] { return write_dependencies(source, nvcc, toolkit); });
+  const auto compiled = compile_copy(source, nvcc, toolkit, instrumented->file, object);
+  const auto written = dependencies.get();
+  if (!compiled)
+    return impossible(compiled.error());
+  if (!written)
+    return impossible(written.error());
+  if (auto noted = add_note(attempted.note, object, source.directory); !noted)
+    return tl::unexpected(noted.error());
+  if (auto copied = copy_object(object, source.object); !copied)
+    return tl::unexpected(copied.error());
+  repeat(source.directory / "stdout", stdout);
+  repeat(source.directory / "stderr", stderr);
+  attempted.outcome = Attempt::instrumented;
+  return attempted;
+}
+
+} // namespace warplens::driver

@@ -1,0 +1,63 @@
+// The calls of the CUDA runtime that tracing on a GPU has to do with, as CALL(result, name, parameters,
+// arguments). redirected_symbols.txt names them, too.
+#pragma once
+
+/// Those that instrumented objects make through us.
+#define WARPLENS_REDIRECTED_CALLS(CALL)                                                                      \
+  CALL(cudaError_t, cudaLaunchKernel,                                                                        \
+       (const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,                    \
+        cudaStream_t stream),                                                                                \
+       (kernel, grid, block, arguments, shared_bytes, stream))                                               \
+  CALL(cudaError_t, cudaLaunchKernel_ptsz,                                                                   \
+       (const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,                    \
+        cudaStream_t stream),                                                                                \
+       (kernel, grid, block, arguments, shared_bytes, stream))                                               \
+  CALL(cudaError_t, cudaLaunchCooperativeKernel,                                                             \
+       (const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,                    \
+        cudaStream_t stream),                                                                                \
+       (kernel, grid, block, arguments, shared_bytes, stream))                                               \
+  CALL(cudaError_t, cudaLaunchCooperativeKernel_ptsz,                                                        \
+       (const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,                    \
+        cudaStream_t stream),                                                                                \
+       (kernel, grid, block, arguments, shared_bytes, stream))                                               \
+  CALL(cudaError_t, cudaLaunchKernelExC,                                                                     \
+       (const cudaLaunchConfig_t* config, const void* kernel, void** arguments),                             \
+       (config, kernel, arguments))                                                                          \
+  CALL(cudaError_t, cudaLaunchKernelExC_ptsz,                                                                \
+       (const cudaLaunchConfig_t* config, const void* kernel, void** arguments),                             \
+       (config, kernel, arguments))                                                                          \
+  CALL(cudaError_t, cudaMalloc, (void** pointer, size_t bytes), (pointer, bytes))                            \
+  CALL(cudaError_t, cudaMallocManaged, (void** pointer, size_t bytes, unsigned flags),                       \
+       (pointer, bytes, flags))                                                                              \
+  CALL(cudaError_t, cudaMallocPitch, (void** pointer, size_t* pitch, size_t width, size_t height),           \
+       (pointer, pitch, width, height))                                                                      \
+  CALL(cudaError_t, cudaMallocAsync, (void** pointer, size_t bytes, cudaStream_t stream),                    \
+       (pointer, bytes, stream))                                                                             \
+  CALL(cudaError_t, cudaMallocAsync_ptsz, (void** pointer, size_t bytes, cudaStream_t stream),               \
+       (pointer, bytes, stream))
+
+/// Those that tracing makes for itself.
+#define WARPLENS_OWN_CALLS(CALL)                                                                             \
+  CALL(cudaError_t, cudaEventCreateWithFlags, (cudaEvent_t * event, unsigned flags), (event, flags))         \
+  CALL(cudaError_t, cudaEventQuery, (cudaEvent_t event), (event))                                            \
+  CALL(cudaError_t, cudaEventRecord, (cudaEvent_t event, cudaStream_t stream), (event, stream))              \
+  CALL(cudaError_t, cudaFuncGetAttributes, (struct cudaFuncAttributes * attributes, const void* kernel),     \
+       (attributes, kernel))                                                                                 \
+  CALL(cudaError_t, cudaFuncGetName, (const char** name, const void* kernel), (name, kernel))                \
+  CALL(cudaError_t, cudaGetDevice, (int* device), (device))                                                  \
+  CALL(cudaError_t, cudaGetDeviceCount, (int* count), (count))                                               \
+  CALL(cudaError_t, cudaGetDeviceProperties, (struct cudaDeviceProp * properties, int device),               \
+       (properties, device))                                                                                 \
+  CALL(const char*, cudaGetErrorString, (cudaError_t error), (error))                                        \
+  CALL(cudaError_t, cudaGetLastError, (), ())                                                                \
+  CALL(cudaError_t, cudaHostAlloc, (void** pointer, size_t bytes, unsigned flags), (pointer, bytes, flags))  \
+  CALL(cudaError_t, cudaMemcpyToSymbolAsync,                                                                 \
+       (const void* symbol, const void* from, size_t bytes, size_t offset, enum cudaMemcpyKind kind,         \
+        cudaStream_t stream),                                                                                \
+       (symbol, from, bytes, offset, kind, stream))                                                          \
+  CALL(cudaError_t, cudaMemsetAsync, (void* pointer, int value, size_t bytes, cudaStream_t stream),          \
+       (pointer, value, bytes, stream))                                                                      \
+  CALL(cudaError_t, cudaPeekAtLastError, (), ())                                                             \
+  CALL(cudaError_t, cudaStreamIsCapturing, (cudaStream_t stream, enum cudaStreamCaptureStatus * status),     \
+       (stream, status))                                                                                     \
+  CALL(cudaError_t, cudaThreadExchangeStreamCaptureMode, (enum cudaStreamCaptureMode * mode), (mode))

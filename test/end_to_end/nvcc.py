@@ -1,0 +1,246 @@
+"""`warplens nvcc` in nvcc's place: what it makes has probes and otherwise is what nvcc makes; what it cannot do, nvcc does."""
+
+import concurrent.futures
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import warplens_tool
+from warplens_tool import HERE, PROJECT
+
+CONSTRUCTS = HERE / "constructs"
+KERNEL = "__global__ void twice(float* a) { a[threadIdx.x] = 2 * a[threadIdx.x]; }\n"
+MAIN = """#include <cstdio>
+int main() { float* a; std::puts(cudaMalloc(&a, 4) == cudaSuccess ? "GPU" : "none"); twice<<<1, 1>>>(a); }
+"""
+REAL = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+
+
+def run(*command, **options):
+    return subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=600, **options)
+
+
+class Nvcc(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name).resolve()
+        # Ours alone, so that what is left there is ours.
+        self.scratch = self.folder / "scratch"
+        self.scratch.mkdir()
+        self.environment = os.environ | {"TMPDIR": str(self.scratch)}
+        for name in ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "WARPLENS_STRICT"):
+            self.environment.pop(name, None)
+        self.addCleanup(lambda: self.assertEqual(list(self.scratch.iterdir()), []))
+        self.wrapper = warplens_tool.tool.parent / "warplens-nvcc"
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def nvcc(self, *arguments, code=0, environment={}, program=None, folder=None):
+        done = run(program or self.wrapper, *arguments, cwd=folder or self.folder, env=self.environment | environment)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+    def report(self, *files):
+        return run(self.wrapper, "--report", *files, cwd=self.folder).stdout.splitlines()
+
+    def assert_probed(self, file, *sources):
+        lines = self.report(file)
+        self.assertEqual(sorted(line.split(":")[0] for line in lines), sorted(map(str, sources)))
+        for line in lines:
+            self.assertRegex(line, r": [1-9]\d* accesses probed")
+
+    def as_nvcc_does(self, *arguments, environment={}):
+        """stdout, stderr, exit code and the files that appear are the real nvcc's."""
+        def result(program):
+            with tempfile.TemporaryDirectory() as folder:
+                self.copy_sources_to(folder)
+                done = run(program, *arguments, cwd=folder, env=self.environment | environment)
+                return done.returncode, done.stdout, done.stderr, sorted(os.listdir(folder))
+        self.assertEqual(result(self.wrapper), result(REAL))
+
+    def copy_sources_to(self, folder):
+        for source in self.folder.glob("*.c*"):
+            shutil.copy(source, folder)
+
+    def test_queries_are_the_real_ones(self):
+        self.write("a.cu", KERNEL)
+        for query in (["--version"], ["--help"], ["--list-gpu-arch"], ["-E", "a.cu"], ["-M", "a.cu"],
+                      ["-ptx", "a.cu"], ["-cubin", "-arch=sm_80", "a.cu"], ["-fatbin", "a.cu", "-o", "x"],
+                      ["-c", "missing.cu"], ["--no-such-option", "a.cu"], [], ["-o"]):
+            with self.subTest(query):
+                self.as_nvcc_does(*query)
+
+    def test_every_way_to_compile(self):
+        self.write("a.cu", KERNEL)
+        for arguments in (["-c", "a.cu", "-o", "x"], ["--compile", "a.cu", "--output-file=x"], ["-dc", "a.cu", "-o=x"],
+                          ["-dw", "-o", "x", "a.cu"], ["-x", "cu", "-c", "-rdc=true", "a.cu", "-o", "x"],
+                          ["-c", "-gencode", "arch=compute_80,code=sm_80", "-gencode=arch=compute_90,code=[sm_90,compute_90]",
+                           "a.cu", "-o", "x", "-t4", "-O3", "-lineinfo", "-Xptxas", "-O2", "-Xcompiler", "-fPIC,-Wall"],
+                          ["-shared", "-Xcompiler", "-fPIC", "a.cu", "-o", "x"], ["-lib", "a.cu", "-o", "x"]):
+            with self.subTest(arguments):
+                self.nvcc(*arguments)
+                self.assert_probed(self.folder / "x", "a.cu")
+
+    def test_cuda_in_a_cpp_file(self):
+        self.write("a.cpp", KERNEL)
+        self.nvcc("-x", "cu", "-c", "a.cpp")
+        self.assert_probed("a.o", "a.cpp")
+
+    def test_several_inputs_at_once(self):
+        self.write("a.cu", KERNEL + MAIN)
+        self.write("b.cu", KERNEL.replace("twice", "again"))
+        self.write("c.cpp", "int c() { return 0; }\n")
+        self.write("d.cu", "int d() { return 0; }\n")
+        self.nvcc("a.cu", "b.cu", "c.cpp", "d.cu", "-o", "program")
+        self.assert_probed("program", "a.cu", "b.cu")
+        self.nvcc("-c", "a.cu", "b.cu", "c.cpp", "d.cu")
+        self.assert_probed("a.o", "a.cu")
+        self.assert_probed("b.o", "b.cu")
+        self.nvcc("a.o", "b.o", "c.o", "d.o", "-o", "linked")
+        self.assertIn(run(self.folder / "linked").stdout, ("none\n", "GPU\n"))
+
+    def test_flags_from_files_and_the_environment(self):
+        self.write("a.cu", "#if defined(A) && defined(B) && defined(C)\n" + KERNEL + "#endif\n")
+        self.write("flags", "-DA -c")
+        self.nvcc("-optf", "flags", "a.cu", environment={"NVCC_PREPEND_FLAGS": "-DB", "NVCC_APPEND_FLAGS": "-DC -o x.o"})
+        self.assert_probed("x.o", "a.cu")
+
+    def test_the_host_compiler_links(self):
+        self.write("a.cu", KERNEL + MAIN)
+        self.nvcc("-c", "a.cu")
+        linked = run("c++", "a.o", "-o", "program", f"-L{pathlib.Path(REAL).resolve().parents[1]}/lib64", "-lcudart_static",
+                     cwd=self.folder)
+        self.assertEqual(linked.returncode, 0, linked.stderr)
+        self.assert_probed("program", "a.cu")
+        self.assertIn(run(self.folder / "program").stdout, ("none\n", "GPU\n"))
+
+    def test_a_program_finds_the_runtime_under_warplens_run(self):
+        self.write("a.cu", KERNEL + MAIN)
+        self.nvcc("a.cu", "-o", "program")
+        done = run(warplens_tool.tool, "run", "--trace", "t.wlt", "--", "./program", cwd=self.folder)
+        self.assertTrue((self.folder / "t.wlt").exists(), done.stderr)
+        info = run(warplens_tool.tool, "trace", "info", "t.wlt", cwd=self.folder).stdout
+        self.assertRegex(info, r"sites +2\n")
+
+    def test_a_shared_library(self):
+        self.write("part.cu", KERNEL + "void part() { twice<<<1, 1>>>(nullptr); }\n")
+        self.write("main.cu", KERNEL + "void part();\n" + MAIN.replace("twice<<<", "part(); twice<<<"))
+        self.nvcc("-shared", "-Xcompiler", "-fPIC", "part.cu", "-o", "libpart.so")
+        self.assert_probed("libpart.so", "part.cu")
+        self.nvcc("main.cu", "-L.", "-lpart", "-Xlinker", "-rpath=$ORIGIN", "-o", "program")
+        self.assert_probed("program", "main.cu")
+        self.assertIn(run(self.folder / "program").stdout, ("none\n", "GPU\n"))
+        # Each of the two has a CUDA runtime of its own.
+        done = run(warplens_tool.tool, "run", "-o", "result", "--", "./program", cwd=self.folder)
+        self.assertIn(done.stdout, ("none\n", "GPU\n"))
+        self.assertEqual(done.stderr.count("a CUDA runtime of its own"), 1)
+
+    def test_device_link_and_host_link_apart(self):
+        flags = ["-arch=sm_80", "-std=c++17", "--expt-extended-lambda"]
+        objects = ["everything.o", "device_function.o"]
+        for object in objects:
+            self.nvcc("--strict", *flags, "-dc", CONSTRUCTS / object.replace(".o", ".cu"), "-o", object)
+        self.nvcc("-arch=sm_80", "-dlink", *objects, "-o", "device.o")
+        cuda = pathlib.Path(REAL).resolve().parents[1] / "lib64"
+        linked = run("c++", *objects, "device.o", "-o", "program", f"-L{cuda}", "-lcudadevrt", "-lcudart_static", cwd=self.folder)
+        self.assertEqual(linked.returncode, 0, linked.stderr)
+        self.assertEqual(run(self.folder / "program").returncode, 0)
+
+    def test_dependencies_name_the_users_files(self):
+        self.write("include/scale.h", "#pragma once\n__device__ inline void scale(float* a) { a[0] *= 2; }\n")
+        self.write("a b.cu", '#include "scale.h"\n__global__ void k(float* a) { scale(a); }\n')
+        self.write("plain.cu", "int plain() { return 0; }\n")
+        for source in ("a b.cu", "plain.cu"):
+            for flags in (["-MD"], ["-MMD", "-MF", "x.d"], ["-MD", "-MF", "x.d", "-MT", "my_target", "-MP"]):
+                with self.subTest(source=source, flags=flags):
+                    found = []
+                    for program in (REAL, self.wrapper):
+                        self.nvcc("-Iinclude", *flags, "-c", source, "-o", "x.o", program=program)
+                        found.append((self.folder / "x.d").read_text())
+                        (self.folder / "x.d").unlink()
+                    self.assertEqual(*found)
+
+    def test_what_clang_cannot_parse_is_compiled_plainly(self):
+        self.write("a.cu", KERNEL + "#ifdef __clang__\n#error only nvcc compiles this\n#endif\n")
+        self.nvcc("-c", "a.cu")
+        done = self.nvcc("-c", "a.cu")
+        self.assertRegex(done.stderr, r"^warplens: warning: a.cu is compiled without probes: a.cu:3:2: only nvcc.*\n$")
+        self.assertEqual(done.stdout, "")
+        (line,) = self.report("a.o")
+        self.assertRegex(line, "^a.cu: compiled without probes: a.cu:3:2: only nvcc compiles this")
+        for done in (self.nvcc("--strict", "-c", "a.cu", code=1),
+                     self.nvcc("-c", "a.cu", code=1, environment={"WARPLENS_STRICT": "1"})):
+            self.assertRegex(done.stderr, r"^warplens: error: a.cu cannot be compiled with probes: a.cu:3:2: .*\n$")
+
+    def test_what_nvcc_rejects_with_probes_is_compiled_plainly(self):
+        # A macro that only the probes meet.
+        self.write("a.cu", KERNEL + "#ifndef __clang__\n#define warplens 1 +\n#endif\n"
+                   "__global__ void once(float* a) { a[0] = 1; }\n")
+        done = self.nvcc("-c", "a.cu")
+        self.assertRegex(done.stderr, r"^warplens: warning: a.cu is compiled without probes: a.cu.5.*error.*\n$")
+
+    def test_a_broken_file_fails_as_with_nvcc(self):
+        self.write("a.cu", "__global__ void k(float* a) { a[0] = missing; }\n")
+        self.as_nvcc_does("-c", "a.cu")
+
+    def test_the_same_input_gives_the_same_bytes(self):
+        self.write("a.cu", "namespace { __device__ int state; }\n" + KERNEL + "__global__ void k() { state = 1; }\n")
+        self.nvcc("-g", "-c", "a.cu")
+        first = (self.folder / "a.o").read_bytes()
+        self.nvcc("-g", "-c", "a.cu")
+        self.assertEqual(first, (self.folder / "a.o").read_bytes())
+
+    def test_unusual_places(self):
+        sources = [self.write("one/same.cu", KERNEL), self.write("two/same.cu", KERNEL),
+                   self.write("a folder, 'quoted'/same.cu", KERNEL)]
+        (self.folder / "link.cu").symlink_to(sources[0])
+        sources.append(self.folder / "link.cu")
+        os.chmod(self.folder / "one", 0o555)
+        self.addCleanup(os.chmod, self.folder / "one", 0o755)
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            list(pool.map(lambda i: self.nvcc("-c", sources[i], "-o", f"{i}.o"), range(len(sources))))
+        for i, source in enumerate(sources):
+            self.assert_probed(f"{i}.o", source)
+
+    def test_constructs_across_files(self):
+        flags = ["-arch=sm_80", "-std=c++17", "-rdc=true", "--expt-extended-lambda"]
+        for name in ("everything", "device_function"):
+            self.nvcc("--strict", *flags, "-c", CONSTRUCTS / f"{name}.cu", "-o", f"{name}.o")
+        self.nvcc(*flags, "-lib", "device_function.o", "-o", "libpart.a")
+        self.nvcc(*flags, "everything.o", "libpart.a", "-o", "program")
+        self.assert_probed("program", CONSTRUCTS / "everything.cu", CONSTRUCTS / "device_function.cu")
+        self.assertEqual(run(self.folder / "program").returncode, 0)
+
+    def cmake_project(self, generator, *options, environment={}):
+        """Configured and built from nothing; its test passes and its kernels have probes."""
+        source, build = self.folder / "project", self.folder / "build"
+        shutil.copytree(PROJECT / "examples/cmake-project", source)
+        environment = self.environment | environment
+        steps = (["cmake", "-S", source, "-B", build, "-G", generator, *options], ["cmake", "--build", build, "-j2"],
+                 ["ctest", "--test-dir", build], ["cmake", "--build", build, "-j2"])
+        for step in steps:
+            done = run(*step, env=environment)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertNotIn("Building", done.stdout)  # the dependencies are right: nothing is built again
+        self.assert_probed(build / "program", source / "kernels/saxpy.cu", source / "kernels/sum.cu")
+
+    def test_cmake_with_make(self):
+        self.cmake_project("Unix Makefiles", f"-DCMAKE_CUDA_COMPILER={self.wrapper}")
+
+    def test_cmake_with_ninja(self):
+        self.cmake_project("Ninja", environment={"CUDACXX": str(self.wrapper)})
+
+    def test_cmake_with_a_launcher(self):
+        self.cmake_project("Ninja", f"-DCMAKE_CUDA_COMPILER={REAL}", f"-DCMAKE_CUDA_COMPILER_LAUNCHER={warplens_tool.tool};nvcc")
+
+
+if __name__ == "__main__":
+    warplens_tool.main()
