@@ -8,6 +8,9 @@ namespace {
 
 std::string text_of(const toml::node& node) {
   std::ostringstream out;
+  if (const auto* number = node.as_floating_point())
+    return fmt::format("{}",
+                       number->get()); // the shortest form that reads back the same; toml++ prints 17 digits
   node.visit([&](const auto& value) { out << value; });
   return out.str();
 }

@@ -18,8 +18,9 @@ install_packages() {
 }
 
 find_toolkit() {
-  local root looked=()
-  for root in "${CUDA_PATH:-}" "${CUDA_HOME:-}" "$(dirname "$(dirname "$(readlink -f "$(command -v nvcc || echo /)")")")" /usr/local/cuda; do
+  local root nvcc looked=()
+  nvcc=$(command -v nvcc || true)
+  for root in "${CUDA_PATH:-}" "${CUDA_HOME:-}" "${nvcc:+$(dirname "$(dirname "$(readlink -f "$nvcc")")")}" /usr/local/cuda; do
     [[ -z $root ]] && continue
     [[ -x $root/bin/nvcc && -e $root/include/cuda_runtime.h ]] && return
     looked+=("$root")
