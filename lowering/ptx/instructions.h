@@ -1,5 +1,5 @@
-// The PTX instructions that the CPU back end knows, by opcode. Meanings: PTX ISA, "Instruction Set"; for each
-// a test in test/lowering/ptx_test.cpp.
+// The PTX instructions that the CPU back end knows, by opcode. Meanings: PTX ISA, "Instruction Set". Tests:
+// test/lowering/ptx_test.cpp, which does not have all of them yet.
 #pragma once
 
 #include "lowering/ptx/block.h"
