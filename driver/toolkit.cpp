@@ -12,33 +12,75 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<fs::path> candidates() {
-  std::vector<fs::path> roots;
-  for (const char* variable : {"CUDA_PATH", "CUDA_HOME"})
-    if (const char* value = std::getenv(variable); value && *value)
-      roots.emplace_back(value);
+/// Set while an nvcc is asked where it is: one that comes back to us gets no second question.
+const std::string asking = "WARPLENS_ASKS_NVCC";
+
+bool is_toolkit(const fs::path& root) {
+  std::error_code error;
+  return fs::exists(root / "bin/nvcc", error) && fs::exists(root / "include/cuda_runtime.h", error);
+}
+
+/// From what `nvcc --dryrun` prints, as CMake does: "#$ TOP=/usr/local/cuda-13.0/bin/..".
+fs::path ask_for_root(const fs::path& nvcc) {
+  Command command;
+  command.arguments = {nvcc.string(), "--dryrun", "-E", "-x", "cu", "/dev/null"};
+  command.environment = {{asking, "1"}};
+  command.capture_output = true;
+  const auto finished = run(command);
+  static const std::regex top("#\\$ TOP=([^\n]+)");
+  std::smatch match;
+  std::error_code error;
+  if (finished && std::regex_search(finished->output, match, top))
+    return fs::canonical(match[1].str(), error);
+  return {};
+}
+
+std::vector<fs::path> folders_of_path() {
+  std::vector<fs::path> folders;
   if (const char* path = std::getenv("PATH")) {
-    std::istringstream folders(path);
-    for (std::string folder; std::getline(folders, folder, ':');) {
-      std::error_code error;
-      if (const auto nvcc = fs::canonical(fs::path(folder) / "nvcc", error); !error)
-        roots.push_back(nvcc.parent_path().parent_path());
-    }
+    std::istringstream words(path);
+    for (std::string folder; std::getline(words, folder, ':');)
+      folders.emplace_back(folder);
   }
-  roots.emplace_back("/usr/local/cuda");
-  return roots;
+  return folders;
 }
 
 } // namespace
 
+Expected<Toolkit> toolkit_of(const fs::path& nvcc) {
+  std::error_code error;
+  const auto file = fs::canonical(nvcc, error);
+  if (error)
+    return fail("{}: {}", nvcc.string(), error.message());
+  if (const auto root = file.parent_path().parent_path(); is_toolkit(root))
+    return Toolkit{root};
+  if (!std::getenv(asking.c_str()))
+    if (const auto root = ask_for_root(nvcc); is_toolkit(root))
+      return Toolkit{root};
+  return fail("{}: belongs to no CUDA Toolkit", nvcc.string());
+}
+
 Expected<Toolkit> find_toolkit() {
   std::string looked;
-  for (const auto& root : candidates()) {
+  const auto note = [&](const fs::path& place) { looked += (looked.empty() ? "" : ", ") + place.string(); };
+  for (const char* variable : {"CUDA_PATH", "CUDA_HOME"})
+    if (const char* value = std::getenv(variable); value && *value) {
+      if (is_toolkit(value))
+        return Toolkit{value};
+      note(value);
+    }
+  for (const auto& folder : folders_of_path()) {
     std::error_code error;
-    if (fs::exists(root / "bin/nvcc", error) && fs::exists(root / "include/cuda_runtime.h", error))
-      return Toolkit{root};
-    looked += (looked.empty() ? "" : ", ") + root.string();
+    if (!fs::exists(folder / "nvcc", error))
+      continue;
+    if (auto toolkit = toolkit_of(folder / "nvcc"))
+      return toolkit;
+    note(folder);
   }
+  const fs::path usual = "/usr/local/cuda";
+  if (is_toolkit(usual))
+    return Toolkit{usual};
+  note(usual);
   return fail("no CUDA Toolkit found in {}: install CUDA 13 (https://developer.nvidia.com/cuda-downloads) or "
               "set CUDA_PATH",
               looked);

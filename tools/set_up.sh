@@ -19,8 +19,9 @@ install_packages() {
 
 find_toolkit() {
   local root nvcc looked=()
-  nvcc=$(command -v nvcc || true)
-  for root in "${CUDA_PATH:-}" "${CUDA_HOME:-}" "${nvcc:+$(dirname "$(dirname "$(readlink -f "$nvcc")")")}" /usr/local/cuda; do
+  # An nvcc in PATH may be a script that starts the real one: it says itself where it belongs.
+  nvcc=$(nvcc --dryrun -E -x cu /dev/null 2>&1 | sed -n 's/^#\$ TOP=//p' || true)
+  for root in "${CUDA_PATH:-}" "${CUDA_HOME:-}" "$nvcc" /usr/local/cuda; do
     [[ -z $root ]] && continue
     [[ -x $root/bin/nvcc && -e $root/include/cuda_runtime.h ]] && return
     looked+=("$root")

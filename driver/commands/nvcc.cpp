@@ -35,19 +35,15 @@ Expected<Request> read_request(Words words) {
   request.report = !words.empty() && words.front() == "--report";
   if (request.report)
     words.erase(words.begin());
-  if (!words.empty() && std::filesystem::path(words.front()).filename() == "nvcc") {
-    std::error_code error;
-    const auto nvcc = std::filesystem::canonical(words.front(), error);
-    if (error)
-      return fail("{}: {}", words.front(), error.message());
-    request.toolkit.root = nvcc.parent_path().parent_path();
-    words.erase(words.begin());
-  } else if (!request.report) {
-    auto toolkit = find_toolkit();
+  const bool named = !words.empty() && std::filesystem::path(words.front()).filename() == "nvcc";
+  if (named || !request.report) {
+    auto toolkit = named ? toolkit_of(words.front()) : find_toolkit();
     if (!toolkit)
       return tl::unexpected(toolkit.error());
     request.toolkit = std::move(*toolkit);
   }
+  if (named)
+    words.erase(words.begin());
   request.words = std::move(words);
   return request;
 }

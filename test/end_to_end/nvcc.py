@@ -16,7 +16,7 @@ KERNEL = "__global__ void twice(float* a) { a[threadIdx.x] = 2 * a[threadIdx.x];
 MAIN = """#include <cstdio>
 int main() { float* a; std::puts(cudaMalloc(&a, 4) == cudaSuccess ? "GPU" : "none"); twice<<<1, 1>>>(a); }
 """
-REAL = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+REAL = warplens_tool.real_nvcc()
 
 
 def run(*command, **options):
@@ -149,7 +149,7 @@ class Nvcc(unittest.TestCase):
         for object in objects:
             self.nvcc("--strict", *flags, "-dc", CONSTRUCTS / object.replace(".o", ".cu"), "-o", object)
         self.nvcc("-arch=sm_80", "-dlink", *objects, "-o", "device.o")
-        cuda = pathlib.Path(REAL).resolve().parents[1] / "lib64"
+        cuda = REAL.parents[1] / "lib64"
         linked = run("c++", *objects, "device.o", "-o", "program", f"-L{cuda}", "-lcudadevrt", "-lcudart_static", cwd=self.folder)
         self.assertEqual(linked.returncode, 0, linked.stderr)
         self.assertEqual(run(self.folder / "program").returncode, 0)
@@ -237,6 +237,23 @@ class Nvcc(unittest.TestCase):
 
     def test_cmake_with_ninja(self):
         self.cmake_project("Ninja", environment={"CUDACXX": str(self.wrapper)})
+
+    def test_an_nvcc_that_starts_the_real_one(self):
+        self.write("a.cu", KERNEL)
+        script = self.write("bin/nvcc", f'#!/bin/sh\nexec "{REAL}" "$@"\n')
+        script.chmod(0o755)
+        only_the_script = {"PATH": f"{script.parent}:/usr/bin:/bin", "CUDA_PATH": "", "CUDA_HOME": ""}
+        self.nvcc("--strict", "-c", "a.cu", "-o", "found", environment=only_the_script)
+        self.nvcc("nvcc", script, "-c", "a.cu", "-o", "named", program=warplens_tool.tool)
+        for object in ("found", "named"):
+            self.assert_probed(object, "a.cu")
+
+    def test_an_nvcc_that_comes_back_to_us(self):
+        self.write("a.cu", KERNEL)
+        script = self.write("bin/nvcc", f'#!/bin/sh\nexec "{self.wrapper}" "$@"\n')
+        script.chmod(0o755)
+        self.nvcc("--strict", "-c", "a.cu", environment={"PATH": f"{script.parent}:{REAL.parent}:/usr/bin:/bin"})
+        self.assert_probed("a.o", "a.cu")
 
     def test_cmake_with_a_launcher(self):
         self.cmake_project("Ninja", f"-DCMAKE_CUDA_COMPILER={REAL}", f"-DCMAKE_CUDA_COMPILER_LAUNCHER={warplens_tool.tool};nvcc")

@@ -1,6 +1,5 @@
 """`warplens patch` prints a diff that patch takes, and nvcc compiles the outcome with the flags that the diff's head names."""
 
-import os
 import pathlib
 import re
 import shutil
@@ -10,13 +9,6 @@ import unittest
 
 import warplens_tool
 from warplens_tool import KERNELS, warplens
-
-
-def nvcc():
-    for folder in (os.environ.get("CUDA_PATH"), os.environ.get("CUDA_HOME"), "/usr/local/cuda"):
-        if folder and (pathlib.Path(folder) / "bin" / "nvcc").exists():
-            return str(pathlib.Path(folder) / "bin" / "nvcc")
-    return shutil.which("nvcc")
 
 
 class Patch(unittest.TestCase):
@@ -37,7 +29,7 @@ class Patch(unittest.TestCase):
 
                 include = re.search(r"^# +-I (.+)$", done.stdout, re.MULTILINE)
                 self.assertIsNotNone(include, "the diff's head names the include folder")
-                compiled = subprocess.run([nvcc(), "-std=c++17", "-arch=sm_80", "-I", include[1], "-c", name, "-o", "out.o"],
+                compiled = subprocess.run([warplens_tool.real_nvcc(), "-std=c++17", "-arch=sm_80", "-I", include[1], "-c", name, "-o", "out.o"],
                                           cwd=folder, capture_output=True, text=True)
                 self.assertEqual(compiled.returncode, 0, compiled.stderr)
 

@@ -1,8 +1,10 @@
 """Runs the real command line. Each test file is started as `python3 FILE.py PATH-OF-WARPLENS [unittest's arguments]`."""
 
 import json
+import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -29,6 +31,17 @@ def main():
 def warplens(*arguments, timeout=300, **options):
     """The finished process, with stdout and stderr as text."""
     return subprocess.run([str(tool), *map(str, arguments)], capture_output=True, text=True, timeout=timeout, **options)
+
+
+def real_nvcc():
+    """The nvcc that Warplens finds, by the path it has inside its toolkit: the one in PATH may be a script that starts it."""
+    for name in ("CUDA_PATH", "CUDA_HOME"):
+        nvcc = pathlib.Path(os.environ.get(name) or "/nowhere", "bin/nvcc")
+        if nvcc.exists():
+            return nvcc
+    nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+    said = subprocess.run([nvcc, "--dryrun", "-E", "-x", "cu", "/dev/null"], capture_output=True, text=True).stderr
+    return pathlib.Path(re.search(r"#\$ TOP=(.+)", said)[1]).resolve() / "bin/nvcc"
 
 
 class Profile:
