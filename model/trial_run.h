@@ -181,7 +181,7 @@ private:
     Request& request = requests_[asked.request];
     const auto write_back = [&](std::uint32_t line, unsigned sectors) {
       counts_.dram_written_sectors += sector_count(sectors);
-      go_to_memory(asked.request, line, sectors);
+      go_to_memory(asked.request, true, line, sectors);
     };
     L2Outcome outcome;
     switch (asked.kind) {
@@ -197,14 +197,14 @@ private:
     double latency = outcome.far != 0 ? gpu_.l2.copies.far_latency_ns : gpu_.l2.latency_ns;
     Level level = Level::l2;
     if (outcome.fetched != 0) {
-      latency = go_to_memory(asked.request, asked.line, outcome.fetched);
+      latency = go_to_memory(asked.request, false, asked.line, outcome.fetched);
       level = Level::dram;
       counts_.dram_read_sectors += sector_count(outcome.fetched);
       counts_.dram_latency_ns += latency;
       ++counts_.dram_reads;
     }
     if (outcome.updated != 0) {
-      latency = go_to_memory(asked.request, asked.line, outcome.updated);
+      latency = go_to_memory(asked.request, false, asked.line, outcome.updated);
       level = Level::dram;
       counts_.dram_written_sectors += sector_count(outcome.updated);
     }
@@ -220,9 +220,9 @@ private:
     request.wait_for(level, float(latency));
   }
 
-  double go_to_memory(std::uint32_t request, std::uint32_t line, unsigned sectors) {
+  double go_to_memory(std::uint32_t request, bool displaced, std::uint32_t line, unsigned sectors) {
     const double latency = dram_.request(line, sectors);
-    observer_.went_to_memory(request, dram_.channel_of(line), dram_.batch());
+    observer_.went_to_memory(request, displaced, dram_.channel_of(line), dram_.batch());
     return latency;
   }
 
