@@ -17,12 +17,10 @@ public:
                  model::Random random)
       : gpu_(gpu), random_(random), l2_(gpu), dram_(gpu, gpu.sms, random_) {
     counts_.sites.resize(snapshot.sites.size());
-    std::vector<std::vector<std::uint32_t>> blocks(gpu.sms);
-    for (std::uint32_t i = 0; i < snapshot.blocks.size(); ++i)
-      blocks[snapshot.blocks[i].id % gpu.sms].push_back(i);
+    const auto blocks = model::place_blocks(snapshot, gpu, random_);
     for (std::uint32_t sm = 0; sm < gpu.sms; ++sm)
       if (!blocks[sm].empty())
-        sms_.push_back({model::SmSchedule(snapshot, blocks[sm], occupancy.blocks_per_sm, random_),
+        sms_.push_back({model::SmSchedule(snapshot, blocks[sm], occupancy.blocks_per_sm, gpu, random_),
                         test::ReferenceL1(gpu, occupancy.l1_bytes), sm % gpu.l2.partitions});
   }
 

@@ -39,7 +39,7 @@ double Dram::request(std::uint32_t line, unsigned sectors) {
 
   float ready = bank.ready_ns;
   if (bank.open_row != row) {
-    ready += activate_ns_ + (bank.open_row == Cache::none ? 0 : precharge_ns_);
+    ready += activate_ns_ + (bank.open_row == no_line ? 0 : precharge_ns_);
     bank.open_row = row;
   }
   const float done = std::max(ready, bus_ready_ns_[channel]) + float(transactions) * burst_ns_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/cache.h"
+#include "model/geometry.h"
 #include "model/random.h"
 
 #include <vector>
@@ -23,7 +24,7 @@ private:
   void start_batch();
 
   struct Bank {
-    std::uint32_t open_row = Cache::none;
+    std::uint32_t open_row = no_line;
     float ready_ns = 0; ///< since the batch's arrival
   };
 

@@ -24,6 +24,21 @@ enum class L1Stores { bypass, update_on_hit };
 /// sector; a miss takes a sector without reading memory.
 enum class L2Stores { memory_update, allocate };
 
+/// Which warp of an SM issues next, once the one that issued has to wait.
+/// `weighted_round_robin`: warps take turns, those of a block end together (Baghsorkhi et al., PPoPP 2012).
+/// `loose_round_robin`: warps take turns with one access each. `greedy_then_oldest`: the warp that has been
+/// there longest and whose data has come.
+enum class WarpOrder { weighted_round_robin, loose_round_robin, greedy_then_oldest };
+
+/// How blocks find their SM: in turn, or each round of as many blocks as there are SMs in a random order.
+enum class BlockPlacement { in_order, random };
+
+/// How the blocks that an SM begins with are moved against each other, lest all be in step.
+/// `random_delay`: each begins a random time later. `random_point`: each begins at a random point of its
+/// accesses, and what lies before that point comes after the SM's last block (the paper's schedule
+/// deviation).
+enum class BlockStart { random_delay, random_point };
+
 struct Gpu {
   std::string id;         ///< "c2050"
   std::string name;       ///< "Tesla C2050"
@@ -79,6 +94,12 @@ struct Gpu {
     } copies;
   } l2;
 
+  struct Schedule {
+    WarpOrder warps = WarpOrder::weighted_round_robin;
+    BlockPlacement placement = BlockPlacement::in_order;
+    BlockStart start = BlockStart::random_delay;
+  } schedule;
+
   struct Dram {
     std::uint32_t channels = 0;
     std::uint32_t banks = 0; ///< per channel
@@ -90,6 +111,11 @@ struct Gpu {
     double burst_ns = 0;                ///< 32 bytes on one channel's data bus
   } dram;
 };
+
+/// The words for them in GPU files and on the command line, in the order of the enumerators.
+const std::vector<std::string>& warp_orders();
+const std::vector<std::string>& block_placements();
+const std::vector<std::string>& block_starts();
 
 /// How many sets of `ways` lines a cache of `bytes` has where only a part of it is usable; at least one.
 std::uint32_t sets_in(std::uint64_t bytes, double usable, std::uint32_t ways);

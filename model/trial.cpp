@@ -27,21 +27,20 @@ struct L2Request {
   std::uint32_t request;
   std::uint8_t sectors;
   L2Kind kind;
+  std::uint8_t partition; ///< of the L2, the asker's
 };
 
 class Trial {
 public:
   Trial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random& random)
-      : gpu_(gpu), random_(random), l2_(gpu), dram_(gpu, busy_sms(snapshot, gpu), random) {
+      : gpu_(gpu), shuffling_(random), l2_(gpu), dram_(gpu, busy_sms(snapshot, gpu), random) {
     counts_.sites.resize(snapshot.sites.size());
-    std::vector<std::vector<std::uint32_t>> blocks(gpu.sms);
-    for (std::uint32_t i = 0; i < snapshot.blocks.size(); ++i)
-      blocks[snapshot.blocks[i].id % gpu.sms].push_back(i);
+    const auto blocks = place_blocks(snapshot, gpu, random);
     for (std::uint32_t sm = 0; sm < gpu.sms; ++sm)
       if (!blocks[sm].empty())
-        sms_.push_back({SmSchedule(snapshot, blocks[sm], occupancy.blocks_per_sm, random),
+        sms_.push_back({SmSchedule(snapshot, blocks[sm], occupancy.blocks_per_sm, gpu, random),
                         L1(gpu, occupancy.l1_bytes),
-                        sm % gpu.l2.partitions,
+                        std::uint8_t(sm % gpu.l2.partitions),
                         {}});
   }
 
@@ -64,7 +63,7 @@ private:
   struct Sm {
     SmSchedule schedule;
     L1 l1;
-    unsigned partition; ///< of the L2; which SM lies next to which is assumed
+    std::uint8_t partition; ///< of the L2; which SM lies next to which is assumed
     std::vector<L2Request> queue;
   };
 
@@ -100,7 +99,7 @@ private:
     case trace::AccessKind::store: store(sm, transactions, request, L2Kind::store); break;
     case trace::AccessKind::atomic:
       for (const Transaction& t : transactions)
-        sm.queue.push_back({t.line, request, std::uint8_t(t.sectors), L2Kind::atomic});
+        sm.queue.push_back({t.line, request, std::uint8_t(t.sectors), L2Kind::atomic, sm.partition});
       break;
     case trace::AccessKind::update:
       load(sm, access, transactions, request);
@@ -112,7 +111,7 @@ private:
   void load(Sm& sm, const Access& access, std::span<const Transaction> transactions, std::uint32_t request) {
     if (access.skips_l1) {
       for (const Transaction& t : transactions)
-        sm.queue.push_back({t.line, request, std::uint8_t(t.sectors), L2Kind::load});
+        sm.queue.push_back({t.line, request, std::uint8_t(t.sectors), L2Kind::load, sm.partition});
       return;
     }
     Lookups lookups;
@@ -125,7 +124,7 @@ private:
       else {
         if (gpu_.l1.sectored)
           lookups.hits += all - sector_count(missing);
-        sm.queue.push_back({t.line, request, std::uint8_t(missing), L2Kind::load});
+        sm.queue.push_back({t.line, request, std::uint8_t(missing), L2Kind::load, sm.partition});
       }
     }
     if (lookups.hits != 0)
@@ -139,7 +138,7 @@ private:
   void store(Sm& sm, std::span<const Transaction> transactions, std::uint32_t request, L2Kind kind) {
     for (const Transaction& t : transactions) {
       sm.l1.store(t.line);
-      sm.queue.push_back({t.line, request, std::uint8_t(t.sectors), kind});
+      sm.queue.push_back({t.line, request, std::uint8_t(t.sectors), kind, sm.partition});
     }
   }
 
@@ -150,16 +149,33 @@ private:
     order_.clear();
     for (std::uint32_t i = 0; i < sms_.size(); ++i)
       order_.insert(order_.end(), sms_[i].queue.size(), std::uint16_t(i));
-    for (std::uint32_t i = std::uint32_t(order_.size()); i > 1; --i)
-      std::swap(order_[i - 1], order_[random_.below(i)]);
-    next_.assign(sms_.size(), 0);
+    std::uint32_t left = std::uint32_t(order_.size());
+    for (; left > 2; left -= 2) {
+      const auto [last, before] = shuffling_.below(left, left - 1);
+      std::swap(order_[left - 1], order_[last]);
+      std::swap(order_[left - 2], order_[before]);
+    }
+    if (left == 2)
+      std::swap(order_[1], order_[shuffling_.below(2, 1).first]);
+
+    next_.clear();
+    for (Sm& sm : sms_)
+      next_.push_back(sm.queue.data());
+    merged_.clear();
     for (const std::uint16_t sm : order_)
-      serve(sms_[sm].queue[next_[sm]++], sms_[sm].partition);
+      merged_.push_back(*next_[sm]++);
     for (Sm& sm : sms_)
       sm.queue.clear();
+
+    constexpr std::size_t ahead = 16; // about as many as the host's memory brings at once
+    for (std::size_t i = 0; i < merged_.size(); ++i) {
+      if (i + ahead < merged_.size())
+        l2_.prefetch(merged_[i + ahead].line, merged_[i + ahead].partition);
+      serve(merged_[i]);
+    }
   }
 
-  void serve(const L2Request& asked, unsigned partition) {
+  void serve(const L2Request& asked) {
     Request& request = requests_[asked.request];
     const auto write_back = [this](std::uint32_t line, unsigned sectors) {
       counts_.dram_written_sectors += sector_count(sectors);
@@ -167,11 +183,11 @@ private:
     };
     L2Outcome outcome;
     switch (asked.kind) {
-    case L2Kind::load: outcome = l2_.load(asked.line, asked.sectors, partition, write_back); break;
+    case L2Kind::load: outcome = l2_.load(asked.line, asked.sectors, asked.partition, write_back); break;
     case L2Kind::atomic: outcome = l2_.atomic(asked.line, asked.sectors, write_back); break;
     case L2Kind::store:
     case L2Kind::store_of_update:
-      outcome = l2_.store(asked.line, asked.sectors, partition, write_back);
+      outcome = l2_.store(asked.line, asked.sectors, asked.partition, write_back);
       break;
     }
     double latency = outcome.far != 0 ? gpu_.l2.copies.far_latency_ns : gpu_.l2.latency_ns;
@@ -198,14 +214,15 @@ private:
   }
 
   const Gpu& gpu_;
-  Random& random_;
+  FastRandom shuffling_;
   std::vector<Sm> sms_;
   L2 l2_;
   Dram dram_;
   TrialCounts counts_;
   std::vector<Request> requests_;
   std::vector<std::uint16_t> order_;
-  std::vector<std::size_t> next_;
+  std::vector<const L2Request*> next_;
+  std::vector<L2Request> merged_;
 };
 
 } // namespace
