@@ -48,6 +48,7 @@ private:
 
   void load(Sm& sm, const model::Access& access, const model::Transaction* transactions) {
     double slowest = gpu_.l1.latency_ns;
+    model::Level level = model::Level::l1;
     model::TrialCounts::Site& site = counts_.sites[access.site];
     for (unsigned i = 0; i < access.transactions; ++i) {
       const auto [line, sectors] = transactions[i];
@@ -58,15 +59,20 @@ private:
       const auto outcome = l2_.request(test::ReferenceL2::Kind::load, line, missing, sm.partition);
       count(site.l2, counts_.l2_reads, outcome.hits, missing);
       double latency = outcome.far != 0 ? gpu_.l2.copies.far_latency_ns : gpu_.l2.latency_ns;
+      model::Level served = model::Level::l2;
       if (outcome.fetched != 0) {
         latency = dram_.request(line, outcome.fetched);
+        served = model::Level::dram;
         counts_.dram_latency_ns += latency;
         counts_.dram_read_sectors += model::sector_count(outcome.fetched);
         ++counts_.dram_reads;
       }
-      slowest = std::max(slowest, latency);
+      if (latency > slowest) {
+        slowest = latency;
+        level = served;
+      }
     }
-    site.latency_ns += slowest;
+    site.latency_ns[unsigned(level)] += slowest;
   }
 
   static void count(model::Lookups& of_site, model::Lookups& total, unsigned hits, unsigned all) {

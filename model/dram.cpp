@@ -14,6 +14,7 @@ Dram::Dram(const Gpu& gpu, std::uint32_t busy_sms, Random& random)
       bank_(std::size_t(gpu.dram.channels) * gpu.dram.banks), bus_ready_ns_(gpu.dram.channels) {}
 
 void Dram::start_batch() {
+  ++batch_;
   constexpr std::uint32_t group_transactions = 32;
   const std::uint32_t groups = 1 + random_.below(busy_sms_);
   for (std::uint32_t i = 0; i < groups; ++i)
@@ -32,7 +33,7 @@ double Dram::request(std::uint32_t line, unsigned sectors) {
   // Consecutive chunks go around the channels; within a channel a row's chunks are consecutive, and
   // consecutive rows go around the banks.
   const std::uint32_t chunk = interleave_.quotient(line);
-  const std::uint32_t channel = channels_.remainder(chunk);
+  const std::uint32_t channel = channel_of(line);
   const std::uint32_t row_of_channel = row_chunks_.quotient(channels_.quotient(chunk));
   const std::uint32_t row = banks_.quotient(row_of_channel);
   Bank& bank = bank_[std::size_t(channel) * banks_per_channel_ + banks_.remainder(row_of_channel)];

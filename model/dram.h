@@ -20,6 +20,12 @@ public:
   /// come.
   double request(std::uint32_t line, unsigned sectors);
 
+  /// How many batches there have been, the current one included.
+  std::uint64_t batch() const { return batch_; }
+  std::uint32_t channel_of(std::uint32_t line) const {
+    return channels_.remainder(interleave_.quotient(line));
+  }
+
 private:
   void start_batch();
 
@@ -36,6 +42,7 @@ private:
   std::vector<Bank> bank_;
   std::vector<float> bus_ready_ns_; ///< by channel
   std::int64_t left_in_batch_ = 0;  ///< transactions
+  std::uint64_t batch_ = 0;
 };
 
 } // namespace warplens::model

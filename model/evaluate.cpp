@@ -85,7 +85,7 @@ SiteResult site_result(const SiteSummary& summary, std::size_t index, const trac
   const double fixed_ns = double(summary.shared) * gpu.shared.latency_ns + extra_passes * gpu.shared.pass_ns +
                           double(summary.constant) * gpu.constant_latency_ns;
   result.latency_ns = over(trials, [&](const TrialCounts& trial) {
-    return std::optional((trial.sites[index].latency_ns + fixed_ns) / executions);
+    return std::optional((trial.sites[index].all_latency_ns() + fixed_ns) / executions);
   });
   return result;
 }

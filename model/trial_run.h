@@ -1,25 +1,34 @@
-#include "model/trial.h"
+// The course of one trial. A template over who is told of it, so that nobody costs nothing.
+#pragma once
 
 #include "model/dram.h"
 #include "model/l1.h"
 #include "model/l2.h"
 #include "model/schedule.h"
+#include "model/trial.h"
 
 #include <algorithm>
 
 namespace warplens::model {
-namespace {
 
 /// Transactions of all SMs between two merges: long enough that an SM's L1 stays in the host's caches, short
 /// enough for memory.
-constexpr std::uint64_t round_transactions = 1u << 16;
+inline constexpr std::uint64_t round_transactions = 1u << 16;
 
 enum class L2Kind : std::uint8_t { load, store, atomic, store_of_update };
 
 /// What the SM waits for: the transactions of one access.
 struct Request {
-  std::uint32_t site;
-  float latency_ns; ///< the slowest so far
+  std::uint32_t site : 30;
+  std::uint32_t level : 2; ///< where the slowest so far was served, a Level
+  float latency_ns;        ///< of that one
+
+  void wait_for(Level where, float ns) {
+    if (ns > latency_ns) {
+      latency_ns = ns;
+      level = unsigned(where);
+    }
+  }
 };
 
 struct L2Request {
@@ -30,15 +39,18 @@ struct L2Request {
   std::uint8_t partition; ///< of the L2, the asker's
 };
 
-class Trial {
+template <class Observer> class Trial {
 public:
-  Trial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random& random)
-      : gpu_(gpu), shuffling_(random), l2_(gpu), dram_(gpu, busy_sms(snapshot, gpu), random) {
+  Trial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random& random,
+        Observer& observer)
+      : gpu_(gpu), shuffling_(random), observer_(observer), l2_(gpu),
+        dram_(gpu, busy_sms(snapshot, gpu), random) {
     counts_.sites.resize(snapshot.sites.size());
     const auto blocks = place_blocks(snapshot, gpu, random);
     for (std::uint32_t sm = 0; sm < gpu.sms; ++sm)
       if (!blocks[sm].empty())
-        sms_.push_back({SmSchedule(snapshot, blocks[sm], occupancy.blocks_per_sm, gpu, random),
+        sms_.push_back({std::uint32_t(sms_.size()),
+                        SmSchedule(snapshot, blocks[sm], occupancy.blocks_per_sm, gpu, random),
                         L1(gpu, occupancy.l1_bytes),
                         std::uint8_t(sm % gpu.l2.partitions),
                         {}});
@@ -53,14 +65,16 @@ public:
       }
       merge();
       for (const Request& request : requests_)
-        counts_.sites[request.site].latency_ns += request.latency_ns;
+        counts_.sites[request.site].latency_ns[request.level] += request.latency_ns;
       requests_.clear();
+      observer_.round_ended();
     }
     return std::move(counts_);
   }
 
 private:
   struct Sm {
+    std::uint32_t number; ///< among those with work
     SmSchedule schedule;
     L1 l1;
     std::uint8_t partition; ///< of the L2; which SM lies next to which is assumed
@@ -93,26 +107,29 @@ private:
 
   void issue(Sm& sm, const Access& access, std::span<const Transaction> transactions) {
     const std::uint32_t request = std::uint32_t(requests_.size());
-    requests_.push_back({access.site, 0});
+    requests_.push_back({access.site, unsigned(Level::l1), 0});
+    Lookups l1;
     switch (access.kind) {
-    case trace::AccessKind::load: load(sm, access, transactions, request); break;
+    case trace::AccessKind::load: l1 = load(sm, access, transactions, request); break;
     case trace::AccessKind::store: store(sm, transactions, request, L2Kind::store); break;
     case trace::AccessKind::atomic:
       for (const Transaction& t : transactions)
         sm.queue.push_back({t.line, request, std::uint8_t(t.sectors), L2Kind::atomic, sm.partition});
       break;
     case trace::AccessKind::update:
-      load(sm, access, transactions, request);
+      l1 = load(sm, access, transactions, request);
       store(sm, transactions, request, L2Kind::store_of_update);
       break;
     }
+    observer_.issued(sm.number, access, transactions, l1);
   }
 
-  void load(Sm& sm, const Access& access, std::span<const Transaction> transactions, std::uint32_t request) {
+  Lookups load(Sm& sm, const Access& access, std::span<const Transaction> transactions,
+               std::uint32_t request) {
     if (access.skips_l1) {
       for (const Transaction& t : transactions)
         sm.queue.push_back({t.line, request, std::uint8_t(t.sectors), L2Kind::load, sm.partition});
-      return;
+      return {};
     }
     Lookups lookups;
     for (const Transaction& t : transactions) {
@@ -128,11 +145,12 @@ private:
       }
     }
     if (lookups.hits != 0)
-      requests_[request].latency_ns = float(gpu_.l1.latency_ns);
+      requests_[request].wait_for(Level::l1, float(gpu_.l1.latency_ns));
     counts_.sites[access.site].l1.hits += lookups.hits;
     counts_.sites[access.site].l1.all += lookups.all;
     counts_.l1_reads.hits += lookups.hits;
     counts_.l1_reads.all += lookups.all;
+    return lookups;
   }
 
   void store(Sm& sm, std::span<const Transaction> transactions, std::uint32_t request, L2Kind kind) {
@@ -144,8 +162,8 @@ private:
 
   /// Takes the SMs' queues into the L2 in a random order in which each SM's own order stays and every
   /// interleaving is equally likely; that is to pick each next request from an SM with a probability in
-  /// proportion to its requests left.
-  void merge() {
+  /// proportion to its requests left. Not inlined: within run() the compiler would inline less of it.
+  [[gnu::noinline]] void merge() {
     order_.clear();
     for (std::uint32_t i = 0; i < sms_.size(); ++i)
       order_.insert(order_.end(), sms_[i].queue.size(), std::uint16_t(i));
@@ -177,9 +195,9 @@ private:
 
   void serve(const L2Request& asked) {
     Request& request = requests_[asked.request];
-    const auto write_back = [this](std::uint32_t line, unsigned sectors) {
+    const auto write_back = [&](std::uint32_t line, unsigned sectors) {
       counts_.dram_written_sectors += sector_count(sectors);
-      dram_.request(line, sectors);
+      go_to_memory(asked.request, line, sectors);
     };
     L2Outcome outcome;
     switch (asked.kind) {
@@ -190,15 +208,20 @@ private:
       outcome = l2_.store(asked.line, asked.sectors, asked.partition, write_back);
       break;
     }
+    observer_.looked_up(asked.request, asked.kind == L2Kind::load, asked.line, asked.sectors, outcome,
+                        asked.partition);
     double latency = outcome.far != 0 ? gpu_.l2.copies.far_latency_ns : gpu_.l2.latency_ns;
+    Level level = Level::l2;
     if (outcome.fetched != 0) {
-      latency = dram_.request(asked.line, outcome.fetched);
+      latency = go_to_memory(asked.request, asked.line, outcome.fetched);
+      level = Level::dram;
       counts_.dram_read_sectors += sector_count(outcome.fetched);
       counts_.dram_latency_ns += latency;
       ++counts_.dram_reads;
     }
     if (outcome.updated != 0) {
-      latency = dram_.request(asked.line, outcome.updated);
+      latency = go_to_memory(asked.request, asked.line, outcome.updated);
+      level = Level::dram;
       counts_.dram_written_sectors += sector_count(outcome.updated);
     }
     const unsigned all = sector_count(asked.sectors), hits = sector_count(outcome.hits);
@@ -210,11 +233,18 @@ private:
     Lookups& of_site = counts_.sites[request.site].l2;
     of_site.hits += hits;
     of_site.all += all;
-    request.latency_ns = std::max(request.latency_ns, float(latency));
+    request.wait_for(level, float(latency));
+  }
+
+  double go_to_memory(std::uint32_t request, std::uint32_t line, unsigned sectors) {
+    const double latency = dram_.request(line, sectors);
+    observer_.went_to_memory(request, dram_.channel_of(line), dram_.batch());
+    return latency;
   }
 
   const Gpu& gpu_;
   FastRandom shuffling_;
+  Observer& observer_;
   std::vector<Sm> sms_;
   L2 l2_;
   Dram dram_;
@@ -224,11 +254,5 @@ private:
   std::vector<const L2Request*> next_;
   std::vector<L2Request> merged_;
 };
-
-} // namespace
-
-TrialCounts run_trial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random random) {
-  return Trial(snapshot, gpu, occupancy, random).run();
-}
 
 } // namespace warplens::model
