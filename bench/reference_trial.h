@@ -61,7 +61,7 @@ private:
       double latency = outcome.far != 0 ? gpu_.l2.copies.far_latency_ns : gpu_.l2.latency_ns;
       model::Level served = model::Level::l2;
       if (outcome.fetched != 0) {
-        latency = dram_.request(line, outcome.fetched);
+        latency = double(dram_.request(line, outcome.fetched).ns);
         served = model::Level::dram;
         counts_.dram_latency_ns += latency;
         counts_.dram_read_sectors += model::sector_count(outcome.fetched);

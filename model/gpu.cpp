@@ -85,6 +85,9 @@ Expected<Gpu> read(const fs::path& path, TomlFigures& figures) {
   figures.number("dram.banks", gpu.dram.banks, 1, 1024);
   figures.number("dram.row_bytes", gpu.dram.row_bytes, line_bytes, 1u << 20);
   figures.number("dram.interleave_bytes", gpu.dram.interleave_bytes, line_bytes, 1u << 20);
+  gpu.dram.channel_index = DramIndex(figures.choice("dram.channel_index", {"modulo", "permuted"}));
+  gpu.dram.bank_index = DramIndex(figures.choice("dram.bank_index", {"modulo", "permuted"}));
+  gpu.dram.queue = DramQueue(figures.choice("dram.queue", {"batch", "kingman"}));
   figures.number("dram.latency_ns", gpu.dram.latency_ns, 0, any_latency);
   figures.number("dram.activate_ns", gpu.dram.activate_ns, 0, any_latency);
   figures.number("dram.precharge_ns", gpu.dram.precharge_ns, 0, any_latency);

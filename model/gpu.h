@@ -39,6 +39,15 @@ enum class BlockPlacement { in_order, random };
 /// deviation).
 enum class BlockStart { random_delay, random_point };
 
+/// How a DRAM channel or bank follows from an address: consecutive ones in turn, or in turn but beginning
+/// somewhere else each time around.
+enum class DramIndex { modulo, permuted };
+
+/// How long requests to memory wait for each other. `batch`: those of a batch arrive at once, on idle banks
+/// (Baghsorkhi et al., PPoPP 2012). `kingman`: each bank and each channel's bus is a queue whose load follows
+/// from what all warps ask for, so that a memory that cannot keep up slows the warps down.
+enum class DramQueue { batch, kingman };
+
 struct Gpu {
   std::string id;         ///< "c2050"
   std::string name;       ///< "Tesla C2050"
@@ -105,10 +114,12 @@ struct Gpu {
     std::uint32_t banks = 0; ///< per channel
     std::uint32_t row_bytes = 0;
     std::uint32_t interleave_bytes = 0; ///< consecutive bytes on one channel
-    double latency_ns = 0;              ///< from the SM and back, nothing else under way, no row open
-    double activate_ns = 0;             ///< tRCD: opening a row
-    double precharge_ns = 0;            ///< tRP: closing another one first
-    double burst_ns = 0;                ///< 32 bytes on one channel's data bus
+    DramIndex channel_index = DramIndex::modulo, bank_index = DramIndex::modulo;
+    DramQueue queue = DramQueue::batch;
+    double latency_ns = 0;   ///< from the SM and back, nothing else under way, no row open
+    double activate_ns = 0;  ///< tRCD: opening a row
+    double precharge_ns = 0; ///< tRP: closing another one first
+    double burst_ns = 0;     ///< 32 bytes on one channel's data bus
   } dram;
 };
 

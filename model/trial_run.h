@@ -39,6 +39,13 @@ struct L2Request {
   std::uint8_t partition; ///< of the L2, the asker's
 };
 
+/// A line read from memory, or written before the request is acknowledged.
+struct InMemory {
+  std::uint32_t request;
+  Dram::Service service;
+  bool reads;
+};
+
 template <class Observer> class Trial {
 public:
   Trial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random& random,
@@ -54,6 +61,9 @@ public:
                         L1(gpu, occupancy.l1_bytes),
                         std::uint8_t(sm % gpu.l2.partitions),
                         {}});
+    for (const auto& of_sm : blocks)
+      for (std::size_t i = 0; i < std::min<std::size_t>(of_sm.size(), occupancy.blocks_per_sm); ++i)
+        resident_warps_ += snapshot.blocks[of_sm[i]].warps;
   }
 
   TrialCounts run() {
@@ -64,6 +74,7 @@ public:
         issue(sm, std::uint64_t(share * double(std::min(left, round_transactions))));
       }
       merge();
+      wait_for_memory();
       for (const Request& request : requests_)
         counts_.sites[request.site].latency_ns[request.level] += request.latency_ns;
       requests_.clear();
@@ -98,6 +109,7 @@ private:
     const std::uint64_t start = sm.schedule.transactions_left();
     while (sm.schedule.transactions_left() != 0) {
       const SmSchedule::Bulk bulk = sm.schedule.next();
+      ++bulks_;
       for (const Access& access : bulk.accesses)
         issue(sm, access, {bulk.transactions + access.first_transaction, access.transactions});
       if (start - sm.schedule.transactions_left() >= quota)
@@ -210,36 +222,61 @@ private:
     }
     observer_.looked_up(asked.request, asked.kind == L2Kind::load, asked.line, asked.sectors, outcome,
                         asked.partition);
-    double latency = outcome.far != 0 ? gpu_.l2.copies.far_latency_ns : gpu_.l2.latency_ns;
-    Level level = Level::l2;
+    const double latency = outcome.far != 0 ? gpu_.l2.copies.far_latency_ns : gpu_.l2.latency_ns;
+    const bool timed =
+        asked.kind != L2Kind::store_of_update; // whose site's own figures are those of its load
     if (outcome.fetched != 0) {
-      latency = go_to_memory(asked.request, asked.line, outcome.fetched);
-      level = Level::dram;
+      in_memory_.push_back({asked.request, go_to_memory(asked.request, asked.line, outcome.fetched), true});
       counts_.dram_read_sectors += sector_count(outcome.fetched);
-      counts_.dram_latency_ns += latency;
-      ++counts_.dram_reads;
     }
     if (outcome.updated != 0) {
-      latency = go_to_memory(asked.request, asked.line, outcome.updated);
-      level = Level::dram;
+      const Dram::Service service = go_to_memory(asked.request, asked.line, outcome.updated);
+      if (timed)
+        in_memory_.push_back({asked.request, service, false});
       counts_.dram_written_sectors += sector_count(outcome.updated);
     }
     const unsigned all = sector_count(asked.sectors), hits = sector_count(outcome.hits);
     Lookups& total = asked.kind == L2Kind::load ? counts_.l2_reads : counts_.l2_writes;
     total.hits += hits;
     total.all += all;
-    if (asked.kind == L2Kind::store_of_update)
-      return; // the site's own figures are those of its load
+    if (!timed)
+      return;
     Lookups& of_site = counts_.sites[request.site].l2;
     of_site.hits += hits;
     of_site.all += all;
-    request.wait_for(level, float(latency));
+    if (outcome.fetched == 0 && outcome.updated == 0)
+      request.wait_for(Level::l2, float(latency));
   }
 
-  double go_to_memory(std::uint32_t request, std::uint32_t line, unsigned sectors) {
-    const double latency = dram_.request(line, sectors);
-    observer_.went_to_memory(request, dram_.channel_of(line), dram_.batch());
-    return latency;
+  Dram::Service go_to_memory(std::uint32_t request, std::uint32_t line, unsigned sectors) {
+    const Dram::Service service = dram_.request(line, sectors);
+    observer_.went_to_memory(request, service.channel, dram_.batch());
+    return service;
+  }
+
+  /// How long the round's requests waited for each other in memory is known once all of them are.
+  void wait_for_memory() {
+    for (const InMemory& one : in_memory_)
+      requests_[one.request].wait_for(Level::dram, one.service.ns);
+    Load load;
+    load.warps = resident_warps_;
+    load.bulks = double(bulks_);
+    load.requests = double(requests_.size());
+    for (const Request& request : requests_) {
+      load.latency_ns += double(request.latency_ns);
+      load.waiting += request.level == unsigned(Level::dram);
+    }
+    dram_.end_round(load);
+    for (const InMemory& one : in_memory_) {
+      const float latency = one.service.ns + dram_.wait_ns(one.service);
+      requests_[one.request].wait_for(Level::dram, latency);
+      if (one.reads) {
+        counts_.dram_latency_ns += double(latency);
+        ++counts_.dram_reads;
+      }
+    }
+    in_memory_.clear();
+    bulks_ = 0;
   }
 
   const Gpu& gpu_;
@@ -253,6 +290,9 @@ private:
   std::vector<std::uint16_t> order_;
   std::vector<const L2Request*> next_;
   std::vector<L2Request> merged_;
+  std::vector<InMemory> in_memory_;
+  std::uint64_t bulks_ = 0;          ///< in this round
+  std::uint32_t resident_warps_ = 0; ///< at once, on all SMs
 };
 
 } // namespace warplens::model
