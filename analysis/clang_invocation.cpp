@@ -1,12 +1,16 @@
 #include "analysis/clang_invocation.h"
 
+#include "analysis/bridged_files.h"
+
 #include <clang/Basic/SourceManager.h>
 #include <clang/Driver/Compilation.h>
 #include <clang/Driver/Driver.h>
 #include <clang/Driver/Tool.h>
 #include <clang/Frontend/CompilerInvocation.h>
+#include <clang/FrontendTool/Utils.h>
 #include <llvm/ADT/IntrusiveRefCntPtr.h>
 #include <llvm/ADT/SmallString.h>
+#include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/VirtualFileSystem.h>
 #include <llvm/TargetParser/Host.h>
 
@@ -41,7 +45,7 @@ Expected<std::vector<std::string>> frontend_options(const std::vector<std::strin
   words.insert(words.end(), arguments.begin() + names_program, arguments.end());
   words.insert(words.end(), extra.begin(), extra.end());
   words.insert(words.end(), {half == Half::device ? "--cuda-device-only" : "--cuda-host-only",
-                             "-fsyntax-only", "-Wno-unused-command-line-argument", source});
+                             "-Wno-unused-command-line-argument", source});
   std::vector<const char*> pointers;
   for (const std::string& word : words)
     pointers.push_back(word.c_str());
@@ -84,7 +88,24 @@ Expected<Compilation> prepare_compilation(const std::vector<std::string>& argume
   invocation->getCodeGenOpts().DisableFree = false;
   invocation->getDiagnosticOpts().ShowCarets = false; // no "1 warning generated"
   result.compiler->setInvocation(std::move(invocation));
+  result.compiler->createFileManager(clang::createVFSFromCompilerInvocation(
+      result.compiler->getInvocation(), result.compiler->getDiagnostics(), bridged_files()));
   return result;
+}
+
+Expected<void> compile(const std::vector<std::string>& arguments, const std::string& source, Half half) {
+  llvm::InitializeAllTargetInfos();
+  llvm::InitializeAllTargets();
+  llvm::InitializeAllTargetMCs();
+  llvm::InitializeAllAsmPrinters();
+  llvm::InitializeAllAsmParsers();
+  auto compilation = prepare_compilation(arguments, source, half);
+  if (!compilation)
+    return tl::unexpected(compilation.error());
+  if (clang::ExecuteCompilerInvocation(compilation->compiler.get()))
+    return {};
+  const std::string& message = compilation->first_error->message();
+  return message.empty() ? fail("{}: Clang could not compile it", source) : fail("{}", message);
 }
 
 } // namespace warplens::analysis

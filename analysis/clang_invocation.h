@@ -30,13 +30,16 @@ struct Compilation {
   std::unique_ptr<clang::CompilerInstance> compiler;
 };
 
-/// `arguments` is a clang++ command line (with or without the program's name) that names neither source, mode
-/// nor output: -x cuda,
-/// --cuda-path, --cuda-gpu-arch, -isystem, -I, -D, -std, … Where it names several architectures, the first
-/// counts. `extra` is added behind it (-O2, …). The driver of the Clang that Warplens was built with turns
+/// `arguments` is a clang++ command line (with or without the program's name) that names neither source nor
+/// half: -x cuda, --cuda-path, --cuda-gpu-arch, -isystem, -I, -D, -std, … Where it names several
+/// architectures, the first counts. `extra` is added behind it (-O2, …). Files are read as respell() makes
+/// them. The driver of the Clang that Warplens was built with turns
 /// them into options of the frontend, as clang++ would; the frontend's action is the caller's choice.
 Expected<Compilation> prepare_compilation(const std::vector<std::string>& arguments,
                                           const std::string& source, Half half,
                                           const std::vector<std::string>& extra = {});
+
+/// Does what `arguments` say (-c, -emit-llvm, -o, …). The error is Clang's first.
+Expected<void> compile(const std::vector<std::string>& arguments, const std::string& source, Half half);
 
 } // namespace warplens::analysis

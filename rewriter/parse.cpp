@@ -77,7 +77,7 @@ void find_forced_headers_in_their_folders(clang::CompilerInstance& compiler) {
 Expected<void> parse(const std::vector<std::string>& arguments, const std::string& source,
                      const UseTree& use) {
   auto compilation = analysis::prepare_compilation(arguments, source, analysis::Half::device,
-                                                   {"-w", "-fno-caret-diagnostics"});
+                                                   {"-fsyntax-only", "-w", "-fno-caret-diagnostics"});
   if (!compilation)
     return tl::unexpected(compilation.error());
   find_forced_headers_in_their_folders(*compilation->compiler);

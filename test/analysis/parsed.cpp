@@ -177,7 +177,7 @@ Parsed::Parsed(const std::string& source, std::vector<std::string> arguments, bo
       frontend_(std::make_unique<Frontend>()) {
   const std::string file = (folder_.path() / "source.cu").string();
   std::ofstream(file) << (prelude ? keywords : "") << source;
-  auto compilation = analysis::prepare_compilation(arguments_, file, analysis::Half::device);
+  auto compilation = analysis::prepare_compilation(arguments_, file, analysis::Half::device, {"-fsyntax-only"});
   if (!compilation)
     FAIL(compilation.error().message);
   frontend_->compilation = std::move(*compilation);
