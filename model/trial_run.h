@@ -209,7 +209,7 @@ private:
     Request& request = requests_[asked.request];
     const auto write_back = [&](std::uint32_t line, unsigned sectors) {
       counts_.dram_written_sectors += sector_count(sectors);
-      go_to_memory(asked.request, line, sectors);
+      go_to_memory(asked.request, true, line, sectors);
     };
     L2Outcome outcome;
     switch (asked.kind) {
@@ -225,11 +225,11 @@ private:
     const bool timed =
         asked.kind != L2Kind::store_of_update; // whose site's own figures are those of its load
     if (outcome.fetched != 0) {
-      wait_for_line(asked.request, go_to_memory(asked.request, asked.line, outcome.fetched), true);
+      wait_for_line(asked.request, go_to_memory(asked.request, false, asked.line, outcome.fetched), true);
       counts_.dram_read_sectors += sector_count(outcome.fetched);
     }
     if (outcome.updated != 0) {
-      const Dram::Service service = go_to_memory(asked.request, asked.line, outcome.updated);
+      const Dram::Service service = go_to_memory(asked.request, false, asked.line, outcome.updated);
       if (timed)
         wait_for_line(asked.request, service, false);
       counts_.dram_written_sectors += sector_count(outcome.updated);
@@ -248,9 +248,9 @@ private:
                        float(outcome.far != 0 ? gpu_.l2.copies.far_latency_ns : gpu_.l2.latency_ns));
   }
 
-  Dram::Service go_to_memory(std::uint32_t request, std::uint32_t line, unsigned sectors) {
+  Dram::Service go_to_memory(std::uint32_t request, bool displaced, std::uint32_t line, unsigned sectors) {
     const Dram::Service service = dram_.request(line, sectors);
-    observer_.went_to_memory(request, service.channel, dram_.batch());
+    observer_.went_to_memory(request, displaced, service.channel, dram_.batch());
     return service;
   }
 
