@@ -12,6 +12,8 @@
 namespace warplens::report {
 namespace {
 
+constexpr std::uint32_t few_trials = 8;
+
 constexpr std::size_t lines_to_look_at = 3;
 
 class TextReport {
@@ -85,8 +87,10 @@ private:
                       grouped(kernel.snapshot.warp_accesses), grouped(kernel.snapshot.transactions)));
     if (!kernel.snapshot.complete)
       line(style_.warm("           The snapshot is partial: not every access of its blocks was collected."));
-    field("trials",
-          fmt::format("{}, {}", kernel.trials.run, kernel.trials.converged ? "converged" : "not converged"));
+    field(
+        "trials",
+        fmt::format("{}, {}{}", kernel.trials.run, kernel.trials.converged ? "converged" : "not converged",
+                    kernel.trials.run < few_trials ? ", so few that spreads and intervals say little" : ""));
   }
 
   void totals(const Totals& totals) {

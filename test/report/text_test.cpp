@@ -200,3 +200,12 @@ TEST_CASE("what costs next to nothing is not worth a look") {
   CHECK(contains(advice, "rows[i]"));
   CHECK_FALSE(contains(advice, "tile"));
 }
+
+TEST_CASE("figures of few trials say so") {
+  const Folder folder;
+  Result result = test::sample_result();
+  CHECK_FALSE(contains(print(result, folder.options()), "so few"));
+  result.kernels[0].trials.run = 7;
+  CHECK(contains(print(result, folder.options()),
+                 "7, converged, so few that spreads and intervals say little"));
+}

@@ -1,0 +1,107 @@
+// When trials end, and why.
+#include "made_trace.h"
+#include "model/random.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace warplens;
+using test::gpu;
+using test::MadeTrace;
+
+namespace {
+
+/// Gathers over somewhat more than the C2050's caches, and a rare one of a site of its own: its figures vary.
+MadeTrace gathers() {
+  MadeTrace made(56, 128);
+  const auto gather = made.site(), rare = made.site();
+  model::Random random(23, 0, 0);
+  for (unsigned block = 0; block < 56; ++block)
+    for (unsigned warp = 0; warp < 4; ++warp)
+      for (unsigned i = 0; i < 20; ++i)
+        made.access(
+            block, warp, block % 14 == 3 && warp == 0 && i == 5 ? rare : gather, 4,
+            [&](unsigned) { return random.below(1 << 18) * 4ull; }, 0xff);
+  return made;
+}
+
+KernelResult evaluate(const MadeTrace& made, const model::Confidence& confidence, unsigned threads = 1,
+                      std::uint32_t trials = 64) {
+  const auto snapshot = made.decode();
+  REQUIRE(snapshot);
+  trace::Launch launch;
+  launch.kernel = "kernel";
+  launch.grid.x = 56;
+  launch.block.x = 128;
+  launch.blocks = 56;
+  model::Options options;
+  options.trials = trials;
+  options.threads = threads;
+  options.confidence = confidence;
+  const auto result = model::evaluate_launch(*snapshot, made.sites(), launch, gpu("c2050"), options);
+  REQUIRE(result);
+  return *result;
+}
+
+double half(const Statistic& statistic) {
+  return (statistic.ci95[1] - statistic.ci95[0]) / 2;
+}
+
+} // namespace
+
+TEST_CASE("Trials end once everything is known, at the same number for any number of threads") {
+  const MadeTrace made = gathers();
+  const KernelResult all = evaluate(made, {0, 0});
+  CHECK(all.trials.run == 64);
+  CHECK_FALSE(all.trials.converged);
+  CHECK(all.trials.stopped_by == StoppedBy::limit);
+
+  // Such that what is known worst is known after about 40 trials.
+  double worst = 0;
+  for (const auto& rate : {all.totals.l1_read_hit_rate, all.totals.l2_read_hit_rate, all.sites[0].l1_hit_rate,
+                           all.sites[0].l2_hit_rate})
+    worst = std::max(worst, half(*rate));
+  REQUIRE(worst > 0);
+  const model::Confidence asked{worst * std::sqrt(64.0 / 40), 1};
+  const KernelResult some = evaluate(made, asked);
+  CHECK(some.trials.run < 64);
+  CHECK(some.trials.run % 16 == 0);
+  CHECK(some.trials.converged);
+  CHECK(some.trials.stopped_by == StoppedBy::confidence);
+  CHECK(some.trial_values.l1_read_hit_rate.size() == some.trials.run);
+  // All that is asked for is known, and before it was not.
+  REQUIRE(some.sites.size() == 2);
+  CHECK(half(*some.sites[0].l1_hit_rate) < asked.rate);
+  CHECK(half(*some.sites[0].l2_hit_rate) < asked.rate);
+  CHECK(half(*some.totals.l2_read_hit_rate) < asked.rate);
+  if (some.trials.run > 16)
+    CHECK_FALSE(evaluate(made, asked, 1, some.trials.run - 16).trials.converged);
+  // The rare site has less than 1 % of the accesses: nobody waits for it.
+  CHECK(half(*some.sites[1].l2_hit_rate) > asked.rate);
+
+  Result one, four;
+  one.kernels.push_back(some);
+  four.kernels.push_back(evaluate(made, asked, 4));
+  CHECK(to_json(one).dump() == to_json(four).dump());
+}
+
+TEST_CASE("Figures that do not vary are known at once, and few trials are enough to say so") {
+  MadeTrace made(1, 32);
+  const auto load = made.site();
+  for (std::uint64_t i = 0; i < 64; ++i)
+    made.access(0, 0, load, 4, [=](unsigned lane) { return i * 128 + lane * 4; });
+  const KernelResult result = evaluate(made, {});
+  CHECK(result.trials.run == 16);
+  CHECK(result.trials.stopped_by == StoppedBy::confidence);
+  CHECK(evaluate(made, {}, 1, 5).trials.run == 5);
+  CHECK(evaluate(made, {}, 1, 5).trials.stopped_by == StoppedBy::confidence);
+}
+
+TEST_CASE("A latency is known when its interval is narrow beside its mean") {
+  const MadeTrace made = gathers();
+  const KernelResult all = evaluate(made, {0, 0});
+  const Statistic& latency = *all.sites[0].latency_ns;
+  const double share = half(latency) / latency.mean;
+  CHECK(evaluate(made, {1, share / 3}).trials.run == 64);
+  CHECK(evaluate(made, {1, share * 10}).trials.run == 16);
+}
