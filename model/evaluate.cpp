@@ -39,7 +39,7 @@ Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vect
   result.snapshot.limit = limit_of(launch, gpu, *occupied);
   result.trials.run = std::uint32_t(trials.counts.size());
   result.trials.converged = trials.known_well;
-  result.trials.stopped_by = trials.known_well ? StoppedBy::confidence : StoppedBy::limit;
+  result.trials.stopped_by = trials.enough ? StoppedBy::confidence : StoppedBy::limit;
   result.totals = totals_of(trials.counts);
   result.totals.cold_miss_share = trials.cold_miss_share;
   result.trial_values = values_of(trials.counts);

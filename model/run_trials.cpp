@@ -14,8 +14,8 @@
 namespace warplens::model {
 namespace {
 
-/// After so many trials, and after each further so many, the intervals are looked at. Fewer would stop now
-/// and then because a few trials happened to agree; more would leave nothing to save.
+/// After so many trials, and after each further so many, the intervals are looked at. Trials end when they
+/// were narrow at two looks in a row: those that are narrow by chance once would be stated too narrow.
 constexpr std::uint32_t batch_trials = 16;
 
 /// What listens to the first trial.
@@ -70,7 +70,7 @@ Trials run_trials(const Snapshot& snapshot, const std::vector<trace::Site>& site
 
   const int cores = tbb::info::default_concurrency();
   tbb::task_arena arena(options.threads == 0 ? cores : int(std::min(options.threads, unsigned(cores))));
-  while (trials.counts.size() < options.trials && !trials.known_well) {
+  while (trials.counts.size() < options.trials && !trials.enough) {
     const auto begin = std::uint32_t(trials.counts.size());
     const auto end = std::min(options.trials, begin + batch_trials);
     trials.counts.resize(end); // each trial has a place of its own, whoever runs it
@@ -83,7 +83,9 @@ Trials run_trials(const Snapshot& snapshot, const std::vector<trace::Site>& site
           },
           tbb::simple_partitioner());
     });
+    const bool before = trials.known_well;
     trials.known_well = known_well(trials.counts, snapshot, gpu, options.confidence);
+    trials.enough = before && trials.known_well;
   }
   std::move(first).report(trials);
   return trials;

@@ -10,7 +10,8 @@ namespace warplens::model {
 
 struct Trials {
   std::vector<TrialCounts> counts; ///< in trial order
-  bool known_well = false;         ///< as was asked for; otherwise the limit came first
+  bool known_well = false;         ///< in the end, as was asked for
+  bool enough = false;             ///< known well, and once more; otherwise the limit came first
   // What the first trial told of its course:
   std::vector<ObjectResult> objects;
   std::optional<double> cold_miss_share;
