@@ -51,8 +51,10 @@ private:
   };
 
   Random& random_;
-  std::uint32_t busy_sms_, banks_per_channel_;
-  Divider interleave_, channels_, row_chunks_, banks_;
+  std::uint32_t busy_sms_;
+  unsigned interleave_bits_, row_bits_,
+      banks_bits_; ///< lines of a chunk, chunks of a row, banks: powers of two
+  Divider channels_;
   bool channels_permuted_, banks_permuted_, by_load_;
   float activate_ns_, precharge_ns_, burst_ns_;
   float path_ns_; ///< of an access to an open row, without its burst

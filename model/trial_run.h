@@ -209,7 +209,7 @@ private:
     Request& request = requests_[asked.request];
     const auto write_back = [&](std::uint32_t line, unsigned sectors) {
       counts_.dram_written_sectors += sector_count(sectors);
-      go_to_memory(asked.request, line, sectors);
+      go_to_memory(asked.request, true, line, sectors);
     };
     L2Outcome outcome;
     switch (asked.kind) {
@@ -222,17 +222,16 @@ private:
     }
     observer_.looked_up(asked.request, asked.kind == L2Kind::load, asked.line, asked.sectors, outcome,
                         asked.partition);
-    const double latency = outcome.far != 0 ? gpu_.l2.copies.far_latency_ns : gpu_.l2.latency_ns;
     const bool timed =
         asked.kind != L2Kind::store_of_update; // whose site's own figures are those of its load
     if (outcome.fetched != 0) {
-      in_memory_.push_back({asked.request, go_to_memory(asked.request, asked.line, outcome.fetched), true});
+      wait_for_line(asked.request, go_to_memory(asked.request, false, asked.line, outcome.fetched), true);
       counts_.dram_read_sectors += sector_count(outcome.fetched);
     }
     if (outcome.updated != 0) {
-      const Dram::Service service = go_to_memory(asked.request, asked.line, outcome.updated);
+      const Dram::Service service = go_to_memory(asked.request, false, asked.line, outcome.updated);
       if (timed)
-        in_memory_.push_back({asked.request, service, false});
+        wait_for_line(asked.request, service, false);
       counts_.dram_written_sectors += sector_count(outcome.updated);
     }
     const unsigned all = sector_count(asked.sectors), hits = sector_count(outcome.hits);
@@ -245,19 +244,23 @@ private:
     of_site.hits += hits;
     of_site.all += all;
     if (outcome.fetched == 0 && outcome.updated == 0)
-      request.wait_for(Level::l2, float(latency));
+      request.wait_for(Level::l2,
+                       float(outcome.far != 0 ? gpu_.l2.copies.far_latency_ns : gpu_.l2.latency_ns));
   }
 
-  Dram::Service go_to_memory(std::uint32_t request, std::uint32_t line, unsigned sectors) {
+  Dram::Service go_to_memory(std::uint32_t request, bool displaced, std::uint32_t line, unsigned sectors) {
     const Dram::Service service = dram_.request(line, sectors);
-    observer_.went_to_memory(request, service.channel, dram_.batch());
+    observer_.went_to_memory(request, displaced, service.channel, dram_.batch());
     return service;
+  }
+
+  void wait_for_line(std::uint32_t request, const Dram::Service& service, bool reads) {
+    requests_[request].wait_for(Level::dram, service.ns);
+    in_memory_.push_back({request, service, reads});
   }
 
   /// How long the round's requests waited for each other in memory is known once all of them are.
   void wait_for_memory() {
-    for (const InMemory& one : in_memory_)
-      requests_[one.request].wait_for(Level::dram, one.service.ns);
     Load load;
     load.warps = resident_warps_;
     load.bulks = double(bulks_);
