@@ -56,11 +56,13 @@ export function App({ data }: { data: PageData }) {
           ))}
         </div>
       </Header>
-      <main id="view" role="tabpanel" aria-labelledby={`tab-${state.view}`} class={`view-${state.view}`}>
-        {state.view === "source" && <SourceView {...common} />}
-        {state.view === "time" && <TimeLapse {...common} />}
-        {state.view === "breakdown" && <Breakdown {...common} />}
-        {state.view === "objects" && <Objects {...common} />}
+      <main>
+        <div id="view" role="tabpanel" aria-labelledby={`tab-${state.view}`} class={`view view-${state.view}`}>
+          {state.view === "source" && <SourceView {...common} />}
+          {state.view === "time" && <TimeLapse {...common} />}
+          {state.view === "breakdown" && <Breakdown {...common} />}
+          {state.view === "objects" && <Objects {...common} />}
+        </div>
       </main>
     </>
   );

@@ -77,3 +77,14 @@ export function spansOf(tokens: Token[], sites: Site[]): Span[] {
 }
 
 const length = ([from, to]: [number, number]) => to - from;
+
+/** Neighbouring spans of the same site, as one piece to point at. */
+export function piecesOf(spans: Span[]): { site?: Site; tokens: Span[] }[] {
+  const pieces: { site?: Site; tokens: Span[] }[] = [];
+  for (const span of spans) {
+    const last = pieces[pieces.length - 1];
+    if (last && last.site === span.site) last.tokens.push(span);
+    else pieces.push({ site: span.site, tokens: [span] });
+  }
+  return pieces;
+}

@@ -73,9 +73,9 @@ function ProfileRecord({ profile, site, named, brief }: { profile: Profile; site
             const unit = figure.unit === "B" ? "" : figure.unit;
             return (
               <tr key={figure.id} title={figure.about}>
-                <th scope="row">{figure.label}</th>
+                <th scope="row">{figure.label}{profile.before && unit ? `, ${unit}` : ""}</th>
                 {profile.before && <td>{was ? valueText(figure, was).mean : "–"}</td>}
-                <td>{mean}<small>{spread}</small> {unit}</td>
+                <td>{mean}{profile.before ? null : <><small>{spread}</small> {unit}</>}</td>
                 {profile.before && <td class={change?.beyond ? `beyond ${change.better ? "better" : change.better === false ? "worse" : ""}` : ""}>{change ? (change.beyond ? `◆ ${change.text}` : change.text) : "new"}</td>}
               </tr>
             );
@@ -84,7 +84,7 @@ function ProfileRecord({ profile, site, named, brief }: { profile: Profile; site
       </table>
       {!brief && levels.length > 0 && site.latency_ns && (
         <div class="parts">
-          <h5>Latency by where it was decided</h5>
+          <h4>Latency by where it was decided</h4>
           <StackedBar site={site} largest={site.latency_ns.mean} />
           <LevelLegend levels={levels} />
         </div>
@@ -109,7 +109,7 @@ interface DistributionProps {
 function Distribution({ title, site, before, text, unit }: DistributionProps) {
   return (
     <div class="distribution">
-      <h5>{title} <span class="note">95 % of the mean: {text(site.ci95[0])} … {text(site.ci95[1])}</span></h5>
+      <h4>{title} <span class="note">95 % of the mean: {text(site.ci95[0])} … {text(site.ci95[1])}</span></h4>
       <Histogram statistic={site} before={before} text={text} unit={unit} label={title} />
     </div>
   );

@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import { flushSync } from "preact/compat";
 import type { ViewProps } from "../app";
 import { changeOf, combined, figureOf, valueText, type Figure } from "../figures";
-import { spansOf, type Token } from "../highlight";
+import { piecesOf, spansOf, type Token } from "../highlight";
 import { placeKey, type Profile } from "../profile";
 import type { Site } from "../result";
 import { sitesOfRow, type Row } from "../rows";
@@ -80,16 +80,16 @@ export function SourceLines(props: Props) {
   const first = printing ? 0 : Math.max(0, window_[0] - around);
   const last = printing ? rows.length : Math.min(rows.length, window_[1] + around);
   const longest = useMemo(() => Math.max(...tokens.map((line) => line.reduce((sum, token) => sum + token.text.length, 0)), 40), [tokens]);
-  const comparing = shown.some((profile) => profile.before);
+  const width = gutterWidth(chosen, shown);
   return (
-    <div class="lines" ref={pane} role="grid" tabIndex={0} aria-rowcount={rows.length + 1} aria-activedescendant={`row-${active}`}
+    <div class={`lines ${width > 90 ? "wide" : ""}`} ref={pane} role="grid" tabIndex={0} aria-rowcount={rows.length + 1} aria-activedescendant={`row-${active}`}
       aria-label={`Source of ${state.file}. Arrow keys move by line, n and p between lines with figures, Enter keeps the record.`}
       onScroll={look} onKeyDown={move} onMouseLeave={() => hover.set(undefined)}>
-      <div class="sizer" style={{ minWidth: `calc(${longest}ch + ${gutterWidth(chosen, shown)}ch)` }}>
+      <div class="sizer" style={{ minWidth: `calc(${longest}ch + ${width}ch)` }}>
         <Columns chosen={chosen} shown={shown} />
         <div role="rowgroup" style={{ paddingTop: first * rowHeight, paddingBottom: (rows.length - last) * rowHeight }}>
           {rows.slice(first, last).map((row, index) => (
-            <LineRow key={first + index} {...props} row={row} index={first + index} chosen={chosen} comparing={comparing}
+            <LineRow key={first + index} {...props} row={row} index={first + index} chosen={chosen}
               isActive={first + index === active} />
           ))}
         </div>
@@ -105,11 +105,19 @@ function bringIntoView(pane: HTMLElement, active: number) {
     pane.scrollTop = Math.max(0, top - (pane.clientHeight - head) / 3);
 }
 
-const columnWidth = (figure: Figure, profile: Profile) =>
-  Math.max(figure.short.length + 1, ["latency", "l1", "l2"].includes(figure.id) ? 12 : 8) + (profile.before ? 9 : 0);
+/** In characters. Where there is much side by side, spreads are left to the record. */
+function columnWidth(figure: Figure, shown: Profile[]) {
+  const change = comparing(shown) ? changeWidth : 0;
+  const value = withSpread(shown) && ["latency", "l1", "l2"].includes(figure.id) ? 12 : comparing(shown) ? 7 : 8;
+  return Math.max(figure.short.length + 1, value + change);
+}
+
+const changeWidth = 8;
+const comparing = (shown: Profile[]) => shown.some((profile) => profile.before);
+const withSpread = (shown: Profile[]) => shown.length === 1 && !comparing(shown);
 
 const gutterWidth = (chosen: Figure[], shown: Profile[]) =>
-  14 + shown.reduce((sum, profile) => sum + chosen.reduce((width, figure) => width + columnWidth(figure, profile), 1), 0);
+  10 + shown.length * (1 + chosen.reduce((width, figure) => width + columnWidth(figure, shown), 0));
 
 function Columns({ chosen, shown }: { chosen: Figure[]; shown: Profile[] }) {
   return (
@@ -119,7 +127,7 @@ function Columns({ chosen, shown }: { chosen: Figure[]; shown: Profile[] }) {
           <span key={profile.key} class="group" role="presentation">
             {shown.length > 1 && <span class="group-name" title={`${profile.kernel.name} on ${profile.kernel.gpu}`}>{profile.kernel.name} · {profile.kernel.gpu}</span>}
             {chosen.map((figure) => (
-              <span key={figure.id} class="cell" role="columnheader" style={{ width: `${columnWidth(figure, profile)}ch` }} title={`${figure.label}. ${figure.about}`}>
+              <span key={figure.id} class="cell" role="columnheader" style={{ width: `${columnWidth(figure, shown)}ch` }} title={`${figure.label}. ${figure.about}`}>
                 {figure.short}{profile.before ? <small> change</small> : null}
               </span>
             ))}
@@ -135,16 +143,15 @@ interface RowProps extends Props {
   row: Row;
   index: number;
   chosen: Figure[];
-  comparing: boolean;
   isActive: boolean;
 }
 
-function LineRow({ row, index, tokens, heat, shown, state, chosen, comparing, isActive, go, hover, pin }: RowProps) {
+function LineRow({ row, index, tokens, heat, shown, state, chosen, isActive, go, hover, pin }: RowProps) {
   const line = tokens[row.line - 1] ?? [];
   const spans = row.site ? [] : spansOf(line, row.sites);
   const warmth = row.site ? 0 : (heat.get(row.line) ?? 0);
   const verdict = row.site ? undefined : shown.map((profile) => profile.verdicts.get(placeKey(state.file, row.line))).find(Boolean);
-  const changed = comparing && rowChanged(row, state.file, shown, chosen);
+  const changed = comparing(shown) && rowChanged(row, state.file, shown, chosen);
   const choose = (site: Site | undefined) => {
     go({ ...row, site: row.sites.length > 1 ? site : undefined });
     pin();
@@ -157,18 +164,19 @@ function LineRow({ row, index, tokens, heat, shown, state, chosen, comparing, is
       <div class="gutter" role="presentation">
         {shown.map((profile) => (
           <span key={profile.key} class="group" role="presentation">
-            {chosen.map((figure) => <Cell key={figure.id} figure={figure} profile={profile} sites={sitesOfRow(profile, state.file, row)} />)}
+            {chosen.map((figure) => <Cell key={figure.id} figure={figure} profile={profile} shown={shown} sites={sitesOfRow(profile, state.file, row)} />)}
           </span>
         ))}
         <span class="number" role="rowheader">{changed ? <em title="changed beyond its interval">◆</em> : null}{row.site ? "" : row.line}</span>
       </div>
       <code role="gridcell" style={warmth > 0.004 ? { "--warmth": `${(7 + 38 * warmth).toFixed(1)}%` } : undefined} class={warmth > 0.004 ? "warm" : ""}>
-        {row.site ? <SubRow row={row} text={line} /> : spans.map((span, position) =>
-          span.site ? (
-            <span key={position} class={`site ${span.kind}`} title={placeNotes(span.site)}
-              onMouseEnter={(event) => (hover.set(span.site), event.stopPropagation())}
-              onClick={(event) => (event.stopPropagation(), choose(span.site))}>{span.text}</span>
-          ) : <span key={position} class={span.kind}>{span.text}</span>)}
+        {row.site ? <SubRow row={row} text={line} /> : piecesOf(spans).map(({ site, tokens }, position) => {
+          const text = tokens.map((token, index) => <span key={index} class={token.kind}>{token.text}</span>);
+          return site ? (
+            <span key={position} class="site" title={placeNotes(site)} onMouseEnter={() => hover.set(site)}
+              onClick={(event) => (event.stopPropagation(), choose(site))}>{text}</span>
+          ) : text;
+        })}
         {verdict && isActive ? <span class="verdict"> {verdict}</span> : null}
       </code>
     </div>
@@ -202,8 +210,8 @@ function rowChanged(row: Row, file: string, shown: Profile[], chosen: Figure[]):
 const counterparts = (profile: Profile, sites: Site[]) =>
   sites.map((site) => profile.siteBefore.get(site)).filter((site): site is Site => site !== undefined);
 
-function Cell({ figure, profile, sites }: { figure: Figure; profile: Profile; sites: Site[] }) {
-  const width = `${columnWidth(figure, profile)}ch`;
+function Cell({ figure, profile, shown, sites }: { figure: Figure; profile: Profile; shown: Profile[]; sites: Site[] }) {
+  const width = `${columnWidth(figure, shown)}ch`;
   if (sites.length === 0) return <span class="cell" role="gridcell" style={{ width }} />;
   const value = combined(figure, sites);
   const { mean, spread } = valueText(figure, value);
@@ -211,7 +219,7 @@ function Cell({ figure, profile, sites }: { figure: Figure; profile: Profile; si
   const bar = figure.id === "share" && value ? { "--bar": `${Math.min(100, 100 * value.mean).toFixed(1)}%` } : {};
   return (
     <span class={`cell ${figure.id === "share" ? "bar-cell" : ""}`} role="gridcell" style={{ width, ...bar }}>
-      {mean}{spread ? <small>{spread}</small> : null}
+      {mean}{spread && withSpread(shown) ? <small>{spread}</small> : null}
       {profile.before ? <ChangeMark change={change} isNew={!change && value !== undefined} /> : null}
     </span>
   );

@@ -56,7 +56,7 @@ function HotList({ profile, named, current, jump }: HotListProps) {
                 <span class="what">
                   <code>{unique(line.sites.map((site) => site.expression.replace(/\s+/g, " "))).join(", ")}</code>
                   <span class="place">{manyFiles ? `${baseName(line.file)}:` : "line "}{line.line}</span>
-                  {difference && <span class="was">{difference.text} points</span>}
+                  {difference && difference.text !== "=" && <span class="was">{difference.text} points</span>}
                 </span>
                 <span class="why">{line.verdict ?? ""}</span>
               </button>
