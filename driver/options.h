@@ -15,6 +15,7 @@ enum class Format { text, json, csv };
 /// What modelling and reporting take.
 struct ModelOptions {
   std::vector<std::string> gpus{"a100"};
+  std::string schedule, placement, start; ///< empty: as the GPU's file says
   std::uint32_t trials = 64;
   std::uint64_t seed = 1;
   unsigned threads = 0;

@@ -17,7 +17,7 @@ struct Options {
 };
 
 Expected<void> model_and_print(const Options& options) {
-  const auto gpus = load_gpus(options.model.gpus);
+  const auto gpus = load_gpus(options.model);
   if (!gpus)
     return tl::unexpected(gpus.error());
   const auto result = simulate(options.trace, *gpus, options.model, options.output.quiet);
