@@ -18,7 +18,8 @@ enum class Format { text, json, csv, html, sarif, patch, perfetto };
 /// What modelling and reporting take.
 struct ModelOptions {
   std::vector<std::string> gpus{"a100"};
-  std::uint32_t trials = 64; ///< at most
+  std::string schedule, placement, start; ///< empty: as the GPU's file says
+  std::uint32_t trials = 64;              ///< at most
   model::Confidence confidence;
   bool timeline = false;
   std::uint32_t timeline_bins = 256;
