@@ -31,6 +31,35 @@ std::string check_regex(const std::string& text) {
   return "";
 }
 
+/// A number from 0 to `most` that is the whole text.
+std::optional<double> number_to(double most, std::string_view text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole && number >= 0 && number <= most ? std::optional(number) : std::nullopt;
+}
+
+/// RATE[,LATENCY%]
+std::optional<model::Confidence> confidence_of(std::string_view text) {
+  model::Confidence confidence;
+  const std::size_t comma = text.find(',');
+  const auto rate = number_to(1, text.substr(0, comma));
+  if (!rate)
+    return std::nullopt;
+  confidence.rate = *rate;
+  if (comma == std::string_view::npos)
+    return confidence;
+  std::string_view latency = text.substr(comma + 1);
+  if (!latency.ends_with('%'))
+    return std::nullopt;
+  latency.remove_suffix(1);
+  const auto percent = number_to(100, latency);
+  if (!percent)
+    return std::nullopt;
+  confidence.latency = *percent / 100;
+  return confidence;
+}
+
 class UsageLine : public CLI::Formatter {
 public:
   explicit UsageLine(std::string usage) : usage_(std::move(usage)) { column_width(34); }
@@ -52,8 +81,28 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
       ->type_name("NAME[,NAME...]")
       ->capture_default_str()
       ->expected(1, 64);
-  command.add_option("--trials", options.trials, "Monte Carlo trials")
-      ->check(whole_number(1, 1000000))
+  command.add_option("--trials", options.trials, "Monte Carlo trials at most (see --confidence)")
+      ->check(whole_number(2, 1000000)) // one has no interval
+      ->type_name("N")
+      ->capture_default_str();
+  command
+      .add_option_function<std::string>(
+          "--confidence",
+          [&options](const std::string& text) {
+            const auto confidence = confidence_of(text);
+            if (!confidence)
+              throw CLI::ValidationError("--confidence",
+                                         fmt::format("'{}' is not like 0.005 or 0.005,2%", text));
+            options.confidence = *confidence;
+          },
+          "trials end before --trials once half of each 95 % interval is below RATE for hit rates and "
+          "LATENCY for "
+          "latencies (totals, and sites with 1 % of the accesses); 0: they never do")
+      ->type_name("RATE[,LATENCY%]")
+      ->default_str("0.005,2%");
+  command.add_flag("--timeline", options.timeline, "add a time-lapse of the first trial to the result");
+  command.add_option("--timeline-bins", options.timeline_bins, "into how many bins a time-lapse is cut")
+      ->check(whole_number(1, 10000))
       ->type_name("N")
       ->capture_default_str();
   command

@@ -1,6 +1,8 @@
 // The options that several subcommands share, and where each is declared on the command line.
 #pragma once
 
+#include "model/model.h"
+
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
@@ -15,7 +17,10 @@ enum class Format { text, json, csv };
 /// What modelling and reporting take.
 struct ModelOptions {
   std::vector<std::string> gpus{"a100"};
-  std::uint32_t trials = 64;
+  std::uint32_t trials = 64; ///< at most
+  model::Confidence confidence;
+  bool timeline = false;
+  std::uint32_t timeline_bins = 256;
   std::uint64_t seed = 1;
   unsigned threads = 0;
 };

@@ -13,6 +13,7 @@ struct Resources {
   std::filesystem::path shim;               ///< headers that let Clang parse CUDA 13
   std::filesystem::path gpus;               ///< one TOML file per GPU
   std::filesystem::path redirected_symbols; ///< what objcopy redirects in objects for the GPU back end
+  std::filesystem::path two_forms_symbols;  ///< … where kernels have a form without probes, too
 };
 
 /// Found from the place of the running executable.

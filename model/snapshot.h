@@ -36,6 +36,7 @@ struct Access {
 struct Warp {
   std::uint64_t block = 0;
   std::uint32_t warp = 0; ///< within the block
+  std::uint32_t bulks = 0;
   std::vector<Access> accesses;
   std::vector<Transaction> transactions;
 };

@@ -36,25 +36,34 @@ struct L2Request {
   std::uint32_t request;
   std::uint8_t sectors;
   L2Kind kind;
+  std::uint8_t partition; ///< of the L2, the asker's
+};
+
+/// A line read from memory, or written before the request is acknowledged.
+struct InMemory {
+  std::uint32_t request;
+  Dram::Service service;
+  bool reads;
 };
 
 template <class Observer> class Trial {
 public:
   Trial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random& random,
         Observer& observer)
-      : gpu_(gpu), random_(random), observer_(observer), l2_(gpu),
+      : gpu_(gpu), shuffling_(random), observer_(observer), l2_(gpu),
         dram_(gpu, busy_sms(snapshot, gpu), random) {
     counts_.sites.resize(snapshot.sites.size());
-    std::vector<std::vector<std::uint32_t>> blocks(gpu.sms);
-    for (std::uint32_t i = 0; i < snapshot.blocks.size(); ++i)
-      blocks[snapshot.blocks[i].id % gpu.sms].push_back(i);
+    const auto blocks = place_blocks(snapshot, gpu, random);
     for (std::uint32_t sm = 0; sm < gpu.sms; ++sm)
       if (!blocks[sm].empty())
         sms_.push_back({std::uint32_t(sms_.size()),
-                        SmSchedule(snapshot, blocks[sm], occupancy.blocks_per_sm, random),
+                        SmSchedule(snapshot, blocks[sm], occupancy.blocks_per_sm, gpu, random),
                         L1(gpu, occupancy.l1_bytes),
-                        sm % gpu.l2.partitions,
+                        std::uint8_t(sm % gpu.l2.partitions),
                         {}});
+    for (const auto& of_sm : blocks)
+      for (std::size_t i = 0; i < std::min<std::size_t>(of_sm.size(), occupancy.blocks_per_sm); ++i)
+        resident_warps_ += snapshot.blocks[of_sm[i]].warps;
   }
 
   TrialCounts run() {
@@ -65,6 +74,7 @@ public:
         issue(sm, std::uint64_t(share * double(std::min(left, round_transactions))));
       }
       merge();
+      wait_for_memory();
       for (const Request& request : requests_)
         counts_.sites[request.site].latency_ns[request.level] += request.latency_ns;
       requests_.clear();
@@ -78,7 +88,7 @@ private:
     std::uint32_t number; ///< among those with work
     SmSchedule schedule;
     L1 l1;
-    unsigned partition; ///< of the L2; which SM lies next to which is assumed
+    std::uint8_t partition; ///< of the L2; which SM lies next to which is assumed
     std::vector<L2Request> queue;
   };
 
@@ -99,6 +109,7 @@ private:
     const std::uint64_t start = sm.schedule.transactions_left();
     while (sm.schedule.transactions_left() != 0) {
       const SmSchedule::Bulk bulk = sm.schedule.next();
+      ++bulks_;
       for (const Access& access : bulk.accesses)
         issue(sm, access, {bulk.transactions + access.first_transaction, access.transactions});
       if (start - sm.schedule.transactions_left() >= quota)
@@ -115,7 +126,7 @@ private:
     case trace::AccessKind::store: store(sm, transactions, request, L2Kind::store); break;
     case trace::AccessKind::atomic:
       for (const Transaction& t : transactions)
-        sm.queue.push_back({t.line, request, std::uint8_t(t.sectors), L2Kind::atomic});
+        sm.queue.push_back({t.line, request, std::uint8_t(t.sectors), L2Kind::atomic, sm.partition});
       break;
     case trace::AccessKind::update:
       l1 = load(sm, access, transactions, request);
@@ -129,7 +140,7 @@ private:
                std::uint32_t request) {
     if (access.skips_l1) {
       for (const Transaction& t : transactions)
-        sm.queue.push_back({t.line, request, std::uint8_t(t.sectors), L2Kind::load});
+        sm.queue.push_back({t.line, request, std::uint8_t(t.sectors), L2Kind::load, sm.partition});
       return {};
     }
     Lookups lookups;
@@ -142,7 +153,7 @@ private:
       else {
         if (gpu_.l1.sectored)
           lookups.hits += all - sector_count(missing);
-        sm.queue.push_back({t.line, request, std::uint8_t(missing), L2Kind::load});
+        sm.queue.push_back({t.line, request, std::uint8_t(missing), L2Kind::load, sm.partition});
       }
     }
     if (lookups.hits != 0)
@@ -157,7 +168,7 @@ private:
   void store(Sm& sm, std::span<const Transaction> transactions, std::uint32_t request, L2Kind kind) {
     for (const Transaction& t : transactions) {
       sm.l1.store(t.line);
-      sm.queue.push_back({t.line, request, std::uint8_t(t.sectors), kind});
+      sm.queue.push_back({t.line, request, std::uint8_t(t.sectors), kind, sm.partition});
     }
   }
 
@@ -168,66 +179,111 @@ private:
     order_.clear();
     for (std::uint32_t i = 0; i < sms_.size(); ++i)
       order_.insert(order_.end(), sms_[i].queue.size(), std::uint16_t(i));
-    for (std::uint32_t i = std::uint32_t(order_.size()); i > 1; --i)
-      std::swap(order_[i - 1], order_[random_.below(i)]);
-    next_.assign(sms_.size(), 0);
+    std::uint32_t left = std::uint32_t(order_.size());
+    for (; left > 2; left -= 2) {
+      const auto [last, before] = shuffling_.below(left, left - 1);
+      std::swap(order_[left - 1], order_[last]);
+      std::swap(order_[left - 2], order_[before]);
+    }
+    if (left == 2)
+      std::swap(order_[1], order_[shuffling_.below(2, 1).first]);
+
+    next_.clear();
+    for (Sm& sm : sms_)
+      next_.push_back(sm.queue.data());
+    merged_.clear();
     for (const std::uint16_t sm : order_)
-      serve(sms_[sm].queue[next_[sm]++], sms_[sm].partition);
+      merged_.push_back(*next_[sm]++);
     for (Sm& sm : sms_)
       sm.queue.clear();
+
+    constexpr std::size_t ahead = 16; // about as many as the host's memory brings at once
+    for (std::size_t i = 0; i < merged_.size(); ++i) {
+      if (i + ahead < merged_.size())
+        l2_.prefetch(merged_[i + ahead].line, merged_[i + ahead].partition);
+      serve(merged_[i]);
+    }
   }
 
-  void serve(const L2Request& asked, unsigned partition) {
+  void serve(const L2Request& asked) {
     Request& request = requests_[asked.request];
     const auto write_back = [&](std::uint32_t line, unsigned sectors) {
       counts_.dram_written_sectors += sector_count(sectors);
-      go_to_memory(asked.request, line, sectors);
+      go_to_memory(asked.request, true, line, sectors);
     };
     L2Outcome outcome;
     switch (asked.kind) {
-    case L2Kind::load: outcome = l2_.load(asked.line, asked.sectors, partition, write_back); break;
+    case L2Kind::load: outcome = l2_.load(asked.line, asked.sectors, asked.partition, write_back); break;
     case L2Kind::atomic: outcome = l2_.atomic(asked.line, asked.sectors, write_back); break;
     case L2Kind::store:
     case L2Kind::store_of_update:
-      outcome = l2_.store(asked.line, asked.sectors, partition, write_back);
+      outcome = l2_.store(asked.line, asked.sectors, asked.partition, write_back);
       break;
     }
     observer_.looked_up(asked.request, asked.kind == L2Kind::load, asked.line, asked.sectors, outcome,
-                        partition);
-    double latency = outcome.far != 0 ? gpu_.l2.copies.far_latency_ns : gpu_.l2.latency_ns;
-    Level level = Level::l2;
+                        asked.partition);
+    const bool timed =
+        asked.kind != L2Kind::store_of_update; // whose site's own figures are those of its load
     if (outcome.fetched != 0) {
-      latency = go_to_memory(asked.request, asked.line, outcome.fetched);
-      level = Level::dram;
+      wait_for_line(asked.request, go_to_memory(asked.request, false, asked.line, outcome.fetched), true);
       counts_.dram_read_sectors += sector_count(outcome.fetched);
-      counts_.dram_latency_ns += latency;
-      ++counts_.dram_reads;
     }
     if (outcome.updated != 0) {
-      latency = go_to_memory(asked.request, asked.line, outcome.updated);
-      level = Level::dram;
+      const Dram::Service service = go_to_memory(asked.request, false, asked.line, outcome.updated);
+      if (timed)
+        wait_for_line(asked.request, service, false);
       counts_.dram_written_sectors += sector_count(outcome.updated);
     }
     const unsigned all = sector_count(asked.sectors), hits = sector_count(outcome.hits);
     Lookups& total = asked.kind == L2Kind::load ? counts_.l2_reads : counts_.l2_writes;
     total.hits += hits;
     total.all += all;
-    if (asked.kind == L2Kind::store_of_update)
-      return; // the site's own figures are those of its load
+    if (!timed)
+      return;
     Lookups& of_site = counts_.sites[request.site].l2;
     of_site.hits += hits;
     of_site.all += all;
-    request.wait_for(level, float(latency));
+    if (outcome.fetched == 0 && outcome.updated == 0)
+      request.wait_for(Level::l2,
+                       float(outcome.far != 0 ? gpu_.l2.copies.far_latency_ns : gpu_.l2.latency_ns));
   }
 
-  double go_to_memory(std::uint32_t request, std::uint32_t line, unsigned sectors) {
-    const double latency = dram_.request(line, sectors);
-    observer_.went_to_memory(request, dram_.channel_of(line), dram_.batch());
-    return latency;
+  Dram::Service go_to_memory(std::uint32_t request, bool displaced, std::uint32_t line, unsigned sectors) {
+    const Dram::Service service = dram_.request(line, sectors);
+    observer_.went_to_memory(request, displaced, service.channel, dram_.batch());
+    return service;
+  }
+
+  void wait_for_line(std::uint32_t request, const Dram::Service& service, bool reads) {
+    requests_[request].wait_for(Level::dram, service.ns);
+    in_memory_.push_back({request, service, reads});
+  }
+
+  /// How long the round's requests waited for each other in memory is known once all of them are.
+  void wait_for_memory() {
+    Load load;
+    load.warps = resident_warps_;
+    load.bulks = double(bulks_);
+    load.requests = double(requests_.size());
+    for (const Request& request : requests_) {
+      load.latency_ns += double(request.latency_ns);
+      load.waiting += request.level == unsigned(Level::dram);
+    }
+    dram_.end_round(load);
+    for (const InMemory& one : in_memory_) {
+      const float latency = one.service.ns + dram_.wait_ns(one.service);
+      requests_[one.request].wait_for(Level::dram, latency);
+      if (one.reads) {
+        counts_.dram_latency_ns += double(latency);
+        ++counts_.dram_reads;
+      }
+    }
+    in_memory_.clear();
+    bulks_ = 0;
   }
 
   const Gpu& gpu_;
-  Random& random_;
+  FastRandom shuffling_;
   Observer& observer_;
   std::vector<Sm> sms_;
   L2 l2_;
@@ -235,7 +291,11 @@ private:
   TrialCounts counts_;
   std::vector<Request> requests_;
   std::vector<std::uint16_t> order_;
-  std::vector<std::size_t> next_;
+  std::vector<const L2Request*> next_;
+  std::vector<L2Request> merged_;
+  std::vector<InMemory> in_memory_;
+  std::uint64_t bulks_ = 0;          ///< in this round
+  std::uint32_t resident_warps_ = 0; ///< at once, on all SMs
 };
 
 } // namespace warplens::model

@@ -9,7 +9,7 @@
 #include "rewriter/print.h"
 
 #include <algorithm>
-#include <fstream>
+#include <future>
 #include <iterator>
 #include <optional>
 
@@ -20,15 +20,16 @@ Expected<Instrumented> instrument(const Request& request) {
   if (std::error_code error; !std::filesystem::is_regular_file(request.source, error))
     return fail("{}: no such file", source);
 
-  Instrumented result;
-  std::optional<analysis::Survivors> survivors;
-  if (!request.keep_removed) {
-    if (auto compiled = analysis::Survivors::compile(request.clang_arguments, source))
-      survivors = std::move(*compiled);
-    else
-      result.notes.push_back(
-          fmt::format("accesses that the compiler removes are counted too: {}", compiled.error().message));
-  }
+  // Clang's code generation and the parses for the AST need nothing of each other.
+  const auto compiled = std::async(std::launch::async, [&]() -> std::optional<Expected<analysis::Survivors>> {
+                          if (request.keep_removed)
+                            return std::nullopt;
+                          return analysis::Survivors::compile(request.clang_arguments, source);
+                        }).share();
+  const auto survivors = [&] {
+    const auto& done = compiled.get();
+    return done && *done ? &**done : nullptr;
+  };
 
   UserFiles files;
   std::vector<Located> parses;
@@ -39,8 +40,8 @@ Expected<Instrumented> instrument(const Request& request) {
           std::vector<MemoryOperation> operations;
           std::transform(found.operations.begin(), found.operations.end(), std::back_inserter(operations),
                          [](const FoundOperation& operation) { return operation.operation; });
-          parses.push_back(locate(context, record, found, analysis::analyse(context, operations),
-                                  survivors ? &*survivors : nullptr, files));
+          parses.push_back(
+              locate(context, record, found, analysis::analyse(context, operations), survivors(), files));
         });
     if (!parsed)
       return tl::unexpected(parsed.error());
@@ -49,6 +50,10 @@ Expected<Instrumented> instrument(const Request& request) {
   auto edits = plan(parses, files);
   if (!edits)
     return tl::unexpected(edits.error());
+  Instrumented result;
+  if (const auto& done = compiled.get(); done && !*done)
+    result.notes.push_back(
+        fmt::format("accesses that the compiler removes are counted too: {}", done->error().message));
   auto printed = print(*edits, files, request.source, request.output_directory);
   if (!printed)
     return tl::unexpected(printed.error());

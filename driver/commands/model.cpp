@@ -20,7 +20,7 @@ Expected<void> model_and_print(const Options& options) {
   const auto gpus = load_gpus(options.model.gpus);
   if (!gpus)
     return tl::unexpected(gpus.error());
-  const auto result = simulate(options.trace, *gpus, options.model, options.output.quiet);
+  const auto result = simulate(options.trace, *gpus, options.model, options.output);
   if (!result)
     return tl::unexpected(result.error());
   if (const auto printed = print(*result, options.output); !printed)

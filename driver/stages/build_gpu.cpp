@@ -12,12 +12,11 @@ Expected<std::filesystem::path> build_for_gpu(const BuildRequest& request) {
       continue;
     }
     const auto object = source.directory / "instrumented.o";
-    if (const auto compiled = run_compiler(
-            gpu_object_command(request.toolkit, request.nvcc, source.source, source.original, object));
-        !compiled)
+    const GpuSource gpu_source{request.toolkit, request.nvcc, source.original, source.directory};
+    const auto compiled =
+        compile_gpu_object(gpu_source, source.source, compile_plain_form(gpu_source), object);
+    if (!compiled)
       return tl::unexpected(compiled.error());
-    if (const auto redirected = redirect_launches(object); !redirected)
-      return tl::unexpected(redirected.error());
     inputs.push_back(object.string());
   }
   const auto program = request.directory / "program";

@@ -21,7 +21,7 @@ report::TextOptions text_options(bool to_file) {
   const char* no_color = std::getenv("NO_COLOR"); // https://no-color.org
   options.colour = no_color == nullptr || *no_color == '\0';
   if (winsize size{}; ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 60)
-    options.columns = size.ws_col;
+    options.width = size.ws_col;
   return options;
 }
 
@@ -67,10 +67,7 @@ Expected<void> print(const Result& result, const OutputOptions& options) {
   case Format::csv: return print_text(report::print_csv(result), options.file);
   case Format::text: break;
   }
-  const auto text = report::print_text(result, text_options(!options.file.empty()));
-  if (!text)
-    return tl::unexpected(text.error());
-  return print_text(*text, options.file);
+  return print_text(report::print_text(result, text_options(!options.file.empty())), options.file);
 }
 
 } // namespace warplens::driver

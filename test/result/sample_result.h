@@ -21,10 +21,10 @@ inline SiteResult site(std::uint64_t id, std::uint32_t line, std::uint32_t colum
   result.site.file = std::string("spmv.cu");
   result.site.line = line;
   result.site.column = column;
-  result.site.expression = expression;
+  result.site.expression = std::string(expression);
   result.site.space = trace::Space::global;
   result.site.element_bytes = 4;
-  result.site.object = object;
+  result.site.object = std::string(object);
   return result;
 }
 
