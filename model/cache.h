@@ -18,6 +18,7 @@ public:
   std::uint32_t quotient(std::uint32_t n) const {
     return divisor_ == 1 ? n : std::uint32_t(static_cast<Wide>(inverse_) * n >> 64);
   }
+  std::uint32_t divisor() const { return divisor_; }
   std::uint32_t remainder(std::uint32_t n) const { return n - quotient(n) * divisor_; }
 
 private:
@@ -38,7 +39,7 @@ public:
 
   /// Makes the line the most recently used one of its set, in place of the least recently used one if it was
   /// not there.
-  Outcome access(std::uint32_t line) {
+  [[gnu::always_inline]] Outcome access(std::uint32_t line) {
     return is_narrow_ ? narrow_.access(set_of(line), line) : wide_.access(set_of(line), line);
   }
 

@@ -4,6 +4,7 @@
 #include "model/toml_figures.h"
 
 #include <algorithm>
+#include <bit>
 #include <fmt/ranges.h>
 
 namespace warplens::model {
@@ -46,6 +47,7 @@ Expected<Gpu> read(const fs::path& path, TomlFigures& figures) {
   gpu.schedule.start = BlockStart(figures.choice("schedule.start", block_starts()));
 
   figures.number("registers.per_sm", gpu.registers.per_sm, 1, 1u << 24);
+  figures.number("registers.per_block", gpu.registers.per_block, 1, 1u << 24);
   figures.number("registers.max_per_thread", gpu.registers.max_per_thread, 1, 1024);
   figures.number("registers.allocation_unit", gpu.registers.allocation_unit, 1, 4096);
   figures.number("registers.sub_partitions", gpu.registers.sub_partitions, 1, 16);
@@ -117,10 +119,12 @@ Expected<Gpu> read(const fs::path& path, TomlFigures& figures) {
   figures.require(gpu.l2.line_bytes == line_bytes || (gpu.l2.usable == 1 && gpu.l2.partitions == 1),
                   "l2.line_bytes",
                   "l2.line_bytes to be 128 where the L2 has partitions or is not usable in full");
-  figures.require(gpu.dram.row_bytes % gpu.dram.interleave_bytes == 0, "dram.row_bytes",
-                  "dram.row_bytes to be a multiple of dram.interleave_bytes");
-  figures.require(gpu.dram.interleave_bytes % line_bytes == 0, "dram.interleave_bytes",
-                  "dram.interleave_bytes to be a multiple of 128");
+  figures.require(std::has_single_bit(gpu.dram.interleave_bytes), "dram.interleave_bytes",
+                  "dram.interleave_bytes to be a power of two");
+  figures.require(std::has_single_bit(gpu.dram.row_bytes) && gpu.dram.row_bytes >= gpu.dram.interleave_bytes,
+                  "dram.row_bytes",
+                  "dram.row_bytes to be a power of two, no less than dram.interleave_bytes");
+  figures.require(std::has_single_bit(gpu.dram.banks), "dram.banks", "dram.banks to be a power of two");
   figures.require(gpu.dram.latency_ns >= gpu.dram.activate_ns + gpu.dram.burst_ns, "dram.latency_ns",
                   "dram.latency_ns to include dram.activate_ns and dram.burst_ns");
   if (auto done = figures.finish(); !done)

@@ -28,7 +28,7 @@ public:
     }
   }
 
-  SetOutcome access(std::uint32_t set, std::uint32_t line) {
+  [[gnu::always_inline]] SetOutcome access(std::uint32_t set, std::uint32_t line) {
     std::byte* at = memory_.at(set, set_bytes_);
     if (const unsigned found = find(at, line); found != 0) {
       const unsigned way = unsigned(std::countr_zero(found));

@@ -109,7 +109,7 @@ private:
     const std::uint64_t start = sm.schedule.transactions_left();
     while (sm.schedule.transactions_left() != 0) {
       const SmSchedule::Bulk bulk = sm.schedule.next();
-      ++bulks_;
+      bulk_starts_.push_back(std::uint32_t(requests_.size()));
       for (const Access& access : bulk.accesses)
         issue(sm, access, {bulk.transactions + access.first_transaction, access.transactions});
       if (start - sm.schedule.transactions_left() >= quota)
@@ -209,7 +209,7 @@ private:
     Request& request = requests_[asked.request];
     const auto write_back = [&](std::uint32_t line, unsigned sectors) {
       counts_.dram_written_sectors += sector_count(sectors);
-      go_to_memory(asked.request, line, sectors);
+      go_to_memory(asked.request, true, line, sectors);
     };
     L2Outcome outcome;
     switch (asked.kind) {
@@ -222,17 +222,16 @@ private:
     }
     observer_.looked_up(asked.request, asked.kind == L2Kind::load, asked.line, asked.sectors, outcome,
                         asked.partition);
-    const double latency = outcome.far != 0 ? gpu_.l2.copies.far_latency_ns : gpu_.l2.latency_ns;
     const bool timed =
         asked.kind != L2Kind::store_of_update; // whose site's own figures are those of its load
     if (outcome.fetched != 0) {
-      in_memory_.push_back({asked.request, go_to_memory(asked.request, asked.line, outcome.fetched), true});
+      wait_for_line(asked.request, go_to_memory(asked.request, false, asked.line, outcome.fetched), true);
       counts_.dram_read_sectors += sector_count(outcome.fetched);
     }
     if (outcome.updated != 0) {
-      const Dram::Service service = go_to_memory(asked.request, asked.line, outcome.updated);
+      const Dram::Service service = go_to_memory(asked.request, false, asked.line, outcome.updated);
       if (timed)
-        in_memory_.push_back({asked.request, service, false});
+        wait_for_line(asked.request, service, false);
       counts_.dram_written_sectors += sector_count(outcome.updated);
     }
     const unsigned all = sector_count(asked.sectors), hits = sector_count(outcome.hits);
@@ -245,26 +244,34 @@ private:
     of_site.hits += hits;
     of_site.all += all;
     if (outcome.fetched == 0 && outcome.updated == 0)
-      request.wait_for(Level::l2, float(latency));
+      request.wait_for(Level::l2,
+                       float(outcome.far != 0 ? gpu_.l2.copies.far_latency_ns : gpu_.l2.latency_ns));
   }
 
-  Dram::Service go_to_memory(std::uint32_t request, std::uint32_t line, unsigned sectors) {
+  Dram::Service go_to_memory(std::uint32_t request, bool displaced, std::uint32_t line, unsigned sectors) {
     const Dram::Service service = dram_.request(line, sectors);
-    observer_.went_to_memory(request, service.channel, dram_.batch());
+    observer_.went_to_memory(request, displaced, service.channel, dram_.batch());
     return service;
+  }
+
+  void wait_for_line(std::uint32_t request, const Dram::Service& service, bool reads) {
+    requests_[request].wait_for(Level::dram, service.ns);
+    in_memory_.push_back({request, service, reads});
   }
 
   /// How long the round's requests waited for each other in memory is known once all of them are.
   void wait_for_memory() {
-    for (const InMemory& one : in_memory_)
-      requests_[one.request].wait_for(Level::dram, one.service.ns);
     Load load;
     load.warps = resident_warps_;
-    load.bulks = double(bulks_);
-    load.requests = double(requests_.size());
-    for (const Request& request : requests_) {
-      load.latency_ns += double(request.latency_ns);
-      load.waiting += request.level == unsigned(Level::dram);
+    load.bulks = double(bulk_starts_.size());
+    bulk_starts_.push_back(std::uint32_t(requests_.size()));
+    for (std::size_t bulk = 0; bulk + 1 < bulk_starts_.size(); ++bulk) {
+      const auto begin = requests_.begin() + bulk_starts_[bulk],
+                 end = requests_.begin() + bulk_starts_[bulk + 1];
+      const Request& slowest = *std::max_element(
+          begin, end, [](const Request& a, const Request& b) { return a.latency_ns < b.latency_ns; });
+      load.latency_ns += double(slowest.latency_ns);
+      load.waiting += slowest.level == unsigned(Level::dram);
     }
     dram_.end_round(load);
     for (const InMemory& one : in_memory_) {
@@ -276,7 +283,7 @@ private:
       }
     }
     in_memory_.clear();
-    bulks_ = 0;
+    bulk_starts_.clear();
   }
 
   const Gpu& gpu_;
@@ -291,8 +298,8 @@ private:
   std::vector<const L2Request*> next_;
   std::vector<L2Request> merged_;
   std::vector<InMemory> in_memory_;
-  std::uint64_t bulks_ = 0;          ///< in this round
-  std::uint32_t resident_warps_ = 0; ///< at once, on all SMs
+  std::vector<std::uint32_t> bulk_starts_; ///< the round's bulks, as indices into requests_
+  std::uint32_t resident_warps_ = 0;       ///< at once, on all SMs
 };
 
 } // namespace warplens::model

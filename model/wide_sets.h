@@ -23,7 +23,7 @@ public:
       clear(memory_.at(set, set_bytes_));
   }
 
-  SetOutcome access(std::uint32_t number, std::uint32_t line) {
+  [[gnu::noinline]] SetOutcome access(std::uint32_t number, std::uint32_t line) {
     std::byte* set = memory_.at(number, set_bytes_);
     const std::uint32_t fingerprint = fingerprint_of(line);
     const int way = find(set, line, fingerprint);

@@ -1,5 +1,6 @@
 #include "runtime/cpu/launch.h"
 
+#include "runtime/cpu/registry.h"
 #include "runtime/cpu/run_grid.h"
 #include "runtime/host/recorder.h"
 
@@ -39,7 +40,7 @@ LaunchResult launch(const KernelRecord& kernel, const trace::Dim3& grid_dim, con
                     std::size_t dynamic_shared_bytes, void** arguments, const char* demangled_name) {
   const Grid grid{&kernel, grid_dim, block_dim, static_cast<std::uint32_t>(dynamic_shared_bytes), arguments};
   trace::Launch launch{.kernel = demangled_name,
-                       .symbol = kernel.symbol,
+                       .symbol = symbol_as_written(kernel.symbol),
                        .grid = grid_dim,
                        .block = block_dim,
                        .static_shared_bytes = kernel.static_shared_bytes,
