@@ -47,6 +47,7 @@ Expected<Gpu> read(const fs::path& path, TomlFigures& figures) {
   gpu.schedule.start = BlockStart(figures.choice("schedule.start", block_starts()));
 
   figures.number("registers.per_sm", gpu.registers.per_sm, 1, 1u << 24);
+  figures.number("registers.per_block", gpu.registers.per_block, 1, 1u << 24);
   figures.number("registers.max_per_thread", gpu.registers.max_per_thread, 1, 1024);
   figures.number("registers.allocation_unit", gpu.registers.allocation_unit, 1, 4096);
   figures.number("registers.sub_partitions", gpu.registers.sub_partitions, 1, 16);

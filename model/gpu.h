@@ -62,6 +62,7 @@ struct Gpu {
 
   struct Registers {
     std::uint32_t per_sm = 0;
+    std::uint32_t per_block = 0; ///< at most
     std::uint32_t max_per_thread = 0;
     std::uint32_t allocation_unit = 0; ///< registers, per warp
     std::uint32_t sub_partitions = 0;  ///< register files per SM; a warp's registers lie in one

@@ -7,13 +7,33 @@
 #include "rewriter/parse.h"
 #include "rewriter/plan.h"
 #include "rewriter/print.h"
+#include "rewriter/refused.h"
 
 #include <algorithm>
+#include <clang/Basic/SourceManager.h>
 #include <future>
 #include <iterator>
 #include <optional>
 
 namespace warplens::rewriter {
+
+namespace {
+
+/// Clang's errors, each as something that is not seen: nobody knows how many accesses it hides.
+void note_refused(const clang::SourceManager& sources, const RefusedFunctions& refused,
+                  std::vector<Unseen>& unseen) {
+  for (const analysis::ClangError& error : refused.in_device_functions()) {
+    const clang::PresumedLoc place = sources.getPresumedLoc(error.place);
+    const bool known = std::ranges::any_of(unseen, [&](const Unseen& one) {
+      return one.file == place.getFilename() && one.line == place.getLine() &&
+             one.column == place.getColumn();
+    });
+    if (!known)
+      unseen.push_back({place.getFilename(), place.getLine(), place.getColumn(), "", error.message});
+  }
+}
+
+} // namespace
 
 Expected<Instrumented> instrument(const Request& request) {
   const std::string source = request.source.string();
@@ -31,12 +51,15 @@ Expected<Instrumented> instrument(const Request& request) {
     return done && *done ? &**done : nullptr;
   };
 
+  Instrumented result;
   UserFiles files;
   std::vector<Located> parses;
   for (const std::vector<std::string>& arguments : per_architecture(request.clang_arguments)) {
     auto parsed = parse(
-        arguments, source, [&](clang::ASTContext& context, clang::Preprocessor&, const TextRecord& record) {
-          const Found found = find_memory_operations(context);
+        arguments, source,
+        [&](clang::ASTContext& context, const TextRecord& record, const RefusedFunctions& refused) {
+          const Found found = find_memory_operations(context, refused);
+          note_refused(context.getSourceManager(), refused, result.unseen);
           std::vector<MemoryOperation> operations;
           std::transform(found.operations.begin(), found.operations.end(), std::back_inserter(operations),
                          [](const FoundOperation& operation) { return operation.operation; });
@@ -50,7 +73,6 @@ Expected<Instrumented> instrument(const Request& request) {
   auto edits = plan(parses, files);
   if (!edits)
     return tl::unexpected(edits.error());
-  Instrumented result;
   if (const auto& done = compiled.get(); done && !*done)
     result.notes.push_back(
         fmt::format("accesses that the compiler removes are counted too: {}", done->error().message));
@@ -60,7 +82,7 @@ Expected<Instrumented> instrument(const Request& request) {
   result.files = std::move(*printed);
   result.sites = std::move(edits->sites);
   result.removed = std::move(edits->removed);
-  result.unseen = std::move(edits->unseen);
+  result.unseen.insert(result.unseen.end(), edits->unseen.begin(), edits->unseen.end());
   result.repeated = std::move(edits->repeated);
   return result;
 }

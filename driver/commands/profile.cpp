@@ -88,7 +88,7 @@ Expected<std::filesystem::path> build(const BuildRequest& request, Backend backe
 
 Expected<void> profile(const ProfileOptions& options, const std::vector<std::string>& program_arguments) {
   const bool quiet = options.output.quiet;
-  const auto gpus = load_gpus(options.model.gpus);
+  const auto gpus = load_gpus(options.model);
   if (!gpus)
     return tl::unexpected(gpus.error());
   auto directory = TemporaryDirectory::create();
