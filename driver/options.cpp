@@ -23,23 +23,6 @@ CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
           ""};
 }
 
-std::string check_fraction(const std::string& text) {
-  double number = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole && number >= 0 && number <= 1 ? "" : fmt::format("'{}' is not a number from 0 to 1", text);
-}
-
-/// The program would find out, but only once it runs.
-std::string check_regex(const std::string& text) {
-  try {
-    const std::regex ignored(text, std::regex::ECMAScript | std::regex::optimize);
-  } catch (const std::regex_error& error) {
-    return fmt::format("'{}' is not a regular expression: {}", text, error.what());
-  }
-  return "";
-}
-
 constexpr std::pair<Format, const char*> formats[] = {
     {Format::text, "text"},   {Format::html, "html"},   {Format::json, "json"},        {Format::csv, "csv"},
     {Format::sarif, "sarif"}, {Format::patch, "patch"}, {Format::perfetto, "perfetto"}};
@@ -117,6 +100,23 @@ private:
 };
 
 } // namespace
+
+std::string check_fraction(const std::string& text) {
+  double number = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole && number >= 0 && number <= 1 ? "" : fmt::format("'{}' is not a number from 0 to 1", text);
+}
+
+/// The program would find out, but only once it runs.
+std::string check_regex(const std::string& text) {
+  try {
+    const std::regex ignored(text, std::regex::ECMAScript | std::regex::optimize);
+  } catch (const std::regex_error& error) {
+    return fmt::format("'{}' is not a regular expression: {}", text, error.what());
+  }
+  return "";
+}
 
 void set_usage(CLI::App& command, const std::string& usage) {
   command.formatter(std::make_shared<UsageLine>(usage));
