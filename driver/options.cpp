@@ -23,6 +23,35 @@ CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
           ""};
 }
 
+/// A number from 0 to `most` that is the whole text.
+std::optional<double> number_to(double most, std::string_view text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole && number >= 0 && number <= most ? std::optional(number) : std::nullopt;
+}
+
+/// RATE[,LATENCY%]
+std::optional<model::Confidence> confidence_of(std::string_view text) {
+  model::Confidence confidence;
+  const std::size_t comma = text.find(',');
+  const auto rate = number_to(1, text.substr(0, comma));
+  if (!rate)
+    return std::nullopt;
+  confidence.rate = *rate;
+  if (comma == std::string_view::npos)
+    return confidence;
+  std::string_view latency = text.substr(comma + 1);
+  if (!latency.ends_with('%'))
+    return std::nullopt;
+  latency.remove_suffix(1);
+  const auto percent = number_to(100, latency);
+  if (!percent)
+    return std::nullopt;
+  confidence.latency = *percent / 100;
+  return confidence;
+}
+
 constexpr std::pair<Format, const char*> formats[] = {
     {Format::text, "text"},   {Format::html, "html"},   {Format::json, "json"},        {Format::csv, "csv"},
     {Format::sarif, "sarif"}, {Format::patch, "patch"}, {Format::perfetto, "perfetto"}};
@@ -102,10 +131,7 @@ private:
 } // namespace
 
 std::string check_fraction(const std::string& text) {
-  double number = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole && number >= 0 && number <= 1 ? "" : fmt::format("'{}' is not a number from 0 to 1", text);
+  return number_to(1, text) ? "" : fmt::format("'{}' is not a number from 0 to 1", text);
 }
 
 /// The program would find out, but only once it runs.
@@ -118,6 +144,10 @@ std::string check_regex(const std::string& text) {
   return "";
 }
 
+bool shows_timeline(Format format) {
+  return format == Format::html || format == Format::perfetto;
+}
+
 void set_usage(CLI::App& command, const std::string& usage) {
   command.formatter(std::make_shared<UsageLine>(usage));
 }
@@ -128,8 +158,29 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
       ->type_name("NAME[,NAME...]")
       ->capture_default_str()
       ->expected(1, 64);
-  command.add_option("--trials", options.trials, "Monte Carlo trials")
-      ->check(whole_number(1, 1000000))
+  command.add_option("--trials", options.trials, "Monte Carlo trials at most (see --confidence)")
+      ->check(whole_number(2, 1000000)) // one has no interval
+      ->type_name("N")
+      ->capture_default_str();
+  command
+      .add_option_function<std::string>(
+          "--confidence",
+          [&options](const std::string& text) {
+            const auto confidence = confidence_of(text);
+            if (!confidence)
+              throw CLI::ValidationError("--confidence",
+                                         fmt::format("'{}' is not like 0.005 or 0.005,2%", text));
+            options.confidence = *confidence;
+          },
+          "trials end before --trials once half of each 95 % interval is below RATE for hit rates and "
+          "LATENCY for "
+          "latencies (totals, and sites with 1 % of the accesses); 0: they never do")
+      ->type_name("RATE[,LATENCY%]")
+      ->default_str("0.005,2%");
+  command.add_flag("--timeline", options.timeline,
+                   "add a time-lapse of the first trial to the result; html and perfetto have it anyway");
+  command.add_option("--timeline-bins", options.timeline_bins, "into how many bins a time-lapse is cut")
+      ->check(whole_number(1, 10000))
       ->type_name("N")
       ->capture_default_str();
   command
@@ -153,7 +204,7 @@ void add_output_options(CLI::App& command, OutputOptions& options, Format initia
           "text: annotated source\nhtml: a page to open in a browser\njson: warplens-result/1\ncsv: a row "
           "per site\n"
           "sarif: findings on costly lines, for code review\npatch: the source with its figures as comments\n"
-          "perfetto: the time-lapse of --timeline, for ui.perfetto.dev")
+          "perfetto: the time-lapse, for ui.perfetto.dev")
       ->check(CLI::IsMember(format_names()))
       ->default_str(std::string(name_of(initial)))
       ->option_text("FORMAT");

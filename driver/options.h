@@ -1,6 +1,7 @@
 // The options that several subcommands share, and where each is declared on the command line.
 #pragma once
 
+#include "model/model.h"
 #include "report/columns.h"
 
 #include <CLI/CLI.hpp>
@@ -17,7 +18,10 @@ enum class Format { text, json, csv, html, sarif, patch, perfetto };
 /// What modelling and reporting take.
 struct ModelOptions {
   std::vector<std::string> gpus{"a100"};
-  std::uint32_t trials = 64;
+  std::uint32_t trials = 64; ///< at most
+  model::Confidence confidence;
+  bool timeline = false;
+  std::uint32_t timeline_bins = 256;
   std::uint64_t seed = 1;
   unsigned threads = 0;
 };
@@ -43,6 +47,9 @@ struct TraceOptions {
 /// What is wrong with an option's value, or nothing: for CLI::Validator.
 std::string check_regex(const std::string& text);
 std::string check_fraction(const std::string& text);
+
+/// Does it show the time-lapse? Then the model makes one, asked for or not.
+bool shows_timeline(Format format);
 
 /// A subcommand's help starts with this line, for CLI11 knows nothing of what follows `--run` and `--`.
 void set_usage(CLI::App& command, const std::string& usage);

@@ -15,7 +15,8 @@ const Resources& resources() {
                      share / "shim",
                      share / "gpus",
                      share / "report.html",
-                     share / "redirected_symbols.txt"};
+                     share / "redirected_symbols.txt",
+                     share / "two_forms_symbols.txt"};
   }();
   return found;
 }

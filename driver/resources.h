@@ -14,6 +14,7 @@ struct Resources {
   std::filesystem::path gpus;        ///< one TOML file per GPU
   std::filesystem::path page;        ///< the HTML report without its data; absent if built without Node
   std::filesystem::path redirected_symbols; ///< what objcopy redirects in objects for the GPU back end
+  std::filesystem::path two_forms_symbols;  ///< … where kernels have a form without probes, too
 };
 
 /// Found from the place of the running executable.

@@ -7,12 +7,10 @@ namespace warplens::driver {
 Expected<std::filesystem::path> build_for_gpu(const BuildRequest& request) {
   const auto object = request.directory / "instrumented.o";
   const auto program = request.directory / "program";
-  if (const auto compiled = run_compiler(
-          gpu_object_command(request.toolkit, request.nvcc, request.source, request.original, object));
-      !compiled)
+  const GpuSource source{request.toolkit, request.nvcc, request.original, request.directory};
+  const auto compiled = compile_gpu_object(source, request.source, compile_plain_form(source), object);
+  if (!compiled)
     return tl::unexpected(compiled.error());
-  if (const auto redirected = redirect_launches(object); !redirected)
-    return tl::unexpected(redirected.error());
 
   std::vector<std::string> link{(request.toolkit.root / "bin/nvcc").string()};
   for (const auto& word : words_without(request.nvcc, describes_result))

@@ -92,8 +92,7 @@ Expected<void> trace_model_print(const RunRequest& request, const ModelOptions& 
   if (!std::filesystem::exists(request.trace, error))
     return ending->empty() ? fail("{}: it left no trace: was it built with probes?", request.name)
                            : fail("{}; it left no trace", *ending);
-  auto result =
-      simulate(request.trace, request.gpus, model, output.quiet, request.name, request.options.kernel);
+  auto result = simulate(request.trace, request.gpus, model, output, request.name, request.options.kernel);
   if (!result)
     return ending->empty() ? tl::unexpected(result.error()) : fail("{}; {}", *ending, result.error().message);
   result->program = request.name;
