@@ -161,8 +161,10 @@ void declare_profile(CLI::App& app, const std::vector<std::string>& rest, Action
       "  --run ARGS...                   the rest of the line: the program's own arguments\n\n"
       "  warplens profile spmv.cu --gpu a100,h100-sxm --nvcc \"-O3 -Iinclude\" --run u 4096\n\n"
       "The program's output goes to stderr where the report goes to stdout, and stays on stdout with -o.");
-  command->callback(
-      [options, &rest, &chosen] { chosen = [options, &rest] { return profile(*options, rest); }; });
+  command->callback([options, &rest, &chosen] {
+    options->model.timeline |= shows_timeline(options->output.format);
+    chosen = [options, &rest] { return profile(*options, rest); };
+  });
 }
 
 } // namespace warplens::driver
