@@ -2,7 +2,7 @@
 //
 //   warplens-compile rewrite --output DIR --summary FILE SOURCE -- CLANG-ARGUMENTS...
 //   warplens-compile patch --include DIR SOURCE -- CLANG-ARGUMENTS...
-//   warplens-compile lower BITCODE OBJECT
+//   warplens-compile lower [--memcheck] [--system-folder DIR]... BITCODE OBJECT
 
 #include "lowering/lower.h"
 #include "rewriter/instrument.h"
@@ -90,6 +90,10 @@ int main(int argc, char** argv) {
   patch_command->add_option("--include", include, "folder that holds warplens/probe.h")->required();
   patch_command->add_option("source", source)->required();
   auto* lower_command = app.add_subcommand("lower", "NVPTX bitcode to an x86-64 object");
+  lower_command->add_flag("--memcheck", lower.memcheck, "check every access before it is made");
+  std::vector<std::string> system_folders;
+  lower_command->add_option("--system-folder", system_folders, "folder of headers that are not the user's")
+      ->allow_extra_args(false);
   lower_command->add_option("bitcode", bitcode)->required();
   lower_command->add_option("object", object)->required();
   std::ranges::reverse(arguments);
@@ -103,6 +107,7 @@ int main(int argc, char** argv) {
   request.output_directory = output;
   lower.bitcode = bitcode;
   lower.object = object;
+  lower.system_folders.assign(system_folders.begin(), system_folders.end());
   const auto done = rewrite_command->parsed() ? rewrite(request, summary)
                     : patch_command->parsed() ? print_patch(request, include)
                                               : lowering::lower(lower);

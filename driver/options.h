@@ -32,6 +32,8 @@ struct TraceOptions {
   std::uint32_t launches = 1;
   std::optional<std::uint64_t> blocks;
   std::string keep_trace; ///< empty: the trace is temporary
+  bool memcheck = false;
+  bool deterministic = false;
 };
 
 /// A subcommand's help starts with this line, for CLI11 knows nothing of what follows `--run` and `--`.

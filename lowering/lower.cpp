@@ -1,6 +1,7 @@
 // The whole lowering, stage by stage.
 #include "lowering/lower.h"
 
+#include "lowering/places.h"
 #include "lowering/stages.h"
 
 #include <llvm/Bitcode/BitcodeReader.h>
@@ -48,6 +49,7 @@ Expected<void> lower(const Request& request) {
   if (!machine)
     return tl::unexpected(machine.error());
 
+  set_system_folders(module, request.system_folders);
   auto kernels = find_kernels(module, **machine);
   if (auto done = lower_inline_assembly(module); !done)
     return done;
@@ -61,6 +63,12 @@ Expected<void> lower(const Request& request) {
   retarget(module, **machine);
 
   inline_calls(module, **machine);
+  if (request.memcheck)
+    check_copies(module);
+  make_values(module, **machine);
+  if (request.memcheck)
+    check_accesses(module, kernels, *variables);
+  store_places(module);
   if (auto done = lay_out_shared_memory(module, kernels); !done)
     return done;
   auto keys = assign_order_keys(module, kernels);

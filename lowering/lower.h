@@ -4,6 +4,7 @@
 #include "support/expected.h"
 
 #include <filesystem>
+#include <vector>
 
 namespace warplens::lowering {
 
@@ -14,6 +15,9 @@ struct Request {
   std::filesystem::path bitcode;
   std::filesystem::path object;
   unsigned optimisation = 2; ///< 0 to 3
+  bool memcheck = false;     ///< every access is checked before it is made
+  /// Where headers lie that are not the user's: messages name the user's line that leads into them.
+  std::vector<std::filesystem::path> system_folders;
 };
 
 /// An error names what cannot be run here (an intrinsic, inline PTX, …) with file and line.

@@ -27,9 +27,13 @@ Expected<void> build_device_half(const BuildRequest& request, const Arguments& i
                              request.source.string(), "-o", bitcode.string()});
   if (!compiled)
     return tl::unexpected(compiled.error());
-  if (const auto lowered =
-          run_compiler({resources().compile.string(), "lower", bitcode.string(), object.string()});
-      !lowered)
+  Arguments lower{resources().compile.string(), "lower"};
+  // /usr: the C and C++ libraries' headers, and Clang's own.
+  for (const auto& folder : {request.toolkit.root, resources().shim, std::filesystem::path("/usr")})
+    lower.insert(lower.end(), {"--system-folder", folder.string()});
+  if (request.memcheck)
+    lower.push_back("--memcheck");
+  if (const auto lowered = run_compiler(lower + Arguments{bitcode.string(), object.string()}); !lowered)
     return tl::unexpected(lowered.error());
   return {};
 }

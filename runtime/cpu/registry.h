@@ -27,6 +27,9 @@ Kernel* find_kernel(const void* host_function);
 /// find_kernel does.
 const VariableRecord* find_variable(const void* host_variable);
 
+/// The variable of device code that the address points into, or null.
+const VariableRecord* variable_at(const void* address);
+
 void register_host_kernel(const void* host_function, const char* symbol);
 /// `managed`: host code uses the variable itself and not only its address.
 void register_host_variable(const void* host_variable, const char* symbol, bool managed);
