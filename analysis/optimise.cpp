@@ -108,7 +108,7 @@ void describe_functions(llvm::Module& module) {
 Expected<std::unique_ptr<llvm::Module>> emit_device_module(const std::vector<std::string>& arguments,
                                                            const std::string& source,
                                                            llvm::LLVMContext& context) {
-  auto compilation = prepare_compilation(arguments, source, Half::device, {"-O2"});
+  auto compilation = prepare_compilation(arguments, source, Half::device, {"-fsyntax-only", "-O2"});
   if (!compilation)
     return tl::unexpected(compilation.error());
   clang::CompilerInstance& compiler = *compilation->compiler;
@@ -122,8 +122,8 @@ Expected<std::unique_ptr<llvm::Module>> emit_device_module(const std::vector<std
   std::unique_ptr<llvm::Module> module;
   if (compiler.ExecuteAction(action))
     module = action.takeModule();
-  if (!compilation->first_error->message().empty())
-    return fail("{}", compilation->first_error->message());
+  if (!compilation->errors->errors().empty())
+    return fail("{}", compilation->errors->first());
   if (!module)
     return fail("{}: Clang made no device code of it", source);
   if (!compiler.getLangOpts().GPURelocatableDeviceCode)

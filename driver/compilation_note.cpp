@@ -17,11 +17,9 @@ const std::string mark = "warplens-compilation/1 ";
 
 Expected<void> add_note(const CompilationNote& note, const std::filesystem::path& object,
                         const std::filesystem::path& directory) {
-  const nlohmann::json json{{"source", note.source},
-                            {"fell_back", note.fell_back},
-                            {"sites", note.sites},
-                            {"removed", note.removed},
-                            {"unseen", note.unseen}};
+  const nlohmann::json json{{"source", note.source}, {"fell_back", note.fell_back},
+                            {"sites", note.sites},   {"removed", note.removed},
+                            {"unseen", note.unseen}, {"one_form", note.one_form}};
   const auto text = directory / "note";
   if (!(std::ofstream(text) << mark << json.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)
                             << '\n'))
@@ -46,7 +44,7 @@ Expected<std::vector<CompilationNote>> read_notes(const std::filesystem::path& f
     if (json.is_object())
       notes.push_back({json.value("source", ""), json.value("fell_back", ""),
                        json.value("sites", std::uint64_t{0}), json.value("removed", std::uint64_t{0}),
-                       json.value("unseen", std::uint64_t{0})});
+                       json.value("unseen", std::uint64_t{0}), json.value("one_form", "")});
   }
   return notes;
 }

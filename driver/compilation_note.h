@@ -15,6 +15,7 @@ struct CompilationNote {
   std::string source;    ///< as the command line named it
   std::string fell_back; ///< why plain nvcc compiled it; empty: it has probes
   std::uint64_t sites = 0, removed = 0, unseen = 0;
+  std::string one_form = {}; ///< why its kernels exist with probes only; empty: they do not
 };
 
 /// `directory` is for a file that is needed meanwhile.

@@ -14,7 +14,9 @@ const Resources& resources() {
                      share / "include",
                      share / "shim",
                      share / "gpus",
-                     share / "redirected_symbols.txt"};
+                     share / "report.html",
+                     share / "redirected_symbols.txt",
+                     share / "two_forms_symbols.txt"};
   }();
   return found;
 }

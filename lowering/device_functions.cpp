@@ -219,8 +219,10 @@ Expected<void> lower_device_functions(Module& module) {
     if (name.starts_with("__warplens_"))
       continue;
     if (!name.consume_front("__nv_") || !provided_by_the_runtime().contains(callee.getName()))
-      return fail("{}: calls {}, which is defined neither in this file nor in the CPU back end",
-                  place_of(*call), demangle(callee.getName()));
+      return fail(
+          "{}: calls {}, which is defined neither in this file nor in the CPU back end (where another file "
+          "defines it, compile both with -rdc=true)",
+          place_of(*call), demangle(callee.getName()));
     call->removeFnAttr(Attribute::Convergent);
     if (!expand(*call, name))
       assume_pure(callee);

@@ -12,6 +12,13 @@
 
 namespace warplens::lowering {
 
+/// The module of one bitcode file.
+Expected<std::unique_ptr<llvm::Module>> read_bitcode(const std::filesystem::path& path,
+                                                     llvm::LLVMContext& context);
+/// One module of all the bitcode that lies in objects and archives (-rdc). Other files hold none.
+Expected<std::unique_ptr<llvm::Module>> link_bitcode(const std::vector<std::string>& files,
+                                                     llvm::LLVMContext& context);
+
 /// The machine this process runs on.
 Expected<std::unique_ptr<llvm::TargetMachine>> host_target(unsigned optimisation);
 
@@ -65,9 +72,10 @@ void append_to_logs(llvm::Module& module, const std::vector<Kernel>& kernels, co
 /// Gives every function the lane it runs for, and the values of the special registers.
 void bind_lanes(llvm::Module& module);
 
-/// A constructor that registers the kernels and variables with the runtime.
+/// A constructor that registers the kernels and variables with the runtime, under the module's name.
 void add_records(llvm::Module& module, const std::vector<Kernel>& kernels,
-                 const std::vector<DeviceVariable>& variables, const std::vector<Key>& keys);
+                 const std::vector<DeviceVariable>& variables, const std::vector<Key>& keys,
+                 const std::string& name);
 
 Expected<void> optimise(llvm::Module& module, llvm::TargetMachine& machine, unsigned level);
 Expected<void> emit_object(llvm::Module& module, llvm::TargetMachine& machine,

@@ -92,6 +92,7 @@ Expected<void> apply(NvccArguments& result, const NvccArgument& argument) {
   case Meaning::device_debug: result.device_debug = true; break;
   case Meaning::default_stream: result.per_thread_stream = value == "per-thread"; break;
   case Meaning::keep: result.keep = true; break;
+  case Meaning::verbose: result.verbose = true; break;
   case Meaning::relocatable: result.relocatable = value == "true"; break;
   case Meaning::output: result.output = value; break;
   case Meaning::output_directory: result.output_directory = value; break;
@@ -114,6 +115,7 @@ Expected<void> apply(NvccArguments& result, const NvccArgument& argument) {
   case Meaning::language:
   case Meaning::options_file:
   case Meaning::forward_unknown:
+  case Meaning::keep_directory:
   case Meaning::other: break;
   }
   return {};

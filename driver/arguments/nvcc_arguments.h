@@ -34,6 +34,7 @@ struct NvccArguments {
   bool per_thread_stream = false;
   bool relocatable = false;
   bool keep = false;
+  bool verbose = false;
 };
 
 /// The error names the argument and says what is wrong with it.

@@ -51,6 +51,8 @@ enum class Meaning {
   dependency_phony,  ///< -MP
   run,               ///< -run: link, then start the program
   keep,              ///< --keep, --save-temps
+  keep_directory,    ///< --keep-dir
+  verbose,           ///< -v
 };
 
 struct NvccArgument {

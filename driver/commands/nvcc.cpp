@@ -221,6 +221,14 @@ Expected<std::optional<int>> compile(const Request& request) {
   return Compilation(request, *nvcc, directory->path()).run();
 }
 
+std::string line_of(const CompilationNote& note) {
+  if (!note.fell_back.empty())
+    return fmt::format("{}: compiled without probes: {}\n", note.source, note.fell_back);
+  return fmt::format("{}: {} accesses probed, {} removed by the compiler, {} not seen{}\n", note.source,
+                     note.sites, note.removed, note.unseen,
+                     note.one_form.empty() ? "" : "; every launch runs with probes: " + note.one_form);
+}
+
 int print_report(const Request& request) {
   for (const auto& file : request.words) {
     const auto notes = read_notes(file);
@@ -230,10 +238,7 @@ int print_report(const Request& request) {
     }
     std::string text;
     for (const auto& note : *notes)
-      text += note.fell_back.empty()
-                  ? fmt::format("{}: {} accesses probed, {} removed by the compiler, {} not seen\n",
-                                note.source, note.sites, note.removed, note.unseen)
-                  : fmt::format("{}: compiled without probes: {}\n", note.source, note.fell_back);
+      text += line_of(note);
     if (text.empty())
       text = fmt::format("{}: nothing in it was compiled with probes\n", file);
     if (const auto printed = print_text(text, ""); !printed) {

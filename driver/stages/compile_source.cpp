@@ -7,32 +7,10 @@
 #include "support/process.h"
 
 #include <cstdio>
-#include <fstream>
 #include <future>
-#include <iterator>
 
 namespace warplens::driver {
 namespace {
-
-void repeat(const std::filesystem::path& file, std::FILE* stream) {
-  std::ifstream said(file, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(said), {}};
-  std::fwrite(text.data(), 1, text.size(), stream);
-  std::fflush(stream);
-}
-
-/// An instrumented source's object, in our own folder.
-Expected<void> compile_copy(const SourceToCompile& source, const NvccArguments& nvcc, const Toolkit& toolkit,
-                            const std::filesystem::path& copy, const std::filesystem::path& object) {
-  Command command;
-  command.arguments = gpu_object_command(toolkit, nvcc, copy, source.source, object);
-  command.without = nvcc_variables;
-  command.stdout_file = source.directory / "stdout";
-  command.stderr_file = source.directory / "stderr";
-  if (auto compiled = run_compiler(std::move(command)); !compiled)
-    return tl::unexpected(compiled.error());
-  return redirect_launches(object);
-}
 
 Expected<void> copy_object(const std::filesystem::path& from, const std::filesystem::path& to) {
   std::error_code error;
@@ -75,6 +53,8 @@ Expected<Attempted> compile_with_probes(const SourceToCompile& source, const Nvc
     attempted.note.fell_back = error.message;
     return attempted;
   };
+  const GpuSource gpu_source{toolkit, nvcc, source.source, source.directory};
+  auto plain = std::async(std::launch::async, [&] { return compile_plain_form(gpu_source); });
   const auto instrumented = instrument(source.source, clang_arguments(nvcc, toolkit), source.directory);
   if (!instrumented)
     return impossible(instrumented.error());
@@ -89,18 +69,18 @@ Expected<Attempted> compile_with_probes(const SourceToCompile& source, const Nvc
   const auto object = source.directory / "object.o";
   auto dependencies =
       std::async(std::launch::async, [&] { return write_dependencies(source, nvcc, toolkit); });
-  const auto compiled = compile_copy(source, nvcc, toolkit, instrumented->file, object);
+  const auto compiled = compile_gpu_object(gpu_source, instrumented->file, plain.get(), object);
   const auto written = dependencies.get();
   if (!compiled)
     return impossible(compiled.error());
   if (!written)
     return impossible(written.error());
+  attempted.note.one_form = compiled->one_form;
   if (auto noted = add_note(attempted.note, object, source.directory); !noted)
     return tl::unexpected(noted.error());
   if (auto copied = copy_object(object, source.object); !copied)
     return tl::unexpected(copied.error());
-  repeat(source.directory / "stdout", stdout);
-  repeat(source.directory / "stderr", stderr);
+  std::fwrite(compiled->said.data(), 1, compiled->said.size(), stderr);
   attempted.outcome = Attempt::instrumented;
   return attempted;
 }

@@ -20,15 +20,28 @@ bool concerns_dependencies(Meaning meaning);
 /// -c, -dc or -dw: the one with which a source becomes the object that the command line needs of it.
 std::string phase_of_object(const NvccArguments& nvcc);
 
-/// The real nvcc with the user's own flags. `original` is the user's file; its folder is where quoted
-/// includes are looked for. Intermediate files come to lie beside `object`, which has a folder of its own.
-std::vector<std::string> gpu_object_command(const Toolkit& toolkit, const NvccArguments& nvcc,
-                                            const std::filesystem::path& source,
-                                            const std::filesystem::path& original,
-                                            const std::filesystem::path& object);
+/// One source on its way to an object.
+struct GpuSource {
+  const Toolkit& toolkit;
+  const NvccArguments& nvcc;
+  std::filesystem::path original;  ///< the user's file; in its folder quoted includes are looked for
+  std::filesystem::path directory; ///< ours alone, for intermediate files
+};
 
-/// The object's launches and allocations go through ours from now on. Nothing in it depends on when it was
-/// made.
-Expected<void> redirect_launches(const std::filesystem::path& object);
+/// The user's own device code as PTX, in nvcc's order of architectures. Needs no probes, so that it can be
+/// made while they are planned.
+Expected<std::vector<std::filesystem::path>> compile_plain_form(const GpuSource& source);
+
+struct GpuObject {
+  std::string said;     ///< by nvcc's parts
+  std::string one_form; ///< why its kernels have no form without probes; empty: they have
+};
+
+/// The instrumented `copy` → `object`, by nvcc's own parts with the user's own flags; it holds each kernel
+/// with and without probes where `plain` could be made. Its launches and allocations go through ours. Nothing
+/// in it depends on when it was made.
+Expected<GpuObject> compile_gpu_object(const GpuSource& source, const std::filesystem::path& copy,
+                                       const Expected<std::vector<std::filesystem::path>>& plain,
+                                       const std::filesystem::path& object);
 
 } // namespace warplens::driver

@@ -8,8 +8,19 @@
 #include <algorithm>
 
 namespace warplens::driver {
+namespace {
 
-Expected<std::vector<model::Gpu>> load_gpus(const std::vector<std::string>& names) {
+/// The enumerator that the word stands for; an empty word leaves things as they are.
+template <class Choice>
+void choose(Choice& choice, const std::vector<std::string>& words, const std::string& word) {
+  if (!word.empty())
+    choice = Choice(std::find(words.begin(), words.end(), word) - words.begin());
+}
+
+} // namespace
+
+Expected<std::vector<model::Gpu>> load_gpus(const ModelOptions& options) {
+  const std::vector<std::string>& names = options.gpus;
   std::vector<model::Gpu> gpus;
   for (auto name = names.begin(); name != names.end(); ++name) {
     if (std::find(names.begin(), name, *name) != name)
@@ -17,13 +28,16 @@ Expected<std::vector<model::Gpu>> load_gpus(const std::vector<std::string>& name
     auto gpu = model::load_gpu(*name, resources().gpus);
     if (!gpu)
       return tl::unexpected(gpu.error());
+    choose(gpu->schedule.warps, model::warp_orders(), options.schedule);
+    choose(gpu->schedule.placement, model::block_placements(), options.placement);
+    choose(gpu->schedule.start, model::block_starts(), options.start);
     gpus.push_back(std::move(*gpu));
   }
   return gpus;
 }
 
 Expected<Result> simulate(const std::filesystem::path& trace, const std::vector<model::Gpu>& gpus,
-                          const ModelOptions& options, bool quiet, const std::string& name,
+                          const ModelOptions& options, const OutputOptions& output, const std::string& name,
                           const std::string& kernel) {
   const auto reader = trace::Reader::open(trace);
   if (!reader)
@@ -36,24 +50,31 @@ Expected<Result> simulate(const std::filesystem::path& trace, const std::vector<
                 reader->kernel_launches().front().kernel);
   }
 
-  Stage stage("model", quiet);
+  Stage stage("model", output.quiet);
   model::Options model_options;
   model_options.trials = options.trials;
+  model_options.confidence = options.confidence;
+  model_options.timeline_bins = options.timeline ? options.timeline_bins : 0;
   model_options.seed = options.seed;
   model_options.threads = options.threads;
   model_options.progress = [&](const std::string& launched, const std::string& gpu, std::uint32_t done,
-                               std::uint32_t total) {
-    stage.update(fmt::format("{} on {}: trial {} of {}", launched, gpu, done, total));
+                               std::uint32_t most) {
+    stage.update(fmt::format("{} on {}: trial {} of at most {}", launched, gpu, done, most));
   };
   auto result = model::evaluate(*reader, gpus, model_options);
   if (!result)
     return result;
   std::uint64_t transactions = 0;
-  for (const auto& modelled : result->kernels)
+  std::uint32_t fewest = options.trials, most = 0;
+  for (const auto& modelled : result->kernels) {
     transactions += modelled.snapshot.transactions * modelled.trials.run;
+    fewest = std::min(fewest, modelled.trials.run);
+    most = std::max(most, modelled.trials.run);
+  }
+  const std::string trials = fewest == most ? std::to_string(most) : fmt::format("{} to {}", fewest, most);
   stage.done(fmt::format("{} launch{} on {} GPU{}, {} trials each, {} transactions",
                          reader->launches().size(), reader->launches().size() == 1 ? "" : "es", gpus.size(),
-                         gpus.size() == 1 ? "" : "s", options.trials, group_digits(transactions)));
+                         gpus.size() == 1 ? "" : "s", trials, group_digits(transactions)));
   return result;
 }
 

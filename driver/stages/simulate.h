@@ -11,14 +11,15 @@
 
 namespace warplens::driver {
 
-/// The GPUs of --gpu; the error for an unknown name lists those there are.
-Expected<std::vector<model::Gpu>> load_gpus(const std::vector<std::string>& names);
+/// The GPUs of --gpu, scheduled as --schedule, --placement and --start say; the error for an unknown name
+/// lists those there are.
+Expected<std::vector<model::Gpu>> load_gpus(const ModelOptions& options);
 
 /// Models every launch in the trace on every GPU. A trace without launches is an error; `name` is what
 /// messages call the program (empty: as the trace does), `kernel` the regex that its launches had to match
 /// (empty: none).
 Expected<Result> simulate(const std::filesystem::path& trace, const std::vector<model::Gpu>& gpus,
-                          const ModelOptions& options, bool quiet, const std::string& name = "",
-                          const std::string& kernel = "");
+                          const ModelOptions& options, const OutputOptions& output,
+                          const std::string& name = "", const std::string& kernel = "");
 
 } // namespace warplens::driver

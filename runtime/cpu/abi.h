@@ -59,6 +59,7 @@ using BlockFunction = void (*)(void** arguments, BlockContext* block);
 /// __cudaRegisterFunction gives.
 struct KernelRecord {
   const char* symbol;
+  const char* module;           ///< of the object: tells apart what several files name alike for themselves
   BlockFunction untraced_block; ///< null: the kernel suspends
   LaneFunction untraced_lane;   ///< null where untraced_block is not
   LaneFunction traced_lane;
@@ -76,6 +77,7 @@ struct KernelRecord {
 /// A __device__, __constant__ or __managed__ variable, found by __cudaRegisterVar.
 struct VariableRecord {
   const char* symbol;
+  const char* module; ///< as the kernels'
   void* address;
   std::uint64_t bytes;
   bool is_constant; ///< __constant__

@@ -1,6 +1,7 @@
 #include "runtime/cpu/launch.h"
 
 #include "runtime/cpu/memcheck.h"
+#include "runtime/cpu/registry.h"
 #include "runtime/cpu/run_grid.h"
 #include "runtime/cpu/signals.h"
 #include "runtime/host/recorder.h"
@@ -49,7 +50,7 @@ LaunchResult run_all_blocks(const KernelRecord& kernel, const trace::Dim3& grid_
                             const char* demangled_name) {
   const Grid grid{&kernel, grid_dim, block_dim, static_cast<std::uint32_t>(dynamic_shared_bytes), arguments};
   trace::Launch launch{.kernel = demangled_name,
-                       .symbol = kernel.symbol,
+                       .symbol = symbol_as_written(kernel.symbol),
                        .grid = grid_dim,
                        .block = block_dim,
                        .static_shared_bytes = kernel.static_shared_bytes,

@@ -203,9 +203,13 @@ void __warplens_cpu_register_code(const void* begin, const void* end) {
   using namespace warplens::cpu;
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
+  const auto first = reinterpret_cast<std::uint64_t>(begin), last = reinterpret_cast<std::uint64_t>(end);
   const std::size_t count = code_count;
+  for (std::size_t i = 0; i < count; ++i)
+    if (code[i].begin == first) // each object of one program tells of all
+      return;
   if (count == code.size())
     return; // lanes in the rest cannot be stopped at any instruction, but between two of them
-  code[count] = {reinterpret_cast<std::uint64_t>(begin), reinterpret_cast<std::uint64_t>(end)};
+  code[count] = {first, last};
   code_count = count + 1;
 }

@@ -1,6 +1,7 @@
 #include "runtime/gpu/launch_hook.h"
 
 #include "runtime/gpu/device_channel.h"
+#include "runtime/gpu/kernel_forms.h"
 #include "runtime/gpu/quiet.h"
 #include "runtime/host/trace_file.h"
 
@@ -18,6 +19,7 @@ struct Request {
   dim3 grid, block;
   std::size_t shared_bytes;
   cudaStream_t stream;
+  bool cooperative = false;
 };
 
 struct Hook {
@@ -58,18 +60,27 @@ bool channel_is_ready(Hook& state) {
          device == state.channel.device() && state.channel.query() == cudaSuccess;
 }
 
-trace::Launch describe(const Request& request) {
+trace::Launch describe(const Request& request, const KernelForms& forms) {
   trace::Launch launch;
   launch.grid = {request.grid.x, request.grid.y, request.grid.z};
   launch.block = {request.block.x, request.block.y, request.block.z};
   launch.dynamic_shared_bytes = static_cast<std::uint32_t>(request.shared_bytes);
-  const char* name = nullptr;
-  if (cudaFuncGetName(&name, request.kernel) == cudaSuccess && name)
-    launch.symbol = name;
-  cudaFuncAttributes attributes;
-  if (cudaFuncGetAttributes(&attributes, request.kernel) == cudaSuccess)
-    launch.static_shared_bytes = static_cast<std::uint32_t>(attributes.sharedSizeBytes);
+  launch.static_shared_bytes = forms.static_shared_bytes;
+  launch.symbol = forms.symbol;
   return launch;
+}
+
+/// Its probes take registers, so that the form with probes may not fit where the user's own does.
+bool probes_fit(const Request& request, const KernelForms& forms) {
+  if (can_stand_in(forms.probed, request.kernel,
+                   {request.grid, request.block, request.shared_bytes, request.cooperative}))
+    return true;
+  static std::once_flag told;
+  std::call_once(told, [&] {
+    runtime::warn(forms.symbol +
+                  ": with probes it does not fit where it does without: a launch stays untraced");
+  });
+  return false;
 }
 
 /// Waits for the kernel while its rings are being emptied, but not beyond the end of tracing: the kernel may
@@ -85,32 +96,36 @@ void await(Hook& state, bool opened) {
     recorder.end_launch({.complete = opened && ended == cudaSuccess});
 }
 
-/// `original` is CUDA's own call; its result is the program's.
-template <class Original> cudaError_t launch(const Request& request, Original original) {
+/// `call` is CUDA's own, with the form of the kernel to launch; its result is the program's.
+template <class Call> cudaError_t launch(const Request& request, Call call) {
   Recorder& recorder = Recorder::instance();
   if (!recorder.enabled())
-    return original();
+    return call(request.kernel);
   Hook& state = hook();
   std::unique_lock lock(state.mutex, std::try_to_lock);
   ring::Channel* channel = nullptr;
+  const void* probed = nullptr;
   {
     const QuietError quiet;
-    trace::Launch description = describe(request);
-    const bool possible = lock && !is_capturing(request.stream) && channel_is_ready(state);
+    const KernelForms forms = forms_of(request.kernel);
+    probed = forms.probed;
+    trace::Launch description = describe(request, forms);
+    const bool possible = lock && recorder.wants(description) && !is_capturing(request.stream) &&
+                          channel_is_ready(state) && probes_fit(request, forms);
     if (possible)
       channel = recorder.begin_launch(description, &state.channel.placement());
     else
       recorder.count_launch(description);
   }
   if (!channel)
-    return original();
+    return call(request.kernel);
 
   bool opened = false;
   {
     const QuietError quiet;
     opened = state.channel.open(*channel, request.stream) == cudaSuccess;
   }
-  const cudaError_t result = original();
+  const cudaError_t result = call(probed);
   const QuietError quiet;
   const bool closed = state.channel.close(request.stream) == cudaSuccess;
   await(state, result == cudaSuccess && opened && closed);
@@ -120,6 +135,13 @@ template <class Original> cudaError_t launch(const Request& request, Original or
 /// 0 means the calling thread's own stream in the per-thread forms.
 cudaStream_t per_thread(cudaStream_t stream) {
   return stream ? stream : cudaStreamPerThread;
+}
+
+bool is_cooperative(const cudaLaunchConfig_t& config) {
+  for (unsigned i = 0; i < config.numAttrs; ++i)
+    if (config.attrs[i].id == cudaLaunchAttributeCooperative && config.attrs[i].val.cooperative)
+      return true;
+  return false;
 }
 
 cudaError_t note(cudaError_t result, void** pointer, std::size_t bytes, const char* label) {
@@ -135,29 +157,31 @@ using namespace warplens::gpu;
 
 cudaError_t __warplens_cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
                                         size_t shared_bytes, cudaStream_t stream) {
-  return launch({kernel, grid, block, shared_bytes, stream},
-                [&] { return cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream); });
+  return launch({kernel, grid, block, shared_bytes, stream}, [&](const void* form) {
+    return cudaLaunchKernel(form, grid, block, arguments, shared_bytes, stream);
+  });
 }
 
 cudaError_t __warplens_cudaLaunchKernel_ptsz(const void* kernel, dim3 grid, dim3 block, void** arguments,
                                              size_t shared_bytes, cudaStream_t stream) {
-  return launch({kernel, grid, block, shared_bytes, per_thread(stream)},
-                [&] { return cudaLaunchKernel_ptsz(kernel, grid, block, arguments, shared_bytes, stream); });
+  return launch({kernel, grid, block, shared_bytes, per_thread(stream)}, [&](const void* form) {
+    return cudaLaunchKernel_ptsz(form, grid, block, arguments, shared_bytes, stream);
+  });
 }
 
 cudaError_t __warplens_cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block,
                                                    void** arguments, size_t shared_bytes,
                                                    cudaStream_t stream) {
-  return launch({kernel, grid, block, shared_bytes, stream}, [&] {
-    return cudaLaunchCooperativeKernel(kernel, grid, block, arguments, shared_bytes, stream);
+  return launch({kernel, grid, block, shared_bytes, stream, true}, [&](const void* form) {
+    return cudaLaunchCooperativeKernel(form, grid, block, arguments, shared_bytes, stream);
   });
 }
 
 cudaError_t __warplens_cudaLaunchCooperativeKernel_ptsz(const void* kernel, dim3 grid, dim3 block,
                                                         void** arguments, size_t shared_bytes,
                                                         cudaStream_t stream) {
-  return launch({kernel, grid, block, shared_bytes, per_thread(stream)}, [&] {
-    return cudaLaunchCooperativeKernel_ptsz(kernel, grid, block, arguments, shared_bytes, stream);
+  return launch({kernel, grid, block, shared_bytes, per_thread(stream), true}, [&](const void* form) {
+    return cudaLaunchCooperativeKernel_ptsz(form, grid, block, arguments, shared_bytes, stream);
   });
 }
 
@@ -165,17 +189,18 @@ cudaError_t __warplens_cudaLaunchKernelExC(const cudaLaunchConfig_t* config, con
                                            void** arguments) {
   if (!config)
     return cudaLaunchKernelExC(config, kernel, arguments);
-  return launch({kernel, config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream},
-                [&] { return cudaLaunchKernelExC(config, kernel, arguments); });
+  return launch({kernel, config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream,
+                 is_cooperative(*config)},
+                [&](const void* form) { return cudaLaunchKernelExC(config, form, arguments); });
 }
 
 cudaError_t __warplens_cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t* config, const void* kernel,
                                                 void** arguments) {
   if (!config)
     return cudaLaunchKernelExC_ptsz(config, kernel, arguments);
-  return launch(
-      {kernel, config->gridDim, config->blockDim, config->dynamicSmemBytes, per_thread(config->stream)},
-      [&] { return cudaLaunchKernelExC_ptsz(config, kernel, arguments); });
+  return launch({kernel, config->gridDim, config->blockDim, config->dynamicSmemBytes,
+                 per_thread(config->stream), is_cooperative(*config)},
+                [&](const void* form) { return cudaLaunchKernelExC_ptsz(config, form, arguments); });
 }
 
 cudaError_t __warplens_cudaMalloc(void** pointer, size_t bytes) {

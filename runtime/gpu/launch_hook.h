@@ -19,6 +19,10 @@ cudaError_t __warplens_cudaLaunchKernelExC(const cudaLaunchConfig_t* config, con
 cudaError_t __warplens_cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t* config, const void* kernel,
                                                 void** arguments);
 
+void __warplens___cudaRegisterFunction(void** module, const char* host_name, char* device_name,
+                                       const char* symbol, int thread_limit, uint3* thread, uint3* block,
+                                       dim3* block_extent, dim3* grid_extent, int* warp_size);
+
 cudaError_t __warplens_cudaMalloc(void** pointer, size_t bytes);
 cudaError_t __warplens_cudaMallocManaged(void** pointer, size_t bytes, unsigned flags);
 cudaError_t __warplens_cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height);
@@ -33,4 +37,9 @@ cudaError_t cudaLaunchCooperativeKernel_ptsz(const void* kernel, dim3 grid, dim3
                                              size_t shared_bytes, cudaStream_t stream);
 cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t* config, const void* kernel, void** arguments);
 cudaError_t cudaMallocAsync_ptsz(void** pointer, size_t bytes, cudaStream_t stream);
+
+// What the code that nvcc generates calls before main() (CUDA's crt/host_runtime.h).
+void __cudaRegisterFunction(void** module, const char* host_name, char* device_name, const char* symbol,
+                            int thread_limit, uint3* thread, uint3* block, dim3* block_extent,
+                            dim3* grid_extent, int* warp_size);
 }

@@ -57,6 +57,7 @@ struct Recorder::State {
 
   bool wanted(const trace::Launch& launch) const;
   void count(const trace::Launch& launch);
+  std::string name_of(const trace::Launch& launch) const; ///< demangled once
   void open_file();
   void write_sites();
   std::shared_ptr<TracedLaunch> prepare(trace::Launch& launch, const ChannelPlacement* placement) const;
@@ -115,8 +116,16 @@ void Recorder::State::count(const trace::Launch& launch) {
   trace::KernelLaunches& kernel = launches[launch.symbol];
   if (kernel.launches++ == 0) {
     kernel.symbol = launch.symbol;
-    kernel.kernel = launch.symbol.empty() ? launch.kernel : kernel_name(launch.symbol);
+    kernel.kernel = name_of(launch);
   }
+}
+
+std::string Recorder::State::name_of(const trace::Launch& launch) const {
+  if (launch.symbol.empty())
+    return launch.kernel;
+  const auto known = launches.find(launch.symbol);
+  return known != launches.end() && !known->second.kernel.empty() ? known->second.kernel
+                                                                  : kernel_name(launch.symbol);
 }
 
 void Recorder::State::open_file() {
@@ -188,14 +197,22 @@ Expected<void> Recorder::register_sites(std::span<const SiteRecord> records) {
   return state_->sites.add(records);
 }
 
+bool Recorder::wants(const trace::Launch& launch) const {
+  if (!enabled())
+    return false;
+  const std::scoped_lock lock(state_->mutex);
+  trace::Launch named = launch;
+  named.kernel = state_->name_of(launch);
+  return state_->wanted(named);
+}
+
 ring::Channel* Recorder::begin_launch(trace::Launch& launch, const ChannelPlacement* placement) {
   if (!enabled())
     return nullptr;
   const std::scoped_lock lock(state_->mutex);
   State& state = *state_;
-  if (!launch.symbol.empty())
-    launch.kernel = kernel_name(launch.symbol);
   state.count(launch);
+  launch.kernel = state.name_of(launch);
   if (!state.wanted(launch))
     return nullptr;
   auto prepared = state.prepare(launch, placement);

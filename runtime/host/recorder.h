@@ -52,6 +52,9 @@ public:
   /// the first launch.
   void set_device(const std::string& backend, const std::string& device);
 
+  /// Would begin_launch() trace it? Cheap, for what has to be found out about such a launch only.
+  bool wants(const trace::Launch& launch) const;
+
   /// Counts the launch. Where it is to be traced, fills in id, kernel, first_block and blocks, starts the
   /// snooper and returns the channel for its blocks to write to; else null. One launch is traced at a time:
   /// others meanwhile run untraced. The caller fills in the rest of `launch`, of which `symbol` gives the

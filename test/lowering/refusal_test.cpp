@@ -66,11 +66,11 @@ TEST_CASE("files that are not device bitcode") {
   auto folder = TemporaryDirectory::create();
   REQUIRE(folder);
   const auto path = folder->path() / "no.bc", object = folder->path() / "no.o";
-  const auto missing = lowering::lower({.bitcode = path, .object = object});
+  const auto missing = lowering::lower(path, {.object = object});
   REQUIRE_FALSE(missing);
   CHECK(contains(missing.error().message, "No such file"));
   std::ofstream(path) << "not bitcode at all";
-  const auto garbage = lowering::lower({.bitcode = path, .object = object});
+  const auto garbage = lowering::lower(path, {.object = object});
   REQUIRE_FALSE(garbage);
   CHECK(contains(garbage.error().message, "not LLVM bitcode"));
 }

@@ -83,3 +83,24 @@ TEST_CASE("A launch that CUDA refuses is refused with CUDA's error") {
   const Run done = run_traced("bad-launch");
   CHECK(done.finished.output == "done\n");
 }
+
+TEST_CASE("A traced launch runs the form with probes, every other the user's own") {
+  const Run done = run_traced("two-forms");
+  CHECK(done.finished.output == "done\n");
+  REQUIRE(done.trace.launches().size() == 1);
+  CHECK(done.trace.launches()[0].kernel == "both");
+  CHECK(done.trace.launches()[0].dynamic_shared_bytes == 100000);
+  CHECK(count_lines(done.trace, 0) == 20 * 2 * 3);
+  CHECK(done.trace.kernel_launches()[0].launches == 2);
+}
+
+TEST_CASE("Where the form with probes does not fit, the user's own runs, and a later launch is traced") {
+  for (const char* what : {"two-forms-too-large", "two-forms-cooperative"}) {
+    const Run done = run_traced(what);
+    CHECK(done.finished.output == "warplens: _Z4bothv: with probes it does not fit where it does without: a "
+                                  "launch stays untraced\ndone\n");
+    REQUIRE(done.trace.launches().size() == 1);
+    CHECK(done.trace.launches()[0].block.x == 64);
+    CHECK(count_lines(done.trace, 0) == 20 * 2 * 3);
+  }
+}

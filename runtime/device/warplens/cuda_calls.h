@@ -2,8 +2,14 @@
 // arguments). redirected_symbols.txt names them, too.
 #pragma once
 
-/// Those that instrumented objects make through us.
+/// Those that instrumented objects make through us; __cudaRegisterFunction where the object's kernels have
+/// two forms (CUDA's crt/host_runtime.h declares it).
 #define WARPLENS_REDIRECTED_CALLS(CALL)                                                                      \
+  CALL(void, __cudaRegisterFunction,                                                                         \
+       (void** module, const char* host_name, char* device_name, const char* symbol, int thread_limit,       \
+        uint3* thread, uint3* block, dim3* block_extent, dim3* grid_extent, int* warp_size),                 \
+       (module, host_name, device_name, symbol, thread_limit, thread, block, block_extent, grid_extent,      \
+        warp_size))                                                                                          \
   CALL(cudaError_t, cudaLaunchKernel,                                                                        \
        (const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes,                    \
         cudaStream_t stream),                                                                                \
@@ -38,12 +44,16 @@
 
 /// Those that tracing makes for itself.
 #define WARPLENS_OWN_CALLS(CALL)                                                                             \
+  CALL(cudaError_t, cudaDeviceGetAttribute, (int* value, enum cudaDeviceAttr attribute, int device),         \
+       (value, attribute, device))                                                                           \
   CALL(cudaError_t, cudaEventCreateWithFlags, (cudaEvent_t * event, unsigned flags), (event, flags))         \
   CALL(cudaError_t, cudaEventQuery, (cudaEvent_t event), (event))                                            \
   CALL(cudaError_t, cudaEventRecord, (cudaEvent_t event, cudaStream_t stream), (event, stream))              \
   CALL(cudaError_t, cudaFuncGetAttributes, (struct cudaFuncAttributes * attributes, const void* kernel),     \
        (attributes, kernel))                                                                                 \
   CALL(cudaError_t, cudaFuncGetName, (const char** name, const void* kernel), (name, kernel))                \
+  CALL(cudaError_t, cudaFuncSetAttribute, (const void* kernel, enum cudaFuncAttribute attribute, int value), \
+       (kernel, attribute, value))                                                                           \
   CALL(cudaError_t, cudaGetDevice, (int* device), (device))                                                  \
   CALL(cudaError_t, cudaGetDeviceCount, (int* count), (count))                                               \
   CALL(cudaError_t, cudaGetDeviceProperties, (struct cudaDeviceProp * properties, int device),               \
@@ -57,6 +67,9 @@
        (symbol, from, bytes, offset, kind, stream))                                                          \
   CALL(cudaError_t, cudaMemsetAsync, (void* pointer, int value, size_t bytes, cudaStream_t stream),          \
        (pointer, value, bytes, stream))                                                                      \
+  CALL(cudaError_t, cudaOccupancyMaxActiveBlocksPerMultiprocessor,                                           \
+       (int* blocks, const void* kernel, int threads, size_t shared_bytes),                                  \
+       (blocks, kernel, threads, shared_bytes))                                                              \
   CALL(cudaError_t, cudaPeekAtLastError, (), ())                                                             \
   CALL(cudaError_t, cudaStreamIsCapturing, (cudaStream_t stream, enum cudaStreamCaptureStatus * status),     \
        (stream, status))                                                                                     \

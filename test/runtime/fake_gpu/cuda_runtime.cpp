@@ -3,6 +3,7 @@
 // thread.
 #include "test/runtime/fake_gpu/fake_gpu.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdlib>
 #include <cstring>
@@ -70,6 +71,13 @@ cudaError_t remember(cudaError_t error) {
 namespace fake_gpu {
 std::atomic<bool> capturing = false;
 std::atomic<int> launches = 0;
+std::map<const void*, int> dynamic_shared_bytes;
+std::map<const void*, const Kernel*> registered;
+
+const Kernel& kernel_of(const void* name) {
+  const auto found = registered.find(name);
+  return found == registered.end() ? *static_cast<const Kernel*>(name) : *found->second;
+}
 
 void synchronize(cudaStream_t stream) {
   std::mutex mutex;
@@ -113,13 +121,34 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status)
   return cudaSuccess;
 }
 cudaError_t cudaFuncGetName(const char** name, const void* kernel) {
-  *name = static_cast<const fake_gpu::Kernel*>(kernel)->symbol;
+  *name = fake_gpu::kernel_of(kernel).symbol;
   return cudaSuccess;
 }
-cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel) {
   *attributes = {};
   attributes->sharedSizeBytes = 48;
+  attributes->maxThreadsPerBlock = fake_gpu::kernel_of(kernel).most_threads;
+  attributes->maxDynamicSharedSizeBytes = fake_gpu::dynamic_shared_bytes[kernel];
   return cudaSuccess;
+}
+cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value) {
+  if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize)
+    fake_gpu::dynamic_shared_bytes[kernel] = value;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
+  return *value = 10, cudaSuccess;
+}
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* kernel, int threads,
+                                                          size_t) {
+  return *blocks = fake_gpu::kernel_of(kernel).most_threads / threads, cudaSuccess;
+}
+void __cudaRegisterFunction(void** module, const char* host_name, char*, const char* symbol, int, uint3*,
+                            uint3*, dim3*, dim3*, int*) {
+  const auto* const kernels = reinterpret_cast<const fake_gpu::Kernel* const*>(module);
+  for (int i = 0; kernels[i]; ++i)
+    if (std::strcmp(kernels[i]->symbol, symbol) == 0)
+      fake_gpu::registered[host_name] = kernels[i];
 }
 
 cudaError_t cudaMalloc(void** pointer, size_t bytes) {
@@ -167,11 +196,13 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
   return reinterpret_cast<Event*>(event)->done ? cudaSuccess : cudaErrorNotReady;
 }
 
-cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void**, size_t, cudaStream_t stream) {
-  if (block.x > 1024)
+cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void**, size_t shared,
+                             cudaStream_t stream) {
+  if (block.x > static_cast<unsigned>(fake_gpu::kernel_of(kernel).most_threads) ||
+      shared > static_cast<std::size_t>(std::max(48 * 1024, fake_gpu::dynamic_shared_bytes[kernel])))
     return remember(cudaErrorInvalidConfiguration);
   ++fake_gpu::launches;
-  stream_of(stream).enqueue([=] { static_cast<const fake_gpu::Kernel*>(kernel)->run(grid, block); });
+  stream_of(stream).enqueue([=] { fake_gpu::kernel_of(kernel).run(grid, block); });
   return cudaSuccess;
 }
 cudaError_t cudaLaunchKernel_ptsz(const void* kernel, dim3 grid, dim3 block, void** arguments, size_t shared,

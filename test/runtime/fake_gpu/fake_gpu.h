@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cuda_runtime_api.h>
+#include <map>
 
 namespace fake_gpu {
 
@@ -10,7 +11,13 @@ namespace fake_gpu {
 struct Kernel {
   const char* symbol;
   void (*run)(dim3 grid, dim3 block);
+  int most_threads = 1024; ///< per block, by its registers
 };
+
+/// A kernel's address is its host name, unless it was registered under another.
+const Kernel& kernel_of(const void* name);
+extern std::map<const void*, const Kernel*> registered;
+extern std::map<const void*, int> dynamic_shared_bytes; ///< as the program set them
 
 extern std::atomic<bool> capturing; ///< is every stream capturing?
 extern std::atomic<int> launches;   ///< that CUDA accepted

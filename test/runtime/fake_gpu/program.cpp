@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <string>
 #include <thread>
+#include <warplens/probed_form.h>
 #include <warplens/ring.h>
 
 using namespace warplens;
@@ -48,6 +49,19 @@ bool launch(const fake_gpu::Kernel& kernel, unsigned blocks = 20, unsigned threa
   return __warplens_cudaLaunchKernel(&kernel, blocks, threads, nullptr, 0, stream) == cudaSuccess;
 }
 
+// Two forms of one kernel: the user's own, which has no probes, and that with probes, which takes more
+// registers.
+std::atomic<int> plain_runs = 0;
+const fake_gpu::Kernel both{"_Z4bothv", [](dim3, dim3) { ++plain_runs; }};
+const fake_gpu::Kernel both_probed{"_Z4bothv" WARPLENS_PROBED_SUFFIX,
+                                   [](dim3 grid, dim3 block) { store(grid, block, 3); }, 512};
+const void* module_kernels[] = {&both, &both_probed, nullptr};
+const char host_name = 0;
+
+bool launch_both(unsigned blocks, unsigned threads, std::size_t shared = 0) {
+  return __warplens_cudaLaunchKernel(&host_name, blocks, threads, nullptr, shared, nullptr) == cudaSuccess;
+}
+
 bool run(const std::string& what) {
   cudaStream_t const other = reinterpret_cast<cudaStream_t>(0x10);
   bool right = true;
@@ -76,6 +90,17 @@ bool run(const std::string& what) {
     });
     right &= launch(waiting);
     second.join();
+  } else if (what.starts_with("two-forms")) {
+    __warplens___cudaRegisterFunction(const_cast<void**>(module_kernels), &host_name, nullptr, both.symbol,
+                                      -1, nullptr, nullptr, nullptr, nullptr, nullptr);
+    if (what == "two-forms-too-large")
+      right &= launch_both(20, 1024);
+    else if (what == "two-forms-cooperative") // 10 SMs, on each of which 8 blocks fit
+      right &= __warplens_cudaLaunchCooperativeKernel(&host_name, 81, 64, nullptr, 0, nullptr) == cudaSuccess;
+    fake_gpu::dynamic_shared_bytes[&host_name] = 100000;
+    right &= launch_both(20, 64, 100000) && launch_both(20, 64);
+    fake_gpu::synchronize(nullptr);
+    right &= plain_runs == (what == "two-forms" ? 1 : 2);
   } else if (what == "bad-launch") {
     right &= !launch(plain, 1, 2000);
     right &= cudaPeekAtLastError() == cudaErrorInvalidConfiguration;

@@ -1,0 +1,106 @@
+#include "driver/stages/nvcc_steps.h"
+
+#include "driver/stages/compiler.h"
+#include "support/process.h"
+
+#include <algorithm>
+#include <sstream>
+#include <string_view>
+
+namespace warplens::driver {
+namespace {
+
+/// `"$CICC_PATH/cicc"` → cicc.
+std::string tool_of(const std::vector<std::string>& words) {
+  return words.empty() ? "" : std::filesystem::path(words.front()).filename().string();
+}
+
+std::string value_of(const std::vector<std::string>& words, std::string_view option) {
+  const auto found = std::ranges::find(words, option);
+  return found == words.end() || found + 1 == words.end() ? "" : *(found + 1);
+}
+
+/// `NAME=VALUE`, which goes to the environment of the commands.
+bool is_setting(std::string_view line) {
+  const auto equals = line.find('=');
+  return equals != std::string_view::npos && equals > 0 &&
+         std::ranges::all_of(line.substr(0, equals), [](char letter) {
+           return std::isupper(static_cast<unsigned char>(letter)) || letter == '_';
+         });
+}
+
+Expected<void> add(NvccSteps& steps, std::string line) {
+  const auto words = split_words(line);
+  if (!words)
+    return tl::unexpected(words.error());
+  const auto tool = tool_of(*words);
+  const bool preprocesses = std::ranges::find(*words, "-E") != words->end();
+  const bool for_device = std::ranges::any_of(
+      *words, [](const std::string& word) { return word.starts_with("-D__CUDA_ARCH__="); });
+  if (tool == "cudafe++") {
+    constexpr std::string_view makes_module_id = "--gen_module_id_file ";
+    const auto at = line.find(makes_module_id);
+    steps.module_id = value_of(*words, "--module_id_file_name");
+    if (at == std::string::npos || steps.module_id.empty())
+      return fail("nvcc --dryrun names no module id");
+    steps.host.push_back(line.erase(at, makes_module_id.size()));
+  } else if (preprocesses && !for_device) {
+    steps.host.push_back(line);
+  } else if (preprocesses) {
+    steps.devices.push_back({{line}, {}, {}});
+  } else if (tool == "cicc" && !steps.devices.empty() && steps.devices.back().ptx.empty()) {
+    steps.devices.back().to_ptx.push_back(line);
+    steps.devices.back().ptx = value_of(*words, "-o");
+  } else if (tool == "ptxas" && !steps.devices.empty() && steps.rest.empty()) {
+    steps.devices.back().rest.push_back(line);
+  } else {
+    steps.rest.push_back(line);
+  }
+  return {};
+}
+
+} // namespace
+
+Expected<NvccSteps> plan_steps(const std::vector<std::string>& command) {
+  auto asking = command;
+  asking.push_back("--dryrun");
+  const auto told = run_compiler(
+      Command{.arguments = std::move(asking), .without = {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"}});
+  if (!told)
+    return tl::unexpected(told.error());
+  NvccSteps steps;
+  steps.told = *told;
+  std::istringstream lines(*told);
+  constexpr std::string_view mark = "#$ ";
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(mark)) {
+      steps.warnings += line + '\n';
+      continue;
+    }
+    line.erase(0, mark.size());
+    if (is_setting(line)) {
+      const auto equals = line.find('=');
+      steps.environment.emplace_back(line.substr(0, equals), line.substr(equals + 1));
+    } else if (auto added = add(steps, line); !added) {
+      return tl::unexpected(added.error());
+    }
+  }
+  if (steps.host.empty() || steps.devices.empty() || steps.rest.empty())
+    return fail("nvcc --dryrun tells of no compilation");
+  return steps;
+}
+
+Expected<std::string> run_steps(const NvccSteps& steps, const std::vector<std::string>& commands) {
+  std::string said;
+  for (const auto& command : commands) {
+    // nvcc writes for a shell: quoted, and with variables such as $CICC_PATH.
+    auto done = run_compiler(
+        Command{.arguments = {"/bin/sh", "-c", "exec " + command}, .environment = steps.environment});
+    if (!done)
+      return done;
+    said += *done;
+  }
+  return said;
+}
+
+} // namespace warplens::driver

@@ -1,0 +1,38 @@
+// The programs that nvcc would start to make an object, as it tells with --dryrun: run side by side where
+// they do not need each other, and with a step of ours in between.
+#pragma once
+
+#include "support/expected.h"
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace warplens::driver {
+
+/// From a source to the device code of one architecture.
+struct DeviceSteps {
+  std::vector<std::string> to_ptx; ///< shell commands, as are all below
+  std::vector<std::string> rest;
+  std::filesystem::path ptx;
+};
+
+struct NvccSteps {
+  std::vector<std::pair<std::string, std::string>> environment;
+  std::vector<std::string> host;
+  std::vector<DeviceSteps> devices;
+  std::vector<std::string> rest; ///< need all of the above
+  std::filesystem::path module_id;
+  std::string told;     ///< all of it, as nvcc -v has it
+  std::string warnings; ///< what of that is not about commands
+};
+
+/// What `command`, a command line of nvcc's that compiles one source, would do. The commands do not make the
+/// file `module_id`: it is to hold what tells this source from others of a program.
+Expected<NvccSteps> plan_steps(const std::vector<std::string>& command);
+
+/// One after the other; returns what they said. The error is the first of the one that fails.
+Expected<std::string> run_steps(const NvccSteps& steps, const std::vector<std::string>& commands);
+
+} // namespace warplens::driver
