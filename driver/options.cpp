@@ -237,6 +237,14 @@ void add_trace_options(CLI::App& command, TraceOptions& options) {
                   "collect exactly N blocks of a launch (default: what the GPUs ask for)")
       ->type_name("N")
       ->check(whole_number(1, std::uint64_t{1} << 48));
+  command.add_flag(
+      "--memcheck", options.memcheck,
+      "CPU back end: report the first access out of bounds, misaligned or to freed memory, and end "
+      "there (`run`: of a program that `profile --memcheck` built)");
+  command.add_flag(
+      "--deterministic", options.deterministic,
+      "CPU back end: blocks run one after the other, so that atomics in floating point give the same "
+      "sum in every run");
   command.add_option("--trace", options.keep_trace, "keep the trace in this file")->type_name("FILE");
 }
 

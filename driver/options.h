@@ -43,6 +43,8 @@ struct TraceOptions {
   std::uint32_t launches = 1;
   std::optional<std::uint64_t> blocks;
   std::string keep_trace; ///< empty: the trace is temporary
+  bool memcheck = false;
+  bool deterministic = false;
 };
 
 /// What is wrong with an option's value, or nothing: for CLI::Validator.
