@@ -9,6 +9,9 @@
 namespace warplens::analysis {
 namespace {
 
+/// PTX ISA, "mbarrier.inval"
+constexpr std::string_view barrier_end = "mbarrier.inval.";
+
 struct Word {
   std::size_t begin, end;
   std::string_view text;
@@ -42,11 +45,12 @@ bool close_launch(std::string& text, const Word& two, const Word& one) {
   return true;
 }
 
-/// Behind the parenthesis that closes the one at words[open]; 0: there is none.
-std::size_t behind_parentheses(const std::vector<Word>& words, std::size_t open) {
+/// Behind what closes the bracket at words[open]; 0: nothing does.
+std::size_t behind_brackets(const std::vector<Word>& words, std::size_t open) {
+  const std::string_view opening = words[open].text, closing = opening == "(" ? ")" : "}";
   int depth = 0;
   for (std::size_t i = open; i < words.size(); ++i) {
-    depth += (words[i].text == "(") - (words[i].text == ")");
+    depth += (words[i].text == opening) - (words[i].text == closing);
     if (depth == 0)
       return words[i].end;
   }
@@ -67,7 +71,7 @@ bool align_first(std::string& text, const std::vector<Word>& words, std::size_t 
   bool shared = false;
   while (first > 0 && is_specifier(words[first - 1].text))
     shared |= words[--first].text == "__shared__";
-  const std::size_t end = behind_parentheses(words, at + 1);
+  const std::size_t end = behind_brackets(words, at + 1);
   if (!shared || end == 0)
     return false;
   const auto place = [&](std::size_t offset) { return text.begin() + static_cast<std::ptrdiff_t>(offset); };
@@ -75,9 +79,24 @@ bool align_first(std::string& text, const std::vector<Word>& words, std::size_t 
   return true;
 }
 
+/// `~barrier() { … }` in the header that says what a barrier is in PTX.
+bool empty_destructor(std::string& text, const std::vector<Word>& words, std::size_t at) {
+  static constexpr std::string_view head[] = {"~", "barrier", "(", ")", "{"};
+  for (std::size_t i = 0; i < std::size(head); ++i)
+    if (at + i >= words.size() || words[at + i].text != head[i])
+      return false;
+  const std::size_t begin = words[at + 4].end, behind = behind_brackets(words, at + 4);
+  if (behind == 0 || text.substr(begin, behind - begin).find(barrier_end) == std::string::npos)
+    return false;
+  for (std::size_t i = begin; i + 1 < behind; ++i)
+    if (text[i] != '\n')
+      text[i] = ' ';
+  return true;
+}
+
 bool may_change(std::string_view text) {
   const auto has = [&](std::string_view part) { return text.find(part) != std::string_view::npos; };
-  return has("<< ") || has("<<\t") || (has("alignas") && has("__shared__"));
+  return has("<< ") || has(barrier_end) || has("<<\t") || (has("alignas") && has("__shared__"));
 }
 
 class BridgedFile : public llvm::vfs::File {
@@ -125,7 +144,7 @@ std::optional<std::string> respell(std::string_view original) {
   std::string text = before;
   bool changed = false;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    changed |= align_first(text, words, i);
+    changed |= align_first(text, words, i) || empty_destructor(text, words, i);
     changed |= i > 0 && close_launch(text, words[i - 1], words[i]);
   }
   if (!changed)

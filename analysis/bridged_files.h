@@ -14,6 +14,9 @@ namespace warplens::analysis {
 ///
 ///     k<< <grid, block>> >(…)               k<<< grid, block>>> (…)
 ///     extern __shared__ alignas(16) T s[];  alignas(16)extern __shared__  T s[];
+///
+/// The destructor of cuda::barrier loses its body: nvcc runs it for no __shared__ object, and Clang takes no
+/// such object whose destructor does something.
 std::optional<std::string> respell(std::string_view text);
 
 /// The real files, respelt.

@@ -122,8 +122,8 @@ Expected<std::unique_ptr<llvm::Module>> emit_device_module(const std::vector<std
   std::unique_ptr<llvm::Module> module;
   if (compiler.ExecuteAction(action))
     module = action.takeModule();
-  if (!compilation->first_error->message().empty())
-    return fail("{}", compilation->first_error->message());
+  if (!compilation->errors->errors().empty())
+    return fail("{}", compilation->errors->first());
   if (!module)
     return fail("{}: Clang made no device code of it", source);
   if (!compiler.getLangOpts().GPURelocatableDeviceCode)

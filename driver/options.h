@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/model.h"
+#include "report/columns.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
@@ -12,12 +13,13 @@
 namespace warplens::driver {
 
 enum class Backend { automatic, gpu, cpu };
-enum class Format { text, json, csv };
+enum class Format { text, json, csv, html, sarif, patch, perfetto };
 
 /// What modelling and reporting take.
 struct ModelOptions {
   std::vector<std::string> gpus{"a100"};
-  std::uint32_t trials = 64; ///< at most
+  std::string schedule, placement, start; ///< empty: as the GPU's file says
+  std::uint32_t trials = 64;              ///< at most
   model::Confidence confidence;
   bool timeline = false;
   std::uint32_t timeline_bins = 256;
@@ -29,6 +31,10 @@ struct OutputOptions {
   Format format = Format::text;
   std::string file; ///< empty: stdout
   bool quiet = false;
+  std::vector<const report::Column*> columns; ///< text and patch; empty: the usual ones
+  const report::Column* sort = nullptr;       ///< text: sites by this figure; null: as in the source
+  std::optional<unsigned> width;              ///< text; empty: the terminal's
+  double threshold = 0.05;                    ///< sarif: the least share of the latency
 };
 
 /// What a run of an instrumented program takes.
@@ -37,7 +43,16 @@ struct TraceOptions {
   std::uint32_t launches = 1;
   std::optional<std::uint64_t> blocks;
   std::string keep_trace; ///< empty: the trace is temporary
+  bool memcheck = false;
+  bool deterministic = false;
 };
+
+/// What is wrong with an option's value, or nothing: for CLI::Validator.
+std::string check_regex(const std::string& text);
+std::string check_fraction(const std::string& text);
+
+/// Does it show the time-lapse? Then the model makes one, asked for or not.
+bool shows_timeline(Format format);
 
 /// A subcommand's help starts with this line, for CLI11 knows nothing of what follows `--run` and `--`.
 void set_usage(CLI::App& command, const std::string& usage);

@@ -238,7 +238,9 @@ std::string print_annotated_source(const std::vector<CostlyLine>& lines,
   for (Lines first = lines.begin(); first != lines.end();) {
     const Lines last =
         std::find_if(first, lines.end(), [&](const CostlyLine& line) { return line.file != first->file; });
-    const auto source = read_lines(first->file, options.source_root);
+    std::optional<std::vector<std::string>> source;
+    if (const auto read = read_source(first->file, options.source_root))
+      source = lines_in(*read);
     const std::size_t width = line_width(options);
     const std::string missing = source ? "" : " (not found: expressions only)";
     text += style.bold(cut(printable(first->file), width - missing.size())) + missing + "\n";

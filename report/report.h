@@ -29,4 +29,40 @@ std::string print_json(const Result& result);
 /// One row per site, RFC 4180. What was not observed is an empty field.
 std::string print_csv(const Result& result);
 
+struct SarifOptions {
+  double threshold = 0.05; ///< lines below this share of their kernel's latency are left out
+  std::string version;     ///< of Warplens
+  std::filesystem::path source_root;
+};
+
+/// SARIF 2.1.0: a result for each finding on a line above the threshold.
+std::string print_sarif(const Result& result, const SarifOptions& options);
+
+struct PatchOptions {
+  std::vector<const Column*> columns; ///< figures to say; empty: default_columns()
+};
+
+/// A unified diff that adds each line's figures as a comment behind it, which `patch -p0` and `git apply -p0`
+/// take in the current folder. What the compiler sees stays the same, so lines with no room for a comment go
+/// without; the diff's head names them. An error if none of the sources can be patched.
+Expected<std::string> print_annotations(const Result& result, const PatchOptions& options);
+
+/// The time-lapse as Chrome trace events (JSON), which Perfetto opens; 1 µs stands for one request. An error
+/// if the result has no time-lapse.
+Expected<std::string> print_perfetto(const Result& result);
+
+struct LabelledResult {
+  std::string label; ///< what the page calls it
+  const Result* result;
+};
+
+struct PageOptions {
+  std::string page;    ///< the HTML, with a line `<!-- warplens-data -->`
+  std::string version; ///< of Warplens
+  std::filesystem::path source_root;
+};
+
+/// The page with the results (one, or two to compare), what is said of their lines, and their sources in it.
+Expected<std::string> print_page(const std::vector<LabelledResult>& results, const PageOptions& options);
+
 } // namespace warplens::report

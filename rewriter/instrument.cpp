@@ -7,13 +7,47 @@
 #include "rewriter/parse.h"
 #include "rewriter/plan.h"
 #include "rewriter/print.h"
+#include "rewriter/refused.h"
 
 #include <algorithm>
+#include <array>
+#include <clang/Basic/SourceManager.h>
+#include <fstream>
 #include <future>
 #include <iterator>
 #include <optional>
 
 namespace warplens::rewriter {
+
+namespace {
+
+/// Clang's errors, each as something that is not seen: nobody knows how many accesses it hides.
+void note_refused(const clang::SourceManager& sources, const RefusedFunctions& refused,
+                  std::vector<Unseen>& unseen) {
+  for (const analysis::ClangError& error : refused.in_device_functions()) {
+    const clang::PresumedLoc place = sources.getPresumedLoc(error.place);
+    const bool known = std::ranges::any_of(unseen, [&](const Unseen& one) {
+      return one.file == place.getFilename() && one.line == place.getLine() &&
+             one.column == place.getColumn();
+    });
+    if (!known)
+      unseen.push_back({place.getFilename(), place.getLine(), place.getColumn(), "", error.message});
+  }
+}
+
+/// Is there code for one architecture and not for others? (CUDA C++ Programming Guide, "__CUDA_ARCH__")
+bool depends_on_architecture(const UserFiles& files, const std::filesystem::path& source) {
+  const auto mentions = [](const std::filesystem::path& path) {
+    std::ifstream stream(path, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(stream), {}};
+    return std::ranges::any_of(std::array{"__CUDA_ARCH", "NV_IF_", "NV_DISPATCH_TARGET"},
+                               [&](const char* word) { return text.find(word) != std::string::npos; });
+  };
+  return mentions(source) ||
+         std::ranges::any_of(files, [&](const auto& file) { return mentions(file.first); });
+}
+
+} // namespace
 
 Expected<Instrumented> instrument(const Request& request) {
   const std::string source = request.source.string();
@@ -31,12 +65,17 @@ Expected<Instrumented> instrument(const Request& request) {
     return done && *done ? &**done : nullptr;
   };
 
+  Instrumented result;
   UserFiles files;
   std::vector<Located> parses;
   for (const std::vector<std::string>& arguments : per_architecture(request.clang_arguments)) {
+    if (!parses.empty() && !depends_on_architecture(files, request.source))
+      break;
     auto parsed = parse(
-        arguments, source, [&](clang::ASTContext& context, clang::Preprocessor&, const TextRecord& record) {
-          const Found found = find_memory_operations(context);
+        arguments, source,
+        [&](clang::ASTContext& context, const TextRecord& record, const RefusedFunctions& refused) {
+          const Found found = find_memory_operations(context, refused);
+          note_refused(context.getSourceManager(), refused, result.unseen);
           std::vector<MemoryOperation> operations;
           std::transform(found.operations.begin(), found.operations.end(), std::back_inserter(operations),
                          [](const FoundOperation& operation) { return operation.operation; });
@@ -50,7 +89,8 @@ Expected<Instrumented> instrument(const Request& request) {
   auto edits = plan(parses, files);
   if (!edits)
     return tl::unexpected(edits.error());
-  Instrumented result;
+  if (!result.unseen.empty() && edits->sites.empty())
+    return fail("{}", result.unseen.front().reason); // all there is to see is in functions that Clang refuses
   if (const auto& done = compiled.get(); done && !*done)
     result.notes.push_back(
         fmt::format("accesses that the compiler removes are counted too: {}", done->error().message));
@@ -60,7 +100,7 @@ Expected<Instrumented> instrument(const Request& request) {
   result.files = std::move(*printed);
   result.sites = std::move(edits->sites);
   result.removed = std::move(edits->removed);
-  result.unseen = std::move(edits->unseen);
+  result.unseen.insert(result.unseen.end(), edits->unseen.begin(), edits->unseen.end());
   result.repeated = std::move(edits->repeated);
   return result;
 }

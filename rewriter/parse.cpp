@@ -1,6 +1,7 @@
 #include "rewriter/parse.h"
 
 #include "analysis/clang_invocation.h"
+#include "rewriter/refused.h"
 #include "rewriter/text_record.h"
 
 #include <algorithm>
@@ -36,30 +37,40 @@ namespace {
 
 class TreeConsumer : public clang::ASTConsumer {
 public:
-  TreeConsumer(clang::Preprocessor& preprocessor, const UseTree& use)
-      : preprocessor_(preprocessor), record_(preprocessor), use_(use) {}
+  TreeConsumer(clang::Preprocessor& preprocessor, const analysis::ErrorList& errors, const UseTree& use,
+               std::string& refusal)
+      : record_(preprocessor), errors_(errors), use_(use), refusal_(refusal) {}
 
   void HandleTranslationUnit(clang::ASTContext& context) override {
-    if (!preprocessor_.getDiagnostics().hasErrorOccurred())
-      use_(context, preprocessor_, record_);
+    const RefusedFunctions refused(context, errors_.errors());
+    if (errors_.incomplete())
+      refusal_ = errors_.first();
+    else if (refused.elsewhere())
+      refusal_ = refused.elsewhere()->message;
+    else
+      use_(context, record_, refused);
   }
 
 private:
-  clang::Preprocessor& preprocessor_;
   TextRecord record_;
+  const analysis::ErrorList& errors_;
   const UseTree& use_;
+  std::string& refusal_;
 };
 
 class ParseAction : public clang::ASTFrontendAction {
 public:
-  explicit ParseAction(const UseTree& use) : use_(use) {}
+  ParseAction(const analysis::ErrorList& errors, const UseTree& use, std::string& refusal)
+      : errors_(errors), use_(use), refusal_(refusal) {}
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
                                                         llvm::StringRef) override {
-    return std::make_unique<TreeConsumer>(compiler.getPreprocessor(), use_);
+    return std::make_unique<TreeConsumer>(compiler.getPreprocessor(), errors_, use_, refusal_);
   }
 
 private:
+  const analysis::ErrorList& errors_;
   const UseTree& use_;
+  std::string& refusal_;
 };
 
 /// A header that -include takes from a folder of system headers is a system header: find it there instead of
@@ -76,17 +87,18 @@ void find_forced_headers_in_their_folders(clang::CompilerInstance& compiler) {
 
 Expected<void> parse(const std::vector<std::string>& arguments, const std::string& source,
                      const UseTree& use) {
-  auto compilation = analysis::prepare_compilation(arguments, source, analysis::Half::device,
-                                                   {"-fsyntax-only", "-w", "-fno-caret-diagnostics"});
+  auto compilation =
+      analysis::prepare_compilation(arguments, source, analysis::Half::device,
+                                    {"-fsyntax-only", "-w", "-fno-caret-diagnostics", "-ferror-limit=0"});
   if (!compilation)
     return tl::unexpected(compilation.error());
   find_forced_headers_in_their_folders(*compilation->compiler);
-  ParseAction action(use);
-  const bool done = compilation->compiler->ExecuteAction(action);
-  if (!compilation->first_error->message().empty())
-    return fail("{}", compilation->first_error->message());
-  if (!done)
-    return fail("{}: Clang could not parse it", source);
+  std::string refusal = fmt::format("{}: Clang could not parse it", source); // until it has
+  const UseTree use_and_note = [&](auto&... what) { refusal.clear(), use(what...); };
+  ParseAction action(*compilation->errors, use_and_note, refusal);
+  compilation->compiler->ExecuteAction(action);
+  if (!refusal.empty())
+    return fail("{}", refusal);
   return {};
 }
 

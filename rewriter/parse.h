@@ -9,11 +9,11 @@
 
 namespace clang {
 class ASTContext;
-class Preprocessor;
 } // namespace clang
 
 namespace warplens::rewriter {
 
+class RefusedFunctions;
 class TextRecord;
 
 /// The command lines, one for each --cuda-gpu-arch that `arguments` name, or just `arguments` where they name
@@ -21,9 +21,10 @@ class TextRecord;
 /// `#if __CUDA_ARCH__` differs between architectures.
 std::vector<std::vector<std::string>> per_architecture(const std::vector<std::string>& arguments);
 
-using UseTree = std::function<void(clang::ASTContext&, clang::Preprocessor&, const TextRecord&)>;
+using UseTree = std::function<void(clang::ASTContext&, const TextRecord&, const RefusedFunctions&)>;
 
-/// Calls `use` with the finished AST. The error is Clang's first, as file:line:column: reason.
+/// Calls `use` with the finished AST. Errors of Clang's within functions cost these functions their probes;
+/// else the error is the first elsewhere, as file:line:column: reason.
 Expected<void> parse(const std::vector<std::string>& arguments, const std::string& source,
                      const UseTree& use);
 

@@ -17,13 +17,15 @@ struct Options {
 };
 
 Expected<void> model_and_print(const Options& options) {
-  const auto gpus = load_gpus(options.model.gpus);
+  if (const auto there = check_format(options.output.format); !there)
+    return there;
+  const auto gpus = load_gpus(options.model);
   if (!gpus)
     return tl::unexpected(gpus.error());
   const auto result = simulate(options.trace, *gpus, options.model, options.output);
   if (!result)
     return tl::unexpected(result.error());
-  if (const auto printed = print(*result, options.output); !printed)
+  if (const auto printed = print(*result, options.trace, options.output); !printed)
     return printed;
   if (result->trace_truncated)
     return fail("{}: the trace was cut short; the result covers what was collected", options.trace);
@@ -40,7 +42,10 @@ void declare_model(CLI::App& app, Action& chosen) {
       ->type_name("TRACE");
   add_model_options(*command, options->model);
   add_output_options(*command, options->output, Format::json);
-  command->callback([options, &chosen] { chosen = [options] { return model_and_print(*options); }; });
+  command->callback([options, &chosen] {
+    options->model.timeline |= shows_timeline(options->output.format);
+    chosen = [options] { return model_and_print(*options); };
+  });
 }
 
 } // namespace warplens::driver

@@ -60,6 +60,11 @@ Expected<std::string> run_program(const RunRequest& request, bool quiet) {
   if (!request.gpus.empty())
     command.environment.emplace_back("WARPLENS_DEVICE", device_properties(request.gpus.front()));
 
+  if (request.options.memcheck)
+    command.environment.emplace_back("WARPLENS_MEMCHECK", "1");
+  if (request.options.deterministic)
+    command.environment.emplace_back("WARPLENS_CPU_THREADS", "1");
+
   const auto finished = run(command);
   if (!finished)
     return tl::unexpected(finished.error());
@@ -81,6 +86,8 @@ Expected<void> trace_model_print(const RunRequest& request, const ModelOptions& 
   for (const std::filesystem::path& file : {request.trace, std::filesystem::path(output.file)})
     if (const auto writable = check_writable(file); !writable)
       return writable; // said before the program runs, not after
+  if (const auto there = check_format(output.format); !there)
+    return there;
   std::error_code error;
   if (std::filesystem::is_regular_file(request.trace, error)) // an earlier run's must not pass for this one's
     std::filesystem::remove(request.trace, error);
@@ -94,7 +101,7 @@ Expected<void> trace_model_print(const RunRequest& request, const ModelOptions& 
   if (!result)
     return ending->empty() ? tl::unexpected(result.error()) : fail("{}; {}", *ending, result.error().message);
   result->program = request.name;
-  if (const auto printed = print(*result, output); !printed)
+  if (const auto printed = print(*result, result->program, output); !printed)
     return printed;
   if (!ending->empty())
     return fail("{}; the report covers what was collected until then", *ending);

@@ -24,3 +24,14 @@ TEST_CASE("alignas comes in front of __shared__ and what else specifies the vari
 TEST_CASE("text in strings and comments stays") {
   CHECK_FALSE(respell("puts(\"k<< <g>> >\"); // k<< <g>> > __shared__ alignas(4) int s;"));
 }
+
+TEST_CASE("the destructor of cuda::barrier does nothing") {
+  const std::string head = "struct barrier { ~barrier()\n  {",
+                    body = "\n asm(\"mbarrier.inval.shared.b64\");\n";
+  const auto respelt = respell(head + body + "} int x; };");
+  REQUIRE(respelt);
+  CHECK(respelt->size() == (head + body + "} int x; };").size());
+  CHECK(respelt->starts_with(head + "\n     "));
+  CHECK(respelt->ends_with("  \n} int x; };"));
+  CHECK_FALSE(respell("struct barrier { ~barrier() { f(); } }; // mbarrier.inval."));
+}

@@ -187,8 +187,8 @@ Parsed::Parsed(const std::string& source, std::vector<std::string> arguments, bo
   compiler.createSourceManager(compiler.getFileManager());
   REQUIRE(frontend_->action.BeginSourceFile(compiler, compiler.getFrontendOpts().Inputs.front()));
   llvm::consumeError(frontend_->action.Execute());
-  if (!frontend_->compilation.first_error->message().empty())
-    FAIL(frontend_->compilation.first_error->message());
+  if (!frontend_->compilation.errors->errors().empty())
+    FAIL(frontend_->compilation.errors->first());
   Finder finder(compiler.getSourceManager());
   finder.TraverseDecl(compiler.getASTContext().getTranslationUnitDecl());
   operations_ = std::move(finder.operations);
