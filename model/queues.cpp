@@ -28,10 +28,10 @@ void Queues::close_round(double share_under_way) {
 }
 
 double Queues::busy_ns() const {
-  double busiest = 0;
+  double sum = 0;
   for (const Used& one : used_)
-    busiest = std::max(busiest, one.service);
-  return busiest;
+    sum += one.service;
+  return sum / double(servers_.size());
 }
 
 double Queues::mean_wait_ns(double ns) const {

@@ -26,7 +26,7 @@ public:
   /// The round's requests have all come: what follows is about them. No more than this share of them is under
   /// way at once.
   void close_round(double share_under_way);
-  /// How long the busiest server works for them.
+  /// How long the servers work for them, on average.
   double busy_ns() const;
   /// The mean over the round's requests of the time they wait if they arrive within `ns`, which is more than
   /// busy_ns().
@@ -50,7 +50,9 @@ private:
   struct Used {
     std::uint32_t server;
     double requests, service, weight, longest;
-    double wait_ns(double round) const { return std::min(weight / (round - service), longest); }
+    double wait_ns(double round) const {
+      return round > service ? std::min(weight / (round - service), longest) : longest;
+    }
   };
   std::vector<Server> servers_;
   std::vector<Used> used_; ///< servers that had a request in this round
