@@ -47,20 +47,26 @@ def main():
             base = base or modelled
             for kernel, reference in zip(modelled, base):
                 first, totals = kernel is reference, kernel["totals"]
-                cells = []
+                cells, moved = [], first
                 for rate in RATES:
                     if rate not in totals:
                         cells.append("–")
                         continue
                     mean = 100 * totals[rate]["mean"]
-                    cells.append(f"{mean:.1f} %" if first else f"{mean - 100 * reference['totals'][rate]['mean']:+.1f}")
+                    difference = mean - 100 * reference["totals"][rate]["mean"]
+                    moved |= abs(difference) >= 0.1
+                    cells.append(f"{mean:.1f} %" if first else f"{difference:+.1f}")
                 if "dram_latency_ns" in totals:
                     mean = totals["dram_latency_ns"]["mean"]
-                    cells.append(f"{mean:.0f} ns" if first
-                                 else f"{100 * (mean / reference['totals']['dram_latency_ns']['mean'] - 1):+.1f} %")
+                    percent = 100 * (mean / reference["totals"]["dram_latency_ns"]["mean"] - 1)
+                    moved |= abs(percent) >= 1
+                    cells.append(f"{mean:.0f} ns" if first else f"{percent:+.0f} %")
                 else:
                     cells.append("–")
-                cells.append("" if first else f"{100 * largest_of_a_line(kernel, reference):.1f}")
+                line = 100 * largest_of_a_line(kernel, reference)
+                cells.append("" if first else f"{line:.1f}")
+                if not moved and line < 0.1:
+                    continue
                 print(f"| {kernel['name'].split('(')[0]} | {gpu} | {name} | {' | '.join(cells)} |")
 
 

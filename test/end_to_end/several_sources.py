@@ -1,7 +1,9 @@
 """Programs of several sources on the CPU back end, with and without -rdc, and libraries that it has not."""
 
 import json
+import os
 import pathlib
+import subprocess
 import tempfile
 import unittest
 
@@ -45,6 +47,20 @@ class SeveralSources(unittest.TestCase):
         done, _ = profile("blas.cu", nvcc="-lcublas", options=["--no-probes"])
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, r"undefined reference to `cublasCreate_v2'")
+
+    def test_a_whole_cmake_project(self):
+        environment = {**os.environ, "WARPLENS_BACKEND": "cpu"}
+        with tempfile.TemporaryDirectory() as folder:
+            def run(*command):
+                done = subprocess.run(list(map(str, command)), env=environment, capture_output=True, text=True, timeout=300)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                return done.stdout
+
+            run("cmake", "-S", SEVERAL, "-B", folder, f"-DCMAKE_CUDA_COMPILER={warplens_tool.tool.parent / 'warplens-nvcc'}")
+            run("cmake", "--build", folder)
+            self.assertEqual(run(f"{folder}/plain"), "410 7\n")
+            self.assertEqual(run(f"{folder}/archived"), "1010 8\n")
+            self.assertIn("main.cu: 2 accesses probed", run(warplens_tool.tool, "nvcc", "--report", f"{folder}/plain"))
 
 
 if __name__ == "__main__":
