@@ -1,7 +1,7 @@
 // The page's head: what was profiled, which kernels and GPUs are shown, the views, dark or light.
 import type { ComponentChildren } from "preact";
 import type { ViewProps } from "./app";
-import { unique } from "./profile";
+import { baseName, hotLines, unique } from "./profile";
 import { useSignal } from "./signal";
 import { theme, toggleTheme } from "./theme";
 
@@ -37,15 +37,21 @@ export function Header({ data, profiles, shown, change, children }: ViewProps & 
   const show = (names: string[], onGpus: string[]) => {
     const fitting = profiles.filter((profile) => names.includes(profile.kernel.name) && onGpus.includes(profile.kernel.gpu));
     const some = fitting.length ? fitting : profiles.filter((profile) => names.includes(profile.kernel.name));
-    if (some.length) change({ shown: some.map((profile) => profile.key) });
+    if (some.length === 0) return;
+    // What is shown anew is shown where it is hottest.
+    const anew = some.find((profile) => !shownKernels.includes(profile.kernel.name));
+    const hottest = anew && hotLines(anew)[0];
+    change({ shown: some.map((profile) => profile.key), ...(hottest ? { file: hottest.file, line: hottest.line } : {}) });
   };
   const [first, second] = data.results;
+  const tellApart = second && baseName(first.label) === baseName(second.label);
+  const nameOf = (label: string) => (tellApart ? label : baseName(label));
   return (
     <header>
       <div class="bar">
         <h1>Warplens</h1>
-        <span class="program" title={first.result.program}>
-          {second ? <><span class="was">{first.label}</span> → <b>{second.label}</b></> : <b>{first.label}</b>}
+        <span class="program" title={data.results.map((entry) => entry.label).join(" → ")}>
+          {second ? <><span class="was">{nameOf(first.label)}</span> → <b>{nameOf(second.label)}</b></> : <b>{nameOf(first.label)}</b>}
         </span>
         {children}
         <button class="plain" onClick={toggleTheme} aria-label={`Switch to ${now === "dark" ? "light" : "dark"} colours`}>

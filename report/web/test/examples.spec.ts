@@ -34,7 +34,8 @@ test("the transpose: its costly line is in the source, with its verdict and reco
   const kernels = page.getByRole("group", { name: /Kernel/ });
   expect(await kernels.locator(".chip:not(.all)").count()).toBeGreaterThan(1);
   await kernels.locator(".chip").nth(1).click();
-  await expect(page.locator(".hot li").first()).toBeVisible();
+  const [line] = (await page.locator(".hot .place").first().innerText()).match(/\d+$/)!;
+  await expect(page.locator(".row.active .number")).toHaveText(line);
   await screenshot(page, "transpose-source");
 });
 

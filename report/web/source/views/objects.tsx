@@ -58,7 +58,7 @@ function ObjectTable({ profile, show }: { profile: Profile; show(site: Site): vo
                   <td class="num">{together("l1", sites).mean}</td>
                   <td class="num">{together("l2", sites).mean}</td>
                   <td>{object.reuse_distance ? <ReuseHistogram name={object.name} reuse={object.reuse_distance} /> : <span class="note">not in this result</span>}</td>
-                  <td class="sites">{sites.map((site) => <button key={site.id} class="link" onClick={() => show(site)}>{site.line}:&nbsp;{site.expression.replace(/\s+/g, " ")}</button>)}</td>
+                  <td class="sites"><Accesses sites={sites} show={show} /></td>
                 </tr>
               );
             })}
@@ -66,6 +66,19 @@ function ObjectTable({ profile, show }: { profile: Profile; show(site: Site): vo
         </table>
       </div>
       {nameless > 0 && <p class="note">{grouped(nameless)} accesses go through pointers whose array is not known; they are not in this table.</p>}
+    </>
+  );
+}
+
+const accessesListed = 4;
+
+function Accesses({ sites, show }: { sites: Site[]; show(site: Site): void }) {
+  const link = (site: Site) => <button key={site.id} class="link" onClick={() => show(site)}>{site.line}: {site.expression.replace(/\s+/g, " ")}</button>;
+  const more = sites.slice(accessesListed);
+  return (
+    <>
+      {sites.slice(0, accessesListed).map(link)}
+      {more.length > 0 && <details><summary>{more.length} more</summary>{more.map(link)}</details>}
     </>
   );
 }
@@ -88,7 +101,7 @@ function ReuseHistogram({ name, reuse }: { name: string; reuse: NonNullable<Data
   const all = bars.reduce((sum, bar) => sum + bar.value, 0) || 1;
   const most = Math.max(1, ...bars.map((bar) => bar.value));
   const [width, height] = [240, 40];
-  const step = width / bars.length;
+  const step = Math.min(24, width / bars.length);
   const ticks = reuse.edges.map((edge, index) => ({ edge, index })).filter(({ index }) => index % Math.ceil(reuse.edges.length / 6) === 0 && index < reuse.counts.length);
   const told = bars.filter((bar) => bar.value / all >= 0.05).map((bar) => `${bar.label}: ${((100 * bar.value) / all).toFixed(0)} %`).join("; ");
   return (
@@ -103,7 +116,7 @@ function ReuseHistogram({ name, reuse }: { name: string; reuse: NonNullable<Data
       ))}
       <line class="axis" x1={0} x2={width} y1={height} y2={height} />
       {ticks.map(({ edge, index }) => <text key={index} x={index * step} y={height + 11}>{count(edge)}</text>)}
-      <text x={width} y={height + 11} text-anchor="end">new</text>
+      <text x={bars.length * step} y={height + 11} text-anchor="end">new</text>
     </svg>
   );
 }

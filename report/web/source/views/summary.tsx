@@ -1,6 +1,6 @@
 // The first screen's answer, in order: which lines cost most, why, and how sure that is.
 import { absent, grouped, percent } from "../format";
-import { baseName, hotLines, unique, type Profile } from "../profile";
+import { baseName, hotLines, unique, type HotLine, type Profile } from "../profile";
 import type { Kernel, Statistic } from "../result";
 import type { ViewProps } from "../app";
 import { changeOf, combined, figureOf } from "../figures";
@@ -54,7 +54,7 @@ function HotList({ profile, named, current, jump }: HotListProps) {
                   <b>{percent(line.share)} %</b>
                 </span>
                 <span class="what">
-                  <code>{unique(line.sites.map((site) => site.expression.replace(/\s+/g, " "))).join(", ")}</code>
+                  <code>{expressionsOf(line)}</code>
                   <span class="place">{manyFiles ? `${baseName(line.file)}:` : "line "}{line.line}</span>
                   {difference && difference.text !== "=" && <span class="was">{difference.text} points</span>}
                 </span>
@@ -66,6 +66,12 @@ function HotList({ profile, named, current, jump }: HotListProps) {
       </ol>
     </>
   );
+}
+
+/** The costliest first: there may be room for no more. */
+function expressionsOf(line: HotLine): string {
+  const sites = [...line.sites].sort((a, b) => (b.latency_share ?? 0) - (a.latency_share ?? 0));
+  return unique(sites.map((site) => site.expression.replace(/\s+/g, " "))).join(", ");
 }
 
 function Sureness({ profile, named }: { profile: Profile; named: boolean }) {
