@@ -31,7 +31,7 @@ BlockStatus Block::run(const Grid& grid, std::uint64_t id, WarpAccessSink* sink)
     run_as_loop(grid);
   } else {
     start_lanes(grid, sink);
-    run_lanes();
+    run_lanes(grid);
   }
   running_ = nullptr;
   if (failed_)
@@ -55,6 +55,7 @@ void Block::begin(const Grid& grid, std::uint64_t id) {
   }
   thread_count_ = static_cast<std::uint32_t>(grid.block.count());
   context_.dynamic_shared_bytes = grid.dynamic_shared_bytes;
+  context_.grid_workspace = grid.workspace;
   // CUDA aligns dynamic shared memory for every type; 128 also keeps bank numbers what they are on a GPU.
   constexpr std::size_t alignment = 128;
   const std::size_t static_bytes = (grid.kernel->static_shared_bytes + std::size_t{15}) & ~std::size_t{15};
@@ -124,13 +125,17 @@ void Block::lane_entry(void* argument) {
   lane.warp->exit(lane);
 }
 
-void Block::run_lanes() {
+void Block::run_lanes(const Grid& grid) {
   while (alive_) {
     Progress progress = Progress::none;
     for (Warp& warp : warps_) {
       progress = std::max(progress, warp.run());
       if (failed_)
         return;
+    }
+    if (progress == Progress::spinning && grid.stopped && *grid.stopped) {
+      failed_ = true; // not the first: its message is not the launch's
+      return;
     }
     if (progress == Progress::spinning)
       std::this_thread::yield(); // what they wait for is another block's to do

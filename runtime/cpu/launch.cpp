@@ -4,6 +4,8 @@
 #include "runtime/cpu/run_grid.h"
 #include "runtime/host/recorder.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <fmt/format.h>
@@ -26,7 +28,10 @@ private:
 
 GridResult run_traced(const Grid& grid, const trace::Launch& launch, ring::Channel* channel) {
   const auto threads = static_cast<std::uint32_t>(grid.block.count());
-  const Tracing tracing{launch.first_block, launch.blocks,
+  // Blocks that run at the same time must not wait for each other's buffers.
+  const std::uint64_t blocks =
+      grid.workspace ? std::min<std::uint64_t>(launch.blocks, channel->buffers) : launch.blocks;
+  const Tracing tracing{launch.first_block, blocks,
                         [&](std::uint64_t block) -> std::unique_ptr<WarpAccessSink> {
                           ring::BlockBuffer* buffer = ring::enter(channel, block, threads);
                           return buffer ? std::make_unique<RingSink>(buffer, threads) : nullptr;
@@ -37,8 +42,13 @@ GridResult run_traced(const Grid& grid, const trace::Launch& launch, ring::Chann
 } // namespace
 
 LaunchResult launch(const KernelRecord& kernel, const trace::Dim3& grid_dim, const trace::Dim3& block_dim,
-                    std::size_t dynamic_shared_bytes, void** arguments, const char* demangled_name) {
-  const Grid grid{&kernel, grid_dim, block_dim, static_cast<std::uint32_t>(dynamic_shared_bytes), arguments};
+                    std::size_t dynamic_shared_bytes, void** arguments, const char* demangled_name,
+                    bool cooperative) {
+  alignas(64) std::array<std::uint32_t, 16>
+      workspace{}; // size and barrier (cooperative_groups/details/driver_abi.h)
+  const Grid grid{&kernel,   grid_dim,
+                  block_dim, static_cast<std::uint32_t>(dynamic_shared_bytes),
+                  arguments, cooperative ? workspace.data() : nullptr};
   trace::Launch launch{.kernel = demangled_name,
                        .symbol = symbol_as_written(kernel.symbol),
                        .grid = grid_dim,
