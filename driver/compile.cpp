@@ -3,8 +3,8 @@
 //   warplens-compile rewrite --output DIR --summary FILE SOURCE -- CLANG-ARGUMENTS...
 //   warplens-compile patch --include DIR SOURCE -- CLANG-ARGUMENTS...
 //   warplens-compile clang --half device|host SOURCE -- CLANG-ARGUMENTS...
-//   warplens-compile lower --module NAME BITCODE OBJECT
-//   warplens-compile link OBJECT FILES...
+//   warplens-compile lower --module NAME [--memcheck] [--system-folder DIR]... BITCODE OBJECT
+//   warplens-compile link [--memcheck] [--system-folder DIR]... OBJECT FILES...
 
 #include "analysis/clang_invocation.h"
 #include "lowering/lower.h"
@@ -105,6 +105,12 @@ int main(int argc, char** argv) {
   auto* link_command = app.add_subcommand("link", "the device link of -rdc: all device code as one object");
   link_command->add_option("object", object)->required();
   link_command->add_option("files", files, "objects and archives");
+  std::vector<std::string> system_folders;
+  for (auto* command : {lower_command, link_command}) {
+    command->add_flag("--memcheck", lowered.memcheck, "check every access before it is made");
+    command->add_option("--system-folder", system_folders, "folder of headers that are not the user's")
+        ->allow_extra_args(false);
+  }
   std::ranges::reverse(arguments);
   try {
     app.parse(arguments);
@@ -115,6 +121,7 @@ int main(int argc, char** argv) {
   request.source = source;
   request.output_directory = output;
   lowered.object = object;
+  lowered.system_folders.assign(system_folders.begin(), system_folders.end());
   const auto done = rewrite_command->parsed() ? rewrite(request, summary)
                     : patch_command->parsed() ? print_patch(request, include)
                     : clang_command->parsed()

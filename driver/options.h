@@ -43,7 +43,16 @@ struct TraceOptions {
   std::uint32_t launches = 1;
   std::optional<std::uint64_t> blocks;
   std::string keep_trace; ///< empty: the trace is temporary
+  bool memcheck = false;
+  bool deterministic = false;
 };
+
+/// What is wrong with an option's value, or nothing: for CLI::Validator.
+std::string check_regex(const std::string& text);
+std::string check_fraction(const std::string& text);
+
+/// Does it show the time-lapse? Then the model makes one, asked for or not.
+bool shows_timeline(Format format);
 
 /// A subcommand's help starts with this line, for CLI11 knows nothing of what follows `--run` and `--`.
 void set_usage(CLI::App& command, const std::string& usage);

@@ -1,6 +1,7 @@
 // Functions that device code calls and nobody defines: libdevice's mathematics (__nv_…, libdevice User's
 // Guide) and the few system calls of device code (CUDA C++ Programming Guide: formatted output, assertion,
 // dynamic global memory allocation).
+#include "lowering/places.h"
 #include "lowering/runtime_calls.h"
 #include "lowering/stages.h"
 

@@ -1,5 +1,6 @@
 // Inline PTX becomes IR, instruction by instruction (lowering/ptx/). What is not known there is refused with
 // its text.
+#include "lowering/places.h"
 #include "lowering/ptx/instructions.h"
 #include "lowering/runtime_calls.h"
 #include "lowering/stages.h"

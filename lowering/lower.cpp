@@ -1,6 +1,7 @@
 // The whole lowering, stage by stage.
 #include "lowering/lower.h"
 
+#include "lowering/places.h"
 #include "lowering/stages.h"
 
 #include <llvm/IR/DebugInfo.h>
@@ -27,6 +28,7 @@ static Expected<void> lower(llvm::Module& module, const Output& output) {
   if (!machine)
     return tl::unexpected(machine.error());
 
+  set_system_folders(module, output.system_folders);
   auto kernels = find_kernels(module, **machine);
   if (auto done = lower_inline_assembly(module); !done)
     return done;
@@ -40,6 +42,12 @@ static Expected<void> lower(llvm::Module& module, const Output& output) {
   retarget(module, **machine);
 
   inline_calls(module, **machine);
+  if (output.memcheck)
+    check_copies(module);
+  make_values(module, **machine);
+  if (output.memcheck)
+    check_accesses(module, kernels, *variables);
+  store_places(module);
   if (auto done = lay_out_shared_memory(module, kernels); !done)
     return done;
   auto keys = assign_order_keys(module, kernels);

@@ -13,6 +13,9 @@ struct Output {
   std::filesystem::path object;
   std::string module; ///< a name that the host half knows it by, too; needed where files name things alike
   unsigned optimisation = 2; ///< 0 to 3
+  bool memcheck = false;     ///< every access is checked before it is made
+  /// Where headers lie that are not the user's: messages name the user's line that leads into them.
+  std::vector<std::filesystem::path> system_folders;
 };
 
 /// `bitcode` is from clang --cuda-device-only -emit-llvm -c -O1 -Xclang -disable-llvm-passes -nogpulib

@@ -33,11 +33,13 @@ public:
   }
 
   Constant* kernel(const Kernel& kernel, Constant* keys, std::size_t key_count, Constant* module) {
-    static_assert(sizeof(cpu::KernelRecord) == 64 && offsetof(cpu::KernelRecord, key_count) == 48);
+    static_assert(sizeof(cpu::KernelRecord) == 72 && offsetof(cpu::KernelRecord, key_count) == 48 &&
+                  offsetof(cpu::KernelRecord, checked) == 64);
     return global(ConstantStruct::getAnon({text(kernel.symbol), module, entry(kernel.untraced_block),
                                            entry(kernel.untraced_lane), entry(kernel.traced_lane), keys,
                                            number(key_count), number(kernel.parameters),
-                                           number(kernel.static_shared_bytes), number(stack_bytes(kernel))}));
+                                           number(kernel.static_shared_bytes), number(stack_bytes(kernel)),
+                                           number(kernel.checked), number(kernel.largest_struct_bytes)}));
   }
 
   Constant* variable(const DeviceVariable& variable, Constant* module) {
@@ -85,6 +87,22 @@ private:
   IRBuilder<> builder_;
 };
 
+/// All lowered code goes into one section, of which the linker knows where it begins and ends in the program.
+void register_code(IRBuilder<>& builder, Module& module) {
+  constexpr char section[] = "warplens_lowered";
+  for (Function& function : module)
+    if (!function.isDeclaration() && &function != builder.GetInsertBlock()->getParent())
+      function.setSection(section);
+  const auto bound = [&](const char* prefix) {
+    auto* symbol = new GlobalVariable(module, builder.getInt8Ty(), true, GlobalValue::ExternalWeakLinkage,
+                                      nullptr, Twine(prefix) + section);
+    symbol->setVisibility(GlobalValue::HiddenVisibility);
+    return symbol;
+  };
+  call_runtime(builder, "__warplens_cpu_register_code", Effects::acts, builder.getVoidTy(),
+               {bound("__start_"), bound("__stop_")});
+}
+
 } // namespace
 
 void add_records(Module& module, const std::vector<Kernel>& kernels,
@@ -107,6 +125,9 @@ void add_records(Module& module, const std::vector<Kernel>& kernels,
       call_runtime(builder, "__warplens_cpu_register_constant", Effects::acts, builder.getVoidTy(),
                    {variable.variable, builder.getInt64(tables.bytes_of(variable))});
   }
+  register_code(builder, module);
+  if (any_of(kernels, [](const Kernel& kernel) { return kernel.checked; }))
+    call_runtime(builder, "__warplens_cpu_enable_memcheck", Effects::acts, builder.getVoidTy(), {});
   builder.CreateRetVoid();
   constexpr int before_the_programs_own = 101; // up to 100 are the implementation's
   appendToGlobalCtors(module, constructor, before_the_programs_own);

@@ -42,8 +42,20 @@ Expected<void> lower_intrinsics(llvm::Module& module);
 /// anywhere is refused.
 Expected<void> lower_device_functions(llvm::Module& module);
 
-/// Inlines all that can be into the kernels and makes values of the probes' arguments, keeping program order.
+/// Inlines all that can be into the kernels, keeping program order.
 void inline_calls(llvm::Module& module, llvm::TargetMachine& machine);
+
+/// Makes values of locals, and so of the probes' arguments, keeping program order.
+void make_values(llvm::Module& module, llvm::TargetMachine& machine);
+
+// For --memcheck: calls of the runtime before accesses to memory that other threads may know of. They end the
+// program where the access is wrong.
+
+/// Copies of classes, before make_values takes them apart: as wholes they want more of an address.
+void check_copies(llvm::Module& module);
+/// Every access.
+void check_accesses(llvm::Module& module, std::vector<Kernel>& kernels,
+                    std::vector<DeviceVariable>& variables);
 
 /// Gives each kernel's __shared__ variables their places in the block's buffer.
 Expected<void> lay_out_shared_memory(llvm::Module& module, std::vector<Kernel>& kernels);

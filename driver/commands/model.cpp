@@ -42,7 +42,10 @@ void declare_model(CLI::App& app, Action& chosen) {
       ->type_name("TRACE");
   add_model_options(*command, options->model);
   add_output_options(*command, options->output, Format::json);
-  command->callback([options, &chosen] { chosen = [options] { return model_and_print(*options); }; });
+  command->callback([options, &chosen] {
+    options->model.timeline |= shows_timeline(options->output.format);
+    chosen = [options] { return model_and_print(*options); };
+  });
 }
 
 } // namespace warplens::driver

@@ -35,6 +35,13 @@ bool gpu_present() {
   return access("/dev/nvidia0", R_OK | W_OK) == 0;
 }
 
+Backend chosen_backend(const ProfileOptions& options) {
+  if (options.backend != Backend::automatic)
+    return options.backend;
+  const bool needs_cpu = options.trace.memcheck || options.trace.deterministic;
+  return gpu_present() && !needs_cpu ? Backend::gpu : Backend::cpu;
+}
+
 Expected<BuildRequest> prepare(const ProfileOptions& options, const std::filesystem::path& directory) {
   const auto words = split_words(options.nvcc);
   if (!words)
@@ -59,6 +66,7 @@ Expected<BuildRequest> prepare(const ProfileOptions& options, const std::filesys
   request.nvcc = std::move(*nvcc);
   request.toolkit = std::move(*toolkit);
   request.directory = directory;
+  request.memcheck = options.trace.memcheck;
   return request;
 }
 
@@ -91,6 +99,8 @@ Expected<void> profile(const ProfileOptions& options, const std::vector<std::str
   const auto gpus = load_gpus(options.model);
   if (!gpus)
     return tl::unexpected(gpus.error());
+  if (options.backend == Backend::gpu && options.trace.memcheck)
+    return fail("--memcheck works on the CPU back end; on a GPU NVIDIA's compute-sanitizer does the same");
   auto directory = TemporaryDirectory::create();
   if (!directory)
     return tl::unexpected(directory.error());
@@ -105,8 +115,7 @@ Expected<void> profile(const ProfileOptions& options, const std::vector<std::str
   if (!options.no_probes)
     if (const auto done = instrument_sources(*request, quiet); !done)
       return done;
-  const auto backend =
-      options.backend == Backend::automatic ? (gpu_present() ? Backend::gpu : Backend::cpu) : options.backend;
+  const auto backend = chosen_backend(options);
   const auto program = build(*request, backend, quiet);
   if (!program)
     return tl::unexpected(program.error());
@@ -161,8 +170,10 @@ void declare_profile(CLI::App& app, const std::vector<std::string>& rest, Action
       "  --run ARGS...                   the rest of the line: the program's own arguments\n\n"
       "  warplens profile spmv.cu --gpu a100,h100-sxm --nvcc \"-O3 -Iinclude\" --run u 4096\n\n"
       "The program's output goes to stderr where the report goes to stdout, and stays on stdout with -o.");
-  command->callback(
-      [options, &rest, &chosen] { chosen = [options, &rest] { return profile(*options, rest); }; });
+  command->callback([options, &rest, &chosen] {
+    options->model.timeline |= shows_timeline(options->output.format);
+    chosen = [options, &rest] { return profile(*options, rest); };
+  });
 }
 
 } // namespace warplens::driver

@@ -24,6 +24,7 @@ struct BuildRequest {
   std::vector<std::string> clang_arguments; ///< see clang_arguments()
   Toolkit toolkit;
   std::filesystem::path directory; ///< the program goes there
+  bool memcheck = false;           ///< with a check before every access; for the CPU only
 };
 
 /// A program that runs without a GPU: the device half lowered to x86-64, our runtime in cudart's place.

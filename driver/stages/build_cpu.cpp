@@ -10,10 +10,10 @@ Expected<std::filesystem::path> build_for_cpu(const BuildRequest& request) {
   std::vector<std::string> objects;
   for (const auto& source : request.sources) {
     const auto object = source.directory / "object.o";
-    const auto compiled = source.is_cuda
-                              ? compile_for_cpu({source.source, source.original, source.directory},
-                                                request.nvcc, request.clang_arguments, object)
-                              : compile_host_source(source.source, request.nvcc, request.toolkit, object);
+    const auto compiled =
+        source.is_cuda ? compile_for_cpu({source.source, source.original, source.directory, request.memcheck},
+                                         request.nvcc, request.clang_arguments, object)
+                       : compile_host_source(source.source, request.nvcc, request.toolkit, object);
     if (!compiled)
       return tl::unexpected(compiled.error());
     objects.push_back(object.string());
@@ -22,7 +22,7 @@ Expected<std::filesystem::path> build_for_cpu(const BuildRequest& request) {
     const auto device = request.directory / "device.o";
     auto files = objects;
     files.insert(files.end(), request.nvcc.linking.begin(), request.nvcc.linking.end());
-    if (const auto linked = link_device_code(files, device); !linked)
+    if (const auto linked = link_device_code(files, device, request.memcheck); !linked)
       return tl::unexpected(linked.error());
     objects.push_back(device.string());
   }

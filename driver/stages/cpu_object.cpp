@@ -93,11 +93,28 @@ Expected<void> add_bitcode(const std::filesystem::path& host, const std::filesys
       .map([](const auto&) {});
 }
 
+/// The toolkit's headers are not the user's, nor are the C and C++ libraries' and Clang's.
+Arguments lowering_options(const Arguments& clang_arguments, bool memcheck) {
+  Arguments options;
+  for (const char* folder : {"/usr/include", "/usr/lib"})
+    options.insert(options.end(), {"--system-folder", folder});
+  options.insert(options.end(), {"--system-folder", resources().shim.string()});
+  constexpr std::string_view toolkit = "--cuda-path=";
+  for (const auto& argument : clang_arguments)
+    if (argument.starts_with(toolkit))
+      options.insert(options.end(), {"--system-folder", argument.substr(toolkit.size())});
+  if (memcheck)
+    options.push_back("--memcheck");
+  return options;
+}
+
 Expected<void> lower_and_join(const Halves& halves, const std::filesystem::path& host,
                               const std::filesystem::path& bitcode, const std::filesystem::path& object) {
   const auto device = halves.source.directory / "device.o";
-  if (const auto lowered = run_compiler({resources().compile.string(), "lower", "--module", halves.module,
-                                         bitcode.string(), device.string()});
+  if (const auto lowered =
+          run_compiler(Arguments{resources().compile.string(), "lower", "--module", halves.module} +
+                       lowering_options(halves.clang_arguments, halves.source.memcheck) +
+                       Arguments{bitcode.string(), device.string()});
       !lowered)
     return tl::unexpected(lowered.error());
   return run_compiler({"ld", "-r", host.string(), device.string(), "-o", object.string()})
@@ -137,8 +154,10 @@ Expected<void> compile_host_source(const std::filesystem::path& source, const Nv
   return run_compiler(command).map([](const auto&) {});
 }
 
-Expected<void> link_device_code(const std::vector<std::string>& files, const std::filesystem::path& object) {
-  Arguments command{resources().compile.string(), "link", object.string()};
+Expected<void> link_device_code(const std::vector<std::string>& files, const std::filesystem::path& object,
+                                bool memcheck) {
+  Arguments command = Arguments{resources().compile.string(), "link"} + lowering_options({}, memcheck) +
+                      Arguments{object.string()};
   for (const auto& file : files)
     if (!file.starts_with("-"))
       command.push_back(file);

@@ -15,6 +15,7 @@ struct CpuSource {
   std::filesystem::path source;    ///< what is compiled
   std::filesystem::path original;  ///< the user's file; its folder is where quoted includes are looked for
   std::filesystem::path directory; ///< ours alone
+  bool memcheck = false;           ///< with a check before every access
 };
 
 /// The host half and the device half in one object. With -rdc the device half is not lowered yet: it lies in
@@ -29,6 +30,7 @@ Expected<void> compile_host_source(const std::filesystem::path& source, const Nv
 
 /// The device link: one object with all the device code that lies in objects and archives as bitcode; other
 /// words (-lfoo) are passed over. Where there is none, `object` holds nothing.
-Expected<void> link_device_code(const std::vector<std::string>& files, const std::filesystem::path& object);
+Expected<void> link_device_code(const std::vector<std::string>& files, const std::filesystem::path& object,
+                                bool memcheck);
 
 } // namespace warplens::driver

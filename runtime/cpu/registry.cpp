@@ -83,6 +83,16 @@ const VariableRecord* find_variable(const void* host_variable) {
   return find_record(all.device_variables, found->second.symbol, found->second.module);
 }
 
+const VariableRecord* variable_at(const void* address) {
+  Tables& all = tables();
+  const std::lock_guard lock(all.mutex);
+  for (const auto& [symbol, record] : all.device_variables)
+    if (const auto* begin = static_cast<const char*>(record->address);
+        address >= begin && address < begin + record->bytes)
+      return record;
+  return nullptr;
+}
+
 void register_host_kernel(const void* host_function, const char* symbol, const char* module) {
   Tables& all = tables();
   const std::lock_guard lock(all.mutex);

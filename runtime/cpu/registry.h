@@ -25,6 +25,9 @@ Kernel* find_kernel(const void* host_function);
 /// Null: no variable has been registered for that address, or no device code defines it.
 const VariableRecord* find_variable(const void* host_variable);
 
+/// The variable of device code that the address points into, or null.
+const VariableRecord* variable_at(const void* address);
+
 /// `module`: whose host half does it. What several files name alike for themselves each has in its own.
 void register_host_kernel(const void* host_function, const char* symbol, const char* module);
 void register_host_variable(const void* host_variable, const char* symbol, const char* module);
