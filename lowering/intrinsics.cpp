@@ -169,6 +169,20 @@ Rule copy_now(unsigned bytes) {
   };
 }
 
+/// Where the driver tells of a cooperative launch (cooperative_groups/details/driver_abi.h): the upper half
+/// of an address in envreg1, the lower in envreg2.
+Rule half_of_grid_workspace(unsigned shift) {
+  return [shift](Builder& builder, CallInst&) -> Value* {
+    Value* block = builder.CreateLoad(
+        builder.getPtrTy(), builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), current_lane(builder),
+                                                               offsetof(cpu::LaneContext, block)));
+    Value* address = builder.CreateLoad(
+        builder.getInt64Ty(), builder.CreateConstInBoundsGEP1_64(
+                                  builder.getInt8Ty(), block, offsetof(cpu::BlockContext, grid_workspace)));
+    return builder.CreateTrunc(builder.CreateLShr(address, shift), builder.getInt32Ty());
+  };
+}
+
 Value* clock(Builder& builder, CallInst& call) {
   Value* now = builder.CreateCall(
       runtime_function(*call.getModule(), "__warplens_cpu_clock", Effects::acts, builder.getInt64Ty(), {}));
@@ -261,9 +275,8 @@ const std::map<StringRef, Rule>& rules() {
       {"read.ptx.sreg.clock", clock},
       {"read.ptx.sreg.clock64", clock},
       {"read.ptx.sreg.globaltimer", clock},
-      // Where the driver would tell of a cooperative launch of several blocks, which there is none of.
-      {"read.ptx.sreg.envreg1", nothing},
-      {"read.ptx.sreg.envreg2", nothing},
+      {"read.ptx.sreg.envreg1", half_of_grid_workspace(32)},
+      {"read.ptx.sreg.envreg2", half_of_grid_workspace(0)},
       {"fns", find_nth_set},
       {"exit", ends("__warplens_cpu_exit")},
       {"nanosleep",

@@ -201,7 +201,7 @@ private:
     auto files = nvcc_.linking;
     for (std::size_t i = 0; i < nvcc_.cuda_inputs.size(); ++i)
       files.push_back(source_at(i).object.string());
-    if (const auto linked = link_device_code(files, device); !linked)
+    if (const auto linked = link_device_code(files, device, false); !linked)
       return tl::unexpected(linked.error());
     auto command = link_command();
     command.insert(command.begin() + 1, {"-nodlink", "-L" + resources().libraries.string()});
@@ -269,7 +269,7 @@ int run_verbosely_for_cpu(const Request& request, const std::filesystem::path& d
 }
 
 Expected<int> link_device_code_for_cpu(const NvccArguments& nvcc) {
-  const auto linked = link_device_code(nvcc.linking, nvcc.output.empty() ? "a_dlink.o" : nvcc.output);
+  const auto linked = link_device_code(nvcc.linking, nvcc.output.empty() ? "a_dlink.o" : nvcc.output, false);
   return linked ? Expected<int>(0) : tl::unexpected(linked.error());
 }
 

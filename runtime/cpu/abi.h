@@ -33,7 +33,8 @@ struct BlockContext {
   std::uint8_t*
       shared; ///< static part first (each variable at the offset the lowering gave it), dynamic behind it
   std::uint8_t* dynamic_shared;
-  void* scheduler; ///< the runtime's own
+  void* scheduler;      ///< the runtime's own
+  void* grid_workspace; ///< of a cooperative launch: what its blocks meet by; else null
 };
 
 /// A running CUDA thread. Lowered code gets a pointer to it as its last parameter and reads the indices from

@@ -34,7 +34,7 @@ BlockStatus Block::run(const Grid& grid, std::uint64_t id, WarpAccessSink* sink)
       find_faulting_lane(grid);
   } else {
     start_lanes(grid, sink);
-    run_lanes();
+    run_lanes(grid);
   }
   return status_;
 }
@@ -57,6 +57,7 @@ void Block::begin(const Grid& grid, std::uint64_t id) {
   }
   thread_count_ = static_cast<std::uint32_t>(grid.block.count());
   context_.dynamic_shared_bytes = grid.dynamic_shared_bytes;
+  context_.grid_workspace = grid.workspace;
   // CUDA aligns dynamic shared memory for every type; 128 also keeps bank numbers what they are on a GPU.
   constexpr std::size_t alignment = 128;
   const std::size_t static_bytes = (grid.kernel->static_shared_bytes + std::size_t{15}) & ~std::size_t{15};
@@ -88,7 +89,7 @@ void Block::find_faulting_lane(const Grid& grid) {
   const std::string without_lane = message_;
   status_ = BlockStatus::ok;
   start_lanes(grid, &nowhere);
-  run_lanes();
+  run_lanes(grid);
   if (status_ != BlockStatus::faulted) {
     status_ = BlockStatus::faulted;
     message_ = without_lane;
@@ -142,7 +143,7 @@ void Block::lane_entry(void* argument) {
   lane.warp->exit(lane);
 }
 
-void Block::run_lanes() {
+void Block::run_lanes(const Grid& grid) {
   while (alive_ && !failed()) {
     Progress progress = Progress::none;
     for (Warp& warp : warps_) {
@@ -150,6 +151,8 @@ void Block::run_lanes() {
       if (failed())
         break;
     }
+    if (!failed() && progress == Progress::spinning && grid.stopped && *grid.stopped)
+      status_ = BlockStatus::failed; // not the first to: its message is not the launch's
     if (progress == Progress::spinning)
       std::this_thread::yield(); // what they wait for is another block's to do
     if (!failed() && progress == Progress::none && alive_) {

@@ -8,6 +8,7 @@
 #include "trace/records.h"
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -21,6 +22,8 @@ struct Grid {
   trace::Dim3 grid, block;
   std::uint32_t dynamic_shared_bytes;
   void** arguments;
+  void* workspace = nullptr; ///< of a cooperative launch, all of whose blocks run at the same time
+  const std::atomic<bool>* stopped = nullptr; ///< another block has failed: nobody waits for it any more
 };
 
 enum class BlockStatus {
@@ -87,7 +90,7 @@ private:
   void begin(const Grid& grid, std::uint64_t id);
   void run_as_loop(const Grid& grid);
   void start_lanes(const Grid& grid, WarpAccessSink* sink);
-  void run_lanes();
+  void run_lanes(const Grid& grid);
   void find_faulting_lane(const Grid& grid);
   void release(Barrier& barrier);
   bool is_complete(const Barrier& barrier) const;

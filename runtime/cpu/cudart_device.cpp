@@ -66,6 +66,7 @@ cudaDeviceProp make_properties() {
   std::fill_n(all.maxSurface3D, 3, 16384);
   all.multiProcessorCount = gpu.sms;
   all.canMapHostMemory = 1;
+  all.cooperativeLaunch = 1;
   all.asyncEngineCount = 1;
   all.unifiedAddressing = 1;
   all.memoryBusWidth = gpu.bus_width_bits;
@@ -133,6 +134,7 @@ bool attribute(cudaDeviceAttr name, int& value) {
   case cudaDevAttrStreamPrioritiesSupported:
   case cudaDevAttrGlobalL1CacheSupported:
   case cudaDevAttrLocalL1CacheSupported:
+  case cudaDevAttrCooperativeLaunch:
   case cudaDevAttrManagedMemory:
   case cudaDevAttrConcurrentManagedAccess:
   case cudaDevAttrHostNativeAtomicSupported:

@@ -1,6 +1,7 @@
 // Launches: CUDA Runtime API, "Execution Control". A kernel has run to its end when the call returns; as on a
 // GPU, what went wrong inside it is told by later calls.
 #include "runtime/cpu/cudart_error.h"
+#include "runtime/cpu/device_description.h"
 #include "runtime/cpu/device_io.h"
 #include "runtime/cpu/launch.h"
 #include "runtime/cpu/occupancy.h"
@@ -18,9 +19,10 @@ trace::Dim3 to_dim3(dim3 size) {
   return {size.x, size.y, size.z};
 }
 
-void run(const Kernel& kernel, dim3 grid, dim3 block, std::size_t dynamic_shared_bytes, void** arguments) {
+void run(const Kernel& kernel, dim3 grid, dim3 block, std::size_t dynamic_shared_bytes, void** arguments,
+         bool cooperative) {
   const LaunchResult result = launch(*kernel.record, to_dim3(grid), to_dim3(block), dynamic_shared_bytes,
-                                     arguments, kernel.demangled.c_str());
+                                     arguments, kernel.demangled.c_str(), cooperative);
   if (result.status == LaunchStatus::ok)
     return;
   if (take_failed_assertion()) {
@@ -32,8 +34,16 @@ void run(const Kernel& kernel, dim3 grid, dim3 block, std::size_t dynamic_shared
   }
 }
 
+/// All blocks of a cooperative launch are resident at the same time.
+bool fits_at_once(const Kernel& kernel, dim3 grid, dim3 block, std::size_t dynamic_shared_bytes) {
+  const int threads = static_cast<int>(to_dim3(block).count());
+  const int per_sm = blocks_per_sm(kernel, threads, dynamic_shared_bytes);
+  return to_dim3(grid).count() <=
+         static_cast<std::uint64_t>(per_sm) * static_cast<std::uint64_t>(device().sms);
+}
+
 cudaError_t start(const void* function, dim3 grid, dim3 block, std::size_t dynamic_shared_bytes,
-                  cudaStream_t stream, void** arguments) {
+                  cudaStream_t stream, void** arguments, bool cooperative = false) {
   const Kernel* kernel = find_kernel(function);
   if (!kernel)
     return cudaErrorInvalidDeviceFunction;
@@ -45,12 +55,14 @@ cudaError_t start(const void* function, dim3 grid, dim3 block, std::size_t dynam
   if (!is_stream(stream))
     return cudaErrorInvalidResourceHandle;
   const cudaError_t error = check_configuration(*kernel, grid, block, dynamic_shared_bytes);
+  if (error == cudaSuccess && cooperative && !fits_at_once(*kernel, grid, block, dynamic_shared_bytes))
+    return cudaErrorCooperativeLaunchTooLarge;
   if (error == cudaSuccess)
-    run(*kernel, grid, block, dynamic_shared_bytes, arguments);
+    run(*kernel, grid, block, dynamic_shared_bytes, arguments, cooperative);
   return error;
 }
 
-/// Refuses, by name, what would need all blocks of a grid to run at the same time.
+/// Refuses by name.
 cudaError_t refuse(const void* function, const char* feature) {
   const Kernel* kernel = find_kernel(function);
   std::fprintf(stderr, "warplens: %s of kernel %s is not supported by the CPU back end\n", feature,
@@ -63,12 +75,9 @@ bool is_single(dim3 grid) {
 }
 
 /// What of a launch attribute this back end cannot do; null: it can, or it is a hint.
-const char* unsupported(const cudaLaunchAttribute& attribute, dim3 grid) {
+const char* unsupported(const cudaLaunchAttribute& attribute) {
   const auto& cluster = attribute.val.clusterDim;
   switch (attribute.id) {
-  case cudaLaunchAttributeCooperative:
-    return attribute.val.cooperative && !is_single(grid) ? "a cooperative launch with several blocks"
-                                                         : nullptr;
   case cudaLaunchAttributeClusterDimension:
     return is_single({cluster.x, cluster.y, cluster.z}) ? nullptr : "a launch in clusters";
   default: return nullptr;
@@ -88,21 +97,21 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
   return api([&] {
     if (!config)
       return cudaErrorInvalidValue;
-    for (unsigned i = 0; i < config->numAttrs; ++i)
-      if (const char* feature = unsupported(config->attrs[i], config->gridDim))
+    bool cooperative = false;
+    for (unsigned i = 0; i < config->numAttrs; ++i) {
+      if (const char* feature = unsupported(config->attrs[i]))
         return refuse(function, feature);
+      if (config->attrs[i].id == cudaLaunchAttributeCooperative)
+        cooperative = config->attrs[i].val.cooperative != 0;
+    }
     return start(function, config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream,
-                 arguments);
+                 arguments, cooperative);
   });
 }
 
 cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** arguments,
                                         std::size_t dynamic_shared_bytes, cudaStream_t stream) {
-  return api([&] {
-    if (!is_single(grid))
-      return refuse(function, "a cooperative launch with several blocks");
-    return start(function, grid, block, dynamic_shared_bytes, stream, arguments);
-  });
+  return api([&] { return start(function, grid, block, dynamic_shared_bytes, stream, arguments, true); });
 }
 
 } // extern "C"

@@ -6,6 +6,8 @@
 #include "runtime/cpu/signals.h"
 #include "runtime/host/recorder.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 
@@ -27,7 +29,10 @@ private:
 
 GridResult run_traced(const Grid& grid, const trace::Launch& launch, ring::Channel* channel) {
   const auto threads = static_cast<std::uint32_t>(grid.block.count());
-  const Tracing tracing{launch.first_block, launch.blocks,
+  // Blocks that run at the same time must not wait for each other's buffers.
+  const std::uint64_t blocks =
+      grid.workspace ? std::min<std::uint64_t>(launch.blocks, channel->buffers) : launch.blocks;
+  const Tracing tracing{launch.first_block, blocks,
                         [&](std::uint64_t block) -> std::unique_ptr<WarpAccessSink> {
                           ring::BlockBuffer* buffer = ring::enter(channel, block, threads);
                           return buffer ? std::make_unique<RingSink>(buffer, threads) : nullptr;
@@ -47,8 +52,12 @@ GridResult run_traced(const Grid& grid, const trace::Launch& launch, ring::Chann
 /// Traced where the recorder asks for it.
 LaunchResult run_all_blocks(const KernelRecord& kernel, const trace::Dim3& grid_dim,
                             const trace::Dim3& block_dim, std::size_t dynamic_shared_bytes, void** arguments,
-                            const char* demangled_name) {
-  const Grid grid{&kernel, grid_dim, block_dim, static_cast<std::uint32_t>(dynamic_shared_bytes), arguments};
+                            const char* demangled_name, bool cooperative) {
+  // Its size and the barrier (cooperative_groups/details/driver_abi.h).
+  alignas(64) std::array<std::uint32_t, 16> workspace{};
+  const Grid grid{&kernel,   grid_dim,
+                  block_dim, static_cast<std::uint32_t>(dynamic_shared_bytes),
+                  arguments, cooperative ? workspace.data() : nullptr};
   trace::Launch launch{.kernel = demangled_name,
                        .symbol = symbol_as_written(kernel.symbol),
                        .grid = grid_dim,
@@ -79,11 +88,13 @@ LaunchResult run_all_blocks(const KernelRecord& kernel, const trace::Dim3& grid_
 } // namespace
 
 LaunchResult launch(const KernelRecord& kernel, const trace::Dim3& grid_dim, const trace::Dim3& block_dim,
-                    std::size_t dynamic_shared_bytes, void** arguments, const char* demangled_name) {
+                    std::size_t dynamic_shared_bytes, void** arguments, const char* demangled_name,
+                    bool cooperative) {
   LaunchResult result;
   {
     const PartInLaunch here;
-    result = run_all_blocks(kernel, grid_dim, block_dim, dynamic_shared_bytes, arguments, demangled_name);
+    result = run_all_blocks(kernel, grid_dim, block_dim, dynamic_shared_bytes, arguments, demangled_name,
+                            cooperative);
   }
   if (result.status == LaunchStatus::interrupted)
     wait_for_the_end();

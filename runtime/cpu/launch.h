@@ -27,6 +27,7 @@ struct LaunchResult {
 /// complete, and what --memcheck finds, ends the process with a message and exit code 1. Several host threads
 /// may launch at once.
 LaunchResult launch(const KernelRecord& kernel, const trace::Dim3& grid, const trace::Dim3& block,
-                    std::size_t dynamic_shared_bytes, void** arguments, const char* demangled_name);
+                    std::size_t dynamic_shared_bytes, void** arguments, const char* demangled_name,
+                    bool cooperative = false);
 
 } // namespace warplens::cpu

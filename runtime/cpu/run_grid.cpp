@@ -9,6 +9,8 @@
 #include <tbb/info.h>
 #include <tbb/task_arena.h>
 #include <tbb/task_group.h>
+#include <thread>
+#include <vector>
 
 namespace warplens::cpu {
 
@@ -33,11 +35,13 @@ class Work {
 public:
   Work(const Grid& grid, const Tracing* tracing)
       : grid_(grid), tracing_(tracing), blocks_(grid.grid.count()) {
+    grid_.stopped = &stop_;
     // Blocks are taken in runs, so that counting them costs little where they are short. Where a block waits
     // for an earlier one this is as good as one by one: the earliest unfinished block never waits for another
     // of its own run.
     const std::uint64_t runs_per_worker = 16;
-    run_ = std::clamp<std::uint64_t>(blocks_ / (runs_per_worker * threads_wanted()), 1, 64);
+    run_ =
+        grid.workspace ? 1 : std::clamp<std::uint64_t>(blocks_ / (runs_per_worker * threads_wanted()), 1, 64);
   }
 
   std::uint64_t blocks() const { return blocks_; }
@@ -85,7 +89,7 @@ private:
     }
   }
 
-  const Grid& grid_;
+  Grid grid_;
   const Tracing* tracing_;
   const std::uint64_t blocks_;
   std::uint64_t run_;
@@ -95,10 +99,22 @@ private:
   GridResult result_;
 };
 
+/// Blocks that may wait for each other each get a thread; where one spins, it lets the others run.
+void run_all_at_once(Work& work) {
+  std::vector<std::jthread> threads;
+  for (std::uint64_t block = 1; block < work.blocks(); ++block)
+    threads.emplace_back([&work] { work.run_blocks(); });
+  work.run_blocks();
+}
+
 } // namespace
 
 GridResult run_grid(const Grid& grid, const Tracing* tracing) {
   Work work(grid, tracing);
+  if (grid.workspace) {
+    run_all_at_once(work);
+    return work.take_result();
+  }
   const auto workers = static_cast<unsigned>(std::min<std::uint64_t>(threads_wanted(), work.blocks()));
   if (workers <= 1) {
     work.run_blocks();

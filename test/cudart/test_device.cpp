@@ -53,7 +53,7 @@ TEST_CASE("properties, attributes and limits agree") {
   CHECK(cudaDeviceGetAttribute(&value, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0) == cudaSuccess);
   CHECK(value == static_cast<int>(all.sharedMemPerBlockOptin));
   CHECK(cudaDeviceGetAttribute(&value, cudaDevAttrCooperativeLaunch, 0) == cudaSuccess);
-  CHECK(value == 0);
+  CHECK(value == 1);
   CHECK(cudaDeviceGetAttribute(&value, static_cast<cudaDeviceAttr>(255), 0) == cudaErrorInvalidValue);
   CHECK(cudaDeviceGetAttribute(&value, cudaDevAttrWarpSize, 1) == cudaErrorInvalidDevice);
   std::size_t bytes = 0;

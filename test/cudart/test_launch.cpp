@@ -107,8 +107,8 @@ TEST_CASE("bad configurations are refused before anything runs") {
         cudaErrorInvalidDeviceFunction);
   CHECK(cudaLaunchKernel(&missing_stub, {1, 1, 1}, {1, 1, 1}, arguments, 0, nullptr) ==
         cudaErrorNoKernelImageForDevice);
-  CHECK(cudaLaunchCooperativeKernel(&counting_stub, {2, 1, 1}, {1, 1, 1}, arguments, 0, nullptr) ==
-        cudaErrorNotSupported);
+  CHECK(cudaLaunchCooperativeKernel(&counting_stub, {1 << 20, 1, 1}, {1, 1, 1}, arguments, 0, nullptr) ==
+        cudaErrorCooperativeLaunchTooLarge);
   CHECK(counter == 0);
   cudaGetLastError();
 }

@@ -21,6 +21,11 @@ class Constructs(unittest.TestCase):
         done = warplens("profile", KERNELS / "textures.cu", "--backend", "cpu", "--no-probes", timeout=300)
         self.assertEqual((done.returncode, done.stdout), (0, "textures: right\n"), done.stderr)
 
+    def test_cooperative_launch(self):
+        for options in (["--no-probes"], ["--trials", "2", "-o", "/dev/null"]):
+            done = warplens("profile", KERNELS / "cooperative.cu", "--backend", "cpu", *options, timeout=300)
+            self.assertEqual((done.returncode, done.stdout), (0, "cooperative launch: right\n"), done.stderr)
+
     def test_with_probes(self):
         self.run_with("--trials", "2", "--launches", "1", "-o", "/dev/null")
 
