@@ -9,7 +9,6 @@
 #include "rewriter/print.h"
 
 #include <algorithm>
-#include <future>
 #include <iterator>
 #include <optional>
 
@@ -20,29 +19,23 @@ Expected<Instrumented> instrument(const Request& request) {
   if (std::error_code error; !std::filesystem::is_regular_file(request.source, error))
     return fail("{}: no such file", source);
 
-  // Clang's code generation and the parses for the AST need nothing of each other.
-  const auto compiled = std::async(std::launch::async, [&]() -> std::optional<Expected<analysis::Survivors>> {
-                          if (request.keep_removed)
-                            return std::nullopt;
-                          return analysis::Survivors::compile(request.clang_arguments, source);
-                        }).share();
-  const auto survivors = [&] {
-    const auto& done = compiled.get();
-    return done && *done ? &**done : nullptr;
-  };
-
   UserFiles files;
   std::vector<Located> parses;
+  std::optional<analysis::Survivors> survivors;
   for (const std::vector<std::string>& arguments : per_architecture(request.clang_arguments)) {
-    auto parsed = parse(
-        arguments, source, [&](clang::ASTContext& context, clang::Preprocessor&, const TextRecord& record) {
-          const Found found = find_memory_operations(context);
-          std::vector<MemoryOperation> operations;
-          std::transform(found.operations.begin(), found.operations.end(), std::back_inserter(operations),
-                         [](const FoundOperation& operation) { return operation.operation; });
-          parses.push_back(
-              locate(context, record, found, analysis::analyse(context, operations), survivors(), files));
-        });
+    const bool find_survivors = !request.keep_removed && parses.empty(); // by the first architecture
+    auto parsed =
+        parse(arguments, source, find_survivors,
+              [&](clang::ASTContext& context, const TextRecord& record, const analysis::Survivors* found) {
+                if (found)
+                  survivors = *found;
+                const Found tree = find_memory_operations(context);
+                std::vector<MemoryOperation> operations;
+                std::transform(tree.operations.begin(), tree.operations.end(), std::back_inserter(operations),
+                               [](const FoundOperation& operation) { return operation.operation; });
+                parses.push_back(locate(context, record, tree, analysis::analyse(context, operations),
+                                        survivors ? &*survivors : nullptr, files));
+              });
     if (!parsed)
       return tl::unexpected(parsed.error());
   }
@@ -51,9 +44,6 @@ Expected<Instrumented> instrument(const Request& request) {
   if (!edits)
     return tl::unexpected(edits.error());
   Instrumented result;
-  if (const auto& done = compiled.get(); done && !*done)
-    result.notes.push_back(
-        fmt::format("accesses that the compiler removes are counted too: {}", done->error().message));
   auto printed = print(*edits, files, request.source, request.output_directory);
   if (!printed)
     return tl::unexpected(printed.error());

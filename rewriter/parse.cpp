@@ -1,12 +1,15 @@
 #include "rewriter/parse.h"
 
 #include "analysis/clang_invocation.h"
+#include "analysis/optimise.h"
+#include "analysis/survivors.h"
 #include "rewriter/text_record.h"
 
 #include <algorithm>
 #include <clang/AST/ASTConsumer.h>
 #include <clang/AST/ASTContext.h>
 #include <clang/Frontend/FrontendAction.h>
+#include <clang/Frontend/MultiplexConsumer.h>
 #include <clang/Lex/HeaderSearchOptions.h>
 #include <clang/Lex/PreprocessorOptions.h>
 #include <filesystem>
@@ -34,31 +37,47 @@ std::vector<std::vector<std::string>> per_architecture(const std::vector<std::st
 
 namespace {
 
+/// The last of a parse's consumers: code generation, where there is one, is done by then.
 class TreeConsumer : public clang::ASTConsumer {
 public:
-  TreeConsumer(clang::Preprocessor& preprocessor, const UseTree& use)
-      : preprocessor_(preprocessor), record_(preprocessor), use_(use) {}
+  TreeConsumer(clang::CompilerInstance& compiler, clang::CodeGenerator* generator, const UseTree& use)
+      : compiler_(compiler), record_(compiler.getPreprocessor()), generator_(generator), use_(use) {}
 
   void HandleTranslationUnit(clang::ASTContext& context) override {
-    if (!preprocessor_.getDiagnostics().hasErrorOccurred())
-      use_(context, preprocessor_, record_);
+    if (compiler_.getDiagnostics().hasErrorOccurred())
+      return;
+    const auto module =
+        generator_ ? analysis::take_device_module(*generator_, compiler_.getLangOpts()) : nullptr;
+    if (!module)
+      return use_(context, record_, nullptr);
+    const auto survivors = analysis::Survivors::of_module(*module);
+    use_(context, record_, &survivors);
   }
 
 private:
-  clang::Preprocessor& preprocessor_;
+  clang::CompilerInstance& compiler_;
   TextRecord record_;
+  clang::CodeGenerator* generator_;
   const UseTree& use_;
 };
 
 class ParseAction : public clang::ASTFrontendAction {
 public:
-  explicit ParseAction(const UseTree& use) : use_(use) {}
+  ParseAction(bool find_survivors, const UseTree& use) : find_survivors_(find_survivors), use_(use) {}
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
                                                         llvm::StringRef) override {
-    return std::make_unique<TreeConsumer>(compiler.getPreprocessor(), use_);
+    auto generator = find_survivors_ ? analysis::device_code_generator(compiler, context_) : nullptr;
+    std::vector<std::unique_ptr<clang::ASTConsumer>> consumers;
+    auto tree = std::make_unique<TreeConsumer>(compiler, generator.get(), use_);
+    if (generator)
+      consumers.push_back(std::move(generator));
+    consumers.push_back(std::move(tree));
+    return std::make_unique<clang::MultiplexConsumer>(std::move(consumers));
   }
 
 private:
+  llvm::LLVMContext context_;
+  bool find_survivors_;
   const UseTree& use_;
 };
 
@@ -75,13 +94,13 @@ void find_forced_headers_in_their_folders(clang::CompilerInstance& compiler) {
 } // namespace
 
 Expected<void> parse(const std::vector<std::string>& arguments, const std::string& source,
-                     const UseTree& use) {
+                     bool find_survivors, const UseTree& use) {
   auto compilation = analysis::prepare_compilation(arguments, source, analysis::Half::device,
-                                                   {"-w", "-fno-caret-diagnostics"});
+                                                   {analysis::optimised, "-w", "-fno-caret-diagnostics"});
   if (!compilation)
     return tl::unexpected(compilation.error());
   find_forced_headers_in_their_folders(*compilation->compiler);
-  ParseAction action(use);
+  ParseAction action(find_survivors, use);
   const bool done = compilation->compiler->ExecuteAction(action);
   if (!compilation->first_error->message().empty())
     return fail("{}", compilation->first_error->message());

@@ -9,8 +9,11 @@
 
 namespace clang {
 class ASTContext;
-class Preprocessor;
 } // namespace clang
+
+namespace warplens::analysis {
+class Survivors;
+} // namespace warplens::analysis
 
 namespace warplens::rewriter {
 
@@ -21,10 +24,11 @@ class TextRecord;
 /// `#if __CUDA_ARCH__` differs between architectures.
 std::vector<std::vector<std::string>> per_architecture(const std::vector<std::string>& arguments);
 
-using UseTree = std::function<void(clang::ASTContext&, clang::Preprocessor&, const TextRecord&)>;
+using UseTree = std::function<void(clang::ASTContext&, const TextRecord&, const analysis::Survivors*)>;
 
-/// Calls `use` with the finished AST. The error is Clang's first, as file:line:column: reason.
+/// Calls `use` with the finished AST and, where wanted, what is left of it after optimisation: one parse
+/// serves both. The error is Clang's first, as file:line:column: reason.
 Expected<void> parse(const std::vector<std::string>& arguments, const std::string& source,
-                     const UseTree& use);
+                     bool find_survivors, const UseTree& use);
 
 } // namespace warplens::rewriter
