@@ -3,6 +3,7 @@
 
 #include "driver/commands/commands.h"
 #include "driver/progress.h"
+#include "driver/stages/compile_log.h"
 #include "driver/stages/compile_source.h"
 #include "driver/stages/gpu_object.h"
 #include "driver/stages/print.h"
@@ -215,6 +216,9 @@ Expected<std::optional<int>> compile(const Request& request) {
   const auto nvcc = parse(request);
   if (!nvcc || nvcc->phase == Meaning::no_object || nvcc->cuda_inputs.empty())
     return std::nullopt; // what we do not understand, nvcc understands or explains
+  if (const char* log = std::getenv(compile_log_variable); log && *log)
+    if (const auto logged = log_compilation(*nvcc, request.toolkit, log); !logged)
+      complain(logged.error().message);
   const auto directory = TemporaryDirectory::create(name_of(request));
   if (!directory)
     return tl::unexpected(directory.error());

@@ -13,7 +13,6 @@
 #include "support/temporary.h"
 
 #include <memory>
-#include <unistd.h>
 
 namespace warplens::driver {
 namespace {
@@ -28,11 +27,6 @@ struct ProfileOptions {
   OutputOptions output;
   TraceOptions trace;
 };
-
-/// The GPU back end needs a driver and a device; its node is there if the driver is loaded.
-bool gpu_present() {
-  return access("/dev/nvidia0", R_OK | W_OK) == 0;
-}
 
 Expected<BuildRequest> prepare(const ProfileOptions& options, const std::filesystem::path& directory) {
   const auto words = split_words(options.nvcc);

@@ -106,6 +106,24 @@ TEST_CASE("Positions in the source are the user's own form's alone") {
   CHECK(added.find(".file") == std::string::npos);
 }
 
+TEST_CASE("A function of another file is called in its form with probes, if the linker finds one") {
+  const std::string elsewhere =
+      ".extern .func  (.param .b32 func_retval0) other\n(\n\t.param .b64 other_param_0,\n"
+      "\t.param .align 4 .b8 other_param_1[8]\n)\n;\n";
+  const std::string call = "\tcall.uni (r), other, (p, q);\n\tcall.uni (r), vprintf, (p, q);\n";
+  const std::string printing =
+      ".extern .func  (.param .b32 func_retval0) vprintf\n(\n\t.param .b64 a,\n\t.param .b64 b\n)\n;\n";
+  const auto added =
+      joined(elsewhere + printing + kernel("k", call), elsewhere + printing + kernel("k", call));
+  CHECK(added.find(".weak .func  (.param .b32 func_retval0) other__warplens_probed\n(") != std::string::npos);
+  CHECK(added.find("ld.param.b64 %b64, [other_param_0+0];") != std::string::npos);
+  CHECK(added.find("st.param.b8 [forwarded1+7], %b16;") != std::string::npos);
+  CHECK(added.find("call.uni (returned), other, (forwarded0, forwarded1);") != std::string::npos);
+  CHECK(added.find("st.param.b32 [func_retval0+0], %b32;") != std::string::npos);
+  CHECK(added.find("call.uni (r), other__warplens_probed, (p, q);") != std::string::npos);
+  CHECK(added.find("call.uni (r), vprintf, (p, q);") != std::string::npos);
+}
+
 TEST_CASE("Forms that do not belong together stay apart") {
   CHECK(join_forms(head, head + kernel("k", "\tret;\n")).error().message ==
         "the kernel k exists with probes only");
