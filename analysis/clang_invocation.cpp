@@ -1,30 +1,59 @@
 #include "analysis/clang_invocation.h"
 
+#include "analysis/bridged_files.h"
+
+#include <clang/Basic/DiagnosticLex.h>
+#include <clang/Basic/DiagnosticSema.h>
 #include <clang/Basic/SourceManager.h>
 #include <clang/Driver/Compilation.h>
 #include <clang/Driver/Driver.h>
 #include <clang/Driver/Tool.h>
 #include <clang/Frontend/CompilerInvocation.h>
+#include <clang/FrontendTool/Utils.h>
 #include <llvm/ADT/IntrusiveRefCntPtr.h>
 #include <llvm/ADT/SmallString.h>
+#include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/VirtualFileSystem.h>
 #include <llvm/TargetParser/Host.h>
 
 namespace warplens::analysis {
 
-void FirstError::HandleDiagnostic(clang::DiagnosticsEngine::Level level,
-                                  const clang::Diagnostic& diagnostic) {
-  DiagnosticConsumer::HandleDiagnostic(level, diagnostic);
-  if (level < clang::DiagnosticsEngine::Error || !message_.empty())
+namespace {
+
+/// What nvcc takes, or only warns of; the AST is what it would be without the error.
+bool is_harmless(unsigned id) {
+  switch (id) {
+  case clang::diag::err_pragma_loop_precedes_nonloop:
+  case clang::diag::err_requires_positive_value:     // #pragma unroll -1
+  case clang::diag::err_switch_into_protected_scope: // device code, past an initialisation
+  case clang::diag::err_ref_bad_target: return true; // a kernel that launches a kernel
+  default: return false;
+  }
+}
+
+} // namespace
+
+void ErrorList::HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& diagnostic) {
+  if (level < clang::DiagnosticsEngine::Error)
     return;
+  if (errors_.empty() && is_harmless(diagnostic.getID())) {
+    // Clang generates no code once there was an error.
+    const_cast<clang::DiagnosticsEngine*>(diagnostic.getDiags())->Reset(/*soft=*/true);
+    return;
+  }
+  DiagnosticConsumer::HandleDiagnostic(level, diagnostic);
+  incomplete_ |= level == clang::DiagnosticsEngine::Fatal ||
+                 clang::DiagnosticIDs::getCategoryNumberForDiag(diagnostic.getID()) ==
+                     clang::DiagnosticIDs::getCategoryNumberForDiag(clang::diag::err_pp_hash_error);
   llvm::SmallString<256> reason;
   diagnostic.FormatDiagnostic(reason);
   clang::PresumedLoc place;
   if (diagnostic.hasSourceManager() && diagnostic.getLocation().isValid())
     place = diagnostic.getSourceManager().getPresumedLoc(diagnostic.getLocation());
-  message_ = place.isValid() ? fmt::format("{}:{}:{}: {}", place.getFilename(), place.getLine(),
-                                           place.getColumn(), reason.c_str())
-                             : std::string(reason);
+  errors_.push_back({diagnostic.getLocation(),
+                     place.isValid() ? fmt::format("{}:{}:{}: {}", place.getFilename(), place.getLine(),
+                                                   place.getColumn(), reason.c_str())
+                                     : std::string(reason)});
 }
 
 namespace {
@@ -33,7 +62,7 @@ namespace {
 Expected<std::vector<std::string>> frontend_options(const std::vector<std::string>& arguments,
                                                     const std::string& source, Half half,
                                                     const std::vector<std::string>& extra,
-                                                    FirstError& first_error) {
+                                                    ErrorList& errors) {
   // The driver finds Clang's own headers from where its executable lies.
   const std::string executable = WARPLENS_CLANG_EXECUTABLE;
   std::vector<std::string> words{executable};
@@ -41,18 +70,18 @@ Expected<std::vector<std::string>> frontend_options(const std::vector<std::strin
   words.insert(words.end(), arguments.begin() + names_program, arguments.end());
   words.insert(words.end(), extra.begin(), extra.end());
   words.insert(words.end(), {half == Half::device ? "--cuda-device-only" : "--cuda-host-only",
-                             "-fsyntax-only", "-Wno-unused-command-line-argument", source});
+                             "-Wno-unused-command-line-argument", source});
   std::vector<const char*> pointers;
   for (const std::string& word : words)
     pointers.push_back(word.c_str());
 
-  clang::DiagnosticsEngine diagnostics(new clang::DiagnosticIDs, new clang::DiagnosticOptions, &first_error,
+  clang::DiagnosticsEngine diagnostics(new clang::DiagnosticIDs, new clang::DiagnosticOptions, &errors,
                                        /*ShouldOwnClient=*/false);
   clang::driver::Driver driver(executable, llvm::sys::getDefaultTargetTriple(), diagnostics);
   driver.setCheckInputsExist(true);
   std::unique_ptr<clang::driver::Compilation> compilation(driver.BuildCompilation(pointers));
-  if (!first_error.message().empty())
-    return fail("{}", first_error.message());
+  if (!errors.errors().empty())
+    return fail("{}", errors.first());
   if (compilation)
     for (const clang::driver::Command& job : compilation->getJobs())
       if (llvm::StringRef(job.getCreator().getName()) == "clang") {
@@ -67,24 +96,41 @@ Expected<std::vector<std::string>> frontend_options(const std::vector<std::strin
 Expected<Compilation> prepare_compilation(const std::vector<std::string>& arguments,
                                           const std::string& source, Half half,
                                           const std::vector<std::string>& extra) {
-  Compilation result{std::make_unique<FirstError>(), std::make_unique<clang::CompilerInstance>()};
-  auto options = frontend_options(arguments, source, half, extra, *result.first_error);
+  Compilation result{std::make_unique<ErrorList>(), std::make_unique<clang::CompilerInstance>()};
+  auto options = frontend_options(arguments, source, half, extra, *result.errors);
   if (!options)
     return tl::unexpected(options.error());
   std::vector<const char*> pointers;
   for (const std::string& option : *options)
     pointers.push_back(option.c_str());
 
-  result.compiler->createDiagnostics(result.first_error.get(), /*ShouldOwnClient=*/false);
+  result.compiler->createDiagnostics(result.errors.get(), /*ShouldOwnClient=*/false);
   auto invocation = std::make_shared<clang::CompilerInvocation>();
   if (!clang::CompilerInvocation::CreateFromArgs(*invocation, pointers, result.compiler->getDiagnostics(),
                                                  WARPLENS_CLANG_EXECUTABLE))
-    return fail("{}", result.first_error->message());
+    return fail("{}", result.errors->first());
   invocation->getFrontendOpts().DisableFree = false; // we live on after the compilation
   invocation->getCodeGenOpts().DisableFree = false;
   invocation->getDiagnosticOpts().ShowCarets = false; // no "1 warning generated"
   result.compiler->setInvocation(std::move(invocation));
+  result.compiler->createFileManager(clang::createVFSFromCompilerInvocation(
+      result.compiler->getInvocation(), result.compiler->getDiagnostics(), bridged_files()));
   return result;
+}
+
+Expected<void> compile(const std::vector<std::string>& arguments, const std::string& source, Half half) {
+  llvm::InitializeAllTargetInfos();
+  llvm::InitializeAllTargets();
+  llvm::InitializeAllTargetMCs();
+  llvm::InitializeAllAsmPrinters();
+  llvm::InitializeAllAsmParsers();
+  auto compilation = prepare_compilation(arguments, source, half);
+  if (!compilation)
+    return tl::unexpected(compilation.error());
+  if (clang::ExecuteCompilerInvocation(compilation->compiler.get()))
+    return {};
+  const std::string message = compilation->errors->first();
+  return message.empty() ? fail("{}: Clang could not compile it", source) : fail("{}", message);
 }
 
 } // namespace warplens::analysis

@@ -4,6 +4,7 @@
 #include "support/expected.h"
 
 #include <clang/Basic/Diagnostic.h>
+#include <clang/Basic/SourceLocation.h>
 #include <clang/Frontend/CompilerInstance.h>
 #include <memory>
 #include <string>
@@ -13,30 +14,44 @@ namespace warplens::analysis {
 
 enum class Half { device, host };
 
-/// Keeps the first error of a compilation as `file:line:column: reason` and drops everything else.
-class FirstError : public clang::DiagnosticConsumer {
+/// An error of Clang's.
+struct ClangError {
+  clang::SourceLocation place;
+  std::string message; ///< file:line:column: reason
+};
+
+/// Keeps the errors of a compilation and drops everything else, also the errors that nvcc does not make and
+/// that leave the AST whole: as if they had not been.
+class ErrorList : public clang::DiagnosticConsumer {
 public:
   void HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& diagnostic) override;
-  /// Empty as long as there was none.
-  const std::string& message() const { return message_; }
+  const std::vector<ClangError>& errors() const { return errors_; }
+  /// Did one concern the text rather than its meaning, or end the compilation early?
+  bool incomplete() const { return incomplete_; }
+  /// The first one's message; empty as long as there was none.
+  std::string first() const { return errors_.empty() ? std::string() : errors_.front().message; }
 
 private:
-  std::string message_;
+  std::vector<ClangError> errors_;
+  bool incomplete_ = false;
 };
 
 /// A compiler, set up and ready for ExecuteAction(), and the consumer of its diagnostics, which it refers to.
 struct Compilation {
-  std::unique_ptr<FirstError> first_error;
+  std::unique_ptr<ErrorList> errors;
   std::unique_ptr<clang::CompilerInstance> compiler;
 };
 
-/// `arguments` is a clang++ command line (with or without the program's name) that names neither source, mode
-/// nor output: -x cuda,
-/// --cuda-path, --cuda-gpu-arch, -isystem, -I, -D, -std, … Where it names several architectures, the first
-/// counts. `extra` is added behind it (-O2, …). The driver of the Clang that Warplens was built with turns
+/// `arguments` is a clang++ command line (with or without the program's name) that names neither source nor
+/// half: -x cuda, --cuda-path, --cuda-gpu-arch, -isystem, -I, -D, -std, … Where it names several
+/// architectures, the first counts. `extra` is added behind it (-O2, …). Files are read as respell() makes
+/// them. The driver of the Clang that Warplens was built with turns
 /// them into options of the frontend, as clang++ would; the frontend's action is the caller's choice.
 Expected<Compilation> prepare_compilation(const std::vector<std::string>& arguments,
                                           const std::string& source, Half half,
                                           const std::vector<std::string>& extra = {});
+
+/// Does what `arguments` say (-c, -emit-llvm, -o, …). The error is Clang's first.
+Expected<void> compile(const std::vector<std::string>& arguments, const std::string& source, Half half);
 
 } // namespace warplens::analysis

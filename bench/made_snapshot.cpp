@@ -17,7 +17,7 @@ Snapshot with_sites(std::uint32_t sites) {
   for (std::uint32_t block = 0; block < blocks; ++block) {
     made.blocks.push_back({block, block * warps_per_block, warps_per_block});
     for (std::uint32_t warp = 0; warp < warps_per_block; ++warp)
-      made.warps.push_back({block, warp, {}, {}});
+      made.warps.push_back({block, warp, 0, {}, {}});
   }
   made.blocks_seen = blocks;
   made.sites.resize(sites);
@@ -33,6 +33,7 @@ void load(Snapshot& made, model::Warp& warp, std::uint32_t site, unsigned count,
   access.site = site;
   access.transactions = std::uint8_t(count);
   access.starts_bulk = site == 0;
+  warp.bulks += access.starts_bulk;
   warp.accesses.push_back(access);
   for (unsigned i = 0; i < count; ++i)
     warp.transactions.push_back({line(), sectors});

@@ -17,12 +17,10 @@ public:
                  model::Random random)
       : gpu_(gpu), random_(random), l2_(gpu), dram_(gpu, gpu.sms, random_) {
     counts_.sites.resize(snapshot.sites.size());
-    std::vector<std::vector<std::uint32_t>> blocks(gpu.sms);
-    for (std::uint32_t i = 0; i < snapshot.blocks.size(); ++i)
-      blocks[snapshot.blocks[i].id % gpu.sms].push_back(i);
+    const auto blocks = model::place_blocks(snapshot, gpu, random_);
     for (std::uint32_t sm = 0; sm < gpu.sms; ++sm)
       if (!blocks[sm].empty())
-        sms_.push_back({model::SmSchedule(snapshot, blocks[sm], occupancy.blocks_per_sm, random_),
+        sms_.push_back({model::SmSchedule(snapshot, blocks[sm], occupancy.blocks_per_sm, gpu, random_),
                         test::ReferenceL1(gpu, occupancy.l1_bytes), sm % gpu.l2.partitions});
   }
 
@@ -50,6 +48,7 @@ private:
 
   void load(Sm& sm, const model::Access& access, const model::Transaction* transactions) {
     double slowest = gpu_.l1.latency_ns;
+    model::Level level = model::Level::l1;
     model::TrialCounts::Site& site = counts_.sites[access.site];
     for (unsigned i = 0; i < access.transactions; ++i) {
       const auto [line, sectors] = transactions[i];
@@ -60,15 +59,20 @@ private:
       const auto outcome = l2_.request(test::ReferenceL2::Kind::load, line, missing, sm.partition);
       count(site.l2, counts_.l2_reads, outcome.hits, missing);
       double latency = outcome.far != 0 ? gpu_.l2.copies.far_latency_ns : gpu_.l2.latency_ns;
+      model::Level served = model::Level::l2;
       if (outcome.fetched != 0) {
-        latency = dram_.request(line, outcome.fetched);
+        latency = double(dram_.request(line, outcome.fetched).ns);
+        served = model::Level::dram;
         counts_.dram_latency_ns += latency;
         counts_.dram_read_sectors += model::sector_count(outcome.fetched);
         ++counts_.dram_reads;
       }
-      slowest = std::max(slowest, latency);
+      if (latency > slowest) {
+        slowest = latency;
+        level = served;
+      }
     }
-    site.latency_ns += slowest;
+    site.latency_ns[unsigned(level)] += slowest;
   }
 
   static void count(model::Lookups& of_site, model::Lookups& total, unsigned hits, unsigned all) {

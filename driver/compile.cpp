@@ -2,8 +2,10 @@
 //
 //   warplens-compile rewrite --output DIR --summary FILE SOURCE -- CLANG-ARGUMENTS...
 //   warplens-compile patch --include DIR SOURCE -- CLANG-ARGUMENTS...
+//   warplens-compile clang --half device|host SOURCE -- CLANG-ARGUMENTS...
 //   warplens-compile lower BITCODE OBJECT
 
+#include "analysis/clang_invocation.h"
 #include "lowering/lower.h"
 #include "rewriter/instrument.h"
 
@@ -81,7 +83,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   std::string source, summary, include;
   lowering::Request lower;
-  std::string bitcode, object, output;
+  std::string bitcode, object, output, half;
   auto* rewrite_command = app.add_subcommand("rewrite", "write the instrumented copies of a source");
   rewrite_command->add_option("--output", output, "folder of the copies")->required();
   rewrite_command->add_option("--summary", summary, "JSON: what was done")->required();
@@ -89,6 +91,11 @@ int main(int argc, char** argv) {
   auto* patch_command = app.add_subcommand("patch", "print the instrumentation as a diff");
   patch_command->add_option("--include", include, "folder that holds warplens/probe.h")->required();
   patch_command->add_option("source", source)->required();
+  auto* clang_command = app.add_subcommand("clang", "compile one half of a source as Clang does, bridged");
+  clang_command->add_option("--half", half, "device or host")
+      ->required()
+      ->check(CLI::IsMember({"device", "host"}));
+  clang_command->add_option("source", source)->required();
   auto* lower_command = app.add_subcommand("lower", "NVPTX bitcode to an x86-64 object");
   lower_command->add_option("bitcode", bitcode)->required();
   lower_command->add_option("object", object)->required();
@@ -105,7 +112,10 @@ int main(int argc, char** argv) {
   lower.object = object;
   const auto done = rewrite_command->parsed() ? rewrite(request, summary)
                     : patch_command->parsed() ? print_patch(request, include)
-                                              : lowering::lower(lower);
+                    : clang_command->parsed()
+                        ? analysis::compile(request.clang_arguments, source,
+                                            half == "host" ? analysis::Half::host : analysis::Half::device)
+                        : lowering::lower(lower);
   if (!done) {
     std::fputs((done.error().message + "\n").c_str(), stderr);
     return 1;

@@ -54,6 +54,23 @@ std::string help_for(const CLI::App& app) {
   return command;
 }
 
+/// What there is to say of the word where a command was expected, if there is such a word: CLI11 only says
+/// that one is missing.
+std::optional<std::string> unknown_word(const CLI::App& app, const std::vector<std::string>& words) {
+  const CLI::App* command = &app;
+  std::size_t depth = 0;
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().front();
+    ++depth;
+  }
+  if (command->get_require_subcommand_min() == 0 || depth >= words.size())
+    return std::nullopt;
+  std::string known;
+  for (const CLI::App* verb : command->get_subcommands([](const CLI::App*) { return true; }))
+    known += (known.empty() ? "" : ", ") + verb->get_name();
+  return fmt::format("there is no subcommand or option '{}'; there are {}", words[depth], known);
+}
+
 /// The words after `warplens nvcc`, or all of `warplens-nvcc`'s: not ours to parse.
 std::optional<std::vector<std::string>> nvcc_words(const std::string& program,
                                                    const std::vector<std::string>& arguments) {
@@ -87,17 +104,15 @@ int run_command_line(std::vector<std::string> arguments) {
   driver::declare_trace(app, chosen);
   driver::declare_gpus(app, chosen);
 
-  const std::string first = arguments.empty() ? "" : arguments.front();
+  const std::vector<std::string> words = arguments;
   std::ranges::reverse(arguments); // as CLI11 takes a vector
   try {
     app.parse(arguments);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success))
       return app.exit(error);
-    const bool unknown = app.get_subcommands().empty() && !first.empty();
-    driver::complain(fmt::format(
-        "{} (see {} --help)",
-        unknown ? fmt::format("there is no subcommand or option '{}'", first) : error.what(), help_for(app)));
+    driver::complain(
+        fmt::format("{} (see {} --help)", unknown_word(app, words).value_or(error.what()), help_for(app)));
     return 2;
   }
   if (const auto done = chosen(); !done) {

@@ -1,8 +1,10 @@
 #include "driver/options.h"
 
+#include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
 #include <regex>
+#include <utility>
 
 namespace warplens::driver {
 namespace {
@@ -21,6 +23,13 @@ CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
           ""};
 }
 
+std::string check_fraction(const std::string& text) {
+  double number = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole && number >= 0 && number <= 1 ? "" : fmt::format("'{}' is not a number from 0 to 1", text);
+}
+
 /// The program would find out, but only once it runs.
 std::string check_regex(const std::string& text) {
   try {
@@ -29,6 +38,102 @@ std::string check_regex(const std::string& text) {
     return fmt::format("'{}' is not a regular expression: {}", text, error.what());
   }
   return "";
+}
+
+/// A number from 0 to `most` that is the whole text.
+std::optional<double> number_to(double most, std::string_view text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole && number >= 0 && number <= most ? std::optional(number) : std::nullopt;
+}
+
+/// RATE[,LATENCY%]
+std::optional<model::Confidence> confidence_of(std::string_view text) {
+  model::Confidence confidence;
+  const std::size_t comma = text.find(',');
+  const auto rate = number_to(1, text.substr(0, comma));
+  if (!rate)
+    return std::nullopt;
+  confidence.rate = *rate;
+  if (comma == std::string_view::npos)
+    return confidence;
+  std::string_view latency = text.substr(comma + 1);
+  if (!latency.ends_with('%'))
+    return std::nullopt;
+  latency.remove_suffix(1);
+  const auto percent = number_to(100, latency);
+  if (!percent)
+    return std::nullopt;
+  confidence.latency = *percent / 100;
+  return confidence;
+}
+
+constexpr std::pair<Format, const char*> formats[] = {
+    {Format::text, "text"},   {Format::html, "html"},   {Format::json, "json"},        {Format::csv, "csv"},
+    {Format::sarif, "sarif"}, {Format::patch, "patch"}, {Format::perfetto, "perfetto"}};
+
+std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  for (const auto& [format, name] : formats)
+    names.emplace_back(name);
+  return names;
+}
+
+const char* name_of(Format format) {
+  return std::ranges::find(formats, format, &std::pair<Format, const char*>::first)->second;
+}
+
+Format format_named(const std::string& name) {
+  return std::ranges::find(formats, name, &std::pair<Format, const char*>::second)->first;
+}
+
+std::string check_column(const std::string& name) {
+  const auto column = report::column_named(name);
+  return column ? "" : column.error().message;
+}
+
+std::string column_names() {
+  std::string names;
+  for (const report::Column& column : report::all_columns())
+    names += fmt::format("\n{}: {}", column.name, column.meaning);
+  return names;
+}
+
+/// What the reports print of each site.
+void add_figure_options(CLI::App& command, OutputOptions& options) {
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--columns",
+          [&options](const std::vector<std::string>& names) {
+            options.columns.clear();
+            for (const std::string& name : names)
+              options.columns.push_back(*report::column_named(name));
+          },
+          "text, patch: which figures" + column_names())
+      ->delimiter(',')
+      ->check(CLI::Validator(check_column, ""))
+      ->type_name("NAME[,NAME...]")
+      ->default_str("share,latency,l1,l2,sectors,executions")
+      ->expected(1, 64);
+  command
+      .add_option_function<std::string>(
+          "--sort", [&options](const std::string& name) { options.sort = *report::column_named(name); },
+          "text: instead of the source a table of accesses by this figure, the largest first")
+      ->check(CLI::Validator(check_column, ""))
+      ->type_name("NAME");
+  command
+      .add_option_function<unsigned>(
+          "--width", [&options](unsigned columns) { options.width = columns; },
+          "text: columns of a line, 80 at least (default: the terminal's, else 100)")
+      ->check(whole_number(80, 1000))
+      ->type_name("N");
+  command
+      .add_option("--threshold", options.threshold,
+                  "sarif: leave out lines with a smaller share of the latency")
+      ->check(CLI::Validator(check_fraction, ""))
+      ->type_name("FRACTION")
+      ->capture_default_str();
 }
 
 class UsageLine : public CLI::Formatter {
@@ -52,8 +157,28 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
       ->type_name("NAME[,NAME...]")
       ->capture_default_str()
       ->expected(1, 64);
-  command.add_option("--trials", options.trials, "Monte Carlo trials")
-      ->check(whole_number(1, 1000000))
+  command.add_option("--trials", options.trials, "Monte Carlo trials at most (see --confidence)")
+      ->check(whole_number(2, 1000000)) // one has no interval
+      ->type_name("N")
+      ->capture_default_str();
+  command
+      .add_option_function<std::string>(
+          "--confidence",
+          [&options](const std::string& text) {
+            const auto confidence = confidence_of(text);
+            if (!confidence)
+              throw CLI::ValidationError("--confidence",
+                                         fmt::format("'{}' is not like 0.005 or 0.005,2%", text));
+            options.confidence = *confidence;
+          },
+          "trials end before --trials once half of each 95 % interval is below RATE for hit rates and "
+          "LATENCY for "
+          "latencies (totals, and sites with 1 % of the accesses); 0: they never do")
+      ->type_name("RATE[,LATENCY%]")
+      ->default_str("0.005,2%");
+  command.add_flag("--timeline", options.timeline, "add a time-lapse of the first trial to the result");
+  command.add_option("--timeline-bins", options.timeline_bins, "into how many bins a time-lapse is cut")
+      ->check(whole_number(1, 10000))
       ->type_name("N")
       ->capture_default_str();
   command
@@ -73,16 +198,18 @@ void add_output_options(CLI::App& command, OutputOptions& options, Format initia
   options.format = initial;
   command
       .add_option_function<std::string>(
-          "--format",
-          [&options](const std::string& name) {
-            options.format = name == "json" ? Format::json : name == "csv" ? Format::csv : Format::text;
-          },
-          "text: annotated source; json: warplens-result/1; csv: a row per site")
-      ->check(CLI::IsMember({"text", "json", "csv"}))
-      ->default_str(initial == Format::json ? "json" : "text");
+          "--format", [&options](const std::string& name) { options.format = format_named(name); },
+          "text: annotated source\nhtml: a page to open in a browser\njson: warplens-result/1\ncsv: a row "
+          "per site\n"
+          "sarif: findings on costly lines, for code review\npatch: the source with its figures as comments\n"
+          "perfetto: the time-lapse of --timeline, for ui.perfetto.dev")
+      ->check(CLI::IsMember(format_names()))
+      ->default_str(std::string(name_of(initial)))
+      ->option_text("FORMAT");
   command.add_option("-o,--output", options.file, "write the result to a file instead of stdout")
       ->type_name("FILE");
   command.add_flag("--quiet", options.quiet, "say nothing on stderr but errors");
+  add_figure_options(command, options);
 }
 
 void add_trace_options(CLI::App& command, TraceOptions& options) {

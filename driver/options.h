@@ -1,6 +1,9 @@
 // The options that several subcommands share, and where each is declared on the command line.
 #pragma once
 
+#include "model/model.h"
+#include "report/columns.h"
+
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
@@ -10,12 +13,15 @@
 namespace warplens::driver {
 
 enum class Backend { automatic, gpu, cpu };
-enum class Format { text, json, csv };
+enum class Format { text, json, csv, html, sarif, patch, perfetto };
 
 /// What modelling and reporting take.
 struct ModelOptions {
   std::vector<std::string> gpus{"a100"};
-  std::uint32_t trials = 64;
+  std::uint32_t trials = 64; ///< at most
+  model::Confidence confidence;
+  bool timeline = false;
+  std::uint32_t timeline_bins = 256;
   std::uint64_t seed = 1;
   unsigned threads = 0;
 };
@@ -24,6 +30,10 @@ struct OutputOptions {
   Format format = Format::text;
   std::string file; ///< empty: stdout
   bool quiet = false;
+  std::vector<const report::Column*> columns; ///< text and patch; empty: the usual ones
+  const report::Column* sort = nullptr;       ///< text: sites by this figure; null: as in the source
+  std::optional<unsigned> width;              ///< text; empty: the terminal's
+  double threshold = 0.05;                    ///< sarif: the least share of the latency
 };
 
 /// What a run of an instrumented program takes.

@@ -14,6 +14,7 @@ const Resources& resources() {
                      share / "include",
                      share / "shim",
                      share / "gpus",
+                     share / "report.html",
                      share / "redirected_symbols.txt",
                      share / "two_forms_symbols.txt"};
   }();

@@ -6,12 +6,13 @@
 namespace warplens::driver {
 
 struct Resources {
-  std::filesystem::path compile;            ///< the warplens-compile executable
-  std::filesystem::path libraries;          ///< what is linked into a program for the CPU back end
-  std::filesystem::path gpu_runtime;        ///< what a program for NVIDIA GPUs loads when it starts
-  std::filesystem::path include;            ///< holds warplens/probe.h
-  std::filesystem::path shim;               ///< headers that let Clang parse CUDA 13
-  std::filesystem::path gpus;               ///< one TOML file per GPU
+  std::filesystem::path compile;     ///< the warplens-compile executable
+  std::filesystem::path libraries;   ///< what is linked into a program for the CPU back end
+  std::filesystem::path gpu_runtime; ///< what a program for NVIDIA GPUs loads when it starts
+  std::filesystem::path include;     ///< holds warplens/probe.h
+  std::filesystem::path shim;        ///< headers that let Clang parse CUDA 13
+  std::filesystem::path gpus;        ///< one TOML file per GPU
+  std::filesystem::path page;        ///< the HTML report without its data; absent if built without Node
   std::filesystem::path redirected_symbols; ///< what objcopy redirects in objects for the GPU back end
   std::filesystem::path two_forms_symbols;  ///< … where kernels have a form without probes, too
 };

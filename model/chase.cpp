@@ -33,7 +33,7 @@ double chase_latency_ns(const Gpu& gpu, std::uint32_t lines, Random random) {
       }
       const L2Outcome outcome = l2.load(line, one_sector, 0, [](std::uint32_t, unsigned) {});
       if (outcome.fetched != 0)
-        sum += dram.request(line, one_sector);
+        sum += double(dram.request(line, one_sector).ns);
       else
         sum += outcome.far != 0 ? gpu.l2.copies.far_latency_ns : gpu.l2.latency_ns;
     }

@@ -4,6 +4,7 @@
 #include "model/toml_figures.h"
 
 #include <algorithm>
+#include <bit>
 #include <fmt/ranges.h>
 
 namespace warplens::model {
@@ -41,7 +42,12 @@ Expected<Gpu> read(const fs::path& path, TomlFigures& figures) {
   figures.number("sm.max_threads_per_block", gpu.max_threads_per_block, warp_lanes, 8192);
   figures.number("constant.latency_ns", gpu.constant_latency_ns, 0, any_latency);
 
+  gpu.schedule.warps = WarpOrder(figures.choice("schedule.warps", warp_orders()));
+  gpu.schedule.placement = BlockPlacement(figures.choice("schedule.placement", block_placements()));
+  gpu.schedule.start = BlockStart(figures.choice("schedule.start", block_starts()));
+
   figures.number("registers.per_sm", gpu.registers.per_sm, 1, 1u << 24);
+  figures.number("registers.per_block", gpu.registers.per_block, 1, 1u << 24);
   figures.number("registers.max_per_thread", gpu.registers.max_per_thread, 1, 1024);
   figures.number("registers.allocation_unit", gpu.registers.allocation_unit, 1, 4096);
   figures.number("registers.sub_partitions", gpu.registers.sub_partitions, 1, 16);
@@ -81,6 +87,9 @@ Expected<Gpu> read(const fs::path& path, TomlFigures& figures) {
   figures.number("dram.banks", gpu.dram.banks, 1, 1024);
   figures.number("dram.row_bytes", gpu.dram.row_bytes, line_bytes, 1u << 20);
   figures.number("dram.interleave_bytes", gpu.dram.interleave_bytes, line_bytes, 1u << 20);
+  gpu.dram.channel_index = DramIndex(figures.choice("dram.channel_index", {"modulo", "permuted"}));
+  gpu.dram.bank_index = DramIndex(figures.choice("dram.bank_index", {"modulo", "permuted"}));
+  gpu.dram.queue = DramQueue(figures.choice("dram.queue", {"batch", "kingman"}));
   figures.number("dram.latency_ns", gpu.dram.latency_ns, 0, any_latency);
   figures.number("dram.activate_ns", gpu.dram.activate_ns, 0, any_latency);
   figures.number("dram.precharge_ns", gpu.dram.precharge_ns, 0, any_latency);
@@ -110,10 +119,12 @@ Expected<Gpu> read(const fs::path& path, TomlFigures& figures) {
   figures.require(gpu.l2.line_bytes == line_bytes || (gpu.l2.usable == 1 && gpu.l2.partitions == 1),
                   "l2.line_bytes",
                   "l2.line_bytes to be 128 where the L2 has partitions or is not usable in full");
-  figures.require(gpu.dram.row_bytes % gpu.dram.interleave_bytes == 0, "dram.row_bytes",
-                  "dram.row_bytes to be a multiple of dram.interleave_bytes");
-  figures.require(gpu.dram.interleave_bytes % line_bytes == 0, "dram.interleave_bytes",
-                  "dram.interleave_bytes to be a multiple of 128");
+  figures.require(std::has_single_bit(gpu.dram.interleave_bytes), "dram.interleave_bytes",
+                  "dram.interleave_bytes to be a power of two");
+  figures.require(std::has_single_bit(gpu.dram.row_bytes) && gpu.dram.row_bytes >= gpu.dram.interleave_bytes,
+                  "dram.row_bytes",
+                  "dram.row_bytes to be a power of two, no less than dram.interleave_bytes");
+  figures.require(std::has_single_bit(gpu.dram.banks), "dram.banks", "dram.banks to be a power of two");
   figures.require(gpu.dram.latency_ns >= gpu.dram.activate_ns + gpu.dram.burst_ns, "dram.latency_ns",
                   "dram.latency_ns to include dram.activate_ns and dram.burst_ns");
   if (auto done = figures.finish(); !done)
@@ -122,6 +133,22 @@ Expected<Gpu> read(const fs::path& path, TomlFigures& figures) {
 }
 
 } // namespace
+
+const std::vector<std::string>& warp_orders() {
+  static const std::vector<std::string> words{"weighted_round_robin", "loose_round_robin",
+                                              "greedy_then_oldest"};
+  return words;
+}
+
+const std::vector<std::string>& block_placements() {
+  static const std::vector<std::string> words{"in_order", "random"};
+  return words;
+}
+
+const std::vector<std::string>& block_starts() {
+  static const std::vector<std::string> words{"random_delay", "random_point"};
+  return words;
+}
 
 std::uint32_t sets_in(std::uint64_t bytes, double usable, std::uint32_t ways) {
   // A share such as 0.9 has no exact binary form: half a line more lets it give the whole number it means.

@@ -24,6 +24,30 @@ enum class L1Stores { bypass, update_on_hit };
 /// sector; a miss takes a sector without reading memory.
 enum class L2Stores { memory_update, allocate };
 
+/// Which warp of an SM issues next, once the one that issued has to wait.
+/// `weighted_round_robin`: warps take turns, those of a block end together (Baghsorkhi et al., PPoPP 2012).
+/// `loose_round_robin`: warps take turns with one access each. `greedy_then_oldest`: the warp that has been
+/// there longest and whose data has come.
+enum class WarpOrder { weighted_round_robin, loose_round_robin, greedy_then_oldest };
+
+/// How blocks find their SM: in turn, or each round of as many blocks as there are SMs in a random order.
+enum class BlockPlacement { in_order, random };
+
+/// How the blocks that an SM begins with are moved against each other, lest all be in step.
+/// `random_delay`: each begins a random time later. `random_point`: each begins at a random point of its
+/// accesses, and what lies before that point comes after the SM's last block (the paper's schedule
+/// deviation).
+enum class BlockStart { random_delay, random_point };
+
+/// How a DRAM channel or bank follows from an address: consecutive ones in turn, or in turn but beginning
+/// somewhere else each time around.
+enum class DramIndex { modulo, permuted };
+
+/// How long requests to memory wait for each other. `batch`: those of a batch arrive at once, on idle banks
+/// (Baghsorkhi et al., PPoPP 2012). `kingman`: each bank and each channel's bus is a queue whose load follows
+/// from what all warps ask for, so that a memory that cannot keep up slows the warps down.
+enum class DramQueue { batch, kingman };
+
 struct Gpu {
   std::string id;         ///< "c2050"
   std::string name;       ///< "Tesla C2050"
@@ -38,6 +62,7 @@ struct Gpu {
 
   struct Registers {
     std::uint32_t per_sm = 0;
+    std::uint32_t per_block = 0; ///< at most
     std::uint32_t max_per_thread = 0;
     std::uint32_t allocation_unit = 0; ///< registers, per warp
     std::uint32_t sub_partitions = 0;  ///< register files per SM; a warp's registers lie in one
@@ -79,17 +104,30 @@ struct Gpu {
     } copies;
   } l2;
 
+  struct Schedule {
+    WarpOrder warps = WarpOrder::weighted_round_robin;
+    BlockPlacement placement = BlockPlacement::in_order;
+    BlockStart start = BlockStart::random_delay;
+  } schedule;
+
   struct Dram {
     std::uint32_t channels = 0;
     std::uint32_t banks = 0; ///< per channel
     std::uint32_t row_bytes = 0;
     std::uint32_t interleave_bytes = 0; ///< consecutive bytes on one channel
-    double latency_ns = 0;              ///< from the SM and back, nothing else under way, no row open
-    double activate_ns = 0;             ///< tRCD: opening a row
-    double precharge_ns = 0;            ///< tRP: closing another one first
-    double burst_ns = 0;                ///< 32 bytes on one channel's data bus
+    DramIndex channel_index = DramIndex::modulo, bank_index = DramIndex::modulo;
+    DramQueue queue = DramQueue::batch;
+    double latency_ns = 0;   ///< from the SM and back, nothing else under way, no row open
+    double activate_ns = 0;  ///< tRCD: opening a row
+    double precharge_ns = 0; ///< tRP: closing another one first
+    double burst_ns = 0;     ///< 32 bytes on one channel's data bus
   } dram;
 };
+
+/// The words for them in GPU files and on the command line, in the order of the enumerators.
+const std::vector<std::string>& warp_orders();
+const std::vector<std::string>& block_placements();
+const std::vector<std::string>& block_starts();
 
 /// How many sets of `ways` lines a cache of `bytes` has where only a part of it is usable; at least one.
 std::uint32_t sets_in(std::uint64_t bytes, double usable, std::uint32_t ways);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/cache.h"
+#include "model/geometry.h"
 
 namespace warplens::model {
 

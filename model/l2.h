@@ -4,6 +4,7 @@
 #pragma once
 
 #include "model/cache.h"
+#include "model/geometry.h"
 
 #include <optional>
 
@@ -90,6 +91,14 @@ public:
   void prefetch(std::uint32_t line) const {
     for (const Cache& part : parts_)
       part.prefetch(line);
+  }
+
+  /// Asks the processor to fetch what a request for the line will need.
+  void prefetch(std::uint32_t line, unsigned partition) const {
+    for (const Cache& part : parts_)
+      part.prefetch(line);
+    if (!copies_.empty())
+      copies_[partition].prefetch(line);
   }
 
 private:

@@ -11,11 +11,21 @@
 
 namespace warplens::model {
 
+/// Half of an interval of the mean (ci95) that is narrow enough.
+struct Confidence {
+  double rate = 0.005;   ///< of hit rates, which are fractions
+  double latency = 0.02; ///< of latencies, as a share of the mean
+};
+
 struct Options {
-  std::uint32_t trials = 64; ///< at least 2: one has no interval
+  std::uint32_t trials = 64; ///< at most; at least 2: one has no interval
+  /// Trials end once all that matters is known so well (confidence.h); zeros: never before `trials`.
+  Confidence confidence;
   std::uint64_t seed = 1;
-  unsigned threads = 0; ///< at most; 0: all cores. The result does not depend on it
-  /// Called with done and total trials of one kernel on one GPU, from any thread, one call at a time.
+  unsigned threads = 0;            ///< at most; 0: all cores. The result does not depend on it
+  std::uint32_t timeline_bins = 0; ///< 0: no timeline
+  /// Called with done and at most possible trials of one kernel on one GPU, from any thread, one call at a
+  /// time.
   std::function<void(const std::string& kernel, const std::string& gpu, std::uint32_t done,
                      std::uint32_t total)>
       progress;

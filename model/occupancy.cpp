@@ -34,7 +34,8 @@ Expected<Occupancy> occupancy(const Gpu& gpu, const trace::Launch& launch) {
       round_up(std::uint64_t{launch.registers_per_thread} * warp_lanes, gpu.registers.allocation_unit);
   // The hardware checks a block's need as if each sub-partition took part equally.
   const std::uint64_t registers_assumed = registers_per_warp * round_up(warps, gpu.registers.sub_partitions);
-  if (launch.registers_per_thread > gpu.registers.max_per_thread || registers_assumed > gpu.registers.per_sm)
+  if (launch.registers_per_thread > gpu.registers.max_per_thread ||
+      registers_assumed > gpu.registers.per_block)
     return fail("kernel '{}' cannot run on {}: {} registers per thread are too many for blocks of {} threads",
                 launch.kernel, gpu.id, launch.registers_per_thread, block.count());
 

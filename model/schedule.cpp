@@ -5,30 +5,89 @@
 namespace warplens::model {
 namespace {
 
-std::size_t share(double fraction, std::size_t count) {
-  return std::min(count, std::size_t(fraction * double(count)));
+/// The warp's access with which its bulk of this number begins.
+const Access* bulk_begin(const Warp& warp, std::uint32_t bulk) {
+  const Access* access = warp.accesses.data();
+  const Access* end = access + warp.accesses.size();
+  if (bulk >= warp.bulks)
+    return end;
+  for (std::uint32_t begun = 0; access != end; ++access)
+    if ((begun += access->starts_bulk) > bulk)
+      break;
+  return access;
+}
+
+std::uint32_t longest_warp(const Snapshot& snapshot, const Snapshot::Block& block) {
+  std::uint32_t bulks = 0;
+  for (std::uint32_t i = 0; i < block.warps; ++i)
+    bulks = std::max(bulks, snapshot.warps[block.first_warp + i].bulks);
+  return bulks;
 }
 
 } // namespace
 
-SmSchedule::SmSchedule(const Snapshot& snapshot, const std::vector<std::uint32_t>& blocks,
-                       std::uint32_t resident, Random& random)
-    : snapshot_(snapshot), random_(random) {
-  for (const std::uint32_t block : blocks) {
-    if (slots_.size() < resident) {
-      const double cut = random.fraction();
-      slots_.push_back({0, {{block, cut, 1}}, {{block, 0, cut}}});
-    } else {
-      waiting_.push_back({block, 0, 1});
+std::vector<std::vector<std::uint32_t>> place_blocks(const Snapshot& snapshot, const Gpu& gpu,
+                                                     Random& random) {
+  std::vector<std::vector<std::uint32_t>> blocks(gpu.sms);
+  std::vector<std::uint32_t> sms(gpu.sms);
+  for (std::uint32_t sm = 0; sm < gpu.sms; ++sm)
+    sms[sm] = sm;
+  std::uint64_t round = ~std::uint64_t{0};
+  for (std::uint32_t i = 0; i < snapshot.blocks.size(); ++i) {
+    const std::uint64_t id = snapshot.blocks[i].id;
+    if (gpu.schedule.placement == BlockPlacement::random && id / gpu.sms != round) {
+      // The SMs get a block each, in an order of their own each time.
+      round = id / gpu.sms;
+      for (std::uint32_t left = gpu.sms; left > 1; --left)
+        std::swap(sms[left - 1], sms[random.below(left)]);
     }
+    blocks[sms[id % gpu.sms]].push_back(i);
+  }
+  return blocks;
+}
+
+SmSchedule::SmSchedule(const Snapshot& snapshot, const std::vector<std::uint32_t>& blocks,
+                       std::uint32_t resident, const Gpu& gpu, Random& random)
+    : snapshot_(snapshot), random_(random), warps_(gpu.schedule.warps),
+      wait_(std::uint64_t(gpu.l2.latency_ns * gpu.clock_mhz / 1000)) {
+  const bool delays = gpu.schedule.start == BlockStart::random_delay;
+  for (const std::uint32_t block : blocks) {
+    if (slots_.size() >= resident)
+      waiting_.push_back({block, 0, 1});
+    else if (delays)
+      slots_.push_back({0, random_delay(block, blocks.size(), resident), {{block, 0, 1}}, {}});
+    else if (const double cut = random.fraction(); true)
+      slots_.push_back({0, 0, {{block, cut, 1}}, {{block, 0, cut}}});
     for (std::uint32_t i = 0; i < snapshot.blocks[block].warps; ++i)
       transactions_left_ += snapshot.warps[snapshot.blocks[block].first_warp + i].transactions.size();
   }
   std::reverse(waiting_.begin(), waiting_.end());
   for (std::uint32_t slot = 0; slot < slots_.size(); ++slot)
-    admit(slot);
-  if (!turns_.empty())
+    delayed_.push_back(slot);
+  std::stable_sort(delayed_.begin(), delayed_.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return slots_[a].delay != slots_[b].delay ? slots_[a].delay > slots_[b].delay : a > b;
+  });
+  wake();
+  if (!turns_.empty() && warps_ != WarpOrder::greedy_then_oldest)
     at_ = random.below(std::uint32_t(turns_.size()));
+}
+
+std::uint64_t SmSchedule::random_delay(std::uint32_t block, std::size_t blocks, std::uint32_t resident) {
+  // Anywhere within the block's own time, but the SM must not be half empty for most of the snapshot: where
+  // few blocks follow each other, within an eighth of all its time.
+  const double waves = double(blocks) / double(resident);
+  const double longest = longest_warp(snapshot_, snapshot_.blocks[block]);
+  return std::uint64_t(random_.fraction() * longest * std::min(1.0, waves / 8) * bulk_time());
+}
+
+void SmSchedule::wake() {
+  if (turns_.empty() && !delayed_.empty())
+    now_ = std::max(now_, slots_[delayed_.back()].delay);
+  while (!delayed_.empty() && slots_[delayed_.back()].delay <= now_) {
+    const std::uint32_t slot = delayed_.back();
+    delayed_.pop_back();
+    admit(slot);
+  }
 }
 
 void SmSchedule::admit(std::uint32_t slot) {
@@ -47,54 +106,99 @@ void SmSchedule::admit(std::uint32_t slot) {
 void SmSchedule::start(std::uint32_t slot, const Item& item) {
   const Snapshot::Block& block = snapshot_.blocks[item.block];
   const std::size_t first_turn = turns_.size();
-  std::size_t longest = 0;
+  float longest = 0;
   for (std::uint32_t i = 0; i < block.warps; ++i) {
     const Warp& warp = snapshot_.warps[block.first_warp + i];
-    const std::size_t from = share(item.from, warp.accesses.size()),
-                      to = share(item.to, warp.accesses.size());
+    const auto from = std::uint32_t(item.from * warp.bulks), to = std::uint32_t(item.to * warp.bulks);
     if (from == to)
       continue;
     Turn turn;
-    turn.next = warp.accesses.data() + from;
-    turn.end = warp.accesses.data() + to;
+    turn.next = bulk_begin(warp, from);
+    turn.end = bulk_begin(warp, to);
     turn.transactions = warp.transactions.data();
+    turn.weight = float(to - from);
     turn.credit = float(random_.fraction());
     turn.slot = slot;
     turns_.push_back(turn);
-    longest = std::max(longest, to - from);
+    longest = std::max(longest, turn.weight);
     ++slots_[slot].warps;
   }
+  // A warp's weight is its share of its block's longest warp: warps with fewer bulks are passed over now and
+  // then, so that the warps of a block end together, as its barriers and its end make them. The paper leaves
+  // the weights open.
   for (std::size_t i = first_turn; i < turns_.size(); ++i)
-    turns_[i].weight = float(turns_[i].end - turns_[i].next) / float(longest);
+    turns_[i].weight /= longest;
+}
+
+/// Warps take turns; with weights, a turn is passed over until its credit is whole.
+bool SmSchedule::choose_in_turn() {
+  for (;;) {
+    if (at_ >= turns_.size()) {
+      at_ = 0;
+      ++now_;
+      if (!delayed_.empty())
+        wake();
+      if (turns_.empty())
+        return false;
+    }
+    if (at_ + 8 < turns_.size()) { // the host's own caches do not hold what all warps will need next
+      const Turn &soon = turns_[at_ + 4], &later = turns_[at_ + 8];
+      __builtin_prefetch(soon.transactions + soon.next->first_transaction);
+      __builtin_prefetch(later.next);
+    }
+    Turn& turn = turns_[at_];
+    if (warps_ == WarpOrder::loose_round_robin)
+      return true;
+    turn.credit += turn.weight;
+    if (turn.credit >= 1) {
+      turn.credit -= 1;
+      return true;
+    }
+    ++at_;
+  }
+}
+
+/// The oldest warp whose data is there; it keeps its turn for a bulk, until it has to wait itself.
+bool SmSchedule::choose_oldest() {
+  wake();
+  if (turns_.empty())
+    return false;
+  std::size_t first_ready = 0;
+  for (at_ = 0; at_ < turns_.size(); ++at_) {
+    if (turns_[at_].ready_at <= now_)
+      return true;
+    if (turns_[at_].ready_at < turns_[first_ready].ready_at)
+      first_ready = at_;
+  }
+  at_ = first_ready;
+  now_ = turns_[at_].ready_at;
+  return true;
 }
 
 SmSchedule::Bulk SmSchedule::next() {
-  while (!turns_.empty()) {
-    if (at_ >= turns_.size())
-      at_ = 0;
-    Turn& turn = turns_[at_];
-    turn.credit += turn.weight;
-    if (turn.credit < 1) {
-      ++at_;
-      continue;
-    }
-    turn.credit -= 1;
-    const Access* begin = turn.next;
-    do
-      transactions_left_ -= turn.next->transactions;
-    while (++turn.next != turn.end && !turn.next->starts_bulk);
-    const Bulk bulk{{begin, turn.next}, turn.transactions};
-    if (turn.next != turn.end) {
-      ++at_;
-    } else {
-      const std::uint32_t slot = turn.slot;
-      turns_.erase(turns_.begin() + std::ptrdiff_t(at_));
-      if (--slots_[slot].warps == 0)
-        admit(slot);
-    }
-    return bulk;
+  if (!(warps_ == WarpOrder::greedy_then_oldest ? choose_oldest() : choose_in_turn()))
+    return {};
+  Turn& turn = turns_[at_];
+  const Access* begin = turn.next;
+  std::uint64_t transactions = 0;
+  do
+    transactions += turn.next->transactions;
+  while (++turn.next != turn.end && !turn.next->starts_bulk && warps_ != WarpOrder::loose_round_robin);
+  transactions_left_ -= transactions;
+  const Bulk bulk{{begin, turn.next}, turn.transactions};
+  if (warps_ == WarpOrder::greedy_then_oldest) {
+    now_ += transactions; // the L1 looks up one line in a cycle
+    turn.ready_at = now_ + wait_;
   }
-  return {};
+  if (turn.next != turn.end) {
+    ++at_;
+  } else {
+    const std::uint32_t slot = turn.slot;
+    turns_.erase(turns_.begin() + std::ptrdiff_t(at_));
+    if (--slots_[slot].warps == 0)
+      admit(slot);
+  }
+  return bulk;
 }
 
 } // namespace warplens::model

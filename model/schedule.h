@@ -1,32 +1,33 @@
 // The order in which one SM issues its warps' accesses, in one trial.
 #pragma once
 
+#include "model/gpu.h"
 #include "model/random.h"
 #include "model/snapshot.h"
 
 namespace warplens::model {
 
-/// The method is that of Baghsorkhi et al., PPoPP 2012:
-/// - as many blocks as the occupancy allows are resident; when one ends, the next of this SM takes its place;
-/// - each block that is resident at the start is found at a random point of its trace (schedule deviation).
-/// What lies before that
-///   point is replayed in the same place after the SM's last block, so that no site vanishes;
-/// - warps take turns; in its turn a warp issues one bulk, which is a run of accesses of one scheduling
-/// sequence that do not depend on
-///   each other. The warps' weights, which the paper leaves open, are their shares of their block's longest
-///   warp: warps with fewer accesses are passed over now and then, so that the warps of a block end together,
-///   as its barriers and its end make them.
+/// The snapshot's blocks, as indices, by SM and in the order in which they come to it.
+std::vector<std::vector<std::uint32_t>> place_blocks(const Snapshot& snapshot, const Gpu& gpu,
+                                                     Random& random);
+
+/// As many blocks as the occupancy allows are resident; when one ends, the next of this SM takes its place.
+/// What a warp can issue before it has to wait is a bulk: accesses of one scheduling sequence that do not
+/// depend on each other (Baghsorkhi et al., PPoPP 2012). Which warp is next, and how the first blocks are
+/// moved against each other, are the GPU file's choices (Gpu::Schedule).
 class SmSchedule {
 public:
   /// `blocks`: indices into snapshot.blocks, in the order in which they come to this SM.
   SmSchedule(const Snapshot& snapshot, const std::vector<std::uint32_t>& blocks, std::uint32_t resident,
-             Random& random);
+             const Gpu& gpu, Random& random);
 
+  /// Accesses of one warp without another one's between them: a bulk, or in loose round robin a single
+  /// access.
   struct Bulk {
     std::span<const Access> accesses;
     const Transaction* transactions = nullptr; ///< of the warp
   };
-  /// The next bulk; empty at the end.
+  /// The next one; empty at the end.
   Bulk next();
 
   std::uint64_t transactions_left() const { return transactions_left_; }
@@ -35,28 +36,40 @@ private:
   /// A block, or the part of each of its warps that lies before or after a cut.
   struct Item {
     std::uint32_t block = 0;
-    double from = 0, to = 1; ///< fractions of each warp's accesses
+    double from = 0, to = 1; ///< fractions of each warp's bulks
   };
   struct Turn {
     const Access* next = nullptr;
     const Access* end = nullptr;
     const Transaction* transactions = nullptr;
     float weight = 1, credit = 0;
+    std::uint64_t ready_at = 0; ///< greedy then oldest: when the data of its last bulk is there
     std::uint32_t slot = 0;
   };
+  struct Slot {
+    std::uint32_t warps = 0; ///< still under way
+    std::uint64_t delay = 0;
+    std::vector<Item> first, last; ///< its own block from the cut on; up to the cut
+  };
+  double bulk_time() const { return warps_ == WarpOrder::greedy_then_oldest ? double(wait_) : 1; }
+  std::uint64_t random_delay(std::uint32_t block, std::size_t blocks, std::uint32_t resident);
   void admit(std::uint32_t slot);
   void start(std::uint32_t slot, const Item& item);
+  void wake();
+  bool choose();
+  bool choose_in_turn();
+  bool choose_oldest();
 
   const Snapshot& snapshot_;
   Random& random_;
-  struct Slot {
-    std::uint32_t warps = 0;       ///< still under way
-    std::vector<Item> first, last; ///< its own block from the cut on; up to the cut
-  };
+  WarpOrder warps_;
+  std::uint64_t wait_;        ///< greedy then oldest: SM cycles from a bulk to the warp's next one
   std::vector<Item> waiting_; ///< whole blocks, the next one at the back
   std::vector<Slot> slots_;
-  std::vector<Turn> turns_;
+  std::vector<std::uint32_t> delayed_; ///< slots that have not begun, the first to begin at the back
+  std::vector<Turn> turns_;            ///< the oldest first
   std::size_t at_ = 0;
+  std::uint64_t now_ = 0; ///< rounds over the warps; greedy then oldest: cycles
   std::uint64_t transactions_left_ = 0;
 };
 

@@ -130,6 +130,8 @@ Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
   entry.skips_l1 =
       access.kind == trace::AccessKind::atomic || cache == CacheOperator::cg || cache == CacheOperator::cv;
   entry.starts_bulk = stream.bulk_ended;
+  stream.warp.bulks += entry.starts_bulk;
+  entry.active_lanes = std::uint8_t(std::popcount(access.active)) & 63;
   stream.bulk_ended = false;
   stream.warp.accesses.push_back(entry);
   for (unsigned i = 0; i < touched.count; ++i) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "model/coalesce.h"
+#include "model/geometry.h"
 #include "support/expected.h"
 #include "trace/reader.h"
 
@@ -27,13 +28,15 @@ struct Access {
   std::uint32_t site = 0;              ///< index into Snapshot::sites
   std::uint8_t transactions = 0;
   trace::AccessKind kind = trace::AccessKind::load;
-  bool skips_l1 = false;    ///< by its cache operator
-  bool starts_bulk = false; ///< the scheduler may turn to another warp before it
+  bool skips_l1 : 1 = false;    ///< by its cache operator
+  bool starts_bulk : 1 = false; ///< the scheduler may turn to another warp before it
+  std::uint8_t active_lanes : 6 = warp_lanes;
 };
 
 struct Warp {
   std::uint64_t block = 0;
   std::uint32_t warp = 0; ///< within the block
+  std::uint32_t bulks = 0;
   std::vector<Access> accesses;
   std::vector<Transaction> transactions;
 };

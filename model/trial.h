@@ -5,22 +5,23 @@
 #include "model/occupancy.h"
 #include "model/random.h"
 #include "model/snapshot.h"
+#include "model/trial_observer.h"
 
+#include <array>
 #include <vector>
 
 namespace warplens::model {
 
-/// Hits out of what was looked up.
-struct Lookups {
-  std::uint64_t hits = 0, all = 0;
-  friend bool operator==(const Lookups&, const Lookups&) = default;
-};
+/// Where a transaction is served.
+enum class Level : std::uint8_t { l1, l2, dram };
 
 struct TrialCounts {
   struct Site {
-    Lookups l1;            ///< loads: sectors, or lines where the L1 has no sectors
-    Lookups l2;            ///< sectors: loads that missed the L1, stores and atomics
-    double latency_ns = 0; ///< summed over requests, each the slowest of its transactions
+    Lookups l1; ///< loads: sectors, or lines where the L1 has no sectors
+    Lookups l2; ///< sectors: loads that missed the L1, stores and atomics
+    /// Summed over requests, each the slowest of its transactions; by the Level where that one was served.
+    std::array<double, 3> latency_ns{};
+    double all_latency_ns() const { return latency_ns[0] + latency_ns[1] + latency_ns[2]; }
   };
   std::vector<Site> sites; ///< as Snapshot::sites
   Lookups l1_reads, l2_reads, l2_writes;
@@ -30,5 +31,8 @@ struct TrialCounts {
 };
 
 TrialCounts run_trial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random random);
+/// The same trial, and the observer is told of it.
+TrialCounts run_trial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random random,
+                      TrialObserver& observer);
 
 } // namespace warplens::model

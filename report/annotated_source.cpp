@@ -12,36 +12,12 @@ namespace warplens::report {
 namespace {
 
 constexpr std::uint32_t context_lines = 2;
-constexpr unsigned bar_columns = 3;
+constexpr unsigned bar_width = 3;
+constexpr std::size_t least_source_width = 20;
 constexpr double notable_share = 0.01; // of the latency; less is not worth a look
 
-// The gutter: heading, unit and width of each figure. One blank stands between two.
-struct Column {
-  const char* heading;
-  const char* unit;
-  std::size_t width;
-};
-constexpr Column columns[] = {{"", "", bar_columns}, {"lat", "%", 3},    {"latency", "ns", 8},
-                              {"L1 hit", "%", 8},    {"L2 hit", "%", 8}, {"sect/", "req", 5},
-                              {"warp", "execs", 5}};
-
-std::size_t gutter_width() {
-  std::size_t width = 0;
-  for (const Column& column : columns)
-    width += column.width + 1;
-  return width;
-}
-
-std::string joined(const std::vector<std::string>& figures) {
-  std::string text;
-  for (std::size_t index = 0; index < std::size(columns); ++index)
-    text += pad_left(figures[index], columns[index].width) + " ";
-  return text;
-}
-
-std::string without_trailing_blanks(std::string text) {
-  text.resize(text.find_last_not_of(' ') + 1); // npos + 1 is 0
-  return text;
+bool has_conflicts(const SiteResult& site) {
+  return site.bank_conflicts && *site.bank_conflicts >= 0.005; // what two decimals show
 }
 
 /// Everything that is laid out alike for all lines of one file.
@@ -49,24 +25,29 @@ class Page {
 public:
   Page(const TextOptions& options, const std::vector<const CostlyLine*>& marked, double largest_share,
        std::uint32_t last_line)
-      : style_(options.colour), marked_(marked.begin(), marked.end()), largest_share_(largest_share),
+      : style_(options.colour), columns_(columns_of(options)), marked_(marked.begin(), marked.end()),
+        largest_share_(largest_share),
         number_width_(std::max<std::size_t>(2, fmt::formatted_size("{}", last_line))) {
-    const std::size_t before = gutter_width() + 1 + number_width_ + 2;
-    source_width_ = std::max<std::size_t>(options.columns, 80) - before;
+    for (const Column* column : columns_)
+      gutter_width_ += column->width + 1;
+    const std::size_t before = gutter_width_ + 1 + number_width_ + 2;
+    // Whoever asks for more figures than fit still sees some of the source.
+    source_width_ = std::max<std::size_t>(line_width(options), before + least_source_width) - before;
   }
 
   std::string headings() const {
-    std::vector<std::string> names, units;
-    for (const Column& column : columns) {
-      names.emplace_back(column.heading);
-      units.emplace_back(column.unit);
+    std::string names, units;
+    for (const Column* column : columns_) {
+      names += pad_left(column->heading, column->width) + " ";
+      units += pad_left(column->unit, column->width) + " ";
     }
-    return style_.dim(without_trailing_blanks(joined(names))) + "\n" +
-           style_.dim(without_trailing_blanks(joined(units))) + "\n";
+    const std::string bar(bar_width + 1, ' ');
+    return style_.dim(without_trailing_blanks(bar + names)) + "\n" +
+           style_.dim(without_trailing_blanks(bar + units)) + "\n";
   }
 
   std::string plain(std::uint32_t number, const std::string& source) const {
-    return row(std::string(gutter_width(), ' '), " ", number,
+    return row(std::string(gutter_width_, ' '), " ", number,
                style_.dim(cut(printable(source), source_width_)));
   }
 
@@ -78,16 +59,17 @@ public:
         source ? cut(printable(*source), source_width_) : style_.dim("(source not found)");
     const bool below = !source || line.sites.size() > 1 || !shows(*line.sites.front(), *source);
     const std::string gutter =
-        heat(below ? joined(of_line(line)) : joined(of_site(*line.sites.front(), &line)), line);
+        heat(heat_bar(line) + (below ? figures(line) : figures(*line.sites.front())), line);
     std::string text = row(gutter, mark, line.line, code);
     if (below)
       for (const SiteResult* site : line.sites)
-        text += row(joined(of_site(*site, nullptr)), " ", std::nullopt, pointer(*site, source));
+        text +=
+            row(std::string(bar_width + 1, ' ') + figures(*site), " ", std::nullopt, pointer(*site, source));
     return text;
   }
 
   std::string gap() const {
-    return std::string(gutter_width() + 1 + number_width_ - 1, ' ') + style_.dim("⋮") + "\n";
+    return std::string(gutter_width_ + 1 + number_width_ - 1, ' ') + style_.dim("⋮") + "\n";
   }
 
 private:
@@ -106,22 +88,23 @@ private:
   }
 
   std::string heat_bar(const CostlyLine& line) const {
-    return line.latency_share && largest_share_ > 0 ? bar(*line.latency_share / largest_share_, bar_columns)
-                                                    : std::string();
+    const bool known = line.latency_share && largest_share_ > 0;
+    return pad_left(known ? bar(*line.latency_share / largest_share_, bar_width) : "", bar_width) + " ";
   }
 
-  std::vector<std::string> of_line(const CostlyLine& line) const {
-    return {heat_bar(line), share(line.latency_share), "", "", "", "", ""};
+  /// Of several sites only the shares add up.
+  std::string figures(const CostlyLine& line) const {
+    std::string text;
+    for (const Column* column : columns_)
+      text += pad_left(column->name == "share" ? share(line.latency_share) : "", column->width) + " ";
+    return text;
   }
 
-  std::vector<std::string> of_site(const SiteResult& site, const CostlyLine* line) const {
-    return {line ? heat_bar(*line) : std::string(),
-            share(site.latency_share),
-            nanoseconds(site.latency_ns),
-            rate(site.l1_hit_rate),
-            rate(site.l2_hit_rate),
-            ratio(site.sectors_per_request),
-            short_count(static_cast<double>(site.executions))};
+  std::string figures(const SiteResult& site) const {
+    std::string text;
+    for (const Column* column : columns_)
+      text += pad_left(column->text(site), column->width) + " ";
+    return text;
   }
 
   /// Can the reader see in the line itself what the figures belong to?
@@ -135,25 +118,9 @@ private:
     return width_of(printable(std::string_view(source).substr(0, before)));
   }
 
-  static bool has_conflicts(const SiteResult& site) {
-    return site.bank_conflicts && *site.bank_conflicts >= 0.005; // what two decimals show
-  }
-
-  /// What the figures alone do not tell: not a global load, bank conflicts.
-  static std::string note(const SiteResult& site) {
-    std::string text;
-    if (site.site.space != trace::Space::global && site.site.space != trace::Space::generic)
-      text = std::string(name_of(site.site.space)) + " " + std::string(name_of(site.site.kind));
-    else if (site.site.kind != trace::AccessKind::load)
-      text = name_of(site.site.kind);
-    if (has_conflicts(site))
-      text += fmt::format(", +{} passes", ratio(site.bank_conflicts));
-    return text.empty() ? text : " (" + text + ")";
-  }
-
   /// The site's expression below the place it stands at; further left where it would not fit there.
   std::string pointer(const SiteResult& site, const std::string* source) const {
-    const std::string what = printable(site.site.expression), remark = note(site);
+    const std::string what = printable(site.site.expression), remark = note_on(site);
     const std::string text =
         "^ " + cut(what, source_width_ - std::min(source_width_ - 4, width_of(remark) + 2)) + remark;
     const std::size_t wanted = source ? column_of(site, *source) : 0;
@@ -163,9 +130,10 @@ private:
   }
 
   Style style_;
+  std::vector<const Column*> columns_;
   std::set<const CostlyLine*> marked_;
   double largest_share_;
-  std::size_t number_width_, source_width_ = 0;
+  std::size_t gutter_width_ = bar_width + 1, number_width_, source_width_ = 0;
 };
 
 using Lines = std::vector<CostlyLine>::const_iterator;
@@ -201,6 +169,25 @@ std::string print_file(Lines first, Lines last, const Page& page,
 }
 
 } // namespace
+
+std::size_t line_width(const TextOptions& options) {
+  return std::max<std::size_t>(options.width, 80);
+}
+
+std::vector<const Column*> columns_of(const TextOptions& options) {
+  return options.columns.empty() ? default_columns() : options.columns;
+}
+
+std::string note_on(const SiteResult& site) {
+  std::string text;
+  if (site.site.space != trace::Space::global && site.site.space != trace::Space::generic)
+    text = std::string(name_of(site.site.space)) + " " + std::string(name_of(site.site.kind));
+  else if (site.site.kind != trace::AccessKind::load)
+    text = name_of(site.site.kind);
+  if (has_conflicts(site))
+    text += fmt::format("{}+{} passes", text.empty() ? "" : ", ", ratio(site.bank_conflicts));
+  return text.empty() ? text : " (" + text + ")";
+}
 
 std::vector<CostlyLine> lines_of(const KernelResult& kernel) {
   std::map<std::pair<std::string, std::uint32_t>, CostlyLine> by_place;
@@ -251,8 +238,10 @@ std::string print_annotated_source(const std::vector<CostlyLine>& lines,
   for (Lines first = lines.begin(); first != lines.end();) {
     const Lines last =
         std::find_if(first, lines.end(), [&](const CostlyLine& line) { return line.file != first->file; });
-    const auto source = read_lines(first->file, options.source_root);
-    const std::size_t width = std::max<std::size_t>(options.columns, 80);
+    std::optional<std::vector<std::string>> source;
+    if (const auto read = read_source(first->file, options.source_root))
+      source = lines_in(*read);
+    const std::size_t width = line_width(options);
     const std::string missing = source ? "" : " (not found: expressions only)";
     text += style.bold(cut(printable(first->file), width - missing.size())) + missing + "\n";
     const Page page(options, marked, largest_share, std::prev(last)->line + context_lines);

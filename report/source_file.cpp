@@ -1,6 +1,8 @@
 #include "report/source_file.h"
 
+#include <algorithm>
 #include <fstream>
+#include <sstream>
 
 namespace warplens::report {
 namespace {
@@ -17,8 +19,7 @@ bool is_readable_source(const std::filesystem::path& path) {
 
 } // namespace
 
-std::optional<std::vector<std::string>> read_lines(const std::string& name,
-                                                   const std::filesystem::path& root) {
+std::optional<std::string> read_source(const std::string& name, const std::filesystem::path& root) {
   std::filesystem::path path = name;
   if (!is_readable_source(path)) {
     path = root / path;
@@ -28,13 +29,30 @@ std::optional<std::vector<std::string>> read_lines(const std::string& name,
   std::ifstream file(path, std::ios::binary);
   if (!file)
     return std::nullopt;
+  std::ostringstream text;
+  text << file.rdbuf();
+  return file.bad() ? std::nullopt : std::optional(std::move(text).str());
+}
+
+std::vector<std::string> lines_in(std::string_view text) {
   std::vector<std::string> lines;
-  for (std::string line; std::getline(file, line);) {
-    if (!line.empty() && line.back() == '\r')
-      line.pop_back();
-    lines.push_back(std::move(line));
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    if (line.ends_with('\r'))
+      line.remove_suffix(1);
+    lines.emplace_back(line);
+    text.remove_prefix(std::min(end + 1, text.size()));
   }
   return lines;
+}
+
+std::filesystem::path place_of(const std::string& name) {
+  std::error_code ignored;
+  const std::filesystem::path here = std::filesystem::current_path(ignored);
+  const std::filesystem::path place = (here / name).lexically_normal();
+  const std::filesystem::path relative = place.lexically_relative(here);
+  return relative.empty() || *relative.begin() == ".." || relative == "." ? place : relative;
 }
 
 } // namespace warplens::report

@@ -1,16 +1,22 @@
-// A source file's lines, where it can still be read.
+// A source file's text, where it can still be read, and its place as tools name it.
 #pragma once
 
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace warplens::report {
 
-/// The lines without their ends. Empty where `name`, as it stands or below `root`, is no regular file of at
-/// most 32 MiB that can be read: a result may come from anywhere and name anything.
-std::optional<std::vector<std::string>> read_lines(const std::string& name,
-                                                   const std::filesystem::path& root);
+/// Empty where `name`, as it stands or below `root`, is no regular file of at most 32 MiB that can be read: a
+/// result may come from anywhere and name anything.
+std::optional<std::string> read_source(const std::string& name, const std::filesystem::path& root);
+
+/// The lines of a text without their ends (LF or CR LF).
+std::vector<std::string> lines_in(std::string_view text);
+
+/// The file's name relative to the current folder if it lies in there; else absolute.
+std::filesystem::path place_of(const std::string& name);
 
 } // namespace warplens::report

@@ -142,6 +142,11 @@ std::string pad_left(std::string_view text, std::size_t columns) {
   return std::string(columns - width_of(fitting), ' ') + fitting;
 }
 
+std::string without_trailing_blanks(std::string text) {
+  text.resize(text.find_last_not_of(' ') + 1); // npos + 1 is 0
+  return text;
+}
+
 std::string Style::around(std::string_view code, std::string_view text) const {
   if (!colour_ || text.empty())
     return std::string(text);

@@ -21,6 +21,8 @@ std::string cut(std::string_view text, std::size_t columns);
 std::string pad_right(std::string_view text, std::size_t columns);
 std::string pad_left(std::string_view text, std::size_t columns);
 
+std::string without_trailing_blanks(std::string text);
+
 /// ECMA-48 "select graphic rendition" around a text, or nothing where colours are off.
 class Style {
 public:

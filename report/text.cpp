@@ -3,6 +3,7 @@
 #include "report/annotated_source.h"
 #include "report/figures.h"
 #include "report/report.h"
+#include "report/site_table.h"
 #include "report/terminal_text.h"
 #include "report/verdict.h"
 
@@ -16,7 +17,7 @@ constexpr std::size_t lines_to_look_at = 3;
 class TextReport {
 public:
   explicit TextReport(const TextOptions& options)
-      : options_(options), width_(std::max<std::size_t>(options.columns, 80)), style_(options.colour) {}
+      : options_(options), width_(line_width(options)), style_(options.colour) {}
 
   std::string print(const Result& result) {
     head(result);
@@ -34,14 +35,21 @@ private:
 
   void head(const Result& result) {
     field("program", result.program);
-    field("coverage", result.executed_accesses_probed
-                          ? fmt::format("{} % of the executed memory accesses have a probe",
-                                        percent(*result.executed_accesses_probed))
-                          : "not known (the back end cannot see unprobed accesses)");
+    field("coverage", coverage(result));
     if (result.trace_truncated)
       line(style_.warm("The trace ends early: the figures cover what was collected up to there."));
     if (result.kernels.empty())
       line("No kernel was traced.");
+  }
+
+  static std::string coverage(const Result& result) {
+    if (result.executed_accesses_probed)
+      return fmt::format("{} % of the executed memory accesses have a probe",
+                         percent(*result.executed_accesses_probed));
+    const bool none = std::ranges::all_of(
+        result.kernels, [](const KernelResult& kernel) { return kernel.snapshot.warp_accesses == 0; });
+    return none && !result.trace_truncated ? "no memory access with a probe was executed"
+                                           : "not known (the back end cannot see unprobed accesses)";
   }
 
   void print(const KernelResult& kernel) {
@@ -55,8 +63,9 @@ private:
     line("");
     const std::vector<CostlyLine> lines = lines_of(kernel);
     const std::vector<const CostlyLine*> expensive = most_expensive(lines, lines_to_look_at);
-    text_ += print_annotated_source(lines, expensive, options_);
-    look_at_first(expensive);
+    text_ += options_.sort ? print_site_table(kernel, options_)
+                           : print_annotated_source(lines, expensive, options_);
+    look_at_first(expensive, kernel);
   }
 
   void about(const KernelResult& kernel) {
@@ -99,26 +108,22 @@ private:
     amount("written to DRAM", totals.dram_write_bytes);
   }
 
-  void look_at_first(const std::vector<const CostlyLine*>& expensive) {
+  void look_at_first(const std::vector<const CostlyLine*>& expensive, const KernelResult& kernel) {
     if (expensive.empty())
       return line("No line has a latency: there is nothing to look at first.");
     line(style_.bold("What to look at first"));
     for (const CostlyLine* costly : expensive) {
-      const SiteResult& worst = **std::max_element(
-          costly->sites.begin(), costly->sites.end(), [](const SiteResult* left, const SiteResult* right) {
-            return left->latency_share.value_or(0) < right->latency_share.value_or(0);
-          });
+      const std::vector<LineVerdict> verdicts = verdicts_on(*costly, kernel);
       const std::string place = fmt::format(":{}", costly->line);
       const std::string file = printable(std::filesystem::path(costly->file).filename().string());
       line(cut(pad_left(share(costly->latency_share), 5) + " %  " + cut(file, 40) + place + "  " +
-                   printable(worst.site.expression),
+                   printable(verdicts.front().site->site.expression),
                width_));
-      line(cut("         " + verdict_on(worst), width_));
-      for (const SiteResult* other : costly->sites)
-        if (other != &worst && is_wasteful(*other))
-          line(cut(
-              fmt::format("         {}  {}", cut(printable(other->site.expression), 40), verdict_on(*other)),
-              width_));
+      line(cut("         " + verdicts.front().text, width_));
+      for (auto other = verdicts.begin() + 1; other != verdicts.end(); ++other) {
+        const std::string what = cut(printable(other->site->site.expression), 40);
+        line(cut("         " + what + "  " + other->text, width_));
+      }
     }
   }
 
@@ -130,7 +135,7 @@ private:
 
 } // namespace
 
-Expected<std::string> print_text(const Result& result, const TextOptions& options) {
+std::string print_text(const Result& result, const TextOptions& options) {
   return TextReport(options).print(result);
 }
 

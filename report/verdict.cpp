@@ -15,31 +15,55 @@ constexpr double sector_bytes = 32;
 constexpr double notable_conflicts = 0.5;     // extra passes per request
 constexpr double notable_sector_excess = 1.5; // sectors touched over sectors needed
 constexpr double notable_miss_share = 0.5;    // of the sectors
+constexpr double notable_touches = 1.5;       // of each sector, over the whole kernel
 constexpr double few_lanes = 16;
 
-std::optional<std::string> on_conflicts(const SiteResult& site) {
+std::optional<Finding> on_conflicts(const SiteResult& site) {
   if (!site.bank_conflicts || *site.bank_conflicts < notable_conflicts)
     return std::nullopt;
-  return fmt::format("bank conflicts: {} extra passes per request", ratio(site.bank_conflicts));
+  return Finding{Rule::bank_conflicts,
+                 fmt::format("bank conflicts: {} extra passes per request", ratio(site.bank_conflicts))};
 }
 
-std::optional<std::string> on_coalescing(const SiteResult& site) {
+std::optional<Finding> on_coalescing(const SiteResult& site) {
   const std::optional<double> needed = needed_sectors_per_request(site);
   if (!needed || !site.sectors_per_request || *site.sectors_per_request < notable_sector_excess * *needed)
     return std::nullopt;
-  return fmt::format("uncoalesced: {} sectors per request where {} would do", ratio(site.sectors_per_request),
-                     ratio(needed));
+  return Finding{Rule::uncoalesced, fmt::format("uncoalesced: {} sectors per request where {} would do",
+                                                ratio(site.sectors_per_request), ratio(needed))};
 }
 
-std::optional<std::string> on_locality(const SiteResult& site) {
-  if (site.l1_hit_rate && site.l2_hit_rate) {
-    const double beyond_l1 = 1 - site.l1_hit_rate->mean, beyond_l2 = beyond_l1 * (1 - site.l2_hit_rate->mean);
-    if (beyond_l2 >= notable_miss_share)
-      return fmt::format("poor locality: {} % of its sectors come from DRAM", percent(beyond_l2));
-    if (beyond_l1 >= notable_miss_share)
-      return fmt::format("poor L1 locality: {} % of its sectors come from L2 or DRAM", percent(beyond_l1));
-  }
-  return std::nullopt;
+/// How often the kernel touches each sector of the array that the site accesses.
+std::optional<double> touches(const SiteResult& site, const KernelResult& kernel) {
+  const auto object = std::ranges::find(kernel.objects, site.site.object, &ObjectResult::name);
+  if (site.site.object.empty() || object == kernel.objects.end() || object->footprint_bytes == 0)
+    return std::nullopt;
+  return static_cast<double>(object->bytes_moved) / static_cast<double>(object->footprint_bytes);
+}
+
+std::optional<Finding> on_locality(const SiteResult& site, const KernelResult& kernel) {
+  if (!site.l1_hit_rate || !site.l2_hit_rate)
+    return std::nullopt;
+  const double beyond_l1 = 1 - site.l1_hit_rate->mean, beyond_l2 = beyond_l1 * (1 - site.l2_hit_rate->mean);
+  if (beyond_l1 < notable_miss_share)
+    return std::nullopt;
+  const bool from_dram = beyond_l2 >= notable_miss_share;
+  const std::string from =
+      fmt::format("{} % of its sectors come from {}", percent(from_dram ? beyond_l2 : beyond_l1),
+                  from_dram ? "DRAM" : "L2 or DRAM");
+  const std::optional<double> each = touches(site, kernel);
+  if (!each)
+    return Finding{Rule::from_afar, from};
+  if (*each < notable_touches)
+    return Finding{Rule::streaming, fmt::format("streaming: {}, each is touched once", from)};
+  return Finding{Rule::poor_locality, fmt::format("poor {}locality: {}, each is touched {} times",
+                                                  from_dram ? "" : "L1 ", from, ratio(each))};
+}
+
+std::optional<Finding> on_lanes(const SiteResult& site) {
+  if (site.executions == 0 || site.active_lanes >= few_lanes)
+    return std::nullopt;
+  return Finding{Rule::few_lanes, fmt::format("only {} of 32 lanes active", ratio(site.active_lanes))};
 }
 
 std::string fine(const SiteResult& site) {
@@ -54,6 +78,10 @@ std::string fine(const SiteResult& site) {
   return site.bank_conflicts ? "fine: hardly any bank conflicts" : "nothing notable was observed";
 }
 
+bool is_wasteful(const SiteResult& site) {
+  return on_conflicts(site).has_value() || on_coalescing(site).has_value();
+}
+
 } // namespace
 
 std::optional<double> needed_sectors_per_request(const SiteResult& site) {
@@ -64,25 +92,37 @@ std::optional<double> needed_sectors_per_request(const SiteResult& site) {
   return std::max(1.0, std::ceil(bytes_per_request / sector_bytes));
 }
 
-bool is_wasteful(const SiteResult& site) {
-  return on_conflicts(site).has_value() || on_coalescing(site).has_value();
-}
-
-std::string verdict_on(const SiteResult& site) {
-  std::string text;
-  const auto add = [&](const std::optional<std::string>& clause) {
-    if (clause)
-      text += (text.empty() ? "" : "; ") + *clause;
+std::vector<Finding> findings_on(const SiteResult& site, const KernelResult& kernel) {
+  std::vector<Finding> findings;
+  const auto add = [&](std::optional<Finding> finding) {
+    if (finding)
+      findings.push_back(std::move(*finding));
   };
   add(on_conflicts(site));
   add(on_coalescing(site));
-  if (text.empty())
-    add(on_locality(site));
-  if (text.empty())
-    text = fine(site);
-  if (site.executions && site.active_lanes < few_lanes)
-    add(fmt::format("only {} of 32 lanes active", ratio(site.active_lanes)));
+  if (findings.empty())
+    add(on_locality(site, kernel));
+  add(on_lanes(site));
+  return findings;
+}
+
+std::string verdict_on(const SiteResult& site, const KernelResult& kernel) {
+  const std::vector<Finding> findings = findings_on(site, kernel);
+  // Idle lanes say nothing about the memory hierarchy.
+  std::string text = findings.empty() || findings.front().rule == Rule::few_lanes ? fine(site) : "";
+  for (const Finding& finding : findings)
+    text += (text.empty() ? "" : "; ") + finding.text;
   return text;
+}
+
+std::vector<LineVerdict> verdicts_on(const CostlyLine& line, const KernelResult& kernel) {
+  const SiteResult* worst = *std::ranges::max_element(
+      line.sites, {}, [](const SiteResult* site) { return site->latency_share.value_or(0); });
+  std::vector<LineVerdict> verdicts = {{worst, verdict_on(*worst, kernel)}};
+  for (const SiteResult* other : line.sites)
+    if (other != worst && is_wasteful(*other))
+      verdicts.push_back({other, verdict_on(*other, kernel)});
+  return verdicts;
 }
 
 } // namespace warplens::report

@@ -1,18 +1,40 @@
 // What the figures of a site say, in words.
 #pragma once
 
-#include "result/result.h"
+#include "report/annotated_source.h"
 
 #include <string>
+#include <vector>
 
 namespace warplens::report {
 
-/// One clause, derived from the site's figures alone: bank conflicts, uncoalesced, poor locality, or fine.
-std::string verdict_on(const SiteResult& site);
+enum class Rule {
+  bank_conflicts, ///< shared memory: passes that another layout would save
+  uncoalesced,    ///< sectors that another layout would save
+  poor_locality,  ///< most sectors come from far although the kernel touches each several times
+  streaming,      ///< most sectors come from far, and each is touched once: no cache could help
+  from_afar,      ///< most sectors come from far; how often each is touched is not known
+  few_lanes,      ///< most lanes of the warp are idle
+};
 
-/// Does it cost passes or sectors that another layout would save? Poor locality alone may be the data's
-/// nature.
-bool is_wasteful(const SiteResult& site);
+struct Finding {
+  Rule rule;
+  std::string text; ///< one clause with the figures
+};
+
+/// What is worth telling of a site, derived from figures alone; empty if all is fine. Locality only matters
+/// where layout is not at fault.
+std::vector<Finding> findings_on(const SiteResult& site, const KernelResult& kernel);
+
+/// The findings as one clause, or why it is fine.
+std::string verdict_on(const SiteResult& site, const KernelResult& kernel);
+
+/// The site that costs most, then those others that are wasteful. The line has sites.
+struct LineVerdict {
+  const SiteResult* site;
+  std::string text;
+};
+std::vector<LineVerdict> verdicts_on(const CostlyLine& line, const KernelResult& kernel);
 
 /// The fewest sectors that could carry what a request of this site uses; empty where its bytes are not known.
 std::optional<double> needed_sectors_per_request(const SiteResult& site);

@@ -1,129 +1,17 @@
 // JSON → Result. The input may be anyone's: every type and range is checked, and the first thing wrong is
 // told with its path.
+#include "result/json_node.h"
 #include "result/names.h"
-#include "result/result.h"
+#include "result/timeline_json.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <concepts>
-#include <limits>
 
 namespace warplens {
 namespace {
 
 using Json = nlohmann::json;
 
-/// A value and how one gets there, e.g. `kernels[0].sites[2].line`. The first error of a whole tree of nodes
-/// is kept by their root; reads after it leave their targets alone, so that the code below can list the
-/// fields without a check at each.
-class Node {
-public:
-  Node(const Json& value, std::optional<Error>& error) : value_(&value), error_(&error) {}
-
-  /// The required member, or a null node with the error set.
-  Node operator[](const char* key) const {
-    if (!expect(value_ && value_->is_object(), "an object"))
-      return {};
-    const auto found = value_->find(key);
-    const std::string path = path_.empty() ? key : path_ + "." + key;
-    if (found == value_->end()) {
-      reject(fmt::format("{} is missing", path));
-      return {};
-    }
-    return {*found, *error_, path};
-  }
-
-  bool has(const char* key) const {
-    return expect(value_ && value_->is_object(), "an object") && value_->contains(key);
-  }
-
-  template <class Visit> void for_each(Visit visit) const {
-    if (!expect(value_ && value_->is_array(), "an array"))
-      return;
-    for (std::size_t index = 0; index < value_->size() && sound(); ++index)
-      visit(Node((*value_)[index], *error_, fmt::format("{}[{}]", path_, index)));
-  }
-
-  void read(std::string& target) const {
-    if (expect(value_ && value_->is_string(), "a string"))
-      target = value_->get_ref<const std::string&>();
-  }
-
-  void read(bool& target) const {
-    if (expect(value_ && value_->is_boolean(), "true or false"))
-      target = value_->get<bool>();
-  }
-
-  void read(double& target) const {
-    if (expect(value_ && value_->is_number() && std::isfinite(value_->get<double>()), "a finite number"))
-      target = value_->get<double>();
-  }
-
-  template <std::unsigned_integral Integer>
-    requires(!std::same_as<Integer, bool>)
-  void read(Integer& target) const {
-    constexpr auto limit = std::numeric_limits<Integer>::max();
-    const bool whole = value_ && value_->is_number_integer() &&
-                       (value_->is_number_unsigned() || value_->get<std::int64_t>() >= 0);
-    if (expect(whole && value_->get<std::uint64_t>() <= limit,
-               fmt::format("a whole number from 0 to {}", limit)))
-      target = static_cast<Integer>(value_->get<std::uint64_t>());
-  }
-
-  /// The site's identity: 16 hexadecimal digits.
-  void read_identity(std::uint64_t& target) const {
-    std::string text;
-    read(text);
-    if (!sound())
-      return;
-    std::uint64_t id = 0;
-    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), id, 16);
-    if (expect(text.size() == 16 && problem == std::errc() && end == text.data() + text.size(),
-               "16 hexadecimal digits"))
-      target = id;
-  }
-
-  /// A word that `parse` knows.
-  template <class Target, class Parse> void read_word(Target& target, Parse parse, const char* words) const {
-    std::string text;
-    read(text);
-    if (!sound())
-      return;
-    const auto found = parse(text);
-    if (expect(found.has_value(), words))
-      target = *found;
-  }
-
-  void require(bool condition, const char* what) const { expect(condition, what); }
-  bool sound() const { return error_ && !*error_; }
-
-private:
-  Node() = default;
-  Node(const Json& value, std::optional<Error>& error, std::string path)
-      : value_(&value), error_(&error), path_(std::move(path)) {}
-
-  bool expect(bool condition, std::string_view what) const {
-    if (sound() && !condition)
-      reject(fmt::format("{} is not {}", path_.empty() ? "the top level" : path_, what));
-    return sound() && condition;
-  }
-
-  void reject(const std::string& what) const {
-    if (sound())
-      *error_ = Error{fmt::format("not a {} document: {}", result_schema, what)};
-  }
-
-  const Json* value_ = nullptr;
-  std::optional<Error>* error_ = nullptr;
-  std::string path_;
-};
-
-template <class Number> void read_list(const Node& node, std::vector<Number>& target) {
-  node.for_each([&](const Node& item) { item.read(target.emplace_back()); });
-}
-
-void read_pair(const Node& node, double (&target)[2]) {
+void read_pair(const JsonNode& node, double (&target)[2]) {
   std::vector<double> values;
   read_list(node, values);
   node.require(values.size() == 2, "an array of two numbers");
@@ -131,12 +19,12 @@ void read_pair(const Node& node, double (&target)[2]) {
     std::copy(values.begin(), values.end(), target);
 }
 
-void read(const Node& node, Statistic& target) {
+void read(const JsonNode& node, Statistic& target) {
   node["mean"].read(target.mean);
   node["std"].read(target.std_deviation);
   read_pair(node["ci95"], target.ci95);
   read_pair(node["spread95"], target.spread95);
-  const Node histogram = node["histogram"];
+  const JsonNode histogram = node["histogram"];
   read_list(histogram["edges"], target.histogram.edges);
   read_list(histogram["counts"], target.histogram.counts);
   const auto& [edges, counts] = target.histogram;
@@ -145,11 +33,32 @@ void read(const Node& node, Statistic& target) {
   histogram.require(std::is_sorted(edges.begin(), edges.end()), "a histogram with ascending edges");
 }
 
-template <class Number> void read(const Node& node, Number& target) {
+template <class Number> void read(const JsonNode& node, Number& target) {
   node.read(target);
 }
 
-template <class Value> void read_if_there(const Node& node, const char* key, std::optional<Value>& target) {
+void read(const JsonNode& node, LatencyParts& target) {
+  const auto read_part = [&](const char* name, double& part) {
+    if (node.has(name))
+      node[name].read(part);
+  };
+  read_part("l1_ns", target.l1_ns);
+  read_part("l2_ns", target.l2_ns);
+  read_part("dram_ns", target.dram_ns);
+  read_part("shared_ns", target.shared_ns);
+  read_part("constant_ns", target.constant_ns);
+}
+
+void read(const JsonNode& node, ObjectResult::ReuseDistance& target) {
+  const JsonNode edges = node["edges"];
+  read_list(edges, target.edges);
+  edges.require(std::is_sorted(target.edges.begin(), target.edges.end()), "an array of ascending edges");
+  read_list(node["counts"], target.counts, target.edges.empty() ? 0 : target.edges.size() - 1);
+  node["cold"].read(target.cold);
+}
+
+template <class Value>
+void read_if_there(const JsonNode& node, const char* key, std::optional<Value>& target) {
   if (!node.has(key))
     return;
   Value value{};
@@ -158,7 +67,7 @@ template <class Value> void read_if_there(const Node& node, const char* key, std
     target = std::move(value);
 }
 
-void read(const Node& node, trace::Dim3& target) {
+void read(const JsonNode& node, trace::Dim3& target) {
   std::vector<std::uint32_t> values;
   read_list(node, values);
   node.require(values.size() == 3, "an array of three sizes");
@@ -166,7 +75,7 @@ void read(const Node& node, trace::Dim3& target) {
     target = {values[0], values[1], values[2]};
 }
 
-void read(const Node& node, SiteResult& target) {
+void read(const JsonNode& node, SiteResult& target) {
   trace::Site& site = target.site;
   node["id"].read_identity(site.id);
   node["file"].read(site.file);
@@ -178,12 +87,17 @@ void read(const Node& node, SiteResult& target) {
   node["element_bytes"].read(site.element_bytes);
   if (node.has("object"))
     node["object"].read(site.object);
+  if (node.has("macro"))
+    node["macro"].read(site.macro);
+  if (node.has("template"))
+    node["template"].read(site.in_template);
   if (node.has("cache_operator"))
     node["cache_operator"].read_word(site.cache_operator, cache_operator_named, "a PTX cache operator");
   if (node.has("sequence"))
     node["sequence"].read(site.sequence);
   if (node.has("depends_on"))
-    node["depends_on"].for_each([&](const Node& id) { id.read_identity(site.depends_on.emplace_back()); });
+    node["depends_on"].for_each(
+        [&](const JsonNode& id) { id.read_identity(site.depends_on.emplace_back()); });
   node["executions"].read(target.executions);
   node["active_lanes"].read(target.active_lanes);
   read_if_there(node, "sectors_per_request", target.sectors_per_request);
@@ -193,19 +107,52 @@ void read(const Node& node, SiteResult& target) {
   read_if_there(node, "l1_hit_rate", target.l1_hit_rate);
   read_if_there(node, "l2_hit_rate", target.l2_hit_rate);
   read_if_there(node, "latency_ns", target.latency_ns);
+  read_if_there(node, "latency_parts", target.latency_parts);
   read_if_there(node, "latency_share", target.latency_share);
 }
 
-void read(const Node& node, Totals& target) {
+void read(const JsonNode& node, Totals& target) {
   read_if_there(node, "l1_read_hit_rate", target.l1_read_hit_rate);
   read_if_there(node, "l2_read_hit_rate", target.l2_read_hit_rate);
   read_if_there(node, "l2_write_hit_rate", target.l2_write_hit_rate);
   read_if_there(node, "dram_latency_ns", target.dram_latency_ns);
   read_if_there(node, "dram_read_bytes", target.dram_read_bytes);
   read_if_there(node, "dram_write_bytes", target.dram_write_bytes);
+  read_if_there(node, "cold_miss_share", target.cold_miss_share);
+  const std::optional<double>& cold = target.cold_miss_share;
+  node.require(!cold || (*cold >= 0 && *cold <= 1), "an object whose cold_miss_share is from 0 to 1");
 }
 
-void read(const Node& node, KernelResult& target) {
+/// One value for each of the trials, null where a trial had none.
+void read_values(const JsonNode& node, const char* key, std::size_t trials, TrialValues::Values& target) {
+  if (!node.has(key))
+    return;
+  const JsonNode list = node[key];
+  list.for_each([&](const JsonNode& item) {
+    std::optional<double>& value = target.emplace_back();
+    if (!item.is_null())
+      item.read(value.emplace());
+  });
+  list.require(target.size() == trials, "an array of one value per trial");
+}
+
+void read(const JsonNode& node, std::size_t trials, TrialValues& target) {
+  read_values(node, "l1_read_hit_rate", trials, target.l1_read_hit_rate);
+  read_values(node, "l2_read_hit_rate", trials, target.l2_read_hit_rate);
+  read_values(node, "l2_write_hit_rate", trials, target.l2_write_hit_rate);
+  read_values(node, "dram_latency_ns", trials, target.dram_latency_ns);
+}
+
+void read(const JsonNode& node, ObjectResult& target) {
+  node["name"].read(target.name);
+  node["requests"].read(target.requests);
+  node["footprint_bytes"].read(target.footprint_bytes);
+  node["bytes_used"].read(target.bytes_used);
+  node["bytes_moved"].read(target.bytes_moved);
+  read_if_there(node, "reuse_distance", target.reuse_distance);
+}
+
+void read(const JsonNode& node, KernelResult& target) {
   node["name"].read(target.name);
   node["gpu"].read(target.gpu);
   if (node.has("gpu_validated"))
@@ -214,28 +161,38 @@ void read(const Node& node, KernelResult& target) {
   read(node["block"], target.block);
   if (node.has("launches"))
     node["launches"].read(target.launches);
-  const Node occupancy = node["occupancy"];
+  const JsonNode occupancy = node["occupancy"];
   occupancy["blocks_per_sm"].read(target.occupancy.blocks_per_sm);
   occupancy["warps_per_sm"].read(target.occupancy.warps_per_sm);
   occupancy["limited_by"].read(target.occupancy.limited_by);
-  const Node snapshot = node["snapshot"];
+  const JsonNode snapshot = node["snapshot"];
   snapshot["blocks"].read(target.snapshot.blocks);
   snapshot["warp_accesses"].read(target.snapshot.warp_accesses);
   snapshot["transactions"].read(target.snapshot.transactions);
   if (snapshot.has("complete"))
     snapshot["complete"].read(target.snapshot.complete);
-  const Node trials = node["trials"];
+  if (snapshot.has("limit"))
+    snapshot["limit"].read(target.snapshot.limit);
+  const JsonNode trials = node["trials"];
   trials["run"].read(target.trials.run);
   trials["converged"].read(target.trials.converged);
+  if (trials.has("stopped_by"))
+    trials["stopped_by"].read_word(target.trials.stopped_by, stopped_by_named, "confidence or limit");
   read(node["totals"], target.totals);
-  node["sites"].for_each([&](const Node& site) { read(site, target.sites.emplace_back()); });
+  if (node.has("trial_values"))
+    read(node["trial_values"], target.trials.run, target.trial_values);
+  node["sites"].for_each([&](const JsonNode& site) { read(site, target.sites.emplace_back()); });
+  if (node.has("objects"))
+    node["objects"].for_each([&](const JsonNode& object) { read(object, target.objects.emplace_back()); });
+  if (node.has("timeline"))
+    read_timeline(node["timeline"], target.timeline.emplace());
 }
 
 } // namespace
 
 Expected<Result> result_from_json(const nlohmann::json& json) {
   std::optional<Error> error;
-  const Node root(json, error);
+  const JsonNode root(json, error);
   std::string schema;
   root["schema"].read(schema);
   if (!error && schema != result_schema) {
@@ -250,7 +207,7 @@ Expected<Result> result_from_json(const nlohmann::json& json) {
   if (root.has("trace_truncated"))
     root["trace_truncated"].read(result.trace_truncated);
   read_if_there(root["coverage"], "executed_accesses_probed", result.executed_accesses_probed);
-  root["kernels"].for_each([&](const Node& kernel) { read(kernel, result.kernels.emplace_back()); });
+  root["kernels"].for_each([&](const JsonNode& kernel) { read(kernel, result.kernels.emplace_back()); });
   if (error)
     return tl::unexpected(*error);
   return result;

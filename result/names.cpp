@@ -10,6 +10,7 @@ constexpr std::array<std::string_view, 4> kinds = {"load", "store", "update", "a
 constexpr std::array<std::string_view, 5> spaces = {"generic", "global", "shared", "local", "constant"};
 constexpr std::array<std::string_view, 9> cache_operators = {"none", "ca", "cg", "cs", "lu",
                                                              "cv",   "wb", "wt", "nc"};
+constexpr std::array<std::string_view, 2> stopped_by_names = {"confidence", "limit"};
 
 template <class Table, class Enumeration> std::string_view look_up(const Table& table, Enumeration value) {
   const auto index = static_cast<std::size_t>(value);
@@ -35,6 +36,9 @@ std::string_view name_of(trace::Space space) {
 std::string_view name_of(trace::CacheOperator cache_operator) {
   return look_up(cache_operators, cache_operator);
 }
+std::string_view name_of(StoppedBy stopped_by) {
+  return look_up(stopped_by_names, stopped_by);
+}
 
 std::optional<trace::AccessKind> access_kind_named(std::string_view name) {
   return find<trace::AccessKind>(kinds, name);
@@ -44,6 +48,9 @@ std::optional<trace::Space> space_named(std::string_view name) {
 }
 std::optional<trace::CacheOperator> cache_operator_named(std::string_view name) {
   return find<trace::CacheOperator>(cache_operators, name);
+}
+std::optional<StoppedBy> stopped_by_named(std::string_view name) {
+  return find<StoppedBy>(stopped_by_names, name);
 }
 
 } // namespace warplens

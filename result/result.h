@@ -2,6 +2,7 @@
 // What was not observed is absent (an empty optional), never 0.
 #pragma once
 
+#include "result/timeline.h"
 #include "support/expected.h"
 #include "trace/records.h"
 
@@ -27,6 +28,12 @@ struct Statistic {
   Histogram histogram;
 };
 
+/// The parts of a mean latency by where the slowest transaction of each request was served, which decides it.
+/// They add up to it.
+struct LatencyParts {
+  double l1_ns = 0, l2_ns = 0, dram_ns = 0, shared_ns = 0, constant_ns = 0;
+};
+
 struct SiteResult {
   trace::Site site;                          ///< space: as observed, where one was
   std::uint64_t executions = 0;              ///< warp-level, inside the snapshot
@@ -36,12 +43,41 @@ struct SiteResult {
   std::optional<std::uint64_t> bytes_moved;  ///< 32 × sectors touched, summed over executions
   std::optional<double> bank_conflicts;      ///< shared memory: mean number of extra passes per request
   std::optional<Statistic> l1_hit_rate, l2_hit_rate, latency_ns;
+  std::optional<LatencyParts> latency_parts;
   std::optional<double> latency_share; ///< executions × latency over the kernel's sum
 };
 
 struct Totals {
   std::optional<Statistic> l1_read_hit_rate, l2_read_hit_rate, l2_write_hit_rate, dram_latency_ns;
   std::optional<double> dram_read_bytes, dram_write_bytes; ///< mean over trials
+  /// Of the sectors that loads missed in the L2, the share that nobody had touched before in the trial: they
+  /// would be there if an earlier launch or copy had left them.
+  std::optional<double> cold_miss_share;
+};
+
+/// A total's value in each trial, in trial order; empty where a trial had nothing to see. A list is empty if
+/// no trial had.
+struct TrialValues {
+  using Values = std::vector<std::optional<double>>;
+  Values l1_read_hit_rate, l2_read_hit_rate, l2_write_hit_rate, dram_latency_ns;
+};
+
+/// Why there were no more trials: the intervals were narrow enough, or --trials was reached.
+enum class StoppedBy : std::uint8_t { confidence, limit };
+
+/// What the kernel does with one array (or whatever its accesses are called after).
+struct ObjectResult {
+  /// How many distinct 128-byte lines lie between an access to a line and the one before it to the same line.
+  struct ReuseDistance {
+    std::vector<std::uint64_t> edges;  ///< counts.size() + 1, ascending; edges[i] <= distance < edges[i + 1]
+    std::vector<std::uint64_t> counts; ///< accesses to one line
+    std::uint64_t cold = 0;            ///< first touches, which have no distance
+  };
+  std::string name;
+  std::uint64_t requests = 0;                    ///< warp accesses in the snapshot
+  std::uint64_t footprint_bytes = 0;             ///< 32 × distinct sectors touched in the snapshot
+  std::uint64_t bytes_used = 0, bytes_moved = 0; ///< as of its sites, summed
+  std::optional<ReuseDistance> reuse_distance;
 };
 
 struct KernelResult {
@@ -56,13 +92,18 @@ struct KernelResult {
   struct {
     std::uint64_t blocks = 0, warp_accesses = 0, transactions = 0;
     bool complete = true;
+    std::string limit; ///< why it is that large; empty: not known
   } snapshot;
   struct {
     std::uint32_t run = 0;
     bool converged = false;
+    std::optional<StoppedBy> stopped_by;
   } trials;
   Totals totals;
-  std::vector<SiteResult> sites; ///< ordered by file, line, column
+  TrialValues trial_values;
+  std::vector<SiteResult> sites;     ///< ordered by file, line, column
+  std::vector<ObjectResult> objects; ///< ordered by bytes_moved, most first
+  std::optional<Timeline> timeline;  ///< only if asked for
 };
 
 struct Result {

@@ -2,6 +2,7 @@
 // absent.
 #include "result/names.h"
 #include "result/result.h"
+#include "result/timeline_json.h"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -42,6 +43,29 @@ void put(Json& object, const char* key, const std::optional<Statistic>& value) {
                  {"histogram", {{"edges", value->histogram.edges}, {"counts", value->histogram.counts}}}};
 }
 
+/// Where nothing was seen, null: the entries are counted off against the trials.
+void put(Json& object, const char* key, const TrialValues::Values& values) {
+  if (values.empty())
+    return;
+  Json& list = object[key] = Json::array();
+  for (const std::optional<double>& value : values)
+    list.push_back(value && std::isfinite(*value) ? Json(*value) : Json());
+}
+
+void put(Json& object, const char* key, const std::optional<LatencyParts>& parts) {
+  if (!parts)
+    return;
+  Json& json = object[key] = Json::object();
+  const auto put_part = [&](const char* name, double part) {
+    put(json, name, part == 0 ? std::nullopt : std::optional(part));
+  };
+  put_part("l1_ns", parts->l1_ns);
+  put_part("l2_ns", parts->l2_ns);
+  put_part("dram_ns", parts->dram_ns);
+  put_part("shared_ns", parts->shared_ns);
+  put_part("constant_ns", parts->constant_ns);
+}
+
 std::string hexadecimal(std::uint64_t id) {
   return fmt::format("{:016x}", id);
 }
@@ -59,6 +83,10 @@ Json to_json(const SiteResult& result) {
   json["element_bytes"] = site.element_bytes;
   if (!site.object.empty())
     json["object"] = site.object;
+  if (!site.macro.empty())
+    json["macro"] = site.macro;
+  if (site.in_template)
+    json["template"] = true;
   if (site.cache_operator != trace::CacheOperator::none)
     json["cache_operator"] = name_of(site.cache_operator);
   json["sequence"] = site.sequence;
@@ -74,6 +102,7 @@ Json to_json(const SiteResult& result) {
   put(json, "l1_hit_rate", result.l1_hit_rate);
   put(json, "l2_hit_rate", result.l2_hit_rate);
   put(json, "latency_ns", result.latency_ns);
+  put(json, "latency_parts", result.latency_parts);
   put(json, "latency_share", result.latency_share);
   return json;
 }
@@ -86,6 +115,30 @@ Json to_json(const Totals& totals) {
   put(json, "dram_latency_ns", totals.dram_latency_ns);
   put(json, "dram_read_bytes", totals.dram_read_bytes);
   put(json, "dram_write_bytes", totals.dram_write_bytes);
+  put(json, "cold_miss_share", totals.cold_miss_share);
+  return json;
+}
+
+Json to_json(const TrialValues& values) {
+  Json json = Json::object();
+  put(json, "l1_read_hit_rate", values.l1_read_hit_rate);
+  put(json, "l2_read_hit_rate", values.l2_read_hit_rate);
+  put(json, "l2_write_hit_rate", values.l2_write_hit_rate);
+  put(json, "dram_latency_ns", values.dram_latency_ns);
+  return json;
+}
+
+Json to_json(const ObjectResult& object) {
+  Json json;
+  json["name"] = object.name;
+  json["requests"] = object.requests;
+  json["footprint_bytes"] = object.footprint_bytes;
+  json["bytes_used"] = object.bytes_used;
+  json["bytes_moved"] = object.bytes_moved;
+  if (object.reuse_distance)
+    json["reuse_distance"] = {{"edges", object.reuse_distance->edges},
+                              {"counts", object.reuse_distance->counts},
+                              {"cold", object.reuse_distance->cold}};
   return json;
 }
 
@@ -106,11 +159,24 @@ Json to_json(const KernelResult& kernel) {
                       {"warp_accesses", kernel.snapshot.warp_accesses},
                       {"transactions", kernel.snapshot.transactions},
                       {"complete", kernel.snapshot.complete}};
+  if (!kernel.snapshot.limit.empty())
+    json["snapshot"]["limit"] = kernel.snapshot.limit;
   json["trials"] = {{"run", kernel.trials.run}, {"converged", kernel.trials.converged}};
+  if (kernel.trials.stopped_by)
+    json["trials"]["stopped_by"] = name_of(*kernel.trials.stopped_by);
   json["totals"] = to_json(kernel.totals);
+  if (Json values = to_json(kernel.trial_values); !values.empty())
+    json["trial_values"] = std::move(values);
   Json& sites = json["sites"] = Json::array();
   for (const SiteResult& site : kernel.sites)
     sites.push_back(to_json(site));
+  if (!kernel.objects.empty()) {
+    Json& objects = json["objects"] = Json::array();
+    for (const ObjectResult& object : kernel.objects)
+      objects.push_back(to_json(object));
+  }
+  if (kernel.timeline)
+    json["timeline"] = timeline_to_json(*kernel.timeline);
   return json;
 }
 

@@ -2,6 +2,7 @@
 
 #include "rewriter/loop_text.h"
 #include "rewriter/pointer_functions.h"
+#include "rewriter/refused.h"
 #include "rewriter/storage.h"
 #include "rewriter/text_record.h"
 
@@ -15,11 +16,11 @@ namespace warplens::rewriter {
 
 using trace::AccessKind;
 
-namespace {
-
 bool runs_on_device(const clang::FunctionDecl& function) {
   return function.hasAttr<clang::CUDAGlobalAttr>() || function.hasAttr<clang::CUDADeviceAttr>();
 }
+
+namespace {
 
 /// Does the class's own layout leave members less aligned than their types ask for?
 bool is_packed_member(const clang::Expr* place) {
@@ -35,7 +36,8 @@ bool is_packed_member(const clang::Expr* place) {
 /// Post-order, so that an operation comes after those that its address needs.
 class Finder : public clang::RecursiveASTVisitor<Finder> {
 public:
-  explicit Finder(clang::ASTContext& context) : context_(context), storage_(context) {}
+  Finder(clang::ASTContext& context, const RefusedFunctions& refused)
+      : context_(context), refused_(refused), storage_(context) {}
 
   bool shouldVisitTemplateInstantiations() const { return true; }
   bool shouldTraversePostOrder() const { return true; }
@@ -89,6 +91,7 @@ private:
   bool is_copied_as_a_whole(const clang::CXXMethodDecl& copy) const;
 
   clang::ASTContext& context_;
+  const RefusedFunctions& refused_;
   Storage storage_;
   const clang::FunctionDecl* function_ = nullptr; ///< the device function we are in; null: none
   std::vector<const clang::Stmt*> loops_;         ///< of that function, around where we are
@@ -182,6 +185,8 @@ bool Finder::enter(const clang::Stmt* statement) {
 }
 
 void Finder::add(MemoryOperation operation, const clang::Expr* written, std::string unseen) {
+  if (function_ && refused_.contains(*function_))
+    unseen = "in a function that Clang does not take";
   found_.operations.push_back({operation, written, std::move(unseen), loops_});
 }
 
@@ -360,8 +365,8 @@ Found Finder::finish() {
 
 } // namespace
 
-Found find_memory_operations(clang::ASTContext& context) {
-  Finder finder(context);
+Found find_memory_operations(clang::ASTContext& context, const RefusedFunctions& refused) {
+  Finder finder(context, refused);
   for (clang::Decl* declaration : context.getTranslationUnitDecl()->decls())
     if (is_users(context.getSourceManager(), declaration->getLocation()))
       finder.TraverseDecl(declaration);

@@ -9,10 +9,13 @@
 
 namespace clang {
 class ASTContext;
+class FunctionDecl;
 class Stmt;
 } // namespace clang
 
 namespace warplens::rewriter {
+
+class RefusedFunctions;
 
 struct FoundOperation {
   MemoryOperation operation;
@@ -29,6 +32,8 @@ struct Found {
 
 /// Instances of templates count, templates themselves do not: dependent code has no types. Left alone are
 /// what is constant or not evaluated, built-in variables, and what lies in registers (storage.h).
-Found find_memory_operations(clang::ASTContext& context);
+Found find_memory_operations(clang::ASTContext& context, const RefusedFunctions& refused);
+
+bool runs_on_device(const clang::FunctionDecl& function);
 
 } // namespace warplens::rewriter

@@ -7,35 +7,58 @@
 #include "rewriter/parse.h"
 #include "rewriter/plan.h"
 #include "rewriter/print.h"
+#include "rewriter/refused.h"
 
 #include <algorithm>
+#include <clang/Basic/SourceManager.h>
 #include <iterator>
 #include <optional>
 
 namespace warplens::rewriter {
+
+namespace {
+
+/// Clang's errors, each as something that is not seen: nobody knows how many accesses it hides.
+void note_refused(const clang::SourceManager& sources, const RefusedFunctions& refused,
+                  std::vector<Unseen>& unseen) {
+  for (const analysis::ClangError& error : refused.in_device_functions()) {
+    const clang::PresumedLoc place = sources.getPresumedLoc(error.place);
+    const bool known = std::ranges::any_of(unseen, [&](const Unseen& one) {
+      return one.file == place.getFilename() && one.line == place.getLine() &&
+             one.column == place.getColumn();
+    });
+    if (!known)
+      unseen.push_back({place.getFilename(), place.getLine(), place.getColumn(), "", error.message});
+  }
+}
+
+} // namespace
 
 Expected<Instrumented> instrument(const Request& request) {
   const std::string source = request.source.string();
   if (std::error_code error; !std::filesystem::is_regular_file(request.source, error))
     return fail("{}: no such file", source);
 
+  Instrumented result;
   UserFiles files;
   std::vector<Located> parses;
   std::optional<analysis::Survivors> survivors;
   for (const std::vector<std::string>& arguments : per_architecture(request.clang_arguments)) {
     const bool find_survivors = !request.keep_removed && parses.empty(); // by the first architecture
-    auto parsed =
-        parse(arguments, source, find_survivors,
-              [&](clang::ASTContext& context, const TextRecord& record, const analysis::Survivors* found) {
-                if (found)
-                  survivors = *found;
-                const Found tree = find_memory_operations(context);
-                std::vector<MemoryOperation> operations;
-                std::transform(tree.operations.begin(), tree.operations.end(), std::back_inserter(operations),
-                               [](const FoundOperation& operation) { return operation.operation; });
-                parses.push_back(locate(context, record, tree, analysis::analyse(context, operations),
-                                        survivors ? &*survivors : nullptr, files));
-              });
+    auto parsed = parse(
+        arguments, source, find_survivors,
+        [&](clang::ASTContext& context, const TextRecord& record, const RefusedFunctions& refused,
+            const analysis::Survivors* left) {
+          if (left)
+            survivors = *left;
+          const Found found = find_memory_operations(context, refused);
+          note_refused(context.getSourceManager(), refused, result.unseen);
+          std::vector<MemoryOperation> operations;
+          std::transform(found.operations.begin(), found.operations.end(), std::back_inserter(operations),
+                         [](const FoundOperation& operation) { return operation.operation; });
+          parses.push_back(locate(context, record, found, analysis::analyse(context, operations),
+                                  survivors ? &*survivors : nullptr, files));
+        });
     if (!parsed)
       return tl::unexpected(parsed.error());
   }
@@ -43,14 +66,13 @@ Expected<Instrumented> instrument(const Request& request) {
   auto edits = plan(parses, files);
   if (!edits)
     return tl::unexpected(edits.error());
-  Instrumented result;
   auto printed = print(*edits, files, request.source, request.output_directory);
   if (!printed)
     return tl::unexpected(printed.error());
   result.files = std::move(*printed);
   result.sites = std::move(edits->sites);
   result.removed = std::move(edits->removed);
-  result.unseen = std::move(edits->unseen);
+  result.unseen.insert(result.unseen.end(), edits->unseen.begin(), edits->unseen.end());
   result.repeated = std::move(edits->repeated);
   return result;
 }

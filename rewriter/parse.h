@@ -17,6 +17,7 @@ class Survivors;
 
 namespace warplens::rewriter {
 
+class RefusedFunctions;
 class TextRecord;
 
 /// The command lines, one for each --cuda-gpu-arch that `arguments` name, or just `arguments` where they name
@@ -24,10 +25,12 @@ class TextRecord;
 /// `#if __CUDA_ARCH__` differs between architectures.
 std::vector<std::vector<std::string>> per_architecture(const std::vector<std::string>& arguments);
 
-using UseTree = std::function<void(clang::ASTContext&, const TextRecord&, const analysis::Survivors*)>;
+using UseTree = std::function<void(clang::ASTContext&, const TextRecord&, const RefusedFunctions&,
+                                   const analysis::Survivors*)>;
 
 /// Calls `use` with the finished AST and, where wanted, what is left of it after optimisation: one parse
-/// serves both. The error is Clang's first, as file:line:column: reason.
+/// serves both. Errors of Clang's within functions cost these functions their probes; else the error is the
+/// first elsewhere, as file:line:column: reason.
 Expected<void> parse(const std::vector<std::string>& arguments, const std::string& source,
                      bool find_survivors, const UseTree& use);
 

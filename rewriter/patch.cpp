@@ -1,99 +1,9 @@
 // The unified diff. Edits keep the number of lines, so line n of the original is line n of what replaces it,
 // after the line on top.
 #include "rewriter/instrument.h"
-
-#include <algorithm>
-#include <string_view>
+#include "support/line_diff.h"
 
 namespace warplens::rewriter {
-
-namespace {
-
-/// With their newlines; the last one may lack it.
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const std::size_t length = std::min(text.find('\n'), text.size() - 1) + 1;
-    lines.push_back(text.substr(0, length));
-    text.remove_prefix(length);
-  }
-  return lines;
-}
-
-struct Line {
-  char mark; ///< ' ', '-' or '+'
-  std::string_view text;
-};
-
-/// Every line of both, in a diff's order: of each changed stretch first what goes, then what comes.
-std::vector<Line> compare(const std::vector<std::string_view>& before,
-                          const std::vector<std::string_view>& after, std::size_t added_on_top) {
-  std::vector<Line> result;
-  for (std::size_t i = 0; i < added_on_top; ++i)
-    result.push_back({'+', after[i]});
-  for (std::size_t i = 0; i < before.size();) {
-    std::size_t end = i;
-    while (end < before.size() && before[end] != after[end + added_on_top])
-      ++end;
-    for (std::size_t line = i; line < end; ++line)
-      result.push_back({'-', before[line]});
-    for (std::size_t line = i; line < end; ++line)
-      result.push_back({'+', after[line + added_on_top]});
-    if (end < before.size())
-      result.push_back({' ', before[end]});
-    i = end + 1;
-  }
-  for (std::size_t i = before.size() + added_on_top; i < after.size(); ++i)
-    result.push_back({'+', after[i]});
-  return result;
-}
-
-/// As a range of a hunk: where it starts, and how long it is where that is not 1. An empty range names the
-/// line before it.
-std::string range(std::size_t lines_before, std::size_t count) {
-  const std::size_t start = lines_before + (count > 0 ? 1 : 0);
-  return count == 1 ? fmt::format("{}", start) : fmt::format("{},{}", start, count);
-}
-
-std::string hunks(const std::vector<Line>& lines) {
-  constexpr std::size_t context = 3;
-  std::string result;
-  std::size_t old_line = 0, new_line = 0, cursor = 0;
-  const auto pass = [&](std::size_t to) {
-    for (; cursor < to; ++cursor) {
-      old_line += lines[cursor].mark != '+';
-      new_line += lines[cursor].mark != '-';
-    }
-  };
-  const auto next_change = [&](std::size_t from) {
-    return static_cast<std::size_t>(std::find_if(lines.begin() + static_cast<std::ptrdiff_t>(from),
-                                                 lines.end(), [](const Line& l) { return l.mark != ' '; }) -
-                                    lines.begin());
-  };
-  for (std::size_t change = next_change(0); change < lines.size();) {
-    std::size_t end = change; // behind the hunk's last change
-    for (std::size_t next = change; next < lines.size() && next <= end + 2 * context; next = next_change(end))
-      end = next + 1;
-    pass(std::max(cursor, change > context ? change - context : 0));
-    const std::size_t stop = std::min(lines.size(), end + context);
-    std::string body;
-    std::size_t old_count = 0, new_count = 0;
-    for (std::size_t i = cursor; i < stop; ++i) {
-      body += lines[i].mark;
-      body += lines[i].text;
-      if (!lines[i].text.ends_with('\n'))
-        body += "\n\\ No newline at end of file\n";
-      old_count += lines[i].mark != '+';
-      new_count += lines[i].mark != '-';
-    }
-    result += fmt::format("@@ -{} +{} @@\n{}", range(old_line, old_count), range(new_line, new_count), body);
-    pass(stop);
-    change = next_change(stop);
-  }
-  return result;
-}
-
-} // namespace
 
 std::string print_patch(const Instrumented& instrumented,
                         const std::filesystem::path& probe_include_directory) {
@@ -105,12 +15,7 @@ std::string print_patch(const Instrumented& instrumented,
   for (const RewrittenFile& file : instrumented.files) {
     const std::size_t added_on_top = on_top ? 1 : 0;
     on_top = false;
-    if (file.patched == file.unchanged)
-      continue;
-    const std::string name = file.original.string();
-    const char* separator = name.find(' ') == std::string::npos ? "" : "\t"; // ends a name that holds blanks
-    result += fmt::format("--- {0}{1}\n+++ {0}{1}\n", name, separator);
-    result += hunks(compare(lines_of(file.unchanged), lines_of(file.patched), added_on_top));
+    result += line_diff(file.original.string(), file.unchanged, file.patched, added_on_top);
   }
   return result;
 }

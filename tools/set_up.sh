@@ -4,9 +4,10 @@ say() { printf '\033[1m==>\033[0m %s\n' "$*" >&2; }
 stop() { printf 'warplens: %s\n' "$*" >&2; exit 1; }
 
 install_packages() {
-  local package missing=()
-  while read -r package; do
+  local package command missing=()
+  while read -r package command; do
     [[ -z $package || $package == \#* ]] && continue
+    [[ -n $command ]] && command -v "$command" >/dev/null && continue
     [[ $(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")
   done < tools/packages.txt
   [[ ${#missing[@]} == 0 ]] && return

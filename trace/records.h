@@ -33,6 +33,8 @@ struct Site {
   std::uint32_t sequence = 0; ///< scheduling sequence within its kernel (the paper's bulk scheduling)
   std::vector<std::uint64_t> depends_on; ///< sites whose loaded values this site's address needs
   std::string object;                    ///< name of the array, empty where there is none
+  std::string macro; ///< the macro whose expansion the expression comes out of, empty where there is none
+  bool in_template = false; ///< the enclosing function is a template's instantiation
 };
 
 struct Dim3 {

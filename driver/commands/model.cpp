@@ -17,13 +17,15 @@ struct Options {
 };
 
 Expected<void> model_and_print(const Options& options) {
+  if (const auto there = check_format(options.output.format); !there)
+    return there;
   const auto gpus = load_gpus(options.model.gpus);
   if (!gpus)
     return tl::unexpected(gpus.error());
-  const auto result = simulate(options.trace, *gpus, options.model, options.output.quiet);
+  const auto result = simulate(options.trace, *gpus, options.model, options.output);
   if (!result)
     return tl::unexpected(result.error());
-  if (const auto printed = print(*result, options.output); !printed)
+  if (const auto printed = print(*result, options.trace, options.output); !printed)
     return printed;
   if (result->trace_truncated)
     return fail("{}: the trace was cut short; the result covers what was collected", options.trace);

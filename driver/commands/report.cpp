@@ -3,31 +3,30 @@
 #include "driver/commands/commands.h"
 #include "driver/options.h"
 #include "driver/stages/print.h"
+#include "driver/stages/read_result.h"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <memory>
 
 namespace warplens::driver {
 namespace {
 
 struct ReportOptions {
-  std::string result;
+  std::string result, other;
   OutputOptions output;
 };
 
 Expected<void> read_and_print(const ReportOptions& options) {
-  std::ifstream file(options.result);
-  if (!file)
-    return fail("{}: cannot be read: {}", options.result, std::strerror(errno));
-  const auto json = nlohmann::json::parse(file, nullptr, false);
-  if (json.is_discarded())
-    return fail("{}: not JSON: a result is what --format json writes", options.result);
-  const auto result = result_from_json(json);
+  if (const auto there = check_format(options.output.format); !there)
+    return there;
+  const auto result = read_result(options.result);
   if (!result)
-    return fail("{}: {}", options.result, result.error().message);
-  return print(*result, options.output);
+    return tl::unexpected(result.error());
+  if (options.other.empty())
+    return print(*result, options.result, options.output);
+  const auto other = read_result(options.other);
+  if (!other)
+    return tl::unexpected(other.error());
+  return print_comparison({{options.result, &*result}, {options.other, &*other}}, options.output);
 }
 
 } // namespace
@@ -38,8 +37,15 @@ void declare_report(CLI::App& app, Action& chosen) {
   command->add_option("result", options->result, "a result, as --format json writes it")
       ->required()
       ->type_name("RESULT");
+  command->add_option("other", options->other, "html: a second result, to compare the first with")
+      ->type_name("RESULT");
   add_output_options(*command, options->output, Format::text);
-  command->callback([options, &chosen] { chosen = [options] { return read_and_print(*options); }; });
+  command->callback([options, &chosen] {
+    if (!options->other.empty() && options->output.format != Format::html)
+      throw CLI::ValidationError("a second result",
+                                 "only --format html takes one; `warplens diff` compares as text");
+    chosen = [options] { return read_and_print(*options); };
+  });
 }
 
 } // namespace warplens::driver

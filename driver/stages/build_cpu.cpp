@@ -16,15 +16,22 @@ Arguments operator+(Arguments left, const Arguments& right) {
   return left;
 }
 
+/// Clang as the rewriter has it: it reads the source with the same bridges.
+Expected<std::string> compile_half(const BuildRequest& request, const char* half,
+                                   const Arguments& arguments) {
+  return run_compiler(
+      Arguments{resources().compile.string(), "clang", "--half", half, request.source.string(), "--"} +
+      request.clang_arguments + Arguments{"-c", "-D__WARPLENS_CPU__"} + arguments);
+}
+
 /// Bitcode as the parser made it: LLVM's passes may move convergent operations only after they were lowered.
 Expected<void> build_device_half(const BuildRequest& request, const Arguments& includes,
                                  const std::filesystem::path& object) {
   const auto bitcode = request.directory / "device.bc";
   const auto compiled =
-      run_compiler(request.clang_arguments + includes +
-                   Arguments{"--cuda-device-only", "-emit-llvm", "-c", "-O1", "-Xclang",
-                             "-disable-llvm-passes", "-nogpulib", "-gline-tables-only", "-D__WARPLENS_CPU__",
-                             request.source.string(), "-o", bitcode.string()});
+      compile_half(request, "device",
+                   includes + Arguments{"-emit-llvm", "-O1", "-Xclang", "-disable-llvm-passes", "-nogpulib",
+                                        "-gline-tables-only", "-o", bitcode.string()});
   if (!compiled)
     return tl::unexpected(compiled.error());
   if (const auto lowered =
@@ -42,11 +49,11 @@ Expected<void> build_host_half(const BuildRequest& request, const Arguments& inc
   const auto placeholder = request.directory / "gpu_binary";
   if (!(std::ofstream(placeholder) << "none\n"))
     return fail("{}: cannot be written", placeholder.string());
-  const auto compiled = run_compiler(
-      request.clang_arguments + includes +
-      Arguments{"--cuda-host-only", "-Xclang", "-fcuda-include-gpubinary", "-Xclang", placeholder.string(),
-                "-fwrapv", "-c", request.nvcc.optimisation.empty() ? "-O2" : request.nvcc.optimisation,
-                "-D__WARPLENS_CPU__", request.source.string(), "-o", object.string()});
+  const auto compiled = compile_half(
+      request, "host",
+      includes + Arguments{"-Xclang", "-fcuda-include-gpubinary", "-Xclang", placeholder.string(), "-fwrapv",
+                           request.nvcc.optimisation.empty() ? "-O2" : request.nvcc.optimisation, "-o",
+                           object.string()});
   if (!compiled)
     return tl::unexpected(compiled.error());
   return {};

@@ -1,5 +1,7 @@
 #include "driver/stages/print.h"
 
+#include "driver/resources.h"
+#include "driver/version.h"
 #include "report/report.h"
 
 #include <cerrno>
@@ -8,21 +10,29 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace warplens::driver {
 namespace {
 
-report::TextOptions text_options(bool to_file) {
+report::TextOptions text_options(const OutputOptions& output) {
   report::TextOptions options;
-  if (to_file || isatty(STDOUT_FILENO) == 0)
+  options.columns = output.columns;
+  options.sort = output.sort;
+  options.width = output.width.value_or(options.width);
+  if (!output.file.empty() || isatty(STDOUT_FILENO) == 0)
     return options;
   const char* no_color = std::getenv("NO_COLOR"); // https://no-color.org
   options.colour = no_color == nullptr || *no_color == '\0';
-  if (winsize size{}; ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 60)
-    options.columns = size.ws_col;
+  if (winsize size{}; !output.width && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 60)
+    options.width = size.ws_col;
   return options;
+}
+
+Expected<void> print_text(const Expected<std::string>& text, const std::string& file) {
+  return text ? driver::print_text(*text, file) : tl::unexpected(text.error());
 }
 
 } // namespace
@@ -61,16 +71,39 @@ Expected<void> print_text(const std::string& text, const std::string& file) {
   return {};
 }
 
-Expected<void> print(const Result& result, const OutputOptions& options) {
+Expected<void> check_format(Format format) {
+  std::error_code ignored;
+  if (format == Format::html && !std::filesystem::exists(resources().page, ignored))
+    return fail(
+        "this build has no report page ({} is missing): Node.js was not found when it was built; the other "
+        "formats work without",
+        resources().page.string());
+  return {};
+}
+
+Expected<void> print_comparison(const std::vector<report::LabelledResult>& results,
+                                const OutputOptions& options) {
+  if (const auto there = check_format(Format::html); !there)
+    return there;
+  std::ifstream stream(resources().page, std::ios::binary);
+  std::ostringstream page;
+  if (!(page << stream.rdbuf()))
+    return fail("{}: cannot be read: {}", resources().page.string(), std::strerror(errno));
+  return print_text(report::print_page(results, {page.str(), version, {}}), options.file);
+}
+
+Expected<void> print(const Result& result, const std::string& label, const OutputOptions& options) {
   switch (options.format) {
   case Format::json: return print_text(report::print_json(result), options.file);
   case Format::csv: return print_text(report::print_csv(result), options.file);
+  case Format::sarif:
+    return print_text(report::print_sarif(result, {options.threshold, version, {}}), options.file);
+  case Format::patch: return print_text(report::print_annotations(result, {options.columns}), options.file);
+  case Format::perfetto: return print_text(report::print_perfetto(result), options.file);
+  case Format::html: return print_comparison({{label, &result}}, options);
   case Format::text: break;
   }
-  const auto text = report::print_text(result, text_options(!options.file.empty()));
-  if (!text)
-    return tl::unexpected(text.error());
-  return print_text(*text, options.file);
+  return print_text(report::print_text(result, text_options(options)), options.file);
 }
 
 } // namespace warplens::driver

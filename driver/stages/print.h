@@ -2,6 +2,7 @@
 #pragma once
 
 #include "driver/options.h"
+#include "report/report.h"
 #include "result/result.h"
 #include "support/expected.h"
 
@@ -10,8 +11,13 @@
 
 namespace warplens::driver {
 
-/// To stdout, or to the file of -o (written whole or not at all).
-Expected<void> print(const Result& result, const OutputOptions& options);
+/// To stdout, or to the file of -o (written whole or not at all). `label` is what a page calls the result.
+Expected<void> print(const Result& result, const std::string& label, const OutputOptions& options);
+/// A page that compares the two, before and after.
+Expected<void> print_comparison(const std::vector<report::LabelledResult>& results,
+                                const OutputOptions& options);
+/// Is everything there that the format takes? Said before the work, not after.
+Expected<void> check_format(Format format);
 /// Could the file be created or overwritten? It is left as it is. An empty name stands for stdout.
 Expected<void> check_writable(const std::filesystem::path& file);
 Expected<void> print_text(const std::string& text, const std::string& file);

@@ -97,6 +97,8 @@ Expected<void> trace_model_print(const RunRequest& request, const ModelOptions& 
   for (const std::filesystem::path& file : {request.trace, std::filesystem::path(output.file)})
     if (const auto writable = check_writable(file); !writable)
       return writable; // said before the program runs, not after
+  if (const auto there = check_format(output.format); !there)
+    return there;
   std::error_code error;
   if (std::filesystem::is_regular_file(request.trace, error)) // an earlier run's must not pass for this one's
     std::filesystem::remove(request.trace, error);
@@ -110,12 +112,11 @@ Expected<void> trace_model_print(const RunRequest& request, const ModelOptions& 
     return fail("{}: it needs an NVIDIA GPU, and there is none here that programs may use (/dev/nvidia0); "
                 "`warplens profile --backend cpu` needs none",
                 request.name);
-  auto result =
-      simulate(request.trace, request.gpus, model, output.quiet, request.name, request.options.kernel);
+  auto result = simulate(request.trace, request.gpus, model, output, request.name, request.options.kernel);
   if (!result)
     return ending->empty() ? tl::unexpected(result.error()) : fail("{}; {}", *ending, result.error().message);
   result->program = request.name;
-  if (const auto printed = print(*result, output); !printed)
+  if (const auto printed = print(*result, result->program, output); !printed)
     return printed;
   if (!ending->empty())
     return fail("{}; the report covers what was collected until then", *ending);

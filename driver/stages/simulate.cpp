@@ -23,7 +23,7 @@ Expected<std::vector<model::Gpu>> load_gpus(const std::vector<std::string>& name
 }
 
 Expected<Result> simulate(const std::filesystem::path& trace, const std::vector<model::Gpu>& gpus,
-                          const ModelOptions& options, bool quiet, const std::string& name,
+                          const ModelOptions& options, const OutputOptions& output, const std::string& name,
                           const std::string& kernel) {
   const auto reader = trace::Reader::open(trace);
   if (!reader)
@@ -36,24 +36,31 @@ Expected<Result> simulate(const std::filesystem::path& trace, const std::vector<
                 reader->kernel_launches().front().kernel);
   }
 
-  Stage stage("model", quiet);
+  Stage stage("model", output.quiet);
   model::Options model_options;
   model_options.trials = options.trials;
+  model_options.confidence = options.confidence;
+  model_options.timeline_bins = options.timeline ? options.timeline_bins : 0;
   model_options.seed = options.seed;
   model_options.threads = options.threads;
   model_options.progress = [&](const std::string& launched, const std::string& gpu, std::uint32_t done,
-                               std::uint32_t total) {
-    stage.update(fmt::format("{} on {}: trial {} of {}", launched, gpu, done, total));
+                               std::uint32_t most) {
+    stage.update(fmt::format("{} on {}: trial {} of at most {}", launched, gpu, done, most));
   };
   auto result = model::evaluate(*reader, gpus, model_options);
   if (!result)
     return result;
   std::uint64_t transactions = 0;
-  for (const auto& modelled : result->kernels)
+  std::uint32_t fewest = options.trials, most = 0;
+  for (const auto& modelled : result->kernels) {
     transactions += modelled.snapshot.transactions * modelled.trials.run;
+    fewest = std::min(fewest, modelled.trials.run);
+    most = std::max(most, modelled.trials.run);
+  }
+  const std::string trials = fewest == most ? std::to_string(most) : fmt::format("{} to {}", fewest, most);
   stage.done(fmt::format("{} launch{} on {} GPU{}, {} trials each, {} transactions",
                          reader->launches().size(), reader->launches().size() == 1 ? "" : "es", gpus.size(),
-                         gpus.size() == 1 ? "" : "s", options.trials, group_digits(transactions)));
+                         gpus.size() == 1 ? "" : "s", trials, group_digits(transactions)));
   return result;
 }
 

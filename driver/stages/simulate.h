@@ -18,7 +18,7 @@ Expected<std::vector<model::Gpu>> load_gpus(const std::vector<std::string>& name
 /// messages call the program (empty: as the trace does), `kernel` the regex that its launches had to match
 /// (empty: none).
 Expected<Result> simulate(const std::filesystem::path& trace, const std::vector<model::Gpu>& gpus,
-                          const ModelOptions& options, bool quiet, const std::string& name = "",
-                          const std::string& kernel = "");
+                          const ModelOptions& options, const OutputOptions& output,
+                          const std::string& name = "", const std::string& kernel = "");
 
 } // namespace warplens::driver

@@ -197,7 +197,7 @@ Parsed::Parsed(const std::string& source, std::vector<std::string> arguments, bo
       frontend_(std::make_unique<Frontend>()) {
   const std::string file = (folder_.path() / "source.cu").string();
   std::ofstream(file) << (prelude ? keywords : "") << source;
-  auto compilation = analysis::prepare_compilation(arguments_, file, analysis::Half::device);
+  auto compilation = analysis::prepare_compilation(arguments_, file, analysis::Half::device, {"-fsyntax-only"});
   if (!compilation)
     FAIL(compilation.error().message);
   frontend_->compilation = std::move(*compilation);
@@ -207,8 +207,8 @@ Parsed::Parsed(const std::string& source, std::vector<std::string> arguments, bo
   compiler.createSourceManager(compiler.getFileManager());
   REQUIRE(frontend_->action.BeginSourceFile(compiler, compiler.getFrontendOpts().Inputs.front()));
   llvm::consumeError(frontend_->action.Execute());
-  if (!frontend_->compilation.first_error->message().empty())
-    FAIL(frontend_->compilation.first_error->message());
+  if (!frontend_->compilation.errors->errors().empty())
+    FAIL(frontend_->compilation.errors->first());
   Finder finder(compiler.getSourceManager());
   finder.TraverseDecl(compiler.getASTContext().getTranslationUnitDecl());
   operations_ = std::move(finder.operations);
@@ -264,7 +264,7 @@ std::vector<std::string> Parsed::depends_on(const std::string& text, std::size_t
 analysis::Survival Parsed::survival(const std::string& text, std::size_t occurrence) {
   if (!survivors_) {
     auto compilation = analysis::prepare_compilation(arguments_, (folder_.path() / "source.cu").string(),
-                                                     analysis::Half::device, {analysis::optimised});
+                                                     analysis::Half::device, {"-fsyntax-only", analysis::optimised});
     if (!compilation)
       FAIL(compilation.error().message);
     GenerateAction action;

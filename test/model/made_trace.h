@@ -22,6 +22,7 @@ public:
   }
 
   trace::Launch& launch() { return launch_; }
+  const std::vector<trace::Site>& sites() const { return sites_; }
 
   /// The site's id; sites come in the order of their lines.
   std::uint64_t site(trace::AccessKind kind = trace::AccessKind::load,

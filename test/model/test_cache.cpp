@@ -56,7 +56,7 @@ TEST_CASE("The store of lines is LRU for every geometry") {
           }
           slow.access(line, evicted);
           const auto outcome = fast.access(line);
-          const std::uint32_t gone = evicted.empty() ? model::Cache::none : evicted[0].number;
+          const std::uint32_t gone = evicted.empty() ? model::no_line : evicted[0].number;
           differences += outcome.hit != hit || (!hit && outcome.evicted_line != gone);
         }
         CHECK(differences == 0);

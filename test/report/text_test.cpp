@@ -27,16 +27,14 @@ public:
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(path_ / name, std::ios::binary) << text;
   }
-  TextOptions options() const { return {.colour = false, .columns = 100, .source_root = path_}; }
+  TextOptions options() const { return {.colour = false, .width = 100, .source_root = path_}; }
 
 private:
   std::filesystem::path path_;
 };
 
 std::string print(const Result& result, const TextOptions& options) {
-  const auto text = report::print_text(result, options);
-  REQUIRE(text.has_value());
-  return *text;
+  return report::print_text(result, options);
 }
 
 std::string golden(const std::string& name) {
@@ -79,7 +77,7 @@ TEST_CASE("no line is wider than asked, nothing steers the terminal") {
   result.kernels[0].sites[4].site.line = 4000000000u;
   for (unsigned columns : {80u, 100u, 160u}) {
     TextOptions options = folder.options();
-    options.columns = columns;
+    options.width = columns;
     check_lines(print(result, options), columns);
   }
 }
@@ -133,6 +131,64 @@ TEST_CASE("nothing traced, cut short, partial: said in words") {
   CHECK(contains(text, "snapshot is partial"));
   CHECK(contains(text, "64, not converged"));
   CHECK(contains(text, "not known (the back end cannot see"));
+}
+
+TEST_CASE("a program without memory accesses: that is said, not the back end blamed") {
+  Result result;
+  result.program = "a.out";
+  result.kernels.emplace_back().name = "empty";
+  CHECK(contains(print(result, {}), "no memory access with a probe was executed"));
+  result.trace_truncated = true; // perhaps there were some
+  CHECK(contains(print(result, {}), "not known (the back end cannot see"));
+}
+
+TEST_CASE("columns as chosen") {
+  const Folder folder;
+  TextOptions options = folder.options();
+  options.columns = {*report::column_named("used"), *report::column_named("conflicts")};
+  const std::string text = print(test::sample_result(), options);
+  CHECK(contains(text, "    bytes extra\n    used%  pass\n"));
+  CHECK(contains(text, "\n     12.7     -  "));
+  CHECK_FALSE(contains(text, "1205"));
+  const auto unknown = report::column_named("speed");
+  REQUIRE_FALSE(unknown.has_value());
+  CHECK(unknown.error().message == "there is no figure 'speed'; there are share, latency, l1, l2, sectors, "
+                                   "executions, lanes, used, moved, "
+                                   "conflicts");
+}
+
+TEST_CASE("more columns than fit leave some of the source") {
+  const Folder folder;
+  TextOptions options = folder.options();
+  options.width = 80;
+  for (const report::Column& column : report::all_columns())
+    options.columns.push_back(&column);
+  CHECK(contains(print(test::sample_result(), options), "val[j]"));
+}
+
+TEST_CASE("every column's text fits it") {
+  const Result result = test::sample_result();
+  for (const report::Column& column : report::all_columns())
+    for (const SiteResult& site : result.kernels[0].sites) {
+      INFO(column.name << " " << site.site.expression);
+      CHECK(report::width_of(column.text(site)) <= column.width);
+    }
+}
+
+TEST_CASE("sorted: a table of sites, the largest figure first") {
+  const Folder folder;
+  TextOptions options = folder.options();
+  options.sort = *report::column_named("latency");
+  const std::string text = print(test::sample_result(), options);
+  CHECK(text.find("val[j]") < text.find("y[indices[j]]"));
+  CHECK(text.find("y[indices[j]]") < text.find("rows[i]"));
+  CHECK(text.find("rows[i]") < text.find("table[k]"));
+  CHECK(contains(text, "spmv.cu:13:8  val[j]"));
+  CHECK_FALSE(contains(text, "float t = 0"));
+  options.sort = *report::column_named("conflicts"); // not among the columns: shown all the same
+  const std::string other = print(test::sample_result(), options);
+  CHECK(contains(other, "extra"));
+  CHECK(other.find("tile[") < other.find("val[j]"));
 }
 
 TEST_CASE("what costs next to nothing is not worth a look") {

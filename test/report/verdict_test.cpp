@@ -21,30 +21,68 @@ SiteResult coalesced(double l1, double l2) {
 } // namespace
 
 TEST_CASE("verdicts follow from the figures") {
-  CHECK(verdict_on(coalesced(0.9, 0.5)) == "fine: 90.0 % L1 hits");
-  CHECK(verdict_on(coalesced(0.1, 0.2)) == "poor locality: 72.0 % of its sectors come from DRAM");
-  CHECK(verdict_on(coalesced(0.1, 0.9)) == "poor L1 locality: 90.0 % of its sectors come from L2 or DRAM");
+  CHECK(verdict_on(coalesced(0.9, 0.5), {}) == "fine: 90.0 % L1 hits");
 
   SiteResult scattered = coalesced(0.9, 0.5);
   scattered.sectors_per_request = 32;
   CHECK(needed_sectors_per_request(scattered) == Approx(4));
-  CHECK(verdict_on(scattered) == "uncoalesced: 32.0 sectors per request where 4.00 would do");
+  CHECK(verdict_on(scattered, {}) == "uncoalesced: 32.0 sectors per request where 4.00 would do");
 
   SiteResult store = coalesced(0, 0.25);
   store.site.kind = trace::AccessKind::store;
   store.l1_hit_rate.reset();
-  CHECK(verdict_on(store) == "fine: 4.00 sectors per request, 25.0 % of them in L2 already");
+  CHECK(verdict_on(store, {}) == "fine: 4.00 sectors per request, 25.0 % of them in L2 already");
   SiteResult atomic = store;
   atomic.site.kind = trace::AccessKind::atomic;
-  CHECK(verdict_on(atomic) == "fine: 25.0 % L2 hits");
+  CHECK(verdict_on(atomic, {}) == "fine: 25.0 % L2 hits");
 
   SiteResult shared = test::site(2, 1, 1, "tile[i]", "tile");
   shared.executions = 5;
   shared.active_lanes = 32;
   shared.bank_conflicts = 31;
-  CHECK(verdict_on(shared) == "bank conflicts: 31.0 extra passes per request");
+  CHECK(verdict_on(shared, {}) == "bank conflicts: 31.0 extra passes per request");
   shared.bank_conflicts = 0;
-  CHECK(verdict_on(shared) == "fine: hardly any bank conflicts");
+  CHECK(verdict_on(shared, {}) == "fine: hardly any bank conflicts");
+}
+
+TEST_CASE("what comes from afar: once is streaming, again and again is poor locality") {
+  KernelResult kernel;
+  CHECK(verdict_on(coalesced(0.1, 0.2), kernel) == "72.0 % of its sectors come from DRAM");
+  CHECK(findings_on(coalesced(0.1, 0.2), kernel).at(0).rule == Rule::from_afar);
+
+  ObjectResult& object = kernel.objects.emplace_back();
+  object.name = std::string("a");
+  object.footprint_bytes = 1000 * 32;
+  object.bytes_moved = 1050 * 32;
+  CHECK(verdict_on(coalesced(0, 0), kernel) ==
+        "streaming: 100.0 % of its sectors come from DRAM, each is touched once");
+  CHECK(verdict_on(coalesced(0, 0.9), kernel) ==
+        "streaming: 100.0 % of its sectors come from L2 or DRAM, each is touched once");
+  CHECK(findings_on(coalesced(0, 0), kernel).at(0).rule == Rule::streaming);
+
+  object.bytes_moved = 8000 * 32;
+  CHECK(verdict_on(coalesced(0.1, 0.2), kernel) ==
+        "poor locality: 72.0 % of its sectors come from DRAM, each is touched 8.00 times");
+  CHECK(verdict_on(coalesced(0.1, 0.9), kernel) ==
+        "poor L1 locality: 90.0 % of its sectors come from L2 or DRAM, each is touched 8.00 times");
+  CHECK(verdict_on(coalesced(0.9, 0), kernel) == "fine: 90.0 % L1 hits");
+
+  SiteResult nameless = coalesced(0, 0);
+  nameless.site.object.clear();
+  object.name.clear();
+  CHECK(findings_on(nameless, kernel).at(0).rule == Rule::from_afar);
+}
+
+TEST_CASE("a line's verdicts: its most expensive site, and what else is wasteful") {
+  SiteResult cheap = coalesced(0.9, 0.5), dear = cheap, scattered = cheap;
+  dear.latency_share = 0.5;
+  scattered.sectors_per_request = 32;
+  CostlyLine line;
+  line.sites = {&cheap, &dear, &scattered};
+  const auto verdicts = verdicts_on(line, {});
+  REQUIRE(verdicts.size() == 2);
+  CHECK(verdicts[0].site == &dear);
+  CHECK(verdicts[1].site == &scattered);
 }
 
 TEST_CASE("one lane needs one sector, and is told to be alone") {
@@ -53,10 +91,10 @@ TEST_CASE("one lane needs one sector, and is told to be alone") {
   site.sectors_per_request = 1;
   site.bytes_used = 40;
   CHECK(needed_sectors_per_request(site) == Approx(1));
-  CHECK(verdict_on(site) == "fine: 87.5 % L1 hits; only 1.00 of 32 lanes active");
+  CHECK(verdict_on(site, {}) == "fine: 87.5 % L1 hits; only 1.00 of 32 lanes active");
 }
 
 TEST_CASE("nothing observed, nothing said") {
-  CHECK(verdict_on(test::site(3, 1, 1, "p[0]", "p")) == "nothing notable was observed");
+  CHECK(verdict_on(test::site(3, 1, 1, "p[0]", "p"), {}) == "nothing notable was observed");
   CHECK_FALSE(needed_sectors_per_request(test::site(3, 1, 1, "p[0]", "p")).has_value());
 }

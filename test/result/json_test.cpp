@@ -12,6 +12,10 @@ Json sample() {
   return Json::parse(to_json(test::sample_result()).dump());
 }
 
+Json sample_page() {
+  return Json::parse(to_json(test::sample_page_result()).dump());
+}
+
 std::string error_of(const Json& json) {
   const auto result = result_from_json(json);
   REQUIRE_FALSE(result.has_value());
@@ -33,6 +37,47 @@ TEST_CASE("a result survives the way through JSON") {
   CHECK(value.l1_hit_rate->spread95[1] == Approx(0.828));
   CHECK(value.l1_hit_rate->histogram.counts == std::vector<std::uint64_t>{30, 34});
   CHECK(result->seed == std::numeric_limits<std::uint64_t>::max());
+}
+
+TEST_CASE("what the page shows survives the way through JSON") {
+  const Json before = sample_page();
+  const auto result = result_from_json(before);
+  REQUIRE(result.has_value());
+  CHECK(Json::parse(to_json(*result).dump()) == before);
+
+  const KernelResult& kernel = result->kernels.at(0);
+  CHECK(kernel.trials.stopped_by == StoppedBy::confidence);
+  CHECK(kernel.trial_values.l1_read_hit_rate == TrialValues::Values{0.43, std::nullopt, 0.432});
+  CHECK(kernel.trial_values.l2_read_hit_rate.empty());
+  CHECK(kernel.sites[3].latency_parts->dram_ns == 1000);
+  CHECK(kernel.sites[3].site.macro == "LOAD");
+  CHECK(kernel.sites[3].site.in_template);
+  CHECK(kernel.objects[0].reuse_distance->cold == 100);
+  CHECK(kernel.timeline->channels[0].outstanding == std::vector<double>{1.5, 2, 0.25});
+}
+
+TEST_CASE("the page's names") {
+  const Json kernel = sample_page()["kernels"][0];
+  CHECK(kernel["trials"] == Json({{"run", 3}, {"converged", true}, {"stopped_by", "confidence"}}));
+  CHECK(kernel["totals"]["cold_miss_share"] == 0.375);
+  CHECK(kernel["snapshot"]["limit"] == "4 × the resident blocks of 14 SMs");
+  CHECK(kernel["trial_values"]["l1_read_hit_rate"] == Json({0.43, nullptr, 0.432}));
+  CHECK_FALSE(kernel["trial_values"].contains("l2_read_hit_rate"));
+  const Json& site = kernel["sites"][3];
+  CHECK(site["macro"] == "LOAD");
+  CHECK(site["template"] == true);
+  CHECK(site["latency_parts"] == Json({{"l1_ns", 5.4}, {"l2_ns", 200.0}, {"dram_ns", 1000.0}}));
+  for (const char* key : {"macro", "template", "latency_parts"})
+    CHECK_FALSE(kernel["sites"][2].contains(key));
+  CHECK(kernel["objects"][0]["name"] == "val");
+  CHECK(kernel["objects"][0]["reuse_distance"] ==
+        Json({{"edges", {0, 1, 2, 4}}, {"counts", {7, 0, 9}}, {"cold", 100}}));
+  CHECK_FALSE(kernel["objects"][1].contains("reuse_distance"));
+  const Json& timeline = kernel["timeline"];
+  CHECK(timeline["l1"] == Json({{"hits", {1, 2, 3}}, {"all", {3, 3, 4}}}));
+  CHECK(timeline["lines"][1] == Json({{"file", "spmv.cu"}, {"line", 13}, {"counts", {0, 3, 3}}}));
+  CHECK(timeline["sms"][0]["l1_hits"] == Json({1, 2, 0}));
+  CHECK(timeline["channels"][0]["requests"] == Json({2, 0, 1}));
 }
 
 TEST_CASE("the schema's names") {
@@ -59,6 +104,8 @@ TEST_CASE("what was not observed is absent") {
   for (const char* key : {"object", "cache_operator", "sectors_per_request", "bytes_used", "bytes_moved",
                           "bank_conflicts", "l1_hit_rate", "l2_hit_rate", "latency_ns", "latency_share"})
     CHECK_FALSE(header.contains(key));
+  for (const char* key : {"trial_values", "objects", "timeline"})
+    CHECK_FALSE(sample()["kernels"][0].contains(key));
   CHECK_FALSE(sample()["kernels"][0]["totals"].contains("l2_write_hit_rate"));
   CHECK_FALSE(Json::parse(to_json(Result{}).dump())["coverage"].contains("executed_accesses_probed"));
 }
@@ -78,13 +125,28 @@ TEST_CASE("figures that are not finite are left out") {
     CHECK_FALSE(json["kernels"][0]["sites"][3].contains(key));
 }
 
+namespace {
+
+struct Change {
+  const char* pointer; // what is changed
+  const char* value;   // to what; empty: it is removed
+  const char* message; // behind "not a warplens-result/1 document: "
+};
+
+void check_refused(Json json, const Change& change) {
+  INFO(change.pointer << " = " << change.value);
+  const Json::json_pointer pointer(change.pointer);
+  if (*change.value)
+    json[pointer] = Json::parse(change.value);
+  else
+    json[pointer.parent_pointer()].erase(pointer.back());
+  CHECK(error_of(json) == std::string("not a warplens-result/1 document: ") + change.message);
+}
+
+} // namespace
+
 TEST_CASE("malformed results: one line that names the place") {
-  struct Case {
-    const char* pointer; // what is changed
-    const char* value;   // to what; empty: it is removed
-    const char* message; // behind "not a warplens-result/1 document: "
-  };
-  const Case cases[] = {
+  const Change cases[] = {
       {"/schema", R"("warplens-result/2")", "schema is \"warplens-result/2\""},
       {"/schema", R"("a\u001b[31m\nb")", "schema is \"a\\u001b[31m\\nb\""},
       {"/schema", "1", "schema is not a string"},
@@ -119,22 +181,56 @@ TEST_CASE("malformed results: one line that names the place") {
        "kernels[0].sites[3].latency_ns.histogram is not a histogram with ascending edges"},
       {"/kernels/0/sites/3/depends_on/0", "{}", "kernels[0].sites[3].depends_on[0] is not a string"},
   };
-  for (const Case& test : cases) {
-    INFO(test.pointer << " = " << test.value);
-    Json json = sample();
-    const Json::json_pointer pointer(test.pointer);
-    if (*test.value)
-      json[pointer] = Json::parse(test.value);
-    else
-      json[pointer.parent_pointer()].erase(pointer.back());
-    CHECK(error_of(json) == std::string("not a warplens-result/1 document: ") + test.message);
-  }
+  for (const Change& change : cases)
+    check_refused(sample(), change);
   for (const char* text : {"null", "[]", "3", "\"warplens-result/1\""})
     CHECK(error_of(Json::parse(text)) == "not a warplens-result/1 document: the top level is not an object");
 }
 
+TEST_CASE("malformed page data: one line that names the place") {
+  const Change cases[] = {
+      {"/kernels/0/trials/stopped_by", R"("boredom")",
+       "kernels[0].trials.stopped_by is not confidence or limit"},
+      {"/kernels/0/totals/cold_miss_share", "1.5",
+       "kernels[0].totals is not an object whose cold_miss_share is from 0 to 1"},
+      {"/kernels/0/snapshot/limit", "4", "kernels[0].snapshot.limit is not a string"},
+      {"/kernels/0/trial_values/dram_latency_ns", "[1, 2]",
+       "kernels[0].trial_values.dram_latency_ns is not an array of one value per trial"},
+      {"/kernels/0/trial_values/dram_latency_ns/1", R"("x")",
+       "kernels[0].trial_values.dram_latency_ns[1] is not a finite number"},
+      {"/kernels/0/sites/3/template", "1", "kernels[0].sites[3].template is not true or false"},
+      {"/kernels/0/sites/3/latency_parts/l2_ns", "null",
+       "kernels[0].sites[3].latency_parts.l2_ns is not a finite number"},
+      {"/kernels/0/objects/0/footprint_bytes", "-1",
+       "kernels[0].objects[0].footprint_bytes is not a whole number from 0 to 18446744073709551615"},
+      {"/kernels/0/objects/0/reuse_distance/edges", "[0, 2, 1, 4]",
+       "kernels[0].objects[0].reuse_distance.edges is not an array of ascending edges"},
+      {"/kernels/0/objects/0/reuse_distance/counts", "[1, 2]",
+       "kernels[0].objects[0].reuse_distance.counts is not an array of 3"},
+      {"/kernels/0/timeline", "[]", "kernels[0].timeline is not an object"},
+      {"/kernels/0/timeline/edges", "[0]",
+       "kernels[0].timeline.edges is not an array that ascends from 0 to the number of requests"},
+      {"/kernels/0/timeline/edges/3", "11",
+       "kernels[0].timeline.edges is not an array that ascends from 0 to the number of requests"},
+      {"/kernels/0/timeline/l1/hits", "[1]", "kernels[0].timeline.l1.hits is not an array of 3"},
+      {"/kernels/0/timeline/l2/hits/0", "3",
+       "kernels[0].timeline.l2 is not free of bins with more hits than look-ups"},
+      {"/kernels/0/timeline/outstanding/0", "-1",
+       "kernels[0].timeline.outstanding is not an array of numbers that are not negative"},
+      {"/kernels/0/timeline/active_lanes", "[[0, 0, 0]]",
+       "kernels[0].timeline.active_lanes is not an array of 8 rows"},
+      {"/kernels/0/timeline/lines/0/counts", "{}", "kernels[0].timeline.lines[0].counts is not an array"},
+      {"/kernels/0/timeline/sms/1/requests", "", "kernels[0].timeline.sms[1].requests is missing"},
+      {"/kernels/0/timeline/slices/0/all", "[]", "kernels[0].timeline.slices[0].all is not an array of 3"},
+      {"/kernels/0/timeline/channels/0/outstanding/2", R"("x")",
+       "kernels[0].timeline.channels[0].outstanding[2] is not a finite number"},
+  };
+  for (const Change& change : cases)
+    check_refused(sample_page(), change);
+}
+
 TEST_CASE("keys that this version does not know are ignored") {
   Json json = sample();
-  json["kernels"][0]["timeline"] = Json::array({1, 2});
+  json["kernels"][0]["weather"] = Json::array({1, 2});
   CHECK(result_from_json(json).has_value());
 }

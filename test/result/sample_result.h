@@ -21,10 +21,10 @@ inline SiteResult site(std::uint64_t id, std::uint32_t line, std::uint32_t colum
   result.site.file = std::string("spmv.cu");
   result.site.line = line;
   result.site.column = column;
-  result.site.expression = expression;
+  result.site.expression = std::string(expression);
   result.site.space = trace::Space::global;
   result.site.element_bytes = 4;
-  result.site.object = object;
+  result.site.object = std::string(object);
   return result;
 }
 
@@ -123,6 +123,50 @@ inline Result sample_result() {
 
   kernel.sites = {header, tile, row, value, vector};
   result.kernels.push_back(kernel);
+  return result;
+}
+
+/// The same with everything that only the page shows: values of each trial, parts of latencies, objects, a
+/// timeline of three bins.
+inline Result sample_page_result() {
+  Result result = sample_result();
+  KernelResult& kernel = result.kernels[0];
+  kernel.trials.run = 3;
+  kernel.trials.stopped_by = StoppedBy::confidence;
+  kernel.snapshot.limit = "4 × the resident blocks of 14 SMs";
+  kernel.totals.cold_miss_share = 0.375;
+  kernel.trial_values.l1_read_hit_rate = {0.43, std::nullopt, 0.432};
+  kernel.trial_values.dram_latency_ns = {601.25, 602.5, 600};
+
+  SiteResult& value = kernel.sites[3];
+  value.site.macro = "LOAD";
+  value.site.in_template = true;
+  value.latency_parts = {5.4, 200, 1000, 0, 0};
+
+  ObjectResult object;
+  object.name = "val";
+  object.requests = 380000;
+  object.footprint_bytes = 1 << 20;
+  object.bytes_used = *value.bytes_used;
+  object.bytes_moved = *value.bytes_moved;
+  object.reuse_distance = {{0, 1, 2, 4}, {7, 0, 9}, 100};
+  kernel.objects.push_back(object);
+  object.name = "tile";
+  object.reuse_distance = std::nullopt;
+  kernel.objects.push_back(object);
+
+  Timeline& timeline = kernel.timeline.emplace();
+  timeline.requests = 10;
+  timeline.edges = {0, 3, 6, 10};
+  timeline.l1 = {{1, 2, 3}, {3, 3, 4}};
+  timeline.l2 = {{0, 1, 0}, {2, 1, 1}};
+  timeline.outstanding = {1.5, 2, 0.25};
+  timeline.active_lanes.assign(timeline_lane_rows, {0, 0, 0});
+  timeline.active_lanes[7] = {3, 3, 4};
+  timeline.lines = {{"spmv.cu", 12, {3, 0, 1}}, {"spmv.cu", 13, {0, 3, 3}}};
+  timeline.sms = {{{1, 2, 0}, {3, 3, 0}, {3, 3, 0}}, {{0, 0, 3}, {0, 0, 4}, {0, 0, 4}}};
+  timeline.slices = {{{0, 1, 0}, {2, 1, 0}}, {{0, 0, 0}, {0, 0, 1}}};
+  timeline.channels = {{{2, 0, 1}, {1.5, 2, 0.25}}};
   return result;
 }
 

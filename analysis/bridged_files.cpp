@@ -1,0 +1,159 @@
+#include "analysis/bridged_files.h"
+
+#include <algorithm>
+#include <clang/Basic/LangOptions.h>
+#include <clang/Lex/Lexer.h>
+#include <llvm/Support/MemoryBuffer.h>
+#include <vector>
+
+namespace warplens::analysis {
+namespace {
+
+/// PTX ISA, "mbarrier.inval"
+constexpr std::string_view barrier_end = "mbarrier.inval.";
+
+struct Word {
+  std::size_t begin, end;
+  std::string_view text;
+};
+
+/// The tokens, without comments; a directive's are among them.
+std::vector<Word> words_of(const std::string& text) {
+  clang::LangOptions options; // not CUDA's: there <<< is one token
+  options.CPlusPlus = options.CPlusPlus11 = options.CPlusPlus14 = options.CPlusPlus17 = options.LineComment =
+      true;
+  clang::Lexer lexer(clang::SourceLocation(), options, text.data(), text.data(), text.data() + text.size());
+  std::vector<Word> words;
+  for (clang::Token token; !lexer.LexFromRawLexer(token);) {
+    const std::size_t end = lexer.getBufferLocation() - text.data();
+    const std::size_t begin = end - token.getLength();
+    words.push_back({begin, end, std::string_view(text).substr(begin, token.getLength())});
+  }
+  return words;
+}
+
+/// `<<` and a blank and `<`: the blank moves behind the three.
+bool close_launch(std::string& text, const Word& two, const Word& one) {
+  const bool brackets = (two.text == "<<" && one.text == "<") || (two.text == ">>" && one.text == ">");
+  if (!brackets || one.begin == two.end)
+    return false;
+  const auto gap = text.begin() + static_cast<std::ptrdiff_t>(two.end);
+  if (!std::all_of(gap, text.begin() + static_cast<std::ptrdiff_t>(one.begin),
+                   [](char c) { return c == ' ' || c == '\t'; }))
+    return false;
+  std::swap(*gap, text[one.begin]);
+  return true;
+}
+
+/// Behind what closes the bracket at words[open]; 0: nothing does.
+std::size_t behind_brackets(const std::vector<Word>& words, std::size_t open) {
+  const std::string_view opening = words[open].text, closing = opening == "(" ? ")" : "}";
+  int depth = 0;
+  for (std::size_t i = open; i < words.size(); ++i) {
+    depth += (words[i].text == opening) - (words[i].text == closing);
+    if (depth == 0)
+      return words[i].end;
+  }
+  return 0;
+}
+
+bool is_specifier(std::string_view word) {
+  static constexpr std::string_view known[] = {"extern",   "static", "inline",
+                                               "volatile", "const",  "__shared__"};
+  return std::ranges::find(known, word) != std::end(known);
+}
+
+/// `alignas(…)` behind `__shared__` moves in front of all the declaration's specifiers.
+bool align_first(std::string& text, const std::vector<Word>& words, std::size_t at) {
+  if (words[at].text != "alignas" || at + 1 == words.size() || words[at + 1].text != "(")
+    return false;
+  std::size_t first = at;
+  bool shared = false;
+  while (first > 0 && is_specifier(words[first - 1].text))
+    shared |= words[--first].text == "__shared__";
+  const std::size_t end = behind_brackets(words, at + 1);
+  if (!shared || end == 0)
+    return false;
+  const auto place = [&](std::size_t offset) { return text.begin() + static_cast<std::ptrdiff_t>(offset); };
+  std::rotate(place(words[first].begin), place(words[at].begin), place(end));
+  return true;
+}
+
+/// `~barrier() { … }` in the header that says what a barrier is in PTX.
+bool empty_destructor(std::string& text, const std::vector<Word>& words, std::size_t at) {
+  static constexpr std::string_view head[] = {"~", "barrier", "(", ")", "{"};
+  for (std::size_t i = 0; i < std::size(head); ++i)
+    if (at + i >= words.size() || words[at + i].text != head[i])
+      return false;
+  const std::size_t begin = words[at + 4].end, behind = behind_brackets(words, at + 4);
+  if (behind == 0 || text.substr(begin, behind - begin).find(barrier_end) == std::string::npos)
+    return false;
+  for (std::size_t i = begin; i + 1 < behind; ++i)
+    if (text[i] != '\n')
+      text[i] = ' ';
+  return true;
+}
+
+bool may_change(std::string_view text) {
+  const auto has = [&](std::string_view part) { return text.find(part) != std::string_view::npos; };
+  return has("<< ") || has(barrier_end) || has("<<\t") || (has("alignas") && has("__shared__"));
+}
+
+class BridgedFile : public llvm::vfs::File {
+public:
+  explicit BridgedFile(std::unique_ptr<llvm::vfs::File> file) : file_(std::move(file)) {}
+
+  llvm::ErrorOr<llvm::vfs::Status> status() override { return file_->status(); }
+  llvm::ErrorOr<std::string> getName() override { return file_->getName(); }
+  std::error_code close() override { return file_->close(); }
+
+  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> getBuffer(const llvm::Twine& name, int64_t size,
+                                                               bool needs_null, bool is_volatile) override {
+    auto buffer = file_->getBuffer(name, size, needs_null, is_volatile);
+    if (!buffer)
+      return buffer;
+    const auto respelt = respell((*buffer)->getBuffer());
+    if (!respelt)
+      return buffer;
+    return llvm::MemoryBuffer::getMemBufferCopy(*respelt, (*buffer)->getBufferIdentifier());
+  }
+
+private:
+  std::unique_ptr<llvm::vfs::File> file_;
+};
+
+class BridgedFiles : public llvm::vfs::ProxyFileSystem {
+public:
+  using ProxyFileSystem::ProxyFileSystem;
+
+  llvm::ErrorOr<std::unique_ptr<llvm::vfs::File>> openFileForRead(const llvm::Twine& path) override {
+    auto file = ProxyFileSystem::openFileForRead(path);
+    if (!file)
+      return file;
+    return std::make_unique<BridgedFile>(std::move(*file));
+  }
+};
+
+} // namespace
+
+std::optional<std::string> respell(std::string_view original) {
+  if (!may_change(original))
+    return std::nullopt;
+  const std::string before(original);
+  const std::vector<Word> words = words_of(before);
+  std::string text = before;
+  bool changed = false;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    changed |= align_first(text, words, i) || empty_destructor(text, words, i);
+    changed |= i > 0 && close_launch(text, words[i - 1], words[i]);
+  }
+  if (!changed)
+    return std::nullopt;
+  return text;
+}
+
+llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> bridged_files() {
+  return llvm::makeIntrusiveRefCnt<BridgedFiles>(llvm::vfs::getRealFileSystem());
+}
+
+} // namespace warplens::analysis

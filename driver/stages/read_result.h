@@ -1,0 +1,14 @@
+// Stage: a result's file → the result.
+#pragma once
+
+#include "result/result.h"
+#include "support/expected.h"
+
+#include <string>
+
+namespace warplens::driver {
+
+/// What --format json wrote.
+Expected<Result> read_result(const std::string& file);
+
+} // namespace warplens::driver

@@ -1,0 +1,65 @@
+#include "model/queues.h"
+
+#include <algorithm>
+
+namespace warplens::model {
+
+// W = (ca² + cs²)/2 · ρ/(1 − ρ) · τs, where ca and cs are the coefficients of variation of the times between
+// arrivals and of service, τs the mean service and ρ the share of the round in which the server is busy.
+void Queues::close_round() {
+  used_.clear();
+  for (std::uint32_t server = 0; server < servers_.size(); ++server) {
+    const auto& sums = servers_[server].sums;
+    const double requests = double(sums.requests), service = double(sums.service);
+    if (requests == 0)
+      continue;
+    const auto variation = [&](double squares, double sum) {
+      return sum == 0 ? 0 : std::max(0.0, squares * requests / (sum * sum) - 1);
+    };
+    // Few arrivals say nothing of their own variation: 1 is that of arrivals independent of each other.
+    const double of_arrivals =
+        requests < 5 ? 1 : variation(double(sums.squared_gaps), double(servers_[server].last));
+    const double of_service = variation(double(sums.squared_service), service);
+    used_.push_back(
+        {server, requests, service, (of_arrivals + of_service) / 2 * service * service / requests});
+  }
+}
+
+double Queues::busy_ns() const {
+  double busiest = 0;
+  for (const Used& one : used_)
+    busiest = std::max(busiest, one.service);
+  return busiest;
+}
+
+double Queues::mean_wait_ns(double ns) const {
+  double sum = 0, requests = 0;
+  for (const Used& one : used_) {
+    sum += one.requests * one.weight / (ns - one.service);
+    requests += one.requests;
+  }
+  return requests == 0 ? 0 : sum / requests;
+}
+
+void Queues::begin_round(double ns) {
+  for (const Used& one : used_)
+    waits_ns_[one.server] = float(one.weight / (ns - one.service));
+  std::fill(servers_.begin(), servers_.end(), Server());
+}
+
+double round_ns(const Load& load, const Queues& banks, const Queues& buses) {
+  const auto taken = [&](double ns) {
+    const double wait = load.waiting == 0 ? 0 : banks.mean_wait_ns(ns) + buses.mean_wait_ns(ns);
+    return (load.latency_ns + load.waiting * wait) / load.requests * load.bulks / load.warps;
+  };
+  double low = std::max({banks.busy_ns(), buses.busy_ns(), 1e-3}) * (1 + 1e-9), high = 2 * low;
+  while (taken(high) > high)
+    high *= 2;
+  for (int halvings = 0; halvings < 24; ++halvings) {
+    const double middle = (low + high) / 2;
+    (taken(middle) > middle ? low : high) = middle;
+  }
+  return high;
+}
+
+} // namespace warplens::model

@@ -1,0 +1,92 @@
+#include "model/run_trials.h"
+
+#include "model/cold_misses.h"
+#include "model/confidence.h"
+#include "model/objects.h"
+#include "model/timeline.h"
+
+#include <algorithm>
+#include <mutex>
+#include <tbb/info.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+namespace warplens::model {
+namespace {
+
+/// After so many trials, and after each further so many, the intervals are looked at. Fewer would stop now
+/// and then because a few trials happened to agree; more would leave nothing to save.
+constexpr std::uint32_t batch_trials = 16;
+
+/// What listens to the first trial.
+class FirstTrial {
+public:
+  FirstTrial(const Snapshot& snapshot, const std::vector<trace::Site>& sites, const Gpu& gpu,
+             std::uint32_t timeline_bins)
+      : objects_(snapshot, sites) {
+    if (timeline_bins != 0 && snapshot.transactions != 0)
+      timeline_.emplace(snapshot, sites, gpu, 0, timeline_bins);
+  }
+
+  Observers observers() {
+    std::vector<TrialObserver*> all{&objects_, &cold_misses_};
+    if (timeline_)
+      all.push_back(&*timeline_);
+    return Observers(std::move(all));
+  }
+
+  void report(Trials& trials) && {
+    trials.objects = std::move(objects_).results();
+    trials.cold_miss_share = cold_misses_.share();
+    if (timeline_)
+      trials.timeline = std::move(*timeline_).timeline();
+  }
+
+private:
+  Objects objects_;
+  ColdMisses cold_misses_;
+  std::optional<TimelineRecorder> timeline_;
+};
+
+} // namespace
+
+Trials run_trials(const Snapshot& snapshot, const std::vector<trace::Site>& sites,
+                  const trace::Launch& launch, const Gpu& gpu, const Occupancy& occupied,
+                  const Options& options) {
+  Trials trials;
+  FirstTrial first(snapshot, sites, gpu, options.timeline_bins);
+  Observers observers = first.observers();
+  std::mutex reporting;
+  std::uint32_t done = 0;
+  const auto run = [&](std::uint32_t number) {
+    const Random random(options.seed, launch.id, number);
+    trials.counts[number] = number == 0 ? run_trial(snapshot, gpu, occupied, random, observers)
+                                        : run_trial(snapshot, gpu, occupied, random);
+    if (!options.progress)
+      return;
+    const std::lock_guard lock(reporting);
+    options.progress(launch.kernel, gpu.id, ++done, options.trials);
+  };
+
+  const int cores = tbb::info::default_concurrency();
+  tbb::task_arena arena(options.threads == 0 ? cores : int(std::min(options.threads, unsigned(cores))));
+  while (trials.counts.size() < options.trials && !trials.known_well) {
+    const auto begin = std::uint32_t(trials.counts.size());
+    const auto end = std::min(options.trials, begin + batch_trials);
+    trials.counts.resize(end); // each trial has a place of its own, whoever runs it
+    arena.execute([&] {
+      tbb::parallel_for(
+          tbb::blocked_range<std::uint32_t>(begin, end, 1),
+          [&](const auto& range) {
+            for (std::uint32_t number = range.begin(); number != range.end(); ++number)
+              run(number);
+          },
+          tbb::simple_partitioner());
+    });
+    trials.known_well = known_well(trials.counts, snapshot, gpu, options.confidence);
+  }
+  std::move(first).report(trials);
+  return trials;
+}
+
+} // namespace warplens::model

@@ -1,0 +1,26 @@
+// As many trials of one launch on one GPU as the confidence asked for takes.
+#pragma once
+
+#include "model/model.h"
+#include "model/occupancy.h"
+#include "model/snapshot.h"
+#include "model/trial.h"
+
+namespace warplens::model {
+
+struct Trials {
+  std::vector<TrialCounts> counts; ///< in trial order
+  bool known_well = false;         ///< as was asked for; otherwise the limit came first
+  // What the first trial told of its course:
+  std::vector<ObjectResult> objects;
+  std::optional<double> cold_miss_share;
+  std::optional<Timeline> timeline; ///< only if asked for
+};
+
+/// `sites`: the trace's. The same trials for any number of threads: they may end only at certain numbers of
+/// them.
+Trials run_trials(const Snapshot& snapshot, const std::vector<trace::Site>& sites,
+                  const trace::Launch& launch, const Gpu& gpu, const Occupancy& occupied,
+                  const Options& options);
+
+} // namespace warplens::model

@@ -1,0 +1,45 @@
+// What the stores of cache lines, for few ways and for many, have in common.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <new>
+
+namespace warplens::model {
+
+/// What a cache keeps for each line besides its number; its meaning is the cache's, 0 at first.
+using LineState = std::uint16_t;
+
+inline constexpr std::uint32_t no_line = 0xffff'ffff; ///< no line has this number
+
+struct SetOutcome {
+  LineState* state = nullptr;
+  bool hit = false;
+  std::uint32_t evicted_line = no_line; ///< on a miss that displaced a line
+  LineState evicted_state = 0;
+};
+
+constexpr std::uint32_t round_up(std::uint32_t value, std::uint32_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+/// Sets side by side, each a few bytes from the start of a line of the host's cache, zero at first.
+class SetMemory {
+public:
+  explicit SetMemory(std::size_t bytes) : memory_(new(std::align_val_t{64}) std::byte[bytes]) {
+    std::memset(memory_.get(), 0, bytes);
+  }
+  std::byte* at(std::uint32_t set, std::uint32_t set_bytes) const {
+    return memory_.get() + std::size_t(set) * set_bytes;
+  }
+
+private:
+  struct Free {
+    void operator()(std::byte* memory) const { ::operator delete[](memory, std::align_val_t{64}); }
+  };
+  std::unique_ptr<std::byte[], Free> memory_;
+};
+
+} // namespace warplens::model

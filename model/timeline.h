@@ -1,0 +1,80 @@
+// Listens to a trial and bins what happens by the order of its requests.
+#pragma once
+
+#include "model/gpu.h"
+#include "model/trial_observer.h"
+#include "result/timeline.h"
+
+namespace warplens::model {
+
+/// Memory is in proportion to the bins, and to what a trial's round and a batch of DRAM hold; not to the
+/// trial's length.
+class TimelineRecorder final : public TrialObserver {
+public:
+  /// `sites`: the trace's. `bins` at least 1; there are no more of them than requests.
+  TimelineRecorder(const Snapshot& snapshot, const std::vector<trace::Site>& sites, const Gpu& gpu,
+                   std::uint32_t trial, std::uint32_t bins);
+  TimelineRecorder(const TimelineRecorder&) = delete; // its parts refer to each other
+  TimelineRecorder& operator=(const TimelineRecorder&) = delete;
+
+  void issued(std::uint32_t sm, const Access& access, std::span<const Transaction> transactions,
+              const Lookups& l1) override;
+  void looked_up(std::uint32_t request, bool is_load, std::uint32_t line, unsigned sectors,
+                 const L2Outcome& outcome, unsigned slice) override;
+  void went_to_memory(std::uint32_t request, bool displaced, std::uint32_t channel,
+                      std::uint64_t batch) override;
+  void round_ended() override;
+
+  Timeline timeline() &&;
+
+private:
+  struct Issued {
+    std::uint32_t sm = 0, ordinal = 0; ///< the how manieth of its SM in this round
+    std::uint32_t site = 0;
+    std::uint8_t active_lanes = 0;
+    Lookups l1;
+    std::uint64_t number = 0; ///< in the whole trial's order
+    std::size_t bin = 0;
+    std::uint64_t counted_until = 0; ///< it is among the outstanding ones up to this request number
+  };
+  /// A line in the batch that has not been served yet, because of this round's request …
+  struct Waiting {
+    std::uint32_t request = 0, channel = 0;
+    bool displaced = false;
+  };
+  /// … or of an earlier round's.
+  struct Earlier {
+    std::uint64_t number = 0, counted_until = 0;
+    std::uint32_t channel = 0;
+  };
+  /// What is there for a while, summed over the request numbers of each bin.
+  class Presence {
+  public:
+    explicit Presence(const std::vector<std::uint64_t>& edges)
+        : edges_(&edges), parts_(edges.size() - 1), changes_(edges.size()) {}
+    void add(std::uint64_t from, std::uint64_t to); ///< one more in [from, to)
+    std::vector<double> means() const;
+
+  private:
+    const std::vector<std::uint64_t>* edges_;
+    std::vector<std::uint64_t> parts_;  ///< of bins that an interval covers in part
+    std::vector<std::int64_t> changes_; ///< in how many intervals cover a whole bin
+  };
+
+  void place();
+  void serve_batch();
+
+  Timeline timeline_;
+  std::vector<std::uint32_t> line_of_; ///< by Snapshot::sites, into timeline_.lines
+  Presence outstanding_;
+  std::vector<Presence> channel_outstanding_;
+  std::vector<Issued> round_;
+  std::vector<std::uint32_t> issued_by_; ///< by SM, in this round
+  bool placed_ = false;
+  std::uint64_t before_ = 0; ///< requests of earlier rounds
+  std::uint64_t batch_ = 0;
+  std::vector<Waiting> waiting_;
+  std::vector<Earlier> earlier_;
+};
+
+} // namespace warplens::model

@@ -1,0 +1,97 @@
+// The report as one HTML file: the page, which report/web/ is the source of, with the data in it.
+#include "report/report.h"
+#include "report/source_file.h"
+#include "report/verdict.h"
+
+#include <set>
+
+namespace warplens::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view marker = "<!-- warplens-data -->";
+
+Json verdicts(const Result& result) {
+  Json list = Json::array();
+  for (const KernelResult& kernel : result.kernels)
+    for (const CostlyLine& line : lines_of(kernel)) {
+      std::string text;
+      for (const LineVerdict& verdict : verdicts_on(line, kernel)) {
+        text += text.empty() ? "" : "; ";
+        if (line.sites.size() > 1)
+          text += verdict.site->site.expression + ": ";
+        text += verdict.text;
+      }
+      list.push_back({{"file", line.file},
+                      {"line", line.line},
+                      {"kernel", kernel.name},
+                      {"gpu", kernel.gpu},
+                      {"text", text}});
+    }
+  return list;
+}
+
+std::set<std::string> files_of(const std::vector<LabelledResult>& results) {
+  std::set<std::string> files;
+  for (const LabelledResult& labelled : results)
+    for (const KernelResult& kernel : labelled.result->kernels)
+      for (const SiteResult& site : kernel.sites)
+        files.insert(site.site.file);
+  return files;
+}
+
+Json sources(const std::vector<LabelledResult>& results, const std::filesystem::path& root) {
+  Json list = Json::array();
+  for (const std::string& file : files_of(results)) {
+    if (auto text = read_source(file, root))
+      list.push_back({{"file", file}, {"text", std::move(*text)}});
+    else
+      list.push_back({{"file", file}, {"missing", "not found where the report was made"}});
+  }
+  return list;
+}
+
+/// JSON that a script element can hold: nothing in it can end the element or open a comment, for a `<` can
+/// only stand in a string, where it may as well be escaped. U+2028 and U+2029 end lines in older JavaScript.
+std::string inert(const Json& json) {
+  const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string result;
+  result.reserve(text.size() + text.size() / 32);
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const std::string_view separator = std::string_view(text).substr(at, 3);
+    if (text[at] == '<') {
+      result += "\\u003c";
+    } else if (separator == "\u2028" || separator == "\u2029") {
+      result += separator == "\u2028" ? "\\u2028" : "\\u2029";
+      at += 2;
+    } else {
+      result += text[at];
+    }
+  }
+  return result;
+}
+
+} // namespace
+
+Expected<std::string> print_page(const std::vector<LabelledResult>& results, const PageOptions& options) {
+  const std::size_t place = options.page.find(marker);
+  if (place == std::string::npos || options.page.find(marker, place + 1) != std::string::npos)
+    return fail("the report page is damaged: {} is to be in it once", marker);
+  Json data;
+  data["version"] = options.version;
+  Json& list = data["results"] = Json::array();
+  for (const LabelledResult& labelled : results)
+    list.push_back({{"label", labelled.label},
+                    {"result", to_json(*labelled.result)},
+                    {"verdicts", verdicts(*labelled.result)}});
+  data["sources"] = sources(results, options.source_root);
+
+  std::string page = options.page.substr(0, place);
+  page.append("<script type=\"application/json\" id=\"warplens-data\">")
+      .append(inert(data))
+      .append("</script>");
+  return page.append(options.page, place + marker.size());
+}
+
+} // namespace warplens::report

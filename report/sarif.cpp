@@ -1,0 +1,222 @@
+// SARIF 2.1.0 (OASIS): what is worth telling of the costly lines, for code-review tools.
+#include "report/figures.h"
+#include "report/report.h"
+#include "report/source_file.h"
+#include "report/verdict.h"
+#include "result/names.h"
+#include "support/hash.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace warplens::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct RuleText {
+  Rule rule;
+  const char *id, *name, *level, *summary, *help;
+};
+
+// What a person could change is a warning; what may be the problem's nature is a note.
+constexpr RuleText rules[] = {
+    {Rule::bank_conflicts, "bank-conflicts", "BankConflicts", "warning",
+     "Lanes of a warp access different words of one shared-memory bank, which serves them one after the "
+     "other.",
+     "Lay the array out so that the lanes of a warp fall into different banks: pad each row by one element, "
+     "or swizzle "
+     "the index."},
+    {Rule::uncoalesced, "uncoalesced", "Uncoalesced", "warning",
+     "A request touches more 32-byte sectors than its bytes need.",
+     "Let neighbouring lanes access neighbouring addresses: transpose the layout or the assignment of work "
+     "to threads, "
+     "load several elements at once, or go through shared memory."},
+    {Rule::poor_locality, "poor-locality", "PoorLocality", "note",
+     "Most sectors come from far although the kernel touches each several times.",
+     "Let accesses to the same data follow each other more closely: tile the loops, reorder the data or the "
+     "blocks, or "
+     "keep a tile in shared memory."},
+    {Rule::streaming, "streaming", "Streaming", "note",
+     "Most sectors come from far, and each is touched once.",
+     "No cache can help data that is needed once. Have more requests under way (more warps, unrolling, wider "
+     "loads), "
+     "move fewer bytes (smaller types), or merge this kernel with the one that made the data."},
+    {Rule::from_afar, "from-afar", "FromAfar", "note",
+     "Most sectors come from far; how often the kernel touches each is not known.",
+     "If the same data are needed again, let the accesses follow each other more closely; if not, move fewer "
+     "bytes."},
+    {Rule::few_lanes, "few-active-lanes", "FewActiveLanes", "note",
+     "Most lanes of the warp are idle at this access.",
+     "Let the lanes of a warp take the same way through the kernel: sort the work, or give it to fewer "
+     "warps."},
+};
+
+const RuleText& text_of(Rule rule) {
+  for (const RuleText& text : rules)
+    if (text.rule == rule)
+      return text;
+  return rules[0];
+}
+
+Json rule_descriptions() {
+  Json list = Json::array();
+  for (const RuleText& rule : rules)
+    list.push_back({{"id", rule.id},
+                    {"name", rule.name},
+                    {"shortDescription", {{"text", rule.summary}}},
+                    {"fullDescription", {{"text", rule.summary}}},
+                    {"help", {{"text", rule.help}}},
+                    {"defaultConfiguration", {{"level", rule.level}}},
+                    {"properties", {{"tags", {"performance", "cuda", "memory"}}}}});
+  return list;
+}
+
+/// RFC 3986: every byte that is not unreserved is escaped, but for the slashes between names.
+std::string uri_of(const std::filesystem::path& place) {
+  std::string uri = place.is_absolute() ? "file://" : "";
+  for (const unsigned char byte : place.generic_string()) {
+    const bool letter = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
+    if (letter || (byte >= '0' && byte <= '9') ||
+        (byte != 0 && std::string_view("-._~/").find(static_cast<char>(byte)) != std::string_view::npos))
+      uri += static_cast<char>(byte);
+    else
+      uri += fmt::format("%{:02X}", byte);
+  }
+  return uri;
+}
+
+/// In a message braces stand for arguments.
+std::string message_text(std::string_view text) {
+  std::string result;
+  for (const char character : text)
+    result.append(character == '{' || character == '}' ? 2 : 1, character);
+  return result;
+}
+
+std::size_t code_points(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }));
+}
+
+class Log {
+public:
+  explicit Log(const SarifOptions& options) : options_(options) {}
+
+  void add(const KernelResult& kernel) {
+    for (const CostlyLine& line : lines_of(kernel))
+      if (line.latency_share.value_or(0) >= options_.threshold)
+        for (const SiteResult* site : line.sites)
+          for (const Finding& finding : findings_on(*site, kernel))
+            results_.push_back(result(finding, *site, kernel));
+  }
+
+  Json take() { return std::move(results_); }
+
+private:
+  Json result(const Finding& finding, const SiteResult& site, const KernelResult& kernel) {
+    const RuleText& rule = text_of(finding.rule);
+    std::string message = fmt::format("{}: {}", site.site.expression, finding.text);
+    if (site.latency_share)
+      message += fmt::format(" ({} % of the latency of {} on {})", share(site.latency_share), kernel.name,
+                             kernel.gpu);
+    else
+      message += fmt::format(" ({} on {})", kernel.name, kernel.gpu);
+    Json json = {{"ruleId", rule.id},
+                 {"ruleIndex", &rule - rules},
+                 {"kind", "fail"},
+                 {"level", rule.level},
+                 {"message", {{"text", message_text(message)}}},
+                 {"locations", Json::array({location(site, kernel)})},
+                 {"partialFingerprints", {{"warplensFinding/v1", fingerprint(rule, site, kernel)}}},
+                 {"properties", figures(site, kernel)}};
+    if (site.latency_share && std::isfinite(*site.latency_share))
+      json["rank"] = 100 * std::clamp(*site.latency_share, 0.0, 1.0);
+    return json;
+  }
+
+  Json location(const SiteResult& site, const KernelResult& kernel) {
+    const std::filesystem::path place = place_of(site.site.file);
+    Json artifact = {{"uri", uri_of(place)}};
+    if (place.is_relative())
+      artifact["uriBaseId"] = "%SRCROOT%";
+    Json physical = {{"artifactLocation", artifact}};
+    if (site.site.line != 0)
+      physical["region"] = region(site.site);
+    return {{"physicalLocation", physical},
+            {"logicalLocations", Json::array({{{"name", kernel.name}, {"kind", "function"}}})}};
+  }
+
+  /// Sites count bytes, SARIF characters.
+  Json region(const trace::Site& site) {
+    Json region = {{"startLine", site.line}};
+    const std::vector<std::string>& lines = source(site.file);
+    if (site.column == 0 || site.line > lines.size() || site.column > lines[site.line - 1].size())
+      return region;
+    const std::string_view line = lines[site.line - 1];
+    const std::size_t start = code_points(line.substr(0, site.column - 1)) + 1;
+    region["startColumn"] = start;
+    if (!site.expression.empty() && line.substr(site.column - 1).starts_with(site.expression))
+      region["endColumn"] = start + code_points(site.expression);
+    return region;
+  }
+
+  const std::vector<std::string>& source(const std::string& file) {
+    const auto [entry, added] = sources_.try_emplace(file);
+    if (added)
+      if (const auto text = read_source(file, options_.source_root))
+        entry->second = lines_in(*text);
+    return entry->second;
+  }
+
+  /// The same finding keeps it when lines above it come or go.
+  std::string fingerprint(const RuleText& rule, const SiteResult& site, const KernelResult& kernel) {
+    const std::string what =
+        fmt::format("{}\n{}\n{}\n{}\n{}\n{}", rule.id, place_of(site.site.file).string(),
+                    site.site.expression, name_of(site.site.kind), kernel.name, kernel.gpu);
+    return fmt::format("{:016x}", stable_hash(fmt::format("{}\n{}", what, occurrences_[what]++)));
+  }
+
+  static Json figures(const SiteResult& site, const KernelResult& kernel) {
+    Json json = {
+        {"kernel", kernel.name}, {"gpu", kernel.gpu}, {"site", fmt::format("{:016x}", site.site.id)}};
+    const auto put = [&](const char* name, const std::optional<double>& value) {
+      if (value && std::isfinite(*value))
+        json[name] = *value;
+    };
+    const auto put_mean = [&](const char* name, const std::optional<Statistic>& value) {
+      put(name, value ? std::optional(value->mean) : std::nullopt);
+    };
+    put("latency_share", site.latency_share);
+    put_mean("latency_ns", site.latency_ns);
+    put_mean("l1_hit_rate", site.l1_hit_rate);
+    put_mean("l2_hit_rate", site.l2_hit_rate);
+    put("sectors_per_request", site.sectors_per_request);
+    put("bank_conflicts", site.bank_conflicts);
+    put("active_lanes", site.active_lanes);
+    json["executions"] = site.executions;
+    return json;
+  }
+
+  const SarifOptions& options_;
+  std::map<std::string, std::vector<std::string>> sources_;
+  std::map<std::string, std::uint64_t> occurrences_;
+  Json results_ = Json::array();
+};
+
+} // namespace
+
+std::string print_sarif(const Result& result, const SarifOptions& options) {
+  Log log(options);
+  for (const KernelResult& kernel : result.kernels)
+    log.add(kernel);
+  Json driver = {{"name", "Warplens"}, {"version", options.version}, {"rules", rule_descriptions()}};
+  Json run = {{"tool", {{"driver", driver}}}, {"columnKind", "unicodeCodePoints"}, {"results", log.take()}};
+  const Json document = {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
+                         {"version", "2.1.0"},
+                         {"runs", Json::array({run})}};
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+} // namespace warplens::report

@@ -1,0 +1,60 @@
+#include "report/site_table.h"
+
+#include "report/annotated_source.h"
+#include "report/terminal_text.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace warplens::report {
+namespace {
+
+constexpr std::size_t least_place_width = 30;
+
+std::vector<const SiteResult*> sorted(const KernelResult& kernel, const Column& column) {
+  std::vector<const SiteResult*> sites;
+  for (const SiteResult& site : kernel.sites)
+    sites.push_back(&site);
+  const auto key = [&](const SiteResult* site) {
+    return column.value(*site).value_or(-std::numeric_limits<double>::infinity());
+  };
+  std::ranges::stable_sort(sites, std::ranges::greater(), key);
+  return sites;
+}
+
+/// The same column may well be shown already.
+std::vector<const Column*> with(std::vector<const Column*> columns, const Column* sort) {
+  if (std::ranges::find(columns, sort) == columns.end())
+    columns.insert(columns.begin(), sort);
+  return columns;
+}
+
+} // namespace
+
+std::string print_site_table(const KernelResult& kernel, const TextOptions& options) {
+  const Style style(options.colour);
+  const std::vector<const Column*> columns = with(columns_of(options), options.sort);
+  std::string names, units;
+  for (const Column* column : columns) {
+    names += pad_left(column->heading, column->width) + " ";
+    units += pad_left(column->unit, column->width) + " ";
+  }
+  const std::size_t gutter = width_of(names);
+  const std::size_t room = std::max<std::size_t>(line_width(options), gutter + least_place_width) - gutter;
+  const std::string by = fmt::format("by {}", options.sort->name);
+  std::string text =
+      style.dim(names + " " + by) + "\n" + style.dim(std::string(without_trailing_blanks(units))) + "\n";
+  for (const SiteResult* site : sorted(kernel, *options.sort)) {
+    std::string figures;
+    for (const Column* column : columns)
+      figures += pad_left(column->text(*site), column->width) + " ";
+    const std::string file = std::filesystem::path(site->site.file).filename().string();
+    const std::string place =
+        fmt::format(" {}:{}:{}  {}{}", printable(file), site->site.line, site->site.column,
+                    printable(site->site.expression), note_on(*site));
+    text += figures + cut(place, room) + "\n";
+  }
+  return text + "\n";
+}
+
+} // namespace warplens::report

@@ -1,0 +1,11 @@
+// A kernel's sites as a table, the most notable first.
+#pragma once
+
+#include "report/report.h"
+
+namespace warplens::report {
+
+/// One line per site, ordered by `options.sort`; sites without that figure come last.
+std::string print_site_table(const KernelResult& kernel, const TextOptions& options);
+
+} // namespace warplens::report

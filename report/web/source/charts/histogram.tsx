@@ -1,0 +1,43 @@
+// How often each value came up in the trials; with the one before the change behind it, where there is one.
+import type { Statistic } from "../result";
+
+interface Props {
+  statistic: Statistic;
+  before?: Statistic;
+  text(value: number): string;
+  unit: string;
+  label: string;
+  width?: number;
+}
+
+const height = 44;
+
+export function Histogram({ statistic, before, text, unit, label, width = 270 }: Props) {
+  const all = [statistic, ...(before ? [before] : [])];
+  const edges = all.flatMap((one) => one.histogram.edges);
+  if (edges.length === 0) return null;
+  let [low, high] = [Math.min(...edges), Math.max(...edges)];
+  if (high - low < 1e-9 * Math.max(1, Math.abs(high))) [low, high] = [low - 0.5, high + 0.5];
+  const most = Math.max(1, ...all.flatMap((one) => one.histogram.counts));
+  const x = (value: number) => ((value - low) / (high - low)) * width;
+  const bars = (one: Statistic, kind: string) =>
+    one.histogram.counts.map((count, index) => {
+      const [from, to] = [x(one.histogram.edges[index]), x(one.histogram.edges[index + 1])];
+      const tall = (count / most) * (height - 4);
+      return count ? <rect key={`${kind}${index}`} class={kind} x={from} y={height - tall} width={Math.max(1.5, to - from - 0.5)} height={tall} /> : null;
+    });
+  const [from, to] = statistic.spread95;
+  const trials = statistic.histogram.counts.reduce((sum, count) => sum + count, 0);
+  return (
+    <svg class="histogram" viewBox={`0 0 ${width} ${height + 16}`} role="img"
+      aria-label={`${label}: mean ${text(statistic.mean)} ${unit}, from ${text(low)} to ${text(high)} over ${trials} trials${before ? `; before: mean ${text(before.mean)} ${unit}` : ""}`}>
+      {before && bars(before, "bar-before")}
+      {bars(statistic, "bar")}
+      <line class="axis" x1={0} x2={width} y1={height} y2={height} />
+      <line class="spread" x1={Math.max(0, x(from))} x2={Math.min(width, x(to))} y1={height + 2.5} y2={height + 2.5} />
+      <line class="mean" x1={x(statistic.mean)} x2={x(statistic.mean)} y1={0} y2={height + 4} />
+      <text x={0} y={height + 14}>{text(low)}</text>
+      <text x={width} y={height + 14} text-anchor="end">{text(high)} {unit}</text>
+    </svg>
+  );
+}

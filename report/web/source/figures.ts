@@ -1,0 +1,166 @@
+// The figures that the gutter, the strip and the records show: what each is of a site, and of a line with several.
+import * as format from "./format";
+import type { Site, Statistic } from "./result";
+
+export interface Value {
+  mean: number;
+  /** 2 std over trials; absent where the figure does not depend on the trial or is of several sites. */
+  spread?: number;
+  /** The 95 % interval of the mean. */
+  interval?: [number, number];
+}
+
+export interface Figure {
+  id: string;
+  label: string;
+  /** Over its column. */
+  short: string;
+  unit: string;
+  about: string;
+  of(site: Site): Value | undefined;
+  /** What a line's sites are averaged by; absent: they are added up. */
+  weight?(site: Site): number;
+  text(value: number): string;
+  /** Which way is worse for the program. */
+  worse: "high" | "low" | "neither";
+  /** The figure's natural largest value, for bars and heat; absent: the largest one shown. */
+  limit?: number;
+}
+
+const plain = (value: number | undefined): Value | undefined => (value === undefined ? undefined : { mean: value });
+
+const overTrials = (statistic: Statistic | undefined): Value | undefined =>
+  statistic && { mean: statistic.mean, spread: 2 * statistic.std, interval: statistic.ci95 };
+
+const executions = (site: Site) => site.executions;
+const lookups = (site: Site) => site.executions * (site.sectors_per_request ?? 1);
+const missedInL1 = (site: Site) => (site.l1_hit_rate ? 1 - site.l1_hit_rate.mean : 1);
+
+/** Bytes of the touched sectors that neither cache had. */
+function fromDram(site: Site): number | undefined {
+  if (site.bytes_moved === undefined || !site.l2_hit_rate) return undefined;
+  return site.bytes_moved * missedInL1(site) * (1 - site.l2_hit_rate.mean);
+}
+
+export const figures: Figure[] = [
+  {
+    id: "share", label: "Share of the latency", short: "lat %", unit: "%", worse: "high", limit: 1,
+    about: "Executions × expected latency, of the kernel's sum: where its warps wait.",
+    of: (site) => plain(site.latency_share), text: format.percent,
+  },
+  {
+    id: "latency", label: "Expected latency", short: "lat ns", unit: "ns", worse: "high",
+    about: "Of a request, decided by the slowest of its transactions; mean over trials ± 2 standard deviations.",
+    of: (site) => overTrials(site.latency_ns), weight: executions, text: format.nanoseconds,
+  },
+  {
+    id: "l1", label: "L1 hit rate", short: "L1 %", unit: "%", worse: "low", limit: 1,
+    about: "Of the sectors that loads look up in the L1; mean over trials ± 2 standard deviations.",
+    of: (site) => overTrials(site.l1_hit_rate), weight: lookups, text: format.percent,
+  },
+  {
+    id: "l2", label: "L2 hit rate", short: "L2 %", unit: "%", worse: "low", limit: 1,
+    about: "Of the sectors that are asked of the L2; mean over trials ± 2 standard deviations.",
+    of: (site) => overTrials(site.l2_hit_rate), weight: (site) => lookups(site) * missedInL1(site), text: format.percent,
+  },
+  {
+    id: "sectors", label: "Sectors per request", short: "sect/req", unit: "", worse: "high",
+    about: "32-byte sectors that one warp access touches. 4 carry 32 lanes × 4 bytes.",
+    of: (site) => plain(site.sectors_per_request), weight: executions, text: (value) => format.significant(value),
+  },
+  {
+    id: "executions", label: "Executions", short: "execs", unit: "", worse: "neither",
+    about: "By warps, inside the snapshot.",
+    of: (site) => plain(site.executions), text: format.count,
+  },
+  {
+    id: "lanes", label: "Active lanes", short: "lanes", unit: "", worse: "low", limit: 32,
+    about: "Mean number of lanes per execution, of 32.",
+    of: (site) => plain(site.active_lanes), weight: executions, text: (value) => format.significant(value),
+  },
+  {
+    id: "conflicts", label: "Bank conflicts", short: "conflicts", unit: "", worse: "high",
+    about: "Extra passes over the banks of shared memory per request.",
+    of: (site) => plain(site.bank_conflicts), weight: executions, text: (value) => format.significant(value),
+  },
+  {
+    id: "dram", label: "DRAM traffic", short: "DRAM", unit: "B", worse: "high",
+    about: "Bytes of the touched sectors that neither cache had.",
+    of: (site) => plain(fromDram(site)), text: format.bytes,
+  },
+  {
+    id: "moved", label: "Bytes moved", short: "moved", unit: "B", worse: "high",
+    about: "32 × sectors touched.",
+    of: (site) => plain(site.bytes_moved), text: format.bytes,
+  },
+  {
+    id: "used", label: "Bytes used", short: "used", unit: "B", worse: "neither",
+    about: "Distinct bytes that the lanes asked for.",
+    of: (site) => plain(site.bytes_used), text: format.bytes,
+  },
+];
+
+export const defaultFigures = ["share", "latency", "l1", "l2", "sectors"];
+
+/** A figure by its id; `a/b` is the ratio of two. */
+export function figureOf(id: string): Figure | undefined {
+  const [upper, lower] = id.split("/").map((part) => figures.find((figure) => figure.id === part));
+  if (!lower || !upper) return id.includes("/") ? undefined : upper;
+  return {
+    id, label: `${upper.label} / ${lower.label.toLowerCase()}`, short: `${upper.short} / ${lower.short}`, unit: "", worse: "neither",
+    about: `${upper.label} divided by ${lower.label.toLowerCase()}. For a line with several accesses, its ratio of the two figures of the line.`,
+    of: (site) => ratio(upper.of(site), lower.of(site)),
+    text: (value) => (Math.abs(value) >= 10000 ? format.count(value) : format.significant(value)),
+  };
+}
+
+function ratio(upper: Value | undefined, lower: Value | undefined): Value | undefined {
+  return upper && lower && lower.mean !== 0 ? { mean: upper.mean / lower.mean } : undefined;
+}
+
+/** The figure of all these sites together, which are those of one line or one array. */
+export function combined(figure: Figure, sites: Site[]): Value | undefined {
+  if (figure.id.includes("/")) {
+    const [upper, lower] = figure.id.split("/").map((part) => figures.find((candidate) => candidate.id === part)!);
+    return ratio(combined(upper, sites), combined(lower, sites));
+  }
+  const seen = sites.filter((site) => figure.of(site) !== undefined);
+  if (seen.length === 0) return undefined;
+  if (seen.length === 1) return figure.of(seen[0]);
+  const weight = figure.weight;
+  if (!weight) return { mean: seen.reduce((sum, site) => sum + figure.of(site)!.mean, 0) };
+  const total = seen.reduce((sum, site) => sum + weight(site), 0);
+  if (total === 0) return undefined;
+  return { mean: seen.reduce((sum, site) => sum + weight(site) * figure.of(site)!.mean, 0) / total };
+}
+
+/** "43.1 ±0.6": a spread that rounds away is left out. */
+export function valueText(figure: Figure, value: Value | undefined): { mean: string; spread: string } {
+  if (!value) return { mean: format.absent, spread: "" };
+  const mean = figure.text(value.mean);
+  // A spread has the digits of its mean: more would pretend.
+  const digits = /\.(\d+)/.exec(mean)?.[1].length ?? 0;
+  const scale = figure.unit === "%" ? 100 : 1;
+  const spread = value.spread === undefined ? "" : (scale * value.spread).toFixed(digits);
+  return { mean, spread: Number(spread) > 0 ? `±${spread}` : "" };
+}
+
+export interface Change {
+  difference: number;
+  text: string;
+  /** Is it beyond what chance explains: do the 95 % intervals of the two means not meet? */
+  beyond: boolean;
+  better?: boolean;
+}
+
+export function changeOf(figure: Figure, before: Value | undefined, after: Value | undefined): Change | undefined {
+  if (!before || !after) return undefined;
+  const difference = after.mean - before.mean;
+  const [low, high] = before.interval ?? [before.mean, before.mean];
+  const [from, to] = after.interval ?? [after.mean, after.mean];
+  const text = format.signed(figure.text(Math.abs(difference)), difference);
+  const visible = /[1-9]/.test(text);
+  const beyond = visible && (from > high || to < low);
+  const better = figure.worse === "neither" || !beyond ? undefined : figure.worse === "high" ? difference < 0 : difference > 0;
+  return { difference, text: visible ? text : "=", beyond, better };
+}

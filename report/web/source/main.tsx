@@ -1,0 +1,23 @@
+// Reads the embedded result and shows it.
+import { render } from "preact";
+import "uplot/dist/uPlot.min.css";
+import "./style/base.css";
+import "./style/source.css";
+import "./style/plots.css";
+import { App } from "./app";
+import { readPageData } from "./result";
+import { startTheme } from "./theme";
+
+startTheme();
+const page = document.getElementById("page")!;
+page.textContent = "";
+try {
+  const data = readPageData(document);
+  document.title = `${data.results.map((entry) => entry.label).join(" → ")} – Warplens`;
+  render(<App data={data} />, page);
+} catch (error) {
+  const note = document.createElement("p");
+  note.className = "empty";
+  note.textContent = error instanceof Error ? error.message : String(error);
+  page.append(note);
+}

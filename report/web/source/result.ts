@@ -1,0 +1,135 @@
+// The result as the page reads it: `warplens-result/1`, embedded by `warplens report --format html`.
+// What was not observed is absent.
+
+export interface HistogramData {
+  edges: number[];
+  counts: number[];
+}
+
+/** A figure over trials. `spread95` is mean ± 2 std; `ci95` is the interval of the mean. */
+export interface Statistic {
+  mean: number;
+  std: number;
+  ci95: [number, number];
+  spread95: [number, number];
+  histogram: HistogramData;
+}
+
+export const latencyLevels = ["l1", "l2", "dram", "shared", "constant"] as const;
+export type LatencyLevel = (typeof latencyLevels)[number];
+
+export interface Site {
+  id: string;
+  file: string;
+  line: number;
+  /** From 1, in bytes. */
+  column: number;
+  expression: string;
+  kind: "load" | "store" | "update" | "atomic";
+  space: string;
+  element_bytes: number;
+  object?: string;
+  macro?: string;
+  template?: boolean;
+  cache_operator?: string;
+  executions: number;
+  active_lanes?: number;
+  sectors_per_request?: number;
+  bytes_used?: number;
+  bytes_moved?: number;
+  bank_conflicts?: number;
+  l1_hit_rate?: Statistic;
+  l2_hit_rate?: Statistic;
+  latency_ns?: Statistic;
+  latency_parts?: Partial<Record<`${LatencyLevel}_ns`, number>>;
+  latency_share?: number;
+}
+
+export const rateTotals = ["l1_read_hit_rate", "l2_read_hit_rate", "l2_write_hit_rate"] as const;
+export type Total = (typeof rateTotals)[number] | "dram_latency_ns";
+
+export interface DataObject {
+  name: string;
+  requests: number;
+  footprint_bytes: number;
+  bytes_used: number;
+  bytes_moved: number;
+  reuse_distance?: { edges: number[]; counts: number[]; cold: number };
+}
+
+export interface Lookups {
+  hits: number[];
+  all: number[];
+}
+
+/** One trial in its own order of requests; every list has one entry per bin. */
+export interface Timeline {
+  trial: number;
+  requests: number;
+  edges: number[];
+  l1: Lookups;
+  l2: Lookups;
+  outstanding: number[];
+  active_lanes: number[][];
+  lines: { file: string; line: number; counts: number[] }[];
+  sms: { l1_hits: number[]; l1_all: number[]; requests: number[] }[];
+  slices: Lookups[];
+  channels: { requests: number[]; outstanding: number[] }[];
+}
+
+export interface Kernel {
+  name: string;
+  gpu: string;
+  gpu_validated?: boolean;
+  grid: [number, number, number];
+  block: [number, number, number];
+  launches?: number;
+  occupancy: { blocks_per_sm: number; warps_per_sm: number; limited_by: string };
+  snapshot: { blocks: number; warp_accesses: number; transactions: number; complete?: boolean; limit?: string };
+  trials: { run: number; converged: boolean; stopped_by?: "confidence" | "limit" };
+  totals: Partial<Record<Total, Statistic>> & {
+    dram_read_bytes?: number;
+    dram_write_bytes?: number;
+    cold_miss_share?: number;
+  };
+  trial_values?: Partial<Record<Total, (number | null)[]>>;
+  sites: Site[];
+  objects?: DataObject[];
+  timeline?: Timeline;
+}
+
+export interface Result {
+  schema: string;
+  program: string;
+  seed: number;
+  trace_truncated?: boolean;
+  coverage: { executed_accesses_probed?: number };
+  kernels: Kernel[];
+}
+
+export interface ResultEntry {
+  label: string;
+  result: Result;
+  verdicts?: { file: string; line: number; kernel: string; gpu: string; text: string }[];
+}
+
+export interface SourceEntry {
+  file: string;
+  text?: string;
+  missing?: string;
+}
+
+export interface PageData {
+  version: string;
+  results: ResultEntry[];
+  sources: SourceEntry[];
+}
+
+/** What the page was made with; an error says in one line why there is nothing to show. */
+export function readPageData(document: Document): PageData {
+  const element = document.getElementById("warplens-data");
+  if (!element) throw new Error("This page holds no result: it is the empty template. Use `warplens report RESULT --format html`.");
+  const data = JSON.parse(element.textContent ?? "") as PageData;
+  if (!data.results?.length) throw new Error("This page holds no result.");
+  return data;
+}

@@ -1,0 +1,63 @@
+// What the reader has chosen. It lives in the address (after #), so that a link or the back button leads to the same view.
+import { defaultFigures, figureOf } from "./figures";
+import { hotLines, unique, type Profile } from "./profile";
+import type { PageData } from "./result";
+
+export const views = ["source", "time", "breakdown", "objects"] as const;
+export type View = (typeof views)[number];
+
+export interface State {
+  view: View;
+  /** Keys of the profiles shown side by side; never empty. */
+  shown: string[];
+  figures: string[];
+  /** The figure of the heat and the navigation strip. */
+  heat: string;
+  file: string;
+  line: number;
+}
+
+export type Change = (change: Partial<State>) => void;
+
+export function initialState(profiles: Profile[]): State {
+  const first = profiles[0];
+  const hottest = first && hotLines(first)[0];
+  return {
+    view: "source", shown: first ? [first.key] : [], figures: defaultFigures, heat: "share",
+    file: hottest?.file ?? "", line: hottest?.line ?? 1,
+  };
+}
+
+/** The files that can be looked at: those with sites first, as many accesses decide. */
+export function filesOf(data: PageData, profiles: Profile[]): string[] {
+  const cost = new Map<string, number>();
+  for (const profile of profiles)
+    for (const site of profile.kernel.sites)
+      cost.set(site.file, (cost.get(site.file) ?? 0) + site.executions * (site.latency_ns?.mean ?? 1));
+  return unique([...[...cost.keys()].sort((a, b) => cost.get(b)! - cost.get(a)!), ...data.sources.map((source) => source.file)]);
+}
+
+export function toAddress(state: State): string {
+  const fields = new URLSearchParams({
+    view: state.view, shown: state.shown.join("|"), figures: state.figures.join(","), heat: state.heat,
+    file: state.file, line: String(state.line),
+  });
+  return `#${fields}`;
+}
+
+/** What of an address fits this page; the rest as it was. */
+export function fromAddress(address: string, state: State, profiles: Profile[], files: string[]): State {
+  const fields = new URLSearchParams(address.replace(/^#/, ""));
+  const shown = (fields.get("shown") ?? "").split("|").filter((key) => profiles.some((profile) => profile.key === key));
+  const figures = (fields.get("figures") ?? "").split(",").filter(figureOf);
+  const file = fields.get("file") ?? "";
+  const view = views.find((name) => name === fields.get("view"));
+  return {
+    view: view ?? state.view,
+    shown: shown.length ? shown : state.shown,
+    figures: figures.length ? figures : state.figures,
+    heat: figureOf(fields.get("heat") ?? "")?.id ?? state.heat,
+    file: files.includes(file) ? file : state.file,
+    line: Math.max(1, Number(fields.get("line")) || state.line),
+  };
+}

@@ -1,0 +1,119 @@
+// Everything that is known of one access, or of the line's accesses in short.
+import type { ViewProps } from "../app";
+import { LevelLegend, partsOf, StackedBar } from "../charts/stacked_bar";
+import { Histogram } from "../charts/histogram";
+import { changeOf, combined, figureOf, figures, valueText } from "../figures";
+import { nanoseconds, percent } from "../format";
+import { baseName, placeKey, type Profile } from "../profile";
+import type { Site } from "../result";
+import { siteIn, type Row } from "../rows";
+import { useSignal, type Signal } from "../signal";
+
+interface Props extends ViewProps {
+  row: Row | undefined;
+  hover: Signal<Site | undefined>;
+  pinned: boolean;
+  pin(pinned: boolean): void;
+}
+
+export function Record({ row, hover, pinned, pin, shown, state }: Props) {
+  const hovered = useSignal(hover);
+  const chosen = row?.site ? [row.site] : (row?.sites ?? []);
+  const sites = hovered && !pinned ? [hovered] : chosen;
+  const line = sites[0]?.line ?? row?.line;
+  return (
+    <aside class="record" aria-label="Record of the access in focus" aria-live="polite">
+      <div class="record-head">
+        <span class="place">{baseName(state.file)}:{line}</span>
+        <button class="plain" aria-pressed={pinned} onClick={() => pin(!pinned)} title="Keep this record while the pointer moves (Enter; Escape lets go)">
+          {pinned ? "● kept" : "○ keep"}
+        </button>
+      </div>
+      {sites.length === 0 && <p class="note">No access on this line was executed. Point at an underlined expression, or go to one with the keys n and p.</p>}
+      {sites.map((site) => <SiteRecord key={site.id} site={site} shown={shown} brief={sites.length > 1} />)}
+    </aside>
+  );
+}
+
+function SiteRecord({ site, shown, brief }: { site: Site; shown: Profile[]; brief: boolean }) {
+  const notes = [site.kind, site.space, `${site.element_bytes} B`, site.cache_operator && `cache operator ${site.cache_operator}`].filter(Boolean);
+  return (
+    <section class="site-record">
+      <h3><code>{site.expression}</code></h3>
+      <p class="note">
+        {notes.join(" · ")}{site.object ? <> · array <b>{site.object}</b></> : null}
+        {site.macro ? <> · <span class="badge">macro {site.macro}</span></> : null}
+        {site.template ? <> · <span class="badge" title="All instances of the template are counted together">template</span></> : null}
+      </p>
+      {shown.map((profile) => {
+        const own = siteIn(profile, site);
+        return own && <ProfileRecord key={profile.key} profile={profile} site={own} named={shown.length > 1} brief={brief} />;
+      })}
+    </section>
+  );
+}
+
+function ProfileRecord({ profile, site, named, brief }: { profile: Profile; site: Site; named: boolean; brief: boolean }) {
+  const before = profile.siteBefore.get(site);
+  const verdict = profile.verdicts.get(placeKey(site.file, site.line));
+  const levels = partsOf(site).map((part) => part.level);
+  return (
+    <div class="profile-record">
+      {named && <h4>{profile.kernel.name} · {profile.kernel.gpu}</h4>}
+      {verdict && !brief && <p class="why">{verdict}</p>}
+      <table class="figures">
+        {profile.before && <thead><tr><td /><th scope="col">before</th><th scope="col">after</th><th scope="col">change</th></tr></thead>}
+        <tbody>
+          {figures.map((figure) => {
+            const now = figure.of(site);
+            if (!now || (brief && !["share", "latency", "l1", "l2", "sectors"].includes(figure.id))) return null;
+            const was = before && figure.of(before);
+            const change = changeOf(figure, was, now);
+            const { mean, spread } = valueText(figure, now);
+            const unit = figure.unit === "B" ? "" : figure.unit;
+            return (
+              <tr key={figure.id} title={figure.about}>
+                <th scope="row">{figure.label}{profile.before && unit ? `, ${unit}` : ""}</th>
+                {profile.before && <td>{was ? valueText(figure, was).mean : "–"}</td>}
+                <td>{mean}{profile.before ? null : <><small>{spread}</small> {unit}</>}</td>
+                {profile.before && <td class={change?.beyond ? `beyond ${change.better ? "better" : change.better === false ? "worse" : ""}` : ""}>{change ? (change.beyond ? `◆ ${change.text}` : change.text) : "new"}</td>}
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+      {!brief && levels.length > 0 && site.latency_ns && (
+        <div class="parts">
+          <h4>Latency by where it was decided</h4>
+          <StackedBar site={site} largest={site.latency_ns.mean} />
+          <LevelLegend levels={levels} />
+        </div>
+      )}
+      {!brief && <>
+        {site.l1_hit_rate && <Distribution title="L1 hit rate over the trials" site={site.l1_hit_rate} before={before?.l1_hit_rate} text={percent} unit="%" />}
+        {site.l2_hit_rate && <Distribution title="L2 hit rate over the trials" site={site.l2_hit_rate} before={before?.l2_hit_rate} text={percent} unit="%" />}
+        {site.latency_ns && <Distribution title="Latency over the trials" site={site.latency_ns} before={before?.latency_ns} text={nanoseconds} unit="ns" />}
+      </>}
+    </div>
+  );
+}
+
+interface DistributionProps {
+  title: string;
+  site: NonNullable<Site["l1_hit_rate"]>;
+  before?: Site["l1_hit_rate"];
+  text(value: number): string;
+  unit: string;
+}
+
+function Distribution({ title, site, before, text, unit }: DistributionProps) {
+  return (
+    <div class="distribution">
+      <h4>{title} <span class="note">95 % of the mean: {text(site.ci95[0])} … {text(site.ci95[1])}</span></h4>
+      <Histogram statistic={site} before={before} text={text} unit={unit} label={title} />
+    </div>
+  );
+}
+
+/** The figures of some sites together, for tables by array. */
+export const together = (id: string, sites: Site[]) => valueText(figureOf(id)!, combined(figureOf(id)!, sites));

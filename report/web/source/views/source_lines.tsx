@@ -1,0 +1,238 @@
+// The lines themselves. Only those on the screen are in the document, so that ten thousand are as smooth as ten.
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { flushSync } from "preact/compat";
+import type { ViewProps } from "../app";
+import { changeOf, combined, figureOf, valueText, type Figure } from "../figures";
+import { piecesOf, spansOf, type Token } from "../highlight";
+import { placeKey, type Profile } from "../profile";
+import type { Site } from "../result";
+import { sitesOfRow, type Row } from "../rows";
+import type { Signal } from "../signal";
+
+const rowHeight = 21;
+const around = 15; // rows kept above and below the screen
+
+interface Props extends ViewProps {
+  rows: Row[];
+  tokens: Token[][];
+  heat: Map<number, number>;
+  active: number;
+  go(row: Row): void;
+  hover: Signal<Site | undefined>;
+  visible: Signal<[number, number]>;
+  pin(): void;
+  unpin(): void;
+}
+
+export function SourceLines(props: Props) {
+  const { rows, tokens, shown, state, active, go, hover, visible, pin, unpin } = props;
+  const pane = useRef<HTMLDivElement>(null);
+  const [window_, setWindow] = useState<[number, number]>([0, 60]);
+  const [printing, setPrinting] = useState(false);
+  const chosen = useMemo(() => state.figures.map((id) => figureOf(id)!), [state.figures]);
+
+  const look = () => {
+    const element = pane.current;
+    if (!element) return;
+    const first = Math.floor(element.scrollTop / rowHeight);
+    const last = Math.ceil((element.scrollTop + element.clientHeight) / rowHeight);
+    setWindow((old) => (Math.abs(old[0] - first) + Math.abs(old[1] - last) < 6 ? old : [first, last]));
+    visible.set([rows[Math.min(first, rows.length - 1)]?.line ?? 1, rows[Math.min(last, rows.length) - 1]?.line ?? 1]);
+  };
+  useLayoutEffect(() => {
+    look();
+    const observer = new ResizeObserver(look);
+    observer.observe(pane.current!);
+    return () => observer.disconnect();
+  }, [rows]);
+  useLayoutEffect(() => bringIntoView(pane.current!, active), [active, rows]);
+  useEffect(() => {
+    // On paper there is no scrolling: all lines are laid out.
+    const before = () => flushSync(() => setPrinting(true));
+    const after = () => setPrinting(false);
+    window.addEventListener("beforeprint", before);
+    window.addEventListener("afterprint", after);
+    return () => {
+      window.removeEventListener("beforeprint", before);
+      window.removeEventListener("afterprint", after);
+    };
+  }, []);
+
+  const move = (event: KeyboardEvent) => {
+    const page = Math.max(1, Math.floor((pane.current?.clientHeight ?? 0) / rowHeight) - 2);
+    const to = (index: number) => go(rows[Math.min(rows.length - 1, Math.max(0, index))]);
+    const withFigures = (step: number) => {
+      for (let index = active + step; rows[index]; index += step) if (rows[index].sites.length) return to(index);
+    };
+    const actions: { [key: string]: () => void } = {
+      ArrowDown: () => to(active + 1), ArrowUp: () => to(active - 1),
+      PageDown: () => to(active + page), PageUp: () => to(active - page),
+      Home: () => to(0), End: () => to(rows.length - 1),
+      n: () => withFigures(1), p: () => withFigures(-1),
+      Enter: pin, " ": pin, Escape: unpin,
+    };
+    const action = event.ctrlKey || event.metaKey || event.altKey ? undefined : actions[event.key];
+    if (!action) return;
+    event.preventDefault();
+    action();
+  };
+
+  const first = printing ? 0 : Math.max(0, window_[0] - around);
+  const last = printing ? rows.length : Math.min(rows.length, window_[1] + around);
+  const longest = useMemo(() => Math.max(...tokens.map((line) => line.reduce((sum, token) => sum + token.text.length, 0)), 40), [tokens]);
+  const width = gutterWidth(chosen, shown);
+  return (
+    <div class={`lines ${width > 90 ? "wide" : ""}`} ref={pane} role="grid" tabIndex={0} aria-rowcount={rows.length + 1} aria-activedescendant={`row-${active}`}
+      aria-label={`Source of ${state.file}. Arrow keys move by line, n and p between lines with figures, Enter keeps the record.`}
+      onScroll={look} onKeyDown={move} onMouseLeave={() => hover.set(undefined)}>
+      <div class="sizer" style={{ minWidth: `calc(${longest}ch + ${width}ch)` }}>
+        <Columns chosen={chosen} shown={shown} />
+        <div role="rowgroup" style={{ paddingTop: first * rowHeight, paddingBottom: (rows.length - last) * rowHeight }}>
+          {rows.slice(first, last).map((row, index) => (
+            <LineRow key={first + index} {...props} row={row} index={first + index} chosen={chosen}
+              isActive={first + index === active} />
+          ))}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function bringIntoView(pane: HTMLElement, active: number) {
+  const head = pane.querySelector<HTMLElement>(".columns")?.offsetHeight ?? 0;
+  const top = active * rowHeight;
+  if (top < pane.scrollTop || top + rowHeight + head > pane.scrollTop + pane.clientHeight - rowHeight)
+    pane.scrollTop = Math.max(0, top - (pane.clientHeight - head) / 3);
+}
+
+/** In characters. Where there is much side by side, spreads are left to the record. */
+function columnWidth(figure: Figure, shown: Profile[]) {
+  const change = comparing(shown) ? changeWidth : 0;
+  const value = withSpread(shown) && ["latency", "l1", "l2"].includes(figure.id) ? 12 : comparing(shown) ? 7 : 8;
+  return Math.max(figure.short.length + 1, value + change);
+}
+
+const changeWidth = 8;
+const comparing = (shown: Profile[]) => shown.some((profile) => profile.before);
+const withSpread = (shown: Profile[]) => shown.length === 1 && !comparing(shown);
+
+const gutterWidth = (chosen: Figure[], shown: Profile[]) =>
+  10 + shown.length * (1 + chosen.reduce((width, figure) => width + columnWidth(figure, shown), 0));
+
+function Columns({ chosen, shown }: { chosen: Figure[]; shown: Profile[] }) {
+  return (
+    <div class={`columns ${shown.length > 1 ? "grouped" : ""}`} role="row">
+      <div class="gutter" role="presentation">
+        {shown.map((profile) => (
+          <span key={profile.key} class="group" role="presentation">
+            {shown.length > 1 && <span class="group-name" title={`${profile.kernel.name} on ${profile.kernel.gpu}`}>{profile.kernel.name} · {profile.kernel.gpu}</span>}
+            {chosen.map((figure) => (
+              <span key={figure.id} class="cell" role="columnheader" style={{ width: `${columnWidth(figure, shown)}ch` }} title={`${figure.label}. ${figure.about}`}>
+                {figure.short}{profile.before ? <small> change</small> : null}
+              </span>
+            ))}
+          </span>
+        ))}
+        <span class="number" role="columnheader">line</span>
+      </div>
+    </div>
+  );
+}
+
+interface RowProps extends Props {
+  row: Row;
+  index: number;
+  chosen: Figure[];
+  isActive: boolean;
+}
+
+function LineRow({ row, index, tokens, heat, shown, state, chosen, isActive, go, hover, pin }: RowProps) {
+  const line = tokens[row.line - 1] ?? [];
+  const spans = row.site ? [] : spansOf(line, row.sites);
+  const warmth = row.site ? 0 : (heat.get(row.line) ?? 0);
+  const verdict = row.site ? undefined : shown.map((profile) => profile.verdicts.get(placeKey(state.file, row.line))).find(Boolean);
+  const changed = comparing(shown) && rowChanged(row, state.file, shown, chosen);
+  const choose = (site: Site | undefined) => {
+    go({ ...row, site: row.sites.length > 1 ? site : undefined });
+    pin();
+  };
+  return (
+    <div id={`row-${index}`} role="row" aria-rowindex={index + 2} aria-selected={isActive}
+      class={`row ${row.site ? "sub" : ""} ${row.sites.length ? "has" : ""} ${isActive ? "active" : ""}`}
+      onMouseEnter={() => hover.set(row.site ?? (row.sites.length === 1 ? row.sites[0] : undefined))}
+      onClick={() => choose(row.site)}>
+      <div class="gutter" role="presentation">
+        {shown.map((profile) => (
+          <span key={profile.key} class="group" role="presentation">
+            {chosen.map((figure) => <Cell key={figure.id} figure={figure} profile={profile} shown={shown} sites={sitesOfRow(profile, state.file, row)} />)}
+          </span>
+        ))}
+        <span class="number" role="rowheader">{changed ? <em title="changed beyond its interval">◆</em> : null}{row.site ? "" : row.line}</span>
+      </div>
+      <code role="gridcell" style={warmth > 0.004 ? { "--warmth": `${(7 + 38 * warmth).toFixed(1)}%` } : undefined} class={warmth > 0.004 ? "warm" : ""}>
+        {row.site ? <SubRow row={row} text={line} /> : piecesOf(spans).map(({ site, tokens }, position) => {
+          const text = tokens.map((token, index) => <span key={index} class={token.kind}>{token.text}</span>);
+          return site ? (
+            <span key={position} class="site" title={placeNotes(site)} onMouseEnter={() => hover.set(site)}
+              onClick={(event) => (event.stopPropagation(), choose(site))}>{text}</span>
+          ) : text;
+        })}
+        {verdict && isActive ? <span class="verdict"> {verdict}</span> : null}
+      </code>
+    </div>
+  );
+}
+
+export const placeNotes = (site: Site) =>
+  [`${site.kind}, ${site.space}`, site.macro && `out of the macro ${site.macro}`, site.template && "in a template, all instances together"]
+    .filter(Boolean).join("; ");
+
+function SubRow({ row, text }: { row: Row; text: Token[] }) {
+  const site = row.site!;
+  const line = text.map((token) => token.text).join("");
+  const indent = /^\s*/.exec(line)![0];
+  return (
+    <>
+      {indent}<span class="branch">{site === row.sites[row.sites.length - 1] ? "└ " : "├ "}</span>
+      <span class="site">{site.expression.replace(/\s+/g, " ")}</span>{" "}
+      <span class="note">{site.kind}{site.macro ? `, macro ${site.macro}` : ""}{site.template ? ", template" : ""}</span>
+    </>
+  );
+}
+
+function rowChanged(row: Row, file: string, shown: Profile[], chosen: Figure[]): boolean {
+  return shown.some((profile) => {
+    const now = sitesOfRow(profile, file, row);
+    return chosen.some((figure) => changeOf(figure, combined(figure, counterparts(profile, now)), combined(figure, now))?.beyond);
+  });
+}
+
+const counterparts = (profile: Profile, sites: Site[]) =>
+  sites.map((site) => profile.siteBefore.get(site)).filter((site): site is Site => site !== undefined);
+
+function Cell({ figure, profile, shown, sites }: { figure: Figure; profile: Profile; shown: Profile[]; sites: Site[] }) {
+  const width = `${columnWidth(figure, shown)}ch`;
+  if (sites.length === 0) return <span class="cell" role="gridcell" style={{ width }} />;
+  const value = combined(figure, sites);
+  const { mean, spread } = valueText(figure, value);
+  const change = profile.before && changeOf(figure, combined(figure, counterparts(profile, sites)), value);
+  const bar = figure.id === "share" && value ? { "--bar": `${Math.min(100, 100 * value.mean).toFixed(1)}%` } : {};
+  return (
+    <span class={`cell ${figure.id === "share" ? "bar-cell" : ""}`} role="gridcell" style={{ width, ...bar }}>
+      {mean}{spread && withSpread(shown) ? <small>{spread}</small> : null}
+      {profile.before ? <ChangeMark change={change} isNew={!change && value !== undefined} /> : null}
+    </span>
+  );
+}
+
+function ChangeMark({ change, isNew }: { change: ReturnType<typeof changeOf>; isNew: boolean }) {
+  if (isNew) return <small class="change">new</small>;
+  if (!change) return <small class="change" />;
+  const quality = change.better === undefined ? "" : change.better ? "better" : "worse";
+  return (
+    <small class={`change ${change.beyond ? `beyond ${quality}` : ""}`}
+      title={change.beyond ? `changed beyond its interval${quality ? `, for the ${quality}` : ""}` : "within its interval"}>
+      {change.beyond && quality ? (quality === "better" ? "✓" : "✗") : ""}{change.text}
+    </small>
+  );
+}

@@ -1,0 +1,212 @@
+// One trial along its own order of requests: what an average hides.
+import { useMemo, useState } from "preact/hooks";
+import type { ViewProps } from "../app";
+import { IntensityPlot, type IntensityRow } from "../charts/intensity_plot";
+import { LinePlot, type Series } from "../charts/line_plot";
+import { pan, timeAxis, zoom, type TimeAxis } from "../charts/time_axis";
+import { binAt } from "../charts/time_axis_range";
+import { rgb, viridis } from "../color";
+import { count, grouped, percent } from "../format";
+import { baseName, unique, type Profile } from "../profile";
+import type { Lookups, Timeline } from "../result";
+import { signal, useSignal, type Signal } from "../signal";
+
+export function TimeLapse({ shown, change }: ViewProps) {
+  return (
+    <div class="page">
+      {shown.map((profile) => (
+        <section key={profile.key} aria-label={`Time-lapse of ${profile.kernel.name} on ${profile.kernel.gpu}`}>
+          <h2>{profile.kernel.name} on {profile.kernel.gpu}</h2>
+          {profile.kernel.timeline?.edges.length
+            ? <Lapse profile={profile} timeline={profile.kernel.timeline} show={(file, line) => change({ view: "source", file, line })} />
+            : <p class="note">This result has no time-lapse. Ask for it with <code>--timeline</code> when the program is profiled or its trace is modelled.</p>}
+        </section>
+      ))}
+    </div>
+  );
+}
+
+const rates = (hits: number[], all: number[]) => all.map((lookups, bin) => (lookups ? hits[bin] / lookups : null));
+const percentText = (value: number) => `${percent(value)} %`;
+
+interface LapseProps {
+  profile: Profile;
+  timeline: Timeline;
+  show(file: string, line: number): void;
+}
+
+function Lapse({ profile, timeline, show }: LapseProps) {
+  const { edges } = timeline;
+  const axis = useMemo(() => timeAxis([edges[0], edges[edges.length - 1]]), [timeline]);
+  const readout = useMemo(() => signal(""), [timeline]);
+  const [form, setForm] = useState<"intensity" | "lines">("intensity");
+  const common = { timeline, axis, readout };
+  return (
+    <div class="lapse" tabIndex={0} role="group" onKeyDown={(event) => byKey(event, axis, edges)}
+      aria-label="Linked plots. Left and right move the cursor, with Shift they pan; plus and minus zoom at the cursor, 0 shows all.">
+      <Readout {...common} />
+      <Rates {...common} />
+      <Outstanding {...common} />
+      <ActiveLanes {...common} />
+      <Lines {...common} profile={profile} show={show} />
+      <p class="note choices">
+        Units as{" "}
+        {(["intensity", "lines"] as const).map((name) => (
+          <button key={name} class="chip" aria-pressed={form === name} onClick={() => setForm(name)}>{name === "intensity" ? "rows of colour" : "one line each"}</button>
+        ))}
+      </p>
+      <Units {...common} form={form} name="SM" units={timeline.sms} measures={[
+        { name: "L1 hit rate", rate: true, of: (sm) => rates(sm.l1_hits, sm.l1_all) },
+        { name: "requests", of: (sm) => sm.requests },
+      ]} />
+      <Units {...common} form={form} name="L2 slice" units={timeline.slices} measures={[
+        { name: "hit rate", rate: true, of: (slice: Lookups) => rates(slice.hits, slice.all) },
+        { name: "sectors looked up", of: (slice: Lookups) => slice.all },
+      ]} />
+      <Units {...common} form={form} name="DRAM channel" units={timeline.channels} measures={[
+        { name: "requests not yet served", of: (channel) => channel.outstanding },
+        { name: "requests", of: (channel) => channel.requests },
+      ]} />
+    </div>
+  );
+}
+
+interface Common {
+  timeline: Timeline;
+  axis: TimeAxis;
+  readout: Signal<string>;
+}
+
+function byKey(event: KeyboardEvent, axis: TimeAxis, edges: number[]) {
+  const [from, to] = axis.range.value;
+  const at = axis.cursor.value ?? (from + to) / 2;
+  const moveTo = (bin: number) => {
+    const to_ = Math.max(0, Math.min(edges.length - 2, bin));
+    const middle = (edges[to_] + edges[to_ + 1]) / 2;
+    if (middle < axis.range.value[0]) pan(axis, -0.5);
+    if (middle > axis.range.value[1]) pan(axis, 0.5);
+    axis.cursor.set(middle);
+  };
+  const actions: { [key: string]: () => void } = {
+    ArrowLeft: () => (event.shiftKey ? pan(axis, -0.2) : moveTo(binAt(edges, at) - 1)),
+    ArrowRight: () => (event.shiftKey ? pan(axis, 0.2) : moveTo(binAt(edges, at) + 1)),
+    "+": () => zoom(axis, at, 0.6), "=": () => zoom(axis, at, 0.6), "-": () => zoom(axis, at, 1 / 0.6), "0": () => axis.range.set(axis.full),
+  };
+  if (event.target !== event.currentTarget || !actions[event.key] || event.ctrlKey || event.metaKey) return;
+  event.preventDefault();
+  actions[event.key]();
+}
+
+function Readout({ timeline, axis, readout }: Common) {
+  const cursor = useSignal(axis.cursor);
+  const [from, to] = useSignal(axis.range);
+  const pointed = useSignal(readout);
+  const all = from === axis.full[0] && to === axis.full[1];
+  const bin = cursor === null ? undefined : binAt(timeline.edges, cursor);
+  const rate = ({ hits, all: lookups }: Lookups) => (lookups[bin!] ? percentText(hits[bin!] / lookups[bin!]) : "–");
+  return (
+    <div class="readout" aria-live="polite">
+      <span>
+        {bin === undefined
+          ? `Trial ${timeline.trial}: ${all ? `all of its ${grouped(timeline.requests)} requests` : `requests ${grouped(Math.round(from))} to ${grouped(Math.round(to))} of ${grouped(timeline.requests)}`}. Drag or turn the wheel to zoom, Shift and drag to pan.`
+          : <>Requests {grouped(timeline.edges[bin])} to {grouped(timeline.edges[bin + 1] - 1)}: L1 <b>{rate(timeline.l1)}</b>, L2 <b>{rate(timeline.l2)}</b>, not yet served <b>{count(timeline.outstanding[bin] ?? 0)}</b>{pointed ? <> · <b>{pointed}</b></> : null}</>}
+      </span>
+      <span class="buttons">
+        <button class="chip" aria-label="Zoom in" onClick={() => zoom(axis, (from + to) / 2, 0.6)}>+</button>
+        <button class="chip" aria-label="Zoom out" onClick={() => zoom(axis, (from + to) / 2, 1 / 0.6)}>−</button>
+        <button class="chip" aria-label="Earlier" onClick={() => pan(axis, -0.3)}>◀</button>
+        <button class="chip" aria-label="Later" onClick={() => pan(axis, 0.3)}>▶</button>
+        <button class="chip" disabled={all} onClick={() => axis.range.set(axis.full)}>all</button>
+      </span>
+    </div>
+  );
+}
+
+/** The middles of the bins. */
+const useMiddles = (edges: number[]) => useMemo(() => edges.slice(1).map((edge, bin) => (edge + edges[bin]) / 2), [edges]);
+
+const rateRange: [number, number] = [0, 100];
+const inPercent = (values: (number | null)[]) => values.map((value) => (value === null ? null : 100 * value));
+
+function Rates({ timeline, axis }: Common) {
+  const x = useMiddles(timeline.edges);
+  const series = useMemo<Series[]>(() => [
+    { label: "L1", color: 0, values: inPercent(rates(timeline.l1.hits, timeline.l1.all)) },
+    { label: "L2", color: 1, values: inPercent(rates(timeline.l2.hits, timeline.l2.all)) },
+  ], [timeline]);
+  return <LinePlot title="Hit rates, %" height={150} x={x} xLabel="request" series={series} axis={axis} range={rateRange} />;
+}
+
+function Outstanding({ timeline, axis }: Common) {
+  const x = useMiddles(timeline.edges);
+  const series = useMemo<Series[]>(() => [{ label: "requests", color: 0, values: timeline.outstanding, fill: true }], [timeline]);
+  return <LinePlot title="Requests issued but not yet served" height={120} x={x} xLabel="request" series={series} axis={axis} />;
+}
+
+function ActiveLanes({ timeline, axis }: Common) {
+  const x = useMiddles(timeline.edges);
+  const series = useMemo<Series[]>(() => {
+    const rows = timeline.active_lanes;
+    const totals = x.map((_, bin) => rows.reduce((sum, row) => sum + row[bin], 0));
+    // Stacked from the fullest warps up, drawn from the top down so that each covers what is below its edge.
+    let below = x.map(() => 0);
+    const layers = rows.map((_, index) => rows.length - 1 - index).map((row) => {
+      below = below.map((value, bin) => value + (totals[bin] ? (100 * rows[row][bin]) / totals[bin] : 0));
+      const color = rgb(viridis(row / (rows.length - 1)));
+      return { label: `${4 * row + 1}–${4 * row + 4}`, color, values: below, fill: color };
+    });
+    return layers.reverse();
+  }, [timeline, x]);
+  return <LinePlot title="Requests by active lanes, %" height={120} x={x} xLabel="request" series={series} axis={axis} range={rateRange} />;
+}
+
+const mostLines = 24;
+
+function Lines({ timeline, axis, readout, profile, show }: Common & { profile: Profile; show(file: string, line: number): void }) {
+  const { rows, lines, most } = useMemo(() => {
+    const sum = (counts: number[]) => counts.reduce((total, value) => total + value, 0);
+    const busiest = [...timeline.lines].sort((a, b) => sum(b.counts) - sum(a.counts)).slice(0, mostLines);
+    const lines = busiest.sort((a, b) => a.file.localeCompare(b.file) || a.line - b.line);
+    const severalFiles = unique(lines.map((line) => line.file)).length > 1;
+    const rows: IntensityRow[] = lines.map(({ file, line, counts }) => ({ label: severalFiles ? `${baseName(file)}:${line}` : `line ${line}`, values: counts.map((value) => value || null) }));
+    return { rows, lines, most: Math.max(1, ...lines.flatMap((line) => line.counts)) };
+  }, [timeline, profile]);
+  const left = timeline.lines.length - lines.length;
+  return (
+    <IntensityPlot title={`Executions of source lines${left > 0 ? ` (the ${mostLines} busiest of ${timeline.lines.length})` : ""}`} edges={timeline.edges} rows={rows} rowHeight={14}
+        range={[0, most]} text={(value) => count(value)} axis={axis} readout={readout} choose={(row) => lines[row] && show(lines[row].file, lines[row].line)} />
+  );
+}
+
+interface UnitsProps<Unit> extends Common {
+  name: string;
+  units: Unit[];
+  form: "intensity" | "lines";
+  measures: { name: string; rate?: boolean; of(unit: Unit): (number | null)[] }[];
+}
+
+function Units<Unit>({ timeline, axis, readout, name, units, form, measures }: UnitsProps<Unit>) {
+  const [chosen, setChosen] = useState(0);
+  const x = useMiddles(timeline.edges);
+  const measure = measures[chosen];
+  const rows = useMemo(() => units.map((unit, index): IntensityRow => ({ label: `${name.replace(/^.* /, "")} ${index}`, values: measure.of(unit) })), [timeline, chosen]);
+  const most = useMemo(() => (measure.rate ? 1 : Math.max(1e-9, ...rows.flatMap((row) => row.values.map((value) => value ?? 0)))), [rows]);
+  const series = useMemo<Series[]>(() => rows.map((row, index) => ({
+    label: row.label, color: index, faint: rows.length > 6, values: measure.rate ? inPercent(row.values) : row.values,
+  })), [rows]);
+  if (units.length === 0) return null;
+  const title = `${name}s: ${measure.name}`;
+  return (
+    <div class="units">
+      <label class="measure">
+        {name}s:{" "}
+        <select value={chosen} onChange={(event) => setChosen(Number(event.currentTarget.value))}>
+          {measures.map((one, index) => <option key={one.name} value={index}>{one.name}</option>)}
+        </select>
+      </label>
+      {form === "intensity"
+        ? <IntensityPlot title={title} edges={timeline.edges} rows={rows} range={[0, most]} text={measure.rate ? percentText : (value) => count(Number(value.toPrecision(3)))} axis={axis} readout={readout} />
+        : <LinePlot title={measure.rate ? `${title}, %` : title} height={190} x={x} xLabel="request" series={series} axis={axis} range={measure.rate ? rateRange : undefined} />}
+    </div>
+  );
+}

@@ -1,0 +1,1 @@
+export function embed(template: string, data: unknown): string;

@@ -1,0 +1,116 @@
+// The linked plots over one trial.
+import { expect, type Page } from "@playwright/test";
+import { madeData } from "./made_data.mjs";
+import { pageWith, screenshot, shownStretch, test } from "./pages";
+
+const data = madeData({ sites: 30, units: { sms: 132, slices: 96, channels: 40 } });
+
+test.beforeEach(async ({ page }) => {
+  await page.goto(pageWith("time_lapse", data));
+  await page.locator("#tab-time").click();
+});
+
+async function drag(page: Page, selector: string, from: number, to: number, shift = false) {
+  await page.locator(selector).first().scrollIntoViewIfNeeded();
+  const box = (await page.locator(selector).first().boundingBox())!;
+  const y = box.y + Math.min(20, box.height / 2);
+  if (shift) await page.keyboard.down("Shift");
+  await page.mouse.move(box.x + from * box.width, y);
+  await page.mouse.down();
+  await page.mouse.move(box.x + ((from + to) / 2) * box.width, y, { steps: 3 });
+  await page.mouse.move(box.x + to * box.width, y, { steps: 3 });
+  await page.mouse.up();
+  if (shift) await page.keyboard.up("Shift");
+  await page.mouse.move(2, 2);
+}
+
+const stretch = async (page: Page) => {
+  const numbers = /requests ([\d,]+) to ([\d,]+) of/.exec(await shownStretch(page));
+  return numbers?.slice(1).map((number) => Number(number.replaceAll(",", ""))) ?? [0, 1_000_000];
+};
+
+test("dragging zooms all plots, shift pans, a double click shows all", async ({ page }) => {
+  await drag(page, ".u-over", 0.25, 0.5);
+  let [from, to] = await stretch(page);
+  expect(from).toBeGreaterThan(240_000);
+  expect(from).toBeLessThan(260_000);
+  expect(to).toBeGreaterThan(490_000);
+  expect(to).toBeLessThan(510_000);
+  await drag(page, ".u-over", 0.5, 0.25, true);
+  const panned = await stretch(page);
+  expect(panned[0] - from).toBeGreaterThan(40_000);
+  expect(panned[1] - panned[0]).toBeCloseTo(to - from, -1);
+  [from, to] = panned;
+  await drag(page, ".plot > canvas", 0.4, 0.7);
+  const inner = await stretch(page);
+  expect(inner[1] - inner[0]).toBeLessThan((to - from) * 0.5);
+  await screenshot(page, "time-lapse-zoomed");
+  await page.locator(".u-over").first().dblclick();
+  expect(await stretch(page)).toEqual([0, 1_000_000]);
+});
+
+test("the wheel zooms where the pointer is", async ({ page }) => {
+  await page.locator(".u-over").first().hover({ position: { x: 5, y: 20 } });
+  await page.mouse.wheel(0, -200);
+  await page.mouse.move(2, 2);
+  const [from, to] = await stretch(page);
+  expect(from).toBeLessThan(5000);
+  expect(to).toBeLessThan(900_000);
+});
+
+test("one cursor runs through all plots", async ({ page }) => {
+  const first = page.locator(".u-over").first();
+  const box = (await first.boundingBox())!;
+  await first.hover({ position: { x: box.width / 2, y: 20 } });
+  const places = await page.locator(".u-cursor-x").evaluateAll((cursors) => cursors.map((cursor) => Math.round(cursor.getBoundingClientRect().x)));
+  expect(places.length).toBeGreaterThanOrEqual(3);
+  expect(Math.max(...places) - Math.min(...places)).toBeLessThanOrEqual(1);
+  await expect(page.locator(".readout")).toContainText(/Requests 49\d,\d+ to|Requests 50\d,\d+ to/);
+});
+
+test("pointing at a row of colour tells the unit and its value", async ({ page }) => {
+  const plot = page.locator("figure", { hasText: "DRAM channels: requests not yet served" }).locator("canvas");
+  await plot.scrollIntoViewIfNeeded();
+  const box = (await plot.boundingBox())!;
+  await plot.hover({ position: { x: 66 + 0.43 * (box.width - 80), y: (3.5 / 40) * box.height } });
+  const value = Number(/channel 3: (\d+)/.exec(await page.locator(".readout").innerText())![1]);
+  expect(value).toBeGreaterThan(200); // the congested one
+});
+
+test("keys move the cursor, zoom and pan", async ({ page }) => {
+  await page.locator(".lapse").focus();
+  await page.keyboard.press("ArrowRight");
+  await expect(page.locator(".readout")).toContainText("Requests 503,");
+  await page.keyboard.press("+");
+  await page.keyboard.press("+");
+  await page.mouse.move(2, 2);
+  await page.keyboard.press("Shift+ArrowRight");
+  await page.keyboard.press("0");
+  await expect(page.getByRole("button", { name: "all", exact: true })).toBeDisabled();
+});
+
+test("units as lines: one for each", async ({ page }) => {
+  await page.getByRole("button", { name: "one line each" }).click();
+  await expect(page.locator(".plot-host")).toHaveCount(6);
+  await page.getByRole("combobox", { name: /DRAM channels/ }).selectOption("requests");
+  await expect(page.locator("figure", { hasText: "DRAM channels: requests" })).toBeVisible();
+  await screenshot(page, "time-lapse-lines");
+});
+
+test("a click on a source line's row goes to the source", async ({ page }) => {
+  const plot = page.locator("figure", { hasText: "Executions of source lines" }).locator("canvas");
+  await plot.click({ position: { x: 400, y: 7 } });
+  await expect(page.locator("#tab-source")).toHaveAttribute("aria-selected", "true");
+  const lines = [...data.results[0].result.kernels[0].timeline!.lines];
+  const busiest = [...lines].sort((a, b) => b.counts.reduce((x, y) => x + y) - a.counts.reduce((x, y) => x + y)).slice(0, 24);
+  const top = busiest.sort((a, b) => a.line - b.line)[0];
+  await expect(page.locator(".row.active .number")).toHaveText(String(top.line));
+});
+
+test("a result without a time-lapse says how to get one", async ({ page }) => {
+  const without = madeData();
+  delete without.results[0].result.kernels[0].timeline;
+  await page.goto(pageWith("no_time_lapse", without));
+  await page.locator("#tab-time").click();
+  await expect(page.locator(".note")).toContainText("--timeline");
+});

@@ -1,0 +1,45 @@
+// One trial in its own order of requests, binned: what a time-lapse of a kernel is drawn from.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace warplens {
+
+/// Each vector has one entry per bin. Requests are warp accesses that go to the memory hierarchy (not to
+/// shared or constant memory); a bin is a stretch of them in the order in which the trial's SMs issued them,
+/// all SMs side by side. What a request causes further down counts in the request's own bin.
+struct Timeline {
+  /// Sectors that were looked up, and those of them that were there (in an L1 without sectors: lines).
+  struct Lookups {
+    std::vector<std::uint64_t> hits, all;
+  };
+  struct Line {
+    std::string file;
+    std::uint32_t line = 0;
+    std::vector<std::uint64_t> counts; ///< executions of the line's sites
+  };
+  struct Sm {
+    std::vector<std::uint64_t> l1_hits, l1_all, requests;
+  };
+  struct Channel {
+    std::vector<std::uint64_t> requests; ///< lines of which something was read from it or written to it
+    std::vector<double> outstanding;     ///< mean number of them issued but not yet served
+  };
+
+  std::uint32_t trial = 0;
+  std::uint64_t requests = 0;
+  std::vector<std::uint64_t> edges; ///< request numbers, one more than bins: 0, …, requests
+  Lookups l1, l2;
+  std::vector<double> outstanding; ///< mean number of requests issued but not yet served by their DRAM batch
+  std::vector<std::vector<std::uint64_t>> active_lanes; ///< requests with 1–4, 5–8, … 29–32 lanes active
+  std::vector<Line> lines;                              ///< ordered by file, line
+  std::vector<Sm> sms;
+  std::vector<Lookups> slices; ///< of the L2; its partitions where slices are not modelled
+  std::vector<Channel> channels;
+};
+
+inline constexpr std::size_t timeline_lane_rows = 8;
+
+} // namespace warplens

@@ -1,0 +1,37 @@
+// What nvcc spells and Clang refuses, respelt: the same length, the same tokens.
+
+#include "analysis/bridged_files.h"
+
+#include "test/catch.h"
+
+using warplens::analysis::respell;
+
+TEST_CASE("the brackets of a launch are closed up") {
+  CHECK(respell("k<< <g, b>> >(a);") == "k<<< g, b>>> (a);");
+  CHECK(respell("k<<\t<g, f<<<1>>>, 2>> >(a);") == "k<<<\tg, f<<<1>>>, 2>>> (a);");
+  CHECK_FALSE(respell("k<<<g, b>>>(a); x = y << z;"));
+}
+
+TEST_CASE("alignas comes in front of __shared__ and what else specifies the variable") {
+  CHECK(respell("__shared__ alignas(16) int s[4];") == "alignas(16)__shared__  int s[4];");
+  CHECK(respell("extern __shared__  alignas(f(1)) int s[];") == "alignas(f(1))extern __shared__   int s[];");
+  CHECK(respell("__shared__ /* why */ alignas(8)int s;") == "alignas(8)__shared__ /* why */ int s;");
+  CHECK(respell("{ __shared__ alignas(4) int a; __shared__ volatile alignas(8) int b; }") ==
+        "{ alignas(4)__shared__  int a; alignas(8)__shared__ volatile  int b; }");
+  CHECK_FALSE(respell("alignas(16) __shared__ int s[4]; struct alignas(8) S {};"));
+}
+
+TEST_CASE("text in strings and comments stays") {
+  CHECK_FALSE(respell("puts(\"k<< <g>> >\"); // k<< <g>> > __shared__ alignas(4) int s;"));
+}
+
+TEST_CASE("the destructor of cuda::barrier does nothing") {
+  const std::string head = "struct barrier { ~barrier()\n  {",
+                    body = "\n asm(\"mbarrier.inval.shared.b64\");\n";
+  const auto respelt = respell(head + body + "} int x; };");
+  REQUIRE(respelt);
+  CHECK(respelt->size() == (head + body + "} int x; };").size());
+  CHECK(respelt->starts_with(head + "\n     "));
+  CHECK(respelt->ends_with("  \n} int x; };"));
+  CHECK_FALSE(respell("struct barrier { ~barrier() { f(); } }; // mbarrier.inval."));
+}

@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+"""Builds other people's CUDA programs with plain nvcc and with warplens-nvcc, and prints what became of each source.
+
+The programs are not part of this project: give lists of them and where each suite they name is checked out.
+
+    build_nvcc.py --warplens build/bin/warplens --list dev.tsv --list cpu.tsv --results FILE hecbench=PATH samples=PATH rodinia=PATH
+
+A list is tab-separated, with a header: suite, name, dir (below the suite), sources, compile_flags; other columns are
+ignored. The checkouts stay as they are: each program is built in a temporary tree that looks like its suite. RESULTS
+(tab-separated, one line per source) is added to; what it holds already is not built again.
+
+    probed       compiled with probes
+    no accesses  nothing in it to put a probe on: plain nvcc compiled it
+    fell back    compiled by plain nvcc, with a warning that gives the reason
+    FAILED       warplens-nvcc does not build what nvcc builds
+    not nvcc's   plain nvcc does not build it either: it does not count
+
+Times are those of one source after the other, plain and probed in alternation; the median ratios at the end are over the
+sources with probes. With --patch, instead: `warplens patch` on every CUDA source, the patch applies to the original, and
+plain nvcc compiles the result with the flags that the patch's header names.
+"""
+
+import argparse
+import collections
+import csv
+import os
+import pathlib
+import re
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+COLUMNS = ["suite", "name", "source", "outcome", "probed", "removed", "unseen", "plain_wall", "probed_wall", "plain_cpu",
+           "probed_cpu", "reason"]
+# What CUDA 13 dropped, and what took its place.
+EDITS = {"rodinia": [(r"\bcudaThreadSynchronize\b", "cudaDeviceSynchronize"), (r".*\bdeviceOverlap\b.*", ""), (r".*\bclockRate\b.*", "")]}
+SUFFIXES = {".cu", ".cuh", ".c", ".cpp", ".h", ".hpp"}
+
+
+def looks_like(suite, folder, root):
+    """Makes `root` look like the suite with `folder` (below it) copied and everything else linked to; the copy's path."""
+    here, there = root, suite
+    for part in pathlib.PurePath(folder).parts:
+        here.mkdir(exist_ok=True)
+        for entry in there.iterdir():
+            if entry.name != part:
+                (here / entry.name).symlink_to(entry)
+        here, there = here / part, there / part
+    shutil.copytree(there, here, symlinks=True)
+    return here
+
+
+def edit(folder, edits):
+    for file in folder.rglob("*"):
+        if edits and file.suffix in SUFFIXES and file.is_file():
+            before = text = file.read_text(encoding="latin-1")
+            for old, new in edits:
+                text = re.sub(old, new, text)
+            if text != before:
+                file.write_text(text, encoding="latin-1")
+
+
+def measured(command, folder):
+    """The finished process, its wall time and its CPU time with that of its children, in seconds."""
+    def cpu():
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
+    wall, before = time.monotonic(), cpu()
+    finished = subprocess.run(list(map(str, command)), cwd=folder, capture_output=True, text=True, errors="replace", check=False)
+    return finished, time.monotonic() - wall, cpu() - before
+
+
+def first_complaint(finished):
+    lines = (finished.stderr + finished.stdout).splitlines()
+    return next((line for line in lines if "error" in line or "undefined" in line), lines[0] if lines else "it said nothing")
+
+
+class Program:
+    def __init__(self, row, suite, arguments, scratch):
+        self.row, self.arguments, self.scratch = row, arguments, scratch
+        self.folder = looks_like(suite, row["dir"], scratch / "tree")
+        edit(self.folder, EDITS.get(row["suite"], []))
+        self.flags = row["compile_flags"].split()
+        self.sources = row["sources"].split()
+
+    def nvcc(self, kind):
+        return [self.arguments.nvcc] if kind == "plain" else [self.arguments.warplens, "nvcc"]
+
+    def compile(self, source, number):
+        """What became of one source: the columns from `outcome` on."""
+        walls, cpus, finished = collections.defaultdict(list), collections.defaultdict(list), {}
+        for _ in range(self.arguments.rounds):
+            for kind in ("plain", "probed"):
+                made = self.scratch / f"{kind}{number}.o"
+                finished[kind], wall, cpu = measured([*self.nvcc(kind), *self.flags, "-c", source, "-o", made], self.folder)
+                walls[kind].append(wall)
+                cpus[kind].append(cpu)
+                if finished[kind].returncode:
+                    break
+        told = {"plain_wall": min(walls["plain"]), "plain_cpu": min(cpus["plain"])}
+        if finished["plain"].returncode:
+            return told | {"outcome": "not nvcc's", "reason": first_complaint(finished["plain"])}
+        told |= {"probed_wall": min(walls["probed"]), "probed_cpu": min(cpus["probed"])}
+        if finished["probed"].returncode:
+            return told | {"outcome": "FAILED", "reason": first_complaint(finished["probed"])}
+        return told | self.report(self.scratch / f"probed{number}.o")
+
+    def report(self, made):
+        said = subprocess.run([self.arguments.warplens, "nvcc", "--report", made], capture_output=True, text=True, check=True).stdout
+        if fell_back := re.search(r": compiled without probes: (.*)", said):
+            return {"outcome": "fell back", "reason": fell_back[1]}
+        counts = re.search(r": (\d+) accesses probed, (\d+) removed by the compiler, (\d+) not seen(.*)", said)
+        if not counts:
+            return {"outcome": "no accesses"}
+        return {"outcome": "probed", **dict(zip(("probed", "removed", "unseen"), map(int, counts.groups()[:3]))),
+                "reason": counts[4].strip(" :()")}
+
+    def link(self, kind):
+        """Nothing, or why not."""
+        objects = [self.scratch / f"{kind}{number}.o" for number in range(len(self.sources))]
+        finished, _, _ = measured([*self.nvcc(kind), *self.flags, *objects, "-o", self.scratch / kind], self.folder)
+        return first_complaint(finished) if finished.returncode else ""
+
+    def build(self):
+        results = [{"source": source, **self.compile(source, number)} for number, source in enumerate(self.sources)]
+        if all(result["outcome"] not in ("not nvcc's", "FAILED") for result in results) and not self.link("plain"):
+            if reason := self.link("probed"):
+                results[0] |= {"outcome": "FAILED", "reason": "linking: " + reason}
+        return results
+
+    def own(self, name):
+        """Folders on the way to a file of the tree become copies, where they are links into the suite."""
+        parts = pathlib.Path(os.path.relpath(self.folder / name, self.scratch)).parts
+        here = self.scratch
+        for part in parts[:-1]:
+            here /= part
+            if here.is_symlink():
+                target = here.resolve()
+                here.unlink()
+                shutil.copytree(target, here, symlinks=True)
+
+    def patch(self, source):
+        """What became of one source's patch: `outcome` and `reason`."""
+        printed = subprocess.run([self.arguments.warplens, "patch", source, "--nvcc", self.row["compile_flags"]], cwd=self.folder,
+                                 capture_output=True, check=False)
+        if printed.returncode:
+            return {"outcome": "fell back", "reason": printed.stderr.decode(errors="replace").splitlines()[-1].removeprefix("warplens: ")}
+        diff = printed.stdout.decode("latin-1")
+        for name in re.findall(r"^\+\+\+ ([^\t\n]*)", diff, re.MULTILINE):
+            self.own(name)
+        applied = subprocess.run(["patch", "-p0", "--fuzz=0", "--binary"], cwd=self.folder, input=printed.stdout,
+                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        if applied.returncode:
+            return {"outcome": "FAILED", "reason": "patch: " + applied.stdout.decode(errors="replace").replace("\n", " | ")}
+        extra = re.search(r"^#   (-.+)$", diff, re.MULTILINE)
+        finished, _, _ = measured([*self.nvcc("plain"), *self.flags, *(extra[1].split() if extra else []), "-c", source, "-o",
+                                   self.scratch / "patched.o"], self.folder)
+        if finished.returncode:
+            return {"outcome": "FAILED", "reason": first_complaint(finished)}
+        return {"outcome": "applies" if extra else "no accesses"}
+
+    def patch_all(self):
+        return [{"source": source, **self.patch(source)} for source in self.sources if source.endswith(".cu")]
+
+
+def key_of(row):
+    return row["suite"], row["name"], row["source"]
+
+
+def rows_of(arguments):
+    """Each program once, though several lists may name it."""
+    rows = {}
+    for path in arguments.list:
+        with open(path, newline="", encoding="utf-8") as text:
+            for row in csv.DictReader(text, delimiter="\t", quoting=csv.QUOTE_NONE):
+                rows.setdefault((row["suite"], row["name"], row["compile_flags"]), row)
+    return [row for row in rows.values() if re.search(arguments.k, row["name"])]
+
+
+def known_results(path):
+    if not path.exists():
+        return []
+    with open(path, newline="", encoding="utf-8") as text:
+        return list(csv.DictReader(text, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def print_summary(results):
+    outcomes = collections.Counter(result["outcome"] for result in results)
+    print("\n" + ", ".join(f"{count} {outcome}" for outcome, count in outcomes.most_common()))
+    with_probes = [result for result in results if result["outcome"] == "probed"]
+    if not with_probes:
+        return
+    probed, removed, unseen = (sum(int(result[name]) for result in with_probes) for name in ("probed", "removed", "unseen"))
+    print(f"accesses: {probed} probed, {removed} removed by the compiler, {unseen} not seen; "
+          f"{(probed + removed) / (probed + removed + unseen):.1%} of them dealt with, {probed / (probed + unseen):.1%} of the rest probed")
+    for what in ("wall", "cpu"):
+        ratios = [float(result[f"probed_{what}"]) / float(result[f"plain_{what}"]) for result in with_probes]
+        print(f"{what} time: {statistics.median(ratios):.2f} times plain nvcc's (median of {len(ratios)}; "
+              f"worst {max(ratios):.2f})")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--warplens", type=lambda path: pathlib.Path(path).resolve(), required=True)
+    parser.add_argument("--nvcc", default="nvcc")
+    parser.add_argument("--list", action="append", required=True)
+    parser.add_argument("--results", type=pathlib.Path, required=True)
+    parser.add_argument("--rounds", type=int, default=1, help="how often each source is compiled in each way; the least time counts")
+    parser.add_argument("--patch", action="store_true", help="check patches instead")
+    parser.add_argument("-k", default="", help="a regular expression that a program's name has to match")
+    parser.add_argument("suites", nargs="+", metavar="SUITE=PATH")
+    arguments = parser.parse_args()
+    suites = {name: pathlib.Path(path).resolve() for name, path in (suite.split("=", 1) for suite in arguments.suites)}
+
+    results = known_results(arguments.results)
+    known = {key_of(result) for result in results}
+    with open(arguments.results, "a", newline="", encoding="utf-8") as table:
+        writer = csv.DictWriter(table, COLUMNS, delimiter="\t", quoting=csv.QUOTE_NONE, quotechar=None, restval="", lineterminator="\n")
+        if not results:
+            writer.writeheader()
+        for row in rows_of(arguments):
+            if row["suite"] not in suites or all((row["suite"], row["name"], source) in known for source in row["sources"].split()):
+                continue
+            with tempfile.TemporaryDirectory() as scratch:
+                program = Program(row, suites[row["suite"]], arguments, pathlib.Path(scratch))
+                for result in program.patch_all() if arguments.patch else program.build():
+                    result = {name: re.sub(r"[\t\n]", " ", f"{value:.2f}" if isinstance(value, float) else str(value))
+                              for name, value in {"suite": row["suite"], "name": row["name"], **result}.items()}
+                    results.append(result)
+                    writer.writerow(result)
+                    table.flush()
+                    print(f"{row['suite']:<9} {row['name']:<28} {result['source']:<28} {result['outcome']:<12} "
+                          f"{' '.join(result.get(name, '') for name in COLUMNS[4:])}", flush=True)
+    print_summary(results)
+    return 1 if any(result["outcome"] == "FAILED" for result in results) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,46 @@
+"""What nvcc takes and Clang does not, bridged: each file of constructs/bridged is compiled with probes and runs.
+
+A file says in its first lines what it holds: `// probes: N` (accesses with a probe), `// flags: …` (nvcc's, if any) and
+`// runs on the GPU only` where the CPU back end has not what it needs."""
+
+import pathlib
+import re
+import tempfile
+import unittest
+
+import warplens_tool
+from warplens_tool import HERE, warplens
+
+FILES = sorted((HERE / "constructs/bridged").glob("*.cu"))
+
+
+def said(text, key, default=""):
+    found = re.search(f"^// {key}: (.*)$", text, re.MULTILINE)
+    return found[1] if found else default
+
+
+class Bridged(unittest.TestCase):
+    def test_each_has_probes(self):
+        for file in FILES:
+            text = file.read_text()
+            with self.subTest(file.name), tempfile.TemporaryDirectory() as folder:
+                made = pathlib.Path(folder) / "x.o"
+                done = warplens("nvcc", "--strict", *said(text, "flags").split(), "-arch=sm_80", "-c", file, "-o", made)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                report = warplens("nvcc", "--report", made).stdout
+                self.assertRegex(report, f": {said(text, 'probes')} accesses probed, .* {said(text, 'unseen', '0')} not seen\n")
+
+    def test_each_runs(self):
+        for file in FILES:
+            text = file.read_text()
+            if "// runs on the GPU only" in text:
+                continue
+            with self.subTest(file.name):
+                done = warplens("profile", file, "--backend", "cpu", "--nvcc", f"-arch=sm_80 {said(text, 'flags')}", "--trials", "2",
+                                "--launches", "1", "-o", "/dev/null")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(done.stdout, "right\n")
+
+
+if __name__ == "__main__":
+    warplens_tool.main()

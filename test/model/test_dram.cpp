@@ -1,0 +1,129 @@
+// Main memory: where an address lies, what a row costs, how long requests wait for each other.
+#include "made_trace.h"
+#include "model/dram.h"
+
+#include <cmath>
+#include <set>
+#include <tuple>
+
+using namespace warplens;
+using test::gpu;
+using test::MadeTrace;
+
+TEST_CASE("A request pays for its row: open, none open, another one open") {
+  for (const auto queue : {model::DramQueue::batch, model::DramQueue::kingman}) {
+    model::Gpu on = gpu("v100");
+    on.dram.queue = queue;
+    on.dram.channel_index = on.dram.bank_index = model::DramIndex::modulo;
+    model::Random random(1, 0, 0);
+    model::Dram dram(on, on.sms, random);
+    // One line each from a row of channel 0: bank 0, the next row of bank 0, bank 0 again.
+    const std::uint32_t row = on.dram.row_bytes / 128 * on.dram.channels, next = row * on.dram.banks;
+    const auto alone = [&](std::uint32_t line) { return dram.request(line, 1).ns; };
+    const float idle = alone(0);
+    CHECK(idle == Approx(on.dram.latency_ns));
+    if (queue == model::DramQueue::batch)
+      continue; // the second one waits for the first
+    CHECK(alone(1) == Approx(on.dram.latency_ns - on.dram.activate_ns));
+    CHECK(alone(next) == Approx(on.dram.latency_ns + on.dram.precharge_ns));
+    CHECK(alone(row) == Approx(on.dram.latency_ns)); // another bank
+    CHECK(dram.request(0, model::whole_line).ns ==
+          Approx(on.dram.latency_ns + on.dram.precharge_ns + 3 * on.dram.burst_ns));
+  }
+}
+
+TEST_CASE("In a batch each request queues behind those before it") {
+  model::Gpu on = gpu("v100");
+  on.dram.queue = model::DramQueue::batch;
+  on.dram.channel_index = on.dram.bank_index = model::DramIndex::modulo;
+  model::Random random(1, 0, 0);
+  model::Dram dram(on, on.sms, random);
+  float before = 0;
+  const auto batch = [&] { return dram.batch(); };
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    const float ns = dram.request(0, 1).ns;
+    if (i > 0 && batch() == 1)
+      CHECK(ns == Approx(before + on.dram.burst_ns).epsilon(1e-4));
+    before = ns;
+  }
+}
+
+TEST_CASE("Every line has a place of its own, and strides use all channels where they are permuted") {
+  for (const char* name : {"c2050", "v100", "h100-sxm"})
+    for (const auto index : {model::DramIndex::modulo, model::DramIndex::permuted}) {
+      INFO(name << ", index " << int(index));
+      model::Gpu on = gpu(name);
+      on.dram.channel_index = on.dram.bank_index = index;
+      model::Random random(1, 0, 0);
+      const model::Dram dram(on, on.sms, random);
+      const std::uint32_t lines = 1u << 18, per_row = on.dram.row_bytes / 128;
+      std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> rows;
+      for (std::uint32_t line = 0; line < lines; ++line) {
+        const auto place = dram.place(line);
+        CHECK_FALSE((place.channel >= on.dram.channels || place.bank >= on.dram.banks));
+        ++rows[{place.channel, place.bank, place.row}];
+      }
+      std::uint32_t fullest = 0;
+      for (const auto& [row, count] : rows)
+        fullest = std::max(fullest, count);
+      CHECK(fullest == per_row);
+      std::set<std::uint32_t> channels;
+      const std::uint32_t stride = on.dram.channels * on.dram.interleave_bytes / 128;
+      for (std::uint32_t i = 0; i < 4096; ++i)
+        channels.insert(dram.channel_of(i * stride));
+      CHECK(channels.size() == (index == model::DramIndex::modulo ? 1 : on.dram.channels));
+    }
+}
+
+TEST_CASE("Waits in a queue are those of theory") {
+  model::Random random(3, 0, 0);
+  constexpr float service = 10;
+  // Requests to 50 servers at random: Poisson arrivals at each. Constant service: Pollaczek and Khinchine's
+  // formula is exact then.
+  model::Queues queues(50);
+  constexpr std::uint32_t requests = 500'000;
+  for (std::uint32_t i = 0; i < requests; ++i)
+    queues.add(random.below(50), i, service);
+  queues.close_round();
+  for (const double load : {0.1, 0.5, 0.9}) {
+    const double round = service * requests / 50 / load;
+    CHECK(queues.mean_wait_ns(round) == Approx(load / (1 - load) * double(service) / 2).epsilon(0.05));
+  }
+  const double busy = queues.busy_ns();
+  CHECK(busy == Approx(service * requests / 50.0).epsilon(0.03));
+  queues.begin_round(2 * busy);
+  CHECK(queues.wait_ns(7) == Approx(service / 2).epsilon(0.1));
+  queues.close_round();
+  CHECK(queues.busy_ns() == 0);
+
+  // Who comes in turn and is served in no more than the time between never waits.
+  for (std::uint32_t i = 0; i < 1000; ++i)
+    queues.add(i % 10, i, service);
+  queues.close_round();
+  CHECK(queues.mean_wait_ns(2 * queues.busy_ns()) == Approx(0).margin(0.1));
+}
+
+TEST_CASE("A saturated memory makes its requests wait as long as its bandwidth says") {
+  // Every warp loads whole lines that nobody loads again.
+  const model::Gpu on = gpu("v100");
+  const auto latency = [&](unsigned blocks) {
+    MadeTrace made(blocks, 1024);
+    const auto load = made.site();
+    for (std::uint64_t block = 0; block < blocks; ++block)
+      for (std::uint32_t warp = 0; warp < 32; ++warp)
+        for (std::uint64_t i = 0; i < 30; ++i)
+          made.access(block, warp, load, 4,
+                      [=](unsigned lane) { return ((block * 32 + warp) * 30 + i) * 128 + 4 * lane; });
+    return made.evaluate(on, 4).sites[0].latency_ns->mean;
+  };
+  const double few = latency(4), half = latency(40), all = latency(160);
+  const double opening = on.dram.activate_ns + on.dram.precharge_ns;
+  CHECK(few < on.dram.latency_ns + opening + 10);
+  CHECK(half > few);
+  CHECK(all > 1.15 * half);
+  // Little's law: what is under way is what memory brings in a latency.
+  const double bandwidth = 32 / on.dram.burst_ns * on.dram.channels; // bytes per ns
+  const double under_way = 80 * 64 * 128;
+  CHECK(all > under_way / bandwidth);
+  CHECK(all < 1.5 * under_way / bandwidth);
+}
