@@ -101,6 +101,7 @@ int run_command_line(std::vector<std::string> arguments) {
   driver::declare_patch(app, chosen);
   driver::declare_model(app, chosen);
   driver::declare_report(app, chosen);
+  driver::declare_diff(app, chosen);
   driver::declare_trace(app, chosen);
   driver::declare_gpus(app, chosen);
 

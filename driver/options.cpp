@@ -1,5 +1,7 @@
 #include "driver/options.h"
 
+#include "model/gpu.h"
+
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
@@ -21,23 +23,6 @@ CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
                        : fmt::format("'{}' is not a whole number from {} to {}", text, least, most);
           },
           ""};
-}
-
-std::string check_fraction(const std::string& text) {
-  double number = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole && number >= 0 && number <= 1 ? "" : fmt::format("'{}' is not a number from 0 to 1", text);
-}
-
-/// The program would find out, but only once it runs.
-std::string check_regex(const std::string& text) {
-  try {
-    const std::regex ignored(text, std::regex::ECMAScript | std::regex::optimize);
-  } catch (const std::regex_error& error) {
-    return fmt::format("'{}' is not a regular expression: {}", text, error.what());
-  }
-  return "";
 }
 
 /// A number from 0 to `most` that is the whole text.
@@ -147,6 +132,24 @@ private:
 
 } // namespace
 
+std::string check_fraction(const std::string& text) {
+  return number_to(1, text) ? "" : fmt::format("'{}' is not a number from 0 to 1", text);
+}
+
+/// The program would find out, but only once it runs.
+std::string check_regex(const std::string& text) {
+  try {
+    const std::regex ignored(text, std::regex::ECMAScript | std::regex::optimize);
+  } catch (const std::regex_error& error) {
+    return fmt::format("'{}' is not a regular expression: {}", text, error.what());
+  }
+  return "";
+}
+
+bool shows_timeline(Format format) {
+  return format == Format::html || format == Format::perfetto;
+}
+
 void set_usage(CLI::App& command, const std::string& usage) {
   command.formatter(std::make_shared<UsageLine>(usage));
 }
@@ -157,6 +160,14 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
       ->type_name("NAME[,NAME...]")
       ->capture_default_str()
       ->expected(1, 64);
+  const auto add_choice = [&](const char* name, std::string& value, const std::vector<std::string>& words,
+                              const std::string& what) {
+    command.add_option(name, value, what + " (default: as the GPU's file says)")->check(CLI::IsMember(words));
+  };
+  add_choice("--schedule", options.schedule, model::warp_orders(), "which warp of an SM issues next");
+  add_choice("--placement", options.placement, model::block_placements(), "how blocks find their SM");
+  add_choice("--start", options.start, model::block_starts(),
+             "how an SM's first blocks are moved against each other");
   command.add_option("--trials", options.trials, "Monte Carlo trials at most (see --confidence)")
       ->check(whole_number(2, 1000000)) // one has no interval
       ->type_name("N")
@@ -176,7 +187,8 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
           "latencies (totals, and sites with 1 % of the accesses); 0: they never do")
       ->type_name("RATE[,LATENCY%]")
       ->default_str("0.005,2%");
-  command.add_flag("--timeline", options.timeline, "add a time-lapse of the first trial to the result");
+  command.add_flag("--timeline", options.timeline,
+                   "add a time-lapse of the first trial to the result; html and perfetto have it anyway");
   command.add_option("--timeline-bins", options.timeline_bins, "into how many bins a time-lapse is cut")
       ->check(whole_number(1, 10000))
       ->type_name("N")
@@ -202,7 +214,7 @@ void add_output_options(CLI::App& command, OutputOptions& options, Format initia
           "text: annotated source\nhtml: a page to open in a browser\njson: warplens-result/1\ncsv: a row "
           "per site\n"
           "sarif: findings on costly lines, for code review\npatch: the source with its figures as comments\n"
-          "perfetto: the time-lapse of --timeline, for ui.perfetto.dev")
+          "perfetto: the time-lapse, for ui.perfetto.dev")
       ->check(CLI::IsMember(format_names()))
       ->default_str(std::string(name_of(initial)))
       ->option_text("FORMAT");
@@ -225,6 +237,14 @@ void add_trace_options(CLI::App& command, TraceOptions& options) {
                   "collect exactly N blocks of a launch (default: what the GPUs ask for)")
       ->type_name("N")
       ->check(whole_number(1, std::uint64_t{1} << 48));
+  command.add_flag(
+      "--memcheck", options.memcheck,
+      "CPU back end: report the first access out of bounds, misaligned or to freed memory, and end "
+      "there (`run`: of a program that `profile --memcheck` built)");
+  command.add_flag(
+      "--deterministic", options.deterministic,
+      "CPU back end: blocks run one after the other, so that atomics in floating point give the same "
+      "sum in every run");
   command.add_option("--trace", options.keep_trace, "keep the trace in this file")->type_name("FILE");
 }
 

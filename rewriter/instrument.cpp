@@ -10,7 +10,9 @@
 #include "rewriter/refused.h"
 
 #include <algorithm>
+#include <array>
 #include <clang/Basic/SourceManager.h>
+#include <fstream>
 #include <iterator>
 #include <optional>
 
@@ -32,6 +34,18 @@ void note_refused(const clang::SourceManager& sources, const RefusedFunctions& r
   }
 }
 
+/// Is there code for one architecture and not for others? (CUDA C++ Programming Guide, "__CUDA_ARCH__")
+bool depends_on_architecture(const UserFiles& files, const std::filesystem::path& source) {
+  const auto mentions = [](const std::filesystem::path& path) {
+    std::ifstream stream(path, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(stream), {}};
+    return std::ranges::any_of(std::array{"__CUDA_ARCH", "NV_IF_", "NV_DISPATCH_TARGET"},
+                               [&](const char* word) { return text.find(word) != std::string::npos; });
+  };
+  return mentions(source) ||
+         std::ranges::any_of(files, [&](const auto& file) { return mentions(file.first); });
+}
+
 } // namespace
 
 Expected<Instrumented> instrument(const Request& request) {
@@ -44,6 +58,8 @@ Expected<Instrumented> instrument(const Request& request) {
   std::vector<Located> parses;
   std::optional<analysis::Survivors> survivors;
   for (const std::vector<std::string>& arguments : per_architecture(request.clang_arguments)) {
+    if (!parses.empty() && !depends_on_architecture(files, request.source))
+      break;
     const bool find_survivors = !request.keep_removed && parses.empty(); // by the first architecture
     auto parsed = parse(
         arguments, source, find_survivors,
@@ -66,6 +82,8 @@ Expected<Instrumented> instrument(const Request& request) {
   auto edits = plan(parses, files);
   if (!edits)
     return tl::unexpected(edits.error());
+  if (!result.unseen.empty() && edits->sites.empty())
+    return fail("{}", result.unseen.front().reason); // all there is to see is in functions that Clang refuses
   auto printed = print(*edits, files, request.source, request.output_directory);
   if (!printed)
     return tl::unexpected(printed.error());

@@ -21,6 +21,7 @@ void declare_compile_commands(CLI::App& app, const std::vector<std::string>& res
 void declare_patch(CLI::App& app, Action& chosen);
 void declare_model(CLI::App& app, Action& chosen);
 void declare_report(CLI::App& app, Action& chosen);
+void declare_diff(CLI::App& app, Action& chosen);
 void declare_trace(CLI::App& app, Action& chosen);
 void declare_gpus(CLI::App& app, Action& chosen);
 

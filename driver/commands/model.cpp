@@ -19,7 +19,7 @@ struct Options {
 Expected<void> model_and_print(const Options& options) {
   if (const auto there = check_format(options.output.format); !there)
     return there;
-  const auto gpus = load_gpus(options.model.gpus);
+  const auto gpus = load_gpus(options.model);
   if (!gpus)
     return tl::unexpected(gpus.error());
   const auto result = simulate(options.trace, *gpus, options.model, options.output);
@@ -42,7 +42,10 @@ void declare_model(CLI::App& app, Action& chosen) {
       ->type_name("TRACE");
   add_model_options(*command, options->model);
   add_output_options(*command, options->output, Format::json);
-  command->callback([options, &chosen] { chosen = [options] { return model_and_print(*options); }; });
+  command->callback([options, &chosen] {
+    options->model.timeline |= shows_timeline(options->output.format);
+    chosen = [options] { return model_and_print(*options); };
+  });
 }
 
 } // namespace warplens::driver

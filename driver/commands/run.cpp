@@ -19,7 +19,7 @@ struct RunOptions {
 };
 
 Expected<void> run_and_report(const RunOptions& options, const std::vector<std::string>& program) {
-  const auto gpus = load_gpus(options.model.gpus);
+  const auto gpus = load_gpus(options.model);
   if (!gpus)
     return tl::unexpected(gpus.error());
   const auto directory = TemporaryDirectory::create();
@@ -52,6 +52,7 @@ void declare_run(CLI::App& app, const std::vector<std::string>& rest, Action& ch
   command->callback([options, &rest, &chosen] {
     if (rest.empty())
       throw CLI::RequiredError("-- PROGRAM");
+    options->model.timeline |= shows_timeline(options->output.format);
     chosen = [options, &rest] { return run_and_report(*options, rest); };
   });
 }

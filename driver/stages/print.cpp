@@ -17,6 +17,12 @@
 namespace warplens::driver {
 namespace {
 
+Expected<void> print_text(const Expected<std::string>& text, const std::string& file) {
+  return text ? driver::print_text(*text, file) : tl::unexpected(text.error());
+}
+
+} // namespace
+
 report::TextOptions text_options(const OutputOptions& output) {
   report::TextOptions options;
   options.columns = output.columns;
@@ -30,12 +36,6 @@ report::TextOptions text_options(const OutputOptions& output) {
     options.width = size.ws_col;
   return options;
 }
-
-Expected<void> print_text(const Expected<std::string>& text, const std::string& file) {
-  return text ? driver::print_text(*text, file) : tl::unexpected(text.error());
-}
-
-} // namespace
 
 Expected<void> check_writable(const std::filesystem::path& file) {
   if (file.empty())

@@ -16,6 +16,8 @@ Expected<void> print(const Result& result, const std::string& label, const Outpu
 /// A page that compares the two, before and after.
 Expected<void> print_comparison(const std::vector<report::LabelledResult>& results,
                                 const OutputOptions& options);
+/// How text is to look: colours and width as the terminal takes them, if it goes to one.
+report::TextOptions text_options(const OutputOptions& output);
 /// Is everything there that the format takes? Said before the work, not after.
 Expected<void> check_format(Format format);
 /// Could the file be created or overwritten? It is left as it is. An empty name stands for stdout.

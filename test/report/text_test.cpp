@@ -1,36 +1,20 @@
 #include "report/report.h"
 #include "report/terminal_text.h"
 #include "test/catch.h"
+#include "test/report/source_folder.h"
 #include "test/result/sample_result.h"
 
 #include <fstream>
 #include <sstream>
-#include <stdlib.h>
 
 using namespace warplens;
 using report::TextOptions;
 
 namespace {
 
-/// A folder with the sample's source, gone afterwards.
-class Folder {
+class Folder : public test::SourceFolder {
 public:
-  Folder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "warplens-report-XXXXXX").string();
-    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
-    path_ = pattern;
-    write("spmv.cu", test::sample_source);
-  }
-  Folder(const Folder&) = delete;
-  ~Folder() { std::filesystem::remove_all(path_); }
-
-  void write(const std::string& name, const std::string& text) const {
-    std::ofstream(path_ / name, std::ios::binary) << text;
-  }
-  TextOptions options() const { return {.colour = false, .width = 100, .source_root = path_}; }
-
-private:
-  std::filesystem::path path_;
+  TextOptions options() const { return {.colour = false, .width = 100, .source_root = path()}; }
 };
 
 std::string print(const Result& result, const TextOptions& options) {

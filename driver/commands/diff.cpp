@@ -1,0 +1,108 @@
+// `warplens diff`: what changed between two results; fails where it is worse than allowed.
+
+#include "driver/commands/commands.h"
+#include "driver/options.h"
+#include "driver/stages/print.h"
+#include "driver/stages/read_result.h"
+#include "report/print_difference.h"
+#include "report/terminal_text.h"
+
+#include <memory>
+#include <regex>
+
+namespace warplens::driver {
+namespace {
+
+struct DiffOptions {
+  std::string before, after, kernel, format = "text";
+  std::vector<report::Threshold> thresholds;
+  double least_share = 0;
+  OutputOptions output;
+};
+
+std::string check_threshold(const std::string& text) {
+  const auto threshold = report::parse_threshold(text);
+  return threshold ? "" : threshold.error().message;
+}
+
+Expected<void> compare_and_print(const DiffOptions& options) {
+  const auto before = read_result(options.before);
+  if (!before)
+    return tl::unexpected(before.error());
+  const auto after = read_result(options.after);
+  if (!after)
+    return tl::unexpected(after.error());
+  report::DifferenceOptions wanted;
+  wanted.least_share = options.least_share;
+  if (!options.kernel.empty())
+    wanted.wants_kernel = [matches = std::regex(options.kernel)](const std::string& name) {
+      return std::regex_search(name, matches);
+    };
+  const report::Difference difference = compare(*before, *after, wanted);
+  if (difference.kernels.empty())
+    return fail("{} and {} have no kernel in common{}: kernels are told by name and GPU", options.before,
+                options.after,
+                options.kernel.empty() ? "" : fmt::format(" that matches --kernel '{}'", options.kernel));
+  const auto failures = failures_in(difference, options.thresholds);
+  if (!failures)
+    return tl::unexpected(failures.error());
+
+  const report::DifferenceReport report = {options.before, options.after, &difference, &*failures};
+  const std::string text = options.format == "json"
+                               ? print_difference_json(report)
+                               : print_difference_text(report, text_options(options.output));
+  if (const auto printed = print_text(text, options.output.file); !printed)
+    return printed;
+  if (failures->empty())
+    return {};
+  return fail("{} difference{} beyond --fail-if; {}", failures->size(), failures->size() == 1 ? "" : "s",
+              report::printable(describe(failures->front())));
+}
+
+} // namespace
+
+void declare_diff(CLI::App& app, Action& chosen) {
+  auto* command = app.add_subcommand("diff", "what changed between two results; fails where it got worse");
+  auto options = std::make_shared<DiffOptions>();
+  command->add_option("before", options->before, "a result, as --format json writes it")
+      ->required()
+      ->type_name("BEFORE");
+  command->add_option("after", options->after, "another")->required()->type_name("AFTER");
+  command
+      ->add_option_function<std::vector<std::string>>(
+          "--fail-if",
+          [options](const std::vector<std::string>& texts) {
+            for (const std::string& text : texts)
+              options->thresholds.push_back(*report::parse_threshold(text));
+          },
+          "[total.]FIGURE OP NUMBER[%]: exit with 1 if a difference, after less before, is beyond\n"
+          "this and beyond its 95 % interval; may be given several times")
+      ->check(CLI::Validator(check_threshold, ""))
+      ->type_name("CONDITION")
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--kernel", options->kernel, "compare only kernels whose name matches")
+      ->type_name("REGEX")
+      ->check(CLI::Validator(check_regex, ""));
+  command
+      ->add_option("--min-share", options->least_share,
+                   "leave out accesses with a smaller share of the latency in both")
+      ->check(CLI::Validator(check_fraction, ""))
+      ->type_name("FRACTION")
+      ->capture_default_str();
+  command->add_option("--format", options->format, "text: a table; json: warplens-diff/1")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->option_text("FORMAT=text");
+  command->add_option("-o,--output", options->output.file, "write to a file instead of stdout")
+      ->type_name("FILE");
+  command->footer(fmt::format("  warplens diff before.json after.json --fail-if 'l1_hit_rate<-0.05' "
+                              "--fail-if 'total.dram_read_bytes>10%'\n\n"
+                              "Figures of accesses: {}.\nTotals: {}.\n"
+                              "Exit code 0: nothing beyond --fail-if; 1: something is, or the results cannot "
+                              "be compared; 2: the command line\nis wrong.",
+                              fmt::join(report::site_figures(), ", "),
+                              fmt::join(report::total_figures(), ", ")));
+  command->callback([options, &chosen] { chosen = [options] { return compare_and_print(*options); }; });
+}
+
+} // namespace warplens::driver

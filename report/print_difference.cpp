@@ -1,0 +1,208 @@
+#include "report/print_difference.h"
+
+#include "report/annotated_source.h"
+#include "report/terminal_text.h"
+#include "result/names.h"
+
+namespace warplens::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t name_width = 24, value_width = 12;
+
+std::string number(double value) {
+  return fmt::format("{:.5g}", value);
+}
+
+std::string signed_number(double value) {
+  return fmt::format("{:+.4g}", value);
+}
+
+std::string interval_of(const FigureChange& change) {
+  return change.interval > 0 ? fmt::format(" ±{:.2g}", change.interval) : "";
+}
+
+std::string place_of(const SiteResult& site) {
+  return fmt::format("{}:{}", std::filesystem::path(site.site.file).filename().string(), site.site.line);
+}
+
+class DifferenceText {
+public:
+  explicit DifferenceText(const TextOptions& options) : width_(line_width(options)), style_(options.colour) {}
+
+  std::string print(const DifferenceReport& report) {
+    line(style_.dim("before  ") + cut(printable(report.before), width_ - 8));
+    line(style_.dim("after   ") + cut(printable(report.after), width_ - 8));
+    for (const KernelChange& kernel : report.difference->kernels)
+      print(kernel);
+    for (const KernelResult* kernel : report.difference->gone)
+      only(*kernel, "before");
+    for (const KernelResult* kernel : report.difference->come)
+      only(*kernel, "after");
+    line("");
+    line(fmt::format("{} figure{}, {} of them beyond {} 95 % interval (*); {} the same", differing_,
+                     differing_ == 1 ? " differs" : "s differ", beyond_, differing_ == 1 ? "its" : "their",
+                     same_));
+    for (const Failure& failure : *report.failures)
+      line(style_.hot(
+          cut(fmt::format("fails {}: {}", failure.threshold->text, printable(describe(failure))), width_)));
+    return std::move(text_);
+  }
+
+private:
+  void line(const std::string& text) { text_ += text + "\n"; }
+
+  void only(const KernelResult& kernel, const char* side) {
+    line("");
+    line(cut(fmt::format("── {} on {}: only {}", printable(kernel.name), printable(kernel.gpu), side),
+             width_));
+  }
+
+  void print(const KernelChange& kernel) {
+    line("");
+    line(style_.bold(
+        cut("── " + printable(kernel.after->name) + " on " + printable(kernel.after->gpu), width_)));
+    line(style_.dim(pad_right("", name_width) + pad_left("before", value_width) +
+                    pad_left("after", value_width) + pad_left("difference", value_width)));
+    print(kernel.totals, "total.");
+    for (const SiteChange& site : kernel.sites)
+      print(site);
+    for (const SiteResult* site : kernel.gone)
+      line(cut(place_of(*site) + "  " + printable(site->site.expression) + note_on(*site) + ": only before",
+               width_));
+    for (const SiteResult* site : kernel.come)
+      line(cut(place_of(*site) + "  " + printable(site->site.expression) + note_on(*site) + ": only after",
+               width_));
+  }
+
+  void print(const SiteChange& site) {
+    const std::size_t start = text_.size();
+    print(site.figures, "  ");
+    if (text_.size() == start)
+      return; // nothing differs
+    std::string head = printable(place_of(*site.before));
+    if (site.after->site.line != site.before->site.line)
+      head += fmt::format(" → {}", site.after->site.line);
+    head += "  " + printable(site.before->site.expression);
+    if (site.after->site.expression != site.before->site.expression)
+      head += " → " + printable(site.after->site.expression);
+    text_.insert(start, cut(head + note_on(*site.after), width_) + "\n");
+  }
+
+  void print(const std::vector<FigureChange>& changes, const char* before_name) {
+    for (const FigureChange& change : changes) {
+      if (change.difference() == 0) {
+        ++same_;
+        continue;
+      }
+      ++differing_;
+      const bool beyond = change.is_beyond_interval();
+      beyond_ += beyond;
+      const std::string row = pad_right(fmt::format("{}{}", before_name, change.figure), name_width) +
+                              pad_left(number(change.before), value_width) +
+                              pad_left(number(change.after), value_width) +
+                              pad_left(signed_number(change.difference()), value_width) + interval_of(change);
+      line(beyond ? style_.warm(row + " *") : row);
+    }
+  }
+
+  std::size_t width_, differing_ = 0, beyond_ = 0, same_ = 0;
+  Style style_;
+  std::string text_;
+};
+
+Json to_json(const FigureChange& change) {
+  return {{"figure", change.figure},       {"before", change.before},
+          {"after", change.after},         {"difference", change.difference()},
+          {"interval95", change.interval}, {"beyond_interval", change.is_beyond_interval()}};
+}
+
+Json to_json(const std::vector<FigureChange>& changes) {
+  Json list = Json::array();
+  for (const FigureChange& change : changes)
+    list.push_back(to_json(change));
+  return list;
+}
+
+Json to_json(const SiteResult& site) {
+  return {{"id", fmt::format("{:016x}", site.site.id)},
+          {"file", site.site.file},
+          {"line", site.site.line},
+          {"column", site.site.column},
+          {"expression", site.site.expression},
+          {"kind", name_of(site.site.kind)}};
+}
+
+Json to_json(const std::vector<const SiteResult*>& sites) {
+  Json list = Json::array();
+  for (const SiteResult* site : sites)
+    list.push_back(to_json(*site));
+  return list;
+}
+
+Json to_json(const std::vector<const KernelResult*>& kernels) {
+  Json list = Json::array();
+  for (const KernelResult* kernel : kernels)
+    list.push_back({{"name", kernel->name}, {"gpu", kernel->gpu}});
+  return list;
+}
+
+Json to_json(const KernelChange& kernel) {
+  Json json;
+  json["name"] = kernel.after->name;
+  json["gpu"] = kernel.after->gpu;
+  json["totals"] = to_json(kernel.totals);
+  Json& sites = json["sites"] = Json::array();
+  for (const SiteChange& site : kernel.sites)
+    sites.push_back({{"before", to_json(*site.before)},
+                     {"after", to_json(*site.after)},
+                     {"figures", to_json(site.figures)}});
+  json["only_before"] = to_json(kernel.gone);
+  json["only_after"] = to_json(kernel.come);
+  return json;
+}
+
+Json to_json(const Failure& failure) {
+  Json json;
+  json["threshold"] = failure.threshold->text;
+  json["kernel"] = failure.kernel->after->name;
+  json["gpu"] = failure.kernel->after->gpu;
+  if (failure.site)
+    json["site"] = to_json(*failure.site->after);
+  json["change"] = to_json(*failure.change);
+  return json;
+}
+
+} // namespace
+
+std::string describe(const Failure& failure) {
+  std::string where = failure.kernel->after->name + " on " + failure.kernel->after->gpu;
+  if (failure.site)
+    where += fmt::format(", {} {}", place_of(*failure.site->after), failure.site->after->site.expression);
+  const FigureChange& change = *failure.change;
+  return fmt::format("{}: {} {} → {}, {}{}", where, change.figure, number(change.before),
+                     number(change.after), signed_number(change.difference()), interval_of(change));
+}
+
+std::string print_difference_text(const DifferenceReport& report, const TextOptions& options) {
+  return DifferenceText(options).print(report);
+}
+
+std::string print_difference_json(const DifferenceReport& report) {
+  Json json;
+  json["schema"] = "warplens-diff/1";
+  json["before"] = report.before;
+  json["after"] = report.after;
+  Json& kernels = json["kernels"] = Json::array();
+  for (const KernelChange& kernel : report.difference->kernels)
+    kernels.push_back(to_json(kernel));
+  json["only_before"] = to_json(report.difference->gone);
+  json["only_after"] = to_json(report.difference->come);
+  Json& failures = json["failures"] = Json::array();
+  for (const Failure& failure : *report.failures)
+    failures.push_back(to_json(failure));
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+} // namespace warplens::report

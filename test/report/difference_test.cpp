@@ -1,0 +1,203 @@
+#include "report/print_difference.h"
+#include "test/catch.h"
+#include "test/result/sample_result.h"
+
+#include <nlohmann/json.hpp>
+
+using namespace warplens;
+using namespace warplens::report;
+
+namespace {
+
+const FigureChange& figure(const std::vector<FigureChange>& changes, std::string_view name) {
+  const auto found = std::ranges::find(changes, name, &FigureChange::figure);
+  REQUIRE(found != changes.end());
+  return *found;
+}
+
+const SiteChange* change_of(const Difference& difference, const SiteResult& after) {
+  for (const SiteChange& site : difference.kernels.at(0).sites)
+    if (site.after == &after)
+      return &site;
+  return nullptr;
+}
+
+std::vector<Failure> failures(const Difference& difference, const Threshold& threshold) {
+  static std::vector<Threshold> kept;
+  kept = {threshold};
+  const auto found = failures_in(difference, kept);
+  REQUIRE(found.has_value());
+  return *found;
+}
+
+std::string error_of(const std::string& text) {
+  const auto threshold = parse_threshold(text);
+  REQUIRE_FALSE(threshold.has_value());
+  return threshold.error().message;
+}
+
+} // namespace
+
+TEST_CASE("diff: a result and itself do not differ") {
+  const Result result = test::sample_page_result();
+  const Difference difference = compare(result, result, {});
+  REQUIRE(difference.kernels.size() == 1);
+  CHECK(difference.kernels[0].sites.size() == 5);
+  CHECK(difference.kernels[0].gone.empty());
+  for (const SiteChange& site : difference.kernels[0].sites)
+    for (const FigureChange& change : site.figures)
+      CHECK_FALSE(change.is_beyond_interval());
+}
+
+TEST_CASE("diff: the interval of a difference joins those of both means") {
+  const Result before = test::sample_result();
+  Result after = before;
+  after.kernels[0].totals.l1_read_hit_rate = test::statistic(0.433, 0.0061 * 4 / 3); // half widths 3 : 4 : 5
+  FigureChange change = figure(compare(before, after, {}).kernels[0].totals, "l1_read_hit_rate");
+  CHECK(change.difference() == Approx(0.002));
+  CHECK(change.interval == Approx(0.0061 / 4 * 5 / 3));
+  CHECK_FALSE(change.is_beyond_interval());
+  change.after = 0.45;
+  CHECK(change.is_beyond_interval());
+}
+
+TEST_CASE("diff: sites correspond when lines and folders moved") {
+  const Result before = test::sample_result();
+  Result after = before;
+  for (SiteResult& site : after.kernels[0].sites) {
+    site.site.line += 3;
+    site.site.id += 1000;
+    if (site.site.file == "spmv.cu")
+      site.site.file = std::string("/other/spmv.cu");
+  }
+  const Difference difference = compare(before, after, {});
+  CHECK(difference.kernels[0].sites.size() == 5);
+  CHECK(difference.kernels[0].come.empty());
+}
+
+TEST_CASE(
+    "diff: of equal expressions the ids tell, else their order; a changed expression keeps its place's id") {
+  Result before, after;
+  const auto add = [](Result& result, std::uint64_t id, std::uint32_t line, const char* expression) {
+    if (result.kernels.empty())
+      result.kernels.emplace_back().name = std::string("k");
+    result.kernels[0].sites.push_back(test::site(id, line, 1, expression, "a"));
+  };
+  add(before, 1, 10, "a[i]"), add(before, 2, 11, "a[i]"), add(before, 5, 20, "b[i]"),
+      add(before, 6, 30, "gone");
+  // The first goes a line down, to where the second was, and so on: in order, whatever the ids.
+  add(after, 2, 11, "a[i]"), add(after, 3, 12, "a[i]"), add(after, 5, 20, "b[2 * i]"),
+      add(after, 7, 31, "new");
+  const Difference moved = compare(before, after, {});
+  const auto& sites = after.kernels[0].sites;
+  CHECK(change_of(moved, sites[0])->before->site.id == 1);
+  CHECK(change_of(moved, sites[1])->before->site.id == 2);
+  CHECK(change_of(moved, sites[2])->before->site.id == 5);
+  REQUIRE(moved.kernels[0].gone.size() == 1);
+  CHECK(moved.kernels[0].gone[0]->site.id == 6);
+  CHECK(moved.kernels[0].come[0]->site.id == 7);
+
+  Result fewer;
+  add(fewer, 2, 11, "a[i]"); // the first one went
+  CHECK(compare(before, fewer, {}).kernels[0].sites.at(0).before->site.id == 2);
+}
+
+TEST_CASE("diff: kernels correspond by name and GPU") {
+  const Result before = test::sample_result();
+  Result after = before;
+  after.kernels[0].gpu = std::string("a100");
+  const Difference other = compare(before, after, {});
+  CHECK(other.kernels.empty());
+  CHECK(other.gone.size() == 1);
+  CHECK(other.come.size() == 1);
+  DifferenceOptions none;
+  none.wants_kernel = [](const std::string&) { return false; };
+  CHECK(compare(before, before, none).kernels.empty());
+  DifferenceOptions costly;
+  costly.least_share = 0.2;
+  CHECK(compare(before, before, costly).kernels[0].sites.size() == 3); // two costly ones, one without a share
+}
+
+TEST_CASE("--fail-if: what is understood") {
+  const Threshold rate = *parse_threshold("l1_hit_rate<-0.05");
+  CHECK(rate.figure == "l1_hit_rate");
+  CHECK_FALSE(rate.total);
+  CHECK_FALSE(rate.relative);
+  CHECK(rate.limit == -0.05);
+  CHECK(rate.comparison == Threshold::Comparison::less);
+  const Threshold bytes = *parse_threshold(" total.dram_read_bytes >= +1e1 % ");
+  CHECK(bytes.total);
+  CHECK(bytes.relative);
+  CHECK(bytes.limit == 10);
+  CHECK(bytes.comparison == Threshold::Comparison::at_least);
+}
+
+TEST_CASE("--fail-if: what is not, and where") {
+  CHECK(error_of("l1_hit_rate<<1") == "'l1_hit_rate<<1', character 13: expected a number");
+  CHECK(error_of("latency_ns") == "'latency_ns', character 11: expected <, <=, > or >=");
+  CHECK(error_of("latency_ns=1") == "'latency_ns=1', character 11: expected <, <=, > or >=");
+  CHECK(error_of("latency_ns>1%%") == "'latency_ns>1%%', character 14: expected the end");
+  CHECK(error_of("latency_ns>1ns") == "'latency_ns>1ns', character 13: expected % or the end");
+  CHECK(error_of("latency_ns>inf") == "'latency_ns>inf', character 12: expected a number");
+  CHECK(error_of(" l1_read_hit_rate<0") ==
+        "' l1_read_hit_rate<0', character 2: l1_read_hit_rate is a total: write total.l1_read_hit_rate");
+  for (const char* text : {"", "speed>1", "total.latency_ns>1", "<1"})
+    CHECK(error_of(text).find("character 1: expected a figure") != std::string::npos);
+}
+
+TEST_CASE("--fail-if: beyond the threshold and beyond the interval, or nothing") {
+  const Result before = test::sample_result();
+  Result after = before;
+  after.kernels[0].sites[3].l1_hit_rate = test::statistic(0.72, 0.004); // 0.82 before
+  after.kernels[0].sites[3].latency_ns = test::statistic(1206, 30);     // within its interval
+  const Difference difference = compare(before, after, {});
+  CHECK(failures(difference, *parse_threshold("l1_hit_rate<-0.05")).size() == 1);
+  CHECK(failures(difference, *parse_threshold("l1_hit_rate<-0.15")).empty());
+  CHECK(failures(difference, *parse_threshold("l1_hit_rate<-10%")).size() == 1); // 12.2 % less
+  CHECK(failures(difference, *parse_threshold("l1_hit_rate<-15%")).empty());
+  CHECK(failures(difference, *parse_threshold("latency_ns>0.1")).empty());
+  CHECK(failures(difference, *parse_threshold("l1_hit_rate>0")).empty());
+  CHECK(describe(failures(difference, *parse_threshold("l1_hit_rate<0")).at(0))
+            .find("spmv.cu:13 val[j]: l1_hit_rate 0.82 → "
+                  "0.72, -0.1 ±0.0014") != std::string::npos);
+
+  const std::vector<Threshold> unseen = {*parse_threshold("total.l2_write_hit_rate<0")};
+  const auto nothing =
+      failures_in(difference, unseen); // it was never observed: the condition would never fail
+  REQUIRE_FALSE(nothing.has_value());
+  CHECK(nothing.error().message.find("total.l2_write_hit_rate<0") != std::string::npos);
+}
+
+TEST_CASE("--fail-if: percent of nothing") {
+  Result before = test::sample_result(), after = before;
+  before.kernels[0].sites[1].bank_conflicts = 0;
+  const Difference difference = compare(before, after, {});
+  CHECK(failures(difference, *parse_threshold("bank_conflicts>1000%")).size() == 1);
+  CHECK(failures(difference, *parse_threshold("bank_conflicts<-1%")).empty());
+}
+
+TEST_CASE("diff: as text and as JSON") {
+  const Result before = test::sample_result();
+  Result after = before;
+  after.kernels[0].sites[3].l1_hit_rate = test::statistic(0.72, 0.004);
+  after.kernels[0].sites[3].site.line = 14;
+  after.kernels[0].sites[3].site.expression = std::string("val[j]\x1b[2J");
+  const Difference difference = compare(before, after, {});
+  const std::vector<Threshold> thresholds = {*parse_threshold("l1_hit_rate<0")};
+  const auto found = failures_in(difference, thresholds);
+  REQUIRE(found.has_value());
+  const DifferenceReport report = {"a.json", "b.json", &difference, &*found};
+  const std::string text = print_difference_text(report, {});
+  CHECK(text.find("spmv.cu:13 → 14  val[j]") != std::string::npos);
+  CHECK(text.find("  l1_hit_rate                   0.82        0.72        -0.1 ±0.0014 *\n") !=
+        std::string::npos);
+  CHECK(text.find("fails l1_hit_rate<0: spmv(") != std::string::npos);
+  CHECK(text.find('\x1b') == std::string::npos);
+  CHECK(text.find("latency_ns") == std::string::npos); // the same in both
+
+  const auto json = nlohmann::json::parse(print_difference_json(report));
+  CHECK(json["schema"] == "warplens-diff/1");
+  CHECK(json["kernels"][0]["sites"].size() == 5);
+  CHECK(json["failures"][0]["threshold"] == "l1_hit_rate<0");
+  CHECK(json["failures"][0]["change"]["beyond_interval"] == true);
+}

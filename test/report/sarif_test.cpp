@@ -1,0 +1,99 @@
+#include "report/report.h"
+#include "test/catch.h"
+#include "test/report/source_folder.h"
+#include "test/result/sample_result.h"
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+using namespace warplens;
+using Json = nlohmann::json;
+
+namespace {
+
+Json log(const Result& result, double threshold, const std::filesystem::path& root = {}) {
+  return Json::parse(report::print_sarif(result, {threshold, "1.2.3", root}));
+}
+
+/// What the schema of SARIF 2.1.0 asks of the parts that are used.
+void check_structure(const Json& json) {
+  CHECK(json["version"] == "2.1.0");
+  REQUIRE(json["runs"].size() == 1);
+  const Json& driver = json["runs"][0]["tool"]["driver"];
+  CHECK(driver["name"] == "Warplens");
+  std::set<std::string> fingerprints;
+  for (const Json& result : json["runs"][0]["results"]) {
+    const Json& rule = driver["rules"].at(result["ruleIndex"].get<std::size_t>());
+    CHECK(rule["id"] == result["ruleId"]);
+    CHECK_FALSE(rule["help"]["text"].get<std::string>().empty());
+    CHECK(std::set<std::string>{"none", "note", "warning", "error"}.contains(result["level"]));
+    CHECK_FALSE(result["message"]["text"].get<std::string>().empty());
+    CHECK(fingerprints.insert(result["partialFingerprints"]["warplensFinding/v1"]).second);
+    const Json& physical = result["locations"].at(0)["physicalLocation"];
+    const std::string uri = physical["artifactLocation"]["uri"];
+    CHECK(uri.find_first_of(" \"<>\\^`{|}\x1b") == std::string::npos);
+    if (physical.contains("region"))
+      for (const auto& [key, value] : physical["region"].items())
+        CHECK(value.get<std::uint64_t>() >= 1);
+    if (result.contains("rank"))
+      CHECK((result["rank"] >= 0 && result["rank"] <= 100));
+  }
+}
+
+} // namespace
+
+TEST_CASE("sarif: findings on lines above the threshold") {
+  const test::SourceFolder folder;
+  const Json json = log(test::sample_result(), 0.05, folder.path());
+  check_structure(json);
+  const Json& results = json["runs"][0]["results"];
+  REQUIRE(results.size() == 2); // rows[i] is fine, tile[…] costs 1 %
+  CHECK(results[0]["ruleId"] == "uncoalesced");
+  CHECK(results[0]["message"]["text"] ==
+        "val[j]: uncoalesced: 28.0 sectors per request where 4.00 would do (60 % of the latency of "
+        "spmv(int const*, int const*, float const*, float const*, float*) on Tesla C2050)");
+  const Json& physical = results[0]["locations"][0]["physicalLocation"];
+  CHECK(physical["artifactLocation"]["uri"] == "spmv.cu");
+  CHECK(physical["artifactLocation"]["uriBaseId"] == "%SRCROOT%");
+  CHECK(physical["region"] == Json({{"startLine", 13}, {"startColumn", 8}, {"endColumn", 14}}));
+  CHECK(results[0]["properties"]["latency_ns"] == 1205.4);
+  CHECK(results[0]["rank"] == 60);
+
+  CHECK(log(test::sample_result(), 0.01)["runs"][0]["results"].size() == 3);
+  CHECK(log(test::sample_result(), 0)["runs"][0]["results"].size() == 4); // table[k]: one lane
+  CHECK(log(test::sample_result(), 1)["runs"][0]["results"].empty());
+}
+
+TEST_CASE("sarif: columns count characters, and only where the source still shows the expression") {
+  const test::SourceFolder folder;
+  Result result = test::sample_result();
+  SiteResult& value = result.kernels[0].sites[3];
+  value.site.line = 1;
+  value.site.column = 12; // bytes
+  folder.write("spmv.cu", "/* na\u00efve */val[j];\n");
+  const auto region = [&] {
+    return log(result, 0.5,
+               folder.path())["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"];
+  };
+  value.site.column = 13;
+  CHECK(region() == Json({{"startLine", 1}, {"startColumn", 12}, {"endColumn", 18}}));
+  value.site.column = 2;
+  CHECK(region() == Json({{"startLine", 1}, {"startColumn", 2}}));
+  value.site.column = 4000000000u;
+  CHECK(region() == Json({{"startLine", 1}}));
+}
+
+TEST_CASE("sarif: hostile names stay URIs, braces stay text") {
+  Result result = test::sample_result();
+  for (SiteResult& site : result.kernels[0].sites) {
+    site.site.file = "a b/\xff<>\"{}%\x1b.cu";
+    site.site.line = 0;
+    site.site.expression = "f({1})";
+  }
+  const Json json = log(result, 0);
+  check_structure(json);
+  const Json& first = json["runs"][0]["results"][0];
+  CHECK(first["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] ==
+        "a%20b/%FF%3C%3E%22%7B%7D%25%1B.cu");
+  CHECK(first["message"]["text"].get<std::string>().starts_with("f({{1}}): "));
+}
