@@ -1,8 +1,5 @@
 #include "analysis/optimise.h"
 
-#include "analysis/clang_invocation.h"
-
-#include <clang/CodeGen/CodeGenAction.h>
 #include <llvm/IR/CallingConv.h>
 #include <llvm/IR/PassManager.h>
 #include <llvm/MC/TargetRegistry.h>
@@ -105,28 +102,25 @@ void describe_functions(llvm::Module& module) {
 
 } // namespace
 
-Expected<std::unique_ptr<llvm::Module>> emit_device_module(const std::vector<std::string>& arguments,
-                                                           const std::string& source,
-                                                           llvm::LLVMContext& context) {
-  auto compilation = prepare_compilation(arguments, source, Half::device, {"-fsyntax-only", "-O2"});
-  if (!compilation)
-    return tl::unexpected(compilation.error());
-  clang::CompilerInstance& compiler = *compilation->compiler;
-  compiler.getCodeGenOpts().setDebugInfo(llvm::codegenoptions::DebugLineTablesOnly);
-  compiler.getCodeGenOpts().DebugColumnInfo = true;
-  compiler.getCodeGenOpts().DisableLLVMPasses = true;
+std::unique_ptr<clang::CodeGenerator> device_code_generator(clang::CompilerInstance& compiler,
+                                                            llvm::LLVMContext& context) {
+  clang::CodeGenOptions& options = compiler.getCodeGenOpts();
+  options.setDebugInfo(llvm::codegenoptions::DebugLineTablesOnly);
+  options.DebugColumnInfo = true;
   // No libdevice: its code has no lines of the user's. (-nogpulib would also make the driver forget the
   // toolkit's version.)
-  compiler.getCodeGenOpts().LinkBitcodeFiles.clear();
-  clang::EmitLLVMOnlyAction action(&context);
-  std::unique_ptr<llvm::Module> module;
-  if (compiler.ExecuteAction(action))
-    module = action.takeModule();
-  if (!compilation->errors->errors().empty())
-    return fail("{}", compilation->errors->first());
+  options.LinkBitcodeFiles.clear();
+  return std::unique_ptr<clang::CodeGenerator>(clang::CreateLLVMCodeGen(
+      compiler.getDiagnostics(), "device", &compiler.getVirtualFileSystem(), compiler.getHeaderSearchOpts(),
+      compiler.getPreprocessorOpts(), options, context, nullptr));
+}
+
+std::unique_ptr<llvm::Module> take_device_module(clang::CodeGenerator& generator,
+                                                 const clang::LangOptions& options) {
+  std::unique_ptr<llvm::Module> module(generator.ReleaseModule());
   if (!module)
-    return fail("{}: Clang made no device code of it", source);
-  if (!compiler.getLangOpts().GPURelocatableDeviceCode)
+    return nullptr;
+  if (!options.GPURelocatableDeviceCode)
     drop_unreached(*module);
   describe_functions(*module);
   return module;

@@ -177,18 +177,14 @@ private:
   bool lost_read_ = false, lost_written_ = false;
 };
 
-Expected<Survivors> Survivors::compile(const std::vector<std::string>& arguments, const std::string& source) {
-  llvm::LLVMContext context;
-  auto module = emit_device_module(arguments, source, context);
-  if (!module)
-    return tl::unexpected(module.error());
+Survivors Survivors::of_module(llvm::Module& module) {
   Survivors survivors;
   SurvivorCollector collector(survivors.places_);
-  for (llvm::Function& function : **module)
+  for (llvm::Function& function : module)
     if (!function.isDeclaration())
       collector.note_written(function);
-  const auto merged = optimise(**module);
-  for (llvm::Function& function : **module)
+  const auto merged = optimise(module);
+  for (llvm::Function& function : module)
     if (!function.isDeclaration())
       collector.note_left(function);
   collector.note_merged(merged);

@@ -3,10 +3,10 @@
 #pragma once
 
 #include "analysis/debug_position.h"
-#include "support/expected.h"
 #include "trace/records.h"
 
 #include <cstdint>
+#include <llvm/IR/Module.h>
 #include <map>
 #include <memory>
 #include <optional>
@@ -32,9 +32,9 @@ struct Survival {
 /// optimisation loses track of, and what was not compiled at all.
 class Survivors {
 public:
-  /// Compiles the unmodified source's device half in this process, with -O2 and line tables, and looks at the
-  /// LLVM IR before and after. `arguments` as for prepare_compilation(). The error is Clang's first.
-  static Expected<Survivors> compile(const std::vector<std::string>& arguments, const std::string& source);
+  /// Of what Clang generated for the device half of the unmodified source (take_device_module()): looks at
+  /// the LLVM IR before and after -O2.
+  static Survivors of_module(llvm::Module& module);
 
   /// What is left of an operation found in the AST of the same source. This is the form to use: it knows
   /// where in the debug information Clang puts which kind of access.

@@ -24,8 +24,8 @@ std::string version_text() {
                              : "not found");
 }
 
-/// `profile … --run ARGS…` and `run … -- PROGRAM ARGS…`: the rest of the line is the program's and not ours
-/// to parse.
+/// `profile … --run ARGS…`, `run … -- PROGRAM ARGS…` and `compile-commands … -- BUILD…`: the rest of the line
+/// is the program's and not ours to parse.
 std::vector<std::string> take_rest(std::vector<std::string>& arguments) {
   if (arguments.empty())
     return {};
@@ -97,6 +97,7 @@ int run_command_line(std::vector<std::string> arguments) {
   driver::declare_profile(app, rest, chosen);
   driver::declare_run(app, rest, chosen);
   app.add_subcommand("nvcc", "compile like nvcc, with probes: takes nvcc's arguments, or --report FILE...");
+  driver::declare_compile_commands(app, rest, chosen);
   driver::declare_patch(app, chosen);
   driver::declare_model(app, chosen);
   driver::declare_report(app, chosen);

@@ -13,7 +13,6 @@
 #include <array>
 #include <clang/Basic/SourceManager.h>
 #include <fstream>
-#include <future>
 #include <iterator>
 #include <optional>
 
@@ -54,33 +53,27 @@ Expected<Instrumented> instrument(const Request& request) {
   if (std::error_code error; !std::filesystem::is_regular_file(request.source, error))
     return fail("{}: no such file", source);
 
-  // Clang's code generation and the parses for the AST need nothing of each other.
-  const auto compiled = std::async(std::launch::async, [&]() -> std::optional<Expected<analysis::Survivors>> {
-                          if (request.keep_removed)
-                            return std::nullopt;
-                          return analysis::Survivors::compile(request.clang_arguments, source);
-                        }).share();
-  const auto survivors = [&] {
-    const auto& done = compiled.get();
-    return done && *done ? &**done : nullptr;
-  };
-
   Instrumented result;
   UserFiles files;
   std::vector<Located> parses;
+  std::optional<analysis::Survivors> survivors;
   for (const std::vector<std::string>& arguments : per_architecture(request.clang_arguments)) {
     if (!parses.empty() && !depends_on_architecture(files, request.source))
       break;
+    const bool find_survivors = !request.keep_removed && parses.empty(); // by the first architecture
     auto parsed = parse(
-        arguments, source,
-        [&](clang::ASTContext& context, const TextRecord& record, const RefusedFunctions& refused) {
+        arguments, source, find_survivors,
+        [&](clang::ASTContext& context, const TextRecord& record, const RefusedFunctions& refused,
+            const analysis::Survivors* left) {
+          if (left)
+            survivors = *left;
           const Found found = find_memory_operations(context, refused);
           note_refused(context.getSourceManager(), refused, result.unseen);
           std::vector<MemoryOperation> operations;
           std::transform(found.operations.begin(), found.operations.end(), std::back_inserter(operations),
                          [](const FoundOperation& operation) { return operation.operation; });
-          parses.push_back(
-              locate(context, record, found, analysis::analyse(context, operations), survivors(), files));
+          parses.push_back(locate(context, record, found, analysis::analyse(context, operations),
+                                  survivors ? &*survivors : nullptr, files));
         });
     if (!parsed)
       return tl::unexpected(parsed.error());
@@ -91,9 +84,6 @@ Expected<Instrumented> instrument(const Request& request) {
     return tl::unexpected(edits.error());
   if (!result.unseen.empty() && edits->sites.empty())
     return fail("{}", result.unseen.front().reason); // all there is to see is in functions that Clang refuses
-  if (const auto& done = compiled.get(); done && !*done)
-    result.notes.push_back(
-        fmt::format("accesses that the compiler removes are counted too: {}", done->error().message));
   auto printed = print(*edits, files, request.source, request.output_directory);
   if (!printed)
     return tl::unexpected(printed.error());

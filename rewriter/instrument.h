@@ -44,8 +44,7 @@ struct Instrumented {
   std::vector<trace::Site> sites; ///< by file, line, column
   std::vector<Unseen> removed;    ///< what the compiler eliminates
   std::vector<Unseen> unseen;
-  std::vector<Unseen> repeated;   ///< counted in every iteration of a loop that the compiler hoists it out of
-  std::vector<std::string> notes; ///< what the user should know, one line each
+  std::vector<Unseen> repeated; ///< counted in every iteration of a loop that the compiler hoists it out of
 };
 
 /// The error of a file that does not parse holds Clang's first error as file:line:column: reason.

@@ -11,6 +11,10 @@ namespace clang {
 class ASTContext;
 } // namespace clang
 
+namespace warplens::analysis {
+class Survivors;
+} // namespace warplens::analysis
+
 namespace warplens::rewriter {
 
 class RefusedFunctions;
@@ -21,11 +25,13 @@ class TextRecord;
 /// `#if __CUDA_ARCH__` differs between architectures.
 std::vector<std::vector<std::string>> per_architecture(const std::vector<std::string>& arguments);
 
-using UseTree = std::function<void(clang::ASTContext&, const TextRecord&, const RefusedFunctions&)>;
+using UseTree = std::function<void(clang::ASTContext&, const TextRecord&, const RefusedFunctions&,
+                                   const analysis::Survivors*)>;
 
-/// Calls `use` with the finished AST. Errors of Clang's within functions cost these functions their probes;
-/// else the error is the first elsewhere, as file:line:column: reason.
+/// Calls `use` with the finished AST and, where wanted, what is left of it after optimisation: one parse
+/// serves both. Errors of Clang's within functions cost these functions their probes; else the error is the
+/// first elsewhere, as file:line:column: reason.
 Expected<void> parse(const std::vector<std::string>& arguments, const std::string& source,
-                     const UseTree& use);
+                     bool find_survivors, const UseTree& use);
 
 } // namespace warplens::rewriter

@@ -5,6 +5,7 @@
 #include "driver/commands/commands.h"
 #include "driver/progress.h"
 #include "driver/resources.h"
+#include "driver/stages/compile_log.h"
 #include "driver/stages/compile_source.h"
 #include "driver/stages/cpu_object.h"
 #include "driver/stages/gpu_object.h"
@@ -291,6 +292,9 @@ Expected<std::optional<int>> compile(const Request& request) {
     return link_device_code_for_cpu(*nvcc);
   if (!verbose && !cpu_link && (is_query || nvcc->phase == Meaning::device_link || nvcc->cuda_inputs.empty()))
     return std::nullopt; // what we do not understand, nvcc understands or explains
+  if (const char* log = std::getenv(compile_log_variable); log && *log && !is_query)
+    if (const auto logged = log_compilation(*nvcc, request.toolkit, log); !logged)
+      complain(logged.error().message);
   const auto directory = TemporaryDirectory::create(name_of(request));
   if (!directory)
     return tl::unexpected(directory.error());

@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <unistd.h>
 
 namespace warplens::driver {
 namespace {
@@ -29,11 +28,6 @@ struct ProfileOptions {
   OutputOptions output;
   TraceOptions trace;
 };
-
-/// The GPU back end needs a driver and a device; its node is there if the driver is loaded.
-bool gpu_present() {
-  return access("/dev/nvidia0", R_OK | W_OK) == 0;
-}
 
 Backend chosen_backend(const ProfileOptions& options) {
   if (options.backend != Backend::automatic)

@@ -1,5 +1,6 @@
 #include "driver/ptx/two_forms.h"
 
+#include "driver/ptx/forwarding.h"
 #include "driver/ptx/module.h"
 
 #include <algorithm>
@@ -85,16 +86,27 @@ Expected<std::string> join_forms(std::string_view plain, std::string_view probed
   if (header_of(*plain_items) != header_of(*probed_items))
     return fail("the two forms are PTX of two kinds");
   const auto known = by_name(*plain_items);
-  const auto names = renamed(known, by_name(*probed_items));
+  auto names = renamed(known, by_name(*probed_items));
   if (!names)
     return tl::unexpected(names.error());
 
   std::string result(plain.substr(0, plain.find('\0')));
+  for (const Item& item : *probed_items)
+    if (is_users_elsewhere(item) && !names->contains(item.name))
+      if (const auto forwarding = forwarding_function(item, item.name + std::string(suffix));
+          !forwarding.empty()) {
+        if (!known.contains(item.name))
+          result += '\n' + item.text + '\n';
+        result += '\n' + forwarding + '\n';
+        names->insert(item.name);
+      }
   for (const Item& item : *probed_items) {
     if (item.kind == ItemKind::header || item.kind == ItemKind::debug)
       continue;
     if (!item.name.empty() && known.contains(item.name) && !names->contains(item.name))
       continue; // one for both
+    if (is_users_elsewhere(item) && names->contains(item.name))
+      continue; // see above
     auto text = with_suffix(item.text, *names, suffix);
     if (has_body(item))
       text = without_positions(text);

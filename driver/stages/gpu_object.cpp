@@ -161,7 +161,7 @@ Expected<std::vector<fs::path>> compile_plain_form(const GpuSource& source) {
   std::error_code error;
   if (!fs::create_directories(folder, error))
     return fail("{}: {}", folder.string(), error.message());
-  const auto steps = plan_steps(object_command(source, source.original, folder, folder / "object.o"));
+  const auto steps = plan_steps(object_command(source, source.original, folder, folder / "object.o"), folder);
   if (!steps)
     return tl::unexpected(steps.error());
   if (auto written = write_module_id(source, steps->module_id); !written)
@@ -177,7 +177,7 @@ Expected<std::vector<fs::path>> compile_plain_form(const GpuSource& source) {
 
 Expected<GpuObject> compile_gpu_object(const GpuSource& source, const fs::path& copy,
                                        const Expected<std::vector<fs::path>>& plain, const fs::path& object) {
-  const auto steps = plan_steps(probed_command(source, copy, object));
+  const auto steps = plan_steps(probed_command(source, copy, object), source.directory);
   if (!steps)
     return tl::unexpected(steps.error());
   if (auto written = write_module_id(source, steps->module_id); !written)

@@ -61,15 +61,18 @@ Expected<void> add(NvccSteps& steps, std::string line) {
 
 } // namespace
 
-Expected<NvccSteps> plan_steps(const std::vector<std::string>& command) {
+Expected<NvccSteps> plan_steps(const std::vector<std::string>& command,
+                               const std::filesystem::path& directory) {
   auto asking = command;
   asking.push_back("--dryrun");
-  const auto told = run_compiler(
-      Command{.arguments = std::move(asking), .without = {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"}});
+  const auto told = run_compiler(Command{.arguments = std::move(asking),
+                                         .environment = {{"TMPDIR", directory.string()}},
+                                         .without = {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"}});
   if (!told)
     return tl::unexpected(told.error());
   NvccSteps steps;
   steps.told = *told;
+  steps.environment.emplace_back("TMPDIR", directory.string());
   std::istringstream lines(*told);
   constexpr std::string_view mark = "#$ ";
   for (std::string line; std::getline(lines, line);) {

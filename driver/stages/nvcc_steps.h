@@ -28,9 +28,11 @@ struct NvccSteps {
   std::string warnings; ///< what of that is not about commands
 };
 
-/// What `command`, a command line of nvcc's that compiles one source, would do. The commands do not make the
-/// file `module_id`: it is to hold what tells this source from others of a program.
-Expected<NvccSteps> plan_steps(const std::vector<std::string>& command);
+/// What `command`, a command line of nvcc's that compiles one source, would do; temporary files go to
+/// `directory`. The commands do not make the file `module_id`: it is to hold what tells this source from
+/// others of a program.
+Expected<NvccSteps> plan_steps(const std::vector<std::string>& command,
+                               const std::filesystem::path& directory);
 
 /// One after the other; returns what they said. The error is the first of the one that fails.
 Expected<std::string> run_steps(const NvccSteps& steps, const std::vector<std::string>& commands);

@@ -5,9 +5,11 @@
 #include "driver/stages/print.h"
 #include "driver/stages/simulate.h"
 #include "support/process.h"
+#include "trace/reader.h"
 
 #include <algorithm>
 #include <cstring>
+#include <unistd.h>
 
 namespace warplens::driver {
 namespace {
@@ -44,7 +46,21 @@ std::vector<std::pair<std::string, std::string>> recorder_environment(const RunR
   return environment;
 }
 
+/// The trace of a program for GPUs that found none says so, too, but not why.
+bool lacks_gpu(const std::filesystem::path& trace) {
+  const auto reader = trace::Reader::open(trace);
+  return reader && reader->launches().empty() && reader->program().backend == "gpu" && !gpu_present();
+}
+
 } // namespace
+
+bool gpu_present() {
+  // The driver makes the first as it is loaded, the second is WSL's.
+  for (const char* node : {"/dev/nvidia0", "/dev/dxg"})
+    if (access(node, R_OK | W_OK) == 0)
+      return true;
+  return false;
+}
 
 std::filesystem::path trace_path(const TraceOptions& options, const std::filesystem::path& temporary) {
   return options.keep_trace.empty() ? temporary / "trace.wlt" : std::filesystem::path(options.keep_trace);
@@ -97,6 +113,10 @@ Expected<void> trace_model_print(const RunRequest& request, const ModelOptions& 
   if (!std::filesystem::exists(request.trace, error))
     return ending->empty() ? fail("{}: it left no trace: was it built with probes?", request.name)
                            : fail("{}; it left no trace", *ending);
+  if (lacks_gpu(request.trace))
+    return fail("{}: it needs an NVIDIA GPU, and there is none here that programs may use (/dev/nvidia0); "
+                "`warplens profile --backend cpu` needs none",
+                request.name);
   auto result = simulate(request.trace, request.gpus, model, output, request.name, request.options.kernel);
   if (!result)
     return ending->empty() ? tl::unexpected(result.error()) : fail("{}; {}", *ending, result.error().message);

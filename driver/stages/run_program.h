@@ -22,6 +22,9 @@ struct RunRequest {
   bool stdout_to_stderr = false; ///< our own result needs stdout
 };
 
+/// Is there an NVIDIA GPU here that programs may use?
+bool gpu_present();
+
 /// The file of --trace, else one in the temporary folder.
 std::filesystem::path trace_path(const TraceOptions& options, const std::filesystem::path& temporary);
 

@@ -3,6 +3,7 @@
 
 #include "runtime/gpu/device_channel.h"
 #include "runtime/gpu/launch_hook.h"
+#include "runtime/host/recorder.h"
 #include "runtime/host/trace_file.h"
 
 #include <cstring>
@@ -53,6 +54,7 @@ extern "C" warplens::detail::Runtime __warplens_attach_2(const AnyFunction* func
                             "see it): its kernels are not traced");
     return runtime;
   }
+  warplens::runtime::Recorder::instance().set_device("gpu", "none found"); // until one is
   runtime.register_sites = &__warplens_register_sites;
   runtime.register_channel = &__warplens_register_channel;
 #define WARPLENS_GIVE(result, name, parameters, arguments) runtime.call_##name = &__warplens_##name;

@@ -1,6 +1,7 @@
 #include "test/analysis/parsed.h"
 
 #include "analysis/clang_invocation.h"
+#include "analysis/optimise.h"
 #include "test/catch.h"
 
 #include <clang/AST/RecursiveASTVisitor.h>
@@ -136,6 +137,25 @@ private:
   const clang::FunctionDecl* function_ = nullptr;
 };
 
+class GenerateAction : public clang::ASTFrontendAction {
+  llvm::LLVMContext context_; // outlives the module
+  clang::CodeGenerator* generator_ = nullptr;
+
+public:
+  std::unique_ptr<llvm::Module> module;
+
+protected:
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
+                                                        llvm::StringRef) override {
+    auto generator = analysis::device_code_generator(compiler, context_);
+    generator_ = generator.get();
+    return generator;
+  }
+  void EndSourceFileAction() override {
+    module = analysis::take_device_module(*generator_, getCompilerInstance().getLangOpts());
+  }
+};
+
 } // namespace
 
 /// Keeps the AST alive.
@@ -243,10 +263,14 @@ std::vector<std::string> Parsed::depends_on(const std::string& text, std::size_t
 
 analysis::Survival Parsed::survival(const std::string& text, std::size_t occurrence) {
   if (!survivors_) {
-    auto survivors = analysis::Survivors::compile(arguments_, (folder_.path() / "source.cu").string());
-    if (!survivors)
-      FAIL(survivors.error().message);
-    survivors_ = std::make_unique<analysis::Survivors>(std::move(*survivors));
+    auto compilation = analysis::prepare_compilation(arguments_, (folder_.path() / "source.cu").string(),
+                                                     analysis::Half::device, {"-fsyntax-only", analysis::optimised});
+    if (!compilation)
+      FAIL(compilation.error().message);
+    GenerateAction action;
+    compilation->compiler->ExecuteAction(action);
+    REQUIRE(action.module);
+    survivors_ = std::make_unique<analysis::Survivors>(analysis::Survivors::of_module(*action.module));
   }
   return survivors_->of(frontend_->compilation.compiler->getASTContext(),
                         operations_[index(text, occurrence)]);

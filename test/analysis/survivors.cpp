@@ -1,8 +1,6 @@
 #include "test/analysis/parsed.h"
 #include "test/catch.h"
 
-#include <fstream>
-
 using warplens::test::Parsed;
 using warplens::trace::AccessKind;
 
@@ -294,21 +292,4 @@ TEST_CASE("accesses of a macro share a position: none goes as long as one stays"
   __global__ void k(float* a, float* b) { b[0] = BOTH; })");
   CHECK(parsed.fate("a[0]", 0) == "stays");
   CHECK(parsed.fate("a[0]", 1) == "stays");
-}
-
-TEST_CASE("errors of the compilation are one line with a place", "[survivors]") {
-  const auto folder = warplens::TemporaryDirectory::create().value();
-  const std::string file = (folder.path() / "wrong.cu").string();
-  std::ofstream(file) << "\nint f() { return nothing; }\n";
-  const auto wrong = warplens::analysis::Survivors::compile(warplens::test::bare_arguments(), file);
-  REQUIRE_FALSE(wrong);
-  CHECK(wrong.error().message == file + ":2:18: use of undeclared identifier 'nothing'");
-
-  const auto absent = warplens::analysis::Survivors::compile(warplens::test::bare_arguments(), file + "x");
-  REQUIRE_FALSE(absent);
-  CHECK(absent.error().message == "no such file or directory: '" + file + "x'");
-
-  const auto unknown = warplens::analysis::Survivors::compile({"-x", "cuda", "--no-such-option"}, file);
-  REQUIRE_FALSE(unknown);
-  CHECK(unknown.error().message.find("--no-such-option") != std::string::npos);
 }

@@ -1,9 +1,12 @@
 """`warplens nvcc` in nvcc's place: what it makes has probes and otherwise is what nvcc makes; what it cannot do, nvcc does."""
 
 import concurrent.futures
+import json
 import os
 import pathlib
+import re
 import shutil
+import struct
 import subprocess
 import tempfile
 import unittest
@@ -21,6 +24,18 @@ REAL = warplens_tool.real_nvcc()
 
 def run(*command, **options):
     return subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=600, **options)
+
+
+def kernels_of(cubin):
+    """Each kernel's name and machine code: the sections .text.NAME of an ELF file."""
+    data = cubin.read_bytes()
+    table, size, count, names = struct.unpack_from("<Q", data, 0x28) + struct.unpack_from("<HHH", data, 0x3A)
+    sections = [struct.unpack_from("<IIQQQQ", data, table + i * size) for i in range(count)]
+    for name, _, _, _, offset, length in sections:
+        start = sections[names][4] + name
+        name = data[start:data.index(0, start)].decode()
+        if name.startswith(".text."):
+            yield name.removeprefix(".text."), data[offset:offset + length]
 
 
 class Nvcc(unittest.TestCase):
@@ -218,6 +233,111 @@ class Nvcc(unittest.TestCase):
         self.nvcc(*flags, "everything.o", "libpart.a", "-o", "program")
         self.assert_probed("program", CONSTRUCTS / "everything.cu", CONSTRUCTS / "device_function.cu")
         self.assertEqual(run(self.folder / "program").returncode, 0)
+
+    def test_the_users_own_kernels_are_kept_beside_those_with_probes(self):
+        self.write("a.cu", """#include <cstdio>
+__device__ int state; __constant__ float table[4]; static __device__ int own; extern __shared__ float dynamic[];
+namespace { __global__ void hidden(int* a) { a[threadIdx.x] += state; } }
+template <class T> __global__ void scaled(T* a) { __shared__ T s[32]; s[threadIdx.x] = a[threadIdx.x] * table[1];
+  __syncthreads(); a[threadIdx.x] = s[31 - threadIdx.x] + dynamic[0]; atomicAdd(&own, 1); printf("%d", own); }
+template __global__ void scaled(double*);
+__global__ void __launch_bounds__(1024, 2) bounded(float* a) { a[threadIdx.x] = a[threadIdx.x + 1] * 2; }
+extern "C" __global__ void plain_name(float* a) { for (int i = 0; i < 9; ++i) a[i * threadIdx.x] += a[i]; }
+int main() { hidden<<<1, 1>>>(nullptr); }
+""")
+        code = {}
+        for program in (REAL, self.wrapper):
+            kept = self.folder / program.name
+            kept.mkdir()
+            self.nvcc("-arch=sm_80", "-O3", "-c", "a.cu", "--keep", "--keep-dir", kept, program=program)
+            for name, bytes in kernels_of(kept / "a.sm_80.cubin"):
+                code[program.name, re.sub(r"[0-9a-f]{8}", "", name)] = bytes  # the hash in names of a file's own things
+        own = [name for program, name in code if program == "nvcc"]
+        self.assertEqual(len(own), 4)
+        for name in own:
+            pair = code["nvcc", name], code["warplens-nvcc", name]
+            self.assertEqual(len(pair[0]), len(pair[1]), name)
+            # The same instructions; what lies elsewhere is where in a constant bank the addresses of variables are.
+            self.assertLessEqual(sum(one != other for one, other in zip(*pair)), 4, name)
+            self.assertNotEqual(code["nvcc", name], code["warplens-nvcc", name + "__warplens_probed"], name)
+        self.assert_probed("a.o", "a.cu")
+        self.assertNotIn("every launch", self.report("a.o")[0])
+
+    def test_kernels_with_probes_fit_into_the_largest_block(self):
+        # About 200 registers without a bound; the probes must leave a form that 1024 threads can run.
+        sums = "".join(f"float s{i} = a[{i} * threadIdx.x];\n" for i in range(200))
+        uses = "".join(f"b[{i} * threadIdx.x] = s{i} * s{(i + 7) % 200};\n" for i in range(200))
+        self.write("a.cu", f"__global__ void large(const float* __restrict__ a, float* b) {{ {sums} {uses} }}\n")
+        said = self.nvcc("-arch=sm_80", "-c", "a.cu", "-Xptxas", "-v").stderr
+        registers = dict(re.findall(r"Compiling entry function '(\w+)'.*?Used (\d+) registers", said, re.DOTALL))
+        self.assertGreater(int(registers["_Z5largePKfPf"]), 64)
+        self.assertLessEqual(int(registers["_Z5largePKfPf__warplens_probed"]), 64)
+
+    def test_functions_of_other_files_have_probes_too(self):
+        self.write("a.cu", "struct Two { int a; char b; };\n__device__ float* other(float* a, Two two);\n"
+                   "__device__ void absent_form(int);\n"
+                   "__global__ void k(float* a) { *other(a, Two{1, 2}) = 1; absent_form(3); }\nint main() { k<<<1, 1>>>(nullptr); }\n")
+        self.write("b.cu", "struct Two { int a; char b; };\n"
+                   "__device__ float* other(float* a, Two two) { a[two.a] = a[two.b]; return a; }\n")
+        self.write("c.cu", "__device__ int last;\n__device__ void absent_form(int i) { last = i; }\n")
+        for source, program in (("a", self.wrapper), ("b", self.wrapper), ("c", REAL)):
+            self.nvcc("-arch=sm_80", "-O3", "-dc", f"{source}.cu", program=program)
+        self.nvcc("-arch=sm_80", "a.o", "b.o", "c.o", "-o", "program", "--keep")
+        sizes = {name: len(code) for name, code in kernels_of(next(self.folder.glob("*dlink*.cubin")))}
+        self.assertEqual(len([name for name in sizes if "other" in name]), 2)
+        probed = next(name for name in sizes if "other" in name and name.endswith("__warplens_probed"))
+        self.assertGreater(sizes[probed], 1.5 * sizes[probed.removesuffix("__warplens_probed")])
+        self.assertEqual(len([name for name in sizes if "absent_form" in name]), 2)
+
+    def test_code_to_be_debugged_has_one_form(self):
+        self.write("a.cu", KERNEL)
+        self.nvcc("--strict", "-G", "-c", "a.cu")
+        self.assertRegex(self.report("a.o")[0], "every launch runs with probes: -G asks for code to be debugged")
+
+    def test_architectures_that_have_no_number(self):
+        self.write("a.cu", KERNEL)
+        for architecture in ("native", "all-major"):
+            self.nvcc(f"-arch={architecture}", "-c", "a.cu")
+            self.assert_probed("a.o", "a.cu")
+
+    def test_kept_files_and_told_commands(self):
+        self.write("a.cu", KERNEL)
+        (self.folder / "kept").mkdir()
+        told = self.nvcc("-c", "a.cu", "--keep", "--keep-dir", "kept", "-v", "-Xcudafe", "--display_error_number").stderr
+        self.assertIn("#$ cudafe++", told)
+        self.assertLessEqual({"a.ptx", "a.cudafe1.cpp", "a.fatbin.c"}, set(os.listdir(self.folder / "kept")))
+        told = [self.nvcc("--dryrun", "--keep", "-c", "a.cu", program=program).stderr for program in (REAL, self.wrapper)]
+        self.assertEqual(*told)
+
+    def test_a_makefile_and_its_compile_commands(self):
+        self.write("a.cu", KERNEL + MAIN)
+        self.write("b.cu", "#ifdef SCALE\n" + KERNEL.replace("twice", "again") + "#endif\n")
+        self.write("Makefile", "NVCC = nvcc\nprogram: a.o b.o\n\t$(NVCC) -o $@ $^\n"
+                   "%.o: %.cu\n\t$(NVCC) -arch=sm_80 -std=c++17 -DSCALE=2 -O3 -c $< -o $@\n")
+        for changed in (["a.cu", "b.cu"], ["b.cu"]):
+            for source in changed:
+                (self.folder / source).with_suffix(".o").unlink(missing_ok=True)
+            done = run(warplens_tool.tool, "compile-commands", "-o", "commands.json", "--", "make", "-j2",
+                       f"NVCC={self.wrapper}", cwd=self.folder, env=self.environment)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertTrue(done.stderr.endswith(f"commands.json: {len(changed)} CUDA sources\n"), done.stderr)
+        self.assert_probed("program", "a.cu", "b.cu")
+        entries = json.loads((self.folder / "commands.json").read_text())
+        self.assertEqual(sorted(entry["file"] for entry in entries), ["a.cu", "b.cu"])
+        for entry in entries:
+            self.assertEqual(entry["directory"], str(self.folder))
+            for half in ("--cuda-host-only", "--cuda-device-only"):
+                parsed = run(*entry["arguments"], half, "-fsyntax-only", cwd=entry["directory"])
+                self.assertEqual(parsed.returncode, 0, parsed.stderr)
+        if clangd := shutil.which("clangd-19"):
+            (self.folder / "commands.json").rename(self.folder / "compile_commands.json")
+            checked = run(clangd, "--check=a.cu", cwd=self.folder)
+            self.assertIn("All checks completed, 0 errors", checked.stderr)
+
+    def test_a_build_that_compiles_nothing_has_no_compile_commands(self):
+        done = run(warplens_tool.tool, "compile-commands", "--", "true", cwd=self.folder)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("true compiled no CUDA source with warplens-nvcc", done.stderr)
 
     def cmake_project(self, generator, *options, environment={}):
         """Configured and built from nothing; its test passes and its kernels have probes."""

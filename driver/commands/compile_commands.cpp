@@ -1,0 +1,53 @@
+// `warplens compile-commands`: runs a build that uses the drop-in nvcc, and leaves a compile_commands.json
+// with which clangd and other tools of Clang's read its CUDA sources.
+
+#include "driver/commands/commands.h"
+#include "driver/progress.h"
+#include "driver/stages/compile_log.h"
+#include "support/process.h"
+#include "support/temporary.h"
+
+#include <memory>
+
+namespace warplens::driver {
+namespace {
+
+Expected<void> write_database(const std::string& output, const std::vector<std::string>& build) {
+  if (build.empty())
+    return fail("no build to run: warplens compile-commands -- make NVCC=warplens-nvcc, for example");
+  const auto folder = TemporaryDirectory::create();
+  if (!folder)
+    return tl::unexpected(folder.error());
+  const auto log = folder->path() / "log";
+  const auto finished = run({.arguments = build, .environment = {{compile_log_variable, log.string()}}});
+  if (!finished)
+    return tl::unexpected(finished.error());
+  const auto count = merge_compile_log(log, output);
+  if (!count)
+    return tl::unexpected(count.error());
+  if (finished->exit_code != 0)
+    return fail("{} exited with code {}; {} holds what was compiled until then", build.front(),
+                finished->exit_code, output);
+  if (*count == 0)
+    return fail("{} compiled no CUDA source with warplens-nvcc: is it the build's nvcc, and was anything to "
+                "be built?",
+                build.front());
+  complain(fmt::format("{}: {} CUDA sources", output, *count));
+  return {};
+}
+
+} // namespace
+
+void declare_compile_commands(CLI::App& app, const std::vector<std::string>& rest, Action& chosen) {
+  auto* command =
+      app.add_subcommand("compile-commands", "run a build with warplens-nvcc: -- make …, and write what it "
+                                             "compiled to a compile_commands.json for clangd");
+  auto output = std::make_shared<std::string>("compile_commands.json");
+  command->add_option("-o,--output", *output, "the file; entries for other sources stay in it")
+      ->type_name("FILE")
+      ->capture_default_str();
+  command->callback(
+      [output, &rest, &chosen] { chosen = [output, &rest] { return write_database(*output, rest); }; });
+}
+
+} // namespace warplens::driver
