@@ -2,6 +2,7 @@
 
 #include "analysis/bridged_files.h"
 
+#include <algorithm>
 #include <clang/Basic/DiagnosticLex.h>
 #include <clang/Basic/DiagnosticSema.h>
 #include <clang/Basic/SourceManager.h>
@@ -15,6 +16,7 @@
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/VirtualFileSystem.h>
 #include <llvm/TargetParser/Host.h>
+#include <utility>
 
 namespace warplens::analysis {
 
@@ -67,7 +69,11 @@ Expected<std::vector<std::string>> frontend_options(const std::vector<std::strin
   const std::string executable = WARPLENS_CLANG_EXECUTABLE;
   std::vector<std::string> words{executable};
   const bool names_program = !arguments.empty() && !arguments.front().starts_with("-");
-  words.insert(words.end(), arguments.begin() + names_program, arguments.end());
+  bool has_architecture = false;
+  std::copy_if(arguments.begin() + names_program, arguments.end(), std::back_inserter(words),
+               [&](const std::string& word) {
+                 return !word.starts_with("--cuda-gpu-arch=") || !std::exchange(has_architecture, true);
+               });
   words.insert(words.end(), extra.begin(), extra.end());
   words.insert(words.end(), {half == Half::device ? "--cuda-device-only" : "--cuda-host-only",
                              "-Wno-unused-command-line-argument", source});

@@ -3,7 +3,8 @@
 //   warplens-compile rewrite --output DIR --summary FILE SOURCE -- CLANG-ARGUMENTS...
 //   warplens-compile patch --include DIR SOURCE -- CLANG-ARGUMENTS...
 //   warplens-compile clang --half device|host SOURCE -- CLANG-ARGUMENTS...
-//   warplens-compile lower BITCODE OBJECT
+//   warplens-compile lower --module NAME [--memcheck] [--system-folder DIR]... BITCODE OBJECT
+//   warplens-compile link [--memcheck] [--system-folder DIR]... OBJECT FILES...
 
 #include "analysis/clang_invocation.h"
 #include "lowering/lower.h"
@@ -82,7 +83,8 @@ int main(int argc, char** argv) {
   CLI::App app("the stages of warplens that need Clang and LLVM; warplens starts it", "warplens-compile");
   app.require_subcommand(1);
   std::string source, summary, include;
-  lowering::Request lower;
+  lowering::Output lowered;
+  std::vector<std::string> files;
   std::string bitcode, object, output, half;
   auto* rewrite_command = app.add_subcommand("rewrite", "write the instrumented copies of a source");
   rewrite_command->add_option("--output", output, "folder of the copies")->required();
@@ -97,8 +99,18 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"device", "host"}));
   clang_command->add_option("source", source)->required();
   auto* lower_command = app.add_subcommand("lower", "NVPTX bitcode to an x86-64 object");
+  lower_command->add_option("--module", lowered.module, "what the host half calls it");
   lower_command->add_option("bitcode", bitcode)->required();
   lower_command->add_option("object", object)->required();
+  auto* link_command = app.add_subcommand("link", "the device link of -rdc: all device code as one object");
+  link_command->add_option("object", object)->required();
+  link_command->add_option("files", files, "objects and archives");
+  std::vector<std::string> system_folders;
+  for (auto* command : {lower_command, link_command}) {
+    command->add_flag("--memcheck", lowered.memcheck, "check every access before it is made");
+    command->add_option("--system-folder", system_folders, "folder of headers that are not the user's")
+        ->allow_extra_args(false);
+  }
   std::ranges::reverse(arguments);
   try {
     app.parse(arguments);
@@ -108,14 +120,15 @@ int main(int argc, char** argv) {
 
   request.source = source;
   request.output_directory = output;
-  lower.bitcode = bitcode;
-  lower.object = object;
+  lowered.object = object;
+  lowered.system_folders.assign(system_folders.begin(), system_folders.end());
   const auto done = rewrite_command->parsed() ? rewrite(request, summary)
                     : patch_command->parsed() ? print_patch(request, include)
                     : clang_command->parsed()
                         ? analysis::compile(request.clang_arguments, source,
                                             half == "host" ? analysis::Half::host : analysis::Half::device)
-                        : lowering::lower(lower);
+                    : link_command->parsed() ? lowering::link(files, lowered)
+                                             : lowering::lower(bitcode, lowered);
   if (!done) {
     std::fputs((done.error().message + "\n").c_str(), stderr);
     return 1;

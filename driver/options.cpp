@@ -1,5 +1,7 @@
 #include "driver/options.h"
 
+#include "model/gpu.h"
+
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
@@ -158,6 +160,14 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
       ->type_name("NAME[,NAME...]")
       ->capture_default_str()
       ->expected(1, 64);
+  const auto add_choice = [&](const char* name, std::string& value, const std::vector<std::string>& words,
+                              const std::string& what) {
+    command.add_option(name, value, what + " (default: as the GPU's file says)")->check(CLI::IsMember(words));
+  };
+  add_choice("--schedule", options.schedule, model::warp_orders(), "which warp of an SM issues next");
+  add_choice("--placement", options.placement, model::block_placements(), "how blocks find their SM");
+  add_choice("--start", options.start, model::block_starts(),
+             "how an SM's first blocks are moved against each other");
   command.add_option("--trials", options.trials, "Monte Carlo trials at most (see --confidence)")
       ->check(whole_number(2, 1000000)) // one has no interval
       ->type_name("N")
@@ -227,6 +237,14 @@ void add_trace_options(CLI::App& command, TraceOptions& options) {
                   "collect exactly N blocks of a launch (default: what the GPUs ask for)")
       ->type_name("N")
       ->check(whole_number(1, std::uint64_t{1} << 48));
+  command.add_flag(
+      "--memcheck", options.memcheck,
+      "CPU back end: report the first access out of bounds, misaligned or to freed memory, and end "
+      "there (`run`: of a program that `profile --memcheck` built)");
+  command.add_flag(
+      "--deterministic", options.deterministic,
+      "CPU back end: blocks run one after the other, so that atomics in floating point give the same "
+      "sum in every run");
   command.add_option("--trace", options.keep_trace, "keep the trace in this file")->type_name("FILE");
 }
 

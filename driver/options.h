@@ -18,7 +18,8 @@ enum class Format { text, json, csv, html, sarif, patch, perfetto };
 /// What modelling and reporting take.
 struct ModelOptions {
   std::vector<std::string> gpus{"a100"};
-  std::uint32_t trials = 64; ///< at most
+  std::string schedule, placement, start; ///< empty: as the GPU's file says
+  std::uint32_t trials = 64;              ///< at most
   model::Confidence confidence;
   bool timeline = false;
   std::uint32_t timeline_bins = 256;
@@ -42,6 +43,8 @@ struct TraceOptions {
   std::uint32_t launches = 1;
   std::optional<std::uint64_t> blocks;
   std::string keep_trace; ///< empty: the trace is temporary
+  bool memcheck = false;
+  bool deterministic = false;
 };
 
 /// What is wrong with an option's value, or nothing: for CLI::Validator.

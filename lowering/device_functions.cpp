@@ -1,6 +1,7 @@
 // Functions that device code calls and nobody defines: libdevice's mathematics (__nv_…, libdevice User's
 // Guide) and the few system calls of device code (CUDA C++ Programming Guide: formatted output, assertion,
 // dynamic global memory allocation).
+#include "lowering/places.h"
 #include "lowering/runtime_calls.h"
 #include "lowering/stages.h"
 
@@ -218,8 +219,10 @@ Expected<void> lower_device_functions(Module& module) {
     if (name.starts_with("__warplens_"))
       continue;
     if (!name.consume_front("__nv_") || !provided_by_the_runtime().contains(callee.getName()))
-      return fail("{}: calls {}, which is defined neither in this file nor in the CPU back end",
-                  place_of(*call), demangle(callee.getName()));
+      return fail(
+          "{}: calls {}, which is defined neither in this file nor in the CPU back end (where another file "
+          "defines it, compile both with -rdc=true)",
+          place_of(*call), demangle(callee.getName()));
     call->removeFnAttr(Attribute::Convergent);
     if (!expand(*call, name))
       assume_pure(callee);

@@ -17,6 +17,19 @@ constexpr unsigned global_space = 1, constant_space = 4;
 bool is_builtin(const GlobalVariable& variable) {
   return is_contained({"threadIdx", "blockIdx", "blockDim", "gridDim"}, variable.getName());
 }
+
+bool is_managed(const GlobalVariable& variable) {
+  return variable.getSection() == "warplens_managed"; // runtime/shim/bridge/managed.h
+}
+
+/// The host half defines it under the same name.
+void use_the_hosts(Module& module, GlobalVariable& old) {
+  auto* hosts =
+      new GlobalVariable(module, old.getValueType(), false, GlobalValue::ExternalLinkage, nullptr, "", &old);
+  hosts->takeName(&old);
+  old.replaceAllUsesWith(ConstantExpr::getAddrSpaceCast(hosts, old.getType()));
+  old.eraseFromParent();
+}
 } // namespace
 
 Expected<std::vector<DeviceVariable>> lower_device_variables(Module& module) {
@@ -30,10 +43,17 @@ Expected<std::vector<DeviceVariable>> lower_device_variables(Module& module) {
     const bool builtin = is_builtin(*old);
     if (builtin)
       old->setInitializer(Constant::getNullValue(old->getValueType()));
+    if (is_managed(*old)) {
+      if (old->hasLocalLinkage())
+        return fail("{}: the __managed__ variable {} is static, which the CPU back end does not support; "
+                    "give it a name of its own without static",
+                    module.getSourceFileName(), demangle(old->getName()));
+      use_the_hosts(module, *old);
+      continue;
+    }
     if (old->isDeclaration() && !old->use_empty())
-      return fail("{}: the device variable {} is defined in another file; separate compilation (-rdc) is not "
-                  "supported on "
-                  "the CPU back end",
+      return fail("{}: the device variable {} is defined in no file that is linked here; where another file "
+                  "defines it, compile both with -rdc=true",
                   module.getSourceFileName(), demangle(old->getName()));
     if (old->isDeclaration()) {
       old->eraseFromParent();

@@ -1,5 +1,6 @@
 // Inline PTX becomes IR, instruction by instruction (lowering/ptx/). What is not known there is refused with
 // its text.
+#include "lowering/places.h"
 #include "lowering/ptx/instructions.h"
 #include "lowering/runtime_calls.h"
 #include "lowering/stages.h"
@@ -64,7 +65,7 @@ bool bind_operands(ptx::Block& block, const InlineAsm& assembly, CallInst& call,
 
 const ptx::Rule* rule_for(StringRef opcode) {
   for (const ptx::Rules* rules : {&ptx::integer_rules(), &ptx::floating_rules(), &ptx::conversion_rules(),
-                                  &ptx::memory_rules(), &ptx::thread_rules()})
+                                  &ptx::memory_rules(), &ptx::texture_rules(), &ptx::thread_rules()})
     if (const auto found = rules->find(opcode); found != rules->end())
       return &found->second;
   return nullptr;

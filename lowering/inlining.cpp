@@ -58,14 +58,20 @@ static void mark_for_inlining(Module& module) {
         call->removeFnAttr(Attribute::NoInline);
 }
 
+// Nothing in these two may move blocks: their layout is the program's order, which the keys are taken from
+// afterwards.
+
 void inline_calls(Module& module, TargetMachine& machine) {
   describe_access(module);
   mark_for_inlining(module);
-  // Nothing here may move blocks: their layout is the program's order, which the keys are taken from
-  // afterwards.
   run_pipeline(module, machine, [](PassBuilder&, ModulePassManager& passes) {
     passes.addPass(AlwaysInlinerPass(true));
     passes.addPass(GlobalDCEPass());
+  });
+}
+
+void make_values(Module& module, TargetMachine& machine) {
+  run_pipeline(module, machine, [](PassBuilder&, ModulePassManager& passes) {
     FunctionPassManager simplify;
     simplify.addPass(SROAPass(SROAOptions::PreserveCFG));
     simplify.addPass(EarlyCSEPass());

@@ -2,6 +2,7 @@
 // meanings: PTX ISA.
 #include "lowering/intrinsics.h"
 
+#include "lowering/places.h"
 #include "lowering/runtime_calls.h"
 #include "lowering/stages.h"
 #include "runtime/cpu/intrinsics.h"

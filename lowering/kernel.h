@@ -14,6 +14,8 @@ struct Kernel {
   llvm::Function* source; ///< the kernel itself, everything inlined; gone after make_forms
   std::uint64_t static_shared_bytes = 0;
   unsigned parameters = 0;
+  bool checked = false;                     ///< its accesses are, for --memcheck
+  std::uint64_t largest_struct_bytes = 0;   ///< of the parameters passed by value, where it is checked
   llvm::Function* untraced_block = nullptr; ///< null: it suspends
   llvm::Function* untraced_lane = nullptr;
   llvm::Function* traced_body = nullptr; ///< inlined into traced_lane in the end

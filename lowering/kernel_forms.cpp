@@ -57,7 +57,7 @@ bool suspends(Function& body) {
     const Function* callee = call->getCalledFunction();
     if (!callee || !callee->isDeclaration() || callee->getName() == "__warplens_cpu_exit")
       return true;
-    if (callee->getName().starts_with("__warplens_cpu_") && callee->isConvergent())
+    if (callee->isConvergent() && may_stop_lane(*call))
       return true;
   }
   return false;

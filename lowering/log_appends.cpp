@@ -56,14 +56,16 @@ private:
   std::map<const Value*, std::vector<std::pair<std::int64_t, std::int64_t>>> ranges_;
 };
 
-/// Locals, parameters and the compiler's own constants are not memory on a GPU, or not of a kind that anybody
-/// can change.
+/// Locals, parameters, the lane's own state and the compiler's constants are not memory on a GPU, or not of a
+/// kind that anybody can change.
 bool is_memory(const Value* pointer) {
   const Value* object = getUnderlyingObject(pointer, 0);
   if (isa<AllocaInst>(object))
     return false;
   if (const auto* argument = dyn_cast<Argument>(object))
     return !argument->hasByValAttr();
+  if (const auto* call = dyn_cast<CallInst>(object); call && call->getCalledFunction())
+    return call->getCalledFunction()->getName() != lane_function;
   if (const auto* variable = dyn_cast<GlobalVariable>(object))
     return !(variable->isConstant() && variable->hasPrivateLinkage());
   return true;

@@ -1,30 +1,15 @@
 // The whole lowering, stage by stage.
 #include "lowering/lower.h"
 
+#include "lowering/places.h"
 #include "lowering/stages.h"
 
-#include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Verifier.h>
-#include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/raw_ostream.h>
 
 namespace warplens::lowering {
-
-static Expected<std::unique_ptr<llvm::Module>> read(const std::filesystem::path& path,
-                                                    llvm::LLVMContext& context) {
-  auto buffer = llvm::MemoryBuffer::getFile(path.string());
-  if (!buffer)
-    return fail("{}: {}", path.string(), buffer.getError().message());
-  auto module = llvm::parseBitcodeFile(**buffer, context);
-  if (!module)
-    return fail("{}: not LLVM bitcode: {}", path.string(), llvm::toString(module.takeError()));
-  if (!llvm::StringRef((*module)->getTargetTriple()).starts_with("nvptx64"))
-    return fail("{}: bitcode for {}, not for nvptx64; compile the device half", path.string(),
-                (*module)->getTargetTriple());
-  return std::move(*module);
-}
 
 /// A module that LLVM's verifier refuses would crash later stages.
 static Expected<void> verify(const llvm::Module& module, const char* when) {
@@ -36,18 +21,14 @@ static Expected<void> verify(const llvm::Module& module, const char* when) {
   return {};
 }
 
-Expected<void> lower(const Request& request) {
-  llvm::LLVMContext context;
-  auto read_module = read(request.bitcode, context);
-  if (!read_module)
-    return tl::unexpected(read_module.error());
-  llvm::Module& module = **read_module;
+static Expected<void> lower(llvm::Module& module, const Output& output) {
   if (auto valid = verify(module, "as it was read"); !valid)
     return valid;
-  auto machine = host_target(request.optimisation);
+  auto machine = host_target(output.optimisation);
   if (!machine)
     return tl::unexpected(machine.error());
 
+  set_system_folders(module, output.system_folders);
   auto kernels = find_kernels(module, **machine);
   if (auto done = lower_inline_assembly(module); !done)
     return done;
@@ -61,6 +42,12 @@ Expected<void> lower(const Request& request) {
   retarget(module, **machine);
 
   inline_calls(module, **machine);
+  if (output.memcheck)
+    check_copies(module);
+  make_values(module, **machine);
+  if (output.memcheck)
+    check_accesses(module, kernels, *variables);
+  store_places(module);
   if (auto done = lay_out_shared_memory(module, kernels); !done)
     return done;
   auto keys = assign_order_keys(module, kernels);
@@ -71,12 +58,24 @@ Expected<void> lower(const Request& request) {
   make_forms(module, kernels, **machine);
   append_to_logs(module, kernels, *keys);
   bind_lanes(module);
-  add_records(module, kernels, *variables, *keys);
+  add_records(module, kernels, *variables, *keys, output.module);
   if (auto valid = verify(module, "after lowering"); !valid)
     return valid;
-  if (auto done = optimise(module, **machine, request.optimisation); !done)
+  if (auto done = optimise(module, **machine, output.optimisation); !done)
     return done;
-  return emit_object(module, **machine, request.object);
+  return emit_object(module, **machine, output.object);
+}
+
+Expected<void> lower(const std::filesystem::path& bitcode, const Output& output) {
+  llvm::LLVMContext context;
+  auto module = read_bitcode(bitcode, context);
+  return module ? lower(**module, output) : tl::unexpected(module.error());
+}
+
+Expected<void> link(const std::vector<std::string>& files, const Output& output) {
+  llvm::LLVMContext context;
+  auto module = link_bitcode(files, context);
+  return module ? lower(**module, output) : tl::unexpected(module.error());
 }
 
 } // namespace warplens::lowering

@@ -4,19 +4,28 @@
 #include "support/expected.h"
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 namespace warplens::lowering {
 
-struct Request {
-  /// From clang --cuda-device-only -emit-llvm -c -O1 -Xclang -disable-llvm-passes -nogpulib
-  /// -gline-tables-only -D__WARPLENS_CPU__: unoptimised, so that blocks stand in the source's order and
-  /// nothing convergent has moved.
-  std::filesystem::path bitcode;
+struct Output {
   std::filesystem::path object;
+  std::string module; ///< a name that the host half knows it by, too; needed where files name things alike
   unsigned optimisation = 2; ///< 0 to 3
+  bool memcheck = false;     ///< every access is checked before it is made
+  /// Where headers lie that are not the user's: messages name the user's line that leads into them.
+  std::vector<std::filesystem::path> system_folders;
 };
 
-/// An error names what cannot be run here (an intrinsic, inline PTX, …) with file and line.
-Expected<void> lower(const Request& request);
+/// `bitcode` is from clang --cuda-device-only -emit-llvm -c -O1 -Xclang -disable-llvm-passes -nogpulib
+/// -gline-tables-only -D__WARPLENS_CPU__: unoptimised, so that blocks stand in the source's order and nothing
+/// convergent has moved. An error names what cannot be run here (an intrinsic, inline PTX, …) with file and
+/// line.
+Expected<void> lower(const std::filesystem::path& bitcode, const Output& output);
+
+/// The device link of -rdc: the same for the bitcode of many files together, which objects and archives bring
+/// along in a section.
+Expected<void> link(const std::vector<std::string>& files, const Output& output);
 
 } // namespace warplens::lowering

@@ -5,6 +5,7 @@
 // first access of its next one before the others have finished this one. So each passage of the loop's end is
 // logged too, and lanes meet there, as they do on a GPU. Where the loop's last probe is passed on every way
 // to the end, that probe serves.
+#include "lowering/places.h"
 #include "lowering/program_order.h"
 #include "lowering/runtime_calls.h"
 #include "lowering/stages.h"

@@ -32,23 +32,30 @@ public:
     return global(ConstantArray::get(ArrayType::get(type, records.size()), records));
   }
 
-  Constant* kernel(const Kernel& kernel, Constant* keys, std::size_t key_count) {
-    static_assert(sizeof(cpu::KernelRecord) == 56 && offsetof(cpu::KernelRecord, key_count) == 40);
-    return global(ConstantStruct::getAnon({text(kernel.symbol), entry(kernel.untraced_block),
+  Constant* kernel(const Kernel& kernel, Constant* keys, std::size_t key_count, Constant* module) {
+    static_assert(sizeof(cpu::KernelRecord) == 72 && offsetof(cpu::KernelRecord, key_count) == 48 &&
+                  offsetof(cpu::KernelRecord, checked) == 64);
+    return global(ConstantStruct::getAnon({text(kernel.symbol), module, entry(kernel.untraced_block),
                                            entry(kernel.untraced_lane), entry(kernel.traced_lane), keys,
                                            number(key_count), number(kernel.parameters),
-                                           number(kernel.static_shared_bytes), number(stack_bytes(kernel))}));
+                                           number(kernel.static_shared_bytes), number(stack_bytes(kernel)),
+                                           number(kernel.checked), number(kernel.largest_struct_bytes)}));
   }
 
-  Constant* variable(const DeviceVariable& variable) {
-    static_assert(sizeof(cpu::VariableRecord) == 32 && offsetof(cpu::VariableRecord, is_constant) == 24);
+  Constant* variable(const DeviceVariable& variable, Constant* module) {
+    static_assert(sizeof(cpu::VariableRecord) == 40 && offsetof(cpu::VariableRecord, is_constant) == 32);
     const auto bytes = bytes_of(variable);
-    return global(ConstantStruct::getAnon({text(variable.symbol), variable.variable, builder_.getInt64(bytes),
-                                           builder_.getInt64(variable.is_constant)}));
+    return global(
+        ConstantStruct::getAnon({text(variable.symbol), module, variable.variable, builder_.getInt64(bytes),
+                                 builder_.getInt64(variable.is_constant)}));
   }
 
   std::uint64_t bytes_of(const DeviceVariable& variable) const {
     return module_.getDataLayout().getTypeAllocSize(variable.variable->getValueType()).getFixedValue();
+  }
+
+  Constant* text(const std::string& string) {
+    return global(ConstantDataArray::getString(module_.getContext(), string));
   }
 
 private:
@@ -72,9 +79,6 @@ private:
   Constant* entry(Function* function) {
     return function ? static_cast<Constant*>(function) : ConstantPointerNull::get(builder_.getPtrTy());
   }
-  Constant* text(const std::string& string) {
-    return global(ConstantDataArray::getString(module_.getContext(), string));
-  }
   Constant* global(Constant* value) {
     return new GlobalVariable(module_, value->getType(), true, GlobalValue::PrivateLinkage, value);
   }
@@ -83,26 +87,47 @@ private:
   IRBuilder<> builder_;
 };
 
+/// All lowered code goes into one section, of which the linker knows where it begins and ends in the program.
+void register_code(IRBuilder<>& builder, Module& module) {
+  constexpr char section[] = "warplens_lowered";
+  for (Function& function : module)
+    if (!function.isDeclaration() && &function != builder.GetInsertBlock()->getParent())
+      function.setSection(section);
+  const auto bound = [&](const char* prefix) {
+    auto* symbol = new GlobalVariable(module, builder.getInt8Ty(), true, GlobalValue::ExternalWeakLinkage,
+                                      nullptr, Twine(prefix) + section);
+    symbol->setVisibility(GlobalValue::HiddenVisibility);
+    return symbol;
+  };
+  call_runtime(builder, "__warplens_cpu_register_code", Effects::acts, builder.getVoidTy(),
+               {bound("__start_"), bound("__stop_")});
+}
+
 } // namespace
 
 void add_records(Module& module, const std::vector<Kernel>& kernels,
-                 const std::vector<DeviceVariable>& variables, const std::vector<Key>& keys) {
+                 const std::vector<DeviceVariable>& variables, const std::vector<Key>& keys,
+                 const std::string& name) {
   auto& context = module.getContext();
   auto* constructor = Function::Create(FunctionType::get(Type::getVoidTy(context), false),
                                        GlobalValue::InternalLinkage, "warplens_register", module);
   IRBuilder<> builder(BasicBlock::Create(context, "", constructor));
   Tables tables(module);
   Constant* key_table = tables.keys(keys);
+  Constant* module_name = tables.text(name);
   for (const Kernel& kernel : kernels)
     call_runtime(builder, "__warplens_cpu_register_kernel", Effects::acts, builder.getVoidTy(),
-                 {tables.kernel(kernel, key_table, keys.size())});
+                 {tables.kernel(kernel, key_table, keys.size(), module_name)});
   for (const DeviceVariable& variable : variables) {
     call_runtime(builder, "__warplens_cpu_register_variable", Effects::acts, builder.getVoidTy(),
-                 {tables.variable(variable)});
+                 {tables.variable(variable, module_name)});
     if (variable.is_constant)
       call_runtime(builder, "__warplens_cpu_register_constant", Effects::acts, builder.getVoidTy(),
                    {variable.variable, builder.getInt64(tables.bytes_of(variable))});
   }
+  register_code(builder, module);
+  if (any_of(kernels, [](const Kernel& kernel) { return kernel.checked; }))
+    call_runtime(builder, "__warplens_cpu_enable_memcheck", Effects::acts, builder.getVoidTy(), {});
   builder.CreateRetVoid();
   constexpr int before_the_programs_own = 101; // up to 100 are the implementation's
   appendToGlobalCtors(module, constructor, before_the_programs_own);

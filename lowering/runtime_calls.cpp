@@ -1,9 +1,5 @@
 #include "lowering/runtime_calls.h"
 
-#include <fmt/format.h>
-#include <llvm/Demangle/Demangle.h>
-#include <llvm/IR/DebugInfoMetadata.h>
-
 namespace warplens::lowering {
 
 using namespace llvm;
@@ -60,10 +56,10 @@ Function* declare_probe(Module& module) {
   return probe;
 }
 
-std::string place_of(const Instruction& instruction) {
-  if (const DILocation* location = instruction.getDebugLoc().get(); location && location->getLine())
-    return fmt::format("{}:{}", location->getFilename().str(), location->getLine());
-  return demangle(instruction.getFunction()->getName());
+bool may_stop_lane(const CallInst& call) {
+  const Function* callee = call.getCalledFunction();
+  return callee && callee->getName().starts_with("__warplens_cpu_") &&
+         (callee->isConvergent() || callee->doesNotReturn());
 }
 
 } // namespace warplens::lowering

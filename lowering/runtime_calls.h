@@ -3,7 +3,6 @@
 
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
-#include <string>
 
 namespace warplens::lowering {
 
@@ -42,7 +41,7 @@ inline constexpr char access_function[] = "__warplens_access";
 inline constexpr char probe_function[] = "__warplens_probe";
 llvm::Function* declare_probe(llvm::Module& module);
 
-/// "file:line" of an instruction, or the function's name where there is no line.
-std::string place_of(const llvm::Instruction& instruction);
+/// Does it call a function of the runtime that suspends or ends the lane?
+bool may_stop_lane(const llvm::CallInst& call);
 
 } // namespace warplens::lowering

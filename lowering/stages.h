@@ -12,6 +12,13 @@
 
 namespace warplens::lowering {
 
+/// The module of one bitcode file.
+Expected<std::unique_ptr<llvm::Module>> read_bitcode(const std::filesystem::path& path,
+                                                     llvm::LLVMContext& context);
+/// One module of all the bitcode that lies in objects and archives (-rdc). Other files hold none.
+Expected<std::unique_ptr<llvm::Module>> link_bitcode(const std::vector<std::string>& files,
+                                                     llvm::LLVMContext& context);
+
 /// The machine this process runs on.
 Expected<std::unique_ptr<llvm::TargetMachine>> host_target(unsigned optimisation);
 
@@ -35,8 +42,20 @@ Expected<void> lower_intrinsics(llvm::Module& module);
 /// anywhere is refused.
 Expected<void> lower_device_functions(llvm::Module& module);
 
-/// Inlines all that can be into the kernels and makes values of the probes' arguments, keeping program order.
+/// Inlines all that can be into the kernels, keeping program order.
 void inline_calls(llvm::Module& module, llvm::TargetMachine& machine);
+
+/// Makes values of locals, and so of the probes' arguments, keeping program order.
+void make_values(llvm::Module& module, llvm::TargetMachine& machine);
+
+// For --memcheck: calls of the runtime before accesses to memory that other threads may know of. They end the
+// program where the access is wrong.
+
+/// Copies of classes, before make_values takes them apart: as wholes they want more of an address.
+void check_copies(llvm::Module& module);
+/// Every access.
+void check_accesses(llvm::Module& module, std::vector<Kernel>& kernels,
+                    std::vector<DeviceVariable>& variables);
 
 /// Gives each kernel's __shared__ variables their places in the block's buffer.
 Expected<void> lay_out_shared_memory(llvm::Module& module, std::vector<Kernel>& kernels);
@@ -53,9 +72,10 @@ void append_to_logs(llvm::Module& module, const std::vector<Kernel>& kernels, co
 /// Gives every function the lane it runs for, and the values of the special registers.
 void bind_lanes(llvm::Module& module);
 
-/// A constructor that registers the kernels and variables with the runtime.
+/// A constructor that registers the kernels and variables with the runtime, under the module's name.
 void add_records(llvm::Module& module, const std::vector<Kernel>& kernels,
-                 const std::vector<DeviceVariable>& variables, const std::vector<Key>& keys);
+                 const std::vector<DeviceVariable>& variables, const std::vector<Key>& keys,
+                 const std::string& name);
 
 Expected<void> optimise(llvm::Module& module, llvm::TargetMachine& machine, unsigned level);
 Expected<void> emit_object(llvm::Module& module, llvm::TargetMachine& machine,

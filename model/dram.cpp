@@ -87,11 +87,13 @@ Dram::Service Dram::request(std::uint32_t line, unsigned sectors) {
 void Dram::end_round(const Load& load) {
   if (!by_load_ || arrivals_ == 0)
     return;
-  banks_wait_.close_round();
-  buses_wait_.close_round();
-  const double ns = round_ns(load, banks_wait_, buses_wait_);
-  banks_wait_.begin_round(ns);
-  buses_wait_.begin_round(ns);
+  const double share_under_way = std::min(1.0, load.warps / load.bulks);
+  banks_wait_.close_round(share_under_way);
+  buses_wait_.close_round(share_under_way);
+  const RoundTime round = round_time(load, banks_wait_, buses_wait_);
+  more_wait_ns_ = float(round.more_wait_ns);
+  banks_wait_.begin_round(round.ns);
+  buses_wait_.begin_round(round.ns);
   arrivals_ = 0;
 }
 

@@ -2,6 +2,7 @@
 // arrivals and service, by Kingman's approximation ("The single server queue in heavy traffic", 1961).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -22,8 +23,9 @@ public:
     one.sums.squared_gaps += gap * gap;
   }
 
-  /// The round's requests have all come: what follows is about them.
-  void close_round();
+  /// The round's requests have all come: what follows is about them. No more than this share of them is under
+  /// way at once.
+  void close_round(double share_under_way);
   /// How long the busiest server works for them.
   double busy_ns() const;
   /// The mean over the round's requests of the time they wait if they arrive within `ns`, which is more than
@@ -43,23 +45,30 @@ private:
     } sums;
     std::uint32_t last = 0; ///< arrival
   };
-  /// A server's mean wait is `weight / (round − service)`; over all requests it counts `requests` times.
+  /// A server's mean wait is `weight / (round − service)`, but not above `longest`; over all requests it
+  /// counts `requests` times.
   struct Used {
     std::uint32_t server;
-    double requests, service, weight;
+    double requests, service, weight, longest;
+    double wait_ns(double round) const { return std::min(weight / (round - service), longest); }
   };
   std::vector<Server> servers_;
   std::vector<Used> used_; ///< servers that had a request in this round
   std::vector<float> waits_ns_;
 };
 
-/// How long a round takes. `warps` have one bulk each under way; the round has so many `bulks`, whose
-/// requests take `latency_ns` together, without waiting; `waiting` of the `requests` wait for memory. The
-/// longer a round takes, the less they wait, and the longer they wait, the longer the round takes: the one
-/// time at which both agree.
+/// `warps` have one bulk each under way; the round has so many `bulks`, which take `latency_ns` together,
+/// each as long as its slowest request and without waiting; `waiting` of them wait for memory.
 struct Load {
-  double warps = 1, bulks = 0, requests = 0, waiting = 0, latency_ns = 0;
+  double warps = 1, bulks = 0, waiting = 0, latency_ns = 0;
 };
-double round_ns(const Load& load, const Queues& banks, const Queues& buses);
+
+/// The longer a round takes, the less its requests wait, and the longer they wait, the longer the round
+/// takes: the one time at which both agree. But no less than the busiest server works; what the waits then
+/// lack is `more_wait_ns` for each, as what is under way gathers before that server.
+struct RoundTime {
+  double ns = 0, more_wait_ns = 0;
+};
+RoundTime round_time(const Load& load, const Queues& banks, const Queues& buses);
 
 } // namespace warplens::model

@@ -109,7 +109,7 @@ private:
     const std::uint64_t start = sm.schedule.transactions_left();
     while (sm.schedule.transactions_left() != 0) {
       const SmSchedule::Bulk bulk = sm.schedule.next();
-      ++bulks_;
+      bulk_starts_.push_back(std::uint32_t(requests_.size()));
       for (const Access& access : bulk.accesses)
         issue(sm, access, {bulk.transactions + access.first_transaction, access.transactions});
       if (start - sm.schedule.transactions_left() >= quota)
@@ -263,11 +263,15 @@ private:
   void wait_for_memory() {
     Load load;
     load.warps = resident_warps_;
-    load.bulks = double(bulks_);
-    load.requests = double(requests_.size());
-    for (const Request& request : requests_) {
-      load.latency_ns += double(request.latency_ns);
-      load.waiting += request.level == unsigned(Level::dram);
+    load.bulks = double(bulk_starts_.size());
+    bulk_starts_.push_back(std::uint32_t(requests_.size()));
+    for (std::size_t bulk = 0; bulk + 1 < bulk_starts_.size(); ++bulk) {
+      const auto begin = requests_.begin() + bulk_starts_[bulk],
+                 end = requests_.begin() + bulk_starts_[bulk + 1];
+      const Request& slowest = *std::max_element(
+          begin, end, [](const Request& a, const Request& b) { return a.latency_ns < b.latency_ns; });
+      load.latency_ns += double(slowest.latency_ns);
+      load.waiting += slowest.level == unsigned(Level::dram);
     }
     dram_.end_round(load);
     for (const InMemory& one : in_memory_) {
@@ -279,7 +283,7 @@ private:
       }
     }
     in_memory_.clear();
-    bulks_ = 0;
+    bulk_starts_.clear();
   }
 
   const Gpu& gpu_;
@@ -294,8 +298,8 @@ private:
   std::vector<const L2Request*> next_;
   std::vector<L2Request> merged_;
   std::vector<InMemory> in_memory_;
-  std::uint64_t bulks_ = 0;          ///< in this round
-  std::uint32_t resident_warps_ = 0; ///< at once, on all SMs
+  std::vector<std::uint32_t> bulk_starts_; ///< the round's bulks, as indices into requests_
+  std::uint32_t resident_warps_ = 0;       ///< at once, on all SMs
 };
 
 } // namespace warplens::model

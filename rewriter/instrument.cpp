@@ -10,7 +10,9 @@
 #include "rewriter/refused.h"
 
 #include <algorithm>
+#include <array>
 #include <clang/Basic/SourceManager.h>
+#include <fstream>
 #include <future>
 #include <iterator>
 #include <optional>
@@ -31,6 +33,18 @@ void note_refused(const clang::SourceManager& sources, const RefusedFunctions& r
     if (!known)
       unseen.push_back({place.getFilename(), place.getLine(), place.getColumn(), "", error.message});
   }
+}
+
+/// Is there code for one architecture and not for others? (CUDA C++ Programming Guide, "__CUDA_ARCH__")
+bool depends_on_architecture(const UserFiles& files, const std::filesystem::path& source) {
+  const auto mentions = [](const std::filesystem::path& path) {
+    std::ifstream stream(path, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(stream), {}};
+    return std::ranges::any_of(std::array{"__CUDA_ARCH", "NV_IF_", "NV_DISPATCH_TARGET"},
+                               [&](const char* word) { return text.find(word) != std::string::npos; });
+  };
+  return mentions(source) ||
+         std::ranges::any_of(files, [&](const auto& file) { return mentions(file.first); });
 }
 
 } // namespace
@@ -55,6 +69,8 @@ Expected<Instrumented> instrument(const Request& request) {
   UserFiles files;
   std::vector<Located> parses;
   for (const std::vector<std::string>& arguments : per_architecture(request.clang_arguments)) {
+    if (!parses.empty() && !depends_on_architecture(files, request.source))
+      break;
     auto parsed = parse(
         arguments, source,
         [&](clang::ASTContext& context, const TextRecord& record, const RefusedFunctions& refused) {
@@ -73,6 +89,8 @@ Expected<Instrumented> instrument(const Request& request) {
   auto edits = plan(parses, files);
   if (!edits)
     return tl::unexpected(edits.error());
+  if (!result.unseen.empty() && edits->sites.empty())
+    return fail("{}", result.unseen.front().reason); // all there is to see is in functions that Clang refuses
   if (const auto& done = compiled.get(); done && !*done)
     result.notes.push_back(
         fmt::format("accesses that the compiler removes are counted too: {}", done->error().message));

@@ -52,6 +52,29 @@ bool overloads_address_of(clang::QualType type, clang::ASTContext& context) {
   });
 }
 
+/// The macro whose invocation stands where the expression is shown. What is an argument as it stands in the
+/// file comes out of none.
+std::string macro_around(clang::SourceLocation place, bool stands_in_file, const clang::ASTContext& context) {
+  const clang::SourceManager& sources = context.getSourceManager();
+  const clang::SourceLocation name = sources.getExpansionLoc(place);
+  while (stands_in_file && sources.isMacroArgExpansion(place))
+    place = sources.getImmediateSpellingLoc(place);
+  if (!place.isMacroID())
+    return {};
+  return {sources.getCharacterData(name),
+          clang::Lexer::MeasureTokenLength(name, sources, context.getLangOpts())};
+}
+
+/// A lambda counts as what is around it.
+bool is_instantiated(const clang::FunctionDecl& function) {
+  for (const clang::DeclContext* around = &function; around; around = around->getParent()) {
+    const auto* outer = llvm::dyn_cast<clang::FunctionDecl>(around);
+    if (outer && outer->getTemplateInstantiationPattern())
+      return true;
+  }
+  return false;
+}
+
 class Locator {
 public:
   Locator(clang::ASTContext& context, const TextRecord& record, const analysis::Survivors* survivors,
@@ -160,6 +183,8 @@ bool Locator::access(const FoundOperation& found, const analysis::Facts& facts, 
   site.cache_operator = found.operation.cache_operator;
   site.sequence = facts.sequence;
   site.object = object_name(place);
+  site.macro = macro_around(place->getBeginLoc(), access.direct.has_value(), context_);
+  site.in_template = is_instantiated(*found.operation.function);
   clang::QualType type = place->getType();
   if (found.operation.through_pointer)
     type = type->isArrayType() ? context_.getAsArrayType(type)->getElementType() : type->getPointeeType();

@@ -203,6 +203,7 @@ void Planner::merge() {
       if (merged.site.space != access.site.space)
         merged.site.space = trace::Space::generic;
       merged.overloads_address_of |= access.overloads_address_of;
+      merged.site.in_template |= access.site.in_template;
       if (access.survives) {
         merged.left = merged.survives && merged.left != access.left ? access.site.kind : access.left;
         if (!merged.survives)

@@ -157,11 +157,12 @@ std::string site_table(const std::vector<trace::Site>& sites) {
         dependences += fmt::format("{:#018x}ull, ", id);
       dependence_count += site.depends_on.size();
     }
-    records += fmt::format("  {{{:#018x}ull, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}},\n", site.id,
-                           literal(site.file), site.line, site.column, literal(site.expression),
+    records += fmt::format("  {{{:#018x}ull, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}},\n",
+                           site.id, literal(site.file), site.line, site.column, literal(site.expression),
                            static_cast<unsigned>(site.kind), static_cast<unsigned>(site.space),
                            static_cast<unsigned>(site.cache_operator), site.element_bytes, site.sequence,
-                           literal(site.object), depends_on, site.depends_on.size());
+                           literal(site.object), depends_on, site.depends_on.size(), literal(site.macro),
+                           site.in_template);
   }
   std::string table = "#ifndef __CUDA_ARCH__\nnamespace { namespace warplens_sites {\n";
   if (dependence_count > 0)

@@ -47,6 +47,8 @@ bool read(ByteReader& reader, Site& site) {
   for (std::uint64_t i = 0; i < count; ++i)
     site.depends_on.push_back(reader.fixed<std::uint64_t>());
   site.object = reader.string();
+  site.macro = reader.string();
+  site.in_template = reader.varint32() != 0;
   return true;
 }
 
@@ -118,6 +120,8 @@ void encode(Bytes& payload, const Site& site) {
   for (const std::uint64_t id : site.depends_on)
     put_fixed(payload, id);
   put_string(payload, site.object);
+  put_string(payload, site.macro);
+  put_varint(payload, site.in_template ? 1 : 0);
 }
 
 void encode(Bytes& payload, const Allocation& allocation) {

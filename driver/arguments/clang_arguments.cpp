@@ -12,31 +12,36 @@ namespace {
 // CUDA 13 compiles for sm_75 and newer; Clang 19 knows none newer than sm_90a.
 constexpr int lowest_architecture = 75, highest_architecture = 90;
 
-int parsed_architecture(const NvccArguments& nvcc) {
-  int number = lowest_architecture;
-  if (!nvcc.architectures.empty()) {
-    const auto& text = nvcc.architectures.front();
+/// At least one, lowest first.
+std::vector<int> parsed_architectures(const NvccArguments& nvcc) {
+  std::vector<int> numbers;
+  for (const std::string& text : nvcc.architectures) {
+    int number = lowest_architecture;
     std::from_chars(text.data(), text.data() + text.size(), number);
+    number = std::clamp(number, lowest_architecture, highest_architecture);
+    if (numbers.empty() || numbers.back() != number)
+      numbers.push_back(number);
   }
-  return std::clamp(number, lowest_architecture, highest_architecture);
+  return numbers.empty() ? std::vector{lowest_architecture} : numbers;
 }
 
 } // namespace
 
 std::vector<std::string> clang_arguments(const NvccArguments& nvcc, const Toolkit& toolkit) {
   const auto& parts = resources();
-  const int architecture = parsed_architecture(nvcc);
+  const auto architectures = parsed_architectures(nvcc);
   std::vector<std::string> arguments{
       clang, "-x", "cuda", "--cuda-path=" + toolkit.root.string(),
-      fmt::format("--cuda-gpu-arch=sm_{}", architecture),
       "-std=" + (nvcc.standard.empty() ? std::string("c++17") : nvcc.standard), // nvcc 13's default
       "-isystem", parts.shim.string(), "-isystem", (toolkit.root / "include/cccl").string(), "-I",
       parts.include.string(),
       // In the names of CUB's kernels, so that both halves have to agree on it.
-      fmt::format("-DWARPLENS_ARCH_LIST={}0", architecture),
+      fmt::format("-DWARPLENS_ARCH_LIST={}0", architectures.front()),
       // Differences in what the two compilers warn of are no concern of the user's.
       "-Wno-unknown-cuda-version", "-Wno-c++11-narrowing", "-Wno-register",
       "-Wno-reserved-user-defined-literal", "-w"};
+  for (const int architecture : architectures)
+    arguments.push_back(fmt::format("--cuda-gpu-arch=sm_{}", architecture));
   for (const char* header : {"warplens_bridge.h"})
     arguments.insert(arguments.end(), {"-include", (parts.shim / header).string()});
   arguments.insert(arguments.end(), nvcc.preprocessing.begin(), nvcc.preprocessing.end());

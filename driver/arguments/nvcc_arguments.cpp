@@ -50,6 +50,7 @@ void set_phase(NvccArguments& result, Meaning phase) {
                              Meaning::compile,
                              Meaning::compile_relocatable,
                              Meaning::compile_whole,
+                             Meaning::device_link,
                              Meaning::no_object};
   const auto rank = [&](Meaning meaning) { return std::ranges::find(order, meaning) - order.begin(); };
   if (rank(phase) > rank(result.phase))
@@ -110,6 +111,7 @@ Expected<void> apply(NvccArguments& result, const NvccArgument& argument) {
   case Meaning::link:
   case Meaning::library_archive:
   case Meaning::run:
+  case Meaning::device_link:
   case Meaning::no_object: set_phase(result, argument.meaning); break;
   case Meaning::input:
   case Meaning::language:

@@ -25,8 +25,8 @@ struct NvccArguments {
   std::string dependency_file, dependency_target; ///< -MF, -MT
   Meaning dependencies = Meaning::other;          ///< dependencies, user_dependencies, or none wanted
   bool dependency_phony = false;                  ///< -MP
-  Meaning phase = Meaning::link; ///< compile, compile_relocatable, compile_whole, link, library_archive, run
-                                 ///< or no_object
+  Meaning phase = Meaning::link; ///< compile, compile_relocatable, compile_whole, link, library_archive, run,
+                                 ///< device_link or no_object
   bool fast_math = false;
   bool extended_lambda = false;
   bool relaxed_constexpr = false;

@@ -60,7 +60,7 @@ constexpr auto options = std::to_array<Option>({
     {"-dc", "--device-c", compile_relocatable},
     {"-dw", "--device-w", compile_whole},
     {"-link", "--link", link},
-    {"-dlink", "--device-link", no_object},
+    {"-dlink", "--device-link", device_link},
     {"-lib", "--lib", library_archive},
     {"-run", "--run", run},
     {"-cuda", "--cuda", no_object},

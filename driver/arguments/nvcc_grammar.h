@@ -43,6 +43,7 @@ enum class Meaning {
   compile_whole,       ///< -dw
   link,                ///< what nvcc does without any of these
   library_archive,     ///< -lib
+  device_link,         ///< -dlink
   no_object,    ///< anything that ends before there is a host object: -ptx, -E, -M, --version, --dryrun, …
   dependencies, ///< -MD
   user_dependencies, ///< -MMD

@@ -19,7 +19,7 @@ struct Options {
 Expected<void> model_and_print(const Options& options) {
   if (const auto there = check_format(options.output.format); !there)
     return there;
-  const auto gpus = load_gpus(options.model.gpus);
+  const auto gpus = load_gpus(options.model);
   if (!gpus)
     return tl::unexpected(gpus.error());
   const auto result = simulate(options.trace, *gpus, options.model, options.output);

@@ -1,9 +1,12 @@
 // `warplens nvcc`, the drop-in nvcc: instrument → compile → (link). Whatever does not concern us, the real
 // nvcc does, with the very same arguments.
 
+#include "driver/arguments/clang_arguments.h"
 #include "driver/commands/commands.h"
 #include "driver/progress.h"
+#include "driver/resources.h"
 #include "driver/stages/compile_source.h"
+#include "driver/stages/cpu_object.h"
 #include "driver/stages/gpu_object.h"
 #include "driver/stages/print.h"
 #include "support/hash.h"
@@ -12,6 +15,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <optional>
 
 namespace warplens::driver {
@@ -24,14 +28,23 @@ struct Request {
   Words words; ///< nvcc's, as given
   bool strict = false;
   bool report = false;
+  bool for_cpu = false; ///< objects for the CPU back end
 };
 
-/// Ours are few and not nvcc's: --strict and --report. As a compiler launcher we are given nvcc's path first.
+/// Ours are few and not nvcc's: --strict, --backend cpu and --report. As a compiler launcher we are given
+/// nvcc's path first.
 Expected<Request> read_request(Words words) {
   Request request;
   const char* strict = std::getenv("WARPLENS_STRICT");
   request.strict = strict && *strict;
   request.strict |= std::erase(words, "--strict") > 0;
+  const char* backend = std::getenv("WARPLENS_BACKEND");
+  request.for_cpu = backend && std::string_view(backend) == "cpu";
+  if (const auto option = std::ranges::find(words, "--backend");
+      option != words.end() && option + 1 != words.end()) {
+    request.for_cpu = option[1] == "cpu";
+    words.erase(option, option + 2);
+  }
   request.report = !words.empty() && words.front() == "--report";
   if (request.report)
     words.erase(words.begin());
@@ -113,12 +126,14 @@ public:
         if (const int code = fall_back(source, attempted->note); code != 0)
           return code;
     }
-    if (!touched)
+    if (!touched && !request_.for_cpu)
       return std::nullopt;
     for (const auto& source : plain)
       if (const int code = compile_plainly(source); code != 0)
         return code;
-    return only_compiles() ? compile_rest() : run_nvcc(link_command(), false);
+    if (only_compiles())
+      return compile_rest();
+    return request_.for_cpu ? link_for_cpu() : run_nvcc(link_command(), false);
   }
 
 private:
@@ -135,7 +150,7 @@ private:
     if (!only_compiles() || nvcc_.output.empty())
       object = (only_compiles() ? std::filesystem::path(nvcc_.output_directory) : own) /
                std::filesystem::path(name).stem().concat(".o");
-    return {name, std::move(object), std::move(own)};
+    return {name, std::move(object), std::move(own), request_.for_cpu};
   }
 
   /// Never break a build: what we cannot do, plain nvcc does. If it cannot either, it says why.
@@ -154,6 +169,8 @@ private:
   }
 
   int compile_plainly(const SourceToCompile& source) const {
+    if (request_.for_cpu)
+      return compile_plainly_for_cpu(source);
     if (only_compiles() && nvcc_.cuda_inputs.size() == 1)
       return run_nvcc(command_of(request_), true);
     auto command = words_without(nvcc_, describes_result);
@@ -166,6 +183,31 @@ private:
     if (!written)
       complain(written.error().message);
     return written ? 0 : 1;
+  }
+
+  int compile_plainly_for_cpu(const SourceToCompile& source) const {
+    auto done = compile_for_cpu({source.source, source.source, source.directory}, nvcc_,
+                                clang_arguments(nvcc_, request_.toolkit), source.object);
+    if (done)
+      done = write_dependencies(source, nvcc_, request_.toolkit);
+    if (!done)
+      complain(done.error().message);
+    return done ? 0 : 1;
+  }
+
+  /// The device link, and nvcc's own link of what is left, which finds our runtime in cudart's place.
+  Expected<std::optional<int>> link_for_cpu() const {
+    const auto device = directory_ / "device.o";
+    auto files = nvcc_.linking;
+    for (std::size_t i = 0; i < nvcc_.cuda_inputs.size(); ++i)
+      files.push_back(source_at(i).object.string());
+    if (const auto linked = link_device_code(files, device); !linked)
+      return tl::unexpected(linked.error());
+    auto command = link_command();
+    command.insert(command.begin() + 1, {"-nodlink", "-L" + resources().libraries.string()});
+    if (nvcc_.phase != Meaning::library_archive)
+      command.push_back(device.string());
+    return run_nvcc(std::move(command), false);
   }
 
   bool is_cuda(const NvccArgument& argument) const {
@@ -210,14 +252,50 @@ std::string name_of(const Request& request) {
       "{:016x}", stable_hash(quote(request.words) + '\n' + std::filesystem::current_path(ignored).string()));
 }
 
+/// What `nvcc -v` says is where build systems learn which libraries a program needs and where they lie: ours
+/// come first.
+int run_verbosely_for_cpu(const Request& request, const std::filesystem::path& directory) {
+  Command command{.arguments = command_of(request), .stderr_file = directory / "stderr"};
+  const auto finished = run(command);
+  std::ifstream said(command.stderr_file);
+  for (std::string line; std::getline(said, line);) {
+    if (const auto first = line.find("\"-L"); first != std::string::npos)
+      line.insert(first, fmt::format("\"-L{}\" ", resources().libraries.string()));
+    fmt::print(stderr, "{}\n", line);
+  }
+  if (!finished)
+    complain(finished.error().message);
+  return finished ? finished->exit_code : 1;
+}
+
+Expected<int> link_device_code_for_cpu(const NvccArguments& nvcc) {
+  const auto linked = link_device_code(nvcc.linking, nvcc.output.empty() ? "a_dlink.o" : nvcc.output);
+  return linked ? Expected<int>(0) : tl::unexpected(linked.error());
+}
+
+bool asks_for_commands(const NvccArguments& nvcc) {
+  return std::ranges::any_of(nvcc.all, [](const NvccArgument& argument) {
+    const auto& word = argument.words.front();
+    return word == "-v" || word == "--verbose" || word == "-dryrun" || word == "--dryrun" || word == "-#";
+  });
+}
+
 /// The exit code; nothing: the real nvcc is to take our place.
 Expected<std::optional<int>> compile(const Request& request) {
   const auto nvcc = parse(request);
-  if (!nvcc || nvcc->phase == Meaning::no_object || nvcc->cuda_inputs.empty())
+  const bool is_query = !nvcc || nvcc->phase == Meaning::no_object;
+  const bool cpu_link =
+      request.for_cpu && !is_query && nvcc->phase == Meaning::link && !nvcc->linking.empty();
+  const bool verbose = request.for_cpu && nvcc && asks_for_commands(*nvcc);
+  if (request.for_cpu && !is_query && nvcc->phase == Meaning::device_link)
+    return link_device_code_for_cpu(*nvcc);
+  if (!verbose && !cpu_link && (is_query || nvcc->phase == Meaning::device_link || nvcc->cuda_inputs.empty()))
     return std::nullopt; // what we do not understand, nvcc understands or explains
   const auto directory = TemporaryDirectory::create(name_of(request));
   if (!directory)
     return tl::unexpected(directory.error());
+  if (verbose)
+    return run_verbosely_for_cpu(request, directory->path());
   return Compilation(request, *nvcc, directory->path()).run();
 }
 

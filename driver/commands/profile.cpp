@@ -12,6 +12,7 @@
 #include "support/process.h"
 #include "support/temporary.h"
 
+#include <algorithm>
 #include <memory>
 #include <unistd.h>
 
@@ -19,7 +20,7 @@ namespace warplens::driver {
 namespace {
 
 struct ProfileOptions {
-  std::string file;
+  std::vector<std::string> files;
   Backend backend = Backend::automatic;
   std::string nvcc;
   bool no_probes = false;
@@ -34,34 +35,54 @@ bool gpu_present() {
   return access("/dev/nvidia0", R_OK | W_OK) == 0;
 }
 
+Backend chosen_backend(const ProfileOptions& options) {
+  if (options.backend != Backend::automatic)
+    return options.backend;
+  const bool needs_cpu = options.trace.memcheck || options.trace.deterministic;
+  return gpu_present() && !needs_cpu ? Backend::gpu : Backend::cpu;
+}
+
 Expected<BuildRequest> prepare(const ProfileOptions& options, const std::filesystem::path& directory) {
   const auto words = split_words(options.nvcc);
   if (!words)
     return tl::unexpected(words.error());
-  auto nvcc = parse_nvcc_arguments(*words);
+  auto all = *words;
+  all.insert(all.end(), options.files.begin(), options.files.end());
+  auto nvcc = parse_nvcc_arguments(all);
   if (!nvcc)
     return tl::unexpected(nvcc.error());
   auto toolkit = find_toolkit();
   if (!toolkit)
     return tl::unexpected(toolkit.error());
   BuildRequest request;
-  request.source = request.original = options.file;
+  for (std::size_t i = 0; i < options.files.size(); ++i) {
+    const auto& file = options.files[i];
+    const bool is_cuda =
+        options.files.size() == 1 || std::ranges::find(nvcc->cuda_inputs, file) != nvcc->cuda_inputs.end();
+    request.sources.push_back({file, file, is_cuda, directory / std::to_string(i)});
+    std::filesystem::create_directories(request.sources.back().directory);
+  }
   request.clang_arguments = clang_arguments(*nvcc, *toolkit);
   request.nvcc = std::move(*nvcc);
   request.toolkit = std::move(*toolkit);
   request.directory = directory;
+  request.memcheck = options.trace.memcheck;
   return request;
 }
 
-Expected<void> instrument_source(BuildRequest& request, bool quiet) {
-  Stage stage("instrument", quiet);
-  const auto instrumented = instrument(request.original, request.clang_arguments, request.directory);
-  if (!instrumented)
-    return tl::unexpected(instrumented.error());
-  request.source = instrumented->file;
-  stage.done(fmt::format("{}: {} accesses probed, {} removed by the compiler, {} not seen",
-                         request.original.string(), instrumented->sites, instrumented->removed,
-                         instrumented->unseen));
+Expected<void> instrument_sources(BuildRequest& request, bool quiet) {
+  for (auto& source : request.sources) {
+    if (!source.is_cuda)
+      continue;
+    Stage stage("instrument", quiet);
+    const auto instrumented = instrument(source.original, request.clang_arguments, source.directory);
+    if (!instrumented)
+      return tl::unexpected(instrumented.error());
+    source.source = instrumented->file;
+    stage.done(fmt::format("{}: {} accesses probed, {} removed by the compiler, {} not seen",
+                           source.original.string(), instrumented->sites, instrumented->removed,
+                           instrumented->unseen));
+  }
   return {};
 }
 
@@ -75,9 +96,11 @@ Expected<std::filesystem::path> build(const BuildRequest& request, Backend backe
 
 Expected<void> profile(const ProfileOptions& options, const std::vector<std::string>& program_arguments) {
   const bool quiet = options.output.quiet;
-  const auto gpus = load_gpus(options.model.gpus);
+  const auto gpus = load_gpus(options.model);
   if (!gpus)
     return tl::unexpected(gpus.error());
+  if (options.backend == Backend::gpu && options.trace.memcheck)
+    return fail("--memcheck works on the CPU back end; on a GPU NVIDIA's compute-sanitizer does the same");
   auto directory = TemporaryDirectory::create();
   if (!directory)
     return tl::unexpected(directory.error());
@@ -90,10 +113,9 @@ Expected<void> profile(const ProfileOptions& options, const std::vector<std::str
     return tl::unexpected(request.error());
 
   if (!options.no_probes)
-    if (const auto done = instrument_source(*request, quiet); !done)
+    if (const auto done = instrument_sources(*request, quiet); !done)
       return done;
-  const auto backend =
-      options.backend == Backend::automatic ? (gpu_present() ? Backend::gpu : Backend::cpu) : options.backend;
+  const auto backend = chosen_backend(options);
   const auto program = build(*request, backend, quiet);
   if (!program)
     return tl::unexpected(program.error());
@@ -101,7 +123,7 @@ Expected<void> profile(const ProfileOptions& options, const std::vector<std::str
   RunRequest run;
   run.command = {program->string()};
   run.command.insert(run.command.end(), program_arguments.begin(), program_arguments.end());
-  run.name = options.file;
+  run.name = options.files.front();
   run.options = options.trace;
   run.gpus = *gpus;
   if (options.no_probes) {
@@ -116,10 +138,12 @@ Expected<void> profile(const ProfileOptions& options, const std::vector<std::str
 } // namespace
 
 void declare_profile(CLI::App& app, const std::vector<std::string>& rest, Action& chosen) {
-  auto* command =
-      app.add_subcommand("profile", "profile one .cu file: instrument, build, run, model and report");
+  auto* command = app.add_subcommand(
+      "profile", "profile a program of one or a few files: instrument, build, run, model and report");
   auto options = std::make_shared<ProfileOptions>();
-  command->add_option("file", options->file, "the CUDA source")->required()->type_name("FILE.cu");
+  command->add_option("files", options->files, "the CUDA source, or all sources of the program")
+      ->required()
+      ->type_name("FILE.cu");
   command
       ->add_option_function<std::string>(
           "--backend",
@@ -141,7 +165,7 @@ void declare_profile(CLI::App& app, const std::vector<std::string>& rest, Action
   command->add_flag("--no-probes", options->no_probes,
                     "build and run it as it is, without a report (to compare)");
   command->add_flag("--keep", options->keep, "leave the intermediate files in place and say where");
-  set_usage(*command, "warplens profile FILE.cu [OPTIONS] [--run ARGS...]");
+  set_usage(*command, "warplens profile FILE.cu [FILE...] [OPTIONS] [--run ARGS...]");
   command->footer(
       "  --run ARGS...                   the rest of the line: the program's own arguments\n\n"
       "  warplens profile spmv.cu --gpu a100,h100-sxm --nvcc \"-O3 -Iinclude\" --run u 4096\n\n"

@@ -19,7 +19,7 @@ struct RunOptions {
 };
 
 Expected<void> run_and_report(const RunOptions& options, const std::vector<std::string>& program) {
-  const auto gpus = load_gpus(options.model.gpus);
+  const auto gpus = load_gpus(options.model);
   if (!gpus)
     return tl::unexpected(gpus.error());
   const auto directory = TemporaryDirectory::create();

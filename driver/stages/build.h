@@ -1,4 +1,4 @@
-// Stage: (instrumented) source → program.
+// Stage: (instrumented) sources → program.
 #pragma once
 
 #include "driver/arguments/nvcc_arguments.h"
@@ -11,13 +11,20 @@
 
 namespace warplens::driver {
 
-struct BuildRequest {
+struct SourceToBuild {
   std::filesystem::path source;   ///< what is compiled
   std::filesystem::path original; ///< the user's file; its folder is where its quoted includes are looked for
+  bool is_cuda = true;
+  std::filesystem::path directory; ///< this source's own; its object goes there
+};
+
+struct BuildRequest {
+  std::vector<SourceToBuild> sources; ///< at least one
   NvccArguments nvcc;
   std::vector<std::string> clang_arguments; ///< see clang_arguments()
   Toolkit toolkit;
-  std::filesystem::path directory; ///< objects and the program go there
+  std::filesystem::path directory; ///< the program goes there
+  bool memcheck = false;           ///< with a check before every access; for the CPU only
 };
 
 /// A program that runs without a GPU: the device half lowered to x86-64, our runtime in cudart's place.

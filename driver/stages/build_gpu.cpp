@@ -5,19 +5,30 @@
 namespace warplens::driver {
 
 Expected<std::filesystem::path> build_for_gpu(const BuildRequest& request) {
-  const auto object = request.directory / "instrumented.o";
+  std::vector<std::string> inputs;
+  for (const auto& source : request.sources) {
+    if (!source.is_cuda) { // nvcc compiles it on the way
+      inputs.push_back(source.source.string());
+      continue;
+    }
+    const auto object = source.directory / "instrumented.o";
+    const GpuSource gpu_source{request.toolkit, request.nvcc, source.original, source.directory};
+    const auto compiled =
+        compile_gpu_object(gpu_source, source.source, compile_plain_form(gpu_source), object);
+    if (!compiled)
+      return tl::unexpected(compiled.error());
+    inputs.push_back(object.string());
+  }
   const auto program = request.directory / "program";
-  const GpuSource source{request.toolkit, request.nvcc, request.original, request.directory};
-  const auto compiled = compile_gpu_object(source, request.source, compile_plain_form(source), object);
-  if (!compiled)
-    return tl::unexpected(compiled.error());
 
   std::vector<std::string> link{(request.toolkit.root / "bin/nvcc").string()};
   for (const auto& word : words_without(request.nvcc, describes_result))
     link.push_back(word);
-  link.insert(link.end(), {object.string(), "-o", program.string()});
+  link.insert(link.end(), inputs.begin(), inputs.end());
+  link.insert(link.end(), {"-o", program.string()});
   if (const auto linked = run_compiler(link); !linked)
-    return fail("{}: cannot be linked: {}", request.original.string(), linked.error().message);
+    return fail("{}: cannot be linked: {}", request.sources.front().original.string(),
+                linked.error().message);
   return program;
 }
 

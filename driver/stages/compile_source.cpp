@@ -2,6 +2,7 @@
 
 #include "driver/arguments/clang_arguments.h"
 #include "driver/stages/compiler.h"
+#include "driver/stages/cpu_object.h"
 #include "driver/stages/gpu_object.h"
 #include "driver/stages/instrument.h"
 #include "support/process.h"
@@ -53,8 +54,10 @@ Expected<Attempted> compile_with_probes(const SourceToCompile& source, const Nvc
     attempted.note.fell_back = error.message;
     return attempted;
   };
+  std::future<Expected<std::vector<std::filesystem::path>>> plain;
   const GpuSource gpu_source{toolkit, nvcc, source.source, source.directory};
-  auto plain = std::async(std::launch::async, [&] { return compile_plain_form(gpu_source); });
+  if (!source.for_cpu)
+    plain = std::async(std::launch::async, [&] { return compile_plain_form(gpu_source); });
   const auto instrumented = instrument(source.source, clang_arguments(nvcc, toolkit), source.directory);
   if (!instrumented)
     return impossible(instrumented.error());
@@ -69,7 +72,11 @@ Expected<Attempted> compile_with_probes(const SourceToCompile& source, const Nvc
   const auto object = source.directory / "object.o";
   auto dependencies =
       std::async(std::launch::async, [&] { return write_dependencies(source, nvcc, toolkit); });
-  const auto compiled = compile_gpu_object(gpu_source, instrumented->file, plain.get(), object);
+  const auto compiled = source.for_cpu
+                            ? compile_for_cpu({instrumented->file, source.source, source.directory}, nvcc,
+                                              clang_arguments(nvcc, toolkit), object)
+                                  .map([] { return GpuObject{}; })
+                            : compile_gpu_object(gpu_source, instrumented->file, plain.get(), object);
   const auto written = dependencies.get();
   if (!compiled)
     return impossible(compiled.error());

@@ -16,6 +16,7 @@ struct SourceToCompile {
   std::string source;              ///< as the command line names it
   std::filesystem::path object;    ///< where it goes
   std::filesystem::path directory; ///< ours alone; what comes to lie there is gone afterwards
+  bool for_cpu = false;            ///< the object is for the CPU back end
 };
 
 enum class Attempt { instrumented, nothing_to_instrument, impossible };

@@ -36,6 +36,7 @@ bool describes_result(const NvccArgument& argument) {
   case Meaning::link:
   case Meaning::library_archive:
   case Meaning::run:
+  case Meaning::device_link:
   case Meaning::no_object: return true;
   default: return concerns_dependencies(argument.meaning);
   }

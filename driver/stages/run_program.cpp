@@ -60,6 +60,11 @@ Expected<std::string> run_program(const RunRequest& request, bool quiet) {
   if (!request.gpus.empty())
     command.environment.emplace_back("WARPLENS_DEVICE", device_properties(request.gpus.front()));
 
+  if (request.options.memcheck)
+    command.environment.emplace_back("WARPLENS_MEMCHECK", "1");
+  if (request.options.deterministic)
+    command.environment.emplace_back("WARPLENS_CPU_THREADS", "1");
+
   const auto finished = run(command);
   if (!finished)
     return tl::unexpected(finished.error());

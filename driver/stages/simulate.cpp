@@ -8,8 +8,19 @@
 #include <algorithm>
 
 namespace warplens::driver {
+namespace {
 
-Expected<std::vector<model::Gpu>> load_gpus(const std::vector<std::string>& names) {
+/// The enumerator that the word stands for; an empty word leaves things as they are.
+template <class Choice>
+void choose(Choice& choice, const std::vector<std::string>& words, const std::string& word) {
+  if (!word.empty())
+    choice = Choice(std::find(words.begin(), words.end(), word) - words.begin());
+}
+
+} // namespace
+
+Expected<std::vector<model::Gpu>> load_gpus(const ModelOptions& options) {
+  const std::vector<std::string>& names = options.gpus;
   std::vector<model::Gpu> gpus;
   for (auto name = names.begin(); name != names.end(); ++name) {
     if (std::find(names.begin(), name, *name) != name)
@@ -17,6 +28,9 @@ Expected<std::vector<model::Gpu>> load_gpus(const std::vector<std::string>& name
     auto gpu = model::load_gpu(*name, resources().gpus);
     if (!gpu)
       return tl::unexpected(gpu.error());
+    choose(gpu->schedule.warps, model::warp_orders(), options.schedule);
+    choose(gpu->schedule.placement, model::block_placements(), options.placement);
+    choose(gpu->schedule.start, model::block_starts(), options.start);
     gpus.push_back(std::move(*gpu));
   }
   return gpus;

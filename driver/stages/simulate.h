@@ -11,8 +11,9 @@
 
 namespace warplens::driver {
 
-/// The GPUs of --gpu; the error for an unknown name lists those there are.
-Expected<std::vector<model::Gpu>> load_gpus(const std::vector<std::string>& names);
+/// The GPUs of --gpu, scheduled as --schedule, --placement and --start say; the error for an unknown name
+/// lists those there are.
+Expected<std::vector<model::Gpu>> load_gpus(const ModelOptions& options);
 
 /// Models every launch in the trace on every GPU. A trace without launches is an error; `name` is what
 /// messages call the program (empty: as the trace does), `kernel` the regex that its launches had to match

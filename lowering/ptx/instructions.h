@@ -19,6 +19,7 @@ const Rules& integer_rules();
 const Rules& floating_rules();
 const Rules& conversion_rules();
 const Rules& memory_rules();
+const Rules& texture_rules();
 const Rules& thread_rules();
 
 /// add, min and the like exist for integers and for floating point.

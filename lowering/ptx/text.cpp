@@ -194,6 +194,12 @@ private:
         operand.number = operand.negated ? -*offset : *offset;
         operand.negated = false;
       }
+      if (take(',')) { // [texture, {x, y}]
+        auto coordinates = simple_operand();
+        if (!coordinates || coordinates->kind != Operand::Kind::vector)
+          return std::nullopt;
+        operand.parts = std::move(coordinates->parts);
+      }
       return take(']') ? std::optional(operand) : std::nullopt;
     }
     operand.negated = take('!');

@@ -16,7 +16,7 @@ struct Operand {
     floating, ///< `real`
     vector,   ///< {a, b}
     pair,     ///< a|b
-    address,  ///< [base + number]
+    address,  ///< [base + number], or [texture, {parts}]
   };
   Kind kind = Kind::name;
   std::string name;

@@ -47,6 +47,7 @@ struct LaneContext {
   std::uint32_t thread_index[3];
   std::uint32_t linear_thread; ///< x fastest
   void* fiber;                 ///< the runtime's own
+  const char* place; ///< "file:line" of the last operation that could suspend or end the thread; null: none
 };
 
 /// Runs one CUDA thread; may suspend its fiber in any of the runtime's calls.
@@ -58,6 +59,7 @@ using BlockFunction = void (*)(void** arguments, BlockContext* block);
 /// __cudaRegisterFunction gives.
 struct KernelRecord {
   const char* symbol;
+  const char* module;           ///< of the object: tells apart what several files name alike for themselves
   BlockFunction untraced_block; ///< null: the kernel suspends
   LaneFunction untraced_lane;   ///< null where untraced_block is not
   LaneFunction traced_lane;
@@ -66,12 +68,16 @@ struct KernelRecord {
   std::uint32_t parameter_count;
   std::uint32_t static_shared_bytes;
   std::uint32_t
-      stack_bytes; ///< deepest frame of one lane that the lowering could see; 0: not known (recursion)
+      stack_bytes;       ///< deepest frame of one lane that the lowering could see; 0: not known (recursion)
+  std::uint32_t checked; ///< not 0: every access calls __warplens_cpu_check
+  std::uint32_t
+      largest_struct_bytes; ///< of the parameters passed by value, which lie where the arguments are
 };
 
 /// A __device__, __constant__ or __managed__ variable, found by __cudaRegisterVar.
 struct VariableRecord {
   const char* symbol;
+  const char* module; ///< as the kernels'
   void* address;
   std::uint64_t bytes;
   bool is_constant; ///< __constant__

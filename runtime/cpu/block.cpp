@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csetjmp>
+#include <csignal>
 #include <fmt/format.h>
 #include <thread>
 
@@ -29,18 +30,19 @@ BlockStatus Block::run(const Grid& grid, std::uint64_t id, WarpAccessSink* sink)
   begin(grid, id);
   if (grid.kernel->untraced_block && !sink) {
     run_as_loop(grid);
+    if (status_ == BlockStatus::faulted)
+      find_faulting_lane(grid);
   } else {
     start_lanes(grid, sink);
     run_lanes();
   }
-  running_ = nullptr;
-  if (failed_)
-    return BlockStatus::failed;
-  return alive_ ? BlockStatus::deadlocked : BlockStatus::ok;
+  return status_;
 }
 
 void Block::begin(const Grid& grid, std::uint64_t id) {
-  failed_ = false;
+  status_ = BlockStatus::ok;
+  kernel_ = grid.kernel;
+  arguments_ = grid.arguments;
   alive_ = 0;
   executed_ = probed_ = 0;
   message_.clear();
@@ -74,12 +76,28 @@ void Block::run_as_loop(const Grid& grid) {
   if (setjmp(escape) == 0)
     grid.kernel->untraced_block(grid.arguments, &context_);
   escape_ = nullptr;
+  running_ = nullptr;
+}
+
+/// The loop does not keep the number of the thread that runs. The program is lost anyway, so the block runs
+/// once more, in lanes, only to see which of them comes to grief.
+void Block::find_faulting_lane(const Grid& grid) {
+  struct : WarpAccessSink {
+    void access(std::uint32_t, const ring::Line&) override {}
+  } nowhere;
+  const std::string without_lane = message_;
+  status_ = BlockStatus::ok;
+  start_lanes(grid, &nowhere);
+  run_lanes();
+  if (status_ != BlockStatus::faulted) {
+    status_ = BlockStatus::faulted;
+    message_ = without_lane;
+  }
 }
 
 void Block::start_lanes(const Grid& grid, WarpAccessSink* sink) {
   const KernelRecord& kernel = *grid.kernel;
   function_ = sink ? kernel.traced_lane : kernel.untraced_lane;
-  arguments_ = grid.arguments;
   alive_ = thread_count_;
   stacks_.reserve(thread_count_,
                   kernel.stack_bytes ? kernel.stack_bytes + runtime_stack_bytes : unknown_stack_bytes);
@@ -125,28 +143,46 @@ void Block::lane_entry(void* argument) {
 }
 
 void Block::run_lanes() {
-  while (alive_) {
+  while (alive_ && !failed()) {
     Progress progress = Progress::none;
     for (Warp& warp : warps_) {
       progress = std::max(progress, warp.run());
-      if (failed_)
-        return;
+      if (failed())
+        break;
     }
     if (progress == Progress::spinning)
       std::this_thread::yield(); // what they wait for is another block's to do
-    if (progress == Progress::none && alive_)
-      break;
+    if (!failed() && progress == Progress::none && alive_) {
+      status_ = BlockStatus::deadlocked;
+      message_ = fmt::format("block {}: deadlock: {}", place(), describe_waiting());
+    }
+    if (!failed() && alive_ && interrupted()) {
+      status_ = BlockStatus::interrupted;
+      message_ = fmt::format("block {}: interrupted", place());
+    }
   }
-  if (alive_)
-    for (const Warp& warp : warps_)
-      if (message_ = warp.describe_waiting(); !message_.empty()) {
-        message_ = fmt::format("block {}: deadlock: {}", place(), message_);
-        break;
-      }
+  for (Warp& warp : warps_)
+    warp.flush_log();
   for (std::uint32_t i = 0; i < thread_count_; ++i) {
     executed_ += lanes_[i].executed_accesses;
     probed_ += lanes_[i].probed_accesses;
   }
+}
+
+/// All lanes that wait, by what they wait for and where.
+std::string Block::describe_waiting() const {
+  std::vector<Waiting> groups;
+  for (const Warp& warp : warps_)
+    warp.add_waiting(groups);
+  std::string text;
+  for (const Waiting& group : groups)
+    text += fmt::format("{}{} thread{} of {} {} at {}, {}", text.empty() ? "" : "; ", group.threads,
+                        group.threads == 1 ? "" : "s",
+                        group.first_warp == group.last_warp
+                            ? fmt::format("warp {}", group.first_warp)
+                            : fmt::format("warps {} to {}", group.first_warp, group.last_warp),
+                        group.threads == 1 ? "waits" : "wait", group.place, group.what);
+  return text;
 }
 
 std::string Block::place() const {
@@ -154,18 +190,51 @@ std::string Block::place() const {
                      context_.block_index[2]);
 }
 
+std::string name_of(const LaneContext& lane) {
+  return fmt::format("thread ({}, {}, {})", lane.thread_index[0], lane.thread_index[1], lane.thread_index[2]);
+}
+
 void Block::resume(Lane& lane) {
   running_ = &lane;
   lane.execution.resume();
+  running_ = nullptr;
 }
 
-void Block::fail(std::string message) {
-  failed_ = true;
+void Block::fail(const std::string& message, BlockStatus status) {
+  status_ = status;
   message_ = fmt::format("block {}: {}", place(), message);
   if (escape_)
     std::longjmp(*static_cast<std::jmp_buf*>(escape_), 1);
   static_cast<Lane*>(running_)->execution.suspend(); // for good: the block is abandoned
   std::abort();
+}
+
+void Block::fail_by_fault(int signal, std::uint64_t address) {
+  std::string what;
+  if (signal == SIGFPE)
+    what = "divides an integer by zero, or the least one by -1";
+  else if (signal == SIGILL)
+    what = "executes an illegal instruction";
+  else if (stacks_.guards(address))
+    what = "has more on its stack than fits: does a recursion end?";
+  else
+    what = fmt::format("accesses memory that is not there, at {} (--memcheck tells the line)",
+                       address < 4096 ? "a null pointer or an address that no memory can have"
+                                      : fmt::format("{:#x}", address));
+  fail(running_ ? fmt::format("{} {}", name_of(*running_), what) : "a thread " + what, BlockStatus::faulted);
+}
+
+AddressRange Block::shared_range() const {
+  const std::uint64_t begin = address_of(context_.shared), dynamic = context_.dynamic_shared_bytes;
+  return {begin,
+          dynamic ? address_of(context_.dynamic_shared) + dynamic - begin : kernel_->static_shared_bytes};
+}
+
+bool Block::in_parameters(std::uint64_t address) const {
+  for (std::uint32_t i = 0; i < kernel_->parameter_count; ++i)
+    if (address - address_of(arguments_[i]) < kernel_->largest_struct_bytes)
+      return true;
+  return false;
 }
 
 bool Block::is_complete(const Barrier& barrier) const {

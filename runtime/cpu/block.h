@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/cpu/low_memory.h"
+#include "runtime/cpu/signals.h"
 #include "runtime/cpu/warp.h"
 #include "runtime/cpu/warp_access_sink.h"
 #include "trace/records.h"
@@ -22,13 +23,25 @@ struct Grid {
   void** arguments;
 };
 
-enum class BlockStatus { ok, failed, deadlocked };
+enum class BlockStatus {
+  ok,
+  failed,     ///< trap, a failed assertion, …
+  faulted,    ///< a signal: memory that is not there, a division by zero
+  bad_access, ///< --memcheck has found it
+  deadlocked,
+  interrupted, ///< by the user
+};
+
+/// "thread (x, y, z)"
+std::string name_of(const LaneContext& lane);
 
 /// Runs blocks, one after the other; keeps stacks, logs and shared memory between them. One per OS thread.
 class Block {
 public:
   /// The calling OS thread's.
   static Block& of_this_thread();
+  /// The one that a lane is of.
+  static Block& of(const LaneContext& lane) { return *static_cast<Block*>(lane.block->scheduler); }
 
   /// Runs block number `id` (x fastest) to its end. With a sink: in its traced form.
   BlockStatus run(const Grid& grid, std::uint64_t id, WarpAccessSink* sink);
@@ -45,14 +58,24 @@ public:
   LaneContext* running() const { return running_; }
   void enter(LaneContext* lane) { running_ = lane; }
   void resume(Lane& lane);
-  bool failed() const { return failed_; }
-  [[noreturn]] void fail(std::string message);
+  bool failed() const { return status_ != BlockStatus::ok; }
+  [[noreturn]] void fail(const std::string& message, BlockStatus status = BlockStatus::failed);
+  /// Called for a signal in lowered code, on a stack of its own.
+  [[noreturn]] void fail_by_fault(int signal, std::uint64_t address);
+  /// Does this OS thread execute a lane right now?
+  bool in_kernel() const { return running_ || escape_; }
   /// Barrier `id` for `threads` threads, 0: all that have not exited. The reduction of the predicates.
   std::uint32_t wait_at_barrier(Lane& lane, std::uint32_t id, std::uint32_t threads, Reduction operation,
                                 bool predicate);
   void lane_exited();
   const StackPool& stacks() const { return stacks_; }
   BlockContext& context() { return context_; }
+
+  // What --memcheck asks.
+
+  AddressRange shared_range() const;
+  /// Is the address in what the kernel was given as its arguments?
+  bool in_parameters(std::uint64_t address) const;
 
 private:
   struct Barrier {
@@ -65,13 +88,16 @@ private:
   void run_as_loop(const Grid& grid);
   void start_lanes(const Grid& grid, WarpAccessSink* sink);
   void run_lanes();
+  void find_faulting_lane(const Grid& grid);
   void release(Barrier& barrier);
   bool is_complete(const Barrier& barrier) const;
   std::string place() const;
+  std::string describe_waiting() const;
 
   BlockContext context_{};
   LaneFunction function_ = nullptr;
   void** arguments_ = nullptr;
+  const KernelRecord* kernel_ = nullptr;
   LowMemory shared_memory_;
   StackPool stacks_;
   std::vector<Lane> lanes_;
@@ -83,8 +109,9 @@ private:
   std::uint32_t thread_count_ = 0, alive_ = 0;
   std::uint64_t executed_ = 0, probed_ = 0;
   void* escape_ = nullptr; ///< jmp_buf of run_as_loop
-  bool failed_ = false;
+  BlockStatus status_ = BlockStatus::ok;
   std::string message_;
+  SignalStack signal_stack_;
 
   static void lane_entry(void* lane);
 };

@@ -2,6 +2,7 @@
 set(CUDART_SOURCES
   bfloat16.cpp
   copy.cpp
+  cudart_array.cpp
   cudart_copy.cpp
   cudart_device.cpp
   cudart_error.cpp
@@ -11,15 +12,18 @@ set(CUDART_SOURCES
   cudart_memory.cpp
   cudart_registration.cpp
   cudart_stream.cpp
+  cudart_texture.cpp
   device_description.cpp
   device_io.cpp
   device_math_elementary.cpp
   device_math_integer.cpp
   device_math_rounding.cpp
   host_memory.cpp
+  image.cpp
   memory.cpp
   occupancy.cpp
-  registry.cpp)
+  registry.cpp
+  texture.cpp)
 list(TRANSFORM CUDART_SOURCES PREPEND ${CMAKE_CURRENT_LIST_DIR}/)
 target_sources(warplens_runtime_cpu PRIVATE ${CUDART_SOURCES})
 

@@ -47,26 +47,6 @@ cudaError_t copy_from_symbol(void* to, const void* symbol, std::size_t bytes, st
                    [&](char* place) { return copy({to, bytes}, {place, bytes}, bytes, 1, kind); });
 }
 
-/// The slices of a pitched box; arrays, which 3D copies can also name, cannot exist here.
-cudaError_t copy_box(const cudaMemcpy3DParms* box) {
-  if (!box || box->srcArray || box->dstArray)
-    return cudaErrorInvalidValue;
-  const cudaExtent extent = box->extent;
-  const auto slice = [](const cudaPitchedPtr& base, const cudaPos& position, std::size_t z) -> Rows {
-    if (!base.ptr)
-      return {};
-    const std::size_t row = (position.z + z) * base.ysize + position.y;
-    return {static_cast<char*>(base.ptr) + row * base.pitch + position.x, base.pitch};
-  };
-  for (std::size_t z = 0; z < extent.depth; ++z) {
-    const cudaError_t error = copy(slice(box->dstPtr, box->dstPos, z), slice(box->srcPtr, box->srcPos, z),
-                                   extent.width, extent.height, box->kind);
-    if (error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
-}
-
 cudaError_t fill_box(cudaPitchedPtr to, int value, cudaExtent extent) {
   for (std::size_t z = 0; z < extent.depth; ++z) {
     char* const start = to.ptr ? static_cast<char*>(to.ptr) + z * to.ysize * to.pitch : nullptr;

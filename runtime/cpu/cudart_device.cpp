@@ -4,6 +4,7 @@
 #include "runtime/cpu/device_description.h"
 #include "runtime/cpu/memory.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstring>
@@ -16,8 +17,8 @@ using namespace warplens::cpu;
 namespace {
 
 /// What the description does not say is the same on every GPU that CUDA 13 supports (CUDA C++ Programming
-/// Guide, "Technical Specifications per Compute Capability"). Textures, surfaces and arrays are not there, so
-/// their limits are 0.
+/// Guide, "Technical Specifications per Compute Capability"). What of textures is not there, mipmaps,
+/// has limits of 0.
 cudaDeviceProp make_properties() {
   const DeviceDescription& gpu = device();
   cudaDeviceProp all;
@@ -44,6 +45,25 @@ cudaDeviceProp make_properties() {
   all.textureAlignment = 512;
   all.texturePitchAlignment = 32;
   all.surfaceAlignment = 512;
+  all.maxTexture1D = all.maxTexture2D[0] = 131072;
+  all.maxTexture2D[1] = 65536;
+  all.maxTexture2DLinear[0] = 131072;
+  all.maxTexture2DLinear[1] = 65000;
+  all.maxTexture2DLinear[2] = 2097120;
+  all.maxTexture2DGather[0] = all.maxTexture2DGather[1] = 32768;
+  std::fill_n(all.maxTexture3D, 3, 16384);
+  all.maxTextureCubemap = all.maxSurfaceCubemap = 32768;
+  all.maxTexture1DLayered[0] = all.maxSurface1DLayered[0] = 32768;
+  all.maxTexture1DLayered[1] = all.maxSurface1DLayered[1] = 2048;
+  std::fill_n(all.maxTexture2DLayered, 2, 32768);
+  std::fill_n(all.maxSurface2DLayered, 2, 32768);
+  all.maxTexture2DLayered[2] = all.maxSurface2DLayered[2] = 2048;
+  all.maxTextureCubemapLayered[0] = all.maxSurfaceCubemapLayered[0] = 32768;
+  all.maxTextureCubemapLayered[1] = all.maxSurfaceCubemapLayered[1] = 2046;
+  all.maxSurface1D = 32768;
+  all.maxSurface2D[0] = 131072;
+  all.maxSurface2D[1] = 65536;
+  std::fill_n(all.maxSurface3D, 3, 16384);
   all.multiProcessorCount = gpu.sms;
   all.canMapHostMemory = 1;
   all.asyncEngineCount = 1;

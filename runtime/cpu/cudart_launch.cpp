@@ -28,7 +28,7 @@ void run(const Kernel& kernel, dim3 grid, dim3 block, std::size_t dynamic_shared
   } else {
     std::fprintf(stderr, "warplens: kernel %s failed: %s\n", kernel.demangled.c_str(),
                  result.message.c_str());
-    fail_context(cudaErrorLaunchFailure);
+    fail_context(result.status == LaunchStatus::faulted ? cudaErrorIllegalAddress : cudaErrorLaunchFailure);
   }
 }
 

@@ -3,6 +3,7 @@
 #include "runtime/cpu/cudart_error.h"
 #include "runtime/cpu/registry.h"
 
+#include <cstdint>
 #include <cuda_runtime_api.h>
 #include <vector>
 
@@ -17,12 +18,18 @@ struct CallConfiguration {
 /// Arguments of a launch may themselves launch, so it is a stack.
 thread_local std::vector<CallConfiguration> call_configurations;
 
-} // namespace
+/// A handle, as Clang lays out what it points to. In the place of GPU code lies the module's name.
+struct Binary {
+  std::int32_t magic, version;
+  const char* module;
+  void* unused;
+};
 
-// Where the linker put the variables that are marked __managed__ (runtime/shim/bridge/managed.h); null where
-// there are none.
-extern "C" [[gnu::weak]] const char __start_warplens_managed[];
-extern "C" [[gnu::weak]] const char __stop_warplens_managed[];
+const char* module_of(void** handle) {
+  return handle ? reinterpret_cast<const Binary*>(handle)->module : "";
+}
+
+} // namespace
 
 using namespace warplens::cpu;
 
@@ -37,20 +44,20 @@ char __cudaInitModule(void**) {
   return 1;
 }
 
-void __cudaRegisterFunction(void**, const char* host_function, char*, const char* symbol, int, void*, void*,
-                            void*, void*, int*) {
-  register_host_kernel(host_function, symbol);
+void __cudaRegisterFunction(void** handle, const char* host_function, char*, const char* symbol, int, void*,
+                            void*, void*, void*, int*) {
+  register_host_kernel(host_function, symbol, module_of(handle));
 }
 
-void __cudaRegisterVar(void**, char* host_variable, char*, const char* symbol, int, std::size_t, int, int) {
-  register_host_variable(host_variable, symbol,
-                         host_variable >= __start_warplens_managed &&
-                             host_variable < __stop_warplens_managed);
+void __cudaRegisterVar(void** handle, char* host_variable, char*, const char* symbol, int, std::size_t, int,
+                       int) {
+  register_host_variable(host_variable, symbol, module_of(handle));
 }
 
-void __cudaRegisterManagedVar(void**, void** host_variable, char*, const char* symbol, int, std::size_t, int,
-                              int) {
-  register_host_variable(host_variable, symbol, true);
+/// The constructor of a relocatable object (driver/stages/cpu_object.cpp redirects its call).
+void __warplens_cpu_register_linked_binary(void (*register_all)(void**), void* binary, void*,
+                                           void (*)(void*)) {
+  register_all(__cudaRegisterFatBinary(binary));
 }
 
 /// Returns 0 where the launch may go on; what is wrong with the configuration, the launch itself reports.

@@ -8,4 +8,6 @@ target_sources(warplens_runtime_cpu PRIVATE
   ${CMAKE_CURRENT_LIST_DIR}/constant_memory.cpp
   ${CMAKE_CURRENT_LIST_DIR}/intrinsics.cpp
   ${CMAKE_CURRENT_LIST_DIR}/run_grid.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/launch.cpp)
+  ${CMAKE_CURRENT_LIST_DIR}/launch.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/signals.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/memcheck.cpp)

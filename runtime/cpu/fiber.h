@@ -37,6 +37,11 @@ public:
     return address - reinterpret_cast<std::uint64_t>(base_) < count_ * stride_;
   }
 
+  /// Does the address lie in the guard page below a stack?
+  bool guards(std::uint64_t address) const {
+    return contains(address) && (address - reinterpret_cast<std::uint64_t>(base_)) % stride_ < guard_bytes;
+  }
+
 private:
   static constexpr std::size_t guard_bytes = 4096, largest_stagger = 4096;
   char* base_ = nullptr;

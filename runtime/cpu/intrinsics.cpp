@@ -24,15 +24,6 @@ std::uint32_t high(std::uint64_t pair) {
   return static_cast<std::uint32_t>(pair >> 32);
 }
 
-Block& block_of(LaneContext* lane) {
-  return *static_cast<Block*>(lane->block->scheduler);
-}
-
-std::string thread_name(const LaneContext& lane) {
-  return "thread (" + std::to_string(lane.thread_index[0]) + ", " + std::to_string(lane.thread_index[1]) +
-         ", " + std::to_string(lane.thread_index[2]) + ")";
-}
-
 } // namespace
 
 LaneContext* __warplens_cpu_current_lane() {
@@ -48,12 +39,12 @@ void __warplens_cpu_log_full(LaneContext* context) {
 }
 
 void __warplens_cpu_barrier(LaneContext* lane, std::uint32_t id, std::uint32_t threads) {
-  block_of(lane).wait_at_barrier(lane_of(lane), id, threads, Reduction::add, false);
+  Block::of(*lane).wait_at_barrier(lane_of(lane), id, threads, Reduction::add, false);
 }
 std::uint32_t __warplens_cpu_barrier_reduce(LaneContext* lane, std::uint32_t operation,
                                             std::uint32_t predicate) {
-  return block_of(lane).wait_at_barrier(lane_of(lane), 0, 0, static_cast<Reduction>(operation),
-                                        predicate != 0);
+  return Block::of(*lane).wait_at_barrier(lane_of(lane), 0, 0, static_cast<Reduction>(operation),
+                                          predicate != 0);
 }
 void __warplens_cpu_warp_barrier(LaneContext* lane, std::uint32_t mask) {
   perform(lane, {.kind = WarpRequest::Kind::barrier, .mask = mask});
@@ -109,7 +100,8 @@ void __warplens_cpu_pure_virtual() {
   __warplens_cpu_abort_kernel("a pure virtual function was called");
 }
 void __warplens_cpu_trap(LaneContext* lane) {
-  block_of(lane).fail(thread_name(*lane) + " executed trap");
+  Block::of(*lane).fail(name_of(*lane) + " executed trap" +
+                        (lane->place ? std::string(" at ") + lane->place : ""));
 }
 
 std::uint64_t __warplens_cpu_clock() {

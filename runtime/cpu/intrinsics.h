@@ -16,6 +16,9 @@ enum class Vote : std::uint32_t { any, all, uni };
 /// redux.sync's operations, and barrier.red's.
 enum class Reduction : std::uint32_t { add, and_, or_, xor_, min, max, umin, umax };
 
+/// What a texture fetch's coordinates mean: tex's 1d, 2d, 3d, a1d, a2d, cube and acube.
+enum class TextureShape : std::uint32_t { line, plane, volume, lines, planes, cube, cubes };
+
 /// The value that shfl.sync gives, and its predicate: was the source lane in range?
 struct ShuffleResult {
   std::uint32_t value;
@@ -83,6 +86,21 @@ std::uint32_t __warplens_cpu_find_nth_set(std::uint32_t mask, std::uint32_t base
 /// bfloat16, as bits: rounded to nearest even, once.
 std::uint16_t __warplens_cpu_double_to_bfloat(double value);
 std::uint16_t __warplens_cpu_bfloat_fma(std::uint16_t x, std::uint16_t y, std::uint16_t z);
+
+/// tex: a filtered fetch. `layer` counts in lines, planes and cubes; only mip level 0 exists.
+void __warplens_cpu_texture(std::uint64_t texture, std::uint32_t shape, std::uint32_t layer, float x, float y,
+                            float z, std::uint32_t* texel);
+/// tex with an integer coordinate (tex1Dfetch).
+void __warplens_cpu_texel(std::uint64_t texture, std::int32_t x, std::uint32_t* texel);
+/// tld4: one component of the four texels that a bilinear filter takes, anticlockwise from (0, 1).
+void __warplens_cpu_texture_gather(std::uint64_t texture, std::uint32_t component, float x, float y,
+                                   std::uint32_t* texel);
+/// suld and sust: `x` counts bytes; `mode` is a cudaSurfaceBoundaryMode.
+void __warplens_cpu_surface_read(std::uint64_t surface, std::int32_t x, std::int32_t y, std::int32_t z,
+                                 std::int32_t layer, std::uint32_t mode, void* value, std::uint32_t bytes);
+void __warplens_cpu_surface_write(std::uint64_t surface, std::int32_t x, std::int32_t y, std::int32_t z,
+                                  std::int32_t layer, std::uint32_t mode, const void* value,
+                                  std::uint32_t bytes);
 
 /// %clock64 and %globaltimer: nanoseconds of a monotonic clock.
 std::uint64_t __warplens_cpu_clock();

@@ -1,11 +1,13 @@
 #include "runtime/cpu/launch.h"
 
+#include "runtime/cpu/memcheck.h"
+#include "runtime/cpu/registry.h"
 #include "runtime/cpu/run_grid.h"
+#include "runtime/cpu/signals.h"
 #include "runtime/host/recorder.h"
 
 #include <cstdio>
 #include <cstdlib>
-#include <fmt/format.h>
 
 namespace warplens::cpu {
 
@@ -33,17 +35,28 @@ GridResult run_traced(const Grid& grid, const trace::Launch& launch, ring::Chann
   return run_grid(grid, &tracing);
 }
 
-} // namespace
+/// Where going on would mean to wait for ever, or to compute with what is not there. The program's
+/// destructors must not see half-done work.
+[[noreturn]] void end_program(const char* kernel, const std::string& why) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "warplens: kernel %s: %s\n", kernel, why.c_str());
+  runtime::Recorder::instance().finish();
+  std::_Exit(1);
+}
 
-LaunchResult launch(const KernelRecord& kernel, const trace::Dim3& grid_dim, const trace::Dim3& block_dim,
-                    std::size_t dynamic_shared_bytes, void** arguments, const char* demangled_name) {
+/// Traced where the recorder asks for it.
+LaunchResult run_all_blocks(const KernelRecord& kernel, const trace::Dim3& grid_dim,
+                            const trace::Dim3& block_dim, std::size_t dynamic_shared_bytes, void** arguments,
+                            const char* demangled_name) {
   const Grid grid{&kernel, grid_dim, block_dim, static_cast<std::uint32_t>(dynamic_shared_bytes), arguments};
   trace::Launch launch{.kernel = demangled_name,
-                       .symbol = kernel.symbol,
+                       .symbol = symbol_as_written(kernel.symbol),
                        .grid = grid_dim,
                        .block = block_dim,
                        .static_shared_bytes = kernel.static_shared_bytes,
                        .dynamic_shared_bytes = grid.dynamic_shared_bytes};
+  if (memcheck_wanted() && !kernel.checked)
+    end_program(demangled_name, "it was built without --memcheck, so its accesses cannot be checked");
   auto& recorder = runtime::Recorder::instance();
   ring::Channel* channel = recorder.enabled() ? recorder.begin_launch(launch) : nullptr;
   const GridResult result = channel ? run_traced(grid, launch, channel) : run_grid(grid, nullptr);
@@ -54,14 +67,27 @@ LaunchResult launch(const KernelRecord& kernel, const trace::Dim3& grid_dim, con
                          .probed_accesses = result.probed_accesses});
   switch (result.status) {
   case BlockStatus::ok: return {};
-  case BlockStatus::failed:
-    return {LaunchStatus::trapped, fmt::format("kernel {}: {}", demangled_name, result.message)};
+  case BlockStatus::failed: return {LaunchStatus::trapped, result.message};
+  case BlockStatus::faulted: return {LaunchStatus::faulted, result.message};
+  case BlockStatus::interrupted: return {LaunchStatus::interrupted, result.message};
+  case BlockStatus::bad_access:
   case BlockStatus::deadlocked: break;
   }
-  std::fflush(stdout);
-  std::fprintf(stderr, "warplens: kernel %s: %s\n", demangled_name, result.message.c_str());
-  recorder.finish();
-  std::_Exit(1); // the program would wait for ever on a GPU; its destructors must not see half-done work
+  end_program(demangled_name, result.message);
+}
+
+} // namespace
+
+LaunchResult launch(const KernelRecord& kernel, const trace::Dim3& grid_dim, const trace::Dim3& block_dim,
+                    std::size_t dynamic_shared_bytes, void** arguments, const char* demangled_name) {
+  LaunchResult result;
+  {
+    const PartInLaunch here;
+    result = run_all_blocks(kernel, grid_dim, block_dim, dynamic_shared_bytes, arguments, demangled_name);
+  }
+  if (result.status == LaunchStatus::interrupted)
+    wait_for_the_end();
+  return result;
 }
 
 } // namespace warplens::cpu

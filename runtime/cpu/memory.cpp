@@ -68,11 +68,26 @@ DeviceMemory::~DeviceMemory() {
     munmap(reinterpret_cast<void*>(base_), bytes_);
 }
 
+std::size_t DeviceMemory::taken(std::size_t bytes) const {
+  return round_up(bytes, alignment) + (apart_ ? alignment : 0);
+}
+
 void* DeviceMemory::allocate(std::size_t bytes, bool managed) {
   const std::lock_guard lock(mutex_);
   if (bytes > bytes_)
     return nullptr;
-  const std::size_t needed = round_up(bytes, alignment);
+  void* place = take(bytes, managed);
+  if (!place && !freed_.empty()) {
+    for (const auto& [address, range] : freed_)
+      give_back(range);
+    freed_.clear();
+    place = take(bytes, managed);
+  }
+  return place;
+}
+
+void* DeviceMemory::take(std::size_t bytes, bool managed) {
+  const std::size_t needed = taken(bytes);
   for (auto range = free_.begin(); range != free_.end(); ++range) {
     const auto [address, size] = *range;
     if (size < needed)
@@ -82,6 +97,7 @@ void* DeviceMemory::allocate(std::size_t bytes, bool managed) {
       free_.emplace(address + needed, size - needed);
     allocated_.emplace(address, MemoryRange{address, bytes, managed});
     used_ += needed;
+    ++changes_;
     return reinterpret_cast<void*>(address);
   }
   return nullptr;
@@ -92,10 +108,21 @@ bool DeviceMemory::free(void* pointer) {
   const auto found = allocated_.find(reinterpret_cast<std::uintptr_t>(pointer));
   if (found == allocated_.end())
     return false;
-  MemoryRange range{found->first, round_up(found->second.bytes, alignment)};
+  const MemoryRange range = found->second;
   allocated_.erase(found);
-  used_ -= range.bytes;
-  release_pages(range);
+  used_ -= taken(range.bytes);
+  ++changes_;
+  release_pages({range.address, taken(range.bytes)});
+  if (apart_)
+    freed_.emplace(range.address, range);
+  else
+    give_back(range);
+  return true;
+}
+
+/// Makes a range free, together with the free ones beside it.
+void DeviceMemory::give_back(MemoryRange range) {
+  range.bytes = taken(range.bytes);
   const auto after = free_.lower_bound(range.address);
   if (after != free_.end() && range.address + range.bytes == after->first)
     range.bytes += after->second;
@@ -113,13 +140,41 @@ bool DeviceMemory::free(void* pointer) {
     ++last;
   free_.erase(first, last);
   free_.emplace(range.address, range.bytes);
-  return true;
+}
+
+void DeviceMemory::keep_apart() {
+  const std::lock_guard lock(mutex_);
+  if (allocated_.empty()) // a library that is loaded later finds memory in use
+    apart_ = true;
+}
+
+std::optional<MemoryRange> DeviceMemory::nearest(const void* pointer) const {
+  const std::lock_guard lock(mutex_);
+  const auto place = reinterpret_cast<std::uintptr_t>(pointer);
+  const auto after = allocated_.upper_bound(place);
+  if (after == allocated_.begin())
+    return after == allocated_.end() ? std::nullopt : std::optional(after->second);
+  const MemoryRange& before = std::prev(after)->second;
+  const bool nearer =
+      after != allocated_.end() && after->first - place < place - (before.address + before.bytes);
+  return nearer ? after->second : before;
+}
+
+std::optional<MemoryRange> DeviceMemory::find_freed(const void* pointer) const {
+  const std::lock_guard lock(mutex_);
+  const auto place = reinterpret_cast<std::uintptr_t>(pointer);
+  const auto after = freed_.upper_bound(place);
+  if (after == freed_.begin() || !std::prev(after)->second.contains(place))
+    return std::nullopt;
+  return std::prev(after)->second;
 }
 
 void DeviceMemory::clear() {
   const std::lock_guard lock(mutex_);
   allocated_.clear();
+  freed_.clear();
   free_.clear();
+  ++changes_;
   used_ = 0;
   if (bytes_ > 0) {
     release_pages({base_, bytes_});

@@ -2,6 +2,7 @@
 // addresses in every run. Pages come into being when they are touched.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -45,10 +46,26 @@ public:
   bool reserves(const void* pointer) const {
     return MemoryRange{base_, bytes_}.contains(reinterpret_cast<std::uintptr_t>(pointer));
   }
+  // For --memcheck.
+
+  /// From now on allocations keep a distance from one another, and freed memory is only given out again when
+  /// there is no other.
+  void keep_apart();
+  /// The live allocation whose begin or end is nearest.
+  std::optional<MemoryRange> nearest(const void* pointer) const;
+  /// The allocation that `pointer` once pointed into; nothing if its memory was given out again.
+  std::optional<MemoryRange> find_freed(const void* pointer) const;
+  /// Differs whenever an allocation has been made or ended.
+  std::uint64_t changes() const { return changes_.load(std::memory_order_acquire); }
+
   std::size_t total_bytes() const { return bytes_; }
   std::size_t free_bytes() const;
 
 private:
+  /// Address space that an allocation takes up.
+  std::size_t taken(std::size_t bytes) const;
+  void* take(std::size_t bytes, bool managed);
+  void give_back(MemoryRange range);
   void release_pages(MemoryRange range);
 
   mutable std::mutex mutex_;
@@ -58,6 +75,9 @@ private:
   std::map<std::uintptr_t, std::size_t>
       free_; ///< address → bytes, multiples of the alignment, never adjacent
   std::map<std::uintptr_t, MemoryRange> allocated_; ///< by address; bytes as asked for
+  bool apart_ = false;
+  std::map<std::uintptr_t, MemoryRange> freed_; ///< of allocations kept apart, until the space is needed
+  std::atomic<std::uint64_t> changes_ = 1;
 };
 
 } // namespace warplens::cpu

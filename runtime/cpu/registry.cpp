@@ -2,7 +2,7 @@
 // first use and never destroyed.
 #include "runtime/cpu/registry.h"
 
-#include <cstdio>
+#include <algorithm>
 #include <cstdlib>
 #include <cxxabi.h>
 #include <map>
@@ -14,12 +14,16 @@
 namespace warplens::cpu {
 namespace {
 
+struct HostVariable {
+  std::string symbol, module;
+};
+
 struct Tables {
   std::mutex mutex;
   std::multimap<std::string, const KernelRecord*, std::less<>> device_kernels;
   std::multimap<std::string, const VariableRecord*, std::less<>> device_variables;
   std::unordered_map<const void*, Kernel> host_kernels;
-  std::unordered_map<const void*, std::string> host_variables; ///< their symbols
+  std::unordered_map<const void*, HostVariable> host_variables;
 };
 
 Tables& tables() {
@@ -33,29 +37,28 @@ bool is_internal(std::string_view symbol) {
   return symbol.starts_with("_ZL") || symbol.find("_GLOBAL__N_") != symbol.npos;
 }
 
-[[noreturn]] void stop(const std::string& symbol, const char* reason) {
-  std::fprintf(stderr, "warplens: %s: %s\n", demangle(symbol).c_str(), reason);
-  std::exit(1);
-}
-
 template <class Record>
 const Record* find_record(const std::multimap<std::string, const Record*, std::less<>>& records,
-                          const std::string& symbol) {
+                          const std::string& symbol, const std::string& module) {
   const auto [first, last] = records.equal_range(symbol);
-  if (first == last)
-    return nullptr;
-  if (std::next(first) != last && is_internal(symbol))
-    stop(symbol, "several source files define this name for themselves, which the CPU back end cannot tell "
-                 "apart; rename them");
-  return first->second;
+  if (is_internal(symbol))
+    for (auto record = first; record != last; ++record)
+      if (record->second->module == module)
+        return record->second;
+  return first == last ? nullptr : first->second;
 }
 
 } // namespace
 
+std::string symbol_as_written(const std::string& symbol) {
+  return symbol.substr(0, std::min(symbol.find("__intern__"), symbol.find("__static__")));
+}
+
 std::string demangle(const std::string& symbol) {
+  const std::string as_written = symbol_as_written(symbol);
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> name(
-      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free);
+      abi::__cxa_demangle(as_written.c_str(), nullptr, nullptr, &status), &std::free);
   return status == 0 ? name.get() : symbol;
 }
 
@@ -67,7 +70,7 @@ Kernel* find_kernel(const void* host_function) {
     return nullptr;
   Kernel& kernel = found->second;
   if (!kernel.record)
-    kernel.record = find_record(all.device_kernels, kernel.symbol);
+    kernel.record = find_record(all.device_kernels, kernel.symbol, kernel.module);
   return &kernel;
 }
 
@@ -77,21 +80,29 @@ const VariableRecord* find_variable(const void* host_variable) {
   const auto found = all.host_variables.find(host_variable);
   if (found == all.host_variables.end())
     return nullptr;
-  return find_record(all.device_variables, found->second);
+  return find_record(all.device_variables, found->second.symbol, found->second.module);
 }
 
-void register_host_kernel(const void* host_function, const char* symbol) {
+const VariableRecord* variable_at(const void* address) {
   Tables& all = tables();
   const std::lock_guard lock(all.mutex);
-  all.host_kernels.insert_or_assign(host_function, Kernel{symbol, demangle(symbol)});
+  for (const auto& [symbol, record] : all.device_variables)
+    if (const auto* begin = static_cast<const char*>(record->address);
+        address >= begin && address < begin + record->bytes)
+      return record;
+  return nullptr;
 }
 
-void register_host_variable(const void* host_variable, const char* symbol, bool managed) {
-  if (managed)
-    stop(symbol, "__managed__ variables are not supported by the CPU back end; use cudaMallocManaged");
+void register_host_kernel(const void* host_function, const char* symbol, const char* module) {
   Tables& all = tables();
   const std::lock_guard lock(all.mutex);
-  all.host_variables.insert_or_assign(host_variable, symbol);
+  all.host_kernels.insert_or_assign(host_function, Kernel{symbol, module, demangle(symbol)});
+}
+
+void register_host_variable(const void* host_variable, const char* symbol, const char* module) {
+  Tables& all = tables();
+  const std::lock_guard lock(all.mutex);
+  all.host_variables.insert_or_assign(host_variable, HostVariable{symbol, module});
 }
 
 } // namespace warplens::cpu

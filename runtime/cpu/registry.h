@@ -12,6 +12,7 @@ namespace warplens::cpu {
 /// A kernel as the host sees it.
 struct Kernel {
   std::string symbol;                   ///< mangled
+  std::string module;                   ///< whose host half registered it
   std::string demangled;                ///< in full, with parameters
   const KernelRecord* record = nullptr; ///< null: no device code of that name is linked in
   int max_dynamic_shared = 0;           ///< bytes that cudaFuncSetAttribute has allowed
@@ -19,18 +20,20 @@ struct Kernel {
 };
 
 /// Null: no kernel has been registered for that address. The reference stays valid until the process ends.
-/// Ends the program, with a message, where several files have device functions of that name that cannot be
-/// told apart.
 Kernel* find_kernel(const void* host_function);
 
-/// Null: no variable has been registered for that address, or no device code defines it. Ends the program as
-/// find_kernel does.
+/// Null: no variable has been registered for that address, or no device code defines it.
 const VariableRecord* find_variable(const void* host_variable);
 
-void register_host_kernel(const void* host_function, const char* symbol);
-/// `managed`: host code uses the variable itself and not only its address.
-void register_host_variable(const void* host_variable, const char* symbol, bool managed);
+/// The variable of device code that the address points into, or null.
+const VariableRecord* variable_at(const void* address);
 
+/// `module`: whose host half does it. What several files name alike for themselves each has in its own.
+void register_host_kernel(const void* host_function, const char* symbol, const char* module);
+void register_host_variable(const void* host_variable, const char* symbol, const char* module);
+
+/// Without the ending that Clang gives what -rdc makes visible to other files.
+std::string symbol_as_written(const std::string& symbol);
 std::string demangle(const std::string& symbol);
 
 } // namespace warplens::cpu

@@ -43,10 +43,13 @@ public:
   std::uint64_t blocks() const { return blocks_; }
 
   void run_blocks() {
+    const PartInLaunch here;
     while (!stop_.load(std::memory_order_relaxed)) {
       const std::uint64_t first = next_.fetch_add(run_, std::memory_order_relaxed);
       if (first >= blocks_)
         return;
+      if (interrupted())
+        return end(BlockStatus::interrupted, "interrupted");
       for (std::uint64_t id = first;
            id < std::min(first + run_, blocks_) && !stop_.load(std::memory_order_relaxed); ++id)
         run_block(id);
@@ -64,13 +67,21 @@ private:
     const BlockStatus status = block.run(grid_, id, sink.get());
     if (!sink && status == BlockStatus::ok)
       return;
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     result_.executed_accesses += block.executed_accesses();
     result_.probed_accesses += block.probed_accesses();
-    if (status != BlockStatus::ok && result_.status == BlockStatus::ok) {
+    lock.unlock();
+    if (status != BlockStatus::ok)
+      end(status, block.message());
+  }
+
+  /// The first to end the launch says why.
+  void end(BlockStatus status, const std::string& message) {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+    if (result_.status == BlockStatus::ok) {
       result_.status = status;
-      result_.message = block.message();
-      stop_ = true;
+      result_.message = message;
     }
   }
 

@@ -136,20 +136,29 @@ void Warp::exit(Lane& lane) {
   std::abort(); // nobody resumes a lane that has exited
 }
 
-std::string Warp::describe_waiting() const {
-  if (in_operation_) {
-    const Lane& lane = lanes_[std::countr_zero(in_operation_)];
-    return fmt::format("thread ({}, {}, {}) waits in a warp operation with mask 0x{:08x} for lanes 0x{:08x}, "
-                       "which do not come",
-                       lane.thread_index[0], lane.thread_index[1], lane.thread_index[2], lane.request.mask,
-                       lane.request.mask & alive_ & ~in_operation_);
+void Warp::flush_log() {
+  if (merger_)
+    merger_->merge(0);
+}
+
+void Warp::add_waiting(std::vector<Waiting>& groups) const {
+  for (std::uint32_t rest = in_operation_ | at_barrier_; rest; rest &= rest - 1) {
+    const Lane& lane = lanes_[std::countr_zero(rest)];
+    const std::string place = lane.place ? lane.place : "an unknown line";
+    const std::string what =
+        at_barrier_ & bit(lane)
+            ? "for the rest of the block"
+            : fmt::format("for lanes {:#010x} of its warp", lane.request.mask & alive_ & ~in_operation_);
+    const auto same = std::ranges::find_if(groups, [&](const Waiting& group) {
+      return group.what == what && group.place == place && group.last_warp + 1 >= number_;
+    });
+    if (same == groups.end()) {
+      groups.push_back({what, place, number_, number_, 1});
+    } else {
+      same->last_warp = number_;
+      ++same->threads;
+    }
   }
-  if (at_barrier_) {
-    const Lane& lane = lanes_[std::countr_zero(at_barrier_)];
-    return fmt::format("thread ({}, {}, {}) waits at a barrier to which other threads do not come",
-                       lane.thread_index[0], lane.thread_index[1], lane.thread_index[2]);
-  }
-  return {};
 }
 
 } // namespace warplens::cpu

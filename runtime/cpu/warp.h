@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace warplens::cpu {
 
@@ -41,6 +42,12 @@ enum class Progress {
   working,
 };
 
+/// Threads that wait for the same, at the same place.
+struct Waiting {
+  std::string what, place;
+  std::uint32_t first_warp, last_warp, threads;
+};
+
 class Warp {
 public:
   void begin(Block& block, std::uint32_t number, Lane* lanes, std::uint32_t lane_count);
@@ -53,8 +60,11 @@ public:
   bool finished() const { return alive_ == 0; }
   std::uint32_t alive() const { return alive_; }
   Lane* lanes() { return lanes_; }
-  /// What keeps its lanes waiting, for a message.
-  std::string describe_waiting() const;
+  /// What keeps its lanes waiting, for a message; adds to the groups of warps before it that wait for the
+  /// same.
+  void add_waiting(std::vector<Waiting>& groups) const;
+  /// Issues all that the logs hold: no more will come.
+  void flush_log();
 
   // Called on the lane's fiber.
 

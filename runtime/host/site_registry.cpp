@@ -22,6 +22,8 @@ trace::Site to_site(const SiteRecord& record) {
   if (record.depends_on)
     site.depends_on.assign(record.depends_on, record.depends_on + record.depends_on_count);
   site.object = text_or_empty(record.object);
+  site.macro = text_or_empty(record.macro);
+  site.in_template = record.in_template;
   return site;
 }
 

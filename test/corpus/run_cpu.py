@@ -13,8 +13,6 @@ folder, where some write files.
     refused   Warplens names what it does not support, before the program runs or when it calls it
     WRONG     ran to its end with another output
     failed    anything else: a crash, a deadlock, a time-out, a source that Clang does not take
-
-Programs of several sources are listed and left out: `warplens profile` takes one.
 """
 
 import argparse
@@ -53,11 +51,8 @@ def verdict(row, finished):
 
 def run(warplens, row, folder, mode, timeout):
     """(outcome, reason, seconds) of one program built in one way."""
-    sources = row["sources"].split()
-    if len(sources) != 1:
-        return "several sources", "", 0.0
     with tempfile.TemporaryDirectory() as scratch:
-        command = [warplens, "profile", sources[0], "--backend", "cpu", "--nvcc", row["compile_flags"], *MODES[mode],
+        command = [warplens, "profile", *row["sources"].split(), "--backend", "cpu", "--nvcc", row["compile_flags"], *MODES[mode],
                    "-o", f"{scratch}/result", "--run", *row["run_args"].split()]
         start = time.monotonic()
         try:

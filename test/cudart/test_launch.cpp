@@ -46,7 +46,11 @@ const VariableRecord table{.symbol = "table", .address = table_on_device, .bytes
 void register_once() {
   static const bool done = [] {
     // The host's half first, device code later: the order is the linker's.
-    int binary = 0;
+    struct {
+      int magic, version;
+      const char* module;
+      void* unused;
+    } binary{0, 1, "module", nullptr};
     void** const module = __cudaRegisterFatBinary(&binary);
     __cudaRegisterFunction(module, &counting_stub, nullptr, counting.symbol, -1, nullptr, nullptr, nullptr,
                            nullptr, nullptr);

@@ -1,6 +1,6 @@
 """What nvcc takes and Clang does not, bridged: each file of constructs/bridged is compiled with probes and runs.
 
-A file says in its first lines what it holds: `// probes: N` (accesses with a probe), `// flags: …` (nvcc's, if any) and
+A file says in its first lines what it holds: `// probes: N` (accesses with a probe), `// flags: …` (nvcc's; else -arch=sm_80) and
 `// runs on the GPU only` where the CPU back end has not what it needs."""
 
 import pathlib
@@ -25,7 +25,7 @@ class Bridged(unittest.TestCase):
             text = file.read_text()
             with self.subTest(file.name), tempfile.TemporaryDirectory() as folder:
                 made = pathlib.Path(folder) / "x.o"
-                done = warplens("nvcc", "--strict", *said(text, "flags").split(), "-arch=sm_80", "-c", file, "-o", made)
+                done = warplens("nvcc", "--strict", *said(text, "flags", "-arch=sm_80").split(), "-c", file, "-o", made)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 report = warplens("nvcc", "--report", made).stdout
                 self.assertRegex(report, f": {said(text, 'probes')} accesses probed, .* {said(text, 'unseen', '0')} not seen\n")
@@ -36,7 +36,7 @@ class Bridged(unittest.TestCase):
             if "// runs on the GPU only" in text:
                 continue
             with self.subTest(file.name):
-                done = warplens("profile", file, "--backend", "cpu", "--nvcc", f"-arch=sm_80 {said(text, 'flags')}", "--trials", "2",
+                done = warplens("profile", file, "--backend", "cpu", "--nvcc", said(text, "flags", "-arch=sm_80"), "--trials", "2",
                                 "--launches", "1", "-o", "/dev/null")
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertEqual(done.stdout, "right\n")

@@ -17,6 +17,10 @@ class Constructs(unittest.TestCase):
     def test_as_it_is(self):
         self.run_with("--no-probes")
 
+    def test_textures_and_surfaces(self):
+        done = warplens("profile", KERNELS / "textures.cu", "--backend", "cpu", "--no-probes", timeout=300)
+        self.assertEqual((done.returncode, done.stdout), (0, "textures: right\n"), done.stderr)
+
     def test_with_probes(self):
         self.run_with("--trials", "2", "--launches", "1", "-o", "/dev/null")
 

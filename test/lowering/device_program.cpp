@@ -56,7 +56,7 @@ Expected<void> compile_and_lower(const std::string& source, const std::filesyste
     return tl::unexpected(compiled.error());
   if (compiled->exit_code)
     return fail("clang: {}", compiled->output);
-  return lowering::lower({.bitcode = bitcode, .object = object});
+  return lowering::lower(bitcode, {.object = object, .system_folders = {"/usr", folder / "system"}});
 }
 
 static TemporaryDirectory make_folder() {

@@ -12,7 +12,7 @@
 namespace warplens::test {
 
 /// Compiles the device half of `source` as Warplens does and lowers it. The error is the lowering's, or says
-/// that Clang refused.
+/// that Clang refused. Headers in the folder `system` beside it are not the user's.
 Expected<void> compile_and_lower(const std::string& source, const std::filesystem::path& folder,
                                  const std::filesystem::path& object);
 

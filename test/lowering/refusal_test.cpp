@@ -37,6 +37,22 @@ TEST_CASE("inline PTX, unknown intrinsics and undefined functions are named with
   CHECK(contains(variable, "far_away"));
 }
 
+TEST_CASE("in a header that is not the user's, the user's line is named too") {
+  auto folder = TemporaryDirectory::create();
+  REQUIRE(folder);
+  std::filesystem::create_directory(folder->path() / "system");
+  std::ofstream(folder->path() / "system/strange.h")
+      << "template <class T> __device__ void inner(T* p) {\n  asm volatile(\"st.global.strange.s32 [%0], "
+         "1;\" :: "
+         "\"l\"(p));\n}\ntemplate <class T> __device__ void outer(T* p) { inner(p); }\n";
+  const auto lowered =
+      compile_and_lower("#include \"system/strange.h\"\n__global__ void k(int* p) {\n  outer(p);\n}\n",
+                        folder->path(), folder->path() / "program.o");
+  REQUIRE_FALSE(lowered);
+  INFO(lowered.error().message);
+  CHECK(contains(lowered.error().message, "program.cu:3 (in strange.h:2): inline PTX is not supported"));
+}
+
 TEST_CASE("what no kernel reaches is not refused") {
   const DeviceProgram program(
       "__device__ void unused() { asm volatile(\"st.global.strange.s32 [%0], 1;\" :: \"l\"((int*)0)); }\n"
@@ -50,11 +66,11 @@ TEST_CASE("files that are not device bitcode") {
   auto folder = TemporaryDirectory::create();
   REQUIRE(folder);
   const auto path = folder->path() / "no.bc", object = folder->path() / "no.o";
-  const auto missing = lowering::lower({.bitcode = path, .object = object});
+  const auto missing = lowering::lower(path, {.object = object});
   REQUIRE_FALSE(missing);
   CHECK(contains(missing.error().message, "No such file"));
   std::ofstream(path) << "not bitcode at all";
-  const auto garbage = lowering::lower({.bitcode = path, .object = object});
+  const auto garbage = lowering::lower(path, {.object = object});
   REQUIRE_FALSE(garbage);
   CHECK(contains(garbage.error().message, "not LLVM bitcode"));
 }

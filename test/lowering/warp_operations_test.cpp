@@ -89,7 +89,7 @@ TEST_CASE("a partial last warp with full masks, and lanes that have left") {
     CHECK(out[t] / 1000 == (t == 36 || t == 37 ? 0 : 6));
 }
 
-TEST_CASE("what cannot complete is a deadlock, told with block and thread; trap ends the kernel") {
+TEST_CASE("what cannot complete is a deadlock, told with block and lines; trap ends the kernel") {
   const DeviceProgram program(R"(
     __global__ void stuck() { if (threadIdx.x < 32) __syncthreads(); else __syncwarp(threadIdx.x == 40 ? 0x300 : 0x100 << 0); }
     __global__ void split() { if (threadIdx.x == 3) __syncwarp(0xff); else if (threadIdx.x < 8) __syncthreads(); }
@@ -97,12 +97,17 @@ TEST_CASE("what cannot complete is a deadlock, told with block and thread; trap 
     __global__ void broken_later(int* out) { __syncthreads(); out[threadIdx.x] = 1; if (threadIdx.x == 2) __trap(); })");
   const auto split = program.run("split", {1}, {32}, 0);
   CHECK(split.status == cpu::BlockStatus::deadlocked);
-  CHECK(split.message.find(
-            "block (0, 0, 0): deadlock: thread (3, 0, 0) waits in a warp operation with mask 0x000000ff") !=
-        std::string::npos);
+  const auto says = [](const cpu::GridResult& result, const std::string& text) {
+    INFO(result.message);
+    CHECK(result.message.find(text) != std::string::npos);
+  };
+  says(split, "block (0, 0, 0): deadlock: 7 threads of warp 0 wait at ");
+  says(split, "program.cu:4, for the rest of the block; 1 thread of warp 0 waits at ");
+  says(split, "for lanes 0x000000f7 of its warp");
   std::vector<int> out(32);
   const auto broken = program.run("broken", {2}, {32}, 0, out.data());
   CHECK(broken.status == cpu::BlockStatus::failed);
-  CHECK(broken.message == "block (1, 0, 0): thread (2, 0, 0) executed trap");
+  says(broken, "block (1, 0, 0): thread (2, 0, 0) executed trap at ");
+  says(broken, "program.cu:5");
   CHECK(program.run("broken_later", {2}, {32}, 0, out.data()).status == cpu::BlockStatus::failed);
 }

@@ -84,7 +84,7 @@ TEST_CASE("Waits in a queue are those of theory") {
   constexpr std::uint32_t requests = 500'000;
   for (std::uint32_t i = 0; i < requests; ++i)
     queues.add(random.below(50), i, service);
-  queues.close_round();
+  queues.close_round(1);
   for (const double load : {0.1, 0.5, 0.9}) {
     const double round = service * requests / 50 / load;
     CHECK(queues.mean_wait_ns(round) == Approx(load / (1 - load) * double(service) / 2).epsilon(0.05));
@@ -93,14 +93,25 @@ TEST_CASE("Waits in a queue are those of theory") {
   CHECK(busy == Approx(service * requests / 50.0).epsilon(0.03));
   queues.begin_round(2 * busy);
   CHECK(queues.wait_ns(7) == Approx(service / 2).epsilon(0.1));
-  queues.close_round();
+  queues.close_round(1);
   CHECK(queues.busy_ns() == 0);
 
   // Who comes in turn and is served in no more than the time between never waits.
   for (std::uint32_t i = 0; i < 1000; ++i)
     queues.add(i % 10, i, service);
-  queues.close_round();
+  queues.close_round(1);
   CHECK(queues.mean_wait_ns(2 * queues.busy_ns()) == Approx(0).margin(0.1));
+}
+
+TEST_CASE("Nobody waits for more than is under way") {
+  model::Queues queues(1);
+  constexpr std::uint32_t requests = 1000;
+  for (std::uint32_t i = 0; i < requests; ++i)
+    queues.add(0, i < requests / 2 ? i : 100 * i, 10); // half of them in a burst
+  for (const double share : {1.0, 0.1}) {
+    queues.close_round(share);
+    CHECK(queues.mean_wait_ns(queues.busy_ns() * 1.0001) == Approx(share * (requests - 1) * 10));
+  }
 }
 
 TEST_CASE("A saturated memory makes its requests wait as long as its bandwidth says") {

@@ -47,7 +47,7 @@ TEST_CASE("bytes that are no program") {
 
 TEST_CASE("an unknown architecture") {
   const auto instrumented =
-      rewriter::instrument({"macros.cu", test::clang_arguments({"--cuda-gpu-arch=sm_1"}), "copies", true});
+      rewriter::instrument({"templates.cu", test::clang_arguments({"--cuda-gpu-arch=sm_1"}), "copies", true});
   REQUIRE(!instrumented);
   CHECK(instrumented.error().message == "unsupported CUDA gpu architecture: sm_1");
 }

@@ -3,7 +3,9 @@
 #include "test/rewriter/fixture.h"
 
 #include <algorithm>
+#include <cctype>
 #include <set>
+#include <sstream>
 
 using namespace warplens;
 using trace::AccessKind;
@@ -19,6 +21,11 @@ std::vector<trace::Site> sites_of_line(const rewriter::Instrumented& instrumente
   return result;
 }
 
+std::string without_blanks(std::string text) {
+  std::erase_if(text, [](unsigned char c) { return std::isspace(c); });
+  return text;
+}
+
 /// The number of the only line that holds the text.
 unsigned line_with(const std::string& file, const std::string& text) {
   const std::string source = test::read(file);
@@ -31,6 +38,31 @@ unsigned line_with(const std::string& file, const std::string& text) {
 }
 
 } // namespace
+
+TEST_CASE("every site points at its expression, or at the macro that it comes out of") {
+  const std::string source = GENERATE("accesses.cu", "macros.cu", "templates.cu", "library.cu", "hoisted.cu");
+  const TemporaryDirectory copies = test::folder();
+  std::size_t in_macros = 0, in_templates = 0, in_headers = 0;
+  for (const trace::Site& site : test::rewrite(source, copies.path()).sites) {
+    std::istringstream lines(test::read(site.file));
+    std::string text, line;
+    for (unsigned number = 1; std::getline(lines, line); ++number)
+      if (number == site.line)
+        text = line.substr(site.column - 1);
+      else if (number > site.line && number < site.line + 3) // an expression may go on
+        text += ' ' + line;
+    CAPTURE(site.file, site.line, site.column, site.expression, site.macro);
+    CHECK(
+        without_blanks(text).starts_with(without_blanks(site.macro.empty() ? site.expression : site.macro)));
+    in_macros += !site.macro.empty();
+    in_templates += site.in_template;
+    in_headers += site.file != source;
+  }
+  if (source == "macros.cu")
+    CHECK(in_macros > 0);
+  if (source == "templates.cu")
+    CHECK((in_templates > 0 && in_headers > 0));
+}
 
 TEST_CASE("sites point at what was written") {
   const TemporaryDirectory copies = test::folder();

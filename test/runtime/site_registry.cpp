@@ -18,7 +18,9 @@ constexpr SiteRecord load{.id = 10,
                           .sequence = 2,
                           .object = "y",
                           .depends_on = dependences,
-                          .depends_on_count = 2};
+                          .depends_on_count = 2,
+                          .macro = "LOAD",
+                          .in_template = true};
 } // namespace
 
 TEST_CASE("A record becomes a site") {
@@ -38,6 +40,8 @@ TEST_CASE("A record becomes a site") {
   CHECK(sites[0].sequence == 2);
   CHECK(sites[0].object == "y");
   CHECK(sites[0].depends_on == std::vector<std::uint64_t>{11, 12});
+  CHECK(sites[0].macro == "LOAD");
+  CHECK(sites[0].in_template);
 }
 
 TEST_CASE("A header of two files is one site") {

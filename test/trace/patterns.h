@@ -47,6 +47,8 @@ inline Site sample_site(std::uint64_t id) {
   site.element_bytes = 4;
   site.sequence = 2;
   site.object = "val";
+  site.macro = "LOAD";
+  site.in_template = true;
   return site;
 }
 

@@ -53,6 +53,8 @@ TEST_CASE("everything that is not an access comes back as it was") {
   CHECK(read_site.sequence == site.sequence);
   CHECK(read_site.depends_on == site.depends_on);
   CHECK(read_site.object == site.object);
+  CHECK(read_site.macro == site.macro);
+  CHECK(read_site.in_template == site.in_template);
 
   REQUIRE(reader.allocations().size() == 2);
   CHECK(reader.allocations()[0].bytes == 1ull << 40);

@@ -139,11 +139,13 @@ export function valueText(figure: Figure, value: Value | undefined): { mean: str
   if (!value) return { mean: format.absent, spread: "" };
   const mean = figure.text(value.mean);
   // A spread has the digits of its mean: more would pretend.
-  const digits = /\.(\d+)/.exec(mean)?.[1].length ?? 0;
+  const digits = digitsOf(mean);
   const scale = figure.unit === "%" ? 100 : 1;
   const spread = value.spread === undefined ? "" : (scale * value.spread).toFixed(digits);
   return { mean, spread: Number(spread) > 0 ? `±${spread}` : "" };
 }
+
+const digitsOf = (text: string) => /\.(\d+)/.exec(text)?.[1].length ?? 0;
 
 export interface Change {
   difference: number;
@@ -158,7 +160,10 @@ export function changeOf(figure: Figure, before: Value | undefined, after: Value
   const difference = after.mean - before.mean;
   const [low, high] = before.interval ?? [before.mean, before.mean];
   const [from, to] = after.interval ?? [after.mean, after.mean];
-  const text = format.signed(figure.text(Math.abs(difference)), difference);
+  // The digits of the figure itself: a change that does not show in them is none.
+  const digits = /^[\d.]+$/.test(figure.text(after.mean)) ? digitsOf(figure.text(after.mean)) : undefined;
+  const size = (figure.unit === "%" ? 100 : 1) * Math.abs(difference);
+  const text = format.signed(digits === undefined ? figure.text(Math.abs(difference)) : size.toFixed(digits), difference);
   const visible = /[1-9]/.test(text);
   const beyond = visible && (from > high || to < low);
   const better = figure.worse === "neither" || !beyond ? undefined : figure.worse === "high" ? difference < 0 : difference > 0;

@@ -80,9 +80,10 @@ export function profilesOf(data: PageData): Profile[] {
   return ranked(after);
 }
 
+/** By what they cost on the GPU that was asked about first. */
 function ranked(profiles: Profile[]) {
   const costs = new Map<string, number>();
-  for (const { kernel, cost } of profiles) costs.set(kernel.name, Math.max(cost, costs.get(kernel.name) ?? 0));
+  for (const { kernel, cost } of profiles) if (!costs.has(kernel.name)) costs.set(kernel.name, cost);
   return [...profiles].sort((a, b) => costs.get(b.kernel.name)! - costs.get(a.kernel.name)!);
 }
 

@@ -58,6 +58,8 @@ test("a change counts when the intervals do not meet", () => {
   expect(changeOf(rate, before, { mean: 0.5, interval: [0.49, 0.51] })).toMatchObject({ beyond: true, better: true, text: "+10.0" });
   expect(changeOf(rate, before, { mean: 0.3, interval: [0.29, 0.31] })).toMatchObject({ beyond: true, better: false, text: "−10.0" });
   expect(changeOf(rate, before, undefined)).toBeUndefined();
+  expect(changeOf(figureOf("sectors")!, { mean: 16.03 }, { mean: 16.0312 })).toMatchObject({ beyond: false, text: "=" });
+  expect(changeOf(figureOf("executions")!, { mean: 10 }, { mean: 25000 })).toMatchObject({ beyond: true, text: "+25.0k" });
 });
 
 test("expressions are found by Clang's columns, which count bytes", () => {

@@ -17,6 +17,8 @@ struct SiteRecord {
   const char* object;
   const unsigned long long* depends_on; ///< may be null
   unsigned depends_on_count;
+  const char* macro;
+  bool in_template;
 };
 
 } // namespace warplens

@@ -18,7 +18,9 @@ interface Props extends ViewProps {
 
 export function Record({ row, hover, pinned, pin, shown, state }: Props) {
   const hovered = useSignal(hover);
-  const chosen = row?.site ? [row.site] : (row?.sites ?? []);
+  // Of a line's accesses the costliest in full, the others in short.
+  const cost = (site: Site) => Math.max(...shown.map((profile) => siteIn(profile, site)?.latency_share ?? 0));
+  const chosen = row?.site ? [row.site] : [...(row?.sites ?? [])].sort((a, b) => cost(b) - cost(a));
   const sites = hovered && !pinned ? [hovered] : chosen;
   const line = sites[0]?.line ?? row?.line;
   return (
@@ -30,7 +32,7 @@ export function Record({ row, hover, pinned, pin, shown, state }: Props) {
         </button>
       </div>
       {sites.length === 0 && <p class="note">No access on this line was executed. Point at an underlined expression, or go to one with the keys n and p.</p>}
-      {sites.map((site) => <SiteRecord key={site.id} site={site} shown={shown} brief={sites.length > 1} />)}
+      {sites.map((site, index) => <SiteRecord key={site.id} site={site} shown={shown} brief={index > 0} />)}
     </aside>
   );
 }

@@ -178,6 +178,21 @@ function Lines({ timeline, axis, readout, profile, show }: Common & { profile: P
   );
 }
 
+/** From nothing to the largest; for rates from the lowest to the highest, in steps of 10 %, so that small differences show too. */
+function rangeOf(rows: IntensityRow[], rates: boolean): [number, number] {
+  let [low, high] = [Infinity, 0];
+  for (const { values } of rows)
+    for (const value of values) {
+      if (value === null) continue;
+      low = Math.min(low, value);
+      high = Math.max(high, value);
+    }
+  if (!rates) return [0, high || 1];
+  if (low > high) return [0, 1];
+  const [from, to] = [Math.floor(low * 10) / 10, Math.ceil(high * 10) / 10];
+  return from < to ? [from, to] : [Math.max(0, from - 0.1), Math.min(1, to + 0.1)];
+}
+
 interface UnitsProps<Unit> extends Common {
   name: string;
   units: Unit[];
@@ -190,7 +205,7 @@ function Units<Unit>({ timeline, axis, readout, name, units, form, measures }: U
   const x = useMiddles(timeline.edges);
   const measure = measures[chosen];
   const rows = useMemo(() => units.map((unit, index): IntensityRow => ({ label: `${name.replace(/^.* /, "")} ${index}`, values: measure.of(unit) })), [timeline, chosen]);
-  const most = useMemo(() => (measure.rate ? 1 : Math.max(1e-9, ...rows.flatMap((row) => row.values.map((value) => value ?? 0)))), [rows]);
+  const range = useMemo(() => rangeOf(rows, Boolean(measure.rate)), [rows]);
   const series = useMemo<Series[]>(() => rows.map((row, index) => ({
     label: row.label, color: index, faint: rows.length > 6, values: measure.rate ? inPercent(row.values) : row.values,
   })), [rows]);
@@ -205,7 +220,7 @@ function Units<Unit>({ timeline, axis, readout, name, units, form, measures }: U
         </select>
       </label>
       {form === "intensity"
-        ? <IntensityPlot title={title} edges={timeline.edges} rows={rows} range={[0, most]} text={measure.rate ? percentText : (value) => count(Number(value.toPrecision(3)))} axis={axis} readout={readout} />
+        ? <IntensityPlot title={title} edges={timeline.edges} rows={rows} range={range} text={measure.rate ? percentText : (value) => count(Number(value.toPrecision(3)))} axis={axis} readout={readout} />
         : <LinePlot title={measure.rate ? `${title}, %` : title} height={190} x={x} xLabel="request" series={series} axis={axis} range={measure.rate ? rateRange : undefined} />}
     </div>
   );

@@ -1,0 +1,167 @@
+#include "driver/stages/cpu_object.h"
+
+#include "driver/resources.h"
+#include "driver/stages/compiler.h"
+#include "driver/version.h"
+#include "support/hash.h"
+
+#include <fstream>
+#include <future>
+#include <sstream>
+
+namespace warplens::driver {
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+Arguments operator+(Arguments left, const Arguments& right) {
+  left.insert(left.end(), right.begin(), right.end());
+  return left;
+}
+
+/// What both halves of one source have in common.
+struct Halves {
+  const CpuSource& source;
+  const NvccArguments& nvcc;
+  const Arguments& clang_arguments;
+  /// The same in both halves and no other source's: tells apart what several files name alike for themselves.
+  std::string module;
+};
+
+/// Clang as the rewriter has it: it reads the source with the same bridges.
+Expected<std::string> compile_half(const Halves& halves, const char* half, const Arguments& arguments) {
+  const auto folder = std::filesystem::absolute(halves.source.original).parent_path().string();
+  Arguments command{resources().compile.string(),  "clang", "--half", half,
+                    halves.source.source.string(), "--"};
+  command = command + halves.clang_arguments + Arguments{"-iquote", folder, "-c", "-D__WARPLENS_CPU__"};
+  const auto cuid = "-cuid=" + halves.module;
+  if (halves.nvcc.relocatable)
+    command = command + Arguments{"-fgpu-rdc", cuid, "-Xclang", cuid}; // Clang's driver forgets one half's
+  return run_compiler(command + arguments);
+}
+
+/// Bitcode as the parser made it: LLVM's passes may move convergent operations only after they were lowered.
+Expected<void> compile_device_half(const Halves& halves, const std::filesystem::path& bitcode) {
+  return compile_half(halves, "device",
+                      {"-emit-llvm", "-O1", "-Xclang", "-disable-llvm-passes", "-nogpulib",
+                       "-gline-tables-only", "-o", bitcode.string()})
+      .map([](const auto&) {});
+}
+
+/// The constructor of a relocatable object calls a function named after the object, which nvcc's device link
+/// defines; ours is one for all (runtime/cpu/cudart_registration.cpp).
+Expected<void> redirect_registration(const std::filesystem::path& object) {
+  const auto symbols = run_compiler({"nm", "--undefined-only", "--just-symbols", object.string()});
+  if (!symbols)
+    return tl::unexpected(symbols.error());
+  std::istringstream names(*symbols);
+  for (std::string name; names >> name;)
+    if (name.starts_with("__cudaRegisterLinkedBinary"))
+      return run_compiler({"objcopy", "--redefine-sym", name + "=__warplens_cpu_register_linked_binary",
+                           "--wildcard", "--localize-symbol=__fatbinwrap*", object.string()})
+          .map([](const auto&) {});
+  return {};
+}
+
+/// What programs that gcc has compiled so far may rely on: it makes less than Clang does of signed overflow
+/// and of a function that ends without the return it should have.
+const Arguments lenient{"-fwrapv", "-fno-strict-return", "-fPIC"};
+
+/// Clang registers a host half's kernels only if it is given a GPU binary to embed; in its
+/// place the module's name tells the runtime which device code is this file's own.
+Expected<void> compile_host_half(const Halves& halves, const std::filesystem::path& object) {
+  const auto binary = halves.source.directory / "gpu_binary";
+  if (!(std::ofstream(binary) << halves.module << '\0'))
+    return fail("{}: cannot be written", binary.string());
+  const auto compiled =
+      compile_half(halves, "host",
+                   lenient + Arguments{"-Xclang", "-fcuda-include-gpubinary", "-Xclang", binary.string(),
+                                       halves.nvcc.optimisation.empty() ? "-O2" : halves.nvcc.optimisation,
+                                       "-o", object.string()});
+  if (!compiled)
+    return tl::unexpected(compiled.error());
+  return halves.nvcc.relocatable ? redirect_registration(object) : Expected<void>{};
+}
+
+/// Linkers leave the section out of programs.
+Expected<void> add_bitcode(const std::filesystem::path& host, const std::filesystem::path& bitcode,
+                           const std::filesystem::path& object) {
+  constexpr const char* section = ".warplens_device"; // as lowering/read_bitcode.cpp looks for it
+  return run_compiler({"objcopy", fmt::format("--add-section={}={}", section, bitcode.string()),
+                       fmt::format("--set-section-flags={}=exclude,readonly", section), host.string(),
+                       object.string()})
+      .map([](const auto&) {});
+}
+
+/// The toolkit's headers are not the user's, nor are the C and C++ libraries' and Clang's.
+Arguments lowering_options(const Arguments& clang_arguments, bool memcheck) {
+  Arguments options;
+  for (const char* folder : {"/usr/include", "/usr/lib"})
+    options.insert(options.end(), {"--system-folder", folder});
+  options.insert(options.end(), {"--system-folder", resources().shim.string()});
+  constexpr std::string_view toolkit = "--cuda-path=";
+  for (const auto& argument : clang_arguments)
+    if (argument.starts_with(toolkit))
+      options.insert(options.end(), {"--system-folder", argument.substr(toolkit.size())});
+  if (memcheck)
+    options.push_back("--memcheck");
+  return options;
+}
+
+Expected<void> lower_and_join(const Halves& halves, const std::filesystem::path& host,
+                              const std::filesystem::path& bitcode, const std::filesystem::path& object) {
+  const auto device = halves.source.directory / "device.o";
+  if (const auto lowered =
+          run_compiler(Arguments{resources().compile.string(), "lower", "--module", halves.module} +
+                       lowering_options(halves.clang_arguments, halves.source.memcheck) +
+                       Arguments{bitcode.string(), device.string()});
+      !lowered)
+    return tl::unexpected(lowered.error());
+  return run_compiler({"ld", "-r", host.string(), device.string(), "-o", object.string()})
+      .map([](const auto&) {});
+}
+
+} // namespace
+
+Expected<void> compile_for_cpu(const CpuSource& source, const NvccArguments& nvcc,
+                               const Arguments& clang_arguments, const std::filesystem::path& object) {
+  std::string identity = std::filesystem::absolute(source.original).string();
+  for (const auto& argument : clang_arguments)
+    identity += '\n' + argument;
+  const Halves halves{source, nvcc, clang_arguments, fmt::format("{:016x}", stable_hash(identity))};
+  const auto host = source.directory / "host.o", bitcode = source.directory / "device.bc";
+
+  auto host_half = std::async(std::launch::async, [&] { return compile_host_half(halves, host); });
+  const auto device_compiled = compile_device_half(halves, bitcode);
+  const auto host_compiled = host_half.get();
+  if (!device_compiled)
+    return device_compiled;
+  if (!host_compiled)
+    return host_compiled;
+  return nvcc.relocatable ? add_bitcode(host, bitcode, object)
+                          : lower_and_join(halves, host, bitcode, object);
+}
+
+Expected<void> compile_host_source(const std::filesystem::path& source, const NvccArguments& nvcc,
+                                   const Toolkit& toolkit, const std::filesystem::path& object) {
+  const bool is_c = source.extension() == ".c";
+  Arguments command{clang, "-w", "-c", "-x", is_c ? "c" : "c++", source.string(), "-o", object.string()};
+  command = command + lenient + nvcc.preprocessing + nvcc.host_compiler +
+            Arguments{"-isystem", (toolkit.root / "include").string(),
+                      nvcc.optimisation.empty() ? "-O2" : nvcc.optimisation};
+  if (!nvcc.standard.empty() && !is_c)
+    command.push_back("-std=" + nvcc.standard);
+  return run_compiler(command).map([](const auto&) {});
+}
+
+Expected<void> link_device_code(const std::vector<std::string>& files, const std::filesystem::path& object,
+                                bool memcheck) {
+  Arguments command = Arguments{resources().compile.string(), "link"} + lowering_options({}, memcheck) +
+                      Arguments{object.string()};
+  for (const auto& file : files)
+    if (!file.starts_with("-"))
+      command.push_back(file);
+  return run_compiler(command).map([](const auto&) {});
+}
+
+} // namespace warplens::driver

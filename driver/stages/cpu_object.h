@@ -1,0 +1,36 @@
+// (Instrumented) source → object for the CPU back end, which links wherever the user's own would.
+#pragma once
+
+#include "driver/arguments/nvcc_arguments.h"
+#include "driver/toolkit.h"
+#include "support/expected.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace warplens::driver {
+
+struct CpuSource {
+  std::filesystem::path source;    ///< what is compiled
+  std::filesystem::path original;  ///< the user's file; its folder is where quoted includes are looked for
+  std::filesystem::path directory; ///< ours alone
+  bool memcheck = false;           ///< with a check before every access
+};
+
+/// The host half and the device half in one object. With -rdc the device half is not lowered yet: it lies in
+/// the object as bitcode, since only together with that of the other files is it complete.
+Expected<void> compile_for_cpu(const CpuSource& source, const NvccArguments& nvcc,
+                               const std::vector<std::string>& clang_arguments,
+                               const std::filesystem::path& object);
+
+/// A source that is not CUDA.
+Expected<void> compile_host_source(const std::filesystem::path& source, const NvccArguments& nvcc,
+                                   const Toolkit& toolkit, const std::filesystem::path& object);
+
+/// The device link: one object with all the device code that lies in objects and archives as bitcode; other
+/// words (-lfoo) are passed over. Where there is none, `object` holds nothing.
+Expected<void> link_device_code(const std::vector<std::string>& files, const std::filesystem::path& object,
+                                bool memcheck);
+
+} // namespace warplens::driver

@@ -1,0 +1,167 @@
+// --memcheck: before each access a call of the runtime, which knows what is allocated. What the access is
+// made to is often known here: then it has to stay within that variable, and not just within some memory.
+//
+// Only the compiler knows which line, which width and which variable an access is meant for; guard pages
+// alone would know an address, and only of accesses that miss a whole page. So the check is code, made before
+// the optimiser could merge or drop accesses that go wrong.
+#include "lowering/runtime_calls.h"
+#include "lowering/stages.h"
+#include "runtime/cpu/memcheck.h"
+
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/Demangle/Demangle.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <set>
+
+namespace warplens::lowering {
+
+using namespace llvm;
+
+namespace {
+
+constexpr unsigned shared_space = 3;
+
+struct Access {
+  Instruction* instruction;
+  Value* pointer;
+  Value* bytes;
+  Align alignment;
+  cpu::AccessMode mode;
+};
+
+/// PTX wants vectors and words at multiples of their size. What is known to lie at less, NVPTX takes apart.
+Align required(Align known, std::uint64_t bytes) {
+  constexpr std::uint64_t widest = 16;
+  return std::min(known,
+                  Align(std::min(widest, std::uint64_t{1} << Log2_64(std::max<std::uint64_t>(bytes, 1)))));
+}
+
+/// What is certainly no memory that others know of, or no memory at all: locals and parameters.
+bool is_own(const Value* object) {
+  if (const auto* argument = dyn_cast<Argument>(object))
+    return argument->hasByValAttr();
+  return isa<AllocaInst>(object);
+}
+
+/// Without the function or namespace that it is in.
+std::string source_name(const GlobalVariable& variable) {
+  const std::string name = demangle(variable.getName());
+  const std::size_t scope = name.rfind("::");
+  return scope == name.npos ? name : name.substr(scope + 2);
+}
+
+class CheckedFunction {
+public:
+  CheckedFunction(Function& function, bool only_copies)
+      : function_(function), layout_(function.getParent()->getDataLayout()) {
+    for (Instruction& instruction : instructions(function))
+      if (!only_copies || isa<MemTransferInst>(instruction))
+        find(instruction);
+  }
+
+  void run() {
+    for (const Access& access : accesses_)
+      check(access);
+  }
+
+private:
+  void find(Instruction& instruction) {
+    using cpu::AccessMode;
+    if (auto* load = dyn_cast<LoadInst>(&instruction))
+      add(instruction, load->getPointerOperand(), load->getType(), load->getAlign(), AccessMode::read);
+    else if (auto* store = dyn_cast<StoreInst>(&instruction))
+      add(instruction, store->getPointerOperand(), store->getValueOperand()->getType(), store->getAlign(),
+          AccessMode::write);
+    else if (auto* update = dyn_cast<AtomicRMWInst>(&instruction))
+      add(instruction, update->getPointerOperand(), update->getValOperand()->getType(), Align(16),
+          AccessMode::atomic);
+    else if (auto* swap = dyn_cast<AtomicCmpXchgInst>(&instruction))
+      add(instruction, swap->getPointerOperand(), swap->getNewValOperand()->getType(), Align(16),
+          AccessMode::atomic);
+    else if (auto* fill = dyn_cast<MemIntrinsic>(&instruction)) {
+      const auto* length = dyn_cast<ConstantInt>(fill->getLength());
+      const std::uint64_t bytes = length ? length->getZExtValue() : 16;
+      accesses_.push_back({&instruction, fill->getRawDest(), fill->getLength(),
+                           required(fill->getDestAlign().valueOrOne(), bytes), AccessMode::write});
+      if (auto* copy = dyn_cast<MemTransferInst>(&instruction))
+        accesses_.push_back({&instruction, copy->getRawSource(), copy->getLength(),
+                             required(copy->getSourceAlign().valueOrOne(), bytes), AccessMode::read});
+    }
+  }
+
+  void add(Instruction& instruction, Value* pointer, Type* type, Align alignment, cpu::AccessMode mode) {
+    const std::uint64_t bytes = layout_.getTypeStoreSize(type).getFixedValue();
+    accesses_.push_back({&instruction, pointer,
+                         ConstantInt::get(Type::getInt64Ty(function_.getContext()), bytes),
+                         required(alignment, bytes), mode});
+  }
+
+  void check(const Access& access) {
+    SmallVector<const Value*, 4> objects;
+    getUnderlyingObjects(access.pointer, objects, nullptr, 0);
+    if (all_of(objects, is_own))
+      return;
+    IRBuilder<> builder(access.instruction);
+    SmallVector<Value*, 8> arguments{current_lane(builder), generic(builder, access.pointer),
+                                     builder.CreateZExtOrTrunc(access.bytes, builder.getInt64Ty()),
+                                     builder.getInt32(static_cast<std::uint32_t>(access.alignment.value())),
+                                     builder.getInt32(static_cast<std::uint32_t>(access.mode))};
+    const auto* object = objects.size() == 1 ? dyn_cast<GlobalVariable>(objects.front()) : nullptr;
+    const bool bounded = object && !object->isDeclaration();
+    if (bounded) {
+      arguments.push_back(generic(builder, const_cast<GlobalVariable*>(object)));
+      arguments.push_back(builder.getInt64(layout_.getTypeAllocSize(object->getValueType())));
+      arguments.push_back(name_of(builder, *object));
+    }
+    call_runtime(builder, bounded ? "__warplens_cpu_check_within" : "__warplens_cpu_check", Effects::suspends,
+                 builder.getVoidTy(), arguments);
+  }
+
+  static Value* generic(IRBuilder<>& builder, Value* pointer) {
+    return builder.CreateAddrSpaceCast(pointer, builder.getPtrTy());
+  }
+
+  static Value* name_of(IRBuilder<>& builder, const GlobalVariable& variable) {
+    const std::string space = variable.getAddressSpace() == shared_space ? "__shared__ " : "";
+    return builder.CreateGlobalString(space + source_name(variable), "variable");
+  }
+
+  Function& function_;
+  const DataLayout& layout_;
+  std::vector<Access> accesses_;
+};
+
+void check(Module& module, bool only_copies) {
+  for (Function& function : module)
+    if (!function.isDeclaration())
+      CheckedFunction(function, only_copies).run();
+}
+
+} // namespace
+
+void check_copies(Module& module) {
+  check(module, true);
+}
+
+void check_accesses(Module& module, std::vector<Kernel>& kernels, std::vector<DeviceVariable>& variables) {
+  std::set<const GlobalVariable*> known;
+  for (const DeviceVariable& variable : variables)
+    known.insert(variable.variable);
+  // Strings and the compiler's own tables are read through pointers too.
+  for (GlobalVariable& variable : module.globals())
+    if (variable.getAddressSpace() == 0 && !variable.isDeclaration() &&
+        !variable.getName().starts_with("llvm.") && !known.count(&variable))
+      variables.push_back({variable.getName().str(), &variable, false});
+  check(module, false);
+  for (Kernel& kernel : kernels) {
+    kernel.checked = true;
+    for (const Argument& parameter : kernel.source->args())
+      if (Type* type = parameter.getParamByValType())
+        kernel.largest_struct_bytes = std::max(kernel.largest_struct_bytes,
+                                               module.getDataLayout().getTypeAllocSize(type).getFixedValue());
+  }
+}
+
+} // namespace warplens::lowering

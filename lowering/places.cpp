@@ -1,0 +1,102 @@
+#include "lowering/places.h"
+
+#include "lowering/runtime_calls.h"
+#include "runtime/cpu/abi.h"
+
+#include <deque>
+#include <fmt/format.h>
+#include <llvm/Demangle/Demangle.h>
+#include <llvm/IR/DebugInfoMetadata.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/Support/Path.h>
+#include <map>
+#include <set>
+
+namespace warplens::lowering {
+
+using namespace llvm;
+
+namespace {
+
+constexpr char system_folders[] = "warplens.system_folders";
+
+bool is_users(const Module& module, const DILocation& location) {
+  const NamedMDNode* folders = module.getNamedMetadata(system_folders);
+  const std::string file =
+      (std::filesystem::path(location.getDirectory().str()) / location.getFilename().str())
+          .lexically_normal();
+  return location.getLine() && (!folders || none_of(folders->operands(), [&](const MDNode* folder) {
+           return StringRef(file).starts_with(cast<MDString>(folder->getOperand(0))->getString());
+         }));
+}
+
+/// The location itself, or the nearest of those that it was inlined into.
+const DILocation* users_location(const Module& module, const DILocation* location) {
+  while (location && !is_users(module, *location))
+    location = location->getInlinedAt();
+  return location;
+}
+
+/// The nearest call, over any number of callers, that stands in the user's own code.
+const DILocation* users_call(const Function& function) {
+  std::deque<const Function*> waiting{&function};
+  std::set<const Function*> seen{&function};
+  for (; !waiting.empty(); waiting.pop_front())
+    for (const User* user : waiting.front()->users()) {
+      const auto* call = dyn_cast<CallBase>(user);
+      if (!call)
+        continue;
+      if (const DILocation* location = users_location(*function.getParent(), call->getDebugLoc().get()))
+        return location;
+      if (seen.insert(call->getFunction()).second)
+        waiting.push_back(call->getFunction());
+    }
+  return nullptr;
+}
+
+std::string text_of(StringRef file, const DILocation& location) {
+  return fmt::format("{}:{}", file.str(), location.getLine());
+}
+
+} // namespace
+
+void set_system_folders(Module& module, const std::vector<std::filesystem::path>& folders) {
+  auto& context = module.getContext();
+  NamedMDNode* all = module.getOrInsertNamedMetadata(system_folders);
+  for (const auto& folder : folders)
+    all->addOperand(MDNode::get(context, MDString::get(context, (folder / "").string())));
+}
+
+std::string place_of(const Instruction& instruction) {
+  const DILocation* location = instruction.getDebugLoc().get();
+  if (!location || !location->getLine())
+    return demangle(instruction.getFunction()->getName());
+  const DILocation* users = users_location(*instruction.getModule(), location);
+  if (!users)
+    users = users_call(*instruction.getFunction());
+  const StringRef file = location->getFilename();
+  if (!users || users == location)
+    return text_of(file, *location);
+  return fmt::format("{} (in {})", text_of(users->getFilename(), *users),
+                     text_of(sys::path::filename(file), *location));
+}
+
+void store_places(Module& module) {
+  std::vector<CallInst*> calls;
+  for (Function& function : module)
+    for (Instruction& instruction : instructions(function))
+      if (auto* call = dyn_cast<CallInst>(&instruction); call && may_stop_lane(*call))
+        calls.push_back(call);
+  std::map<std::string, Constant*> texts;
+  for (CallInst* call : calls) {
+    IRBuilder<> builder(call);
+    const std::string place = place_of(*call);
+    Constant*& text = texts[place];
+    if (!text)
+      text = builder.CreateGlobalString(place, "place");
+    builder.CreateStore(text, builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), current_lane(builder),
+                                                                 offsetof(cpu::LaneContext, place)));
+  }
+}
+
+} // namespace warplens::lowering

@@ -1,0 +1,238 @@
+// CUDA arrays: CUDA Runtime API, "Memory Management". An array here is plain rows in device memory; programs
+// see it through copies, textures and surfaces only.
+#include "runtime/cpu/copy.h"
+#include "runtime/cpu/cudart_error.h"
+#include "runtime/cpu/image.h"
+#include "runtime/cpu/memory.h"
+#include "runtime/cpu/stream.h"
+
+#include <algorithm>
+#include <mutex>
+#include <set>
+
+/// What the API's opaque pointers point to.
+struct cudaArray {
+  warplens::cpu::Image image;
+  cudaExtent extent; ///< as asked for
+  unsigned flags;
+};
+
+using namespace warplens::cpu;
+
+namespace {
+
+std::mutex mutex;
+std::set<cudaArray_const_t>& arrays() {
+  static auto& all = *new std::set<cudaArray_const_t>; // programs may free in static destructors
+  return all;
+}
+
+bool is_array(cudaArray_const_t array) {
+  const std::lock_guard lock(mutex);
+  return arrays().contains(array);
+}
+
+cudaError_t allocate(cudaArray_t* array, const cudaChannelFormatDesc* format, cudaExtent extent,
+                     unsigned flags) {
+  if (!array || !format || extent.width == 0 || (flags & cudaArrayCubemap && extent.depth % 6 != 0))
+    return cudaErrorInvalidValue;
+  if (const cudaError_t error = check_format(*format); error != cudaSuccess)
+    return error;
+  Image image;
+  const bool layered = flags & (cudaArrayLayered | cudaArrayCubemap);
+  image.format = *format;
+  image.width = extent.width;
+  image.height = std::max<std::size_t>(extent.height, 1);
+  (layered ? image.layers : image.depth) = std::max<std::size_t>(extent.depth, 1);
+  image.dimensions = !layered && extent.depth ? 3 : extent.height ? 2 : 1;
+  image.is_cubemap = flags & cudaArrayCubemap;
+  image.row_bytes = image.width * image.element_bytes();
+  image.data = static_cast<char*>(
+      DeviceMemory::instance().allocate(image.row_bytes * image.height * image.depth * image.layers));
+  if (!image.data)
+    return cudaErrorMemoryAllocation;
+  *array = new cudaArray{image, extent, flags};
+  const std::lock_guard lock(mutex);
+  arrays().insert(*array);
+  return cudaSuccess;
+}
+
+/// The rows from `x` bytes into row `y` of slice (or layer) `z`; nothing where the box does not fit.
+Rows rows(cudaArray_const_t array, std::size_t x, std::size_t y, std::size_t z, std::size_t width,
+          std::size_t height) {
+  if (!is_array(array))
+    return {};
+  const Image& image = array->image;
+  if (x > image.row_bytes || width > image.row_bytes - x || y > image.height || height > image.height - y ||
+      z >= image.depth * image.layers)
+    return {};
+  return {image.data + (z * image.height + y) * image.row_bytes + x, image.row_bytes};
+}
+
+/// cudaMemcpyToArray and FromArray: bytes that go on in the next row.
+cudaError_t copy_bytes(cudaArray_const_t array, std::size_t x, std::size_t y, const void* other,
+                       std::size_t bytes, cudaMemcpyKind kind, bool to_array) {
+  if (!is_array(array))
+    return cudaErrorInvalidResourceHandle;
+  const Image& image = array->image;
+  const std::size_t start = y * image.row_bytes + x, size = image.row_bytes * image.height;
+  if (start > size || bytes > size - start)
+    return cudaErrorInvalidValue;
+  const Rows place{image.data + start, bytes}, rest{other, bytes};
+  return to_array ? copy(place, rest, bytes, 1, kind) : copy(rest, place, bytes, 1, kind);
+}
+
+template <class Body> cudaError_t on(cudaStream_t stream, Body body) {
+  return api([&] { return is_stream(stream) ? body() : cudaErrorInvalidResourceHandle; });
+}
+
+/// One side of a 3D copy. Positions in arrays count elements.
+struct Side {
+  cudaArray_t array;
+  cudaPos position;
+  cudaPitchedPtr pointer;
+
+  std::size_t element_bytes() const { return is_array(array) ? array->image.element_bytes() : 0; }
+  Rows slice(std::size_t z, std::size_t width, std::size_t height) const {
+    if (array)
+      return rows(array, position.x * element_bytes(), position.y, position.z + z, width, height);
+    if (!pointer.ptr)
+      return {};
+    const std::size_t row = (position.z + z) * pointer.ysize + position.y;
+    return {static_cast<char*>(pointer.ptr) + row * pointer.pitch + position.x, pointer.pitch};
+  }
+};
+
+} // namespace
+
+namespace warplens::cpu {
+
+const Image* image_of(cudaArray_const_t array) {
+  return is_array(array) ? &array->image : nullptr;
+}
+
+cudaError_t copy_box(const cudaMemcpy3DParms* box) {
+  if (!box || (box->srcArray && box->srcPtr.ptr) || (box->dstArray && box->dstPtr.ptr))
+    return cudaErrorInvalidValue;
+  const Side to{box->dstArray, box->dstPos, box->dstPtr}, from{box->srcArray, box->srcPos, box->srcPtr};
+  // The width counts elements where an array takes part, bytes where none does.
+  const std::size_t unit = to.array ? to.element_bytes() : from.array ? from.element_bytes() : 1;
+  const std::size_t width = box->extent.width * unit;
+  for (std::size_t z = 0; z < box->extent.depth; ++z) {
+    const cudaError_t error =
+        copy(to.slice(z, width, box->extent.height), from.slice(z, width, box->extent.height), width,
+             box->extent.height, box->kind);
+    if (error != cudaSuccess)
+      return error;
+  }
+  return cudaSuccess;
+}
+
+} // namespace warplens::cpu
+
+extern "C" {
+
+cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, cudaChannelFormatKind kind) {
+  return {x, y, z, w, kind};
+}
+
+cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc* format, cudaArray_const_t array) {
+  return api([&] {
+    if (!format || !is_array(array))
+      return format ? cudaErrorInvalidResourceHandle : cudaErrorInvalidValue;
+    *format = array->image.format;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMallocArray(cudaArray_t* array, const cudaChannelFormatDesc* format, std::size_t width,
+                            std::size_t height, unsigned flags) {
+  return api([&] { return allocate(array, format, {width, height, 0}, flags); });
+}
+
+cudaError_t cudaMalloc3DArray(cudaArray_t* array, const cudaChannelFormatDesc* format, cudaExtent extent,
+                              unsigned flags) {
+  return api([&] { return allocate(array, format, extent, flags); });
+}
+
+cudaError_t cudaFreeArray(cudaArray_t array) {
+  return api([&] {
+    if (!array)
+      return cudaSuccess;
+    {
+      const std::lock_guard lock(mutex);
+      if (arrays().erase(array) == 0)
+        return cudaErrorInvalidResourceHandle;
+    }
+    DeviceMemory::instance().free(array->image.data);
+    delete array;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* format, cudaExtent* extent, unsigned* flags,
+                             cudaArray_t array) {
+  return api([&] {
+    if (!is_array(array))
+      return cudaErrorInvalidResourceHandle;
+    if (format)
+      *format = array->image.format;
+    if (extent)
+      *extent = array->extent;
+    if (flags)
+      *flags = array->flags;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, std::size_t x, std::size_t y, const void* from,
+                                     std::size_t pitch, std::size_t width, std::size_t height,
+                                     cudaMemcpyKind kind, cudaStream_t stream) {
+  return on(stream,
+            [&] { return copy(rows(to, x, y, 0, width, height), {from, pitch}, width, height, kind); });
+}
+
+cudaError_t cudaMemcpy2DToArray(cudaArray_t to, std::size_t x, std::size_t y, const void* from,
+                                std::size_t pitch, std::size_t width, std::size_t height,
+                                cudaMemcpyKind kind) {
+  return cudaMemcpy2DToArrayAsync(to, x, y, from, pitch, width, height, kind, nullptr);
+}
+
+cudaError_t cudaMemcpy2DFromArrayAsync(void* to, std::size_t pitch, cudaArray_const_t from, std::size_t x,
+                                       std::size_t y, std::size_t width, std::size_t height,
+                                       cudaMemcpyKind kind, cudaStream_t stream) {
+  return on(stream,
+            [&] { return copy({to, pitch}, rows(from, x, y, 0, width, height), width, height, kind); });
+}
+
+cudaError_t cudaMemcpy2DFromArray(void* to, std::size_t pitch, cudaArray_const_t from, std::size_t x,
+                                  std::size_t y, std::size_t width, std::size_t height, cudaMemcpyKind kind) {
+  return cudaMemcpy2DFromArrayAsync(to, pitch, from, x, y, width, height, kind, nullptr);
+}
+
+cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, std::size_t to_x, std::size_t to_y,
+                                     cudaArray_const_t from, std::size_t from_x, std::size_t from_y,
+                                     std::size_t width, std::size_t height, cudaMemcpyKind kind) {
+  return api([&] {
+    return copy(rows(to, to_x, to_y, 0, width, height), rows(from, from_x, from_y, 0, width, height), width,
+                height, kind);
+  });
+}
+
+cudaError_t cudaMemcpyToArray(cudaArray_t to, std::size_t x, std::size_t y, const void* from,
+                              std::size_t bytes, cudaMemcpyKind kind) {
+  return api([&] { return copy_bytes(to, x, y, from, bytes, kind, true); });
+}
+
+cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, std::size_t x, std::size_t y,
+                                std::size_t bytes, cudaMemcpyKind kind) {
+  return api([&] { return copy_bytes(from, x, y, to, bytes, kind, false); });
+}
+
+} // extern "C"
+
+PER_THREAD_FORM(cudaMemcpy2DToArray, ptds)
+PER_THREAD_FORM(cudaMemcpy2DToArrayAsync, ptsz)
+PER_THREAD_FORM(cudaMemcpy2DFromArray, ptds)
+PER_THREAD_FORM(cudaMemcpy2DFromArrayAsync, ptsz)
+PER_THREAD_FORM(cudaMemcpy2DArrayToArray, ptds)

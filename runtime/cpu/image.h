@@ -1,0 +1,43 @@
+// What textures and surfaces read: elements of up to four channels in device memory, in one to three
+// dimensions or in layers.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cuda_runtime_api.h>
+
+namespace warplens::cpu {
+
+struct Image {
+  char* data = nullptr;
+  cudaChannelFormatDesc format{};
+  std::size_t width = 0, height = 1, depth = 1; ///< in elements; depth: of 3D images, else 1
+  std::size_t layers = 1;                       ///< a cubemap's faces, too
+  std::size_t row_bytes = 0;                    ///< from one row to the next
+  unsigned dimensions = 1;
+  bool is_cubemap = false;
+
+  std::size_t element_bytes() const {
+    return static_cast<std::size_t>(format.x + format.y + format.z + format.w) / 8;
+  }
+  char* element(std::size_t x, std::size_t y, std::size_t z, std::size_t layer) const {
+    return data + ((layer * depth + z) * height + y) * row_bytes + x * element_bytes();
+  }
+};
+
+/// An element's channels: integers, sign- or zero-extended, or the bits of floats. Channels that it has not
+/// are 0.
+using Texel = std::array<std::uint32_t, 4>;
+Texel read_element(const Image& image, const char* element);
+
+/// The same as floats: integers in [0, 1] or [-1, 1] (cudaReadModeNormalizedFloat).
+std::array<float, 4> read_normalised(const Image& image, const char* element);
+
+/// cudaErrorInvalidChannelDescriptor where there is no such element.
+cudaError_t check_format(const cudaChannelFormatDesc& format);
+
+/// What a cudaArray_t points to; null for null.
+const Image* image_of(cudaArray_const_t array);
+
+} // namespace warplens::cpu

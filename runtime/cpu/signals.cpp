@@ -1,0 +1,215 @@
+// A handler cannot end a lane itself: it runs on top of the lane's stack, perhaps one that has no room left.
+// It lets the thread go on in another function and on another stack instead, and that function ends the lane
+// in the usual way.
+#include "runtime/cpu/signals.h"
+
+#include "runtime/cpu/block.h"
+#include "runtime/host/recorder.h"
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <mutex>
+#include <pthread.h>
+#include <semaphore.h>
+#include <set>
+#include <sys/mman.h>
+#include <thread>
+#include <ucontext.h>
+#include <unistd.h>
+
+namespace warplens::cpu {
+
+namespace {
+
+constexpr std::size_t signal_stack_bytes = 256 * 1024;
+constexpr std::array faults{SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+constexpr std::array endings{SIGINT, SIGTERM};
+
+std::array<struct sigaction, 65> handled_before{};
+std::atomic<int> ending = 0; ///< the signal that asked for the program's end
+sem_t asked_to_end;
+
+struct Code {
+  std::uint64_t begin, end;
+};
+/// Filled before any kernel runs, or while a library is loaded; read by handlers, so places are never reused.
+std::array<Code, 4096> code;
+std::atomic<std::size_t> code_count = 0;
+
+/// Those that have part in a launch, as often as they have.
+struct Threads {
+  std::mutex mutex;
+  std::multiset<pthread_t> all;
+};
+Threads& threads() {
+  static Threads& instance = *new Threads;
+  return instance;
+}
+pid_t owner = 0;
+
+thread_local char* stack_of_this_thread = nullptr;
+thread_local int stopped_by = 0;
+thread_local std::uint64_t fault_address = 0;
+
+bool in_lowered_code(std::uint64_t place) {
+  const std::size_t count = code_count;
+  for (std::size_t i = 0; i < count; ++i)
+    if (place >= code[i].begin && place < code[i].end)
+      return true;
+  return false;
+}
+
+[[noreturn]] void stop_lane() {
+  Block& block = Block::of_this_thread();
+  if (stopped_by == SIGINT || stopped_by == SIGTERM)
+    block.fail("interrupted", BlockStatus::interrupted);
+  block.fail_by_fault(stopped_by, fault_address);
+}
+
+/// The thread goes on in stop_lane(), with nothing of what it was doing left on its stack.
+void divert(void* context, int signal, std::uint64_t address) {
+  stopped_by = signal;
+  fault_address = address;
+  auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+  registers[REG_RIP] = reinterpret_cast<greg_t>(&stop_lane);
+  // As behind a call: the ABI wants a multiple of 16 before it.
+  registers[REG_RSP] = reinterpret_cast<greg_t>(stack_of_this_thread + signal_stack_bytes / 2 - 8);
+}
+
+void on_fault(int signal, siginfo_t* info, void* context) {
+  if (stack_of_this_thread && Block::of_this_thread().in_kernel())
+    divert(context, signal, reinterpret_cast<std::uint64_t>(info->si_addr));
+  else
+    sigaction(signal, &handled_before[static_cast<std::size_t>(signal)], nullptr); // it will come again
+}
+
+void on_ending(int signal, siginfo_t*, void* context) {
+  const auto place =
+      static_cast<std::uint64_t>(static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
+  if (getpid() != owner) { // a child of fork() has nobody who would end it
+    std::signal(signal, SIG_DFL);
+    raise(signal);
+    return;
+  }
+  int nobody = 0;
+  if (ending.compare_exchange_strong(nobody, signal))
+    sem_post(&asked_to_end);
+  if (stack_of_this_thread && in_lowered_code(place))
+    divert(context, signal, 0);
+}
+
+/// Pokes threads until none has part in a launch: they can only be stopped while they are in lowered code, or
+/// find out between two lanes.
+void end_program() {
+  while (sem_wait(&asked_to_end) != 0) {
+  }
+  constexpr auto interval = std::chrono::milliseconds(10);
+  constexpr int patience = 300;
+  for (int attempt = 0; attempt < patience; ++attempt) {
+    {
+      const std::lock_guard lock(threads().mutex);
+      if (threads().all.empty())
+        break;
+      for (const pthread_t thread : threads().all)
+        pthread_kill(thread, ending);
+    }
+    std::this_thread::sleep_for(interval);
+  }
+  runtime::Recorder::instance().finish();
+  std::signal(ending, SIG_DFL);
+  raise(ending);
+}
+
+} // namespace
+
+bool interrupted() {
+  return ending.load(std::memory_order_relaxed) != 0;
+}
+
+void wait_for_the_end() {
+  for (;;)
+    pause();
+}
+
+/// Takes over the signals that concern kernels, at the first call; what concerns none is handled as before.
+static void watch_signals() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    owner = getpid();
+    sem_init(&asked_to_end, 0, 0);
+    std::thread(end_program).detach();
+    const auto take_over = [](int signal, auto* handler, int flags, bool always) {
+      struct sigaction action{};
+      struct sigaction& before = handled_before[static_cast<std::size_t>(signal)];
+      sigaction(signal, nullptr, &before);
+      if (!always && before.sa_handler != SIG_DFL)
+        return; // the program's own business
+      action.sa_sigaction = handler;
+      action.sa_flags = SA_SIGINFO | SA_ONSTACK | flags;
+      sigaction(signal, &action, nullptr);
+    };
+    for (const int signal : faults)
+      take_over(signal, on_fault, SA_NODEFER, true);
+    for (const int signal : endings)
+      take_over(signal, on_ending, SA_RESTART, false);
+  });
+}
+
+SignalStack::SignalStack() {
+  void* memory = mmap(nullptr, signal_stack_bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  if (memory == MAP_FAILED)
+    return; // signals then do what they do without us
+  memory_ = static_cast<char*>(memory);
+  // The upper half is the handlers', the lower one is where stop_lane() runs.
+  stack_t stack{}, before{};
+  stack.ss_sp = memory_ + signal_stack_bytes / 2;
+  stack.ss_size = signal_stack_bytes / 2;
+  sigaltstack(nullptr, &before);
+  if (before.ss_flags & SS_DISABLE)
+    sigaltstack(&stack, nullptr);
+  stack_of_this_thread = memory_;
+}
+
+SignalStack::~SignalStack() {
+  if (!memory_)
+    return;
+  stack_of_this_thread = nullptr;
+  stack_t now{};
+  sigaltstack(nullptr, &now);
+  if (now.ss_sp == memory_ + signal_stack_bytes / 2) {
+    now.ss_flags = SS_DISABLE;
+    sigaltstack(&now, nullptr);
+  }
+  munmap(memory_, signal_stack_bytes);
+}
+
+PartInLaunch::PartInLaunch() {
+  watch_signals();
+  const std::lock_guard lock(threads().mutex);
+  threads().all.insert(pthread_self());
+}
+
+PartInLaunch::~PartInLaunch() {
+  const std::lock_guard lock(threads().mutex);
+  threads().all.erase(threads().all.find(pthread_self()));
+}
+
+} // namespace warplens::cpu
+
+void __warplens_cpu_register_code(const void* begin, const void* end) {
+  using namespace warplens::cpu;
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  const auto first = reinterpret_cast<std::uint64_t>(begin), last = reinterpret_cast<std::uint64_t>(end);
+  const std::size_t count = code_count;
+  for (std::size_t i = 0; i < count; ++i)
+    if (code[i].begin == first) // each object of one program tells of all
+      return;
+  if (count == code.size())
+    return; // lanes in the rest cannot be stopped at any instruction, but between two of them
+  code[count] = {first, last};
+  code_count = count + 1;
+}

@@ -1,0 +1,6 @@
+#include <cublas_v2.h>
+
+int main() {
+  cublasHandle_t handle;
+  return cublasCreate(&handle);
+}

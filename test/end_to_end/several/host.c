@@ -1,0 +1,4 @@
+int twice(int x) {
+  int class = 2; /* not C++ */
+  return class * x;
+}
