@@ -197,7 +197,8 @@ Parsed::Parsed(const std::string& source, std::vector<std::string> arguments, bo
       frontend_(std::make_unique<Frontend>()) {
   const std::string file = (folder_.path() / "source.cu").string();
   std::ofstream(file) << (prelude ? keywords : "") << source;
-  auto compilation = analysis::prepare_compilation(arguments_, file, analysis::Half::device, {"-fsyntax-only"});
+  auto compilation =
+      analysis::prepare_compilation(arguments_, file, analysis::Half::device, {"-fsyntax-only"});
   if (!compilation)
     FAIL(compilation.error().message);
   frontend_->compilation = std::move(*compilation);
@@ -263,8 +264,9 @@ std::vector<std::string> Parsed::depends_on(const std::string& text, std::size_t
 
 analysis::Survival Parsed::survival(const std::string& text, std::size_t occurrence) {
   if (!survivors_) {
-    auto compilation = analysis::prepare_compilation(arguments_, (folder_.path() / "source.cu").string(),
-                                                     analysis::Half::device, {"-fsyntax-only", analysis::optimised});
+    auto compilation =
+        analysis::prepare_compilation(arguments_, (folder_.path() / "source.cu").string(),
+                                      analysis::Half::device, {"-fsyntax-only", analysis::optimised});
     if (!compilation)
       FAIL(compilation.error().message);
     GenerateAction action;

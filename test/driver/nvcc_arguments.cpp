@@ -70,8 +70,8 @@ TEST_CASE("what comes out") {
   CHECK(parse({"-rdc=true", "-c", "a.cu"}).relocatable);
   CHECK(parse({"--relocatable-device-code", "false", "-c", "a.cu"}).relocatable == false);
   CHECK(parse({"-lib", "a.cu"}).phase == Meaning::library_archive);
-  for (const char* query : {"-ptx", "-cubin", "-fatbin", "-E", "-M", "-MM", "--dryrun", "--version",
-                            "--help", "-V", "-h"})
+  for (const char* query :
+       {"-ptx", "-cubin", "-fatbin", "-E", "-M", "-MM", "--dryrun", "--version", "--help", "-V", "-h"})
     CHECK(parse({"-c", query, "a.cu"}).phase == Meaning::no_object);
   CHECK(parse({"-o", "x"}).output == "x");
   CHECK(parse({"--output-file=x"}).output == "x");
