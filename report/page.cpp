@@ -3,7 +3,9 @@
 #include "report/source_file.h"
 #include "report/verdict.h"
 
+#include <algorithm>
 #include <set>
+#include <utility>
 
 namespace warplens::report {
 namespace {
@@ -12,16 +14,32 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view marker = "<!-- warplens-data -->";
 
+/// What is to be said of a line, and of which of its accesses: those of which the same is to be said come
+/// together.
+std::vector<std::pair<std::string, std::string>> accesses_by_verdict(const CostlyLine& line,
+                                                                     const KernelResult& kernel) {
+  std::vector<std::pair<std::string, std::string>> said;
+  for (const LineVerdict& verdict : verdicts_on(line, kernel)) {
+    const std::string& expression = verdict.site->site.expression;
+    const auto same = std::ranges::find(said, verdict.text, &std::pair<std::string, std::string>::first);
+    if (same == said.end())
+      said.emplace_back(verdict.text, expression);
+    else
+      same->second += ", " + expression;
+  }
+  return said;
+}
+
 Json verdicts(const Result& result) {
   Json list = Json::array();
   for (const KernelResult& kernel : result.kernels)
     for (const CostlyLine& line : lines_of(kernel)) {
       std::string text;
-      for (const LineVerdict& verdict : verdicts_on(line, kernel)) {
+      for (const auto& [words, accesses] : accesses_by_verdict(line, kernel)) {
         text += text.empty() ? "" : "; ";
         if (line.sites.size() > 1)
-          text += verdict.site->site.expression + ": ";
-        text += verdict.text;
+          text += accesses + ": ";
+        text += words;
       }
       list.push_back({{"file", line.file},
                       {"line", line.line},

@@ -2,6 +2,7 @@
 #include "test/catch.h"
 #include "test/result/sample_result.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 using namespace warplens;
@@ -50,6 +51,28 @@ TEST_CASE("page: the results, what is said of their lines, the sources") {
   REQUIRE(data["sources"].size() == 2);
   CHECK(data["sources"][1]["file"] == "spmv.cu");
   CHECK(data["sources"][1]["missing"] == "not found where the report was made");
+}
+
+TEST_CASE("page: accesses of which the same is said come together") {
+  Result result = test::sample_page_result();
+  auto& sites = result.kernels[0].sites;
+  const auto on_line = [&](const char* expression) {
+    return std::ranges::find(sites, expression, [](const SiteResult& site) { return site.site.expression; });
+  };
+  const auto value = on_line("val[j]"), gathered = on_line("y[indices[j]]");
+  REQUIRE(value != sites.end());
+  REQUIRE(gathered != sites.end());
+  const trace::Site own = gathered->site;
+  *gathered = *value;
+  gathered->site.expression = own.expression;
+  gathered->site.id = own.id;
+  const Json data = Json::parse(data_in(print({{"a.json", &result}})));
+  const Json& verdicts = data["results"][0]["verdicts"];
+  const auto found =
+      std::find_if(verdicts.begin(), verdicts.end(), [](const Json& one) { return one["line"] == 13; });
+  REQUIRE(found != verdicts.end());
+  CHECK((*found)["text"] ==
+        "val[j], y[indices[j]]: uncoalesced: 28.0 sectors per request where 4.00 would do");
 }
 
 TEST_CASE("page: nothing in the data can end the script element") {
