@@ -150,22 +150,27 @@ const digitsOf = (text: string) => /\.(\d+)/.exec(text)?.[1].length ?? 0;
 export interface Change {
   difference: number;
   text: string;
-  /** Is it beyond what chance explains: do the 95 % intervals of the two means not meet? */
+  /** Is it beyond what chance explains (see differs)? */
   beyond: boolean;
   better?: boolean;
+}
+
+/** Whether two means differ by more than the half widths of their 95 % intervals, joined in quadrature: the rule of `warplens diff`. */
+export function differs(before: number, ofBefore: readonly number[], after: number, ofAfter: readonly number[]): boolean {
+  const half = ([low, high]: readonly number[]) => (high - low) / 2;
+  return Math.abs(after - before) > Math.hypot(half(ofBefore), half(ofAfter));
 }
 
 export function changeOf(figure: Figure, before: Value | undefined, after: Value | undefined): Change | undefined {
   if (!before || !after) return undefined;
   const difference = after.mean - before.mean;
-  const [low, high] = before.interval ?? [before.mean, before.mean];
-  const [from, to] = after.interval ?? [after.mean, after.mean];
   // The digits of the figure itself: a change that does not show in them is none.
   const digits = /^[\d.]+$/.test(figure.text(after.mean)) ? digitsOf(figure.text(after.mean)) : undefined;
   const size = (figure.unit === "%" ? 100 : 1) * Math.abs(difference);
   const text = format.signed(digits === undefined ? figure.text(Math.abs(difference)) : size.toFixed(digits), difference);
   const visible = /[1-9]/.test(text);
-  const beyond = visible && (from > high || to < low);
+  const intervalOf = (value: Value) => value.interval ?? [value.mean, value.mean];
+  const beyond = visible && differs(before.mean, intervalOf(before), after.mean, intervalOf(after));
   const better = figure.worse === "neither" || !beyond ? undefined : figure.worse === "high" ? difference < 0 : difference > 0;
   return { difference, text: visible ? text : "=", beyond, better };
 }

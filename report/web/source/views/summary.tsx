@@ -3,7 +3,7 @@ import { absent, grouped, percent } from "../format";
 import { baseName, hotLines, unique, type HotLine, type Profile } from "../profile";
 import type { Kernel, Statistic } from "../result";
 import type { ViewProps } from "../app";
-import { changeOf, combined, figureOf } from "../figures";
+import { changeOf, combined, differs, figureOf } from "../figures";
 
 const share = figureOf("share")!;
 const listed = 6;
@@ -107,7 +107,7 @@ function TotalRow(props: { name: string; text(value: number): string; total: key
   const now = profile.kernel.totals[total] as Statistic | undefined;
   const was = profile.before?.kernel.totals[total] as Statistic | undefined;
   if (!now && !was) return null;
-  const beyond = now && was && (now.ci95[0] > was.ci95[1] || now.ci95[1] < was.ci95[0]);
+  const beyond = now && was && differs(was.mean, was.ci95, now.mean, now.ci95);
   return (
     <tr>
       <th scope="row">{name}</th>
