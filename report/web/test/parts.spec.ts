@@ -2,7 +2,7 @@
 import { expect, test } from "@playwright/test";
 import { binAt, limited } from "../source/charts/time_axis_range";
 import { runningMeans, studentQuantile } from "../source/convergence";
-import { changeOf, combined, figureOf, valueText } from "../source/figures";
+import { changeOf, combined, differs, figureOf, valueText } from "../source/figures";
 import * as format from "../source/format";
 import { indexOfColumn, plainLines, rangeOf, spansOf, tokenLines } from "../source/highlight";
 import { hotLines, profilesOf } from "../source/profile";
@@ -34,6 +34,12 @@ test("running means leave out trials that saw nothing", () => {
   const means = runningMeans([1, null, 3]);
   expect(means.map((mean) => mean.mean)).toEqual([1, 2]);
   expect(means[1].high! - means[1].mean).toBeCloseTo(12.706 * Math.sqrt(2) / Math.sqrt(2), 2);
+});
+
+test("means differ when they are further apart than their intervals joined in quadrature", () => {
+  expect(differs(0, [-1, 1], 1.5, [0.5, 2.5])).toBe(true); // though the two intervals meet: √2 < 1.5
+  expect(differs(0, [-1, 1], 1.4, [0.4, 2.4])).toBe(false);
+  expect(differs(3, [3, 3], 3, [3, 3])).toBe(false);
 });
 
 test("a line's figures are those of its accesses together", () => {
