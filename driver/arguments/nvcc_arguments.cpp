@@ -118,6 +118,7 @@ Expected<void> apply(NvccArguments& result, const NvccArgument& argument) {
   case Meaning::options_file:
   case Meaning::forward_unknown:
   case Meaning::keep_directory:
+  case Meaning::parallelism:
   case Meaning::other: break;
   }
   return {};

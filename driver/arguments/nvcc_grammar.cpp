@@ -107,7 +107,7 @@ constexpr auto options = std::to_array<Option>({
     {"-Xfatbin", "--fatbin-options", other, apart},
     {"-static-global-template-stub", "--static-global-template-stub", other, apart},
     {"-device-entity-has-hidden-visibility", "--device-entity-has-hidden-visibility", other, apart},
-    {"-t", "--threads", other, joined},
+    {"-t", "--threads", parallelism, joined},
     {"-split-compile", "--split-compile", other, apart},
     {"-split-compile-extended", "--split-compile-extended", other, apart},
     {"-fdevice-time-trace", "--fdevice-time-trace", other, apart},

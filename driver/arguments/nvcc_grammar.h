@@ -53,6 +53,7 @@ enum class Meaning {
   run,               ///< -run: link, then start the program
   keep,              ///< --keep, --save-temps
   keep_directory,    ///< --keep-dir
+  parallelism,       ///< --threads
   verbose,           ///< -v
 };
 

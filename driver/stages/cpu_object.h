@@ -31,6 +31,6 @@ Expected<void> compile_host_source(const std::filesystem::path& source, const Nv
 /// The device link: one object with all the device code that lies in objects and archives as bitcode; other
 /// words (-lfoo) are passed over. Where there is none, `object` holds nothing.
 Expected<void> link_device_code(const std::vector<std::string>& files, const std::filesystem::path& object,
-                                bool memcheck = false);
+                                bool memcheck);
 
 } // namespace warplens::driver

@@ -56,7 +56,8 @@ std::vector<std::string> object_command(const GpuSource& source, const fs::path&
                                         const fs::path& keep_in, const fs::path& object) {
   std::vector<std::string> command{(source.toolkit.root / "bin/nvcc").string()};
   for (const auto& word : words_without(source.nvcc, [&](const NvccArgument& argument) {
-         return describes_result(argument) ||
+         // With threads of its own nvcc writes its commands for a shell, each into a file; we have ours.
+         return describes_result(argument) || argument.meaning == Meaning::parallelism ||
                 (!keep_in.empty() &&
                  (argument.meaning == Meaning::keep || argument.meaning == Meaning::keep_directory));
        }))
@@ -130,8 +131,8 @@ struct DeviceCode {
 
 Expected<DeviceCode> compile_device(const NvccSteps& steps, const Expected<std::vector<fs::path>>& plain) {
   DeviceCode code;
-  const auto add = [&](const std::vector<std::string>& commands) -> Expected<void> {
-    return run_steps(steps, commands).map([&](const std::string& said) { code.said += said; });
+  const auto add = [&](const std::vector<Step>& more) -> Expected<void> {
+    return run_steps(steps, more).map([&](const std::string& said) { code.said += said; });
   };
   for (const auto& device : steps.devices)
     if (auto done = add(device.to_ptx); !done)

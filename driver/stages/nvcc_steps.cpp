@@ -29,8 +29,28 @@ bool is_setting(std::string_view line) {
          });
 }
 
-Expected<void> add(NvccSteps& steps, std::string line) {
-  const auto words = split_words(line);
+std::string setting_of(const NvccSteps& plan, std::string_view name) {
+  const auto found = std::ranges::find(plan.environment, name, &std::pair<std::string, std::string>::first);
+  return found == plan.environment.end() ? "" : found->second;
+}
+
+/// nvcc writes a program as `$CICC_PATH/cicc`, or by a name that is to be found in the PATH it sets.
+std::string locate(const NvccSteps& plan, const std::string& program) {
+  const auto slash = program.find('/');
+  if (slash != std::string::npos)
+    return program.starts_with('$') ? setting_of(plan, program.substr(1, slash - 1)) + program.substr(slash)
+                                    : program;
+  std::istringstream folders(setting_of(plan, "PATH"));
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const auto file = std::filesystem::path(folder) / program;
+    if (std::error_code error; std::filesystem::is_regular_file(file, error))
+      return file.string();
+  }
+  return program;
+}
+
+Expected<void> add(NvccSteps& steps, const std::string& line) {
+  auto words = split_words(line);
   if (!words)
     return tl::unexpected(words.error());
   const auto tool = tool_of(*words);
@@ -38,23 +58,21 @@ Expected<void> add(NvccSteps& steps, std::string line) {
   const bool for_device = std::ranges::any_of(
       *words, [](const std::string& word) { return word.starts_with("-D__CUDA_ARCH__="); });
   if (tool == "cudafe++") {
-    constexpr std::string_view makes_module_id = "--gen_module_id_file ";
-    const auto at = line.find(makes_module_id);
     steps.module_id = value_of(*words, "--module_id_file_name");
-    if (at == std::string::npos || steps.module_id.empty())
+    if (std::erase(*words, "--gen_module_id_file") == 0 || steps.module_id.empty())
       return fail("nvcc --dryrun names no module id");
-    steps.host.push_back(line.erase(at, makes_module_id.size()));
+    steps.host.push_back(*words);
   } else if (preprocesses && !for_device) {
-    steps.host.push_back(line);
+    steps.host.push_back(*words);
   } else if (preprocesses) {
-    steps.devices.push_back({{line}, {}, {}});
+    steps.devices.push_back({{*words}, {}, {}});
   } else if (tool == "cicc" && !steps.devices.empty() && steps.devices.back().ptx.empty()) {
-    steps.devices.back().to_ptx.push_back(line);
+    steps.devices.back().to_ptx.push_back(*words);
     steps.devices.back().ptx = value_of(*words, "-o");
   } else if (tool == "ptxas" && !steps.devices.empty() && steps.rest.empty()) {
-    steps.devices.back().rest.push_back(line);
+    steps.devices.back().rest.push_back(*words);
   } else {
-    steps.rest.push_back(line);
+    steps.rest.push_back(*words);
   }
   return {};
 }
@@ -93,12 +111,11 @@ Expected<NvccSteps> plan_steps(const std::vector<std::string>& command,
   return steps;
 }
 
-Expected<std::string> run_steps(const NvccSteps& steps, const std::vector<std::string>& commands) {
+Expected<std::string> run_steps(const NvccSteps& plan, const std::vector<Step>& steps) {
   std::string said;
-  for (const auto& command : commands) {
-    // nvcc writes for a shell: quoted, and with variables such as $CICC_PATH.
-    auto done = run_compiler(
-        Command{.arguments = {"/bin/sh", "-c", "exec " + command}, .environment = steps.environment});
+  for (Step step : steps) {
+    step.front() = locate(plan, step.front());
+    auto done = run_compiler(Command{.arguments = std::move(step), .environment = plan.environment});
     if (!done)
       return done;
     said += *done;

@@ -11,18 +11,21 @@
 
 namespace warplens::driver {
 
+/// A program, as nvcc names it, and its arguments.
+using Step = std::vector<std::string>;
+
 /// From a source to the device code of one architecture.
 struct DeviceSteps {
-  std::vector<std::string> to_ptx; ///< shell commands, as are all below
-  std::vector<std::string> rest;
+  std::vector<Step> to_ptx;
+  std::vector<Step> rest;
   std::filesystem::path ptx;
 };
 
 struct NvccSteps {
   std::vector<std::pair<std::string, std::string>> environment;
-  std::vector<std::string> host;
+  std::vector<Step> host;
   std::vector<DeviceSteps> devices;
-  std::vector<std::string> rest; ///< need all of the above
+  std::vector<Step> rest; ///< need all of the above
   std::filesystem::path module_id;
   std::string told;     ///< all of it, as nvcc -v has it
   std::string warnings; ///< what of that is not about commands
@@ -34,7 +37,8 @@ struct NvccSteps {
 Expected<NvccSteps> plan_steps(const std::vector<std::string>& command,
                                const std::filesystem::path& directory);
 
-/// One after the other; returns what they said. The error is the first of the one that fails.
-Expected<std::string> run_steps(const NvccSteps& steps, const std::vector<std::string>& commands);
+/// One after the other, without a shell, which would run what file names hold in $( ); returns what they
+/// said. The error is the first of the one that fails.
+Expected<std::string> run_steps(const NvccSteps& plan, const std::vector<Step>& steps);
 
 } // namespace warplens::driver

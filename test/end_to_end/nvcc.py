@@ -358,6 +358,12 @@ int main() { hidden<<<1, 1>>>(nullptr); }
     def test_cmake_with_ninja(self):
         self.cmake_project("Ninja", environment={"CUDACXX": str(self.wrapper)})
 
+    def test_no_shell_reads_the_names_of_files(self):
+        source = self.write("a$(touch ran) `touch ran`.cu", KERNEL)
+        self.nvcc("--strict", "-c", source.name, "-o", "x")
+        self.assert_probed("x", source.name)
+        self.assertFalse((self.folder / "ran").exists())
+
     def test_an_nvcc_that_starts_the_real_one(self):
         self.write("a.cu", KERNEL)
         script = self.write("bin/nvcc", f'#!/bin/sh\nexec "{REAL}" "$@"\n')
