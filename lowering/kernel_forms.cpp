@@ -104,7 +104,7 @@ void make_forms(Module& module, std::vector<Kernel>& kernels, TargetMachine& mac
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     Kernel& kernel = kernels[i];
     for (Function* body : {untraced[i], kernel.traced_body})
-      mark_unchanging_parameters(*body);
+      share_parameters(*body);
     make_untraced(kernel, *untraced[i]);
     kernel.traced_lane = make_lane_entry(*kernel.traced_body, kernel.symbol + ".traced_lane");
   }

@@ -17,20 +17,28 @@ template <class Visit> static bool for_each_access(Value& pointer, const Visit& 
   });
 }
 
-bool is_only_read(const Argument& parameter) {
-  return for_each_access(const_cast<Argument&>(parameter), [](const Instruction& user, unsigned operand) {
+static bool is_only_read(Argument& parameter) {
+  return for_each_access(parameter, [](const Instruction& user, unsigned operand) {
     return isa<LoadInst>(user) || (isa<MemTransferInst>(user) && operand == 1);
   });
 }
 
-void mark_unchanging_parameters(Function& body) {
-  for (Argument& parameter : body.args())
-    if (parameter.hasByValAttr() && is_only_read(parameter))
-      for_each_access(parameter, [&](Instruction& user, unsigned) {
-        if (isa<LoadInst>(user))
-          user.setMetadata(LLVMContext::MD_invariant_load, MDNode::get(body.getContext(), {}));
-        return true;
-      });
+void share_parameters(Function& body) {
+  auto& context = body.getContext();
+  for (Argument& parameter : body.args()) {
+    if (!parameter.hasByValAttr() || !is_only_read(parameter))
+      continue;
+    for_each_access(parameter, [&](Instruction& user, unsigned) {
+      if (isa<LoadInst>(user))
+        user.setMetadata(LLVMContext::MD_invariant_load, MDNode::get(context, {}));
+      return true;
+    });
+    Type* type = parameter.getParamByValType();
+    parameter.removeAttr(Attribute::ByVal);
+    parameter.addAttr(Attribute::getWithByRefType(context, type));
+    parameter.addAttr(Attribute::NoAlias);
+    parameter.addAttr(Attribute::ReadOnly);
+  }
 }
 
 SmallVector<Value*, 16> load_parameters(IRBuilderBase& builder, Value* arguments, Function& body) {
@@ -42,12 +50,12 @@ SmallVector<Value*, 16> load_parameters(IRBuilderBase& builder, Value* arguments
     auto* slot = builder.CreateLoad(
         builder.getPtrTy(),
         builder.CreateConstInBoundsGEP1_64(builder.getPtrTy(), arguments, parameter.getArgNo()));
-    if (parameter.hasByValAttr()) {
+    if (Type* type = parameter.getPointeeInMemoryValueType()) {
       const auto promise = [&](unsigned kind, std::uint64_t number) {
-        slot->setMetadata(kind, MDNode::get(builder.getContext(),
-                                            ConstantAsMetadata::get(builder.getInt64(number))));
+        slot->setMetadata(
+            kind, MDNode::get(builder.getContext(), ConstantAsMetadata::get(builder.getInt64(number))));
       };
-      promise(LLVMContext::MD_dereferenceable, layout.getTypeAllocSize(parameter.getParamByValType()));
+      promise(LLVMContext::MD_dereferenceable, layout.getTypeAllocSize(type));
       promise(LLVMContext::MD_align, parameter.getParamAlign().valueOrOne().value());
       slot->setMetadata(LLVMContext::MD_noundef, MDNode::get(builder.getContext(), {}));
       values.push_back(slot);

@@ -5,7 +5,6 @@
 #include "lowering/regions.h"
 
 #include "lowering/lane_binding.h"
-#include "lowering/parameters.h"
 #include "lowering/runtime_calls.h"
 #include "runtime/cpu/abi.h"
 
@@ -46,11 +45,9 @@ std::vector<CallInst*> barriers_of(Function& body) {
   return barriers;
 }
 
-/// Threads have a copy each of a struct that is passed by value, if they write to it.
-bool can_share_parameters(const Function& body) {
-  return all_of(body.args(), [](const Argument& parameter) {
-    return !parameter.hasByValAttr() || is_only_read(parameter);
-  });
+/// Structs that threads write to are copied for each where its function begins, and a region is one.
+bool shares_parameters(const Function& body) {
+  return none_of(body.args(), [](const Argument& parameter) { return parameter.hasByValAttr(); });
 }
 
 bool has_known_frame(Function& body) {
@@ -71,7 +68,7 @@ public:
   explicit Cutter(Function& body) : body_(body), layout_(body.getParent()->getDataLayout()) {}
 
   Regions run() {
-    if (!can_share_parameters(body_) || !has_known_frame(body_))
+    if (!shares_parameters(body_) || !has_known_frame(body_))
       return {};
     const auto barriers = barriers_of(body_);
     if (body_.getInstructionCount() * (barriers.size() + 1) > most_instructions)
@@ -113,10 +110,7 @@ private:
     const unsigned frames = function->arg_size() - 3;
     function->addParamAttr(frames, Attribute::NoAlias);
     for (unsigned i = 0; i < frames; ++i)
-      if (body_.getArg(i)->hasByValAttr()) {
-        function->addParamAttr(i, Attribute::NoAlias);
-        function->addParamAttr(i, Attribute::ReadOnly);
-      }
+      function->addParamAttrs(i, AttrBuilder(body_.getContext(), body_.getAttributes().getParamAttrs(i)));
     return function;
   }
   static Value* frames(Function& function) { return function.getArg(function.arg_size() - 3); }
