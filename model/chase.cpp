@@ -35,7 +35,7 @@ double chase_latency_ns(const Gpu& gpu, std::uint32_t lines, Random random) {
         sum += gpu.l1.latency_ns;
       } else {
         ++missed;
-        const L2Outcome outcome = l2.load(line, sector, 0, [](std::uint32_t, unsigned) {});
+        const L2Outcome outcome = l2.load(line, sector, 0, [](std::uint32_t, unsigned, unsigned) {});
         if (outcome.fetched != 0)
           sum += double(dram.request(line, outcome.fetched).ns);
         else

@@ -78,10 +78,15 @@ Expected<Result> evaluate(const trace::Reader& trace, const std::vector<Gpu>& gp
       executed += end->executed_accesses;
       probed += end->probed_accesses;
     }
-    const auto snapshot = decode(trace, launch);
-    if (!snapshot)
-      return tl::unexpected(snapshot.error());
+    std::optional<Snapshot> snapshot;
+    LaneRules rules;
     for (const Gpu& gpu : gpus) {
+      if (!snapshot || gpu.lanes != rules) {
+        auto decoded = decode(trace, launch, rules = gpu.lanes);
+        if (!decoded)
+          return tl::unexpected(decoded.error());
+        snapshot = std::move(*decoded);
+      }
       auto kernel = evaluate_launch(*snapshot, trace.sites(), launch, gpu, options);
       if (!kernel)
         return tl::unexpected(kernel.error());

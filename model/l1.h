@@ -26,9 +26,12 @@ public:
   unsigned lookups(unsigned sectors) const { return sectored_ ? sector_count(sectors) : sectors != 0; }
 
   /// The data goes on to the L2 in any case, and never brings a line in.
-  void store(std::uint32_t line) {
+  void store(std::uint32_t line, unsigned sectors) {
     if (stores_ == L1Stores::update_on_hit)
       lines_.use(line);
+    else if (stores_ == L1Stores::evict_on_hit)
+      if (Cache::State* state = lines_.peek(line))
+        *state = Cache::State(*state & ~(sectored_ ? sectors : whole_line));
   }
 
 private:

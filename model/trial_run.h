@@ -38,9 +38,10 @@ static_assert(max_sites <= 1u << 23);
 struct L2Request {
   std::uint32_t line;
   std::uint32_t request;
-  std::uint32_t sectors : 8;
-  std::uint32_t kind : 8;      ///< an L2Kind
-  std::uint32_t partition : 8; ///< of the L2, the asker's
+  std::uint32_t sectors : 4;
+  std::uint32_t kind : 2;      ///< an L2Kind
+  std::uint32_t partition : 2; ///< of the L2, the asker's
+  std::uint32_t mask : 24;     ///< of a store, as a Transaction's
 };
 
 /// A line read from memory, or written before the request is acknowledged.
@@ -56,7 +57,7 @@ template <class Observer, class Instructions, bool by_site = true> class Trial {
 public:
   Trial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random& random,
         Observer& observer)
-      : gpu_(gpu), shuffling_(random), observer_(observer), l2_(gpu),
+      : gpu_(gpu), byte_masks_(snapshot.byte_masks), shuffling_(random), observer_(observer), l2_(gpu),
         dram_(gpu, busy_sms(snapshot, gpu), random), tallies_(by_site ? snapshot.sites.size() : 1) {
     const auto blocks = place_blocks(snapshot, gpu, random);
     for (std::uint32_t sm = 0; sm < gpu.sms; ++sm)
@@ -184,14 +185,15 @@ private:
   L2Request* store(Sm& sm, std::span<const Transaction> transactions, Request& request, L2Kind kind,
                    L2Request* queue) {
     for (const Transaction& t : transactions) {
-      sm.l1.store(t.line);
-      *queue++ = to_l2(sm, t.line, t.sectors, kind, request);
+      sm.l1.store(t.line, t.sectors);
+      *queue++ = to_l2(sm, t.line, t.sectors, kind, request, t.mask);
     }
     return queue;
   }
 
-  L2Request to_l2(const Sm& sm, std::uint32_t line, unsigned sectors, L2Kind kind, const Request& request) {
-    return {line, std::uint32_t(&request - requests_.begin()), sectors, unsigned(kind), sm.partition};
+  L2Request to_l2(const Sm& sm, std::uint32_t line, unsigned sectors, L2Kind kind, const Request& request,
+                  std::uint32_t mask = 0) {
+    return {line, std::uint32_t(&request - requests_.begin()), sectors, unsigned(kind), sm.partition, mask};
   }
 
   /// Brings the SMs' queues into a random order in which each SM's own order stays and every interleaving is
@@ -237,7 +239,11 @@ private:
   InMemory* serve(const L2Request& asked, InMemory* in_memory) {
     Request& request = requests_[asked.request];
     const auto kind = L2Kind(asked.kind);
-    const auto write_back = [&](std::uint32_t line, unsigned sectors) {
+    const auto write_back = [&](std::uint32_t line, unsigned sectors, unsigned filled) {
+      if (filled != 0) {
+        counts_.dram_read_sectors += sector_count(filled);
+        go_to_memory(asked.request, true, line, filled);
+      }
       counts_.dram_written_sectors += sector_count(sectors);
       go_to_memory(asked.request, true, line, sectors);
     };
@@ -247,11 +253,10 @@ private:
     case L2Kind::atomic: outcome = l2_.atomic(asked.line, asked.sectors, write_back); break;
     case L2Kind::store:
     case L2Kind::store_of_update:
-      outcome = l2_.store(asked.line, asked.sectors, asked.partition, write_back);
+      outcome = l2_.store(asked.line, asked.sectors, byte_masks_[asked.mask], asked.partition, write_back);
       break;
     }
-    observer_.looked_up(asked.request, kind == L2Kind::load, asked.line, asked.sectors, outcome,
-                        asked.partition);
+    observer_.looked_up(asked.request, kind == L2Kind::load, asked.line, asked.sectors, outcome);
     const bool timed = kind != L2Kind::store_of_update; // whose site's own figures are those of its load
     if (outcome.fetched != 0) {
       const Dram::Service service = go_to_memory(asked.request, false, asked.line, outcome.fetched);
@@ -326,6 +331,7 @@ private:
   }
 
   const Gpu& gpu_;
+  const std::vector<ByteMask>& byte_masks_;
   FastRandom shuffling_;
   Observer& observer_;
   std::vector<Sm> sms_;
