@@ -72,11 +72,11 @@ Expected<Attempted> compile_with_probes(const SourceToCompile& source, const Nvc
   const auto object = source.directory / "object.o";
   auto dependencies =
       std::async(std::launch::async, [&] { return write_dependencies(source, nvcc, toolkit); });
-  const auto compiled = source.for_cpu
-                            ? compile_for_cpu({instrumented->file, source.source, source.directory}, nvcc,
-                                              clang_arguments(nvcc, toolkit), object)
-                                  .map([] { return GpuObject{}; })
-                            : compile_gpu_object(gpu_source, instrumented->file, plain.get(), object);
+  const auto compiled =
+      source.for_cpu ? compile_for_cpu({instrumented->file, source.source, source.directory, source.memcheck},
+                                       nvcc, clang_arguments(nvcc, toolkit), object)
+                           .map([] { return GpuObject{}; })
+                     : compile_gpu_object(gpu_source, instrumented->file, plain.get(), object);
   const auto written = dependencies.get();
   if (!compiled)
     return impossible(compiled.error());
