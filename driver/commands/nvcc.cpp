@@ -266,6 +266,16 @@ bool asks_for_commands(const NvccArguments& nvcc) {
   });
 }
 
+/// Each source is compiled on its own. What only is wrong with several together, nvcc says before it starts.
+bool nvcc_rejects(const Request& request, const NvccArguments& nvcc) {
+  if (std::ranges::count(nvcc.all, Meaning::input, &NvccArgument::meaning) < 2)
+    return false;
+  auto command = command_of(request);
+  command.push_back("--dryrun");
+  const auto finished = run({.arguments = std::move(command), .capture_output = true});
+  return !finished || finished->exit_code != 0;
+}
+
 /// The exit code; nothing: the real nvcc is to take our place.
 Expected<std::optional<int>> compile(const Request& request) {
   const auto nvcc = parse(request);
@@ -277,6 +287,8 @@ Expected<std::optional<int>> compile(const Request& request) {
     return link_device_code_for_cpu(*nvcc, request.options.memcheck);
   if (!verbose && !cpu_link && (is_query || nvcc->phase == Meaning::device_link || nvcc->cuda_inputs.empty()))
     return std::nullopt; // what we do not understand, nvcc understands or explains
+  if (nvcc_rejects(request, *nvcc))
+    return std::nullopt;
   if (const char* log = std::getenv(compile_log_variable); log && *log && !is_query)
     if (const auto logged = log_compilation(*nvcc, request.toolkit, log); !logged)
       complain(logged.error().message);
