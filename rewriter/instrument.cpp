@@ -8,6 +8,7 @@
 #include "rewriter/plan.h"
 #include "rewriter/print.h"
 #include "rewriter/refused.h"
+#include "rewriter/text_record.h"
 
 #include <algorithm>
 #include <array>
@@ -25,12 +26,13 @@ void note_refused(const clang::SourceManager& sources, const RefusedFunctions& r
                   std::vector<Unseen>& unseen) {
   for (const analysis::ClangError& error : refused.in_device_functions()) {
     const clang::PresumedLoc place = sources.getPresumedLoc(error.place);
+    const auto entry = sources.getFileEntryRefForID(place.getFileID());
+    const std::string file = entry ? name_of(*entry) : place.getFilename();
     const bool known = std::ranges::any_of(unseen, [&](const Unseen& one) {
-      return one.file == place.getFilename() && one.line == place.getLine() &&
-             one.column == place.getColumn();
+      return one.file == file && one.line == place.getLine() && one.column == place.getColumn();
     });
     if (!known)
-      unseen.push_back({place.getFilename(), place.getLine(), place.getColumn(), "",
+      unseen.push_back({file, place.getLine(), place.getColumn(), "",
                         "Clang does not take its function: " + error.reason});
   }
 }

@@ -99,14 +99,17 @@ public:
       const auto attempted = compile_with_probes(source, nvcc_, request_.toolkit);
       if (!attempted)
         return tl::unexpected(attempted.error());
-      if (attempted->outcome == Attempt::nothing_to_instrument) {
+      const bool nothing = attempted->outcome == Attempt::nothing_to_instrument;
+      if (nothing && attempted->note.unseen.empty()) {
         plain.push_back(source);
         continue;
       }
       touched = true;
-      if (attempted->outcome == Attempt::impossible)
-        if (const int code = fall_back(source, attempted->note); code != 0)
-          return code;
+      const int code = nothing ? compile_with_note(source, attempted->note)
+                       : attempted->outcome == Attempt::impossible ? fall_back(source, attempted->note)
+                                                                   : 0;
+      if (code != 0)
+        return code;
     }
     if (!touched && !request_.options.for_cpu)
       return std::nullopt;
@@ -141,9 +144,15 @@ private:
       complain(fmt::format("error: {} cannot be compiled with probes: {}", source.source, note.fell_back));
       return 1;
     }
+    const int code = compile_with_note(source, note);
+    if (code == 0)
+      complain(fmt::format("warning: {} is compiled without probes: {}", source.source, note.fell_back));
+    return code;
+  }
+
+  int compile_with_note(const SourceToCompile& source, const CompilationNote& note) {
     if (const int code = compile_plainly(source); code != 0)
       return code;
-    complain(fmt::format("warning: {} is compiled without probes: {}", source.source, note.fell_back));
     if (const auto noted = add_note(note, source.object, source.directory); !noted)
       complain(fmt::format("warning: the object of {} does not tell of it: {}", source.source,
                            noted.error().message));
