@@ -39,8 +39,9 @@ Value* barrier(Builder& builder, Value* id, Value* threads) {
 /// barrier0.popc/and/or
 Rule barrier_reduction(cpu::Reduction operation) {
   return [=](Builder& builder, CallInst& call) {
-    return suspending(builder, "__warplens_cpu_barrier_reduce", builder.getInt32Ty(),
-                      {number(builder, operation), call.getArgOperand(0)});
+    return suspending(
+        builder, "__warplens_cpu_barrier_reduce", builder.getInt32Ty(),
+        {number(builder, 0), number(builder, 0), number(builder, operation), call.getArgOperand(0)});
   };
 }
 
@@ -280,7 +281,7 @@ const std::map<StringRef, Rule>& rules() {
       {"fns", find_nth_set},
       {"exit", ends("__warplens_cpu_exit")},
       {"nanosleep",
-       [](Builder& b, CallInst&) { return suspending(b, "__warplens_cpu_yield", b.getVoidTy(), {}); }},
+       [](Builder& b, CallInst&) { return suspending(b, "__warplens_cpu_sleep", b.getVoidTy(), {}); }},
       // Which lanes are active is told by program order, which order_keys.cpp fills in.
       {"activemask",
        [](Builder& b, CallInst&) {
