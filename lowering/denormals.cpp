@@ -14,8 +14,10 @@ using namespace llvm;
 
 namespace {
 
+constexpr char attribute[] = "denormal-fp-math-f32";
+
 bool flushes(const Function& function) {
-  return function.getFnAttribute("denormal-fp-math-f32").getValueAsString().starts_with("preserve-sign");
+  return function.getFnAttribute(attribute).getValueAsString().starts_with("preserve-sign");
 }
 
 /// Does its instruction on a GPU have .ftz?
@@ -41,6 +43,7 @@ void flush_denormals(Module& module) {
   for (Function& function : module) {
     if (!flushes(function))
       continue;
+    function.removeFnAttr(attribute); // LLVM would take the host for one that flushes, and drop what follows
     std::vector<Instruction*> concerned;
     for (Instruction& instruction : instructions(function))
       if (is_concerned(instruction))

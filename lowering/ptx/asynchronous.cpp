@@ -32,15 +32,17 @@ bool copy_few_bytes(Block& block, Modifiers& modifiers, const Operands& operands
   if (modifiers.take_one({"ca", "cg"}).empty() || modifiers.take_one({"shared", "shared::cta"}).empty() ||
       !modifiers.take("global"))
     return false;
+  const std::size_t count = operands.size() - Modifiers(modifiers).take("L2::cache_hint");
   take_cache_hints(modifiers);
-  if (operands.size() < 3 || operands.size() > 4 || operands[2].kind != Operand::Kind::integer)
+  if (count < 3 || count > 4)
     return false;
-  const std::uint64_t size = operands[2].number;
+  const auto* bytes = dyn_cast_or_null<ConstantInt>(block.read(operands[2], 32));
+  const std::uint64_t size = bytes ? bytes->getZExtValue() : 0;
   Value *to = block.address(operands[0]), *from = block.address(operands[1]);
   if (!to || !from || (size != 4 && size != 8 && size != 16))
     return false;
   const Align alignment(size);
-  if (operands.size() == 3) {
+  if (count == 3) {
     b.CreateMemCpy(to, alignment, from, alignment, size);
     return true;
   }

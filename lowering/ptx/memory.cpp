@@ -150,8 +150,26 @@ std::optional<AtomicRMWInst::BinOp> operation(StringRef name, const Type& type) 
   return found == BAD_BINOP ? std::nullopt : std::optional(found);
 }
 
-/// atom.op.type d, [a], b[, c], and red.op.type [a], b. Always sequentially consistent, which is always
-/// allowed.
+/// One element of an atomic operation: each half of f16x2 is atomic, not both together.
+Value* modify(Builder& b, AtomicRMWInst::BinOp does, const Type& type, Value* address, Value* value) {
+  Value* before = b.getIntN(type.width(), 0);
+  for (unsigned lane = 0; lane < type.lanes; ++lane) {
+    Value* bits = b.CreateTrunc(b.CreateLShr(value, lane * type.bits), b.getIntNTy(type.bits));
+    Value* place = b.CreateConstGEP1_64(b.getInt8Ty(), address, lane * type.bits / 8);
+    Value* was = nullptr;
+    if (type.kind == Type::Kind::brain)
+      was = call_runtime(b, "__warplens_cpu_atomic_add_bfloat", Effects::acts, b.getInt16Ty(), {place, bits});
+    else
+      was = b.CreateAtomicRMW(does, place, type.is_float() ? to_floating(b, bits, type) : bits, MaybeAlign(),
+                              AtomicOrdering::SequentiallyConsistent);
+    before =
+        b.CreateOr(before, b.CreateShl(b.CreateZExt(to_bits(b, was), before->getType()), lane * type.bits));
+  }
+  return before;
+}
+
+/// atom.op[.vector].type d, [a], b[, c], and red.op.type [a], b. Always sequentially consistent, which is
+/// always allowed.
 bool atomic(Block& block, Modifiers& modifiers, const Operands& operands, bool returns) {
   Builder& b = block.builder();
   modifiers.take_one({"relaxed", "acquire", "release", "acq_rel"});
@@ -160,41 +178,42 @@ bool atomic(Block& block, Modifiers& modifiers, const Operands& operands, bool r
   modifiers.take("noftz");
   const StringRef name =
       modifiers.take_one({"add", "min", "max", "and", "or", "xor", "exch", "inc", "dec", "cas"});
+  const StringRef vector = modifiers.take_one({"v2", "v4", "v8"});
   const auto type = modifiers.type();
   const std::size_t first = returns ? 1 : 0;
   const bool swaps = name == "cas";
   if (!type || operands.size() != first + (swaps ? 3 : 2))
     return false;
-  Value *address = block.address(operands[first]), *value = block.read(operands[first + 1], *type);
-  if (!address || !value)
+  Value* address = block.address(operands[first]);
+  if (!address)
     return false;
-  constexpr auto order = AtomicOrdering::SequentiallyConsistent;
-  Value* before = nullptr;
   if (swaps) {
-    Value* replacement = block.read(operands[first + 2], *type);
-    if (!replacement || type->is_float())
+    constexpr auto order = AtomicOrdering::SequentiallyConsistent;
+    Value *expected = block.read(operands[first + 1], *type),
+          *replacement = block.read(operands[first + 2], *type);
+    if (!expected || !replacement || type->is_float() || !vector.empty())
       return false;
-    before = b.CreateExtractValue(
-        b.CreateAtomicCmpXchg(address, value, replacement, MaybeAlign(), order, order), 0);
-  } else {
-    const auto does = operation(name, *type);
-    if (!does)
-      return false;
-    before = b.getIntN(type->width(), 0);
-    for (unsigned lane = 0; lane < type->lanes; ++lane) { // each half of f16x2 is atomic, not both together
-      Value* bits = b.CreateTrunc(b.CreateLShr(value, lane * type->bits), b.getIntNTy(type->bits));
-      Value* place = b.CreateConstGEP1_64(b.getInt8Ty(), address, lane * type->bits / 8);
-      Value* was = type->kind == Type::Kind::brain
-                       ? call_runtime(b, "__warplens_cpu_atomic_add_bfloat", Effects::acts, b.getInt16Ty(),
-                                      {place, bits})
-                       : static_cast<Value*>(b.CreateAtomicRMW(
-                             *does, place, type->is_float() ? to_floating(b, bits, *type) : bits,
-                             MaybeAlign(), order));
-      before = b.CreateOr(before,
-                          b.CreateShl(b.CreateZExt(to_bits(b, was), before->getType()), lane * type->bits));
-    }
+    Value* before = b.CreateExtractValue(
+        b.CreateAtomicCmpXchg(address, expected, replacement, MaybeAlign(), order, order), 0);
+    return !returns || block.write(operands[0], before, *type);
   }
-  return !returns || block.write(operands[0], before, *type);
+  Operands one, another;
+  const Operands& sources = elements_of(operands[first + 1], one);
+  const Operands& targets = elements_of(operands[0], another);
+  const auto does = operation(name, *type);
+  const std::size_t elements = vector.empty() ? 1 : static_cast<std::size_t>(vector[1] - '0');
+  if (!does || sources.size() != elements || (returns && targets.size() != elements))
+    return false;
+  for (std::size_t i = 0; i < elements; ++i) {
+    Value* value = block.read(sources[i], *type);
+    if (!value)
+      return false;
+    Value* place = b.CreateConstGEP1_64(b.getInt8Ty(), address, i * type->width() / 8);
+    Value* before = modify(b, *does, *type, place, value);
+    if (returns && !block.write(targets[i], before, *type))
+      return false;
+  }
+  return true;
 }
 
 /// membar.scope, fence.semantics.scope; and fence.proxy, between ways to the same memory of which there is

@@ -169,7 +169,7 @@ void check(const std::vector<Form>& forms) {
     }
     INFO(form.text << wrong);
     CHECK(wrong.empty());
-    CHECK(told > in.size() / 4);
+    CHECK(told > in.size() / 8);
   }
 }
 

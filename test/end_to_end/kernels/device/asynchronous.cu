@@ -1,5 +1,7 @@
-// Copies that run beside the kernel, and what waits for them: cuda::barrier, cuda::pipeline, memcpy_async in its
-// spellings, and the C primitives under them.
+// flags: -arch=sm_80
+// flags: -arch=sm_90
+// Copies that run beside the kernel, and what waits for them: cuda::barrier, cuda::pipeline, memcpy_async in
+// its spellings, and the C primitives under them.
 #include "check.h"
 
 #include <cooperative_groups.h>
@@ -93,7 +95,8 @@ __global__ void block_pipeline(int* out) {
   for (int round = 0, fetched = 0; round < rounds; ++round) {
     for (; fetched < rounds && fetched < round + stages; ++fetched) {
       pipeline.producer_acquire();
-      cuda::memcpy_async(block, tiles[fetched % stages], input + fetched * threads, sizeof(int) * threads, pipeline);
+      cuda::memcpy_async(block, tiles[fetched % stages], input + fetched * threads, sizeof(int) * threads,
+                         pipeline);
       pipeline.producer_commit();
     }
     pipeline.consumer_wait();
@@ -110,7 +113,8 @@ __global__ void two_roles(int* out) {
   __shared__ int tiles[stages][threads];
   auto block = cg::this_thread_block();
   const bool produces = threadIdx.x < threads / 2;
-  auto pipeline = cuda::make_pipeline(block, &state, produces ? cuda::pipeline_role::producer : cuda::pipeline_role::consumer);
+  auto pipeline = cuda::make_pipeline(
+      block, &state, produces ? cuda::pipeline_role::producer : cuda::pipeline_role::consumer);
   int sum = 0;
   for (int round = 0; round < rounds; ++round) {
     if (produces) {
@@ -171,12 +175,14 @@ int main() {
   check<int>("barrier", split_barrier, 3, threads, threads,
              [](int i) { return sum_of_rounds((i + 1) % threads) + rounds * (rounds - 1) / 2; });
   check<int>("drop", dropping, 1, threads, threads, [](int i) { return i % 2 ? -1 : threads / 2; });
-  check<int>("copy to a barrier", barrier_copy, 2, threads, threads, [](int i) { return sum_of_rounds(threads - 1 - i); });
-  check<int>("copy of a group", group_copy, 1, threads, threads, [](int i) { return 3 * (threads - 1 - i) + 1; });
-  check<int>("pipeline of a block", block_pipeline, 2, threads, threads, [](int i) { return sum_of_rounds(threads - 1 - i); });
-  check<int>("pipeline with roles", two_roles, 1, threads, threads, [](int i) {
-    return i < threads / 2 ? 0 : sum_of_rounds(i) + sum_of_rounds(i - threads / 2);
-  });
+  check<int>("copy to a barrier", barrier_copy, 2, threads, threads,
+             [](int i) { return sum_of_rounds(threads - 1 - i); });
+  check<int>("copy of a group", group_copy, 1, threads, threads,
+             [](int i) { return 3 * (threads - 1 - i) + 1; });
+  check<int>("pipeline of a block", block_pipeline, 2, threads, threads,
+             [](int i) { return sum_of_rounds(threads - 1 - i); });
+  check<int>("pipeline with roles", two_roles, 1, threads, threads,
+             [](int i) { return i < threads / 2 ? 0 : sum_of_rounds(i) + sum_of_rounds(i - threads / 2); });
   check<int>("pipeline of a thread", thread_pipeline, 1, threads, threads, [](int i) { return 3 * i + 1; });
   check<int>("primitives", primitives, 1, threads, threads, [](int i) { return 3 * (threads - 1 - i) + 1; });
 }

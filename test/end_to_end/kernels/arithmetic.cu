@@ -1,5 +1,5 @@
 // Arithmetic that C++ leaves open and a GPU does not. What depends on -fmad and -ftz is printed by its name.
-#include "check.h"
+#include "device/check.h"
 
 #include <climits>
 #include <cmath>
@@ -13,11 +13,11 @@ __device__ float numbers[6] = {1e20f, -1e20f, NAN, -1.5f, 300, 2.9f};
 
 __global__ void contraction(float* out) {
   const float square = fa * fa;
-  out[0] = square + fone;                       // 2^-11, and 2^-24 more if fused
+  out[0] = square + fone; // 2^-11, and 2^-24 more if fused
   out[1] = fone + fa * fa;
-  out[2] = fa * fa - fa * fa;                   // the left one fused
-  out[3] = __fadd_rn(__fmul_rn(fa, fa), fone);  // never fused
-  out[4] = __fmaf_rn(fa, fa, fone);             // always
+  out[2] = fa * fa - fa * fa;                  // the left one fused
+  out[3] = __fadd_rn(__fmul_rn(fa, fa), fone); // never fused
+  out[4] = __fmaf_rn(fa, fa, fone);            // always
   out[5] = static_cast<float>(da * da + done);
   out[6] = static_cast<float>(__dadd_rn(__dmul_rn(da, da), done));
 }
@@ -99,13 +99,32 @@ int main() {
     return expected[i];
   });
   check<long long>("shifts", shifts, 1, 4, 20, [](int i) {
-    const long long expected[] = {-1, INT_MIN, 0, 0, INT_MIN, -1, -1, -1, 0xffffffffLL, 1, 0, 0,
-                                  -1, -1LL << 31, -1LL << 32, 0, LLONG_MIN, LLONG_MIN >> 31, LLONG_MIN >> 32, -1};
+    const long long expected[] = {-1,
+                                  INT_MIN,
+                                  0,
+                                  0,
+                                  INT_MIN,
+                                  -1,
+                                  -1,
+                                  -1,
+                                  0xffffffffLL,
+                                  1,
+                                  0,
+                                  0,
+                                  -1,
+                                  -1LL << 31,
+                                  -1LL << 32,
+                                  0,
+                                  LLONG_MIN,
+                                  LLONG_MIN >> 31,
+                                  LLONG_MIN >> 32,
+                                  -1};
     return expected[i];
   });
   check<long long>("conversions", conversions, 1, 6, 30, [](int i) {
-    const long long expected[] = {INT_MAX, INT_MIN, 0, -1, 300, 2, UINT_MAX, 0, 0, 0, 300, 2, LLONG_MAX, LLONG_MIN,
-                                  LLONG_MIN, -1, 300, 2, 255, 0, 0, 0, 44, 2, INT_MAX, INT_MIN, INT_MIN, -1, 300, 2};
+    const long long expected[] = {INT_MAX,   INT_MIN,   0,         -1, 300, 2, UINT_MAX, 0, 0, 0, 300, 2,
+                                  LLONG_MAX, LLONG_MIN, LLONG_MIN, -1, 300, 2, 255,      0, 0, 0, 44,  2,
+                                  INT_MAX,   INT_MIN,   INT_MIN,   -1, 300, 2};
     return expected[i];
   });
 }
