@@ -143,8 +143,8 @@ bool wait_for_phase(Block& block, Modifiers& modifiers, const Operands& operands
 
 bool barrier_object(Block& block, Modifiers& modifiers, const Operands& operands) {
   Builder& b = block.builder();
-  const StringRef does = modifiers.take_one({"init", "inval", "expect_tx", "complete_tx", "arrive",
-                                             "arrive_drop", "test_wait", "try_wait", "pending_count"});
+  const StringRef does = modifiers.take_one({"init", "inval", "arrive", "arrive_drop", "expect_tx",
+                                             "complete_tx", "test_wait", "try_wait", "pending_count"});
   modifiers.take_one({"relaxed", "acquire", "release"});
   modifiers.take_one({"cta", "cluster"});
   modifiers.take_one({"shared", "shared::cta", "shared::cluster"});

@@ -1,5 +1,5 @@
 // The PTX instructions that the CPU back end knows, by opcode. Meanings: PTX ISA, "Instruction Set". Tests:
-// test/lowering/ptx_test.cpp, which does not have all of them yet.
+// test/lowering/ptx_*test.cpp; of textures end_to_end/kernels/textures.cu.
 #pragma once
 
 #include "lowering/ptx/block.h"

@@ -226,9 +226,7 @@ void Block::fail(const std::string& message, BlockStatus status) {
 
 void Block::fail_by_fault(int signal, std::uint64_t address) {
   std::string what;
-  if (signal == SIGFPE)
-    what = "divides an integer by zero, or the least one by -1";
-  else if (signal == SIGILL)
+  if (signal == SIGILL)
     what = "executes an illegal instruction";
   else if (stacks_.guards(address))
     what = "has more on its stack than fits: does a recursion end?";

@@ -29,7 +29,7 @@ struct Grid {
 enum class BlockStatus {
   ok,
   failed,     ///< trap, a failed assertion, …
-  faulted,    ///< a signal: memory that is not there, a division by zero
+  faulted,    ///< a signal: memory that is not there
   bad_access, ///< --memcheck has found it
   deadlocked,
   interrupted, ///< by the user
