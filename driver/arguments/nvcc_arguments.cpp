@@ -82,7 +82,9 @@ Expected<void> apply(NvccArguments& result, const NvccArgument& argument) {
   case Meaning::optimisation: result.optimisation = "-O" + value; break;
   case Meaning::architecture: return add_architecture(result, value);
   case Meaning::code_generation: return add_code_generation(result, value);
-  case Meaning::fast_math: result.fast_math = true; break;
+  case Meaning::fast_math: result.fast_math = result.flush_to_zero = true; break;
+  case Meaning::fused_multiply_add: result.fused_multiply_add = value == "true"; break;
+  case Meaning::flush_to_zero: result.flush_to_zero = value == "true"; break;
   case Meaning::host_compiler: add_list(result.host_compiler, ""); break;
   case Meaning::unknown: add(result.host_compiler, {value}); break;
   case Meaning::linker: add_list(result.linking, "-Wl,"); break;
