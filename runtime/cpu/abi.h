@@ -51,6 +51,11 @@ struct LaneContext {
   const char* place; ///< "file:line" of the last operation that could suspend or end the thread; null: none
 };
 
+/// One of a kernel's parameters, as they lie packed behind each other.
+struct ParameterRecord {
+  std::uint32_t offset, bytes;
+};
+
 /// Runs one CUDA thread; may suspend its fiber in any of the runtime's calls.
 using LaneFunction = void (*)(void** arguments, LaneContext* lane);
 /// Runs all threads of a block in a plain loop; only for kernels that never suspend.
@@ -72,7 +77,8 @@ struct KernelRecord {
       stack_bytes;       ///< deepest frame of one lane that the lowering could see; 0: not known (recursion)
   std::uint32_t checked; ///< not 0: every access calls __warplens_cpu_check
   std::uint32_t
-      largest_struct_bytes; ///< of the parameters passed by value, which lie where the arguments are
+      largest_struct_bytes;          ///< of the parameters passed by value, which lie where the arguments are
+  const ParameterRecord* parameters; ///< parameter_count of them
 };
 
 /// A __device__, __constant__ or __managed__ variable, found by __cudaRegisterVar.

@@ -1,5 +1,6 @@
 // The one device: CUDA Runtime API, "Device Management", "Peer Device Memory Access", "Version Management",
 // "Profiler Control".
+#include "runtime/cpu/capture.h"
 #include "runtime/cpu/cudart_error.h"
 #include "runtime/cpu/device_description.h"
 #include "runtime/cpu/memory.h"
@@ -250,7 +251,7 @@ cudaError_t cudaDeviceGetByPCIBusId(int* number, const char* id) {
 }
 
 cudaError_t cudaDeviceSynchronize() {
-  return api([] { return cudaSuccess; });
+  return api([] { return check_safe_call(); });
 }
 
 /// Device variables keep their values: they are part of the program here.
@@ -323,6 +324,27 @@ cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) {
 }
 cudaError_t cudaDeviceDisablePeerAccess(int) {
   return report(cudaErrorInvalidDevice);
+}
+
+// Two devices that are one are no peers.
+cudaError_t cudaDeviceGetP2PAttribute(int*, cudaDeviceP2PAttr, int, int) {
+  return report(cudaErrorInvalidDevice);
+}
+cudaError_t cudaDeviceGetP2PAtomicCapabilities(unsigned*, const cudaAtomicOperation*, unsigned, int, int) {
+  return report(cudaErrorInvalidDevice);
+}
+
+/// Nothing persists.
+cudaError_t cudaCtxResetPersistingL2Cache() {
+  return api([] { return cudaSuccess; });
+}
+
+/// As GPUs report it (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
+cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(std::size_t* width, const cudaChannelFormatDesc* format,
+                                                 int number) {
+  if (number != 0)
+    return report(cudaErrorInvalidDevice);
+  return format ? give(width, std::size_t{1} << 28) : report(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaRuntimeGetVersion(int* version) {
