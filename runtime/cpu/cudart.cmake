@@ -21,6 +21,7 @@ set(CUDART_SOURCES
   cudart_stream.cpp
   cudart_texture.cpp
   device_description.cpp
+  device_properties.cpp
   device_io.cpp
   device_math_elementary.cpp
   device_math_integer.cpp
