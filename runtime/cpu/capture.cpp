@@ -51,11 +51,10 @@ bool leads_to(const CUgraphNode_st* node, const std::vector<CUgraphNode_st*>& en
   return false;
 }
 
-bool all_joined(const Capture& capture) {
+/// Does the stream that began the capture wait for all these?
+bool is_joined(const Capture& capture, const std::vector<CUgraphNode_st*>& ends) {
   const auto& joined = capture.ends.at(capture.origin);
-  return std::ranges::all_of(capture.ends, [&](const auto& stream) {
-    return std::ranges::all_of(stream.second, [&](const auto* node) { return leads_to(node, joined); });
-  });
+  return std::ranges::all_of(ends, [&](const auto* node) { return leads_to(node, joined); });
 }
 
 void add_new(std::vector<CUgraphNode_st*>& nodes, const std::vector<CUgraphNode_st*>& more) {
@@ -107,7 +106,8 @@ cudaError_t end(cudaStream_t stream, cudaGraph_t* graph) {
   all.count = all.all.size();
   if (!capture->valid)
     return cudaErrorStreamCaptureInvalidated;
-  if (!all_joined(*capture))
+  if (!std::ranges::all_of(capture->ends,
+                           [&](const auto& other) { return is_joined(*capture, other.second); }))
     return cudaErrorStreamCaptureUnjoined;
   *graph = capture->graph;
   static_cast<void>(capture->own_graph.release()); // the program's now
@@ -215,8 +215,13 @@ void leave_capture(cudaStream_t stream) {
   if (all.count == 0)
     return;
   const std::lock_guard lock(all.mutex);
-  if (const auto capture = find(stream))
+  const auto capture = find(stream);
+  if (!capture)
+    return;
+  if (stream == capture->origin || !is_joined(*capture, capture->ends.at(stream)))
     capture->valid = false;
+  else
+    capture->ends.erase(stream);
 }
 
 } // namespace warplens::cpu

@@ -55,7 +55,7 @@ cudaError_t join_capture(cudaStream_t stream, const CapturedEvent& event);
 /// Performs the operation, or adds it to what the stream captures.
 cudaError_t issue(cudaStream_t stream, const Operation& operation);
 
-/// A destroyed stream has part in nothing.
+/// For a stream that is destroyed: that spoils its capture unless it has been joined.
 void leave_capture(cudaStream_t stream);
 
 } // namespace warplens::cpu

@@ -270,6 +270,33 @@ TEST_CASE("what a capturing stream is asked to do runs when its graph is launche
   cudaGetLastError();
 }
 
+TEST_CASE("a stream that was joined may be destroyed during the capture") {
+  register_once();
+  double value = 1;
+  const Stream stream;
+  cudaStream_t other = nullptr;
+  cudaEvent_t event = nullptr;
+  REQUIRE(cudaEventCreate(&event) == cudaSuccess);
+  for (const bool joined : {true, false}) {
+    REQUIRE(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking) == cudaSuccess);
+    REQUIRE(cudaStreamBeginCapture(stream.handle, cudaStreamCaptureModeGlobal) == cudaSuccess);
+    CHECK(cudaEventRecord(event, stream.handle) == cudaSuccess);
+    CHECK(cudaStreamWaitEvent(other, event, 0) == cudaSuccess);
+    CHECK(launch_scale(other, 1, &value, 1) == cudaSuccess);
+    CHECK(cudaEventRecord(event, other) == cudaSuccess);
+    if (joined)
+      CHECK(cudaStreamWaitEvent(stream.handle, event, 0) == cudaSuccess);
+    CHECK(cudaStreamDestroy(other) == cudaSuccess);
+    cudaGraph_t graph = nullptr;
+    CHECK(cudaStreamEndCapture(stream.handle, &graph) ==
+          (joined ? cudaSuccess : cudaErrorStreamCaptureInvalidated));
+    if (graph)
+      CHECK(cudaGraphDestroy(graph) == cudaSuccess);
+  }
+  CHECK(cudaEventDestroy(event) == cudaSuccess);
+  cudaGetLastError();
+}
+
 TEST_CASE("what cannot be captured spoils the capture") {
   register_once();
   const Stream stream, other, blocking(cudaStreamDefault);
