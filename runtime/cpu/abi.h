@@ -52,6 +52,11 @@ struct LaneContext {
   const char* place; ///< "file:line" of the last operation that could suspend or end the thread; null: none
 };
 
+/// One of a kernel's parameters, as they lie packed behind each other.
+struct ParameterRecord {
+  std::uint32_t offset, bytes;
+};
+
 /// Runs one CUDA thread; may suspend its fiber in any of the runtime's calls.
 using LaneFunction = void (*)(void** arguments, LaneContext* lane);
 /// Runs all threads of a block in loops, one from each barrier to the next; only for kernels that wait for
@@ -74,8 +79,9 @@ struct KernelRecord {
       stack_bytes;       ///< deepest frame of one lane that the lowering could see; 0: not known (recursion)
   std::uint32_t checked; ///< not 0: every access calls __warplens_cpu_check
   std::uint32_t
-      largest_struct_bytes;  ///< of the parameters passed by value, which lie where the arguments are
-  std::uint64_t frame_bytes; ///< what untraced_block keeps for each thread between barriers
+      largest_struct_bytes;          ///< of the parameters passed by value, which lie where the arguments are
+  std::uint64_t frame_bytes;         ///< what untraced_block keeps for each thread between barriers
+  const ParameterRecord* parameters; ///< parameter_count of them
 };
 
 /// A __device__, __constant__ or __managed__ variable, found by __cudaRegisterVar.
