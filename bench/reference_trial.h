@@ -31,10 +31,10 @@ public:
       const std::uint32_t chosen = random_.below(std::uint32_t(busy.size()));
       Sm& sm = sms_[busy[chosen]];
       const model::SmSchedule::Bulk bulk = sm.schedule.next();
-      const model::Transaction* transactions = bulk.transactions.data();
-      for (const model::Access& access : bulk.accesses) {
-        load(sm, access, transactions);
-        transactions += access.transactions;
+      const model::Transaction* transactions = bulk.transactions;
+      for (const model::Access* access = bulk.begin; access != bulk.end; ++access) {
+        load(sm, *access, transactions);
+        transactions += access->transactions;
       }
       if (sm.schedule.transactions_left() == 0)
         busy.erase(busy.begin() + chosen);

@@ -19,7 +19,7 @@ Dram::Dram(const Gpu& gpu, std::uint32_t busy_sms, Random& random)
       by_load_(gpu.dram.queue == DramQueue::kingman),
       path_ns_(float(gpu.dram.latency_ns - gpu.dram.activate_ns - gpu.dram.burst_ns)),
       bank_(std::size_t(gpu.dram.channels) * gpu.dram.banks), bus_ready_ns_(gpu.dram.channels),
-      banks_wait_(bank_.size()), buses_wait_(gpu.dram.channels) {
+      banks_wait_(bank_.size()), buses_wait_(gpu.dram.channels), waits_ns_(bank_.size()) {
   const float activate = float(gpu.dram.activate_ns), precharge = float(gpu.dram.precharge_ns);
   const float opening_ns[] = {0, activate, activate + precharge};
   for (const Opening opening : {row_open, row_closed, row_other})
@@ -50,9 +50,11 @@ void Dram::end_round(const Load& load) {
   banks_wait_.close_round(share_under_way);
   buses_wait_.close_round(share_under_way);
   const RoundTime round = round_time(load, banks_wait_, buses_wait_);
-  more_wait_ns_ = float(round.more_wait_ns);
   banks_wait_.begin_round(round.ns);
   buses_wait_.begin_round(round.ns);
+  for (std::uint32_t bank = 0; bank < waits_ns_.size(); ++bank)
+    waits_ns_[bank] =
+        float(round.more_wait_ns) + banks_wait_.wait_ns(bank) + buses_wait_.wait_ns(bank >> banks_bits_);
   arrivals_ = 0;
 }
 

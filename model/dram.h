@@ -77,11 +77,8 @@ public:
 
   /// What the round's requests waited for each other follows from its load.
   void end_round(const Load& load);
-  /// What a request of the round that ended waited, beside what request() said.
-  float wait_ns(const Service& service) const {
-    return by_load_ ? more_wait_ns_ + banks_wait_.wait_ns(service.bank) + buses_wait_.wait_ns(service.channel)
-                    : 0;
-  }
+  /// What a request of the round that ended waited for its bank, beside what request() said.
+  float wait_ns(std::uint32_t bank) const { return waits_ns_[bank]; }
 
   /// How many batches there have been, the current one included.
   std::uint64_t batch() const { return batch_; }
@@ -113,7 +110,7 @@ private:
   std::vector<Bank> bank_;
   std::vector<float> bus_ready_ns_; ///< by channel
   Queues banks_wait_, buses_wait_;
-  float more_wait_ns_ = 0;
+  std::vector<float> waits_ns_;    ///< by bank, in the round that ended
   std::uint32_t arrivals_ = 0;     ///< in this round
   std::int64_t left_in_batch_ = 0; ///< transactions
   std::uint64_t batch_ = 0;

@@ -24,8 +24,9 @@ public:
   /// Accesses of one warp without another one's between them: a bulk, or in loose round robin a single
   /// access.
   struct Bulk {
-    std::span<const Access> accesses;
-    std::span<const Transaction> transactions; ///< of all of them, one access's after the other's
+    const Access *begin = nullptr, *end = nullptr;
+    const Transaction* transactions = nullptr; ///< of all of them, one access's after the other's
+    std::uint32_t transaction_count = 0;
   };
   /// The next one; empty at the end.
   Bulk next() {
@@ -38,7 +39,7 @@ public:
     do
       transactions += access->transactions;
     while (++access != turn.end && !access->starts_bulk && warps_ != WarpOrder::loose_round_robin);
-    const Bulk bulk{{begin, access}, {turn.transactions, transactions}};
+    const Bulk bulk{begin, access, turn.transactions, transactions};
     turn.next = access;
     turn.transactions += transactions;
     transactions_left_ -= transactions;

@@ -15,8 +15,6 @@ using LineState = std::uint16_t;
 inline constexpr std::uint32_t no_line = 0xffff'ffff; ///< no line has this number
 
 struct SetOutcome {
-  LineState* state = nullptr;
-  LineState before = 0; ///< *state, 0 on a miss
   bool hit = false;
   std::uint32_t evicted_line = no_line; ///< on a miss that displaced a line
   LineState evicted_state = 0;

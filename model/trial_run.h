@@ -17,8 +17,6 @@ namespace warplens::model {
 /// enough for memory.
 inline constexpr std::uint64_t round_transactions = 1u << 16;
 
-enum class L2Kind : std::uint8_t { load, store, atomic, store_of_update };
-
 /// What the SM waits for: the transactions of one access.
 struct Request {
   std::uint32_t site : 23;
@@ -41,13 +39,15 @@ struct L2Request {
   std::uint32_t sectors : 8;
   std::uint32_t kind : 8;      ///< an L2Kind
   std::uint32_t partition : 8; ///< of the L2, the asker's
+  std::uint32_t near : 8;      ///< sectors that are there as copies
 };
 
 /// A line read from memory, or written before the request is acknowledged.
 struct InMemory {
   std::uint32_t request;
-  Dram::Service service;
-  bool reads;
+  std::uint32_t reads : 1;
+  std::uint32_t bank : 31;
+  float ns; ///< without the waits that the round's end will tell
 };
 
 /// `Instructions`: what the loops are compiled for. Without `by_site` all is counted as if there were one
@@ -77,10 +77,12 @@ public:
         // All SMs reach their ends together: each issues its share of what is left.
         const double share = double(sm.schedule.transactions_left()) / double(left);
         const auto quota = std::uint64_t(share * double(std::min(left, round_transactions)));
-        Instructions::run([&] { issue(sm, quota); });
+        sm.l1.with_lines([&](auto& lines) { Instructions::run([&] { issue(sm, lines, quota); }); });
       }
       Instructions::run([&] { merge(); });
-      Instructions::run([&] { serve(); });
+      if (l2_.has_copies())
+        l2_.with_copies([&](auto& lines) { Instructions::run([&] { find_copies(lines); }); });
+      l2_.with_lines([&](auto& lines) { Instructions::run([&] { serve(lines); }); });
       Instructions::run([&] { wait_for_memory(); });
       observer_.round_ended();
     }
@@ -116,22 +118,23 @@ private:
   }
 
   /// Replays at least `quota` transactions on one SM, as far as its L1; a started bulk is finished.
-  void issue(Sm& sm, std::uint64_t quota) {
+  template <class Lines> void issue(Sm& sm, Lines& lines, std::uint64_t quota) {
     std::uint64_t issued = 0;
     do {
       const SmSchedule::Bulk bulk = sm.schedule.next();
-      if (bulk.accesses.empty())
+      if (bulk.begin == bulk.end)
         break;
-      issued += bulk.transactions.size();
-      L2Request* queue = sm.queue.room_for(2 * bulk.transactions.size()); // an update loads and stores
-      Request* request = requests_.room_for(bulk.accesses.size());
-      const Transaction* transactions = bulk.transactions.data();
+      issued += bulk.transaction_count;
+      L2Request* queue = sm.queue.room_for(2 * bulk.transaction_count); // an update loads and stores
+      Request* request = requests_.room_for(std::size_t(bulk.end - bulk.begin));
+      const Transaction* transactions = bulk.transactions;
       bool starts_bulk = true;
-      for (const Access& access : bulk.accesses) {
-        *request = {access.site, starts_bulk, unsigned(Level::l1), 0};
+      for (const Access* access = bulk.begin; access != bulk.end; ++access) {
+        *request = {access->site, starts_bulk, unsigned(Level::l1), 0};
         starts_bulk = false;
-        queue = issue(sm, access, {transactions, access.transactions}, *request, queue);
-        transactions += access.transactions;
+        const L2Request asked{0, std::uint32_t(request - requests_.begin()), 0, 0, sm.partition, 0};
+        queue = issue(sm, lines, *access, {transactions, access->transactions}, *request, asked, queue);
+        transactions += access->transactions;
         ++request;
       }
       requests_.written_to(request);
@@ -139,59 +142,70 @@ private:
     } while (issued < quota);
   }
 
-  /// What follows takes the end of the SM's queue to the L2 and returns the new one.
-  L2Request* issue(Sm& sm, const Access& access, std::span<const Transaction> transactions, Request& request,
-                   L2Request* queue) {
+  /// What follows takes the end of the SM's queue to the L2 and returns the new one; `asked` is what all that
+  /// the request asks of the L2 has in common.
+  template <class Lines>
+  L2Request* issue(Sm& sm, Lines& lines, const Access& access, std::span<const Transaction> transactions,
+                   Request& request, const L2Request& asked, L2Request* queue) {
     Lookups l1;
     switch (access.kind) {
-    case trace::AccessKind::load: queue = load(sm, access, transactions, request, queue, l1); break;
-    case trace::AccessKind::store: queue = store(sm, transactions, request, L2Kind::store, queue); break;
+    case trace::AccessKind::load:
+      queue = load(sm, lines, access, transactions, request, asked, queue, l1);
+      break;
+    case trace::AccessKind::store: queue = store(sm, lines, transactions, asked, L2Kind::store, queue); break;
     case trace::AccessKind::atomic:
       for (const Transaction& t : transactions)
-        *queue++ = to_l2(sm, t.line, t.sectors, L2Kind::atomic, request);
+        *queue++ = to_l2(asked, t.line, t.sectors, L2Kind::atomic);
       break;
     case trace::AccessKind::update:
-      queue = load(sm, access, transactions, request, queue, l1);
-      queue = store(sm, transactions, request, L2Kind::store_of_update, queue);
+      queue = load(sm, lines, access, transactions, request, asked, queue, l1);
+      queue = store(sm, lines, transactions, asked, L2Kind::store_of_update, queue);
       break;
     }
     observer_.issued(sm.number, access, transactions, l1);
     return queue;
   }
 
-  L2Request* load(Sm& sm, const Access& access, std::span<const Transaction> transactions, Request& request,
-                  L2Request* queue, Lookups& lookups) {
+  template <class Lines>
+  L2Request* load(const Sm& sm, Lines& lines, const Access& access, std::span<const Transaction> transactions,
+                  Request& request, const L2Request& asked, L2Request* queue, Lookups& lookups) {
     if (access.skips_l1) {
       for (const Transaction& t : transactions)
-        *queue++ = to_l2(sm, t.line, t.sectors, L2Kind::load, request);
+        *queue++ = to_l2(asked, t.line, t.sectors, L2Kind::load);
       return queue;
     }
+    std::uint32_t all = 0, missed = 0;
     for (const Transaction& t : transactions) {
-      const unsigned missing = sm.l1.load(t.line, t.sectors);
-      *queue = to_l2(sm, t.line, missing, L2Kind::load, request);
+      const unsigned missing = sm.l1.template load<Instructions>(lines, t.line, t.sectors);
+      *queue = to_l2(asked, t.line, missing, L2Kind::load);
       queue += missing != 0;
-      lookups.all += sm.l1.lookups(t.sectors);
-      lookups.hits += sm.l1.lookups(t.sectors) - sm.l1.lookups(missing);
+      all += Instructions::sector_count(t.sectors);
+      missed += sm.l1.sectored() ? Instructions::sector_count(missing) : missing != 0;
     }
+    if (!sm.l1.sectored())
+      all = std::uint32_t(transactions.size());
+    lookups = {all - missed, all};
     if (lookups.hits != 0)
       request.wait_for(Level::l1, float(gpu_.l1.latency_ns));
-    Lookups& tally = tally_of(access.site).l1;
-    tally.hits += lookups.hits;
-    tally.all += lookups.all;
+    tally_of(access.site).l1 += lookups;
     return queue;
   }
 
-  L2Request* store(Sm& sm, std::span<const Transaction> transactions, Request& request, L2Kind kind,
-                   L2Request* queue) {
+  template <class Lines>
+  L2Request* store(const Sm& sm, Lines& lines, std::span<const Transaction> transactions,
+                   const L2Request& asked, L2Kind kind, L2Request* queue) {
     for (const Transaction& t : transactions) {
-      sm.l1.store(t.line);
-      *queue++ = to_l2(sm, t.line, t.sectors, kind, request);
+      sm.l1.template store<Instructions>(lines, t.line);
+      *queue++ = to_l2(asked, t.line, t.sectors, kind);
     }
     return queue;
   }
 
-  L2Request to_l2(const Sm& sm, std::uint32_t line, unsigned sectors, L2Kind kind, const Request& request) {
-    return {line, std::uint32_t(&request - requests_.begin()), sectors, unsigned(kind), sm.partition};
+  static L2Request to_l2(L2Request asked, std::uint32_t line, unsigned sectors, L2Kind kind) {
+    asked.line = line;
+    asked.sectors = sectors;
+    asked.kind = unsigned(kind);
+    return asked;
   }
 
   /// Brings the SMs' queues into a random order in which each SM's own order stays and every interleaving is
@@ -222,54 +236,61 @@ private:
       sm.queue.clear();
   }
 
-  void serve() {
-    constexpr std::size_t ahead = 16; // about as many as the host's memory brings at once
+  /// About as many as the host's memory brings at once.
+  static constexpr std::ptrdiff_t ahead = 16;
+
+  /// First step of the L2: which sectors does it have as copies next to the asker?
+  template <class Lines> void find_copies(Lines& lines) {
+    for (L2Request* asked = merged_.begin(); asked != merged_.end(); ++asked) {
+      if (merged_.end() - asked > ahead)
+        lines.prefetch(asked[ahead].partition, asked[ahead].line);
+      asked->near = l2_.template copied<Instructions>(lines, L2Kind(asked->kind), asked->line, asked->sectors,
+                                                      asked->partition);
+    }
+  }
+
+  /// Second step: the L2 as a whole, and memory.
+  template <class Lines> void serve(Lines& lines) {
     in_memory_.clear();
     InMemory* in_memory = in_memory_.room_for(2 * merged_.size());
-    for (std::size_t i = 0; i < merged_.size(); ++i) {
-      if (i + ahead < merged_.size())
-        l2_.prefetch(merged_[i + ahead].line, merged_[i + ahead].partition);
-      in_memory = serve(merged_[i], in_memory);
+    for (const L2Request* asked = merged_.begin(); asked != merged_.end(); ++asked) {
+      if (merged_.end() - asked > ahead) {
+        l2_.prefetch(lines, asked[ahead].line, asked[ahead].sectors);
+        __builtin_prefetch(&requests_[asked[ahead].request], 1);
+      }
+      in_memory = serve(lines, *asked, in_memory);
     }
     in_memory_.written_to(in_memory);
   }
 
-  InMemory* serve(const L2Request& asked, InMemory* in_memory) {
+  template <class Lines> InMemory* serve(Lines& lines, const L2Request& asked, InMemory* in_memory) {
     Request& request = requests_[asked.request];
     const auto kind = L2Kind(asked.kind);
     const auto write_back = [&](std::uint32_t line, unsigned sectors) {
       counts_.dram_written_sectors += sector_count(sectors);
       go_to_memory(asked.request, true, line, sectors);
     };
-    L2Outcome outcome;
-    switch (kind) {
-    case L2Kind::load: outcome = l2_.load(asked.line, asked.sectors, asked.partition, write_back); break;
-    case L2Kind::atomic: outcome = l2_.atomic(asked.line, asked.sectors, write_back); break;
-    case L2Kind::store:
-    case L2Kind::store_of_update:
-      outcome = l2_.store(asked.line, asked.sectors, asked.partition, write_back);
-      break;
-    }
+    const L2Outcome outcome =
+        l2_.template request<Instructions>(lines, kind, asked.line, asked.sectors, asked.near, write_back);
     observer_.looked_up(asked.request, kind == L2Kind::load, asked.line, asked.sectors, outcome,
                         asked.partition);
     const bool timed = kind != L2Kind::store_of_update; // whose site's own figures are those of its load
     if (outcome.fetched != 0) {
       const Dram::Service service = go_to_memory(asked.request, false, asked.line, outcome.fetched);
       request.wait_for(Level::dram, service.ns);
-      *in_memory++ = {asked.request, service, true};
-      counts_.dram_read_sectors += sector_count(outcome.fetched);
+      *in_memory++ = {asked.request, true, service.bank, service.ns};
+      counts_.dram_read_sectors += Instructions::sector_count(outcome.fetched);
     }
     if (outcome.updated != 0) {
       const Dram::Service service = go_to_memory(asked.request, false, asked.line, outcome.updated);
       if (timed) {
         request.wait_for(Level::dram, service.ns);
-        *in_memory++ = {asked.request, service, false};
+        *in_memory++ = {asked.request, false, service.bank, service.ns};
       }
-      counts_.dram_written_sectors += sector_count(outcome.updated);
+      counts_.dram_written_sectors += Instructions::sector_count(outcome.updated);
     }
-    Lookups& tally = tally_of(request.site).l2[asked.kind];
-    tally.hits += sector_count(outcome.hits);
-    tally.all += sector_count(asked.sectors);
+    tally_of(request.site).l2[asked.kind] +=
+        Lookups{Instructions::sector_count(outcome.hits), Instructions::sector_count(asked.sectors)};
     if (timed && outcome.fetched == 0 && outcome.updated == 0)
       request.wait_for(Level::l2,
                        float(outcome.far != 0 ? gpu_.l2.copies.far_latency_ns : gpu_.l2.latency_ns));
@@ -297,7 +318,7 @@ private:
     }
     dram_.end_round(load);
     for (const InMemory& one : in_memory_) {
-      const float latency = one.service.ns + dram_.wait_ns(one.service);
+      const float latency = one.ns + dram_.wait_ns(one.bank);
       requests_[one.request].wait_for(Level::dram, latency);
       if (one.reads) {
         counts_.dram_latency_ns += double(latency);
@@ -333,9 +354,9 @@ private:
   Dram dram_;
   std::vector<Tally> tallies_; ///< as Snapshot::sites
   TrialCounts counts_;
-  Tape<Request> requests_; ///< the round's
-  std::vector<std::uint16_t> order_;
-  std::vector<const L2Request*> next_;
+  Tape<Request> requests_;             ///< the round's
+  std::vector<std::uint16_t> order_;   ///< of the SMs, as their requests come to the L2
+  std::vector<const L2Request*> next_; ///< of each SM
   Tape<L2Request> merged_;
   Tape<InMemory> in_memory_;
   std::uint32_t resident_warps_ = 0; ///< at once, on all SMs

@@ -23,32 +23,27 @@ public:
       clear(memory_.at(set, set_bytes_));
   }
 
-  [[gnu::noinline]] SetOutcome access(std::uint32_t number, std::uint32_t line) {
+  /// Makes the line the most recently used one of its set, in place of the least recently used one if it was
+  /// not there. `change` takes its state, 0 for a new one, and returns its new state.
+  template <class Instructions, class Change>
+  SetOutcome access(std::uint32_t number, std::uint32_t line, Change&& change) {
     std::byte* set = memory_.at(number, set_bytes_);
     const std::uint32_t fingerprint = fingerprint_of(line);
     const int way = find(set, line, fingerprint);
     if (way >= 0) {
       touch(set, unsigned(way));
       LineState* const found = state(set, unsigned(way));
-      return {found, *found, true};
+      *found = change(*found);
+      return {true};
     }
     std::uint8_t* head = byte(set, head_at_);
     const unsigned oldest = *byte(set, links_at_ + 2 * *head);
     *head = std::uint8_t(oldest); // the ring's oldest is next to its newest
     *byte(set, oldest) = std::uint8_t(fingerprint);
-    SetOutcome outcome{state(set, oldest), 0, false, *line_at(set, oldest), *state(set, oldest)};
+    const SetOutcome outcome{false, *line_at(set, oldest), *state(set, oldest)};
     *line_at(set, oldest) = line;
-    *outcome.state = 0;
+    *state(set, oldest) = change(LineState{0});
     return outcome;
-  }
-
-  LineState* use(std::uint32_t number, std::uint32_t line) {
-    std::byte* set = memory_.at(number, set_bytes_);
-    const int way = find(set, line, fingerprint_of(line));
-    if (way < 0)
-      return nullptr;
-    touch(set, unsigned(way));
-    return state(set, unsigned(way));
   }
 
   LineState* peek(std::uint32_t number, std::uint32_t line) {

@@ -26,15 +26,15 @@ std::vector<Issued> issue_all(const model::Snapshot& snapshot, std::uint32_t res
   CHECK(left == snapshot.transactions);
   for (std::size_t bulk = 0;; ++bulk) {
     const auto next = schedule.next();
-    if (next.accesses.empty())
+    if (next.begin == next.end)
       break;
-    const model::Transaction* first = next.transactions.data();
-    for (const model::Access& access : next.accesses) {
-      left -= access.transactions;
+    const model::Transaction* first = next.transactions;
+    for (const model::Access* access = next.begin; access != next.end; ++access) {
+      left -= access->transactions;
       issued.push_back({first->line, bulk});
-      first += access.transactions;
+      first += access->transactions;
     }
-    CHECK(first == next.transactions.data() + next.transactions.size());
+    CHECK(first == next.transactions + next.transaction_count);
     CHECK(schedule.transactions_left() == left);
   }
   CHECK(left == 0);
