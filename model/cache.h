@@ -52,21 +52,28 @@ private:
   Divider modulus_;
 };
 
-/// The lines of a cache, or of several of one size side by side, its parts.
+/// The lines of a cache, or of several of one size side by side, its parts. A copy is about the same lines.
 template <class Sets> class Lines {
 public:
-  Lines(std::uint32_t parts, std::uint32_t sets, std::uint32_t ways, IndexHash index)
-      : index_(sets, index), sets_per_part_(sets), sets_(parts * sets, ways) {}
+  Lines(std::uint32_t sets, std::uint32_t ways, IndexHash index)
+      : index_(sets, index), sets_per_part_(sets), sets_(ways) {}
+  SetMemory make_memory(std::uint32_t parts) {
+    SetMemory memory(sets_.bytes(parts * sets_per_part_));
+    sets_.place_in(memory.begin(), parts * sets_per_part_);
+    return memory;
+  }
 
   /// Makes the line the most recently used one of its set, in place of the least recently used one if it was
   /// not there. `change` takes its state, 0 for a new one, and returns its new state.
   template <class Instructions, class Change>
-  SetOutcome access(std::uint32_t part, std::uint32_t line, Change&& change) {
+  SetOutcome access(std::uint32_t part, std::uint32_t line, Change&& change) const {
     return sets_.template access<Instructions>(set_of(part, line), line, change);
   }
 
   /// The line's state if it is there, otherwise null; nothing changes.
-  LineState* peek(std::uint32_t part, std::uint32_t line) { return sets_.peek(set_of(part, line), line); }
+  LineState* peek(std::uint32_t part, std::uint32_t line) const {
+    return sets_.peek(set_of(part, line), line);
+  }
 
   /// Asks the processor to fetch what access(part, line) will need.
   void prefetch(std::uint32_t part, std::uint32_t line) const { sets_.prefetch(set_of(part, line)); }
@@ -83,16 +90,14 @@ private:
 
 class Cache {
 public:
-  using State = LineState;
-  using Outcome = SetOutcome;
-
   /// `ways` in [1, max_ways], `sets` at least 1, in each of the parts.
   Cache(std::uint32_t sets, std::uint32_t ways, IndexHash index, std::uint32_t parts = 1)
-      : lines_(make(sets, ways, index, parts)) {}
+      : lines_(lines(sets, ways, index)),
+        memory_(std::visit([&](auto& of_cache) { return of_cache.make_memory(parts); }, lines_)) {}
 
   /// Calls `work` with the Lines, whose type is that of its number of ways: loops over many accesses ask for
-  /// it once.
-  template <class Work> decltype(auto) with_lines(Work&& work) {
+  /// it once. Not std::visit(), through which the compiler does not inline.
+  template <class Work> decltype(auto) with_lines(Work&& work) const {
     switch (lines_.index()) {
     case 0: return work(*std::get_if<0>(&lines_));
     case 1: return work(*std::get_if<1>(&lines_));
@@ -104,17 +109,18 @@ public:
 private:
   using AnyLines =
       std::variant<Lines<NarrowSets<4>>, Lines<NarrowSets<8>>, Lines<NarrowSets<16>>, Lines<WideSets>>;
-  static AnyLines make(std::uint32_t sets, std::uint32_t ways, IndexHash index, std::uint32_t parts) {
+  static AnyLines lines(std::uint32_t sets, std::uint32_t ways, IndexHash index) {
     if (ways <= 4)
-      return Lines<NarrowSets<4>>(parts, sets, ways, index);
+      return Lines<NarrowSets<4>>(sets, ways, index);
     if (ways <= 8)
-      return Lines<NarrowSets<8>>(parts, sets, ways, index);
+      return Lines<NarrowSets<8>>(sets, ways, index);
     if (ways <= 16)
-      return Lines<NarrowSets<16>>(parts, sets, ways, index);
-    return Lines<WideSets>(parts, sets, ways, index);
+      return Lines<NarrowSets<16>>(sets, ways, index);
+    return Lines<WideSets>(sets, ways, index);
   }
 
   AnyLines lines_;
+  SetMemory memory_;
 };
 
 } // namespace warplens::model

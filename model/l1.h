@@ -18,7 +18,7 @@ public:
   /// A load's sectors that are not there, which it brings in. Without sectors a miss brings in the line's
   /// four.
   template <class Instructions, class Lines>
-  unsigned load(Lines& lines, std::uint32_t line, unsigned sectors) const {
+  unsigned load(const Lines& lines, std::uint32_t line, unsigned sectors) const {
     sectors |= least_;
     unsigned missing = 0;
     lines.template access<Instructions>(0, line, [&](LineState state) {
@@ -32,7 +32,7 @@ public:
   }
 
   /// The data goes on to the L2 in any case, and never brings a line in.
-  template <class Instructions, class Lines> void store(Lines& lines, std::uint32_t line) const {
+  template <class Instructions, class Lines> void store(const Lines& lines, std::uint32_t line) const {
     if (stores_ == L1Stores::update_on_hit && lines.peek(0, line) != nullptr)
       lines.template access<Instructions>(0, line, [](LineState state) { return state; });
   }

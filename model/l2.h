@@ -68,7 +68,8 @@ public:
 
   /// What a load finds as copies next to it. Those of what it asks for are there from now on.
   template <class Instructions, class Lines>
-  unsigned copied(Lines& lines, L2Kind kind, std::uint32_t line, unsigned sectors, unsigned partition) const {
+  unsigned copied(const Lines& lines, L2Kind kind, std::uint32_t line, unsigned sectors,
+                  unsigned partition) const {
     if (kind == L2Kind::load)
       return take_copies<Instructions>(lines, line, sectors, partition);
     for (unsigned i = 0; i < partitions_; ++i)
@@ -81,7 +82,7 @@ public:
 
   /// `near`: what copied() said.
   template <class Instructions, class Lines, class WriteBack>
-  L2Outcome request(Lines& lines, L2Kind kind, std::uint32_t line, unsigned sectors, unsigned near,
+  L2Outcome request(const Lines& lines, L2Kind kind, std::uint32_t line, unsigned sectors, unsigned near,
                     WriteBack&& write_back) const {
     switch (kind) {
     case L2Kind::load: {
@@ -138,7 +139,7 @@ private:
 
   /// The copies there were of the line's sectors; they are all there from now on.
   template <class Instructions, class Lines>
-  static unsigned take_copies(Lines& lines, std::uint32_t line, unsigned sectors, unsigned partition) {
+  static unsigned take_copies(const Lines& lines, std::uint32_t line, unsigned sectors, unsigned partition) {
     unsigned before = 0;
     lines.template access<Instructions>(partition, line, [&](LineState state) {
       before = state;
@@ -149,7 +150,7 @@ private:
 
   /// `change(state, sectors)` returns the new state of a part that has some of the sectors.
   template <class Instructions, class Lines, class WriteBack, class Change>
-  void visit(Lines& lines, std::uint32_t line, unsigned sectors, WriteBack&& write_back,
+  void visit(const Lines& lines, std::uint32_t line, unsigned sectors, WriteBack&& write_back,
              Change&& change) const {
     if (!by_block_)
       return visit_part<Instructions>(lines, 0, line, sectors, write_back, change);
@@ -158,7 +159,7 @@ private:
                                change);
   }
   template <class Instructions, class Lines, class WriteBack, class Change>
-  static void visit_part(Lines& lines, unsigned part, std::uint32_t line, unsigned sectors,
+  static void visit_part(const Lines& lines, unsigned part, std::uint32_t line, unsigned sectors,
                          WriteBack& write_back, Change& change) {
     const SetOutcome outcome = lines.template access<Instructions>(
         part, line, [&](LineState state) { return change(state, sectors); });

@@ -17,51 +17,55 @@
 
 namespace warplens::model {
 
-/// Sets of 2 to `most_ways` (4, 8 or 16) ways.
+/// Sets of at most `most_ways` (4, 8 or 16) ways, in memory that someone else keeps.
 template <unsigned most_ways> class NarrowSets {
 public:
-  NarrowSets(std::uint32_t sets, std::uint32_t ways)
-      : oldest_(ways - 1), memory_(std::size_t(set_bytes) * sets) {
+  explicit NarrowSets(std::uint32_t ways) : oldest_(ways - 1) {}
+
+  std::size_t bytes(std::uint32_t sets) const { return std::size_t(set_bytes) * sets; }
+  void place_in(std::byte* memory, std::uint32_t sets) {
+    memory_ = memory;
     for (std::uint32_t set = 0; set < sets; ++set)
-      std::fill_n(memory_.at(set, set_bytes), states_at, std::byte{0xff});
+      std::fill_n(at(set), states_at, std::byte{0xff});
     static_assert(no_line == 0xffff'ffff);
   }
 
   /// Makes the line the first of its set, in place of the last one if it was not there. `change` takes its
   /// state, 0 for a new one, and returns its new state.
   template <class Instructions, class Change>
-  SetOutcome access(std::uint32_t set, std::uint32_t line, Change&& change) {
-    std::byte* at = memory_.at(set, set_bytes);
-    const unsigned found = find<Instructions>(at, line);
+  SetOutcome access(std::uint32_t number, std::uint32_t line, Change&& change) const {
+    std::byte* set = at(number);
+    const unsigned found = find<Instructions>(set, line);
     // Where it was, or, if it was not there, where the one to be displaced is.
     const unsigned way = unsigned(std::countr_zero(found | 1u << oldest_));
     const bool hit = found != 0;
-    const std::uint32_t evicted_line = lines(at)[way];
-    const LineState state = states(at)[way];
+    const std::uint32_t evicted_line = lines(set)[way];
+    const LineState state = states(set)[way];
     const LineState before = hit ? state : LineState{0};
-    to_front<Instructions>(at, way, line);
-    *states(at) = change(before);
+    to_front<Instructions>(set, way, line);
+    *states(set) = change(before);
     return {hit, evicted_line, LineState(state ^ before)};
   }
 
   /// The line's state if it is there, otherwise null; nothing changes.
-  LineState* peek(std::uint32_t set, std::uint32_t line) {
-    std::byte* at = memory_.at(set, set_bytes);
-    const unsigned found = find<PlainInstructions>(at, line);
-    return found == 0 ? nullptr : states(at) + std::countr_zero(found);
+  LineState* peek(std::uint32_t number, std::uint32_t line) const {
+    std::byte* set = at(number);
+    const unsigned found = find<PlainInstructions>(set, line);
+    return found == 0 ? nullptr : states(set) + std::countr_zero(found);
   }
 
-  void prefetch(std::uint32_t set) const {
-    const std::byte* at = memory_.at(set, set_bytes);
-    __builtin_prefetch(at, 1);
+  void prefetch(std::uint32_t number) const {
+    const std::byte* set = at(number);
+    __builtin_prefetch(set, 1);
     if (set_bytes > 64)
-      __builtin_prefetch(at + 64, 1);
+      __builtin_prefetch(set + 64, 1);
   }
 
 private:
   // A set in memory: the line numbers, where there are fewer ways numbers that no line has; the states. One
   // that fits a line of the host's cache does not cross into another one.
   static constexpr std::uint32_t states_at = 4 * most_ways, set_bytes = std::bit_ceil(6 * most_ways);
+  std::byte* at(std::uint32_t set) const { return memory_ + std::size_t(set) * set_bytes; }
   static std::uint32_t* lines(std::byte* set) { return reinterpret_cast<std::uint32_t*>(set); }
   static LineState* states(std::byte* set) { return reinterpret_cast<LineState*>(set + states_at); }
 
@@ -182,7 +186,7 @@ private:
 #endif
 
   std::uint32_t oldest_; ///< the last place
-  SetMemory memory_;
+  std::byte* memory_ = nullptr;
 };
 
 } // namespace warplens::model

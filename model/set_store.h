@@ -24,15 +24,13 @@ constexpr std::uint32_t round_up(std::uint32_t value, std::uint32_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-/// Sets side by side, each a few bytes from the start of a line of the host's cache, zero at first.
+/// Memory that is zero at first and begins with a line of the host's cache.
 class SetMemory {
 public:
   explicit SetMemory(std::size_t bytes) : memory_(new(std::align_val_t{64}) std::byte[bytes]) {
     std::memset(memory_.get(), 0, bytes);
   }
-  std::byte* at(std::uint32_t set, std::uint32_t set_bytes) const {
-    return memory_.get() + std::size_t(set) * set_bytes;
-  }
+  std::byte* begin() const { return memory_.get(); }
 
 private:
   struct Free {

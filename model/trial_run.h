@@ -33,13 +33,20 @@ struct Request {
 };
 static_assert(max_sites <= 1u << 23);
 
+/// What a request asks of the L2 about one line.
 struct L2Request {
   std::uint32_t line;
   std::uint32_t request;
-  std::uint32_t sectors : 8;
-  std::uint32_t kind : 8;      ///< an L2Kind
-  std::uint32_t partition : 8; ///< of the L2, the asker's
-  std::uint32_t near : 8;      ///< sectors that are there as copies
+  std::uint32_t
+      what; ///< four bits sectors; four bits those of them that are there as copies; kind; partition
+
+  static std::uint32_t asking(L2Kind kind, std::uint32_t partition) {
+    return unsigned(kind) << 8 | partition << 16;
+  }
+  unsigned sectors() const { return what & 15; }
+  unsigned near() const { return what >> 4 & 15; }
+  L2Kind kind() const { return L2Kind(what >> 8 & 255); }
+  std::uint32_t partition() const { return what >> 16; } ///< of the L2, the asker's
 };
 
 /// A line read from memory, or written before the request is acknowledged.
@@ -118,94 +125,90 @@ private:
   }
 
   /// Replays at least `quota` transactions on one SM, as far as its L1; a started bulk is finished.
-  template <class Lines> void issue(Sm& sm, Lines& lines, std::uint64_t quota) {
+  template <class Lines> void issue(Sm& sm, const Lines lines, std::uint64_t quota) {
     std::uint64_t issued = 0;
     do {
-      const SmSchedule::Bulk bulk = sm.schedule.next();
-      if (bulk.begin == bulk.end)
+      const SmSchedule::Turn* turn = sm.schedule.choose();
+      if (turn == nullptr)
         break;
-      issued += bulk.transaction_count;
-      L2Request* queue = sm.queue.room_for(2 * bulk.transaction_count); // an update loads and stores
-      Request* request = requests_.room_for(std::size_t(bulk.end - bulk.begin));
-      const Transaction* transactions = bulk.transactions;
+      const Access* access = turn->next;
+      const Transaction* transactions = turn->transactions;
       bool starts_bulk = true;
-      for (const Access* access = bulk.begin; access != bulk.end; ++access) {
+      do {
+        const auto number = std::uint32_t(requests_.size());
+        Request* request = requests_.room_for(1);
         *request = {access->site, starts_bulk, unsigned(Level::l1), 0};
         starts_bulk = false;
-        const L2Request asked{0, std::uint32_t(request - requests_.begin()), 0, 0, sm.partition, 0};
-        queue = issue(sm, lines, *access, {transactions, access->transactions}, *request, asked, queue);
+        requests_.written_to(request + 1);
+        const std::span<const Transaction> all{transactions, access->transactions};
+        Lookups l1;
+        if (access->kind == trace::AccessKind::load && !access->skips_l1)
+          l1 = load(sm, lines, all, *request, number);
+        else
+          Instructions::run([&] { l1 = issue_other(sm, lines, *access, all, *request, number); });
+        observer_.issued(sm.number, *access, all, l1);
         transactions += access->transactions;
-        ++request;
-      }
-      requests_.written_to(request);
-      sm.queue.written_to(queue);
+      } while (sm.schedule.goes_on(*turn, ++access));
+      const auto count = std::uint32_t(transactions - turn->transactions);
+      sm.schedule.issued(access, count);
+      issued += count;
     } while (issued < quota);
   }
 
-  /// What follows takes the end of the SM's queue to the L2 and returns the new one; `asked` is what all that
-  /// the request asks of the L2 has in common.
   template <class Lines>
-  L2Request* issue(Sm& sm, Lines& lines, const Access& access, std::span<const Transaction> transactions,
-                   Request& request, const L2Request& asked, L2Request* queue) {
-    Lookups l1;
-    switch (access.kind) {
-    case trace::AccessKind::load:
-      queue = load(sm, lines, access, transactions, request, asked, queue, l1);
-      break;
-    case trace::AccessKind::store: queue = store(sm, lines, transactions, asked, L2Kind::store, queue); break;
-    case trace::AccessKind::atomic:
-      for (const Transaction& t : transactions)
-        *queue++ = to_l2(asked, t.line, t.sectors, L2Kind::atomic);
-      break;
-    case trace::AccessKind::update:
-      queue = load(sm, lines, access, transactions, request, asked, queue, l1);
-      queue = store(sm, lines, transactions, asked, L2Kind::store_of_update, queue);
-      break;
-    }
-    observer_.issued(sm.number, access, transactions, l1);
-    return queue;
-  }
-
-  template <class Lines>
-  L2Request* load(const Sm& sm, Lines& lines, const Access& access, std::span<const Transaction> transactions,
-                  Request& request, const L2Request& asked, L2Request* queue, Lookups& lookups) {
-    if (access.skips_l1) {
-      for (const Transaction& t : transactions)
-        *queue++ = to_l2(asked, t.line, t.sectors, L2Kind::load);
-      return queue;
-    }
+  Lookups load(Sm& sm, const Lines& lines, std::span<const Transaction> transactions, Request& request,
+               std::uint32_t number) {
+    L2Request* queue = sm.queue.room_for(transactions.size());
+    const std::uint32_t asking = L2Request::asking(L2Kind::load, sm.partition);
     std::uint32_t all = 0, missed = 0;
     for (const Transaction& t : transactions) {
       const unsigned missing = sm.l1.template load<Instructions>(lines, t.line, t.sectors);
-      *queue = to_l2(asked, t.line, missing, L2Kind::load);
+      *queue = {t.line, number, asking | missing};
       queue += missing != 0;
       all += Instructions::sector_count(t.sectors);
-      missed += sm.l1.sectored() ? Instructions::sector_count(missing) : missing != 0;
+      missed += Instructions::sector_count(missing);
     }
-    if (!sm.l1.sectored())
+    sm.queue.written_to(queue);
+    if (!sm.l1.sectored()) {
       all = std::uint32_t(transactions.size());
-    lookups = {all - missed, all};
-    if (lookups.hits != 0)
-      request.wait_for(Level::l1, float(gpu_.l1.latency_ns));
-    tally_of(access.site).l1 += lookups;
-    return queue;
-  }
-
-  template <class Lines>
-  L2Request* store(const Sm& sm, Lines& lines, std::span<const Transaction> transactions,
-                   const L2Request& asked, L2Kind kind, L2Request* queue) {
-    for (const Transaction& t : transactions) {
-      sm.l1.template store<Instructions>(lines, t.line);
-      *queue++ = to_l2(asked, t.line, t.sectors, kind);
+      missed /= sectors_per_line;
     }
-    return queue;
+    if (all != missed)
+      request.wait_for(Level::l1, float(gpu_.l1.latency_ns));
+    const Lookups lookups{all - missed, all};
+    tally_of(request.site).l1 += lookups;
+    return lookups;
   }
 
-  static L2Request to_l2(L2Request asked, std::uint32_t line, unsigned sectors, L2Kind kind) {
-    asked.line = line;
-    asked.sectors = sectors;
-    asked.kind = unsigned(kind);
-    return asked;
+  /// All but plain loads.
+  template <class Lines>
+  Lookups issue_other(Sm& sm, const Lines& lines, const Access& access,
+                      std::span<const Transaction> transactions, Request& request, std::uint32_t number) {
+    const auto go_to_l2 = [&](L2Kind kind) {
+      L2Request* queue = sm.queue.room_for(transactions.size());
+      for (const Transaction& t : transactions)
+        *queue++ = {t.line, number, L2Request::asking(kind, sm.partition) | t.sectors};
+      sm.queue.written_to(queue);
+    };
+    const auto store = [&](L2Kind kind) {
+      for (const Transaction& t : transactions)
+        sm.l1.template store<Instructions>(lines, t.line);
+      go_to_l2(kind);
+    };
+    Lookups l1;
+    switch (access.kind) {
+    case trace::AccessKind::load: go_to_l2(L2Kind::load); break;
+    case trace::AccessKind::atomic: go_to_l2(L2Kind::atomic); break;
+    case trace::AccessKind::store: store(L2Kind::store); break;
+    case trace::AccessKind::update:
+      if (access.skips_l1)
+        go_to_l2(L2Kind::load);
+      else
+        l1 = load(sm, lines, transactions, request, number);
+      store(L2Kind::store_of_update);
+      break;
+    }
+    return l1;
   }
 
   /// Brings the SMs' queues into a random order in which each SM's own order stays and every interleaving is
@@ -240,22 +243,23 @@ private:
   static constexpr std::ptrdiff_t ahead = 16;
 
   /// First step of the L2: which sectors does it have as copies next to the asker?
-  template <class Lines> void find_copies(Lines& lines) {
+  template <class Lines> void find_copies(const Lines lines) {
     for (L2Request* asked = merged_.begin(); asked != merged_.end(); ++asked) {
       if (merged_.end() - asked > ahead)
-        lines.prefetch(asked[ahead].partition, asked[ahead].line);
-      asked->near = l2_.template copied<Instructions>(lines, L2Kind(asked->kind), asked->line, asked->sectors,
-                                                      asked->partition);
+        lines.prefetch(asked[ahead].partition(), asked[ahead].line);
+      asked->what |= l2_.template copied<Instructions>(lines, asked->kind(), asked->line, asked->sectors(),
+                                                       asked->partition())
+                     << 4;
     }
   }
 
   /// Second step: the L2 as a whole, and memory.
-  template <class Lines> void serve(Lines& lines) {
+  template <class Lines> void serve(const Lines lines) {
     in_memory_.clear();
     InMemory* in_memory = in_memory_.room_for(2 * merged_.size());
     for (const L2Request* asked = merged_.begin(); asked != merged_.end(); ++asked) {
       if (merged_.end() - asked > ahead) {
-        l2_.prefetch(lines, asked[ahead].line, asked[ahead].sectors);
+        l2_.prefetch(lines, asked[ahead].line, asked[ahead].sectors());
         __builtin_prefetch(&requests_[asked[ahead].request], 1);
       }
       in_memory = serve(lines, *asked, in_memory);
@@ -263,17 +267,17 @@ private:
     in_memory_.written_to(in_memory);
   }
 
-  template <class Lines> InMemory* serve(Lines& lines, const L2Request& asked, InMemory* in_memory) {
+  template <class Lines> InMemory* serve(const Lines& lines, const L2Request& asked, InMemory* in_memory) {
     Request& request = requests_[asked.request];
-    const auto kind = L2Kind(asked.kind);
-    const auto write_back = [&](std::uint32_t line, unsigned sectors) {
-      counts_.dram_written_sectors += sector_count(sectors);
-      go_to_memory(asked.request, true, line, sectors);
+    const L2Kind kind = asked.kind();
+    const unsigned sectors = asked.sectors();
+    const auto write_back = [&](std::uint32_t line, unsigned dirty) {
+      counts_.dram_written_sectors += Instructions::sector_count(dirty);
+      go_to_memory(asked.request, true, line, dirty);
     };
     const L2Outcome outcome =
-        l2_.template request<Instructions>(lines, kind, asked.line, asked.sectors, asked.near, write_back);
-    observer_.looked_up(asked.request, kind == L2Kind::load, asked.line, asked.sectors, outcome,
-                        asked.partition);
+        l2_.template request<Instructions>(lines, kind, asked.line, sectors, asked.near(), write_back);
+    observer_.looked_up(asked.request, kind == L2Kind::load, asked.line, sectors, outcome, asked.partition());
     const bool timed = kind != L2Kind::store_of_update; // whose site's own figures are those of its load
     if (outcome.fetched != 0) {
       const Dram::Service service = go_to_memory(asked.request, false, asked.line, outcome.fetched);
@@ -289,8 +293,8 @@ private:
       }
       counts_.dram_written_sectors += Instructions::sector_count(outcome.updated);
     }
-    tally_of(request.site).l2[asked.kind] +=
-        Lookups{Instructions::sector_count(outcome.hits), Instructions::sector_count(asked.sectors)};
+    tally_of(request.site).l2[unsigned(kind)] +=
+        Lookups{Instructions::sector_count(outcome.hits), Instructions::sector_count(sectors)};
     if (timed && outcome.fetched == 0 && outcome.updated == 0)
       request.wait_for(Level::l2,
                        float(outcome.far != 0 ? gpu_.l2.copies.far_latency_ns : gpu_.l2.latency_ns));
