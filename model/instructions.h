@@ -14,8 +14,8 @@ struct PlainInstructions {
   static bool available() { return true; }
   static unsigned sector_count(unsigned sectors) { return model::sector_count(sectors); }
   /// Calls `work` with all that it calls inlined and compiled for these instructions.
-  template <class Work> [[gnu::noinline, gnu::flatten]] static void run(Work&& work) {
-    std::forward<Work>(work)();
+  template <class Work> [[gnu::noinline, gnu::flatten]] static auto run(Work&& work) {
+    return std::forward<Work>(work)();
   }
 };
 
@@ -27,8 +27,8 @@ struct Avx2Instructions {
   }
   static unsigned sector_count(unsigned sectors) { return unsigned(__builtin_popcount(sectors)); }
   template <class Work>
-  [[gnu::noinline, gnu::flatten, gnu::target("avx2,bmi,bmi2")]] static void run(Work&& work) {
-    std::forward<Work>(work)();
+  [[gnu::noinline, gnu::flatten, gnu::target("avx2,bmi,bmi2")]] static auto run(Work&& work) {
+    return std::forward<Work>(work)();
   }
 };
 #else

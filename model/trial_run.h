@@ -49,6 +49,15 @@ struct L2Request {
   std::uint32_t partition() const { return what >> 16; } ///< of the L2, the asker's
 };
 
+/// What goes to memory: a line's sectors, for a request that waits for it or not.
+struct ToMemory {
+  enum class Reason : std::uint8_t { read, written, displaced, of_update };
+  std::uint32_t line;
+  std::uint32_t request;
+  std::uint8_t sectors;
+  Reason reason;
+};
+
 /// A line read from memory, or written before the request is acknowledged.
 struct InMemory {
   std::uint32_t request;
@@ -90,6 +99,7 @@ public:
       if (l2_.has_copies())
         l2_.with_copies([&](auto& lines) { Instructions::run([&] { find_copies(lines); }); });
       l2_.with_lines([&](auto& lines) { Instructions::run([&] { serve(lines); }); });
+      Instructions::run([&] { go_to_memory(); });
       Instructions::run([&] { wait_for_memory(); });
       observer_.round_ended();
     }
@@ -127,6 +137,7 @@ private:
   /// Replays at least `quota` transactions on one SM, as far as its L1; a started bulk is finished.
   template <class Lines> void issue(Sm& sm, const Lines lines, std::uint64_t quota) {
     std::uint64_t issued = 0;
+    auto number = std::uint32_t(requests_.size()); // of the next request
     do {
       const SmSchedule::Turn* turn = sm.schedule.choose();
       if (turn == nullptr)
@@ -135,18 +146,18 @@ private:
       const Transaction* transactions = turn->transactions;
       bool starts_bulk = true;
       do {
-        const auto number = std::uint32_t(requests_.size());
         Request* request = requests_.room_for(1);
         *request = {access->site, starts_bulk, unsigned(Level::l1), 0};
         starts_bulk = false;
         requests_.written_to(request + 1);
-        const std::span<const Transaction> all{transactions, access->transactions};
-        Lookups l1;
-        if (access->kind == trace::AccessKind::load && !access->skips_l1)
-          l1 = load(sm, lines, all, *request, number);
-        else
-          Instructions::run([&] { l1 = issue_other(sm, lines, *access, all, *request, number); });
-        observer_.issued(sm.number, *access, all, l1);
+        const Lookups l1 =
+            access->kind == trace::AccessKind::load && !access->skips_l1
+                ? load(sm, lines, *access, transactions, *request, number)
+                : Instructions::run([this, &sm, &lines, access, transactions, request, number] {
+                    return issue_other(sm, lines, *access, transactions, *request, number);
+                  });
+        observer_.issued(sm.number, *access, {transactions, access->transactions}, l1);
+        ++number;
         transactions += access->transactions;
       } while (sm.schedule.goes_on(*turn, ++access));
       const auto count = std::uint32_t(transactions - turn->transactions);
@@ -156,34 +167,37 @@ private:
   }
 
   template <class Lines>
-  Lookups load(Sm& sm, const Lines& lines, std::span<const Transaction> transactions, Request& request,
-               std::uint32_t number) {
-    L2Request* queue = sm.queue.room_for(transactions.size());
+  Lookups load(Sm& sm, const Lines& lines, const Access& access, const Transaction* transaction,
+               Request& request, std::uint32_t number) {
+    L2Request* queue = sm.queue.room_for(access.transactions);
     const std::uint32_t asking = L2Request::asking(L2Kind::load, sm.partition);
     std::uint32_t all = 0, missed = 0;
-    for (const Transaction& t : transactions) {
-      const unsigned missing = sm.l1.template load<Instructions>(lines, t.line, t.sectors);
-      *queue = {t.line, number, asking | missing};
+    for (const Transaction* const end = transaction + access.transactions; transaction != end;
+         ++transaction) {
+      const unsigned missing =
+          sm.l1.template load<Instructions>(lines, transaction->line, transaction->sectors);
+      *queue = {transaction->line, number, asking | missing};
       queue += missing != 0;
-      all += Instructions::sector_count(t.sectors);
+      all += Instructions::sector_count(transaction->sectors);
       missed += Instructions::sector_count(missing);
     }
     sm.queue.written_to(queue);
     if (!sm.l1.sectored()) {
-      all = std::uint32_t(transactions.size());
+      all = access.transactions;
       missed /= sectors_per_line;
     }
     if (all != missed)
       request.wait_for(Level::l1, float(gpu_.l1.latency_ns));
     const Lookups lookups{all - missed, all};
-    tally_of(request.site).l1 += lookups;
+    tally_of(access.site).l1 += lookups;
     return lookups;
   }
 
   /// All but plain loads.
   template <class Lines>
-  Lookups issue_other(Sm& sm, const Lines& lines, const Access& access,
-                      std::span<const Transaction> transactions, Request& request, std::uint32_t number) {
+  Lookups issue_other(Sm& sm, const Lines& lines, const Access& access, const Transaction* first,
+                      Request& request, std::uint32_t number) {
+    const std::span<const Transaction> transactions{first, access.transactions};
     const auto go_to_l2 = [&](L2Kind kind) {
       L2Request* queue = sm.queue.room_for(transactions.size());
       for (const Transaction& t : transactions)
@@ -204,7 +218,7 @@ private:
       if (access.skips_l1)
         go_to_l2(L2Kind::load);
       else
-        l1 = load(sm, lines, transactions, request, number);
+        l1 = load(sm, lines, access, first, request, number);
       store(L2Kind::store_of_update);
       break;
     }
@@ -253,58 +267,62 @@ private:
     }
   }
 
-  /// Second step: the L2 as a whole, and memory.
+  /// Second step: the L2 as a whole.
   template <class Lines> void serve(const Lines lines) {
-    in_memory_.clear();
-    InMemory* in_memory = in_memory_.room_for(2 * merged_.size());
+    to_memory_.clear();
     for (const L2Request* asked = merged_.begin(); asked != merged_.end(); ++asked) {
       if (merged_.end() - asked > ahead) {
         l2_.prefetch(lines, asked[ahead].line, asked[ahead].sectors());
         __builtin_prefetch(&requests_[asked[ahead].request], 1);
       }
-      in_memory = serve(lines, *asked, in_memory);
+      serve(lines, *asked);
     }
-    in_memory_.written_to(in_memory);
   }
 
-  template <class Lines> InMemory* serve(const Lines& lines, const L2Request& asked, InMemory* in_memory) {
-    Request& request = requests_[asked.request];
+  template <class Lines> void serve(const Lines& lines, const L2Request& asked) {
+    // Besides what it asks for, one line is displaced by each of its sectors at most.
+    ToMemory* to_memory = to_memory_.room_for(2 + sectors_per_line);
     const L2Kind kind = asked.kind();
     const unsigned sectors = asked.sectors();
-    const auto write_back = [&](std::uint32_t line, unsigned dirty) {
-      counts_.dram_written_sectors += Instructions::sector_count(dirty);
-      go_to_memory(asked.request, true, line, dirty);
-    };
-    const L2Outcome outcome =
-        l2_.template request<Instructions>(lines, kind, asked.line, sectors, asked.near(), write_back);
+    const L2Outcome outcome = l2_.template request<Instructions>(
+        lines, kind, asked.line, sectors, asked.near(), [&](std::uint32_t line, unsigned dirty) {
+          *to_memory++ = {line, asked.request, std::uint8_t(dirty), ToMemory::Reason::displaced};
+        });
     observer_.looked_up(asked.request, kind == L2Kind::load, asked.line, sectors, outcome, asked.partition());
     const bool timed = kind != L2Kind::store_of_update; // whose site's own figures are those of its load
-    if (outcome.fetched != 0) {
-      const Dram::Service service = go_to_memory(asked.request, false, asked.line, outcome.fetched);
-      request.wait_for(Level::dram, service.ns);
-      *in_memory++ = {asked.request, true, service.bank, service.ns};
-      counts_.dram_read_sectors += Instructions::sector_count(outcome.fetched);
-    }
-    if (outcome.updated != 0) {
-      const Dram::Service service = go_to_memory(asked.request, false, asked.line, outcome.updated);
-      if (timed) {
-        request.wait_for(Level::dram, service.ns);
-        *in_memory++ = {asked.request, false, service.bank, service.ns};
-      }
-      counts_.dram_written_sectors += Instructions::sector_count(outcome.updated);
-    }
+    *to_memory = {asked.line, asked.request, std::uint8_t(outcome.fetched), ToMemory::Reason::read};
+    to_memory += outcome.fetched != 0;
+    *to_memory = {asked.line, asked.request, std::uint8_t(outcome.updated),
+                  timed ? ToMemory::Reason::written : ToMemory::Reason::of_update};
+    to_memory += outcome.updated != 0;
+    to_memory_.written_to(to_memory);
+    Request& request = requests_[asked.request];
     tally_of(request.site).l2[unsigned(kind)] +=
         Lookups{Instructions::sector_count(outcome.hits), Instructions::sector_count(sectors)};
-    if (timed && outcome.fetched == 0 && outcome.updated == 0)
+    if (timed && (outcome.fetched | outcome.updated) == 0)
       request.wait_for(Level::l2,
                        float(outcome.far != 0 ? gpu_.l2.copies.far_latency_ns : gpu_.l2.latency_ns));
-    return in_memory;
   }
 
-  Dram::Service go_to_memory(std::uint32_t request, bool displaced, std::uint32_t line, unsigned sectors) {
-    const Dram::Service service = dram_.request(line, sectors);
-    observer_.went_to_memory(request, displaced, service.channel, dram_.batch());
-    return service;
+  /// What the L2 asks of memory, in its order.
+  void go_to_memory() {
+    in_memory_.clear();
+    InMemory* in_memory = in_memory_.room_for(to_memory_.size());
+    std::uint64_t read = 0, written = 0;
+    for (const ToMemory& asked : to_memory_) {
+      const Dram::Service service = dram_.request(asked.line, asked.sectors);
+      observer_.went_to_memory(asked.request, asked.reason == ToMemory::Reason::displaced, service.channel,
+                               dram_.batch());
+      const bool reads = asked.reason == ToMemory::Reason::read;
+      (reads ? read : written) += Instructions::sector_count(asked.sectors);
+      if (!reads && asked.reason != ToMemory::Reason::written)
+        continue; // nobody waits for it
+      requests_[asked.request].wait_for(Level::dram, service.ns);
+      *in_memory++ = {asked.request, reads, service.bank, service.ns};
+    }
+    in_memory_.written_to(in_memory);
+    counts_.dram_read_sectors += read;
+    counts_.dram_written_sectors += written;
   }
 
   /// How long the round's requests waited for each other in memory is known once all of them are.
@@ -362,6 +380,7 @@ private:
   std::vector<std::uint16_t> order_;   ///< of the SMs, as their requests come to the L2
   std::vector<const L2Request*> next_; ///< of each SM
   Tape<L2Request> merged_;
+  Tape<ToMemory> to_memory_;
   Tape<InMemory> in_memory_;
   std::uint32_t resident_warps_ = 0; ///< at once, on all SMs
 };
