@@ -8,9 +8,12 @@
 #include "model/geometry.h"
 #include "model/snapshot.h"
 
+#include <optional>
 #include <unordered_map>
 
 namespace warplens::model {
+
+enum class L2Kind : std::uint8_t { load, store, atomic, store_of_update };
 
 /// What one request did, as sectors of its line.
 struct L2Outcome {
@@ -24,110 +27,142 @@ class L2 {
 public:
   explicit L2(const Gpu& gpu)
       : stores_(gpu.l2.stores), partial_writes_(gpu.l2.partial_writes),
-        fetch_sectors_(gpu.l2.fetch_bytes / sector_bytes) {
-    const std::uint32_t sets = sets_in(gpu.l2_bytes, gpu.l2.usable, gpu.l2.ways);
-    // A block's set is its number modulo the number of sets, a multiple of four: sector s of every line only
-    // ever meets sectors s of other lines. So blocks of 32 bytes are four caches side by side, each indexed
-    // by the line.
-    by_block_ = gpu.l2.line_bytes == sector_bytes;
-    for (unsigned i = 0; i < (by_block_ ? sectors_per_line : 1); ++i)
-      parts_.emplace_back(sets, gpu.l2.ways, gpu.l2.index);
-    if (gpu.l2.partitions == 1)
-      return;
-    const auto copies_sets =
-        sets_in(gpu.l2_bytes / gpu.l2.partitions, gpu.l2.copies.usable, gpu.l2.copies.ways);
-    for (unsigned i = 0; i < gpu.l2.partitions; ++i)
-      copies_.emplace_back(copies_sets, gpu.l2.copies.ways, gpu.l2.index);
+        fetch_sectors_(gpu.l2.fetch_bytes / sector_bytes), by_block_(gpu.l2.line_bytes == sector_bytes),
+        partitions_(gpu.l2.partitions),
+        // A block's set is its number modulo the number of sets, a multiple of four: sector s of every line
+        // only ever meets sectors s of other lines. So blocks of 32 bytes are four caches side by side, each
+        // indexed by the line.
+        whole_(sets_in(gpu.l2_bytes, gpu.l2.usable, gpu.l2.ways), gpu.l2.ways, gpu.l2.index,
+               by_block_ ? sectors_per_line : 1) {
+    if (partitions_ > 1)
+      copies_.emplace(sets_in(gpu.l2_bytes / partitions_, gpu.l2.copies.usable, gpu.l2.copies.ways),
+                      gpu.l2.copies.ways, gpu.l2.index, partitions_);
   }
 
-  /// `partition` is the asker's, 0 where there is only one. `write_back(line, sectors, filled)` is called for
-  /// what must go to memory because it was displaced; `filled`: the sectors that memory is read for before.
+  /// `written`: which bytes a store writes of the sectors; null: all of them. `partition` is the asker's, 0
+  /// where there is only one. `write_back(line, sectors, filled)` is called for what must go to memory
+  /// because it was displaced; `filled`: the sectors that memory is read for before.
+  template <class WriteBack>
+  L2Outcome request(L2Kind kind, std::uint32_t line, unsigned sectors, const ByteMask* written,
+                    unsigned partition, WriteBack&& write_back) {
+    unsigned near = 0;
+    if (has_copies())
+      near = with_copies([&](auto& lines) {
+        return copied<PlainInstructions>(lines, kind, line, sectors, written, partition);
+      });
+    return with_lines([&](auto& lines) {
+      return request<PlainInstructions>(lines, kind, line, sectors, near, written, write_back);
+    });
+  }
   template <class WriteBack>
   L2Outcome load(std::uint32_t line, unsigned sectors, unsigned partition, WriteBack&& write_back) {
-    if (copies_.empty())
-      return load_whole(line, sectors, write_back);
-    const unsigned near = sectors & take_copies(line, sectors, partition);
-    if (near == sectors)
-      return {near};
-    L2Outcome result = load_whole(line, sectors & ~near, write_back);
-    result.far = result.hits;
-    result.hits |= near;
-    return result;
+    return request(L2Kind::load, line, sectors, nullptr, partition, write_back);
   }
-
-  /// `mask`: the bytes that are written, beside those there are in whole sectors.
   template <class WriteBack>
-  L2Outcome store(std::uint32_t line, unsigned sectors, const ByteMask& mask, unsigned partition,
+  L2Outcome store(std::uint32_t line, unsigned sectors, const ByteMask& written, unsigned partition,
                   WriteBack&& write_back) {
-    const unsigned part = partial_writes_ == PartialWrites::whole ? 0 : sectors & ~whole_sectors(mask);
-    for (unsigned i = 0; i < copies_.size(); ++i)
-      if (i != partition)
-        drop_copies(line, sectors, i);
-      else if (const unsigned whole = sectors & ~part; whole != 0)
-        take_copies(line, whole, i);
-    L2Outcome result;
-    for_each_part(line, sectors, write_back, [&](Cache::State& state, unsigned part_sectors) {
-      if (stores_ == L2Stores::allocate) {
-        result.hits |= part_sectors & state;
-        const unsigned incomplete = part == 0 && (state >> partial_shift) == 0
-                                        ? 0
-                                        : write_part(line, part_sectors, part, mask, state, result);
-        state = Cache::State((state & ~(whole_line << partial_shift)) | part_sectors |
-                             part_sectors << dirty_shift | incomplete << partial_shift);
-        return;
-      }
-      const unsigned hits = part_sectors & (state >> written_shift);
-      const unsigned misses = part_sectors & ~hits;
-      state = Cache::State(state | misses | misses << written_shift | hits << dirty_shift);
-      result.hits |= hits;
-      result.updated |= misses;
-    });
-    return result;
+    return request(L2Kind::store, line, sectors, &written, partition, write_back);
   }
-
   /// A load of the sectors and a store: memory is read for what is not there.
   template <class WriteBack> L2Outcome atomic(std::uint32_t line, unsigned sectors, WriteBack&& write_back) {
-    for (unsigned i = 0; i < copies_.size(); ++i)
-      drop_copies(line, sectors, i);
-    return read(line, sectors, sectors << written_shift | sectors << dirty_shift, write_back);
+    return request(L2Kind::atomic, line, sectors, nullptr, 0, write_back);
   }
 
-  void prefetch(std::uint32_t line) const {
-    for (const Cache& part : parts_)
-      part.prefetch(line);
+  // The same in two steps, for loops over many requests: first the copies, then the L2 as a whole.
+
+  bool has_copies() const { return copies_.has_value(); }
+  template <class Work> decltype(auto) with_copies(Work&& work) { return copies_->with_lines(work); }
+  template <class Work> decltype(auto) with_lines(Work&& work) { return whole_.with_lines(work); }
+
+  /// What a load finds as copies next to it. Those of what it asks for are there from now on.
+  template <class Instructions, class Lines>
+  unsigned copied(const Lines& lines, L2Kind kind, std::uint32_t line, unsigned sectors,
+                  const ByteMask* written, unsigned partition) const {
+    if (kind == L2Kind::load)
+      return take_copies<Instructions>(lines, line, sectors, partition);
+    const unsigned whole = sectors & ~part_of(sectors, written);
+    for (unsigned i = 0; i < partitions_; ++i)
+      if (i == partition && kind != L2Kind::atomic) {
+        if (whole != 0)
+          take_copies<Instructions>(lines, line, whole, i);
+      } else if (LineState* state = lines.peek(i, line))
+        *state = LineState(*state & ~sectors);
+    return 0;
   }
 
-  /// Asks the processor to fetch what a request for the line will need.
-  void prefetch(std::uint32_t line, unsigned partition) const {
-    for (const Cache& part : parts_)
-      part.prefetch(line);
-    if (!copies_.empty())
-      copies_[partition].prefetch(line);
+  /// `near`: what copied() said.
+  template <class Instructions, class Lines, class WriteBack>
+  L2Outcome request(const Lines& lines, L2Kind kind, std::uint32_t line, unsigned sectors, unsigned near,
+                    const ByteMask* written, WriteBack&& write_back) {
+    switch (kind) {
+    case L2Kind::load: {
+      L2Outcome result{near};
+      if (near == sectors)
+        return result;
+      L2Outcome read;
+      visit<Instructions>(lines, line, sectors & ~near, write_back, [&](LineState state, unsigned of_part) {
+        return read_part(line, state, of_part, read);
+      });
+      result.hits |= read.hits;
+      result.far = has_copies() ? read.hits : 0;
+      result.fetched = read.fetched | (sectors & ~result.hits);
+      return result;
+    }
+    case L2Kind::atomic: {
+      L2Outcome result;
+      visit<Instructions>(lines, line, sectors, write_back, [&](LineState state, unsigned of_part) {
+        return LineState(read_part(line, state, of_part, result) | of_part << written_shift |
+                         of_part << dirty_shift);
+      });
+      result.fetched |= sectors & ~result.hits;
+      return result;
+    }
+    default: {
+      L2Outcome result;
+      const unsigned part = part_of(sectors, written);
+      visit<Instructions>(lines, line, sectors, write_back, [&](LineState state, unsigned of_part) {
+        if (stores_ == L2Stores::allocate) {
+          result.hits |= of_part & state;
+          if ((part | unsigned(state >> partial_shift)) != 0) [[unlikely]]
+            state = write_part(line, state, sectors, part, written, result);
+          return LineState(state | of_part | of_part << dirty_shift);
+        }
+        const unsigned hits = of_part & (state >> written_shift);
+        const unsigned misses = of_part & ~hits;
+        result.hits |= hits;
+        result.updated |= misses;
+        return LineState(state | misses | misses << written_shift | hits << dirty_shift);
+      });
+      return result;
+    }
+    }
+  }
+
+  template <class Lines> void prefetch(const Lines& lines, std::uint32_t line, unsigned sectors) const {
+    if (!by_block_)
+      return lines.prefetch(0, line);
+    for (unsigned left = sectors; left != 0; left &= left - 1)
+      lines.prefetch(unsigned(std::countr_zero(left)), line);
   }
 
 private:
-  template <class WriteBack>
-  L2Outcome load_whole(std::uint32_t line, unsigned sectors, WriteBack& write_back) {
-    return read(line, sectors, 0, write_back);
-  }
+  // State: 4 bits valid, 4 bits brought in by a write, 4 bits dirty, 4 bits of which only some bytes are
+  // there.
+  static constexpr unsigned written_shift = 4, dirty_shift = 8, partial_shift = 12;
 
-  /// Sectors that are not there, or not whole, are fetched, and with them what is fetched at once. `marks` is
-  /// what is added to the state.
-  template <class WriteBack>
-  L2Outcome read(std::uint32_t line, unsigned sectors, unsigned marks, WriteBack& write_back) {
-    L2Outcome result;
-    for_each_part(line, sectors, write_back, [&](Cache::State& state, unsigned part_sectors) {
-      const unsigned there = state & ~(state >> partial_shift) & whole_line;
-      const unsigned missing = part_sectors & ~there;
-      const unsigned fetched = fetch_sectors_ == 1 ? missing : promoted(missing) & ~there;
-      result.hits |= part_sectors & there;
-      result.fetched |= fetched;
-      if ((state >> partial_shift & fetched) != 0)
-        complete(line, state >> partial_shift & ~fetched);
-      state = Cache::State((state & ~(fetched << partial_shift)) | part_sectors | fetched |
-                           (marks & part_sectors * each_nibble));
-    });
-    return result;
+  /// The state once the sectors were read. What is fetched besides the sectors that do not hit is added to
+  /// the result.
+  LineState read_part(std::uint32_t line, LineState state, unsigned sectors, L2Outcome& result) {
+    if (fetch_sectors_ == 1 && state >> partial_shift == 0) [[likely]] {
+      result.hits |= sectors & state;
+      return LineState(state | sectors);
+    }
+    const unsigned there = state & ~(state >> partial_shift) & whole_line;
+    const unsigned missing = sectors & ~there;
+    const unsigned fetched = promoted(missing) & ~there;
+    result.hits |= sectors & there;
+    result.fetched |= fetched;
+    return with_incomplete(line, state | sectors | fetched, state >> partial_shift & ~fetched);
   }
 
   /// All sectors of the aligned groups that are fetched with these.
@@ -146,15 +181,21 @@ private:
            unsigned((mask[1] & one) == one) << 2 | unsigned((mask[1] >> 32) == one) << 3;
   }
 
-  /// Which sectors of the line are there in part once `part` of the `sectors` is written by the mask, the
-  /// others whole.
-  unsigned write_part(std::uint32_t line, unsigned sectors, unsigned part, const ByteMask& mask,
-                      unsigned state, L2Outcome& result) {
-    unsigned incomplete = (state >> partial_shift & whole_line) & ~(sectors & ~part);
+  /// Those of the sectors that a store writes only a part of, as far as this L2 cares.
+  unsigned part_of(unsigned sectors, const ByteMask* written) const {
+    if (written == nullptr || partial_writes_ == PartialWrites::whole)
+      return 0;
+    return sectors & ~whole_sectors(*written);
+  }
+
+  /// The state, but for validity, once `part` of the sectors was written by the mask, the others whole.
+  LineState write_part(std::uint32_t line, LineState state, unsigned sectors, unsigned part,
+                       const ByteMask* written, L2Outcome& result) {
+    unsigned incomplete = (state >> partial_shift) & ~(sectors & ~part);
     const unsigned fresh = part & ~state;
     if (partial_writes_ == PartialWrites::fetch) {
       result.fetched |= fresh;
-      return 0;
+      return state;
     }
     const unsigned masked = part & (fresh | incomplete);
     if (masked != 0) {
@@ -164,66 +205,62 @@ private:
         if (fresh >> sector & 1)
           bytes[sector / 2] &= ~of_sector;
         if (masked >> sector & 1)
-          bytes[sector / 2] |= mask[sector / 2] & of_sector;
+          bytes[sector / 2] |= (*written)[sector / 2] & of_sector;
       }
       incomplete = (incomplete | masked) & ~whole_sectors(bytes);
     }
-    complete(line, incomplete);
-    return incomplete;
+    return with_incomplete(line, state, incomplete);
   }
 
-  /// Only those sectors of the line still need their masks.
-  void complete(std::uint32_t line, unsigned incomplete) {
-    if (incomplete == 0)
+  /// Only those sectors of the line need their masks from now on.
+  LineState with_incomplete(std::uint32_t line, unsigned state, unsigned incomplete) {
+    if (incomplete == 0 && state >> partial_shift != 0)
       masks_.erase(line);
+    return LineState((state & ~(whole_line << partial_shift)) | incomplete << partial_shift);
   }
 
-  /// The copies there were of the line; those of the sectors are there from now on.
-  unsigned take_copies(std::uint32_t line, unsigned sectors, unsigned partition) {
-    Cache::State& state = *copies_[partition].access(line).state;
-    const unsigned before = state;
-    state = Cache::State(state | sectors);
-    return before;
+  /// The copies there were of the line's sectors; they are all there from now on.
+  template <class Instructions, class Lines>
+  static unsigned take_copies(const Lines& lines, std::uint32_t line, unsigned sectors, unsigned partition) {
+    unsigned before = 0;
+    lines.template access<Instructions>(partition, line, [&](LineState state) {
+      before = state;
+      return LineState(state | sectors);
+    });
+    return before & sectors;
   }
 
-  void drop_copies(std::uint32_t line, unsigned sectors, unsigned partition) {
-    if (Cache::State* state = copies_[partition].peek(line))
-      *state = Cache::State(*state & ~sectors);
-  }
-
-  // State: 4 bits valid, 4 bits brought in by a write, 4 bits dirty, 4 bits of which only some bytes are
-  // there.
-  static constexpr unsigned written_shift = 4, dirty_shift = 8, partial_shift = 12;
-  static constexpr unsigned each_nibble = 0x1111;
-
-  template <class WriteBack, class Visit>
-  void for_each_part(std::uint32_t line, unsigned sectors, WriteBack& write_back, Visit&& visit) {
-    if (!by_block_) {
-      visit_part(parts_[0], line, sectors, write_back, visit);
-      return;
-    }
+  /// `change(state, sectors)` returns the new state of a part that has some of the sectors.
+  template <class Instructions, class Lines, class WriteBack, class Change>
+  void visit(const Lines& lines, std::uint32_t line, unsigned sectors, WriteBack&& write_back,
+             Change&& change) {
+    if (!by_block_)
+      return visit_part<Instructions>(lines, 0, line, sectors, write_back, change);
     for (unsigned left = sectors; left != 0; left &= left - 1)
-      visit_part(parts_[unsigned(std::countr_zero(left))], line, left & -left, write_back, visit);
+      visit_part<Instructions>(lines, unsigned(std::countr_zero(left)), line, left & -left, write_back,
+                               change);
   }
-
-  template <class WriteBack, class Visit>
-  void visit_part(Cache& part, std::uint32_t line, unsigned sectors, WriteBack& write_back, Visit& visit) {
-    const Cache::Outcome outcome = part.access(line);
-    if (const unsigned dirty = outcome.evicted_state >> dirty_shift & whole_line; dirty != 0) {
-      const unsigned incomplete = outcome.evicted_state >> partial_shift;
-      if (incomplete != 0)
-        complete(outcome.evicted_line, 0);
-      write_back(outcome.evicted_line, dirty, partial_writes_ == PartialWrites::fill ? incomplete : 0);
+  template <class Instructions, class Lines, class WriteBack, class Change>
+  void visit_part(const Lines& lines, unsigned part, std::uint32_t line, unsigned sectors,
+                  WriteBack& write_back, Change& change) {
+    const SetOutcome outcome = lines.template access<Instructions>(
+        part, line, [&](LineState state) { return change(state, sectors); });
+    if (const unsigned dirty = outcome.evicted_state >> dirty_shift; dirty != 0) {
+      const unsigned incomplete = dirty >> sectors_per_line;
+      if (incomplete != 0) [[unlikely]]
+        masks_.erase(outcome.evicted_line);
+      write_back(outcome.evicted_line, dirty & whole_line,
+                 partial_writes_ == PartialWrites::fill ? incomplete : 0);
     }
-    visit(*outcome.state, sectors);
   }
 
-  std::vector<Cache> parts_;
-  std::vector<Cache> copies_; ///< by partition; state: valid sectors
-  bool by_block_ = false;
   L2Stores stores_;
   PartialWrites partial_writes_;
-  unsigned fetch_sectors_;                            ///< at once
+  unsigned fetch_sectors_; ///< at once
+  bool by_block_;
+  std::uint32_t partitions_;
+  Cache whole_;
+  std::optional<Cache> copies_; ///< of the partitions, side by side; state: valid sectors
   std::unordered_map<std::uint32_t, ByteMask> masks_; ///< of the lines with sectors that are there in part
 };
 

@@ -27,7 +27,7 @@ struct Transaction {
 
 /// One bit for each byte of a line.
 using ByteMask = std::array<std::uint64_t, 2>;
-inline constexpr std::uint32_t max_byte_masks = 1u << 24;
+inline constexpr std::uint32_t max_byte_masks = 1u << 21; ///< a request to the L2 has room for that many
 
 /// One warp access that goes to the memory hierarchy. Shared and constant memory have no place here.
 struct Access {
