@@ -24,6 +24,7 @@ class L2 {
 public:
   explicit L2(const Gpu& gpu)
       : stores_(gpu.l2.stores), by_block_(gpu.l2.line_bytes == sector_bytes), partitions_(gpu.l2.partitions),
+        far_(partitions_ > 1 ? whole_line : 0),
         // A block's set is its number modulo the number of sets, a multiple of four: sector s of every line
         // only ever meets sectors s of other lines. So blocks of 32 bytes are four caches side by side, each
         // indexed by the line.
@@ -95,7 +96,7 @@ public:
         return LineState(state | of_part);
       });
       result.hits |= hits;
-      result.far = has_copies() ? hits : 0;
+      result.far = hits & far_;
       result.fetched = sectors & ~result.hits;
       return result;
     }
@@ -170,6 +171,7 @@ private:
   L2Stores stores_;
   bool by_block_;
   std::uint32_t partitions_;
+  unsigned far_; ///< all sectors, where a hit that is no copy is far
   Cache whole_;
   std::optional<Cache> copies_; ///< of the partitions, side by side; state: valid sectors
 };

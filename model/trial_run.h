@@ -66,14 +66,23 @@ struct InMemory {
   float ns; ///< without the waits that the round's end will tell
 };
 
+/// Nobody listens.
+struct NoObserver {
+  void issued(std::uint32_t, const Access&, std::span<const Transaction>, const Lookups&) {}
+  void looked_up(std::uint32_t, bool, std::uint32_t, unsigned, const L2Outcome&, unsigned) {}
+  void went_to_memory(std::uint32_t, bool, std::uint32_t, std::uint64_t) {}
+  void round_ended() {}
+};
+
 /// `Instructions`: what the loops are compiled for. Without `by_site` all is counted as if there were one
 /// site, which is there to measure what telling sites apart costs.
 template <class Observer, class Instructions, bool by_site = true> class Trial {
 public:
   Trial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random& random,
         Observer& observer)
-      : gpu_(gpu), shuffling_(random), observer_(observer), l2_(gpu),
-        dram_(gpu, busy_sms(snapshot, gpu), random), tallies_(by_site ? snapshot.sites.size() : 1) {
+      : shuffling_(random), observer_(observer), l2_(gpu), dram_(gpu, busy_sms(snapshot, gpu), random),
+        l1_latency_ns_(float(gpu.l1.latency_ns)), l2_latency_ns_(float(gpu.l2.latency_ns)),
+        far_latency_ns_(float(gpu.l2.copies.far_latency_ns)), tallies_(by_site ? snapshot.sites.size() : 1) {
     const auto blocks = place_blocks(snapshot, gpu, random);
     for (std::uint32_t sm = 0; sm < gpu.sms; ++sm)
       if (!blocks[sm].empty())
@@ -187,7 +196,7 @@ private:
       missed /= sectors_per_line;
     }
     if (all != missed)
-      request.wait_for(Level::l1, float(gpu_.l1.latency_ns));
+      request.wait_for(Level::l1, l1_latency_ns_);
     const Lookups lookups{all - missed, all};
     tally_of(access.site).l1 += lookups;
     return lookups;
@@ -270,38 +279,46 @@ private:
   /// Second step: the L2 as a whole.
   template <class Lines> void serve(const Lines lines) {
     to_memory_.clear();
+    // Each request asks memory for its line once at most, and each of its sectors displaces one line at most.
+    ToMemory* to_memory = to_memory_.room_for((1 + sectors_per_line) * merged_.size());
     for (const L2Request* asked = merged_.begin(); asked != merged_.end(); ++asked) {
       if (merged_.end() - asked > ahead) {
         l2_.prefetch(lines, asked[ahead].line, asked[ahead].sectors());
         __builtin_prefetch(&requests_[asked[ahead].request], 1);
       }
-      serve(lines, *asked);
+      to_memory = asked->kind() == L2Kind::load
+                      ? serve<L2Kind::load>(lines, *asked, to_memory)
+                      : Instructions::run([this, lines, asked, to_memory] {
+                          return asked->kind() == L2Kind::atomic
+                                     ? serve<L2Kind::atomic>(lines, *asked, to_memory)
+                                     : serve<L2Kind::store>(lines, *asked, to_memory);
+                        });
     }
+    to_memory_.written_to(to_memory);
   }
 
-  template <class Lines> void serve(const Lines& lines, const L2Request& asked) {
-    // Besides what it asks for, one line is displaced by each of its sectors at most.
-    ToMemory* to_memory = to_memory_.room_for(2 + sectors_per_line);
-    const L2Kind kind = asked.kind();
+  template <L2Kind kind, class Lines>
+  ToMemory* serve(const Lines& lines, const L2Request& asked, ToMemory* to_memory) {
     const unsigned sectors = asked.sectors();
     const L2Outcome outcome = l2_.template request<Instructions>(
         lines, kind, asked.line, sectors, asked.near(), [&](std::uint32_t line, unsigned dirty) {
           *to_memory++ = {line, asked.request, std::uint8_t(dirty), ToMemory::Reason::displaced};
         });
     observer_.looked_up(asked.request, kind == L2Kind::load, asked.line, sectors, outcome, asked.partition());
-    const bool timed = kind != L2Kind::store_of_update; // whose site's own figures are those of its load
-    *to_memory = {asked.line, asked.request, std::uint8_t(outcome.fetched), ToMemory::Reason::read};
-    to_memory += outcome.fetched != 0;
-    *to_memory = {asked.line, asked.request, std::uint8_t(outcome.updated),
-                  timed ? ToMemory::Reason::written : ToMemory::Reason::of_update};
-    to_memory += outcome.updated != 0;
-    to_memory_.written_to(to_memory);
+    // An update's own figures are those of its load.
+    const bool timed = kind != L2Kind::store || asked.kind() == L2Kind::store;
+    const auto reason = kind != L2Kind::store ? ToMemory::Reason::read
+                        : timed               ? ToMemory::Reason::written
+                                              : ToMemory::Reason::of_update;
+    const unsigned asks = kind == L2Kind::store ? outcome.updated : outcome.fetched;
+    *to_memory = {asked.line, asked.request, std::uint8_t(asks), reason};
+    to_memory += asks != 0;
     Request& request = requests_[asked.request];
-    tally_of(request.site).l2[unsigned(kind)] +=
+    tally_of(request.site).l2[unsigned(kind == L2Kind::load ? kind : asked.kind())] +=
         Lookups{Instructions::sector_count(outcome.hits), Instructions::sector_count(sectors)};
-    if (timed && (outcome.fetched | outcome.updated) == 0)
-      request.wait_for(Level::l2,
-                       float(outcome.far != 0 ? gpu_.l2.copies.far_latency_ns : gpu_.l2.latency_ns));
+    if (timed && asks == 0)
+      request.wait_for(Level::l2, outcome.far != 0 ? far_latency_ns_ : l2_latency_ns_);
+    return to_memory;
   }
 
   /// What the L2 asks of memory, in its order.
@@ -368,12 +385,12 @@ private:
     return std::move(counts_);
   }
 
-  const Gpu& gpu_;
   FastRandom shuffling_;
   Observer& observer_;
   std::vector<Sm> sms_;
   L2 l2_;
   Dram dram_;
+  float l1_latency_ns_, l2_latency_ns_, far_latency_ns_;
   std::vector<Tally> tallies_; ///< as Snapshot::sites
   TrialCounts counts_;
   Tape<Request> requests_;             ///< the round's
