@@ -236,27 +236,29 @@ private:
 
   /// Brings the SMs' queues into a random order in which each SM's own order stays and every interleaving is
   /// equally likely; that is to pick each next request from an SM with a probability in proportion to its
-  /// requests left.
+  /// requests left. One ticket for each request names its SM; the tickets are drawn blindly.
   void merge() {
-    order_.clear();
-    for (std::uint32_t i = 0; i < sms_.size(); ++i)
-      order_.insert(order_.end(), sms_[i].queue.size(), std::uint16_t(i));
-    std::uint32_t left = std::uint32_t(order_.size());
-    for (; left > 2; left -= 2) {
-      const auto [last, before] = shuffling_.below(left, left - 1);
-      std::swap(order_[left - 1], order_[last]);
-      std::swap(order_[left - 2], order_[before]);
-    }
-    if (left == 2)
-      std::swap(order_[1], order_[shuffling_.below(2, 1).first]);
-
+    tickets_.clear();
     next_.clear();
-    for (Sm& sm : sms_)
-      next_.push_back(sm.queue.begin());
+    for (std::uint32_t i = 0; i < sms_.size(); ++i) {
+      tickets_.insert(tickets_.end(), sms_[i].queue.size(), std::uint16_t(i));
+      next_.push_back(sms_[i].queue.begin());
+    }
     merged_.clear();
-    L2Request* merged = merged_.room_for(order_.size());
-    for (const std::uint16_t sm : order_)
-      *merged++ = *next_[sm]++;
+    L2Request* merged = merged_.room_for(tickets_.size());
+    std::uint16_t* const ticket = tickets_.data();
+    const auto draw = [&](std::uint32_t drawn, std::uint32_t last) {
+      *merged++ = *next_[ticket[drawn]]++;
+      ticket[drawn] = ticket[last];
+    };
+    auto left = std::uint32_t(tickets_.size());
+    for (; left > 1; left -= 2) {
+      const auto [first, second] = shuffling_.below(left, left - 1);
+      draw(first, left - 1);
+      draw(second, left - 2);
+    }
+    if (left == 1)
+      draw(0, 0);
     merged_.written_to(merged);
     for (Sm& sm : sms_)
       sm.queue.clear();
@@ -393,8 +395,8 @@ private:
   float l1_latency_ns_, l2_latency_ns_, far_latency_ns_;
   std::vector<Tally> tallies_; ///< as Snapshot::sites
   TrialCounts counts_;
-  Tape<Request> requests_;             ///< the round's
-  std::vector<std::uint16_t> order_;   ///< of the SMs, as their requests come to the L2
+  Tape<Request> requests_; ///< the round's
+  std::vector<std::uint16_t> tickets_;
   std::vector<const L2Request*> next_; ///< of each SM
   Tape<L2Request> merged_;
   Tape<ToMemory> to_memory_;
