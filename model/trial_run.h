@@ -5,6 +5,7 @@
 #include "model/instructions.h"
 #include "model/l1.h"
 #include "model/l2.h"
+#include "model/random_merge.h"
 #include "model/schedule.h"
 #include "model/tape.h"
 #include "model/trial.h"
@@ -80,7 +81,7 @@ template <class Observer, class Instructions, bool by_site = true> class Trial {
 public:
   Trial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random& random,
         Observer& observer)
-      : shuffling_(random), observer_(observer), l2_(gpu), dram_(gpu, busy_sms(snapshot, gpu), random),
+      : merging_(random), observer_(observer), l2_(gpu), dram_(gpu, busy_sms(snapshot, gpu), random),
         l1_latency_ns_(float(gpu.l1.latency_ns)), l2_latency_ns_(float(gpu.l2.latency_ns)),
         far_latency_ns_(float(gpu.l2.copies.far_latency_ns)), tallies_(by_site ? snapshot.sites.size() : 1) {
     const auto blocks = place_blocks(snapshot, gpu, random);
@@ -234,31 +235,16 @@ private:
     return l1;
   }
 
-  /// Brings the SMs' queues into a random order in which each SM's own order stays and every interleaving is
-  /// equally likely; that is to pick each next request from an SM with a probability in proportion to its
-  /// requests left. One ticket for each request names its SM; the tickets are drawn blindly.
+  /// The SMs' queues in the order in which they come to the L2.
   void merge() {
-    tickets_.clear();
     next_.clear();
     for (std::uint32_t i = 0; i < sms_.size(); ++i) {
-      tickets_.insert(tickets_.end(), sms_[i].queue.size(), std::uint16_t(i));
+      merge_.add(std::uint16_t(i), sms_[i].queue.size());
       next_.push_back(sms_[i].queue.begin());
     }
     merged_.clear();
-    L2Request* merged = merged_.room_for(tickets_.size());
-    std::uint16_t* const ticket = tickets_.data();
-    const auto draw = [&](std::uint32_t drawn, std::uint32_t last) {
-      *merged++ = *next_[ticket[drawn]]++;
-      ticket[drawn] = ticket[last];
-    };
-    auto left = std::uint32_t(tickets_.size());
-    for (; left > 1; left -= 2) {
-      const auto [first, second] = shuffling_.below(left, left - 1);
-      draw(first, left - 1);
-      draw(second, left - 2);
-    }
-    if (left == 1)
-      draw(0, 0);
+    L2Request* merged = merged_.room_for(merge_.waiting());
+    merge_.draw_all(merging_, [&](std::uint16_t sm) { *merged++ = *next_[sm]++; });
     merged_.written_to(merged);
     for (Sm& sm : sms_)
       sm.queue.clear();
@@ -387,7 +373,7 @@ private:
     return std::move(counts_);
   }
 
-  FastRandom shuffling_;
+  FastRandom merging_;
   Observer& observer_;
   std::vector<Sm> sms_;
   L2 l2_;
@@ -396,7 +382,7 @@ private:
   std::vector<Tally> tallies_; ///< as Snapshot::sites
   TrialCounts counts_;
   Tape<Request> requests_; ///< the round's
-  std::vector<std::uint16_t> tickets_;
+  RandomMerge merge_;
   std::vector<const L2Request*> next_; ///< of each SM
   Tape<L2Request> merged_;
   Tape<ToMemory> to_memory_;
