@@ -32,6 +32,8 @@ Expected<std::filesystem::path> build_for_cpu(const BuildRequest& request) {
   link.insert(link.end(), objects.begin(), objects.end());
   link.push_back("-L" + resources().libraries.string());
   link.insert(link.end(), request.nvcc.linking.begin(), request.nvcc.linking.end());
+  for (const auto& library : libraries_of_host_half(request.nvcc))
+    link.push_back(library);
   link.push_back("-lcudart_static");
   if (const auto linked = run_compiler(link); !linked)
     return fail("{}: cannot be linked: {}", request.sources.front().original.string(),
