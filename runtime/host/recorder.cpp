@@ -180,6 +180,8 @@ Snooper& Recorder::State::start_snooper(TracedLaunch& traced_launch, const std::
   SnooperLimits limits;
   limits.stall = settings.stall.value_or(std::chrono::seconds(program.backend == "gpu" ? 10 : 60));
   limits.accesses = settings.snapshot_accesses;
+  if (program.backend != "gpu") // producers help: the thread only sees to what comes slowly
+    limits.first_pause = limits.longest_pause = std::chrono::milliseconds(2);
   Sink sink;
   sink.append = [this, id = traced_launch.id](std::uint64_t block, std::uint32_t warp,
                                               std::span<const trace::WarpAccess> accesses) {
@@ -239,6 +241,16 @@ void Recorder::count_launch(const trace::Launch& launch) {
 bool Recorder::launch_stopped() const {
   const std::scoped_lock lock(state_->mutex);
   return !state_->active || state_->active->snooper->state() != SnooperState::running;
+}
+
+void Recorder::drain_rings() {
+  std::shared_ptr<TracedLaunch> active;
+  {
+    const std::scoped_lock lock(state_->mutex);
+    active = state_->active;
+  }
+  if (active)
+    active->snooper->help();
 }
 
 void Recorder::end_launch(const trace::LaunchEnd& end) {

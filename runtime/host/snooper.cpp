@@ -6,22 +6,6 @@
 namespace warplens::runtime {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-using namespace std::chrono_literals;
-
-/// Sleeps longer the longer nothing has come: a full ring then waits 200 µs at most.
-class Backoff {
-public:
-  void reset() { pause_ = 1us; }
-  void wait() {
-    std::this_thread::sleep_for(pause_);
-    pause_ = std::min<std::chrono::microseconds>(pause_ * 2, 200us);
-  }
-
-private:
-  std::chrono::microseconds pause_ = 1us;
-};
-
 /// A thread that takes none of the program's signals: they are for the program's own threads.
 template <class Body> std::thread start_without_signals(Body body) {
   sigset_t all, before;
@@ -45,12 +29,20 @@ Snooper::~Snooper() {
 
 Snooper::State Snooper::finish() {
   kernel_ended_ = true;
+  wake();
   return join();
 }
 
 Snooper::State Snooper::abandon() {
   stop_producers(State::abandoned);
+  wake(); // and nobody drains any more
   return join();
+}
+
+/// Those who wait have seen why they should not, or are woken.
+void Snooper::wake() {
+  const std::lock_guard lock(mutex_);
+  woken_.notify_all();
 }
 
 Snooper::State Snooper::join() {
@@ -67,45 +59,53 @@ void Snooper::stop_producers(State reason) {
     sink_.ended_early(reason);
 }
 
-bool Snooper::drain(std::uint64_t& lines) {
+void Snooper::help() {
+  const std::lock_guard lock(mutex_);
+  drain();
+}
+
+/// Takes out what is there, and says how many lines that were. Under the mutex.
+std::uint64_t Snooper::drain() {
+  if (state_ != State::running)
+    return 0;
   bool taken = true;
-  lines =
+  const std::uint64_t lines =
       drain_.once([&](std::uint64_t block, std::uint32_t warp, std::span<const trace::WarpAccess> accesses) {
         taken = taken && sink_.append(block, warp, accesses);
       });
   accesses_ += lines;
-  return taken;
+  const auto now = Clock::now();
+  if (lines != 0) {
+    last_line_ = now;
+    unflushed_ = true;
+  }
+  if (taken && unflushed_ && now - last_flush_ >= limits_.flush_interval) {
+    taken = sink_.flush();
+    unflushed_ = false;
+    last_flush_ = now;
+  }
+  if (!taken)
+    stop_producers(State::sink_failed);
+  else if (accesses_ >= limits_.accesses)
+    stop_producers(State::limit_reached);
+  return lines;
 }
 
 void Snooper::run() {
-  Backoff backoff;
-  auto last_line = Clock::now(), last_flush = last_line;
-  bool unflushed = false;
+  auto pause = limits_.first_pause;
+  std::unique_lock lock(mutex_);
   while (state_ == State::running) {
     const bool last_round = kernel_ended_; // read before draining: what the kernel wrote is then all there
-    std::uint64_t lines = 0;
-    if (!drain(lines))
-      return stop_producers(State::sink_failed);
-    const auto now = Clock::now();
-    unflushed |= lines != 0;
-    if (unflushed && now - last_flush >= limits_.flush_interval) {
-      if (!sink_.flush())
-        return stop_producers(State::sink_failed);
-      unflushed = false;
-      last_flush = now;
-    }
-    if (lines != 0) {
-      last_line = now;
-      backoff.reset();
-      if (accesses_ >= limits_.accesses)
-        return stop_producers(State::limit_reached);
+    if (drain() != 0) {
+      pause = limits_.first_pause;
     } else if (last_round) {
       State running = State::running;
       state_.compare_exchange_strong(running, State::complete);
-    } else if (now - last_line >= limits_.stall) {
-      return stop_producers(State::stalled);
+    } else if (Clock::now() - last_line_ >= limits_.stall) {
+      stop_producers(State::stalled);
     } else {
-      backoff.wait();
+      woken_.wait_for(lock, pause, [&] { return kernel_ended_ || state_ != State::running; });
+      pause = std::min(pause * 2, limits_.longest_pause);
     }
   }
 }
