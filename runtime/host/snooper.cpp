@@ -43,8 +43,26 @@ Snooper::~Snooper() {
     abandon();
 }
 
+bool Snooper::is_stuck() {
+  const auto now = Clock::now();
+  if (const std::uint64_t heartbeat = heartbeat_; state_ != State::running || heartbeat != last_heartbeat_) {
+    last_heartbeat_ = heartbeat;
+    last_heard_ = now;
+    return state_ == State::stuck;
+  }
+  if (now - last_heard_ < limits_.stall)
+    return false;
+  stop_producers(State::stuck);
+  if (state_ != State::stuck)
+    return false; // it has just come to an end by itself
+  thread_.detach();
+  return true;
+}
+
 Snooper::State Snooper::finish() {
   kernel_ended_ = true;
+  while (state_ == State::running && !is_stuck())
+    std::this_thread::sleep_for(50us);
   return join();
 }
 
@@ -71,6 +89,7 @@ bool Snooper::drain(std::uint64_t& lines) {
   bool taken = true;
   lines =
       drain_.once([&](std::uint64_t block, std::uint32_t warp, std::span<const trace::WarpAccess> accesses) {
+        ++heartbeat_;
         taken = taken && sink_.append(block, warp, accesses);
       });
   accesses_ += lines;
@@ -82,6 +101,7 @@ void Snooper::run() {
   auto last_line = Clock::now(), last_flush = last_line;
   bool unflushed = false;
   while (state_ == State::running) {
+    ++heartbeat_;
     const bool last_round = kernel_ended_; // read before draining: what the kernel wrote is then all there
     std::uint64_t lines = 0;
     if (!drain(lines))

@@ -14,7 +14,8 @@ __global__ void add(unsigned count, unsigned value, unsigned* numbers) {
     numbers[i] = numbers[i] + value;
 }
 
-// Each round writes somewhere else, so that a traced launch has much to tell, of which little can be compressed.
+// Each round writes somewhere else, so that a traced launch has much to tell, of which little can be
+// compressed.
 __global__ void many(unsigned count, unsigned rounds, unsigned* numbers) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   for (unsigned round = 0; round < rounds; ++round) {
