@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <csignal>
 
+using namespace std::chrono_literals;
+
 namespace warplens::runtime {
 namespace {
 
@@ -27,22 +29,37 @@ Snooper::~Snooper() {
     abandon();
 }
 
+bool Snooper::is_stuck() {
+  const auto now = Clock::now();
+  if (const std::uint64_t heartbeat = heartbeat_; state_ != State::running || heartbeat != last_heartbeat_) {
+    last_heartbeat_ = heartbeat;
+    last_heard_ = now;
+    return state_ == State::stuck;
+  }
+  if (now - last_heard_ < limits_.stall)
+    return false;
+  stop_producers(State::stuck);
+  if (state_ != State::stuck)
+    return false; // it has just come to an end by itself
+  thread_.detach();
+  return true;
+}
+
 Snooper::State Snooper::finish() {
   kernel_ended_ = true;
-  wake();
+  woken_.notify_all(); // where the thread just falls asleep it misses this, and sleeps for longest_pause
+  while (state_ == State::running && !is_stuck())
+    std::this_thread::sleep_for(50us);
   return join();
 }
 
 Snooper::State Snooper::abandon() {
   stop_producers(State::abandoned);
-  wake(); // and nobody drains any more
+  {
+    const std::lock_guard lock(mutex_); // nobody drains any more
+    woken_.notify_all();
+  }
   return join();
-}
-
-/// Those who wait have seen why they should not, or are woken.
-void Snooper::wake() {
-  const std::lock_guard lock(mutex_);
-  woken_.notify_all();
 }
 
 Snooper::State Snooper::join() {
@@ -60,8 +77,8 @@ void Snooper::stop_producers(State reason) {
 }
 
 void Snooper::help() {
-  const std::lock_guard lock(mutex_);
-  drain();
+  if (const std::unique_lock lock(mutex_, std::try_to_lock); lock)
+    drain();
 }
 
 /// Takes out what is there, and says how many lines that were. Under the mutex.
@@ -71,6 +88,7 @@ std::uint64_t Snooper::drain() {
   bool taken = true;
   const std::uint64_t lines =
       drain_.once([&](std::uint64_t block, std::uint32_t warp, std::span<const trace::WarpAccess> accesses) {
+        ++heartbeat_;
         taken = taken && sink_.append(block, warp, accesses);
       });
   accesses_ += lines;
@@ -95,6 +113,7 @@ void Snooper::run() {
   auto pause = limits_.first_pause;
   std::unique_lock lock(mutex_);
   while (state_ == State::running) {
+    ++heartbeat_;
     const bool last_round = kernel_ended_; // read before draining: what the kernel wrote is then all there
     if (drain() != 0) {
       pause = limits_.first_pause;

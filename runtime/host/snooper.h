@@ -15,7 +15,7 @@
 namespace warplens::runtime {
 
 /// How the snooping of a launch ends. All but `complete` end it early.
-enum class SnooperState { running, complete, stalled, limit_reached, sink_failed, abandoned };
+enum class SnooperState { running, complete, stalled, limit_reached, sink_failed, stuck, abandoned };
 
 /// Where the snooper puts what it finds. The first two return false where nothing more can be taken; tracing
 /// then stops.
@@ -23,11 +23,11 @@ struct Sink {
   std::function<bool(std::uint64_t block, std::uint32_t warp, std::span<const trace::WarpAccess> accesses)>
       append;
   std::function<bool()> flush;                     ///< makes what was appended survive a kill
-  std::function<void(SnooperState)> ended_early{}; ///< told once, by the thread that drains; may be empty
+  std::function<void(SnooperState)> ended_early{}; ///< told once, by whichever thread ends it; may be empty
 };
 
 struct SnooperLimits {
-  std::chrono::milliseconds stall{10'000};    ///< end tracing when no line has come for so long
+  std::chrono::milliseconds stall{10'000};    ///< end tracing when nothing has happened for so long
   std::uint64_t accesses = ~std::uint64_t{0}; ///< end tracing after so many lines
   std::chrono::milliseconds flush_interval{100};
   /// How long the thread sleeps where nothing has come: longer each time.
@@ -47,11 +47,17 @@ public:
 
   State state() const { return state_; }
 
-  /// Does the thread's work for once. For a producer of this process that finds its ring full: it need not
-  /// wait.
+  /// Does the thread's work for once, unless somebody is at it. For a producer of this process that finds its
+  /// ring full: it need not wait.
   void help();
 
-  /// The kernel has ended: takes out the rest and ends the thread. Returns `complete` if nothing was lost.
+  /// Has the thread itself done nothing for as long as a stall may last, its sink never returning (a disk
+  /// that is gone)? To be asked again and again, by one thread at a time. Once true the producers have been
+  /// told to stop and the thread is left to itself: this object has to outlive the process.
+  bool is_stuck();
+
+  /// The kernel has ended: takes out the rest and ends the thread. Returns `complete` if nothing was lost,
+  /// `stuck` if the thread is (see above).
   State finish();
   /// The kernel may still run: tells the producers to stop and ends the thread.
   State abandon();
@@ -62,7 +68,6 @@ private:
   void run();
   std::uint64_t drain();
   void stop_producers(State reason);
-  void wake();
   State join();
 
   ring::Channel channel_;
@@ -76,6 +81,9 @@ private:
   std::condition_variable woken_;
   std::atomic<State> state_ = State::running;
   std::atomic<bool> kernel_ended_ = false;
+  std::atomic<std::uint64_t> heartbeat_ = 0;
+  std::uint64_t last_heartbeat_ = 0; ///< as is_stuck() saw it
+  Clock::time_point last_heard_ = Clock::now();
   std::thread thread_; ///< last: it uses all of the above
 };
 
