@@ -103,6 +103,38 @@ TEST_CASE("Waits in a queue are those of theory") {
   CHECK(queues.mean_wait_ns(2 * 100 * service) == Approx(0).margin(0.1));
 }
 
+TEST_CASE("Waits in a queue are those of a simulated one") {
+  // One server, first come, first served: each request waits for what is left of the work before it
+  // (Lindley's recursion). Poisson arrivals; service that varies as they do (M/M/1), is constant (M/D/1), or
+  // is one of two lengths.
+  const auto exponential = [](model::Random& random, double mean) {
+    return -mean * std::log(1 - random.fraction());
+  };
+  const auto service_of = [&](model::Random& random, int kind) {
+    return kind == 0 ? exponential(random, 10) : kind == 1 ? 10 : random.below(2) ? 17.5 : 2.5;
+  };
+  for (int kind = 0; kind < 3; ++kind)
+    for (const double load : {0.3, 0.6, 0.85}) {
+      INFO("service " << kind << ", load " << load);
+      model::Random random(5, std::uint32_t(kind), std::uint32_t(100 * load));
+      model::Queues queue(1);
+      constexpr int requests = 1'000'000;
+      double now = 0, work = 0, waited = 0;
+      for (int i = 0; i < requests; ++i) {
+        const double gap = exponential(random, 10 / load);
+        now += gap;
+        work = std::max(0.0, work - gap);
+        waited += work;
+        const double service = service_of(random, kind);
+        work += service;
+        queue.add(0, std::uint32_t(10 * now), float(service)); // arrivals are whole numbers, of any unit
+      }
+      queue.close_round(1);
+      CHECK(queue.busy_ns() / now == Approx(load).epsilon(0.02));
+      CHECK(queue.mean_wait_ns(now) == Approx(waited / requests).epsilon(0.06));
+    }
+}
+
 TEST_CASE("Nobody waits for more than is under way") {
   model::Queues queues(1);
   constexpr std::uint32_t requests = 1000;
