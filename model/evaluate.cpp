@@ -10,11 +10,23 @@ namespace warplens::model {
 namespace {
 
 /// Why the snapshot is as large as it is.
-std::string limit_of(const trace::Launch& launch, const Gpu& gpu, const Occupancy& occupied) {
+std::string limit_of(const trace::Launch& launch, const Gpu& gpu, const Occupancy& occupied,
+                     const Options& options) {
   if (launch.blocks >= launch.grid.count())
     return "all of the grid";
   const double resident = double(occupied.blocks_per_sm) * gpu.sms;
-  return fmt::format("{:.3g} × the resident blocks of {} SMs", double(launch.blocks) / resident, gpu.sms);
+  return fmt::format("{:.3g} × the resident blocks of {} SMs{}", double(launch.blocks) / resident, gpu.sms,
+                     options.snapshot_blocks ? ", as asked for" : "");
+}
+
+/// The launch, with as many of the trace's blocks as the GPU asks for: whichever others are modelled beside
+/// it.
+trace::Launch part_for(const Gpu& gpu, trace::Launch launch, const Options& options) {
+  const std::uint64_t threads = std::max<std::uint64_t>(launch.block.count(), 1);
+  const std::uint64_t asked =
+      options.snapshot_blocks.value_or((snapshot_threads(gpu) + threads - 1) / threads);
+  launch.blocks = std::min(launch.blocks, asked);
+  return launch;
 }
 
 } // namespace
@@ -36,7 +48,7 @@ Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vect
   result.snapshot.blocks = snapshot.blocks_seen;
   result.snapshot.warp_accesses = snapshot.warp_accesses;
   result.snapshot.transactions = snapshot.transactions;
-  result.snapshot.limit = limit_of(launch, gpu, *occupied);
+  result.snapshot.limit = limit_of(launch, gpu, *occupied, options);
   result.trials.run = std::uint32_t(trials.counts.size());
   result.trials.converged = trials.known_well;
   result.trials.stopped_by = trials.enough ? StoppedBy::confidence : StoppedBy::limit;
@@ -78,17 +90,24 @@ Expected<Result> evaluate(const trace::Reader& trace, const std::vector<Gpu>& gp
       executed += end->executed_accesses;
       probed += end->probed_accesses;
     }
-    const auto snapshot = decode(trace, launch);
-    if (!snapshot)
-      return tl::unexpected(snapshot.error());
+    std::optional<std::uint64_t> decoded_blocks;
+    Expected<Snapshot> snapshot;
     for (const Gpu& gpu : gpus) {
-      auto kernel = evaluate_launch(*snapshot, trace.sites(), launch, gpu, options);
+      const trace::Launch part = part_for(gpu, launch, options);
+      if (decoded_blocks != part.blocks) {
+        snapshot = Snapshot(); // not two at once
+        snapshot = decode(trace, launch, part.blocks);
+        if (!snapshot)
+          return tl::unexpected(snapshot.error());
+        decoded_blocks = part.blocks;
+      }
+      auto kernel = evaluate_launch(*snapshot, trace.sites(), part, gpu, options);
       if (!kernel)
         return tl::unexpected(kernel.error());
       kernel->snapshot.complete = end && end->complete;
       if (!kernel->snapshot.complete)
         kernel->snapshot.limit = fmt::format("cut short: {} of {} blocks asked for were seen",
-                                             kernel->snapshot.blocks, launch.blocks);
+                                             kernel->snapshot.blocks, part.blocks);
       for (const trace::KernelLaunches& counted : trace.kernel_launches())
         if (counted.symbol == launch.symbol)
           kernel->launches += counted.launches;

@@ -3,6 +3,7 @@
 #include "model/cold_misses.h"
 #include "model/confidence.h"
 #include "model/objects.h"
+#include "model/share_trials.h"
 #include "model/timeline.h"
 
 #include <algorithm>
@@ -79,10 +80,12 @@ Trials run_trials(const Snapshot& snapshot, const std::vector<trace::Site>& site
           tbb::blocked_range<std::uint32_t>(begin, end, 1),
           [&](const auto& range) {
             for (std::uint32_t number = range.begin(); number != range.end(); ++number)
-              run(number);
+              if (is_mine(number, options.ranks))
+                run(number);
           },
           tbb::simple_partitioner());
     });
+    share(std::span(trials.counts).subspan(begin), begin, snapshot.sites.size(), options.ranks);
     const bool before = trials.known_well;
     trials.known_well = known_well(trials.counts, snapshot, gpu, options.confidence);
     trials.enough = before && trials.known_well;

@@ -188,12 +188,14 @@ Snapshot SnapshotBuilder::finish() && {
   return snapshot;
 }
 
-Expected<Snapshot> decode(const trace::Reader& trace, const trace::Launch& launch) {
+Expected<Snapshot> decode(const trace::Reader& trace, const trace::Launch& launch, std::uint64_t blocks) {
   SnapshotBuilder builder(trace.sites(), launch);
   Expected<void> first_failure;
   const auto read = trace.for_each_access(
       launch.id, [&](std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& access) {
-        if (first_failure)
+        const std::uint64_t number = block - launch.first_block;
+        const bool passed_over = number >= blocks && number < launch.blocks;
+        if (first_failure && !passed_over)
           first_failure = builder.add(block, warp, access);
       });
   if (!read)

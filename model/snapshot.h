@@ -95,6 +95,7 @@ private:
   std::uint32_t last_frame_ = 0;
 };
 
-Expected<Snapshot> decode(const trace::Reader& trace, const trace::Launch& launch);
+/// The first `blocks` of the launch's blocks; what the trace has of the others is passed over.
+Expected<Snapshot> decode(const trace::Reader& trace, const trace::Launch& launch, std::uint64_t blocks);
 
 } // namespace warplens::model

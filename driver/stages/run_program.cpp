@@ -41,8 +41,8 @@ std::vector<std::pair<std::string, std::string>> recorder_environment(const RunR
       {"WARPLENS_SNAPSHOT_THREADS", std::to_string(threads)}};
   if (!request.options.kernel.empty())
     environment.emplace_back("WARPLENS_KERNEL", request.options.kernel);
-  if (request.options.blocks)
-    environment.emplace_back("WARPLENS_SNAPSHOT_BLOCKS", std::to_string(*request.options.blocks));
+  if (request.snapshot_blocks)
+    environment.emplace_back("WARPLENS_SNAPSHOT_BLOCKS", std::to_string(*request.snapshot_blocks));
   return environment;
 }
 
