@@ -22,11 +22,11 @@ double hit_rate(const model::Lookups& lookups) {
   return double(lookups.hits) / double(lookups.all);
 }
 
-void trial(benchmark::State& state, model::Snapshot (*make)()) {
+void trial(benchmark::State& state, model::Snapshot (*make)(std::uint32_t)) {
   const auto gpu = model::load_gpu("h100-sxm", WARPLENS_GPU_FOLDER);
   if (!gpu)
     return state.SkipWithError(gpu.error().message.c_str());
-  const model::Snapshot snapshot = make();
+  const model::Snapshot snapshot = make(bench::snapshot_transactions);
   const model::Occupancy occupancy{8, 64, gpu->l1.with_shared_bytes, "warps"};
   const model::Random random(1, 0, 0);
 

@@ -45,29 +45,29 @@ constexpr unsigned one_sector = 1;
 
 } // namespace
 
-Snapshot streaming() {
+Snapshot streaming(std::uint32_t transactions) {
   Snapshot made = with_sites(1);
   std::uint32_t next = 0;
-  while (made.transactions < snapshot_transactions)
+  while (made.transactions < transactions)
     for (model::Warp& warp : made.warps)
       load(made, warp, 0, 1, model::whole_line, [&] { return next++; });
   return made;
 }
 
-Snapshot random_over_64_mb() {
+Snapshot random_over_64_mb(std::uint32_t transactions) {
   Snapshot made = with_sites(1);
   model::Random random(1, 0, 0);
-  while (made.transactions < snapshot_transactions)
+  while (made.transactions < transactions)
     for (model::Warp& warp : made.warps)
       load(made, warp, 0, model::warp_lanes, one_sector, [&] { return random.below(lines_of_64_mb); });
   return made;
 }
 
-Snapshot spmv_like() {
+Snapshot spmv_like(std::uint32_t transactions) {
   Snapshot made = with_sites(3);
   model::Random random(2, 0, 0);
   std::uint32_t next = lines_of_64_mb;
-  while (made.transactions < snapshot_transactions)
+  while (made.transactions < transactions)
     for (model::Warp& warp : made.warps) {
       load(made, warp, 0, 1, model::whole_line, [&] { return next++; });
       load(made, warp, 1, 1, model::whole_line, [&] { return next++; });

@@ -31,8 +31,11 @@ public:
       const std::uint32_t chosen = random_.below(std::uint32_t(busy.size()));
       Sm& sm = sms_[busy[chosen]];
       const model::SmSchedule::Bulk bulk = sm.schedule.next();
-      for (const model::Access& access : bulk.accesses)
-        load(sm, access, bulk.transactions + access.first_transaction);
+      const model::Transaction* transactions = bulk.transactions.data();
+      for (const model::Access& access : bulk.accesses) {
+        load(sm, access, transactions);
+        transactions += access.transactions;
+      }
       if (sm.schedule.transactions_left() == 0)
         busy.erase(busy.begin() + chosen);
     }

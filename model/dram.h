@@ -22,14 +22,58 @@ public:
   struct Place {
     std::uint32_t channel, bank, row; ///< the bank within its channel
   };
-  Place place(std::uint32_t line) const;
+  Place place(std::uint32_t line) const {
+    // Consecutive chunks go around the channels; within a channel a row's chunks are consecutive, and
+    // consecutive rows go around the banks. Where they are permuted, each turn around begins somewhere else,
+    // so that strides do not stay on one channel or one bank (after Zhang, Zhu and Zhang, MICRO 2000).
+    const auto somewhere = [](std::uint32_t turn, std::uint32_t places) {
+      return std::uint32_t(std::uint64_t{turn * 0x9e37'79b1u} * places >> 32);
+    };
+    const std::uint32_t chunk = line >> interleave_bits_;
+    const std::uint32_t turn = channels_.quotient(chunk);
+    const std::uint32_t channels = channels_.divisor(), banks = 1u << banks_bits_;
+    std::uint32_t channel = chunk - turn * channels;
+    const std::uint32_t row_of_channel = turn >> row_bits_;
+    const std::uint32_t row = row_of_channel >> banks_bits_;
+    std::uint32_t bank = row_of_channel;
+    if (channels_permuted_) {
+      channel += somewhere(turn, channels);
+      channel -= channel >= channels ? channels : 0;
+    }
+    if (banks_permuted_)
+      bank += somewhere(row, banks);
+    return {channel, bank & (banks - 1), row};
+  }
 
   struct Service {
     float ns; ///< from the SM and back until the last sector has come, without the waits below
     std::uint32_t channel, bank; ///< the bank among all
   };
   /// The sectors of one line are read or written.
-  Service request(std::uint32_t line, unsigned sectors);
+  Service request(std::uint32_t line, unsigned sectors) {
+    const unsigned transactions = sector_count(sectors);
+    if (left_in_batch_ <= 0)
+      start_batch();
+    left_in_batch_ -= transactions;
+
+    const auto [channel, bank_of_channel, row] = place(line);
+    const std::uint32_t number = (channel << banks_bits_) + bank_of_channel;
+    Bank& bank = bank_[number];
+    const unsigned opening = bank.open_row == row       ? row_open
+                             : bank.open_row == no_line ? row_closed
+                                                        : row_other;
+    bank.open_row = row;
+    const Work& work = work_[opening][transactions];
+    if (by_load_) {
+      banks_wait_.add(number, arrivals_, work.of_bank);
+      buses_wait_.add(channel, arrivals_, work.of_bus);
+      ++arrivals_;
+      return {work.alone_ns, channel, number};
+    }
+    const float done = std::max(bank.ready_ns + work.opening_ns, bus_ready_ns_[channel]) + work.bursts_ns;
+    bank.ready_ns = bus_ready_ns_[channel] = done;
+    return {path_ns_ + done, channel, number};
+  }
 
   /// What the round's requests waited for each other follows from its load.
   void end_round(const Load& load);
@@ -51,14 +95,21 @@ private:
     float ready_ns = 0; ///< since the batch's arrival
   };
 
+  /// What a request takes, by whether its row is open and by its transactions.
+  enum Opening { row_open, row_closed, row_other };
+  struct Work {
+    Queues::Sums of_bank{}, of_bus{};
+    float opening_ns = 0, bursts_ns = 0, alone_ns = 0;
+  };
+
   Random& random_;
   std::uint32_t busy_sms_;
   unsigned interleave_bits_, row_bits_,
       banks_bits_; ///< lines of a chunk, chunks of a row, banks: powers of two
   Divider channels_;
   bool channels_permuted_, banks_permuted_, by_load_;
-  float activate_ns_, precharge_ns_, burst_ns_;
   float path_ns_; ///< of an access to an open row, without its burst
+  Work work_[3][sectors_per_line + 1];
   std::vector<Bank> bank_;
   std::vector<float> bus_ready_ns_; ///< by channel
   Queues banks_wait_, buses_wait_;

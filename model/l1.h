@@ -18,10 +18,12 @@ public:
     if (!sectored_)
       sectors = whole_line;
     const Cache::Outcome outcome = lines_.access(line);
-    const unsigned missing = sectors & ~unsigned(*outcome.state);
-    *outcome.state = Cache::State(*outcome.state | sectors);
-    return missing;
+    *outcome.state = Cache::State(outcome.before | sectors);
+    return sectors & ~unsigned(outcome.before);
   }
+
+  /// How many lookups those sectors count as.
+  unsigned lookups(unsigned sectors) const { return sectored_ ? sector_count(sectors) : sectors != 0; }
 
   /// The data goes on to the L2 in any case, and never brings a line in.
   void store(std::uint32_t line) {

@@ -11,8 +11,8 @@ namespace warplens::model {
 void Queues::close_round(double share_under_way) {
   used_.clear();
   for (std::uint32_t server = 0; server < servers_.size(); ++server) {
-    const auto& sums = servers_[server].sums;
-    const double requests = double(sums.requests), service = double(sums.service);
+    const Sums& sums = servers_[server].sums;
+    const double requests = double(sums[sum_requests]), service = double(sums[sum_service]);
     if (requests == 0)
       continue;
     const auto variation = [&](double squares, double sum) {
@@ -20,8 +20,8 @@ void Queues::close_round(double share_under_way) {
     };
     // Few arrivals say nothing of their own variation: 1 is that of arrivals independent of each other.
     const double of_arrivals =
-        requests < 5 ? 1 : variation(double(sums.squared_gaps), double(servers_[server].last));
-    const double of_service = variation(double(sums.squared_service), service);
+        requests < 5 ? 1 : variation(double(sums[sum_squared_gaps]), double(servers_[server].last));
+    const double of_service = variation(double(sums[sum_squared_service]), service);
     used_.push_back({server, requests, service, (of_arrivals + of_service) / 2 * service * service / requests,
                      share_under_way * (service - service / requests)});
   }

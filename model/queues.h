@@ -12,15 +12,24 @@ class Queues {
 public:
   explicit Queues(std::size_t servers) : servers_(servers), waits_ns_(servers) {}
 
-  /// The server was asked for `service_ns` of its time, by the round's request number `arrival` (ascending).
-  void add(std::size_t server, std::uint32_t arrival, float service_ns) {
+  /// Sums over requests, side by side so that one instruction adds to all: squared gaps between arrivals, how
+  /// many there are, service times, squared service times.
+  using Sums [[gnu::vector_size(16)]] = float;
+  enum Sum { sum_squared_gaps, sum_requests, sum_service, sum_squared_service };
+
+  /// What a request adds that takes so much of the server's time, but for its gap.
+  static Sums taking(float service_ns) { return Sums{0, 1, service_ns, service_ns * service_ns}; }
+
+  /// The server was asked for something, by the round's request number `arrival` (ascending).
+  void add(std::size_t server, std::uint32_t arrival, Sums request) {
     Server& one = servers_[server];
     const float gap = float(std::int32_t(arrival - one.last));
     one.last = arrival;
-    one.sums.requests += 1;
-    one.sums.service += service_ns;
-    one.sums.squared_service += service_ns * service_ns;
-    one.sums.squared_gaps += gap * gap;
+    request[sum_squared_gaps] = gap * gap;
+    one.sums += request;
+  }
+  void add(std::size_t server, std::uint32_t arrival, float service_ns) {
+    add(server, arrival, taking(service_ns));
   }
 
   /// The round's requests have all come: what follows is about them. No more than this share of them is under
@@ -39,10 +48,7 @@ public:
 
 private:
   struct Server {
-    /// Side by side in the order in which they are added to, so that one instruction adds to all.
-    struct alignas(16) {
-      float requests = 0, service = 0, squared_service = 0, squared_gaps = 0;
-    } sums;
+    Sums sums{};
     std::uint32_t last = 0; ///< arrival
   };
   /// A server's mean wait is `weight / (round − service)`, but not above `longest`; over all requests it

@@ -5,7 +5,7 @@ namespace warplens::model {
 
 TrialCounts run_trial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random random,
                       TrialObserver& observer) {
-  return Trial(snapshot, gpu, occupancy, random, observer).run();
+  return Trial<TrialObserver, PlainInstructions>(snapshot, gpu, occupancy, random, observer).run();
 }
 
 } // namespace warplens::model

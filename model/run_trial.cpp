@@ -15,7 +15,9 @@ struct NoObserver {
 
 TrialCounts run_trial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random random) {
   NoObserver nobody;
-  return Trial(snapshot, gpu, occupancy, random, nobody).run();
+  if (Avx2Instructions::available())
+    return Trial<NoObserver, Avx2Instructions>(snapshot, gpu, occupancy, random, nobody).run();
+  return Trial<NoObserver, PlainInstructions>(snapshot, gpu, occupancy, random, nobody).run();
 }
 
 } // namespace warplens::model

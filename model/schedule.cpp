@@ -68,8 +68,9 @@ SmSchedule::SmSchedule(const Snapshot& snapshot, const std::vector<std::uint32_t
     return slots_[a].delay != slots_[b].delay ? slots_[a].delay > slots_[b].delay : a > b;
   });
   wake();
+  at_ = turns_.data();
   if (!turns_.empty() && warps_ != WarpOrder::greedy_then_oldest)
-    at_ = random.below(std::uint32_t(turns_.size()));
+    at_ += random.below(std::uint32_t(turns_.size()));
 }
 
 std::uint64_t SmSchedule::random_delay(std::uint32_t block, std::size_t blocks, std::uint32_t resident) {
@@ -88,6 +89,7 @@ void SmSchedule::wake() {
     delayed_.pop_back();
     admit(slot);
   }
+  turns_end_ = turns_.data() + turns_.size();
 }
 
 void SmSchedule::admit(std::uint32_t slot) {
@@ -115,7 +117,7 @@ void SmSchedule::start(std::uint32_t slot, const Item& item) {
     Turn turn;
     turn.next = bulk_begin(warp, from);
     turn.end = bulk_begin(warp, to);
-    turn.transactions = warp.transactions.data();
+    turn.transactions = warp.transactions.data() + (from == 0 ? 0 : turn.next->first_transaction);
     turn.weight = float(to - from);
     turn.credit = float(random_.fraction());
     turn.slot = slot;
@@ -130,75 +132,46 @@ void SmSchedule::start(std::uint32_t slot, const Item& item) {
     turns_[i].weight /= longest;
 }
 
-/// Warps take turns; with weights, a turn is passed over until its credit is whole.
-bool SmSchedule::choose_in_turn() {
-  for (;;) {
-    if (at_ >= turns_.size()) {
-      at_ = 0;
-      ++now_;
-      if (!delayed_.empty())
-        wake();
-      if (turns_.empty())
-        return false;
-    }
-    if (at_ + 8 < turns_.size()) { // the host's own caches do not hold what all warps will need next
-      const Turn &soon = turns_[at_ + 4], &later = turns_[at_ + 8];
-      __builtin_prefetch(soon.transactions + soon.next->first_transaction);
-      __builtin_prefetch(later.next);
-    }
-    Turn& turn = turns_[at_];
-    if (warps_ == WarpOrder::loose_round_robin)
-      return true;
-    turn.credit += turn.weight;
-    if (turn.credit >= 1) {
-      turn.credit -= 1;
-      return true;
-    }
-    ++at_;
-  }
+/// Back to the oldest warp; false if there is none left.
+bool SmSchedule::begin_round() {
+  ++now_;
+  if (!delayed_.empty())
+    wake();
+  at_ = turns_.data();
+  return !turns_.empty();
 }
 
 /// The oldest warp whose data is there; it keeps its turn for a bulk, until it has to wait itself.
 bool SmSchedule::choose_oldest() {
   wake();
-  if (turns_.empty())
-    return false;
-  std::size_t first_ready = 0;
-  for (at_ = 0; at_ < turns_.size(); ++at_) {
-    if (turns_[at_].ready_at <= now_)
+  Turn* first_ready = turns_.data();
+  for (at_ = turns_.data(); at_ != turns_end_; ++at_) {
+    if (at_->ready_at <= now_)
       return true;
-    if (turns_[at_].ready_at < turns_[first_ready].ready_at)
+    if (at_->ready_at < first_ready->ready_at)
       first_ready = at_;
   }
+  if (turns_.empty())
+    return false;
   at_ = first_ready;
-  now_ = turns_[at_].ready_at;
+  now_ = at_->ready_at;
   return true;
 }
 
-SmSchedule::Bulk SmSchedule::next() {
-  if (!(warps_ == WarpOrder::greedy_then_oldest ? choose_oldest() : choose_in_turn()))
-    return {};
-  Turn& turn = turns_[at_];
-  const Access* begin = turn.next;
-  std::uint64_t transactions = 0;
-  do
-    transactions += turn.next->transactions;
-  while (++turn.next != turn.end && !turn.next->starts_bulk && warps_ != WarpOrder::loose_round_robin);
-  transactions_left_ -= transactions;
-  const Bulk bulk{{begin, turn.next}, turn.transactions};
-  if (warps_ == WarpOrder::greedy_then_oldest) {
-    now_ += transactions; // the L1 looks up one line in a cycle
-    turn.ready_at = now_ + wait_;
-  }
-  if (turn.next != turn.end) {
-    ++at_;
-  } else {
-    const std::uint32_t slot = turn.slot;
-    turns_.erase(turns_.begin() + std::ptrdiff_t(at_));
-    if (--slots_[slot].warps == 0)
-      admit(slot);
-  }
-  return bulk;
+void SmSchedule::wait(Turn& turn, std::uint32_t transactions) {
+  now_ += transactions; // the L1 looks up one line in a cycle
+  turn.ready_at = now_ + wait_;
+}
+
+/// The warp whose turn it is has ended; it may be its block's last.
+void SmSchedule::end_turn() {
+  const std::uint32_t slot = at_->slot;
+  const auto ended = at_ - turns_.data();
+  turns_.erase(turns_.begin() + ended);
+  if (--slots_[slot].warps == 0)
+    admit(slot);
+  at_ = turns_.data() + ended;
+  turns_end_ = turns_.data() + turns_.size();
 }
 
 } // namespace warplens::model

@@ -25,10 +25,31 @@ public:
   /// access.
   struct Bulk {
     std::span<const Access> accesses;
-    const Transaction* transactions = nullptr; ///< of the warp
+    std::span<const Transaction> transactions; ///< of all of them, one access's after the other's
   };
   /// The next one; empty at the end.
-  Bulk next();
+  Bulk next() {
+    if (!(warps_ == WarpOrder::greedy_then_oldest ? choose_oldest() : choose_in_turn()))
+      return {};
+    Turn& turn = *at_;
+    const Access* const begin = turn.next;
+    const Access* access = begin;
+    std::uint32_t transactions = 0;
+    do
+      transactions += access->transactions;
+    while (++access != turn.end && !access->starts_bulk && warps_ != WarpOrder::loose_round_robin);
+    const Bulk bulk{{begin, access}, {turn.transactions, transactions}};
+    turn.next = access;
+    turn.transactions += transactions;
+    transactions_left_ -= transactions;
+    if (warps_ == WarpOrder::greedy_then_oldest)
+      wait(turn, transactions);
+    if (access != turn.end)
+      ++at_;
+    else
+      end_turn();
+    return bulk;
+  }
 
   std::uint64_t transactions_left() const { return transactions_left_; }
 
@@ -41,7 +62,7 @@ private:
   struct Turn {
     const Access* next = nullptr;
     const Access* end = nullptr;
-    const Transaction* transactions = nullptr;
+    const Transaction* transactions = nullptr; ///< of the next one on
     float weight = 1, credit = 0;
     std::uint64_t ready_at = 0; ///< greedy then oldest: when the data of its last bulk is there
     std::uint32_t slot = 0;
@@ -56,9 +77,31 @@ private:
   void admit(std::uint32_t slot);
   void start(std::uint32_t slot, const Item& item);
   void wake();
-  bool choose();
-  bool choose_in_turn();
+  bool begin_round();
   bool choose_oldest();
+  void wait(Turn& turn, std::uint32_t transactions);
+  void end_turn();
+
+  /// Warps take turns; with weights, a turn is passed over until its credit is whole.
+  bool choose_in_turn() {
+    for (;; ++at_) {
+      if (at_ == turns_end_ && !begin_round())
+        return false;
+      // The host's own caches do not hold what all warps will need next.
+      constexpr std::ptrdiff_t ahead = 8;
+      if (turns_end_ - at_ > ahead) {
+        __builtin_prefetch(at_[ahead].transactions);
+        __builtin_prefetch(at_[ahead].next);
+      }
+      if (warps_ == WarpOrder::loose_round_robin)
+        return true;
+      at_->credit += at_->weight;
+      if (at_->credit >= 1) {
+        at_->credit -= 1;
+        return true;
+      }
+    }
+  }
 
   const Snapshot& snapshot_;
   Random& random_;
@@ -68,7 +111,7 @@ private:
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> delayed_; ///< slots that have not begun, the first to begin at the back
   std::vector<Turn> turns_;            ///< the oldest first
-  std::size_t at_ = 0;
+  Turn *at_ = nullptr, *turns_end_ = nullptr;
   std::uint64_t now_ = 0; ///< rounds over the warps; greedy then oldest: cycles
   std::uint64_t transactions_left_ = 0;
 };

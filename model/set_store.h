@@ -16,6 +16,7 @@ inline constexpr std::uint32_t no_line = 0xffff'ffff; ///< no line has this numb
 
 struct SetOutcome {
   LineState* state = nullptr;
+  LineState before = 0; ///< *state, 0 on a miss
   bool hit = false;
   std::uint32_t evicted_line = no_line; ///< on a miss that displaced a line
   LineState evicted_state = 0;

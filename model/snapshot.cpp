@@ -94,6 +94,10 @@ Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
     return refuse(fmt::format("names site {:#x}, which the trace does not describe", access.site));
 
   const std::uint32_t site = known->second;
+  if (site >= max_sites)
+    return fail(
+        "kernel '{}' accesses memory in the trace's site number {}; more than {} sites cannot be modelled",
+        launch_.kernel, site, max_sites);
   SiteSummary& summary = summaries_[site];
   ++summary.executions;
   summary.active_lanes += unsigned(std::popcount(access.active));

@@ -41,6 +41,8 @@ struct Warp {
   std::vector<Transaction> transactions;
 };
 
+inline constexpr std::uint32_t max_sites = 1u << 23; ///< a site's index and its request's state share a word
+
 /// What does not depend on the order of things, summed over the executions of a site.
 struct SiteSummary {
   std::uint32_t site = 0; ///< index into the trace's sites

@@ -14,6 +14,11 @@ namespace warplens::model {
 struct Lookups {
   std::uint64_t hits = 0, all = 0;
   friend bool operator==(const Lookups&, const Lookups&) = default;
+  Lookups& operator+=(const Lookups& more) {
+    hits += more.hits;
+    all += more.all;
+    return *this;
+  }
 };
 
 /// A trial goes in rounds. In each, every SM issues some requests (warp accesses), side by side with the

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "model/dram.h"
+#include "model/instructions.h"
 #include "model/l1.h"
 #include "model/l2.h"
 #include "model/schedule.h"
+#include "model/tape.h"
 #include "model/trial.h"
 
 #include <algorithm>
@@ -19,8 +21,9 @@ enum class L2Kind : std::uint8_t { load, store, atomic, store_of_update };
 
 /// What the SM waits for: the transactions of one access.
 struct Request {
-  std::uint32_t site : 30;
-  std::uint32_t level : 2; ///< where the slowest so far was served, a Level
+  std::uint32_t site : 23;
+  std::uint32_t starts_bulk : 1;
+  std::uint32_t level : 8; ///< where the slowest so far was served, a Level
   float latency_ns;        ///< of that one
 
   void wait_for(Level where, float ns) {
@@ -30,13 +33,14 @@ struct Request {
     }
   }
 };
+static_assert(max_sites <= 1u << 23);
 
 struct L2Request {
   std::uint32_t line;
   std::uint32_t request;
-  std::uint8_t sectors;
-  L2Kind kind;
-  std::uint8_t partition; ///< of the L2, the asker's
+  std::uint32_t sectors : 8;
+  std::uint32_t kind : 8;      ///< an L2Kind
+  std::uint32_t partition : 8; ///< of the L2, the asker's
 };
 
 /// A line read from memory, or written before the request is acknowledged.
@@ -46,13 +50,14 @@ struct InMemory {
   bool reads;
 };
 
-template <class Observer> class Trial {
+/// `Instructions`: what the loops are compiled for. Without `by_site` all is counted as if there were one
+/// site, which is there to measure what telling sites apart costs.
+template <class Observer, class Instructions, bool by_site = true> class Trial {
 public:
   Trial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random& random,
         Observer& observer)
       : gpu_(gpu), shuffling_(random), observer_(observer), l2_(gpu),
-        dram_(gpu, busy_sms(snapshot, gpu), random) {
-    counts_.sites.resize(snapshot.sites.size());
+        dram_(gpu, busy_sms(snapshot, gpu), random), tallies_(by_site ? snapshot.sites.size() : 1) {
     const auto blocks = place_blocks(snapshot, gpu, random);
     for (std::uint32_t sm = 0; sm < gpu.sms; ++sm)
       if (!blocks[sm].empty())
@@ -71,16 +76,15 @@ public:
       for (Sm& sm : sms_) {
         // All SMs reach their ends together: each issues its share of what is left.
         const double share = double(sm.schedule.transactions_left()) / double(left);
-        issue(sm, std::uint64_t(share * double(std::min(left, round_transactions))));
+        const auto quota = std::uint64_t(share * double(std::min(left, round_transactions)));
+        Instructions::run([&] { issue(sm, quota); });
       }
-      merge();
-      wait_for_memory();
-      for (const Request& request : requests_)
-        counts_.sites[request.site].latency_ns[request.level] += request.latency_ns;
-      requests_.clear();
+      Instructions::run([&] { merge(); });
+      Instructions::run([&] { serve(); });
+      Instructions::run([&] { wait_for_memory(); });
       observer_.round_ended();
     }
-    return std::move(counts_);
+    return counts();
   }
 
 private:
@@ -89,8 +93,15 @@ private:
     SmSchedule schedule;
     L1 l1;
     std::uint8_t partition; ///< of the L2; which SM lies next to which is assumed
-    std::vector<L2Request> queue;
+    Tape<L2Request> queue;
   };
+
+  /// A site's counts. Those of its lookups in the L2 are by L2Kind.
+  struct alignas(128) Tally {
+    Lookups l1, l2[4];
+    std::array<double, 3> latency_ns{};
+  };
+  Tally& tally_of(std::uint32_t site) { return tallies_[by_site ? site : 0]; }
 
   /// Blocks have consecutive ids and go to the SMs in turn.
   static std::uint32_t busy_sms(const Snapshot& snapshot, const Gpu& gpu) {
@@ -106,76 +117,87 @@ private:
 
   /// Replays at least `quota` transactions on one SM, as far as its L1; a started bulk is finished.
   void issue(Sm& sm, std::uint64_t quota) {
-    const std::uint64_t start = sm.schedule.transactions_left();
-    while (sm.schedule.transactions_left() != 0) {
+    std::uint64_t issued = 0;
+    do {
       const SmSchedule::Bulk bulk = sm.schedule.next();
-      bulk_starts_.push_back(std::uint32_t(requests_.size()));
-      for (const Access& access : bulk.accesses)
-        issue(sm, access, {bulk.transactions + access.first_transaction, access.transactions});
-      if (start - sm.schedule.transactions_left() >= quota)
+      if (bulk.accesses.empty())
         break;
-    }
+      issued += bulk.transactions.size();
+      L2Request* queue = sm.queue.room_for(2 * bulk.transactions.size()); // an update loads and stores
+      Request* request = requests_.room_for(bulk.accesses.size());
+      const Transaction* transactions = bulk.transactions.data();
+      bool starts_bulk = true;
+      for (const Access& access : bulk.accesses) {
+        *request = {access.site, starts_bulk, unsigned(Level::l1), 0};
+        starts_bulk = false;
+        queue = issue(sm, access, {transactions, access.transactions}, *request, queue);
+        transactions += access.transactions;
+        ++request;
+      }
+      requests_.written_to(request);
+      sm.queue.written_to(queue);
+    } while (issued < quota);
   }
 
-  void issue(Sm& sm, const Access& access, std::span<const Transaction> transactions) {
-    const std::uint32_t request = std::uint32_t(requests_.size());
-    requests_.push_back({access.site, unsigned(Level::l1), 0});
+  /// What follows takes the end of the SM's queue to the L2 and returns the new one.
+  L2Request* issue(Sm& sm, const Access& access, std::span<const Transaction> transactions, Request& request,
+                   L2Request* queue) {
     Lookups l1;
     switch (access.kind) {
-    case trace::AccessKind::load: l1 = load(sm, access, transactions, request); break;
-    case trace::AccessKind::store: store(sm, transactions, request, L2Kind::store); break;
+    case trace::AccessKind::load: queue = load(sm, access, transactions, request, queue, l1); break;
+    case trace::AccessKind::store: queue = store(sm, transactions, request, L2Kind::store, queue); break;
     case trace::AccessKind::atomic:
       for (const Transaction& t : transactions)
-        sm.queue.push_back({t.line, request, std::uint8_t(t.sectors), L2Kind::atomic, sm.partition});
+        *queue++ = to_l2(sm, t.line, t.sectors, L2Kind::atomic, request);
       break;
     case trace::AccessKind::update:
-      l1 = load(sm, access, transactions, request);
-      store(sm, transactions, request, L2Kind::store_of_update);
+      queue = load(sm, access, transactions, request, queue, l1);
+      queue = store(sm, transactions, request, L2Kind::store_of_update, queue);
       break;
     }
     observer_.issued(sm.number, access, transactions, l1);
+    return queue;
   }
 
-  Lookups load(Sm& sm, const Access& access, std::span<const Transaction> transactions,
-               std::uint32_t request) {
+  L2Request* load(Sm& sm, const Access& access, std::span<const Transaction> transactions, Request& request,
+                  L2Request* queue, Lookups& lookups) {
     if (access.skips_l1) {
       for (const Transaction& t : transactions)
-        sm.queue.push_back({t.line, request, std::uint8_t(t.sectors), L2Kind::load, sm.partition});
-      return {};
+        *queue++ = to_l2(sm, t.line, t.sectors, L2Kind::load, request);
+      return queue;
     }
-    Lookups lookups;
     for (const Transaction& t : transactions) {
       const unsigned missing = sm.l1.load(t.line, t.sectors);
-      const unsigned all = gpu_.l1.sectored ? sector_count(t.sectors) : 1;
-      lookups.all += all;
-      if (missing == 0)
-        lookups.hits += all;
-      else {
-        if (gpu_.l1.sectored)
-          lookups.hits += all - sector_count(missing);
-        sm.queue.push_back({t.line, request, std::uint8_t(missing), L2Kind::load, sm.partition});
-      }
+      *queue = to_l2(sm, t.line, missing, L2Kind::load, request);
+      queue += missing != 0;
+      lookups.all += sm.l1.lookups(t.sectors);
+      lookups.hits += sm.l1.lookups(t.sectors) - sm.l1.lookups(missing);
     }
     if (lookups.hits != 0)
-      requests_[request].wait_for(Level::l1, float(gpu_.l1.latency_ns));
-    counts_.sites[access.site].l1.hits += lookups.hits;
-    counts_.sites[access.site].l1.all += lookups.all;
-    counts_.l1_reads.hits += lookups.hits;
-    counts_.l1_reads.all += lookups.all;
-    return lookups;
+      request.wait_for(Level::l1, float(gpu_.l1.latency_ns));
+    Lookups& tally = tally_of(access.site).l1;
+    tally.hits += lookups.hits;
+    tally.all += lookups.all;
+    return queue;
   }
 
-  void store(Sm& sm, std::span<const Transaction> transactions, std::uint32_t request, L2Kind kind) {
+  L2Request* store(Sm& sm, std::span<const Transaction> transactions, Request& request, L2Kind kind,
+                   L2Request* queue) {
     for (const Transaction& t : transactions) {
       sm.l1.store(t.line);
-      sm.queue.push_back({t.line, request, std::uint8_t(t.sectors), kind, sm.partition});
+      *queue++ = to_l2(sm, t.line, t.sectors, kind, request);
     }
+    return queue;
   }
 
-  /// Takes the SMs' queues into the L2 in a random order in which each SM's own order stays and every
-  /// interleaving is equally likely; that is to pick each next request from an SM with a probability in
-  /// proportion to its requests left. Not inlined: within run() the compiler would inline less of it.
-  [[gnu::noinline]] void merge() {
+  L2Request to_l2(const Sm& sm, std::uint32_t line, unsigned sectors, L2Kind kind, const Request& request) {
+    return {line, std::uint32_t(&request - requests_.begin()), sectors, unsigned(kind), sm.partition};
+  }
+
+  /// Brings the SMs' queues into a random order in which each SM's own order stays and every interleaving is
+  /// equally likely; that is to pick each next request from an SM with a probability in proportion to its
+  /// requests left.
+  void merge() {
     order_.clear();
     for (std::uint32_t i = 0; i < sms_.size(); ++i)
       order_.insert(order_.end(), sms_[i].queue.size(), std::uint16_t(i));
@@ -190,29 +212,37 @@ private:
 
     next_.clear();
     for (Sm& sm : sms_)
-      next_.push_back(sm.queue.data());
+      next_.push_back(sm.queue.begin());
     merged_.clear();
+    L2Request* merged = merged_.room_for(order_.size());
     for (const std::uint16_t sm : order_)
-      merged_.push_back(*next_[sm]++);
+      *merged++ = *next_[sm]++;
+    merged_.written_to(merged);
     for (Sm& sm : sms_)
       sm.queue.clear();
+  }
 
+  void serve() {
     constexpr std::size_t ahead = 16; // about as many as the host's memory brings at once
+    in_memory_.clear();
+    InMemory* in_memory = in_memory_.room_for(2 * merged_.size());
     for (std::size_t i = 0; i < merged_.size(); ++i) {
       if (i + ahead < merged_.size())
         l2_.prefetch(merged_[i + ahead].line, merged_[i + ahead].partition);
-      serve(merged_[i]);
+      in_memory = serve(merged_[i], in_memory);
     }
+    in_memory_.written_to(in_memory);
   }
 
-  void serve(const L2Request& asked) {
+  InMemory* serve(const L2Request& asked, InMemory* in_memory) {
     Request& request = requests_[asked.request];
+    const auto kind = L2Kind(asked.kind);
     const auto write_back = [&](std::uint32_t line, unsigned sectors) {
       counts_.dram_written_sectors += sector_count(sectors);
       go_to_memory(asked.request, true, line, sectors);
     };
     L2Outcome outcome;
-    switch (asked.kind) {
+    switch (kind) {
     case L2Kind::load: outcome = l2_.load(asked.line, asked.sectors, asked.partition, write_back); break;
     case L2Kind::atomic: outcome = l2_.atomic(asked.line, asked.sectors, write_back); break;
     case L2Kind::store:
@@ -220,32 +250,30 @@ private:
       outcome = l2_.store(asked.line, asked.sectors, asked.partition, write_back);
       break;
     }
-    observer_.looked_up(asked.request, asked.kind == L2Kind::load, asked.line, asked.sectors, outcome,
+    observer_.looked_up(asked.request, kind == L2Kind::load, asked.line, asked.sectors, outcome,
                         asked.partition);
-    const bool timed =
-        asked.kind != L2Kind::store_of_update; // whose site's own figures are those of its load
+    const bool timed = kind != L2Kind::store_of_update; // whose site's own figures are those of its load
     if (outcome.fetched != 0) {
-      wait_for_line(asked.request, go_to_memory(asked.request, false, asked.line, outcome.fetched), true);
+      const Dram::Service service = go_to_memory(asked.request, false, asked.line, outcome.fetched);
+      request.wait_for(Level::dram, service.ns);
+      *in_memory++ = {asked.request, service, true};
       counts_.dram_read_sectors += sector_count(outcome.fetched);
     }
     if (outcome.updated != 0) {
       const Dram::Service service = go_to_memory(asked.request, false, asked.line, outcome.updated);
-      if (timed)
-        wait_for_line(asked.request, service, false);
+      if (timed) {
+        request.wait_for(Level::dram, service.ns);
+        *in_memory++ = {asked.request, service, false};
+      }
       counts_.dram_written_sectors += sector_count(outcome.updated);
     }
-    const unsigned all = sector_count(asked.sectors), hits = sector_count(outcome.hits);
-    Lookups& total = asked.kind == L2Kind::load ? counts_.l2_reads : counts_.l2_writes;
-    total.hits += hits;
-    total.all += all;
-    if (!timed)
-      return;
-    Lookups& of_site = counts_.sites[request.site].l2;
-    of_site.hits += hits;
-    of_site.all += all;
-    if (outcome.fetched == 0 && outcome.updated == 0)
+    Lookups& tally = tally_of(request.site).l2[asked.kind];
+    tally.hits += sector_count(outcome.hits);
+    tally.all += sector_count(asked.sectors);
+    if (timed && outcome.fetched == 0 && outcome.updated == 0)
       request.wait_for(Level::l2,
                        float(outcome.far != 0 ? gpu_.l2.copies.far_latency_ns : gpu_.l2.latency_ns));
+    return in_memory;
   }
 
   Dram::Service go_to_memory(std::uint32_t request, bool displaced, std::uint32_t line, unsigned sectors) {
@@ -254,22 +282,16 @@ private:
     return service;
   }
 
-  void wait_for_line(std::uint32_t request, const Dram::Service& service, bool reads) {
-    requests_[request].wait_for(Level::dram, service.ns);
-    in_memory_.push_back({request, service, reads});
-  }
-
   /// How long the round's requests waited for each other in memory is known once all of them are.
   void wait_for_memory() {
     Load load;
     load.warps = resident_warps_;
-    load.bulks = double(bulk_starts_.size());
-    bulk_starts_.push_back(std::uint32_t(requests_.size()));
-    for (std::size_t bulk = 0; bulk + 1 < bulk_starts_.size(); ++bulk) {
-      const auto begin = requests_.begin() + bulk_starts_[bulk],
-                 end = requests_.begin() + bulk_starts_[bulk + 1];
-      const Request& slowest = *std::max_element(
-          begin, end, [](const Request& a, const Request& b) { return a.latency_ns < b.latency_ns; });
+    for (const Request* request = requests_.begin(); request != requests_.end();) {
+      Request slowest = *request;
+      while (++request != requests_.end() && !request->starts_bulk)
+        if (request->latency_ns > slowest.latency_ns)
+          slowest = *request;
+      load.bulks += 1;
       load.latency_ns += double(slowest.latency_ns);
       load.waiting += slowest.level == unsigned(Level::dram);
     }
@@ -282,8 +304,25 @@ private:
         ++counts_.dram_reads;
       }
     }
-    in_memory_.clear();
-    bulk_starts_.clear();
+    for (const Request& request : requests_)
+      tally_of(request.site).latency_ns[request.level] += double(request.latency_ns);
+    requests_.clear();
+  }
+
+  TrialCounts counts() {
+    for (const Tally& tally : tallies_) {
+      TrialCounts::Site& site = counts_.sites.emplace_back();
+      site.l1 = tally.l1;
+      site.latency_ns = tally.latency_ns;
+      counts_.l1_reads += tally.l1;
+      for (const L2Kind kind : {L2Kind::load, L2Kind::store, L2Kind::atomic, L2Kind::store_of_update}) {
+        const Lookups& l2 = tally.l2[unsigned(kind)];
+        (kind == L2Kind::load ? counts_.l2_reads : counts_.l2_writes) += l2;
+        if (kind != L2Kind::store_of_update)
+          site.l2 += l2;
+      }
+    }
+    return std::move(counts_);
   }
 
   const Gpu& gpu_;
@@ -292,14 +331,14 @@ private:
   std::vector<Sm> sms_;
   L2 l2_;
   Dram dram_;
+  std::vector<Tally> tallies_; ///< as Snapshot::sites
   TrialCounts counts_;
-  std::vector<Request> requests_;
+  Tape<Request> requests_; ///< the round's
   std::vector<std::uint16_t> order_;
   std::vector<const L2Request*> next_;
-  std::vector<L2Request> merged_;
-  std::vector<InMemory> in_memory_;
-  std::vector<std::uint32_t> bulk_starts_; ///< the round's bulks, as indices into requests_
-  std::uint32_t resident_warps_ = 0;       ///< at once, on all SMs
+  Tape<L2Request> merged_;
+  Tape<InMemory> in_memory_;
+  std::uint32_t resident_warps_ = 0; ///< at once, on all SMs
 };
 
 } // namespace warplens::model

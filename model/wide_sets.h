@@ -29,13 +29,14 @@ public:
     const int way = find(set, line, fingerprint);
     if (way >= 0) {
       touch(set, unsigned(way));
-      return {state(set, unsigned(way)), true};
+      LineState* const found = state(set, unsigned(way));
+      return {found, *found, true};
     }
     std::uint8_t* head = byte(set, head_at_);
     const unsigned oldest = *byte(set, links_at_ + 2 * *head);
     *head = std::uint8_t(oldest); // the ring's oldest is next to its newest
     *byte(set, oldest) = std::uint8_t(fingerprint);
-    SetOutcome outcome{state(set, oldest), false, *line_at(set, oldest), *state(set, oldest)};
+    SetOutcome outcome{state(set, oldest), 0, false, *line_at(set, oldest), *state(set, oldest)};
     *line_at(set, oldest) = line;
     *outcome.state = 0;
     return outcome;

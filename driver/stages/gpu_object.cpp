@@ -7,6 +7,7 @@
 #include "support/hash.h"
 #include "support/process.h"
 
+#include <algorithm>
 #include <fstream>
 #include <future>
 #include <iterator>
@@ -124,6 +125,16 @@ Expected<void> join(const NvccSteps& steps, const std::vector<fs::path>& plain) 
   return {};
 }
 
+/// Twice the kernels are twice the work for ptxas, which is able to compile functions side by side. The
+/// machine code is the same. The user may have said by how many threads.
+std::vector<Step> side_by_side(std::vector<Step> steps) {
+  for (Step& step : steps)
+    if (std::ranges::none_of(step,
+                             [](const std::string& word) { return word.find("split-compile") != word.npos; }))
+      step.insert(step.begin() + 1, "-split-compile=2");
+  return steps;
+}
+
 struct DeviceCode {
   std::string said;
   Expected<void> joined;
@@ -139,7 +150,7 @@ Expected<DeviceCode> compile_device(const NvccSteps& steps, const Expected<std::
       return tl::unexpected(done.error());
   code.joined = plain ? join(steps, *plain) : tl::unexpected(plain.error());
   for (const auto& device : steps.devices)
-    if (auto done = add(device.rest); !done)
+    if (auto done = add(code.joined ? side_by_side(device.rest) : device.rest); !done)
       return tl::unexpected(done.error());
   return code;
 }

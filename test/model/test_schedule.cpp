@@ -28,10 +28,13 @@ std::vector<Issued> issue_all(const model::Snapshot& snapshot, std::uint32_t res
     const auto next = schedule.next();
     if (next.accesses.empty())
       break;
+    const model::Transaction* first = next.transactions.data();
     for (const model::Access& access : next.accesses) {
       left -= access.transactions;
-      issued.push_back({next.transactions[access.first_transaction].line, bulk});
+      issued.push_back({first->line, bulk});
+      first += access.transactions;
     }
+    CHECK(first == next.transactions.data() + next.transactions.size());
     CHECK(schedule.transactions_left() == left);
   }
   CHECK(left == 0);

@@ -1,0 +1,45 @@
+// A sequence that is written at its end, record by record, without asking for room each time.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <type_traits>
+
+namespace warplens::model {
+
+template <class Record> class Tape {
+  static_assert(std::is_trivially_copyable_v<Record>);
+
+public:
+  /// Where the next record goes; there is room for so many. What was written counts once written_to() says
+  /// so.
+  Record* room_for(std::size_t records) {
+    if (std::size_t(limit_ - end_) < records) [[unlikely]]
+      grow(records);
+    return end_;
+  }
+  void written_to(Record* end) { end_ = end; }
+
+  Record* begin() const { return memory_.get(); }
+  Record* end() const { return end_; }
+  std::size_t size() const { return std::size_t(end_ - memory_.get()); }
+  Record& operator[](std::size_t i) const { return memory_[i]; }
+  void clear() { end_ = memory_.get(); }
+
+private:
+  [[gnu::noinline]] void grow(std::size_t records) {
+    const std::size_t used = size();
+    const std::size_t capacity = std::max(2 * used, used + records);
+    auto memory = std::make_unique_for_overwrite<Record[]>(capacity);
+    std::copy_n(memory_.get(), used, memory.get());
+    memory_ = std::move(memory);
+    end_ = memory_.get() + used;
+    limit_ = memory_.get() + capacity;
+  }
+
+  std::unique_ptr<Record[]> memory_;
+  Record *end_ = nullptr, *limit_ = nullptr;
+};
+
+} // namespace warplens::model
