@@ -2,6 +2,7 @@
 
 #include "model/figures.h"
 #include "model/run_trials.h"
+#include "model/snapshot_size.h"
 
 #include <algorithm>
 #include <tuple>
@@ -19,15 +20,49 @@ std::string limit_of(const trace::Launch& launch, const Gpu& gpu, const Occupanc
                      options.snapshot_blocks ? ", as asked for" : "");
 }
 
-/// The launch, with as many of the trace's blocks as the GPU asks for: whichever others are modelled beside
-/// it.
-trace::Launch part_for(const Gpu& gpu, trace::Launch launch, const Options& options) {
-  const std::uint64_t threads = std::max<std::uint64_t>(launch.block.count(), 1);
-  const std::uint64_t asked =
-      options.snapshot_blocks.value_or((snapshot_threads(gpu) + threads - 1) / threads);
-  launch.blocks = std::min(launch.blocks, asked);
-  return launch;
-}
+/// A traced launch, decoded as far as one GPU after the other asks for it.
+class DecodedLaunch {
+public:
+  DecodedLaunch(const trace::Reader& trace, const trace::Launch& launch)
+      : trace_(trace), launch_(launch), part_(launch), collected_(launch.blocks) {
+    if (const auto end = trace.end_of(launch.id); end && end->blocks != 0)
+      collected_ = std::min(collected_, end->blocks);
+  }
+
+  /// Chooses the blocks: by the GPU, whichever others are modelled beside it, or as the options say.
+  Expected<void> choose(const Gpu& gpu, const Options& options) {
+    if (options.snapshot_blocks)
+      return decode(*options.snapshot_blocks);
+    if (auto decoded = decode(blocks_with(snapshot_threads(gpu).most, launch_)); !decoded)
+      return decoded;
+    return decode(snapshot_blocks(snapshot_, part_, gpu));
+  }
+
+  const Snapshot& snapshot() const { return snapshot_; }
+  /// The launch with as many blocks as were chosen.
+  const trace::Launch& part() const { return part_; }
+
+private:
+  Expected<void> decode(std::uint64_t blocks) {
+    part_.blocks = std::min(blocks, collected_);
+    if (decoded_blocks_ == part_.blocks)
+      return {};
+    snapshot_ = Snapshot(); // not two at once
+    auto decoded = model::decode(trace_, launch_, part_.blocks);
+    if (!decoded)
+      return tl::unexpected(decoded.error());
+    snapshot_ = std::move(*decoded);
+    decoded_blocks_ = part_.blocks;
+    return {};
+  }
+
+  const trace::Reader& trace_;
+  const trace::Launch& launch_;
+  trace::Launch part_;
+  std::uint64_t collected_; ///< blocks, from the first on
+  std::optional<std::uint64_t> decoded_blocks_;
+  Snapshot snapshot_;
+};
 
 } // namespace
 
@@ -90,18 +125,12 @@ Expected<Result> evaluate(const trace::Reader& trace, const std::vector<Gpu>& gp
       executed += end->executed_accesses;
       probed += end->probed_accesses;
     }
-    std::optional<std::uint64_t> decoded_blocks;
-    Expected<Snapshot> snapshot;
+    DecodedLaunch decoded(trace, launch);
     for (const Gpu& gpu : gpus) {
-      const trace::Launch part = part_for(gpu, launch, options);
-      if (decoded_blocks != part.blocks) {
-        snapshot = Snapshot(); // not two at once
-        snapshot = decode(trace, launch, part.blocks);
-        if (!snapshot)
-          return tl::unexpected(snapshot.error());
-        decoded_blocks = part.blocks;
-      }
-      auto kernel = evaluate_launch(*snapshot, trace.sites(), part, gpu, options);
+      if (auto chosen = decoded.choose(gpu, options); !chosen)
+        return tl::unexpected(chosen.error());
+      const trace::Launch& part = decoded.part();
+      auto kernel = evaluate_launch(decoded.snapshot(), trace.sites(), part, gpu, options);
       if (!kernel)
         return tl::unexpected(kernel.error());
       kernel->snapshot.complete = end && end->complete;

@@ -158,6 +158,7 @@ Snapshot SnapshotBuilder::finish() && {
     renumbered[frames_.at(pages[i])] = i;
 
   Snapshot snapshot;
+  snapshot.whole_grid = launch_.first_block == 0 && launch_.blocks >= launch_.grid.count();
   std::vector<std::uint32_t> site_number(summaries_.size());
   for (const SiteSummary& summary : summaries_) {
     if (summary.executions == 0)
@@ -193,12 +194,14 @@ Snapshot SnapshotBuilder::finish() && {
 }
 
 Expected<Snapshot> decode(const trace::Reader& trace, const trace::Launch& launch, std::uint64_t blocks) {
-  SnapshotBuilder builder(trace.sites(), launch);
+  trace::Launch part = launch;
+  part.blocks = std::min(launch.blocks, blocks);
+  SnapshotBuilder builder(trace.sites(), part);
   Expected<void> first_failure;
   const auto read = trace.for_each_access(
       launch.id, [&](std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& access) {
         const std::uint64_t number = block - launch.first_block;
-        const bool passed_over = number >= blocks && number < launch.blocks;
+        const bool passed_over = number >= part.blocks && number < launch.blocks;
         if (first_failure && !passed_over)
           first_failure = builder.add(block, warp, access);
       });

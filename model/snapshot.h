@@ -62,6 +62,7 @@ struct Snapshot {
   std::vector<Warp> warps;   ///< by block, then by warp
   std::vector<SiteSummary> sites;
   std::uint64_t blocks_seen = 0, warp_accesses = 0, transactions = 0;
+  bool whole_grid = true; ///< else it stands for a longer launch
 };
 
 /// Takes accesses in program order per (block, warp); the warps may come in any order, to the same result.
