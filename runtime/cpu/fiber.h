@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace warplens::cpu {
 
@@ -48,6 +49,28 @@ private:
   std::size_t count_ = 0, stride_ = 0;
 };
 
+/// A fiber as the thread sanitizer knows it; empty where there is none.
+class SanitizedFiber {
+public:
+  SanitizedFiber() = default;
+  SanitizedFiber(SanitizedFiber&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  SanitizedFiber& operator=(SanitizedFiber&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~SanitizedFiber() { end(); }
+
+  /// Ends what it was and begins anew.
+  void begin();
+  void end();
+  /// Tells that the calling OS thread goes on in it; which one it was in before.
+  void* enter() const;
+  static void go_back_to(void* before);
+
+private:
+  void* handle_ = nullptr;
+};
+
 /// One fiber. Control passes between it and whoever resumed it.
 class Fiber {
 public:
@@ -73,6 +96,8 @@ private:
   std::size_t stack_bytes_ = 0;
   const void* resumers_bottom_ = nullptr;
   std::size_t resumers_bytes_ = 0;
+  SanitizedFiber sanitized_;
+  void* resumers_sanitized_ = nullptr;
 
   struct Start;
 };
