@@ -35,7 +35,11 @@ public:
       return decode(*options.snapshot_blocks);
     if (auto decoded = decode(blocks_with(snapshot_threads(gpu).most, launch_)); !decoded)
       return decoded;
-    return decode(snapshot_blocks(snapshot_, part_, gpu));
+    const auto occupied = occupancy(gpu, launch_);
+    if (!occupied)
+      return tl::unexpected(occupied.error());
+    const std::uint64_t resident = std::uint64_t{occupied->blocks_per_sm} * gpu.sms;
+    return decode(snapshot_blocks(snapshot_, part_, gpu, resident));
   }
 
   const Snapshot& snapshot() const { return snapshot_; }
@@ -89,6 +93,7 @@ Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vect
   result.trials.stopped_by = trials.enough ? StoppedBy::confidence : StoppedBy::limit;
   result.totals = totals_of(trials.counts);
   result.totals.cold_miss_share = trials.cold_miss_share;
+  result.totals.dram_latencies = std::move(trials.dram_latencies);
   result.trial_values = values_of(trials.counts);
   result.objects = std::move(trials.objects);
   result.timeline = std::move(trials.timeline);

@@ -8,6 +8,7 @@ struct NoObserver {
   void issued(std::uint32_t, const Access&, std::span<const Transaction>, const Lookups&) {}
   void looked_up(std::uint32_t, bool, std::uint32_t, unsigned, const L2Outcome&, unsigned) {}
   void went_to_memory(std::uint32_t, bool, std::uint32_t, std::uint64_t) {}
+  void read_memory(float) {}
   void round_ended() {}
 };
 

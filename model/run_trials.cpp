@@ -2,6 +2,7 @@
 
 #include "model/cold_misses.h"
 #include "model/confidence.h"
+#include "model/dram_latencies.h"
 #include "model/objects.h"
 #include "model/share_trials.h"
 #include "model/timeline.h"
@@ -30,7 +31,7 @@ public:
   }
 
   Observers observers() {
-    std::vector<TrialObserver*> all{&objects_, &cold_misses_};
+    std::vector<TrialObserver*> all{&objects_, &cold_misses_, &dram_latencies_};
     if (timeline_)
       all.push_back(&*timeline_);
     return Observers(std::move(all));
@@ -39,6 +40,7 @@ public:
   void report(Trials& trials) && {
     trials.objects = std::move(objects_).results();
     trials.cold_miss_share = cold_misses_.share();
+    trials.dram_latencies = dram_latencies_.distribution();
     if (timeline_)
       trials.timeline = std::move(*timeline_).timeline();
   }
@@ -46,6 +48,7 @@ public:
 private:
   Objects objects_;
   ColdMisses cold_misses_;
+  DramLatencies dram_latencies_;
   std::optional<TimelineRecorder> timeline_;
 };
 

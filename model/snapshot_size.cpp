@@ -18,20 +18,23 @@ std::uint64_t blocks_with(std::uint64_t threads, const trace::Launch& launch) {
   return (threads + of_block - 1) / of_block;
 }
 
-std::uint64_t snapshot_blocks(const Snapshot& deepest, const trace::Launch& launch, const Gpu& gpu) {
+std::uint64_t snapshot_blocks(const Snapshot& deepest, const trace::Launch& launch, const Gpu& gpu,
+                              std::uint64_t resident) {
   const auto [least_threads, most_threads] = snapshot_threads(gpu);
   const std::uint64_t least = std::min(launch.blocks, blocks_with(least_threads, launch)),
                       most = std::min(launch.blocks, blocks_with(most_threads, launch));
-  std::uint64_t accesses = 0, transactions = 0;
+  std::uint64_t wanted = most, accesses = 0, transactions = 0;
   for (const Snapshot::Block& block : deepest.blocks) {
     for (std::uint32_t i = 0; i < block.warps; ++i) {
       accesses += deepest.warps[block.first_warp + i].accesses.size();
       transactions += deepest.warps[block.first_warp + i].transactions.size();
     }
-    if (accesses >= enough_accesses || transactions >= enough_transactions)
-      return std::clamp(block.id - launch.first_block + 1, least, most);
+    if (accesses >= enough_accesses || transactions >= enough_transactions) {
+      wanted = std::clamp(block.id - launch.first_block + 1, least, most);
+      break;
+    }
   }
-  return most;
+  return wanted >= launch.grid.count() || wanted < resident ? wanted : wanted / resident * resident;
 }
 
 } // namespace warplens::model

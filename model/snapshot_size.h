@@ -21,8 +21,10 @@ inline constexpr std::uint64_t enough_accesses = 1u << 20, enough_transactions =
 /// Whole blocks that hold so many threads.
 std::uint64_t blocks_with(std::uint64_t threads, const trace::Launch& launch);
 
-/// How many of the launch's blocks this GPU asks for. `deepest`: the snapshot of all those that it may ask
-/// for, or all that there are.
-std::uint64_t snapshot_blocks(const Snapshot& deepest, const trace::Launch& launch, const Gpu& gpu);
+/// How many of the launch's blocks this GPU asks for, of which `resident` run at once: a multiple of those
+/// (or the whole grid), as a last round that does not fill the SMs would be seen too often. `deepest`: the
+/// snapshot of all blocks that it may ask for, or of all that there are.
+std::uint64_t snapshot_blocks(const Snapshot& deepest, const trace::Launch& launch, const Gpu& gpu,
+                              std::uint64_t resident);
 
 } // namespace warplens::model

@@ -300,6 +300,7 @@ private:
       const float latency = one.service.ns + dram_.wait_ns(one.service);
       requests_[one.request].wait_for(Level::dram, latency);
       if (one.reads) {
+        observer_.read_memory(latency);
         counts_.dram_latency_ns += double(latency);
         ++counts_.dram_reads;
       }

@@ -60,18 +60,20 @@ TEST_CASE("Blocks are added until there are enough accesses, within what the GPU
   const auto [least, most] = model::snapshot_threads(on);
   CHECK(least == 2 * 128);
   CHECK(most == 32 * 128);
-  const auto chosen = [&](std::uint64_t blocks, std::uint64_t each) {
+  const auto chosen = [&](std::uint64_t blocks, std::uint64_t each, std::uint32_t grid = 1000) {
     const MadeTrace made = loads(blocks, each);
     trace::Launch launch;
     launch.block.x = 32;
     launch.blocks = blocks;
-    return model::snapshot_blocks(*made.decode(), launch, on);
+    launch.grid.x = grid;
+    return model::snapshot_blocks(*made.decode(), launch, on, 4);
   };
-  CHECK(chosen(200, 10) == 128);   // never enough accesses: the most threads
-  CHECK(chosen(100, 10) == 100);   // all there are
-  CHECK(chosen(40, 40'000) == 27); // 2^20 accesses are in the 27th block
-  CHECK(chosen(20, 200'000) == 8); // in the 6th: the least threads
-  CHECK(chosen(5, 300'000) == 5);
+  CHECK(chosen(200, 10) == 128);      // never enough accesses: the most threads
+  CHECK(chosen(102, 10) == 100);      // all there are, but for a round that does not fill the SMs
+  CHECK(chosen(102, 10, 102) == 102); // all of the grid
+  CHECK(chosen(40, 40'000) == 24);    // 2^20 accesses are in the 27th block
+  CHECK(chosen(20, 200'000) == 8);    // in the 6th: the least threads
+  CHECK(chosen(3, 300'000) == 3);
 }
 
 TEST_CASE("A GPU's result does not depend on the other GPUs, nor on how much more was collected") {
