@@ -28,6 +28,8 @@ public:
   void access(std::uint32_t warp, const ring::Line& line) override {
     const auto space = static_cast<trace::Space>(line.space);
     accesses_ += space != trace::Space::shared && space != trace::Space::constant;
+    while (ring::is_full(buffer_, warp))
+      runtime::Recorder::instance().drain_rings();
     ring::push(buffer_, warp, line);
   }
 
