@@ -23,7 +23,7 @@ unsigned threads_wanted() {
   unsigned wanted = 0;
   if (!text || std::from_chars(text, text + std::strlen(text), wanted).ec != std::errc{} || wanted == 0)
     return cores;
-  return wanted;
+  return std::min(wanted, cores);
 }
 
 tbb::task_arena& arena() {
