@@ -1,3 +1,4 @@
+#include "lowering/defined_arithmetic.h"
 #include "lowering/intrinsics.h"
 
 #include <llvm/ADT/StringSwitch.h>
@@ -48,9 +49,9 @@ Value* floating(IRBuilderBase& b, const Name& name, ArrayRef<Value*> a) {
     return b.CreateFDiv(one(), b.CreateUnaryIntrinsic(Intrinsic::sqrt, a[0]));
   if (operation == "fmax" || operation == "fmin") {
     const bool largest = operation == "fmax";
-    const auto id = name.has("nan") ? (largest ? Intrinsic::maximum : Intrinsic::minimum)
-                                    : (largest ? Intrinsic::maxnum : Intrinsic::minnum);
-    return b.CreateBinaryIntrinsic(id, a[0], a[1]);
+    return name.has("nan")
+               ? b.CreateBinaryIntrinsic(largest ? Intrinsic::maximum : Intrinsic::minimum, a[0], a[1])
+               : pick(b, !largest, a[0], a[1]);
   }
   if (operation == "saturate") { // NaN becomes 0, as PTX's .sat says: maxnum takes the number
     Value* positive = b.CreateBinaryIntrinsic(Intrinsic::maxnum, a[0], ConstantFP::get(type, 0.0));
@@ -72,7 +73,7 @@ Value* floating(IRBuilderBase& b, const Name& name, ArrayRef<Value*> a) {
 }
 
 /// f2i, d2ull, …: rounds as told, saturates, NaN becomes 0, as cvt does.
-Value* to_integer(IRBuilderBase& b, const Name& name, Value* value, Type* type) {
+Value* converted_to_integer(IRBuilderBase& b, const Name& name, Value* value, Type* type) {
   if (!name.operation.starts_with("f2") && !name.operation.starts_with("d2"))
     return nullptr;
   const StringRef target = name.operation.drop_front(2);
@@ -87,9 +88,7 @@ Value* to_integer(IRBuilderBase& b, const Name& name, Value* value, Type* type) 
                         : name.has("rm") ? Intrinsic::floor
                         : name.has("rp") ? Intrinsic::ceil
                                          : Intrinsic::trunc;
-  Value* rounded = b.CreateUnaryIntrinsic(rounding, value);
-  return b.CreateIntrinsic(is_unsigned ? Intrinsic::fptoui_sat : Intrinsic::fptosi_sat,
-                           {type, value->getType()}, {rounded});
+  return lowering::to_integer(b, b.CreateUnaryIntrinsic(rounding, value), type, !is_unsigned);
 }
 
 /// i2f.rn, ull2d.rn, …
@@ -166,7 +165,7 @@ Value* lower_arithmetic(IRBuilderBase& builder, StringRef text, CallInst& call) 
   SmallVector<Value*, 4> arguments(call.args());
   if (Value* value = floating(builder, name, arguments))
     return value;
-  if (Value* value = to_integer(builder, name, arguments[0], call.getType()))
+  if (Value* value = converted_to_integer(builder, name, arguments[0], call.getType()))
     return value;
   if (Value* value = from_integer(builder, name, arguments[0], call.getType()))
     return value;

@@ -1,6 +1,7 @@
 // Functions that device code calls and nobody defines: libdevice's mathematics (__nv_…, libdevice User's
 // Guide) and the few system calls of device code (CUDA C++ Programming Guide: formatted output, assertion,
 // dynamic global memory allocation).
+#include "lowering/defined_arithmetic.h"
 #include "lowering/places.h"
 #include "lowering/runtime_calls.h"
 #include "lowering/stages.h"
@@ -42,10 +43,6 @@ Intrinsic::ID same_type_intrinsic(StringRef name) {
       {"fmaf", Intrinsic::fma},
       {"fma_rn", Intrinsic::fma},
       {"fmaf_rn", Intrinsic::fma},
-      {"fmax", Intrinsic::maxnum},
-      {"fmaxf", Intrinsic::maxnum},
-      {"fmin", Intrinsic::minnum},
-      {"fminf", Intrinsic::minnum},
       {"copysign", Intrinsic::copysign},
       {"copysignf", Intrinsic::copysign},
       {"sin", Intrinsic::sin},
@@ -103,6 +100,8 @@ Value* few_instructions(IRBuilder<>& b, StringRef name, CallInst& call) {
     return b.CreateFDiv(ConstantFP::get(type, 1.0), a[0]);
   if (name == "rsqrt" || name == "rsqrtf")
     return b.CreateFDiv(ConstantFP::get(type, 1.0), b.CreateUnaryIntrinsic(Intrinsic::sqrt, a[0]));
+  if (name == "fminf" || name == "fmin" || name == "fmaxf" || name == "fmax")
+    return pick(b, name.starts_with("fmin"), a[0], a[1]);
   if (name == "abs" || name == "llabs")
     return b.CreateBinaryIntrinsic(Intrinsic::abs, a[0], b.getFalse());
   if (name == "popc" || name == "popcll")

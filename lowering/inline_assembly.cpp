@@ -64,8 +64,9 @@ bool bind_operands(ptx::Block& block, const InlineAsm& assembly, CallInst& call,
 }
 
 const ptx::Rule* rule_for(StringRef opcode) {
-  for (const ptx::Rules* rules : {&ptx::integer_rules(), &ptx::floating_rules(), &ptx::conversion_rules(),
-                                  &ptx::memory_rules(), &ptx::texture_rules(), &ptx::thread_rules()})
+  for (const ptx::Rules* rules :
+       {&ptx::integer_rules(), &ptx::floating_rules(), &ptx::conversion_rules(), &ptx::memory_rules(),
+        &ptx::asynchronous_rules(), &ptx::texture_rules(), &ptx::thread_rules()})
     if (const auto found = rules->find(opcode); found != rules->end())
       return &found->second;
   return nullptr;

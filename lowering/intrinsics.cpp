@@ -39,8 +39,9 @@ Value* barrier(Builder& builder, Value* id, Value* threads) {
 /// barrier0.popc/and/or
 Rule barrier_reduction(cpu::Reduction operation) {
   return [=](Builder& builder, CallInst& call) {
-    return suspending(builder, "__warplens_cpu_barrier_reduce", builder.getInt32Ty(),
-                      {number(builder, operation), call.getArgOperand(0)});
+    return suspending(
+        builder, "__warplens_cpu_barrier_reduce", builder.getInt32Ty(),
+        {number(builder, 0), number(builder, 0), number(builder, operation), call.getArgOperand(0)});
   };
 }
 
@@ -199,6 +200,15 @@ Value* nothing(Builder& builder, CallInst&) {
   return builder.getInt32(0);
 }
 
+Rule constant(std::uint32_t value) {
+  return [=](Builder& builder, CallInst&) -> Value* { return builder.getInt32(value); };
+}
+
+Rule another_register(const char* name) {
+  const auto reg = Function::lookupIntrinsicID(std::string("llvm.nvvm.read.ptx.sreg.") + name);
+  return [=](Builder& builder, CallInst&) -> Value* { return builder.CreateIntrinsic(reg, {}, {}); };
+}
+
 Rule ends(const char* function) {
   return [=](Builder& builder, CallInst&) {
     return call_runtime(builder, function, Effects::ends, builder.getVoidTy(), {current_lane(builder)});
@@ -277,10 +287,28 @@ const std::map<StringRef, Rule>& rules() {
       {"read.ptx.sreg.globaltimer", clock},
       {"read.ptx.sreg.envreg1", half_of_grid_workspace(32)},
       {"read.ptx.sreg.envreg2", half_of_grid_workspace(0)},
+      // A cluster has one block: launches of others are refused.
+      {"read.ptx.sreg.cluster.ctaid", constant(0)},
+      {"read.ptx.sreg.cluster.nctaid", constant(1)},
+      {"read.ptx.sreg.cluster.ctarank", constant(0)},
+      {"read.ptx.sreg.cluster.nctarank", constant(1)},
+      {"read.ptx.sreg.clusterid.x", another_register("ctaid.x")},
+      {"read.ptx.sreg.clusterid.y", another_register("ctaid.y")},
+      {"read.ptx.sreg.clusterid.z", another_register("ctaid.z")},
+      {"read.ptx.sreg.nclusterid.x", another_register("nctaid.x")},
+      {"read.ptx.sreg.nclusterid.y", another_register("nctaid.y")},
+      {"read.ptx.sreg.nclusterid.z", another_register("nctaid.z")},
+      {"is_explicit_cluster", [](Builder& b, CallInst&) -> Value* { return b.getFalse(); }},
+      {"mapa", [](Builder&, CallInst& c) { return c.getArgOperand(0); }},
+      {"getctarank", constant(0)},
+      {"barrier.cluster.arrive", nothing},
+      {"barrier.cluster.wait",
+       [](Builder& b, CallInst&) { return barrier(b, number(b, cpu::cluster_barrier), number(b, 0)); }},
+      {"fence.sc.cluster", fence(SyncScope::System)},
       {"fns", find_nth_set},
       {"exit", ends("__warplens_cpu_exit")},
       {"nanosleep",
-       [](Builder& b, CallInst&) { return suspending(b, "__warplens_cpu_yield", b.getVoidTy(), {}); }},
+       [](Builder& b, CallInst&) { return suspending(b, "__warplens_cpu_sleep", b.getVoidTy(), {}); }},
       // Which lanes are active is told by program order, which order_keys.cpp fills in.
       {"activemask",
        [](Builder& b, CallInst&) {

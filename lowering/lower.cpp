@@ -30,6 +30,7 @@ static Expected<void> lower(llvm::Module& module, const Output& output) {
 
   set_system_folders(module, output.system_folders);
   auto kernels = find_kernels(module, **machine);
+  define_arithmetic(module);
   if (auto done = lower_inline_assembly(module); !done)
     return done;
   if (auto done = lower_intrinsics(module); !done)
@@ -45,6 +46,8 @@ static Expected<void> lower(llvm::Module& module, const Output& output) {
   if (output.memcheck)
     check_copies(module);
   make_values(module, **machine);
+  contract(module);
+  flush_denormals(module);
   if (output.memcheck)
     check_accesses(module, kernels, *variables);
   store_places(module);

@@ -31,6 +31,9 @@ void retarget(llvm::Module& module, const llvm::TargetMachine& machine);
 /// __device__ and __constant__ variables become private globals of the host.
 Expected<std::vector<DeviceVariable>> lower_device_variables(llvm::Module& module);
 
+/// Divisions, shifts and conversions to integers get a result for all operands.
+void define_arithmetic(llvm::Module& module);
+
 /// Inline PTX becomes intrinsics; what is not known is refused.
 Expected<void> lower_inline_assembly(llvm::Module& module);
 
@@ -47,6 +50,12 @@ void inline_calls(llvm::Module& module, llvm::TargetMachine& machine);
 
 /// Makes values of locals, and so of the probes' arguments, keeping program order.
 void make_values(llvm::Module& module, llvm::TargetMachine& machine);
+
+/// Fuses products into sums where the source allows it, and nothing else does so later.
+void contract(llvm::Module& module);
+
+/// Where -ftz=true asks for it, single precision knows no subnormal numbers.
+void flush_denormals(llvm::Module& module);
 
 // For --memcheck: calls of the runtime before accesses to memory that other threads may know of. They end the
 // program where the access is wrong.

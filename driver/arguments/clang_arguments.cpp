@@ -58,8 +58,13 @@ std::vector<std::string> clang_arguments(const NvccArguments& nvcc, const Toolki
     arguments.push_back("-D__CUDACC_RDC__");
   if (nvcc.per_thread_stream)
     arguments.push_back("-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1");
+  // Not -ffast-math: nvcc reorders no sums, and keeps NaN.
   if (nvcc.fast_math)
-    arguments.insert(arguments.end(), {"-ffast-math", "-fcuda-approx-transcendentals"});
+    arguments.push_back("-fcuda-approx-transcendentals");
+  if (nvcc.flush_to_zero)
+    arguments.push_back("-fcuda-flush-denormals-to-zero");
+  if (!nvcc.fused_multiply_add)
+    arguments.push_back("-ffp-contract=off");
   return arguments;
 }
 

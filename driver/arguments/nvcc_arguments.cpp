@@ -82,7 +82,9 @@ Expected<void> apply(NvccArguments& result, const NvccArgument& argument) {
   case Meaning::optimisation: result.optimisation = "-O" + value; break;
   case Meaning::architecture: return add_architecture(result, value);
   case Meaning::code_generation: return add_code_generation(result, value);
-  case Meaning::fast_math: result.fast_math = true; break;
+  case Meaning::fast_math: result.fast_math = result.flush_to_zero = true; break;
+  case Meaning::fused_multiply_add: result.fused_multiply_add = value == "true"; break;
+  case Meaning::flush_to_zero: result.flush_to_zero = value == "true"; break;
   case Meaning::host_compiler: add_list(result.host_compiler, ""); break;
   case Meaning::unknown: add(result.host_compiler, {value}); break;
   case Meaning::linker: add_list(result.linking, "-Wl,"); break;
@@ -94,6 +96,10 @@ Expected<void> apply(NvccArguments& result, const NvccArgument& argument) {
   case Meaning::default_stream: result.per_thread_stream = value == "per-thread"; break;
   case Meaning::keep: result.keep = true; break;
   case Meaning::verbose: result.verbose = true; break;
+  case Meaning::parallelism:
+    if (value.empty() || value.find_first_not_of("0123456789") != std::string::npos)
+      return fail("nvcc argument --threads: '{}' is not a number", value);
+    break;
   case Meaning::relocatable: result.relocatable = value == "true"; break;
   case Meaning::output: result.output = value; break;
   case Meaning::output_directory: result.output_directory = value; break;
@@ -118,7 +124,6 @@ Expected<void> apply(NvccArguments& result, const NvccArgument& argument) {
   case Meaning::options_file:
   case Meaning::forward_unknown:
   case Meaning::keep_directory:
-  case Meaning::parallelism:
   case Meaning::other: break;
   }
   return {};

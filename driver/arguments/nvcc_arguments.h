@@ -28,6 +28,8 @@ struct NvccArguments {
   Meaning phase = Meaning::link; ///< compile, compile_relocatable, compile_whole, link, library_archive, run,
                                  ///< device_link or no_object
   bool fast_math = false;
+  bool fused_multiply_add = true;
+  bool flush_to_zero = false; ///< implied by fast_math
   bool extended_lambda = false;
   bool relaxed_constexpr = false;
   bool device_debug = false;

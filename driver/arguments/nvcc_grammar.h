@@ -24,6 +24,8 @@ enum class Meaning {
   architecture,
   code_generation,
   fast_math,
+  fused_multiply_add, ///< -fmad
+  flush_to_zero,      ///< -ftz
   host_compiler,
   linker,
   library,

@@ -52,9 +52,9 @@ Expected<std::filesystem::path> build_for_cpu(const BuildRequest& request) {
   command.insert(command.end(), objects.begin(), objects.end());
   command.push_back("-L" + resources().libraries.string());
   command.insert(command.end(), request.nvcc.linking.begin(), request.nvcc.linking.end());
+  for (const auto& library : libraries_of_host_half(request.nvcc))
+    command.push_back(library);
   command.push_back("-lcudart_static");
-  if (std::ranges::find(request.nvcc.host_compiler, "-fopenmp") != request.nvcc.host_compiler.end())
-    command.push_back("-fopenmp");
   if (const auto linked = link(std::move(command), request.directory / "link.log"); !linked)
     return fail("{}: cannot be linked: {}", request.sources.front().original.string(),
                 linked.error().message);

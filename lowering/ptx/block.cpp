@@ -95,10 +95,19 @@ static Value* reserved_shared_memory(IRBuilder<>& builder) {
                                 builder.getInt32Ty());
 }
 
+static Value* half_of(IRBuilder<>& builder, Intrinsic::ID reg, unsigned shift) {
+  return builder.CreateTrunc(builder.CreateLShr(builder.CreateIntrinsic(reg, {}, {}), shift),
+                             builder.getInt32Ty());
+}
+
 /// %tid.x, %lanemask_lt, %clock64: LLVM has an intrinsic for each that it knows.
 static Value* special_register(IRBuilder<>& builder, StringRef name) {
   if (name == "%reserved_smem_offset_1")
     return reserved_shared_memory(builder);
+  if (name == "%clock_hi")
+    return half_of(builder, Intrinsic::nvvm_read_ptx_sreg_clock64, 32);
+  if (name.consume_front("%globaltimer_"))
+    return half_of(builder, Intrinsic::nvvm_read_ptx_sreg_globaltimer, name == "hi" ? 32 : 0);
   std::string intrinsic = ("llvm.nvvm.read.ptx.sreg." + name.drop_front()).str();
   std::ranges::replace(intrinsic, '_', '.');
   const Intrinsic::ID id = Function::lookupIntrinsicID(intrinsic);

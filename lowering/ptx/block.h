@@ -31,6 +31,7 @@ public:
   llvm::StringRef take_one(std::initializer_list<llvm::StringRef> choices);
   /// The first type that is left.
   std::optional<Type> type();
+  void take_any() { left_.pop_back(); }
   bool empty() const { return left_.empty(); }
 
 private:

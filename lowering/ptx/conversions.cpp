@@ -1,4 +1,5 @@
 // PTX ISA: "Data Movement and Conversion Instructions": cvt, cvta, mov.
+#include "lowering/defined_arithmetic.h"
 #include "lowering/ptx/instructions.h"
 #include "lowering/runtime_calls.h"
 
@@ -19,7 +20,7 @@ struct Manner {
 
   /// cvt's .ftz concerns single precision only.
   Value* flushed(Builder& b, Value* value) const {
-    return flushes && value->getType()->isFloatTy() ? flush(b, value) : value;
+    return flushes && value->getType()->isFloatTy() ? flush_subnormal(b, value) : value;
   }
 };
 
@@ -39,18 +40,11 @@ const char* suffix(StringRef rounding) {
   return rounding == "rz" ? "_rz" : rounding == "rm" ? "_rd" : "_ru";
 }
 
-Value* float_to_integer(Builder& b, const Manner& how, Value* value, const Type& from, const Type& to) {
+Value* float_to_integer(Builder& b, const Manner& how, Value* value, const Type& to) {
   if (how.to_integer.empty())
     return nullptr;
   Value* whole = b.CreateUnaryIntrinsic(integral(how.to_integer), value);
-  auto* type = b.getIntNTy(to.bits);
-  Value* result = b.CreateIntrinsic(to.is_signed() ? Intrinsic::fptosi_sat : Intrinsic::fptoui_sat,
-                                    {type, value->getType()}, {whole});
-  // NaN becomes 0, but where 64 bits are involved the highest bit alone.
-  if (from.bits != 64 && to.bits != 64)
-    return result;
-  Value* highest = b.getInt(APInt::getSignMask(to.bits));
-  return b.CreateSelect(b.CreateFCmpUNO(value, value), highest, result);
+  return lowering::to_integer(b, whole, b.getIntNTy(to.bits), to.is_signed());
 }
 
 /// Integer to the floating-point value that `to` rounds it to.
@@ -152,7 +146,7 @@ bool convert(Block& block, Modifiers& modifiers, const Operands& operands) {
     if (from->is_float()) {
       Value* value = to_floating(b, bits, *from);
       one = element.is_float() ? float_to_float(b, how, value, *from, element)
-                               : float_to_integer(b, how, how.flushed(b, value), *from, element);
+                               : float_to_integer(b, how, how.flushed(b, value), element);
     } else {
       one = element.is_float() ? (how.saturates ? nullptr : integer_to_float(b, how, bits, *from, element))
                                : integer_to_integer(b, how, bits, *from, element);
@@ -252,14 +246,6 @@ Value* round_to_bfloat(Builder& b, Value* value) {
 Value* saturate(Builder& b, Value* value) {
   Value* positive = b.CreateBinaryIntrinsic(Intrinsic::maxnum, value, ConstantFP::get(value->getType(), 0.0));
   return b.CreateBinaryIntrinsic(Intrinsic::minnum, positive, ConstantFP::get(value->getType(), 1.0));
-}
-
-Value* flush(Builder& b, Value* value) {
-  const auto& semantics = value->getType()->getFltSemantics();
-  Value* least = ConstantFP::get(value->getType(), APFloat::getSmallestNormalized(semantics));
-  Value* tiny = b.CreateFCmpOLT(b.CreateUnaryIntrinsic(Intrinsic::fabs, value), least);
-  Value* zero = b.CreateBinaryIntrinsic(Intrinsic::copysign, ConstantFP::get(value->getType(), 0.0), value);
-  return b.CreateSelect(tiny, zero, value);
 }
 
 const Rules& conversion_rules() {

@@ -1,4 +1,5 @@
 // PTX ISA: "Floating Point", "Half Precision Floating Point", "Comparison and Selection".
+#include "lowering/defined_arithmetic.h"
 #include "lowering/ptx/instructions.h"
 #include "lowering/runtime_calls.h"
 
@@ -16,7 +17,8 @@ using Builder = IRBuilder<>;
 /// What the modifiers ask of an operation.
 struct Manner {
   StringRef rounding; ///< empty: none said
-  bool approximate = false, flushes = false, saturates = false, propagates_nan = false;
+  bool approximate = false, flushes = false, saturates = false, propagates_nan = false, clamps_below = false;
+  bool signs_of_product = false; ///< .xorsign.abs
   bool to_nearest() const { return rounding.empty() || rounding == "rn"; }
 };
 
@@ -27,6 +29,8 @@ Manner manner(Modifiers& modifiers) {
   result.flushes = modifiers.take("ftz");
   result.saturates = modifiers.take("sat");
   result.propagates_nan = modifiers.take("NaN");
+  result.clamps_below = modifiers.take("relu");
+  result.signs_of_product = modifiers.take("xorsign") && modifiers.take("abs");
   modifiers.take("noftz"); // what half does anyway
   return result;
 }
@@ -115,6 +119,13 @@ Value* nearest(Builder& b, StringRef opcode, ArrayRef<Value*> a) {
   return type->isHalfTy() ? half_fma(b, a) : b.CreateIntrinsic(Intrinsic::fma, {type}, {a[0], a[1], a[2]});
 }
 
+/// .relu: NaN stays.
+Value* not_below_zero(Builder& b, Value* value) {
+  Value* zero = ConstantFP::get(value->getType(), 0.0);
+  return b.CreateSelect(b.CreateFCmpULT(zero, value), value,
+                        b.CreateSelect(b.CreateFCmpUNO(value, value), value, zero));
+}
+
 /// One element: bits in, bits out.
 Value* compute(Builder& b, StringRef opcode, const Manner& how, const Type& type, ArrayRef<Value*> bits) {
   const std::uint64_t sign = 1ULL << (type.bits - 1);
@@ -122,31 +133,46 @@ Value* compute(Builder& b, StringRef opcode, const Manner& how, const Type& type
     return opcode == "neg" ? b.CreateXor(bits[0], sign) : b.CreateAnd(bits[0], sign - 1);
   const bool brain = type.kind == Type::Kind::brain;
   const bool picks = bits.size() == 2 && (opcode == "min" || opcode == "max");
-  if (brain && !picks && bits.size() > 1)
-    return how.to_nearest() && !how.saturates && !how.flushes ? brain_arithmetic(b, opcode, bits) : nullptr;
+  if (brain && !picks && bits.size() > 1) {
+    Value* result =
+        how.to_nearest() && !how.saturates && !how.flushes ? brain_arithmetic(b, opcode, bits) : nullptr;
+    return result && how.clamps_below ? round_to_bfloat(b, not_below_zero(b, to_floating(b, result, type)))
+                                      : result;
+  }
 
   SmallVector<Value*, 3> a;
   for (Value* value : bits) {
     Value* real = to_floating(b, value, type);
-    a.push_back(how.flushes ? flush(b, real) : real);
+    a.push_back(how.flushes ? flush_subnormal(b, real) : real);
   }
   Value* result = nullptr;
   if (opcode == "neg" || opcode == "abs") {
     result = opcode == "neg" ? b.CreateFNeg(a[0]) : b.CreateUnaryIntrinsic(Intrinsic::fabs, a[0]);
   } else if (picks) {
     const bool least = opcode == "min";
-    const auto intrinsic = how.propagates_nan ? (least ? Intrinsic::minimum : Intrinsic::maximum)
-                                              : (least ? Intrinsic::minnum : Intrinsic::maxnum);
-    result = b.CreateBinaryIntrinsic(intrinsic, a[0], a[1]);
+    Value *x = a[0], *y = a[1], *signs = nullptr;
+    if (how.signs_of_product) {
+      signs = b.CreateXor(to_bits(b, x), to_bits(b, y));
+      x = b.CreateUnaryIntrinsic(Intrinsic::fabs, x);
+      y = b.CreateUnaryIntrinsic(Intrinsic::fabs, y);
+    }
+    result = how.propagates_nan
+                 ? b.CreateBinaryIntrinsic(least ? Intrinsic::minimum : Intrinsic::maximum, x, y)
+                 : pick(b, least, x, y);
+    if (signs)
+      result =
+          b.CreateBinaryIntrinsic(Intrinsic::copysign, result, b.CreateBitCast(signs, result->getType()));
   } else {
     result = how.to_nearest() ? nearest(b, opcode, a) : directed(b, opcode, how.rounding, a);
   }
   if (!result)
     return nullptr;
+  if (how.clamps_below)
+    result = not_below_zero(b, result);
   if (how.saturates)
     result = saturate(b, result);
   if (how.flushes)
-    result = flush(b, result);
+    result = flush_subnormal(b, result);
   return brain ? round_to_bfloat(b, result) : to_bits(b, result);
 }
 
@@ -198,7 +224,7 @@ Value* compare(Builder& b, CmpInst::Predicate predicate, const Type& type, bool 
     return b.CreateICmp(predicate, x, y);
   const auto real = [&](Value* bits) {
     Value* value = to_floating(b, bits, type);
-    return flushes ? flush(b, value) : value;
+    return flushes ? flush_subnormal(b, value) : value;
   };
   return b.CreateFCmp(predicate, real(x), real(y));
 }
@@ -276,6 +302,61 @@ bool select(Block& block, Modifiers& modifiers, const Operands& operands) {
   return yes && no && which && block.write(operands[0], block.builder().CreateSelect(which, yes, no), *type);
 }
 
+/// slct.type.f32|s32 d, a, b, c: a where c is 0 or more.
+bool select_by_sign(Block& block, Modifiers& modifiers, const Operands& operands) {
+  Builder& b = block.builder();
+  const bool flushes = modifiers.take("ftz");
+  const auto type = modifiers.type(), sign = modifiers.type();
+  if (!type || !sign || sign->bits != 32 || operands.size() != 4 || (!sign->is_float() && !sign->is_signed()))
+    return false;
+  Value *yes = block.read(operands[1], *type), *no = block.read(operands[2], *type),
+        *which = block.read(operands[3], *sign);
+  if (!yes || !no || !which)
+    return false;
+  Value* zero = b.getInt32(0);
+  Value* holds =
+      compare(b, sign->is_float() ? CmpInst::FCMP_OGE : CmpInst::ICMP_SGE, *sign, flushes, which, zero);
+  return block.write(operands[0], b.CreateSelect(holds, yes, no), *type);
+}
+
+/// testp.property.type p, a
+bool test_property(Block& block, Modifiers& modifiers, const Operands& operands) {
+  Builder& b = block.builder();
+  const StringRef name =
+      modifiers.take_one({"finite", "infinite", "number", "notanumber", "normal", "subnormal"});
+  const auto type = modifiers.type();
+  Value* bits = type && type->kind == Type::Kind::floating && type->lanes == 1 && operands.size() == 2
+                    ? block.read(operands[1], *type)
+                    : nullptr;
+  if (!bits || name.empty())
+    return false;
+  const auto classes = StringSwitch<unsigned>(name)
+                           .Case("finite", fcFinite)
+                           .Case("infinite", fcInf)
+                           .Case("number", fcAllFlags & ~fcNan)
+                           .Case("notanumber", fcNan)
+                           .Case("normal", fcNormal)
+                           .Default(fcSubnormal);
+  Value* real = to_floating(b, bits, *type);
+  return block.write(operands[0],
+                     b.CreateIntrinsic(Intrinsic::is_fpclass, {real->getType()}, {real, b.getInt32(classes)}),
+                     *type_of("pred"));
+}
+
+/// copysign.type d, a, b: b with the sign of a.
+bool copy_sign(Block& block, Modifiers& modifiers, const Operands& operands) {
+  Builder& b = block.builder();
+  const auto type = modifiers.type();
+  if (!type || type->kind != Type::Kind::floating || type->bits < 32 || operands.size() != 3)
+    return false;
+  Value *sign = block.read(operands[1], *type), *magnitude = block.read(operands[2], *type);
+  if (!sign || !magnitude)
+    return false;
+  const std::uint64_t highest = 1ULL << (type->bits - 1);
+  return block.write(operands[0], b.CreateOr(b.CreateAnd(sign, highest), b.CreateAnd(magnitude, highest - 1)),
+                     *type);
+}
+
 } // namespace
 
 bool floating_arithmetic(Block& block, StringRef opcode, Modifiers& modifiers, const Type& type,
@@ -307,19 +388,11 @@ bool floating_arithmetic(Block& block, StringRef opcode, Modifiers& modifiers, c
 
 const Rules& floating_rules() {
   static const Rules rules = {
-      {"fma", arithmetic("fma")},
-      {"div", arithmetic("div")},
-      {"rcp", arithmetic("rcp")},
-      {"sqrt", arithmetic("sqrt")},
-      {"rsqrt", arithmetic("rsqrt")},
-      {"ex2", arithmetic("ex2")},
-      {"lg2", arithmetic("lg2")},
-      {"sin", arithmetic("sin")},
-      {"cos", arithmetic("cos")},
-      {"tanh", arithmetic("tanh")},
-      {"setp", set_predicate},
-      {"set", set_value},
-      {"selp", select},
+      {"fma", arithmetic("fma")},     {"rcp", arithmetic("rcp")}, {"sqrt", arithmetic("sqrt")},
+      {"rsqrt", arithmetic("rsqrt")}, {"ex2", arithmetic("ex2")}, {"lg2", arithmetic("lg2")},
+      {"sin", arithmetic("sin")},     {"cos", arithmetic("cos")}, {"tanh", arithmetic("tanh")},
+      {"setp", set_predicate},        {"set", set_value},         {"selp", select},
+      {"slct", select_by_sign},       {"testp", test_property},   {"copysign", copy_sign},
   };
   return rules;
 }

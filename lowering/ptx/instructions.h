@@ -1,5 +1,5 @@
 // The PTX instructions that the CPU back end knows, by opcode. Meanings: PTX ISA, "Instruction Set". Tests:
-// test/lowering/ptx_test.cpp, which does not have all of them yet.
+// test/lowering/ptx_*test.cpp; of textures end_to_end/kernels/textures.cu.
 #pragma once
 
 #include "lowering/ptx/block.h"
@@ -19,6 +19,7 @@ const Rules& integer_rules();
 const Rules& floating_rules();
 const Rules& conversion_rules();
 const Rules& memory_rules();
+const Rules& asynchronous_rules();
 const Rules& texture_rules();
 const Rules& thread_rules();
 
@@ -28,6 +29,9 @@ bool integer_arithmetic(Block& block, llvm::StringRef opcode, Modifiers& modifie
 bool floating_arithmetic(Block& block, llvm::StringRef opcode, Modifiers& modifiers, const Type& type,
                          const Operands& operands);
 
+/// Cache operators and eviction priorities change no value.
+void take_cache_hints(Modifiers& modifiers);
+
 /// The runtime's or LLVM's floating-point value, rounded to half in the direction that the modifier names
 /// ("rn", "rz", "rm" or "rp").
 llvm::Value* round_to_half(llvm::IRBuilder<>& builder, llvm::Value* value, llvm::StringRef rounding);
@@ -35,7 +39,5 @@ llvm::Value* round_to_half(llvm::IRBuilder<>& builder, llvm::Value* value, llvm:
 llvm::Value* round_to_bfloat(llvm::IRBuilder<>& builder, llvm::Value* value);
 /// .sat: to [0, 1], NaN to 0.
 llvm::Value* saturate(llvm::IRBuilder<>& builder, llvm::Value* value);
-/// .ftz: subnormals become zeros of the same sign.
-llvm::Value* flush(llvm::IRBuilder<>& builder, llvm::Value* value);
 
 } // namespace warplens::lowering::ptx

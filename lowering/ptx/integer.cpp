@@ -1,4 +1,5 @@
 // PTX ISA: "Integer Arithmetic", "Extended-Precision Integer Arithmetic", "Logic and Shift".
+#include "lowering/defined_arithmetic.h"
 #include "lowering/ptx/instructions.h"
 #include "lowering/runtime_calls.h"
 
@@ -25,13 +26,36 @@ Value* extend(Builder& b, Value* value, Type type, unsigned bits) {
   return type.is_signed() ? b.CreateSExt(value, b.getIntNTy(bits)) : b.CreateZExt(value, b.getIntNTy(bits));
 }
 
-/// mul and mad: .lo, .hi or .wide.
-bool multiply(Block& block, Modifiers& modifiers, const Type& type, const Operands& operands, bool add) {
+/// target = x ± y ± the carry flag, which counts borrows for subtractions.
+bool add_with_carry(Block& block, const Operand& target, const Type& type, Value* x, Value* y, bool subtract,
+                    bool carry_in, bool carry_out) {
+  Builder& b = block.builder();
+  llvm::Type* wide = b.getIntNTy(type.bits + 1);
+  x = b.CreateZExt(x, wide);
+  y = b.CreateZExt(y, wide);
+  Value* result = subtract ? b.CreateSub(x, y) : b.CreateAdd(x, y);
+  if (carry_in) {
+    Value* carry = b.CreateZExt(block.carry, wide);
+    result = subtract ? b.CreateSub(result, carry) : b.CreateAdd(result, carry);
+  }
+  if (carry_out)
+    block.carry = b.CreateTrunc(b.CreateLShr(result, type.bits), b.getInt1Ty());
+  return block.write(target, b.CreateTrunc(result, b.getIntNTy(type.bits)), type);
+}
+
+/// mul, mad and madc: .lo, .hi or .wide; with .cc the sum's carry goes to the flag, and madc adds the flag.
+bool multiply(Block& block, Modifiers& modifiers, const Type& type, const Operands& operands, bool add,
+              bool carry_in = false) {
   Builder& b = block.builder();
   const StringRef part = modifiers.take_one({"lo", "hi", "wide"});
-  if (operands.size() != (add ? 4 : 3) || part.empty() || type.kind == Type::Kind::bits)
+  const bool carry_out = add && modifiers.take("cc"), saturates = add && modifiers.take("sat");
+  if (operands.size() != (add ? 4 : 3) || part.empty() || type.kind == Type::Kind::bits ||
+      (carry_in && !block.carry))
     return false;
   const bool wide = part == "wide";
+  if ((saturates && (part != "hi" || type.bits != 32 || !type.is_signed() || carry_out || carry_in)) ||
+      ((carry_in || carry_out) && wide))
+    return false;
   Type result = type;
   result.bits = wide ? 2 * type.bits : type.bits;
   Value *x = block.read(operands[1], type), *y = block.read(operands[2], type);
@@ -42,40 +66,42 @@ bool multiply(Block& block, Modifiers& modifiers, const Type& type, const Operan
   if (part == "hi")
     product = b.CreateLShr(product, type.bits);
   product = b.CreateTrunc(product, b.getIntNTy(result.bits));
-  return block.write(operands[0], add ? b.CreateAdd(product, c) : product, result);
+  if (carry_in || carry_out)
+    return add_with_carry(block, operands[0], result, product, c, false, carry_in, carry_out);
+  Value* sum = !add        ? product
+               : saturates ? b.CreateBinaryIntrinsic(Intrinsic::sadd_sat, product, c)
+                           : b.CreateAdd(product, c);
+  return block.write(operands[0], sum, result);
 }
 
-/// add.cc, addc, sub.cc, subc: with the carry flag, which counts borrows for subtractions.
-bool with_carry(Block& block, Modifiers& modifiers, const Operands& operands, bool subtract, bool carry_in) {
+/// mul24 and mad24: products of the lowest 24 bits, .lo: bits 31 to 0 of the 48, .hi: bits 47 to 16.
+bool multiply_24(Block& block, Modifiers& modifiers, const Operands& operands, bool add) {
   Builder& b = block.builder();
+  const StringRef part = modifiers.take_one({"lo", "hi"});
+  const bool saturates = add && part == "hi" && modifiers.take("sat");
+  const auto type = modifiers.type();
+  if (part.empty() || !type || type->bits != 32 || type->is_float() || operands.size() != (add ? 4 : 3))
+    return false;
+  const auto a = sources(block, operands, *type);
+  if (a.empty() || (saturates && !type->is_signed()))
+    return false;
+  const auto low = [&](Value* value) { return extend(b, b.CreateTrunc(value, b.getIntNTy(24)), *type, 64); };
+  Value* product = b.CreateMul(low(a[0]), low(a[1]));
+  product = b.CreateTrunc(part == "hi" ? b.CreateLShr(product, 16) : product, b.getInt32Ty());
+  if (add)
+    product =
+        saturates ? b.CreateBinaryIntrinsic(Intrinsic::sadd_sat, product, a[2]) : b.CreateAdd(product, a[2]);
+  return block.write(operands[0], product, *type);
+}
+
+/// add.cc, addc, sub.cc, subc
+bool with_carry(Block& block, Modifiers& modifiers, const Operands& operands, bool subtract, bool carry_in) {
   const bool carry_out = modifiers.take("cc");
   const auto type = modifiers.type();
   if (!type || type->lanes != 1 || type->is_float() || operands.size() != 3 || (carry_in && !block.carry))
     return false;
   const auto a = sources(block, operands, *type);
-  if (a.empty())
-    return false;
-  llvm::Type* wide = b.getIntNTy(type->bits + 1);
-  Value *x = b.CreateZExt(a[0], wide), *y = b.CreateZExt(a[1], wide);
-  Value* result = subtract ? b.CreateSub(x, y) : b.CreateAdd(x, y);
-  if (carry_in) {
-    Value* carry = b.CreateZExt(block.carry, wide);
-    result = subtract ? b.CreateSub(result, carry) : b.CreateAdd(result, carry);
-  }
-  if (carry_out)
-    block.carry = b.CreateTrunc(b.CreateLShr(result, type->bits), b.getInt1Ty());
-  return block.write(operands[0], b.CreateTrunc(result, b.getIntNTy(type->bits)), *type);
-}
-
-/// A shift by `amount` or more bits gives what is shifted in.
-Value* shift(Builder& b, llvm::Instruction::BinaryOps operation, Value* value, Value* amount) {
-  const unsigned bits = value->getType()->getIntegerBitWidth();
-  Value* small = b.CreateICmpULT(amount, b.getInt32(bits));
-  Value* by = b.CreateZExtOrTrunc(b.CreateSelect(small, amount, b.getInt32(bits - 1)), value->getType());
-  Value* shifted = b.CreateBinOp(operation, value, by);
-  if (operation == llvm::Instruction::AShr)
-    return shifted;
-  return b.CreateSelect(small, shifted, ConstantInt::get(value->getType(), 0));
+  return !a.empty() && add_with_carry(block, operands[0], *type, a[0], a[1], subtract, carry_in, carry_out);
 }
 
 bool shifts(Block& block, Modifiers& modifiers, const Operands& operands, bool left) {
@@ -203,12 +229,29 @@ bool bit_mask(Block& block, Modifiers& modifiers, const Operands& operands) {
   return block.write(operands[0], shift(b, llvm::Instruction::Shl, ones, number(a[0])), *type_of("b32"));
 }
 
+/// prmt.b32[.mode] d, a, b, selector. The modes other than the default make a selector of its lowest two bits
+/// n.
 bool permute(Block& block, Modifiers& modifiers, const Operands& operands) {
+  Builder& b = block.builder();
+  const StringRef mode = modifiers.take_one({"f4e", "b4e", "rc8", "ecl", "ecr", "rc16"});
   const auto a = sources(block, operands, *type_of("b32"));
   if (!modifiers.take("b32") || operands.size() != 4 || a.empty())
     return false;
-  return block.write(operands[0],
-                     block.builder().CreateIntrinsic(Intrinsic::nvvm_prmt, {}, {a[0], a[1], a[2]}),
+  Value* selector = a[2];
+  if (!mode.empty()) {
+    Value* n = b.CreateAnd(a[2], 3);
+    selector = b.getInt32(0);
+    for (unsigned i = 0; i < 4; ++i) { // which of the eight bytes byte i is
+      Value* byte = mode == "f4e"   ? b.CreateAdd(n, b.getInt32(i))
+                    : mode == "b4e" ? b.CreateAnd(b.CreateSub(n, b.getInt32(i)), 7)
+                    : mode == "rc8" ? n
+                    : mode == "ecl" ? b.CreateBinaryIntrinsic(Intrinsic::umax, n, b.getInt32(i))
+                    : mode == "ecr" ? b.CreateBinaryIntrinsic(Intrinsic::umin, n, b.getInt32(i))
+                                    : b.CreateOr(b.CreateShl(b.CreateAnd(n, 1), 1), i & 1);
+      selector = b.CreateOr(selector, b.CreateShl(byte, 4 * i));
+    }
+  }
+  return block.write(operands[0], b.CreateIntrinsic(Intrinsic::nvvm_prmt, {}, {a[0], a[1], selector}),
                      *type_of("b32"));
 }
 
@@ -242,6 +285,65 @@ bool dot_product(Block& block, Modifiers& modifiers, const Operands& operands) {
   return block.write(operands[0], sum, *first);
 }
 
+/// dp2a.lo|hi.atype.btype d, a, b, c: two products of 16-bit halves of a with bytes of b's half.
+bool dot_product_of_halves(Block& block, Modifiers& modifiers, const Operands& operands) {
+  Builder& b = block.builder();
+  const StringRef half = modifiers.take_one({"lo", "hi"});
+  const auto first = modifiers.type(), second = modifiers.type();
+  if (half.empty() || !first || !second || first->bits != 32 || second->bits != 32 || first->is_float() ||
+      second->is_float() || operands.size() != 4)
+    return false;
+  const auto a = sources(block, operands, *first);
+  if (a.empty())
+    return false;
+  Value* sum = a[2];
+  for (unsigned i = 0; i < 2; ++i) {
+    Value* x = extend(b, b.CreateTrunc(b.CreateLShr(a[0], 16 * i), b.getInt16Ty()), *first, 32);
+    const unsigned place = 8 * (i + (half == "hi" ? 2 : 0));
+    Value* y = extend(b, b.CreateTrunc(b.CreateLShr(a[1], place), b.getInt8Ty()), *second, 32);
+    sum = b.CreateAdd(sum, b.CreateMul(x, y));
+  }
+  return block.write(operands[0], sum, *first);
+}
+
+/// bfind[.shiftamt].type d, a: the place of the highest bit that is not the sign; ~0: there is none.
+bool find_highest(Block& block, Modifiers& modifiers, const Operands& operands) {
+  Builder& b = block.builder();
+  const bool as_shift = modifiers.take("shiftamt");
+  const auto type = modifiers.type();
+  Value* value =
+      type && !type->is_float() && type->bits >= 32 && type->kind != Type::Kind::bits && operands.size() == 2
+          ? block.read(operands[1], *type)
+          : nullptr;
+  if (!value)
+    return false;
+  if (type->is_signed()) // of a negative one the highest zero
+    value = b.CreateXor(value, b.CreateAShr(value, type->bits - 1));
+  Value* above = b.CreateTrunc(b.CreateBinaryIntrinsic(Intrinsic::ctlz, value, b.getFalse()), b.getInt32Ty());
+  Value* place = as_shift ? above : b.CreateSub(b.getInt32(type->bits - 1), above);
+  return block.write(operands[0], b.CreateSelect(b.CreateIsNull(value), b.getInt32(~0U), place),
+                     *type_of("u32"));
+}
+
+/// szext.clamp|wrap.type d, a, length: the lowest bits, extended by their highest or by zeros.
+bool extend_low_bits(Block& block, Modifiers& modifiers, const Operands& operands) {
+  Builder& b = block.builder();
+  const StringRef mode = modifiers.take_one({"clamp", "wrap"});
+  const auto type = modifiers.type();
+  if (mode.empty() || !type || type->bits != 32 || type->is_float() || type->kind == Type::Kind::bits ||
+      operands.size() != 3)
+    return false;
+  const auto a = sources(block, operands, *type);
+  if (a.empty())
+    return false;
+  Value* length =
+      mode == "wrap" ? b.CreateAnd(a[1], 31) : b.CreateBinaryIntrinsic(Intrinsic::umin, a[1], b.getInt32(32));
+  Value* unused = b.CreateSub(b.getInt32(32), length);
+  Value* moved = shift(b, llvm::Instruction::Shl, a[0], unused);
+  Value* low = shift(b, type->is_signed() ? llvm::Instruction::AShr : llvm::Instruction::LShr, moved, unused);
+  return block.write(operands[0], b.CreateSelect(b.CreateIsNull(length), b.getInt32(0), low), *type);
+}
+
 Rule opcode(StringRef name) {
   return [=](Block& block, Modifiers& modifiers, const Operands& operands) {
     const bool adds = name == "add" || name == "sub";
@@ -262,8 +364,8 @@ bool integer_arithmetic(Block& block, StringRef name, Modifiers& modifiers, cons
   Builder& b = block.builder();
   if (type.lanes != 1)
     return false;
-  if (name == "mul" || name == "mad")
-    return multiply(block, modifiers, type, operands, name == "mad");
+  if (name == "mul" || name == "mad" || name == "madc")
+    return multiply(block, modifiers, type, operands, name != "mul", name == "madc");
   const auto a = sources(block, operands, type);
   const bool is_signed = type.is_signed();
   if (a.empty() || type.kind == Type::Kind::bits)
@@ -295,6 +397,10 @@ bool integer_arithmetic(Block& block, StringRef name, Modifiers& modifiers, cons
                            : b.CreateSub(a[0], a[1]));
   if (name == "min" || name == "max")
     return write(b.CreateBinaryIntrinsic(name == "min" ? smaller : larger, a[0], a[1]));
+  if (name == "div")
+    return write(divide(b, is_signed ? llvm::Instruction::SDiv : llvm::Instruction::UDiv, a[0], a[1]));
+  if (name == "rem")
+    return write(divide(b, is_signed ? llvm::Instruction::SRem : llvm::Instruction::URem, a[0], a[1]));
   return false;
 }
 
@@ -319,6 +425,12 @@ const Rules& integer_rules() {
       {"sub", opcode("sub")},
       {"mul", opcode("mul")},
       {"mad", opcode("mad")},
+      {"madc", opcode("madc")},
+      {"mul24",
+       [](Block& block, Modifiers& m, const Operands& o) { return multiply_24(block, m, o, false); }},
+      {"mad24", [](Block& block, Modifiers& m, const Operands& o) { return multiply_24(block, m, o, true); }},
+      {"div", opcode("div")},
+      {"rem", opcode("rem")},
       {"min", opcode("min")},
       {"max", opcode("max")},
       {"neg", opcode("neg")},
@@ -348,6 +460,9 @@ const Rules& integer_rules() {
       {"prmt", permute},
       {"fns", find_nth_set},
       {"dp4a", dot_product},
+      {"dp2a", dot_product_of_halves},
+      {"bfind", find_highest},
+      {"szext", extend_low_bits},
   };
   return rules;
 }

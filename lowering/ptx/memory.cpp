@@ -1,4 +1,4 @@
-// PTX ISA: ld, st, atom, red, prefetch, cp.async, isspacep; membar and fence.
+// PTX ISA: ld, st, atom, red, prefetch, isspacep; membar and fence.
 #include "lowering/ptx/instructions.h"
 #include "lowering/runtime_calls.h"
 
@@ -14,32 +14,26 @@ namespace {
 using Builder = IRBuilder<>;
 
 void take_space(Modifiers& modifiers) {
-  modifiers.take_one({"global", "shared", "shared::cta", "local", "const"});
+  modifiers.take_one({"global", "shared", "shared::cta", "shared::cluster", "local", "const"});
 }
 
 void take_scope(Modifiers& modifiers) {
   modifiers.take_one({"cta", "cluster", "gpu", "sys"});
 }
 
-/// Cache operators and eviction priorities change no value.
-void take_cache_hints(Modifiers& modifiers) {
-  modifiers.take_one({"ca", "cg", "cs", "lu", "wb", "wt"});
-  modifiers.take_one(
-      {"L1::evict_normal", "L1::evict_unchanged", "L1::evict_first", "L1::evict_last", "L1::no_allocate"});
-  modifiers.take_one({"L2::evict_normal", "L2::evict_first", "L2::evict_last"});
-  modifiers.take_one({"L2::64B", "L2::128B", "L2::256B"});
-}
-
 struct Access {
   unsigned elements = 1;
   Type type;
   AtomicOrdering ordering = AtomicOrdering::NotAtomic; ///< of a strong operation
+  bool has_policy = false;                             ///< as one operand more
 };
 
 std::optional<Access> access(Modifiers& modifiers) {
   Access result;
-  const StringRef semantics =
-      modifiers.take_one({"weak", "volatile", "relaxed", "acquire", "release", "mmio"});
+  const bool of_device = modifiers.take("mmio"); // followed by .relaxed
+  const StringRef semantics = modifiers.take_one({"weak", "volatile", "relaxed", "acquire", "release"});
+  if (of_device && semantics != "relaxed")
+    return std::nullopt;
   if (semantics == "acquire")
     result.ordering = AtomicOrdering::Acquire;
   else if (semantics == "release")
@@ -51,6 +45,7 @@ std::optional<Access> access(Modifiers& modifiers) {
   if (modifiers.take("cv")) // never from a cache: another thread may have written it
     result.ordering = AtomicOrdering::Monotonic;
   modifiers.take("nc");
+  result.has_policy = Modifiers(modifiers).take("L2::cache_hint");
   take_cache_hints(modifiers);
   const StringRef vector = modifiers.take_one({"v2", "v4"});
   result.elements = vector.empty() ? 1 : vector == "v2" ? 2 : 4;
@@ -75,7 +70,7 @@ const Operands& elements_of(const Operand& operand, Operands& one) {
 bool load(Block& block, Modifiers& modifiers, const Operands& operands) {
   Builder& b = block.builder();
   const auto how = access(modifiers);
-  if (!how || operands.size() != 2)
+  if (!how || operands.size() != (how->has_policy ? 3 : 2))
     return false;
   Operands one;
   const Operands& targets = elements_of(operands[0], one);
@@ -106,7 +101,7 @@ bool load(Block& block, Modifiers& modifiers, const Operands& operands) {
 bool store(Block& block, Modifiers& modifiers, const Operands& operands) {
   Builder& b = block.builder();
   const auto how = access(modifiers);
-  if (!how || operands.size() != 2)
+  if (!how || operands.size() != (how->has_policy ? 3 : 2))
     return false;
   Operands one;
   const Operands& sources = elements_of(operands[1], one);
@@ -155,8 +150,26 @@ std::optional<AtomicRMWInst::BinOp> operation(StringRef name, const Type& type) 
   return found == BAD_BINOP ? std::nullopt : std::optional(found);
 }
 
-/// atom.op.type d, [a], b[, c], and red.op.type [a], b. Always sequentially consistent, which is always
-/// allowed.
+/// One element of an atomic operation: each half of f16x2 is atomic, not both together.
+Value* modify(Builder& b, AtomicRMWInst::BinOp does, const Type& type, Value* address, Value* value) {
+  Value* before = b.getIntN(type.width(), 0);
+  for (unsigned lane = 0; lane < type.lanes; ++lane) {
+    Value* bits = b.CreateTrunc(b.CreateLShr(value, lane * type.bits), b.getIntNTy(type.bits));
+    Value* place = b.CreateConstGEP1_64(b.getInt8Ty(), address, lane * type.bits / 8);
+    Value* was = nullptr;
+    if (type.kind == Type::Kind::brain)
+      was = call_runtime(b, "__warplens_cpu_atomic_add_bfloat", Effects::acts, b.getInt16Ty(), {place, bits});
+    else
+      was = b.CreateAtomicRMW(does, place, type.is_float() ? to_floating(b, bits, type) : bits, MaybeAlign(),
+                              AtomicOrdering::SequentiallyConsistent);
+    before =
+        b.CreateOr(before, b.CreateShl(b.CreateZExt(to_bits(b, was), before->getType()), lane * type.bits));
+  }
+  return before;
+}
+
+/// atom.op[.vector].type d, [a], b[, c], and red.op.type [a], b. Always sequentially consistent, which is
+/// always allowed.
 bool atomic(Block& block, Modifiers& modifiers, const Operands& operands, bool returns) {
   Builder& b = block.builder();
   modifiers.take_one({"relaxed", "acquire", "release", "acq_rel"});
@@ -165,43 +178,54 @@ bool atomic(Block& block, Modifiers& modifiers, const Operands& operands, bool r
   modifiers.take("noftz");
   const StringRef name =
       modifiers.take_one({"add", "min", "max", "and", "or", "xor", "exch", "inc", "dec", "cas"});
+  const StringRef vector = modifiers.take_one({"v2", "v4", "v8"});
   const auto type = modifiers.type();
   const std::size_t first = returns ? 1 : 0;
   const bool swaps = name == "cas";
-  if (!type || type->kind == Type::Kind::brain || operands.size() != first + (swaps ? 3 : 2))
+  if (!type || operands.size() != first + (swaps ? 3 : 2))
     return false;
-  Value *address = block.address(operands[first]), *value = block.read(operands[first + 1], *type);
-  if (!address || !value)
+  Value* address = block.address(operands[first]);
+  if (!address)
     return false;
-  constexpr auto order = AtomicOrdering::SequentiallyConsistent;
-  Value* before = nullptr;
   if (swaps) {
-    Value* replacement = block.read(operands[first + 2], *type);
-    if (!replacement || type->is_float())
+    constexpr auto order = AtomicOrdering::SequentiallyConsistent;
+    Value *expected = block.read(operands[first + 1], *type),
+          *replacement = block.read(operands[first + 2], *type);
+    if (!expected || !replacement || type->is_float() || !vector.empty())
       return false;
-    before = b.CreateExtractValue(
-        b.CreateAtomicCmpXchg(address, value, replacement, MaybeAlign(), order, order), 0);
-  } else {
-    const auto does = operation(name, *type);
-    if (!does)
-      return false;
-    before = b.getIntN(type->width(), 0);
-    for (unsigned lane = 0; lane < type->lanes; ++lane) { // each half of f16x2 is atomic, not both together
-      Value* bits = b.CreateTrunc(b.CreateLShr(value, lane * type->bits), b.getIntNTy(type->bits));
-      Value* place = b.CreateConstGEP1_64(b.getInt8Ty(), address, lane * type->bits / 8);
-      Value* was = b.CreateAtomicRMW(*does, place, type->is_float() ? to_floating(b, bits, *type) : bits,
-                                     MaybeAlign(), order);
-      before = b.CreateOr(before,
-                          b.CreateShl(b.CreateZExt(to_bits(b, was), before->getType()), lane * type->bits));
-    }
+    Value* before = b.CreateExtractValue(
+        b.CreateAtomicCmpXchg(address, expected, replacement, MaybeAlign(), order, order), 0);
+    return !returns || block.write(operands[0], before, *type);
   }
-  return !returns || block.write(operands[0], before, *type);
+  Operands one, another;
+  const Operands& sources = elements_of(operands[first + 1], one);
+  const Operands& targets = elements_of(operands[0], another);
+  const auto does = operation(name, *type);
+  const std::size_t elements = vector.empty() ? 1 : static_cast<std::size_t>(vector[1] - '0');
+  if (!does || sources.size() != elements || (returns && targets.size() != elements))
+    return false;
+  for (std::size_t i = 0; i < elements; ++i) {
+    Value* value = block.read(sources[i], *type);
+    if (!value)
+      return false;
+    Value* place = b.CreateConstGEP1_64(b.getInt8Ty(), address, i * type->width() / 8);
+    Value* before = modify(b, *does, *type, place, value);
+    if (returns && !block.write(targets[i], before, *type))
+      return false;
+  }
+  return true;
 }
 
-/// membar.scope, fence.semantics.scope
+/// membar.scope, fence.semantics.scope; and fence.proxy, between ways to the same memory of which there is
+/// one here.
 bool fence(Block& block, Modifiers& modifiers, const Operands& operands) {
+  modifiers.take("mbarrier_init");
   modifiers.take_one({"sc", "acq_rel", "acquire", "release"});
-  const StringRef scope = modifiers.take_one({"cta", "gl", "gpu", "cluster", "sys"});
+  StringRef scope = modifiers.take_one({"cta", "gl", "gpu", "cluster", "sys"});
+  if (modifiers.take("proxy") && !modifiers.take_one({"alias", "async"}).empty()) {
+    modifiers.take_one({"global", "shared::cta", "shared::cluster"});
+    scope = "sys";
+  }
   if (scope.empty() || !operands.empty())
     return false;
   block.builder().CreateIntrinsic(scope == "cta" ? Intrinsic::nvvm_membar_cta : Intrinsic::nvvm_membar_gl, {},
@@ -209,52 +233,42 @@ bool fence(Block& block, Modifiers& modifiers, const Operands& operands) {
   return true;
 }
 
-/// Here nothing is cached that would have to be fetched.
-bool prefetch(Block& block, Modifiers& modifiers, const Operands& operands) {
+/// prefetch, prefetchu, applypriority, discard: here nothing is cached that would have to be fetched or kept.
+bool advice(Block& block, Modifiers& modifiers, const Operands& operands) {
   take_space(modifiers);
   const StringRef level = modifiers.take_one({"L1", "L2", "L2::evict_last", "L2::evict_normal"});
-  return !level.empty() && operands.size() == 1 && block.address(operands[0]);
+  return !level.empty() && !operands.empty() && operands.size() <= 2 && block.address(operands[0]);
 }
 
-/// cp.async.ca|cg.shared.global [to], [from], size[, source size]: copied at once, so that waiting is
-/// nothing.
-bool copy_async(Block& block, Modifiers& modifiers, const Operands& operands) {
-  Builder& b = block.builder();
-  if (!modifiers.take("async"))
-    return false;
-  if (modifiers.take("commit_group") || modifiers.take("wait_all"))
-    return operands.empty();
-  if (modifiers.take("wait_group"))
-    return operands.size() == 1;
-  if (modifiers.take_one({"ca", "cg"}).empty() || modifiers.take_one({"shared", "shared::cta"}).empty() ||
-      !modifiers.take("global"))
-    return false;
-  take_cache_hints(modifiers);
-  if (operands.size() < 3 || operands.size() > 4 || operands[2].kind != Operand::Kind::integer)
-    return false;
-  const std::uint64_t size = operands[2].number;
-  Value *to = block.address(operands[0]), *from = block.address(operands[1]);
-  if (!to || !from || (size != 4 && size != 8 && size != 16))
-    return false;
-  const Align alignment(size);
-  if (operands.size() == 3) {
-    b.CreateMemCpy(to, alignment, from, alignment, size);
-    return true;
-  }
-  Value* given = block.read(operands[3], 32);
-  if (!given)
-    return false;
-  given = b.CreateZExt(
-      b.CreateBinaryIntrinsic(Intrinsic::umin, given, b.getInt32(static_cast<std::uint32_t>(size))),
-      b.getInt64Ty());
-  b.CreateMemSet(to, b.getInt8(0), size, alignment); // the rest is filled with zeros
-  b.CreateMemCpy(to, alignment, from, MaybeAlign(1), given);
-  return true;
+/// createpolicy: what tells of a cache policy is never looked at.
+bool cache_policy(Block& block, Modifiers& modifiers, const Operands& operands) {
+  modifiers.take_one({"fractional", "range"});
+  modifiers.take("global");
+  for (int priority = 0; priority < 2; ++priority)
+    modifiers.take_one({"L2::evict_last", "L2::evict_normal", "L2::evict_first", "L2::evict_unchanged"});
+  return modifiers.take("b64") && !operands.empty() &&
+         block.write(operands[0], block.builder().getInt64(0), *type_of("b64"));
+}
+
+/// mapa d, a, rank: the address in another block of the cluster, which has one block here; getctarank d, a.
+bool map_address(Block& block, Modifiers& modifiers, const Operands& operands) {
+  modifiers.take("shared::cluster");
+  const auto type = modifiers.type();
+  Value* address = type && operands.size() == 3 ? block.read(operands[1], *type) : nullptr;
+  return address && block.write(operands[0], address, *type);
+}
+
+bool rank_of_address(Block& block, Modifiers& modifiers, const Operands& operands) {
+  modifiers.take("shared::cluster");
+  const auto type = modifiers.type();
+  return type && operands.size() == 2 && block.read(operands[1], *type) &&
+         block.write(operands[0], block.builder().getInt32(0), *type_of("u32"));
 }
 
 bool is_in_space(Block& block, Modifiers& modifiers, const Operands& operands) {
   Builder& b = block.builder();
-  const StringRef space = modifiers.take_one({"global", "shared", "shared::cta", "local", "const"});
+  const StringRef space =
+      modifiers.take_one({"global", "shared", "shared::cta", "shared::cluster", "local", "const"});
   if (space.empty() || operands.size() != 2)
     return false;
   Value* address = block.read(operands[1], 64);
@@ -270,6 +284,15 @@ bool is_in_space(Block& block, Modifiers& modifiers, const Operands& operands) {
 
 } // namespace
 
+void take_cache_hints(Modifiers& modifiers) {
+  modifiers.take_one({"ca", "cg", "cs", "lu", "wb", "wt"});
+  modifiers.take_one(
+      {"L1::evict_normal", "L1::evict_unchanged", "L1::evict_first", "L1::evict_last", "L1::no_allocate"});
+  modifiers.take_one({"L2::evict_normal", "L2::evict_first", "L2::evict_last"});
+  modifiers.take_one({"L2::64B", "L2::128B", "L2::256B"});
+  modifiers.take("L2::cache_hint"); // with one operand more
+}
+
 const Rules& memory_rules() {
   static const Rules rules = {
       {"ld", load},
@@ -278,8 +301,13 @@ const Rules& memory_rules() {
       {"red", [](Block& block, Modifiers& m, const Operands& o) { return atomic(block, m, o, false); }},
       {"membar", fence},
       {"fence", fence},
-      {"prefetch", prefetch},
-      {"cp", copy_async},
+      {"prefetch", advice},
+      {"prefetchu", advice},
+      {"applypriority", advice},
+      {"discard", advice},
+      {"createpolicy", cache_policy},
+      {"mapa", map_address},
+      {"getctarank", rank_of_address},
       {"isspacep", is_in_space},
   };
   return rules;

@@ -127,9 +127,9 @@ private:
       return false;
     if (take(':'))
       return complain("labels and branches are not understood");
-    while (take('.')) { // ".shared::cta" is one modifier
+    while (take('.')) { // ".mbarrier::complete_tx::bytes" is one modifier
       std::string modifier = word(false);
-      if (text_.compare(at_, 2, "::") == 0) {
+      while (text_.compare(at_, 2, "::") == 0) {
         at_ += 2;
         modifier += "::" + word(false);
       }

@@ -1,5 +1,7 @@
 // PTX ISA: "Parallel Synchronization and Communication", "Miscellaneous".
 #include "lowering/ptx/instructions.h"
+#include "lowering/runtime_calls.h"
+#include "runtime/cpu/intrinsics.h"
 
 #include <llvm/IR/IntrinsicsNVPTX.h>
 
@@ -10,6 +12,15 @@ using namespace llvm;
 namespace {
 
 const Type b32{Type::Kind::bits, 32}, truth{Type::Kind::predicate, 1};
+
+/// d[|p]: a value and a predicate.
+bool write_both(Block& block, const Operand& target, Value* both) {
+  auto& b = block.builder();
+  if (target.kind != Operand::Kind::pair)
+    return block.write(target, b.CreateExtractValue(both, 0), b32);
+  return block.write(target.parts[0], b.CreateExtractValue(both, 0), b32) &&
+         block.write(target.parts[1], b.CreateExtractValue(both, 1), truth);
+}
 
 /// shfl.sync.mode.b32 d[|p], a, b, clamp, mask
 bool shuffle(Block& block, Modifiers& modifiers, const Operands& operands) {
@@ -25,11 +36,7 @@ bool shuffle(Block& block, Modifiers& modifiers, const Operands& operands) {
                          : mode == "down" ? Intrinsic::nvvm_shfl_sync_down_i32p
                          : mode == "bfly" ? Intrinsic::nvvm_shfl_sync_bfly_i32p
                                           : Intrinsic::nvvm_shfl_sync_idx_i32p;
-  Value* both = b.CreateIntrinsic(intrinsic, {}, {mask, value, lane, clamp});
-  if (operands[0].kind != Operand::Kind::pair)
-    return block.write(operands[0], b.CreateExtractValue(both, 0), b32);
-  return block.write(operands[0].parts[0], b.CreateExtractValue(both, 0), b32) &&
-         block.write(operands[0].parts[1], b.CreateExtractValue(both, 1), truth);
+  return write_both(block, operands[0], b.CreateIntrinsic(intrinsic, {}, {mask, value, lane, clamp}));
 }
 
 /// vote.sync.all|any|uni.pred p, a, mask; vote.sync.ballot.b32 d, a, mask
@@ -50,19 +57,28 @@ bool vote(Block& block, Modifiers& modifiers, const Operands& operands) {
                      mode == "ballot" ? b32 : truth);
 }
 
-/// match.any.sync.b32|b64 d, a, mask
+/// match.any.sync.b32|b64 d, a, mask; match.all.sync.b32|b64 d[|p], a, mask
 bool match(Block& block, Modifiers& modifiers, const Operands& operands) {
   auto& b = block.builder();
   const auto type = modifiers.type();
-  if (!modifiers.take("any") || !modifiers.take("sync") || !type || type->kind != Type::Kind::bits ||
+  const StringRef mode = modifiers.take_one({"any", "all"});
+  if (mode.empty() || !modifiers.take("sync") || !type || type->kind != Type::Kind::bits ||
       operands.size() != 3)
     return false;
   Value *value = block.read(operands[1], *type), *mask = block.read(operands[2], b32);
   if (!value || !mask)
     return false;
-  const auto intrinsic =
-      type->bits == 64 ? Intrinsic::nvvm_match_any_sync_i64 : Intrinsic::nvvm_match_any_sync_i32;
-  return block.write(operands[0], b.CreateIntrinsic(intrinsic, {}, {mask, value}), b32);
+  const bool wide = type->bits == 64;
+  if (mode == "any")
+    return block.write(
+        operands[0],
+        b.CreateIntrinsic(wide ? Intrinsic::nvvm_match_any_sync_i64 : Intrinsic::nvvm_match_any_sync_i32, {},
+                          {mask, value}),
+        b32);
+  return write_both(
+      block, operands[0],
+      b.CreateIntrinsic(wide ? Intrinsic::nvvm_match_all_sync_i64p : Intrinsic::nvvm_match_all_sync_i32p, {},
+                        {mask, value}));
 }
 
 /// redux.sync.operation.type d, a, mask
@@ -88,25 +104,87 @@ bool reduce(Block& block, Modifiers& modifiers, const Operands& operands) {
   return block.write(operands[0], b.CreateIntrinsic(intrinsic, {}, {mask, value}), *type);
 }
 
-/// bar.sync id[, threads], barrier.sync id[, threads], bar.warp.sync mask
+Value* suspending(IRBuilder<>& b, StringRef function, llvm::Type* result,
+                  std::initializer_list<Value*> arguments) {
+  SmallVector<Value*, 6> all{current_lane(b)};
+  all.append(arguments);
+  return call_runtime(b, function, Effects::suspends, result, all);
+}
+
+/// bar.red.popc.u32 d, id[, threads], [!]p and bar.red.and|or.pred q, id[, threads], [!]p
+bool barrier_reduction(Block& block, Modifiers& modifiers, const Operands& operands) {
+  auto& b = block.builder();
+  const StringRef name = modifiers.take_one({"popc", "and", "or"});
+  const bool counts = name == "popc";
+  if (name.empty() || !modifiers.take(counts ? "u32" : "pred") || operands.size() < 3 || operands.size() > 4)
+    return false;
+  Value *id = block.read(operands[1], b32),
+        *threads = operands.size() == 4 ? block.read(operands[2], b32) : b.getInt32(0),
+        *predicate = block.read(operands.back(), truth);
+  if (!id || !threads || !predicate)
+    return false;
+  const auto operation = counts          ? cpu::Reduction::add
+                         : name == "and" ? cpu::Reduction::and_
+                                         : cpu::Reduction::or_;
+  Value* result = suspending(b, "__warplens_cpu_barrier_reduce", b.getInt32Ty(),
+                             {id, threads, b.getInt32(static_cast<std::uint32_t>(operation)),
+                              b.CreateZExt(predicate, b.getInt32Ty())});
+  return counts ? block.write(operands[0], result, b32)
+                : block.write(operands[0], b.CreateIsNotNull(result), truth);
+}
+
+/// barrier.cluster.arrive|wait, of a cluster of this block alone.
+bool cluster_barrier(Block& block, Modifiers& modifiers, const Operands& operands) {
+  auto& b = block.builder();
+  const StringRef does = modifiers.take_one({"arrive", "wait"});
+  modifiers.take_one({"relaxed", "release", "acquire"});
+  if (does.empty() || !operands.empty())
+    return false;
+  if (does == "wait")
+    suspending(b, "__warplens_cpu_barrier", b.getVoidTy(), {b.getInt32(cpu::cluster_barrier), b.getInt32(0)});
+  return true;
+}
+
+/// bar|barrier[.cta].sync|arrive id[, threads], .red, bar.warp.sync mask, barrier.cluster
 bool barrier(Block& block, Modifiers& modifiers, const Operands& operands) {
   auto& b = block.builder();
-  const bool of_warp = modifiers.take("warp");
   modifiers.take("cta");
   modifiers.take("aligned");
-  if (!modifiers.take("sync") || operands.empty() || operands.size() > (of_warp ? 1 : 2))
+  if (modifiers.take("cluster"))
+    return cluster_barrier(block, modifiers, operands);
+  if (modifiers.take("red"))
+    return barrier_reduction(block, modifiers, operands);
+  const bool of_warp = modifiers.take("warp");
+  const StringRef does = modifiers.take_one({"sync", "arrive"});
+  if (does.empty() || operands.empty() || operands.size() > (of_warp ? 1 : 2))
     return false;
   Value* first = block.read(operands[0], b32);
-  Value* threads = operands.size() == 2 ? block.read(operands[1], b32) : nullptr;
-  if (!first || (operands.size() == 2 && !threads))
+  Value* threads = operands.size() == 2 ? block.read(operands[1], b32) : b.getInt32(0);
+  if (!first || !threads)
     return false;
-  if (of_warp)
-    b.CreateIntrinsic(Intrinsic::nvvm_bar_warp_sync, {}, {first});
-  else if (threads)
-    b.CreateIntrinsic(Intrinsic::nvvm_barrier, {}, {first, threads});
-  else
-    b.CreateIntrinsic(Intrinsic::nvvm_bar_sync, {}, {first});
-  return true;
+  if (of_warp) {
+    if (does == "sync")
+      b.CreateIntrinsic(Intrinsic::nvvm_bar_warp_sync, {}, {first});
+    return does == "sync";
+  }
+  suspending(b, does == "sync" ? "__warplens_cpu_barrier" : "__warplens_cpu_barrier_arrive", b.getVoidTy(),
+             {first, threads});
+  return does == "sync" || operands.size() == 2;
+}
+
+/// elect.sync d|p, mask: the lowest lane of the mask.
+bool elect(Block& block, Modifiers& modifiers, const Operands& operands) {
+  auto& b = block.builder();
+  if (!modifiers.take("sync") || operands.size() != 2 || operands[0].kind != Operand::Kind::pair)
+    return false;
+  Value* mask = block.read(operands[1], b32);
+  if (!mask)
+    return false;
+  b.CreateIntrinsic(Intrinsic::nvvm_bar_warp_sync, {}, {mask});
+  Value* lowest = b.CreateBinaryIntrinsic(Intrinsic::cttz, mask, b.getFalse());
+  Value* own = b.CreateIntrinsic(Intrinsic::nvvm_read_ptx_sreg_laneid, {}, {});
+  return block.write(operands[0].parts[0], lowest, b32) &&
+         block.write(operands[0].parts[1], b.CreateICmpEQ(lowest, own), truth);
 }
 
 bool active_mask(Block& block, Modifiers& modifiers, const Operands& operands) {
@@ -119,6 +197,14 @@ bool sleep(Block& block, Modifiers& modifiers, const Operands& operands) {
   if (!duration)
     return false;
   block.builder().CreateIntrinsic(Intrinsic::nvvm_nanosleep, {}, {duration});
+  return true;
+}
+
+/// Of no effect here. Launches run one after the other, so that a dependent one (griddepcontrol) finds all
+/// done; registers are not counted (setmaxnreg).
+bool nothing(Block&, Modifiers& modifiers, const Operands&) {
+  while (!modifiers.empty())
+    modifiers.take_any();
   return true;
 }
 
@@ -141,7 +227,12 @@ const Rules& thread_rules() {
       {"bar", barrier},
       {"barrier", barrier},
       {"activemask", active_mask},
+      {"elect", elect},
       {"nanosleep", sleep},
+      {"griddepcontrol", nothing},
+      {"setmaxnreg", nothing},
+      {"pmevent", nothing},
+      {"brkpt", nothing},
       {"exit", alone(Intrinsic::nvvm_exit)},
       {"trap", alone(Intrinsic::trap)},
   };

@@ -2,6 +2,7 @@
 // cvt.rn.bf16.f64 do.
 #include "runtime/cpu/intrinsics.h"
 
+#include <atomic>
 #include <bit>
 #include <cmath>
 
@@ -52,4 +53,13 @@ std::uint16_t __warplens_cpu_bfloat_fma(std::uint16_t x, std::uint16_t y, std::u
   if (std::signbit(lost) != std::signbit(sum))
     --bits;
   return to_bfloat(std::bit_cast<double>(bits | 1));
+}
+
+std::uint16_t __warplens_cpu_atomic_add_bfloat(std::uint16_t* place, std::uint16_t value) {
+  constexpr std::uint16_t one = 0x3f80;
+  const std::atomic_ref at(*place);
+  std::uint16_t before = at.load();
+  while (!at.compare_exchange_weak(before, __warplens_cpu_bfloat_fma(before, one, value))) {
+  }
+  return before;
 }

@@ -1,9 +1,11 @@
 #include "runtime/cpu/block.h"
 
 #include <algorithm>
+#include <chrono>
 #include <csetjmp>
 #include <csignal>
 #include <fmt/format.h>
+#include <optional>
 #include <thread>
 
 namespace warplens::cpu {
@@ -73,6 +75,11 @@ void Block::begin(const Grid& grid, std::uint64_t id) {
 }
 
 void Block::run_as_loop(const Grid& grid) {
+  const std::size_t frame_units =
+      (grid.kernel->frame_bytes * thread_count_ + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t);
+  if (frames_.size() < frame_units)
+    frames_.resize(frame_units);
+  context_.frames = frames_.data();
   std::jmp_buf escape; // no frame between here and where fail() jumps from has anything to destroy
   escape_ = &escape;
   if (setjmp(escape) == 0)
@@ -145,6 +152,10 @@ void Block::lane_entry(void* argument) {
 }
 
 void Block::run_lanes(const Grid& grid) {
+  using Clock = std::chrono::steady_clock;
+  // As long as a wait for an mbarrier may take where the program gives up waiting after some time.
+  constexpr auto patience = std::chrono::seconds(5);
+  std::optional<Clock::time_point> polling_since;
   while (alive_ && !failed()) {
     Progress progress = Progress::none;
     for (Warp& warp : warps_) {
@@ -156,7 +167,13 @@ void Block::run_lanes(const Grid& grid) {
       status_ = BlockStatus::failed;    // not the first to: its message is not the launch's
     if (progress == Progress::spinning) // what they wait for is another block's to do
       grid.turns ? grid.turns->pass(id_) : std::this_thread::yield();
-    if (!failed() && progress == Progress::none && alive_) {
+    if (progress != Progress::polling)
+      polling_since.reset();
+    else if (!polling_since)
+      polling_since = Clock::now();
+    const bool stuck =
+        progress == Progress::none || (polling_since && Clock::now() - *polling_since > patience);
+    if (!failed() && stuck && alive_) {
       status_ = BlockStatus::deadlocked;
       message_ = fmt::format("block {}: deadlock: {}", place(), describe_waiting());
     }
@@ -215,9 +232,7 @@ void Block::fail(const std::string& message, BlockStatus status) {
 
 void Block::fail_by_fault(int signal, std::uint64_t address) {
   std::string what;
-  if (signal == SIGFPE)
-    what = "divides an integer by zero, or the least one by -1";
-  else if (signal == SIGILL)
+  if (signal == SIGILL)
     what = "executes an illegal instruction";
   else if (stacks_.guards(address))
     what = "has more on its stack than fits: does a recursion end?";
@@ -242,18 +257,29 @@ bool Block::in_parameters(std::uint64_t address) const {
 }
 
 bool Block::is_complete(const Barrier& barrier) const {
-  const auto arrived = static_cast<std::uint32_t>(barrier.waiting.size());
+  const auto arrived = static_cast<std::uint32_t>(barrier.waiting.size()) + barrier.passed;
   // The hardware counts whole warps, so a partial last one counts for more than its threads.
   return arrived && (arrived == alive_ || (barrier.threads && arrived >= barrier.threads));
 }
 
+Block::Barrier& Block::barrier(std::uint32_t id, std::uint32_t threads) {
+  if (id >= barriers_.size())
+    fail(fmt::format("barrier {} does not exist; a block has {}", id, cluster_barrier));
+  barriers_[id].threads = threads;
+  return barriers_[id];
+}
+
+void Block::arrive_at_barrier(std::uint32_t id, std::uint32_t threads) {
+  Barrier& barrier = this->barrier(id, threads);
+  ++barrier.passed;
+  if (is_complete(barrier))
+    release(barrier);
+}
+
 std::uint32_t Block::wait_at_barrier(Lane& lane, std::uint32_t id, std::uint32_t threads, Reduction operation,
                                      bool predicate) {
-  if (id >= barriers_.size())
-    fail(fmt::format("barrier {} does not exist; a block has {}", id, barriers_.size()));
-  Barrier& barrier = barriers_[id];
+  Barrier& barrier = this->barrier(id, threads);
   barrier.waiting.push_back(&lane);
-  barrier.threads = threads;
   barrier.predicates += predicate;
   if (is_complete(barrier)) {
     release(barrier);
@@ -272,10 +298,11 @@ std::uint32_t Block::wait_at_barrier(Lane& lane, std::uint32_t id, std::uint32_t
 
 void Block::release(Barrier& barrier) {
   for (Lane* lane : barrier.waiting) {
-    lane->result = barrier.predicates | std::uint64_t{barrier.waiting.size()} << 32;
+    lane->result = barrier.predicates | (barrier.waiting.size() + barrier.passed) << 32;
     lane->warp->wake(*lane);
   }
   barrier.waiting.clear();
+  barrier.passed = 0;
   barrier.predicates = 0;
 }
 

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -31,7 +32,7 @@ struct Grid {
 enum class BlockStatus {
   ok,
   failed,     ///< trap, a failed assertion, …
-  faulted,    ///< a signal: memory that is not there, a division by zero
+  faulted,    ///< a signal: memory that is not there
   bad_access, ///< --memcheck has found it
   deadlocked,
   interrupted, ///< by the user
@@ -72,6 +73,8 @@ public:
   /// Barrier `id` for `threads` threads, 0: all that have not exited. The reduction of the predicates.
   std::uint32_t wait_at_barrier(Lane& lane, std::uint32_t id, std::uint32_t threads, Reduction operation,
                                 bool predicate);
+  /// Counts as one of the threads that barrier `id` waits for.
+  void arrive_at_barrier(std::uint32_t id, std::uint32_t threads);
   void lane_exited();
   const StackPool& stacks() const { return stacks_; }
   BlockContext& context() { return context_; }
@@ -85,6 +88,7 @@ public:
 private:
   struct Barrier {
     std::vector<Lane*> waiting;
+    std::uint32_t passed = 0;  ///< those that have arrived and gone on
     std::uint32_t threads = 0; ///< 0: all
     std::uint32_t predicates = 0;
   };
@@ -94,6 +98,7 @@ private:
   void start_lanes(const Grid& grid, WarpAccessSink* sink);
   void run_lanes(const Grid& grid);
   void find_faulting_lane(const Grid& grid);
+  Barrier& barrier(std::uint32_t id, std::uint32_t threads);
   void release(Barrier& barrier);
   bool is_complete(const Barrier& barrier) const;
   std::string place() const;
@@ -104,12 +109,13 @@ private:
   void** arguments_ = nullptr;
   const KernelRecord* kernel_ = nullptr;
   LowMemory shared_memory_;
+  std::vector<std::max_align_t> frames_;
   StackPool stacks_;
   std::vector<Lane> lanes_;
   std::vector<Warp> warps_;
   std::vector<std::unique_ptr<LogMerger>> mergers_;
   AddressMap addresses_;
-  std::array<Barrier, 16> barriers_;
+  std::array<Barrier, cluster_barrier + 1> barriers_;
   LaneContext* running_ = nullptr;
   std::uint64_t id_ = 0;
   std::uint32_t thread_count_ = 0, alive_ = 0;

@@ -7,6 +7,7 @@ target_sources(warplens_runtime_cpu PRIVATE
   ${CMAKE_CURRENT_LIST_DIR}/log_merger.cpp
   ${CMAKE_CURRENT_LIST_DIR}/constant_memory.cpp
   ${CMAKE_CURRENT_LIST_DIR}/intrinsics.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/mbarrier.cpp
   ${CMAKE_CURRENT_LIST_DIR}/run_grid.cpp
   ${CMAKE_CURRENT_LIST_DIR}/launch.cpp
   ${CMAKE_CURRENT_LIST_DIR}/signals.cpp

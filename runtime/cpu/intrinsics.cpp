@@ -41,10 +41,13 @@ void __warplens_cpu_log_full(LaneContext* context) {
 void __warplens_cpu_barrier(LaneContext* lane, std::uint32_t id, std::uint32_t threads) {
   Block::of(*lane).wait_at_barrier(lane_of(lane), id, threads, Reduction::add, false);
 }
-std::uint32_t __warplens_cpu_barrier_reduce(LaneContext* lane, std::uint32_t operation,
-                                            std::uint32_t predicate) {
-  return Block::of(*lane).wait_at_barrier(lane_of(lane), 0, 0, static_cast<Reduction>(operation),
+std::uint32_t __warplens_cpu_barrier_reduce(LaneContext* lane, std::uint32_t id, std::uint32_t threads,
+                                            std::uint32_t operation, std::uint32_t predicate) {
+  return Block::of(*lane).wait_at_barrier(lane_of(lane), id, threads, static_cast<Reduction>(operation),
                                           predicate != 0);
+}
+void __warplens_cpu_barrier_arrive(LaneContext* lane, std::uint32_t id, std::uint32_t threads) {
+  Block::of(*lane).arrive_at_barrier(id, threads);
 }
 void __warplens_cpu_warp_barrier(LaneContext* lane, std::uint32_t mask) {
   perform(lane, {.kind = WarpRequest::Kind::barrier, .mask = mask});
@@ -87,6 +90,10 @@ std::uint32_t __warplens_cpu_active_mask(LaneContext* context, std::uint32_t pos
 void __warplens_cpu_yield(LaneContext* context) {
   Lane& lane = lane_of(context);
   lane.warp->yield(lane);
+}
+void __warplens_cpu_sleep(LaneContext* context) {
+  Lane& lane = lane_of(context);
+  lane.warp->sleep(lane);
 }
 void __warplens_cpu_exit(LaneContext* context) {
   Lane& lane = lane_of(context);

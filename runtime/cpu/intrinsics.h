@@ -31,6 +31,9 @@ struct MatchResult {
   std::uint32_t all;
 };
 
+/// Behind the sixteen barriers of a block: where barrier.cluster.wait waits. A cluster has one block here.
+inline constexpr std::uint32_t cluster_barrier = 16;
+
 } // namespace warplens::cpu
 
 extern "C" {
@@ -42,9 +45,12 @@ warplens::cpu::LaneContext* __warplens_cpu_current_lane();
 /// barrier.sync: waits for `threads` threads of the block at barrier `id` (0 to 15); 0 threads: all that have
 /// not exited.
 void __warplens_cpu_barrier(warplens::cpu::LaneContext* lane, std::uint32_t id, std::uint32_t threads);
-/// barrier.red: the same at barrier 0, and combines the predicates: Reduction::add counts, and_, or_.
-std::uint32_t __warplens_cpu_barrier_reduce(warplens::cpu::LaneContext* lane, std::uint32_t operation,
+/// barrier.red: the same, and combines the predicates: Reduction::add counts, and_, or_.
+std::uint32_t __warplens_cpu_barrier_reduce(warplens::cpu::LaneContext* lane, std::uint32_t id,
+                                            std::uint32_t threads, std::uint32_t operation,
                                             std::uint32_t predicate);
+/// barrier.arrive: counts as one of the threads, and does not wait.
+void __warplens_cpu_barrier_arrive(warplens::cpu::LaneContext* lane, std::uint32_t id, std::uint32_t threads);
 void __warplens_cpu_warp_barrier(warplens::cpu::LaneContext* lane, std::uint32_t mask);
 warplens::cpu::ShuffleResult __warplens_cpu_shuffle(warplens::cpu::LaneContext* lane, std::uint32_t mode,
                                                     std::uint32_t mask, std::uint32_t value,
@@ -65,6 +71,13 @@ std::uint32_t __warplens_cpu_active_mask(warplens::cpu::LaneContext* lane, std::
 /// In a loop that may wait for another thread: lets the others run.
 void __warplens_cpu_yield(warplens::cpu::LaneContext* lane);
 
+/// nanosleep.
+void __warplens_cpu_sleep(warplens::cpu::LaneContext* lane);
+/// mbarrier.test_wait and try_wait: has the phase of that parity completed? If not, others run before it is
+/// looked at once more.
+std::uint32_t __warplens_cpu_mbarrier_wait(warplens::cpu::LaneContext* lane, const std::uint64_t* barrier,
+                                           std::uint32_t parity);
+
 // These end the thread, or the kernel.
 
 [[noreturn]] void __warplens_cpu_exit(warplens::cpu::LaneContext* lane);
@@ -83,9 +96,23 @@ void __warplens_cpu_enter_lane(warplens::cpu::LaneContext* lane);
 /// ~0: there is none.
 std::uint32_t __warplens_cpu_find_nth_set(std::uint32_t mask, std::uint32_t base, std::int32_t offset);
 
+/// mbarrier.init: for `count` arrivals in each phase.
+void __warplens_cpu_mbarrier_init(std::uint64_t* barrier, std::uint32_t count);
+/// mbarrier.arrive and, with `drop`, arrive_drop; first expects so many bytes more. The barrier's state
+/// before.
+std::uint64_t __warplens_cpu_mbarrier_arrive(std::uint64_t* barrier, std::uint32_t count, std::uint32_t drop,
+                                             std::uint32_t expected_bytes);
+/// mbarrier.complete_tx, or expect_tx.
+void __warplens_cpu_mbarrier_transact(std::uint64_t* barrier, std::uint32_t bytes, std::uint32_t complete);
+/// Of a state that arrive gave: the arrivals that it still waited for, and the phase's parity.
+std::uint32_t __warplens_cpu_mbarrier_pending(std::uint64_t state);
+std::uint32_t __warplens_cpu_mbarrier_parity(std::uint64_t state);
+
 /// bfloat16, as bits: rounded to nearest even, once.
 std::uint16_t __warplens_cpu_double_to_bfloat(double value);
 std::uint16_t __warplens_cpu_bfloat_fma(std::uint16_t x, std::uint16_t y, std::uint16_t z);
+/// What was there before.
+std::uint16_t __warplens_cpu_atomic_add_bfloat(std::uint16_t* place, std::uint16_t value);
 
 /// tex: a filtered fetch. `layer` counts in lines, planes and cubes; only mip level 0 exists.
 void __warplens_cpu_texture(std::uint64_t texture, std::uint32_t shape, std::uint32_t layer, float x, float y,

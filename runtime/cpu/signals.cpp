@@ -24,7 +24,7 @@ namespace warplens::cpu {
 namespace {
 
 constexpr std::size_t signal_stack_bytes = 256 * 1024;
-constexpr std::array faults{SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+constexpr std::array faults{SIGSEGV, SIGBUS, SIGILL};
 constexpr std::array endings{SIGINT, SIGTERM};
 
 std::array<struct sigaction, 65> handled_before{};

@@ -29,7 +29,9 @@ Progress Warp::run() {
     if (const std::uint32_t can_run = ready_ & ~yielded_) {
       const auto number = static_cast<std::uint32_t>(std::countr_zero(can_run));
       resume(lanes_[number]);
-      progress = std::max(progress, yielded_ >> number & 1 ? Progress::spinning : Progress::working);
+      progress = std::max(progress, !(yielded_ >> number & 1) ? Progress::working
+                                    : polling_ >> number & 1  ? Progress::polling
+                                                              : Progress::spinning);
       continue;
     }
     // All lanes have stopped.
@@ -95,6 +97,7 @@ std::uint64_t Warp::perform(Lane& lane, const WarpRequest& request) {
   lane.request = request;
   lane.request.mask |= bit(lane); // a lane that calls takes part
   in_operation_ |= bit(lane);
+  polling_ &= ~bit(lane);
   if (complete(lane.request.mask))
     ready_ &= ~bit(lane); // the last to come need not stop
   else
@@ -110,6 +113,16 @@ std::uint32_t Warp::active_mask(Lane& lane, std::uint32_t position) {
 }
 
 void Warp::yield(Lane& lane) {
+  polling_ &= ~bit(lane);
+  sleep(lane);
+}
+
+void Warp::poll(Lane& lane) {
+  polling_ |= bit(lane);
+  sleep(lane);
+}
+
+void Warp::sleep(Lane& lane) {
   ready_ |= bit(lane);
   yielded_ |= bit(lane);
   lane.execution.suspend();
@@ -122,11 +135,13 @@ void Warp::wait_for_log(Lane& lane) {
 
 void Warp::wait_at_barrier(Lane& lane) {
   at_barrier_ |= bit(lane);
+  polling_ &= ~bit(lane);
   lane.execution.suspend();
 }
 
 void Warp::exit(Lane& lane) {
   alive_ &= ~bit(lane);
+  polling_ &= ~bit(lane);
   // Others may have waited for nobody else.
   for (std::uint32_t rest = in_operation_; rest; rest &= rest - 1)
     if (const Lane& other = lanes_[std::countr_zero(rest)]; in_operation_ & bit(other))
@@ -142,12 +157,13 @@ void Warp::flush_log() {
 }
 
 void Warp::add_waiting(std::vector<Waiting>& groups) const {
-  for (std::uint32_t rest = in_operation_ | at_barrier_; rest; rest &= rest - 1) {
+  for (std::uint32_t rest = in_operation_ | at_barrier_ | polling_; rest; rest &= rest - 1) {
     const Lane& lane = lanes_[std::countr_zero(rest)];
     const std::string place = lane.place ? lane.place : "an unknown line";
     const std::string what =
-        at_barrier_ & bit(lane)
-            ? "for the rest of the block"
+        at_barrier_ & bit(lane) ? "for the rest of the block"
+        : polling_ & bit(lane)
+            ? "for an mbarrier"
             : fmt::format("for lanes {:#010x} of its warp", lane.request.mask & alive_ & ~in_operation_);
     const auto same = std::ranges::find_if(groups, [&](const Waiting& group) {
       return group.what == what && group.place == place && group.last_warp + 1 >= number_;

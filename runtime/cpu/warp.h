@@ -38,6 +38,7 @@ struct Lane : LaneContext {
 /// How far a warp came.
 enum class Progress {
   none,     ///< no lane could run
+  polling,  ///< lanes ran, and all of them only to find that an mbarrier's phase has not completed
   spinning, ///< lanes ran, and all of them only to find that they must go on waiting
   working,
 };
@@ -72,6 +73,10 @@ public:
   std::uint64_t perform(Lane& lane, const WarpRequest& request);
   std::uint32_t active_mask(Lane& lane, std::uint32_t position);
   void yield(Lane& lane);
+  /// Yields because an mbarrier's phase has not completed, which only this block's threads can do.
+  void poll(Lane& lane);
+  /// Yields, and goes on to do what it did before.
+  void sleep(Lane& lane);
   void wait_for_log(Lane& lane);
   /// Until wake().
   void wait_at_barrier(Lane& lane);
@@ -97,6 +102,7 @@ private:
   // Each lane that is alive and not running is in exactly one of these.
   std::uint32_t ready_ = 0, log_full_ = 0, in_operation_ = 0, in_active_mask_ = 0, at_barrier_ = 0;
   std::uint32_t yielded_ = 0; ///< of the ready ones: these ran in this round, and found nothing to do
+  std::uint32_t polling_ = 0; ///< of these, what they did last was to look at an mbarrier
   std::uint32_t spins_ = 0;   ///< rounds in which lanes with full logs waited for spinning ones
 };
 

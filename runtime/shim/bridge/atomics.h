@@ -81,6 +81,13 @@ static inline __attribute__((device, always_inline)) void __nv_atomic_thread_fen
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
+// What sm_70_rt.hpp and sm_90_rt.hpp leave to nvcc itself.
+extern "C" inline __attribute__((device, always_inline)) unsigned short
+__usAtomicCAS(unsigned short* object, unsigned short expected, unsigned short desired) {
+  __atomic_compare_exchange(object, &expected, &desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  return expected;
+}
+
 #undef WARPLENS_SCOPE
 #undef WARPLENS_DEVICE
 #undef WARPLENS_VALUE

@@ -1,0 +1,73 @@
+// nvcc's -ftz=true: single precision takes and gives zeros in place of subnormal numbers, double precision
+// does not (PTX ISA, .ftz). The host's switch for it (MXCSR) would concern both.
+#include "lowering/defined_arithmetic.h"
+#include "lowering/stages.h"
+
+#include <llvm/ADT/SmallPtrSet.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
+
+namespace warplens::lowering {
+
+using namespace llvm;
+
+namespace {
+
+constexpr char attribute[] = "denormal-fp-math-f32";
+
+bool flushes(const Function& function) {
+  return function.getFnAttribute(attribute).getValueAsString().starts_with("preserve-sign");
+}
+
+/// Does its instruction on a GPU have .ftz?
+bool is_concerned(const Instruction& instruction) {
+  switch (instruction.getOpcode()) {
+  case Instruction::FAdd:
+  case Instruction::FSub:
+  case Instruction::FMul:
+  case Instruction::FDiv:
+  case Instruction::FNeg:
+  case Instruction::FPTrunc:
+  case Instruction::FPExt:
+  case Instruction::FCmp: return true;
+  default: break;
+  }
+  const auto* call = dyn_cast<IntrinsicInst>(&instruction);
+  return call && any_of(call->args(), [](const Use& use) { return use->getType()->isFloatTy(); });
+}
+
+} // namespace
+
+void flush_denormals(Module& module) {
+  for (Function& function : module) {
+    if (!flushes(function))
+      continue;
+    function.removeFnAttr(attribute); // LLVM would take the host for one that flushes, and drop what follows
+    std::vector<Instruction*> concerned;
+    for (Instruction& instruction : instructions(function))
+      if (is_concerned(instruction))
+        concerned.push_back(&instruction);
+    SmallPtrSet<const Value*, 32> flushed; // these are no subnormals any more
+    for (Instruction* instruction : concerned) {
+      IRBuilder<> before(instruction);
+      for (Use& operand : instruction->operands())
+        if (operand->getType()->isFloatTy() && !flushed.contains(operand)) {
+          Value* value = flush_subnormal(before, operand);
+          flushed.insert(value);
+          operand.set(value);
+        }
+      if (!instruction->getType()->isFloatTy())
+        continue;
+      Instruction* unflushed = instruction->clone();
+      unflushed->insertBefore(instruction);
+      IRBuilder<> after(instruction);
+      Value* value = flush_subnormal(after, unflushed);
+      flushed.insert(value);
+      instruction->replaceAllUsesWith(value);
+      instruction->eraseFromParent();
+    }
+  }
+}
+
+} // namespace warplens::lowering

@@ -1,0 +1,188 @@
+// flags: -arch=sm_80 --extended-lambda
+// CUB's and Thrust's algorithms, of warps, blocks and the whole device.
+#include "check.h"
+
+#include <algorithm>
+#include <cub/cub.cuh>
+#include <numeric>
+#include <thrust/device_vector.h>
+#include <thrust/functional.h>
+#include <thrust/host_vector.h>
+#include <thrust/reduce.h>
+#include <thrust/scan.h>
+#include <thrust/sort.h>
+#include <thrust/transform.h>
+
+constexpr int threads = 128, items = 4, count = 5000;
+
+__host__ __device__ int number(int i) {
+  return static_cast<int>(static_cast<unsigned>(i) * 7919U % 1009U);
+}
+
+__global__ void of_warps(int* out) {
+  using Reduce = cub::WarpReduce<int>;
+  using Scan = cub::WarpScan<int>;
+  __shared__ typename Reduce::TempStorage reduce[threads / 32];
+  __shared__ typename Scan::TempStorage scan[threads / 32];
+  const int t = threadIdx.x, warp = t / 32;
+  const int sum = Reduce(reduce[warp]).Sum(number(t));
+  int before;
+  Scan(scan[warp]).ExclusiveSum(number(t), before);
+  out[t] = before * 10 + (t % 32 == 0 ? sum : 0);
+}
+
+__global__ void of_blocks(int* out) {
+  using Reduce = cub::BlockReduce<int, threads>;
+  using Scan = cub::BlockScan<int, threads>;
+  using Sort = cub::BlockRadixSort<int, threads, items>;
+  using Histogram = cub::BlockHistogram<unsigned char, threads, items, 16>;
+  using Load = cub::BlockLoad<int, threads, items, cub::BLOCK_LOAD_TRANSPOSE>;
+  __shared__ union {
+    typename Reduce::TempStorage reduce;
+    typename Scan::TempStorage scan;
+    typename Sort::TempStorage sort;
+    typename Histogram::TempStorage histogram;
+    typename Load::TempStorage load;
+  } storage;
+  __shared__ int bins[16];
+  const int t = threadIdx.x;
+  int keys[items];
+  unsigned char digits[items];
+  for (int i = 0; i < items; ++i) {
+    keys[i] = number(t * items + i);
+    digits[i] = static_cast<unsigned char>(keys[i] % 16);
+  }
+  Sort(storage.sort).Sort(keys);
+  __syncthreads();
+  for (int i = 0; i < items; ++i)
+    out[t * items + i] = keys[i];
+  int before;
+  Scan(storage.scan).ExclusiveSum(t, before);
+  __syncthreads();
+  const int most = Reduce(storage.reduce).Reduce(number(t), [](int a, int b) { return a > b ? a : b; });
+  __syncthreads();
+  Histogram(storage.histogram).Histogram(digits, bins);
+  __syncthreads();
+  out[threads * items + t] = before;
+  if (t < 16)
+    out[threads * (items + 1) + t] = bins[t];
+  if (t == 0)
+    out[threads * (items + 1) + 16] = most;
+  __syncthreads();
+  int loaded[items];
+  Load(storage.load).Load(out, loaded);
+  out[threads * (items + 2) + t] = loaded[0] + loaded[items - 1];
+}
+
+/// Asks for the storage it needs, and runs.
+template <class Algorithm> bool run(Algorithm algorithm) {
+  std::size_t bytes = 0;
+  void* storage = nullptr;
+  if (algorithm(storage, bytes) != cudaSuccess || cudaMalloc(&storage, bytes) != cudaSuccess)
+    return false;
+  const bool done = algorithm(storage, bytes) == cudaSuccess && cudaDeviceSynchronize() == cudaSuccess;
+  cudaFree(storage);
+  return done;
+}
+
+void tell(const char* name, bool right) {
+  std::printf("%s: %s\n", name, right ? "right" : "wrong");
+}
+
+void of_the_device() {
+  int *in, *out, *values;
+  cudaMallocManaged(&in, count * sizeof(int));
+  cudaMallocManaged(&out, (count + 1) * sizeof(int));
+  cudaMallocManaged(&values, 2 * count * sizeof(int));
+  std::vector<int> host(count);
+  for (int i = 0; i < count; ++i)
+    in[i] = host[i] = number(i);
+  bool done = run([&](void* s, std::size_t& b) { return cub::DeviceReduce::Sum(s, b, in, out, count); });
+  tell("device: sum", done && out[0] == std::accumulate(host.begin(), host.end(), 0));
+  done = run([&](void* s, std::size_t& b) { return cub::DeviceScan::InclusiveSum(s, b, in, out, count); });
+  std::vector<int> expected(count);
+  std::partial_sum(host.begin(), host.end(), expected.begin());
+  tell("device: scan", done && std::equal(expected.begin(), expected.end(), out));
+  for (int i = 0; i < count; ++i)
+    values[i] = i;
+  done = run([&](void* s, std::size_t& b) {
+    return cub::DeviceRadixSort::SortPairs(s, b, in, out, values, values + count, count);
+  });
+  std::vector<int> order(count);
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return host[a] < host[b]; });
+  bool right = done;
+  for (int i = 0; i < count; ++i)
+    right = right && out[i] == host[order[i]] && values[count + i] == order[i];
+  tell("device: sort", right);
+  done = run([&](void* s, std::size_t& b) {
+    return cub::DeviceHistogram::HistogramEven(s, b, in, out, 17, 0, 1024, count);
+  });
+  std::vector<int> bins(16);
+  for (const int value : host)
+    ++bins[value / 64];
+  tell("device: histogram", done && std::equal(bins.begin(), bins.end(), out));
+  done = run([&](void* s, std::size_t& b) {
+    return cub::DeviceSelect::If(s, b, in, out, out + count, count,
+                                 [] __host__ __device__(int value) { return value % 3 == 0; });
+  });
+  std::vector<int> kept;
+  std::copy_if(host.begin(), host.end(), std::back_inserter(kept), [](int value) { return value % 3 == 0; });
+  tell("device: select",
+       done && out[count] == static_cast<int>(kept.size()) && std::equal(kept.begin(), kept.end(), out));
+}
+
+struct Square {
+  __host__ __device__ int operator()(int x) const { return x * x; }
+};
+
+void of_thrust() {
+  std::vector<int> host(count);
+  for (int i = 0; i < count; ++i)
+    host[i] = number(i);
+  thrust::device_vector<int> values(host.begin(), host.end()), results(count);
+  tell("thrust: reduce", thrust::reduce(values.begin(), values.end(), 0, thrust::maximum<int>()) ==
+                             *std::max_element(host.begin(), host.end()));
+  thrust::transform(values.begin(), values.end(), results.begin(), Square());
+  bool right = true;
+  for (int i = 0; i < count; i += 97)
+    right = right && results[i] == host[i] * host[i];
+  tell("thrust: transform", right);
+  thrust::exclusive_scan(values.begin(), values.end(), results.begin());
+  tell("thrust: scan", results[count - 1] == std::accumulate(host.begin(), host.end() - 1, 0));
+  thrust::sort(values.begin(), values.end(), thrust::greater<int>());
+  std::sort(host.begin(), host.end(), std::greater<int>());
+  tell("thrust: sort", std::equal(host.begin(), host.end(), thrust::host_vector<int>(values).begin()));
+}
+
+int main() {
+  check<int>("warps", of_warps, 1, threads, threads, [](int t) {
+    int sum = 0, before = 0;
+    for (int k = t / 32 * 32; k < t / 32 * 32 + 32; ++k) {
+      sum += number(k);
+      before += k < t ? number(k) : 0;
+    }
+    return before * 10 + (t % 32 == 0 ? sum : 0);
+  });
+  std::vector<int> sorted(threads * items);
+  for (int i = 0; i < threads * items; ++i)
+    sorted[i] = number(i);
+  std::vector<int> bins(16);
+  for (const int value : sorted)
+    ++bins[value % 16];
+  int most = 0;
+  for (int t = 0; t < threads; ++t)
+    most = std::max(most, number(t));
+  std::sort(sorted.begin(), sorted.end());
+  check<int>("blocks", of_blocks, 1, threads, threads * (items + 3), [&](int i) {
+    const int part = i / threads - items, t = i % threads;
+    return part < 0    ? sorted[i]
+           : part == 0 ? t * (t - 1) / 2
+           : part == 1 ? (t < 16    ? bins[t]
+                          : t == 16 ? most
+                                    : 0)
+                       : sorted[t * items] + sorted[t * items + items - 1];
+  });
+  of_the_device();
+  of_thrust();
+}
