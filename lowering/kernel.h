@@ -16,7 +16,8 @@ struct Kernel {
   unsigned parameters = 0;
   bool checked = false;                     ///< its accesses are, for --memcheck
   std::uint64_t largest_struct_bytes = 0;   ///< of the parameters passed by value, where it is checked
-  llvm::Function* untraced_block = nullptr; ///< null: it suspends
+  llvm::Function* untraced_block = nullptr; ///< null: threads need stacks of their own
+  std::uint64_t frame_bytes = 0;            ///< that untraced_block wants for each thread
   llvm::Function* untraced_lane = nullptr;
   llvm::Function* traced_body = nullptr; ///< inlined into traced_lane in the end
   llvm::Function* traced_lane = nullptr;

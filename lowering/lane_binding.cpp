@@ -25,6 +25,15 @@ Value* load_block_field(IRBuilderBase& builder, Value* block, std::size_t offset
   return load_unchanging(builder, builder.getInt32Ty(), block, offset);
 }
 
+Value* load_block_pointer(IRBuilderBase& builder, Value* block, std::size_t offset) {
+  return load_unchanging(builder, builder.getPtrTy(), block, offset);
+}
+
+bool is_lane_value(StringRef function) {
+  return function == lane_function || function == shared_function || function == dynamic_shared_function ||
+         is_special_register(function);
+}
+
 namespace {
 
 /// The values a function asks for, each made once, where the function begins.
@@ -36,11 +45,6 @@ public:
                   ? static_cast<Value*>(function.getArg(function.arg_size() - 1))
                   : call_runtime(builder_, runtime_lane, Effects::none, builder_.getPtrTy(), {})) {
     block_ = builder_.CreateLoad(builder_.getPtrTy(), lane_field(offsetof(cpu::LaneContext, block)));
-  }
-
-  static bool knows(StringRef name) {
-    return name == lane_function || name == shared_function || name == dynamic_shared_function ||
-           is_special_register(name);
   }
 
   Value* value(StringRef name) {
@@ -70,10 +74,9 @@ private:
     if (name == lane_function)
       return lane_;
     if (name == shared_function)
-      return load_unchanging(builder_, builder_.getPtrTy(), block_, offsetof(cpu::BlockContext, shared));
+      return load_block_pointer(builder_, block_, offsetof(cpu::BlockContext, shared));
     if (name == dynamic_shared_function)
-      return load_unchanging(builder_, builder_.getPtrTy(), block_,
-                             offsetof(cpu::BlockContext, dynamic_shared));
+      return load_block_pointer(builder_, block_, offsetof(cpu::BlockContext, dynamic_shared));
     name.consume_front("llvm.nvvm.read.ptx.sreg.");
     const auto [reg, part] = name.split('.');
     const std::size_t dimension = 4 * (part.empty() ? 0 : part[0] - 'x');
@@ -129,7 +132,7 @@ void bind_lanes(Module& module) {
     std::vector<CallInst*> asked;
     for (Instruction& instruction : instructions(function))
       if (auto* call = dyn_cast<CallInst>(&instruction))
-        if (const Function* callee = call->getCalledFunction(); callee && Registers::knows(callee->getName()))
+        if (const Function* callee = call->getCalledFunction(); callee && is_lane_value(callee->getName()))
           asked.push_back(call);
     if (asked.empty())
       continue;

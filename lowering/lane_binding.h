@@ -11,5 +11,11 @@ inline constexpr char takes_lane[] = "warplens-takes-lane";
 
 /// A u32 of the BlockContext, which does not change while the block runs.
 llvm::Value* load_block_field(llvm::IRBuilderBase& builder, llvm::Value* block, std::size_t offset);
+/// The same of a pointer.
+llvm::Value* load_block_pointer(llvm::IRBuilderBase& builder, llvm::Value* block, std::size_t offset);
+
+/// Is it a placeholder for what does not change while the lane runs: a special register, the lane itself, the
+/// begin of shared memory?
+bool is_lane_value(llvm::StringRef function);
 
 } // namespace warplens::lowering

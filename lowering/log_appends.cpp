@@ -63,7 +63,7 @@ bool is_memory(const Value* pointer) {
   if (isa<AllocaInst>(object))
     return false;
   if (const auto* argument = dyn_cast<Argument>(object))
-    return !argument->hasByValAttr();
+    return !argument->hasPointeeInMemoryValueAttr();
   if (const auto* call = dyn_cast<CallInst>(object); call && call->getCalledFunction())
     return call->getCalledFunction()->getName() != lane_function;
   if (const auto* variable = dyn_cast<GlobalVariable>(object))

@@ -33,13 +33,13 @@ public:
   }
 
   Constant* kernel(const Kernel& kernel, Constant* keys, std::size_t key_count, Constant* module) {
-    static_assert(sizeof(cpu::KernelRecord) == 72 && offsetof(cpu::KernelRecord, key_count) == 48 &&
-                  offsetof(cpu::KernelRecord, checked) == 64);
-    return global(ConstantStruct::getAnon({text(kernel.symbol), module, entry(kernel.untraced_block),
-                                           entry(kernel.untraced_lane), entry(kernel.traced_lane), keys,
-                                           number(key_count), number(kernel.parameters),
-                                           number(kernel.static_shared_bytes), number(stack_bytes(kernel)),
-                                           number(kernel.checked), number(kernel.largest_struct_bytes)}));
+    static_assert(sizeof(cpu::KernelRecord) == 80 && offsetof(cpu::KernelRecord, key_count) == 48 &&
+                  offsetof(cpu::KernelRecord, frame_bytes) == 72);
+    return global(ConstantStruct::getAnon(
+        {text(kernel.symbol), module, entry(kernel.untraced_block), entry(kernel.untraced_lane),
+         entry(kernel.traced_lane), keys, number(key_count), number(kernel.parameters),
+         number(kernel.static_shared_bytes), number(stack_bytes(kernel)), number(kernel.checked),
+         number(kernel.largest_struct_bytes), builder_.getInt64(kernel.frame_bytes)}));
   }
 
   Constant* variable(const DeviceVariable& variable, Constant* module) {

@@ -62,4 +62,13 @@ bool may_stop_lane(const CallInst& call) {
          (callee->isConvergent() || callee->doesNotReturn());
 }
 
+bool may_suspend(const CallInst& call) {
+  if (call.getIntrinsicID() != Intrinsic::not_intrinsic)
+    return false;
+  const Function* callee = call.getCalledFunction();
+  if (!callee || !callee->isDeclaration() || callee->getName() == "__warplens_cpu_exit")
+    return true;
+  return callee->isConvergent() && may_stop_lane(call);
+}
+
 } // namespace warplens::lowering

@@ -43,5 +43,8 @@ llvm::Function* declare_probe(llvm::Module& module);
 
 /// Does it call a function of the runtime that suspends or ends the lane?
 bool may_stop_lane(const llvm::CallInst& call);
+/// May the lane stop there to go on later, or end as if its function had returned? A function that could not
+/// be inlined may do anything.
+bool may_suspend(const llvm::CallInst& call);
 
 } // namespace warplens::lowering

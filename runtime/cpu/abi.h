@@ -35,6 +35,7 @@ struct BlockContext {
   std::uint8_t* dynamic_shared;
   void* scheduler;      ///< the runtime's own
   void* grid_workspace; ///< of a cooperative launch: what its blocks meet by; else null
+  void* frames; ///< KernelRecord::frame_bytes for each thread, aligned for every type; for untraced_block
 };
 
 /// A running CUDA thread. Lowered code gets a pointer to it as its last parameter and reads the indices from
@@ -53,7 +54,8 @@ struct LaneContext {
 
 /// Runs one CUDA thread; may suspend its fiber in any of the runtime's calls.
 using LaneFunction = void (*)(void** arguments, LaneContext* lane);
-/// Runs all threads of a block in a plain loop; only for kernels that never suspend.
+/// Runs all threads of a block in loops, one from each barrier to the next; only for kernels that wait for
+/// nothing else.
 using BlockFunction = void (*)(void** arguments, BlockContext* block);
 
 /// A kernel, registered by a constructor in the lowered object under the mangled name that
@@ -61,7 +63,7 @@ using BlockFunction = void (*)(void** arguments, BlockContext* block);
 struct KernelRecord {
   const char* symbol;
   const char* module;           ///< of the object: tells apart what several files name alike for themselves
-  BlockFunction untraced_block; ///< null: the kernel suspends
+  BlockFunction untraced_block; ///< null: threads need stacks of their own
   LaneFunction untraced_lane;   ///< null where untraced_block is not
   LaneFunction traced_lane;
   const KeyRecord* keys; ///< one table for all kernels of an object file
@@ -72,7 +74,8 @@ struct KernelRecord {
       stack_bytes;       ///< deepest frame of one lane that the lowering could see; 0: not known (recursion)
   std::uint32_t checked; ///< not 0: every access calls __warplens_cpu_check
   std::uint32_t
-      largest_struct_bytes; ///< of the parameters passed by value, which lie where the arguments are
+      largest_struct_bytes;  ///< of the parameters passed by value, which lie where the arguments are
+  std::uint64_t frame_bytes; ///< what untraced_block keeps for each thread between barriers
 };
 
 /// A __device__, __constant__ or __managed__ variable, found by __cudaRegisterVar.

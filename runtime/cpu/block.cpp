@@ -74,6 +74,11 @@ void Block::begin(const Grid& grid, std::uint64_t id) {
 }
 
 void Block::run_as_loop(const Grid& grid) {
+  const std::size_t frame_units =
+      (grid.kernel->frame_bytes * thread_count_ + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t);
+  if (frames_.size() < frame_units)
+    frames_.resize(frame_units);
+  context_.frames = frames_.data();
   std::jmp_buf escape; // no frame between here and where fail() jumps from has anything to destroy
   escape_ = &escape;
   if (setjmp(escape) == 0)

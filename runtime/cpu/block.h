@@ -9,6 +9,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -106,6 +107,7 @@ private:
   void** arguments_ = nullptr;
   const KernelRecord* kernel_ = nullptr;
   LowMemory shared_memory_;
+  std::vector<std::max_align_t> frames_;
   StackPool stacks_;
   std::vector<Lane> lanes_;
   std::vector<Warp> warps_;
