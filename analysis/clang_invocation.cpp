@@ -65,7 +65,7 @@ void ErrorList::HandleDiagnostic(clang::DiagnosticsEngine::Level level, const cl
   clang::PresumedLoc place;
   if (diagnostic.hasSourceManager() && diagnostic.getLocation().isValid())
     place = diagnostic.getSourceManager().getPresumedLoc(diagnostic.getLocation());
-  errors_.push_back({diagnostic.getLocation(),
+  errors_.push_back({diagnostic.getLocation(), std::string(reason),
                      place.isValid() ? fmt::format("{}:{}:{}: {}", place.getFilename(), place.getLine(),
                                                    place.getColumn(), reason.c_str())
                                      : std::string(reason)});

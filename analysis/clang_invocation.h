@@ -17,6 +17,7 @@ enum class Half { device, host };
 /// An error of Clang's.
 struct ClangError {
   clang::SourceLocation place;
+  std::string reason;
   std::string message; ///< file:line:column: reason
 };
 

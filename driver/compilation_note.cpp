@@ -15,13 +15,33 @@ const std::string mark = "warplens-compilation/1 ";
 
 } // namespace
 
+nlohmann::json to_json(const CompilationNote& note) {
+  auto unseen = nlohmann::json::array();
+  for (const auto& access : note.unseen)
+    unseen.push_back({{"file", access.file},
+                      {"line", access.line},
+                      {"column", access.column},
+                      {"expression", access.expression},
+                      {"reason", access.reason}});
+  return {{"source", note.source},   {"fell_back", note.fell_back}, {"probed", note.sites},
+          {"removed", note.removed}, {"unseen", std::move(unseen)}, {"one_form", note.one_form}};
+}
+
+std::vector<UnseenAccess> unseen_accesses(const nlohmann::json& json) {
+  std::vector<UnseenAccess> accesses;
+  for (const auto& access : json)
+    if (access.is_object())
+      accesses.push_back({access.value("file", ""), access.value("line", std::uint32_t{0}),
+                          access.value("column", std::uint32_t{0}), access.value("expression", ""),
+                          access.value("reason", "")});
+  return accesses;
+}
+
 Expected<void> add_note(const CompilationNote& note, const std::filesystem::path& object,
                         const std::filesystem::path& directory) {
-  const nlohmann::json json{{"source", note.source}, {"fell_back", note.fell_back},
-                            {"sites", note.sites},   {"removed", note.removed},
-                            {"unseen", note.unseen}, {"one_form", note.one_form}};
   const auto text = directory / "note";
-  if (!(std::ofstream(text) << mark << json.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)
+  if (!(std::ofstream(text) << mark
+                            << to_json(note).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)
                             << '\n'))
     return fail("{}: cannot be written", text.string());
   const auto added =
@@ -43,8 +63,9 @@ Expected<std::vector<CompilationNote>> read_notes(const std::filesystem::path& f
         nlohmann::json::parse(bytes.substr(begin, bytes.find('\n', begin) - begin), nullptr, false);
     if (json.is_object())
       notes.push_back({json.value("source", ""), json.value("fell_back", ""),
-                       json.value("sites", std::uint64_t{0}), json.value("removed", std::uint64_t{0}),
-                       json.value("unseen", std::uint64_t{0}), json.value("one_form", "")});
+                       json.value("probed", std::uint64_t{0}), json.value("removed", std::uint64_t{0}),
+                       unseen_accesses(json.value("unseen", nlohmann::json::array())),
+                       json.value("one_form", "")});
   }
   return notes;
 }

@@ -53,7 +53,6 @@ Expected<void> rewrite(const rewriter::Request& request, const fs::path& summary
       return written;
   const nlohmann::json json{{"sites", instrumented->sites.size()},
                             {"removed", instrumented->removed.size()},
-                            {"unseen", instrumented->unseen.size()},
                             {"removed_accesses", list(instrumented->removed)},
                             {"repeated_accesses", list(instrumented->repeated)},
                             {"unseen_accesses", list(instrumented->unseen)}};

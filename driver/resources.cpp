@@ -9,6 +9,7 @@ const Resources& resources() {
     const auto root = executable_directory().parent_path();
     const auto share = root / "share/warplens";
     return Resources{root / "libexec/warplens/warplens-compile",
+                     root / "libexec/warplens/warplens-measure",
                      root / "lib/warplens",
                      root / "lib/warplens/libwarplens_gpu.so",
                      share / "include",

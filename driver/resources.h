@@ -7,6 +7,7 @@ namespace warplens::driver {
 
 struct Resources {
   std::filesystem::path compile;     ///< the warplens-compile executable
+  std::filesystem::path measure;     ///< the program that measures a GPU; absent if built without nvcc
   std::filesystem::path libraries;   ///< what is linked into a program for the CPU back end
   std::filesystem::path gpu_runtime; ///< what a program for NVIDIA GPUs loads when it starts
   std::filesystem::path include;     ///< holds warplens/probe.h

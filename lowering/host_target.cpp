@@ -58,6 +58,21 @@ void retarget(Module& module, const TargetMachine& machine) {
   }
 }
 
+/// Packed as in CUDA's parameter buffer: each aligned as its type asks.
+static std::vector<cpu::ParameterRecord> parameters_of(const Function& kernel) {
+  const DataLayout& layout = kernel.getParent()->getDataLayout();
+  std::vector<cpu::ParameterRecord> parameters;
+  std::uint64_t end = 0;
+  for (const Argument& argument : kernel.args()) {
+    Type* const type = argument.hasByValAttr() ? argument.getParamByValType() : argument.getType();
+    const Align alignment = std::max(layout.getABITypeAlign(type), argument.getParamAlign().valueOrOne());
+    const std::uint64_t offset = alignTo(end, alignment), bytes = layout.getTypeStoreSize(type);
+    parameters.push_back({static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(bytes)});
+    end = offset + bytes;
+  }
+  return parameters;
+}
+
 std::vector<Kernel> find_kernels(Module& module, TargetMachine& machine) {
   std::vector<Kernel> kernels;
   std::set<const Function*> seen;
@@ -70,7 +85,7 @@ std::vector<Kernel> find_kernels(Module& module, TargetMachine& machine) {
             seen.insert(function).second)
           kernels.push_back({.symbol = function->getName().str(),
                              .source = function,
-                             .parameters = static_cast<unsigned>(function->arg_size())});
+                             .parameters = parameters_of(*function)});
       }
   // Device code of one file is complete in itself: only kernels and variables are seen from outside.
   for (const char* name : {"llvm.used", "llvm.compiler.used"})

@@ -1,10 +1,13 @@
 // What the stages of lowering hand on to each other.
 #pragma once
 
+#include "runtime/cpu/abi.h"
+
 #include <cstdint>
 #include <llvm/IR/Function.h>
 #include <llvm/IR/GlobalVariable.h>
 #include <string>
+#include <vector>
 
 namespace warplens::lowering {
 
@@ -13,7 +16,7 @@ struct Kernel {
   std::string symbol;     ///< mangled, as the host half registers it
   llvm::Function* source; ///< the kernel itself, everything inlined; gone after make_forms
   std::uint64_t static_shared_bytes = 0;
-  unsigned parameters = 0;
+  std::vector<cpu::ParameterRecord> parameters;
   bool checked = false;                     ///< its accesses are, for --memcheck
   std::uint64_t largest_struct_bytes = 0;   ///< of the parameters passed by value, where it is checked
   llvm::Function* untraced_block = nullptr; ///< null: threads need stacks of their own

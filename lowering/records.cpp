@@ -33,13 +33,14 @@ public:
   }
 
   Constant* kernel(const Kernel& kernel, Constant* keys, std::size_t key_count, Constant* module) {
-    static_assert(sizeof(cpu::KernelRecord) == 80 && offsetof(cpu::KernelRecord, key_count) == 48 &&
-                  offsetof(cpu::KernelRecord, frame_bytes) == 72);
+    static_assert(sizeof(cpu::KernelRecord) == 88 && offsetof(cpu::KernelRecord, key_count) == 48 &&
+                  offsetof(cpu::KernelRecord, frame_bytes) == 72 &&
+                  offsetof(cpu::KernelRecord, parameters) == 80);
     return global(ConstantStruct::getAnon(
         {text(kernel.symbol), module, entry(kernel.untraced_block), entry(kernel.untraced_lane),
-         entry(kernel.traced_lane), keys, number(key_count), number(kernel.parameters),
+         entry(kernel.traced_lane), keys, number(key_count), number(kernel.parameters.size()),
          number(kernel.static_shared_bytes), number(stack_bytes(kernel)), number(kernel.checked),
-         number(kernel.largest_struct_bytes), builder_.getInt64(kernel.frame_bytes)}));
+         number(kernel.largest_struct_bytes), builder_.getInt64(kernel.frame_bytes), parameters(kernel)}));
   }
 
   Constant* variable(const DeviceVariable& variable, Constant* module) {
@@ -59,6 +60,14 @@ public:
   }
 
 private:
+  Constant* parameters(const Kernel& kernel) {
+    static_assert(sizeof(cpu::ParameterRecord) == 8);
+    std::vector<std::uint32_t> numbers;
+    for (const auto& parameter : kernel.parameters)
+      numbers.insert(numbers.end(), {parameter.offset, parameter.bytes});
+    return numbers.empty() ? entry(nullptr) : global(ConstantDataArray::get(module_.getContext(), numbers));
+  }
+
   /// The locals of both forms and some more for what the compiler spills; 0 where calls may nest without a
   /// known end.
   std::uint64_t stack_bytes(const Kernel& kernel) const {

@@ -142,20 +142,20 @@ bool SmSchedule::begin_round() {
 }
 
 /// The oldest warp whose data is there; it keeps its turn for a bulk, until it has to wait itself.
-bool SmSchedule::choose_oldest() {
+const SmSchedule::Turn* SmSchedule::choose_oldest() {
   wake();
   Turn* first_ready = turns_.data();
   for (at_ = turns_.data(); at_ != turns_end_; ++at_) {
     if (at_->ready_at <= now_)
-      return true;
+      return at_;
     if (at_->ready_at < first_ready->ready_at)
       first_ready = at_;
   }
   if (turns_.empty())
-    return false;
+    return nullptr;
   at_ = first_ready;
   now_ = at_->ready_at;
-  return true;
+  return at_;
 }
 
 void SmSchedule::wait(Turn& turn, std::uint32_t transactions) {

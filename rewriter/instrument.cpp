@@ -8,6 +8,7 @@
 #include "rewriter/plan.h"
 #include "rewriter/print.h"
 #include "rewriter/refused.h"
+#include "rewriter/text_record.h"
 
 #include <algorithm>
 #include <array>
@@ -25,12 +26,14 @@ void note_refused(const clang::SourceManager& sources, const RefusedFunctions& r
                   std::vector<Unseen>& unseen) {
   for (const analysis::ClangError& error : refused.in_device_functions()) {
     const clang::PresumedLoc place = sources.getPresumedLoc(error.place);
+    const auto entry = sources.getFileEntryRefForID(place.getFileID());
+    const std::string file = entry ? name_of(*entry) : place.getFilename();
     const bool known = std::ranges::any_of(unseen, [&](const Unseen& one) {
-      return one.file == place.getFilename() && one.line == place.getLine() &&
-             one.column == place.getColumn();
+      return one.file == file && one.line == place.getLine() && one.column == place.getColumn();
     });
     if (!known)
-      unseen.push_back({place.getFilename(), place.getLine(), place.getColumn(), "", error.message});
+      unseen.push_back({file, place.getLine(), place.getColumn(), "",
+                        "Clang does not take its function: " + error.reason});
   }
 }
 
@@ -57,6 +60,7 @@ Expected<Instrumented> instrument(const Request& request) {
   UserFiles files;
   std::vector<Located> parses;
   std::optional<analysis::Survivors> survivors;
+  std::string refusal; // the first error in a device function
   for (const std::vector<std::string>& arguments : per_architecture(request.clang_arguments)) {
     if (!parses.empty() && !depends_on_architecture(files, request.source))
       break;
@@ -69,6 +73,8 @@ Expected<Instrumented> instrument(const Request& request) {
             survivors = *left;
           const Found found = find_memory_operations(context, refused);
           note_refused(context.getSourceManager(), refused, result.unseen);
+          if (refusal.empty() && !refused.in_device_functions().empty())
+            refusal = refused.in_device_functions().front().message;
           std::vector<MemoryOperation> operations;
           std::transform(found.operations.begin(), found.operations.end(), std::back_inserter(operations),
                          [](const FoundOperation& operation) { return operation.operation; });
@@ -82,8 +88,8 @@ Expected<Instrumented> instrument(const Request& request) {
   auto edits = plan(parses, files);
   if (!edits)
     return tl::unexpected(edits.error());
-  if (!result.unseen.empty() && edits->sites.empty())
-    return fail("{}", result.unseen.front().reason); // all there is to see is in functions that Clang refuses
+  if (!refusal.empty() && edits->sites.empty())
+    return fail("{}", refusal); // all there is to see is in functions that Clang refuses
   auto printed = print(*edits, files, request.source, request.output_directory);
   if (!printed)
     return tl::unexpected(printed.error());

@@ -87,6 +87,7 @@ public:
 
 private:
   std::string note_file(clang::SourceLocation place);
+  unsigned bytes_before_first_column(clang::SourceLocation place, unsigned line) const;
   void note_invocation(const std::string& file, const TextRecord::Expansion& expansion,
                        std::vector<unsigned>& touched);
   std::optional<Position> expanded(clang::SourceLocation place, bool behind, const std::string& file,
@@ -107,6 +108,12 @@ std::string Locator::note_file(clang::SourceLocation place) {
   if (file.name.empty())
     file.name = name_of(*sources_.getFileEntryRefForID(sources_.getFileID(place)));
   return path;
+}
+
+/// A byte order mark belongs to no line.
+unsigned Locator::bytes_before_first_column(clang::SourceLocation place, unsigned line) const {
+  constexpr llvm::StringRef mark = "\xef\xbb\xbf";
+  return line == 1 && sources_.getBufferData(sources_.getFileID(place)).starts_with(mark) ? mark.size() : 0;
 }
 
 void Locator::note_invocation(const std::string& file, const TextRecord::Expansion& expansion,
@@ -177,7 +184,7 @@ bool Locator::access(const FoundOperation& found, const analysis::Facts& facts, 
   site.file = files_[access.file].name;
   const clang::SourceLocation shown = access.direct ? range.getBegin() : begin;
   site.line = sources_.getSpellingLineNumber(shown);
-  site.column = sources_.getSpellingColumnNumber(shown);
+  site.column = sources_.getSpellingColumnNumber(shown) - bytes_before_first_column(shown, site.line);
   site.kind = found.operation.kind;
   site.space = facts.space;
   site.cache_operator = found.operation.cache_operator;

@@ -1,7 +1,10 @@
 #include "trace/inspect.h"
 
+#include <bit>
 #include <iterator>
+#include <map>
 #include <ostream>
+#include <tuple>
 #include <unordered_map>
 
 namespace warplens::trace {
@@ -155,6 +158,43 @@ Expected<void> dump(const Reader& reader, std::ostream& out) {
   out.flush();
   if (!out)
     return fail("cannot write the dump: the output does not take it");
+  return {};
+}
+
+Expected<void> print_counts(const Reader& reader, std::ostream& out) {
+  std::unordered_map<std::uint64_t, const Site*> sites;
+  for (const Site& site : reader.sites())
+    sites.emplace(site.id, &site);
+  struct Count {
+    std::uint64_t warps = 0, lanes = 0;
+  };
+  using Place = std::tuple<std::string, std::uint32_t, std::uint32_t, AccessKind, Space>;
+  for (const Launch& launch : reader.launches()) {
+    std::map<std::tuple<std::uint64_t, AccessKind, Space>, Count> by_site;
+    const auto read =
+        reader.for_each_access(launch.id, [&](std::uint64_t, std::uint32_t, const WarpAccess& access) {
+          Count& count = by_site[{access.site, access.kind, access.space}];
+          ++count.warps;
+          count.lanes += static_cast<std::uint64_t>(std::popcount(access.active));
+        });
+    if (!read)
+      return read;
+    std::map<Place, Count> by_place;
+    for (const auto& [key, counted] : by_site) {
+      const auto& [id, kind, space] = key;
+      const auto site = sites.find(id);
+      Count& count = by_place[site == sites.end() ? Place{fmt::format("site {:016x}", id), 0, 0, kind, space}
+                                                  : Place{printable(site->second->file), site->second->line,
+                                                          site->second->column, kind, space}];
+      count.warps += counted.warps;
+      count.lanes += counted.lanes;
+    }
+    for (const auto& [place, count] : by_place) {
+      const auto& [file, row, column, kind, space] = place;
+      line(out, "{}\t{}\t{}:{}:{}\t{}\t{}\t{}\t{}", launch.id, printable(launch.kernel), file, row, column,
+           name_of(kind), name_of(space), count.warps, count.lanes);
+    }
+  }
   return {};
 }
 

@@ -23,6 +23,10 @@ void print_info(const Reader& reader, std::ostream& out);
 /// per active lane. Stops with an error where the trace is damaged or `out` fails.
 Expected<void> dump(const Reader& reader, std::ostream& out);
 
+/// How often each site was executed in each traced launch, one line each, its fields separated by tabs:
+/// launch, kernel, FILE:LINE:COLUMN, kind, space, warp accesses, lane accesses. Ordered by launch and place.
+Expected<void> print_counts(const Reader& reader, std::ostream& out);
+
 /// What is wrong with a trace that can be read.
 struct Findings {
   std::uint64_t count = 0;

@@ -96,6 +96,10 @@ Expected<void> apply(NvccArguments& result, const NvccArgument& argument) {
   case Meaning::default_stream: result.per_thread_stream = value == "per-thread"; break;
   case Meaning::keep: result.keep = true; break;
   case Meaning::verbose: result.verbose = true; break;
+  case Meaning::parallelism:
+    if (value.empty() || value.find_first_not_of("0123456789") != std::string::npos)
+      return fail("nvcc argument --threads: '{}' is not a number", value);
+    break;
   case Meaning::relocatable: result.relocatable = value == "true"; break;
   case Meaning::output: result.output = value; break;
   case Meaning::output_directory: result.output_directory = value; break;
@@ -120,7 +124,6 @@ Expected<void> apply(NvccArguments& result, const NvccArgument& argument) {
   case Meaning::options_file:
   case Meaning::forward_unknown:
   case Meaning::keep_directory:
-  case Meaning::parallelism:
   case Meaning::other: break;
   }
   return {};

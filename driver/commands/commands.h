@@ -24,6 +24,7 @@ void declare_report(CLI::App& app, Action& chosen);
 void declare_diff(CLI::App& app, Action& chosen);
 void declare_trace(CLI::App& app, Action& chosen);
 void declare_gpus(CLI::App& app, Action& chosen);
+void declare_calibrate(CLI::App& app, Action& chosen);
 
 /// `warplens nvcc WORDS...`, whose command line is nvcc's. The exit code, as nvcc's.
 int nvcc_command(std::vector<std::string> words);

@@ -2,7 +2,9 @@
 // nvcc does, with the very same arguments.
 
 #include "driver/arguments/clang_arguments.h"
+#include "driver/arguments/drop_in_options.h"
 #include "driver/commands/commands.h"
+#include "driver/compilation_report.h"
 #include "driver/progress.h"
 #include "driver/resources.h"
 #include "driver/stages/compile_log.h"
@@ -26,45 +28,24 @@ using Words = std::vector<std::string>;
 
 struct Request {
   Toolkit toolkit;
-  Words words; ///< nvcc's, as given
-  bool strict = false;
-  bool report = false;
-  bool for_cpu = false; ///< objects for the CPU back end
+  DropInOptions options; ///< its words are nvcc's, as given
 };
 
-/// Ours are few and not nvcc's: --strict, --backend cpu and --report. As a compiler launcher we are given
-/// nvcc's path first.
-Expected<Request> read_request(Words words) {
-  Request request;
-  const char* strict = std::getenv("WARPLENS_STRICT");
-  request.strict = strict && *strict;
-  request.strict |= std::erase(words, "--strict") > 0;
-  const char* backend = std::getenv("WARPLENS_BACKEND");
-  request.for_cpu = backend && std::string_view(backend) == "cpu";
-  if (const auto option = std::ranges::find(words, "--backend");
-      option != words.end() && option + 1 != words.end()) {
-    request.for_cpu = option[1] == "cpu";
-    words.erase(option, option + 2);
-  }
-  request.report = !words.empty() && words.front() == "--report";
-  if (request.report)
-    words.erase(words.begin());
+/// As a compiler launcher we are given nvcc's path first.
+Expected<Request> read_request(DropInOptions options) {
+  auto& words = options.words;
   const bool named = !words.empty() && std::filesystem::path(words.front()).filename() == "nvcc";
-  if (named || !request.report) {
-    auto toolkit = named ? toolkit_of(words.front()) : find_toolkit();
-    if (!toolkit)
-      return tl::unexpected(toolkit.error());
-    request.toolkit = std::move(*toolkit);
-  }
+  auto toolkit = named ? toolkit_of(words.front()) : find_toolkit();
+  if (!toolkit)
+    return tl::unexpected(toolkit.error());
   if (named)
     words.erase(words.begin());
-  request.words = std::move(words);
-  return request;
+  return Request{std::move(*toolkit), std::move(options)};
 }
 
 Words command_of(const Request& request) {
   Words command{(request.toolkit.root / "bin/nvcc").string()};
-  command.insert(command.end(), request.words.begin(), request.words.end());
+  command.insert(command.end(), request.options.words.begin(), request.options.words.end());
   return command;
 }
 
@@ -97,7 +78,7 @@ Expected<NvccArguments> parse(const Request& request) {
   };
   if (auto added = add_variable("NVCC_PREPEND_FLAGS"); !added)
     return tl::unexpected(added.error());
-  all.insert(all.end(), request.words.begin(), request.words.end());
+  all.insert(all.end(), request.options.words.begin(), request.options.words.end());
   if (auto added = add_variable("NVCC_APPEND_FLAGS"); !added)
     return tl::unexpected(added.error());
   return parse_nvcc_arguments(all);
@@ -118,23 +99,26 @@ public:
       const auto attempted = compile_with_probes(source, nvcc_, request_.toolkit);
       if (!attempted)
         return tl::unexpected(attempted.error());
-      if (attempted->outcome == Attempt::nothing_to_instrument) {
+      const bool nothing = attempted->outcome == Attempt::nothing_to_instrument;
+      if (nothing && attempted->note.unseen.empty()) {
         plain.push_back(source);
         continue;
       }
       touched = true;
-      if (attempted->outcome == Attempt::impossible)
-        if (const int code = fall_back(source, attempted->note); code != 0)
-          return code;
+      const int code = nothing ? compile_with_note(source, attempted->note)
+                       : attempted->outcome == Attempt::impossible ? fall_back(source, attempted->note)
+                                                                   : 0;
+      if (code != 0)
+        return code;
     }
-    if (!touched && !request_.for_cpu)
+    if (!touched && !request_.options.for_cpu)
       return std::nullopt;
     for (const auto& source : plain)
       if (const int code = compile_plainly(source); code != 0)
         return code;
     if (only_compiles())
       return compile_rest();
-    return request_.for_cpu ? link_for_cpu() : run_nvcc(link_command(), false);
+    return request_.options.for_cpu ? link_for_cpu() : run_nvcc(link_command(), false);
   }
 
 private:
@@ -151,18 +135,24 @@ private:
     if (!only_compiles() || nvcc_.output.empty())
       object = (only_compiles() ? std::filesystem::path(nvcc_.output_directory) : own) /
                std::filesystem::path(name).stem().concat(".o");
-    return {name, std::move(object), std::move(own), request_.for_cpu};
+    return {name, std::move(object), std::move(own), request_.options.for_cpu, request_.options.memcheck};
   }
 
   /// Never break a build: what we cannot do, plain nvcc does. If it cannot either, it says why.
   int fall_back(const SourceToCompile& source, const CompilationNote& note) {
-    if (request_.strict) {
+    if (request_.options.strict) {
       complain(fmt::format("error: {} cannot be compiled with probes: {}", source.source, note.fell_back));
       return 1;
     }
+    const int code = compile_with_note(source, note);
+    if (code == 0)
+      complain(fmt::format("warning: {} is compiled without probes: {}", source.source, note.fell_back));
+    return code;
+  }
+
+  int compile_with_note(const SourceToCompile& source, const CompilationNote& note) {
     if (const int code = compile_plainly(source); code != 0)
       return code;
-    complain(fmt::format("warning: {} is compiled without probes: {}", source.source, note.fell_back));
     if (const auto noted = add_note(note, source.object, source.directory); !noted)
       complain(fmt::format("warning: the object of {} does not tell of it: {}", source.source,
                            noted.error().message));
@@ -170,7 +160,7 @@ private:
   }
 
   int compile_plainly(const SourceToCompile& source) const {
-    if (request_.for_cpu)
+    if (request_.options.for_cpu)
       return compile_plainly_for_cpu(source);
     if (only_compiles() && nvcc_.cuda_inputs.size() == 1)
       return run_nvcc(command_of(request_), true);
@@ -187,7 +177,7 @@ private:
   }
 
   int compile_plainly_for_cpu(const SourceToCompile& source) const {
-    auto done = compile_for_cpu({source.source, source.source, source.directory}, nvcc_,
+    auto done = compile_for_cpu({source.source, source.source, source.directory, source.memcheck}, nvcc_,
                                 clang_arguments(nvcc_, request_.toolkit), source.object);
     if (done)
       done = write_dependencies(source, nvcc_, request_.toolkit);
@@ -202,12 +192,15 @@ private:
     auto files = nvcc_.linking;
     for (std::size_t i = 0; i < nvcc_.cuda_inputs.size(); ++i)
       files.push_back(source_at(i).object.string());
-    if (const auto linked = link_device_code(files, device, false); !linked)
+    if (const auto linked = link_device_code(files, device, request_.options.memcheck); !linked)
       return tl::unexpected(linked.error());
     auto command = link_command();
     command.insert(command.begin() + 1, {"-nodlink", "-L" + resources().libraries.string()});
-    if (nvcc_.phase != Meaning::library_archive)
+    if (nvcc_.phase != Meaning::library_archive) {
       command.push_back(device.string());
+      for (const auto& library : libraries_of_host_half(nvcc_))
+        command.push_back(library);
+    }
     return run_nvcc(std::move(command), false);
   }
 
@@ -249,8 +242,8 @@ private:
 /// The name of our folder gets into the objects: the same command gives the same bytes.
 std::string name_of(const Request& request) {
   std::error_code ignored;
-  return fmt::format(
-      "{:016x}", stable_hash(quote(request.words) + '\n' + std::filesystem::current_path(ignored).string()));
+  return fmt::format("{:016x}", stable_hash(quote(request.options.words) + '\n' +
+                                            std::filesystem::current_path(ignored).string()));
 }
 
 /// What `nvcc -v` says is where build systems learn which libraries a program needs and where they lie: ours
@@ -269,8 +262,9 @@ int run_verbosely_for_cpu(const Request& request, const std::filesystem::path& d
   return finished ? finished->exit_code : 1;
 }
 
-Expected<int> link_device_code_for_cpu(const NvccArguments& nvcc) {
-  const auto linked = link_device_code(nvcc.linking, nvcc.output.empty() ? "a_dlink.o" : nvcc.output, false);
+Expected<int> link_device_code_for_cpu(const NvccArguments& nvcc, bool memcheck) {
+  const auto linked =
+      link_device_code(nvcc.linking, nvcc.output.empty() ? "a_dlink.o" : nvcc.output, memcheck);
   return linked ? Expected<int>(0) : tl::unexpected(linked.error());
 }
 
@@ -281,17 +275,29 @@ bool asks_for_commands(const NvccArguments& nvcc) {
   });
 }
 
+/// Each source is compiled on its own. What only is wrong with several together, nvcc says before it starts.
+bool nvcc_rejects(const Request& request, const NvccArguments& nvcc) {
+  if (std::ranges::count(nvcc.all, Meaning::input, &NvccArgument::meaning) < 2)
+    return false;
+  auto command = command_of(request);
+  command.push_back("--dryrun");
+  const auto finished = run({.arguments = std::move(command), .capture_output = true});
+  return !finished || finished->exit_code != 0;
+}
+
 /// The exit code; nothing: the real nvcc is to take our place.
 Expected<std::optional<int>> compile(const Request& request) {
   const auto nvcc = parse(request);
   const bool is_query = !nvcc || nvcc->phase == Meaning::no_object;
   const bool cpu_link =
-      request.for_cpu && !is_query && nvcc->phase == Meaning::link && !nvcc->linking.empty();
-  const bool verbose = request.for_cpu && nvcc && asks_for_commands(*nvcc);
-  if (request.for_cpu && !is_query && nvcc->phase == Meaning::device_link)
-    return link_device_code_for_cpu(*nvcc);
+      request.options.for_cpu && !is_query && nvcc->phase == Meaning::link && !nvcc->linking.empty();
+  const bool verbose = request.options.for_cpu && nvcc && asks_for_commands(*nvcc);
+  if (request.options.for_cpu && !is_query && nvcc->phase == Meaning::device_link)
+    return link_device_code_for_cpu(*nvcc, request.options.memcheck);
   if (!verbose && !cpu_link && (is_query || nvcc->phase == Meaning::device_link || nvcc->cuda_inputs.empty()))
     return std::nullopt; // what we do not understand, nvcc understands or explains
+  if (nvcc_rejects(request, *nvcc))
+    return std::nullopt;
   if (const char* log = std::getenv(compile_log_variable); log && *log && !is_query)
     if (const auto logged = log_compilation(*nvcc, request.toolkit, log); !logged)
       complain(logged.error().message);
@@ -303,44 +309,37 @@ Expected<std::optional<int>> compile(const Request& request) {
   return Compilation(request, *nvcc, directory->path()).run();
 }
 
-std::string line_of(const CompilationNote& note) {
-  if (!note.fell_back.empty())
-    return fmt::format("{}: compiled without probes: {}\n", note.source, note.fell_back);
-  return fmt::format("{}: {} accesses probed, {} removed by the compiler, {} not seen{}\n", note.source,
-                     note.sites, note.removed, note.unseen,
-                     note.one_form.empty() ? "" : "; every launch runs with probes: " + note.one_form);
-}
-
-int print_report(const Request& request) {
-  for (const auto& file : request.words) {
-    const auto notes = read_notes(file);
+int print_report(const DropInOptions& options) {
+  std::vector<ReportedFile> files;
+  for (const auto& file : options.words) {
+    auto notes = read_notes(file);
     if (!notes) {
       complain(notes.error().message);
       return 1;
     }
-    std::string text;
-    for (const auto& note : *notes)
-      text += line_of(note);
-    if (text.empty())
-      text = fmt::format("{}: nothing in it was compiled with probes\n", file);
-    if (const auto printed = print_text(text, ""); !printed) {
-      complain(printed.error().message);
-      return 1;
-    }
+    files.push_back({file, std::move(*notes)});
   }
-  return 0;
+  const auto printed = print_text(options.json ? report_as_json(files) : report_as_text(files), "");
+  if (!printed)
+    complain(printed.error().message);
+  return printed ? 0 : 1;
 }
 
 } // namespace
 
 int nvcc_command(std::vector<std::string> words) {
-  const auto request = read_request(std::move(words));
+  auto options = take_drop_in_options(std::move(words));
+  if (!options) {
+    complain(options.error().message);
+    return 1;
+  }
+  if (options->report)
+    return print_report(*options);
+  const auto request = read_request(std::move(*options));
   if (!request) {
     complain(request.error().message);
     return 1;
   }
-  if (request->report)
-    return print_report(*request);
   const auto code = compile(*request);
   if (!code) {
     complain(code.error().message);

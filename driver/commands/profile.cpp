@@ -75,7 +75,7 @@ Expected<void> instrument_sources(BuildRequest& request, bool quiet) {
     source.source = instrumented->file;
     stage.done(fmt::format("{}: {} accesses probed, {} removed by the compiler, {} not seen",
                            source.original.string(), instrumented->sites, instrumented->removed,
-                           instrumented->unseen));
+                           instrumented->unseen.size()));
   }
   return {};
 }

@@ -20,6 +20,16 @@ Expected<void> print_info(const std::string& file) {
   return print_text(text.str(), "");
 }
 
+Expected<void> print_counts(const std::string& file) {
+  const auto reader = trace::Reader::open(file);
+  if (!reader)
+    return tl::unexpected(reader.error());
+  std::ostringstream text;
+  if (const auto counted = trace::print_counts(*reader, text); !counted)
+    return counted;
+  return print_text(text.str(), "");
+}
+
 Expected<void> dump(const std::string& file) {
   const auto reader = trace::Reader::open(file);
   if (!reader)
@@ -59,6 +69,8 @@ void declare_trace(CLI::App& app, Action& chosen) {
     verb->callback([file, action, &chosen] { chosen = [file, action] { return action(*file); }; });
   };
   add("info", "what it holds: program, launches, sizes", print_info);
+  add("counts", "how often each site was executed, by warps and by lanes: one line each, tabs between",
+      print_counts);
   add("dump", "everything, one line per record", dump);
   add("check", "read all of it and check what readers rely on", check);
 }

@@ -2,9 +2,29 @@
 #include "driver/stages/build.h"
 #include "driver/stages/compiler.h"
 #include "driver/stages/cpu_object.h"
+#include "driver/stages/missing_functions.h"
 #include "driver/version.h"
 
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
 namespace warplens::driver {
+namespace {
+
+Expected<void> link(std::vector<std::string> arguments, const std::filesystem::path& log) {
+  Command command;
+  command.arguments = std::move(arguments);
+  command.stderr_file = log;
+  const auto linked = run_compiler(std::move(command));
+  if (linked)
+    return {};
+  std::ifstream said(log);
+  const auto missing = explain_missing(std::string(std::istreambuf_iterator<char>(said), {}));
+  return missing.empty() ? tl::unexpected(linked.error()) : fail("{}", missing);
+}
+
+} // namespace
 
 Expected<std::filesystem::path> build_for_cpu(const BuildRequest& request) {
   std::vector<std::string> objects;
@@ -28,12 +48,14 @@ Expected<std::filesystem::path> build_for_cpu(const BuildRequest& request) {
   }
 
   const auto program = request.directory / "program";
-  std::vector<std::string> link{clang, "-no-pie", "-o", program.string()};
-  link.insert(link.end(), objects.begin(), objects.end());
-  link.push_back("-L" + resources().libraries.string());
-  link.insert(link.end(), request.nvcc.linking.begin(), request.nvcc.linking.end());
-  link.push_back("-lcudart_static");
-  if (const auto linked = run_compiler(link); !linked)
+  std::vector<std::string> command{clang, "-no-pie", "-o", program.string()};
+  command.insert(command.end(), objects.begin(), objects.end());
+  command.push_back("-L" + resources().libraries.string());
+  command.insert(command.end(), request.nvcc.linking.begin(), request.nvcc.linking.end());
+  for (const auto& library : libraries_of_host_half(request.nvcc))
+    command.push_back(library);
+  command.push_back("-lcudart_static");
+  if (const auto linked = link(std::move(command), request.directory / "link.log"); !linked)
     return fail("{}: cannot be linked: {}", request.sources.front().original.string(),
                 linked.error().message);
   return program;

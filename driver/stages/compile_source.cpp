@@ -54,8 +54,8 @@ Expected<Attempted> compile_with_probes(const SourceToCompile& source, const Nvc
     attempted.note.fell_back = error.message;
     return attempted;
   };
-  std::future<Expected<std::vector<std::filesystem::path>>> plain;
   const GpuSource gpu_source{toolkit, nvcc, source.source, source.directory};
+  std::future<Expected<std::vector<std::filesystem::path>>> plain; // waits for its end, with what it reads alive
   if (!source.for_cpu)
     plain = std::async(std::launch::async, [&] { return compile_plain_form(gpu_source); });
   const auto instrumented = instrument(source.source, clang_arguments(nvcc, toolkit), source.directory);
@@ -72,11 +72,11 @@ Expected<Attempted> compile_with_probes(const SourceToCompile& source, const Nvc
   const auto object = source.directory / "object.o";
   auto dependencies =
       std::async(std::launch::async, [&] { return write_dependencies(source, nvcc, toolkit); });
-  const auto compiled = source.for_cpu
-                            ? compile_for_cpu({instrumented->file, source.source, source.directory}, nvcc,
-                                              clang_arguments(nvcc, toolkit), object)
-                                  .map([] { return GpuObject{}; })
-                            : compile_gpu_object(gpu_source, instrumented->file, plain.get(), object);
+  const auto compiled =
+      source.for_cpu ? compile_for_cpu({instrumented->file, source.source, source.directory, source.memcheck},
+                                       nvcc, clang_arguments(nvcc, toolkit), object)
+                           .map([] { return GpuObject{}; })
+                     : compile_gpu_object(gpu_source, instrumented->file, plain.get(), object);
   const auto written = dependencies.get();
   if (!compiled)
     return impossible(compiled.error());

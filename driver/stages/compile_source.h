@@ -17,6 +17,7 @@ struct SourceToCompile {
   std::filesystem::path object;    ///< where it goes
   std::filesystem::path directory; ///< ours alone; what comes to lie there is gone afterwards
   bool for_cpu = false;            ///< the object is for the CPU back end
+  bool memcheck = false;           ///< … with a check before every access
 };
 
 enum class Attempt { instrumented, nothing_to_instrument, impossible };

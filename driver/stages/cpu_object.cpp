@@ -5,6 +5,7 @@
 #include "driver/version.h"
 #include "support/hash.h"
 
+#include <algorithm>
 #include <fstream>
 #include <future>
 #include <sstream>
@@ -140,6 +141,13 @@ Expected<void> compile_for_cpu(const CpuSource& source, const NvccArguments& nvc
     return host_compiled;
   return nvcc.relocatable ? add_bitcode(host, bitcode, object)
                           : lower_and_join(halves, host, bitcode, object);
+}
+
+Arguments libraries_of_host_half(const NvccArguments& nvcc) {
+  if (std::ranges::find(nvcc.host_compiler, "-fopenmp") == nvcc.host_compiler.end())
+    return {};
+  // LLVM's OpenMP runtime; it has what gcc's objects call, too.
+  return {(std::filesystem::path(clang).parent_path().parent_path() / "lib/libomp.so").string()};
 }
 
 Expected<void> compile_host_source(const std::filesystem::path& source, const NvccArguments& nvcc,

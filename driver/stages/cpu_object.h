@@ -24,6 +24,9 @@ Expected<void> compile_for_cpu(const CpuSource& source, const NvccArguments& nvc
                                const std::vector<std::string>& clang_arguments,
                                const std::filesystem::path& object);
 
+/// What a program takes beside its own libraries since Clang, not gcc, compiled its host half.
+std::vector<std::string> libraries_of_host_half(const NvccArguments& nvcc);
+
 /// A source that is not CUDA.
 Expected<void> compile_host_source(const std::filesystem::path& source, const NvccArguments& nvcc,
                                    const Toolkit& toolkit, const std::filesystem::path& object);

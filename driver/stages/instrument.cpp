@@ -47,7 +47,8 @@ Expected<InstrumentedSource> instrument(const std::filesystem::path& source,
     return fail("{}: instrumenting it left no summary", source.string());
   // The copy's name does not come from the summary: JSON holds UTF-8 only, a file name any bytes.
   return InstrumentedSource{directory / source.filename(), json.value("sites", std::uint64_t{0}),
-                            json.value("removed", std::uint64_t{0}), json.value("unseen", std::uint64_t{0})};
+                            json.value("removed", std::uint64_t{0}),
+                            unseen_accesses(json.value("unseen_accesses", nlohmann::json::array()))};
 }
 
 Expected<std::string> instrument_as_patch(const std::filesystem::path& source,

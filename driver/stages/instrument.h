@@ -1,6 +1,7 @@
 // Stage: source → instrumented source.
 #pragma once
 
+#include "driver/compilation_note.h"
 #include "support/expected.h"
 
 #include <cstdint>
@@ -13,7 +14,8 @@ namespace warplens::driver {
 struct InstrumentedSource {
   std::filesystem::path
       file; ///< the rewritten source; headers of the user's that were rewritten lie beside it
-  std::uint64_t sites = 0, removed = 0, unseen = 0;
+  std::uint64_t sites = 0, removed = 0;
+  std::vector<UnseenAccess> unseen; ///< have no probe
 };
 
 /// Rewrites into `directory`. The error of a source that does not parse is Clang's first error.

@@ -7,13 +7,13 @@
 
 namespace warplens::cpu {
 
-/// One traced access of one lane, or the passing of a loop's end (so that lanes meet there as they do on a
-/// GPU).
-struct LogEntry {
-  std::uint64_t address;
-  std::uint32_t key; ///< index into the kernel's KeyRecord table; smaller keys come first in program order
-                     ///< with loop bodies contiguous
-  std::uint32_t unused;
+/// Where the 32 lanes of a warp log what they do: each lane fills its own column, row by row. An entry is one
+/// traced access, or the passing of a loop's end (so that lanes meet there as they do on a GPU). Lanes that
+/// do the same have their entries in the same rows, where their warp access can be read off at once.
+struct LogRow {
+  std::uint64_t addresses[32];
+  std::uint32_t keys[32]; ///< index into the kernel's KeyRecord table; smaller keys come first in program
+                          ///< order with loop bodies contiguous
 };
 
 /// What a key stands for.
@@ -42,14 +42,21 @@ struct BlockContext {
 /// it.
 struct LaneContext {
   BlockContext* block;
-  LogEntry* log_next; ///< where the next entry goes; traced code appends inline while log_next != log_end
-  LogEntry* log_end;  ///< null: the lane is not traced
+  std::uint64_t* log_next; ///< where the next entry's address goes; traced code appends inline, a row at a
+                           ///< time, while log_next != log_end
+  std::uint64_t* log_end;  ///< null: the lane is not traced
+  std::uint64_t log_keys;  ///< bytes from an entry's address to its key; unchanging
   std::uint64_t executed_accesses; ///< traced code adds per basic block
   std::uint64_t probed_accesses;
   std::uint32_t thread_index[3];
   std::uint32_t linear_thread; ///< x fastest
   void* fiber;                 ///< the runtime's own
   const char* place; ///< "file:line" of the last operation that could suspend or end the thread; null: none
+};
+
+/// One of a kernel's parameters, as they lie packed behind each other.
+struct ParameterRecord {
+  std::uint32_t offset, bytes;
 };
 
 /// Runs one CUDA thread; may suspend its fiber in any of the runtime's calls.
@@ -74,8 +81,9 @@ struct KernelRecord {
       stack_bytes;       ///< deepest frame of one lane that the lowering could see; 0: not known (recursion)
   std::uint32_t checked; ///< not 0: every access calls __warplens_cpu_check
   std::uint32_t
-      largest_struct_bytes;  ///< of the parameters passed by value, which lie where the arguments are
-  std::uint64_t frame_bytes; ///< what untraced_block keeps for each thread between barriers
+      largest_struct_bytes;          ///< of the parameters passed by value, which lie where the arguments are
+  std::uint64_t frame_bytes;         ///< what untraced_block keeps for each thread between barriers
+  const ParameterRecord* parameters; ///< parameter_count of them
 };
 
 /// A __device__, __constant__ or __managed__ variable, found by __cudaRegisterVar.

@@ -242,6 +242,13 @@ void Block::fail_by_fault(int signal, std::uint64_t address) {
   fail(running_ ? fmt::format("{} {}", name_of(*running_), what) : "a thread " + what, BlockStatus::faulted);
 }
 
+bool Block::is_local(std::uint64_t address) const {
+  const auto here = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
+  const std::uint64_t frames = address_of(frames_.data());
+  return stacks_.contains(address) || address - frames < frames_.size() * sizeof(frames_.front()) ||
+         (escape_ && address > here && address < address_of(escape_));
+}
+
 AddressRange Block::shared_range() const {
   const std::uint64_t begin = address_of(context_.shared), dynamic = context_.dynamic_shared_bytes;
   return {begin,

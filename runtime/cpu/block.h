@@ -76,6 +76,8 @@ public:
   void lane_exited();
   const StackPool& stacks() const { return stacks_; }
   BlockContext& context() { return context_; }
+  /// Does the address lie in local memory of the threads that run? Asked by one of them.
+  bool is_local(std::uint64_t address) const;
 
   // What --memcheck asks.
 
@@ -117,7 +119,7 @@ private:
   LaneContext* running_ = nullptr;
   std::uint32_t thread_count_ = 0, alive_ = 0;
   std::uint64_t executed_ = 0, probed_ = 0;
-  void* escape_ = nullptr; ///< jmp_buf of run_as_loop
+  void* escape_ = nullptr; ///< jmp_buf of run_as_loop, which is above the loop's locals on the stack
   BlockStatus status_ = BlockStatus::ok;
   std::string message_;
   SignalStack signal_stack_;

@@ -39,14 +39,23 @@ cudaError_t copy(Rows to, Rows from, std::size_t width, std::size_t height, cuda
   return cudaSuccess;
 }
 
-cudaError_t fill(Rows to, int value, std::size_t width, std::size_t height) {
-  if (width == 0 || height == 0)
+cudaError_t fill_elements(const cudaMemsetParams& box) {
+  if (box.width == 0 || box.height == 0)
     return cudaSuccess;
-  if (!is_valid(to, width, height))
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(box.width, std::size_t{box.elementSize}, &bytes))
     return cudaErrorInvalidValue;
-  char* target = static_cast<char*>(const_cast<void*>(to.start));
-  for (std::size_t row = 0; row < height; ++row)
-    std::memset(target + row * to.pitch, value, width);
+  const Rows rows{box.dst, box.height == 1 ? bytes : box.pitch}; // of one row the pitch means nothing
+  if (!is_valid(rows, bytes, box.height))
+    return cudaErrorInvalidValue;
+  for (std::size_t row = 0; row < box.height; ++row) {
+    char* const start = static_cast<char*>(box.dst) + row * rows.pitch;
+    if (box.elementSize == 1)
+      std::memset(start, static_cast<int>(box.value), bytes);
+    else
+      for (std::size_t i = 0; i < bytes; i += box.elementSize)
+        std::memcpy(start + i, &box.value, box.elementSize); // little-endian: the low bytes
+  }
   return cudaSuccess;
 }
 

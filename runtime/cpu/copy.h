@@ -20,7 +20,7 @@ cudaError_t copy(Rows to, Rows from, std::size_t width, std::size_t height, cuda
 /// The slices of a 3D copy, which may lead to or from a CUDA array (cudart_array.cpp). Errors as copy.
 cudaError_t copy_box(const cudaMemcpy3DParms* box);
 
-/// Sets `height` rows of `width` bytes to the low byte of `value`; errors as copy.
-cudaError_t fill(Rows to, int value, std::size_t width, std::size_t height);
+/// Sets `height` rows of `width` elements to `value`; errors as copy.
+cudaError_t fill_elements(const cudaMemsetParams& box);
 
 } // namespace warplens::cpu

@@ -1,6 +1,8 @@
 # The CUDA runtime API, device memory and device functions.
 set(CUDART_SOURCES
+  allocation.cpp
   bfloat16.cpp
+  capture.cpp
   copy.cpp
   cudart_array.cpp
   cudart_copy.cpp
@@ -8,20 +10,29 @@ set(CUDART_SOURCES
   cudart_error.cpp
   cudart_event.cpp
   cudart_function.cpp
+  cudart_graph.cpp
+  cudart_graph_exec.cpp
+  cudart_graph_node.cpp
   cudart_launch.cpp
   cudart_memory.cpp
+  cudart_pool.cpp
+  cudart_refused.cpp
   cudart_registration.cpp
   cudart_stream.cpp
   cudart_texture.cpp
   device_description.cpp
+  device_properties.cpp
   device_io.cpp
   device_math_elementary.cpp
   device_math_integer.cpp
   device_math_rounding.cpp
+  graph.cpp
   host_memory.cpp
+  float8.cpp
   image.cpp
   memory.cpp
   occupancy.cpp
+  operation.cpp
   registry.cpp
   texture.cpp)
 list(TRANSFORM CUDART_SOURCES PREPEND ${CMAKE_CURRENT_LIST_DIR}/)

@@ -1,10 +1,10 @@
 // CUDA arrays: CUDA Runtime API, "Memory Management". An array here is plain rows in device memory; programs
 // see it through copies, textures and surfaces only.
+#include "runtime/cpu/capture.h"
 #include "runtime/cpu/copy.h"
 #include "runtime/cpu/cudart_error.h"
 #include "runtime/cpu/image.h"
 #include "runtime/cpu/memory.h"
-#include "runtime/cpu/stream.h"
 
 #include <algorithm>
 #include <mutex>
@@ -82,10 +82,6 @@ cudaError_t copy_bytes(cudaArray_const_t array, std::size_t x, std::size_t y, co
   return to_array ? copy(place, rest, bytes, 1, kind) : copy(rest, place, bytes, 1, kind);
 }
 
-template <class Body> cudaError_t on(cudaStream_t stream, Body body) {
-  return api([&] { return is_stream(stream) ? body() : cudaErrorInvalidResourceHandle; });
-}
-
 /// One side of a 3D copy. Positions in arrays count elements.
 struct Side {
   cudaArray_t array;
@@ -102,6 +98,47 @@ struct Side {
     return {static_cast<char*>(pointer.ptr) + row * pointer.pitch + position.x, pointer.pitch};
   }
 };
+
+/// One side of a plane's copy: a place in an array, or rows in memory.
+struct Plane {
+  cudaArray_t array = nullptr;
+  std::size_t x = 0, y = 0; ///< x in bytes, as the API's 2D copies have it
+  cudaPitchedPtr pointer{};
+};
+
+/// cudaMemcpy2DToArray and its like, as 3D copies, which count elements where an array takes part.
+cudaError_t copy_plane(const Plane& to, const Plane& from, std::size_t width, std::size_t height,
+                       cudaMemcpyKind kind, cudaStream_t stream) {
+  return api([&] {
+    const cudaArray_t array = to.array ? to.array : from.array;
+    if (!is_array(array) || (from.array && !is_array(from.array)))
+      return cudaErrorInvalidValue;
+    const std::size_t unit = array->image.element_bytes();
+    if (width % unit || to.x % unit || from.x % unit)
+      return cudaErrorInvalidValue;
+    cudaMemcpy3DParms box{};
+    box.dstArray = to.array;
+    box.dstPos = {to.x / unit, to.y, 0};
+    box.dstPtr = to.pointer;
+    box.srcArray = from.array;
+    box.srcPos = {from.x / unit, from.y, 0};
+    box.srcPtr = from.pointer;
+    box.extent = {width / unit, height, 1};
+    box.kind = kind;
+    return issue(stream, box);
+  });
+}
+
+/// cudaMemcpyToArray and FromArray, which no stream can capture.
+cudaError_t copy_bytes_on(cudaStream_t stream, cudaArray_const_t array, std::size_t x, std::size_t y,
+                          const void* other, std::size_t bytes, cudaMemcpyKind kind, bool to_array) {
+  return api([&] {
+    if (!is_stream(stream))
+      return cudaErrorInvalidResourceHandle;
+    const cudaError_t error = check_not_captured(stream);
+    return error == cudaSuccess ? copy_bytes(array, x, y, other, bytes, kind, to_array) : error;
+  });
+}
 
 } // namespace
 
@@ -188,8 +225,8 @@ cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* format, cudaExtent* extent, 
 cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, std::size_t x, std::size_t y, const void* from,
                                      std::size_t pitch, std::size_t width, std::size_t height,
                                      cudaMemcpyKind kind, cudaStream_t stream) {
-  return on(stream,
-            [&] { return copy(rows(to, x, y, 0, width, height), {from, pitch}, width, height, kind); });
+  return copy_plane({to, x, y, {}}, {nullptr, 0, 0, {const_cast<void*>(from), pitch, width, height}}, width,
+                    height, kind, stream);
 }
 
 cudaError_t cudaMemcpy2DToArray(cudaArray_t to, std::size_t x, std::size_t y, const void* from,
@@ -201,8 +238,8 @@ cudaError_t cudaMemcpy2DToArray(cudaArray_t to, std::size_t x, std::size_t y, co
 cudaError_t cudaMemcpy2DFromArrayAsync(void* to, std::size_t pitch, cudaArray_const_t from, std::size_t x,
                                        std::size_t y, std::size_t width, std::size_t height,
                                        cudaMemcpyKind kind, cudaStream_t stream) {
-  return on(stream,
-            [&] { return copy({to, pitch}, rows(from, x, y, 0, width, height), width, height, kind); });
+  return copy_plane({nullptr, 0, 0, {to, pitch, width, height}}, {const_cast<cudaArray_t>(from), x, y, {}},
+                    width, height, kind, stream);
 }
 
 cudaError_t cudaMemcpy2DFromArray(void* to, std::size_t pitch, cudaArray_const_t from, std::size_t x,
@@ -213,20 +250,28 @@ cudaError_t cudaMemcpy2DFromArray(void* to, std::size_t pitch, cudaArray_const_t
 cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, std::size_t to_x, std::size_t to_y,
                                      cudaArray_const_t from, std::size_t from_x, std::size_t from_y,
                                      std::size_t width, std::size_t height, cudaMemcpyKind kind) {
-  return api([&] {
-    return copy(rows(to, to_x, to_y, 0, width, height), rows(from, from_x, from_y, 0, width, height), width,
-                height, kind);
-  });
+  return copy_plane({to, to_x, to_y, {}}, {const_cast<cudaArray_t>(from), from_x, from_y, {}}, width, height,
+                    kind, nullptr);
+}
+
+cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, std::size_t x, std::size_t y, const void* from,
+                                   std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
+  return copy_bytes_on(stream, to, x, y, from, bytes, kind, true);
 }
 
 cudaError_t cudaMemcpyToArray(cudaArray_t to, std::size_t x, std::size_t y, const void* from,
                               std::size_t bytes, cudaMemcpyKind kind) {
-  return api([&] { return copy_bytes(to, x, y, from, bytes, kind, true); });
+  return copy_bytes_on(nullptr, to, x, y, from, bytes, kind, true);
+}
+
+cudaError_t cudaMemcpyFromArrayAsync(void* to, cudaArray_const_t from, std::size_t x, std::size_t y,
+                                     std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
+  return copy_bytes_on(stream, from, x, y, to, bytes, kind, false);
 }
 
 cudaError_t cudaMemcpyFromArray(void* to, cudaArray_const_t from, std::size_t x, std::size_t y,
                                 std::size_t bytes, cudaMemcpyKind kind) {
-  return api([&] { return copy_bytes(from, x, y, to, bytes, kind, false); });
+  return copy_bytes_on(nullptr, from, x, y, to, bytes, kind, false);
 }
 
 } // extern "C"
@@ -236,3 +281,8 @@ PER_THREAD_FORM(cudaMemcpy2DToArrayAsync, ptsz)
 PER_THREAD_FORM(cudaMemcpy2DFromArray, ptds)
 PER_THREAD_FORM(cudaMemcpy2DFromArrayAsync, ptsz)
 PER_THREAD_FORM(cudaMemcpy2DArrayToArray, ptds)
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" // programs still call these
+PER_THREAD_FORM(cudaMemcpyToArray, ptds)
+PER_THREAD_FORM(cudaMemcpyToArrayAsync, ptsz)
+PER_THREAD_FORM(cudaMemcpyFromArray, ptds)
+PER_THREAD_FORM(cudaMemcpyFromArrayAsync, ptsz)

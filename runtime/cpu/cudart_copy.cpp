@@ -1,8 +1,8 @@
 // Copies and fills: CUDA Runtime API, "Memory Management". Every one has happened when the call returns.
+#include "runtime/cpu/capture.h"
 #include "runtime/cpu/copy.h"
 #include "runtime/cpu/cudart_error.h"
 #include "runtime/cpu/registry.h"
-#include "runtime/cpu/stream.h"
 
 using namespace warplens::cpu;
 
@@ -26,100 +26,155 @@ bool leads_from_device(cudaMemcpyKind kind) {
   return kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice || kind == cudaMemcpyDefault;
 }
 
-/// An asynchronous call's body, once its stream is known to be one.
-template <class Body> cudaError_t on(cudaStream_t stream, Body body) {
-  return api([&] { return is_stream(stream) ? body() : cudaErrorInvalidResourceHandle; });
-}
+} // namespace
 
-cudaError_t copy_to_symbol(const void* symbol, const void* from, std::size_t bytes, std::size_t offset,
-                           cudaMemcpyKind kind) {
+namespace warplens::cpu {
+
+cudaError_t describe_copy_to_symbol(cudaMemcpy3DParms& box, const void* symbol, const void* from,
+                                    std::size_t bytes, std::size_t offset, cudaMemcpyKind kind) {
   if (!leads_to_device(kind))
     return cudaErrorInvalidMemcpyDirection;
-  return at_symbol(symbol, offset, bytes,
-                   [&](char* place) { return copy({place, bytes}, {from, bytes}, bytes, 1, kind); });
+  return at_symbol(symbol, offset, bytes, [&](char* place) {
+    box = linear_copy(place, from, bytes, kind);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t describe_copy_from_symbol(cudaMemcpy3DParms& box, void* to, const void* symbol, std::size_t bytes,
+                                      std::size_t offset, cudaMemcpyKind kind) {
+  if (!leads_from_device(kind))
+    return cudaErrorInvalidMemcpyDirection;
+  return at_symbol(symbol, offset, bytes, [&](char* place) {
+    box = linear_copy(to, place, bytes, kind);
+    return cudaSuccess;
+  });
+}
+
+} // namespace warplens::cpu
+
+namespace {
+
+/// An asynchronous call. The others are done in the legacy default stream.
+cudaError_t on(cudaStream_t stream, const Operation& operation) {
+  return api([&] { return issue(stream, operation); });
+}
+constexpr cudaStream_t legacy = nullptr;
+
+cudaError_t copy_to_symbol(const void* symbol, const void* from, std::size_t bytes, std::size_t offset,
+                           cudaMemcpyKind kind, cudaStream_t stream) {
+  return api([&] {
+    cudaMemcpy3DParms box{};
+    const cudaError_t error = describe_copy_to_symbol(box, symbol, from, bytes, offset, kind);
+    return error == cudaSuccess ? issue(stream, box) : error;
+  });
 }
 
 cudaError_t copy_from_symbol(void* to, const void* symbol, std::size_t bytes, std::size_t offset,
-                             cudaMemcpyKind kind) {
-  if (!leads_from_device(kind))
-    return cudaErrorInvalidMemcpyDirection;
-  return at_symbol(symbol, offset, bytes,
-                   [&](char* place) { return copy({to, bytes}, {place, bytes}, bytes, 1, kind); });
+                             cudaMemcpyKind kind, cudaStream_t stream) {
+  return api([&] {
+    cudaMemcpy3DParms box{};
+    const cudaError_t error = describe_copy_from_symbol(box, to, symbol, bytes, offset, kind);
+    return error == cudaSuccess ? issue(stream, box) : error;
+  });
 }
 
-cudaError_t fill_box(cudaPitchedPtr to, int value, cudaExtent extent) {
-  for (std::size_t z = 0; z < extent.depth; ++z) {
-    char* const start = to.ptr ? static_cast<char*>(to.ptr) + z * to.ysize * to.pitch : nullptr;
-    const cudaError_t error = fill({start, to.pitch}, value, extent.width, extent.height);
-    if (error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
+cudaMemsetParams byte_fill(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height) {
+  return {to, pitch, static_cast<unsigned>(value) & 0xff, 1, width, height};
+}
+
+/// Slice after slice.
+cudaError_t fill_box(cudaPitchedPtr to, int value, cudaExtent extent, cudaStream_t stream) {
+  return api([&] {
+    cudaError_t error = is_stream(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+    for (std::size_t z = 0; z < extent.depth && error == cudaSuccess; ++z) {
+      char* const start = to.ptr ? static_cast<char*>(to.ptr) + z * to.ysize * to.pitch : nullptr;
+      error = issue(stream, byte_fill(start, to.pitch, value, extent.width, extent.height));
+    }
+    return error;
+  });
 }
 
 } // namespace
 
 extern "C" {
 
-cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
-  return api([&] { return copy({to, bytes}, {from, bytes}, bytes, 1, kind); });
-}
-
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
-  return on(stream, [&] { return copy({to, bytes}, {from, bytes}, bytes, 1, kind); });
+  return on(stream, linear_copy(to, from, bytes, kind));
 }
-
-cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-                         std::size_t width, std::size_t height, cudaMemcpyKind kind) {
-  return api([&] { return copy({to, to_pitch}, {from, from_pitch}, width, height, kind); });
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  return cudaMemcpyAsync(to, from, bytes, kind, legacy);
 }
 
 cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                               std::size_t width, std::size_t height, cudaMemcpyKind kind,
                               cudaStream_t stream) {
-  return on(stream, [&] { return copy({to, to_pitch}, {from, from_pitch}, width, height, kind); });
+  return on(stream, plane_copy(to, to_pitch, from, from_pitch, width, height, kind));
 }
-
-cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* box) {
-  return api([&] { return copy_box(box); });
+cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                         std::size_t width, std::size_t height, cudaMemcpyKind kind) {
+  return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, legacy);
 }
 
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* box, cudaStream_t stream) {
-  return on(stream, [&] { return copy_box(box); });
+  return box ? on(stream, *box) : report(cudaErrorInvalidValue);
 }
-
-cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, std::size_t bytes) {
-  return cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, nullptr);
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* box) {
+  return cudaMemcpy3DAsync(box, legacy);
 }
 
 cudaError_t cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, std::size_t bytes,
                                 cudaStream_t stream) {
-  return on(stream, [&] {
-    if (to_device != 0 || from_device != 0)
-      return cudaErrorInvalidDevice;
-    return copy({to, bytes}, {from, bytes}, bytes, 1, cudaMemcpyDeviceToDevice);
-  });
+  return to_device == 0 && from_device == 0
+             ? on(stream, linear_copy(to, from, bytes, cudaMemcpyDeviceToDevice))
+             : report(cudaErrorInvalidDevice);
+}
+cudaError_t cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, std::size_t bytes) {
+  return cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, legacy);
 }
 
-cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t bytes, std::size_t offset,
-                               cudaMemcpyKind kind) {
-  return api([&] { return copy_to_symbol(symbol, from, bytes, offset, kind); });
+cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* box, cudaStream_t stream) {
+  if (!box)
+    return report(cudaErrorInvalidValue);
+  if (box->srcDevice != 0 || box->dstDevice != 0)
+    return report(cudaErrorInvalidDevice);
+  return on(stream, cudaMemcpy3DParms{box->srcArray, box->srcPos, box->srcPtr, box->dstArray, box->dstPos,
+                                      box->dstPtr, box->extent, cudaMemcpyDefault});
+}
+cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* box) {
+  return cudaMemcpy3DPeerAsync(box, legacy);
+}
+
+/// One after the other; where from and where to is seen from the pointers, so the attributes say nothing new.
+cudaError_t cudaMemcpyBatchAsync(void* const* to, const void* const* from, const std::size_t* bytes,
+                                 std::size_t count, cudaMemcpyAttributes*, std::size_t*, std::size_t,
+                                 cudaStream_t stream) {
+  return api([&] {
+    if (count == 0 || !to || !from || !bytes)
+      return cudaErrorInvalidValue;
+    cudaError_t error = cudaSuccess;
+    for (std::size_t i = 0; i < count && error == cudaSuccess; ++i)
+      error = issue(stream, linear_copy(to[i], from[i], bytes[i], cudaMemcpyDefault));
+    return error;
+  });
 }
 
 cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, std::size_t bytes,
                                     std::size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
-  return on(stream, [&] { return copy_to_symbol(symbol, from, bytes, offset, kind); });
+  return copy_to_symbol(symbol, from, bytes, offset, kind, stream);
 }
-
-cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t bytes, std::size_t offset,
-                                 cudaMemcpyKind kind) {
-  return api([&] { return copy_from_symbol(to, symbol, bytes, offset, kind); });
+cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t bytes, std::size_t offset,
+                               cudaMemcpyKind kind) {
+  return copy_to_symbol(symbol, from, bytes, offset, kind, legacy);
 }
 
 cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, std::size_t bytes, std::size_t offset,
                                       cudaMemcpyKind kind, cudaStream_t stream) {
-  return on(stream, [&] { return copy_from_symbol(to, symbol, bytes, offset, kind); });
+  return copy_from_symbol(to, symbol, bytes, offset, kind, stream);
+}
+cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t bytes, std::size_t offset,
+                                 cudaMemcpyKind kind) {
+  return copy_from_symbol(to, symbol, bytes, offset, kind, legacy);
 }
 
 cudaError_t cudaGetSymbolAddress(void** address, const void* symbol) {
@@ -143,29 +198,26 @@ cudaError_t cudaGetSymbolSize(std::size_t* bytes, const void* symbol) {
   });
 }
 
-cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
-  return api([&] { return fill({to, bytes}, value, bytes, 1); });
-}
-
 cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream) {
-  return on(stream, [&] { return fill({to, bytes}, value, bytes, 1); });
+  return on(stream, byte_fill(to, bytes, value, bytes, 1));
 }
-
-cudaError_t cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height) {
-  return api([&] { return fill({to, pitch}, value, width, height); });
+cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
+  return cudaMemsetAsync(to, value, bytes, legacy);
 }
 
 cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height,
                               cudaStream_t stream) {
-  return on(stream, [&] { return fill({to, pitch}, value, width, height); });
+  return on(stream, byte_fill(to, pitch, value, width, height));
 }
-
-cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent) {
-  return api([&] { return fill_box(to, value, extent); });
+cudaError_t cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height) {
+  return cudaMemset2DAsync(to, pitch, value, width, height, legacy);
 }
 
 cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent, cudaStream_t stream) {
-  return on(stream, [&] { return fill_box(to, value, extent); });
+  return fill_box(to, value, extent, stream);
+}
+cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent) {
+  return fill_box(to, value, extent, legacy);
 }
 
 } // extern "C"
@@ -176,6 +228,9 @@ PER_THREAD_FORM(cudaMemcpy2D, ptds)
 PER_THREAD_FORM(cudaMemcpy2DAsync, ptsz)
 PER_THREAD_FORM(cudaMemcpy3D, ptds)
 PER_THREAD_FORM(cudaMemcpy3DAsync, ptsz)
+PER_THREAD_FORM(cudaMemcpy3DPeer, ptds)
+PER_THREAD_FORM(cudaMemcpy3DPeerAsync, ptsz)
+PER_THREAD_FORM(cudaMemcpyBatchAsync, ptsz)
 PER_THREAD_FORM(cudaMemcpyToSymbol, ptds)
 PER_THREAD_FORM(cudaMemcpyToSymbolAsync, ptsz)
 PER_THREAD_FORM(cudaMemcpyFromSymbol, ptds)

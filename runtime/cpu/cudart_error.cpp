@@ -3,7 +3,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <iterator>
+#include <mutex>
+#include <set>
+#include <string_view>
 
 namespace warplens::cpu {
 namespace {
@@ -35,6 +39,16 @@ cudaError_t report(cudaError_t error) {
   if (error != cudaSuccess)
     last_error = error;
   return error;
+}
+
+/// Says so once for each function.
+int refuse(const char* function, const char* why) {
+  static std::mutex mutex;
+  static std::set<std::string_view> told;
+  const std::lock_guard lock(mutex);
+  if (told.insert(function).second)
+    std::fprintf(stderr, "warplens: %s is not supported by the CPU back end: %s\n", function, why);
+  return report(cudaErrorNotSupported);
 }
 
 void fail_context(cudaError_t error) {

@@ -1,6 +1,6 @@
 // Events: CUDA Runtime API, "Event Management".
+#include "runtime/cpu/capture.h"
 #include "runtime/cpu/cudart_error.h"
-#include "runtime/cpu/stream.h"
 
 #include <chrono>
 #include <map>
@@ -11,6 +11,7 @@
 struct CUevent_st {
   unsigned flags = 0;
   std::optional<std::chrono::steady_clock::time_point> recorded;
+  std::optional<warplens::cpu::CapturedEvent> captured; ///< recorded last in a stream under capture
 };
 
 namespace {
@@ -25,7 +26,49 @@ constexpr unsigned known_flags = cudaEventBlockingSync | cudaEventDisableTiming 
 
 } // namespace
 
+namespace warplens::cpu {
+
+bool is_event(cudaEvent_t event) {
+  const std::lock_guard lock(mutex);
+  return events().contains(event);
+}
+
+cudaError_t record_event(cudaEvent_t event) {
+  const std::lock_guard lock(mutex);
+  if (!events().contains(event))
+    return cudaErrorInvalidResourceHandle;
+  event->recorded = std::chrono::steady_clock::now();
+  event->captured.reset();
+  return cudaSuccess;
+}
+
+} // namespace warplens::cpu
+
 using namespace warplens::cpu;
+
+namespace {
+
+/// For calls that look at the event from outside: there is nothing to wait for. One that was never recorded
+/// counts as done.
+cudaError_t look_at(cudaEvent_t event) {
+  return api([&] {
+    const std::lock_guard lock(mutex);
+    if (!events().contains(event))
+      return cudaErrorInvalidResourceHandle;
+    return event->captured ? cudaErrorCapturedEvent : cudaSuccess;
+  });
+}
+
+/// In a stream under capture, an event stands for what the stream has captured so far.
+cudaError_t capture_event(cudaEvent_t event, const CapturedEvent& end) {
+  const std::lock_guard lock(mutex);
+  if (!events().contains(event))
+    return cudaErrorInvalidResourceHandle;
+  event->captured = end;
+  return cudaSuccess;
+}
+
+} // namespace
 
 extern "C" {
 
@@ -34,7 +77,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
     const bool needs_no_timing = (flags & cudaEventInterprocess) != 0;
     if (!event || (flags & ~known_flags) != 0 || (needs_no_timing && (flags & cudaEventDisableTiming) == 0))
       return cudaErrorInvalidValue;
-    auto made = std::make_unique<CUevent_st>(CUevent_st{flags, {}});
+    auto made = std::make_unique<CUevent_st>(CUevent_st{flags, {}, {}});
     const std::lock_guard lock(mutex);
     *event = made.get();
     events().emplace(*event, std::move(made));
@@ -53,32 +96,39 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
   });
 }
 
-cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned) {
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
   return api([&] {
-    if (!is_stream(stream))
-      return cudaErrorInvalidResourceHandle;
-    const std::lock_guard lock(mutex);
-    if (!events().contains(event))
-      return cudaErrorInvalidResourceHandle;
-    event->recorded = std::chrono::steady_clock::now();
-    return cudaSuccess;
+    const auto end = captured_end(stream);
+    return end && flags != cudaEventRecordExternal ? capture_event(event, *end)
+                                                   : issue(stream, EventRecord{event});
   });
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-  return cudaEventRecordWithFlags(event, stream, 0);
+  return cudaEventRecordWithFlags(event, stream, cudaEventRecordDefault);
 }
 
-/// An event that was never recorded counts as done.
-cudaError_t cudaEventQuery(cudaEvent_t event) {
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
   return api([&] {
-    const std::lock_guard lock(mutex);
-    return events().contains(event) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+    if (!is_stream(stream) || !is_event(event))
+      return cudaErrorInvalidResourceHandle;
+    std::unique_lock lock(mutex);
+    const auto captured = event->captured;
+    lock.unlock();
+    if (captured && flags != cudaEventWaitExternal)
+      return join_capture(stream, *captured);
+    if (captured_end(stream) && flags != cudaEventWaitExternal)
+      return cudaErrorStreamCaptureIsolation;
+    return issue(stream, EventWait{event});
   });
 }
 
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  return look_at(event);
+}
+
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  return cudaEventQuery(event);
+  return look_at(event);
 }
 
 /// Milliseconds of the machine's monotonic clock, not of the GPU that is modelled.
@@ -99,3 +149,4 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
 
 PER_THREAD_FORM(cudaEventRecord, ptsz)
 PER_THREAD_FORM(cudaEventRecordWithFlags, ptsz)
+PER_THREAD_FORM(cudaStreamWaitEvent, ptsz)

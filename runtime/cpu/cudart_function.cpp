@@ -76,6 +76,35 @@ cudaError_t cudaFuncGetName(const char** name, const void* function) {
   });
 }
 
+cudaError_t cudaFuncGetParamInfo(const void* function, std::size_t index, std::size_t* offset,
+                                 std::size_t* bytes) {
+  return with(function, [&](const Kernel& kernel) {
+    if (!offset || index >= kernel.record->parameter_count)
+      return cudaErrorInvalidValue;
+    const ParameterRecord& parameter = kernel.record->parameters[index];
+    *offset = parameter.offset;
+    if (bytes)
+      *bytes = parameter.bytes;
+    return cudaSuccess;
+  });
+}
+
+// A kernel's handle is the address that the host knows it by.
+
+cudaError_t cudaGetKernel(cudaKernel_t* kernel, const void* function) {
+  return with(function, [&](const Kernel&) {
+    if (!kernel)
+      return cudaErrorInvalidValue;
+    *kernel = static_cast<cudaKernel_t>(const_cast<void*>(function));
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribute attribute, int value,
+                                            int number) {
+  return number == 0 ? cudaFuncSetAttribute(kernel, attribute, value) : report(cudaErrorInvalidDevice);
+}
+
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function,
                                                                    int block_size,
                                                                    std::size_t dynamic_shared_bytes,

@@ -1,12 +1,12 @@
 // Launches: CUDA Runtime API, "Execution Control". A kernel has run to its end when the call returns; as on a
 // GPU, what went wrong inside it is told by later calls.
+#include "runtime/cpu/capture.h"
 #include "runtime/cpu/cudart_error.h"
 #include "runtime/cpu/device_description.h"
 #include "runtime/cpu/device_io.h"
 #include "runtime/cpu/launch.h"
 #include "runtime/cpu/occupancy.h"
 #include "runtime/cpu/registry.h"
-#include "runtime/cpu/stream.h"
 
 #include <cstdio>
 
@@ -19,32 +19,20 @@ trace::Dim3 to_dim3(dim3 size) {
   return {size.x, size.y, size.z};
 }
 
-void run(const Kernel& kernel, dim3 grid, dim3 block, std::size_t dynamic_shared_bytes, void** arguments,
-         bool cooperative) {
-  const LaunchResult result = launch(*kernel.record, to_dim3(grid), to_dim3(block), dynamic_shared_bytes,
-                                     arguments, kernel.demangled.c_str(), cooperative);
-  if (result.status == LaunchStatus::ok)
-    return;
-  if (take_failed_assertion()) {
-    fail_context(cudaErrorAssert); // the assertion has said where and why
-  } else {
-    std::fprintf(stderr, "warplens: kernel %s failed: %s\n", kernel.demangled.c_str(),
-                 result.message.c_str());
-    fail_context(result.status == LaunchStatus::faulted ? cudaErrorIllegalAddress : cudaErrorLaunchFailure);
-  }
-}
-
 /// All blocks of a cooperative launch are resident at the same time.
-bool fits_at_once(const Kernel& kernel, dim3 grid, dim3 block, std::size_t dynamic_shared_bytes) {
-  const int threads = static_cast<int>(to_dim3(block).count());
-  const int per_sm = blocks_per_sm(kernel, threads, dynamic_shared_bytes);
-  return to_dim3(grid).count() <=
+bool fits_at_once(const Kernel& kernel, const KernelConfiguration& configuration) {
+  const int threads = static_cast<int>(to_dim3(configuration.block).count());
+  const int per_sm = blocks_per_sm(kernel, threads, configuration.dynamic_shared_bytes);
+  return to_dim3(configuration.grid).count() <=
          static_cast<std::uint64_t>(per_sm) * static_cast<std::uint64_t>(device().sms);
 }
 
-cudaError_t start(const void* function, dim3 grid, dim3 block, std::size_t dynamic_shared_bytes,
-                  cudaStream_t stream, void** arguments, bool cooperative = false) {
-  const Kernel* kernel = find_kernel(function);
+} // namespace
+
+namespace warplens::cpu {
+
+cudaError_t check_kernel(const KernelConfiguration& configuration) {
+  const Kernel* kernel = find_kernel(configuration.function);
   if (!kernel)
     return cudaErrorInvalidDeviceFunction;
   if (!kernel->record) {
@@ -52,36 +40,66 @@ cudaError_t start(const void* function, dim3 grid, dim3 block, std::size_t dynam
                  kernel->demangled.c_str());
     return cudaErrorNoKernelImageForDevice;
   }
-  if (!is_stream(stream))
-    return cudaErrorInvalidResourceHandle;
-  const cudaError_t error = check_configuration(*kernel, grid, block, dynamic_shared_bytes);
-  if (error == cudaSuccess && cooperative && !fits_at_once(*kernel, grid, block, dynamic_shared_bytes))
+  const cudaError_t error = check_configuration(*kernel, configuration.grid, configuration.block,
+                                                configuration.dynamic_shared_bytes);
+  if (error == cudaSuccess && configuration.cooperative && !fits_at_once(*kernel, configuration))
     return cudaErrorCooperativeLaunchTooLarge;
-  if (error == cudaSuccess)
-    run(*kernel, grid, block, dynamic_shared_bytes, arguments, cooperative);
   return error;
 }
 
-/// Refuses by name.
-cudaError_t refuse(const void* function, const char* feature) {
-  const Kernel* kernel = find_kernel(function);
-  std::fprintf(stderr, "warplens: %s of kernel %s is not supported by the CPU back end\n", feature,
+cudaError_t run_kernel(const KernelConfiguration& configuration, void** arguments) {
+  if (const cudaError_t error = check_kernel(configuration); error != cudaSuccess)
+    return error;
+  const Kernel& kernel = *find_kernel(configuration.function);
+  const LaunchResult result = launch(*kernel.record, to_dim3(configuration.grid),
+                                     to_dim3(configuration.block), configuration.dynamic_shared_bytes,
+                                     arguments, kernel.demangled.c_str(), configuration.cooperative);
+  if (result.status == LaunchStatus::ok)
+    return cudaSuccess;
+  if (take_failed_assertion()) {
+    fail_context(cudaErrorAssert); // the assertion has said where and why
+  } else {
+    std::fprintf(stderr, "warplens: kernel %s failed: %s\n", kernel.demangled.c_str(),
+                 result.message.c_str());
+    fail_context(result.status == LaunchStatus::faulted ? cudaErrorIllegalAddress : cudaErrorLaunchFailure);
+  }
+  return cudaSuccess; // the launch has succeeded: what comes after it tells
+}
+
+cudaError_t apply(const cudaLaunchAttribute& attribute, KernelConfiguration& configuration) {
+  const auto& value = attribute.val;
+  if (attribute.id == cudaLaunchAttributeCooperative)
+    configuration.cooperative = value.cooperative != 0;
+  const auto& cluster = value.clusterDim;
+  if (attribute.id != cudaLaunchAttributeClusterDimension ||
+      std::uint64_t{cluster.x} * cluster.y * cluster.z <= 1)
+    return cudaSuccess;
+  const Kernel* kernel = find_kernel(configuration.function);
+  std::fprintf(stderr, "warplens: a launch in clusters of kernel %s is not supported by the CPU back end\n",
                kernel ? kernel->demangled.c_str() : "(unknown)");
   return cudaErrorNotSupported;
 }
 
-bool is_single(dim3 grid) {
-  return grid.x == 1 && grid.y == 1 && grid.z == 1;
-}
+} // namespace warplens::cpu
 
-/// What of a launch attribute this back end cannot do; null: it can, or it is a hint.
-const char* unsupported(const cudaLaunchAttribute& attribute) {
-  const auto& cluster = attribute.val.clusterDim;
-  switch (attribute.id) {
-  case cudaLaunchAttributeClusterDimension:
-    return is_single({cluster.x, cluster.y, cluster.z}) ? nullptr : "a launch in clusters";
-  default: return nullptr;
-  }
+namespace {
+
+/// The launch's attributes are kept where it becomes a node.
+cudaError_t start(const KernelConfiguration& configuration, void** arguments, cudaStream_t stream,
+                  const LaunchAttributes& attributes = {}) {
+  if (!find_kernel(configuration.function))
+    return cudaErrorInvalidDeviceFunction;
+  if (!is_stream(stream))
+    return cudaErrorInvalidResourceHandle;
+  const StreamState state = state_of(stream);
+  if (state.error != cudaSuccess)
+    return state.error;
+  if (!state.captured)
+    return run_kernel(configuration, arguments);
+  if (const cudaError_t error = check_kernel(configuration); error != cudaSuccess)
+    return error;
+  const KernelRecord& kernel = *find_kernel(configuration.function)->record;
+  return add_to_capture(stream, KernelCall{configuration, KernelArguments(kernel, arguments), attributes});
 }
 
 } // namespace
@@ -90,28 +108,27 @@ extern "C" {
 
 cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments,
                              std::size_t dynamic_shared_bytes, cudaStream_t stream) {
-  return api([&] { return start(function, grid, block, dynamic_shared_bytes, stream, arguments); });
+  return api([&] { return start({function, grid, block, dynamic_shared_bytes}, arguments, stream); });
 }
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function, void** arguments) {
   return api([&] {
-    if (!config)
+    if (!config || (config->numAttrs && !config->attrs))
       return cudaErrorInvalidValue;
-    bool cooperative = false;
+    KernelConfiguration configuration{function, config->gridDim, config->blockDim, config->dynamicSmemBytes};
+    LaunchAttributes attributes;
     for (unsigned i = 0; i < config->numAttrs; ++i) {
-      if (const char* feature = unsupported(config->attrs[i]))
-        return refuse(function, feature);
-      if (config->attrs[i].id == cudaLaunchAttributeCooperative)
-        cooperative = config->attrs[i].val.cooperative != 0;
+      if (const cudaError_t error = apply(config->attrs[i], configuration); error != cudaSuccess)
+        return error;
+      attributes[config->attrs[i].id] = config->attrs[i].val;
     }
-    return start(function, config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream,
-                 arguments, cooperative);
+    return start(configuration, arguments, config->stream, attributes);
   });
 }
 
 cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** arguments,
                                         std::size_t dynamic_shared_bytes, cudaStream_t stream) {
-  return api([&] { return start(function, grid, block, dynamic_shared_bytes, stream, arguments, true); });
+  return api([&] { return start({function, grid, block, dynamic_shared_bytes, true}, arguments, stream); });
 }
 
 } // extern "C"

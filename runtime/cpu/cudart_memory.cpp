@@ -1,15 +1,12 @@
-// Allocation: CUDA Runtime API, "Memory Management" and "Stream Ordered Memory Allocator".
+// Allocation: CUDA Runtime API, "Memory Management".
+#include "runtime/cpu/allocation.h"
+#include "runtime/cpu/capture.h"
 #include "runtime/cpu/cudart_error.h"
 #include "runtime/cpu/host_memory.h"
 #include "runtime/cpu/memory.h"
-#include "runtime/cpu/stream.h"
-#include "runtime/host/recorder.h"
 
-#include <atomic>
 #include <cstring>
-#include <fmt/format.h>
 
-using namespace warplens;
 using namespace warplens::cpu;
 
 namespace {
@@ -17,31 +14,10 @@ namespace {
 constexpr std::size_t pitch_alignment =
     512; // cudaDeviceProp::texturePitchAlignment bounds it from below; GPUs give 512
 
-void note(void* pointer, std::size_t bytes, const char* call) {
-  static std::atomic<unsigned> allocations = 0;
-  const unsigned number = ++allocations;
-  runtime::Recorder& recorder = runtime::Recorder::instance();
-  if (recorder.enabled())
-    recorder.note_allocation(reinterpret_cast<std::uintptr_t>(pointer), bytes,
-                             fmt::format("{} #{}", call, number));
-}
-
-/// What cudaMalloc does; `call` names the caller in the trace.
+/// Streams under capture forbid what may wait for them.
 cudaError_t allocate(void** pointer, std::size_t bytes, const char* call, bool managed = false) {
-  if (!pointer)
-    return cudaErrorInvalidValue;
-  *pointer = nullptr;
-  if (bytes == 0)
-    return cudaSuccess;
-  *pointer = DeviceMemory::instance().allocate(bytes, managed);
-  if (!*pointer)
-    return cudaErrorMemoryAllocation;
-  note(*pointer, bytes, call);
-  return cudaSuccess;
-}
-
-cudaError_t release(void* pointer) {
-  return !pointer || DeviceMemory::instance().free(pointer) ? cudaSuccess : cudaErrorInvalidValue;
+  const cudaError_t error = check_safe_call();
+  return error == cudaSuccess ? allocate_memory(pointer, bytes, call, managed) : error;
 }
 
 cudaError_t allocate_host(void** pointer, std::size_t bytes, unsigned flags) {
@@ -75,7 +51,7 @@ cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
 }
 
 cudaError_t cudaFree(void* pointer) {
-  return api([&] { return release(pointer); });
+  return api([&] { return release_memory(pointer); });
 }
 
 cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height) {
@@ -102,16 +78,6 @@ cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned flags)
       return cudaErrorInvalidValue;
     return allocate(pointer, bytes, "cudaMallocManaged", true);
   });
-}
-
-cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
-  return api([&] {
-    return is_stream(stream) ? allocate(pointer, bytes, "cudaMallocAsync") : cudaErrorInvalidResourceHandle;
-  });
-}
-
-cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
-  return api([&] { return is_stream(stream) ? release(pointer) : cudaErrorInvalidResourceHandle; });
 }
 
 cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned flags) {
@@ -205,14 +171,33 @@ cudaError_t cudaMemAdvise(const void* pointer, std::size_t bytes, cudaMemoryAdvi
 cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, cudaMemLocation, unsigned flags,
                                  cudaStream_t stream) {
   return api([&] {
-    if (!is_stream(stream))
-      return cudaErrorInvalidResourceHandle;
-    return pointer && bytes > 0 && flags == 0 ? cudaSuccess : cudaErrorInvalidValue;
+    return pointer && bytes > 0 && flags == 0 ? issue(stream, Operation()) : cudaErrorInvalidValue;
   });
+}
+
+cudaError_t cudaMemPrefetchBatchAsync(void** pointers, std::size_t* bytes, std::size_t count,
+                                      cudaMemLocation*, std::size_t*, std::size_t, unsigned long long flags,
+                                      cudaStream_t stream) {
+  return api([&] {
+    return pointers && bytes && count > 0 && flags == 0 ? issue(stream, Operation()) : cudaErrorInvalidValue;
+  });
+}
+
+/// What is discarded is undefined: it may as well stay.
+cudaError_t cudaMemDiscardBatchAsync(void** pointers, std::size_t* bytes, std::size_t count,
+                                     unsigned long long flags, cudaStream_t stream) {
+  return cudaMemPrefetchBatchAsync(pointers, bytes, count, nullptr, nullptr, 0, flags, stream);
+}
+
+cudaError_t cudaMemDiscardAndPrefetchBatchAsync(void** pointers, std::size_t* bytes, std::size_t count,
+                                                cudaMemLocation*, std::size_t*, std::size_t,
+                                                unsigned long long flags, cudaStream_t stream) {
+  return cudaMemPrefetchBatchAsync(pointers, bytes, count, nullptr, nullptr, 0, flags, stream);
 }
 
 } // extern "C"
 
-PER_THREAD_FORM(cudaMallocAsync, ptsz)
-PER_THREAD_FORM(cudaFreeAsync, ptsz)
 PER_THREAD_FORM(cudaMemPrefetchAsync, ptsz)
+PER_THREAD_FORM(cudaMemPrefetchBatchAsync, ptsz)
+PER_THREAD_FORM(cudaMemDiscardBatchAsync, ptsz)
+PER_THREAD_FORM(cudaMemDiscardAndPrefetchBatchAsync, ptsz)

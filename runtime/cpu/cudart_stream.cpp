@@ -1,7 +1,9 @@
 // Streams: CUDA Runtime API, "Stream Management".
+#include "runtime/cpu/capture.h"
 #include "runtime/cpu/cudart_error.h"
 #include "runtime/cpu/stream.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -10,6 +12,7 @@ struct CUstream_st {
   unsigned flags = 0;
   int priority = 0;
   unsigned long long id = 0;
+  std::map<cudaStreamAttrID, cudaStreamAttrValue> attributes; ///< hints
 };
 
 namespace warplens::cpu {
@@ -27,14 +30,35 @@ bool is_default(cudaStream_t stream) {
   return stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
 }
 
-CUstream_st describe(cudaStream_t stream) {
-  // Ids 1 and 2 are those of the two default streams.
-  return is_default(stream) ? CUstream_st{0, 0, stream == cudaStreamPerThread ? 2ull : 1ull} : *stream;
+/// With the mutex held; the two default streams have one description each.
+CUstream_st& describe(cudaStream_t stream) {
+  static CUstream_st legacy{0, 0, 1, {}}, per_thread{0, 0, 2, {}};
+  return !is_default(stream) ? *stream : stream == cudaStreamPerThread ? per_thread : legacy;
 }
 
-/// Calls `then` if the stream is one.
+/// Calls `then(description)` if the stream is one.
 template <class Then> cudaError_t with(cudaStream_t stream, Then then) {
-  return api([&] { return is_stream(stream) ? then() : cudaErrorInvalidResourceHandle; });
+  return api([&] {
+    if (!is_stream(stream))
+      return cudaErrorInvalidResourceHandle;
+    const std::lock_guard lock(mutex);
+    return then(describe(stream));
+  });
+}
+
+/// `*result = value`, of a stream.
+template <class T, class Get> cudaError_t give(cudaStream_t stream, T* result, Get get) {
+  return with(stream, [&](const CUstream_st& description) {
+    if (!result)
+      return cudaErrorInvalidValue;
+    *result = get(description);
+    return cudaSuccess;
+  });
+}
+
+/// For calls that wait: there is nothing to wait for.
+cudaError_t wait(cudaStream_t stream) {
+  return api([&] { return is_stream(stream) ? check_not_captured(stream) : cudaErrorInvalidResourceHandle; });
 }
 
 } // namespace
@@ -42,6 +66,12 @@ template <class Then> cudaError_t with(cudaStream_t stream, Then then) {
 bool is_stream(cudaStream_t stream) {
   const std::lock_guard lock(mutex);
   return is_default(stream) || streams().contains(stream);
+}
+
+bool waits_for_legacy(cudaStream_t stream) {
+  const std::lock_guard lock(mutex);
+  return (is_default(stream) || streams().contains(stream)) &&
+         describe(stream).flags != cudaStreamNonBlocking;
 }
 
 } // namespace warplens::cpu
@@ -57,7 +87,7 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, i
     static unsigned long long created = 2;
     const std::lock_guard lock(mutex);
     auto made = std::make_unique<CUstream_st>(
-        CUstream_st{flags, std::max(greatest_priority, std::min(least_priority, priority)), ++created});
+        CUstream_st{flags, std::clamp(priority, greatest_priority, least_priority), ++created, {}});
     *stream = made.get();
     streams().emplace(*stream, std::move(made));
     return cudaSuccess;
@@ -74,64 +104,66 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return api([&] {
+    leave_capture(stream);
     const std::lock_guard lock(mutex);
     return streams().erase(stream) == 1 ? cudaSuccess : cudaErrorInvalidResourceHandle;
   });
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  return with(stream, [] { return cudaSuccess; });
+  return wait(stream);
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
-  return with(stream, [] { return cudaSuccess; });
-}
-
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
-  return with(stream, [&] { return event ? cudaSuccess : cudaErrorInvalidResourceHandle; });
+  return wait(stream);
 }
 
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
-  return with(stream, [&] {
-    if (!flags)
-      return cudaErrorInvalidValue;
-    *flags = describe(stream).flags;
-    return cudaSuccess;
-  });
+  return give(stream, flags, [](const CUstream_st& description) { return description.flags; });
 }
 
 cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
-  return with(stream, [&] {
-    if (!priority)
-      return cudaErrorInvalidValue;
-    *priority = describe(stream).priority;
-    return cudaSuccess;
-  });
+  return give(stream, priority, [](const CUstream_st& description) { return description.priority; });
 }
 
 cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
-  return with(stream, [&] {
-    if (!id)
-      return cudaErrorInvalidValue;
-    *id = describe(stream).id;
-    return cudaSuccess;
-  });
+  return give(stream, id, [](const CUstream_st& description) { return description.id; });
 }
 
 cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* number) {
-  return with(stream, [&] {
-    if (!number)
+  return give(stream, number, [](const CUstream_st&) { return 0; });
+}
+
+/// An attribute that was never set has the value 0, the default of all but the priority.
+cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaStreamAttrID attribute,
+                                   cudaStreamAttrValue* value) {
+  return give(stream, value, [&](const CUstream_st& description) {
+    cudaStreamAttrValue got{};
+    if (const auto found = description.attributes.find(attribute); found != description.attributes.end())
+      got = found->second;
+    if (attribute == cudaLaunchAttributePriority)
+      got.priority = description.priority;
+    return got;
+  });
+}
+
+cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID attribute,
+                                   const cudaStreamAttrValue* value) {
+  return with(stream, [&](CUstream_st& description) {
+    if (!value)
       return cudaErrorInvalidValue;
-    *number = 0;
+    description.attributes[attribute] = *value;
+    if (attribute == cudaLaunchAttributePriority)
+      description.priority = std::clamp(value->priority, greatest_priority, least_priority);
     return cudaSuccess;
   });
 }
 
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
-  return with(stream, [&] {
-    if (!status)
-      return cudaErrorInvalidValue;
-    *status = cudaStreamCaptureStatusNone;
+cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
+  return with(to, [&](CUstream_st& description) {
+    if (!is_default(from) && !streams().contains(from))
+      return cudaErrorInvalidResourceHandle;
+    description.attributes = describe(from).attributes;
     return cudaSuccess;
   });
 }
@@ -147,38 +179,39 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
 }
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
-  return with(stream, [&] {
-    if (!function)
-      return cudaErrorInvalidValue;
-    function(data);
-    return cudaSuccess;
-  });
+  return api(
+      [&] { return function ? issue(stream, cudaHostNodeParams{function, data}) : cudaErrorInvalidValue; });
 }
 
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
                                   unsigned flags) {
-  return with(stream, [&] {
+  return api([&] {
     if (!callback || flags != 0)
       return cudaErrorInvalidValue;
-    callback(stream, cudaSuccess, data);
-    return cudaSuccess;
+    if (!is_stream(stream))
+      return cudaErrorInvalidResourceHandle;
+    const cudaError_t error = check_not_captured(stream);
+    if (error == cudaSuccess)
+      callback(stream, cudaSuccess, data);
+    return error;
   });
 }
 
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, std::size_t, unsigned) {
-  return with(stream, [&] { return pointer ? cudaSuccess : cudaErrorInvalidValue; });
+  return with(stream, [&](const CUstream_st&) { return pointer ? cudaSuccess : cudaErrorInvalidValue; });
 }
 
 } // extern "C"
 
 PER_THREAD_FORM(cudaStreamSynchronize, ptsz)
 PER_THREAD_FORM(cudaStreamQuery, ptsz)
-PER_THREAD_FORM(cudaStreamWaitEvent, ptsz)
 PER_THREAD_FORM(cudaStreamGetFlags, ptsz)
 PER_THREAD_FORM(cudaStreamGetPriority, ptsz)
 PER_THREAD_FORM(cudaStreamGetId, ptsz)
 PER_THREAD_FORM(cudaStreamGetDevice, ptsz)
-PER_THREAD_FORM(cudaStreamIsCapturing, ptsz)
+PER_THREAD_FORM(cudaStreamGetAttribute, ptsz)
+PER_THREAD_FORM(cudaStreamSetAttribute, ptsz)
+PER_THREAD_FORM(cudaStreamCopyAttributes, ptsz)
 PER_THREAD_FORM(cudaLaunchHostFunc, ptsz)
 PER_THREAD_FORM(cudaStreamAddCallback, ptsz)
 PER_THREAD_FORM(cudaStreamAttachMemAsync, ptsz)

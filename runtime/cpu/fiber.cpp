@@ -9,7 +9,11 @@
 #include <sys/mman.h>
 
 #if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
+#endif
+#if defined(__SANITIZE_THREAD__)
+#include <sanitizer/tsan_interface.h>
 #endif
 
 namespace warplens::cpu {
@@ -29,6 +33,40 @@ static void switched([[maybe_unused]] void* fake_stack, [[maybe_unused]] const v
   __sanitizer_finish_switch_fiber(fake_stack, old_bottom, old_bytes);
 #endif
 }
+
+/// A fiber that was abandoned has left marks around its locals.
+static void forget_locals([[maybe_unused]] const void* bottom, [[maybe_unused]] std::size_t bytes) {
+#if defined(__SANITIZE_ADDRESS__)
+  __asan_unpoison_memory_region(bottom, bytes);
+#endif
+}
+
+// The thread sanitizer keeps a stack of calls for each fiber (sanitizer/tsan_interface.h).
+#if defined(__SANITIZE_THREAD__)
+void SanitizedFiber::begin() {
+  end();
+  handle_ = __tsan_create_fiber(0);
+}
+void SanitizedFiber::end() {
+  if (handle_)
+    __tsan_destroy_fiber(std::exchange(handle_, nullptr));
+}
+void* SanitizedFiber::enter() const {
+  void* const before = __tsan_get_current_fiber();
+  __tsan_switch_to_fiber(handle_, 0);
+  return before;
+}
+void SanitizedFiber::go_back_to(void* before) {
+  __tsan_switch_to_fiber(before, 0);
+}
+#else
+void SanitizedFiber::begin() {}
+void SanitizedFiber::end() {}
+void* SanitizedFiber::enter() const {
+  return nullptr;
+}
+void SanitizedFiber::go_back_to(void*) {}
+#endif
 
 StackPool::~StackPool() {
   if (base_)
@@ -82,17 +120,21 @@ void Fiber::prepare(char* stack_top, std::size_t stack_bytes, Entry entry, void*
   stack_bottom_ = stack_top - stack_bytes;
   stack_bytes_ = stack_bytes;
   fake_stack_ = nullptr;
+  forget_locals(stack_bottom_, stack_bytes);
+  sanitized_.begin();
   fiber_ = context::make_fcontext(stack_top, stack_bytes, Start::run);
 }
 
 void Fiber::resume() {
   about_to_switch(&resumers_fake_stack_, stack_bottom_, stack_bytes_);
+  resumers_sanitized_ = sanitized_.enter();
   fiber_ = context::jump_fcontext(fiber_, this).fctx;
   switched(resumers_fake_stack_, nullptr, nullptr);
 }
 
 void Fiber::suspend() {
   about_to_switch(&fake_stack_, resumers_bottom_, resumers_bytes_);
+  SanitizedFiber::go_back_to(resumers_sanitized_);
   resumer_ = context::jump_fcontext(resumer_, nullptr).fctx;
   switched(fake_stack_, &resumers_bottom_, &resumers_bytes_);
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace warplens::cpu {
 
@@ -37,6 +38,12 @@ public:
     return address - reinterpret_cast<std::uint64_t>(base_) < count_ * stride_;
   }
 
+  /// Does any address from `first` to `last`, both included, lie in any stack?
+  bool meets(std::uint64_t first, std::uint64_t last) const {
+    const auto begin = reinterpret_cast<std::uint64_t>(base_);
+    return count_ != 0 && begin <= last && first <= begin + (count_ * stride_ - 1);
+  }
+
   /// Does the address lie in the guard page below a stack?
   bool guards(std::uint64_t address) const {
     return contains(address) && (address - reinterpret_cast<std::uint64_t>(base_)) % stride_ < guard_bytes;
@@ -46,6 +53,28 @@ private:
   static constexpr std::size_t guard_bytes = 4096, largest_stagger = 4096;
   char* base_ = nullptr;
   std::size_t count_ = 0, stride_ = 0;
+};
+
+/// A fiber as the thread sanitizer knows it; empty where there is none.
+class SanitizedFiber {
+public:
+  SanitizedFiber() = default;
+  SanitizedFiber(SanitizedFiber&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  SanitizedFiber& operator=(SanitizedFiber&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~SanitizedFiber() { end(); }
+
+  /// Ends what it was and begins anew.
+  void begin();
+  void end();
+  /// Tells that the calling OS thread goes on in it; which one it was in before.
+  void* enter() const;
+  static void go_back_to(void* before);
+
+private:
+  void* handle_ = nullptr;
 };
 
 /// One fiber. Control passes between it and whoever resumed it.
@@ -73,6 +102,8 @@ private:
   std::size_t stack_bytes_ = 0;
   const void* resumers_bottom_ = nullptr;
   std::size_t resumers_bytes_ = 0;
+  SanitizedFiber sanitized_;
+  void* resumers_sanitized_ = nullptr;
 
   struct Start;
 };

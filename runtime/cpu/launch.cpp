@@ -20,7 +20,11 @@ class RingSink : public WarpAccessSink {
 public:
   RingSink(ring::BlockBuffer* buffer, std::uint32_t threads) : buffer_(buffer), threads_(threads) {}
   ~RingSink() override { ring::leave(buffer_, threads_); }
-  void access(std::uint32_t warp, const ring::Line& line) override { ring::push(buffer_, warp, line); }
+  void access(std::uint32_t warp, const ring::Line& line) override {
+    while (ring::is_full(buffer_, warp))
+      runtime::Recorder::instance().drain_rings();
+    ring::push(buffer_, warp, line);
+  }
 
 private:
   ring::BlockBuffer* buffer_;

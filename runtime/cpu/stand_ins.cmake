@@ -12,10 +12,17 @@ endforeach()
 set(none "/* The CPU back end of Warplens has no such library. */
 INPUT(-lc)
 ")
-foreach(library cublas cublasLt cufft cufftw curand cusolver cusolverMg cusparse cudadevrt cuda nppc nppial nppif nvjpeg cudnn nccl)
+foreach(library cublas cublasLt cufft cufftw curand cusolver cusolverMg cusolver_lapack cusolver_metis metis cusparse cudadevrt cuda culibos
+        nppc nppial nppicc nppidei nppif nppig nppim nppist nppisu nppitc npps nvjpeg nvrtc nvrtc-builtins nvJitLink nvptxcompiler
+        nvblas nvidia-ml cupti cudnn nccl)
   foreach(name lib${library}.so lib${library}_static.a lib${library}.a)
     file(WRITE ${WARPLENS_STAND_INS}/${name} "${none}")
     list(APPEND stand_ins ${WARPLENS_STAND_INS}/${name})
   endforeach()
 endforeach()
+# Host code is compiled by Clang, so its OpenMP needs Clang's runtime, also where gcc links; that one has gcc's entry points too.
+file(WRITE ${WARPLENS_STAND_INS}/libgomp.so "/* LLVM's OpenMP runtime in libgomp's place. */
+INPUT(-l:libomp.so.5)
+")
+list(APPEND stand_ins ${WARPLENS_STAND_INS}/libgomp.so)
 install(FILES ${stand_ins} DESTINATION lib/warplens)

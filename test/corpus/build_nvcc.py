@@ -27,6 +27,7 @@ import os
 import pathlib
 import re
 import resource
+import shlex
 import shutil
 import statistics
 import subprocess
@@ -81,8 +82,8 @@ def first_complaint(finished):
 
 class Program:
     def __init__(self, row, suite, arguments, scratch):
-        self.row, self.arguments, self.scratch = row, arguments, scratch
-        self.folder = looks_like(suite, row["dir"], scratch / "tree")
+        self.row, self.suite, self.arguments, self.scratch = row, suite, arguments, scratch.resolve()
+        self.folder = looks_like(suite, row["dir"], self.scratch / "tree")
         edit(self.folder, EDITS.get(row["suite"], []))
         self.flags = row["compile_flags"].split()
         self.sources = row["sources"].split()
@@ -132,36 +133,56 @@ class Program:
                 results[0] |= {"outcome": "FAILED", "reason": "linking: " + reason}
         return results
 
-    def own(self, name):
-        """Folders on the way to a file of the tree become copies, where they are links into the suite."""
-        parts = pathlib.Path(os.path.relpath(self.folder / name, self.scratch)).parts
+    def own(self, file):
+        """A file of the tree and the folders on the way to it become copies, where they are links into the suite."""
         here = self.scratch
-        for part in parts[:-1]:
+        for part in file.relative_to(self.scratch).parts:
             here /= part
             if here.is_symlink():
                 target = here.resolve()
                 here.unlink()
-                shutil.copytree(target, here, symlinks=True)
+                if target.is_dir():
+                    shutil.copytree(target, here, symlinks=True)
+                else:
+                    shutil.copy(target, here)
 
-    def patch(self, source):
-        """What became of one source's patch: `outcome` and `reason`."""
+    def print_patch(self, source):
+        """The finished process, how to apply what it printed, the flags that its head names, and the files it changes."""
         printed = subprocess.run([self.arguments.warplens, "patch", source, "--nvcc", self.row["compile_flags"]], cwd=self.folder,
                                  capture_output=True, check=False)
         if printed.returncode:
-            return {"outcome": "fell back", "reason": printed.stderr.decode(errors="replace").splitlines()[-1].removeprefix("warplens: ")}
+            return printed, [], [], []
         diff = printed.stdout.decode("latin-1")
-        for name in re.findall(r"^\+\+\+ ([^\t\n]*)", diff, re.MULTILINE):
-            self.own(name)
-        applied = subprocess.run(["patch", "-p0", "--fuzz=0", "--binary"], cwd=self.folder, input=printed.stdout,
-                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        apply, flags = (shlex.split(re.search(f"^#   ({start}.+)$", diff, re.MULTILINE)[1]) for start in ("patch ", "-I "))
+        files = [(self.folder / apply[-1] / name).resolve() for name in re.findall(r"^\+\+\+ ([^\t\n]*)", diff, re.MULTILINE)]
+        return printed, apply, flags, files
+
+    def patch(self, source):
+        """What became of one source's patch: `outcome` and `reason`."""
+        _, _, _, files = self.print_patch(source)
+        for file in files:
+            if file.is_relative_to(self.suite):
+                self.own(self.scratch / "tree" / file.relative_to(self.suite))
+        printed, apply, flags, files = self.print_patch(source)
+        if printed.returncode:
+            return {"outcome": "fell back", "reason": printed.stderr.decode(errors="replace").splitlines()[-1].removeprefix("warplens: ")}
+        if outside := [file for file in files if not file.is_relative_to(self.scratch)]:
+            return {"outcome": "FAILED", "reason": f"patch: {outside[0]} is not in the tree"}
+        before = {file: file.read_bytes() for file in files}
+        try:
+            return self.apply_and_compile(source, [*apply, "--fuzz=0", "--binary"], printed.stdout, flags)
+        finally:
+            for file, text in before.items():
+                file.write_bytes(text)
+
+    def apply_and_compile(self, source, apply, diff, flags):
+        applied = subprocess.run(apply, cwd=self.folder, input=diff, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         if applied.returncode:
             return {"outcome": "FAILED", "reason": "patch: " + applied.stdout.decode(errors="replace").replace("\n", " | ")}
-        extra = re.search(r"^#   (-.+)$", diff, re.MULTILINE)
-        finished, _, _ = measured([*self.nvcc("plain"), *self.flags, *(extra[1].split() if extra else []), "-c", source, "-o",
-                                   self.scratch / "patched.o"], self.folder)
+        finished, _, _ = measured([*self.nvcc("plain"), *self.flags, *flags, "-c", source, "-o", self.scratch / "patched.o"], self.folder)
         if finished.returncode:
             return {"outcome": "FAILED", "reason": first_complaint(finished)}
-        return {"outcome": "applies" if extra else "no accesses"}
+        return {"outcome": "applies" if b"::warplens::" in diff else "no accesses"}
 
     def patch_all(self):
         return [{"source": source, **self.patch(source)} for source in self.sources if source.endswith(".cu")]

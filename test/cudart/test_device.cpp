@@ -22,6 +22,26 @@ TEST_CASE("a device is described by key=value pairs") {
   CHECK(gpu.max_threads_per_sm == 2048);
 }
 
+TEST_CASE("attributes say what the properties say") {
+  cudaDeviceProp all;
+  REQUIRE(cudaGetDeviceProperties(&all, 0) == cudaSuccess);
+  const auto attribute = [](cudaDeviceAttr name) {
+    int value = -1;
+    CHECK(cudaDeviceGetAttribute(&value, name, 0) == cudaSuccess);
+    return value;
+  };
+  CHECK(attribute(cudaDevAttrMaxTexture2DHeight) == all.maxTexture2D[1]);
+  CHECK(attribute(cudaDevAttrMaxTexture3DDepth) == all.maxTexture3D[2]);
+  CHECK(attribute(cudaDevAttrMaxTexture2DLayeredLayers) == all.maxTexture2DLayered[2]);
+  CHECK(attribute(cudaDevAttrMaxSurface1DLayeredWidth) == all.maxSurface1DLayered[0]);
+  CHECK(attribute(cudaDevAttrMemoryPoolsSupported) == all.memoryPoolsSupported);
+  CHECK(attribute(cudaDevAttrConcurrentKernels) == 1);
+  CHECK(attribute(cudaDevAttrMaxSharedMemoryPerBlock) == static_cast<int>(all.sharedMemPerBlock));
+  CHECK(attribute(cudaDevAttrMaxBlocksPerMultiprocessor) == all.maxBlocksPerMultiProcessor);
+  CHECK(attribute(cudaDevAttrMaxTexture1DMipmappedWidth) == 0); // there are no mipmaps
+  CHECK(attribute(cudaDevAttrClusterLaunch) == 0);
+}
+
 TEST_CASE("what is malformed keeps its default and is named") {
   for (const char* bad : {"sms=0", "sms=-3", "sms=12x", "sms=", "sms", "smms=3", "sms=99999999999",
                           "warp_size=64", "name=", "=5"}) {

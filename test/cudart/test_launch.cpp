@@ -36,10 +36,12 @@ char counting_stub, failing_stub, missing_stub, unknown_stub;
 int table_shadow, missing_shadow;
 int table_on_device[4] = {1, 2, 3, 4};
 
+const ParameterRecord pointer_parameter{.offset = 0, .bytes = sizeof(int*)};
 const KernelRecord counting{.symbol = "_Z8countingPi",
                             .untraced_block = count_threads,
                             .parameter_count = 1,
-                            .static_shared_bytes = 1024};
+                            .static_shared_bytes = 1024,
+                            .parameters = &pointer_parameter};
 const KernelRecord failing{.symbol = "_Z7failingv", .untraced_block = fail_assertion};
 const VariableRecord table{.symbol = "table", .address = table_on_device, .bytes = sizeof table_on_device};
 

@@ -156,5 +156,6 @@ TEST_CASE("what cannot be understood is named") {
   CHECK(error_of({"--no-such-option"}).find("'--no-such-option'") != std::string::npos);
   CHECK(error_of({"-I"}).find("needs a value") != std::string::npos);
   CHECK(error_of({"-arch=volta"}).find("'volta'") != std::string::npos);
+  CHECK(error_of({"-t", "many"}).find("'many'") != std::string::npos);
   CHECK(error_of({"-gencode", "code=sm_80"}).find("no arch=") != std::string::npos);
 }

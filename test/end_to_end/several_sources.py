@@ -44,9 +44,14 @@ class SeveralSources(unittest.TestCase):
         self.assertRegex(done.stderr, r"caller\.cu:\d+: calls doubled_and_counted\(int\), .*-rdc=true")
 
     def test_a_library_that_there_is_not_is_named(self):
-        done, _ = profile("blas.cu", nvcc="-lcublas", options=["--no-probes"])
-        self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stderr, r"undefined reference to `cublasCreate_v2'")
+        for libraries in ("-lcublas", "-lcublas_static -lcublasLt_static -lculibos -lcufft_static -lnppig_static -lnvjpeg"):
+            done, _ = profile("blas.cu", nvcc=libraries, options=["--no-probes"])
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, r"cuBLAS \(cublasCreate_v2\): the CPU back end has no such library")
+
+    def test_openmp_in_host_code(self):
+        done, _ = profile("openmp.cu", nvcc="-Xcompiler -fopenmp", options=["--no-probes"])
+        self.assertEqual((done.returncode, done.stdout), (0, "256 counted, from 8 launches\n"), done.stderr)
 
     def test_a_whole_cmake_project(self):
         environment = {**os.environ, "WARPLENS_BACKEND": "cpu"}

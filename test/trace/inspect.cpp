@@ -71,6 +71,28 @@ TEST_CASE("a dump has every record, one a line") {
                      "end 0 complete executed 8 probed 8\n");
 }
 
+TEST_CASE("counts are by launch and site, of warps and of lanes") {
+  const auto path = scratch_file("counts");
+  Writer writer = good(Writer::create(path, sample_program()));
+  good(writer.add_sites(std::vector{sample_site(2), sample_site(1)}));
+  for (std::uint32_t launch = 0; launch < 2; ++launch) {
+    good(writer.begin_launch(sample_launch(launch, 2)));
+    const auto access = [](std::uint64_t site, std::uint32_t active) {
+      return make_access(site, active, [](unsigned lane) { return 0x7f0000000000 + 4 * lane; });
+    };
+    const std::vector<WarpAccess> accesses{access(2, 0xff), access(1, 0x3), access(1, ~0u)};
+    good(writer.append(launch, 0, 0, std::span(accesses).first(launch == 0 ? 3 : 1)));
+    good(writer.end_launch({launch, true, 0, 0}));
+  }
+  good(writer.finish({}));
+  std::ostringstream out;
+  good(print_counts(good(Reader::open(path)), out));
+  const std::string kernel = "spmv(int const*, float*)";
+  CHECK(out.str() == "0\t" + kernel + "\tspmv.cu:21:7\tload\tglobal\t2\t34\n0\t" + kernel +
+                         "\tspmv.cu:22:7\tload\tglobal\t1\t8\n1\t" + kernel +
+                         "\tspmv.cu:22:7\tload\tglobal\t1\t8\n");
+}
+
 TEST_CASE("a dump stops where its output does") {
   const auto path = scratch_file("full");
   write_sample(path);

@@ -1,0 +1,225 @@
+#include "calibration/gpu_file.h"
+
+#include "calibration/known_limits.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fmt/ranges.h>
+
+namespace warplens::calibration {
+namespace {
+
+/// device.csv's numbers; the first that is missing is remembered.
+class Device {
+public:
+  explicit Device(const std::map<std::string, std::string>& properties) : properties_(properties) {}
+
+  double number(const std::string& property) {
+    const auto found = properties_.find(property);
+    double value = 0;
+    if (found != properties_.end()) {
+      const char* const end = found->second.data() + found->second.size();
+      if (const auto read = std::from_chars(found->second.data(), end, value); read.ptr == end && value >= 0)
+        return value;
+    }
+    if (missing_.empty())
+      missing_ = property;
+    return 1;
+  }
+  std::uint64_t whole(const std::string& property) { return static_cast<std::uint64_t>(number(property)); }
+  std::string text(const std::string& property) const {
+    const auto found = properties_.find(property);
+    return found == properties_.end() ? "unknown" : found->second;
+  }
+  const std::string& missing() const { return missing_; }
+
+private:
+  const std::map<std::string, std::string>& properties_;
+  std::string missing_;
+};
+
+/// A name from outside, between quotes.
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char letter : text)
+    if (static_cast<unsigned char>(letter) >= 0x20 && letter != '"' && letter != '\\' && letter != 0x7f)
+      result += letter;
+  return result + "\"";
+}
+
+/// The file as it grows.
+class Text {
+public:
+  void table(const char* name) { text_ += fmt::format("\n[{}]\n", name); }
+  void line(const std::string& line) { text_ += line + "\n"; }
+  template <class Value> void figure(const char* key, const Value& value, const char* source) {
+    text_ += fmt::format("{} = {{ value = {}, source = \"{}\" }}\n", key, value, source);
+  }
+  void word(const char* key, const char* value, const char* source) { figure(key, quoted(value), source); }
+  void ns(const char* key, double value, const char* source) {
+    figure(key, fmt::format("{:.3f}", value), source);
+  }
+  std::string take() { return std::move(text_); }
+
+private:
+  std::string text_;
+};
+
+constexpr const char *measured = "measured", *device_says = "device", *guide = "guide",
+                     *occupancy = "occupancy", *paper = "paper", *assumed = "assumed";
+
+void print_sources(Text& text, const Device& device, const std::string& when) {
+  text.table("sources");
+  text.line(
+      fmt::format("measured = {}",
+                  quoted(fmt::format("Measured by warplens calibrate on {} ({}, driver {}, CUDA {})", when,
+                                     device.text("name"), device.text("driver"), device.text("runtime")))));
+  text.line("device = \"As CUDA says of the device: cudaDeviceProp\"");
+  text.line("guide = \"NVIDIA: CUDA C++ Programming Guide, Compute Capabilities\"");
+  text.line("occupancy = \"NVIDIA: cuda_occupancy.h of the CUDA Toolkit\"");
+  text.line("paper = \"Baghsorkhi, Gelado, Delahaye, Hwu: Efficient performance evaluation of memory "
+            "hierarchy for highly "
+            "multithreaded graphics processors, PPoPP 2012\"");
+  text.line("assumed = \"An assumption, not a measurement\"");
+}
+
+/// A whole cache of `nominal` KiB, of which so much was found to hold lines.
+void print_size(Text& text, const char* ways, const char* usable, const Level& level, double nominal_kib) {
+  text.figure(ways, level.ways, measured);
+  text.figure(usable, fmt::format("{:.4f}", std::clamp(level.kib / nominal_kib, 0.1, 1.0)), measured);
+}
+
+void print_sm(Text& text, Device& device) {
+  text.table("sm");
+  text.figure("count", device.whole("sms"), device_says);
+  text.figure("clock_mhz", fmt::format("{:.0f}", device.number("clock_mhz")), measured);
+  text.figure("max_threads", device.whole("max_threads_per_sm"), device_says);
+  text.figure("max_blocks", device.whole("max_blocks_per_sm"), device_says);
+  text.figure("max_threads_per_block", device.whole("max_threads_per_block"), device_says);
+  text.table("schedule");
+  text.word("warps", "weighted_round_robin", paper);
+  text.word("placement", "in_order", paper);
+  text.word("start", "random_delay", assumed);
+  text.table("registers");
+  text.figure("per_sm", device.whole("registers_per_sm"), device_says);
+  text.figure("per_block", device.whole("registers_per_block"), device_says);
+  text.figure("max_per_thread", 256, occupancy);
+  text.figure("allocation_unit", 256, occupancy);
+  text.figure("sub_partitions", 4, occupancy);
+}
+
+void print_on_chip(Text& text, Device& device, const Curves& curves, const Findings& found,
+                   const KnownLimits& known, double cycle_ns) {
+  const auto in_memory = [&](const char* what) -> std::optional<double> {
+    const auto entry = curves.on_chip.find(what);
+    return entry == curves.on_chip.end() ? std::nullopt : std::optional(entry->second);
+  };
+  std::vector<std::uint32_t> carveouts;
+  for (const std::uint32_t kib : known.carveout_kib)
+    carveouts.push_back(kib * 1024);
+  const std::uint64_t reserved = device.whole("reserved_shared_per_block");
+  text.table("shared");
+  text.figure("carveout_bytes", fmt::format("[{}]", fmt::join(carveouts, ", ")), guide);
+  text.figure("max_bytes_per_block", device.whole("shared_per_block_optin") + reserved, device_says);
+  text.figure("reserved_bytes_per_block", reserved, device_says);
+  text.figure("allocation_unit", device.whole("compute_capability") >= 80 ? 128 : 256, occupancy);
+  const auto shared = in_memory("shared"), conflict = in_memory("shared_32_ways"),
+             constant = in_memory("constant");
+  text.ns("latency_ns", shared.value_or(found.levels.hit_cycles) * cycle_ns, shared ? measured : assumed);
+  const bool passes = shared && conflict && *conflict > *shared;
+  text.ns("pass_ns", (passes ? (*conflict - *shared) / 31 : 1) * cycle_ns, passes ? measured : guide);
+  text.table("constant");
+  text.ns("latency_ns", constant.value_or(found.levels.hit_cycles) * cycle_ns, constant ? measured : assumed);
+}
+
+void print_l1(Text& text, const Findings& found, const KnownLimits& known, double cycle_ns) {
+  const bool has_sectors = found.l1_sector_bytes && found.line_bytes;
+  text.table("l1");
+  text.figure("with_shared_bytes", known.l1_with_shared_kib * 1024, guide);
+  print_size(text, "ways", "usable", found.levels.levels[0],
+             known.l1_with_shared_kib - known.carveout_kib.front());
+  text.figure("sectored", has_sectors ? *found.l1_sector_bytes < *found.line_bytes : true,
+              has_sectors ? measured : assumed);
+  text.word("index", "modulo", measured);
+  text.word("replacement", "lru", assumed);
+  text.word("stores", found.policies && !found.policies->l1_keeps_stored ? "bypass" : "update_on_hit",
+            found.policies ? measured : assumed);
+  text.ns("latency_ns", found.levels.hit_cycles * cycle_ns, measured);
+}
+
+void print_l2(Text& text, Device& device, const Findings& found, double cycle_ns) {
+  const auto& levels = found.levels.levels;
+  const double l2_kib = device.number("l2_bytes") / 1024;
+  const bool has_copies = levels.size() > 2;
+  text.table("l2");
+  text.figure("bytes", device.whole("l2_bytes"), device_says);
+  text.figure("line_bytes", 128, assumed);
+  print_size(text, "ways", "usable", levels.back(), l2_kib);
+  text.figure("partitions", has_copies ? 2 : 1, measured);
+  if (has_copies) {
+    print_size(text, "copies_ways", "copies_usable", levels[1], l2_kib / 2);
+    text.ns("far_latency_ns", levels[1].beyond_cycles * cycle_ns, measured);
+  }
+  text.word("index", "modulo", measured);
+  text.word("replacement", "lru", assumed);
+  text.word("stores", "allocate", found.policies && found.policies->l2_allocates_stores ? measured : assumed);
+  text.ns("latency_ns", levels[0].beyond_cycles * cycle_ns, measured);
+}
+
+void print_dram(Text& text, Device& device, const Curves& curves, const Findings& found, double cycle_ns) {
+  constexpr double hbm2_ns = 14.1; // tRCD and tRP of HBM2, as GPGPU-Sim's SM7_QV100 has them
+  constexpr double hbm_channel_bits = 64, gddr_channel_bits = 32;
+  const double bus_bits = device.number("memory_bus_bits");
+  // HBM's bus is at least 1024 bits wide, GDDR's at most 512.
+  const double channels = std::max(1.0, bus_bits / (bus_bits >= 1024 ? hbm_channel_bits : gddr_channel_bits));
+  const auto& rows = found.rows;
+  const double activate = rows ? (rows->miss_cycles - rows->hit_cycles) * cycle_ns : hbm2_ns;
+  const double precharge = rows ? (rows->conflict_cycles - rows->miss_cycles) * cycle_ns : hbm2_ns;
+  const double bandwidth = curves.read_gb_per_s; // bytes per ns
+  const double burst = bandwidth > 0 ? 32 * channels / bandwidth : 1;
+  text.table("dram");
+  text.figure("channels", std::lround(channels), device_says);
+  text.figure("banks", 16, assumed);
+  const std::uint64_t row_bytes =
+      rows ? std::uint64_t{128} << std::min<std::size_t>(rows->column_bits.size(), 8) : 1024;
+  text.figure("row_bytes", std::max<std::uint64_t>(row_bytes, 256), rows ? measured : assumed);
+  text.figure("interleave_bytes", 256, assumed);
+  text.word("channel_index", "permuted", assumed);
+  text.word("bank_index", "permuted", assumed);
+  text.word("queue", "kingman", assumed);
+  // A random chase finds another row open; the figure is that of a bank without an open row.
+  const double latency = found.levels.levels.back().beyond_cycles * cycle_ns - precharge;
+  text.ns("latency_ns", std::max(latency, activate + burst), measured);
+  text.ns("activate_ns", activate, rows ? measured : assumed);
+  text.ns("precharge_ns", precharge, rows ? measured : assumed);
+  text.ns("burst_ns", burst, bandwidth > 0 ? measured : assumed);
+}
+
+} // namespace
+
+Expected<std::string> print_gpu_file(const Curves& curves, const Findings& findings,
+                                     const std::string& when) {
+  Device device(curves.device);
+  const auto known = known_limits(static_cast<unsigned>(device.whole("compute_capability")));
+  if (device.missing().empty() && !known)
+    return tl::unexpected(known.error());
+  Text text;
+  text.line(fmt::format("# Written by warplens calibrate; the curves behind it lie beside it."));
+  text.line("name = " + quoted(device.text("name")));
+  text.line("validated = false");
+  if (known) {
+    const double cycle_ns = 1000 / std::max(device.number("clock_mhz"), 1.0);
+    print_sources(text, device, when);
+    print_sm(text, device);
+    print_on_chip(text, device, curves, findings, *known, cycle_ns);
+    print_l1(text, findings, *known, cycle_ns);
+    print_l2(text, device, findings, cycle_ns);
+    print_dram(text, device, curves, findings, cycle_ns);
+  }
+  if (!device.missing().empty())
+    return fail("device.csv has no number for '{}'", device.missing());
+  return text.take();
+}
+
+} // namespace warplens::calibration

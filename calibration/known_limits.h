@@ -1,0 +1,20 @@
+// What NVIDIA documents per compute capability and CUDA does not tell a program.
+#pragma once
+
+#include "support/expected.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace warplens::calibration {
+
+struct KnownLimits {
+  std::uint32_t l1_with_shared_kib = 0;
+  std::vector<std::uint32_t> carveout_kib; ///< ascending
+};
+
+/// `compute_capability` as 90 for 9.0. CUDA C++ Programming Guide, "Compute Capabilities". The error names
+/// those that are known.
+Expected<KnownLimits> known_limits(unsigned compute_capability);
+
+} // namespace warplens::calibration

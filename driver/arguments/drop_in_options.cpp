@@ -1,0 +1,92 @@
+#include "driver/arguments/drop_in_options.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+
+namespace warplens::driver {
+namespace {
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+/// The value of `--name VALUE` or `--name=VALUE`, which goes from the words; nothing: it is not there.
+Expected<std::optional<std::string>> take_value(std::vector<std::string>& words, const std::string& name) {
+  const auto option = std::ranges::find_if(
+      words, [&](const std::string& word) { return word == name || word.starts_with(name + '='); });
+  if (option == words.end())
+    return std::nullopt;
+  const bool apart = *option == name;
+  if (apart && option + 1 == words.end())
+    return fail("{} needs a value", name);
+  std::string value = apart ? option[1] : option->substr(name.size() + 1);
+  words.erase(option, option + (apart ? 2 : 1));
+  return value;
+}
+
+/// Of several the last one counts.
+Expected<std::optional<std::string>> take_last_value(std::vector<std::string>& words,
+                                                     const std::string& name) {
+  std::optional<std::string> last;
+  for (;;) {
+    auto value = take_value(words, name);
+    if (!value || !*value)
+      return value ? last : value;
+    last = std::move(*value);
+  }
+}
+
+/// auto is what nvcc does: objects for GPUs.
+Expected<bool> is_for_cpu(std::string_view backend, std::string_view where) {
+  if (backend != "auto" && backend != "gpu" && backend != "cpu")
+    return fail("{}: '{}' is not auto, gpu or cpu", where, backend);
+  return backend == "cpu";
+}
+
+Expected<bool> asks_for_json(std::vector<std::string>& words) {
+  const auto format = take_last_value(words, "--format");
+  if (!format)
+    return tl::unexpected(format.error());
+  if (*format && **format != "text" && **format != "json")
+    return fail("--format: '{}' is not text or json", **format);
+  return *format == "json";
+}
+
+} // namespace
+
+Expected<DropInOptions> take_drop_in_options(std::vector<std::string> words) {
+  DropInOptions options;
+  options.report = !words.empty() && words.front() == "--report";
+  if (options.report) {
+    words.erase(words.begin());
+    const auto json = asks_for_json(words);
+    if (!json)
+      return tl::unexpected(json.error());
+    options.json = *json;
+    options.words = std::move(words);
+    return options;
+  }
+  options.strict = (std::erase(words, "--strict") > 0) | !variable("WARPLENS_STRICT").empty();
+  const auto backend = take_last_value(words, "--backend");
+  if (!backend)
+    return tl::unexpected(backend.error());
+  if (const auto known = variable("WARPLENS_BACKEND"); *backend || !known.empty()) {
+    const auto for_cpu =
+        *backend ? is_for_cpu(**backend, "--backend") : is_for_cpu(known, "WARPLENS_BACKEND");
+    if (!for_cpu)
+      return tl::unexpected(for_cpu.error());
+    options.for_cpu = *for_cpu;
+  }
+  const bool asked = std::erase(words, "--memcheck") > 0;
+  if (asked && !options.for_cpu)
+    return fail("--memcheck works on the CPU back end (--backend cpu); on a GPU NVIDIA's compute-sanitizer "
+                "does the same");
+  options.memcheck = options.for_cpu && (asked || !variable("WARPLENS_MEMCHECK").empty());
+  options.words = std::move(words);
+  return options;
+}
+
+} // namespace warplens::driver

@@ -1,0 +1,136 @@
+// `warplens calibrate`: measures the GPU in this machine, writes a configuration for it.
+
+#include "calibration/gpu_file.h"
+#include "calibration/plot.h"
+#include "driver/commands/commands.h"
+#include "driver/progress.h"
+#include "driver/resources.h"
+#include "driver/stages/print.h"
+#include "support/process.h"
+#include "support/temporary.h"
+
+#include <ctime>
+#include <fstream>
+#include <memory>
+
+namespace warplens::driver {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string file = "gpu.toml";
+  std::string curves; ///< empty: beside the file
+  std::string from;   ///< curves measured before; empty: measure
+  unsigned device = 0;
+  double seconds = 60;
+  bool quiet = false;
+};
+
+constexpr int no_gpu = 3; ///< the measuring program's exit code
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  char text[16];
+  std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now));
+  return text;
+}
+
+Expected<void> make_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error)
+    return fail("{}: cannot be created: {}", folder.string(), error.message());
+  return {};
+}
+
+/// The measuring program, which leaves the curves in the folder.
+Expected<void> measure(const Options& options, const fs::path& folder) {
+  if (!fs::exists(resources().measure))
+    return fail("{}: not there: it is built where there is an nvcc", resources().measure.string());
+  if (const auto made = make_folder(folder); !made)
+    return made;
+  Stage stage("measure", options.quiet);
+  const auto finished =
+      run({.arguments = {resources().measure.string(), folder.string(), fmt::format("{}", options.seconds),
+                         std::to_string(options.device)},
+           .capture_output = true});
+  if (!finished)
+    return tl::unexpected(finished.error());
+  const std::string said = finished->output.substr(0, finished->output.find('\n'));
+  if (std::error_code ignored; finished->exit_code != 0)
+    fs::remove(folder, ignored); // if nothing came of it
+  if (finished->exit_code == no_gpu)
+    return fail("{}; --from FOLDER analyses curves that were measured elsewhere", said);
+  if (finished->exit_code != 0)
+    return fail("the measuring program failed ({}): {}", finished->exit_code,
+                said.empty() ? "it said nothing" : said);
+  stage.done("the curves are in " + folder.string());
+  return {};
+}
+
+/// Pictures are worth having, but not failing for.
+void plot(const Options& options, const fs::path& folder, const std::string& gpu) {
+  Stage stage("plot", options.quiet);
+  if (!(std::ofstream(folder / "curves.gnuplot") << calibration::print_plot_script(gpu)).flush())
+    return stage.done("nothing: curves.gnuplot cannot be written");
+  const auto finished =
+      run({.arguments = {"gnuplot", "curves.gnuplot"}, .directory = folder, .capture_output = true});
+  if (!finished)
+    return stage.done(fmt::format("nothing: there is no gnuplot here; it draws them from {}",
+                                  (folder / "curves.gnuplot").string()));
+  stage.done(finished->exit_code == 0 ? "SVG files beside the curves"
+                                      : "gnuplot failed: " + finished->output);
+}
+
+Expected<void> calibrate(const Options& options) {
+  const fs::path curves_folder = !options.from.empty() ? fs::path(options.from)
+                                 : !options.curves.empty()
+                                     ? fs::path(options.curves)
+                                     : fs::path(options.file).replace_extension("curves");
+  if (const auto writable = check_writable(options.file); !writable)
+    return writable; // said before the minutes that measuring takes
+  if (options.from.empty())
+    if (const auto measured = measure(options, curves_folder); !measured)
+      return measured;
+  const auto curves = calibration::read_curves(curves_folder);
+  if (!curves)
+    return tl::unexpected(curves.error());
+  Stage stage("analyse", options.quiet);
+  const auto findings = calibration::analyse(*curves);
+  if (!findings)
+    return fail("{}: {}", curves_folder.string(), findings.error().message);
+  const auto text = calibration::print_gpu_file(*curves, *findings, today());
+  if (!text)
+    return fail("{}: {}", curves_folder.string(), text.error().message);
+  if (const auto printed = print_text(*text, options.file); !printed)
+    return printed;
+  stage.done(fmt::format("{}: `--gpu {}` takes it", options.file,
+                         options.file.find('/') == std::string::npos ? "./" + options.file : options.file));
+  plot(options, curves_folder, curves->device.at("name"));
+  return print_text(calibration::print_findings(*curves, *findings), "");
+}
+
+} // namespace
+
+void declare_calibrate(CLI::App& app, Action& chosen) {
+  auto* command =
+      app.add_subcommand("calibrate", "measure the GPU in this machine, write a configuration for it");
+  auto options = std::make_shared<Options>();
+  command->add_option("-o,--output", options->file, "the GPU file to write")
+      ->type_name("FILE")
+      ->capture_default_str();
+  command->add_option("--curves", options->curves, "where the raw curves go (default: beside the file)")
+      ->type_name("FOLDER");
+  auto* from = command->add_option("--from", options->from, "analyse curves that were measured before")
+                   ->type_name("FOLDER");
+  command->add_option("--device", options->device, "which GPU, as CUDA counts them")->capture_default_str();
+  command->add_option("--seconds", options->seconds, "how long to measure, about; less gives coarser curves")
+      ->check(CLI::Range(5.0, 3600.0))
+      ->capture_default_str();
+  command->add_flag("--quiet", options->quiet, "say nothing on stderr but errors");
+  from->excludes("--curves");
+  command->callback([options, &chosen] { chosen = [options] { return calibrate(*options); }; });
+}
+
+} // namespace warplens::driver

@@ -1,0 +1,14 @@
+// What of the CUDA runtime is refused, by name. The functions look at none of their arguments, so they are
+// defined without them: this file must not see the API's declarations of them.
+namespace warplens::cpu {
+int refuse(const char* function, const char* why); // cudart_error.cpp
+}
+
+extern "C" {
+#define CUDA_REFUSAL(function, why)                                                                          \
+  int function() {                                                                                           \
+    return warplens::cpu::refuse(#function, why);                                                            \
+  }
+#include "runtime/cpu/cuda_refusals.def"
+#undef CUDA_REFUSAL
+}

@@ -1,0 +1,103 @@
+// What a stream is asked to do, as a value: done at once, or kept in a graph (CUDA Runtime API, "Graph
+// Management").
+#pragma once
+
+#include "runtime/cpu/abi.h"
+#include "runtime/cpu/allocation.h"
+
+#include <cuda_runtime_api.h>
+#include <map>
+#include <memory>
+#include <variant>
+#include <vector>
+
+namespace warplens::cpu {
+
+/// A launch, less its arguments.
+struct KernelConfiguration {
+  const void* function = nullptr;
+  dim3 grid, block;
+  std::size_t dynamic_shared_bytes = 0;
+  bool cooperative = false;
+};
+
+/// What the launch must answer before anything runs.
+cudaError_t check_kernel(const KernelConfiguration& configuration);
+/// Checks, and runs the kernel to its end.
+cudaError_t run_kernel(const KernelConfiguration& configuration, void** arguments);
+/// Takes what a launch attribute asks for into the configuration; one that this back end cannot follow is
+/// refused by name. Hints are taken.
+cudaError_t apply(const cudaLaunchAttribute& attribute, KernelConfiguration& configuration);
+
+/// A kernel's arguments, copied as a graph's node keeps them. Copies share what never changes.
+class KernelArguments {
+public:
+  KernelArguments() = default;
+  KernelArguments(const KernelRecord& kernel, void* const* arguments);
+  void** pointers() const { return kept_ ? kept_->pointers.data() : nullptr; }
+
+private:
+  struct alignas(128) Chunk { // no parameter is aligned more strictly
+    std::byte bytes[128];
+  };
+  struct Kept {
+    std::vector<Chunk> memory;
+    std::vector<void*> pointers;
+  };
+  std::shared_ptr<Kept> kept_;
+};
+
+using LaunchAttributes = std::map<cudaLaunchAttributeID, cudaLaunchAttributeValue>;
+
+struct KernelCall {
+  KernelConfiguration configuration;
+  KernelArguments arguments;
+  LaunchAttributes attributes;
+};
+
+/// Checks, and copies the arguments. `extra` arguments, one packed buffer, are the driver API's.
+cudaError_t make_call(const cudaKernelNodeParams& parameters, KernelCall& call);
+
+/// A child graph, owned by its node.
+struct SubGraph {
+  std::shared_ptr<CUgraph_st> graph;
+};
+struct EventRecord {
+  cudaEvent_t event;
+};
+struct EventWait {
+  cudaEvent_t event;
+};
+
+struct Allocate {
+  cudaMemAllocNodeParams parameters;
+  std::shared_ptr<GraphAllocation> allocation;
+};
+struct Release {
+  void* pointer;
+};
+
+/// The first is a node that only orders others.
+using Operation = std::variant<std::monostate, KernelCall, cudaMemcpy3DParms, cudaMemsetParams,
+                               cudaHostNodeParams, SubGraph, EventRecord, EventWait, Allocate, Release>;
+
+cudaError_t perform(const Operation& operation);
+/// Does nothing yet; the errors that need no memory to be touched.
+cudaError_t check(const Operation& operation);
+
+/// cudaMemcpy's and cudaMemcpy2D's, as 3D copies.
+cudaMemcpy3DParms linear_copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind);
+cudaMemcpy3DParms plane_copy(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                             std::size_t width, std::size_t height, cudaMemcpyKind kind);
+
+/// cudaMemcpyToSymbol's and cudaMemcpyFromSymbol's.
+cudaError_t describe_copy_to_symbol(cudaMemcpy3DParms& box, const void* symbol, const void* from,
+                                    std::size_t bytes, std::size_t offset, cudaMemcpyKind kind);
+cudaError_t describe_copy_from_symbol(cudaMemcpy3DParms& box, void* to, const void* symbol, std::size_t bytes,
+                                      std::size_t offset, cudaMemcpyKind kind);
+
+/// Makes the event's time now. cudaErrorInvalidResourceHandle: it is none.
+cudaError_t record_event(cudaEvent_t event);
+bool is_event(cudaEvent_t event);
+
+} // namespace warplens::cpu
