@@ -39,11 +39,17 @@ Dram::Dram(const Gpu& gpu, std::uint32_t busy_sms, Random& random)
 }
 
 void Dram::start_batch() {
-  constexpr std::uint32_t group_transactions = 32;
+  // A group has 1 to 32 transactions: five bits of a random number, which is good for six groups.
+  constexpr unsigned group_bits = 5, groups_at_once = 32 / group_bits;
   ++batch_;
   const std::uint32_t groups = 1 + random_.below(busy_sms_);
-  for (std::uint32_t i = 0; i < groups; ++i)
-    left_in_batch_ += 1 + random_.below(group_transactions);
+  left_in_batch_ += groups;
+  for (std::uint32_t begun = 0; begun < groups; begun += groups_at_once) {
+    const unsigned together = group_bits * std::min(groups - begun, groups_at_once);
+    for (std::uint32_t bits = random_.next() & ((std::uint64_t{1} << together) - 1); bits != 0;
+         bits >>= group_bits)
+      left_in_batch_ += bits & 31;
+  }
   if (by_load_)
     return;
   for (Bank& bank : bank_)

@@ -28,7 +28,7 @@ public:
   explicit L2(const Gpu& gpu)
       : stores_(gpu.l2.stores), partial_writes_(gpu.l2.partial_writes),
         fetch_sectors_(gpu.l2.fetch_bytes / sector_bytes), by_block_(gpu.l2.line_bytes == sector_bytes),
-        partitions_(gpu.l2.partitions),
+        partitions_(gpu.l2.partitions), far_(partitions_ > 1 ? whole_line : 0),
         // A block's set is its number modulo the number of sets, a multiple of four: sector s of every line
         // only ever meets sectors s of other lines. So blocks of 32 bytes are four caches side by side, each
         // indexed by the line.
@@ -104,7 +104,7 @@ public:
         return read_part(line, state, of_part, read);
       });
       result.hits |= read.hits;
-      result.far = has_copies() ? read.hits : 0;
+      result.far = read.hits & far_;
       result.fetched = read.fetched | (sectors & ~result.hits);
       return result;
     }
@@ -259,6 +259,7 @@ private:
   unsigned fetch_sectors_; ///< at once
   bool by_block_;
   std::uint32_t partitions_;
+  unsigned far_; ///< all sectors, where a hit that is no copy is far
   Cache whole_;
   std::optional<Cache> copies_; ///< of the partitions, side by side; state: valid sectors
   std::unordered_map<std::uint32_t, ByteMask> masks_; ///< of the lines with sectors that are there in part

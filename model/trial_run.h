@@ -5,6 +5,7 @@
 #include "model/instructions.h"
 #include "model/l1.h"
 #include "model/l2.h"
+#include "model/random_merge.h"
 #include "model/schedule.h"
 #include "model/tape.h"
 #include "model/trial.h"
@@ -70,14 +71,25 @@ struct InMemory {
   float ns; ///< without the waits that the round's end will tell
 };
 
+/// Nobody listens.
+struct NoObserver {
+  void issued(std::uint32_t, const Access&, std::span<const Transaction>, const Lookups&) {}
+  void looked_up(std::uint32_t, bool, std::uint32_t, unsigned, const L2Outcome&) {}
+  void went_to_memory(std::uint32_t, bool, std::uint32_t, std::uint64_t) {}
+  void read_memory(float) {}
+  void round_ended() {}
+};
+
 /// `Instructions`: what the loops are compiled for. Without `by_site` all is counted as if there were one
 /// site, which is there to measure what telling sites apart costs.
 template <class Observer, class Instructions, bool by_site = true> class Trial {
 public:
   Trial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random& random,
         Observer& observer)
-      : gpu_(gpu), byte_masks_(snapshot.byte_masks), shuffling_(random), observer_(observer), l2_(gpu),
-        dram_(gpu, busy_sms(snapshot, gpu), random), tallies_(by_site ? snapshot.sites.size() : 1) {
+      : byte_masks_(snapshot.byte_masks), merging_(random), observer_(observer), l2_(gpu),
+        dram_(gpu, busy_sms(snapshot, gpu), random), l1_latency_ns_(float(gpu.l1.latency_ns)),
+        l2_latency_ns_(float(gpu.l2.latency_ns)), far_latency_ns_(float(gpu.l2.copies.far_latency_ns)),
+        tallies_(by_site ? snapshot.sites.size() : 1) {
     const auto blocks = place_blocks(snapshot, gpu, random);
     for (std::uint32_t sm = 0; sm < gpu.sms; ++sm)
       if (!blocks[sm].empty())
@@ -191,7 +203,7 @@ private:
       missed /= sectors_per_line;
     }
     if (all != missed)
-      request.wait_for(Level::l1, float(gpu_.l1.latency_ns));
+      request.wait_for(Level::l1, l1_latency_ns_);
     const Lookups lookups{all - missed, all};
     tally_of(access.site).l1 += lookups;
     return lookups;
@@ -230,29 +242,16 @@ private:
     return l1;
   }
 
-  /// Brings the SMs' queues into a random order in which each SM's own order stays and every interleaving is
-  /// equally likely; that is to pick each next request from an SM with a probability in proportion to its
-  /// requests left.
+  /// The SMs' queues in the order in which they come to the L2.
   void merge() {
-    order_.clear();
-    for (std::uint32_t i = 0; i < sms_.size(); ++i)
-      order_.insert(order_.end(), sms_[i].queue.size(), std::uint16_t(i));
-    std::uint32_t left = std::uint32_t(order_.size());
-    for (; left > 2; left -= 2) {
-      const auto [last, before] = shuffling_.below(left, left - 1);
-      std::swap(order_[left - 1], order_[last]);
-      std::swap(order_[left - 2], order_[before]);
-    }
-    if (left == 2)
-      std::swap(order_[1], order_[shuffling_.below(2, 1).first]);
-
     next_.clear();
-    for (Sm& sm : sms_)
-      next_.push_back(sm.queue.begin());
+    for (std::uint32_t i = 0; i < sms_.size(); ++i) {
+      merge_.add(std::uint16_t(i), sms_[i].queue.size());
+      next_.push_back(sms_[i].queue.begin());
+    }
     merged_.clear();
-    L2Request* merged = merged_.room_for(order_.size());
-    for (const std::uint16_t sm : order_)
-      *merged++ = *next_[sm]++;
+    L2Request* merged = merged_.room_for(merge_.waiting());
+    merge_.draw_all(merging_, [&](std::uint16_t sm) { *merged++ = *next_[sm]++; });
     merged_.written_to(merged);
     for (Sm& sm : sms_)
       sm.queue.clear();
@@ -275,20 +274,26 @@ private:
   /// Second step: the L2 as a whole.
   template <class Lines> void serve(const Lines lines) {
     to_memory_.clear();
+    // Each request asks memory for its line once at most, and each of its sectors displaces one line at most.
+    ToMemory* to_memory = to_memory_.room_for((1 + sectors_per_line) * merged_.size());
     for (const L2Request* asked = merged_.begin(); asked != merged_.end(); ++asked) {
       if (merged_.end() - asked > ahead) {
         l2_.prefetch(lines, asked[ahead].line, asked[ahead].sectors());
         __builtin_prefetch(&requests_[asked[ahead].request], 1);
       }
-      serve(lines, *asked);
+      to_memory = asked->kind() == L2Kind::load
+                      ? serve<L2Kind::load>(lines, *asked, to_memory)
+                      : Instructions::run([this, lines, asked, to_memory] {
+                          return asked->kind() == L2Kind::atomic
+                                     ? serve<L2Kind::atomic>(lines, *asked, to_memory)
+                                     : serve<L2Kind::store>(lines, *asked, to_memory);
+                        });
     }
+    to_memory_.written_to(to_memory);
   }
 
-  template <class Lines> void serve(const Lines& lines, const L2Request& asked) {
-    // Besides what it asks for, one line is displaced by each of its sectors at most, which may be filled
-    // before.
-    ToMemory* to_memory = to_memory_.room_for(2 + 2 * sectors_per_line);
-    const L2Kind kind = asked.kind();
+  template <L2Kind kind, class Lines>
+  ToMemory* serve(const Lines& lines, const L2Request& asked, ToMemory* to_memory) {
     const unsigned sectors = asked.sectors();
     const L2Outcome outcome = l2_.template request<Instructions>(
         lines, kind, asked.line, sectors, asked.near(), written_by(asked),
@@ -298,20 +303,25 @@ private:
           *to_memory++ = {line, asked.request, std::uint8_t(dirty), ToMemory::Reason::displaced};
         });
     observer_.looked_up(asked.request, kind == L2Kind::load, asked.line, sectors, outcome);
-    const bool timed = kind != L2Kind::store_of_update; // whose site's own figures are those of its load
-    *to_memory = {asked.line, asked.request, std::uint8_t(outcome.fetched),
-                  timed ? ToMemory::Reason::read : ToMemory::Reason::filled};
-    to_memory += outcome.fetched != 0;
-    *to_memory = {asked.line, asked.request, std::uint8_t(outcome.updated),
-                  timed ? ToMemory::Reason::written : ToMemory::Reason::of_update};
-    to_memory += outcome.updated != 0;
-    to_memory_.written_to(to_memory);
+    // An update's own figures are those of its load.
+    const bool timed = kind != L2Kind::store || asked.kind() == L2Kind::store;
+    const auto reason = kind != L2Kind::store ? ToMemory::Reason::read
+                        : timed               ? ToMemory::Reason::written
+                                              : ToMemory::Reason::of_update;
+    unsigned asks = kind == L2Kind::store ? outcome.updated : outcome.fetched;
+    *to_memory = {asked.line, asked.request, std::uint8_t(asks), reason};
+    to_memory += asks != 0;
+    if (kind == L2Kind::store && outcome.fetched != 0) [[unlikely]] {
+      *to_memory++ = {asked.line, asked.request, std::uint8_t(outcome.fetched),
+                      timed ? ToMemory::Reason::read : ToMemory::Reason::filled};
+      asks |= outcome.fetched;
+    }
     Request& request = requests_[asked.request];
-    tally_of(request.site).l2[unsigned(kind)] +=
+    tally_of(request.site).l2[unsigned(kind == L2Kind::load ? kind : asked.kind())] +=
         Lookups{Instructions::sector_count(outcome.hits), Instructions::sector_count(sectors)};
-    if (timed && (outcome.fetched | outcome.updated) == 0)
-      request.wait_for(Level::l2,
-                       float(outcome.far != 0 ? gpu_.l2.copies.far_latency_ns : gpu_.l2.latency_ns));
+    if (timed && asks == 0)
+      request.wait_for(Level::l2, outcome.far != 0 ? far_latency_ns_ : l2_latency_ns_);
+    return to_memory;
   }
 
   /// The bytes that a store writes of its sectors; null: all.
@@ -359,6 +369,7 @@ private:
       const float latency = one.ns + dram_.wait_ns(one.bank);
       requests_[one.request].wait_for(Level::dram, latency);
       if (one.reads) {
+        observer_.read_memory(latency);
         counts_.dram_latency_ns += double(latency);
         ++counts_.dram_reads;
       }
@@ -384,17 +395,17 @@ private:
     return std::move(counts_);
   }
 
-  const Gpu& gpu_;
   const std::vector<ByteMask>& byte_masks_;
-  FastRandom shuffling_;
+  FastRandom merging_;
   Observer& observer_;
   std::vector<Sm> sms_;
   L2 l2_;
   Dram dram_;
+  float l1_latency_ns_, l2_latency_ns_, far_latency_ns_;
   std::vector<Tally> tallies_; ///< as Snapshot::sites
   TrialCounts counts_;
-  Tape<Request> requests_;             ///< the round's
-  std::vector<std::uint16_t> order_;   ///< of the SMs, as their requests come to the L2
+  Tape<Request> requests_; ///< the round's
+  RandomMerge merge_;
   std::vector<const L2Request*> next_; ///< of each SM
   Tape<L2Request> merged_;
   Tape<ToMemory> to_memory_;
