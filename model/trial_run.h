@@ -72,6 +72,7 @@ struct NoObserver {
   void issued(std::uint32_t, const Access&, std::span<const Transaction>, const Lookups&) {}
   void looked_up(std::uint32_t, bool, std::uint32_t, unsigned, const L2Outcome&, unsigned) {}
   void went_to_memory(std::uint32_t, bool, std::uint32_t, std::uint64_t) {}
+  void read_memory(float) {}
   void round_ended() {}
 };
 
@@ -348,6 +349,7 @@ private:
       const float latency = one.ns + dram_.wait_ns(one.bank);
       requests_[one.request].wait_for(Level::dram, latency);
       if (one.reads) {
+        observer_.read_memory(latency);
         counts_.dram_latency_ns += double(latency);
         ++counts_.dram_reads;
       }

@@ -30,6 +30,10 @@ std::string why_ended_early(SnooperState state, const std::string& kernel, const
         "no access of {} came for {} s while it was running: its tracing ends here, the program goes on "
         "(WARPLENS_STALL_SECONDS sets the limit)",
         kernel, limits.stall.count() / 1000.0);
+  if (state == SnooperState::stuck)
+    return fmt::format(
+        "the trace could not be written for {} s: the tracing of {} ends here, the program goes on",
+        limits.stall.count() / 1000.0, kernel);
   return fmt::format(
       "the snapshot of {} is cut off after {} warp accesses (WARPLENS_SNAPSHOT_ACCESSES sets the limit)",
       kernel, limits.accesses);
@@ -52,7 +56,7 @@ struct Recorder::State {
   std::uint32_t next_id = 0;
   std::shared_ptr<TracedLaunch> active;
   std::vector<std::shared_ptr<TracedLaunch>>
-      abandoned; ///< their kernels may still write: the memory stays for good
+      abandoned; ///< their kernels may still write, or their snoopers: the memory stays for good
   bool finished = false;
 
   bool wanted(const trace::Launch& launch) const;
@@ -146,7 +150,8 @@ std::shared_ptr<TracedLaunch> Recorder::State::prepare(trace::Launch& launch,
                                                        const ChannelPlacement* placement) const {
   launch.id = next_id;
   launch.first_block = 0;
-  launch.blocks = snapshot_blocks(settings, launch);
+  const SnapshotBlocks blocks = snapshot_blocks(settings, launch);
+  launch.blocks = placement ? blocks.least : blocks.most; // on a GPU all is decided before
   auto prepared = std::make_shared<TracedLaunch>();
   prepared->id = launch.id;
   if (placement) {
@@ -180,13 +185,17 @@ Snooper& Recorder::State::start_snooper(TracedLaunch& traced_launch, const std::
   SnooperLimits limits;
   limits.stall = settings.stall.value_or(std::chrono::seconds(program.backend == "gpu" ? 10 : 60));
   limits.accesses = settings.snapshot_accesses;
+  if (program.backend != "gpu") // producers help: the thread only sees to what comes slowly
+    limits.first_pause = limits.longest_pause = std::chrono::milliseconds(2);
   Sink sink;
   sink.append = [this, id = traced_launch.id](std::uint64_t block, std::uint32_t warp,
                                               std::span<const trace::WarpAccess> accesses) {
     return file.with_writer([&](trace::Writer& writer) { return writer.append(id, block, warp, accesses); });
   };
   sink.flush = [this] { return file.with_writer([](trace::Writer& writer) { return writer.flush(); }); };
-  sink.ended_early = [kernel, limits](SnooperState state) {
+  sink.ended_early = [this, kernel, limits](SnooperState state) {
+    if (state == SnooperState::stuck)
+      file.give_up();
     if (state != SnooperState::sink_failed) // the file has told its own failure
       warn(why_ended_early(state, kernel, limits));
   };
@@ -195,6 +204,10 @@ Snooper& Recorder::State::start_snooper(TracedLaunch& traced_launch, const std::
 
 Expected<void> Recorder::register_sites(std::span<const SiteRecord> records) {
   return state_->sites.add(records);
+}
+
+SnapshotGoal Recorder::goal(const trace::Launch& launch) const {
+  return {snapshot_blocks(state_->settings, launch).least, state_->settings.snapshot_enough_accesses};
 }
 
 bool Recorder::wants(const trace::Launch& launch) const {
@@ -238,7 +251,18 @@ void Recorder::count_launch(const trace::Launch& launch) {
 
 bool Recorder::launch_stopped() const {
   const std::scoped_lock lock(state_->mutex);
-  return !state_->active || state_->active->snooper->state() != SnooperState::running;
+  return !state_->active || state_->active->snooper->is_stuck() ||
+         state_->active->snooper->state() != SnooperState::running;
+}
+
+void Recorder::drain_rings() {
+  std::shared_ptr<TracedLaunch> active;
+  {
+    const std::scoped_lock lock(state_->mutex);
+    active = state_->active;
+  }
+  if (active)
+    active->snooper->help();
 }
 
 void Recorder::end_launch(const trace::LaunchEnd& end) {
@@ -253,13 +277,15 @@ void Recorder::end_launch(const trace::LaunchEnd& end) {
     return;
   // Without the lock, so that other threads' launches do not wait; they run untraced as long as `active`
   // stands.
-  const bool collected = ending->snooper->finish() == SnooperState::complete;
+  const SnooperState ended = ending->snooper->finish();
   trace::LaunchEnd written = end;
   written.launch = ending->id;
-  written.complete = end.complete && collected;
+  written.complete = end.complete && ended == SnooperState::complete;
   state_->file.with_writer([&](trace::Writer& writer) { return writer.end_launch(written); });
   state_->file.with_writer([](trace::Writer& writer) { return writer.flush(); });
   const std::scoped_lock lock(state_->mutex);
+  if (ended == SnooperState::stuck)
+    state_->abandoned.push_back(std::move(state_->active));
   state_->active.reset();
 }
 
@@ -277,11 +303,12 @@ void Recorder::abandon_launch() {
 void Recorder::note_allocation(std::uint64_t address, std::uint64_t bytes, const std::string& label) {
   if (!enabled())
     return;
-  const std::scoped_lock lock(state_->mutex);
   trace::Allocation allocation{address, bytes, label};
-  if (state_->file.is_open())
+  std::unique_lock lock(state_->mutex);
+  if (state_->file.is_open()) {
+    lock.unlock(); // the file may be slow, and those who watch over it take this lock
     state_->file.with_writer([&](trace::Writer& writer) { return writer.add_allocation(allocation); });
-  else if (!state_->finished)
+  } else if (!state_->finished)
     state_->early_allocations.push_back(std::move(allocation));
 }
 

@@ -21,8 +21,8 @@ void TraceFile::create(const std::filesystem::path& path, const trace::Program& 
 
 void TraceFile::finish(std::span<const trace::KernelLaunches> counts) {
   with_writer([&](trace::Writer& writer) { return writer.finish(counts); });
-  const std::scoped_lock lock(mutex_);
-  writer_.reset();
+  if (const std::unique_lock lock(mutex_, std::try_to_lock); lock)
+    writer_.reset(); // else a write never returned
   open_ = false;
 }
 

@@ -4,6 +4,7 @@
 #include "trace/writer.h"
 
 #include <atomic>
+#include <chrono>
 #include <mutex>
 #include <optional>
 #include <type_traits>
@@ -21,19 +22,23 @@ public:
   /// Calls `use(writer)` unless there is no file, or a call has failed. The first failure is told on stderr;
   /// the program goes on untraced. False: nothing was written.
   template <class Use> bool with_writer(Use&& use) {
-    const std::scoped_lock lock(mutex_);
+    std::unique_lock lock(mutex_, std::defer_lock);
+    while (!failed_ && !lock.try_lock_for(std::chrono::milliseconds(50))) {
+    } // a write that never returns keeps the lock
     return !failed_ && writer_ && succeeded(use(*writer_));
   }
 
   bool is_open() const { return open_; }
   bool failed() const { return failed_; }
+  /// Counts as a failed write, which the caller has told: another thread's write may never return.
+  void give_up() { failed_ = true; }
   /// Writes the footer and closes.
   void finish(std::span<const trace::KernelLaunches> counts);
 
 private:
   bool succeeded(const Expected<void>& result);
 
-  std::mutex mutex_;
+  std::timed_mutex mutex_;
   std::optional<trace::Writer> writer_;
   std::atomic<bool> open_ = false, failed_ = false;
 };

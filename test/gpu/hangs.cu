@@ -14,12 +14,17 @@ __global__ void add(unsigned count, unsigned value, unsigned* numbers) {
     numbers[i] = numbers[i] + value;
 }
 
-// Each round goes through memory, so that a traced launch has much to tell.
+// Each round writes somewhere else, so that a traced launch has much to tell, of which little can be
+// compressed.
 __global__ void many(unsigned count, unsigned rounds, unsigned* numbers) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-  for (unsigned round = 0; round < rounds; ++round)
-    if (i < count)
-      static_cast<volatile unsigned*>(numbers)[(i + round * 32) % count] = round;
+  for (unsigned round = 0; round < rounds; ++round) {
+    unsigned place = (i + round * count) * 2654435761u;
+    place ^= place >> 15;
+    place *= 2246822519u;
+    place ^= place >> 13;
+    static_cast<volatile unsigned*>(numbers)[place % count] = round;
+  }
 }
 
 // Waits until somebody sets the flag; then goes on.

@@ -5,6 +5,10 @@
 #include "test/catch.h"
 #include "trace/reader.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 using namespace warplens;
 
 namespace {
@@ -69,6 +73,49 @@ TEST_CASE("A kernel that waits for what the program does after the launch does n
   CHECK(done.trace.launches()[0].kernel == "waiting");
   CHECK_FALSE((done.trace.end_of(0) && done.trace.end_of(0)->complete));
   CHECK(count_lines(done.trace, 0) == 20 * 2 * 3);
+}
+
+TEST_CASE("A trace whose write never returns ends the tracing, not the program") {
+  // A pipe that nobody reads stands for a disk that is gone: the snooper stays in its first large write.
+  const TemporaryDirectory folder = std::move(*TemporaryDirectory::create());
+  const std::string path = (folder.path() / "pipe").string();
+  REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+  const int reader = open(path.c_str(), O_RDONLY | O_NONBLOCK);
+  REQUIRE(reader >= 0);
+  const auto finished = run({.arguments = {"timeout", "60", FAKE_GPU_PROGRAM, "scattered"},
+                             .environment = {{"WARPLENS_TRACE", path}, {"WARPLENS_STALL_SECONDS", "1"}},
+                             .capture_output = true});
+  close(reader);
+  REQUIRE(finished);
+  CHECK(finished->exit_code == 0);
+  CHECK(finished->output ==
+        "warplens: the trace could not be written for 1 s: the tracing of scattered ends here, "
+        "the program goes on\ndone\n");
+}
+
+TEST_CASE("Launches of many threads on many streams all get through, one of them traced") {
+  const Run done = run_traced("many-streams");
+  CHECK(done.finished.output == "done\n");
+  REQUIRE(done.trace.launches().size() == 1);
+  CHECK(done.trace.kernel_launches()[0].launches == 16 * 200);
+}
+
+TEST_CASE("A program on a GPU that is killed within a launch leaves what was collected") {
+  for (const char* signal : {"KILL", "TERM"}) {
+    INFO(signal);
+    const TemporaryDirectory folder = std::move(*TemporaryDirectory::create());
+    const std::string path = (folder.path() / "t.trace").string();
+    const auto finished = run({.arguments = {"timeout", "--signal", signal, "1", FAKE_GPU_PROGRAM, "endless"},
+                               .environment = {{"WARPLENS_TRACE", path}, {"WARPLENS_LAUNCHES", "1000000"}},
+                               .capture_output = true});
+    REQUIRE(finished);
+    CHECK(finished->exit_code == (signal == std::string("KILL") ? 137 : 124));
+    const auto trace = trace::Reader::open(path);
+    REQUIRE(trace);
+    CHECK(trace->truncated());
+    REQUIRE_FALSE(trace->launches().empty());
+    CHECK(count_lines(*trace, 0) > 0);
+  }
 }
 
 TEST_CASE("A kernel that waits for another kernel does not hang, and stays complete") {

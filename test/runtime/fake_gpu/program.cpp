@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <string>
 #include <thread>
+#include <vector>
 #include <warplens/probed_form.h>
 #include <warplens/ring.h>
 
@@ -36,6 +37,24 @@ void store(dim3 grid, dim3 block, unsigned lines) {
 }
 
 const fake_gpu::Kernel plain{"_Z5plainv", [](dim3 grid, dim3 block) { store(grid, block, 300); }};
+/// Addresses that cannot be compressed: a trace of several hundred kilobytes.
+const fake_gpu::Kernel scattered{
+    "_Z9scatteredv", [](dim3, dim3 block) {
+      ring::Channel& channel = module_channel;
+      ring::BlockBuffer* const buffer = channel.blocks ? ring::enter(&channel, 0, block.x) : nullptr;
+      if (!buffer)
+        return;
+      ring::Line line{.site = 5, .active = ~0u, .bytes = 4, .space = 1, .kind = 1};
+      std::uint64_t random = 1;
+      for (unsigned count = 0; count < 20000; ++count) {
+        for (std::uint64_t& address : line.addresses) {
+          random = random * 6364136223846793005u + 1442695040888963407u;
+          address = random >> 20;
+        }
+        ring::push(buffer, 0, line);
+      }
+      ring::leave(buffer, block.x);
+    }};
 const fake_gpu::Kernel waiting{"_Z7waitingv", [](dim3 grid, dim3 block) {
                                  store(grid, block, 3);
                                  while (!host_is_ready)
@@ -75,6 +94,28 @@ bool run(const std::string& what) {
   } else if (what == "capturing") {
     fake_gpu::capturing = true;
     right &= launch(plain);
+  } else if (what == "scattered") {
+    right &= launch(scattered, 1, 64);
+    void* memory = nullptr;
+    right &= __warplens_cudaMalloc(&memory, 4000) == cudaSuccess; // which would be noted in the trace
+    right &= launch(plain);
+  } else if (what == "many-streams") { // while a launch is traced, those of other threads are not held up
+    std::vector<std::thread> threads;
+    std::atomic<bool> all = true;
+    fake_gpu::dynamic_shared_bytes[&plain] = 0; // its entry: the map is not for several threads to change
+    for (std::uintptr_t i = 0; i < 16; ++i)
+      threads.emplace_back([&all, i] {
+        for (unsigned count = 0; count < 200; ++count)
+          if (!launch(plain, 1, 32, reinterpret_cast<cudaStream_t>(0x100 + i)))
+            all = false;
+        fake_gpu::synchronize(reinterpret_cast<cudaStream_t>(0x100 + i));
+      });
+    for (std::thread& thread : threads)
+      thread.join();
+    right &= all && fake_gpu::launches == 16 * 200;
+  } else if (what == "endless") { // until it is killed
+    for (;;)
+      right &= launch(scattered, 1, 64);
   } else if (what == "waits-for-host") {
     right &= launch(waiting);
     host_is_ready = true;

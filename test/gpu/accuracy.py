@@ -1,0 +1,85 @@
+"""Holds the model, on traces from the CPU back end, against the counters of real GPUs in test/gpu/reference/ and prints the table:
+absolute error in points per kernel and level, and the means. Exit code 77 where nothing was recorded, 1 where a mean is beyond its
+aim. Started as `python3 accuracy.py PATH-OF-WARPLENS [REFERENCE-FOLDER]`."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import counters
+
+HERE = pathlib.Path(__file__).resolve().parent
+# In points. The paper, on its C2050: 3.4, 1.9 and 0.8.
+AIMS = {"l1_read_hit_rate": 1.5, "l2_read_hit_rate": 1.5, "l2_write_hit_rate": 1.0}
+SKIPPED = 77
+
+
+def run(*command):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=600)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))} ended with {done.returncode}:\n{done.stderr[-2000:]}")
+
+
+def modelled(warplens, program, size, model):
+    """The kernels of the program's result, in the order of their first launches."""
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        run(warplens, "nvcc", "--strict", "--backend", "cpu", "-O3", "-arch=sm_80", HERE / f"kernels/{program}.cu", "-o", folder / program)
+        run(warplens, "run", "--quiet", "--gpu", model, "--format", "json", "-o", folder / "result.json", "--", folder / program, size)
+        return json.loads((folder / "result.json").read_text())["kernels"]
+
+
+def pair_up(program, recorded, kernels):
+    if [counters.base_name(kernel["kernel"]) for kernel in recorded] != [counters.base_name(kernel["name"]) for kernel in kernels]:
+        sys.exit(f"{program}: recorded are {[kernel['kernel'] for kernel in recorded]}, modelled {[kernel['name'] for kernel in kernels]}")
+    return zip(recorded, kernels)
+
+
+def compare(warplens, folder):
+    """Prints the table of one GPU; the mean errors by level, in points."""
+    reference = json.loads((folder / "counters.json").read_text())
+    model = folder / reference["model"] if reference["model"].endswith(".toml") else reference["model"]
+    print(f"{folder.name}, modelled as {reference['model']}: measured, modelled and the error in points")
+    print(f"{'':<24}" + "".join(f"{level.replace('_hit_rate', '').replace('_', ' '):>26}" for level in AIMS))
+    errors = {level: [] for level in AIMS}
+    for entry in reference["programs"]:
+        kernels = modelled(warplens, entry["program"], entry["size"], model)
+        for recorded, kernel in pair_up(entry["program"], entry["kernels"], kernels):
+            measured = counters.hit_rates(recorded["metrics"])
+            line = f"{kernel['name'][:23]:<24}"
+            for level in AIMS:
+                found = kernel["totals"].get(level)
+                if measured[level] is None or found is None:
+                    line += f"{'-':>26}"
+                    continue
+                error = 100 * abs(found["mean"] - measured[level])
+                errors[level].append(error)
+                line += f"{100 * measured[level]:>10.1f}{100 * found['mean']:>8.1f}{error:>8.1f}"
+            print(line)
+    means = {level: sum(of_level) / len(of_level) if of_level else None for level, of_level in errors.items()}
+    print(f"{'mean absolute error':<24}" + "".join("{:>26}".format("-" if mean is None else f"{mean:.2f}") for mean in means.values()))
+    print(f"{'aim':<24}" + "".join(f"{aim:>26.2f}" for aim in AIMS.values()))
+    if all(mean is None for mean in means.values()):
+        sys.exit(f"{folder}: not one rate could be compared")
+    return means
+
+
+def main():
+    warplens = pathlib.Path(sys.argv[1]).resolve()
+    reference = pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else HERE / "reference"
+    folders = sorted(path.parent for path in reference.glob("*/counters.json"))
+    if not folders:
+        print("no counters of a real GPU have been recorded: the model is held against none (docs/on-a-gpu.md)")
+        sys.exit(SKIPPED)
+    beyond = []
+    for folder in folders:
+        means = compare(warplens, folder)
+        beyond += [f"{folder.name}: {level}" for level, mean in means.items() if mean is not None and mean > AIMS[level]]
+    if beyond:
+        sys.exit("beyond the aim: " + ", ".join(beyond))
+
+
+if __name__ == "__main__":
+    main()

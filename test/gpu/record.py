@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""Takes the counters that test/gpu/run left into the project: test/gpu/reference/NAME/.
+
+usage: record.py RESULTS NAME MODEL     MODEL: the GPU in model/gpus/ (or a file) that stands for this one
+"""
+
+import json
+import pathlib
+import shutil
+import sys
+
+import counters
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def large_sizes():
+    rows = [line.split("\t") for line in (HERE / "kernels/kernels.tsv").read_text().splitlines() if line and line[0] != "#"]
+    return {name: int(large) for name, _, large in rows}
+
+
+def record(results, target, model):
+    """Writes counters.json, versions.txt and what lies beside them; the error says what is not there."""
+    programs = []
+    for name, size in large_sizes().items():
+        path = results / "counters" / f"{name}.csv"
+        if path.exists():
+            programs.append({"program": name, "size": size, "kernels": counters.first_of_each(counters.read(path))})
+    if not programs:
+        raise counters.Damaged(f"{results}: no counters/*.csv: did the step 'counters' of test/gpu/run succeed?")
+    target.mkdir(parents=True, exist_ok=True)
+    (target / "counters.json").write_text(json.dumps({"model": model, "programs": programs}, indent=1) + "\n")
+    versions = (results / "versions.log").read_text()
+    if (ncu := results / "counters/ncu-version.txt").exists():
+        versions += ncu.read_text()
+    (target / "versions.txt").write_text(versions)
+    for path in [*results.glob("counters/*.source.csv"), results / "results/times.csv", results / "cost/cost.csv",
+                 results / "tracing/sites.csv", results / "calibrate/gpu.toml", results / "hangs/cases.txt"]:
+        if path.exists():
+            shutil.copy(path, target / path.name)
+    if (curves := results / "calibrate/curves").is_dir():
+        shutil.copytree(curves, target / "curves", dirs_exist_ok=True)
+    return len(programs)
+
+
+def main():
+    if len(sys.argv) != 4:
+        sys.exit(__doc__.strip().splitlines()[2])
+    try:
+        count = record(pathlib.Path(sys.argv[1]), HERE / "reference" / sys.argv[2], sys.argv[3])
+    except (counters.Damaged, OSError) as error:
+        sys.exit(f"record.py: {error}")
+    print(f"test/gpu/reference/{sys.argv[2]}: counters of {count} programs")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+"""The reader of Nsight Compute's CSV, the recorder and the accuracy table, on files made by hand (synthetic/): no GPU was measured.
+Started as `python3 test_counters.py PATH-OF-WARPLENS`."""
+
+import contextlib
+import io
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import accuracy
+import counters
+import record
+
+HERE = pathlib.Path(__file__).resolve().parent
+SYNTHETIC = HERE / "synthetic"
+tool = None
+
+
+class Reader(unittest.TestCase):
+    def test_a_row_per_kernel(self):
+        launches = counters.read(SYNTHETIC / "raw.csv")
+        self.assertEqual([counters.base_name(launch["kernel"]) for launch in launches], ["merge_shared", "merge_global", "merge_global"])
+        self.assertEqual(launches[0]["grid"], "(4, 1, 1)")
+        metrics = launches[0]["metrics"]
+        self.assertEqual(metrics["dram__bytes_read.sum"], 1.5e6)
+        self.assertEqual(metrics["gpu__time_duration.sum"], 12250)
+        self.assertEqual(metrics["lts__t_sectors_srcunit_tex_op_read.sum"], 1024)
+        self.assertNotIn("lts__t_sector_op_read_hit_rate.pct", launches[1]["metrics"])
+        self.assertEqual(len(counters.first_of_each(launches)), 2)
+        self.assertEqual(counters.first_of_each(launches)[1]["metrics"]["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"], 12345)
+
+    def test_a_row_per_metric(self):
+        launches = counters.read(SYNTHETIC / "details.csv")
+        self.assertEqual(len(launches), 2)
+        self.assertEqual(counters.base_name(launches[0]["kernel"]), "gather")
+        self.assertEqual(launches[0]["metrics"]["dram__bytes_read.sum"], 2000)
+        self.assertEqual(launches[1]["metrics"], {})
+        self.assertEqual(len(counters.first_of_each(launches)), 2)
+
+    def test_rates(self):
+        shared, merged, _ = counters.read(SYNTHETIC / "raw.csv")
+        self.assertEqual(counters.hit_rates(shared["metrics"]), {"l1_read_hit_rate": 0, "l2_read_hit_rate": 0.5, "l2_write_hit_rate": 1})
+        self.assertEqual(counters.hit_rates(merged["metrics"]),
+                         {"l1_read_hit_rate": 0.875, "l2_read_hit_rate": None, "l2_write_hit_rate": 0.75})
+        self.assertEqual(counters.hit_rates({}), {"l1_read_hit_rate": None, "l2_read_hit_rate": None, "l2_write_hit_rate": None})
+
+    def test_what_is_damaged_is_told(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "x.csv")
+            for text, expected in (("", "no row with a column 'Kernel Name'"), ("==ERROR== nothing\n", "no row with a column"),
+                                   ('"ID","Kernel Name","Block Size","Grid Size"\n', "nothing behind it"),
+                                   ('"ID","Kernel Name","Block Size","Grid Size"\n"0","k"\n', "row 2 has 2 columns"),
+                                   ('"ID","Kernel Name"\n"0","k"\n', "no column 'Grid Size'")):
+                path.write_text(text)
+                with self.assertRaises(counters.Damaged) as caught:
+                    counters.read(path)
+                self.assertIn(expected, str(caught.exception))
+
+
+class Recorder(unittest.TestCase):
+    def test_results_become_a_reference(self):
+        with tempfile.TemporaryDirectory() as folder:
+            results, target = pathlib.Path(folder, "results"), pathlib.Path(folder, "reference")
+            (results / "counters").mkdir(parents=True)
+            (results / "versions.log").write_text("driver 0\n")
+            with self.assertRaises(counters.Damaged):
+                record.record(results, target, "h100-sxm")
+            (results / "counters/merge_sort.csv").write_text((SYNTHETIC / "raw.csv").read_text())
+            self.assertEqual(record.record(results, target, "h100-sxm"), 1)
+            made = json.loads((target / "counters.json").read_text())
+            self.assertEqual((made["model"], made["programs"][0]["program"], len(made["programs"][0]["kernels"])), ("h100-sxm", "merge_sort", 2))
+            self.assertEqual((target / "versions.txt").read_text(), "driver 0\n")
+
+
+class Accuracy(unittest.TestCase):
+    def reference(self, folder, off):
+        """Counters that are `off` points away from what the model says of SpMV."""
+        totals = accuracy.modelled(tool, "spmv", 4096, "h100-sxm")[0]["totals"]
+        percent = lambda level: 100 * totals[level]["mean"] + off
+        metrics = {"l1tex__t_sector_pipe_lsu_mem_global_op_ld_hit_rate.pct": percent("l1_read_hit_rate"),
+                   "lts__t_sector_op_read_hit_rate.pct": percent("l2_read_hit_rate"),
+                   "lts__t_sector_op_write_hit_rate.pct": percent("l2_write_hit_rate")}
+        (folder / "synthetic").mkdir()
+        (folder / "synthetic/counters.json").write_text(json.dumps({"model": "h100-sxm", "programs": [
+            {"program": "spmv", "size": 4096, "kernels": [{"kernel": "spmv(unsigned int)", "metrics": metrics}]}]}))
+
+    def test_errors_are_in_points_and_have_an_aim(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.reference(pathlib.Path(folder), 1.25)
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                means = accuracy.compare(tool, pathlib.Path(folder, "synthetic"))
+            for mean in means.values():
+                self.assertAlmostEqual(mean, 1.25, places=6)
+            self.assertRegex(printed.getvalue(), r"mean absolute error +1\.25 +1\.25 +1\.25\n")
+            # 1.25 points are within the aim for loads, not for stores.
+            done = subprocess.run([sys.executable, "-B", HERE / "accuracy.py", tool, folder], capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stderr), (1, "beyond the aim: synthetic: l2_write_hit_rate\n"))
+
+    def test_without_counters_it_is_skipped(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([sys.executable, "-B", HERE / "accuracy.py", tool, folder], capture_output=True, text=True)
+        self.assertEqual(done.returncode, accuracy.SKIPPED)
+        self.assertIn("no counters of a real GPU have been recorded", done.stdout)
+
+
+if __name__ == "__main__":
+    tool = pathlib.Path(sys.argv.pop(1)).resolve()
+    unittest.main(verbosity=2)

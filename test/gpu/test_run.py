@@ -1,0 +1,141 @@
+"""The plumbing of test/gpu/run, without a GPU: programs for the CPU back end stand in for those for GPUs (they take the same
+environment and leave the same traces), scripts for the profiler and what asks CUDA. Nothing here says anything of a GPU.
+Started as `python3 test_run.py PATH-OF-WARPLENS`."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+tool = None
+
+NCU = """#!/bin/bash
+case "$*" in
+  --version) echo "stand-in 1.0" ;;
+  *"--import "*source*) echo '"#","Source"' ;;
+  *"--import "*) cat "$SYNTHETIC" ;;
+  *) [[ -z $NCU_SAYS ]] || { echo "$NCU_SAYS"; exit 1; }
+     [[ $* != *lts__t_bytes.sum* ]] || { echo "==ERROR== Failed to find metric lts__t_bytes.sum"; exit 1; }
+     while [[ $1 != -o ]]; do shift; done
+     touch "$2.ncu-rep" ;;
+esac
+"""
+
+
+def check_call(*command, **options):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=300, **options)
+    if done.returncode != 0:
+        raise AssertionError(f"{command} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+    return done
+
+
+def script(path, text):
+    path.write_text(text)
+    path.chmod(0o755)
+
+
+class Run(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(temporary.cleanup)
+        cls.made = pathlib.Path(temporary.name, "made")
+        for folder in ("bin", "lib/warplens", "libexec/warplens", "share/warplens/gpus", "programs/plain", "programs/probed", "expected",
+                       "sources"):
+            (cls.made / folder).mkdir(parents=True)
+        shutil.copy(HERE / "run", cls.made)
+        (cls.made / "bin/warplens").symlink_to(tool)
+        for part in ("lib/warplens/libwarplens_gpu.so", "libexec/warplens/warplens-measure", "share/warplens/gpus/h100-sxm.toml"):
+            (cls.made / part).touch()
+        (cls.made / "versions.txt").write_text("stand-ins\n")
+        (cls.made / "sources/kernels.tsv").write_text("# a comment\ntranspose\t64\t256\n")
+        script(cls.made / "programs/properties", "#!/bin/sh\necho name Stand-in\n")
+        script(cls.made / "programs/pinned", "#!/bin/sh\necho pinned_write_gb_per_s 20\n")
+        for name, source in (("transpose", HERE / "kernels/transpose.cu"), ("hangs", HERE / "hangs.cu")):
+            program = cls.made / "programs/plain" / name
+            check_call(tool, "nvcc", "--strict", "--backend", "cpu", "-O3", "-arch=sm_80", source, "-o", program)
+            shutil.copy(program, cls.made / "programs/probed")
+        trace = cls.made / "t.wlt"
+        check_call(tool, "run", "--quiet", "--gpu", "h100-sxm", "--trials", "2", "--trace", trace, "-o", os.devnull, "--",
+                   cls.made / "programs/probed/transpose", 64)
+        (cls.made / "expected/transpose.tsv").write_text(check_call(tool, "trace", "counts", trace).stdout)
+        tools = cls.made / "tools"
+        tools.mkdir()
+        script(tools / "ncu", NCU)
+        cls.environment = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}", "SYNTHETIC": str(HERE / "synthetic/raw.csv")}
+
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.pack, self.out = pathlib.Path(temporary.name, "pack"), pathlib.Path(temporary.name, "out")
+        shutil.copytree(self.made, self.pack, symlinks=True)
+
+    def run_pack(self, *words, **environment):
+        done = subprocess.run(["bash", self.pack / "run", "--out", self.out, *words], capture_output=True, text=True, timeout=200,
+                              env={**self.environment, **environment})
+        return done.returncode, done.stdout, done.stderr
+
+    def test_every_step_that_a_stand_in_can_take(self):
+        code, said, _ = self.run_pack("--only", "versions,results,tracing,counters,cost")
+        lines = {line.split()[0]: line for line in said.splitlines()}
+        for step in ("versions", "results", "tracing", "counters"):
+            self.assertRegex(lines[step], rf"^{step} +ok \(\d+ s\)$", (self.out / f"{step}.log").read_text())
+        self.assertEqual((self.out / "summary.txt").read_text(), said)
+        self.assertEqual(code, 1 if "failed" in lines["cost"] else 0)  # how fast the stand-ins are is no matter
+        times = (self.out / "results/times.csv").read_text().splitlines()
+        self.assertEqual([line.split(",")[:2] for line in times[1:]], [["transpose_naive", "21"], ["transpose_tiled", "21"]])
+        self.assertRegex((self.out / "tracing.log").read_text(), r"^4 sites equal\n|^\d+ sites equal\n$")
+        cost = [line.split(",") for line in (self.out / "cost/cost.csv").read_text().splitlines()]
+        self.assertEqual([row[0] for row in cost], ["kernel", "transpose_naive", "transpose_tiled"])
+        self.assertEqual([row[5] for row in cost[1:]], ["4096", "8192"])  # 2048 warps, 2 and 4 accesses each
+        log = (self.out / "counters.log").read_text()
+        self.assertIn("transpose: without lts__t_bytes.sum", log)
+        self.assertIn("transpose: 6 lines of counters", log)
+
+    def test_counts_that_differ_fail(self):
+        expected = self.pack / "expected/transpose.tsv"
+        lines = expected.read_text().splitlines()
+        fields = lines[0].split("\t")
+        fields[-1] = str(int(fields[-1]) + 1)
+        expected.write_text("\n".join(["\t".join(fields)] + lines[1:]) + "\n")
+        code, said, _ = self.run_pack("--only", "tracing")
+        self.assertEqual(code, 1)
+        self.assertRegex(said, r"^tracing +failed: .*transpose.*,different ")
+
+    def test_what_is_not_there_is_said(self):
+        code, said, _ = self.run_pack("--only", "counters", NCU_SAYS="==ERROR== ERR_NVGPUCTRPERM - no permission")
+        self.assertEqual(code, 0)
+        self.assertRegex(said, r"^counters +could not: the driver gives counters to administrators only")
+        code, said, _ = self.run_pack("--only", "counters", NCU_SAYS="==ERROR== something else")
+        self.assertEqual(code, 1)
+        self.assertRegex(said, r"^counters +failed: transpose: ==ERROR== something else")
+        code, said, _ = self.run_pack("--only", "results", "--budget", "3")
+        self.assertRegex(said, r"^results +could not: no time left of 3 s")
+        (self.pack / "programs/properties").write_text("#!/bin/sh\nexit 3\n")
+        code, said, _ = self.run_pack()
+        self.assertEqual((code, said.splitlines()[0][:60]), (3, "versions   could not: no NVIDIA GPU that programs may use (0"))
+        (self.pack / "programs/plain/transpose").unlink()
+        code, _, errors = self.run_pack()
+        self.assertEqual(code, 3)
+        self.assertIn("missing beside this script (test/gpu/pack makes them): programs/plain/transpose\n", errors)
+
+    def test_a_program_that_never_ends_costs_its_step_only(self):
+        script(self.pack / "programs/plain/transpose", "#!/bin/sh\nexec sleep 100\n")
+        code, said, _ = self.run_pack("--only", "results,versions", "--budget", "6")
+        self.assertEqual(code, 1)
+        self.assertRegex(said, r"results +failed: not done after [56] s")
+
+    def test_wrong_command_lines(self):
+        for words, expected in ((["--only", "nosuch"], "no step 'nosuch'"), (["--budget"], "--budget needs a value"), (["x"], "usage: ")):
+            code, _, errors = self.run_pack(*words)
+            self.assertEqual(code, 2)
+            self.assertIn(expected, errors)
+
+
+if __name__ == "__main__":
+    tool = pathlib.Path(sys.argv.pop(1)).resolve()
+    unittest.main(verbosity=2)
