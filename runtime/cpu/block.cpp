@@ -43,6 +43,7 @@ BlockStatus Block::run(const Grid& grid, std::uint64_t id, WarpAccessSink* sink)
 
 void Block::begin(const Grid& grid, std::uint64_t id) {
   status_ = BlockStatus::ok;
+  id_ = id;
   kernel_ = grid.kernel;
   arguments_ = grid.arguments;
   alive_ = 0;
@@ -163,9 +164,9 @@ void Block::run_lanes(const Grid& grid) {
         break;
     }
     if (!failed() && progress == Progress::spinning && grid.stopped && *grid.stopped)
-      status_ = BlockStatus::failed; // not the first to: its message is not the launch's
-    if (progress == Progress::spinning)
-      std::this_thread::yield(); // what they wait for is another block's to do
+      status_ = BlockStatus::failed;    // not the first to: its message is not the launch's
+    if (progress == Progress::spinning) // what they wait for is another block's to do
+      grid.turns ? grid.turns->pass(id_) : std::this_thread::yield();
     if (progress != Progress::polling)
       polling_since.reset();
     else if (!polling_since)

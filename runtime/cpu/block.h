@@ -3,6 +3,7 @@
 
 #include "runtime/cpu/low_memory.h"
 #include "runtime/cpu/signals.h"
+#include "runtime/cpu/turns.h"
 #include "runtime/cpu/warp.h"
 #include "runtime/cpu/warp_access_sink.h"
 #include "trace/records.h"
@@ -24,6 +25,7 @@ struct Grid {
   std::uint32_t dynamic_shared_bytes;
   void** arguments;
   void* workspace = nullptr; ///< of a cooperative launch, all of whose blocks run at the same time
+  Turns* turns = nullptr;    ///< null: they run side by side
   const std::atomic<bool>* stopped = nullptr; ///< another block has failed: nobody waits for it any more
 };
 
@@ -117,6 +119,7 @@ private:
   AddressMap addresses_;
   std::array<Barrier, cluster_barrier + 1> barriers_;
   LaneContext* running_ = nullptr;
+  std::uint64_t id_ = 0;
   std::uint32_t thread_count_ = 0, alive_ = 0;
   std::uint64_t executed_ = 0, probed_ = 0;
   void* escape_ = nullptr; ///< jmp_buf of run_as_loop, which is above the loop's locals on the stack
