@@ -1,7 +1,8 @@
 #include "runtime/host/snooper.h"
 
+#include "runtime/host/own_thread.h"
+
 #include <algorithm>
-#include <csignal>
 
 namespace warplens::runtime {
 namespace {
@@ -22,21 +23,11 @@ private:
   std::chrono::microseconds pause_ = 1us;
 };
 
-/// A thread that takes none of the program's signals: they are for the program's own threads.
-template <class Body> std::thread start_without_signals(Body body) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread thread(std::move(body));
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return thread;
-}
-
 } // namespace
 
 Snooper::Snooper(const ring::Channel& channel, Sink sink, SnooperLimits limits)
     : channel_(channel), sink_(std::move(sink)), limits_(limits), drain_(channel),
-      thread_(start_without_signals([this] { run(); })) {}
+      thread_(start_without_signals<std::thread>([this] { run(); })) {}
 
 Snooper::~Snooper() {
   if (thread_.joinable())
