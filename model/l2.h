@@ -61,6 +61,9 @@ public:
     return request(L2Kind::atomic, line, sectors, 0, write_back);
   }
 
+  /// How many lines one request can displace.
+  unsigned most_displaced() const { return by_block_ ? sectors_per_line : 1; }
+
   // The same in two steps, for loops over many requests: first the copies, then the L2 as a whole.
 
   bool has_copies() const { return copies_.has_value(); }

@@ -70,6 +70,7 @@ private:
     std::vector<Item> first, last; ///< its own block from the cut on; up to the cut
   };
   double bulk_time() const { return warps_ == WarpOrder::greedy_then_oldest ? double(wait_) : 1; }
+  Slot first_slot(std::uint32_t block, std::size_t blocks, std::uint32_t resident, BlockStart start);
   std::uint64_t random_delay(std::uint32_t block, std::size_t blocks, std::uint32_t resident);
   void admit(std::uint32_t slot);
   void start(std::uint32_t slot, const Item& item);

@@ -72,6 +72,7 @@ struct NoObserver {
   void issued(std::uint32_t, const Access&, std::span<const Transaction>, const Lookups&) {}
   void looked_up(std::uint32_t, bool, std::uint32_t, unsigned, const L2Outcome&, unsigned) {}
   void went_to_memory(std::uint32_t, bool, std::uint32_t, std::uint64_t) {}
+  void read_memory(float) {}
   void round_ended() {}
 };
 
@@ -267,8 +268,8 @@ private:
   /// Second step: the L2 as a whole.
   template <class Lines> void serve(const Lines lines) {
     to_memory_.clear();
-    // Each request asks memory for its line once at most, and each of its sectors displaces one line at most.
-    ToMemory* to_memory = to_memory_.room_for((1 + sectors_per_line) * merged_.size());
+    // Each request asks memory for its line once at most.
+    ToMemory* to_memory = to_memory_.room_for((1 + l2_.most_displaced()) * merged_.size());
     for (const L2Request* asked = merged_.begin(); asked != merged_.end(); ++asked) {
       if (merged_.end() - asked > ahead) {
         l2_.prefetch(lines, asked[ahead].line, asked[ahead].sectors());
@@ -348,6 +349,7 @@ private:
       const float latency = one.ns + dram_.wait_ns(one.bank);
       requests_[one.request].wait_for(Level::dram, latency);
       if (one.reads) {
+        observer_.read_memory(latency);
         counts_.dram_latency_ns += double(latency);
         ++counts_.dram_reads;
       }

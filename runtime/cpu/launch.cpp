@@ -4,6 +4,7 @@
 #include "runtime/cpu/registry.h"
 #include "runtime/cpu/run_grid.h"
 #include "runtime/cpu/signals.h"
+#include "runtime/cpu/snapshot_depth.h"
 #include "runtime/host/recorder.h"
 
 #include <algorithm>
@@ -18,9 +19,15 @@ namespace {
 /// A block's accesses on their way to the snooper.
 class RingSink : public WarpAccessSink {
 public:
-  RingSink(ring::BlockBuffer* buffer, std::uint32_t threads) : buffer_(buffer), threads_(threads) {}
-  ~RingSink() override { ring::leave(buffer_, threads_); }
+  RingSink(ring::BlockBuffer* buffer, std::uint32_t threads, std::uint64_t block, SnapshotDepth& depth)
+      : buffer_(buffer), threads_(threads), block_(block), depth_(depth) {}
+  ~RingSink() override {
+    ring::leave(buffer_, threads_);
+    depth_.ended(block_, accesses_);
+  }
   void access(std::uint32_t warp, const ring::Line& line) override {
+    const auto space = static_cast<trace::Space>(line.space);
+    accesses_ += space != trace::Space::shared && space != trace::Space::constant;
     while (ring::is_full(buffer_, warp))
       runtime::Recorder::instance().drain_rings();
     ring::push(buffer_, warp, line);
@@ -29,17 +36,22 @@ public:
 private:
   ring::BlockBuffer* buffer_;
   std::uint32_t threads_;
+  std::uint64_t block_, accesses_ = 0; ///< to the memory hierarchy
+  SnapshotDepth& depth_;
 };
 
-GridResult run_traced(const Grid& grid, const trace::Launch& launch, ring::Channel* channel) {
+GridResult run_traced(const Grid& grid, const trace::Launch& launch, ring::Channel* channel,
+                      SnapshotDepth& depth) {
   const auto threads = static_cast<std::uint32_t>(grid.block.count());
   // Blocks that run at the same time must not wait for each other's buffers.
   const std::uint64_t blocks =
       grid.workspace ? std::min<std::uint64_t>(launch.blocks, channel->buffers) : launch.blocks;
   const Tracing tracing{launch.first_block, blocks,
                         [&](std::uint64_t block) -> std::unique_ptr<WarpAccessSink> {
+                          if (!depth.admits(block))
+                            return nullptr;
                           ring::BlockBuffer* buffer = ring::enter(channel, block, threads);
-                          return buffer ? std::make_unique<RingSink>(buffer, threads) : nullptr;
+                          return buffer ? std::make_unique<RingSink>(buffer, threads, block, depth) : nullptr;
                         }};
   return run_grid(grid, &tracing);
 }
@@ -72,12 +84,14 @@ LaunchResult run_all_blocks(const KernelRecord& kernel, const trace::Dim3& grid_
     end_program(demangled_name, "it was built without --memcheck, so its accesses cannot be checked");
   auto& recorder = runtime::Recorder::instance();
   ring::Channel* channel = recorder.enabled() ? recorder.begin_launch(launch) : nullptr;
-  const GridResult result = channel ? run_traced(grid, launch, channel) : run_grid(grid, nullptr);
+  SnapshotDepth depth(launch.first_block, launch.blocks, recorder.goal(launch));
+  const GridResult result = channel ? run_traced(grid, launch, channel, depth) : run_grid(grid, nullptr);
   if (channel)
     recorder.end_launch({.launch = launch.id,
                          .complete = result.status == BlockStatus::ok,
                          .executed_accesses = result.executed_accesses,
-                         .probed_accesses = result.probed_accesses});
+                         .probed_accesses = result.probed_accesses,
+                         .blocks = depth.blocks()});
   switch (result.status) {
   case BlockStatus::ok: return {};
   case BlockStatus::failed: return {LaunchStatus::trapped, result.message};

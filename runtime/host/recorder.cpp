@@ -150,7 +150,8 @@ std::shared_ptr<TracedLaunch> Recorder::State::prepare(trace::Launch& launch,
                                                        const ChannelPlacement* placement) const {
   launch.id = next_id;
   launch.first_block = 0;
-  launch.blocks = snapshot_blocks(settings, launch);
+  const SnapshotBlocks blocks = snapshot_blocks(settings, launch);
+  launch.blocks = placement ? blocks.least : blocks.most; // on a GPU all is decided before
   auto prepared = std::make_shared<TracedLaunch>();
   prepared->id = launch.id;
   if (placement) {
@@ -203,6 +204,10 @@ Snooper& Recorder::State::start_snooper(TracedLaunch& traced_launch, const std::
 
 Expected<void> Recorder::register_sites(std::span<const SiteRecord> records) {
   return state_->sites.add(records);
+}
+
+SnapshotGoal Recorder::goal(const trace::Launch& launch) const {
+  return {snapshot_blocks(state_->settings, launch).least, state_->settings.snapshot_enough_accesses};
 }
 
 bool Recorder::wants(const trace::Launch& launch) const {
