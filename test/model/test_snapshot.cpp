@@ -185,15 +185,11 @@ TEST_CASE("A part of a launch begins in the middle of loops, and nowhere else") 
     std::vector<std::uint32_t> first(4, ~0u);
     model::Random random(3, 0, 0);
     model::SmSchedule schedule(*snapshot, {0, 1, 2, 3}, 2, on, random);
-    while (const auto* turn = schedule.choose()) {
-      const model::Access* access = turn->next;
-      const model::Transaction* transaction = turn->transactions;
-      do {
-        for (const auto* const end = transaction + access->transactions; transaction != end; ++transaction)
-          if (std::uint32_t& mine = first[transaction->line / 20]; mine == ~0u)
-            mine = transaction->line % 20;
-      } while (schedule.goes_on(*turn, ++access));
-      schedule.issued(access, std::uint32_t(transaction - turn->transactions));
+    while (const auto* turn = schedule.choose()) { // an access here has one transaction, a bulk one access
+      const std::uint32_t line = turn->transactions->line;
+      if (std::uint32_t& mine = first[line / 20]; mine == ~0u)
+        mine = line % 20;
+      schedule.issued(turn->next + 1, 1);
     }
     return first;
   };
