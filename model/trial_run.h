@@ -274,8 +274,9 @@ private:
   /// Second step: the L2 as a whole.
   template <class Lines> void serve(const Lines lines) {
     to_memory_.clear();
-    // Each request asks memory for its line once at most.
-    ToMemory* to_memory = to_memory_.room_for((1 + l2_.most_displaced()) * merged_.size());
+    // At most, each request has its line read and written, and each line that it displaces filled up and
+    // written.
+    ToMemory* to_memory = to_memory_.room_for((2 + 2 * l2_.most_displaced()) * merged_.size());
     for (const L2Request* asked = merged_.begin(); asked != merged_.end(); ++asked) {
       if (merged_.end() - asked > ahead) {
         l2_.prefetch(lines, asked[ahead].line, asked[ahead].sectors());
