@@ -185,7 +185,7 @@ TEST_CASE("A part of a launch begins in the middle of loops, and nowhere else") 
     std::vector<std::uint32_t> first(4, ~0u);
     model::Random random(3, 0, 0);
     model::SmSchedule schedule(*snapshot, {0, 1, 2, 3}, 2, on, random);
-    while (const model::SmSchedule::Turn* turn = schedule.choose()) { // each bulk is one access to one line
+    while (const auto* turn = schedule.choose()) { // an access here has one transaction, a bulk one access
       const std::uint32_t line = turn->transactions->line;
       if (std::uint32_t& mine = first[line / 20]; mine == ~0u)
         mine = line % 20;
