@@ -127,16 +127,19 @@ TEST_CASE("The number of accesses is bounded") {
 }
 
 TEST_CASE("A sink that never returns ends the tracing, and neither producers nor the program wait for it") {
-  static std::atomic<bool> released = false;
+  static std::atomic<bool> entered = false, released = false;
   auto* const fixture = new Fixture; // it and the snooper outlive the test: the thread stays in its sink
   runtime::Sink sink = fixture->sink();
   sink.append = [](std::uint64_t, std::uint32_t, std::span<const trace::WarpAccess>) {
+    entered = true;
     while (!released)
       std::this_thread::sleep_for(1ms);
     return true;
   };
   auto* const snooper = new runtime::Snooper(fixture->channel, std::move(sink), {.stall = 50ms});
   std::thread producer([&] { fixture->push(100); }); // eight fit
+  while (!entered)
+    std::this_thread::sleep_for(1ms);
   CHECK(snooper->finish() == SnooperState::stuck);
   producer.join();
   CHECK(snooper->is_stuck());
@@ -147,7 +150,7 @@ TEST_CASE("A sink that never returns ends the tracing, and neither producers nor
 
 TEST_CASE("A snooper that has ended by itself is not stuck") {
   Fixture fixture;
-  runtime::Snooper snooper(fixture.channel, fixture.sink(), {.stall = 20ms});
+  runtime::Snooper snooper(fixture.channel, fixture.sink(), {.stall = 500ms});
   while (snooper.state() == SnooperState::running)
     CHECK_FALSE(snooper.is_stuck());
   CHECK(snooper.state() == SnooperState::stalled);
