@@ -747,11 +747,11 @@ TEST_CASE("PTX table: pairs of eight bits") {
     const auto encoded = [=](double number) -> Word { // the nearest of all, of two as near the even one
       if (std::isnan(number))
         return nan;
+      const double magnitude = std::min(std::abs(number), value(largest));
       Word best = 0;
       for (Word bits = 1; bits <= largest; ++bits) {
-        const double before = std::abs(std::abs(number) - value(best)),
-                     now = std::abs(std::abs(number) - value(bits));
-        if (std::isinf(number) || now < before || (now == before && bits % 2 == 0))
+        const double before = std::abs(magnitude - value(best)), now = std::abs(magnitude - value(bits));
+        if (now < before || (now == before && bits % 2 == 0))
           best = bits;
       }
       return best | (std::signbit(number) ? 0x80 : 0);
