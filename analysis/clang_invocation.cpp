@@ -33,12 +33,21 @@ bool is_harmless(unsigned id) {
   }
 }
 
+/// A kernel that launches a kernel, other than a function of the host's that device code calls.
+bool is_nested_launch(const clang::Diagnostic& diagnostic) {
+  constexpr int of_kernels = 1; // the message's %select{__device__|__global__|…}0
+  return diagnostic.getID() == clang::diag::err_ref_bad_target &&
+         diagnostic.getArgKind(0) == clang::DiagnosticsEngine::ak_sint &&
+         diagnostic.getArgSInt(0) == of_kernels;
+}
+
 } // namespace
 
 void ErrorList::HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& diagnostic) {
   if (level < clang::DiagnosticsEngine::Error)
     return;
-  if (errors_.empty() && is_harmless(diagnostic.getID())) {
+  const bool refused = !nested_launches_ && is_nested_launch(diagnostic);
+  if (errors_.empty() && is_harmless(diagnostic.getID()) && !refused) {
     // Clang generates no code once there was an error.
     const_cast<clang::DiagnosticsEngine*>(diagnostic.getDiags())->Reset(/*soft=*/true);
     return;
@@ -48,7 +57,11 @@ void ErrorList::HandleDiagnostic(clang::DiagnosticsEngine::Level level, const cl
                  clang::DiagnosticIDs::getCategoryNumberForDiag(diagnostic.getID()) ==
                      clang::DiagnosticIDs::getCategoryNumberForDiag(clang::diag::err_pp_hash_error);
   llvm::SmallString<256> reason;
-  diagnostic.FormatDiagnostic(reason);
+  if (refused)
+    reason = "a kernel that launches a kernel (dynamic parallelism) is not supported on the CPU back end "
+             "(launch it from the host, or choose a GPU: --backend gpu)";
+  else
+    diagnostic.FormatDiagnostic(reason);
   clang::PresumedLoc place;
   if (diagnostic.hasSourceManager() && diagnostic.getLocation().isValid())
     place = diagnostic.getSourceManager().getPresumedLoc(diagnostic.getLocation());
@@ -133,6 +146,8 @@ Expected<void> compile(const std::vector<std::string>& arguments, const std::str
   auto compilation = prepare_compilation(arguments, source, half);
   if (!compilation)
     return tl::unexpected(compilation.error());
+  if (half == Half::device)
+    compilation->errors->refuse_nested_launches();
   if (clang::ExecuteCompilerInvocation(compilation->compiler.get()))
     return {};
   const std::string message = compilation->errors->first();

@@ -29,12 +29,15 @@ public:
   const std::vector<ClangError>& errors() const { return errors_; }
   /// Did one concern the text rather than its meaning, or end the compilation early?
   bool incomplete() const { return incomplete_; }
+  /// From now on a kernel that launches a kernel is one: code is generated for a back end that cannot.
+  void refuse_nested_launches() { nested_launches_ = false; }
   /// The first one's message; empty as long as there was none.
   std::string first() const { return errors_.empty() ? std::string() : errors_.front().message; }
 
 private:
   std::vector<ClangError> errors_;
   bool incomplete_ = false;
+  bool nested_launches_ = true;
 };
 
 /// A compiler, set up and ready for ExecuteAction(), and the consumer of its diagnostics, which it refers to.

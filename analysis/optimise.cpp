@@ -104,6 +104,8 @@ void describe_functions(llvm::Module& module) {
 
 std::unique_ptr<clang::CodeGenerator> device_code_generator(clang::CompilerInstance& compiler,
                                                             llvm::LLVMContext& context) {
+  // What LLVM's passes could not do (unroll a loop, say) nvcc's may, and nobody is asked.
+  context.setDiagnosticHandlerCallBack([](const llvm::DiagnosticInfo*, void*) {});
   clang::CodeGenOptions& options = compiler.getCodeGenOpts();
   options.setDebugInfo(llvm::codegenoptions::DebugLineTablesOnly);
   options.DebugColumnInfo = true;

@@ -1,9 +1,14 @@
 // How fast a trial is, on one core: transactions per second, and how many times as fast as the slow reference
-// in the same run.
+// in the same run; what telling sites apart costs; how much memory it takes.
 #include "bench/made_snapshot.h"
+#include "bench/peak_memory.h"
 #include "bench/reference_trial.h"
+#include "model/run_trials.h"
+#include "model/trial_run.h"
 
+#include <algorithm>
 #include <benchmark/benchmark.h>
+#include <chrono>
 #include <cmath>
 #include <ctime>
 
@@ -22,17 +27,26 @@ double hit_rate(const model::Lookups& lookups) {
   return double(lookups.hits) / double(lookups.all);
 }
 
-void trial(benchmark::State& state, model::Snapshot (*make)(std::uint32_t)) {
+using MakeSnapshot = model::Snapshot (*)(std::uint32_t);
+
+const model::Occupancy* occupancy_of(const model::Gpu& gpu, std::uint32_t blocks) {
+  static model::Occupancy occupancy;
+  occupancy = {blocks, 64, gpu.l1.with_shared_bytes, "warps"};
+  return &occupancy;
+}
+
+void trial(benchmark::State& state, MakeSnapshot make) {
   const auto gpu = model::load_gpu("h100-sxm", WARPLENS_GPU_FOLDER);
   if (!gpu)
     return state.SkipWithError(gpu.error().message.c_str());
   const model::Snapshot snapshot = make(bench::snapshot_transactions);
-  const model::Occupancy occupancy{8, 64, gpu->l1.with_shared_bytes, "warps"};
+  const model::Occupancy occupancy = *occupancy_of(*gpu, 8);
   const model::Random random(1, 0, 0);
 
   model::TrialCounts slow, fast;
   const double reference_seconds =
       seconds([&] { slow = bench::ReferenceTrial(snapshot, *gpu, occupancy, random).run(); });
+  bench::PeakMemory memory;
   double all_seconds = 0;
   for (auto _ : state)
     all_seconds += seconds([&] { fast = model::run_trial(snapshot, *gpu, occupancy, random); });
@@ -47,11 +61,85 @@ void trial(benchmark::State& state, model::Snapshot (*make)(std::uint32_t)) {
   state.counters["times_reference"] = reference_seconds / once;
   state.counters["l1_hit_rate"] = hit_rate(fast.l1_reads);
   state.counters["l2_hit_rate"] = hit_rate(fast.l2_reads);
+  state.counters["mib_per_trial"] = double(memory.bytes()) / double(1 << 20);
+}
+
+/// The same trial with all sites counted as one, in turn with the real one.
+void attribution(benchmark::State& state, MakeSnapshot make) {
+  const auto gpu = model::load_gpu("h100-sxm", WARPLENS_GPU_FOLDER);
+  if (!gpu)
+    return state.SkipWithError(gpu.error().message.c_str());
+  if (!model::Avx2Instructions::available())
+    return state.SkipWithError("this processor has no AVX2");
+  const model::Snapshot snapshot = make(bench::snapshot_transactions);
+  const model::Occupancy occupancy = *occupancy_of(*gpu, 8);
+  const auto run = [&]<bool by_site>(std::bool_constant<by_site>) {
+    model::Random random(1, 0, 0);
+    model::NoObserver nobody;
+    return seconds([&] {
+      benchmark::DoNotOptimize(model::Trial<model::NoObserver, model::Avx2Instructions, by_site>(
+                                   snapshot, *gpu, occupancy, random, nobody)
+                                   .run());
+    });
+  };
+  double with = 1e9, without = 1e9; // the fastest of each: what else the machine does only adds
+  for (auto _ : state) {
+    with = std::min(with, run(std::true_type()));
+    without = std::min(without, run(std::false_type()));
+  }
+  state.counters["cost_of_sites"] = with / without - 1;
+}
+
+void paper_spmv(benchmark::State& state) {
+  const auto gpu = model::load_gpu("c2050", WARPLENS_GPU_FOLDER);
+  if (!gpu)
+    return state.SkipWithError(gpu.error().message.c_str());
+  const model::Snapshot snapshot = bench::paper_spmv();
+  const model::Occupancy occupancy{6, 48, 16384, "threads"};
+  double all_seconds = 0;
+  model::TrialCounts counts;
+  for (auto _ : state)
+    all_seconds +=
+        seconds([&] { counts = model::run_trial(snapshot, *gpu, occupancy, model::Random(1, 0, 0)); });
+  const double once = all_seconds / double(state.iterations());
+  state.counters["seconds_per_trial"] = once;
+  state.counters["transactions"] = double(snapshot.transactions);
+  state.counters["transactions_per_second"] = double(snapshot.transactions) / once;
+  state.counters["l1_hit_rate"] = hit_rate(counts.l1_reads);
+  state.counters["l2_hit_rate"] = hit_rate(counts.l2_reads);
+}
+
+/// 16 trials by one thread and by two, on the clock: the machine must be idle for this to mean anything.
+void two_cores(benchmark::State& state) {
+  const auto gpu = model::load_gpu("h100-sxm", WARPLENS_GPU_FOLDER);
+  if (!gpu)
+    return state.SkipWithError(gpu.error().message.c_str());
+  const model::Snapshot snapshot = bench::spmv_like(1u << 20);
+  const std::vector<trace::Site> sites(snapshot.sites.size());
+  const auto run = [&](unsigned threads) {
+    model::Options options;
+    options.trials = 16;
+    options.threads = threads;
+    const auto start = std::chrono::steady_clock::now();
+    model::run_trials(snapshot, sites, trace::Launch(), *gpu, *occupancy_of(*gpu, 8), options);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  double one = 1e9, two = 1e9;
+  for (auto _ : state) {
+    one = std::min(one, run(1));
+    two = std::min(two, run(2));
+  }
+  state.counters["times_one_core"] = one / two;
 }
 
 BENCHMARK_CAPTURE(trial, streaming, bench::streaming)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(trial, random_over_64_mb, bench::random_over_64_mb)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(trial, spmv_like, bench::spmv_like)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(attribution, streaming, bench::streaming)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(attribution, random_over_64_mb, bench::random_over_64_mb)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(attribution, spmv_like, bench::spmv_like)->Unit(benchmark::kMillisecond);
+BENCHMARK(paper_spmv)->Unit(benchmark::kMillisecond);
+BENCHMARK(two_cores)->Unit(benchmark::kMillisecond);
 
 } // namespace
 

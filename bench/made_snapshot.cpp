@@ -3,6 +3,9 @@
 #include "model/geometry.h"
 #include "model/random.h"
 
+#include <algorithm>
+#include <array>
+
 namespace warplens::bench {
 namespace {
 
@@ -43,6 +46,33 @@ void load(Snapshot& made, model::Warp& warp, std::uint32_t site, unsigned count,
 
 constexpr unsigned one_sector = 1;
 
+/// A load of four bytes by each lane of the warp, at `address(lane)`.
+template <class Address>
+void load_lanes(Snapshot& made, model::Warp& warp, std::uint32_t site, bool starts_bulk, Address&& address) {
+  std::array<std::pair<std::uint32_t, std::uint32_t>, model::warp_lanes> touched; // line, its sector's bit
+  for (unsigned lane = 0; lane < model::warp_lanes; ++lane) {
+    const std::uint64_t at = address(lane);
+    touched[lane] = {std::uint32_t(at / model::line_bytes),
+                     1u << at % model::line_bytes / model::sector_bytes};
+  }
+  std::sort(touched.begin(), touched.end());
+  model::Access access;
+  access.first_transaction = std::uint32_t(warp.transactions.size());
+  access.site = site;
+  access.starts_bulk = starts_bulk;
+  for (const auto& [line, sector] : touched)
+    if (access.transactions != 0 && warp.transactions.back().line == line) {
+      warp.transactions.back().sectors |= sector;
+    } else {
+      warp.transactions.push_back({line, sector});
+      ++access.transactions;
+    }
+  warp.bulks += starts_bulk;
+  warp.accesses.push_back(access);
+  made.transactions += access.transactions;
+  ++made.warp_accesses;
+}
+
 } // namespace
 
 Snapshot streaming(std::uint32_t transactions) {
@@ -73,6 +103,36 @@ Snapshot spmv_like(std::uint32_t transactions) {
       load(made, warp, 1, 1, model::whole_line, [&] { return next++; });
       load(made, warp, 2, model::warp_lanes, one_sector, [&] { return random.below(lines_of_64_mb); });
     }
+  return made;
+}
+
+Snapshot paper_spmv() {
+  constexpr std::uint32_t rows = 4 * 14 * 1536, non_zeros = 51, rows_per_block = 256, float_bytes = 4;
+  constexpr std::uint64_t of_array = 1u << 28; // where each of the arrays begins
+  Snapshot made;
+  made.sites.resize(5);
+  model::Random random(3, 0, 0);
+  for (std::uint32_t block = 0; block < rows / rows_per_block; ++block) {
+    made.blocks.push_back({block, std::uint32_t(made.warps.size()), rows_per_block / model::warp_lanes});
+    for (std::uint32_t number = 0; number < rows_per_block / model::warp_lanes; ++number) {
+      model::Warp& warp = made.warps.emplace_back();
+      warp.block = block;
+      warp.warp = number;
+      const std::uint64_t first_row = block * rows_per_block + number * model::warp_lanes;
+      const auto element = [&](std::uint64_t array, std::uint64_t index) {
+        return array * of_array + index * float_bytes;
+      };
+      load_lanes(made, warp, 0, true, [&](unsigned lane) { return element(0, first_row + lane); });
+      load_lanes(made, warp, 1, false, [&](unsigned lane) { return element(0, first_row + lane + 1); });
+      for (std::uint32_t j = 0; j < non_zeros; ++j) {
+        const auto of_row = [&](unsigned lane) { return (first_row + lane) * non_zeros + j; };
+        load_lanes(made, warp, 2, true, [&](unsigned lane) { return element(1, of_row(lane)); });
+        load_lanes(made, warp, 3, false, [&](unsigned lane) { return element(2, of_row(lane)); });
+        load_lanes(made, warp, 4, true, [&](unsigned) { return element(3, random.below(rows)); });
+      }
+    }
+  }
+  made.blocks_seen = made.blocks.size();
   return made;
 }
 

@@ -14,4 +14,8 @@ model::Snapshot random_over_64_mb(std::uint32_t transactions = snapshot_transact
 /// Two streams of whole lines, indices and values, and for each pair a gather of one sector for each lane.
 model::Snapshot spmv_like(std::uint32_t transactions = snapshot_transactions);
 
+/// The paper's matrix U on a Tesla C2050: CSR, a thread per row, 51 random non-zeros in each, as many rows as
+/// four times the threads that 14 SMs run at once. Lines are whole, as coalescing would leave them.
+model::Snapshot paper_spmv();
+
 } // namespace warplens::bench

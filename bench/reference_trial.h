@@ -30,12 +30,14 @@ public:
     while (!busy.empty()) {
       const std::uint32_t chosen = random_.below(std::uint32_t(busy.size()));
       Sm& sm = sms_[busy[chosen]];
-      const model::SmSchedule::Bulk bulk = sm.schedule.next();
-      const model::Transaction* transactions = bulk.transactions.data();
-      for (const model::Access& access : bulk.accesses) {
-        load(sm, access, transactions);
-        transactions += access.transactions;
-      }
+      const model::SmSchedule::Turn& turn = *sm.schedule.choose();
+      const model::Access* access = turn.next;
+      const model::Transaction* transactions = turn.transactions;
+      do {
+        load(sm, *access, transactions);
+        transactions += access->transactions;
+      } while (sm.schedule.goes_on(turn, ++access));
+      sm.schedule.issued(access, std::uint32_t(transactions - turn.transactions));
       if (sm.schedule.transactions_left() == 0)
         busy.erase(busy.begin() + chosen);
     }

@@ -13,6 +13,10 @@ pkg_check_modules(tomlplusplus REQUIRED IMPORTED_TARGET tomlplusplus)
 find_package(LLVM 19.1 REQUIRED CONFIG PATHS /usr/lib/llvm-19/lib/cmake/llvm)
 find_package(Clang REQUIRED CONFIG NO_DEFAULT_PATH PATHS ${LLVM_LIBRARY_DIR}/cmake/clang) # of that LLVM, not of another
 
+option(WARPLENS_MPI "Trials over MPI, where it is found" ON)
+if(WARPLENS_MPI)
+  find_package(MPI QUIET COMPONENTS C)
+endif()
 find_package(benchmark QUIET) # without it there is no target `bench`
 
 if(WARPLENS_TESTS)

@@ -204,6 +204,11 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
       ->check(whole_number(0, 1024))
       ->type_name("N")
       ->capture_default_str();
+  command
+      .add_option("--snapshot-blocks", options.snapshot_blocks,
+                  "take the first N blocks of a launch (default: what each GPU asks for)")
+      ->type_name("N")
+      ->check(whole_number(1, std::uint64_t{1} << 48));
 }
 
 void add_output_options(CLI::App& command, OutputOptions& options, Format initial) {
@@ -232,11 +237,6 @@ void add_trace_options(CLI::App& command, TraceOptions& options) {
       ->check(whole_number(1, 1000000))
       ->type_name("N")
       ->capture_default_str();
-  command
-      .add_option("--snapshot-blocks", options.blocks,
-                  "collect exactly N blocks of a launch (default: what the GPUs ask for)")
-      ->type_name("N")
-      ->check(whole_number(1, std::uint64_t{1} << 48));
   command.add_flag(
       "--memcheck", options.memcheck,
       "CPU back end: report the first access out of bounds, misaligned or to freed memory, and end "

@@ -25,6 +25,8 @@ struct ModelOptions {
   std::uint32_t timeline_bins = 256;
   std::uint64_t seed = 1;
   unsigned threads = 0;
+  model::Ranks ranks;                           ///< not an option: `model` under mpirun
+  std::optional<std::uint64_t> snapshot_blocks; ///< of a launch; empty: as many as the GPUs ask for
 };
 
 struct OutputOptions {
@@ -41,7 +43,6 @@ struct OutputOptions {
 struct TraceOptions {
   std::string kernel; ///< regex; empty: every kernel
   std::uint32_t launches = 1;
-  std::optional<std::uint64_t> blocks;
   std::string keep_trace; ///< empty: the trace is temporary
   bool memcheck = false;
   bool deterministic = false;

@@ -4,6 +4,7 @@
 #include "lowering/ptx/instructions.h"
 #include "lowering/runtime_calls.h"
 #include "lowering/stages.h"
+#include "lowering/unsupported.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -140,7 +141,7 @@ Expected<void> lower_statement(CallInst& call) {
     return refuse("an operand in memory");
   for (const ptx::Instruction& instruction : text->instructions)
     if (!(instruction.guard.empty() ? emit(block, instruction) : emit_guarded(block, instruction, call)))
-      return refuse(instruction.text);
+      return refuse(instruction.text + explanation(instruction.text));
   if (!call.getType()->isVoidTy())
     call.replaceAllUsesWith(result(block, call, outputs));
   call.eraseFromParent();

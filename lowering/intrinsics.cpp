@@ -5,6 +5,7 @@
 #include "lowering/places.h"
 #include "lowering/runtime_calls.h"
 #include "lowering/stages.h"
+#include "lowering/unsupported.h"
 #include "runtime/cpu/intrinsics.h"
 
 #include <functional>
@@ -376,7 +377,7 @@ Expected<void> lower_intrinsics(Module& module) {
       const Rule* rule = rule_for(name);
       value = rule ? (*rule)(builder, *call) : lower_arithmetic(builder, name, *call);
       if (!value)
-        return fail("{}: the CPU back end has no {}", place_of(*call), full.str());
+        return fail("{}: the CPU back end has no {}{}", place_of(*call), full.str(), explanation(name));
     }
     if (!call->getType()->isVoidTy())
       call->replaceAllUsesWith(value);

@@ -112,6 +112,13 @@ private:
     return builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), lane_, offset);
   }
 
+  Value* distance_to_key(IRBuilder<>& builder) {
+    auto* distance =
+        builder.CreateLoad(builder.getInt64Ty(), field(builder, offsetof(cpu::LaneContext, log_keys)));
+    distance->setMetadata(LLVMContext::MD_invariant_load, MDNode::get(builder.getContext(), {}));
+    return distance;
+  }
+
   /// Sums in two locals, which become registers, and hands them over where the function ends.
   void count_accesses() {
     const ProbedMemory probed(probes_, keys_, layout_);
@@ -161,8 +168,8 @@ private:
     }
   }
 
-  /// if (next == end) log_full(lane); *next = {address, key}; ++next. Functions that are not a kernel's
-  /// traced form run untraced too: there the log has no end.
+  /// if (next == end) log_full(lane); the address and the key at next; next += a row. Functions that are not
+  /// a kernel's traced form run untraced too: there the log has no end.
   void append(CallInst& probe) {
     auto& context = function_.getContext();
     Instruction* at = &probe;
@@ -189,10 +196,9 @@ private:
     entry->addIncoming(next, before);
     entry->addIncoming(emptied, full->getParent());
     builder.CreateStore(builder.CreatePtrToInt(probe.getArgOperand(0), builder.getInt64Ty()), entry);
-    builder.CreateStore(
-        probe.getArgOperand(1),
-        builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), entry, offsetof(cpu::LogEntry, key)));
-    builder.CreateStore(builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), entry, sizeof(cpu::LogEntry)),
+    builder.CreateStore(probe.getArgOperand(1),
+                        builder.CreateInBoundsGEP(builder.getInt8Ty(), entry, distance_to_key(builder)));
+    builder.CreateStore(builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), entry, sizeof(cpu::LogRow)),
                         field(builder, offsetof(cpu::LaneContext, log_next)));
     probe.eraseFromParent();
   }

@@ -29,6 +29,8 @@ static Expected<void> lower(llvm::Module& module, const Output& output) {
     return tl::unexpected(machine.error());
 
   set_system_folders(module, output.system_folders);
+  if (auto done = check_annotations(module); !done)
+    return done;
   auto kernels = find_kernels(module, **machine);
   define_arithmetic(module);
   if (auto done = lower_inline_assembly(module); !done)

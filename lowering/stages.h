@@ -22,6 +22,9 @@ Expected<std::unique_ptr<llvm::Module>> link_bitcode(const std::vector<std::stri
 /// The machine this process runs on.
 Expected<std::unique_ptr<llvm::TargetMachine>> host_target(unsigned optimisation);
 
+/// Refuses what an annotation in the source asks for and this back end has not.
+Expected<void> check_annotations(llvm::Module& module);
+
 /// The module's kernels; everything that neither they nor device variables reach is removed.
 std::vector<Kernel> find_kernels(llvm::Module& module, llvm::TargetMachine& machine);
 

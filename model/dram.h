@@ -26,23 +26,17 @@ public:
     // Consecutive chunks go around the channels; within a channel a row's chunks are consecutive, and
     // consecutive rows go around the banks. Where they are permuted, each turn around begins somewhere else,
     // so that strides do not stay on one channel or one bank (after Zhang, Zhu and Zhang, MICRO 2000).
-    const auto somewhere = [](std::uint32_t turn, std::uint32_t places) {
-      return std::uint32_t(std::uint64_t{turn * 0x9e37'79b1u} * places >> 32);
-    };
     const std::uint32_t chunk = line >> interleave_bits_;
     const std::uint32_t turn = channels_.quotient(chunk);
-    const std::uint32_t channels = channels_.divisor(), banks = 1u << banks_bits_;
+    const std::uint32_t channels = channels_.divisor();
     std::uint32_t channel = chunk - turn * channels;
+    channel += std::uint32_t(std::uint64_t{turn * channel_scatter_} * channels >> 32);
+    channel = std::min(channel, channel - channels); // which wraps around below 0
     const std::uint32_t row_of_channel = turn >> row_bits_;
     const std::uint32_t row = row_of_channel >> banks_bits_;
-    std::uint32_t bank = row_of_channel;
-    if (channels_permuted_) {
-      channel += somewhere(turn, channels);
-      channel -= channel >= channels ? channels : 0;
-    }
-    if (banks_permuted_)
-      bank += somewhere(row, banks);
-    return {channel, bank & (banks - 1), row};
+    const std::uint32_t bank =
+        row_of_channel + std::uint32_t((std::uint64_t{row * bank_scatter_} << banks_bits_) >> 32);
+    return {channel, bank & bank_mask_, row};
   }
 
   struct Service {
@@ -51,19 +45,15 @@ public:
   };
   /// The sectors of one line are read or written.
   Service request(std::uint32_t line, unsigned sectors) {
-    const unsigned transactions = sector_count(sectors);
     if (left_in_batch_ <= 0)
       start_batch();
-    left_in_batch_ -= transactions;
-
     const auto [channel, bank_of_channel, row] = place(line);
     const std::uint32_t number = (channel << banks_bits_) + bank_of_channel;
     Bank& bank = bank_[number];
-    const unsigned opening = bank.open_row == row       ? row_open
-                             : bank.open_row == no_line ? row_closed
-                                                        : row_other;
+    const unsigned other = bank.open_row != row, closed = bank.open_row == no_line;
     bank.open_row = row;
-    const Work& work = work_[opening][transactions];
+    const Work& work = work_[other << closed][sectors];
+    left_in_batch_ -= work.transactions;
     if (by_load_) {
       banks_wait_.add(number, arrivals_, work.of_bank);
       buses_wait_.add(channel, arrivals_, work.of_bus);
@@ -77,11 +67,8 @@ public:
 
   /// What the round's requests waited for each other follows from its load.
   void end_round(const Load& load);
-  /// What a request of the round that ended waited, beside what request() said.
-  float wait_ns(const Service& service) const {
-    return by_load_ ? more_wait_ns_ + banks_wait_.wait_ns(service.bank) + buses_wait_.wait_ns(service.channel)
-                    : 0;
-  }
+  /// What a request of the round that ended waited for its bank, beside what request() said.
+  float wait_ns(std::uint32_t bank) const { return waits_ns_[bank]; }
 
   /// How many batches there have been, the current one included.
   std::uint64_t batch() const { return batch_; }
@@ -95,11 +82,12 @@ private:
     float ready_ns = 0; ///< since the batch's arrival
   };
 
-  /// What a request takes, by whether its row is open and by its transactions.
-  enum Opening { row_open, row_closed, row_other };
-  struct Work {
+  /// What a request takes, by whether its row is open and by its sectors.
+  enum Opening { row_open, row_other, row_closed };
+  struct alignas(64) Work {
     Queues::Sums of_bank{}, of_bus{};
     float opening_ns = 0, bursts_ns = 0, alone_ns = 0;
+    std::int32_t transactions = 0;
   };
 
   Random& random_;
@@ -107,13 +95,15 @@ private:
   unsigned interleave_bits_, row_bits_,
       banks_bits_; ///< lines of a chunk, chunks of a row, banks: powers of two
   Divider channels_;
-  bool channels_permuted_, banks_permuted_, by_load_;
+  std::uint32_t bank_mask_;
+  std::uint32_t channel_scatter_, bank_scatter_; ///< 0 where they are not permuted
+  bool by_load_;
   float path_ns_; ///< of an access to an open row, without its burst
-  Work work_[3][sectors_per_line + 1];
+  Work work_[3][whole_line + 1];
   std::vector<Bank> bank_;
   std::vector<float> bus_ready_ns_; ///< by channel
   Queues banks_wait_, buses_wait_;
-  float more_wait_ns_ = 0;
+  std::vector<float> waits_ns_;    ///< by bank, in the round that ended
   std::uint32_t arrivals_ = 0;     ///< in this round
   std::int64_t left_in_batch_ = 0; ///< transactions
   std::uint64_t batch_ = 0;

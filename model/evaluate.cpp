@@ -2,6 +2,7 @@
 
 #include "model/figures.h"
 #include "model/run_trials.h"
+#include "model/snapshot_size.h"
 
 #include <algorithm>
 #include <tuple>
@@ -10,12 +11,62 @@ namespace warplens::model {
 namespace {
 
 /// Why the snapshot is as large as it is.
-std::string limit_of(const trace::Launch& launch, const Gpu& gpu, const Occupancy& occupied) {
+std::string limit_of(const trace::Launch& launch, const Gpu& gpu, const Occupancy& occupied,
+                     const Options& options) {
   if (launch.blocks >= launch.grid.count())
     return "all of the grid";
   const double resident = double(occupied.blocks_per_sm) * gpu.sms;
-  return fmt::format("{:.3g} × the resident blocks of {} SMs", double(launch.blocks) / resident, gpu.sms);
+  return fmt::format("{:.3g} × the resident blocks of {} SMs{}", double(launch.blocks) / resident, gpu.sms,
+                     options.snapshot_blocks ? ", as asked for" : "");
 }
+
+/// A traced launch, decoded as far as one GPU after the other asks for it.
+class DecodedLaunch {
+public:
+  DecodedLaunch(const trace::Reader& trace, const trace::Launch& launch)
+      : trace_(trace), launch_(launch), part_(launch), collected_(launch.blocks) {
+    if (const auto end = trace.end_of(launch.id); end && end->blocks != 0)
+      collected_ = std::min(collected_, end->blocks);
+  }
+
+  /// Chooses the blocks: by the GPU, whichever others are modelled beside it, or as the options say.
+  Expected<void> choose(const Gpu& gpu, const Options& options) {
+    if (options.snapshot_blocks)
+      return decode(*options.snapshot_blocks);
+    if (auto decoded = decode(blocks_with(snapshot_threads(gpu).most, launch_)); !decoded)
+      return decoded;
+    const auto occupied = occupancy(gpu, launch_);
+    if (!occupied)
+      return tl::unexpected(occupied.error());
+    const std::uint64_t resident = std::uint64_t{occupied->blocks_per_sm} * gpu.sms;
+    return decode(snapshot_blocks(snapshot_, part_, gpu, resident));
+  }
+
+  const Snapshot& snapshot() const { return snapshot_; }
+  /// The launch with as many blocks as were chosen.
+  const trace::Launch& part() const { return part_; }
+
+private:
+  Expected<void> decode(std::uint64_t blocks) {
+    part_.blocks = std::min(blocks, collected_);
+    if (decoded_blocks_ == part_.blocks)
+      return {};
+    snapshot_ = Snapshot(); // not two at once
+    auto decoded = model::decode(trace_, launch_, part_.blocks);
+    if (!decoded)
+      return tl::unexpected(decoded.error());
+    snapshot_ = std::move(*decoded);
+    decoded_blocks_ = part_.blocks;
+    return {};
+  }
+
+  const trace::Reader& trace_;
+  const trace::Launch& launch_;
+  trace::Launch part_;
+  std::uint64_t collected_; ///< blocks, from the first on
+  std::optional<std::uint64_t> decoded_blocks_;
+  Snapshot snapshot_;
+};
 
 } // namespace
 
@@ -36,12 +87,13 @@ Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vect
   result.snapshot.blocks = snapshot.blocks_seen;
   result.snapshot.warp_accesses = snapshot.warp_accesses;
   result.snapshot.transactions = snapshot.transactions;
-  result.snapshot.limit = limit_of(launch, gpu, *occupied);
+  result.snapshot.limit = limit_of(launch, gpu, *occupied, options);
   result.trials.run = std::uint32_t(trials.counts.size());
   result.trials.converged = trials.known_well;
   result.trials.stopped_by = trials.enough ? StoppedBy::confidence : StoppedBy::limit;
   result.totals = totals_of(trials.counts);
   result.totals.cold_miss_share = trials.cold_miss_share;
+  result.totals.dram_latencies = std::move(trials.dram_latencies);
   result.trial_values = values_of(trials.counts);
   result.objects = std::move(trials.objects);
   result.timeline = std::move(trials.timeline);
@@ -78,17 +130,18 @@ Expected<Result> evaluate(const trace::Reader& trace, const std::vector<Gpu>& gp
       executed += end->executed_accesses;
       probed += end->probed_accesses;
     }
-    const auto snapshot = decode(trace, launch);
-    if (!snapshot)
-      return tl::unexpected(snapshot.error());
+    DecodedLaunch decoded(trace, launch);
     for (const Gpu& gpu : gpus) {
-      auto kernel = evaluate_launch(*snapshot, trace.sites(), launch, gpu, options);
+      if (auto chosen = decoded.choose(gpu, options); !chosen)
+        return tl::unexpected(chosen.error());
+      const trace::Launch& part = decoded.part();
+      auto kernel = evaluate_launch(decoded.snapshot(), trace.sites(), part, gpu, options);
       if (!kernel)
         return tl::unexpected(kernel.error());
       kernel->snapshot.complete = end && end->complete;
       if (!kernel->snapshot.complete)
         kernel->snapshot.limit = fmt::format("cut short: {} of {} blocks asked for were seen",
-                                             kernel->snapshot.blocks, launch.blocks);
+                                             kernel->snapshot.blocks, part.blocks);
       for (const trace::KernelLaunches& counted : trace.kernel_launches())
         if (counted.symbol == launch.symbol)
           kernel->launches += counted.launches;

@@ -146,7 +146,7 @@ const std::vector<std::string>& block_placements() {
 }
 
 const std::vector<std::string>& block_starts() {
-  static const std::vector<std::string> words{"random_delay", "random_point"};
+  static const std::vector<std::string> words{"random_delay", "random_point", "mid_launch"};
   return words;
 }
 
@@ -183,14 +183,6 @@ Expected<std::string> describe_gpu(const std::string& name, const fs::path& fold
       return figures.describe();
     });
   });
-}
-
-std::uint64_t snapshot_threads(const Gpu& gpu) {
-  constexpr std::uint64_t bytes_per_thread = 64;
-  const std::uint64_t in_flight = std::uint64_t{gpu.sms} * gpu.max_threads_per_sm;
-  const std::uint64_t fill =
-      (gpu.l2_bytes + in_flight * bytes_per_thread - 1) / (in_flight * bytes_per_thread);
-  return in_flight * std::max<std::uint64_t>(2, fill);
 }
 
 } // namespace warplens::model

@@ -36,8 +36,9 @@ enum class BlockPlacement { in_order, random };
 /// How the blocks that an SM begins with are moved against each other, lest all be in step.
 /// `random_delay`: each begins a random time later. `random_point`: each begins at a random point of its
 /// accesses, and what lies before that point comes after the SM's last block (the paper's schedule
-/// deviation).
-enum class BlockStart { random_delay, random_point };
+/// deviation). `mid_launch`: at a random point where the snapshot is a part of the grid and the point lies in
+/// a loop, else a random time later.
+enum class BlockStart { random_delay, random_point, mid_launch };
 
 /// How a DRAM channel or bank follows from an address: consecutive ones in turn, or in turn but beginning
 /// somewhere else each time around.
@@ -141,10 +142,5 @@ Expected<Gpu> load_gpu(const std::string& name, const std::filesystem::path& fol
 
 /// The whole description with the source of each figure, as `warplens gpus NAME` prints it.
 Expected<std::string> describe_gpu(const std::string& name, const std::filesystem::path& folder);
-
-/// How many threads of a launch the snapshot should cover for this GPU: those in flight at once, times a
-/// depth in time of at least 2 and enough for the snapshot to fill the L2 if each thread brought in 64 bytes
-/// of its own.
-std::uint64_t snapshot_threads(const Gpu& gpu);
 
 } // namespace warplens::model

@@ -3,6 +3,8 @@
 // bits.
 #pragma once
 
+#include "model/geometry.h"
+
 #include <utility>
 
 namespace warplens::model {
@@ -10,9 +12,10 @@ namespace warplens::model {
 /// Those that every processor of this kind has.
 struct PlainInstructions {
   static bool available() { return true; }
+  static unsigned sector_count(unsigned sectors) { return model::sector_count(sectors); }
   /// Calls `work` with all that it calls inlined and compiled for these instructions.
-  template <class Work> [[gnu::noinline, gnu::flatten]] static void run(Work&& work) {
-    std::forward<Work>(work)();
+  template <class Work> [[gnu::noinline, gnu::flatten]] static auto run(Work&& work) {
+    return std::forward<Work>(work)();
   }
 };
 
@@ -22,9 +25,10 @@ struct Avx2Instructions {
   static bool available() {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
   }
+  static unsigned sector_count(unsigned sectors) { return unsigned(__builtin_popcount(sectors)); }
   template <class Work>
-  [[gnu::noinline, gnu::flatten, gnu::target("avx2,bmi,bmi2")]] static void run(Work&& work) {
-    std::forward<Work>(work)();
+  [[gnu::noinline, gnu::flatten, gnu::target("avx2,bmi,bmi2")]] static auto run(Work&& work) {
+    return std::forward<Work>(work)();
   }
 };
 #else

@@ -10,31 +10,43 @@ class L1 {
 public:
   L1(const Gpu& gpu, std::uint32_t bytes)
       : lines_(sets_in(bytes, gpu.l1.usable, gpu.l1.ways), gpu.l1.ways, gpu.l1.index), stores_(gpu.l1.stores),
-        sectored_(gpu.l1.sectored) {}
+        least_(gpu.l1.sectored ? 0 : whole_line) {}
+
+  /// For the functions below: its lines.
+  template <class Work> decltype(auto) with_lines(Work&& work) { return lines_.with_lines(work); }
 
   /// A load's sectors that are not there, which it brings in. Without sectors a miss brings in the line's
   /// four.
-  unsigned load(std::uint32_t line, unsigned sectors) {
-    if (!sectored_)
-      sectors = whole_line;
-    const Cache::Outcome outcome = lines_.access(line);
-    *outcome.state = Cache::State(outcome.before | sectors);
-    return sectors & ~unsigned(outcome.before);
+  template <class Instructions, class Lines>
+  unsigned load(const Lines& lines, std::uint32_t line, unsigned sectors) const {
+    sectors |= least_;
+    unsigned missing = 0;
+    lines.template access<Instructions>(0, line, [&](LineState state) {
+      missing = sectors & ~unsigned(state);
+      return LineState(state | sectors);
+    });
+    return missing;
   }
-
-  /// How many lookups those sectors count as.
-  unsigned lookups(unsigned sectors) const { return sectored_ ? sector_count(sectors) : sectors != 0; }
+  unsigned load(std::uint32_t line, unsigned sectors) {
+    return with_lines([&](auto& lines) { return load<PlainInstructions>(lines, line, sectors); });
+  }
 
   /// The data goes on to the L2 in any case, and never brings a line in.
-  void store(std::uint32_t line) {
-    if (stores_ == L1Stores::update_on_hit)
-      lines_.use(line);
+  template <class Instructions, class Lines> void store(const Lines& lines, std::uint32_t line) const {
+    if (stores_ == L1Stores::update_on_hit && lines.peek(0, line) != nullptr)
+      lines.template access<Instructions>(0, line, [](LineState state) { return state; });
   }
+  void store(std::uint32_t line) {
+    with_lines([&](auto& lines) { store<PlainInstructions>(lines, line); });
+  }
+
+  /// Lookups are counted in sectors, or in lines where there are none.
+  bool sectored() const { return least_ == 0; }
 
 private:
   Cache lines_; ///< state: valid sectors
   L1Stores stores_;
-  bool sectored_;
+  unsigned least_; ///< sectors that any load brings in
 };
 
 } // namespace warplens::model

@@ -10,6 +10,8 @@
 
 namespace warplens::model {
 
+enum class L2Kind : std::uint8_t { load, store, atomic, store_of_update };
+
 /// What one request did, as sectors of its line.
 struct L2Outcome {
   unsigned hits = 0;    ///< in the L2 as a whole, or as a copy
@@ -20,138 +22,161 @@ struct L2Outcome {
 
 class L2 {
 public:
-  explicit L2(const Gpu& gpu) : stores_(gpu.l2.stores) {
-    const std::uint32_t sets = sets_in(gpu.l2_bytes, gpu.l2.usable, gpu.l2.ways);
-    // A block's set is its number modulo the number of sets, a multiple of four: sector s of every line only
-    // ever meets sectors s of other lines. So blocks of 32 bytes are four caches side by side, each indexed
-    // by the line.
-    by_block_ = gpu.l2.line_bytes == sector_bytes;
-    for (unsigned i = 0; i < (by_block_ ? sectors_per_line : 1); ++i)
-      parts_.emplace_back(sets, gpu.l2.ways, gpu.l2.index);
-    if (gpu.l2.partitions == 1)
-      return;
-    const auto copies_sets =
-        sets_in(gpu.l2_bytes / gpu.l2.partitions, gpu.l2.copies.usable, gpu.l2.copies.ways);
-    for (unsigned i = 0; i < gpu.l2.partitions; ++i)
-      copies_.emplace_back(copies_sets, gpu.l2.copies.ways, gpu.l2.index);
+  explicit L2(const Gpu& gpu)
+      : stores_(gpu.l2.stores), by_block_(gpu.l2.line_bytes == sector_bytes), partitions_(gpu.l2.partitions),
+        far_(partitions_ > 1 ? whole_line : 0),
+        // A block's set is its number modulo the number of sets, a multiple of four: sector s of every line
+        // only ever meets sectors s of other lines. So blocks of 32 bytes are four caches side by side, each
+        // indexed by the line.
+        whole_(sets_in(gpu.l2_bytes, gpu.l2.usable, gpu.l2.ways), gpu.l2.ways, gpu.l2.index,
+               by_block_ ? sectors_per_line : 1) {
+    if (partitions_ > 1)
+      copies_.emplace(sets_in(gpu.l2_bytes / partitions_, gpu.l2.copies.usable, gpu.l2.copies.ways),
+                      gpu.l2.copies.ways, gpu.l2.index, partitions_);
   }
 
   /// `partition` is the asker's, 0 where there is only one. `write_back(line, sectors)` is called for what
   /// must go to memory because it was displaced.
   template <class WriteBack>
-  L2Outcome load(std::uint32_t line, unsigned sectors, unsigned partition, WriteBack&& write_back) {
-    if (copies_.empty())
-      return load_whole(line, sectors, write_back);
-    const unsigned near = sectors & take_copies(line, sectors, partition);
-    if (near == sectors)
-      return {near};
-    L2Outcome result = load_whole(line, sectors & ~near, write_back);
-    result.far = result.hits;
-    result.hits |= near;
-    return result;
+  L2Outcome request(L2Kind kind, std::uint32_t line, unsigned sectors, unsigned partition,
+                    WriteBack&& write_back) {
+    unsigned near = 0;
+    if (has_copies())
+      near = with_copies(
+          [&](auto& lines) { return copied<PlainInstructions>(lines, kind, line, sectors, partition); });
+    return with_lines([&](auto& lines) {
+      return request<PlainInstructions>(lines, kind, line, sectors, near, write_back);
+    });
   }
-
+  template <class WriteBack>
+  L2Outcome load(std::uint32_t line, unsigned sectors, unsigned partition, WriteBack&& write_back) {
+    return request(L2Kind::load, line, sectors, partition, write_back);
+  }
   template <class WriteBack>
   L2Outcome store(std::uint32_t line, unsigned sectors, unsigned partition, WriteBack&& write_back) {
-    for (unsigned i = 0; i < copies_.size(); ++i)
-      if (i == partition)
-        take_copies(line, sectors, i);
-      else
-        drop_copies(line, sectors, i);
-    L2Outcome result;
-    for_each_part(line, sectors, write_back, [&](Cache::State& state, unsigned part_sectors) {
-      if (stores_ == L2Stores::allocate) {
-        result.hits |= part_sectors & state;
-        state = Cache::State(state | part_sectors | part_sectors << dirty_shift);
-        return;
-      }
-      const unsigned hits = part_sectors & (state >> written_shift);
-      const unsigned misses = part_sectors & ~hits;
-      state = Cache::State(state | misses | misses << written_shift | hits << dirty_shift);
-      result.hits |= hits;
-      result.updated |= misses;
-    });
-    return result;
+    return request(L2Kind::store, line, sectors, partition, write_back);
   }
-
   /// A load of the sectors and a store: memory is read for what is not there.
   template <class WriteBack> L2Outcome atomic(std::uint32_t line, unsigned sectors, WriteBack&& write_back) {
-    for (unsigned i = 0; i < copies_.size(); ++i)
-      drop_copies(line, sectors, i);
-    L2Outcome result;
-    for_each_part(line, sectors, write_back, [&](Cache::State& state, unsigned part_sectors) {
-      result.hits |= part_sectors & state;
-      state =
-          Cache::State(state | part_sectors | part_sectors << written_shift | part_sectors << dirty_shift);
-    });
-    result.fetched = sectors & ~result.hits;
-    return result;
+    return request(L2Kind::atomic, line, sectors, 0, write_back);
   }
 
-  void prefetch(std::uint32_t line) const {
-    for (const Cache& part : parts_)
-      part.prefetch(line);
+  /// How many lines one request can displace.
+  unsigned most_displaced() const { return by_block_ ? sectors_per_line : 1; }
+
+  // The same in two steps, for loops over many requests: first the copies, then the L2 as a whole.
+
+  bool has_copies() const { return copies_.has_value(); }
+  template <class Work> decltype(auto) with_copies(Work&& work) { return copies_->with_lines(work); }
+  template <class Work> decltype(auto) with_lines(Work&& work) { return whole_.with_lines(work); }
+
+  /// What a load finds as copies next to it. Those of what it asks for are there from now on.
+  template <class Instructions, class Lines>
+  unsigned copied(const Lines& lines, L2Kind kind, std::uint32_t line, unsigned sectors,
+                  unsigned partition) const {
+    if (kind == L2Kind::load)
+      return take_copies<Instructions>(lines, line, sectors, partition);
+    for (unsigned i = 0; i < partitions_; ++i)
+      if (i == partition && kind != L2Kind::atomic)
+        take_copies<Instructions>(lines, line, sectors, i);
+      else if (LineState* state = lines.peek(i, line))
+        *state = LineState(*state & ~sectors);
+    return 0;
   }
 
-  /// Asks the processor to fetch what a request for the line will need.
-  void prefetch(std::uint32_t line, unsigned partition) const {
-    for (const Cache& part : parts_)
-      part.prefetch(line);
-    if (!copies_.empty())
-      copies_[partition].prefetch(line);
+  /// `near`: what copied() said.
+  template <class Instructions, class Lines, class WriteBack>
+  L2Outcome request(const Lines& lines, L2Kind kind, std::uint32_t line, unsigned sectors, unsigned near,
+                    WriteBack&& write_back) const {
+    switch (kind) {
+    case L2Kind::load: {
+      L2Outcome result{near};
+      if (near == sectors)
+        return result;
+      unsigned hits = 0;
+      visit<Instructions>(lines, line, sectors & ~near, write_back, [&](LineState state, unsigned of_part) {
+        hits |= of_part & state;
+        return LineState(state | of_part);
+      });
+      result.hits |= hits;
+      result.far = hits & far_;
+      result.fetched = sectors & ~result.hits;
+      return result;
+    }
+    case L2Kind::atomic: {
+      L2Outcome result;
+      visit<Instructions>(lines, line, sectors, write_back, [&](LineState state, unsigned of_part) {
+        result.hits |= of_part & state;
+        return LineState(state | of_part | of_part << written_shift | of_part << dirty_shift);
+      });
+      result.fetched = sectors & ~result.hits;
+      return result;
+    }
+    default: {
+      L2Outcome result;
+      visit<Instructions>(lines, line, sectors, write_back, [&](LineState state, unsigned of_part) {
+        if (stores_ == L2Stores::allocate) {
+          result.hits |= of_part & state;
+          return LineState(state | of_part | of_part << dirty_shift);
+        }
+        const unsigned hits = of_part & (state >> written_shift);
+        const unsigned misses = of_part & ~hits;
+        result.hits |= hits;
+        result.updated |= misses;
+        return LineState(state | misses | misses << written_shift | hits << dirty_shift);
+      });
+      return result;
+    }
+    }
+  }
+
+  template <class Lines> void prefetch(const Lines& lines, std::uint32_t line, unsigned sectors) const {
+    if (!by_block_)
+      return lines.prefetch(0, line);
+    for (unsigned left = sectors; left != 0; left &= left - 1)
+      lines.prefetch(unsigned(std::countr_zero(left)), line);
   }
 
 private:
-  template <class WriteBack>
-  L2Outcome load_whole(std::uint32_t line, unsigned sectors, WriteBack& write_back) {
-    L2Outcome result;
-    for_each_part(line, sectors, write_back, [&](Cache::State& state, unsigned part_sectors) {
-      result.hits |= part_sectors & state;
-      state = Cache::State(state | part_sectors);
-    });
-    result.fetched = sectors & ~result.hits;
-    return result;
-  }
-
-  /// The copies there were of the line; those of the sectors are there from now on.
-  unsigned take_copies(std::uint32_t line, unsigned sectors, unsigned partition) {
-    Cache::State& state = *copies_[partition].access(line).state;
-    const unsigned before = state;
-    state = Cache::State(state | sectors);
-    return before;
-  }
-
-  void drop_copies(std::uint32_t line, unsigned sectors, unsigned partition) {
-    if (Cache::State* state = copies_[partition].peek(line))
-      *state = Cache::State(*state & ~sectors);
-  }
-
   // State: 4 bits valid, 4 bits brought in by a write, 4 bits dirty.
   static constexpr unsigned written_shift = 4, dirty_shift = 8;
 
-  template <class WriteBack, class Visit>
-  void for_each_part(std::uint32_t line, unsigned sectors, WriteBack& write_back, Visit&& visit) {
-    if (!by_block_) {
-      visit_part(parts_[0], line, sectors, write_back, visit);
-      return;
-    }
-    for (unsigned left = sectors; left != 0; left &= left - 1)
-      visit_part(parts_[unsigned(std::countr_zero(left))], line, left & -left, write_back, visit);
+  /// The copies there were of the line's sectors; they are all there from now on.
+  template <class Instructions, class Lines>
+  static unsigned take_copies(const Lines& lines, std::uint32_t line, unsigned sectors, unsigned partition) {
+    unsigned before = 0;
+    lines.template access<Instructions>(partition, line, [&](LineState state) {
+      before = state;
+      return LineState(state | sectors);
+    });
+    return before & sectors;
   }
 
-  template <class WriteBack, class Visit>
-  static void visit_part(Cache& part, std::uint32_t line, unsigned sectors, WriteBack& write_back,
-                         Visit& visit) {
-    const Cache::Outcome outcome = part.access(line);
+  /// `change(state, sectors)` returns the new state of a part that has some of the sectors.
+  template <class Instructions, class Lines, class WriteBack, class Change>
+  void visit(const Lines& lines, std::uint32_t line, unsigned sectors, WriteBack&& write_back,
+             Change&& change) const {
+    if (!by_block_)
+      return visit_part<Instructions>(lines, 0, line, sectors, write_back, change);
+    for (unsigned left = sectors; left != 0; left &= left - 1)
+      visit_part<Instructions>(lines, unsigned(std::countr_zero(left)), line, left & -left, write_back,
+                               change);
+  }
+  template <class Instructions, class Lines, class WriteBack, class Change>
+  static void visit_part(const Lines& lines, unsigned part, std::uint32_t line, unsigned sectors,
+                         WriteBack& write_back, Change& change) {
+    const SetOutcome outcome = lines.template access<Instructions>(
+        part, line, [&](LineState state) { return change(state, sectors); });
     if (const unsigned dirty = outcome.evicted_state >> dirty_shift; dirty != 0)
       write_back(outcome.evicted_line, dirty);
-    visit(*outcome.state, sectors);
   }
 
-  std::vector<Cache> parts_;
-  std::vector<Cache> copies_; ///< by partition; state: valid sectors
-  bool by_block_ = false;
   L2Stores stores_;
+  bool by_block_;
+  std::uint32_t partitions_;
+  unsigned far_; ///< all sectors, where a hit that is no copy is far
+  Cache whole_;
+  std::optional<Cache> copies_; ///< of the partitions, side by side; state: valid sectors
 };
 
 } // namespace warplens::model

@@ -41,7 +41,7 @@ private:
   unsigned left_ = 0;
 };
 
-/// Many random numbers for a shuffle, at a few cycles each, in a stream that starts where a Random says:
+/// Many random numbers for a merge, at a few cycles each, in a stream that starts where a Random says:
 /// xoroshiro128+ (Blackman and Vigna, "Scrambled linear pseudorandom number generators", 2021).
 class FastRandom {
 public:

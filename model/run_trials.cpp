@@ -2,7 +2,9 @@
 
 #include "model/cold_misses.h"
 #include "model/confidence.h"
+#include "model/dram_latencies.h"
 #include "model/objects.h"
+#include "model/share_trials.h"
 #include "model/timeline.h"
 
 #include <algorithm>
@@ -29,7 +31,7 @@ public:
   }
 
   Observers observers() {
-    std::vector<TrialObserver*> all{&objects_, &cold_misses_};
+    std::vector<TrialObserver*> all{&objects_, &cold_misses_, &dram_latencies_};
     if (timeline_)
       all.push_back(&*timeline_);
     return Observers(std::move(all));
@@ -38,6 +40,7 @@ public:
   void report(Trials& trials) && {
     trials.objects = std::move(objects_).results();
     trials.cold_miss_share = cold_misses_.share();
+    trials.dram_latencies = dram_latencies_.distribution();
     if (timeline_)
       trials.timeline = std::move(*timeline_).timeline();
   }
@@ -45,6 +48,7 @@ public:
 private:
   Objects objects_;
   ColdMisses cold_misses_;
+  DramLatencies dram_latencies_;
   std::optional<TimelineRecorder> timeline_;
 };
 
@@ -79,10 +83,12 @@ Trials run_trials(const Snapshot& snapshot, const std::vector<trace::Site>& site
           tbb::blocked_range<std::uint32_t>(begin, end, 1),
           [&](const auto& range) {
             for (std::uint32_t number = range.begin(); number != range.end(); ++number)
-              run(number);
+              if (is_mine(number, options.ranks))
+                run(number);
           },
           tbb::simple_partitioner());
     });
+    share(std::span(trials.counts).subspan(begin), begin, snapshot.sites.size(), options.ranks);
     const bool before = trials.known_well;
     trials.known_well = known_well(trials.counts, snapshot, gpu, options.confidence);
     trials.enough = before && trials.known_well;

@@ -15,6 +15,7 @@ struct Trials {
   // What the first trial told of its course:
   std::vector<ObjectResult> objects;
   std::optional<double> cold_miss_share;
+  std::optional<LatencyDistribution> dram_latencies;
   std::optional<Timeline> timeline; ///< only if asked for
 };
 

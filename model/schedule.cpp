@@ -17,11 +17,22 @@ const Access* bulk_begin(const Warp& warp, std::uint32_t bulk) {
   return access;
 }
 
-std::uint32_t longest_warp(const Snapshot& snapshot, const Snapshot::Block& block) {
-  std::uint32_t bulks = 0;
-  for (std::uint32_t i = 0; i < block.warps; ++i)
-    bulks = std::max(bulks, snapshot.warps[block.first_warp + i].bulks);
-  return bulks;
+const Warp& longest_warp(const Snapshot& snapshot, const Snapshot::Block& block) {
+  const auto warps = std::span(snapshot.warps).subspan(block.first_warp, block.warps);
+  return *std::max_element(warps.begin(), warps.end(),
+                           [](const Warp& a, const Warp& b) { return a.bulks < b.bulks; });
+}
+
+/// Whether the warp has come past the access with which this bulk begins, or will, several times more: then
+/// what a warp does just before it and just after it may be parted once without much harm.
+bool is_in_loop(const Warp& warp, std::uint32_t bulk) {
+  constexpr int several = 4;
+  const Access* const begin = bulk_begin(warp, bulk);
+  if (begin == warp.accesses.data() + warp.accesses.size())
+    return false;
+  return std::count_if(warp.accesses.begin(), warp.accesses.end(), [&](const Access& access) {
+           return access.starts_bulk && access.site == begin->site;
+         }) > several;
 }
 
 } // namespace
@@ -50,14 +61,11 @@ SmSchedule::SmSchedule(const Snapshot& snapshot, const std::vector<std::uint32_t
                        std::uint32_t resident, const Gpu& gpu, Random& random)
     : snapshot_(snapshot), random_(random), warps_(gpu.schedule.warps),
       wait_(std::uint64_t(gpu.l2.latency_ns * gpu.clock_mhz / 1000)) {
-  const bool delays = gpu.schedule.start == BlockStart::random_delay;
   for (const std::uint32_t block : blocks) {
     if (slots_.size() >= resident)
       waiting_.push_back({block, 0, 1});
-    else if (delays)
-      slots_.push_back({0, random_delay(block, blocks.size(), resident), {{block, 0, 1}}, {}});
-    else if (const double cut = random.fraction(); true)
-      slots_.push_back({0, 0, {{block, cut, 1}}, {{block, 0, cut}}});
+    else
+      slots_.push_back(first_slot(block, blocks.size(), resident, gpu.schedule.start));
     for (std::uint32_t i = 0; i < snapshot.blocks[block].warps; ++i)
       transactions_left_ += snapshot.warps[snapshot.blocks[block].first_warp + i].transactions.size();
   }
@@ -73,11 +81,22 @@ SmSchedule::SmSchedule(const Snapshot& snapshot, const std::vector<std::uint32_t
     at_ += random.below(std::uint32_t(turns_.size()));
 }
 
+SmSchedule::Slot SmSchedule::first_slot(std::uint32_t block, std::size_t blocks, std::uint32_t resident,
+                                        BlockStart start) {
+  if (start == BlockStart::random_delay || (start == BlockStart::mid_launch && snapshot_.whole_grid))
+    return {0, random_delay(block, blocks, resident), {{block, 0, 1}}, {}};
+  const double cut = random_.fraction();
+  const Warp& longest = longest_warp(snapshot_, snapshot_.blocks[block]);
+  if (start == BlockStart::mid_launch && !is_in_loop(longest, std::uint32_t(cut * longest.bulks)))
+    return {0, random_delay(block, blocks, resident), {{block, 0, 1}}, {}};
+  return {0, 0, {{block, cut, 1}}, {{block, 0, cut}}};
+}
+
 std::uint64_t SmSchedule::random_delay(std::uint32_t block, std::size_t blocks, std::uint32_t resident) {
   // Anywhere within the block's own time, but the SM must not be half empty for most of the snapshot: where
   // few blocks follow each other, within an eighth of all its time.
   const double waves = double(blocks) / double(resident);
-  const double longest = longest_warp(snapshot_, snapshot_.blocks[block]);
+  const double longest = longest_warp(snapshot_, snapshot_.blocks[block]).bulks;
   return std::uint64_t(random_.fraction() * longest * std::min(1.0, waves / 8) * bulk_time());
 }
 
@@ -142,20 +161,20 @@ bool SmSchedule::begin_round() {
 }
 
 /// The oldest warp whose data is there; it keeps its turn for a bulk, until it has to wait itself.
-bool SmSchedule::choose_oldest() {
+const SmSchedule::Turn* SmSchedule::choose_oldest() {
   wake();
   Turn* first_ready = turns_.data();
   for (at_ = turns_.data(); at_ != turns_end_; ++at_) {
     if (at_->ready_at <= now_)
-      return true;
+      return at_;
     if (at_->ready_at < first_ready->ready_at)
       first_ready = at_;
   }
   if (turns_.empty())
-    return false;
+    return nullptr;
   at_ = first_ready;
   now_ = at_->ready_at;
-  return true;
+  return at_;
 }
 
 void SmSchedule::wait(Turn& turn, std::uint32_t transactions) {

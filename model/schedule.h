@@ -21,34 +21,39 @@ public:
   SmSchedule(const Snapshot& snapshot, const std::vector<std::uint32_t>& blocks, std::uint32_t resident,
              const Gpu& gpu, Random& random);
 
-  /// Accesses of one warp without another one's between them: a bulk, or in loose round robin a single
-  /// access.
-  struct Bulk {
-    std::span<const Access> accesses;
-    std::span<const Transaction> transactions; ///< of all of them, one access's after the other's
+  /// A warp's accesses that are left, and when it may issue them.
+  struct Turn {
+    const Access* next = nullptr;
+    const Access* end = nullptr;
+    const Transaction* transactions = nullptr; ///< of the next one on
+    float weight = 1, credit = 0;
+    std::uint64_t ready_at = 0; ///< greedy then oldest: when the data of its last bulk is there
+    std::uint32_t slot = 0;
   };
-  /// The next one; empty at the end.
-  Bulk next() {
-    if (!(warps_ == WarpOrder::greedy_then_oldest ? choose_oldest() : choose_in_turn()))
-      return {};
+
+  /// Whose turn it is; null at the end. It issues a bulk, or in loose round robin a single access, beginning
+  /// with its next access; then comes issued().
+  const Turn* choose() {
+    if (warps_ == WarpOrder::greedy_then_oldest)
+      return choose_oldest();
+    return choose_in_turn();
+  }
+  /// Does the access belong to the bulk of the one before it?
+  bool goes_on(const Turn& turn, const Access* access) const {
+    return access != turn.end && !access->starts_bulk && warps_ != WarpOrder::loose_round_robin;
+  }
+  /// Whose turn it was has issued all before `next`, so many transactions.
+  void issued(const Access* next, std::uint32_t transactions) {
     Turn& turn = *at_;
-    const Access* const begin = turn.next;
-    const Access* access = begin;
-    std::uint32_t transactions = 0;
-    do
-      transactions += access->transactions;
-    while (++access != turn.end && !access->starts_bulk && warps_ != WarpOrder::loose_round_robin);
-    const Bulk bulk{{begin, access}, {turn.transactions, transactions}};
-    turn.next = access;
+    turn.next = next;
     turn.transactions += transactions;
     transactions_left_ -= transactions;
     if (warps_ == WarpOrder::greedy_then_oldest)
       wait(turn, transactions);
-    if (access != turn.end)
+    if (next != turn.end)
       ++at_;
     else
       end_turn();
-    return bulk;
   }
 
   std::uint64_t transactions_left() const { return transactions_left_; }
@@ -59,34 +64,27 @@ private:
     std::uint32_t block = 0;
     double from = 0, to = 1; ///< fractions of each warp's bulks
   };
-  struct Turn {
-    const Access* next = nullptr;
-    const Access* end = nullptr;
-    const Transaction* transactions = nullptr; ///< of the next one on
-    float weight = 1, credit = 0;
-    std::uint64_t ready_at = 0; ///< greedy then oldest: when the data of its last bulk is there
-    std::uint32_t slot = 0;
-  };
   struct Slot {
     std::uint32_t warps = 0; ///< still under way
     std::uint64_t delay = 0;
     std::vector<Item> first, last; ///< its own block from the cut on; up to the cut
   };
   double bulk_time() const { return warps_ == WarpOrder::greedy_then_oldest ? double(wait_) : 1; }
+  Slot first_slot(std::uint32_t block, std::size_t blocks, std::uint32_t resident, BlockStart start);
   std::uint64_t random_delay(std::uint32_t block, std::size_t blocks, std::uint32_t resident);
   void admit(std::uint32_t slot);
   void start(std::uint32_t slot, const Item& item);
   void wake();
   bool begin_round();
-  bool choose_oldest();
+  const Turn* choose_oldest();
   void wait(Turn& turn, std::uint32_t transactions);
   void end_turn();
 
   /// Warps take turns; with weights, a turn is passed over until its credit is whole.
-  bool choose_in_turn() {
+  const Turn* choose_in_turn() {
     for (;; ++at_) {
       if (at_ == turns_end_ && !begin_round())
-        return false;
+        return nullptr;
       // The host's own caches do not hold what all warps will need next.
       constexpr std::ptrdiff_t ahead = 8;
       if (turns_end_ - at_ > ahead) {
@@ -94,11 +92,11 @@ private:
         __builtin_prefetch(at_[ahead].next);
       }
       if (warps_ == WarpOrder::loose_round_robin)
-        return true;
+        return at_;
       at_->credit += at_->weight;
       if (at_->credit >= 1) {
         at_->credit -= 1;
-        return true;
+        return at_;
       }
     }
   }

@@ -15,8 +15,6 @@ using LineState = std::uint16_t;
 inline constexpr std::uint32_t no_line = 0xffff'ffff; ///< no line has this number
 
 struct SetOutcome {
-  LineState* state = nullptr;
-  LineState before = 0; ///< *state, 0 on a miss
   bool hit = false;
   std::uint32_t evicted_line = no_line; ///< on a miss that displaced a line
   LineState evicted_state = 0;
@@ -26,15 +24,13 @@ constexpr std::uint32_t round_up(std::uint32_t value, std::uint32_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-/// Sets side by side, each a few bytes from the start of a line of the host's cache, zero at first.
+/// Memory that is zero at first and begins with a line of the host's cache.
 class SetMemory {
 public:
   explicit SetMemory(std::size_t bytes) : memory_(new(std::align_val_t{64}) std::byte[bytes]) {
     std::memset(memory_.get(), 0, bytes);
   }
-  std::byte* at(std::uint32_t set, std::uint32_t set_bytes) const {
-    return memory_.get() + std::size_t(set) * set_bytes;
-  }
+  std::byte* begin() const { return memory_.get(); }
 
 private:
   struct Free {

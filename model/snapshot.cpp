@@ -158,6 +158,7 @@ Snapshot SnapshotBuilder::finish() && {
     renumbered[frames_.at(pages[i])] = i;
 
   Snapshot snapshot;
+  snapshot.whole_grid = launch_.first_block == 0 && launch_.blocks >= launch_.grid.count();
   std::vector<std::uint32_t> site_number(summaries_.size());
   for (const SiteSummary& summary : summaries_) {
     if (summary.executions == 0)
@@ -192,12 +193,16 @@ Snapshot SnapshotBuilder::finish() && {
   return snapshot;
 }
 
-Expected<Snapshot> decode(const trace::Reader& trace, const trace::Launch& launch) {
-  SnapshotBuilder builder(trace.sites(), launch);
+Expected<Snapshot> decode(const trace::Reader& trace, const trace::Launch& launch, std::uint64_t blocks) {
+  trace::Launch part = launch;
+  part.blocks = std::min(launch.blocks, blocks);
+  SnapshotBuilder builder(trace.sites(), part);
   Expected<void> first_failure;
   const auto read = trace.for_each_access(
       launch.id, [&](std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& access) {
-        if (first_failure)
+        const std::uint64_t number = block - launch.first_block;
+        const bool passed_over = number >= part.blocks && number < launch.blocks;
+        if (first_failure && !passed_over)
           first_failure = builder.add(block, warp, access);
       });
   if (!read)

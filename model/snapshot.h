@@ -62,6 +62,7 @@ struct Snapshot {
   std::vector<Warp> warps;   ///< by block, then by warp
   std::vector<SiteSummary> sites;
   std::uint64_t blocks_seen = 0, warp_accesses = 0, transactions = 0;
+  bool whole_grid = true; ///< else it stands for a longer launch
 };
 
 /// Takes accesses in program order per (block, warp); the warps may come in any order, to the same result.
@@ -97,6 +98,7 @@ private:
   std::uint32_t last_frame_ = 0;
 };
 
-Expected<Snapshot> decode(const trace::Reader& trace, const trace::Launch& launch);
+/// The first `blocks` of the launch's blocks; what the trace has of the others is passed over.
+Expected<Snapshot> decode(const trace::Reader& trace, const trace::Launch& launch, std::uint64_t blocks);
 
 } // namespace warplens::model

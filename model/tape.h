@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <type_traits>
 
@@ -15,7 +16,7 @@ public:
   /// Where the next record goes; there is room for so many. What was written counts once written_to() says
   /// so.
   Record* room_for(std::size_t records) {
-    if (std::size_t(limit_ - end_) < records) [[unlikely]]
+    if (end_as_number(limit_) - end_as_number(end_) < records * sizeof(Record)) [[unlikely]]
       grow(records);
     return end_;
   }
@@ -28,6 +29,9 @@ public:
   void clear() { end_ = memory_.get(); }
 
 private:
+  /// A difference of pointers would divide by the record's size.
+  static std::uintptr_t end_as_number(const Record* end) { return reinterpret_cast<std::uintptr_t>(end); }
+
   [[gnu::noinline]] void grow(std::size_t records) {
     const std::size_t used = size();
     const std::size_t capacity = std::max(2 * used, used + records);

@@ -15,7 +15,15 @@ namespace warplens::model {
 /// Where a transaction is served.
 enum class Level : std::uint8_t { l1, l2, dram };
 
-struct TrialCounts {
+/// Of all sites together.
+struct TrialTotals {
+  Lookups l1_reads, l2_reads, l2_writes;
+  std::uint64_t dram_read_sectors = 0, dram_written_sectors = 0;
+  std::uint64_t dram_reads = 0; ///< lines of which something was read
+  double dram_latency_ns = 0;   ///< summed over them
+};
+
+struct TrialCounts : TrialTotals {
   struct Site {
     Lookups l1; ///< loads: sectors, or lines where the L1 has no sectors
     Lookups l2; ///< sectors: loads that missed the L1, stores and atomics
@@ -24,10 +32,6 @@ struct TrialCounts {
     double all_latency_ns() const { return latency_ns[0] + latency_ns[1] + latency_ns[2]; }
   };
   std::vector<Site> sites; ///< as Snapshot::sites
-  Lookups l1_reads, l2_reads, l2_writes;
-  std::uint64_t dram_read_sectors = 0, dram_written_sectors = 0;
-  std::uint64_t dram_reads = 0; ///< lines of which something was read
-  double dram_latency_ns = 0;   ///< summed over them
 };
 
 TrialCounts run_trial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random random);

@@ -38,6 +38,8 @@ public:
   /// time; all of a batch is served together.
   virtual void went_to_memory(std::uint32_t /*request*/, bool /*displaced*/, std::uint32_t /*channel*/,
                               std::uint64_t /*batch*/) {}
+  /// A line was read from memory, in so long.
+  virtual void read_memory(float /*latency_ns*/) {}
   virtual void round_ended() {}
 };
 
@@ -59,6 +61,10 @@ public:
                       std::uint64_t batch) override {
     for (TrialObserver* observer : observers_)
       observer->went_to_memory(request, displaced, channel, batch);
+  }
+  void read_memory(float latency_ns) override {
+    for (TrialObserver* observer : observers_)
+      observer->read_memory(latency_ns);
   }
   void round_ended() override {
     for (TrialObserver* observer : observers_)

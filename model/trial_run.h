@@ -5,6 +5,7 @@
 #include "model/instructions.h"
 #include "model/l1.h"
 #include "model/l2.h"
+#include "model/random_merge.h"
 #include "model/schedule.h"
 #include "model/tape.h"
 #include "model/trial.h"
@@ -16,8 +17,6 @@ namespace warplens::model {
 /// Transactions of all SMs between two merges: long enough that an SM's L1 stays in the host's caches, short
 /// enough for memory.
 inline constexpr std::uint64_t round_transactions = 1u << 16;
-
-enum class L2Kind : std::uint8_t { load, store, atomic, store_of_update };
 
 /// What the SM waits for: the transactions of one access.
 struct Request {
@@ -35,19 +34,46 @@ struct Request {
 };
 static_assert(max_sites <= 1u << 23);
 
+/// What a request asks of the L2 about one line.
 struct L2Request {
   std::uint32_t line;
   std::uint32_t request;
-  std::uint32_t sectors : 8;
-  std::uint32_t kind : 8;      ///< an L2Kind
-  std::uint32_t partition : 8; ///< of the L2, the asker's
+  std::uint32_t
+      what; ///< four bits sectors; four bits those of them that are there as copies; kind; partition
+
+  static std::uint32_t asking(L2Kind kind, std::uint32_t partition) {
+    return unsigned(kind) << 8 | partition << 16;
+  }
+  unsigned sectors() const { return what & 15; }
+  unsigned near() const { return what >> 4 & 15; }
+  L2Kind kind() const { return L2Kind(what >> 8 & 255); }
+  std::uint32_t partition() const { return what >> 16; } ///< of the L2, the asker's
+};
+
+/// What goes to memory: a line's sectors, for a request that waits for it or not.
+struct ToMemory {
+  enum class Reason : std::uint8_t { read, written, displaced, of_update };
+  std::uint32_t line;
+  std::uint32_t request;
+  std::uint8_t sectors;
+  Reason reason;
 };
 
 /// A line read from memory, or written before the request is acknowledged.
 struct InMemory {
   std::uint32_t request;
-  Dram::Service service;
-  bool reads;
+  std::uint32_t reads : 1;
+  std::uint32_t bank : 31;
+  float ns; ///< without the waits that the round's end will tell
+};
+
+/// Nobody listens.
+struct NoObserver {
+  void issued(std::uint32_t, const Access&, std::span<const Transaction>, const Lookups&) {}
+  void looked_up(std::uint32_t, bool, std::uint32_t, unsigned, const L2Outcome&, unsigned) {}
+  void went_to_memory(std::uint32_t, bool, std::uint32_t, std::uint64_t) {}
+  void read_memory(float) {}
+  void round_ended() {}
 };
 
 /// `Instructions`: what the loops are compiled for. Without `by_site` all is counted as if there were one
@@ -56,8 +82,9 @@ template <class Observer, class Instructions, bool by_site = true> class Trial {
 public:
   Trial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random& random,
         Observer& observer)
-      : gpu_(gpu), shuffling_(random), observer_(observer), l2_(gpu),
-        dram_(gpu, busy_sms(snapshot, gpu), random), tallies_(by_site ? snapshot.sites.size() : 1) {
+      : merging_(random), observer_(observer), l2_(gpu), dram_(gpu, busy_sms(snapshot, gpu), random),
+        l1_latency_ns_(float(gpu.l1.latency_ns)), l2_latency_ns_(float(gpu.l2.latency_ns)),
+        far_latency_ns_(float(gpu.l2.copies.far_latency_ns)), tallies_(by_site ? snapshot.sites.size() : 1) {
     const auto blocks = place_blocks(snapshot, gpu, random);
     for (std::uint32_t sm = 0; sm < gpu.sms; ++sm)
       if (!blocks[sm].empty())
@@ -77,10 +104,13 @@ public:
         // All SMs reach their ends together: each issues its share of what is left.
         const double share = double(sm.schedule.transactions_left()) / double(left);
         const auto quota = std::uint64_t(share * double(std::min(left, round_transactions)));
-        Instructions::run([&] { issue(sm, quota); });
+        sm.l1.with_lines([&](auto& lines) { Instructions::run([&] { issue(sm, lines, quota); }); });
       }
       Instructions::run([&] { merge(); });
-      Instructions::run([&] { serve(); });
+      if (l2_.has_copies())
+        l2_.with_copies([&](auto& lines) { Instructions::run([&] { find_copies(lines); }); });
+      l2_.with_lines([&](auto& lines) { Instructions::run([&] { serve(lines); }); });
+      Instructions::run([&] { go_to_memory(); });
       Instructions::run([&] { wait_for_memory(); });
       observer_.round_ended();
     }
@@ -116,170 +146,189 @@ private:
   }
 
   /// Replays at least `quota` transactions on one SM, as far as its L1; a started bulk is finished.
-  void issue(Sm& sm, std::uint64_t quota) {
+  template <class Lines> void issue(Sm& sm, const Lines lines, std::uint64_t quota) {
     std::uint64_t issued = 0;
+    auto number = std::uint32_t(requests_.size()); // of the next request
     do {
-      const SmSchedule::Bulk bulk = sm.schedule.next();
-      if (bulk.accesses.empty())
+      const SmSchedule::Turn* turn = sm.schedule.choose();
+      if (turn == nullptr)
         break;
-      issued += bulk.transactions.size();
-      L2Request* queue = sm.queue.room_for(2 * bulk.transactions.size()); // an update loads and stores
-      Request* request = requests_.room_for(bulk.accesses.size());
-      const Transaction* transactions = bulk.transactions.data();
+      const Access* access = turn->next;
+      const Transaction* transactions = turn->transactions;
       bool starts_bulk = true;
-      for (const Access& access : bulk.accesses) {
-        *request = {access.site, starts_bulk, unsigned(Level::l1), 0};
+      do {
+        Request* request = requests_.room_for(1);
+        *request = {access->site, starts_bulk, unsigned(Level::l1), 0};
         starts_bulk = false;
-        queue = issue(sm, access, {transactions, access.transactions}, *request, queue);
-        transactions += access.transactions;
-        ++request;
-      }
-      requests_.written_to(request);
-      sm.queue.written_to(queue);
+        requests_.written_to(request + 1);
+        const Lookups l1 =
+            access->kind == trace::AccessKind::load && !access->skips_l1
+                ? load(sm, lines, *access, transactions, *request, number)
+                : Instructions::run([this, &sm, &lines, access, transactions, request, number] {
+                    return issue_other(sm, lines, *access, transactions, *request, number);
+                  });
+        observer_.issued(sm.number, *access, {transactions, access->transactions}, l1);
+        ++number;
+        transactions += access->transactions;
+      } while (sm.schedule.goes_on(*turn, ++access));
+      const auto count = std::uint32_t(transactions - turn->transactions);
+      sm.schedule.issued(access, count);
+      issued += count;
     } while (issued < quota);
   }
 
-  /// What follows takes the end of the SM's queue to the L2 and returns the new one.
-  L2Request* issue(Sm& sm, const Access& access, std::span<const Transaction> transactions, Request& request,
-                   L2Request* queue) {
+  template <class Lines>
+  Lookups load(Sm& sm, const Lines& lines, const Access& access, const Transaction* transaction,
+               Request& request, std::uint32_t number) {
+    L2Request* queue = sm.queue.room_for(access.transactions);
+    const std::uint32_t asking = L2Request::asking(L2Kind::load, sm.partition);
+    std::uint32_t all = 0, missed = 0;
+    for (const Transaction* const end = transaction + access.transactions; transaction != end;
+         ++transaction) {
+      const unsigned missing =
+          sm.l1.template load<Instructions>(lines, transaction->line, transaction->sectors);
+      *queue = {transaction->line, number, asking | missing};
+      queue += missing != 0;
+      all += Instructions::sector_count(transaction->sectors);
+      missed += Instructions::sector_count(missing);
+    }
+    sm.queue.written_to(queue);
+    if (!sm.l1.sectored()) {
+      all = access.transactions;
+      missed /= sectors_per_line;
+    }
+    if (all != missed)
+      request.wait_for(Level::l1, l1_latency_ns_);
+    const Lookups lookups{all - missed, all};
+    tally_of(access.site).l1 += lookups;
+    return lookups;
+  }
+
+  /// All but plain loads.
+  template <class Lines>
+  Lookups issue_other(Sm& sm, const Lines& lines, const Access& access, const Transaction* first,
+                      Request& request, std::uint32_t number) {
+    const std::span<const Transaction> transactions{first, access.transactions};
+    const auto go_to_l2 = [&](L2Kind kind) {
+      L2Request* queue = sm.queue.room_for(transactions.size());
+      for (const Transaction& t : transactions)
+        *queue++ = {t.line, number, L2Request::asking(kind, sm.partition) | t.sectors};
+      sm.queue.written_to(queue);
+    };
+    const auto store = [&](L2Kind kind) {
+      for (const Transaction& t : transactions)
+        sm.l1.template store<Instructions>(lines, t.line);
+      go_to_l2(kind);
+    };
     Lookups l1;
     switch (access.kind) {
-    case trace::AccessKind::load: queue = load(sm, access, transactions, request, queue, l1); break;
-    case trace::AccessKind::store: queue = store(sm, transactions, request, L2Kind::store, queue); break;
-    case trace::AccessKind::atomic:
-      for (const Transaction& t : transactions)
-        *queue++ = to_l2(sm, t.line, t.sectors, L2Kind::atomic, request);
-      break;
+    case trace::AccessKind::load: go_to_l2(L2Kind::load); break;
+    case trace::AccessKind::atomic: go_to_l2(L2Kind::atomic); break;
+    case trace::AccessKind::store: store(L2Kind::store); break;
     case trace::AccessKind::update:
-      queue = load(sm, access, transactions, request, queue, l1);
-      queue = store(sm, transactions, request, L2Kind::store_of_update, queue);
+      if (access.skips_l1)
+        go_to_l2(L2Kind::load);
+      else
+        l1 = load(sm, lines, access, first, request, number);
+      store(L2Kind::store_of_update);
       break;
     }
-    observer_.issued(sm.number, access, transactions, l1);
-    return queue;
+    return l1;
   }
 
-  L2Request* load(Sm& sm, const Access& access, std::span<const Transaction> transactions, Request& request,
-                  L2Request* queue, Lookups& lookups) {
-    if (access.skips_l1) {
-      for (const Transaction& t : transactions)
-        *queue++ = to_l2(sm, t.line, t.sectors, L2Kind::load, request);
-      return queue;
-    }
-    for (const Transaction& t : transactions) {
-      const unsigned missing = sm.l1.load(t.line, t.sectors);
-      *queue = to_l2(sm, t.line, missing, L2Kind::load, request);
-      queue += missing != 0;
-      lookups.all += sm.l1.lookups(t.sectors);
-      lookups.hits += sm.l1.lookups(t.sectors) - sm.l1.lookups(missing);
-    }
-    if (lookups.hits != 0)
-      request.wait_for(Level::l1, float(gpu_.l1.latency_ns));
-    Lookups& tally = tally_of(access.site).l1;
-    tally.hits += lookups.hits;
-    tally.all += lookups.all;
-    return queue;
-  }
-
-  L2Request* store(Sm& sm, std::span<const Transaction> transactions, Request& request, L2Kind kind,
-                   L2Request* queue) {
-    for (const Transaction& t : transactions) {
-      sm.l1.store(t.line);
-      *queue++ = to_l2(sm, t.line, t.sectors, kind, request);
-    }
-    return queue;
-  }
-
-  L2Request to_l2(const Sm& sm, std::uint32_t line, unsigned sectors, L2Kind kind, const Request& request) {
-    return {line, std::uint32_t(&request - requests_.begin()), sectors, unsigned(kind), sm.partition};
-  }
-
-  /// Brings the SMs' queues into a random order in which each SM's own order stays and every interleaving is
-  /// equally likely; that is to pick each next request from an SM with a probability in proportion to its
-  /// requests left.
+  /// The SMs' queues in the order in which they come to the L2.
   void merge() {
-    order_.clear();
-    for (std::uint32_t i = 0; i < sms_.size(); ++i)
-      order_.insert(order_.end(), sms_[i].queue.size(), std::uint16_t(i));
-    std::uint32_t left = std::uint32_t(order_.size());
-    for (; left > 2; left -= 2) {
-      const auto [last, before] = shuffling_.below(left, left - 1);
-      std::swap(order_[left - 1], order_[last]);
-      std::swap(order_[left - 2], order_[before]);
-    }
-    if (left == 2)
-      std::swap(order_[1], order_[shuffling_.below(2, 1).first]);
-
     next_.clear();
-    for (Sm& sm : sms_)
-      next_.push_back(sm.queue.begin());
+    for (std::uint32_t i = 0; i < sms_.size(); ++i) {
+      merge_.add(std::uint16_t(i), sms_[i].queue.size());
+      next_.push_back(sms_[i].queue.begin());
+    }
     merged_.clear();
-    L2Request* merged = merged_.room_for(order_.size());
-    for (const std::uint16_t sm : order_)
-      *merged++ = *next_[sm]++;
+    L2Request* merged = merged_.room_for(merge_.waiting());
+    merge_.draw_all(merging_, [&](std::uint16_t sm) { *merged++ = *next_[sm]++; });
     merged_.written_to(merged);
     for (Sm& sm : sms_)
       sm.queue.clear();
   }
 
-  void serve() {
-    constexpr std::size_t ahead = 16; // about as many as the host's memory brings at once
+  /// About as many as the host's memory brings at once.
+  static constexpr std::ptrdiff_t ahead = 16;
+
+  /// First step of the L2: which sectors does it have as copies next to the asker?
+  template <class Lines> void find_copies(const Lines lines) {
+    for (L2Request* asked = merged_.begin(); asked != merged_.end(); ++asked) {
+      if (merged_.end() - asked > ahead)
+        lines.prefetch(asked[ahead].partition(), asked[ahead].line);
+      asked->what |= l2_.template copied<Instructions>(lines, asked->kind(), asked->line, asked->sectors(),
+                                                       asked->partition())
+                     << 4;
+    }
+  }
+
+  /// Second step: the L2 as a whole.
+  template <class Lines> void serve(const Lines lines) {
+    to_memory_.clear();
+    // Each request asks memory for its line once at most.
+    ToMemory* to_memory = to_memory_.room_for((1 + l2_.most_displaced()) * merged_.size());
+    for (const L2Request* asked = merged_.begin(); asked != merged_.end(); ++asked) {
+      if (merged_.end() - asked > ahead) {
+        l2_.prefetch(lines, asked[ahead].line, asked[ahead].sectors());
+        __builtin_prefetch(&requests_[asked[ahead].request], 1);
+      }
+      to_memory = asked->kind() == L2Kind::load
+                      ? serve<L2Kind::load>(lines, *asked, to_memory)
+                      : Instructions::run([this, lines, asked, to_memory] {
+                          return asked->kind() == L2Kind::atomic
+                                     ? serve<L2Kind::atomic>(lines, *asked, to_memory)
+                                     : serve<L2Kind::store>(lines, *asked, to_memory);
+                        });
+    }
+    to_memory_.written_to(to_memory);
+  }
+
+  template <L2Kind kind, class Lines>
+  ToMemory* serve(const Lines& lines, const L2Request& asked, ToMemory* to_memory) {
+    const unsigned sectors = asked.sectors();
+    const L2Outcome outcome = l2_.template request<Instructions>(
+        lines, kind, asked.line, sectors, asked.near(), [&](std::uint32_t line, unsigned dirty) {
+          *to_memory++ = {line, asked.request, std::uint8_t(dirty), ToMemory::Reason::displaced};
+        });
+    observer_.looked_up(asked.request, kind == L2Kind::load, asked.line, sectors, outcome, asked.partition());
+    // An update's own figures are those of its load.
+    const bool timed = kind != L2Kind::store || asked.kind() == L2Kind::store;
+    const auto reason = kind != L2Kind::store ? ToMemory::Reason::read
+                        : timed               ? ToMemory::Reason::written
+                                              : ToMemory::Reason::of_update;
+    const unsigned asks = kind == L2Kind::store ? outcome.updated : outcome.fetched;
+    *to_memory = {asked.line, asked.request, std::uint8_t(asks), reason};
+    to_memory += asks != 0;
+    Request& request = requests_[asked.request];
+    tally_of(request.site).l2[unsigned(kind == L2Kind::load ? kind : asked.kind())] +=
+        Lookups{Instructions::sector_count(outcome.hits), Instructions::sector_count(sectors)};
+    if (timed && asks == 0)
+      request.wait_for(Level::l2, outcome.far != 0 ? far_latency_ns_ : l2_latency_ns_);
+    return to_memory;
+  }
+
+  /// What the L2 asks of memory, in its order.
+  void go_to_memory() {
     in_memory_.clear();
-    InMemory* in_memory = in_memory_.room_for(2 * merged_.size());
-    for (std::size_t i = 0; i < merged_.size(); ++i) {
-      if (i + ahead < merged_.size())
-        l2_.prefetch(merged_[i + ahead].line, merged_[i + ahead].partition);
-      in_memory = serve(merged_[i], in_memory);
+    InMemory* in_memory = in_memory_.room_for(to_memory_.size());
+    std::uint64_t read = 0, written = 0;
+    for (const ToMemory& asked : to_memory_) {
+      const Dram::Service service = dram_.request(asked.line, asked.sectors);
+      observer_.went_to_memory(asked.request, asked.reason == ToMemory::Reason::displaced, service.channel,
+                               dram_.batch());
+      const bool reads = asked.reason == ToMemory::Reason::read;
+      (reads ? read : written) += Instructions::sector_count(asked.sectors);
+      if (!reads && asked.reason != ToMemory::Reason::written)
+        continue; // nobody waits for it
+      requests_[asked.request].wait_for(Level::dram, service.ns);
+      *in_memory++ = {asked.request, reads, service.bank, service.ns};
     }
     in_memory_.written_to(in_memory);
-  }
-
-  InMemory* serve(const L2Request& asked, InMemory* in_memory) {
-    Request& request = requests_[asked.request];
-    const auto kind = L2Kind(asked.kind);
-    const auto write_back = [&](std::uint32_t line, unsigned sectors) {
-      counts_.dram_written_sectors += sector_count(sectors);
-      go_to_memory(asked.request, true, line, sectors);
-    };
-    L2Outcome outcome;
-    switch (kind) {
-    case L2Kind::load: outcome = l2_.load(asked.line, asked.sectors, asked.partition, write_back); break;
-    case L2Kind::atomic: outcome = l2_.atomic(asked.line, asked.sectors, write_back); break;
-    case L2Kind::store:
-    case L2Kind::store_of_update:
-      outcome = l2_.store(asked.line, asked.sectors, asked.partition, write_back);
-      break;
-    }
-    observer_.looked_up(asked.request, kind == L2Kind::load, asked.line, asked.sectors, outcome,
-                        asked.partition);
-    const bool timed = kind != L2Kind::store_of_update; // whose site's own figures are those of its load
-    if (outcome.fetched != 0) {
-      const Dram::Service service = go_to_memory(asked.request, false, asked.line, outcome.fetched);
-      request.wait_for(Level::dram, service.ns);
-      *in_memory++ = {asked.request, service, true};
-      counts_.dram_read_sectors += sector_count(outcome.fetched);
-    }
-    if (outcome.updated != 0) {
-      const Dram::Service service = go_to_memory(asked.request, false, asked.line, outcome.updated);
-      if (timed) {
-        request.wait_for(Level::dram, service.ns);
-        *in_memory++ = {asked.request, service, false};
-      }
-      counts_.dram_written_sectors += sector_count(outcome.updated);
-    }
-    Lookups& tally = tally_of(request.site).l2[asked.kind];
-    tally.hits += sector_count(outcome.hits);
-    tally.all += sector_count(asked.sectors);
-    if (timed && outcome.fetched == 0 && outcome.updated == 0)
-      request.wait_for(Level::l2,
-                       float(outcome.far != 0 ? gpu_.l2.copies.far_latency_ns : gpu_.l2.latency_ns));
-    return in_memory;
-  }
-
-  Dram::Service go_to_memory(std::uint32_t request, bool displaced, std::uint32_t line, unsigned sectors) {
-    const Dram::Service service = dram_.request(line, sectors);
-    observer_.went_to_memory(request, displaced, service.channel, dram_.batch());
-    return service;
+    counts_.dram_read_sectors += read;
+    counts_.dram_written_sectors += written;
   }
 
   /// How long the round's requests waited for each other in memory is known once all of them are.
@@ -297,9 +346,10 @@ private:
     }
     dram_.end_round(load);
     for (const InMemory& one : in_memory_) {
-      const float latency = one.service.ns + dram_.wait_ns(one.service);
+      const float latency = one.ns + dram_.wait_ns(one.bank);
       requests_[one.request].wait_for(Level::dram, latency);
       if (one.reads) {
+        observer_.read_memory(latency);
         counts_.dram_latency_ns += double(latency);
         ++counts_.dram_reads;
       }
@@ -325,18 +375,19 @@ private:
     return std::move(counts_);
   }
 
-  const Gpu& gpu_;
-  FastRandom shuffling_;
+  FastRandom merging_;
   Observer& observer_;
   std::vector<Sm> sms_;
   L2 l2_;
   Dram dram_;
+  float l1_latency_ns_, l2_latency_ns_, far_latency_ns_;
   std::vector<Tally> tallies_; ///< as Snapshot::sites
   TrialCounts counts_;
   Tape<Request> requests_; ///< the round's
-  std::vector<std::uint16_t> order_;
-  std::vector<const L2Request*> next_;
+  RandomMerge merge_;
+  std::vector<const L2Request*> next_; ///< of each SM
   Tape<L2Request> merged_;
+  Tape<ToMemory> to_memory_;
   Tape<InMemory> in_memory_;
   std::uint32_t resident_warps_ = 0; ///< at once, on all SMs
 };

@@ -13,59 +13,60 @@
 
 namespace warplens::model {
 
+/// In memory that someone else keeps, zero at first.
 class WideSets {
 public:
-  WideSets(std::uint32_t sets, std::uint32_t ways)
+  explicit WideSets(std::uint32_t ways)
       : ways_(ways), links_at_(round_up(ways, 64)), lines_at_(round_up(links_at_ + 2 * ways, 4)),
         states_at_(lines_at_ + 4 * ways), head_at_(states_at_ + 2 * ways),
-        set_bytes_(round_up(head_at_ + 1, 64)), memory_(std::size_t(set_bytes_) * sets) {
+        set_bytes_(round_up(head_at_ + 1, 64)) {}
+
+  std::size_t bytes(std::uint32_t sets) const { return std::size_t(set_bytes_) * sets; }
+  void place_in(std::byte* memory, std::uint32_t sets) {
+    memory_ = memory;
     for (std::uint32_t set = 0; set < sets; ++set)
-      clear(memory_.at(set, set_bytes_));
+      clear(at(set));
   }
 
-  [[gnu::noinline]] SetOutcome access(std::uint32_t number, std::uint32_t line) {
-    std::byte* set = memory_.at(number, set_bytes_);
+  /// Makes the line the most recently used one of its set, in place of the least recently used one if it was
+  /// not there. `change` takes its state, 0 for a new one, and returns its new state.
+  template <class Instructions, class Change>
+  SetOutcome access(std::uint32_t number, std::uint32_t line, Change&& change) const {
+    std::byte* set = at(number);
     const std::uint32_t fingerprint = fingerprint_of(line);
     const int way = find(set, line, fingerprint);
     if (way >= 0) {
       touch(set, unsigned(way));
       LineState* const found = state(set, unsigned(way));
-      return {found, *found, true};
+      *found = change(*found);
+      return {true};
     }
     std::uint8_t* head = byte(set, head_at_);
     const unsigned oldest = *byte(set, links_at_ + 2 * *head);
     *head = std::uint8_t(oldest); // the ring's oldest is next to its newest
     *byte(set, oldest) = std::uint8_t(fingerprint);
-    SetOutcome outcome{state(set, oldest), 0, false, *line_at(set, oldest), *state(set, oldest)};
+    const SetOutcome outcome{false, *line_at(set, oldest), *state(set, oldest)};
     *line_at(set, oldest) = line;
-    *outcome.state = 0;
+    *state(set, oldest) = change(LineState{0});
     return outcome;
   }
 
-  LineState* use(std::uint32_t number, std::uint32_t line) {
-    std::byte* set = memory_.at(number, set_bytes_);
-    const int way = find(set, line, fingerprint_of(line));
-    if (way < 0)
-      return nullptr;
-    touch(set, unsigned(way));
-    return state(set, unsigned(way));
-  }
-
-  LineState* peek(std::uint32_t number, std::uint32_t line) {
-    std::byte* set = memory_.at(number, set_bytes_);
+  LineState* peek(std::uint32_t number, std::uint32_t line) const {
+    std::byte* set = at(number);
     const int way = find(set, line, fingerprint_of(line));
     return way < 0 ? nullptr : state(set, unsigned(way));
   }
 
-  void prefetch(std::uint32_t set) const {
-    const std::byte* at = memory_.at(set, set_bytes_);
+  void prefetch(std::uint32_t number) const {
+    const std::byte* set = at(number);
     for (std::uint32_t i = 0; i < set_bytes_; i += 64)
-      __builtin_prefetch(at + i, 1);
+      __builtin_prefetch(set + i, 1);
   }
 
 private:
   // A set in memory: a byte of hash per way (padded to 64), the ring's links (previous, next), the line
   // numbers, the states, the ring's newest way.
+  std::byte* at(std::uint32_t set) const { return memory_ + std::size_t(set) * set_bytes_; }
   static std::uint8_t* byte(std::byte* set, std::uint32_t at) {
     return reinterpret_cast<std::uint8_t*>(set + at);
   }
@@ -131,7 +132,7 @@ private:
   }
 
   std::uint32_t ways_, links_at_, lines_at_, states_at_, head_at_, set_bytes_;
-  SetMemory memory_;
+  std::byte* memory_ = nullptr;
 };
 
 } // namespace warplens::model

@@ -12,8 +12,6 @@
 namespace warplens::report {
 namespace {
 
-constexpr std::uint32_t few_trials = 8;
-
 constexpr std::size_t lines_to_look_at = 3;
 
 class TextReport {

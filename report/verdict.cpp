@@ -69,8 +69,9 @@ std::optional<Finding> on_lanes(const SiteResult& site) {
 std::string fine(const SiteResult& site) {
   // A store that is new to the L2 need not be at fault: each sector has to be written once.
   if (site.site.kind == trace::AccessKind::store && site.l2_hit_rate)
-    return fmt::format("fine: {} sectors per request, {} % of them in L2 already",
-                       ratio(site.sectors_per_request), percent(site.l2_hit_rate->mean));
+    return fmt::format("fine: {} sectors per request, {} of them in L2 already",
+                       ratio(site.sectors_per_request),
+                       site.l2_hit_rate->mean == 0 ? "none" : percent(site.l2_hit_rate->mean) + " %");
   if (site.l1_hit_rate)
     return fmt::format("fine: {} % L1 hits", percent(site.l1_hit_rate->mean));
   if (site.l2_hit_rate)

@@ -19,18 +19,21 @@ void read_pair(const JsonNode& node, double (&target)[2]) {
     std::copy(values.begin(), values.end(), target);
 }
 
+void read(const JsonNode& node, Histogram& target) {
+  read_list(node["edges"], target.edges);
+  read_list(node["counts"], target.counts);
+  const auto& [edges, counts] = target;
+  node.require(edges.empty() ? counts.empty() : edges.size() == counts.size() + 1,
+               "a histogram with one edge more than counts");
+  node.require(std::is_sorted(edges.begin(), edges.end()), "a histogram with ascending edges");
+}
+
 void read(const JsonNode& node, Statistic& target) {
   node["mean"].read(target.mean);
   node["std"].read(target.std_deviation);
   read_pair(node["ci95"], target.ci95);
   read_pair(node["spread95"], target.spread95);
-  const JsonNode histogram = node["histogram"];
-  read_list(histogram["edges"], target.histogram.edges);
-  read_list(histogram["counts"], target.histogram.counts);
-  const auto& [edges, counts] = target.histogram;
-  histogram.require(edges.empty() ? counts.empty() : edges.size() == counts.size() + 1,
-                    "a histogram with one edge more than counts");
-  histogram.require(std::is_sorted(edges.begin(), edges.end()), "a histogram with ascending edges");
+  read(node["histogram"], target.histogram);
 }
 
 template <class Number> void read(const JsonNode& node, Number& target) {
@@ -47,6 +50,12 @@ void read(const JsonNode& node, LatencyParts& target) {
   read_part("dram_ns", target.dram_ns);
   read_part("shared_ns", target.shared_ns);
   read_part("constant_ns", target.constant_ns);
+}
+
+void read(const JsonNode& node, LatencyDistribution& target) {
+  read(node, target.histogram);
+  node["mode_ns"].read(target.mode_ns);
+  node["mode_share"].read(target.mode_share);
 }
 
 void read(const JsonNode& node, ObjectResult::ReuseDistance& target) {
@@ -121,6 +130,7 @@ void read(const JsonNode& node, Totals& target) {
   read_if_there(node, "cold_miss_share", target.cold_miss_share);
   const std::optional<double>& cold = target.cold_miss_share;
   node.require(!cold || (*cold >= 0 && *cold <= 1), "an object whose cold_miss_share is from 0 to 1");
+  read_if_there(node, "dram_latencies", target.dram_latencies);
 }
 
 /// One value for each of the trials, null where a trial had none.

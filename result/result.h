@@ -15,8 +15,11 @@ namespace warplens {
 
 struct Histogram {
   std::vector<double> edges;         ///< counts.size() + 1, ascending
-  std::vector<std::uint64_t> counts; ///< one trial each
+  std::vector<std::uint64_t> counts; ///< of a Statistic: one trial each
 };
+
+/// With fewer trials than this, spreads and intervals say little.
+inline constexpr std::uint64_t few_trials = 8;
 
 /// A figure over trials. `std_deviation` is over trials; `spread95` is mean ± 2 std (how much the unknown
 /// order matters); `ci95` is the Student-t interval of the mean (how much the number of trials matters).
@@ -47,12 +50,21 @@ struct SiteResult {
   std::optional<double> latency_share; ///< executions × latency over the kernel's sum
 };
 
+/// Of the requests of one trial.
+struct LatencyDistribution {
+  Histogram histogram;   ///< in ns; counts are requests
+  double mode_ns = 0;    ///< the middle of the fullest bin
+  double mode_share = 0; ///< of the requests in that bin
+};
+
 struct Totals {
   std::optional<Statistic> l1_read_hit_rate, l2_read_hit_rate, l2_write_hit_rate, dram_latency_ns;
   std::optional<double> dram_read_bytes, dram_write_bytes; ///< mean over trials
   /// Of the sectors that loads missed in the L2, the share that nobody had touched before in the trial: they
   /// would be there if an earlier launch or copy had left them.
   std::optional<double> cold_miss_share;
+  std::optional<LatencyDistribution>
+      dram_latencies; ///< lines read in the first trial, each as slow as it was
 };
 
 /// A total's value in each trial, in trial order; empty where a trial had nothing to see. A list is empty if

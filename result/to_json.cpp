@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <fmt/format.h>
+#include <numeric>
 
 namespace warplens {
 namespace {
@@ -41,6 +42,9 @@ void put(Json& object, const char* key, const std::optional<Statistic>& value) {
                  {"ci95", {value->ci95[0], value->ci95[1]}},
                  {"spread95", {value->spread95[0], value->spread95[1]}},
                  {"histogram", {{"edges", value->histogram.edges}, {"counts", value->histogram.counts}}}};
+  const auto& counts = value->histogram.counts;
+  if (std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}) < few_trials)
+    object[key]["few_samples"] = true;
 }
 
 /// Where nothing was seen, null: the entries are counted off against the trials.
@@ -116,6 +120,11 @@ Json to_json(const Totals& totals) {
   put(json, "dram_read_bytes", totals.dram_read_bytes);
   put(json, "dram_write_bytes", totals.dram_write_bytes);
   put(json, "cold_miss_share", totals.cold_miss_share);
+  if (const auto& latencies = totals.dram_latencies)
+    json["dram_latencies"] = {{"edges", latencies->histogram.edges},
+                              {"counts", latencies->histogram.counts},
+                              {"mode_ns", latencies->mode_ns},
+                              {"mode_share", latencies->mode_share}};
   return json;
 }
 

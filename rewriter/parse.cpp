@@ -4,6 +4,7 @@
 #include "analysis/optimise.h"
 #include "analysis/survivors.h"
 #include "rewriter/refused.h"
+#include "rewriter/template_keywords.h"
 #include "rewriter/text_record.h"
 
 #include <algorithm>
@@ -38,49 +39,63 @@ std::vector<std::vector<std::string>> per_architecture(const std::vector<std::st
 
 namespace {
 
+/// What one parse is given, and what it comes to.
+struct Attempt {
+  bool find_survivors;
+  const UseTree& use;
+  const KeywordPlaces keywords = {}; ///< to be put in
+  KeywordPlaces lacking = {};        ///< had they been, more of the source could be used: it was not yet
+  std::string refusal;               ///< why it could not be used; empty: it could
+};
+
 /// The last of a parse's consumers: code generation, where there is one, is done by then.
 class TreeConsumer : public clang::ASTConsumer {
 public:
   TreeConsumer(clang::CompilerInstance& compiler, clang::CodeGenerator* generator,
-               const analysis::ErrorList& errors, const UseTree& use, std::string& refusal)
-      : compiler_(compiler), record_(compiler.getPreprocessor()), generator_(generator), errors_(errors),
-        use_(use), refusal_(refusal) {}
+               const analysis::ErrorList& errors, Attempt& attempt)
+      : compiler_(compiler), record_(compiler.getPreprocessor(), attempt.keywords), generator_(generator),
+        errors_(errors), attempt_(attempt) {}
 
   void HandleTranslationUnit(clang::ASTContext& context) override {
     const RefusedFunctions refused(context, errors_.errors());
     if (errors_.incomplete()) {
-      refusal_ = errors_.first();
+      attempt_.refusal = errors_.first();
     } else if (refused.elsewhere()) {
-      refusal_ = refused.elsewhere()->message;
-    } else {
+      attempt_.refusal = refused.elsewhere()->message;
+    } else if (!needs_keywords(refused)) {
+      attempt_.refusal.clear();
       const auto module =
           generator_ ? analysis::take_device_module(*generator_, compiler_.getLangOpts()) : nullptr;
       if (!module) // there is none with an error in any function
-        return use_(context, record_, refused, nullptr);
+        return attempt_.use(context, record_, refused, nullptr);
       const auto survivors = analysis::Survivors::of_module(*module);
-      use_(context, record_, refused, &survivors);
+      attempt_.use(context, record_, refused, &survivors);
     }
   }
 
 private:
+  bool needs_keywords(const RefusedFunctions& refused) {
+    if (attempt_.keywords.empty())
+      for (const clang::SourceRange body : refused.bodies())
+        attempt_.lacking.merge(lacking_keywords(compiler_.getSourceManager(), compiler_.getLangOpts(), body));
+    return !attempt_.lacking.empty();
+  }
+
   clang::CompilerInstance& compiler_;
   TextRecord record_;
   clang::CodeGenerator* generator_;
   const analysis::ErrorList& errors_;
-  const UseTree& use_;
-  std::string& refusal_;
+  Attempt& attempt_;
 };
 
 class ParseAction : public clang::ASTFrontendAction {
 public:
-  ParseAction(bool find_survivors, const analysis::ErrorList& errors, const UseTree& use,
-              std::string& refusal)
-      : find_survivors_(find_survivors), errors_(errors), use_(use), refusal_(refusal) {}
+  ParseAction(const analysis::ErrorList& errors, Attempt& attempt) : errors_(errors), attempt_(attempt) {}
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
                                                         llvm::StringRef) override {
-    auto generator = find_survivors_ ? analysis::device_code_generator(compiler, context_) : nullptr;
+    auto generator = attempt_.find_survivors ? analysis::device_code_generator(compiler, context_) : nullptr;
     std::vector<std::unique_ptr<clang::ASTConsumer>> consumers;
-    auto tree = std::make_unique<TreeConsumer>(compiler, generator.get(), errors_, use_, refusal_);
+    auto tree = std::make_unique<TreeConsumer>(compiler, generator.get(), errors_, attempt_);
     if (generator)
       consumers.push_back(std::move(generator));
     consumers.push_back(std::move(tree));
@@ -89,10 +104,8 @@ public:
 
 private:
   llvm::LLVMContext context_;
-  bool find_survivors_;
   const analysis::ErrorList& errors_;
-  const UseTree& use_;
-  std::string& refusal_;
+  Attempt& attempt_;
 };
 
 /// A header that -include takes from a folder of system headers is a system header: find it there instead of
@@ -105,22 +118,34 @@ void find_forced_headers_in_their_folders(clang::CompilerInstance& compiler) {
         header = std::filesystem::path(header).filename().string();
 }
 
-} // namespace
-
-Expected<void> parse(const std::vector<std::string>& arguments, const std::string& source,
-                     bool find_survivors, const UseTree& use) {
+Expected<void> parse_once(const std::vector<std::string>& arguments, const std::string& source,
+                          Attempt& attempt) {
   auto compilation = analysis::prepare_compilation(
       arguments, source, analysis::Half::device,
       {"-fsyntax-only", analysis::optimised, "-w", "-fno-caret-diagnostics", "-ferror-limit=0"});
   if (!compilation)
     return tl::unexpected(compilation.error());
   find_forced_headers_in_their_folders(*compilation->compiler);
-  std::string refusal = fmt::format("{}: Clang could not parse it", source); // until it has
-  const UseTree use_and_note = [&](auto&&... what) { refusal.clear(), use(what...); };
-  ParseAction action(find_survivors, *compilation->errors, use_and_note, refusal);
+  attempt.refusal = fmt::format("{}: Clang could not parse it", source); // until it has
+  ParseAction action(*compilation->errors, attempt);
   compilation->compiler->ExecuteAction(action);
-  if (!refusal.empty())
-    return fail("{}", refusal);
+  return {};
+}
+
+} // namespace
+
+Expected<void> parse(const std::vector<std::string>& arguments, const std::string& source,
+                     bool find_survivors, const UseTree& use) {
+  Attempt first{find_survivors, use};
+  if (auto done = parse_once(arguments, source, first); !done)
+    return done;
+  Attempt second{find_survivors, use, first.lacking};
+  if (!first.lacking.empty())
+    if (auto done = parse_once(arguments, source, second); !done)
+      return done;
+  const Attempt& last = first.lacking.empty() ? first : second;
+  if (!last.refusal.empty())
+    return fail("{}", last.refusal);
   return {};
 }
 

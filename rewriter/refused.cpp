@@ -53,7 +53,8 @@ RefusedFunctions::RefusedFunctions(clang::ASTContext& context, std::span<const a
         elsewhere_ = &error;
       continue;
     }
-    begins_.insert(place_of((*around)->getBody()->getBeginLoc()));
+    if (begins_.insert(place_of((*around)->getBody()->getBeginLoc())).second)
+      bodies_.push_back((*around)->getBody()->getSourceRange());
     if (runs_on_device(**around) && is_users(sources_, error.place))
       in_device_functions_.push_back(error);
   }

@@ -23,6 +23,9 @@ public:
   /// Of those in device functions of the user's.
   const std::vector<analysis::ClangError>& in_device_functions() const { return in_device_functions_; }
 
+  /// The text of the functions, braces included; of those that are in one file, and no macro's.
+  const std::vector<clang::SourceRange>& bodies() const { return bodies_; }
+
   bool contains(const clang::FunctionDecl& function) const;
 
 private:
@@ -31,6 +34,7 @@ private:
 
   const clang::SourceManager& sources_;
   std::set<Place> begins_; ///< where the functions begin: all instances of a template in one place
+  std::vector<clang::SourceRange> bodies_;
   const analysis::ClangError* elsewhere_ = nullptr;
   std::vector<analysis::ClangError> in_device_functions_;
 };

@@ -78,12 +78,16 @@ private:
   TextRecord& record_;
 };
 
-TextRecord::TextRecord(clang::Preprocessor& preprocessor) : preprocessor_(preprocessor) {
+TextRecord::TextRecord(clang::Preprocessor& preprocessor, KeywordPlaces keywords)
+    : preprocessor_(preprocessor), keywords_(std::move(keywords)) {
   preprocessor.addPPCallbacks(std::make_unique<Callbacks>(*this));
   auto conditions = std::make_unique<clang::PPConditionalDirectiveRecord>(preprocessor.getSourceManager());
   conditions_ = conditions.get();
   preprocessor.addPPCallbacks(std::move(conditions));
-  preprocessor.setTokenWatcher([this](const clang::Token& token) { note_token(token); });
+  preprocessor.setTokenWatcher([this](const clang::Token& token) {
+    note_token(token);
+    insert_keyword(preprocessor_, token, keywords_);
+  });
 }
 
 TextRecord::Key TextRecord::key_of(clang::SourceLocation file_location) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "rewriter/access.h"
+#include "rewriter/template_keywords.h"
 
 #include <clang/Basic/FileEntry.h>
 #include <clang/Basic/SourceLocation.h>
@@ -33,7 +34,8 @@ std::string real_path(const clang::SourceManager& sources, clang::SourceLocation
 /// Listens to a preprocessor from its construction on; must outlive the parse.
 class TextRecord {
 public:
-  explicit TextRecord(clang::Preprocessor& preprocessor);
+  /// Puts in the keyword `template` where `keywords` say that it is missing.
+  explicit TextRecord(clang::Preprocessor& preprocessor, KeywordPlaces keywords = {});
 
   struct Expansion {
     clang::SourceLocation begin, end; ///< of the invocation: its first character, and behind its last
@@ -61,6 +63,7 @@ private:
   Key key_of(clang::SourceLocation file_location) const;
 
   clang::Preprocessor& preprocessor_;
+  KeywordPlaces keywords_;
   std::map<Key, Expansion> expansions_;
   std::map<clang::SourceLocation, clang::SourceLocation> before_pragmas_; ///< the token in front of it
   clang::SourceLocation last_token_;

@@ -153,10 +153,15 @@ std::uint32_t AccessEncoder::records() const {
 }
 
 bool AccessEncoder::full() const {
+  if (state_->shape_index.size() >= max_shapes)
+    return true;
+  constexpr std::uint32_t interval = 64; // accesses: what they take at most is little beside a chunk
+  if (state_->records % interval != 0)
+    return false;
   std::size_t size = 0;
   for (const Bytes& column : state_->columns)
     size += column.size();
-  return size >= full_chunk_bytes || state_->shape_index.size() >= max_shapes;
+  return size >= full_chunk_bytes;
 }
 
 void AccessEncoder::add(std::uint64_t block, std::uint32_t warp, const WarpAccess& access) {

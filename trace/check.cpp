@@ -65,6 +65,8 @@ private:
     const auto end = reader_.end_of(launch.id);
     if (!end && !reader_.truncated())
       found("launch {} has no end, yet the trace is complete", launch.id);
+    if (end && end->blocks > launch.blocks)
+      found("launch {}: {} blocks collected of {}", launch.id, end->blocks, launch.blocks);
     if (end && end->executed_accesses && end->probed_accesses > end->executed_accesses)
       found("launch {}: {} accesses probed of {} executed", launch.id, end->probed_accesses,
             end->executed_accesses);

@@ -188,6 +188,9 @@ Expected<ChunkInput> ChunkInput::open(const std::filesystem::path& path) {
     return fail("the trace {} has format version {}, this warplens reads up to {}: use the warplens that "
                 "wrote it, or a newer one",
                 path.string(), version, format_version);
+  if (version < format_version)
+    return fail("the trace {} has format version {}, this warplens reads {}: record it again", path.string(),
+                version, format_version);
   return input;
 }
 

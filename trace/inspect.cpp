@@ -90,9 +90,10 @@ void print_info(const Reader& reader, std::ostream& out) {
   line(out, "launches     {} traced", reader.launches().size());
   for (const Launch& launch : reader.launches()) {
     const auto end = reader.end_of(launch.id);
+    const std::uint64_t collected = end && end->blocks ? end->blocks : launch.blocks;
     line(out, "  {}  {}  grid {}  block {}  blocks {} to {}  {} accesses  {}", launch.id,
          printable(launch.kernel), text_of(launch.grid), text_of(launch.block), launch.first_block,
-         launch.first_block + launch.blocks - (launch.blocks ? 1 : 0), reader.access_count(launch.id),
+         launch.first_block + collected - (collected ? 1 : 0), reader.access_count(launch.id),
          !end            ? "no end"
          : end->complete ? "complete"
                          : "incomplete");
@@ -147,8 +148,9 @@ Expected<void> dump(const Reader& reader, std::ostream& out) {
     if (auto read = reader.for_each_access(launch.id, print); !read)
       return read;
     if (const auto end = reader.end_of(launch.id))
-      line(out, "end {} {} executed {} probed {}", launch.id, end->complete ? "complete" : "incomplete",
-           end->executed_accesses, end->probed_accesses);
+      line(out, "end {} {} executed {} probed {} blocks {}", launch.id,
+           end->complete ? "complete" : "incomplete", end->executed_accesses, end->probed_accesses,
+           end->blocks ? end->blocks : launch.blocks);
   }
   for (const KernelLaunches& kernel : reader.kernel_launches())
     line(out, "launched {} times {} symbol {}", kernel.launches, printable(kernel.kernel),

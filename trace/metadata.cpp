@@ -79,6 +79,7 @@ bool read(ByteReader& reader, LaunchEnd& end) {
   end.complete = complete == 1;
   end.executed_accesses = reader.varint();
   end.probed_accesses = reader.varint();
+  end.blocks = reader.varint();
   return complete <= 1;
 }
 
@@ -148,6 +149,7 @@ void encode(Bytes& payload, const LaunchEnd& end) {
   payload.push_back(end.complete);
   put_varint(payload, end.executed_accesses);
   put_varint(payload, end.probed_accesses);
+  put_varint(payload, end.blocks);
 }
 
 void encode(Bytes& payload, const KernelLaunches& launches) {

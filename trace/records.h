@@ -76,6 +76,7 @@ struct LaunchEnd {
   std::uint64_t executed_accesses =
       0; ///< lane-level memory accesses the back end saw executed in the snapshot; 0: it cannot see
   std::uint64_t probed_accesses = 0; ///< how many of those had a probe
+  std::uint64_t blocks = 0; ///< the snapshot is so many of the launch's blocks after all; 0: all of them
 };
 
 /// How often each kernel was launched in all, traced or not.

@@ -2,6 +2,7 @@
 
 #include "driver/commands/commands.h"
 #include "driver/options.h"
+#include "driver/processes.h"
 #include "driver/stages/print.h"
 #include "driver/stages/simulate.h"
 
@@ -16,15 +17,24 @@ struct Options {
   OutputOptions output;
 };
 
-Expected<void> model_and_print(const Options& options) {
+Expected<Result> replay(const Options& options) {
   if (const auto there = check_format(options.output.format); !there)
-    return there;
+    return tl::unexpected(there.error());
   const auto gpus = load_gpus(options.model);
   if (!gpus)
     return tl::unexpected(gpus.error());
-  const auto result = simulate(options.trace, *gpus, options.model, options.output);
+  return simulate(options.trace, *gpus, options.model, options.output);
+}
+
+Expected<void> model_and_print(Options options) {
+  const Processes processes;
+  options.model.ranks = processes.ranks();
+  options.output.quiet |= !processes.is_first();
+  const auto result = replay(options);
   if (!result)
-    return tl::unexpected(result.error());
+    return tl::unexpected(processes.failed(result.error()));
+  if (!processes.is_first())
+    return {};
   if (const auto printed = print(*result, options.trace, options.output); !printed)
     return printed;
   if (result->trace_truncated)

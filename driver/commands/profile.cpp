@@ -120,6 +120,7 @@ Expected<void> profile(const ProfileOptions& options, const std::vector<std::str
   run.name = options.files.front();
   run.options = options.trace;
   run.gpus = *gpus;
+  run.snapshot_blocks = options.model.snapshot_blocks;
   if (options.no_probes) {
     const auto ended = run_program(run, quiet);
     return ended && !ended->empty() ? fail("{}", *ended) : ended.map([](const auto&) {});

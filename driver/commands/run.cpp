@@ -30,6 +30,7 @@ Expected<void> run_and_report(const RunOptions& options, const std::vector<std::
   run.name = program.front();
   run.options = options.trace;
   run.gpus = *gpus;
+  run.snapshot_blocks = options.model.snapshot_blocks;
   run.trace = trace_path(options.trace, directory->path());
   run.stdout_to_stderr = options.output.file.empty();
   return trace_model_print(run, options.model, options.output);

@@ -4,6 +4,7 @@
 #include "driver/resources.h"
 #include "driver/stages/print.h"
 #include "driver/stages/simulate.h"
+#include "model/snapshot_size.h"
 #include "support/process.h"
 #include "trace/reader.h"
 
@@ -31,18 +32,22 @@ std::string device_properties(const model::Gpu& gpu) {
 
 /// The environment that steers the recorder; runtime/host/recorder.h lists the variables.
 std::vector<std::pair<std::string, std::string>> recorder_environment(const RunRequest& request) {
-  std::uint64_t threads = 0;
-  for (const auto& gpu : request.gpus)
-    threads = std::max(threads, model::snapshot_threads(gpu));
+  model::SnapshotThreads threads{};
+  for (const auto& gpu : request.gpus) {
+    const auto asked = model::snapshot_threads(gpu);
+    threads = {std::max(threads.least, asked.least), std::max(threads.most, asked.most)};
+  }
   std::vector<std::pair<std::string, std::string>> environment{
       {"WARPLENS_TRACE", std::filesystem::absolute(request.trace).string()},
       {"WARPLENS_RUNTIME", resources().gpu_runtime.string()},
       {"WARPLENS_LAUNCHES", std::to_string(request.options.launches)},
-      {"WARPLENS_SNAPSHOT_THREADS", std::to_string(threads)}};
+      {"WARPLENS_SNAPSHOT_THREADS", std::to_string(threads.least)},
+      {"WARPLENS_SNAPSHOT_MOST_THREADS", std::to_string(threads.most)},
+      {"WARPLENS_SNAPSHOT_ENOUGH", std::to_string(model::enough_accesses)}};
   if (!request.options.kernel.empty())
     environment.emplace_back("WARPLENS_KERNEL", request.options.kernel);
-  if (request.options.blocks)
-    environment.emplace_back("WARPLENS_SNAPSHOT_BLOCKS", std::to_string(*request.options.blocks));
+  if (request.snapshot_blocks)
+    environment.emplace_back("WARPLENS_SNAPSHOT_BLOCKS", std::to_string(*request.snapshot_blocks));
   return environment;
 }
 

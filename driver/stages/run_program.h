@@ -17,6 +17,7 @@ struct RunRequest {
   std::string name;                 ///< how messages and the result call it
   std::filesystem::path trace;      ///< where the trace goes; empty: none is written
   TraceOptions options;
+  std::optional<std::uint64_t> snapshot_blocks; ///< of a launch; empty: as the GPUs ask for
   std::vector<model::Gpu>
       gpus; ///< the snapshot is as large as the most demanding asks for; the program sees the first
   bool stdout_to_stderr = false; ///< our own result needs stdout

@@ -57,6 +57,8 @@ Expected<Result> simulate(const std::filesystem::path& trace, const std::vector<
   model_options.timeline_bins = options.timeline ? options.timeline_bins : 0;
   model_options.seed = options.seed;
   model_options.threads = options.threads;
+  model_options.ranks = options.ranks;
+  model_options.snapshot_blocks = options.snapshot_blocks;
   model_options.progress = [&](const std::string& launched, const std::string& gpu, std::uint32_t done,
                                std::uint32_t most) {
     stage.update(fmt::format("{} on {}: trial {} of at most {}", launched, gpu, done, most));

@@ -123,9 +123,50 @@ Value* integer_to_integer(Builder& b, const Manner& how, Value* value, const Typ
                           : b.CreateZExtOrTrunc(value, b.getIntNTy(to.bits));
 }
 
+/// cvt.rn.satfinite[.relu].e4m3x2|e5m2x2.f32 d, high, low and .f16x2 d, a; cvt.rn[.relu].f16x2.e4m3x2|e5m2x2
+/// d, a.
+bool convert_pairs_of_eight_bits(Block& block, Modifiers& modifiers, const Operands& operands) {
+  Builder& b = block.builder();
+  const StringRef name = modifiers.take_one({"e4m3x2", "e5m2x2"});
+  const bool clamps_below = modifiers.take("relu"), to_eight = modifiers.take("satfinite");
+  const auto other = modifiers.type();
+  if (!modifiers.take("rn") || !other || other->kind != Type::Kind::floating)
+    return false;
+  const bool pair = other->lanes == 2;
+  if ((pair ? other->bits != 16 : other->bits != 32 || !to_eight) || operands.size() != (pair ? 2 : 3))
+    return false;
+  Value* is_e5m2 = b.getInt32(name == "e5m2x2");
+  const unsigned from_bits = to_eight ? other->bits : 8, to_bits_of_one = to_eight ? 8 : 16;
+  Value* result = b.getInt32(0);
+  for (unsigned lane = 0; lane < 2; ++lane) {
+    Value* bits = block.read(operands[pair ? 1 : 2 - lane], pair ? 2 * from_bits : from_bits);
+    if (!bits)
+      return false;
+    if (pair)
+      bits = b.CreateTrunc(b.CreateLShr(bits, lane * from_bits), b.getIntNTy(from_bits));
+    Value* real = nullptr;
+    if (to_eight)
+      real = b.CreateFPCast(to_floating(b, bits, {Type::Kind::floating, from_bits}), b.getFloatTy());
+    else
+      real = call_runtime(b, "__warplens_cpu_from_float8", Effects::none, b.getFloatTy(),
+                          {b.CreateZExt(bits, b.getInt32Ty()), is_e5m2});
+    if (clamps_below)
+      real = b.CreateSelect(b.CreateFCmpOLT(real, ConstantFP::get(real->getType(), 0.0)),
+                            ConstantFP::get(real->getType(), 0.0), real);
+    Value* one =
+        to_eight ? call_runtime(b, "__warplens_cpu_to_float8", Effects::none, b.getInt32Ty(), {real, is_e5m2})
+                 : b.CreateZExt(to_bits(b, b.CreateFPTrunc(real, b.getHalfTy())), b.getInt32Ty());
+    result = b.CreateOr(result, b.CreateShl(one, lane * to_bits_of_one));
+  }
+  const Type whole{Type::Kind::bits, 2 * to_bits_of_one};
+  return block.write(operands[0], b.CreateTrunc(result, b.getIntNTy(whole.bits)), whole);
+}
+
 /// cvt.dtype.stype d, a; and cvt.rn.f16x2.f32 d, high, low.
 bool convert(Block& block, Modifiers& modifiers, const Operands& operands) {
   Builder& b = block.builder();
+  if (Modifiers left = modifiers; !left.take_one({"e4m3x2", "e5m2x2"}).empty())
+    return convert_pairs_of_eight_bits(block, modifiers, operands);
   Manner how;
   how.to_integer = modifiers.take_one({"rni", "rzi", "rmi", "rpi"});
   how.rounding = modifiers.take_one({"rn", "rz", "rm", "rp"});

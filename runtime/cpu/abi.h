@@ -7,13 +7,13 @@
 
 namespace warplens::cpu {
 
-/// One traced access of one lane, or the passing of a loop's end (so that lanes meet there as they do on a
-/// GPU).
-struct LogEntry {
-  std::uint64_t address;
-  std::uint32_t key; ///< index into the kernel's KeyRecord table; smaller keys come first in program order
-                     ///< with loop bodies contiguous
-  std::uint32_t unused;
+/// Where the 32 lanes of a warp log what they do: each lane fills its own column, row by row. An entry is one
+/// traced access, or the passing of a loop's end (so that lanes meet there as they do on a GPU). Lanes that
+/// do the same have their entries in the same rows, where their warp access can be read off at once.
+struct LogRow {
+  std::uint64_t addresses[32];
+  std::uint32_t keys[32]; ///< index into the kernel's KeyRecord table; smaller keys come first in program
+                          ///< order with loop bodies contiguous
 };
 
 /// What a key stands for.
@@ -42,8 +42,10 @@ struct BlockContext {
 /// it.
 struct LaneContext {
   BlockContext* block;
-  LogEntry* log_next; ///< where the next entry goes; traced code appends inline while log_next != log_end
-  LogEntry* log_end;  ///< null: the lane is not traced
+  std::uint64_t* log_next; ///< where the next entry's address goes; traced code appends inline, a row at a
+                           ///< time, while log_next != log_end
+  std::uint64_t* log_end;  ///< null: the lane is not traced
+  std::uint64_t log_keys;  ///< bytes from an entry's address to its key; unchanging
   std::uint64_t executed_accesses; ///< traced code adds per basic block
   std::uint64_t probed_accesses;
   std::uint32_t thread_index[3];

@@ -43,6 +43,7 @@ BlockStatus Block::run(const Grid& grid, std::uint64_t id, WarpAccessSink* sink)
 
 void Block::begin(const Grid& grid, std::uint64_t id) {
   status_ = BlockStatus::ok;
+  id_ = id;
   kernel_ = grid.kernel;
   arguments_ = grid.arguments;
   alive_ = 0;
@@ -163,9 +164,9 @@ void Block::run_lanes(const Grid& grid) {
         break;
     }
     if (!failed() && progress == Progress::spinning && grid.stopped && *grid.stopped)
-      status_ = BlockStatus::failed; // not the first to: its message is not the launch's
-    if (progress == Progress::spinning)
-      std::this_thread::yield(); // what they wait for is another block's to do
+      status_ = BlockStatus::failed;    // not the first to: its message is not the launch's
+    if (progress == Progress::spinning) // what they wait for is another block's to do
+      grid.turns ? grid.turns->pass(id_) : std::this_thread::yield();
     if (progress != Progress::polling)
       polling_since.reset();
     else if (!polling_since)
@@ -240,6 +241,13 @@ void Block::fail_by_fault(int signal, std::uint64_t address) {
                        address < 4096 ? "a null pointer or an address that no memory can have"
                                       : fmt::format("{:#x}", address));
   fail(running_ ? fmt::format("{} {}", name_of(*running_), what) : "a thread " + what, BlockStatus::faulted);
+}
+
+bool Block::is_local(std::uint64_t address) const {
+  const auto here = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
+  const std::uint64_t frames = address_of(frames_.data());
+  return stacks_.contains(address) || address - frames < frames_.size() * sizeof(frames_.front()) ||
+         (escape_ && address > here && address < address_of(escape_));
 }
 
 AddressRange Block::shared_range() const {

@@ -3,6 +3,7 @@
 
 #include "runtime/cpu/low_memory.h"
 #include "runtime/cpu/signals.h"
+#include "runtime/cpu/turns.h"
 #include "runtime/cpu/warp.h"
 #include "runtime/cpu/warp_access_sink.h"
 #include "trace/records.h"
@@ -24,6 +25,7 @@ struct Grid {
   std::uint32_t dynamic_shared_bytes;
   void** arguments;
   void* workspace = nullptr; ///< of a cooperative launch, all of whose blocks run at the same time
+  Turns* turns = nullptr;    ///< null: they run side by side
   const std::atomic<bool>* stopped = nullptr; ///< another block has failed: nobody waits for it any more
 };
 
@@ -76,6 +78,8 @@ public:
   void lane_exited();
   const StackPool& stacks() const { return stacks_; }
   BlockContext& context() { return context_; }
+  /// Does the address lie in local memory of the threads that run? Asked by one of them.
+  bool is_local(std::uint64_t address) const;
 
   // What --memcheck asks.
 
@@ -115,9 +119,10 @@ private:
   AddressMap addresses_;
   std::array<Barrier, cluster_barrier + 1> barriers_;
   LaneContext* running_ = nullptr;
+  std::uint64_t id_ = 0;
   std::uint32_t thread_count_ = 0, alive_ = 0;
   std::uint64_t executed_ = 0, probed_ = 0;
-  void* escape_ = nullptr; ///< jmp_buf of run_as_loop
+  void* escape_ = nullptr; ///< jmp_buf of run_as_loop, which is above the loop's locals on the stack
   BlockStatus status_ = BlockStatus::ok;
   std::string message_;
   SignalStack signal_stack_;

@@ -28,6 +28,7 @@ set(CUDART_SOURCES
   device_math_rounding.cpp
   graph.cpp
   host_memory.cpp
+  float8.cpp
   image.cpp
   memory.cpp
   occupancy.cpp

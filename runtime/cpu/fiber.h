@@ -38,6 +38,12 @@ public:
     return address - reinterpret_cast<std::uint64_t>(base_) < count_ * stride_;
   }
 
+  /// Does any address from `first` to `last`, both included, lie in any stack?
+  bool meets(std::uint64_t first, std::uint64_t last) const {
+    const auto begin = reinterpret_cast<std::uint64_t>(base_);
+    return count_ != 0 && begin <= last && first <= begin + (count_ * stride_ - 1);
+  }
+
   /// Does the address lie in the guard page below a stack?
   bool guards(std::uint64_t address) const {
     return contains(address) && (address - reinterpret_cast<std::uint64_t>(base_)) % stride_ < guard_bytes;

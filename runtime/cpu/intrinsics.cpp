@@ -125,7 +125,7 @@ std::uint32_t __warplens_cpu_is_constant(const void* address) {
   return in_constant_memory(reinterpret_cast<std::uint64_t>(address));
 }
 std::uint32_t __warplens_cpu_is_local(const void* address) {
-  return Block::of_this_thread().stacks().contains(reinterpret_cast<std::uint64_t>(address));
+  return Block::of_this_thread().is_local(reinterpret_cast<std::uint64_t>(address));
 }
 std::uint32_t __warplens_cpu_find_nth_set(std::uint32_t mask, std::uint32_t base, std::int32_t offset) {
   constexpr std::uint32_t none = ~0U;

@@ -111,6 +111,10 @@ std::uint32_t __warplens_cpu_mbarrier_parity(std::uint64_t state);
 /// bfloat16, as bits: rounded to nearest even, once.
 std::uint16_t __warplens_cpu_double_to_bfloat(double value);
 std::uint16_t __warplens_cpu_bfloat_fma(std::uint16_t x, std::uint16_t y, std::uint16_t z);
+/// The number of eight bits nearest to a value, e4m3 or e5m2, as bits: too large ones are clamped to the
+/// largest; and back.
+std::uint32_t __warplens_cpu_to_float8(float value, std::uint32_t is_e5m2);
+float __warplens_cpu_from_float8(std::uint32_t bits, std::uint32_t is_e5m2);
 /// What was there before.
 std::uint16_t __warplens_cpu_atomic_add_bfloat(std::uint16_t* place, std::uint16_t value);
 

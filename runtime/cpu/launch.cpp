@@ -4,17 +4,13 @@
 #include "runtime/cpu/registry.h"
 #include "runtime/cpu/run_grid.h"
 #include "runtime/cpu/signals.h"
-#include "runtime/host/own_thread.h"
+#include "runtime/cpu/snapshot_depth.h"
 #include "runtime/host/recorder.h"
 
 #include <algorithm>
 #include <array>
-#include <chrono>
-#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
-#include <mutex>
-#include <thread>
 
 namespace warplens::cpu {
 
@@ -23,43 +19,40 @@ namespace {
 /// A block's accesses on their way to the snooper.
 class RingSink : public WarpAccessSink {
 public:
-  RingSink(ring::BlockBuffer* buffer, std::uint32_t threads) : buffer_(buffer), threads_(threads) {}
-  ~RingSink() override { ring::leave(buffer_, threads_); }
-  void access(std::uint32_t warp, const ring::Line& line) override { ring::push(buffer_, warp, line); }
+  RingSink(ring::BlockBuffer* buffer, std::uint32_t threads, std::uint64_t block, SnapshotDepth& depth)
+      : buffer_(buffer), threads_(threads), block_(block), depth_(depth) {}
+  ~RingSink() override {
+    ring::leave(buffer_, threads_);
+    depth_.ended(block_, accesses_);
+  }
+  void access(std::uint32_t warp, const ring::Line& line) override {
+    const auto space = static_cast<trace::Space>(line.space);
+    accesses_ += space != trace::Space::shared && space != trace::Space::constant;
+    while (ring::is_full(buffer_, warp))
+      runtime::Recorder::instance().drain_rings();
+    ring::push(buffer_, warp, line);
+  }
 
 private:
   ring::BlockBuffer* buffer_;
   std::uint32_t threads_;
+  std::uint64_t block_, accesses_ = 0; ///< to the memory hierarchy
+  SnapshotDepth& depth_;
 };
 
-/// Asks, as long as it lives, whether the tracing has ended: only so is a snooper found out that is stuck,
-/// while every block waits for it.
-class Watch {
-public:
-  Watch()
-      : thread_(runtime::start_without_signals<std::jthread>([this](std::stop_token grid_ended) {
-          std::unique_lock lock(mutex_);
-          while (!grid_ended.stop_requested() && !runtime::Recorder::instance().launch_stopped())
-            wake_.wait_for(lock, grid_ended, std::chrono::milliseconds(100), [] { return false; });
-        })) {}
-
-private:
-  std::mutex mutex_;
-  std::condition_variable_any wake_;
-  std::jthread thread_; ///< last: it uses the above
-};
-
-GridResult run_traced(const Grid& grid, const trace::Launch& launch, ring::Channel* channel) {
+GridResult run_traced(const Grid& grid, const trace::Launch& launch, ring::Channel* channel,
+                      SnapshotDepth& depth) {
   const auto threads = static_cast<std::uint32_t>(grid.block.count());
   // Blocks that run at the same time must not wait for each other's buffers.
   const std::uint64_t blocks =
       grid.workspace ? std::min<std::uint64_t>(launch.blocks, channel->buffers) : launch.blocks;
   const Tracing tracing{launch.first_block, blocks,
                         [&](std::uint64_t block) -> std::unique_ptr<WarpAccessSink> {
+                          if (!depth.admits(block))
+                            return nullptr;
                           ring::BlockBuffer* buffer = ring::enter(channel, block, threads);
-                          return buffer ? std::make_unique<RingSink>(buffer, threads) : nullptr;
+                          return buffer ? std::make_unique<RingSink>(buffer, threads, block, depth) : nullptr;
                         }};
-  const Watch watch;
   return run_grid(grid, &tracing);
 }
 
@@ -91,12 +84,14 @@ LaunchResult run_all_blocks(const KernelRecord& kernel, const trace::Dim3& grid_
     end_program(demangled_name, "it was built without --memcheck, so its accesses cannot be checked");
   auto& recorder = runtime::Recorder::instance();
   ring::Channel* channel = recorder.enabled() ? recorder.begin_launch(launch) : nullptr;
-  const GridResult result = channel ? run_traced(grid, launch, channel) : run_grid(grid, nullptr);
+  SnapshotDepth depth(launch.first_block, launch.blocks, recorder.goal(launch));
+  const GridResult result = channel ? run_traced(grid, launch, channel, depth) : run_grid(grid, nullptr);
   if (channel)
     recorder.end_launch({.launch = launch.id,
                          .complete = result.status == BlockStatus::ok,
                          .executed_accesses = result.executed_accesses,
-                         .probed_accesses = result.probed_accesses});
+                         .probed_accesses = result.probed_accesses,
+                         .blocks = depth.blocks()});
   switch (result.status) {
   case BlockStatus::ok: return {};
   case BlockStatus::failed: return {LaunchStatus::trapped, result.message};

@@ -5,6 +5,18 @@
 
 namespace warplens::cpu {
 
+namespace {
+
+/// Bit n for lane n.
+constexpr auto lane_bits = [] {
+  std::array<std::uint32_t, trace::warp_lanes> bits{};
+  for (std::uint32_t lane = 0; lane < trace::warp_lanes; ++lane)
+    bits[lane] = 1U << lane;
+  return bits;
+}();
+
+} // namespace
+
 void LogMerger::begin(std::uint32_t warp, const std::array<LaneContext*, trace::warp_lanes>& lanes,
                       std::uint32_t lane_count, const KeyRecord* keys, const AddressMap& addresses,
                       WarpAccessSink& sink) {
@@ -14,48 +26,99 @@ void LogMerger::begin(std::uint32_t warp, const std::array<LaneContext*, trace::
   keys_ = keys;
   addresses_ = &addresses;
   sink_ = &sink;
+  heads_.fill(0);
+  ends_.fill(0);
   for (std::uint32_t lane = 0; lane < lane_count; ++lane) {
-    heads_[lane] = logs_[lane].data();
-    lanes[lane]->log_next = logs_[lane].data();
-    lanes[lane]->log_end = logs_[lane].data() + capacity;
+    lanes[lane]->log_next = &rows_.front().addresses[lane];
+    lanes[lane]->log_end = &rows_.back().addresses[lane];
+    lanes[lane]->log_keys = reinterpret_cast<const char*>(&rows_.front().keys[lane]) -
+                            reinterpret_cast<const char*>(&rows_.front().addresses[lane]);
   }
 }
 
-std::uint32_t LogMerger::merge(std::uint32_t full) {
+/// How far the logs are filled, and what comes first in each. The lanes whose logs are empty.
+std::uint32_t LogMerger::find_ends() {
   std::uint32_t empty = 0;
   head_keys_.fill(nothing);
-  for (std::uint32_t lane = 0; lane < lane_count_; ++lane)
-    if (heads_[lane] == lanes_[lane]->log_next)
+  for (std::uint32_t lane = 0; lane < lane_count_; ++lane) {
+    const auto filled = reinterpret_cast<const char*>(lanes_[lane]->log_next) -
+                        reinterpret_cast<const char*>(&rows_.front().addresses[lane]);
+    ends_[lane] = static_cast<std::int32_t>(filled / static_cast<std::ptrdiff_t>(sizeof(LogRow)));
+    if (heads_[lane] == ends_[lane])
       empty |= 1U << lane;
     else
-      head_keys_[lane] = heads_[lane]->key;
+      head_keys_[lane] = static_cast<std::int32_t>(rows_[heads_[lane]].keys[lane]);
+  }
+  return empty;
+}
 
+std::uint32_t LogMerger::merge(std::uint32_t full) {
+  std::uint32_t empty = find_ends();
   while (!(empty & full)) {
-    std::uint32_t smallest = nothing;
-    for (const std::uint32_t key : head_keys_)
+    std::int32_t smallest = nothing;
+    for (const std::int32_t key : head_keys_)
       smallest = std::min(smallest, key);
     if (smallest == nothing)
       break;
     std::uint32_t together = 0;
+    for (std::uint32_t lane = 0; lane < trace::warp_lanes; ++lane) {
+      chosen_[lane] = head_keys_[lane] == smallest ? -1 : 0;
+      together |= static_cast<std::uint32_t>(chosen_[lane]) & lane_bits[lane];
+    }
+    const std::int32_t row = heads_[std::countr_zero(together)];
+    std::int32_t apart = 0;
     for (std::uint32_t lane = 0; lane < trace::warp_lanes; ++lane)
-      together |= static_cast<std::uint32_t>(head_keys_[lane] == smallest) << lane;
-    if (keys_[smallest].site != 0)
-      issue(smallest, together);
-    for (std::uint32_t rest = together; rest; rest &= rest - 1) {
-      const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
-      if (++heads_[lane] != lanes_[lane]->log_next) {
-        head_keys_[lane] = heads_[lane]->key;
-      } else {
-        head_keys_[lane] = nothing;
-        empty |= 1U << lane;
+      apart |= chosen_[lane] & (heads_[lane] ^ row);
+    const auto key = static_cast<std::uint32_t>(smallest);
+    if (!apart) {
+      issue(key, together, rows_[row].addresses);
+      empty |= advance(static_cast<std::uint32_t>(row));
+    } else {
+      alignas(64) PerLane<std::uint64_t> addresses{};
+      for (std::uint32_t rest = together; rest; rest &= rest - 1) {
+        const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
+        addresses[lane] = rows_[heads_[lane]].addresses[lane];
       }
+      issue(key, together, addresses.data());
+      empty |= advance_apart(together);
     }
   }
   for (std::uint32_t rest = empty; rest; rest &= rest - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
-    heads_[lane] = lanes_[lane]->log_next = logs_[lane].data();
+    heads_[lane] = 0;
+    lanes_[lane]->log_next = &rows_.front().addresses[lane];
   }
   return empty;
+}
+
+/// The chosen lanes, all of which are at this row, go on to the next. Those of them whose logs are empty now.
+std::uint32_t LogMerger::advance(std::uint32_t row) {
+  const LogRow& next = rows_[row + 1];
+  const auto next_row = static_cast<std::int32_t>(row + 1);
+  std::uint32_t emptied = 0;
+  for (std::uint32_t lane = 0; lane < trace::warp_lanes; ++lane) {
+    const std::int32_t more = next_row < ends_[lane] ? -1 : 0;
+    const std::int32_t key = (static_cast<std::int32_t>(next.keys[lane]) & more) | (nothing & ~more);
+    heads_[lane] -= chosen_[lane];
+    head_keys_[lane] = (key & chosen_[lane]) | (head_keys_[lane] & ~chosen_[lane]);
+    emptied |= static_cast<std::uint32_t>(chosen_[lane] & ~more) & lane_bits[lane];
+  }
+  return emptied;
+}
+
+/// The same for lanes in different rows.
+std::uint32_t LogMerger::advance_apart(std::uint32_t lanes) {
+  std::uint32_t emptied = 0;
+  for (std::uint32_t rest = lanes; rest; rest &= rest - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
+    if (++heads_[lane] != ends_[lane]) {
+      head_keys_[lane] = static_cast<std::int32_t>(rows_[heads_[lane]].keys[lane]);
+    } else {
+      head_keys_[lane] = nothing;
+      emptied |= 1U << lane;
+    }
+  }
+  return emptied;
 }
 
 /// Local memory is laid out so that consecutive 32-bit words of one thread lie a warp apart (CUDA C++
@@ -71,56 +134,73 @@ std::uint64_t LogMerger::local_address(std::uint64_t address) const {
          within % 4;
 }
 
-void LogMerger::issue(std::uint32_t key, std::uint32_t lanes) {
+void LogMerger::issue(std::uint32_t key, std::uint32_t lanes, const std::uint64_t* addresses) {
+  if (keys_[key].site == 0)
+    return;
   ring::Line line;
   line.site = keys_[key].site;
   line.bytes = keys_[key].bytes;
   line.kind = keys_[key].kind;
-  std::uint32_t shared = 0, local = 0, constant = 0;
+  // All addresses have the bits in common in which none differs from another: they lie in one window.
+  std::uint64_t in_any = 0, in_all = ~std::uint64_t{0};
   for (std::uint32_t lane = 0; lane < trace::warp_lanes; ++lane) {
-    const std::uint32_t bit = 1U << lane;
-    const std::uint64_t address = lanes & bit ? heads_[lane]->address : 0;
-    line.addresses[lane] = address;
-    shared |= addresses_->shared.contains(address) ? bit : 0;
-    local |= addresses_->stacks->contains(address) ? bit : 0;
-    constant |= addresses_->around_constants.contains(address) && in_constant_memory(address) ? bit : 0;
+    const auto active = static_cast<std::uint64_t>(std::int64_t{chosen_[lane]});
+    line.addresses[lane] = addresses[lane] & active;
+    in_any |= addresses[lane] & active;
+    in_all &= addresses[lane] | ~active;
   }
-  const std::uint32_t elsewhere = (shared | local | constant) & lanes;
-  // A pointer may lead different lanes into different spaces: a GPU then issues one access after the other.
-  if (const std::uint32_t global = lanes & ~elsewhere)
+  const std::uint64_t differing = in_any ^ in_all;
+  const std::uint64_t within = differing ? ~std::uint64_t{0} >> std::countl_zero(differing) : 0;
+  const std::uint64_t first = in_all & ~within, last = in_all | within;
+  if (addresses_->shared.meets(first, last) || addresses_->stacks->meets(first, last) ||
+      addresses_->around_constants.meets(first, last))
+    return issue_by_space(line, lanes);
+  line.active = lanes;
+  line.space = static_cast<std::uint8_t>(trace::Space::global);
+  sink_->access(warp_, line);
+}
+
+/// A pointer may lead different lanes into different spaces: a GPU then issues one access after the other.
+void LogMerger::issue_by_space(const ring::Line& line, std::uint32_t lanes) {
+  std::uint32_t shared = 0, local = 0, constant = 0;
+  for (std::uint32_t rest = lanes; rest; rest &= rest - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
+    const std::uint64_t address = line.addresses[lane];
+    if (addresses_->shared.contains(address))
+      shared |= 1U << lane;
+    else if (addresses_->stacks->contains(address))
+      local |= 1U << lane;
+    else if (addresses_->around_constants.contains(address) && in_constant_memory(address))
+      constant |= 1U << lane;
+  }
+  if (const std::uint32_t global = lanes & ~(shared | local | constant))
     send(line, global, trace::Space::global);
-  if (!elsewhere)
-    return;
-  if (shared & lanes) {
+  if (shared) {
     ring::Line offsets = line;
-    for (std::uint32_t lane = 0; lane < trace::warp_lanes; ++lane)
-      offsets.addresses[lane] -= addresses_->shared.begin;
-    send(offsets, shared & lanes, trace::Space::shared);
+    for (std::uint64_t& address : offsets.addresses)
+      address -= addresses_->shared.begin;
+    send(offsets, shared, trace::Space::shared);
   }
-  if (constant & lanes)
-    send(line, constant & lanes, trace::Space::constant);
-  if (local & lanes) {
+  if (constant)
+    send(line, constant, trace::Space::constant);
+  if (local) {
     ring::Line interleaved = line;
-    for (std::uint32_t rest = local & lanes; rest; rest &= rest - 1) {
+    for (std::uint32_t rest = local; rest; rest &= rest - 1) {
       std::uint64_t& address = interleaved.addresses[std::countr_zero(rest)];
       address = local_address(address);
     }
-    send(interleaved, local & lanes, trace::Space::local);
+    send(interleaved, local, trace::Space::local);
   }
 }
 
-void LogMerger::send(ring::Line& line, std::uint32_t lanes, trace::Space space) {
-  line.active = lanes;
-  line.space = static_cast<std::uint8_t>(space);
-  if (lanes != 0xffffffff) {
-    ring::Line masked = line;
-    for (std::uint32_t lane = 0; lane < trace::warp_lanes; ++lane)
-      if (!(lanes >> lane & 1))
-        masked.addresses[lane] = 0;
-    sink_->access(warp_, masked);
-    return;
-  }
-  sink_->access(warp_, line);
+/// The addresses of lanes that take no part become 0.
+void LogMerger::send(const ring::Line& line, std::uint32_t lanes, trace::Space space) {
+  ring::Line sent = line;
+  sent.active = lanes;
+  sent.space = static_cast<std::uint8_t>(space);
+  for (std::uint32_t lane = 0; lane < trace::warp_lanes; ++lane)
+    sent.addresses[lane] &= lanes & lane_bits[lane] ? ~std::uint64_t{0} : 0;
+  sink_->access(warp_, sent);
 }
 
 } // namespace warplens::cpu

@@ -24,9 +24,9 @@ struct AddressMap {
 /// machine that runs the warp in lock step and reconverges as early as it can (min-PC).
 class LogMerger {
 public:
-  static constexpr std::uint32_t capacity = 128; ///< entries per lane
+  static constexpr std::uint32_t capacity = 64; ///< entries per lane: few enough to stay in the L1 cache
 
-  /// Starts a warp with empty logs; sets each lane's log_next and log_end.
+  /// Starts a warp with empty logs; sets each lane's log_next, log_end and log_keys.
   void begin(std::uint32_t warp, const std::array<LaneContext*, trace::warp_lanes>& lanes,
              std::uint32_t lane_count, const KeyRecord* keys, const AddressMap& addresses,
              WarpAccessSink& sink);
@@ -36,15 +36,25 @@ public:
   std::uint32_t merge(std::uint32_t full);
 
 private:
-  void issue(std::uint32_t key, std::uint32_t lanes);
-  void send(ring::Line& line, std::uint32_t lanes, trace::Space space);
+  template <class Number> using PerLane = std::array<Number, trace::warp_lanes>;
+
+  std::uint32_t find_ends();
+  std::uint32_t advance(std::uint32_t row);
+  std::uint32_t advance_apart(std::uint32_t lanes);
+  void issue(std::uint32_t key, std::uint32_t lanes, const std::uint64_t* addresses);
+  void issue_by_space(const ring::Line& line, std::uint32_t lanes);
+  void send(const ring::Line& line, std::uint32_t lanes, trace::Space space);
   std::uint64_t local_address(std::uint64_t address) const;
 
-  static constexpr std::uint32_t nothing = 0xffffffff; ///< the head of an empty log
-  std::array<std::array<LogEntry, capacity>, trace::warp_lanes> logs_;
-  std::array<std::uint32_t, trace::warp_lanes> head_keys_;
-  std::array<const LogEntry*, trace::warp_lanes> heads_;
-  std::array<LaneContext*, trace::warp_lanes> lanes_;
+  // Loops over all lanes are written so that the compiler makes vectors of them: numbers of 32 bits with
+  // their signs, and conditions as masks of all bits.
+  static constexpr std::int32_t nothing = 0x7fffffff; ///< the head of an empty log
+  alignas(64) std::array<LogRow, capacity + 1> rows_; ///< nothing is ever in the last
+  alignas(64) PerLane<std::int32_t> head_keys_;
+  alignas(64) PerLane<std::int32_t> heads_;  ///< the row of each lane's next entry
+  alignas(64) PerLane<std::int32_t> ends_;   ///< how many rows it has filled
+  alignas(64) PerLane<std::int32_t> chosen_; ///< of all bits: the lane's next entry is issued now
+  PerLane<LaneContext*> lanes_;
   std::uint32_t lane_count_ = 0, warp_ = 0;
   const KeyRecord* keys_ = nullptr;
   const AddressMap* addresses_ = nullptr;

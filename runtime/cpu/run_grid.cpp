@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <tbb/info.h>
 #include <tbb/task_arena.h>
 #include <tbb/task_group.h>
@@ -22,7 +23,7 @@ unsigned threads_wanted() {
   unsigned wanted = 0;
   if (!text || std::from_chars(text, text + std::strlen(text), wanted).ec != std::errc{} || wanted == 0)
     return cores;
-  return wanted;
+  return std::min(wanted, cores);
 }
 
 tbb::task_arena& arena() {
@@ -36,6 +37,8 @@ public:
   Work(const Grid& grid, const Tracing* tracing)
       : grid_(grid), tracing_(tracing), blocks_(grid.grid.count()) {
     grid_.stopped = &stop_;
+    if (grid.workspace && threads_wanted() == 1)
+      grid_.turns = &turns_.emplace(blocks_);
     // Blocks are taken in runs, so that counting them costs little where they are short. Where a block waits
     // for an earlier one this is as good as one by one: the earliest unfinished block never waits for another
     // of its own run.
@@ -68,7 +71,11 @@ private:
     std::unique_ptr<WarpAccessSink> sink;
     if (tracing_ && id - tracing_->first_block < tracing_->blocks)
       sink = tracing_->open_block(id);
+    if (turns_)
+      turns_->begin(id);
     const BlockStatus status = block.run(grid_, id, sink.get());
+    if (turns_)
+      turns_->end(id);
     if (!sink && status == BlockStatus::ok)
       return;
     std::unique_lock lock(mutex_);
@@ -90,6 +97,7 @@ private:
   }
 
   Grid grid_;
+  std::optional<Turns> turns_;
   const Tracing* tracing_;
   const std::uint64_t blocks_;
   std::uint64_t run_;
@@ -99,7 +107,7 @@ private:
   GridResult result_;
 };
 
-/// Blocks that may wait for each other each get a thread; where one spins, it lets the others run.
+/// Blocks that may wait for each other each get an OS thread; where one spins, it lets the others run.
 void run_all_at_once(Work& work) {
   std::vector<std::jthread> threads;
   for (std::uint64_t block = 1; block < work.blocks(); ++block)

@@ -23,7 +23,8 @@ struct GridResult {
 };
 
 /// Blocks start in increasing id: a block may wait for those before it. The environment's
-/// WARPLENS_CPU_THREADS limits the number of blocks that run at once (default: one per core).
+/// WARPLENS_CPU_THREADS limits the number of blocks that run at once (default: one per core); with 1, all
+/// that happens has one order, in cooperative launches too.
 GridResult run_grid(const Grid& grid, const Tracing* tracing);
 
 } // namespace warplens::cpu

@@ -150,7 +150,8 @@ std::shared_ptr<TracedLaunch> Recorder::State::prepare(trace::Launch& launch,
                                                        const ChannelPlacement* placement) const {
   launch.id = next_id;
   launch.first_block = 0;
-  launch.blocks = snapshot_blocks(settings, launch);
+  const SnapshotBlocks blocks = snapshot_blocks(settings, launch);
+  launch.blocks = placement ? blocks.least : blocks.most; // on a GPU all is decided before
   auto prepared = std::make_shared<TracedLaunch>();
   prepared->id = launch.id;
   if (placement) {
@@ -184,6 +185,8 @@ Snooper& Recorder::State::start_snooper(TracedLaunch& traced_launch, const std::
   SnooperLimits limits;
   limits.stall = settings.stall.value_or(std::chrono::seconds(program.backend == "gpu" ? 10 : 60));
   limits.accesses = settings.snapshot_accesses;
+  if (program.backend != "gpu") // producers help: the thread only sees to what comes slowly
+    limits.first_pause = limits.longest_pause = std::chrono::milliseconds(2);
   Sink sink;
   sink.append = [this, id = traced_launch.id](std::uint64_t block, std::uint32_t warp,
                                               std::span<const trace::WarpAccess> accesses) {
@@ -201,6 +204,10 @@ Snooper& Recorder::State::start_snooper(TracedLaunch& traced_launch, const std::
 
 Expected<void> Recorder::register_sites(std::span<const SiteRecord> records) {
   return state_->sites.add(records);
+}
+
+SnapshotGoal Recorder::goal(const trace::Launch& launch) const {
+  return {snapshot_blocks(state_->settings, launch).least, state_->settings.snapshot_enough_accesses};
 }
 
 bool Recorder::wants(const trace::Launch& launch) const {
@@ -246,6 +253,16 @@ bool Recorder::launch_stopped() const {
   const std::scoped_lock lock(state_->mutex);
   return !state_->active || state_->active->snooper->is_stuck() ||
          state_->active->snooper->state() != SnooperState::running;
+}
+
+void Recorder::drain_rings() {
+  std::shared_ptr<TracedLaunch> active;
+  {
+    const std::scoped_lock lock(state_->mutex);
+    active = state_->active;
+  }
+  if (active)
+    active->snooper->help();
 }
 
 void Recorder::end_launch(const trace::LaunchEnd& end) {

@@ -9,6 +9,9 @@
 //   WARPLENS_KERNEL             ECMAScript regex that a traced kernel's demangled name must contain a match
 //   of WARPLENS_LAUNCHES           trace the first N launches of each kernel (default 1)
 //   WARPLENS_SNAPSHOT_THREADS   cover at least this many threads of a launch (default: see settings.h)
+//   WARPLENS_SNAPSHOT_MOST_THREADS, WARPLENS_SNAPSHOT_ENOUGH   on the CPU back end more, up to so many
+//   threads, until
+//                               there are enough accesses (see settings.h)
 //   WARPLENS_SNAPSHOT_BLOCKS    exactly this many blocks instead
 //   WARPLENS_SNAPSHOT_ACCESSES  cut the snapshot of a launch off after this many warp accesses (default 2^26)
 //   WARPLENS_STALL_SECONDS      end the tracing of a launch of which no access has come for so long (default:
@@ -37,6 +40,12 @@ struct ChannelPlacement {
   std::size_t shared_bytes = 0;
 };
 
+/// When a snapshot is deep enough: at least so many blocks, and then once so many accesses to the memory
+/// hierarchy (not to shared or constant memory) are in it.
+struct SnapshotGoal {
+  std::uint64_t least_blocks = 0, enough_accesses = 0;
+};
+
 class Recorder {
 public:
   /// The process's recorder; reads the environment on first use.
@@ -61,11 +70,18 @@ public:
   /// kernel's name.
   ring::Channel* begin_launch(trace::Launch& launch, const ChannelPlacement* placement = nullptr);
 
+  /// Of a launch that begin_launch() has taken. Who can leave out blocks while the kernel runs may end with
+  /// fewer blocks than the launch was given; end_launch() is told how many (LaunchEnd::blocks).
+  SnapshotGoal goal(const trace::Launch& launch) const;
+
   /// Counts a launch that cannot be traced.
   void count_launch(const trace::Launch& launch);
 
   /// Has the tracing of the running launch ended early? Nobody waits for the host then.
   bool launch_stopped() const;
+
+  /// Does the snooper's work for once. For a kernel of this process that finds a ring full.
+  void drain_rings();
 
   /// The kernel has ended: drains what is left, stops the snooper, writes the launch's end. `end.complete`
   /// says whether the back end ran every block; the trace then says whether all of it was collected, too.

@@ -44,11 +44,14 @@ Expected<Settings> Settings::from_environment() {
     }
   }
   std::optional<std::uint64_t> stall_seconds;
-  for (const Expected<void>& read : {read_count("WARPLENS_LAUNCHES", settings.launches),
-                                     read_count("WARPLENS_SNAPSHOT_THREADS", settings.snapshot_threads),
-                                     read_count("WARPLENS_SNAPSHOT_BLOCKS", settings.snapshot_blocks),
-                                     read_count("WARPLENS_SNAPSHOT_ACCESSES", settings.snapshot_accesses),
-                                     read_count("WARPLENS_STALL_SECONDS", stall_seconds)})
+  for (const Expected<void>& read :
+       {read_count("WARPLENS_LAUNCHES", settings.launches),
+        read_count("WARPLENS_SNAPSHOT_THREADS", settings.snapshot_threads),
+        read_count("WARPLENS_SNAPSHOT_MOST_THREADS", settings.snapshot_most_threads),
+        read_count("WARPLENS_SNAPSHOT_ENOUGH", settings.snapshot_enough_accesses),
+        read_count("WARPLENS_SNAPSHOT_BLOCKS", settings.snapshot_blocks),
+        read_count("WARPLENS_SNAPSHOT_ACCESSES", settings.snapshot_accesses),
+        read_count("WARPLENS_STALL_SECONDS", stall_seconds)})
     if (!read)
       return tl::unexpected(read.error());
   if (stall_seconds)

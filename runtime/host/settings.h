@@ -18,7 +18,11 @@ struct Settings {
   /// Four times the threads that the largest GPU has in flight (132 SMs of 2048): the depth of the snapshots
   /// in Baghsorkhi et al., PPoPP 2012.
   std::uint64_t snapshot_threads = 4 * 132 * 2048;
-  std::optional<std::uint64_t> snapshot_blocks; ///< instead of snapshot_threads
+  /// Where blocks can be left out while the kernel runs (the CPU back end), snapshots go on beyond
+  /// snapshot_threads up to so many threads, until there are enough accesses.
+  std::uint64_t snapshot_most_threads = 32 * 132 * 2048;
+  std::uint64_t snapshot_enough_accesses = 1 << 20;
+  std::optional<std::uint64_t> snapshot_blocks; ///< exactly so many, instead of all this
   std::uint64_t snapshot_accesses =
       1 << 26; ///< warp accesses of one launch after which its snapshot is cut off
   std::optional<std::chrono::seconds> stall; ///< absent: the back end's default

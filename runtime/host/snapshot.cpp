@@ -26,11 +26,14 @@ ring::Extent with_buffers(const trace::Launch& launch, std::uint64_t buffers, st
 
 } // namespace
 
-std::uint64_t snapshot_blocks(const Settings& settings, const trace::Launch& launch) {
-  const std::uint64_t threads = std::max<std::uint64_t>(launch.block.count(), 1);
-  const std::uint64_t wanted =
-      settings.snapshot_blocks.value_or((settings.snapshot_threads + threads - 1) / threads);
-  return std::min(wanted, launch.grid.count());
+SnapshotBlocks snapshot_blocks(const Settings& settings, const trace::Launch& launch) {
+  const std::uint64_t of_block = std::max<std::uint64_t>(launch.block.count(), 1);
+  const auto blocks_with = [&](std::uint64_t threads) {
+    const std::uint64_t wanted = settings.snapshot_blocks.value_or((threads + of_block - 1) / of_block);
+    return std::min(wanted, launch.grid.count());
+  };
+  const std::uint64_t least = blocks_with(settings.snapshot_threads);
+  return {least, std::max(least, blocks_with(settings.snapshot_most_threads))};
 }
 
 ring::Extent extent_on_host(const trace::Launch& launch) {

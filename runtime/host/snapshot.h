@@ -11,8 +11,12 @@
 
 namespace warplens::runtime {
 
-/// Blocks with consecutive ids from 0: as many as the settings ask for and the grid has.
-std::uint64_t snapshot_blocks(const Settings& settings, const trace::Launch& launch);
+/// Blocks with consecutive ids from 0, as many as the settings ask for and the grid has: at least; and at
+/// most, as long as there are not enough accesses.
+struct SnapshotBlocks {
+  std::uint64_t least = 0, most = 0;
+};
+SnapshotBlocks snapshot_blocks(const Settings& settings, const trace::Launch& launch);
 
 /// A channel in this process's memory for launch.blocks blocks. Blocks look for a buffer from the first on,
 /// so that memory is touched for as many as run at once only.

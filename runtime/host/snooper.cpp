@@ -1,33 +1,28 @@
 #include "runtime/host/snooper.h"
 
-#include "runtime/host/own_thread.h"
-
 #include <algorithm>
+#include <csignal>
+
+using namespace std::chrono_literals;
 
 namespace warplens::runtime {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-using namespace std::chrono_literals;
-
-/// Sleeps longer the longer nothing has come: a full ring then waits 200 µs at most.
-class Backoff {
-public:
-  void reset() { pause_ = 1us; }
-  void wait() {
-    std::this_thread::sleep_for(pause_);
-    pause_ = std::min<std::chrono::microseconds>(pause_ * 2, 200us);
-  }
-
-private:
-  std::chrono::microseconds pause_ = 1us;
-};
+/// A thread that takes none of the program's signals: they are for the program's own threads.
+template <class Body> std::thread start_without_signals(Body body) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread thread(std::move(body));
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return thread;
+}
 
 } // namespace
 
 Snooper::Snooper(const ring::Channel& channel, Sink sink, SnooperLimits limits)
     : channel_(channel), sink_(std::move(sink)), limits_(limits), drain_(channel),
-      thread_(start_without_signals<std::thread>([this] { run(); })) {}
+      thread_(start_without_signals([this] { run(); })) {}
 
 Snooper::~Snooper() {
   if (thread_.joinable())
@@ -52,6 +47,7 @@ bool Snooper::is_stuck() {
 
 Snooper::State Snooper::finish() {
   kernel_ended_ = true;
+  woken_.notify_all(); // where the thread just falls asleep it misses this, and sleeps for longest_pause
   while (state_ == State::running && !is_stuck())
     std::this_thread::sleep_for(50us);
   return join();
@@ -59,6 +55,12 @@ Snooper::State Snooper::finish() {
 
 Snooper::State Snooper::abandon() {
   stop_producers(State::abandoned);
+  if (state_ == State::stuck)
+    return state_; // whoever is in the sink keeps the mutex
+  {
+    const std::lock_guard lock(mutex_); // nobody drains any more
+    woken_.notify_all();
+  }
   return join();
 }
 
@@ -76,47 +78,55 @@ void Snooper::stop_producers(State reason) {
     sink_.ended_early(reason);
 }
 
-bool Snooper::drain(std::uint64_t& lines) {
+void Snooper::help() {
+  if (const std::unique_lock lock(mutex_, std::try_to_lock); lock)
+    drain();
+}
+
+/// Takes out what is there, and says how many lines that were. Under the mutex.
+std::uint64_t Snooper::drain() {
+  if (state_ != State::running)
+    return 0;
   bool taken = true;
-  lines =
+  const std::uint64_t lines =
       drain_.once([&](std::uint64_t block, std::uint32_t warp, std::span<const trace::WarpAccess> accesses) {
         ++heartbeat_;
         taken = taken && sink_.append(block, warp, accesses);
       });
   accesses_ += lines;
-  return taken;
+  const auto now = Clock::now();
+  if (lines != 0) {
+    last_line_ = now;
+    unflushed_ = true;
+  }
+  if (taken && unflushed_ && now - last_flush_ >= limits_.flush_interval) {
+    taken = sink_.flush();
+    unflushed_ = false;
+    last_flush_ = now;
+  }
+  if (!taken)
+    stop_producers(State::sink_failed);
+  else if (accesses_ >= limits_.accesses)
+    stop_producers(State::limit_reached);
+  return lines;
 }
 
 void Snooper::run() {
-  Backoff backoff;
-  auto last_line = Clock::now(), last_flush = last_line;
-  bool unflushed = false;
+  auto pause = limits_.first_pause;
+  std::unique_lock lock(mutex_);
   while (state_ == State::running) {
     ++heartbeat_;
     const bool last_round = kernel_ended_; // read before draining: what the kernel wrote is then all there
-    std::uint64_t lines = 0;
-    if (!drain(lines))
-      return stop_producers(State::sink_failed);
-    const auto now = Clock::now();
-    unflushed |= lines != 0;
-    if (unflushed && now - last_flush >= limits_.flush_interval) {
-      if (!sink_.flush())
-        return stop_producers(State::sink_failed);
-      unflushed = false;
-      last_flush = now;
-    }
-    if (lines != 0) {
-      last_line = now;
-      backoff.reset();
-      if (accesses_ >= limits_.accesses)
-        return stop_producers(State::limit_reached);
+    if (drain() != 0) {
+      pause = limits_.first_pause;
     } else if (last_round) {
       State running = State::running;
       state_.compare_exchange_strong(running, State::complete);
-    } else if (now - last_line >= limits_.stall) {
-      return stop_producers(State::stalled);
+    } else if (Clock::now() - last_line_ >= limits_.stall) {
+      stop_producers(State::stalled);
     } else {
-      backoff.wait();
+      woken_.wait_for(lock, pause, [&] { return kernel_ended_ || state_ != State::running; });
+      pause = std::min(pause * 2, limits_.longest_pause);
     }
   }
 }

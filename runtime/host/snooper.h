@@ -5,8 +5,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <span>
 #include <thread>
 
@@ -28,6 +30,8 @@ struct SnooperLimits {
   std::chrono::milliseconds stall{10'000};    ///< end tracing when nothing has happened for so long
   std::uint64_t accesses = ~std::uint64_t{0}; ///< end tracing after so many lines
   std::chrono::milliseconds flush_interval{100};
+  /// How long the thread sleeps where nothing has come: longer each time.
+  std::chrono::microseconds first_pause{1}, longest_pause{200};
 };
 
 /// Runs from construction to destruction. Whatever ends it early sets the channel's stop word, so that no
@@ -43,6 +47,10 @@ public:
 
   State state() const { return state_; }
 
+  /// Does the thread's work for once, unless somebody is at it. For a producer of this process that finds its
+  /// ring full: it need not wait.
+  void help();
+
   /// Has the thread itself done nothing for as long as a stall may last, its sink never returning (a disk
   /// that is gone)? To be asked again and again, by one thread at a time. Once true the producers have been
   /// told to stop and the thread is left to itself: this object has to outlive the process.
@@ -55,21 +63,27 @@ public:
   State abandon();
 
 private:
+  using Clock = std::chrono::steady_clock;
+
   void run();
-  bool drain(std::uint64_t& lines);
+  std::uint64_t drain();
   void stop_producers(State reason);
   State join();
 
   ring::Channel channel_;
   Sink sink_;
   SnooperLimits limits_;
+  std::mutex mutex_; ///< guards the next five
   Drain drain_;
   std::uint64_t accesses_ = 0;
+  Clock::time_point last_line_ = Clock::now(), last_flush_ = last_line_;
+  bool unflushed_ = false;
+  std::condition_variable woken_;
   std::atomic<State> state_ = State::running;
   std::atomic<bool> kernel_ended_ = false;
   std::atomic<std::uint64_t> heartbeat_ = 0;
   std::uint64_t last_heartbeat_ = 0; ///< as is_stuck() saw it
-  std::chrono::steady_clock::time_point last_heard_ = std::chrono::steady_clock::now();
+  Clock::time_point last_heard_ = Clock::now();
   std::thread thread_; ///< last: it uses all of the above
 };
 

@@ -11,10 +11,12 @@
 #ifdef __cplusplus
 #include "bridge/atomics.h"
 #include "bridge/cache_hints.h"
+#include "bridge/clusters.h"
 #include "bridge/host_math.h"
 #include "bridge/launch.h"
 #include "bridge/managed.h"
 #include "bridge/surfaces.h"
+#include "bridge/tensor_cores.h"
 #endif
 
 // Last: from here on the source sees a compiler that calls itself nvcc.

@@ -41,6 +41,41 @@ class Device(unittest.TestCase):
                     self.assertEqual(lines, [f"contraction: {expected[0]}", f"subnormals: {expected[1]}",
                                              *(f"{name}: right" for name in ("divisions", "shifts", "conversions"))])
 
+    def ends(self, what, *options):
+        done = warplens("profile", KERNELS / "failures.cu", "--backend", "cpu", "--nvcc", "-arch=sm_80", *options, "--run", what, timeout=300)
+        return done.stdout.splitlines(), done.stderr
+
+    def test_failures_stick(self):
+        for what, error, told in (
+                ("assert", "cudaErrorAssert",
+                 r"failures\.cu:\d+: .*asserts\(int\).*: block: \[\d,0,0\], thread: \[7,0,0\] Assertion `.*threadIdx\.x.* < limit` failed\."),
+                ("trap", "cudaErrorLaunchFailure",
+                 r"kernel traps\(\) failed: block \(1, 0, 0\): thread \(2, 0, 0\) executed trap at .*failures\.cu:\d+"),
+                ("grid", "cudaErrorLaunchFailure", r"kernel syncs_grid\(\) failed: block \(\d, 0, 0\): thread \(0, 0, 0\) executed trap")):
+            with self.subTest(what):
+                lines, messages = self.ends(what, "--no-probes")
+                self.assertEqual(lines, [f"after: {error}", f"then: {error}", f"allocation: {error}"])
+                self.assertRegex(messages, told)
+
+    def test_printf(self):
+        lines, _ = self.ends("print", "--no-probes")
+        self.assertEqual(lines[0], "-7|   42|ff  |010|w|text|3.142|  1.23e+04|0.1|0x1p+0|-5000000000|18446744073709551615|%|0x10|44|4")
+        self.assertEqual(lines[1:], ["after: cudaSuccess", "then: cudaSuccess", "allocation: cudaSuccess"])
+
+    def test_what_is_refused(self):
+        """By name, with file and line, before anything runs."""
+        for file in sorted((KERNELS / "refused").glob("*.cu")):
+            text = file.read_text()
+            flags = re.search("^// flags: (.*)$", text, re.MULTILINE)[1]
+            line = next(number for number, line in enumerate(text.splitlines(), 1) if "// refused" in line)
+            with self.subTest(file.name):
+                done = warplens("profile", file, "--backend", "cpu", "--nvcc", flags, "--no-probes", timeout=300)
+                self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+                message = done.stderr.splitlines()[-1]
+                self.assertRegex(message, rf"^warplens: .*{file.name}:{line}\b.*(?:not supported on the CPU back end|the CPU back end has no)")
+                self.assertIn(re.search("^// says: (.*)$", text, re.MULTILINE)[1], message)
+                self.assertIn("--backend gpu", message)
+
 
 if __name__ == "__main__":
     main()

@@ -33,6 +33,13 @@ class Patch(unittest.TestCase):
                 self.assertNotEqual((KERNELS / name).read_text(), after)
                 self.assertGreater(after.count("::warplens::load("), 5)
 
+    def test_it_begins_with_its_head(self):
+        """Not with what LLVM thinks of a loop that it does not unroll."""
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "a.cu").write_text("__global__ void k(float* a, int n) {\n#pragma unroll 8\n"
+                                                    "  for (int i = 0; i < n; ++i) {\n    a[i] += 1;\n    __syncthreads();\n  }\n}\n")
+            self.assertTrue(warplens("patch", "a.cu", cwd=folder).stdout.startswith("# Instrumentation by Warplens."))
+
     def test_headers_outside_the_current_folder(self):
         """`patch` refuses to follow names that lead there."""
         for flags in ("", "-I../a_link", "-I{}/include"):

@@ -121,14 +121,27 @@ class Safety(unittest.TestCase):
         running.send_signal(signal.SIGTERM)
         self.assertEqual(running.wait(timeout=60), -signal.SIGTERM)
 
+    def outputs(self, kernel):
+        """What the program prints, as often as something else; nothing in the environment changes it."""
+        printed = set()
+        for threads in ("1", "2", "7"):
+            done = warplens("run", "--deterministic", "--quiet", "--gpu", "c2050", "--trials", "2", "-o", "/dev/null", "--", self.plain, kernel,
+                            env={**os.environ, "WARPLENS_CPU_THREADS": threads})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            printed.add(done.stdout)
+        return printed
+
     def test_deterministic(self):
         """Blocks one after the other, threads in their order: the very sum of a loop."""
-        for _ in range(3):
-            done = warplens("run", "--deterministic", "--quiet", "--gpu", "c2050", "--trials", "2", "-o", "/dev/null", "--",
-                            self.plain, "sum")
-            self.assertEqual(done.returncode, 0, done.stderr)
-            total, in_order = done.stdout.splitlines()[0].split()
-            self.assertEqual(total, in_order)
+        (printed,) = self.outputs("sum")
+        total, in_order, error = printed.split()
+        self.assertEqual((total, error), (in_order, "cudaSuccess"))
+
+    def test_deterministic_cooperative_launch(self):
+        """The same; who goes on first after the grid's barrier is up to the runtime, but always the same."""
+        (printed,) = self.outputs("sum_twice")
+        total, in_order, _, error = printed.split()
+        self.assertEqual((total, error), (in_order, "cudaSuccess"))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,10 @@
 #include "runtime/cpu/log_merger.h"
 #include "test/catch.h"
 
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <random>
 #include <vector>
 
 using namespace warplens;
@@ -13,6 +17,14 @@ struct Lines : WarpAccessSink {
   std::vector<ring::Line> lines;
   void access(std::uint32_t, const ring::Line& line) override { lines.push_back(line); }
 };
+
+/// As lowered code does it.
+void append(LaneContext& lane, std::uint32_t key, std::uint64_t address) {
+  REQUIRE(lane.log_next != lane.log_end);
+  *lane.log_next = address;
+  std::memcpy(reinterpret_cast<char*>(lane.log_next) + lane.log_keys, &key, sizeof(key));
+  lane.log_next += sizeof(LogRow) / sizeof(std::uint64_t);
+}
 
 /// Three lanes. Key 0 is site 10, key 1 site 11, key 2 the end of their loop, key 3 site 13.
 struct Fixture {
@@ -28,7 +40,7 @@ struct Fixture {
     merger->begin(0, pointers, 3, keys, addresses, sink);
   }
   void log(int lane, std::uint32_t key, std::uint64_t address) {
-    *lanes[lane].log_next++ = {address, key, 0};
+    append(lanes[static_cast<std::size_t>(lane)], key, address);
   }
 };
 
@@ -67,6 +79,97 @@ TEST_CASE_METHOD(Fixture, "a lane whose log was full is waited for, others are n
   REQUIRE(sink.lines.size() == 2);
   CHECK(sink.lines[1].active == 3);
   CHECK(sink.lines[1].kind == 3);
+}
+
+namespace {
+
+/// The rule as it is told, on logs without an end.
+struct ReferenceMerger {
+  struct Entry {
+    std::uint32_t key;
+    std::uint64_t address;
+  };
+  struct Issue {
+    std::uint64_t site;
+    std::uint32_t active;
+    std::array<std::uint64_t, 32> addresses;
+    bool operator==(const Issue&) const = default;
+  };
+  const KeyRecord* keys;
+  std::vector<std::deque<Entry>> logs;
+  std::vector<Issue> issued;
+
+  std::uint32_t empty() const {
+    std::uint32_t mask = 0;
+    for (std::size_t lane = 0; lane < logs.size(); ++lane)
+      mask |= static_cast<std::uint32_t>(logs[lane].empty()) << lane;
+    return mask;
+  }
+  std::uint32_t merge(std::uint32_t full) {
+    const std::uint32_t all = logs.size() == 32 ? ~0U : (1U << logs.size()) - 1;
+    while (!(empty() & full) && empty() != all) {
+      std::uint32_t smallest = ~0U;
+      for (const auto& log : logs)
+        if (!log.empty())
+          smallest = std::min(smallest, log.front().key);
+      Issue issue{keys[smallest].site, 0, {}};
+      for (std::size_t lane = 0; lane < logs.size(); ++lane)
+        if (!logs[lane].empty() && logs[lane].front().key == smallest) {
+          issue.active |= 1U << lane;
+          issue.addresses[lane] = logs[lane].front().address;
+          logs[lane].pop_front();
+        }
+      if (issue.site)
+        issued.push_back(issue);
+    }
+    return empty();
+  }
+};
+
+} // namespace
+
+TEST_CASE("logs of any content and length merge as the rule says") {
+  std::mt19937 random(11);
+  const KeyRecord keys[] = {{10, 4, 0, {}}, {11, 8, 1, {}}, {0, 0, 0, {}}, {13, 4, 3, {}}, {14, 4, 0, {}}};
+  for (int round = 0; round < 200; ++round) {
+    const std::uint32_t lane_count = round % 4 ? 32 : 1 + random() % 32;
+    std::vector<LaneContext> lanes(lane_count);
+    std::array<LaneContext*, trace::warp_lanes> pointers{};
+    for (std::uint32_t lane = 0; lane < lane_count; ++lane)
+      pointers[lane] = &lanes[lane];
+    const auto merger = std::make_unique<LogMerger>();
+    const StackPool stacks;
+    const AddressMap addresses{.shared = {0x1000, 0x100}, .stacks = &stacks};
+    Lines sink;
+    merger->begin(0, pointers, lane_count, keys, addresses, sink);
+    ReferenceMerger reference{keys, std::vector<std::deque<ReferenceMerger::Entry>>(lane_count), {}};
+    for (int step = 0; step < 6; ++step) {
+      std::uint32_t full = 0;
+      const auto most = random() % 2 ? random() % 8 : LogMerger::capacity;
+      const bool alike = random() % 2; // lanes do the same, but for some
+      std::uint32_t common[LogMerger::capacity];
+      for (std::uint32_t& key : common)
+        key = random() % 5;
+      for (std::uint32_t lane = 0; lane < lane_count; ++lane) {
+        for (std::uint32_t i = 0; i < most && lanes[lane].log_next != lanes[lane].log_end; ++i) {
+          const std::uint32_t key = alike && random() % 64 ? common[i] : random() % 5;
+          const std::uint64_t address = 0x10000000000 + random();
+          append(lanes[lane], key, address);
+          reference.logs[lane].push_back({key, address});
+        }
+        if (lanes[lane].log_next == lanes[lane].log_end && random() % 2)
+          full |= 1U << lane;
+      }
+      REQUIRE(merger->merge(full) == reference.merge(full));
+    }
+    REQUIRE(merger->merge(0) == reference.merge(0));
+    std::vector<ReferenceMerger::Issue> issued;
+    for (const ring::Line& line : sink.lines) {
+      issued.push_back({line.site, line.active, {}});
+      std::copy_n(line.addresses, 32, issued.back().addresses.begin());
+    }
+    REQUIRE(issued == reference.issued);
+  }
 }
 
 TEST_CASE_METHOD(Fixture, "lanes in different spaces are accesses of their own") {

@@ -194,11 +194,35 @@ TEST_CASE("PTX: loads and stores in each space, with offsets and cache policies"
       out[8] = generic == (unsigned long long)tile;
       asm volatile("membar.cta; membar.gl; membar.sys; fence.sc.cta; fence.acq_rel.gpu; fence.acq_rel.sys; fence.sc.gpu;"
                    "fence.proxy.async; fence.proxy.alias; fence.proxy.async.shared::cta; fence.mbarrier_init.release.cluster;" ::: "memory");
-      __syncthreads(); // in lanes: there local memory is known
     })");
-  std::vector<unsigned> out(9);
+  REQUIRE(program.kernel("k").untraced_block != nullptr);
+  const std::vector<unsigned> expected{5, 6, 5, 10, 12, 13, 13, 0x8421, 1};
+  std::vector<unsigned> out(9), traced(9);
   require_ok(program.run("k", {1}, {1}, 0, out.data()));
-  CHECK(out == std::vector<unsigned>{5, 6, 5, 10, 12, 13, 13, 0x8421, 1});
+  CHECK(out == expected);
+  std::vector<Seen> seen;
+  require_ok(program.trace(seen, "k", {1}, {1}, 0, traced.data()));
+  CHECK(traced == expected);
+}
+
+TEST_CASE("PTX: local memory is known in a kernel with barriers, too") {
+  const DeviceProgram program(R"(
+    __global__ void k(unsigned* out) {
+      unsigned own[4] = {threadIdx.x, 2, 3, 4};
+      __syncthreads();
+      own[out[threadIdx.x] % 4] += 5;
+      unsigned is_local, is_global;
+      asm("{.reg .pred p; isspacep.local p, %1; selp.u32 %0, 1, 0, p;}" : "=r"(is_local) : "l"(own));
+      asm("{.reg .pred p; isspacep.global p, %1; selp.u32 %0, 1, 0, p;}" : "=r"(is_global) : "l"(own));
+      __syncthreads();
+      out[threadIdx.x] = own[threadIdx.x % 4] * 100 + is_local * 10 + is_global;
+    })");
+  REQUIRE(program.kernel("k").untraced_block != nullptr);
+  std::vector<unsigned> out(64), expected;
+  for (unsigned t = 0; t < 64; ++t)
+    expected.push_back((t % 4 ? t % 4 + 1 : t + 5) * 100 + 10);
+  require_ok(program.run("k", {1}, {64}, 0, out.data()));
+  CHECK(out == expected);
 }
 
 namespace {

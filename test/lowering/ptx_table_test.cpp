@@ -725,6 +725,70 @@ TEST_CASE("PTX table: half and bfloat16") {
   check(forms);
 }
 
+TEST_CASE("PTX table: pairs of eight bits") {
+  std::vector<Form> forms;
+  for (const bool e5m2 : {false, true}) {
+    const std::string name = e5m2 ? "e5m2x2" : "e4m3x2";
+    const Word largest = e5m2 ? 0x7b : 0x7e, nan = 0x7f;
+    const auto value = [=](Word bits) { // of a positive finite one
+      const Word fraction = bits & (e5m2 ? 3 : 7), exponent = bits >> (e5m2 ? 2 : 3);
+      const double scale = e5m2 ? 4 : 8, bias = e5m2 ? 15 : 7;
+      return exponent ? (1 + static_cast<double>(fraction) / scale) *
+                            std::exp2(static_cast<double>(exponent) - bias)
+                      : static_cast<double>(fraction) / scale * std::exp2(1 - bias);
+    };
+    const auto decoded = [=](Word bits) {
+      const Word magnitude = bits & 0x7f;
+      const double of_bits = magnitude <= largest               ? value(magnitude)
+                             : e5m2 && magnitude == largest + 1 ? HUGE_VAL
+                                                                : std::nan("");
+      return bits & 0x80 ? -of_bits : of_bits;
+    };
+    const auto encoded = [=](double number) -> Word { // the nearest of all, of two as near the even one
+      if (std::isnan(number))
+        return nan;
+      Word best = 0;
+      for (Word bits = 1; bits <= largest; ++bits) {
+        const double before = std::abs(std::abs(number) - value(best)),
+                     now = std::abs(std::abs(number) - value(bits));
+        if (std::isinf(number) || now < before || (now == before && bits % 2 == 0))
+          best = bits;
+      }
+      return best | (std::signbit(number) ? 0x80 : 0);
+    };
+    const auto relu = [](double number) { return number < 0 ? 0.0 : number; };
+    for (const bool clamps : {false, true}) {
+      const char* variant = clamps ? ".relu" : "";
+      forms.push_back(
+          {fmt::format("cvt.rn.satfinite{}.{}.f32 r, a, b;", variant, name), 16, 32, [=](const Operands& o) {
+             const auto one = [&](Word bits) {
+               const double number = to_double(bits, single_precision);
+               return encoded(clamps ? relu(number) : number);
+             };
+             return one(o.a) << 8 | one(o.b);
+           }});
+      forms.push_back(
+          {fmt::format("cvt.rn.satfinite{}.{}.f16x2 r, a;", variant, name), 16, 32, [=](const Operands& o) {
+             const auto one = [&](Word bits) {
+               const double number = to_double(bits & 0xffff, half_precision);
+               return encoded(clamps ? relu(number) : number);
+             };
+             return one(o.a >> 16) << 8 | one(o.a);
+           }});
+      forms.push_back({fmt::format("cvt.rn{}.f16x2.{} r, a;", variant, name), 32, 16,
+                       [=](const Operands& o) {
+                         const auto one = [&](Word bits) {
+                           const double number = decoded(bits & 0xff);
+                           return encode(clamps ? relu(number) : number, half_precision, FE_TONEAREST);
+                         };
+                         return one(o.a >> 8) << 16 | one(o.a);
+                       },
+                       &half_precision, 2});
+    }
+  }
+  check(forms);
+}
+
 TEST_CASE("PTX table: conversions between integers") {
   std::vector<Form> forms;
   std::vector<Integer> all = small_integers;

@@ -5,6 +5,8 @@
 #include "reference_caches.h"
 #include "test/catch.h"
 
+#include <map>
+
 using namespace warplens;
 using model::IndexHash;
 
@@ -31,35 +33,59 @@ private:
 
 } // namespace
 
-TEST_CASE("The store of lines is LRU for every geometry") {
-  model::Random random(7, 0, 0);
+namespace {
+
+/// A cache against the slow one, by the loops that are compiled for these instructions.
+template <class Instructions>
+unsigned differences_from_lru(std::uint32_t sets, std::uint32_t ways, IndexHash index) {
+  constexpr std::uint32_t parts = 2;
+  model::Random random(7, sets, ways);
+  model::Cache fast(sets, ways, index, parts);
+  std::vector<test::ReferenceSets> slow(parts, test::ReferenceSets(sets, ways, index));
+  std::map<std::uint32_t, model::LineState> states[parts];
+  Lines lines(random, sets * ways * 5 / 4 + 1);
+  const std::uint32_t accesses = 4 * sets * ways + 200;
+  unsigned differences = 0;
+  const auto compare = [&](auto& of_cache) {
+    for (std::uint32_t i = 0; i < parts * accesses; ++i) {
+      const std::uint32_t part = random.below(parts), line = lines.next();
+      const bool hit = slow[part].contains(line);
+      const model::LineState expected = hit ? states[part][line] : model::LineState{0};
+      const model::LineState* const peeked = of_cache.peek(part, line);
+      differences += (peeked != nullptr) != hit || (hit && *peeked != expected);
+      std::vector<test::ReferenceEntry> evicted;
+      slow[part].access(line, evicted);
+      const auto fresh = model::LineState(random.next());
+      const auto outcome = of_cache.template access<Instructions>(part, line, [&](model::LineState before) {
+        differences += before != expected;
+        return fresh;
+      });
+      differences += outcome.hit != hit;
+      if (!evicted.empty()) {
+        const std::uint32_t gone = evicted[0].number;
+        differences += outcome.evicted_line != gone || outcome.evicted_state != states[part][gone];
+      } else if (!hit)
+        differences += outcome.evicted_line != model::no_line;
+      differences += hit && outcome.evicted_state != 0;
+      states[part][line] = fresh;
+    }
+  };
+  fast.with_lines([&](auto& of_cache) { Instructions::run([&] { compare(of_cache); }); });
+  return differences;
+}
+
+} // namespace
+
+TEST_CASE("The store of lines is LRU for every geometry, whatever the processor") {
   for (const IndexHash index : {IndexHash::modulo, IndexHash::xor_fold})
     for (const std::uint32_t sets : {1u, 2u, 3u, 64u, 96u, 160u})
-      for (const std::uint32_t ways : {1u, 2u, 3u, 16u, 20u, 64u, 65u, 256u}) {
+      for (const std::uint32_t ways : {1u, 2u, 3u, 4u, 5u, 8u, 9u, 16u, 20u, 64u, 65u, 256u}) {
         if (sets * ways > 8000)
           continue; // the slow one takes its time
         INFO("sets " << sets << ", ways " << ways << ", hash " << int(index));
-        model::Cache fast(sets, ways, index);
-        test::ReferenceSets slow(sets, ways, index);
-        Lines lines(random, sets * ways * 5 / 4 + 1);
-        const std::uint32_t accesses = 4 * sets * ways + 200;
-        unsigned differences = 0;
-        for (std::uint32_t i = 0; i < accesses; ++i) {
-          const std::uint32_t line = lines.next();
-          std::vector<test::ReferenceEntry> evicted;
-          const bool hit = slow.contains(line);
-          if (random.below(4) == 0) { // a use that brings nothing in
-            differences += (fast.use(line) != nullptr) != hit;
-            if (hit)
-              slow.access(line, evicted);
-            continue;
-          }
-          slow.access(line, evicted);
-          const auto outcome = fast.access(line);
-          const std::uint32_t gone = evicted.empty() ? model::no_line : evicted[0].number;
-          differences += outcome.hit != hit || (!hit && outcome.evicted_line != gone);
-        }
-        CHECK(differences == 0);
+        CHECK(differences_from_lru<model::PlainInstructions>(sets, ways, index) == 0);
+        if (model::Avx2Instructions::available())
+          CHECK(differences_from_lru<model::Avx2Instructions>(sets, ways, index) == 0);
       }
 }
 
@@ -71,8 +97,13 @@ TEST_CASE("More ways never lower the number of hits") {
       Lines lines(random, sets * 40);
       model::Cache cache(sets, ways, IndexHash::modulo);
       std::uint64_t hits = 0;
-      for (int i = 0; i < 20'000; ++i)
-        hits += cache.access(lines.next()).hit;
+      cache.with_lines([&](auto& of_cache) {
+        for (int i = 0; i < 20'000; ++i)
+          hits += of_cache
+                      .template access<model::PlainInstructions>(0, lines.next(),
+                                                                 [](model::LineState state) { return state; })
+                      .hit;
+      });
       CHECK(hits >= fewer);
       fewer = hits;
     }

@@ -1,6 +1,7 @@
 // Main memory: where an address lies, what a row costs, how long requests wait for each other.
 #include "made_trace.h"
 #include "model/dram.h"
+#include "model/dram_latencies.h"
 
 #include <cmath>
 #include <set>
@@ -101,6 +102,77 @@ TEST_CASE("Waits in a queue are those of theory") {
     queues.add(i % 10, i, service);
   queues.close_round(1);
   CHECK(queues.mean_wait_ns(2 * 100 * service) == Approx(0).margin(0.1));
+}
+
+TEST_CASE("Waits in a queue are those of a simulated one") {
+  // One server, first come, first served: each request waits for what is left of the work before it
+  // (Lindley's recursion). Poisson arrivals; service that varies as they do (M/M/1), is constant (M/D/1), or
+  // is one of two lengths.
+  const auto exponential = [](model::Random& random, double mean) {
+    return -mean * std::log(1 - random.fraction());
+  };
+  const auto service_of = [&](model::Random& random, int kind) {
+    return kind == 0 ? exponential(random, 10) : kind == 1 ? 10 : random.below(2) ? 17.5 : 2.5;
+  };
+  for (int kind = 0; kind < 3; ++kind)
+    for (const double load : {0.3, 0.6, 0.85}) {
+      INFO("service " << kind << ", load " << load);
+      model::Random random(5, std::uint32_t(kind), std::uint32_t(100 * load));
+      model::Queues queue(1);
+      constexpr int requests = 1'000'000;
+      double now = 0, work = 0, waited = 0;
+      for (int i = 0; i < requests; ++i) {
+        const double gap = exponential(random, 10 / load);
+        now += gap;
+        work = std::max(0.0, work - gap);
+        waited += work;
+        const double service = service_of(random, kind);
+        work += service;
+        queue.add(0, std::uint32_t(10 * now), float(service)); // arrivals are whole numbers, of any unit
+      }
+      queue.close_round(1);
+      CHECK(queue.busy_ns() / now == Approx(load).epsilon(0.02));
+      CHECK(queue.mean_wait_ns(now) == Approx(waited / requests).epsilon(0.06));
+    }
+}
+
+TEST_CASE("A trial's latencies of memory are told as a distribution, with its mode") {
+  model::DramLatencies latencies;
+  CHECK_FALSE(latencies.distribution());
+  for (unsigned i = 0; i < 400; ++i) // 390 ns and 1000 ns in turn three to one, and a single long one
+    latencies.read_memory(i % 4 == 0 ? 1000.5f : 390.5f);
+  latencies.read_memory(4389.9f);
+  const auto told = latencies.distribution();
+  REQUIRE(told);
+  REQUIRE(told->histogram.counts.size() == 40); // 4000 ns in steps of 100
+  CHECK(told->histogram.edges.front() == 390);
+  CHECK(told->histogram.edges.back() == 4390);
+  CHECK(told->histogram.counts[0] == 300);
+  CHECK(told->histogram.counts[6] == 100);
+  CHECK(told->histogram.counts[39] == 1);
+  CHECK(told->mode_ns == 440);
+  CHECK(told->mode_share == Approx(300.0 / 401));
+
+  // Of a whole trial: as many as were read, and with the mean that the trial has.
+  MadeTrace made(40, 128);
+  const auto load = made.site();
+  for (std::uint64_t block = 0; block < 40; ++block)
+    for (std::uint32_t warp = 0; warp < 4; ++warp)
+      for (std::uint64_t i = 0; i < 20; ++i)
+        made.access(block, warp, load, 4,
+                    [=](unsigned lane) { return (((block * 4 + warp) * 20 + i) * 32 + lane) * 4096; });
+  for (const char* name : {"c2050", "v100"}) {
+    const KernelResult kernel = made.evaluate(gpu(name), 2);
+    REQUIRE(kernel.totals.dram_latencies);
+    const auto& [edges, counts] = kernel.totals.dram_latencies->histogram;
+    double sum = 0, reads = 0;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      sum += double(counts[i]) * (edges[i] + edges[i + 1]) / 2;
+      reads += double(counts[i]);
+    }
+    CHECK(reads == 40 * 4 * 20 * 32);
+    CHECK(sum / reads == Approx(*kernel.trial_values.dram_latency_ns[0]).margin(edges[1] - edges[0]));
+  }
 }
 
 TEST_CASE("Nobody waits for more than is under way") {

@@ -1,6 +1,8 @@
 // The GPU files that come with the project, and files that are wrong.
 #include "model/gpu.h"
 #include "model/occupancy.h"
+#include "model/random.h"
+#include "model/snapshot_size.h"
 #include "support/temporary.h"
 #include "test/catch.h"
 
@@ -64,7 +66,9 @@ TEST_CASE("Every GPU file loads and can be described with its sources") {
       CHECK(gpu->l2.latency_ns < gpu->l2.copies.far_latency_ns);
       CHECK(gpu->l2.copies.far_latency_ns < gpu->dram.latency_ns + gpu->dram.precharge_ns);
     }
-    CHECK(model::snapshot_threads(*gpu) >= 2ull * gpu->sms * gpu->max_threads_per_sm);
+    const auto [least, most] = model::snapshot_threads(*gpu);
+    CHECK(least >= 2ull * gpu->sms * gpu->max_threads_per_sm);
+    CHECK(most >= least);
     const auto text = model::describe_gpu(name, folder);
     REQUIRE(text);
     CHECK(text->find("l2.bytes") != std::string::npos);
@@ -175,4 +179,46 @@ TEST_CASE("A launch that a GPU cannot run says so") {
   CHECK(
       error(launch_of(1024, 63, 0)).find("63 registers per thread are too many for blocks of 1024 threads") !=
       std::string::npos);
+}
+
+TEST_CASE("A damaged GPU file is refused in one line that begins with its name, or can be used") {
+  const auto temporary = TemporaryDirectory::create();
+  REQUIRE(temporary);
+  const fs::path file = temporary->path() / "damaged.toml";
+  const std::string originals[] = {contents(folder / "c2050.toml"), contents(folder / "h100-sxm.toml")};
+  const std::string odd[] = {
+      "0",  "-1", "1e300", "nan",  "99999999999999999999", "\"\"", "[",    "]", "{", "}", "=", ".",
+      "\n", "\"", "#",     "\xff", std::string(1, '\0'),   "true", "[[x]]"};
+  model::Random random(77, 0, 0);
+  unsigned refused = 0, wrong = 0;
+  for (int round = 0; round < 10'000; ++round) {
+    std::string text = originals[random.below(2)];
+    for (unsigned changes = 1 + random.below(3); changes > 0; --changes) {
+      const std::size_t at = random.below(std::uint32_t(text.size()));
+      switch (random.below(4)) {
+      case 0: text[at] = char(random.below(256)); break;
+      case 1: text.erase(at, 1 + random.below(40)); break;
+      case 2: text.insert(at, odd[random.below(std::size(odd))]); break;
+      default: { // a number becomes another one
+        const std::size_t digit = text.find_first_of("0123456789", at);
+        if (digit != std::string::npos)
+          text.replace(digit, 1, odd[random.below(5)]);
+      }
+      }
+    }
+    std::ofstream(file, std::ios::binary) << text;
+    const auto gpu = model::load_gpu(file.string(), folder);
+    refused += !gpu;
+    if (gpu) // no figure that a model would divide by, or size a cache with, is out of range
+      wrong += gpu->sms == 0 || gpu->l1.ways == 0 || gpu->l2.ways == 0 || gpu->dram.channels == 0 ||
+               gpu->l2_bytes == 0 || !(gpu->dram.latency_ns > 0) || !(gpu->l2.latency_ns > 0);
+    else
+      wrong +=
+          gpu.error().message.find(file.string()) != 0 || gpu.error().message.find('\n') != std::string::npos;
+    if (wrong != 0) {
+      INFO(text);
+      FAIL((gpu ? std::string("taken") : gpu.error().message));
+    }
+  }
+  CHECK(refused > 5000);
 }

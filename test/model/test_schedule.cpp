@@ -25,16 +25,17 @@ std::vector<Issued> issue_all(const model::Snapshot& snapshot, std::uint32_t res
   std::uint64_t left = schedule.transactions_left();
   CHECK(left == snapshot.transactions);
   for (std::size_t bulk = 0;; ++bulk) {
-    const auto next = schedule.next();
-    if (next.accesses.empty())
+    const auto* turn = schedule.choose();
+    if (!turn)
       break;
-    const model::Transaction* first = next.transactions.data();
-    for (const model::Access& access : next.accesses) {
-      left -= access.transactions;
-      issued.push_back({first->line, bulk});
-      first += access.transactions;
-    }
-    CHECK(first == next.transactions.data() + next.transactions.size());
+    const model::Access* access = turn->next;
+    const model::Transaction* transactions = turn->transactions;
+    do {
+      issued.push_back({transactions->line, bulk});
+      transactions += access->transactions;
+    } while (schedule.goes_on(*turn, ++access));
+    left -= std::uint64_t(transactions - turn->transactions);
+    schedule.issued(access, std::uint32_t(transactions - turn->transactions));
     CHECK(schedule.transactions_left() == left);
   }
   CHECK(left == 0);

@@ -60,6 +60,10 @@ TEST_CASE("the page's names") {
   const Json kernel = sample_page()["kernels"][0];
   CHECK(kernel["trials"] == Json({{"run", 3}, {"converged", true}, {"stopped_by", "confidence"}}));
   CHECK(kernel["totals"]["cold_miss_share"] == 0.375);
+  CHECK(kernel["totals"]["dram_latencies"] == Json({{"edges", {400.0, 500.0, 600.0}},
+                                                    {"counts", {30, 10}},
+                                                    {"mode_ns", 450.0},
+                                                    {"mode_share", 0.75}}));
   CHECK(kernel["snapshot"]["limit"] == "4 × the resident blocks of 14 SMs");
   CHECK(kernel["trial_values"]["l1_read_hit_rate"] == Json({0.43, nullptr, 0.432}));
   CHECK_FALSE(kernel["trial_values"].contains("l2_read_hit_rate"));

@@ -135,6 +135,7 @@ inline Result sample_page_result() {
   kernel.trials.stopped_by = StoppedBy::confidence;
   kernel.snapshot.limit = "4 × the resident blocks of 14 SMs";
   kernel.totals.cold_miss_share = 0.375;
+  kernel.totals.dram_latencies = {{{400, 500, 600}, {30, 10}}, 450, 0.75};
   kernel.trial_values.l1_read_hit_rate = {0.43, std::nullopt, 0.432};
   kernel.trial_values.dram_latency_ns = {601.25, 602.5, 600};
 

@@ -42,6 +42,8 @@ TEST_CASE("The environment steers the recorder") {
                                  {"WARPLENS_KERNEL", "^sp.*r$"},
                                  {"WARPLENS_LAUNCHES", "3"},
                                  {"WARPLENS_SNAPSHOT_THREADS", "4096"},
+                                 {"WARPLENS_SNAPSHOT_MOST_THREADS", "8192"},
+                                 {"WARPLENS_SNAPSHOT_ENOUGH", "1000"},
                                  {"WARPLENS_SNAPSHOT_BLOCKS", "7"},
                                  {"WARPLENS_SNAPSHOT_ACCESSES", "99"},
                                  {"WARPLENS_STALL_SECONDS", "5"}});
@@ -53,6 +55,8 @@ TEST_CASE("The environment steers the recorder") {
   CHECK_FALSE(std::regex_search("spmv_vector4", *settings->kernel));
   CHECK(settings->launches == 3);
   CHECK(settings->snapshot_threads == 4096);
+  CHECK(settings->snapshot_most_threads == 8192);
+  CHECK(settings->snapshot_enough_accesses == 1000);
   CHECK(settings->snapshot_blocks == 7u);
   CHECK(settings->snapshot_accesses == 99);
   CHECK(settings->stall == std::chrono::seconds(5));
@@ -61,7 +65,8 @@ TEST_CASE("The environment steers the recorder") {
 TEST_CASE("A variable that makes no sense is named") {
   const std::string name =
       GENERATE("WARPLENS_LAUNCHES", "WARPLENS_SNAPSHOT_THREADS", "WARPLENS_SNAPSHOT_BLOCKS",
-               "WARPLENS_SNAPSHOT_ACCESSES", "WARPLENS_STALL_SECONDS");
+               "WARPLENS_SNAPSHOT_ACCESSES", "WARPLENS_SNAPSHOT_MOST_THREADS", "WARPLENS_SNAPSHOT_ENOUGH",
+               "WARPLENS_STALL_SECONDS");
   const std::string value = GENERATE("0", "-1", "3x", "99999999999999999999", " 1");
   const Environment environment({{"WARPLENS_TRACE", "t"}, {name, value}});
   const auto settings = Settings::from_environment();

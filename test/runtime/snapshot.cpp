@@ -1,5 +1,6 @@
 #include "runtime/host/snapshot.h"
 
+#include "runtime/cpu/snapshot_depth.h"
 #include "test/catch.h"
 
 using namespace warplens;
@@ -18,12 +19,41 @@ trace::Launch launch(std::uint32_t blocks, std::uint32_t threads) {
 TEST_CASE("The snapshot covers the threads asked for in whole blocks, and no more than there are") {
   runtime::Settings settings;
   settings.snapshot_threads = 1000;
-  CHECK(runtime::snapshot_blocks(settings, launch(100, 256)) == 4);
-  CHECK(runtime::snapshot_blocks(settings, launch(3, 256)) == 3);
-  CHECK(runtime::snapshot_blocks(settings, launch(100, 1000)) == 1);
+  settings.snapshot_most_threads = 2000;
+  const auto blocks = [&](std::uint32_t of_grid, std::uint32_t threads) {
+    const auto [least, most] = runtime::snapshot_blocks(settings, launch(of_grid, threads));
+    return std::pair(least, most);
+  };
+  using Pair = std::pair<std::uint64_t, std::uint64_t>;
+  CHECK(blocks(100, 256) == Pair(4, 8));
+  CHECK(blocks(6, 256) == Pair(4, 6));
+  CHECK(blocks(3, 256) == Pair(3, 3));
+  CHECK(blocks(100, 1000) == Pair(1, 2));
+  settings.snapshot_most_threads = 500;
+  CHECK(blocks(100, 256) == Pair(4, 4));
   settings.snapshot_blocks = 17;
-  CHECK(runtime::snapshot_blocks(settings, launch(100, 256)) == 17);
-  CHECK(runtime::snapshot_blocks(settings, launch(3, 256)) == 3);
+  CHECK(blocks(100, 256) == Pair(17, 17));
+  CHECK(blocks(3, 256) == Pair(3, 3));
+}
+
+TEST_CASE("A snapshot goes on until its whole blocks have accesses enough") {
+  cpu::SnapshotDepth depth(0, 100, {2, 30});
+  for (const std::uint64_t block : {0u, 1u, 2u, 3u})
+    CHECK(depth.admits(block));
+  depth.ended(0, 10);
+  depth.ended(2, 1000); // block 1 is still under way: the rest may be cut off
+  CHECK(depth.admits(4));
+  CHECK(depth.blocks() == 100);
+  depth.ended(1, 10);
+  CHECK_FALSE(depth.admits(7));
+  CHECK_FALSE(depth.admits(5));
+  CHECK(depth.blocks() == 5);
+
+  cpu::SnapshotDepth shallow(10, 100, {20, 1});
+  shallow.ended(10, 5);
+  CHECK(shallow.admits(29));
+  CHECK_FALSE(shallow.admits(30));
+  CHECK(shallow.blocks() == 20);
 }
 
 TEST_CASE("A channel stays within the memory that it is given") {

@@ -51,6 +51,44 @@ TEST_CASE("finish() takes out everything") {
   CHECK(fixture.told == SnooperState::running);
 }
 
+TEST_CASE("Producers that find their ring full do the snooper's work, each at its time") {
+  Fixture fixture;
+  fixture.extent.buffers = fixture.extent.blocks = 2;
+  fixture.local = ring::HostMemory(fixture.extent.local_bytes());
+  fixture.shared = ring::HostMemory(fixture.extent.shared_bytes());
+  fixture.channel = ring::lay_out(fixture.extent, fixture.local.data(), fixture.shared.data());
+  std::uint64_t next[2] = {1, 1}, out_of_order = 0;
+  auto sink = fixture.sink();
+  sink.append = [&](std::uint64_t block, std::uint32_t, std::span<const trace::WarpAccess> accesses) {
+    for (const trace::WarpAccess& access : accesses)
+      out_of_order += access.site != next[block]++;
+    return true;
+  };
+  // The thread itself would only look once an hour.
+  runtime::Snooper snooper(fixture.channel, sink, {.stall = 2h, .first_pause = 1h, .longest_pause = 1h});
+  constexpr std::uint64_t lines = 20'000;
+  const auto produce = [&](std::uint64_t block) {
+    ring::BlockBuffer* const buffer = ring::enter(&fixture.channel, block, 32);
+    ring::Line line{};
+    line.active = ~0u;
+    for (line.site = 1; line.site <= lines && buffer; ++line.site) {
+      while (ring::is_full(buffer, 0))
+        snooper.help();
+      ring::push(buffer, 0, line);
+    }
+    if (buffer)
+      ring::leave(buffer, 32);
+  };
+  std::thread other([&] { produce(1); });
+  produce(0);
+  other.join();
+  CHECK(snooper.finish() == SnooperState::complete);
+  CHECK(out_of_order == 0);
+  CHECK(next[0] == lines + 1);
+  CHECK(next[1] == lines + 1);
+  snooper.help(); // too late: nothing happens
+}
+
 TEST_CASE("What has come is flushed while the kernel runs") {
   Fixture fixture;
   runtime::Snooper snooper(fixture.channel, fixture.sink(), {.flush_interval = 5ms});

@@ -68,7 +68,7 @@ TEST_CASE("a dump has every record, one a line") {
                      "0+0 registers 0 first block 0 "
                      "blocks 2\n"
                      "access 0 1 1 load global 4 spmv.cu:21:7 00000003 7f0000000000 7f0000000004\n"
-                     "end 0 complete executed 8 probed 8\n");
+                     "end 0 complete executed 8 probed 8 blocks 2\n");
 }
 
 TEST_CASE("counts are by launch and site, of warps and of lanes") {
@@ -135,6 +135,8 @@ TEST_CASE("check finds each broken promise") {
         "launch 0: blocks 0 and 3 following, of a grid of 2");
   CHECK(first_finding([](Site&, Launch&, Record&, LaunchEnd& end) { end.probed_accesses = 9; }) ==
         "launch 0: 9 accesses probed of 8 executed");
+  CHECK(first_finding([](Site&, Launch&, Record&, LaunchEnd& end) { end.blocks = 3; }) ==
+        "launch 0: 3 blocks collected of 2");
 }
 
 TEST_CASE("check misses the end of a launch only where the trace was cut") {

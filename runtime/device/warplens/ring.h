@@ -115,6 +115,19 @@ WARPLENS_BOTH_SIDES BlockBuffer* enter(Channel* channel, uint64_t block, uint32_
   return nullptr;
 }
 
+/// Would push() have to wait for the host? Only the warp's one producer may ask.
+WARPLENS_BOTH_SIDES bool is_full(BlockBuffer* buffer, uint32_t warp) {
+  const Channel* channel = buffer->channel;
+  const uint64_t index = uint64_t{buffer->index} * channel->warps + warp;
+  Ring* own = &channel->rings[index];
+  const uint64_t ticket = scoped::load_relaxed(&own->reserved);
+  if (ticket - scoped::load_relaxed(&own->drained) < channel->capacity)
+    return false;
+  const uint64_t drained = scoped::load_acquire(&channel->drained[index]);
+  scoped::store_release(&own->drained, drained);
+  return ticket - drained >= channel->capacity && !stopped(channel);
+}
+
 /// A slot to fill and the ticket to commit it with.
 struct Reservation {
   Slot* slot; ///< null: tracing has stopped

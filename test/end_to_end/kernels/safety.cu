@@ -1,4 +1,5 @@
 // One mistake per kernel, chosen by the first argument; the lines that messages name are marked.
+#include <cooperative_groups.h>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -80,6 +81,12 @@ __global__ void sum(const float* values, float* total) {
   atomicAdd(total, values[blockIdx.x * blockDim.x + threadIdx.x]);
 }
 
+__global__ void sum_twice(const float* values, float* totals) {
+  atomicAdd(&totals[0], values[blockIdx.x * blockDim.x + threadIdx.x]);
+  cooperative_groups::this_grid().sync();
+  atomicAdd(&totals[1], values[blockIdx.x * blockDim.x + threadIdx.x] * totals[0]);
+}
+
 int main(int argc, char** argv) {
   const auto chosen = [&](const char* name) { return argc > 1 && std::strcmp(argv[1], name) == 0; };
   void* memory = nullptr;
@@ -132,6 +139,23 @@ int main(int argc, char** argv) {
     for (const float value : values)
       in_order += value;
     std::printf("%a %a\n", total, in_order);
+  }
+  if (chosen("sum_twice")) {
+    constexpr int blocks = 16, threads = 128;
+    static float values[blocks * threads];
+    unsigned random = 1;
+    for (float& value : values)
+      value = static_cast<float>((random = random * 1664525 + 1013904223) >> 8) / 65536.0F;
+    float* on_device = nullptr;
+    cudaMalloc(&on_device, sizeof values);
+    cudaMemcpy(on_device, values, sizeof values, cudaMemcpyHostToDevice);
+    void* arguments[] = {&on_device, &floats};
+    cudaLaunchCooperativeKernel(sum_twice, dim3(blocks), dim3(threads), arguments);
+    float totals[2], in_order = 0;
+    cudaMemcpy(totals, floats, sizeof totals, cudaMemcpyDeviceToHost);
+    for (const float value : values)
+      in_order += value;
+    std::printf("%a %a\n%a\n", totals[0], in_order, totals[1]);
   }
   std::printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
   return 0;

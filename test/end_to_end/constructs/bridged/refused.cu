@@ -2,13 +2,9 @@
 // probes: 4
 // unseen: 1
 // runs on the GPU only
-template <class T> struct Caster {
-  template <int n> __device__ static T cast(const T* from) { return from[n]; }
-};
-
 template <class T> __global__ void refused(T* numbers, int n) {
-  constexpr int first = 0;
-  numbers[threadIdx.x] += Caster<T>::cast<first>(numbers); // a dependent template without `template`
+  if (numbers > 0) // a pointer compared with a number
+    numbers[threadIdx.x] += 1;
   numbers[n] = numbers[0];
 }
 

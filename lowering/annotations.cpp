@@ -1,0 +1,47 @@
+// What the bridges that every source includes left in it for the lowering, as annotations of functions.
+#include "lowering/kernel.h"
+#include "lowering/stages.h"
+
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/Module.h>
+
+namespace warplens::lowering {
+
+using namespace llvm;
+
+static StringRef text_of(const Value* value) {
+  const auto* variable = dyn_cast<GlobalVariable>(value->stripPointerCasts());
+  const auto* data = variable && variable->hasInitializer()
+                         ? dyn_cast<ConstantDataSequential>(variable->getInitializer())
+                         : nullptr;
+  return data && data->isCString() ? data->getAsCString() : StringRef();
+}
+
+/// "__cluster_dims__(2, 1, 1)"
+static bool asks_for_several_blocks(StringRef annotation) {
+  if (!annotation.consume_front("__cluster_dims__(") || !annotation.consume_back(")"))
+    return false;
+  SmallVector<StringRef, 3> sizes;
+  annotation.split(sizes, ',');
+  return any_of(sizes, [](StringRef size) { return size.trim() != "1"; });
+}
+
+Expected<void> check_annotations(Module& module) {
+  GlobalVariable* all = module.getNamedGlobal("llvm.global.annotations");
+  if (!all || !all->hasInitializer())
+    return {};
+  for (const Use& use : cast<Constant>(all->getInitializer())->operands()) {
+    const auto* entry = dyn_cast<ConstantStruct>(use); // function, annotation, file, line, arguments
+    if (entry && asks_for_several_blocks(text_of(entry->getOperand(1))))
+      return fail("{}:{}: a kernel in clusters of several blocks, {}, is not supported on the CPU back end "
+                  "(choose a way of the program's without it, or a GPU: --backend gpu)",
+                  text_of(entry->getOperand(2)).str(),
+                  cast<ConstantInt>(entry->getOperand(3))->getZExtValue(),
+                  text_of(entry->getOperand(1)).str());
+  }
+  all->eraseFromParent(); // it would keep functions alive
+  return {};
+}
+
+} // namespace warplens::lowering

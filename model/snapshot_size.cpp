@@ -1,0 +1,40 @@
+#include "model/snapshot_size.h"
+
+#include <algorithm>
+
+namespace warplens::model {
+
+SnapshotThreads snapshot_threads(const Gpu& gpu) {
+  constexpr std::uint64_t bytes_per_thread = 64;
+  const std::uint64_t in_flight = std::uint64_t{gpu.sms} * gpu.max_threads_per_sm;
+  const std::uint64_t fill =
+      (gpu.l2_bytes + in_flight * bytes_per_thread - 1) / (in_flight * bytes_per_thread);
+  const std::uint64_t depth = std::max<std::uint64_t>(2, fill);
+  return {in_flight * depth, in_flight * std::max<std::uint64_t>(32, depth)};
+}
+
+std::uint64_t blocks_with(std::uint64_t threads, const trace::Launch& launch) {
+  const std::uint64_t of_block = std::max<std::uint64_t>(launch.block.count(), 1);
+  return (threads + of_block - 1) / of_block;
+}
+
+std::uint64_t snapshot_blocks(const Snapshot& deepest, const trace::Launch& launch, const Gpu& gpu,
+                              std::uint64_t resident) {
+  const auto [least_threads, most_threads] = snapshot_threads(gpu);
+  const std::uint64_t least = std::min(launch.blocks, blocks_with(least_threads, launch)),
+                      most = std::min(launch.blocks, blocks_with(most_threads, launch));
+  std::uint64_t wanted = most, accesses = 0, transactions = 0;
+  for (const Snapshot::Block& block : deepest.blocks) {
+    for (std::uint32_t i = 0; i < block.warps; ++i) {
+      accesses += deepest.warps[block.first_warp + i].accesses.size();
+      transactions += deepest.warps[block.first_warp + i].transactions.size();
+    }
+    if (accesses >= enough_accesses || transactions >= enough_transactions) {
+      wanted = std::clamp(block.id - launch.first_block + 1, least, most);
+      break;
+    }
+  }
+  return wanted >= launch.grid.count() || wanted < resident ? wanted : wanted / resident * resident;
+}
+
+} // namespace warplens::model

@@ -1,0 +1,312 @@
+// What holds for every trace under every combination of policies: nothing gets lost between the levels, a
+// larger cache does not hit less, and which SM is which does not matter.
+#include "made_trace.h"
+#include "model/geometry.h"
+#include "model/random.h"
+#include "model/trial.h"
+
+#include <cmath>
+#include <numeric>
+
+using namespace warplens;
+using test::MadeTrace;
+using trace::AccessKind;
+
+namespace {
+
+/// A GPU small enough that a short trace overflows its caches.
+model::Gpu small_gpu() {
+  model::Gpu gpu = test::gpu("v100");
+  gpu.sms = 6;
+  gpu.l1.ways = 4;
+  gpu.l1.usable = gpu.l2.usable = 1;
+  gpu.l2.ways = 8;
+  gpu.l2_bytes = 128 * 8 * 24;
+  gpu.l2.copies = {4, 1, gpu.l2.latency_ns + 50};
+  gpu.dram.channels = 4;
+  return gpu;
+}
+
+constexpr model::Occupancy two_blocks{2, 4, 128 * 4 * 8, "blocks"};
+
+/// `combination` counts through all policies.
+model::Gpu with_policies(unsigned combination) {
+  const auto choose = [&](unsigned choices) {
+    const unsigned chosen = combination % choices;
+    combination /= choices;
+    return chosen;
+  };
+  model::Gpu gpu = small_gpu();
+  gpu.l1.sectored = choose(2);
+  gpu.l1.stores = model::L1Stores(choose(2));
+  gpu.l1.index = model::IndexHash(choose(2));
+  gpu.l2.line_bytes = choose(2) ? 128 : 32;
+  gpu.l2.stores = model::L2Stores(choose(2));
+  gpu.l2.index = model::IndexHash(choose(2));
+  gpu.l2.partitions = 1 + choose(2);
+  gpu.schedule.warps = model::WarpOrder(choose(3));
+  gpu.schedule.placement = model::BlockPlacement(choose(2));
+  gpu.schedule.start = model::BlockStart(choose(2));
+  gpu.dram.queue = model::DramQueue(choose(2));
+  gpu.dram.channel_index = gpu.dram.bank_index = model::DramIndex(choose(2));
+  return gpu;
+}
+constexpr unsigned combinations = 2 * 2 * 2 * 2 * 2 * 2 * 2 * 3 * 2 * 2 * 2 * 2;
+
+/// Accesses of every kind, near and far, by warps of unequal length.
+MadeTrace anything(std::uint32_t seed, unsigned blocks, unsigned longest) {
+  MadeTrace made(blocks, 64);
+  std::uint64_t sites[6];
+  for (std::uint64_t& site : sites)
+    site = made.site(AccessKind(&site - sites < 4 ? &site - sites : 0));
+  made.site_of(sites[5]).cache_operator = trace::CacheOperator::cg;
+  model::Random random(seed, 0, 0);
+  for (unsigned block = 0; block < blocks; ++block)
+    for (unsigned warp = 0; warp < 2; ++warp)
+      for (unsigned i = 0, count = 1 + random.below(longest); i < count; ++i) {
+        const std::uint64_t start = random.below(2048) * 64ull, stride = 4ull << random.below(6);
+        made.access(
+            block, warp, sites[random.below(6)], 4, [=](unsigned lane) { return start + lane * stride; },
+            random.next() | 1);
+      }
+  return made;
+}
+
+model::Snapshot decoded(const MadeTrace& made) {
+  auto snapshot = made.decode();
+  REQUIRE(snapshot);
+  return std::move(*snapshot);
+}
+
+/// Adds up what a trial tells, as far as it can be told without the model's own sums.
+struct Sums final : model::TrialObserver {
+  std::vector<std::uint64_t> issued_of_site;
+  model::Lookups l1, l2_reads, l2_writes;
+  std::uint64_t fetched = 0, updated = 0, reads = 0, displaced = 0, to_memory = 0;
+  bool every_lookup_adds_up = true;
+
+  void issued(std::uint32_t, const model::Access& access, std::span<const model::Transaction>,
+              const model::Lookups& lookups) override {
+    issued_of_site.resize(std::max<std::size_t>(issued_of_site.size(), access.site + 1));
+    ++issued_of_site[access.site];
+    l1.hits += lookups.hits;
+    l1.all += lookups.all;
+  }
+  void looked_up(std::uint32_t, bool is_load, std::uint32_t, unsigned sectors,
+                 const model::L2Outcome& outcome, unsigned) override {
+    model::Lookups& sum = is_load ? l2_reads : l2_writes;
+    sum.hits += model::sector_count(outcome.hits);
+    sum.all += model::sector_count(sectors);
+    fetched += model::sector_count(outcome.fetched);
+    updated += model::sector_count(outcome.updated);
+    reads += outcome.fetched != 0;
+    // What a load misses is what memory is read for; nothing is there that was not asked for.
+    every_lookup_adds_up &= ((outcome.hits | outcome.fetched | outcome.updated) & ~sectors) == 0 &&
+                            (outcome.hits & (outcome.fetched | outcome.updated)) == 0 &&
+                            (outcome.far & ~outcome.hits) == 0 &&
+                            (!is_load || (outcome.hits | outcome.fetched) == sectors);
+  }
+  void went_to_memory(std::uint32_t, bool was_displaced, std::uint32_t, std::uint64_t) override {
+    ++to_memory;
+    displaced += was_displaced;
+  }
+};
+
+struct Mean {
+  double mean = 0, error = 0; ///< standard
+  explicit Mean(const std::vector<double>& values) {
+    const double n = double(values.size());
+    mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
+    double squares = 0;
+    for (const double value : values)
+      squares += (value - mean) * (value - mean);
+    error = std::sqrt(squares / (n - 1) / n);
+  }
+};
+
+double rate(const model::Lookups& lookups) {
+  return double(lookups.hits) / double(lookups.all);
+}
+
+} // namespace
+
+TEST_CASE("Requests are hits and misses at each level, and bytes add up, whatever the policies") {
+  const model::Snapshot snapshots[] = {decoded(anything(1, 30, 12)), decoded(anything(2, 13, 25)),
+                                       decoded(anything(3, 40, 6))};
+  unsigned wrong = 0, first_wrong = 0;
+  for (unsigned combination = 0; combination < combinations; ++combination) {
+    const model::Gpu gpu = with_policies(combination);
+    const model::Snapshot& snapshot = snapshots[combination % 3];
+    Sums sums;
+    const model::Random random(7, 0, combination);
+    const auto counts = model::run_trial(snapshot, gpu, two_blocks, random, sums);
+
+    std::uint64_t loaded = 0, past_l1 = 0, stored = 0, lines = 0;
+    for (const model::Warp& warp : snapshot.warps)
+      for (const model::Access& access : warp.accesses)
+        for (unsigned i = 0; i < access.transactions; ++i) {
+          const unsigned sectors =
+              model::sector_count(warp.transactions[access.first_transaction + i].sectors);
+          const bool loads = access.kind == AccessKind::load || access.kind == AccessKind::update;
+          stored += access.kind == AccessKind::load ? 0 : sectors;
+          past_l1 += loads && access.skips_l1 ? sectors : 0;
+          loaded += loads && !access.skips_l1 ? sectors : 0;
+          lines += loads && !access.skips_l1;
+        }
+    bool right = sums.every_lookup_adds_up && counts.sites.size() == snapshot.sites.size();
+    for (std::size_t i = 0; i < snapshot.sites.size(); ++i)
+      right &= sums.issued_of_site[i] == snapshot.sites[i].executions;
+    // In the L1: each sector (or line) that is loaded is looked up once.
+    right &= counts.l1_reads == sums.l1 && counts.l1_reads.all == (gpu.l1.sectored ? loaded : lines) &&
+             counts.l1_reads.hits <= counts.l1_reads.all;
+    // In the L2: what missed the L1 and what does not go through it; a miss of an L1 without sectors asks for
+    // all four.
+    const std::uint64_t missed = counts.l1_reads.all - counts.l1_reads.hits;
+    right &= counts.l2_reads == sums.l2_reads && counts.l2_writes == sums.l2_writes &&
+             counts.l2_reads.all == (gpu.l1.sectored ? missed : 4 * missed) + past_l1 &&
+             counts.l2_writes.all == stored;
+    // To and from memory.
+    right &= counts.dram_read_sectors == sums.fetched && counts.dram_reads == sums.reads &&
+             counts.dram_written_sectors >= sums.updated + sums.displaced &&
+             counts.dram_written_sectors <= sums.updated + 4 * sums.displaced &&
+             counts.dram_written_sectors <= counts.l2_writes.all &&
+             sums.to_memory >= sums.reads + sums.displaced;
+    model::Lookups l1;
+    double latency = 0;
+    for (const auto& site : counts.sites) {
+      l1.hits += site.l1.hits;
+      l1.all += site.l1.all;
+      latency += site.all_latency_ns();
+    }
+    right &= l1 == counts.l1_reads && std::isfinite(latency) && latency > 0;
+    // The same trial without anybody listening.
+    const auto again = model::run_trial(snapshot, gpu, two_blocks, random);
+    right &= again.l1_reads == counts.l1_reads && again.l2_reads == counts.l2_reads &&
+             again.dram_latency_ns == counts.dram_latency_ns;
+    if (!right && wrong++ == 0)
+      first_wrong = combination;
+  }
+  INFO("the first combination: " << first_wrong);
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("More ways, and more capacity, never hit less under LRU") {
+  // Less than a round of a trial: the order of requests is drawn before any outcome is known, so that each
+  // trace is replayed in the same order by all sizes.
+  const model::Snapshot snapshot = decoded(anything(4, 40, 12));
+  for (unsigned combination = 0; combination < combinations; ++combination) {
+    const model::Gpu on = with_policies(combination);
+    if (on.dram.queue != model::DramQueue::batch || on.dram.channel_index != model::DramIndex::modulo ||
+        on.schedule.placement != model::BlockPlacement::random)
+      continue; // have no say in this
+    const model::Random random(9, 0, combination);
+    INFO("combination " << combination);
+    std::uint64_t fewer = 0;
+    for (const unsigned ways : {1u, 2u, 3u, 8u, 17u}) {
+      model::Gpu gpu = on;
+      gpu.l1.ways = ways;
+      const auto counts = model::run_trial(snapshot, gpu, {2, 4, 128 * ways * 8, ""}, random);
+      if (counts.l1_reads.hits < fewer)
+        FAIL("an L1 of " << ways << " ways");
+      fewer = counts.l1_reads.hits;
+    }
+    model::Lookups reads, writes;
+    for (const unsigned ways : {1u, 2u, 5u, 16u, 40u}) {
+      model::Gpu gpu = on;
+      gpu.l2.ways = ways;
+      gpu.l2_bytes = 128 * ways * 12;
+      gpu.l2.copies.usable = 128.0 * 4 * 8 * gpu.l2.partitions / double(gpu.l2_bytes); // the same for all
+      const auto counts = model::run_trial(snapshot, gpu, two_blocks, random);
+      if (counts.l2_reads.hits < reads.hits || counts.l2_writes.hits < writes.hits)
+        FAIL("an L2 of " << ways << " ways");
+      reads = counts.l2_reads;
+      writes = counts.l2_writes;
+    }
+    // Twice the sets hold at least what there was if each set's lines go to two: so it is where the set is
+    // the line's number modulo theirs.
+    if (on.l1.index != model::IndexHash::modulo || on.l2.index != model::IndexHash::modulo)
+      continue;
+    fewer = 0;
+    reads = writes = {};
+    for (const unsigned sets : {1u, 3u, 6u, 24u}) {
+      auto counts = model::run_trial(snapshot, on, {2, 4, 128 * on.l1.ways * sets, ""}, random);
+      if (counts.l1_reads.hits < fewer)
+        FAIL("an L1 of " << sets << " sets");
+      fewer = counts.l1_reads.hits;
+      model::Gpu gpu = on;
+      gpu.l2_bytes = 128 * gpu.l2.ways * sets;
+      gpu.l2.copies.usable = 128.0 * 4 * 8 * gpu.l2.partitions / double(gpu.l2_bytes);
+      counts = model::run_trial(snapshot, gpu, two_blocks, random);
+      if (counts.l2_reads.hits < reads.hits || counts.l2_writes.hits < writes.hits)
+        FAIL("an L2 of " << sets << " sets");
+      reads = counts.l2_reads;
+      writes = counts.l2_writes;
+    }
+  }
+}
+
+TEST_CASE("Which SM is which does not matter") {
+  // One block of one warp after the other on each SM, so that an SM's own order is known. `shift` gives each
+  // SM the blocks of another one, which lies next to the same partition of the L2.
+  constexpr unsigned sms = 12, blocks = 8 * sms;
+  const auto made = [&](unsigned shift) {
+    MadeTrace trace(blocks, 32);
+    const std::uint64_t sites[] = {trace.site(), trace.site(AccessKind::store),
+                                   trace.site(AccessKind::update), trace.site(AccessKind::atomic)};
+    for (unsigned block = 0; block < blocks; ++block) {
+      model::Random random(31, 0, block / sms * sms + (block + shift) % sms);
+      for (unsigned i = 0; i < 20; ++i) {
+        const std::uint64_t start = random.below(3072) * 64ull;
+        trace.access(block, 0, sites[random.below(16) % 7 % 4], 4,
+                     [=](unsigned lane) { return start + lane * 16; });
+      }
+    }
+    return decoded(trace);
+  };
+  const model::Snapshot plain = made(0), permuted = made(4);
+  for (const unsigned partitions : {1u, 2u})
+    for (const auto queue : {model::DramQueue::batch, model::DramQueue::kingman}) {
+      INFO("partitions " << partitions << ", queue " << int(queue));
+      model::Gpu gpu = small_gpu();
+      gpu.sms = sms;
+      gpu.l2.partitions = partitions;
+      gpu.dram.queue = queue;
+      std::vector<double> figures[2][4];
+      for (std::uint32_t trial = 0; trial < 400; ++trial) {
+        const model::Occupancy alone{1, 1, 128 * 4 * 8, ""};
+        // Different numbers for the two: what is compared is their distribution.
+        const model::TrialCounts counts[] = {
+            model::run_trial(plain, gpu, alone, model::Random(1, 0, trial)),
+            model::run_trial(permuted, gpu, alone, model::Random(2, 0, trial))};
+        // What a single SM decides is the same to the bit.
+        REQUIRE(counts[0].l1_reads == counts[1].l1_reads);
+        for (unsigned which = 0; which < 2; ++which) {
+          figures[which][0].push_back(rate(counts[which].l2_reads));
+          figures[which][1].push_back(rate(counts[which].l2_writes));
+          figures[which][2].push_back(double(counts[which].dram_written_sectors));
+          figures[which][3].push_back(counts[which].dram_latency_ns / double(counts[which].dram_reads));
+        }
+      }
+      // What they decide together is the same in distribution: mean and deviation.
+      for (unsigned i = 0; i < 4; ++i) {
+        INFO("figure " << i);
+        const Mean a(figures[0][i]), b(figures[1][i]);
+        CHECK(a.error > 0);
+        CHECK(std::abs(a.mean - b.mean) < 4.5 * std::hypot(a.error, b.error));
+        CHECK(a.error / b.error == Approx(1).epsilon(0.2));
+      }
+    }
+}
+
+TEST_CASE("Every combination of policies gives the same result for any number of threads") {
+  const MadeTrace made = anything(5, 30, 10);
+  for (unsigned combination = 0; combination < combinations; combination += 97) {
+    model::Gpu gpu = with_policies(combination);
+    gpu.l1.with_shared_bytes = 128 * 1024;
+    Result results[2];
+    results[0].kernels.push_back(made.evaluate(gpu, 6, 1, combination));
+    results[1].kernels.push_back(made.evaluate(gpu, 6, 3, combination));
+    if (to_json(results[0]).dump() != to_json(results[1]).dump())
+      FAIL("combination " << combination);
+  }
+}
