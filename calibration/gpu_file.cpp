@@ -97,6 +97,7 @@ void print_sm(Text& text, Device& device) {
   text.figure("max_threads", device.whole("max_threads_per_sm"), device_says);
   text.figure("max_blocks", device.whole("max_blocks_per_sm"), device_says);
   text.figure("max_threads_per_block", device.whole("max_threads_per_block"), device_says);
+  text.figure("coalesced_bytes", 512, assumed);
   text.table("schedule");
   text.word("warps", "weighted_round_robin", paper);
   text.word("placement", "in_order", paper);
@@ -124,6 +125,8 @@ void print_on_chip(Text& text, Device& device, const Curves& curves, const Findi
   text.figure("max_bytes_per_block", device.whole("shared_per_block_optin") + reserved, device_says);
   text.figure("reserved_bytes_per_block", reserved, device_says);
   text.figure("allocation_unit", device.whole("compute_capability") >= 80 ? 128 : 256, occupancy);
+  text.figure("bank_bytes", 4, guide);
+  text.figure("bank_stride_bytes", 4, guide);
   const auto shared = in_memory("shared"), conflict = in_memory("shared_32_ways"),
              constant = in_memory("constant");
   text.ns("latency_ns", shared.value_or(found.levels.hit_cycles) * cycle_ns, shared ? measured : assumed);
@@ -131,6 +134,7 @@ void print_on_chip(Text& text, Device& device, const Curves& curves, const Findi
   text.ns("pass_ns", (passes ? (*conflict - *shared) / 31 : 1) * cycle_ns, passes ? measured : guide);
   text.table("constant");
   text.ns("latency_ns", constant.value_or(found.levels.hit_cycles) * cycle_ns, constant ? measured : assumed);
+  text.ns("pass_ns", constant.value_or(found.levels.hit_cycles) * cycle_ns, assumed);
 }
 
 void print_l1(Text& text, const Findings& found, const KnownLimits& known, double cycle_ns) {
@@ -164,6 +168,11 @@ void print_l2(Text& text, Device& device, const Findings& found, double cycle_ns
   text.word("index", "modulo", measured);
   text.word("replacement", "lru", assumed);
   text.word("stores", "allocate", found.policies && found.policies->l2_allocates_stores ? measured : assumed);
+  text.word("partial_writes", "mask", assumed);
+  text.figure("fetch_bytes", std::clamp(found.l2_fetch_bytes.value_or(32), 32u, 128u),
+              found.l2_fetch_bytes ? measured : assumed);
+  text.figure("slices", 1, assumed);
+  text.word("slice_index", "modulo", assumed);
   text.ns("latency_ns", levels[0].beyond_cycles * cycle_ns, measured);
 }
 

@@ -1,6 +1,7 @@
 #include "model/chase.h"
 
 #include "model/dram.h"
+#include "model/geometry.h"
 #include "model/l1.h"
 #include "model/l2.h"
 
@@ -18,27 +19,41 @@ std::vector<std::uint32_t> chase_order(std::uint32_t lines, Random& random) {
 }
 
 double chase_latency_ns(const Gpu& gpu, std::uint32_t lines, Random random) {
-  constexpr unsigned one_sector = 1, warming_rounds = 2;
   const std::vector<std::uint32_t> order = chase_order(lines, random);
-  L1 l1(gpu, gpu.l1.with_shared_bytes - gpu.shared.carveout_bytes.front());
+  const std::uint32_t loads = chase_loads(lines);
   L2 l2(gpu);
   Dram dram(gpu, 1, random);
   double sum = 0;
-  for (unsigned round = 0; round <= warming_rounds; ++round) {
+  for (unsigned launch = 0; launch <= chase_warming_launches; ++launch) {
+    L1 l1(gpu, gpu.l1.with_shared_bytes - gpu.shared.carveout_bytes.front()); // empty: a launch flushes it
     sum = 0;
-    for (const std::uint32_t line : order) {
-      if (l1.load(line, one_sector) == 0) {
+    std::uint32_t at = 0, lap = 0, missed = 0;
+    for (std::uint32_t load = 0; load < loads; ++load) {
+      const std::uint32_t line = order[at];
+      const unsigned sector = 1u << lap * 8 / sector_bytes % sectors_per_line;
+      if (l1.load(line, sector) == 0) {
         sum += gpu.l1.latency_ns;
-        continue;
+      } else {
+        ++missed;
+        const L2Outcome outcome = l2.load(line, sector, 0, [](std::uint32_t, unsigned, unsigned) {});
+        if (outcome.fetched != 0)
+          sum += double(dram.request(line, outcome.fetched).ns);
+        else
+          sum += outcome.far != 0 ? gpu.l2.copies.far_latency_ns : gpu.l2.latency_ns;
       }
-      const L2Outcome outcome = l2.load(line, one_sector, 0, [](std::uint32_t, unsigned) {});
-      if (outcome.fetched != 0)
-        sum += double(dram.request(line, one_sector).ns);
-      else
-        sum += outcome.far != 0 ? gpu.l2.copies.far_latency_ns : gpu.l2.latency_ns;
+      if (++at < lines)
+        continue;
+      at = 0;
+      if (++lap % chase_pointers_per_line == 0) {
+        if (missed == 0) { // nor will it in any later round
+          sum += double(loads - load - 1) * gpu.l1.latency_ns;
+          break;
+        }
+        missed = 0;
+      }
     }
   }
-  return sum / lines;
+  return sum / loads;
 }
 
 } // namespace warplens::model

@@ -37,24 +37,39 @@ unsigned Coalesced::sectors() const {
 
 unsigned Coalesced::distinct_bytes() const {
   unsigned sum = 0;
-  for (unsigned i = 0; i < count; ++i)
-    sum += unsigned(std::popcount(lines[i].bytes[0]) + std::popcount(lines[i].bytes[1]));
+  for (unsigned i = 0; i < count; ++i) {
+    std::uint64_t bytes[2] = {lines[i].bytes[0], lines[i].bytes[1]};
+    for (unsigned earlier = 0; grouped && earlier < i; ++earlier)
+      if (lines[earlier].line == lines[i].line)
+        for (unsigned half = 0; half < 2; ++half)
+          bytes[half] &= ~lines[earlier].bytes[half];
+    sum += unsigned(std::popcount(bytes[0]) + std::popcount(bytes[1]));
+  }
   return sum;
 }
 
-Coalesced coalesce(const trace::WarpAccess& access) {
+Coalesced coalesce(const trace::WarpAccess& access, const LaneRules& rules) {
+  const unsigned lanes_per_group =
+      std::bit_floor(std::clamp<unsigned>(rules.coalesced_bytes / access.bytes, 1, trace::warp_lanes));
   Coalesced result;
+  result.grouped = lanes_per_group < trace::warp_lanes;
+  unsigned group = 0, group_begin = 0; // the group's first line
   for (std::uint32_t lanes = access.active; lanes != 0; lanes &= lanes - 1) {
-    const std::uint64_t address = access.addresses[unsigned(std::countr_zero(lanes))];
+    const unsigned lane = unsigned(std::countr_zero(lanes));
+    if (lane / lanes_per_group != group) {
+      group = lane / lanes_per_group;
+      group_begin = result.count;
+    }
+    const std::uint64_t address = access.addresses[lane];
     unsigned offset = unsigned(address % line_bytes);
     std::uint64_t line = address / line_bytes;
     for (unsigned left = access.bytes; left != 0; ++line, offset = 0) {
       const unsigned here = std::min(left, line_bytes - offset);
       // Neighbouring lanes mostly share a line, so the search starts at the latest.
       unsigned at = result.count;
-      while (at != 0 && result.lines[at - 1].line != line)
+      while (at != group_begin && result.lines[at - 1].line != line)
         --at;
-      Coalesced::Line& entry = at != 0 ? result.lines[at - 1] : result.lines[result.count++];
+      Coalesced::Line& entry = at != group_begin ? result.lines[at - 1] : result.lines[result.count++];
       entry.line = line;
       mark(entry.bytes, offset, offset + here);
       left -= here;
@@ -63,32 +78,41 @@ Coalesced coalesce(const trace::WarpAccess& access) {
   return result;
 }
 
-BankPasses bank_passes(const trace::WarpAccess& access) {
-  constexpr unsigned word = 4, all_banks = shared_banks * word;
+BankPasses bank_passes(const trace::WarpAccess& access, const LaneRules& rules) {
+  const unsigned row_bytes = shared_banks * rules.bank_bytes, word = rules.bank_stride_bytes;
   const unsigned lanes_per_phase =
-      std::clamp(all_banks / std::max<unsigned>(access.bytes, word), 1u, trace::warp_lanes);
+      std::bit_floor(std::clamp<unsigned>(row_bytes / access.bytes, 1, trace::warp_lanes));
   BankPasses result;
-  std::vector<std::uint64_t> words;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> rows; // each with its bank
   for (unsigned first = 0; first < trace::warp_lanes; first += lanes_per_phase) {
-    words.clear();
-    for (unsigned lane = first; lane < std::min(first + lanes_per_phase, trace::warp_lanes); ++lane) {
+    rows.clear();
+    for (unsigned lane = first; lane < first + lanes_per_phase; ++lane) {
       if (!(access.active >> lane & 1))
         continue;
       const std::uint64_t address = access.addresses[lane];
       for (std::uint64_t at = address / word; at <= (address + access.bytes - 1) / word; ++at)
-        words.push_back(at);
+        rows.emplace_back(at * word / row_bytes, at % shared_banks);
     }
-    if (words.empty())
+    if (rows.empty())
       continue;
-    std::sort(words.begin(), words.end());
-    words.erase(std::unique(words.begin(), words.end()), words.end());
+    std::sort(rows.begin(), rows.end());
+    rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
     std::array<unsigned, shared_banks> wanted{};
-    for (const std::uint64_t at : words)
-      ++wanted[at % shared_banks];
+    for (const auto& [row, bank] : rows)
+      ++wanted[bank];
     result.passes += *std::max_element(wanted.begin(), wanted.end());
     ++result.least;
   }
   return result;
+}
+
+unsigned distinct_addresses(const trace::WarpAccess& access) {
+  std::array<std::uint64_t, trace::warp_lanes> addresses;
+  auto end = addresses.begin();
+  for (std::uint32_t lanes = access.active; lanes != 0; lanes &= lanes - 1)
+    *end++ = access.addresses[unsigned(std::countr_zero(lanes))];
+  std::sort(addresses.begin(), end);
+  return unsigned(std::unique(addresses.begin(), end) - addresses.begin());
 }
 
 } // namespace warplens::model

@@ -8,11 +8,22 @@
 
 namespace warplens::model {
 
+/// What of a GPU decides how the lanes of a warp access are put together.
+struct LaneRules {
+  /// Lanes that together ask for so many bytes are coalesced; a wider access is that of several such groups,
+  /// each coalesced by itself.
+  std::uint32_t coalesced_bytes = 512;
+  std::uint32_t bank_bytes = 4;        ///< of shared memory, served by a bank at once
+  std::uint32_t bank_stride_bytes = 4; ///< after so many bytes comes the next bank
+  friend bool operator==(const LaneRules&, const LaneRules&) = default;
+};
+
 /// Lanes ask for at most this much; the widest vector access of PTX up to sm_90 is 16 bytes (PTX ISA,
 /// "Vectors").
 inline constexpr unsigned max_bytes_per_lane = 128;
 
-/// The 128-byte lines one warp access touches, in the order of the first lane that touches each.
+/// The 128-byte lines one warp access touches, in the order of the first lane that touches each; once for
+/// each group of lanes that touches it.
 struct Coalesced {
   struct Line {
     std::uint64_t line = 0;      ///< address / 128
@@ -21,20 +32,27 @@ struct Coalesced {
   };
   std::array<Line, 2 * trace::warp_lanes> lines;
   unsigned count = 0;
+  bool grouped = false; ///< a line may be there more than once
 
   unsigned sectors() const;        ///< how many, over all lines
   unsigned distinct_bytes() const; ///< bytes that several lanes ask for count once
 };
 
 /// `access.bytes` in [1, max_bytes_per_lane].
-Coalesced coalesce(const trace::WarpAccess& access);
+Coalesced coalesce(const trace::WarpAccess& access, const LaneRules& rules);
 
-/// Passes over the banks of shared memory, and how few they could be. 32 banks of 4 bytes; lanes that want
-/// the same word share it. Accesses of 8 bytes are served by half-warps, those of 16 by quarter-warps (CUDA
-/// C++ Programming Guide, "Shared Memory").
+/// Passes over the 32 banks of shared memory, and how few they could be. Lanes that want the same row of a
+/// bank share it: with banks of 4 bytes, the same word; with banks of 8, the same 8 bytes, or the words i and
+/// i + 32 of 64 that are aligned, where the next word lies in the next bank (CUDA C++ Programming Guide,
+/// compute capability 3.x). An access wider than its lanes' share of the banks comes in phases, by
+/// half-warps, quarter-warps and so on.
 struct BankPasses {
   unsigned passes = 0, least = 0;
 };
-BankPasses bank_passes(const trace::WarpAccess& access);
+BankPasses bank_passes(const trace::WarpAccess& access, const LaneRules& rules);
+
+/// How many requests an access to constant memory is split into: one for each address (CUDA C++ Programming
+/// Guide, "Constant Memory").
+unsigned distinct_addresses(const trace::WarpAccess& access);
 
 } // namespace warplens::model

@@ -11,8 +11,8 @@ namespace warplens::model {
 
 class ColdMisses final : public TrialObserver {
 public:
-  void looked_up(std::uint32_t, bool is_load, std::uint32_t line, unsigned sectors, const L2Outcome& outcome,
-                 unsigned) override {
+  void looked_up(std::uint32_t, bool is_load, std::uint32_t line, unsigned sectors,
+                 const L2Outcome& outcome) override {
     const unsigned untouched = touched_.insert(line, sectors);
     if (!is_load)
       return;

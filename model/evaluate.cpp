@@ -32,14 +32,14 @@ public:
   /// Chooses the blocks: by the GPU, whichever others are modelled beside it, or as the options say.
   Expected<void> choose(const Gpu& gpu, const Options& options) {
     if (options.snapshot_blocks)
-      return decode(*options.snapshot_blocks);
-    if (auto decoded = decode(blocks_with(snapshot_threads(gpu).most, launch_)); !decoded)
+      return decode(*options.snapshot_blocks, gpu.lanes);
+    if (auto decoded = decode(blocks_with(snapshot_threads(gpu).most, launch_), gpu.lanes); !decoded)
       return decoded;
     const auto occupied = occupancy(gpu, launch_);
     if (!occupied)
       return tl::unexpected(occupied.error());
     const std::uint64_t resident = std::uint64_t{occupied->blocks_per_sm} * gpu.sms;
-    return decode(snapshot_blocks(snapshot_, part_, gpu, resident));
+    return decode(snapshot_blocks(snapshot_, part_, gpu, resident), gpu.lanes);
   }
 
   const Snapshot& snapshot() const { return snapshot_; }
@@ -47,16 +47,17 @@ public:
   const trace::Launch& part() const { return part_; }
 
 private:
-  Expected<void> decode(std::uint64_t blocks) {
+  Expected<void> decode(std::uint64_t blocks, const LaneRules& rules) {
     part_.blocks = std::min(blocks, collected_);
-    if (decoded_blocks_ == part_.blocks)
+    if (decoded_blocks_ == part_.blocks && decoded_rules_ == rules)
       return {};
     snapshot_ = Snapshot(); // not two at once
-    auto decoded = model::decode(trace_, launch_, part_.blocks);
+    auto decoded = model::decode(trace_, launch_, part_.blocks, rules);
     if (!decoded)
       return tl::unexpected(decoded.error());
     snapshot_ = std::move(*decoded);
     decoded_blocks_ = part_.blocks;
+    decoded_rules_ = rules;
     return {};
   }
 
@@ -65,6 +66,7 @@ private:
   trace::Launch part_;
   std::uint64_t collected_; ///< blocks, from the first on
   std::optional<std::uint64_t> decoded_blocks_;
+  LaneRules decoded_rules_;
   Snapshot snapshot_;
 };
 

@@ -58,7 +58,8 @@ double shared_ns(const SiteSummary& summary, const Gpu& gpu) {
 }
 
 double constant_ns(const SiteSummary& summary, const Gpu& gpu) {
-  return double(summary.constant) * gpu.constant_latency_ns;
+  return double(summary.constant) * gpu.constant.latency_ns +
+         double(summary.constant_passes - summary.constant) * gpu.constant.pass_ns;
 }
 
 LatencyParts latency_parts(const SiteSummary& summary, std::size_t index, std::span<const TrialCounts> trials,

@@ -40,7 +40,9 @@ Expected<Gpu> read(const fs::path& path, TomlFigures& figures) {
   figures.number("sm.max_threads", gpu.max_threads_per_sm, warp_lanes, 8192);
   figures.number("sm.max_blocks", gpu.max_blocks_per_sm, 1, 256);
   figures.number("sm.max_threads_per_block", gpu.max_threads_per_block, warp_lanes, 8192);
-  figures.number("constant.latency_ns", gpu.constant_latency_ns, 0, any_latency);
+  figures.number("sm.coalesced_bytes", gpu.lanes.coalesced_bytes, sector_bytes, 512);
+  figures.number("constant.latency_ns", gpu.constant.latency_ns, 0, any_latency);
+  figures.number("constant.pass_ns", gpu.constant.pass_ns, 0, any_latency);
 
   gpu.schedule.warps = WarpOrder(figures.choice("schedule.warps", warp_orders()));
   gpu.schedule.placement = BlockPlacement(figures.choice("schedule.placement", block_placements()));
@@ -56,6 +58,8 @@ Expected<Gpu> read(const fs::path& path, TomlFigures& figures) {
   figures.number("shared.max_bytes_per_block", gpu.shared.max_bytes_per_block, 0, 1u << 24);
   figures.number("shared.reserved_bytes_per_block", gpu.shared.reserved_bytes_per_block, 0, 1u << 20);
   figures.number("shared.allocation_unit", gpu.shared.allocation_unit, 1, 1u << 20);
+  figures.number("shared.bank_bytes", gpu.lanes.bank_bytes, 4, 8);
+  figures.number("shared.bank_stride_bytes", gpu.lanes.bank_stride_bytes, 4, 8);
   figures.number("shared.latency_ns", gpu.shared.latency_ns, 0, any_latency);
   figures.number("shared.pass_ns", gpu.shared.pass_ns, 0, any_latency);
 
@@ -65,7 +69,7 @@ Expected<Gpu> read(const fs::path& path, TomlFigures& figures) {
   figures.boolean("l1.sectored", gpu.l1.sectored);
   gpu.l1.index = IndexHash(figures.choice("l1.index", {"modulo", "xor_fold"}));
   figures.choice("l1.replacement", {"lru"});
-  gpu.l1.stores = L1Stores(figures.choice("l1.stores", {"bypass", "update_on_hit"}));
+  gpu.l1.stores = L1Stores(figures.choice("l1.stores", {"bypass", "update_on_hit", "evict_on_hit"}));
   figures.number("l1.latency_ns", gpu.l1.latency_ns, 0, any_latency);
 
   figures.number("l2.bytes", gpu.l2_bytes, sector_bytes, std::uint64_t{1} << 34);
@@ -81,6 +85,11 @@ Expected<Gpu> read(const fs::path& path, TomlFigures& figures) {
   gpu.l2.index = IndexHash(figures.choice("l2.index", {"modulo", "xor_fold"}));
   figures.choice("l2.replacement", {"lru"});
   gpu.l2.stores = L2Stores(figures.choice("l2.stores", {"memory_update", "allocate"}));
+  gpu.l2.partial_writes =
+      PartialWrites(figures.choice("l2.partial_writes", {"whole", "mask", "fill", "fetch"}));
+  figures.number("l2.fetch_bytes", gpu.l2.fetch_bytes, sector_bytes, line_bytes);
+  figures.number("l2.slices", gpu.l2.slices, 1, 1024);
+  gpu.l2.slice_index = SliceHash(figures.choice("l2.slice_index", {"modulo", "xor_fold", "polynomial"}));
   figures.number("l2.latency_ns", gpu.l2.latency_ns, 0, any_latency);
 
   figures.number("dram.channels", gpu.dram.channels, 1, 4096);
@@ -119,6 +128,21 @@ Expected<Gpu> read(const fs::path& path, TomlFigures& figures) {
   figures.require(gpu.l2.line_bytes == line_bytes || (gpu.l2.usable == 1 && gpu.l2.partitions == 1),
                   "l2.line_bytes",
                   "l2.line_bytes to be 128 where the L2 has partitions or is not usable in full");
+  figures.require(gpu.l2.line_bytes == line_bytes || gpu.l2.fetch_bytes == sector_bytes, "l2.fetch_bytes",
+                  "l2.fetch_bytes to be 32 where l2.line_bytes is 32");
+  figures.require(std::has_single_bit(gpu.l2.fetch_bytes), "l2.fetch_bytes",
+                  "l2.fetch_bytes to be 32, 64 or 128");
+  figures.require(gpu.l2.partial_writes == PartialWrites::whole ||
+                      (gpu.l2.line_bytes == line_bytes && gpu.l2.stores == L2Stores::allocate),
+                  "l2.partial_writes",
+                  "l2.partial_writes to be whole where l2.line_bytes is 32 or l2.stores memory_update");
+  figures.require(std::has_single_bit(gpu.lanes.coalesced_bytes), "sm.coalesced_bytes",
+                  "sm.coalesced_bytes to be a power of two");
+  figures.require(std::has_single_bit(gpu.lanes.bank_bytes), "shared.bank_bytes",
+                  "shared.bank_bytes to be 4 or 8");
+  figures.require(
+      std::has_single_bit(gpu.lanes.bank_stride_bytes) && gpu.lanes.bank_stride_bytes <= gpu.lanes.bank_bytes,
+      "shared.bank_stride_bytes", "shared.bank_stride_bytes to be 4 or 8, no more than shared.bank_bytes");
   figures.require(std::has_single_bit(gpu.dram.interleave_bytes), "dram.interleave_bytes",
                   "dram.interleave_bytes to be a power of two");
   figures.require(std::has_single_bit(gpu.dram.row_bytes) && gpu.dram.row_bytes >= gpu.dram.interleave_bytes,

@@ -1,6 +1,7 @@
 // A GPU as the model sees it, read from a TOML file in model/gpus/. Each figure there names its source.
 #pragma once
 
+#include "model/coalesce.h"
 #include "support/expected.h"
 
 #include <cstdint>
@@ -14,15 +15,27 @@ namespace warplens::model {
 /// higher bits of the line number folded into the lower ones by exclusive or.
 enum class IndexHash { modulo, xor_fold };
 
-/// What a store does in the L1: nothing at all, or it updates a line that is there (and makes it the most
-/// recently used one). In neither case does a store bring a line in.
-enum class L1Stores { bypass, update_on_hit };
+/// What a store does in the L1: nothing at all; it updates a line that is there (write-through, and makes it
+/// the most recently used one); or it takes the sectors that it writes away (write-evict). In no case does a
+/// store bring a line in.
+enum class L1Stores { bypass, update_on_hit, evict_on_hit };
 
 /// What a store does in the L2.
 /// `memory_update`: it hits only in a block that an earlier write brought in; a miss updates memory and
 /// brings in a valid block (Baghsorkhi et al., PPoPP 2012, on Fermi). `allocate`: it hits in any valid
 /// sector; a miss takes a sector without reading memory.
 enum class L2Stores { memory_update, allocate };
+
+/// What the L2 does where a store writes a part of a sector that is not there. `whole`: as if it wrote all of
+/// it. `mask`: it keeps the bytes and a mask of them; a load fetches the rest, and a mask that leaves for
+/// memory takes only its bytes along. `fill`: likewise, but memory takes whole sectors, and what leaves is
+/// filled first, by a read of memory. `fetch`: the store reads the sector at once.
+enum class PartialWrites { whole, mask, fill, fetch };
+
+/// Which slice of the L2 has a line: consecutive ones in turn, or by a hash of the line's number, for the
+/// power of two in the number of slices: higher bits folded in by exclusive or, or the remainder of the
+/// number, taken as a polynomial over GF(2), by a primitive one (Rau, ISCA 1991).
+enum class SliceHash { modulo, xor_fold, polynomial };
 
 /// Which warp of an SM issues next, once the one that issued has to wait.
 /// `weighted_round_robin`: warps take turns, those of a block end together (Baghsorkhi et al., PPoPP 2012).
@@ -59,7 +72,12 @@ struct Gpu {
   std::uint32_t max_blocks_per_sm = 0;
   std::uint32_t max_threads_per_block = 0;
   std::uint64_t l2_bytes = 0;
-  double constant_latency_ns = 0;
+  LaneRules lanes;
+
+  struct Constant {
+    double latency_ns = 0; ///< as a hit
+    double pass_ns = 0;    ///< what each further address in one access adds
+  } constant;
 
   struct Registers {
     std::uint32_t per_sm = 0;
@@ -94,6 +112,10 @@ struct Gpu {
     double usable = 1; ///< the share of its size that holds lines
     IndexHash index = IndexHash::modulo;
     L2Stores stores = L2Stores::allocate;
+    PartialWrites partial_writes = PartialWrites::whole;
+    std::uint32_t fetch_bytes = 32; ///< aligned; what a load miss brings in with each sector asked for
+    std::uint32_t slices = 1;
+    SliceHash slice_index = SliceHash::modulo;
     double latency_ns = 0; ///< from the SM and back, in the partition next to the SM
 
     /// Where there are two partitions, each keeps copies of what its own SMs load, in front of the whole L2.

@@ -32,12 +32,20 @@ public:
   }
 
   /// The data goes on to the L2 in any case, and never brings a line in.
-  template <class Instructions, class Lines> void store(const Lines& lines, std::uint32_t line) const {
-    if (stores_ == L1Stores::update_on_hit && lines.peek(0, line) != nullptr)
-      lines.template access<Instructions>(0, line, [](LineState state) { return state; });
+  template <class Instructions, class Lines>
+  void store(const Lines& lines, std::uint32_t line, unsigned sectors) const {
+    if (stores_ == L1Stores::bypass)
+      return;
+    LineState* state = lines.peek(0, line);
+    if (state == nullptr)
+      return;
+    if (stores_ == L1Stores::evict_on_hit)
+      *state = LineState(*state & ~(sectors | least_));
+    else
+      lines.template access<Instructions>(0, line, [](LineState same) { return same; });
   }
-  void store(std::uint32_t line) {
-    with_lines([&](auto& lines) { store<PlainInstructions>(lines, line); });
+  void store(std::uint32_t line, unsigned sectors) {
+    with_lines([&](auto& lines) { store<PlainInstructions>(lines, line, sectors); });
   }
 
   /// Lookups are counted in sectors, or in lines where there are none.

@@ -1,12 +1,15 @@
 // The L2, shared by all SMs: write-back. Lines of 128 bytes with four sectors, or blocks of 32 bytes. Where
 // it has two partitions, each keeps copies of what the SMs next to it load or store; a store takes the copies
-// of the other partition away, an atomic, which the L2 itself carries out, those of both.
+// of the other partition away, an atomic, which the L2 itself carries out, those of both. Sectors that were
+// written in part have a mask of their bytes.
 #pragma once
 
 #include "model/cache.h"
 #include "model/geometry.h"
+#include "model/snapshot.h"
 
 #include <optional>
+#include <unordered_map>
 
 namespace warplens::model {
 
@@ -23,8 +26,9 @@ struct L2Outcome {
 class L2 {
 public:
   explicit L2(const Gpu& gpu)
-      : stores_(gpu.l2.stores), by_block_(gpu.l2.line_bytes == sector_bytes), partitions_(gpu.l2.partitions),
-        far_(partitions_ > 1 ? whole_line : 0),
+      : stores_(gpu.l2.stores), partial_writes_(gpu.l2.partial_writes),
+        fetch_sectors_(gpu.l2.fetch_bytes / sector_bytes), by_block_(gpu.l2.line_bytes == sector_bytes),
+        partitions_(gpu.l2.partitions), far_(partitions_ > 1 ? whole_line : 0),
         // A block's set is its number modulo the number of sets, a multiple of four: sector s of every line
         // only ever meets sectors s of other lines. So blocks of 32 bytes are four caches side by side, each
         // indexed by the line.
@@ -35,30 +39,33 @@ public:
                       gpu.l2.copies.ways, gpu.l2.index, partitions_);
   }
 
-  /// `partition` is the asker's, 0 where there is only one. `write_back(line, sectors)` is called for what
-  /// must go to memory because it was displaced.
+  /// `written`: which bytes a store writes of the sectors; null: all of them. `partition` is the asker's, 0
+  /// where there is only one. `write_back(line, sectors, filled)` is called for what must go to memory
+  /// because it was displaced; `filled`: the sectors that memory is read for before.
   template <class WriteBack>
-  L2Outcome request(L2Kind kind, std::uint32_t line, unsigned sectors, unsigned partition,
-                    WriteBack&& write_back) {
+  L2Outcome request(L2Kind kind, std::uint32_t line, unsigned sectors, const ByteMask* written,
+                    unsigned partition, WriteBack&& write_back) {
     unsigned near = 0;
     if (has_copies())
-      near = with_copies(
-          [&](auto& lines) { return copied<PlainInstructions>(lines, kind, line, sectors, partition); });
+      near = with_copies([&](auto& lines) {
+        return copied<PlainInstructions>(lines, kind, line, sectors, written, partition);
+      });
     return with_lines([&](auto& lines) {
-      return request<PlainInstructions>(lines, kind, line, sectors, near, write_back);
+      return request<PlainInstructions>(lines, kind, line, sectors, near, written, write_back);
     });
   }
   template <class WriteBack>
   L2Outcome load(std::uint32_t line, unsigned sectors, unsigned partition, WriteBack&& write_back) {
-    return request(L2Kind::load, line, sectors, partition, write_back);
+    return request(L2Kind::load, line, sectors, nullptr, partition, write_back);
   }
   template <class WriteBack>
-  L2Outcome store(std::uint32_t line, unsigned sectors, unsigned partition, WriteBack&& write_back) {
-    return request(L2Kind::store, line, sectors, partition, write_back);
+  L2Outcome store(std::uint32_t line, unsigned sectors, const ByteMask& written, unsigned partition,
+                  WriteBack&& write_back) {
+    return request(L2Kind::store, line, sectors, &written, partition, write_back);
   }
   /// A load of the sectors and a store: memory is read for what is not there.
   template <class WriteBack> L2Outcome atomic(std::uint32_t line, unsigned sectors, WriteBack&& write_back) {
-    return request(L2Kind::atomic, line, sectors, 0, write_back);
+    return request(L2Kind::atomic, line, sectors, nullptr, 0, write_back);
   }
 
   /// How many lines one request can displace.
@@ -73,13 +80,15 @@ public:
   /// What a load finds as copies next to it. Those of what it asks for are there from now on.
   template <class Instructions, class Lines>
   unsigned copied(const Lines& lines, L2Kind kind, std::uint32_t line, unsigned sectors,
-                  unsigned partition) const {
+                  const ByteMask* written, unsigned partition) const {
     if (kind == L2Kind::load)
       return take_copies<Instructions>(lines, line, sectors, partition);
+    const unsigned whole = sectors & ~part_of(sectors, written);
     for (unsigned i = 0; i < partitions_; ++i)
-      if (i == partition && kind != L2Kind::atomic)
-        take_copies<Instructions>(lines, line, sectors, i);
-      else if (LineState* state = lines.peek(i, line))
+      if (i == partition && kind != L2Kind::atomic) {
+        if (whole != 0)
+          take_copies<Instructions>(lines, line, whole, i);
+      } else if (LineState* state = lines.peek(i, line))
         *state = LineState(*state & ~sectors);
     return 0;
   }
@@ -87,36 +96,38 @@ public:
   /// `near`: what copied() said.
   template <class Instructions, class Lines, class WriteBack>
   L2Outcome request(const Lines& lines, L2Kind kind, std::uint32_t line, unsigned sectors, unsigned near,
-                    WriteBack&& write_back) const {
+                    const ByteMask* written, WriteBack&& write_back) {
     switch (kind) {
     case L2Kind::load: {
       L2Outcome result{near};
       if (near == sectors)
         return result;
-      unsigned hits = 0;
+      L2Outcome read;
       visit<Instructions>(lines, line, sectors & ~near, write_back, [&](LineState state, unsigned of_part) {
-        hits |= of_part & state;
-        return LineState(state | of_part);
+        return read_part(line, state, of_part, read);
       });
-      result.hits |= hits;
-      result.far = hits & far_;
-      result.fetched = sectors & ~result.hits;
+      result.hits |= read.hits;
+      result.far = read.hits & far_;
+      result.fetched = read.fetched | (sectors & ~result.hits);
       return result;
     }
     case L2Kind::atomic: {
       L2Outcome result;
       visit<Instructions>(lines, line, sectors, write_back, [&](LineState state, unsigned of_part) {
-        result.hits |= of_part & state;
-        return LineState(state | of_part | of_part << written_shift | of_part << dirty_shift);
+        return LineState(read_part(line, state, of_part, result) | of_part << written_shift |
+                         of_part << dirty_shift);
       });
-      result.fetched = sectors & ~result.hits;
+      result.fetched |= sectors & ~result.hits;
       return result;
     }
     default: {
       L2Outcome result;
+      const unsigned part = part_of(sectors, written);
       visit<Instructions>(lines, line, sectors, write_back, [&](LineState state, unsigned of_part) {
         if (stores_ == L2Stores::allocate) {
           result.hits |= of_part & state;
+          if ((part | unsigned(state >> partial_shift)) != 0) [[unlikely]]
+            state = write_part(line, state, sectors, part, written, result);
           return LineState(state | of_part | of_part << dirty_shift);
         }
         const unsigned hits = of_part & (state >> written_shift);
@@ -138,8 +149,78 @@ public:
   }
 
 private:
-  // State: 4 bits valid, 4 bits brought in by a write, 4 bits dirty.
-  static constexpr unsigned written_shift = 4, dirty_shift = 8;
+  // State: 4 bits valid, 4 bits brought in by a write, 4 bits dirty, 4 bits of which only some bytes are
+  // there.
+  static constexpr unsigned written_shift = 4, dirty_shift = 8, partial_shift = 12;
+
+  /// The state once the sectors were read. What is fetched besides the sectors that do not hit is added to
+  /// the result.
+  LineState read_part(std::uint32_t line, LineState state, unsigned sectors, L2Outcome& result) {
+    if (fetch_sectors_ == 1 && state >> partial_shift == 0) [[likely]] {
+      result.hits |= sectors & state;
+      return LineState(state | sectors);
+    }
+    const unsigned there = state & ~(state >> partial_shift) & whole_line;
+    const unsigned missing = sectors & ~there;
+    const unsigned fetched = promoted(missing) & ~there;
+    result.hits |= sectors & there;
+    result.fetched |= fetched;
+    return with_incomplete(line, state | sectors | fetched, state >> partial_shift & ~fetched);
+  }
+
+  /// All sectors of the aligned groups that are fetched with these.
+  unsigned promoted(unsigned sectors) const {
+    const unsigned group = (1u << fetch_sectors_) - 1;
+    unsigned all = 0;
+    for (unsigned at = 0; at < sectors_per_line; at += fetch_sectors_)
+      if ((sectors & group << at) != 0)
+        all |= group << at;
+    return all;
+  }
+
+  static unsigned whole_sectors(const ByteMask& mask) {
+    constexpr std::uint64_t one = 0xffff'ffff;
+    return unsigned((mask[0] & one) == one) | unsigned((mask[0] >> 32) == one) << 1 |
+           unsigned((mask[1] & one) == one) << 2 | unsigned((mask[1] >> 32) == one) << 3;
+  }
+
+  /// Those of the sectors that a store writes only a part of, as far as this L2 cares.
+  unsigned part_of(unsigned sectors, const ByteMask* written) const {
+    if (written == nullptr || partial_writes_ == PartialWrites::whole)
+      return 0;
+    return sectors & ~whole_sectors(*written);
+  }
+
+  /// The state, but for validity, once `part` of the sectors was written by the mask, the others whole.
+  LineState write_part(std::uint32_t line, LineState state, unsigned sectors, unsigned part,
+                       const ByteMask* written, L2Outcome& result) {
+    unsigned incomplete = (state >> partial_shift) & ~(sectors & ~part);
+    const unsigned fresh = part & ~state;
+    if (partial_writes_ == PartialWrites::fetch) {
+      result.fetched |= fresh;
+      return state;
+    }
+    const unsigned masked = part & (fresh | incomplete);
+    if (masked != 0) {
+      ByteMask& bytes = masks_[line];
+      for (unsigned sector = 0; sector < sectors_per_line; ++sector) {
+        const std::uint64_t of_sector = std::uint64_t{0xffff'ffff} << sector % 2 * sector_bytes;
+        if (fresh >> sector & 1)
+          bytes[sector / 2] &= ~of_sector;
+        if (masked >> sector & 1)
+          bytes[sector / 2] |= (*written)[sector / 2] & of_sector;
+      }
+      incomplete = (incomplete | masked) & ~whole_sectors(bytes);
+    }
+    return with_incomplete(line, state, incomplete);
+  }
+
+  /// Only those sectors of the line need their masks from now on.
+  LineState with_incomplete(std::uint32_t line, unsigned state, unsigned incomplete) {
+    if (incomplete == 0 && state >> partial_shift != 0)
+      masks_.erase(line);
+    return LineState((state & ~(whole_line << partial_shift)) | incomplete << partial_shift);
+  }
 
   /// The copies there were of the line's sectors; they are all there from now on.
   template <class Instructions, class Lines>
@@ -155,7 +236,7 @@ private:
   /// `change(state, sectors)` returns the new state of a part that has some of the sectors.
   template <class Instructions, class Lines, class WriteBack, class Change>
   void visit(const Lines& lines, std::uint32_t line, unsigned sectors, WriteBack&& write_back,
-             Change&& change) const {
+             Change&& change) {
     if (!by_block_)
       return visit_part<Instructions>(lines, 0, line, sectors, write_back, change);
     for (unsigned left = sectors; left != 0; left &= left - 1)
@@ -163,20 +244,28 @@ private:
                                change);
   }
   template <class Instructions, class Lines, class WriteBack, class Change>
-  static void visit_part(const Lines& lines, unsigned part, std::uint32_t line, unsigned sectors,
-                         WriteBack& write_back, Change& change) {
+  void visit_part(const Lines& lines, unsigned part, std::uint32_t line, unsigned sectors,
+                  WriteBack& write_back, Change& change) {
     const SetOutcome outcome = lines.template access<Instructions>(
         part, line, [&](LineState state) { return change(state, sectors); });
-    if (const unsigned dirty = outcome.evicted_state >> dirty_shift; dirty != 0)
-      write_back(outcome.evicted_line, dirty);
+    if (const unsigned dirty = outcome.evicted_state >> dirty_shift; dirty != 0) {
+      const unsigned incomplete = dirty >> sectors_per_line;
+      if (incomplete != 0) [[unlikely]]
+        masks_.erase(outcome.evicted_line);
+      write_back(outcome.evicted_line, dirty & whole_line,
+                 partial_writes_ == PartialWrites::fill ? incomplete : 0);
+    }
   }
 
   L2Stores stores_;
+  PartialWrites partial_writes_;
+  unsigned fetch_sectors_; ///< at once
   bool by_block_;
   std::uint32_t partitions_;
   unsigned far_; ///< all sectors, where a hit that is no copy is far
   Cache whole_;
   std::optional<Cache> copies_; ///< of the partitions, side by side; state: valid sectors
+  std::unordered_map<std::uint32_t, ByteMask> masks_; ///< of the lines with sectors that are there in part
 };
 
 } // namespace warplens::model

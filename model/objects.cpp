@@ -35,8 +35,8 @@ Objects::Objects(const Snapshot& snapshot, const std::vector<trace::Site>& sites
     for (const Access& access : warp.accesses)
       if (const std::uint32_t object = object_of_[access.site]; object != objects_.size())
         for (std::uint32_t i = 0; i < access.transactions; ++i) {
-          const auto [line, sectors] = warp.transactions[access.first_transaction + i];
-          touched[object].insert(line, sectors);
+          const Transaction& transaction = warp.transactions[access.first_transaction + i];
+          touched[object].insert(transaction.line, transaction.sectors);
         }
   for (std::size_t i = 0; i < objects_.size(); ++i)
     objects_[i].footprint_bytes = touched[i].size() * sector_bytes;

@@ -22,8 +22,11 @@ using trace::Space;
 
 } // namespace
 
-SnapshotBuilder::SnapshotBuilder(const std::vector<trace::Site>& sites, const trace::Launch& launch)
-    : trace_sites_(sites), launch_(launch), depends_on_(sites.size()), summaries_(sites.size()) {
+SnapshotBuilder::SnapshotBuilder(const std::vector<trace::Site>& sites, const trace::Launch& launch,
+                                 const LaneRules& rules)
+    : trace_sites_(sites), launch_(launch), rules_(rules), depends_on_(sites.size()),
+      summaries_(sites.size()) {
+  masks_.push_back({~std::uint64_t{0}, ~std::uint64_t{0}});
   for (std::uint32_t i = 0; i < sites.size(); ++i) {
     site_index_.emplace(sites[i].id, i);
     summaries_[i].site = i;
@@ -73,6 +76,25 @@ Expected<std::uint32_t> SnapshotBuilder::short_line(std::uint64_t line) {
   return last_frame_ << page_shift | std::uint32_t(line & ((1u << page_shift) - 1));
 }
 
+/// 0 where all bytes of the touched sectors are written, which is nearly always so.
+Expected<std::uint32_t> SnapshotBuilder::mask_of(const Coalesced::Line& written) {
+  const unsigned sectors = written.sectors();
+  ByteMask whole{};
+  for (unsigned sector = 0; sector < sectors_per_line; ++sector)
+    if (sectors >> sector & 1)
+      whole[sector / 2] |= std::uint64_t{0xffff'ffff} << sector % 2 * sector_bytes;
+  const ByteMask mask{written.bytes[0], written.bytes[1]};
+  if (mask == whole)
+    return 0u;
+  const auto [found, fresh] = mask_index_.emplace(mask, std::uint32_t(masks_.size()));
+  if (fresh)
+    masks_.push_back(mask);
+  if (masks_.size() > max_byte_masks)
+    return fail("kernel '{}' writes parts of lines in more than {} ways, which is more than can be modelled",
+                launch_.kernel, max_byte_masks);
+  return found->second;
+}
+
 Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
                                     const trace::WarpAccess& access) {
   const auto refuse = [&](const std::string& what) {
@@ -111,17 +133,18 @@ Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
   stream.bulk.push_back(site);
 
   if (access.space == Space::shared) {
-    const BankPasses banks = bank_passes(access);
+    const BankPasses banks = bank_passes(access, rules_);
     ++summary.shared;
     summary.bank_passes += banks.passes;
     summary.least_bank_passes += banks.least;
     return {};
   }
-  const Coalesced touched = coalesce(access);
+  const Coalesced touched = coalesce(access, rules_);
   summary.sectors += touched.sectors();
   summary.bytes_used += touched.distinct_bytes();
   if (access.space == Space::constant) {
     ++summary.constant;
+    summary.constant_passes += distinct_addresses(access);
     return {};
   }
   ++summary.cached;
@@ -142,7 +165,14 @@ Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
     const auto line = short_line(touched.lines[i].line);
     if (!line)
       return tl::unexpected(line.error());
-    stream.warp.transactions.push_back({*line, touched.lines[i].sectors()});
+    std::uint32_t mask = 0;
+    if (access.kind == trace::AccessKind::store || access.kind == trace::AccessKind::update) {
+      const auto known_mask = mask_of(touched.lines[i]);
+      if (!known_mask)
+        return tl::unexpected(known_mask.error());
+      mask = *known_mask;
+    }
+    stream.warp.transactions.push_back({*line, touched.lines[i].sectors(), mask});
   }
   return {};
 }
@@ -158,6 +188,7 @@ Snapshot SnapshotBuilder::finish() && {
     renumbered[frames_.at(pages[i])] = i;
 
   Snapshot snapshot;
+  snapshot.byte_masks = std::move(masks_);
   snapshot.whole_grid = launch_.first_block == 0 && launch_.blocks >= launch_.grid.count();
   std::vector<std::uint32_t> site_number(summaries_.size());
   for (const SiteSummary& summary : summaries_) {
@@ -193,10 +224,11 @@ Snapshot SnapshotBuilder::finish() && {
   return snapshot;
 }
 
-Expected<Snapshot> decode(const trace::Reader& trace, const trace::Launch& launch, std::uint64_t blocks) {
+Expected<Snapshot> decode(const trace::Reader& trace, const trace::Launch& launch, std::uint64_t blocks,
+                          const LaneRules& rules) {
   trace::Launch part = launch;
   part.blocks = std::min(launch.blocks, blocks);
-  SnapshotBuilder builder(trace.sites(), part);
+  SnapshotBuilder builder(trace.sites(), part, rules);
   Expected<void> first_failure;
   const auto read = trace.for_each_access(
       launch.id, [&](std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& access) {

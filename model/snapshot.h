@@ -7,7 +7,9 @@
 #include "support/expected.h"
 #include "trace/reader.h"
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -19,8 +21,13 @@ namespace warplens::model {
 /// within a page nothing changes.
 struct Transaction {
   std::uint32_t line = 0;
-  std::uint32_t sectors = 0; ///< one bit each
+  std::uint32_t sectors : 8 = 0; ///< one bit each
+  std::uint32_t mask : 24 = 0;   ///< of a store: which bytes, an index into Snapshot::byte_masks
 };
+
+/// One bit for each byte of a line.
+using ByteMask = std::array<std::uint64_t, 2>;
+inline constexpr std::uint32_t max_byte_masks = 1u << 21; ///< a request to the L2 has room for that many
 
 /// One warp access that goes to the memory hierarchy. Shared and constant memory have no place here.
 struct Access {
@@ -49,6 +56,7 @@ struct SiteSummary {
   bool seen[5] = {};      ///< by trace::Space
   std::uint64_t executions = 0, active_lanes = 0;
   std::uint64_t cached = 0, shared = 0, constant = 0; ///< executions by where they went
+  std::uint64_t constant_passes = 0;                  ///< requests that the constant cache made of them
   std::uint64_t sectors = 0, bytes_used = 0;          ///< not shared memory
   std::uint64_t bank_passes = 0, least_bank_passes = 0;
 };
@@ -61,6 +69,7 @@ struct Snapshot {
   std::vector<Block> blocks; ///< ascending ids; those without accesses to the hierarchy are absent
   std::vector<Warp> warps;   ///< by block, then by warp
   std::vector<SiteSummary> sites;
+  std::vector<ByteMask> byte_masks; ///< the first has all bytes, whichever the sectors
   std::uint64_t blocks_seen = 0, warp_accesses = 0, transactions = 0;
   bool whole_grid = true; ///< else it stands for a longer launch
 };
@@ -68,7 +77,8 @@ struct Snapshot {
 /// Takes accesses in program order per (block, warp); the warps may come in any order, to the same result.
 class SnapshotBuilder {
 public:
-  SnapshotBuilder(const std::vector<trace::Site>& sites, const trace::Launch& launch);
+  SnapshotBuilder(const std::vector<trace::Site>& sites, const trace::Launch& launch,
+                  const LaneRules& rules = {});
   /// Refuses what cannot be: blocks and warps outside the launch, sites that the trace does not have,
   /// impossible widths.
   Expected<void> add(std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& access);
@@ -83,9 +93,11 @@ private:
   Stream& stream_of(std::uint64_t block, std::uint32_t warp);
   bool starts_bulk(const Stream& stream, std::uint32_t site) const;
   Expected<std::uint32_t> short_line(std::uint64_t line);
+  Expected<std::uint32_t> mask_of(const Coalesced::Line& written);
 
   const std::vector<trace::Site>& trace_sites_;
   trace::Launch launch_;
+  LaneRules rules_;
   std::unordered_map<std::uint64_t, std::uint32_t>
       site_index_;                                     ///< trace::Site::id → index into the trace's sites
   std::vector<std::vector<std::uint32_t>> depends_on_; ///< by index into the trace's sites
@@ -94,11 +106,14 @@ private:
   std::vector<Stream> streams_;
   std::unordered_map<std::uint64_t, std::uint32_t>
       frames_; ///< page → number, in the order of first touch until finish()
+  std::map<ByteMask, std::uint32_t> mask_index_;
+  std::vector<ByteMask> masks_;
   std::uint64_t last_page_ = ~std::uint64_t{0};
   std::uint32_t last_frame_ = 0;
 };
 
 /// The first `blocks` of the launch's blocks; what the trace has of the others is passed over.
-Expected<Snapshot> decode(const trace::Reader& trace, const trace::Launch& launch, std::uint64_t blocks);
+Expected<Snapshot> decode(const trace::Reader& trace, const trace::Launch& launch, std::uint64_t blocks,
+                          const LaneRules& rules);
 
 } // namespace warplens::model

@@ -29,12 +29,12 @@ Timeline empty_timeline(const Snapshot& snapshot, std::uint32_t trial, std::uint
 
 TimelineRecorder::TimelineRecorder(const Snapshot& snapshot, const std::vector<trace::Site>& sites,
                                    const Gpu& gpu, std::uint32_t trial, std::uint32_t bins)
-    : timeline_(empty_timeline(snapshot, trial, bins)), outstanding_(timeline_.edges),
+    : slices_(gpu), timeline_(empty_timeline(snapshot, trial, bins)), outstanding_(timeline_.edges),
       channel_outstanding_(gpu.dram.channels, Presence(timeline_.edges)) {
   const std::vector<std::uint64_t> zeros(timeline_.edges.size() - 1);
   timeline_.l1 = timeline_.l2 = {zeros, zeros};
   timeline_.active_lanes.assign(timeline_lane_rows, zeros);
-  timeline_.slices.assign(gpu.l2.partitions, {zeros, zeros});
+  timeline_.slices.assign(gpu.l2.slices, {zeros, zeros});
   timeline_.channels.assign(gpu.dram.channels, {zeros, {}});
 
   const auto place_of = [](const auto& where) { return std::tie(where.file, where.line); };
@@ -94,11 +94,11 @@ void TimelineRecorder::place() {
   }
 }
 
-void TimelineRecorder::looked_up(std::uint32_t request, bool, std::uint32_t, unsigned sectors,
-                                 const L2Outcome& outcome, unsigned slice) {
+void TimelineRecorder::looked_up(std::uint32_t request, bool, std::uint32_t line, unsigned sectors,
+                                 const L2Outcome& outcome) {
   place();
   const std::size_t bin = round_[request].bin;
-  for (Timeline::Lookups* lookups : {&timeline_.l2, &timeline_.slices[slice]}) {
+  for (Timeline::Lookups* lookups : {&timeline_.l2, &timeline_.slices[slices_.of(line)]}) {
     lookups->hits[bin] += sector_count(outcome.hits);
     lookups->all[bin] += sector_count(sectors);
   }

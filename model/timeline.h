@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/gpu.h"
+#include "model/slices.h"
 #include "model/trial_observer.h"
 #include "result/timeline.h"
 
@@ -20,7 +21,7 @@ public:
   void issued(std::uint32_t sm, const Access& access, std::span<const Transaction> transactions,
               const Lookups& l1) override;
   void looked_up(std::uint32_t request, bool is_load, std::uint32_t line, unsigned sectors,
-                 const L2Outcome& outcome, unsigned slice) override;
+                 const L2Outcome& outcome) override;
   void went_to_memory(std::uint32_t request, bool displaced, std::uint32_t channel,
                       std::uint64_t batch) override;
   void round_ended() override;
@@ -64,6 +65,7 @@ private:
   void place();
   void serve_batch();
 
+  Slices slices_;
   Timeline timeline_;
   std::vector<std::uint32_t> line_of_; ///< by Snapshot::sites, into timeline_.lines
   Presence outstanding_;

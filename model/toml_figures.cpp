@@ -6,6 +6,14 @@
 namespace warplens::model {
 namespace {
 
+/// What is quoted from a file may hold line ends and worse.
+std::string one_line(std::string_view text) {
+  std::string line;
+  for (const char c : text)
+    line += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+  return line;
+}
+
 std::string text_of(const toml::node& node) {
   std::ostringstream out;
   if (const auto* number = node.as_floating_point())
@@ -23,8 +31,8 @@ Expected<TomlFigures> TomlFigures::open(const std::filesystem::path& path) {
   } catch (const toml::parse_error& error) {
     const auto line = error.source().begin.line;
     if (line == 0)
-      return fail("{}: {}", path.string(), error.description());
-    return fail("{}:{}: {}", path.string(), line, error.description());
+      return fail("{}: {}", path.string(), one_line(error.description()));
+    return fail("{}:{}: {}", path.string(), line, one_line(error.description()));
   }
 }
 
@@ -32,7 +40,8 @@ void TomlFigures::wrong(const toml::node* where, const std::string& what) {
   if (!error_.empty())
     return;
   const auto line = where ? where->source().begin.line : 0;
-  error_ = line ? fmt::format("{}:{}: {}", file_, line, what) : fmt::format("{}: {}", file_, what);
+  error_ = line ? fmt::format("{}:{}: {}", file_, line, one_line(what))
+                : fmt::format("{}: {}", file_, one_line(what));
 }
 
 const toml::node* TomlFigures::find(const std::string& path) {

@@ -32,7 +32,7 @@ public:
                       std::span<const Transaction> /*transactions*/, const Lookups& /*l1*/) {}
   /// The round's request looked up a line's `sectors` in the L2.
   virtual void looked_up(std::uint32_t /*request*/, bool /*is_load*/, std::uint32_t /*line*/,
-                         unsigned /*sectors*/, const L2Outcome& /*outcome*/, unsigned /*slice*/) {}
+                         unsigned /*sectors*/, const L2Outcome& /*outcome*/) {}
   /// Because of the round's request, one line was read from memory or written to it; `displaced`: it was
   /// written back to make room, and the request does not wait for it. Batches are numbered in the order of
   /// time; all of a batch is served together.
@@ -53,9 +53,9 @@ public:
       observer->issued(sm, access, transactions, l1);
   }
   void looked_up(std::uint32_t request, bool is_load, std::uint32_t line, unsigned sectors,
-                 const L2Outcome& outcome, unsigned slice) override {
+                 const L2Outcome& outcome) override {
     for (TrialObserver* observer : observers_)
-      observer->looked_up(request, is_load, line, sectors, outcome, slice);
+      observer->looked_up(request, is_load, line, sectors, outcome);
   }
   void went_to_memory(std::uint32_t request, bool displaced, std::uint32_t channel,
                       std::uint64_t batch) override {

@@ -32,27 +32,31 @@ struct Request {
     }
   }
 };
+static_assert(max_byte_masks <= 1u << 21);
 static_assert(max_sites <= 1u << 23);
 
 /// What a request asks of the L2 about one line.
 struct L2Request {
   std::uint32_t line;
   std::uint32_t request;
-  std::uint32_t
-      what; ///< four bits sectors; four bits those of them that are there as copies; kind; partition
+  /// Four bits sectors; four bits those of them that are there as copies; two bits kind; one bit partition; a
+  /// Transaction's mask.
+  std::uint32_t what;
 
   static std::uint32_t asking(L2Kind kind, std::uint32_t partition) {
-    return unsigned(kind) << 8 | partition << 16;
+    return unsigned(kind) << 8 | partition << 10;
   }
+  static std::uint32_t writing(std::uint32_t mask) { return mask << 11; }
   unsigned sectors() const { return what & 15; }
   unsigned near() const { return what >> 4 & 15; }
-  L2Kind kind() const { return L2Kind(what >> 8 & 255); }
-  std::uint32_t partition() const { return what >> 16; } ///< of the L2, the asker's
+  L2Kind kind() const { return L2Kind(what >> 8 & 3); }
+  std::uint32_t partition() const { return what >> 10 & 1; } ///< of the L2, the asker's
+  std::uint32_t mask() const { return what >> 11; }
 };
 
 /// What goes to memory: a line's sectors, for a request that waits for it or not.
 struct ToMemory {
-  enum class Reason : std::uint8_t { read, written, displaced, of_update };
+  enum class Reason : std::uint8_t { read, written, displaced, filled, of_update };
   std::uint32_t line;
   std::uint32_t request;
   std::uint8_t sectors;
@@ -70,7 +74,7 @@ struct InMemory {
 /// Nobody listens.
 struct NoObserver {
   void issued(std::uint32_t, const Access&, std::span<const Transaction>, const Lookups&) {}
-  void looked_up(std::uint32_t, bool, std::uint32_t, unsigned, const L2Outcome&, unsigned) {}
+  void looked_up(std::uint32_t, bool, std::uint32_t, unsigned, const L2Outcome&) {}
   void went_to_memory(std::uint32_t, bool, std::uint32_t, std::uint64_t) {}
   void read_memory(float) {}
   void round_ended() {}
@@ -82,9 +86,10 @@ template <class Observer, class Instructions, bool by_site = true> class Trial {
 public:
   Trial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random& random,
         Observer& observer)
-      : merging_(random), observer_(observer), l2_(gpu), dram_(gpu, busy_sms(snapshot, gpu), random),
-        l1_latency_ns_(float(gpu.l1.latency_ns)), l2_latency_ns_(float(gpu.l2.latency_ns)),
-        far_latency_ns_(float(gpu.l2.copies.far_latency_ns)), tallies_(by_site ? snapshot.sites.size() : 1) {
+      : byte_masks_(snapshot.byte_masks), merging_(random), observer_(observer), l2_(gpu),
+        dram_(gpu, busy_sms(snapshot, gpu), random), l1_latency_ns_(float(gpu.l1.latency_ns)),
+        l2_latency_ns_(float(gpu.l2.latency_ns)), far_latency_ns_(float(gpu.l2.copies.far_latency_ns)),
+        tallies_(by_site ? snapshot.sites.size() : 1) {
     const auto blocks = place_blocks(snapshot, gpu, random);
     for (std::uint32_t sm = 0; sm < gpu.sms; ++sm)
       if (!blocks[sm].empty())
@@ -212,12 +217,13 @@ private:
     const auto go_to_l2 = [&](L2Kind kind) {
       L2Request* queue = sm.queue.room_for(transactions.size());
       for (const Transaction& t : transactions)
-        *queue++ = {t.line, number, L2Request::asking(kind, sm.partition) | t.sectors};
+        *queue++ = {t.line, number,
+                    L2Request::asking(kind, sm.partition) | L2Request::writing(t.mask) | t.sectors};
       sm.queue.written_to(queue);
     };
     const auto store = [&](L2Kind kind) {
       for (const Transaction& t : transactions)
-        sm.l1.template store<Instructions>(lines, t.line);
+        sm.l1.template store<Instructions>(lines, t.line, t.sectors);
       go_to_l2(kind);
     };
     Lookups l1;
@@ -260,7 +266,7 @@ private:
       if (merged_.end() - asked > ahead)
         lines.prefetch(asked[ahead].partition(), asked[ahead].line);
       asked->what |= l2_.template copied<Instructions>(lines, asked->kind(), asked->line, asked->sectors(),
-                                                       asked->partition())
+                                                       written_by(*asked), asked->partition())
                      << 4;
     }
   }
@@ -290,24 +296,37 @@ private:
   ToMemory* serve(const Lines& lines, const L2Request& asked, ToMemory* to_memory) {
     const unsigned sectors = asked.sectors();
     const L2Outcome outcome = l2_.template request<Instructions>(
-        lines, kind, asked.line, sectors, asked.near(), [&](std::uint32_t line, unsigned dirty) {
+        lines, kind, asked.line, sectors, asked.near(), written_by(asked),
+        [&](std::uint32_t line, unsigned dirty, unsigned filled) {
+          *to_memory = {line, asked.request, std::uint8_t(filled), ToMemory::Reason::filled};
+          to_memory += filled != 0;
           *to_memory++ = {line, asked.request, std::uint8_t(dirty), ToMemory::Reason::displaced};
         });
-    observer_.looked_up(asked.request, kind == L2Kind::load, asked.line, sectors, outcome, asked.partition());
+    observer_.looked_up(asked.request, kind == L2Kind::load, asked.line, sectors, outcome);
     // An update's own figures are those of its load.
     const bool timed = kind != L2Kind::store || asked.kind() == L2Kind::store;
     const auto reason = kind != L2Kind::store ? ToMemory::Reason::read
                         : timed               ? ToMemory::Reason::written
                                               : ToMemory::Reason::of_update;
-    const unsigned asks = kind == L2Kind::store ? outcome.updated : outcome.fetched;
+    unsigned asks = kind == L2Kind::store ? outcome.updated : outcome.fetched;
     *to_memory = {asked.line, asked.request, std::uint8_t(asks), reason};
     to_memory += asks != 0;
+    if (kind == L2Kind::store && outcome.fetched != 0) [[unlikely]] {
+      *to_memory++ = {asked.line, asked.request, std::uint8_t(outcome.fetched),
+                      timed ? ToMemory::Reason::read : ToMemory::Reason::filled};
+      asks |= outcome.fetched;
+    }
     Request& request = requests_[asked.request];
     tally_of(request.site).l2[unsigned(kind == L2Kind::load ? kind : asked.kind())] +=
         Lookups{Instructions::sector_count(outcome.hits), Instructions::sector_count(sectors)};
     if (timed && asks == 0)
       request.wait_for(Level::l2, outcome.far != 0 ? far_latency_ns_ : l2_latency_ns_);
     return to_memory;
+  }
+
+  /// The bytes that a store writes of its sectors; null: all.
+  const ByteMask* written_by(const L2Request& asked) const {
+    return asked.mask() == 0 ? nullptr : &byte_masks_[asked.mask()];
   }
 
   /// What the L2 asks of memory, in its order.
@@ -317,10 +336,11 @@ private:
     std::uint64_t read = 0, written = 0;
     for (const ToMemory& asked : to_memory_) {
       const Dram::Service service = dram_.request(asked.line, asked.sectors);
-      observer_.went_to_memory(asked.request, asked.reason == ToMemory::Reason::displaced, service.channel,
-                               dram_.batch());
+      const bool filled = asked.reason == ToMemory::Reason::filled;
+      observer_.went_to_memory(asked.request, filled || asked.reason == ToMemory::Reason::displaced,
+                               service.channel, dram_.batch());
       const bool reads = asked.reason == ToMemory::Reason::read;
-      (reads ? read : written) += Instructions::sector_count(asked.sectors);
+      (reads || filled ? read : written) += Instructions::sector_count(asked.sectors);
       if (!reads && asked.reason != ToMemory::Reason::written)
         continue; // nobody waits for it
       requests_[asked.request].wait_for(Level::dram, service.ns);
@@ -375,6 +395,7 @@ private:
     return std::move(counts_);
   }
 
+  const std::vector<ByteMask>& byte_masks_;
   FastRandom merging_;
   Observer& observer_;
   std::vector<Sm> sms_;

@@ -36,7 +36,7 @@ struct Timeline {
   std::vector<std::vector<std::uint64_t>> active_lanes; ///< requests with 1–4, 5–8, … 29–32 lanes active
   std::vector<Line> lines;                              ///< ordered by file, line
   std::vector<Sm> sms;
-  std::vector<Lookups> slices; ///< of the L2; its partitions where slices are not modelled
+  std::vector<Lookups> slices; ///< of the L2, by the addresses that they have
   std::vector<Channel> channels;
 };
 

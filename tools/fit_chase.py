@@ -3,35 +3,56 @@
 
 Fits on every second working-set size and prints the error on the others. A level of the hierarchy has three
 fitted figures: its ways, the share of its size that is usable, and the latency of what misses in it. With a
-set index that spreads a contiguous working set evenly and LRU in each set, the share of misses has a closed
-form (miss_ratio below); test/model/test_chase.cpp compares the same curves with the model's own caches.
+set index that spreads a contiguous working set evenly and LRU in each set, the share of misses of the measured
+program (model/chase.h) has a closed form, Level.misses below; test/model/test_chase.cpp runs the program itself
+through the model's caches.
 
 usage: fit_chase.py GPU.toml CHASE.csv [--dry-run]
 """
 import csv
+import math
 import re
 import sys
 import tomllib
 
-LINE_KIB = 1 / 8
+LINES_PER_KIB = 8
+SECTOR_LAPS = 4  # laps that stay in the same sector of each line
 SOURCE = "chase"
 
 
-def miss_ratio(lines, sets, ways):
-    """Of loads in cyclic order: sets with more lines than ways miss always, the others never."""
-    full, fuller_sets = divmod(lines, sets)
-    missing = fuller_sets * (full + 1) if full + 1 > ways else 0
-    missing += (sets - fuller_sets) * full if full > ways else 0
-    return missing / lines
+def launch(lines):
+    """Loads of a launch, the whole laps in them, and the loads of the lap that was cut short."""
+    loads = max(1_000_000, lines)
+    return loads, *divmod(loads, lines)
 
 
-def sets_in(size_kib, usable, ways):
-    return max(1, int(size_kib / LINE_KIB * usable + 0.5) // ways)
+def at_most(ways, lines, share):
+    """The probability that of a set's lines, each with this share, no more than `ways` are meant."""
+    return sum(math.comb(lines, k) * share**k * (1 - share) ** (lines - k) for k in range(min(ways, lines) + 1))
 
 
 class Level:
-    def __init__(self, name, size_kib, least_ways):
+    def __init__(self, name, size_kib, least_ways, flushed, fetch_bytes):
         self.name, self.size_kib, self.least_ways = name, size_kib, least_ways
+        self.flushed, self.fetch_bytes = flushed, fetch_bytes
+
+    def misses(self, lines, ways, usable):
+        """Of the loads of a launch that come this far. Sets with more lines than ways miss always, the others
+        never: but for the first touches where the launch begins with an empty cache, and otherwise for what the
+        launch before it loaded last, which is what this one begins with."""
+        sets = max(1, int(self.size_kib * LINES_PER_KIB * usable + 0.5) // ways)
+        full, fuller_sets = divmod(lines, sets)
+        loads, laps, rest = launch(lines)
+        missing = 0.0
+        for count, share in ((full + 1, fuller_sets * (full + 1) / lines), (full, (sets - fuller_sets) * full / lines)):
+            if count > ways:
+                missing += share
+                last_sector = laps % 16 // SECTOR_LAPS
+                if not self.flushed and last_sector * 32 < self.fetch_bytes:
+                    missing -= share * rest / loads * at_most(ways, count, rest / lines)
+            elif self.flushed:
+                missing += share * lines * min(4, math.ceil(loads / lines / SECTOR_LAPS)) / loads
+        return missing
 
     def fit(self, points, hit_latency):
         """Least fourth powers of the relative error, which shun large ones; for given sets and ways the latency
@@ -39,30 +60,28 @@ class Level:
         best = None
         for ways in range(self.least_ways, 25):
             for thousandths in range(700, 1001, 2):
-                sets = sets_in(self.size_kib, thousandths / 1000, ways)
                 a = b = 0.0
-                ratios = [miss_ratio(int(kib / LINE_KIB), sets, ways) for kib, _ in points]
+                ratios = [self.misses(int(kib * LINES_PER_KIB), ways, thousandths / 1000) for kib, _ in points]
                 for ratio, (_, measured) in zip(ratios, points):
                     a += (ratio / measured) ** 2
                     b += ratio / measured * (1 - hit_latency * (1 - ratio) / measured)
                 if a == 0:
                     continue
                 beyond = b / a
-                error = sum(((hit_latency * (1 - r) + beyond * r) / m - 1) ** 4
-                            for r, (_, m) in zip(ratios, points))
+                error = sum(((hit_latency * (1 - r) + beyond * r) / m - 1) ** 4 for r, (_, m) in zip(ratios, points))
                 if best is None or error < best[0]:
                     best = (error, ways, thousandths / 1000, beyond)
         _, self.ways, self.usable, self.beyond = best
         return self.beyond
 
-    def misses(self, kib):
-        return miss_ratio(int(kib / LINE_KIB), sets_in(self.size_kib, self.usable, self.ways), self.ways)
+    def fitted_misses(self, kib):
+        return self.misses(int(kib * LINES_PER_KIB), self.ways, self.usable)
 
 
 def predict(levels, hit_latency, kib):
     latency = levels[-1].beyond
     for level, inside in reversed(list(zip(levels, [hit_latency] + [l.beyond for l in levels]))):
-        latency = inside + level.misses(kib) * (latency - inside)
+        latency = inside + level.fitted_misses(kib) * (latency - inside)
     return latency
 
 
@@ -92,13 +111,15 @@ def main():
 
     l1_kib = (value("l1", "with_shared_bytes") - value("shared", "carveout_bytes")[0]) / 1024
     l2_kib = value("l2", "bytes") / 1024
+    fetch = value("l2", "fetch_bytes") if "fetch_bytes" in gpu["l2"] else 32
     # The least ways keep noise from making a cache direct-mapped, which no published structure is.
-    levels = [Level("l1", l1_kib, 2)]
+    levels = [Level("l1", l1_kib, 2, True, fetch)]
     if value("l2", "partitions") > 1:
-        levels.append(Level("copies", l2_kib / value("l2", "partitions"), 2))
-    levels.append(Level("l2", l2_kib, 4))
+        levels.append(Level("copies", l2_kib / value("l2", "partitions"), 2, False, fetch))
+    levels.append(Level("l2", l2_kib, 4, False, fetch))
 
-    flat = [cycles for kib, cycles in fitted if kib < 0.7 * l1_kib]
+    # The smallest working sets hardly see the cold misses of a launch.
+    flat = [cycles for kib, cycles in fitted if kib < 0.1 * l1_kib]
     hit_latency = latency = sum(flat) / len(flat)
     for i, level in enumerate(levels):
         # From where the level before has long overflown to where the next one begins to.
@@ -109,7 +130,7 @@ def main():
     for name, some in (("fitted", fitted), ("held out", held_out), ("all", points)):
         errors = sorted(((abs(predict(levels, hit_latency, kib) / cycles - 1), kib) for kib, cycles in some))
         within = sum(e <= 0.05 for e, _ in errors) / len(errors)
-        worst = ", ".join(f"{e:.1%} at {kib:g} KiB" for e, kib in errors[:-6:-1])
+        worst = ", ".join(f"{e:.1%} at {kib:g} KiB" for e, kib in errors[:-8:-1])
         print(f"{name}: {len(some)} sizes, {within:.1%} of them within 5 %; worst: {worst}")
 
     ns = lambda cycles: f"{cycles * 1000 / value('sm', 'clock_mhz'):.1f}"

@@ -35,6 +35,8 @@ std::uint32_t __warplens_cpu_to_float8(float value, std::uint32_t is_e5m2) {
   const float magnitude = std::abs(value);
   if (magnitude >= __warplens_cpu_from_float8(format.largest, is_e5m2))
     return sign | format.largest;
+  if (magnitude == 0)
+    return sign;
   int exponent = 0;
   std::frexp(magnitude, &exponent);  // magnitude < 2^exponent
   const int least = 2 - format.bias; // of normal numbers

@@ -5,12 +5,17 @@
 #include "runtime/cpu/run_grid.h"
 #include "runtime/cpu/signals.h"
 #include "runtime/cpu/snapshot_depth.h"
+#include "runtime/host/own_thread.h"
 #include "runtime/host/recorder.h"
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
+#include <thread>
 
 namespace warplens::cpu {
 
@@ -40,6 +45,23 @@ private:
   SnapshotDepth& depth_;
 };
 
+/// Asks, as long as it lives, whether the tracing has ended: only so is a snooper found out that is stuck,
+/// while every block waits for it.
+class Watch {
+public:
+  Watch()
+      : thread_(runtime::start_without_signals<std::jthread>([this](std::stop_token grid_ended) {
+          std::unique_lock lock(mutex_);
+          while (!grid_ended.stop_requested() && !runtime::Recorder::instance().launch_stopped())
+            wake_.wait_for(lock, grid_ended, std::chrono::milliseconds(100), [] { return false; });
+        })) {}
+
+private:
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  std::jthread thread_; ///< last: it uses the above
+};
+
 GridResult run_traced(const Grid& grid, const trace::Launch& launch, ring::Channel* channel,
                       SnapshotDepth& depth) {
   const auto threads = static_cast<std::uint32_t>(grid.block.count());
@@ -53,6 +75,7 @@ GridResult run_traced(const Grid& grid, const trace::Launch& launch, ring::Chann
                           ring::BlockBuffer* buffer = ring::enter(channel, block, threads);
                           return buffer ? std::make_unique<RingSink>(buffer, threads, block, depth) : nullptr;
                         }};
+  const Watch watch;
   return run_grid(grid, &tracing);
 }
 

@@ -26,7 +26,7 @@ unsigned threads_wanted() {
   return std::min(wanted, cores);
 }
 
-tbb::task_arena& arena() {
+[[maybe_unused]] tbb::task_arena& arena() {
   static tbb::task_arena all_cores(static_cast<int>(threads_wanted()));
   return all_cores;
 }
@@ -107,34 +107,42 @@ private:
   GridResult result_;
 };
 
-/// Blocks that may wait for each other each get an OS thread; where one spins, it lets the others run.
-void run_all_at_once(Work& work) {
+/// Each worker is an OS thread of its own; where a block spins, it lets the others run.
+void run_in_threads(Work& work, std::uint64_t workers) {
   std::vector<std::jthread> threads;
-  for (std::uint64_t block = 1; block < work.blocks(); ++block)
+  for (std::uint64_t worker = 1; worker < workers; ++worker)
     threads.emplace_back([&work] { work.run_blocks(); });
   work.run_blocks();
 }
+
+#if defined(__SANITIZE_THREAD__)
+/// The thread sanitizer does not see how TBB, which was built without it, hands work over.
+void run_on_cores(Work& work, unsigned workers) {
+  run_in_threads(work, workers);
+}
+#else
+void run_on_cores(Work& work, unsigned workers) {
+  arena().execute([&] {
+    tbb::task_group group;
+    for (unsigned i = 1; i < workers; ++i)
+      group.run([&] { work.run_blocks(); });
+    work.run_blocks();
+    group.wait();
+  });
+}
+#endif
 
 } // namespace
 
 GridResult run_grid(const Grid& grid, const Tracing* tracing) {
   Work work(grid, tracing);
-  if (grid.workspace) {
-    run_all_at_once(work);
-    return work.take_result();
-  }
   const auto workers = static_cast<unsigned>(std::min<std::uint64_t>(threads_wanted(), work.blocks()));
-  if (workers <= 1) {
+  if (grid.workspace)
+    run_in_threads(work, work.blocks()); // they may wait for each other
+  else if (workers <= 1)
     work.run_blocks();
-  } else {
-    arena().execute([&] {
-      tbb::task_group group;
-      for (unsigned i = 1; i < workers; ++i)
-        group.run([&] { work.run_blocks(); });
-      work.run_blocks();
-      group.wait();
-    });
-  }
+  else
+    run_on_cores(work, workers);
   return work.take_result();
 }
 

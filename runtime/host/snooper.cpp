@@ -1,28 +1,16 @@
 #include "runtime/host/snooper.h"
 
+#include "runtime/host/own_thread.h"
+
 #include <algorithm>
-#include <csignal>
 
 using namespace std::chrono_literals;
 
 namespace warplens::runtime {
-namespace {
-
-/// A thread that takes none of the program's signals: they are for the program's own threads.
-template <class Body> std::thread start_without_signals(Body body) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread thread(std::move(body));
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return thread;
-}
-
-} // namespace
 
 Snooper::Snooper(const ring::Channel& channel, Sink sink, SnooperLimits limits)
     : channel_(channel), sink_(std::move(sink)), limits_(limits), drain_(channel),
-      thread_(start_without_signals([this] { run(); })) {}
+      thread_(start_without_signals<std::thread>([this] { run(); })) {}
 
 Snooper::~Snooper() {
   if (thread_.joinable())
@@ -81,6 +69,8 @@ void Snooper::stop_producers(State reason) {
 void Snooper::help() {
   if (const std::unique_lock lock(mutex_, std::try_to_lock); lock)
     drain();
+  else
+    std::this_thread::yield();
 }
 
 /// Takes out what is there, and says how many lines that were. Under the mutex.

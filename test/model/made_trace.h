@@ -53,8 +53,8 @@ public:
     accesses_.push_back({block, warp, access});
   }
 
-  Expected<model::Snapshot> decode() const {
-    model::SnapshotBuilder builder(sites_, launch_);
+  Expected<model::Snapshot> decode(const model::LaneRules& rules = {}) const {
+    model::SnapshotBuilder builder(sites_, launch_, rules);
     for (const auto& [block, warp, access] : accesses_)
       if (auto added = builder.add(block, warp, access); !added)
         return tl::unexpected(added.error());
@@ -63,7 +63,7 @@ public:
 
   KernelResult evaluate(const model::Gpu& gpu, std::uint32_t trials = 8, unsigned threads = 1,
                         std::uint64_t seed = 1) const {
-    const auto snapshot = decode();
+    const auto snapshot = decode(gpu.lanes);
     REQUIRE(snapshot);
     model::Options options;
     options.trials = trials;

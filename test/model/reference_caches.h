@@ -15,6 +15,7 @@ namespace warplens::test {
 struct ReferenceEntry {
   std::uint32_t number = 0;
   std::array<bool, 4> valid{}, written{}, dirty{};
+  std::array<std::uint32_t, 4> bytes{}; ///< that are there, in an L2 that keeps masks; one bit each
 };
 
 class ReferenceSets {
@@ -86,8 +87,12 @@ public:
     return missing;
   }
 
-  void store(std::uint32_t line) {
+  void store(std::uint32_t line, unsigned sectors) {
     std::vector<ReferenceEntry> forgotten;
+    if (gpu_.l1.stores == model::L1Stores::evict_on_hit && sets_.contains(line))
+      for (unsigned s = 0; s < 4; ++s)
+        if (!gpu_.l1.sectored || (sectors >> s & 1))
+          sets_.find(line)->valid[s] = false;
     if (gpu_.l1.stores == model::L1Stores::update_on_hit && sets_.contains(line))
       sets_.access(line, forgotten);
   }
@@ -102,7 +107,7 @@ class ReferenceL2 {
 public:
   struct Outcome {
     unsigned hits = 0, far = 0, fetched = 0, updated = 0;
-    unsigned written_back = 0; ///< sectors
+    unsigned written_back = 0, filled = 0; ///< sectors
   };
 
   explicit ReferenceL2(const model::Gpu& gpu)
@@ -118,21 +123,33 @@ public:
 
   enum class Kind { load, store, atomic };
 
-  Outcome request(Kind kind, std::uint32_t line, unsigned sectors, unsigned partition) {
-    const unsigned near = copies_.empty() ? 0 : copied(kind, line, sectors, partition);
-    Outcome outcome = request_whole(kind, line, sectors & ~near);
+  /// `bytes`: what a store writes of each sector, one bit each.
+  Outcome request(Kind kind, std::uint32_t line, unsigned sectors, unsigned partition,
+                  std::array<std::uint32_t, 4> bytes = {all_bytes, all_bytes, all_bytes, all_bytes}) {
+    if (kind != Kind::store || gpu_.l2.partial_writes == model::PartialWrites::whole)
+      bytes.fill(all_bytes);
+    const unsigned near = copies_.empty() ? 0 : copied(kind, line, sectors, partition, bytes);
+    Outcome outcome = request_whole(kind, line, sectors & ~near, bytes);
     outcome.far = kind == Kind::load && !copies_.empty() ? outcome.hits : 0;
     outcome.hits |= near;
     return outcome;
   }
 
 private:
-  /// What a load finds as a copy. It leaves copies of what it asks for, as a store does where it comes from;
-  /// elsewhere a store takes them away, an atomic everywhere.
-  unsigned copied(Kind kind, std::uint32_t line, unsigned sectors, unsigned partition) {
-    unsigned near = 0;
+  static constexpr std::uint32_t all_bytes = 0xffff'ffff;
+
+  /// What a load finds as a copy. It leaves copies of what it asks for, as a store does where it comes from,
+  /// of sectors that it writes in full; elsewhere a store takes them away, an atomic everywhere.
+  unsigned copied(Kind kind, std::uint32_t line, unsigned sectors, unsigned partition,
+                  const std::array<std::uint32_t, 4>& bytes) {
+    unsigned near = 0, whole = 0;
+    for (unsigned s = 0; s < 4; ++s)
+      if ((sectors >> s & 1) && bytes[s] == all_bytes)
+        whole |= 1u << s;
     for (unsigned i = 0; i < copies_.size(); ++i) {
       const bool brings = i == partition && kind != Kind::atomic;
+      if (brings && whole == 0)
+        continue;
       std::vector<ReferenceEntry> forgotten;
       ReferenceEntry* entry = brings ? &copies_[i].access(line, forgotten) : copies_[i].find(line);
       for (unsigned s = 0; s < 4; ++s) {
@@ -141,7 +158,7 @@ private:
         if (kind == Kind::load && i == partition && entry->valid[s])
           near |= 1u << s;
         if (brings)
-          entry->valid[s] = true;
+          entry->valid[s] = entry->valid[s] || bytes[s] == all_bytes;
         else if (kind != Kind::load)
           entry->valid[s] = false;
       }
@@ -149,7 +166,10 @@ private:
     return near;
   }
 
-  Outcome request_whole(Kind kind, std::uint32_t line, unsigned sectors) {
+  Outcome request_whole(Kind kind, std::uint32_t line, unsigned sectors,
+                        const std::array<std::uint32_t, 4>& bytes) {
+    ReferenceEntry before;
+    bool first = true;
     Outcome outcome;
     for (unsigned s = 0; s < 4; ++s) {
       if (!(sectors >> s & 1))
@@ -157,15 +177,38 @@ private:
       std::vector<ReferenceEntry> evicted;
       ReferenceEntry& entry = sets_.access(by_block_ ? 4 * line + s : line, evicted);
       const unsigned at = by_block_ ? 0 : s;
-      for (const ReferenceEntry& gone : evicted)
+      if (by_block_ || first)
+        before = entry; // as it was when the request came
+      first = false;
+      for (const ReferenceEntry& gone : evicted) {
         outcome.written_back += unsigned(std::count(gone.dirty.begin(), gone.dirty.end(), true));
+        if (gpu_.l2.partial_writes == model::PartialWrites::fill)
+          for (unsigned t = 0; t < 4; ++t)
+            outcome.filled += gone.dirty[t] && gone.bytes[t] != all_bytes;
+      }
       const bool store_needs_written =
           kind == Kind::store && gpu_.l2.stores == model::L2Stores::memory_update;
-      const bool hit = store_needs_written ? entry.written[at] : entry.valid[at];
+      const bool hit = store_needs_written   ? before.written[at]
+                       : kind == Kind::store ? before.valid[at]
+                                             : before.valid[at] && before.bytes[at] == all_bytes;
       if (hit)
         outcome.hits |= 1u << s;
-      if (!hit && kind != Kind::store)
-        outcome.fetched |= 1u << s;
+      if (kind == Kind::store) {
+        if (bytes[s] != all_bytes && !hit && gpu_.l2.partial_writes == model::PartialWrites::fetch) {
+          outcome.fetched |= 1u << s;
+          entry.bytes[at] = all_bytes;
+        }
+        entry.bytes[at] |= bytes[s];
+      } else if (!hit) {
+        // What is fetched at once; blocks of 32 bytes are fetched one by one.
+        const unsigned group = by_block_ ? 1 : gpu_.l2.fetch_bytes / 32;
+        for (unsigned t = at / group * group; t < at / group * group + group; ++t)
+          if (!before.valid[t] || before.bytes[t] != all_bytes) {
+            entry.valid[t] = true;
+            entry.bytes[t] = all_bytes;
+            outcome.fetched |= 1u << (by_block_ ? s : t);
+          }
+      }
       if (!hit && store_needs_written)
         outcome.updated |= 1u << s;
       entry.valid[at] = true;

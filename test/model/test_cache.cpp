@@ -12,6 +12,25 @@ using model::IndexHash;
 
 namespace {
 
+struct Written {
+  model::ByteMask mask{};
+  std::array<std::uint32_t, 4> bytes{}; ///< the same, by sector
+};
+
+/// Some bytes of each of the sectors: all of them, a piece, or anything.
+Written some_bytes(model::Random& random, unsigned sectors) {
+  Written written;
+  for (unsigned sector = 0; sector < 4; ++sector) {
+    if (!(sectors >> sector & 1))
+      continue;
+    const std::uint32_t piece = 0xffu << 8 * random.below(4), any = random.next() | 1u << random.below(32);
+    const std::uint32_t choices[] = {0xffff'ffff, piece, piece, any};
+    written.bytes[sector] = choices[random.below(4)];
+    written.mask[sector / 2] |= std::uint64_t{written.bytes[sector]} << sector % 2 * 32;
+  }
+  return written;
+}
+
 /// Lines with locality of every kind: a few hot ones, runs, a table a bit larger than the cache, anything.
 class Lines {
 public:
@@ -113,7 +132,8 @@ TEST_CASE("More ways never lower the number of hits") {
 TEST_CASE("The L1 does what its policies say") {
   model::Random random(11, 0, 0);
   for (const bool sectored : {false, true})
-    for (const auto stores : {model::L1Stores::bypass, model::L1Stores::update_on_hit})
+    for (const auto stores :
+         {model::L1Stores::bypass, model::L1Stores::update_on_hit, model::L1Stores::evict_on_hit})
       for (const auto& [ways, usable] : {std::pair(4u, 1.0), std::pair(64u, 1.0), std::pair(3u, 0.8)}) {
         model::Gpu gpu;
         gpu.l1 = {0, ways, usable, sectored, IndexHash::xor_fold, stores, 0};
@@ -125,8 +145,9 @@ TEST_CASE("The L1 does what its policies say") {
         for (int i = 0; i < 20'000; ++i) {
           const std::uint32_t line = lines.next();
           if (random.below(5) == 0) {
-            fast.store(line);
-            slow.store(line);
+            const unsigned stored = 1 + random.below(15);
+            fast.store(line, stored);
+            slow.store(line, stored);
             continue;
           }
           const unsigned sectors = 1 + random.below(15), missing = fast.load(line, sectors);
@@ -138,45 +159,82 @@ TEST_CASE("The L1 does what its policies say") {
       }
 }
 
+namespace {
+
+using Kind = test::ReferenceL2::Kind;
+
+struct Difference {
+  unsigned differences = 0, written_back = 0, filled = 0, far = 0, near = 0, fetched = 0;
+};
+
+/// Both L2s see the same random requests; stores are one in `of_stores`, atomics one in `of_atomics`.
+Difference compare(const model::Gpu& gpu, model::Random& random, Lines& lines, int requests,
+                   unsigned of_stores, unsigned of_atomics) {
+  model::L2 fast(gpu);
+  test::ReferenceL2 slow(gpu);
+  Difference seen;
+  for (int i = 0; i < requests; ++i) {
+    const std::uint32_t line = lines.next();
+    const unsigned sectors = 1 + random.below(15), partition = random.below(gpu.l2.partitions);
+    const Kind kind = random.below(of_atomics) == 0  ? Kind::atomic
+                      : random.below(of_stores) == 0 ? Kind::store
+                                                     : Kind::load;
+    const Written written = some_bytes(random, sectors);
+    const auto expected = slow.request(kind, line, sectors, partition, written.bytes);
+    unsigned went_back = 0, filled = 0;
+    const auto write_back = [&](std::uint32_t, unsigned dirty, unsigned read) {
+      went_back += model::sector_count(dirty);
+      filled += model::sector_count(read);
+    };
+    const auto outcome = kind == Kind::load ? fast.load(line, sectors, partition, write_back)
+                         : kind == Kind::store
+                             ? fast.store(line, sectors, written.mask, partition, write_back)
+                             : fast.atomic(line, sectors, write_back);
+    seen.differences += outcome.hits != expected.hits || outcome.far != expected.far ||
+                        outcome.fetched != expected.fetched || outcome.updated != expected.updated ||
+                        went_back != expected.written_back || filled != expected.filled;
+    seen.written_back += went_back;
+    seen.filled += filled;
+    seen.far += model::sector_count(outcome.far);
+    seen.near += model::sector_count(outcome.hits & ~outcome.far);
+    seen.fetched += kind == Kind::store && outcome.fetched != 0;
+  }
+  return seen;
+}
+
+} // namespace
+
 TEST_CASE("The L2 does what its policies say") {
   model::Random random(13, 0, 0);
   for (const std::uint32_t line_bytes : {32u, 128u})
     for (const auto stores : {model::L2Stores::memory_update, model::L2Stores::allocate})
-      for (const auto index : {IndexHash::modulo, IndexHash::xor_fold}) {
-        // A hash of blocks would fold the sector's number into the set; such an L2 is indexed by lines in
-        // both.
-        if (line_bytes == 32 && index == IndexHash::xor_fold)
-          continue;
-        model::Gpu gpu;
-        gpu.l2.line_bytes = line_bytes;
-        gpu.l2.ways = 20;
-        gpu.l2.index = index;
-        gpu.l2.stores = stores;
-        gpu.l2_bytes = 20 * 128 * 24;
-        model::L2 fast(gpu);
-        test::ReferenceL2 slow(gpu);
-        Lines lines(random, 20 * 24 * 5 / 4);
-        unsigned differences = 0, written_back = 0;
-        for (int i = 0; i < 30'000; ++i) {
-          const std::uint32_t line = lines.next();
-          const unsigned sectors = 1 + random.below(15);
-          const auto kind = test::ReferenceL2::Kind(random.below(3));
-          const auto expected = slow.request(kind, line, sectors, 0);
-          unsigned went_back = 0;
-          const auto write_back = [&](std::uint32_t, unsigned dirty) {
-            went_back += model::sector_count(dirty);
-          };
-          const auto outcome = kind == test::ReferenceL2::Kind::load ? fast.load(line, sectors, 0, write_back)
-                               : kind == test::ReferenceL2::Kind::store
-                                   ? fast.store(line, sectors, 0, write_back)
-                                   : fast.atomic(line, sectors, write_back);
-          differences += outcome.hits != expected.hits || outcome.fetched != expected.fetched ||
-                         outcome.updated != expected.updated || went_back != expected.written_back;
-          written_back += went_back;
-        }
-        CHECK(differences == 0);
-        CHECK(written_back > 1000);
-      }
+      for (const auto index : {IndexHash::modulo, IndexHash::xor_fold})
+        for (const auto partial : {model::PartialWrites::whole, model::PartialWrites::mask,
+                                   model::PartialWrites::fill, model::PartialWrites::fetch})
+          for (const std::uint32_t fetch : {32u, 64u, 128u}) {
+            // What GPU files may not say. A hash of blocks would fold the sector's number into the set.
+            if (line_bytes == 32 && (index == IndexHash::xor_fold || fetch != 32))
+              continue;
+            if ((line_bytes == 32 || stores == model::L2Stores::memory_update) &&
+                partial != model::PartialWrites::whole)
+              continue;
+            INFO("lines of " << line_bytes << ", stores " << int(stores) << ", index " << int(index)
+                             << ", partial " << int(partial) << ", fetch " << fetch);
+            model::Gpu gpu;
+            gpu.l2.line_bytes = line_bytes;
+            gpu.l2.ways = 20;
+            gpu.l2.index = index;
+            gpu.l2.stores = stores;
+            gpu.l2.partial_writes = partial;
+            gpu.l2.fetch_bytes = fetch;
+            gpu.l2_bytes = 20 * 128 * 24;
+            Lines lines(random, 20 * 24 * 5 / 4);
+            const Difference seen = compare(gpu, random, lines, 20'000, 2, 3);
+            CHECK(seen.differences == 0);
+            CHECK(seen.written_back > 1000);
+            CHECK((seen.filled > 100) == (partial == model::PartialWrites::fill));
+            CHECK((seen.fetched > 100) == (partial == model::PartialWrites::fetch));
+          }
 }
 
 TEST_CASE("The copies in the partitions of an L2 do what they should") {
@@ -190,30 +248,15 @@ TEST_CASE("The copies in the partitions of an L2 do what they should") {
     gpu.l2.partitions = 2;
     gpu.l2.copies = {copies_ways, copies_usable, 0};
     gpu.l2_bytes = 128 * 480;
-    model::L2 fast(gpu);
-    test::ReferenceL2 slow(gpu);
-    Lines lines(random, 480 * 5 / 4);
-    unsigned differences = 0, far = 0, near = 0;
-    for (int i = 0; i < 60'000; ++i) {
-      const std::uint32_t line = lines.next();
-      const unsigned sectors = 1 + random.below(15), partition = random.below(2), what = random.below(8);
-      const auto kind = what == 0   ? test::ReferenceL2::Kind::atomic
-                        : what == 1 ? test::ReferenceL2::Kind::store
-                                    : test::ReferenceL2::Kind::load;
-      const auto expected = slow.request(kind, line, sectors, partition);
-      unsigned went_back = 0;
-      const auto write_back = [&](std::uint32_t, unsigned dirty) { went_back += model::sector_count(dirty); };
-      const auto outcome =
-          kind == test::ReferenceL2::Kind::load    ? fast.load(line, sectors, partition, write_back)
-          : kind == test::ReferenceL2::Kind::store ? fast.store(line, sectors, partition, write_back)
-                                                   : fast.atomic(line, sectors, write_back);
-      differences += outcome.hits != expected.hits || outcome.far != expected.far ||
-                     outcome.fetched != expected.fetched || went_back != expected.written_back;
-      far += model::sector_count(outcome.far);
-      near += model::sector_count(outcome.hits & ~outcome.far);
-    }
-    CHECK(differences == 0);
-    CHECK(far > 1000);
-    CHECK(near > 1000);
+    for (const auto partial : {model::PartialWrites::whole, model::PartialWrites::mask})
+      for (const std::uint32_t fetch : {32u, 64u}) {
+        gpu.l2.partial_writes = partial;
+        gpu.l2.fetch_bytes = fetch;
+        Lines lines(random, 480 * 5 / 4);
+        const Difference seen = compare(gpu, random, lines, 60'000, 7, 8);
+        CHECK(seen.differences == 0);
+        CHECK(seen.far > 1000);
+        CHECK(seen.near > 1000);
+      }
   }
 }

@@ -30,14 +30,15 @@ std::vector<Measured> measured(const std::string& name) {
 } // namespace
 
 TEST_CASE("The chase's latency follows the measured curves") {
-  // `off` sizes, all on the first steps of a ramp, are further away than 10 %, none further than `worst`.
+  // `off` sizes, on the first steps of a ramp or where it pauses, are further away than 10 %, none further
+  // than `worst`.
   struct Expectation {
     const char* name;
     unsigned sizes, off;
     double worst;
   };
   for (const auto& [name, sizes, off, worst] :
-       {Expectation{"v100", 285, 1, 0.29}, {"a100", 285, 3, 0.27}, {"gh200", 304, 4, 0.17}}) {
+       {Expectation{"v100", 285, 1, 0.28}, {"a100", 285, 4, 0.26}, {"gh200", 304, 3, 0.18}}) {
     const model::Gpu on = gpu(name);
     const auto points = measured(name);
     REQUIRE(points.size() == sizes);
@@ -56,7 +57,7 @@ TEST_CASE("The chase's latency follows the measured curves") {
     }
     INFO(name << ": " << seen << " sizes, " << within_5 << " within 5 %, " << beyond_10 << " beyond 10 %");
     CHECK(beyond_10 <= off);
-    CHECK(within_5 >= 0.9 * seen);
+    CHECK(within_5 >= 0.96 * seen);
   }
 }
 
@@ -67,31 +68,45 @@ TEST_CASE("A trace of the chase gives the same latency as the chase itself") {
       const model::Gpu on = gpu(name);
       model::Random random(1, 0, 0);
       const auto order = model::chase_order(kib * 8, random);
-      const auto summed_ns = [&](unsigned rounds) {
+      const auto summed_ns = [&](unsigned laps) {
         MadeTrace made(1, 32);
         const auto load = made.site();
-        for (unsigned round = 0; round < rounds; ++round)
+        for (unsigned lap = 0; lap < laps; ++lap)
           for (const std::uint32_t line : order)
-            made.access(0, 0, load, 8, [=](unsigned) { return (std::uint64_t{1} << 40) + line * 128ull; }, 1);
-        return rounds * made.evaluate(on, 4).sites[0].latency_ns->mean;
+            made.access(
+                0, 0, load, 8,
+                [=](unsigned) { return (std::uint64_t{1} << 40) + line * 128ull + lap % 16 * 8; }, 1);
+        return laps * made.evaluate(on, 4).sites[0].latency_ns->mean;
       };
-      // A trial begins cold, and anywhere in the trace; what that costs is the same for any number of rounds.
-      const double warm = (summed_ns(14) - summed_ns(4)) / 10;
-      CHECK(warm == Approx(model::chase_latency_ns(on, kib * 8, model::Random(1, 0, 0))).epsilon(0.02));
+      // A trial begins cold, and anywhere in the trace; what that costs is the same for any number of laps.
+      // From then on each pointer of each line is followed once.
+      const double warm = (summed_ns(32) - summed_ns(16)) / 16;
+      // A launch of the chase begins with an empty L1: up to 3 % of its time.
+      CHECK(warm == Approx(model::chase_latency_ns(on, kib * 8, model::Random(1, 0, 0))).epsilon(0.035));
     }
 }
 
 TEST_CASE("Many warps streaming through a little more than the L1 keep a part of it") {
-  // 32 warps read a table of 1.1 times the usable L1 together, again and again. Were it one set, LRU would
-  // lose every line just before it is used again.
-  const model::Gpu on = gpu("v100");
-  const std::uint32_t lines = std::uint32_t(1.1 * on.l1.usable * on.l1.with_shared_bytes / 128);
-  MadeTrace made(1, 1024);
-  const auto load = made.site();
-  for (unsigned round = 0; round < 12; ++round)
-    for (std::uint32_t line = 0; line < lines; ++line)
-      made.access(0, line % 32, load, 4, [=](unsigned lane) { return line * 128ull + 4 * lane; });
-  const double rate = made.evaluate(on).sites[0].l1_hit_rate->mean;
-  CHECK(rate > 0.4);
-  CHECK(rate < 0.8);
+  // 32 warps read a table of 1.1 times the usable L1 together, again and again. Sets of few ways overflow one
+  // by one; in sets of 128 nearly every line is lost just before it is used again.
+  for (const char* name : {"v100", "a100", "gh200"})
+    for (const bool as_one_stack : {false, true}) {
+      INFO(name << (as_one_stack ? ", wide sets" : ""));
+      model::Gpu on = gpu(name);
+      const std::uint32_t lines = std::uint32_t(1.1 * on.l1.usable * on.l1.with_shared_bytes / 128);
+      if (as_one_stack)
+        on.l1.ways = 128;
+      MadeTrace made(1, 1024);
+      const auto load = made.site();
+      for (unsigned round = 0; round < 12; ++round)
+        for (std::uint32_t line = 0; line < lines; ++line)
+          made.access(0, line % 32, load, 4, [=](unsigned lane) { return line * 128ull + 4 * lane; });
+      const double rate = made.evaluate(on).sites[0].l1_hit_rate->mean;
+      if (as_one_stack) {
+        CHECK(rate < 0.2);
+      } else {
+        CHECK(rate > 0.4);
+        CHECK(rate < 0.8);
+      }
+    }
 }

@@ -23,14 +23,10 @@ std::string contents(const fs::path& path) {
   return text.str();
 }
 
-/// The error for the C2050's file with `from` replaced.
-std::string error_for(const std::string& from, const std::string& to) {
+/// The error for a file of this text, without the file's name.
+std::string error_for(const std::string& text) {
   auto temporary = TemporaryDirectory::create();
   REQUIRE(temporary);
-  std::string text = contents(folder / "c2050.toml");
-  const auto at = text.find(from);
-  REQUIRE(at != std::string::npos);
-  text.replace(at, from.size(), to);
   const fs::path file = temporary->path() / "changed.toml";
   std::ofstream(file) << text;
   const auto gpu = model::load_gpu(file.string(), folder);
@@ -39,6 +35,15 @@ std::string error_for(const std::string& from, const std::string& to) {
   CHECK(gpu.error().message.find('\n') == std::string::npos);
   CHECK(model::describe_gpu(file.string(), folder).error().message == gpu.error().message);
   return gpu.error().message.substr(file.string().size());
+}
+
+/// The error for a GPU's file with the first `from` replaced.
+std::string error_for(const std::string& from, const std::string& to,
+                      const std::string& gpu_file = "c2050.toml") {
+  std::string text = contents(folder / gpu_file);
+  const auto at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  return error_for(text.replace(at, from.size(), to));
 }
 
 std::string line_of(const std::string& text) {
@@ -121,6 +126,65 @@ TEST_CASE("Malformed files: the line and what was expected") {
         std::string::npos);
   CHECK(error_for("[49152]", "[]").find("expected shared.carveout_bytes to be a list of ascending") !=
         std::string::npos);
+}
+
+TEST_CASE("Every figure of every file: a wrong value, a wrong source, no figure at all") {
+  const auto names = model::list_gpus(folder);
+  REQUIRE(names);
+  for (const std::string& name : *names) {
+    const std::string file = name + ".toml";
+    const std::string text = contents(folder / file);
+    std::istringstream lines(text);
+    std::size_t begin = 0;
+    std::string table, line;
+    unsigned figures = 0;
+    for (unsigned number = 1; std::getline(lines, line); begin += line.size() + 1, ++number) {
+      if (line.starts_with('['))
+        table = line.substr(1, line.find(']') - 1);
+      const auto value = line.find(" = { value = "), source = line.find(", source = \"");
+      if (value == std::string::npos)
+        continue;
+      ++figures;
+      const std::string key = table + "." + line.substr(0, value), at = fmt::format(":{}: ", number);
+      INFO(file << at << key);
+      const auto with = [&](const std::string& changed) {
+        return error_for(text.substr(0, begin) + changed + text.substr(begin + line.size()));
+      };
+      // A table is neither a number nor a word, a list or a truth.
+      CHECK(with(line.substr(0, value) + " = { value = {}" + line.substr(source))
+                .find(at + "expected " + key + " to be ") == 0);
+      CHECK(with(line.substr(0, source) + ", source = \"hearsay\" }") ==
+            at + "the source 'hearsay' of " + key + " is not one of [sources]");
+      CHECK(with("#").find("expected a key '" + key + "'") != std::string::npos);
+    }
+    CHECK(figures > 50);
+  }
+}
+
+TEST_CASE("Figures that do not go together") {
+  const auto expect = [](const std::string& file, const std::string& from, const std::string& to,
+                         const std::string& expected) {
+    INFO(file << ": " << to);
+    const std::string error = error_for(from, to, file);
+    CHECK(error.find(expected) != std::string::npos);
+    std::string text = contents(folder / file);
+    const auto line = std::count(text.begin(), text.begin() + std::ptrdiff_t(text.find(from)), '\n') + 1;
+    CHECK(error.find(fmt::format(":{}: ", line)) == 0);
+  };
+  expect("a100.toml", "coalesced_bytes = { value = 512", "coalesced_bytes = { value = 384",
+         "expected sm.coalesced_bytes to be a power of two");
+  expect("a100.toml", "bank_bytes = { value = 4", "bank_bytes = { value = 6",
+         "expected shared.bank_bytes to be 4 or 8");
+  expect("a100.toml", "bank_stride_bytes = { value = 4", "bank_stride_bytes = { value = 8",
+         "expected shared.bank_stride_bytes to be 4 or 8, no more than shared.bank_bytes");
+  expect("a100.toml", "fetch_bytes = { value = 32", "fetch_bytes = { value = 96",
+         "expected l2.fetch_bytes to be 32, 64 or 128");
+  expect("c2050.toml", "fetch_bytes = { value = 32", "fetch_bytes = { value = 64",
+         "expected l2.fetch_bytes to be 32 where l2.line_bytes is 32");
+  expect("c2050.toml", "partial_writes = { value = \"whole\"", "partial_writes = { value = \"mask\"",
+         "expected l2.partial_writes to be whole where l2.line_bytes is 32 or l2.stores memory_update");
+  expect("a100.toml", "slice_index = { value = \"xor_fold\"", "slice_index = { value = \"ipoly\"",
+         "expected l2.slice_index to be one of: modulo, xor_fold, polynomial");
 }
 
 namespace {

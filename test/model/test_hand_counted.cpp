@@ -204,7 +204,7 @@ TEST_CASE("Shared and constant memory see no cache, updates and atomics do") {
 
   CHECK_FALSE(result.sites[1].l1_hit_rate);
   CHECK_FALSE(result.sites[1].l2_hit_rate);
-  CHECK(result.sites[1].latency_ns->mean == on.constant_latency_ns);
+  CHECK(result.sites[1].latency_ns->mean == on.constant.latency_ns);
 
   // The update's load misses everywhere; its store finds what the load brought in.
   CHECK(result.sites[2].l1_hit_rate->mean == 0);
@@ -243,4 +243,114 @@ TEST_CASE("Loads by ld.global.cg pass by the L1") {
   const KernelResult result = made.evaluate(gpu("v100"));
   CHECK_FALSE(result.sites[0].l1_hit_rate);
   CHECK(result.sites[0].l2_hit_rate->mean == 0.9);
+}
+
+TEST_CASE("Stores of a part of a sector") {
+  // 4000 structs of 16 bytes, of which one store writes 8 and, once all of those are done, another the other
+  // 8; then an array of 16 MB is written, which drives the structs out of the V100's L2 of 6 MB.
+  constexpr unsigned rows = 125;
+  constexpr std::uint64_t array = table + (64 << 20);
+  const auto evaluate = [&](model::PartialWrites policy, bool other_half, bool load) {
+    MadeTrace made(1, 32);
+    const auto first = made.site(AccessKind::store), second = made.site(AccessKind::store, {}, 1),
+               read = made.site(AccessKind::load, {}, 2), stream = made.site(AccessKind::store, {}, 3);
+    const auto field = [&](std::uint64_t site, unsigned bytes, unsigned offset) {
+      for (std::uint64_t row = 0; row < rows; ++row)
+        made.access(0, 0, site, bytes, [=](unsigned lane) { return table + row * 512 + 16 * lane + offset; });
+    };
+    field(first, 8, 0);
+    if (other_half)
+      field(second, 8, 8);
+    if (load)
+      field(read, 8, 0);
+    for (std::uint64_t at = 0; at < 16 << 20; at += 512)
+      made.access(0, 0, stream, 16, [=](unsigned lane) { return array + at + 16 * lane; });
+    model::Gpu on = gpu("v100");
+    on.l2.partial_writes = policy;
+    return made.evaluate(on, 2);
+  };
+  using model::PartialWrites;
+  constexpr double structs = rows * 512;
+  struct Expected {
+    PartialWrites policy;
+    bool other_half, load;
+    double read;
+  };
+  for (const Expected& expected : {
+           Expected{PartialWrites::whole, false, false, 0},
+           {PartialWrites::mask, false, false, 0},
+           {PartialWrites::fill, false, false, structs},  // before they leave
+           {PartialWrites::fetch, false, false, structs}, // before they are written
+           {PartialWrites::mask, true, false, 0},         // both halves make it whole
+           {PartialWrites::fill, true, false, 0},
+           {PartialWrites::fetch, true, false, structs},
+           {PartialWrites::whole, false, true, 0},
+           {PartialWrites::mask, false, true, structs}, // the load wants the rest
+           {PartialWrites::fill, false, true, structs}, // and then nothing is left to fill
+           {PartialWrites::fill, true, true, 0},
+       }) {
+    INFO("policy " << int(expected.policy) << ", other half " << expected.other_half << ", load "
+                   << expected.load);
+    const KernelResult result = evaluate(expected.policy, expected.other_half, expected.load);
+    CHECK(*result.totals.dram_read_bytes == expected.read);
+    CHECK(*result.totals.dram_write_bytes >= structs);
+    if (expected.load)
+      CHECK(result.totals.l2_read_hit_rate->mean == (expected.read == 0 ? 1 : 0));
+  }
+}
+
+TEST_CASE("A miss of the L2 brings in the sectors that are fetched together") {
+  MadeTrace made(1, 32);
+  const auto load = made.site();
+  for (unsigned i = 0; i < 4096; ++i)
+    made.access(0, 0, load, 4, [=](unsigned) { return table + std::uint64_t{i} * 32; }, one_lane);
+  model::Gpu on = gpu("v100");
+  for (const std::uint32_t bytes : {32u, 64u, 128u}) {
+    on.l2.fetch_bytes = bytes;
+    const KernelResult result = made.evaluate(on, 2);
+    CHECK(result.totals.l2_read_hit_rate->mean == Approx(1 - 32.0 / bytes));
+    CHECK(*result.totals.dram_read_bytes == 4096 * 32);
+  }
+}
+
+TEST_CASE("A store that takes what it writes out of the L1") {
+  MadeTrace made(1, 32);
+  const auto load = made.site(), store = made.site(AccessKind::store, {load}),
+             again = made.site(AccessKind::load, {store}, 1);
+  for (unsigned i = 0; i < 100; ++i) {
+    const auto line = [=](unsigned lane) { return table + i * 128ull + 4 * lane; };
+    made.access(0, 0, load, 4, line);
+    made.access(0, 0, store, 4, line, 0xff); // one of the line's four sectors
+    made.access(0, 0, again, 4, line);
+  }
+  model::Gpu on = gpu("v100");
+  on.l1.stores = model::L1Stores::evict_on_hit;
+  CHECK(made.evaluate(on).sites[2].l1_hit_rate->mean == 0.75);
+  on.l1.sectored = false;
+  CHECK(made.evaluate(on).sites[2].l1_hit_rate->mean == 0);
+  on.l1.stores = model::L1Stores::update_on_hit;
+  CHECK(made.evaluate(on).sites[2].l1_hit_rate->mean == 1);
+}
+
+TEST_CASE("Constant memory serves one address after the other") {
+  MadeTrace made(1, 32);
+  const auto one = made.site(), many = made.site();
+  made.access(0, 0, one, 4, [](unsigned) { return 64; }, ~0u, trace::Space::constant);
+  made.access(0, 0, many, 4, [](unsigned lane) { return lane / 4 * 4; }, ~0u, trace::Space::constant);
+  const model::Gpu on = gpu("v100");
+  const KernelResult result = made.evaluate(on);
+  CHECK(result.sites[0].latency_ns->mean == on.constant.latency_ns);
+  CHECK(result.sites[1].latency_ns->mean == Approx(on.constant.latency_ns + 7 * on.constant.pass_ns));
+}
+
+TEST_CASE("Wide accesses on the C2050 are several requests") {
+  // All lanes read the same 16 bytes, first of nobody's line, then of the same: four quarter-warps, of which
+  // the first misses.
+  MadeTrace made(1, 32);
+  const auto load = made.site();
+  made.access(0, 0, load, 16, [](unsigned) { return table; });
+  CHECK(made.evaluate(gpu("c2050")).sites[0].l1_hit_rate->mean == 0.75);
+  CHECK(*made.evaluate(gpu("c2050")).sites[0].sectors_per_request == 4);
+  CHECK(made.evaluate(gpu("v100")).sites[0].l1_hit_rate->mean == 0);
+  CHECK(*made.evaluate(gpu("v100")).sites[0].sectors_per_request == 1);
 }

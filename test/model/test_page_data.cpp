@@ -92,7 +92,7 @@ TEST_CASE("A timeline adds up to its trial") {
       CHECK(sum(timeline.l2.hits) == counts.l2_reads.hits + counts.l2_writes.hits);
       CHECK(sum(timeline.l2.all) == counts.l2_reads.all + counts.l2_writes.all);
       CHECK(timeline.lines.size() == 4);
-      CHECK(timeline.slices.size() == on.l2.partitions);
+      CHECK(timeline.slices.size() == on.l2.slices);
       CHECK(timeline.channels.size() == on.dram.channels);
 
       std::uint64_t wrong = 0;
@@ -184,7 +184,7 @@ TEST_CASE("Latencies are the sum of their parts") {
   CHECK(result.sites[0].latency_parts->shared_ns == 0);
   CHECK(result.sites[1].latency_parts->shared_ns == Approx(on.shared.latency_ns + on.shared.pass_ns));
   CHECK(result.sites[1].latency_parts->dram_ns == 0);
-  CHECK(result.sites[2].latency_parts->constant_ns == Approx(on.constant_latency_ns));
+  CHECK(result.sites[2].latency_parts->constant_ns == Approx(on.constant.latency_ns));
   CHECK(result.sites[3].latency_parts->l2_ns > 0);
 }
 

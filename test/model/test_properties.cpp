@@ -93,7 +93,7 @@ struct Sums final : model::TrialObserver {
     l1.all += lookups.all;
   }
   void looked_up(std::uint32_t, bool is_load, std::uint32_t, unsigned sectors,
-                 const model::L2Outcome& outcome, unsigned) override {
+                 const model::L2Outcome& outcome) override {
     model::Lookups& sum = is_load ? l2_reads : l2_writes;
     sum.hits += model::sector_count(outcome.hits);
     sum.all += model::sector_count(sectors);

@@ -64,7 +64,7 @@ void check_same(const model::TrialCounts& a, const model::TrialCounts& b) {
 /// Somebody who only listens.
 struct Listener final : model::TrialObserver {
   std::uint64_t lookups = 0, to_memory = 0;
-  void looked_up(std::uint32_t, bool, std::uint32_t, unsigned, const model::L2Outcome&, unsigned) override {
+  void looked_up(std::uint32_t, bool, std::uint32_t, unsigned, const model::L2Outcome&) override {
     ++lookups;
   }
   void went_to_memory(std::uint32_t, bool, std::uint32_t, std::uint64_t) override { ++to_memory; }
