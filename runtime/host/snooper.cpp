@@ -43,6 +43,8 @@ Snooper::State Snooper::finish() {
 
 Snooper::State Snooper::abandon() {
   stop_producers(State::abandoned);
+  if (state_ == State::stuck)
+    return state_; // whoever is in the sink keeps the mutex
   {
     const std::lock_guard lock(mutex_); // nobody drains any more
     woken_.notify_all();

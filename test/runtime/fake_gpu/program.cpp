@@ -37,7 +37,8 @@ void store(dim3 grid, dim3 block, unsigned lines) {
 }
 
 const fake_gpu::Kernel plain{"_Z5plainv", [](dim3 grid, dim3 block) { store(grid, block, 300); }};
-/// Addresses that cannot be compressed: a trace of several hundred kilobytes.
+/// Addresses that cannot be compressed: a trace of many megabytes, which the snooper writes while the kernel
+/// runs.
 const fake_gpu::Kernel scattered{
     "_Z9scatteredv", [](dim3, dim3 block) {
       ring::Channel& channel = module_channel;
@@ -46,7 +47,7 @@ const fake_gpu::Kernel scattered{
         return;
       ring::Line line{.site = 5, .active = ~0u, .bytes = 4, .space = 1, .kind = 1};
       std::uint64_t random = 1;
-      for (unsigned count = 0; count < 20000; ++count) {
+      for (unsigned count = 0; count < 200000; ++count) {
         for (std::uint64_t& address : line.addresses) {
           random = random * 6364136223846793005u + 1442695040888963407u;
           address = random >> 20;
