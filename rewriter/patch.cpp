@@ -58,13 +58,13 @@ Names names_in_patch(const std::vector<RewrittenFile>& rewritten) {
 
 std::string print_patch(const Instrumented& instrumented, const fs::path& probe_include_directory) {
   const Names names = names_in_patch(instrumented.files);
-  std::string result =
-      fmt::format("# Instrumentation by Warplens. It is applied by\n"
-                  "#   {}\n"
-                  "# Compile what it patches with the flag\n"
-                  "#   {}\n"
-                  "# and link the program with Warplens' runtime.\n",
-                  quote({"patch", "-p0", "-d", names.folder.string()}), quote({"-I", probe_include_directory.string()}));
+  std::string result = fmt::format("# Instrumentation by Warplens. It is applied by\n"
+                                   "#   {}\n"
+                                   "# Compile what it patches with the flag\n"
+                                   "#   {}\n"
+                                   "# and link the program with Warplens' runtime.\n",
+                                   quote({"patch", "-p0", "-d", names.folder.string()}),
+                                   quote({"-I", probe_include_directory.string()}));
   for (std::size_t i = 0; i < instrumented.files.size(); ++i) {
     const RewrittenFile& file = instrumented.files[i];
     const std::size_t added_on_top = i == 0; // only the source itself, which comes first, gets a line on top

@@ -55,7 +55,8 @@ Expected<Attempted> compile_with_probes(const SourceToCompile& source, const Nvc
     return attempted;
   };
   const GpuSource gpu_source{toolkit, nvcc, source.source, source.directory};
-  std::future<Expected<std::vector<std::filesystem::path>>> plain; // waits for its end, with what it reads alive
+  std::future<Expected<std::vector<std::filesystem::path>>>
+      plain; // waits for its end, with what it reads alive
   if (!source.for_cpu)
     plain = std::async(std::launch::async, [&] { return compile_plain_form(gpu_source); });
   const auto instrumented = instrument(source.source, clang_arguments(nvcc, toolkit), source.directory);
