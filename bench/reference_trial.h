@@ -56,7 +56,8 @@ private:
     model::Level level = model::Level::l1;
     model::TrialCounts::Site& site = counts_.sites[access.site];
     for (unsigned i = 0; i < access.transactions; ++i) {
-      const auto [line, sectors] = transactions[i];
+      const std::uint32_t line = transactions[i].line;
+      const unsigned sectors = transactions[i].sectors;
       const unsigned missing = sm.l1.load(line, sectors);
       count(site.l1, counts_.l1_reads, sectors & ~missing, sectors);
       if (missing == 0)
