@@ -11,7 +11,7 @@ using calibration::Sample;
 
 namespace {
 
-const auto no_write_back = [](std::uint32_t, unsigned) {};
+const auto no_write_back = [](std::uint32_t, unsigned, unsigned) {};
 
 /// A GPU with one SM awake.
 class Modelled {
@@ -33,9 +33,11 @@ public:
   }
   void store(std::uint64_t address) {
     const auto line = static_cast<std::uint32_t>(address / 128);
-    if (gpu_.l1.stores == model::L1Stores::update_on_hit)
-      l1_.store(line);
-    l2_.store(line, 1u << address % 128 / 32, 0, no_write_back);
+    const unsigned sector = 1u << address % 128 / 32;
+    l1_.store(line, sector);
+    model::ByteMask word{};
+    word[address % 128 / 64] = std::uint64_t{0xf} << address % 64;
+    l2_.store(line, sector, word, 0, no_write_back);
   }
   void overflow_l2() {
     for (std::uint64_t byte = 0; byte < 3 * gpu_.l2_bytes; byte += 32)
