@@ -35,8 +35,10 @@ enum History {
   l2_after_l1
 };
 
-__device__ void store(char* address, unsigned long long value) {
-  asm volatile("st.global.u64 [%0], %1;" : : "l"(address), "l"(value) : "memory");
+/// A sector's bytes, all of them: of one that is stored in part an L2 may have to read the rest from memory.
+__device__ void store(char* sector, unsigned long long value) {
+  asm volatile("st.global.v2.u64 [%0], {%1, %1};" : : "l"(sector), "l"(value) : "memory");
+  asm volatile("st.global.v2.u64 [%0 + 16], {%1, %1};" : : "l"(sector), "l"(value) : "memory");
   __threadfence();
 }
 

@@ -35,9 +35,9 @@ public:
     const auto line = static_cast<std::uint32_t>(address / 128);
     const unsigned sector = 1u << address % 128 / 32;
     l1_.store(line, sector);
-    model::ByteMask word{};
-    word[address % 128 / 64] = std::uint64_t{0xf} << address % 64;
-    l2_.store(line, sector, word, 0, no_write_back);
+    model::ByteMask all_of_it{};
+    all_of_it[address % 128 / 64] = std::uint64_t{0xffffffff} << address % 64 / 32 * 32;
+    l2_.store(line, sector, all_of_it, 0, no_write_back);
   }
   void overflow_l2() {
     for (std::uint64_t byte = 0; byte < 3 * gpu_.l2_bytes; byte += 32)

@@ -137,7 +137,7 @@ class BadInput(unittest.TestCase):
     def test_wrong_command_lines(self):
         for arguments, names in (
                 ([], ["subcommand"]), (["frobnicate"], ["'frobnicate'", "profile, run", "see warplens --help"]),
-                (["profile"], ["see warplens profile --help"]), (["trace", "frob"], ["'frob'", "info, dump, check"]), (["trace", "info"], ["see warplens trace info --help"]),
+                (["profile"], ["see warplens profile --help"]), (["trace", "frob"], ["'frob'", "info, counts, dump, check"]), (["trace", "info"], ["see warplens trace info --help"]),
                 (["run"], ["PROGRAM"]), (["report", "x", "--format", "papyrus"], ["papyrus"]),
                 (["report", "x", "--threshold", "nan"], ["--threshold", "nan", "from 0 to 1"]),
                 (["diff", "x", "y", "--fail-if", "latency_ns>>1"], ["--fail-if", "character 12"]),

@@ -32,8 +32,9 @@ TEST_CASE("verdicts follow from the figures") {
   store.site.kind = trace::AccessKind::store;
   store.l1_hit_rate.reset();
   CHECK(verdict_on(store, {}) == "fine: 4.00 sectors per request, 25.0 % of them in L2 already");
-  store.l2_hit_rate = test::statistic(0, 0);
-  CHECK(verdict_on(store, {}) == "fine: 4.00 sectors per request, none of them in L2 already");
+  SiteResult first = store;
+  first.l2_hit_rate = test::statistic(0, 0);
+  CHECK(verdict_on(first, {}) == "fine: 4.00 sectors per request, none of them in L2 already");
   SiteResult atomic = store;
   atomic.site.kind = trace::AccessKind::atomic;
   CHECK(verdict_on(atomic, {}) == "fine: 25.0 % L2 hits");
