@@ -93,6 +93,8 @@ void print_size(Text& text, const char* ways, const char* usable, const Level& l
 void print_sm(Text& text, Device& device) {
   text.table("sm");
   text.figure("count", device.whole("sms"), device_says);
+  text.figure("compute_capability", fmt::format("{:.1f}", device.number("compute_capability") / 10),
+              device_says);
   text.figure("clock_mhz", fmt::format("{:.0f}", device.number("clock_mhz")), measured);
   text.figure("max_threads", device.whole("max_threads_per_sm"), device_says);
   text.figure("max_blocks", device.whole("max_blocks_per_sm"), device_says);
@@ -188,6 +190,8 @@ void print_dram(Text& text, Device& device, const Curves& curves, const Findings
   const double bandwidth = curves.read_gb_per_s; // bytes per ns
   const double burst = bandwidth > 0 ? 32 * channels / bandwidth : 1;
   text.table("dram");
+  text.figure("bytes", device.whole("memory_bytes"), device_says);
+  text.figure("bus_bits", device.whole("memory_bus_bits"), device_says);
   text.figure("channels", std::lround(channels), device_says);
   text.figure("banks", 16, assumed);
   const std::uint64_t row_bytes =

@@ -35,6 +35,7 @@ Expected<Gpu> read(const fs::path& path, TomlFigures& figures) {
   gpu.id = path.stem().string();
   figures.text("name", gpu.name);
   figures.flag("validated", gpu.validated);
+  figures.number("sm.compute_capability", gpu.compute_capability, 1, 99.9);
   figures.number("sm.clock_mhz", gpu.clock_mhz, 1, 10'000);
   figures.number("sm.count", gpu.sms, 1, 1024);
   figures.number("sm.max_threads", gpu.max_threads_per_sm, warp_lanes, 8192);
@@ -92,6 +93,8 @@ Expected<Gpu> read(const fs::path& path, TomlFigures& figures) {
   gpu.l2.slice_index = SliceHash(figures.choice("l2.slice_index", {"modulo", "xor_fold", "polynomial"}));
   figures.number("l2.latency_ns", gpu.l2.latency_ns, 0, any_latency);
 
+  figures.number("dram.bytes", gpu.dram.bytes, 1u << 20, std::uint64_t{1} << 44);
+  figures.number("dram.bus_bits", gpu.dram.bus_bits, 8, 1u << 16);
   figures.number("dram.channels", gpu.dram.channels, 1, 4096);
   figures.number("dram.banks", gpu.dram.banks, 1, 1024);
   figures.number("dram.row_bytes", gpu.dram.row_bytes, line_bytes, 1u << 20);

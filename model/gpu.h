@@ -63,10 +63,11 @@ enum class DramIndex { modulo, permuted };
 enum class DramQueue { batch, kingman };
 
 struct Gpu {
-  std::string id;         ///< "c2050"
-  std::string name;       ///< "Tesla C2050"
-  bool validated = false; ///< compared with measurements on the real GPU
-  double clock_mhz = 0;   ///< the SM clock in which the latencies were measured
+  std::string id;                ///< "c2050"
+  std::string name;              ///< "Tesla C2050"
+  bool validated = false;        ///< compared with measurements on the real GPU
+  double compute_capability = 0; ///< 8.9
+  double clock_mhz = 0;          ///< the SM clock in which the latencies were measured
   std::uint32_t sms = 0;
   std::uint32_t max_threads_per_sm = 0;
   std::uint32_t max_blocks_per_sm = 0;
@@ -134,6 +135,8 @@ struct Gpu {
   } schedule;
 
   struct Dram {
+    std::uint64_t bytes = 0;    ///< of global memory
+    std::uint32_t bus_bits = 0; ///< of all channels together
     std::uint32_t channels = 0;
     std::uint32_t banks = 0; ///< per channel
     std::uint32_t row_bytes = 0;

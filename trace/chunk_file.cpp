@@ -53,13 +53,13 @@ int FileHandle::release() {
 
 // ---- writing
 
-struct ChunkOutput::Compressor {
+struct Packer::State {
   ZSTD_CCtx* context = ZSTD_createCCtx();
   Bytes stored;
-  Compressor() = default;
-  Compressor(const Compressor&) = delete;
-  Compressor& operator=(const Compressor&) = delete;
-  ~Compressor() { ZSTD_freeCCtx(context); }
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() { ZSTD_freeCCtx(context); }
 
   /// One frame, into `stored`. Each part begins a block of its own, hence with tables of its own. Returns
   /// zstd's status.
@@ -85,8 +85,25 @@ struct ChunkOutput::Compressor {
   }
 };
 
+Packer::Packer() : state_(std::make_unique<State>()) {}
+Packer::Packer(Packer&&) noexcept = default;
+Packer& Packer::operator=(Packer&&) noexcept = default;
+Packer::~Packer() = default;
+
+Expected<PackedPayload> Packer::pack(std::uint32_t records, std::span<const Bytes> payload) {
+  std::size_t raw_bytes = 0;
+  for (const Bytes& part : payload)
+    raw_bytes += part.size();
+  if (raw_bytes > max_chunk_bytes)
+    return fail("cannot write the trace: a record of {} bytes is too long", raw_bytes);
+  const std::size_t status = state_->compress(payload, raw_bytes);
+  if (ZSTD_isError(status))
+    return fail("cannot write the trace: zstd: {}", ZSTD_getErrorName(status));
+  return PackedPayload{records, static_cast<std::uint32_t>(raw_bytes), state_->stored};
+}
+
 ChunkOutput::ChunkOutput(std::filesystem::path path, FileHandle file)
-    : path_(std::move(path)), file_(std::move(file)), compressor_(std::make_shared<Compressor>()) {}
+    : path_(std::move(path)), file_(std::move(file)) {}
 
 Expected<ChunkOutput> ChunkOutput::create(const std::filesystem::path& path) {
   FileHandle file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
@@ -101,21 +118,11 @@ Expected<ChunkOutput> ChunkOutput::create(const std::filesystem::path& path) {
   return output;
 }
 
-Expected<std::uint64_t> ChunkOutput::write(ChunkType type, std::uint32_t launch, std::uint32_t records,
-                                           std::span<const Bytes> payload) {
-  std::size_t raw_bytes = 0;
-  for (const Bytes& part : payload)
-    raw_bytes += part.size();
-  if (raw_bytes > max_chunk_bytes)
-    return fail("cannot write the trace {}: a record of {} bytes is too long", path_.string(), raw_bytes);
-  const std::size_t status = compressor_->compress(payload, raw_bytes);
-  if (ZSTD_isError(status))
-    return fail("cannot write the trace {}: zstd: {}", path_.string(), ZSTD_getErrorName(status));
-  const Bytes& stored = compressor_->stored;
-
+Expected<std::uint64_t> ChunkOutput::write(ChunkType type, std::uint32_t launch,
+                                           const PackedPayload& payload) {
+  const auto stored = payload.stored;
   const ChunkHeader header{
-      type, launch, records, static_cast<std::uint32_t>(stored.size()), static_cast<std::uint32_t>(raw_bytes),
-      0};
+      type, launch, payload.records, static_cast<std::uint32_t>(stored.size()), payload.raw_bytes, 0};
   Bytes chunk = header_without_checksum(header);
   put_fixed(chunk, checksum_of(stored, chunk));
   chunk.insert(chunk.end(), stored.begin(), stored.end());

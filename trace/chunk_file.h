@@ -28,14 +28,35 @@ private:
   int descriptor_ = -1;
 };
 
+/// A chunk's payload as it stands in the file.
+struct PackedPayload {
+  std::uint32_t records = 0; ///< how many accesses, sites, … it holds
+  std::uint32_t raw_bytes = 0;
+  std::span<const std::uint8_t> stored; ///< its packer's, until that packs the next
+};
+
+/// Compresses payloads; for one thread at a time.
+class Packer {
+public:
+  Packer();
+  Packer(Packer&&) noexcept;
+  Packer& operator=(Packer&&) noexcept;
+  ~Packer();
+  /// Parts of unlike statistics compress better told apart.
+  Expected<PackedPayload> pack(std::uint32_t records, std::span<const Bytes> payload);
+
+private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
 class ChunkOutput {
 public:
   /// Makes the file, or empties it, and writes its header.
   static Expected<ChunkOutput> create(const std::filesystem::path& path);
 
-  /// Compresses and writes; gives the chunk's offset. Parts of unlike statistics compress better told apart.
-  Expected<std::uint64_t> write(ChunkType type, std::uint32_t launch, std::uint32_t records,
-                                std::span<const Bytes> payload);
+  /// Gives the chunk's offset.
+  Expected<std::uint64_t> write(ChunkType type, std::uint32_t launch, const PackedPayload& payload);
   Expected<void> write_trailer(std::uint64_t index_offset);
   bool is_open() const { return file_.is_open(); }
   /// A full disk may show only now.
@@ -45,11 +66,9 @@ private:
   ChunkOutput(std::filesystem::path path, FileHandle file);
   Expected<void> write_all(std::span<const std::uint8_t> bytes);
 
-  struct Compressor;
   std::filesystem::path path_;
   FileHandle file_;
   std::uint64_t offset_ = 0;
-  std::shared_ptr<Compressor> compressor_;
 };
 
 class ChunkInput {

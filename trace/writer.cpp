@@ -1,6 +1,6 @@
 #include "trace/writer.h"
 
-#include "trace/access_codec.h"
+#include "trace/access_stream.h"
 #include "trace/chunk_file.h"
 #include "trace/metadata.h"
 
@@ -19,50 +19,54 @@ struct Writer::State {
   explicit State(ChunkOutput file) : output(std::move(file)) {}
 
   ChunkOutput output;
-  AccessEncoder encoder;
+  Packer packer; ///< of everything but accesses
+  AccessStream accesses;
   std::set<std::uint32_t> begun;
-  std::optional<std::uint32_t> encoded_launch; ///< whose accesses the encoder holds
+  std::optional<std::uint32_t> encoded_launch; ///< whose accesses the stream holds
   Bytes allocations;
   std::uint32_t allocation_count = 0;
   std::uint64_t metadata_bytes = 0, metadata_records = 0;
   std::vector<IndexEntry> index;
   Expected<void> result; ///< the first failure, for ever after
 
-  Expected<void> write(ChunkType type, std::uint32_t launch, std::uint32_t records,
-                       std::span<const Bytes> payload) {
+  Expected<void> write(ChunkType type, std::uint32_t launch, const PackedPayload& payload) {
     if (!result)
       return result;
     if (!output.is_open())
       return result = fail("the trace is closed already");
-    if (type != ChunkType::accesses) {
-      metadata_bytes += payload.front().size();
-      metadata_records += records;
-    }
-    if (metadata_bytes > max_metadata_bytes || metadata_records > max_metadata_records)
-      return result = fail("the trace is full: it can have {} MiB or {} of sites, allocations and launches",
-                           max_metadata_bytes >> 20, max_metadata_records);
-    const auto offset = output.write(type, launch, records, payload);
+    const auto offset = output.write(type, launch, payload);
     if (!offset)
       return result = tl::unexpected(offset.error());
-    index.push_back({type, launch, records, *offset});
+    index.push_back({type, launch, payload.records, *offset});
     return result;
+  }
+
+  Expected<void> write_metadata(ChunkType type, std::uint32_t launch, std::uint32_t records,
+                                std::span<const Bytes> payload) {
+    metadata_bytes += payload.front().size();
+    metadata_records += records;
+    if (result && (metadata_bytes > max_metadata_bytes || metadata_records > max_metadata_records))
+      return result = fail("the trace is full: it can have {} MiB or {} of sites, allocations and launches",
+                           max_metadata_bytes >> 20, max_metadata_records);
+    const auto packed = packer.pack(records, payload);
+    return packed ? write(type, launch, *packed) : result = tl::unexpected(packed.error());
   }
 
   Expected<void> write_allocations() {
     if (allocation_count == 0)
       return result;
-    const auto written = write(ChunkType::allocations, 0, allocation_count, {&allocations, 1});
+    const auto written = write_metadata(ChunkType::allocations, 0, allocation_count, {&allocations, 1});
     allocations.clear();
     allocation_count = 0;
     return written;
   }
 
   Expected<void> write_accesses() {
-    if (encoder.records() == 0)
+    if (accesses.is_empty())
       return result;
-    const std::uint32_t records = encoder.records();
-    const std::vector<Bytes> payload = encoder.take();
-    return write(ChunkType::accesses, *encoded_launch, records, payload);
+    const auto packed = accesses.pack();
+    return packed ? write(ChunkType::accesses, *encoded_launch, *packed)
+                  : result = tl::unexpected(packed.error());
   }
 
   Expected<void> flush() {
@@ -78,7 +82,7 @@ struct Writer::State {
       return flushed;
     Bytes payload;
     encode(payload, record);
-    return write(type, launch, 1, {&payload, 1});
+    return write_metadata(type, launch, 1, {&payload, 1});
   }
 
   /// As many chunks as it takes.
@@ -90,7 +94,7 @@ struct Writer::State {
       ++count;
       if (payload.size() < metadata_chunk_bytes && &record != &records.back())
         continue;
-      if (auto written = write(type, 0, count, {&payload, 1}); !written)
+      if (auto written = write_metadata(type, 0, count, {&payload, 1}); !written)
         return written;
       payload.clear();
       count = 0;
@@ -145,12 +149,18 @@ Expected<void> Writer::append(std::uint32_t launch, std::uint64_t block, std::ui
     state.encoded_launch = launch;
   }
   for (const WarpAccess& access : accesses) {
-    state.encoder.add(block, warp, access);
-    if (state.encoder.full())
+    state.accesses.add(block, warp, access);
+    if (state.accesses.is_full())
       if (auto written = state.write_accesses(); !written)
         return written;
   }
   return state.result;
+}
+
+Expected<void> Writer::append_chunk(std::uint32_t launch, const PackedPayload& accesses) {
+  if (!state_->begun.count(launch))
+    return fail("launch {} has accesses in the trace before it begins", launch);
+  return state_->write(ChunkType::accesses, launch, accesses);
 }
 
 Expected<void> Writer::end_launch(const LaunchEnd& end) {

@@ -11,6 +11,8 @@
 
 namespace warplens::trace {
 
+struct PackedPayload;
+
 /// Not thread-safe: one thread at a time calls it. Any failed write is remembered and returned by every later
 /// call.
 class Writer {
@@ -27,6 +29,8 @@ public:
   /// the block.
   Expected<void> append(std::uint32_t launch, std::uint64_t block, std::uint32_t warp,
                         std::span<const WarpAccess> accesses);
+  /// A whole chunk of them, from an AccessStream.
+  Expected<void> append_chunk(std::uint32_t launch, const PackedPayload& accesses);
   Expected<void> end_launch(const LaunchEnd& end);
   /// Completes the current chunk, so that all appended so far survives a kill.
   Expected<void> flush();

@@ -4,11 +4,13 @@
 #include "driver/resources.h"
 #include "driver/stages/print.h"
 #include "driver/stages/simulate.h"
+#include "model/geometry.h"
 #include "model/snapshot_size.h"
 #include "support/process.h"
 #include "trace/reader.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <unistd.h>
 
@@ -18,16 +20,23 @@ namespace {
 /// What the CPU back end's cudaDeviceProp says, as runtime/cpu/device_description.h reads it.
 std::string device_properties(const model::Gpu& gpu) {
   constexpr std::uint32_t without_opting_in = 48 * 1024; // CUDA C++ Programming Guide, "Shared Memory"
+  constexpr double compiled_for = 8.0;                   // a GPU runs no code for a newer one
+  const auto capability = std::lround(10 * std::max(gpu.compute_capability, compiled_for));
+  const double bytes_per_ns = model::sector_bytes / gpu.dram.burst_ns * gpu.dram.channels;
+  const double memory_clock_khz =
+      bytes_per_ns * 1e6 * 8 / (2.0 * gpu.dram.bus_bits); // two bits a cycle and wire
   const auto& shared = gpu.shared;
   return fmt::format(
       "name={};sms={};max_threads_per_sm={};max_blocks_per_sm={};registers_per_sm={};l2_bytes={};clock_khz={:"
       ".0f};"
-      "shared_per_block={};shared_per_block_optin={};shared_per_sm={};shared_reserved_per_block={}",
+      "shared_per_block={};shared_per_block_optin={};shared_per_sm={};shared_reserved_per_block={};"
+      "major={};minor={};global_bytes={};bus_width_bits={};memory_clock_khz={:.0f}",
       gpu.name, gpu.sms, gpu.max_threads_per_sm, gpu.max_blocks_per_sm, gpu.registers.per_sm, gpu.l2_bytes,
       gpu.clock_mhz * 1000, std::min(shared.max_bytes_per_block, without_opting_in),
       shared.max_bytes_per_block - shared.reserved_bytes_per_block,
       shared.carveout_bytes.empty() ? shared.max_bytes_per_block : shared.carveout_bytes.back(),
-      shared.reserved_bytes_per_block);
+      shared.reserved_bytes_per_block, capability / 10, capability % 10, gpu.dram.bytes, gpu.dram.bus_bits,
+      memory_clock_khz);
 }
 
 /// The environment that steers the recorder; runtime/host/recorder.h lists the variables.

@@ -34,7 +34,7 @@ public:
     const auto space = static_cast<trace::Space>(line.space);
     accesses_ += space != trace::Space::shared && space != trace::Space::constant;
     while (ring::is_full(buffer_, warp))
-      runtime::Recorder::instance().drain_rings();
+      runtime::Recorder::instance().drain_rings(buffer_->index);
     ring::push(buffer_, warp, line);
   }
 

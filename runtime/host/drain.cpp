@@ -17,46 +17,44 @@ trace::WarpAccess to_access(const ring::Line& line) {
 
 } // namespace
 
-Drain::Drain(const ring::Channel& channel)
-    : channel_(channel), drained_(std::size_t{channel.buffers} * channel.warps) {
-  batch_.reserve(channel.capacity);
-}
+Drain::Drain(const ring::Channel& channel, std::uint32_t parts)
+    : channel_(channel), drained_(std::size_t{channel.buffers} * channel.warps), batches_(parts) {}
 
-std::uint64_t Drain::once(const Visit& visit) {
+std::uint64_t Drain::once(const Visit& visit, std::uint32_t part) {
   std::uint64_t lines = 0;
-  for (std::uint32_t buffer = 0; buffer < channel_.buffers; ++buffer) {
+  for (std::uint32_t buffer = part; buffer < channel_.buffers; buffer += parts()) {
     if (!scoped::load_acquire(&channel_.entered[buffer]))
       continue;
     for (std::uint32_t warp = 0; warp < channel_.warps; ++warp)
-      lines += drain_ring(std::uint64_t{buffer} * channel_.warps + warp, warp, visit);
+      lines += drain_ring(std::uint64_t{buffer} * channel_.warps + warp, warp, visit, batches_[part]);
   }
   return lines;
 }
 
-std::uint64_t Drain::drain_ring(std::uint64_t ring, std::uint32_t warp, const Visit& visit) {
+std::uint64_t Drain::drain_ring(std::uint64_t ring, std::uint32_t warp, const Visit& visit, Batch& batch) {
   const ring::Slot* const slots = &channel_.slots[ring * channel_.capacity];
   const std::uint64_t before = drained_[ring];
   // At most one round of the ring at a time, lest a busy warp keep the others waiting.
   const std::uint64_t limit = before + channel_.capacity;
   std::uint64_t ticket = before;
   while (ticket < limit) {
-    batch_.clear();
+    batch.clear();
     std::uint64_t block = 0;
     for (; ticket < limit; ++ticket) {
       const ring::Slot& slot = slots[ticket % channel_.capacity];
       if (scoped::load_acquire(&slot.committed) != ticket + 1)
         break;
-      if (!batch_.empty() && slot.block != block)
+      if (!batch.empty() && slot.block != block)
         break;
       block = slot.block;
-      batch_.push_back(to_access(slot.line));
+      batch.push_back(to_access(slot.line));
     }
-    if (batch_.empty())
+    if (batch.empty())
       break;
     drained_[ring] = ticket;
     scoped::store_release(&channel_.drained[ring],
                           ticket); // the producers go on while the lines are being written
-    visit(block, warp, batch_);
+    visit(block, warp, batch);
   }
   return ticket - before;
 }

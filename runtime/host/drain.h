@@ -11,25 +11,30 @@
 
 namespace warplens::runtime {
 
-/// Empties a channel's rings. One thread at a time.
+/// Empties a channel's rings, in parts: buffer b is of part b modulo their number. Each part is for one
+/// thread at a time.
 class Drain {
 public:
   /// `channel`'s shared memory must outlive this.
-  explicit Drain(const ring::Channel& channel);
+  explicit Drain(const ring::Channel& channel, std::uint32_t parts = 1);
+
+  std::uint32_t parts() const { return static_cast<std::uint32_t>(batches_.size()); }
 
   /// A run of accesses by one warp, in program order.
   using Visit = std::function<void(std::uint64_t block, std::uint32_t warp,
                                    std::span<const trace::WarpAccess> accesses)>;
 
-  /// Takes out every line committed by now and makes room for the producers. Returns the number of lines.
-  std::uint64_t once(const Visit& visit);
+  /// Takes out every line of the part that is committed by now and makes room for the producers. Returns the
+  /// number of lines.
+  std::uint64_t once(const Visit& visit, std::uint32_t part = 0);
 
 private:
-  std::uint64_t drain_ring(std::uint64_t ring, std::uint32_t warp, const Visit& visit);
+  using Batch = std::vector<trace::WarpAccess>;
+  std::uint64_t drain_ring(std::uint64_t ring, std::uint32_t warp, const Visit& visit, Batch& batch);
 
   ring::Channel channel_;
   std::vector<std::uint64_t> drained_; ///< per ring, what the shared word says
-  std::vector<trace::WarpAccess> batch_;
+  std::vector<Batch> batches_;         ///< per part
 };
 
 } // namespace warplens::runtime

@@ -1,16 +1,19 @@
 #include "runtime/host/recorder.h"
 
 #include "runtime/host/kernel_name.h"
+#include "runtime/host/launch_file.h"
 #include "runtime/host/settings.h"
 #include "runtime/host/site_registry.h"
 #include "runtime/host/snapshot.h"
 #include "runtime/host/snooper.h"
 #include "runtime/host/trace_file.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <thread>
 #include <unistd.h>
 
 namespace warplens::runtime {
@@ -21,6 +24,7 @@ struct TracedLaunch {
   std::uint32_t id = 0;
   ring::HostMemory local, shared; ///< empty where the caller placed the channel
   ring::Channel channel{};
+  std::optional<LaunchFile> file;
   std::optional<Snooper> snooper; ///< last: it uses the above
 };
 
@@ -185,14 +189,17 @@ Snooper& Recorder::State::start_snooper(TracedLaunch& traced_launch, const std::
   SnooperLimits limits;
   limits.stall = settings.stall.value_or(std::chrono::seconds(program.backend == "gpu" ? 10 : 60));
   limits.accesses = settings.snapshot_accesses;
-  if (program.backend != "gpu") // producers help: the thread only sees to what comes slowly
+  if (program.backend != "gpu") { // producers help: the thread only sees to what comes slowly
     limits.first_pause = limits.longest_pause = std::chrono::milliseconds(2);
+    limits.parts = std::clamp(std::thread::hardware_concurrency(), 1U, traced_launch.channel.buffers);
+  }
+  LaunchFile& launch_file = traced_launch.file.emplace(file, traced_launch.id, limits.parts);
   Sink sink;
-  sink.append = [this, id = traced_launch.id](std::uint64_t block, std::uint32_t warp,
-                                              std::span<const trace::WarpAccess> accesses) {
-    return file.with_writer([&](trace::Writer& writer) { return writer.append(id, block, warp, accesses); });
+  sink.append = [&launch_file](std::uint32_t part, std::uint64_t block, std::uint32_t warp,
+                               std::span<const trace::WarpAccess> accesses) {
+    return launch_file.append(part, block, warp, accesses);
   };
-  sink.flush = [this] { return file.with_writer([](trace::Writer& writer) { return writer.flush(); }); };
+  sink.flush = [&launch_file](std::uint32_t part) { return launch_file.flush(part); };
   sink.ended_early = [this, kernel, limits](SnooperState state) {
     if (state == SnooperState::stuck)
       file.give_up();
@@ -255,14 +262,14 @@ bool Recorder::launch_stopped() const {
          state_->active->snooper->state() != SnooperState::running;
 }
 
-void Recorder::drain_rings() {
+void Recorder::drain_rings(std::uint32_t buffer) {
   std::shared_ptr<TracedLaunch> active;
   {
     const std::scoped_lock lock(state_->mutex);
     active = state_->active;
   }
   if (active)
-    active->snooper->help();
+    active->snooper->help(buffer);
 }
 
 void Recorder::end_launch(const trace::LaunchEnd& end) {

@@ -80,8 +80,8 @@ public:
   /// Has the tracing of the running launch ended early? Nobody waits for the host then.
   bool launch_stopped() const;
 
-  /// Does the snooper's work for once. For a kernel of this process that finds a ring full.
-  void drain_rings();
+  /// Does the snooper's work for once. For a block of this process that finds a ring of its buffer full.
+  void drain_rings(std::uint32_t buffer);
 
   /// The kernel has ended: drains what is left, stops the snooper, writes the launch's end. `end.complete`
   /// says whether the back end ran every block; the trace then says whether all of it was collected, too.

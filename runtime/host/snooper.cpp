@@ -3,13 +3,15 @@
 #include "runtime/host/own_thread.h"
 
 #include <algorithm>
+#include <utility>
 
 using namespace std::chrono_literals;
 
 namespace warplens::runtime {
 
 Snooper::Snooper(const ring::Channel& channel, Sink sink, SnooperLimits limits)
-    : channel_(channel), sink_(std::move(sink)), limits_(limits), drain_(channel),
+    : channel_(channel), sink_(std::move(sink)), limits_(limits), drain_(channel, limits.parts),
+      parts_(std::make_unique<Part[]>(limits.parts)),
       thread_(start_without_signals<std::thread>([this] { run(); })) {}
 
 Snooper::~Snooper() {
@@ -43,10 +45,8 @@ Snooper::State Snooper::finish() {
 
 Snooper::State Snooper::abandon() {
   stop_producers(State::abandoned);
-  if (state_ == State::stuck)
-    return state_; // whoever is in the sink keeps the mutex
   {
-    const std::lock_guard lock(mutex_); // nobody drains any more
+    const std::lock_guard lock(sleeping_); // whoever is about to sleep has not seen why it should not
     woken_.notify_all();
   }
   return join();
@@ -66,58 +66,76 @@ void Snooper::stop_producers(State reason) {
     sink_.ended_early(reason);
 }
 
-void Snooper::help() {
-  if (const std::unique_lock lock(mutex_, std::try_to_lock); lock)
-    drain();
+void Snooper::help(std::uint32_t buffer) {
+  const std::uint32_t part = buffer % drain_.parts();
+  if (const std::unique_lock lock(parts_[part].mutex, std::try_to_lock); lock)
+    drain(part);
   else
     std::this_thread::yield();
 }
 
-/// Takes out what is there, and says how many lines that were. Under the mutex.
-std::uint64_t Snooper::drain() {
+/// Takes out what is there, and says how many lines that were. Under the part's mutex.
+std::uint64_t Snooper::drain(std::uint32_t number) {
   if (state_ != State::running)
     return 0;
+  Part& part = parts_[number];
   bool taken = true;
-  const std::uint64_t lines =
-      drain_.once([&](std::uint64_t block, std::uint32_t warp, std::span<const trace::WarpAccess> accesses) {
+  const std::uint64_t lines = drain_.once(
+      [&](std::uint64_t block, std::uint32_t warp, std::span<const trace::WarpAccess> accesses) {
         ++heartbeat_;
-        taken = taken && sink_.append(block, warp, accesses);
-      });
-  accesses_ += lines;
+        taken = taken && sink_.append(number, block, warp, accesses);
+      },
+      number);
+  const std::uint64_t accesses = accesses_ += lines;
   const auto now = Clock::now();
   if (lines != 0) {
     last_line_ = now;
-    unflushed_ = true;
+    part.unflushed = true;
   }
-  if (taken && unflushed_ && now - last_flush_ >= limits_.flush_interval) {
-    taken = sink_.flush();
-    unflushed_ = false;
-    last_flush_ = now;
+  if (taken && now - part.last_flush >= limits_.flush_interval) {
+    taken = flush(number);
+    part.last_flush = now;
   }
   if (!taken)
     stop_producers(State::sink_failed);
-  else if (accesses_ >= limits_.accesses)
+  else if (accesses >= limits_.accesses)
     stop_producers(State::limit_reached);
   return lines;
 }
 
+/// Under the part's mutex.
+bool Snooper::flush(std::uint32_t part) {
+  return !std::exchange(parts_[part].unflushed, false) || sink_.flush(part);
+}
+
 void Snooper::run() {
   auto pause = limits_.first_pause;
-  std::unique_lock lock(mutex_);
   while (state_ == State::running) {
     ++heartbeat_;
     const bool last_round = kernel_ended_; // read before draining: what the kernel wrote is then all there
-    if (drain() != 0) {
+    std::uint64_t lines = 0;
+    for (std::uint32_t part = 0; part < drain_.parts(); ++part) {
+      const std::lock_guard lock(parts_[part].mutex);
+      lines += drain(part);
+    }
+    if (lines != 0) {
       pause = limits_.first_pause;
     } else if (last_round) {
       State running = State::running;
       state_.compare_exchange_strong(running, State::complete);
-    } else if (Clock::now() - last_line_ >= limits_.stall) {
+    } else if (Clock::now() - last_line_.load() >= limits_.stall) {
       stop_producers(State::stalled);
     } else {
+      std::unique_lock lock(sleeping_);
       woken_.wait_for(lock, pause, [&] { return kernel_ended_ || state_ != State::running; });
       pause = std::min(pause * 2, limits_.longest_pause);
     }
+  }
+  // Nobody begins to drain any more; whoever has begun is waited for.
+  for (std::uint32_t part = 0; part < drain_.parts(); ++part) {
+    const std::lock_guard lock(parts_[part].mutex);
+    if (!flush(part) && state_ == State::complete)
+      state_ = State::sink_failed;
   }
 }
 

@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <thread>
@@ -18,11 +19,12 @@ namespace warplens::runtime {
 enum class SnooperState { running, complete, stalled, limit_reached, sink_failed, stuck, abandoned };
 
 /// Where the snooper puts what it finds. The first two return false where nothing more can be taken; tracing
-/// then stops.
+/// then stops. They may be called at the same time for different parts of the channel.
 struct Sink {
-  std::function<bool(std::uint64_t block, std::uint32_t warp, std::span<const trace::WarpAccess> accesses)>
+  std::function<bool(std::uint32_t part, std::uint64_t block, std::uint32_t warp,
+                     std::span<const trace::WarpAccess> accesses)>
       append;
-  std::function<bool()> flush;                     ///< makes what was appended survive a kill
+  std::function<bool(std::uint32_t part)> flush;   ///< makes what was appended survive a kill
   std::function<void(SnooperState)> ended_early{}; ///< told once, by whichever thread ends it; may be empty
 };
 
@@ -30,6 +32,7 @@ struct SnooperLimits {
   std::chrono::milliseconds stall{10'000};    ///< end tracing when nothing has happened for so long
   std::uint64_t accesses = ~std::uint64_t{0}; ///< end tracing after so many lines
   std::chrono::milliseconds flush_interval{100};
+  std::uint32_t parts = 1; ///< so many threads can drain at the same time
   /// How long the thread sleeps where nothing has come: longer each time.
   std::chrono::microseconds first_pause{1}, longest_pause{200};
 };
@@ -47,9 +50,9 @@ public:
 
   State state() const { return state_; }
 
-  /// Does the thread's work for once, unless somebody is at it. For a producer of this process that finds its
-  /// ring full: it need not wait.
-  void help();
+  /// Does the thread's work for once for the part of the channel that has this buffer, unless somebody is at
+  /// it. For a producer of this process that finds its ring full: it need not wait.
+  void help(std::uint32_t buffer);
 
   /// Has the thread itself done nothing for as long as a stall may last, its sink never returning (a disk
   /// that is gone)? To be asked again and again, by one thread at a time. Once true the producers have been
@@ -65,22 +68,30 @@ public:
 private:
   using Clock = std::chrono::steady_clock;
 
+  /// What is drained by one thread at a time.
+  struct Part {
+    std::mutex mutex;
+    Clock::time_point last_flush = Clock::now();
+    bool unflushed = false;
+  };
+
   void run();
-  std::uint64_t drain();
+  std::uint64_t drain(std::uint32_t part);
+  bool flush(std::uint32_t part);
   void stop_producers(State reason);
   State join();
 
   ring::Channel channel_;
   Sink sink_;
   SnooperLimits limits_;
-  std::mutex mutex_; ///< guards the next five
   Drain drain_;
-  std::uint64_t accesses_ = 0;
-  Clock::time_point last_line_ = Clock::now(), last_flush_ = last_line_;
-  bool unflushed_ = false;
-  std::condition_variable woken_;
+  std::unique_ptr<Part[]> parts_;
+  std::atomic<std::uint64_t> accesses_ = 0;
+  std::atomic<Clock::time_point> last_line_ = Clock::now();
   std::atomic<State> state_ = State::running;
   std::atomic<bool> kernel_ended_ = false;
+  std::mutex sleeping_;
+  std::condition_variable woken_;
   std::atomic<std::uint64_t> heartbeat_ = 0;
   std::uint64_t last_heartbeat_ = 0; ///< as is_stuck() saw it
   Clock::time_point last_heard_ = Clock::now();

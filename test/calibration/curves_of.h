@@ -96,6 +96,7 @@ inline std::map<std::string, std::string> device_of(const model::Gpu& of, unsign
       {"shared_per_block_optin", text(of.shared.max_bytes_per_block - of.shared.reserved_bytes_per_block)},
       {"reserved_shared_per_block", text(of.shared.reserved_bytes_per_block)},
       {"l2_bytes", text(of.l2_bytes)},
+      {"memory_bytes", text(of.dram.bytes)},
       {"memory_bus_bits", text(of.dram.channels * 64)}};
 }
 

@@ -12,7 +12,7 @@ from warplens_tool import PROJECT, warplens
 A100 = {"name": "A100, as published", "compute_capability": 80, "driver": 13000, "runtime": 13000, "clock_mhz": 1410, "sms": 108,
         "max_threads_per_sm": 2048, "max_blocks_per_sm": 32, "max_threads_per_block": 1024, "registers_per_sm": 65536,
         "registers_per_block": 65536, "shared_per_block_optin": 166912, "reserved_shared_per_block": 1024, "l2_bytes": 41943040,
-        "memory_bus_bits": 5120}
+        "memory_bytes": 42297786368, "memory_bus_bits": 5120}
 
 
 class Calibrate(unittest.TestCase):

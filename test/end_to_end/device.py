@@ -6,7 +6,7 @@ A file says in its first lines how it is compiled: one line `// flags: …` for 
 import re
 import unittest
 
-from warplens_tool import KERNELS, main, warplens
+from warplens_tool import KERNELS, PROJECT, main, warplens
 
 FILES = sorted((KERNELS / "device").glob("*.cu"))
 
@@ -40,6 +40,16 @@ class Device(unittest.TestCase):
                     lines = self.run_file(KERNELS / "arithmetic.cu", flags, *options)
                     self.assertEqual(lines, [f"contraction: {expected[0]}", f"subnormals: {expected[1]}",
                                              *(f"{name}: right" for name in ("divisions", "shifts", "conversions"))])
+
+    def test_the_device_is_the_gpu_that_is_asked_for(self):
+        """A capability below that of the code would turn programs away that run here."""
+        for gpu, capability, gibibytes, sms, bus in (("h100-sxm", "9.0", 80, 132, 5120), ("rtx4090", "8.9", 24, 128, 384), ("v100", "8.0", 16, 80, 4096)):
+            with self.subTest(gpu):
+                done = warplens("profile", PROJECT / "test/gpu/properties.cu", "--backend", "cpu", "--no-probes", "--gpu", gpu)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                said = dict(line.split(" ", 1) for line in done.stdout.splitlines())
+                self.assertEqual([said[key] for key in ("compute_capability", "memory_bytes", "sms", "memory_bus_bits")],
+                                 [capability, str(gibibytes << 30), str(sms), str(bus)])
 
     def ends(self, what, *options):
         done = warplens("profile", KERNELS / "failures.cu", "--backend", "cpu", "--nvcc", "-arch=sm_80", *options, "--run", what, timeout=300)

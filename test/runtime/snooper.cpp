@@ -4,6 +4,7 @@
 #include "runtime/host/channel_memory.h"
 #include "test/catch.h"
 
+#include <atomic>
 #include <thread>
 
 using namespace warplens;
@@ -16,16 +17,18 @@ struct Fixture {
   ring::Extent extent{.blocks = 1, .buffers = 1, .warps = 1, .capacity = 8, .first_choices = 1};
   ring::HostMemory local{extent.local_bytes()}, shared{extent.shared_bytes()};
   ring::Channel channel = ring::lay_out(extent, local.data(), shared.data());
-  std::uint64_t appended = 0, flushed = 0; // by the snooper's thread, read once it has ended
+  std::uint64_t appended = 0; // by the snooper's thread, read once it has ended
+  std::atomic<std::uint64_t> flushed = 0;
   SnooperState told = SnooperState::running;
 
   runtime::Sink sink(std::uint64_t room = ~std::uint64_t{0}) {
     return {.append =
-                [this, room](std::uint64_t, std::uint32_t, std::span<const trace::WarpAccess> accesses) {
+                [this, room](std::uint32_t, std::uint64_t, std::uint32_t,
+                             std::span<const trace::WarpAccess> accesses) {
                   appended += accesses.size();
                   return appended <= room;
                 },
-            .flush = [this] { return ++flushed, true; },
+            .flush = [this](std::uint32_t) { return ++flushed, true; },
             .ended_early = [this](SnooperState state) { told = state; }};
   }
 
@@ -57,15 +60,17 @@ TEST_CASE("Producers that find their ring full do the snooper's work, each at it
   fixture.local = ring::HostMemory(fixture.extent.local_bytes());
   fixture.shared = ring::HostMemory(fixture.extent.shared_bytes());
   fixture.channel = ring::lay_out(fixture.extent, fixture.local.data(), fixture.shared.data());
-  std::uint64_t next[2] = {1, 1}, out_of_order = 0;
+  std::uint64_t next[2] = {1, 1}, out_of_order[2] = {};
   auto sink = fixture.sink();
-  sink.append = [&](std::uint64_t block, std::uint32_t, std::span<const trace::WarpAccess> accesses) {
+  sink.append = [&](std::uint32_t part, std::uint64_t block, std::uint32_t,
+                    std::span<const trace::WarpAccess> accesses) {
     for (const trace::WarpAccess& access : accesses)
-      out_of_order += access.site != next[block]++;
+      out_of_order[part] += access.site != next[block]++;
     return true;
   };
   // The thread itself would only look once an hour.
-  runtime::Snooper snooper(fixture.channel, sink, {.stall = 2h, .first_pause = 1h, .longest_pause = 1h});
+  runtime::Snooper snooper(fixture.channel, sink,
+                           {.stall = 2h, .parts = 2, .first_pause = 1h, .longest_pause = 1h});
   constexpr std::uint64_t lines = 20'000;
   const auto produce = [&](std::uint64_t block) {
     ring::BlockBuffer* const buffer = ring::enter(&fixture.channel, block, 32);
@@ -73,7 +78,7 @@ TEST_CASE("Producers that find their ring full do the snooper's work, each at it
     line.active = ~0u;
     for (line.site = 1; line.site <= lines && buffer; ++line.site) {
       while (ring::is_full(buffer, 0))
-        snooper.help();
+        snooper.help(buffer->index);
       ring::push(buffer, 0, line);
     }
     if (buffer)
@@ -83,10 +88,10 @@ TEST_CASE("Producers that find their ring full do the snooper's work, each at it
   produce(0);
   other.join();
   CHECK(snooper.finish() == SnooperState::complete);
-  CHECK(out_of_order == 0);
+  CHECK(out_of_order[0] + out_of_order[1] == 0);
   CHECK(next[0] == lines + 1);
   CHECK(next[1] == lines + 1);
-  snooper.help(); // too late: nothing happens
+  snooper.help(0); // too late: nothing happens
 }
 
 TEST_CASE("What has come is flushed while the kernel runs") {
@@ -130,7 +135,7 @@ TEST_CASE("A sink that never returns ends the tracing, and neither producers nor
   static std::atomic<bool> entered = false, released = false;
   auto* const fixture = new Fixture; // it and the snooper outlive the test: the thread stays in its sink
   runtime::Sink sink = fixture->sink();
-  sink.append = [](std::uint64_t, std::uint32_t, std::span<const trace::WarpAccess>) {
+  sink.append = [](std::uint32_t, std::uint64_t, std::uint32_t, std::span<const trace::WarpAccess>) {
     entered = true;
     while (!released)
       std::this_thread::sleep_for(1ms);
