@@ -36,7 +36,7 @@ public:
       do {
         load(sm, *access, transactions);
         transactions += access->transactions;
-      } while (sm.schedule.goes_on(turn, ++access));
+      } while (++access != turn.end && !sm.schedule.starts_turn(*access));
       sm.schedule.issued(access, std::uint32_t(transactions - turn.transactions));
       if (sm.schedule.transactions_left() == 0)
         busy.erase(busy.begin() + chosen);

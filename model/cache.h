@@ -11,16 +11,12 @@ namespace warplens::model {
 
 __extension__ using Wide = unsigned __int128;
 
-/// n / d and n % d for a d that stays, by multiplication (Lemire, Kaser and Kurz, "Faster remainder by direct
+/// n % d for a d that stays, by multiplication (Lemire, Kaser and Kurz, "Faster remainder by direct
 /// computation", 2019). Exact for all 32-bit n and d.
-class Divider {
+class Modulus {
 public:
-  explicit Divider(std::uint32_t divisor)
+  explicit Modulus(std::uint32_t divisor)
       : divisor_(divisor), inverse_(divisor == 1 ? 0 : ~std::uint64_t{0} / divisor + 1) {}
-  std::uint32_t quotient(std::uint32_t n) const {
-    return divisor_ == 1 ? n : std::uint32_t(static_cast<Wide>(inverse_) * n >> 64);
-  }
-  std::uint32_t divisor() const { return divisor_; }
   std::uint32_t remainder(std::uint32_t n) const {
     return std::uint32_t(static_cast<Wide>(inverse_ * n) * divisor_ >> 64); // for 1 as well
   }
@@ -49,7 +45,7 @@ public:
 
 private:
   unsigned fold_bits_; ///< the sets' number as modulus_ × 2^fold_bits_
-  Divider modulus_;
+  Modulus modulus_;
 };
 
 /// The lines of a cache, or of several of one size side by side, its parts. A copy is about the same lines.
@@ -67,7 +63,7 @@ public:
   /// not there. `change` takes its state, 0 for a new one, and returns its new state.
   template <class Instructions, class Change>
   SetOutcome access(std::uint32_t part, std::uint32_t line, Change&& change) const {
-    return sets_.template access<Instructions>(set_of(part, line), line, change);
+    return access_in<Instructions>(set_of(part, line), line, change);
   }
 
   /// The line's state if it is there, otherwise null; nothing changes.
@@ -75,14 +71,22 @@ public:
     return sets_.peek(set_of(part, line), line);
   }
 
-  /// Asks the processor to fetch what access(part, line) will need.
-  void prefetch(std::uint32_t part, std::uint32_t line) const { sets_.prefetch(set_of(part, line)); }
+  // In two steps, for loops that look ahead.
 
-private:
+  /// The number of the line's set. In the next part it is by sets_per_part() higher.
   std::uint32_t set_of(std::uint32_t part, std::uint32_t line) const {
     return part * sets_per_part_ + index_(line);
   }
+  std::uint32_t sets_per_part() const { return sets_per_part_; }
+  /// Asks the processor to fetch what an access to the set will need.
+  void prefetch(std::uint32_t set) const { sets_.prefetch(set); }
+  /// As access(), of a line in this set.
+  template <class Instructions, class Change>
+  SetOutcome access_in(std::uint32_t set, std::uint32_t line, Change&& change) const {
+    return sets_.template access<Instructions>(set, line, change);
+  }
 
+private:
   SetIndex index_;
   std::uint32_t sets_per_part_;
   Sets sets_;

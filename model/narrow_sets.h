@@ -1,15 +1,16 @@
 // Sets of few ways, small enough that one fits a line or two of the host's cache. All line numbers of a set
-// are compared at once; the order of use is one number beside them, so that a hit and a miss are the same few
-// steps without a branch between them, and nothing but that number moves.
+// are compared at once, and so are their ages, of which some grow by one: a hit and a miss are the same few
+// steps without a branch between them, and no line moves.
 #pragma once
 
 #include "model/instructions.h"
 #include "model/set_store.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <concepts>
-#include <type_traits>
+#include <cstring>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -17,39 +18,86 @@
 
 namespace warplens::model {
 
-/// The ways of a set by their use: four bits each, the way used last in the lowest ones.
-template <unsigned ways> struct UseOrder {
-  using Number =
-      std::conditional_t<ways <= 4, std::uint16_t, std::conditional_t<ways <= 8, std::uint32_t, std::uint64_t>>;
-  static constexpr Number first = Number(0xfedc'ba98'7654'3210);
+/// For each way of a set, how many others were used after it.
+template <unsigned ways> struct Ages {
+  std::uint8_t of_way[ways];
 
-  /// The way at a place, of which the one used last has number 0.
-  static unsigned way_at(std::uint64_t order, unsigned place) { return unsigned(order >> 4 * place) & 15; }
-
-  /// The order once the way was used: what was used after it is one place further back.
-  static Number with_last(std::uint64_t order, unsigned way) {
-    constexpr std::uint64_t ones = 0x1111'1111'1111'1111;
-    // The lowest four bits that are zero, of those where the way is; what a borrow makes of higher ones does
-    // not matter.
-    const std::uint64_t apart = order ^ way * ones;
-    const std::uint64_t found = (apart - ones) & ~apart & 8 * ones;
-    const std::uint64_t up_to_way = found ^ (found - 1);
-    return Number((order & ~up_to_way) | ((order << 4 | way) & up_to_way));
+  void begin() {
+    for (unsigned way = 0; way < ways; ++way)
+      of_way[way] = std::uint8_t(way);
   }
+
+#if defined(__x86_64__)
+  /// The way whose bit is set; if there is none, the way of this age.
+  unsigned choose(unsigned found, unsigned age) const {
+    const auto oldest = unsigned(_mm_movemask_epi8(_mm_cmpeq_epi8(load(), _mm_set1_epi8(char(age)))));
+    return unsigned(std::countr_zero(found | oldest << 16)) & 15;
+  }
+  /// The way was used; what was used after it gets older.
+  void use(unsigned way) {
+    const __m128i ages = load();
+    // Where true, all bits, as a number -1.
+    const __m128i later = _mm_cmpgt_epi8(_mm_set1_epi8(char(of_way[way])), ages);
+    store(_mm_sub_epi8(ages, reaches_beyond ? _mm_and_si128(later, ours()) : later));
+    of_way[way] = 0;
+  }
+
+private:
+  // Up to eight are read together, or sixteen; what lies behind nine stays as it is.
+  static constexpr bool reaches_beyond = ways > 8 && ways < 16;
+  __m128i load() const {
+    const auto* at = reinterpret_cast<const __m128i*>(of_way);
+    if constexpr (ways <= 4)
+      return _mm_cvtsi32_si128(std::bit_cast<int>(of_way));
+    return ways <= 8 ? _mm_loadl_epi64(at) : _mm_loadu_si128(at);
+  }
+  void store(__m128i ages) {
+    auto* at = reinterpret_cast<__m128i*>(of_way);
+    if constexpr (ways <= 4) {
+      const int four = _mm_cvtsi128_si32(ages);
+      std::memcpy(of_way, &four, ways);
+    } else if constexpr (ways <= 8) {
+      _mm_storel_epi64(at, ages);
+    } else {
+      _mm_storeu_si128(at, ages);
+    }
+  }
+  static __m128i ours() {
+    alignas(16) static constexpr auto bytes = [] {
+      std::array<std::uint8_t, 16> all{};
+      std::fill_n(all.begin(), ways, std::uint8_t(0xff));
+      return all;
+    }();
+    return _mm_load_si128(reinterpret_cast<const __m128i*>(bytes.data()));
+  }
+#else
+  unsigned choose(unsigned found, unsigned age) const {
+    if (found != 0)
+      return unsigned(std::countr_zero(found));
+    return unsigned(std::find(of_way, of_way + ways, age) - of_way);
+  }
+  void use(unsigned way) {
+    const std::uint8_t age = of_way[way];
+    for (std::uint8_t& other : of_way)
+      other += other < age;
+    of_way[way] = 0;
+  }
+#endif
 };
 
-/// Of two ways: the one that is not the last.
-template <> struct UseOrder<2> {
-  using Number = std::uint8_t;
-  static constexpr Number first = 1;
-  static unsigned way_at(unsigned order, unsigned last_place) { return order & last_place; }
-  static Number with_last(unsigned, unsigned way) { return Number(way ^ 1); }
+/// Of two ways: which is the older one.
+template <> struct Ages<2> {
+  std::uint8_t older;
+
+  void begin() { older = 1; }
+  unsigned choose(unsigned found, unsigned age) const { return found != 0 ? found >> 1 : older & age; }
+  void use(unsigned way) { older = std::uint8_t(way ^ 1); }
 };
 
 /// Sets of at most `most_ways` (2, 4, 8, 9 or 16) ways, in memory that someone else keeps.
 template <unsigned most_ways> class NarrowSets {
 public:
-  explicit NarrowSets(std::uint32_t ways) : last_place_(ways - 1) {}
+  explicit NarrowSets(std::uint32_t ways) : last_age_(ways - 1) {}
 
   std::size_t bytes(std::uint32_t sets) const { return std::size_t(set_bytes) * sets; }
   void place_in(std::byte* memory, std::uint32_t sets) {
@@ -57,7 +105,7 @@ public:
     for (std::uint32_t number = 0; number < sets; ++number) {
       Set& set = at(number);
       std::fill_n(set.lines, most_ways, no_line);
-      set.order = Order::first;
+      set.ages.begin();
     }
   }
 
@@ -68,12 +116,12 @@ public:
     Set& set = at(number);
     const unsigned found = find<Instructions>(set, line);
     const bool hit = found != 0;
-    const unsigned oldest = Order::way_at(set.order, last_place_);
-    const unsigned way = hit ? unsigned(std::countr_zero(found)) : oldest;
-    set.order = Order::with_last(set.order, way);
+    // Where it is, or, if it is not there, the way not used for longest.
+    const unsigned way = set.ages.choose(found, last_age_);
+    set.ages.use(way);
     const std::uint32_t evicted_line = set.lines[way];
     const LineState state = set.states[way];
-    const LineState before = hit ? state : LineState{0};
+    const auto before = LineState(state & -unsigned(hit)); // of a new line 0
     set.lines[way] = line;
     set.states[way] = change(before);
     return {hit, evicted_line, LineState(state ^ before)};
@@ -94,14 +142,13 @@ public:
   }
 
 private:
-  using Order = UseOrder<most_ways>;
   // One that fits a line of the host's cache does not cross into another one. Where there are fewer ways, the
-  // others' lines have a number that no line has.
-  static constexpr std::size_t set_bytes = std::bit_ceil(6 * most_ways + sizeof(typename Order::Number));
+  // others' lines have a number that no line has, and they stay the oldest.
+  static constexpr std::size_t set_bytes = std::bit_ceil(6 * most_ways + sizeof(Ages<most_ways>));
   struct alignas(set_bytes) Set {
     std::uint32_t lines[most_ways];
+    Ages<most_ways> ages;
     LineState states[most_ways];
-    typename Order::Number order;
   };
   static_assert(sizeof(Set) == set_bytes);
   Set& at(std::uint32_t number) const { return reinterpret_cast<Set*>(memory_)[number]; }
@@ -145,7 +192,7 @@ private:
   }
 #endif
 
-  std::uint32_t last_place_;
+  std::uint32_t last_age_; ///< of the ways that there are
   std::byte* memory_ = nullptr;
 };
 

@@ -148,7 +148,7 @@ void SmSchedule::start(std::uint32_t slot, const Item& item) {
   // then, so that the warps of a block end together, as its barriers and its end make them. The paper leaves
   // the weights open.
   for (std::size_t i = first_turn; i < turns_.size(); ++i)
-    turns_[i].weight /= longest;
+    turns_[i].weight = warps_ == WarpOrder::loose_round_robin ? 1 : turns_[i].weight / longest;
 }
 
 /// Back to the oldest warp; false if there is none left.

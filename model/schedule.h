@@ -31,16 +31,16 @@ public:
     std::uint32_t slot = 0;
   };
 
-  /// Whose turn it is; null at the end. It issues a bulk, or in loose round robin a single access, beginning
-  /// with its next access; then comes issued().
+  /// Whose turn it is; null at the end. It issues a bulk, or in loose round robin a single access: its next
+  /// access, and those after it that do not start a turn; then comes issued().
   const Turn* choose() {
     if (warps_ == WarpOrder::greedy_then_oldest)
       return choose_oldest();
     return choose_in_turn();
   }
-  /// Does the access belong to the bulk of the one before it?
-  bool goes_on(const Turn& turn, const Access* access) const {
-    return access != turn.end && !access->starts_bulk && warps_ != WarpOrder::loose_round_robin;
+  /// Is the access the first one of its warp's turn?
+  bool starts_turn(const Access& access) const {
+    return access.starts_bulk || warps_ == WarpOrder::loose_round_robin;
   }
   /// Whose turn it was has issued all before `next`, so many transactions.
   void issued(const Access* next, std::uint32_t transactions) {
@@ -80,7 +80,7 @@ private:
   void wait(Turn& turn, std::uint32_t transactions);
   void end_turn();
 
-  /// Warps take turns; with weights, a turn is passed over until its credit is whole.
+  /// Warps take turns; a turn is passed over until its credit is whole. In loose round robin all weigh 1.
   const Turn* choose_in_turn() {
     for (;; ++at_) {
       if (at_ == turns_end_ && !begin_round())
@@ -91,8 +91,6 @@ private:
         __builtin_prefetch(at_[ahead].transactions);
         __builtin_prefetch(at_[ahead].next);
       }
-      if (warps_ == WarpOrder::loose_round_robin)
-        return at_;
       at_->credit += at_->weight;
       if (at_->credit >= 1) {
         at_->credit -= 1;

@@ -11,12 +11,26 @@
 #include "model/trial.h"
 
 #include <algorithm>
+#include <array>
+#include <numeric>
 
 namespace warplens::model {
 
 /// Transactions of all SMs between two merges: long enough that an SM's L1 stays in the host's caches, short
 /// enough for memory.
 inline constexpr std::uint64_t round_transactions = 1u << 16;
+/// How many of a round's requests to the L2 go through its loops together: what they write on the way stays
+/// in the host's caches.
+inline constexpr std::size_t requests_together = 1u << 11;
+
+/// An access that a warp has issued.
+struct Issued {
+  const Access* access;
+  const Transaction* transactions;
+  std::uint32_t l1_hits, l1_all; ///< filled in by the L1
+
+  Lookups l1() const { return {l1_hits, l1_all}; }
+};
 
 /// What the SM waits for: the transactions of one access.
 struct Request {
@@ -54,21 +68,32 @@ struct L2Request {
   std::uint32_t mask() const { return what >> 11; }
 };
 
-/// What goes to memory: a line's sectors, for a request that waits for it or not.
+/// What goes to memory, beside the line: its sectors, for a request that waits for it, by the first two
+/// reasons, or not.
 struct ToMemory {
   enum class Reason : std::uint8_t { read, written, displaced, filled, of_update };
-  std::uint32_t line;
+  static constexpr std::size_t reasons = 5;
   std::uint32_t request;
-  std::uint8_t sectors;
-  Reason reason;
+  std::uint32_t what; ///< four bits sectors, and a Reason
+
+  static std::uint32_t asking(unsigned sectors, Reason reason) {
+    return sectors | unsigned(reason) << sectors_per_line;
+  }
+  unsigned sectors() const { return what & whole_line; }
+  Reason reason() const { return Reason(what >> sectors_per_line); }
 };
 
 /// A line read from memory, or written before the request is acknowledged.
 struct InMemory {
   std::uint32_t request;
-  std::uint32_t reads : 1;
-  std::uint32_t bank : 31;
-  float ns; ///< without the waits that the round's end will tell
+  std::uint32_t what; ///< its bank, and one bit: was it written?
+  float ns;           ///< without the waits that the round's end will tell
+
+  static std::uint32_t in(std::uint32_t bank, ToMemory::Reason read_or_written) {
+    return bank << 1 | unsigned(read_or_written);
+  }
+  std::uint32_t bank() const { return what >> 1; }
+  bool is_read() const { return (what & 1) == 0; }
 };
 
 /// Nobody listens.
@@ -87,9 +112,9 @@ public:
   Trial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random& random,
         Observer& observer)
       : byte_masks_(snapshot.byte_masks), merging_(random), observer_(observer), l2_(gpu),
-        dram_(gpu, busy_sms(snapshot, gpu), random), l1_latency_ns_(float(gpu.l1.latency_ns)),
-        l2_latency_ns_(float(gpu.l2.latency_ns)), far_latency_ns_(float(gpu.l2.copies.far_latency_ns)),
-        tallies_(by_site ? snapshot.sites.size() : 1) {
+        parts_(l2_.has_parts(byte_masks_.size() > 1)), dram_(gpu, busy_sms(snapshot, gpu), random),
+        l1_latency_ns_(float(gpu.l1.latency_ns)), l2_latency_ns_(float(gpu.l2.latency_ns)),
+        far_latency_ns_(float(gpu.l2.copies.far_latency_ns)), tallies_(by_site ? snapshot.sites.size() : 1) {
     const auto blocks = place_blocks(snapshot, gpu, random);
     for (std::uint32_t sm = 0; sm < gpu.sms; ++sm)
       if (!blocks[sm].empty())
@@ -109,14 +134,30 @@ public:
         // All SMs reach their ends together: each issues its share of what is left.
         const double share = double(sm.schedule.transactions_left()) / double(left);
         const auto quota = std::uint64_t(share * double(std::min(left, round_transactions)));
-        sm.l1.with_lines([&](auto& lines) { Instructions::run([&] { issue(sm, lines, quota); }); });
+        std::uint64_t count = 0;
+        Instructions::run([&] { count = take_turns(sm.schedule, quota); });
+        sm.l1.with_lines([&](auto& lines) { Instructions::run([&] { look_up_l1(sm, lines, count); }); });
+        Instructions::run([&] { make_requests(sm); });
       }
-      Instructions::run([&] { merge(); });
-      if (l2_.has_copies())
-        l2_.with_copies([&](auto& lines) { Instructions::run([&] { find_copies(lines); }); });
-      l2_.with_lines([&](auto& lines) { Instructions::run([&] { serve(lines); }); });
-      Instructions::run([&] { go_to_memory(); });
-      Instructions::run([&] { wait_for_memory(); });
+      queue_up();
+      while (merge_.waiting() != 0) {
+        Instructions::run([&] { merge(); });
+        if (l2_.has_copies())
+          l2_.with_copies([&](auto& lines) { Instructions::run([&] { find_copies(lines); }); });
+        l2_.with_lines([&](auto& lines) {
+          if (parts_)
+            Instructions::run([&] { serve<true>(lines); });
+          else
+            Instructions::run([&] { serve<false>(lines); });
+        });
+        if (dram_.by_load())
+          Instructions::run([&] { go_to_memory<true>(); });
+        else
+          Instructions::run([&] { go_to_memory<false>(); });
+      }
+      if (dram_.by_load())
+        Instructions::run([&] { wait_for_memory(); });
+      Instructions::run([&] { tally_latencies(); });
       observer_.round_ended();
     }
     return counts();
@@ -150,46 +191,77 @@ private:
     return sum;
   }
 
-  /// Replays at least `quota` transactions on one SM, as far as its L1; a started bulk is finished.
-  template <class Lines> void issue(Sm& sm, const Lines lines, std::uint64_t quota) {
+  /// The SM's warps take turns, until they have issued at least `quota` transactions; a started bulk is
+  /// finished. How many they were.
+  std::uint64_t take_turns(SmSchedule& schedule, std::uint64_t quota) {
+    issued_.clear();
+    typename Tape<Issued>::Writer writer(issued_);
     std::uint64_t issued = 0;
-    auto number = std::uint32_t(requests_.size()); // of the next request
     do {
-      const SmSchedule::Turn* turn = sm.schedule.choose();
+      const SmSchedule::Turn* const turn = schedule.choose();
       if (turn == nullptr)
         break;
       const Access* access = turn->next;
-      const Transaction* transactions = turn->transactions;
-      bool starts_bulk = true;
+      const Access* const end = turn->end;
+      const Transaction* const first = turn->transactions;
+      const Transaction* transactions = first;
       do {
-        Request* request = requests_.room_for(1);
-        *request = {access->site, starts_bulk, unsigned(Level::l1), 0};
-        starts_bulk = false;
-        requests_.written_to(request + 1);
-        const Lookups l1 =
-            access->kind == trace::AccessKind::load && !access->skips_l1
-                ? load(sm, lines, *access, transactions, *request, number)
-                : Instructions::run([this, &sm, &lines, access, transactions, request, number] {
-                    return issue_other(sm, lines, *access, transactions, *request, number);
-                  });
-        observer_.issued(sm.number, *access, {transactions, access->transactions}, l1);
-        ++number;
+        Issued* const one = writer.room_for(1);
+        *one = {access, transactions, 0, 0};
+        writer.written_to(one + 1);
         transactions += access->transactions;
-      } while (sm.schedule.goes_on(*turn, ++access));
-      const auto count = std::uint32_t(transactions - turn->transactions);
-      sm.schedule.issued(access, count);
+      } while (++access != end && !schedule.starts_turn(*access));
+      const auto count = std::uint32_t(transactions - first);
+      schedule.issued(access, count);
       issued += count;
     } while (issued < quota);
+    writer.done();
+    return issued;
   }
 
+  static bool is_plain_load(const Access& access) {
+    return access.kind == trace::AccessKind::load && !access.skips_l1;
+  }
+
+  /// What the SM's warps issued, as far as its L1. `count`: of transactions.
+  template <class Lines> void look_up_l1(Sm& sm, const Lines lines, std::uint64_t count) {
+    auto number = std::uint32_t(requests_.size()); // of the next request
+    L2Request* queue = sm.queue.room_for(count);
+    for (Issued& one : issued_) {
+      if (is_plain_load(*one.access)) {
+        queue = load(sm, lines, one, number, queue);
+      } else {
+        sm.queue.written_to(queue);
+        Instructions::run([this, &sm, lines, &one, number] { look_up_other(sm, lines, one, number); });
+        queue = sm.queue.room_for(count);
+      }
+      ++number;
+    }
+    sm.queue.written_to(queue);
+  }
+
+  /// The requests that these are from now on.
+  void make_requests(const Sm& sm) {
+    Request* request = requests_.room_for(issued_.size());
+    for (const Issued& one : issued_) {
+      const Access& access = *one.access;
+      const Lookups l1 = one.l1();
+      *request++ = {access.site, sm.schedule.starts_turn(access), unsigned(Level::l1),
+                    l1.hits == 0 ? 0 : l1_latency_ns_};
+      tally_of(access.site).l1 += l1;
+      observer_.issued(sm.number, access, {one.transactions, access.transactions}, l1);
+    }
+    requests_.written_to(request);
+  }
+
+  /// Where the queue goes on.
   template <class Lines>
-  Lookups load(Sm& sm, const Lines& lines, const Access& access, const Transaction* transaction,
-               Request& request, std::uint32_t number) {
-    L2Request* queue = sm.queue.room_for(access.transactions);
+  L2Request* load(Sm& sm, const Lines& lines, Issued& one, std::uint32_t number, L2Request* queue) {
     const std::uint32_t asking = L2Request::asking(L2Kind::load, sm.partition);
+    const std::uint32_t count = one.access->transactions;
+    const Transaction* transaction = one.transactions;
     std::uint32_t all = 0, missed = 0;
-    for (const Transaction* const end = transaction + access.transactions; transaction != end;
-         ++transaction) {
+    for (const Transaction* const end = transaction + count; transaction != end; ++transaction) {
       const unsigned missing =
           sm.l1.template load<Instructions>(lines, transaction->line, transaction->sectors);
       *queue = {transaction->line, number, asking | missing};
@@ -197,23 +269,20 @@ private:
       all += Instructions::sector_count(transaction->sectors);
       missed += Instructions::sector_count(missing);
     }
-    sm.queue.written_to(queue);
     if (!sm.l1.sectored()) {
-      all = access.transactions;
+      all = one.access->transactions;
       missed /= sectors_per_line;
     }
-    if (all != missed)
-      request.wait_for(Level::l1, l1_latency_ns_);
-    const Lookups lookups{all - missed, all};
-    tally_of(access.site).l1 += lookups;
-    return lookups;
+    one.l1_hits = all - missed;
+    one.l1_all = all;
+    return queue;
   }
 
   /// All but plain loads.
   template <class Lines>
-  Lookups issue_other(Sm& sm, const Lines& lines, const Access& access, const Transaction* first,
-                      Request& request, std::uint32_t number) {
-    const std::span<const Transaction> transactions{first, access.transactions};
+  void look_up_other(Sm& sm, const Lines& lines, Issued& one, std::uint32_t number) {
+    const Access& access = *one.access;
+    const std::span<const Transaction> transactions{one.transactions, access.transactions};
     const auto go_to_l2 = [&](L2Kind kind) {
       L2Request* queue = sm.queue.room_for(transactions.size());
       for (const Transaction& t : transactions)
@@ -226,7 +295,6 @@ private:
         sm.l1.template store<Instructions>(lines, t.line, t.sectors);
       go_to_l2(kind);
     };
-    Lookups l1;
     switch (access.kind) {
     case trace::AccessKind::load: go_to_l2(L2Kind::load); break;
     case trace::AccessKind::atomic: go_to_l2(L2Kind::atomic); break;
@@ -235,73 +303,121 @@ private:
       if (access.skips_l1)
         go_to_l2(L2Kind::load);
       else
-        l1 = load(sm, lines, access, first, request, number);
+        sm.queue.written_to(load(sm, lines, one, number, sm.queue.room_for(transactions.size())));
       store(L2Kind::store_of_update);
       break;
     }
-    return l1;
   }
 
-  /// The SMs' queues in the order in which they come to the L2.
-  void merge() {
+  /// All that the SMs ask of the L2 in this round.
+  void queue_up() {
     next_.clear();
     for (std::uint32_t i = 0; i < sms_.size(); ++i) {
       merge_.add(std::uint16_t(i), sms_[i].queue.size());
       next_.push_back(sms_[i].queue.begin());
+      sms_[i].queue.clear(); // what it has is read until the next round
     }
+  }
+
+  /// The next of them in the order in which they come to the L2.
+  void merge() {
+    const std::size_t count = std::min(merge_.waiting(), requests_together);
     merged_.clear();
-    L2Request* merged = merged_.room_for(merge_.waiting());
-    merge_.draw_all(merging_, [&](std::uint16_t sm) { *merged++ = *next_[sm]++; });
+    L2Request* merged = merged_.room_for(count);
+    const L2Request** const next = next_.data();
+    merge_.draw(merging_, count, [&](std::uint16_t sm) { *merged++ = *next[sm]++; });
     merged_.written_to(merged);
-    for (Sm& sm : sms_)
-      sm.queue.clear();
   }
 
   /// About as many as the host's memory brings at once.
-  static constexpr std::ptrdiff_t ahead = 16;
+  static constexpr std::size_t ahead = 16;
+
+  /// Calls visit(asked, set) for each of them, with the set that find_set(asked) says; that is called for
+  /// those ahead, to ask for what they will need.
+  template <class FindSet, class Visit> void visit_merged(FindSet&& find_set, Visit&& visit) {
+    std::fill_n(merged_.room_for(ahead), ahead, L2Request()); // what the last ones see ahead
+    std::uint32_t sets[ahead];
+    L2Request* asked = merged_.begin();
+    for (std::size_t i = 0; i < ahead; ++i)
+      sets[i] = find_set(asked[i]);
+    std::size_t at = 0;
+    for (L2Request* const end = merged_.end(); asked != end; ++asked, at = (at + 1) % ahead) {
+      const std::uint32_t set = sets[at];
+      sets[at] = find_set(asked[ahead]);
+      visit(*asked, set);
+    }
+  }
 
   /// First step of the L2: which sectors does it have as copies next to the asker?
   template <class Lines> void find_copies(const Lines lines) {
-    for (L2Request* asked = merged_.begin(); asked != merged_.end(); ++asked) {
-      if (merged_.end() - asked > ahead)
-        lines.prefetch(asked[ahead].partition(), asked[ahead].line);
-      asked->what |= l2_.template copied<Instructions>(lines, asked->kind(), asked->line, asked->sectors(),
-                                                       written_by(*asked), asked->partition())
-                     << 4;
-    }
+    visit_merged(
+        [&](const L2Request& asked) {
+          const std::uint32_t set = lines.set_of(asked.partition(), asked.line);
+          lines.prefetch(set);
+          return set;
+        },
+        [&](L2Request& asked, std::uint32_t set) {
+          const auto copied = [this, lines, &asked, set](L2Kind kind) {
+            return l2_.template copied<Instructions>(lines, kind, set, asked.line, asked.sectors(),
+                                                     written_by(asked), asked.partition());
+          };
+          asked.what |= (asked.kind() == L2Kind::load
+                             ? copied(L2Kind::load)
+                             : Instructions::run([copied, &asked] { return copied(asked.kind()); }))
+                        << 4;
+        });
   }
 
-  /// Second step: the L2 as a whole.
-  template <class Lines> void serve(const Lines lines) {
-    to_memory_.clear();
+  /// Second step: the L2 as a whole. `parts`: as L2::has_parts() says.
+  template <bool parts, class Lines> void serve(const Lines lines) {
     // At most, each request has its line read and written, and each line that it displaces filled up and
     // written.
-    ToMemory* to_memory = to_memory_.room_for((2 + 2 * l2_.most_displaced()) * merged_.size());
-    for (const L2Request* asked = merged_.begin(); asked != merged_.end(); ++asked) {
-      if (merged_.end() - asked > ahead) {
-        l2_.prefetch(lines, asked[ahead].line, asked[ahead].sectors());
-        __builtin_prefetch(&requests_[asked[ahead].request], 1);
-      }
-      to_memory = asked->kind() == L2Kind::load
-                      ? serve<L2Kind::load>(lines, *asked, to_memory)
-                      : Instructions::run([this, lines, asked, to_memory] {
-                          return asked->kind() == L2Kind::atomic
-                                     ? serve<L2Kind::atomic>(lines, *asked, to_memory)
-                                     : serve<L2Kind::store>(lines, *asked, to_memory);
-                        });
-    }
-    to_memory_.written_to(to_memory);
+    const std::size_t most = (2 + 2 * l2_.most_displaced()) * merged_.size();
+    lines_to_memory_.clear();
+    to_memory_.clear();
+    MemoryQueue to_memory{lines_to_memory_.room_for(most), to_memory_.room_for(most)};
+    const Request* const requests = requests_.begin();
+    visit_merged(
+        [&](const L2Request& asked) {
+          const std::uint32_t set = lines.set_of(0, asked.line);
+          l2_.prefetch(lines, set, asked.sectors());
+          __builtin_prefetch(requests + asked.request, 1);
+          return set;
+        },
+        [&](const L2Request& asked, std::uint32_t set) {
+          to_memory = asked.kind() == L2Kind::load
+                          ? serve<parts, L2Kind::load>(lines, asked, set, to_memory)
+                          : Instructions::run([this, lines, &asked, set, to_memory] {
+                              return asked.kind() == L2Kind::atomic
+                                         ? serve<parts, L2Kind::atomic>(lines, asked, set, to_memory)
+                                         : serve<parts, L2Kind::store>(lines, asked, set, to_memory);
+                            });
+        });
+    lines_to_memory_.written_to(to_memory.lines + to_memory.size);
+    to_memory_.written_to(to_memory.requests + to_memory.size);
   }
 
-  template <L2Kind kind, class Lines>
-  ToMemory* serve(const Lines& lines, const L2Request& asked, ToMemory* to_memory) {
+  /// Where what goes to memory is written.
+  struct MemoryQueue {
+    std::uint32_t* lines;
+    ToMemory* requests;
+    std::size_t size = 0;
+
+    void add(std::uint32_t line, std::uint32_t request, unsigned sectors, ToMemory::Reason reason) {
+      lines[size] = line;
+      requests[size] = {request, ToMemory::asking(sectors, reason)};
+      size += sectors != 0;
+    }
+  };
+
+  template <bool parts, L2Kind kind, class Lines>
+  MemoryQueue serve(const Lines& lines, const L2Request& asked, std::uint32_t set, MemoryQueue to_memory) {
     const unsigned sectors = asked.sectors();
-    const L2Outcome outcome = l2_.template request<Instructions>(
-        lines, kind, asked.line, sectors, asked.near(), written_by(asked),
+    const L2Outcome outcome = l2_.template request<Instructions, parts>(
+        lines, kind, set, asked.line, sectors, asked.near(), parts ? written_by(asked) : nullptr,
         [&](std::uint32_t line, unsigned dirty, unsigned filled) {
-          *to_memory = {line, asked.request, std::uint8_t(filled), ToMemory::Reason::filled};
-          to_memory += filled != 0;
-          *to_memory++ = {line, asked.request, std::uint8_t(dirty), ToMemory::Reason::displaced};
+          to_memory.add(line, asked.request, filled, ToMemory::Reason::filled);
+          to_memory.add(line, asked.request, dirty, ToMemory::Reason::displaced);
         });
     observer_.looked_up(asked.request, kind == L2Kind::load, asked.line, sectors, outcome);
     // An update's own figures are those of its load.
@@ -310,11 +426,10 @@ private:
                         : timed               ? ToMemory::Reason::written
                                               : ToMemory::Reason::of_update;
     unsigned asks = kind == L2Kind::store ? outcome.updated : outcome.fetched;
-    *to_memory = {asked.line, asked.request, std::uint8_t(asks), reason};
-    to_memory += asks != 0;
+    to_memory.add(asked.line, asked.request, asks, reason);
     if (kind == L2Kind::store && outcome.fetched != 0) [[unlikely]] {
-      *to_memory++ = {asked.line, asked.request, std::uint8_t(outcome.fetched),
-                      timed ? ToMemory::Reason::read : ToMemory::Reason::filled};
+      to_memory.add(asked.line, asked.request, outcome.fetched,
+                    timed ? ToMemory::Reason::read : ToMemory::Reason::filled);
       asks |= outcome.fetched;
     }
     Request& request = requests_[asked.request];
@@ -330,29 +445,44 @@ private:
     return asked.mask() == 0 ? nullptr : &byte_masks_[asked.mask()];
   }
 
-  /// What the L2 asks of memory, in its order.
-  void go_to_memory() {
-    in_memory_.clear();
-    InMemory* in_memory = in_memory_.room_for(to_memory_.size());
-    std::uint64_t read = 0, written = 0;
-    for (const ToMemory& asked : to_memory_) {
-      const Dram::Service service = dram_.request(asked.line, asked.sectors);
-      const bool filled = asked.reason == ToMemory::Reason::filled;
-      observer_.went_to_memory(asked.request, filled || asked.reason == ToMemory::Reason::displaced,
-                               service.channel, dram_.batch());
-      const bool reads = asked.reason == ToMemory::Reason::read;
-      (reads || filled ? read : written) += Instructions::sector_count(asked.sectors);
-      if (!reads && asked.reason != ToMemory::Reason::written)
-        continue; // nobody waits for it
-      requests_[asked.request].wait_for(Level::dram, service.ns);
-      *in_memory++ = {asked.request, reads, service.bank, service.ns};
-    }
-    in_memory_.written_to(in_memory);
+  /// What the L2 asks of memory, in its order. `by_load`: what the requests wait for each other is known once
+  /// all of the round are there.
+  template <bool by_load> void go_to_memory() {
+    InMemory* in_memory = in_memory_.room_for(by_load ? to_memory_.size() : 0);
+    const ToMemory* const asked = to_memory_.begin();
+    std::array<std::uint64_t, ToMemory::reasons> sectors{};
+    dram_.template request_all<Instructions, by_load>(
+        lines_to_memory_.begin(), to_memory_.size(), [&](std::size_t i) { return asked[i].sectors(); },
+        [&](std::size_t i, const Dram::Service& service) {
+          const ToMemory::Reason reason = asked[i].reason();
+          const std::uint32_t request = asked[i].request;
+          observer_.went_to_memory(
+              request, reason == ToMemory::Reason::filled || reason == ToMemory::Reason::displaced,
+              service.channel, dram_.batch());
+          sectors[unsigned(reason)] += Instructions::sector_count(asked[i].sectors());
+          if (reason > ToMemory::Reason::written)
+            return; // nobody waits for it
+          requests_[request].wait_for(Level::dram, service.ns);
+          if constexpr (by_load)
+            *in_memory++ = {request, InMemory::in(service.bank, reason), service.ns};
+          else if (reason == ToMemory::Reason::read)
+            read_from_memory(service.ns);
+        });
+    if (by_load)
+      in_memory_.written_to(in_memory);
+    const std::uint64_t read =
+        sectors[unsigned(ToMemory::Reason::read)] + sectors[unsigned(ToMemory::Reason::filled)];
     counts_.dram_read_sectors += read;
-    counts_.dram_written_sectors += written;
+    counts_.dram_written_sectors += std::accumulate(sectors.begin(), sectors.end(), -read);
   }
 
-  /// How long the round's requests waited for each other in memory is known once all of them are.
+  void read_from_memory(float latency_ns) {
+    observer_.read_memory(latency_ns);
+    counts_.dram_latency_ns += double(latency_ns);
+    ++counts_.dram_reads;
+  }
+
+  /// How long the round's requests waited for each other in memory.
   void wait_for_memory() {
     Load load;
     load.warps = resident_warps_;
@@ -367,14 +497,15 @@ private:
     }
     dram_.end_round(load);
     for (const InMemory& one : in_memory_) {
-      const float latency = one.ns + dram_.wait_ns(one.bank);
+      const float latency = one.ns + dram_.wait_ns(one.bank());
       requests_[one.request].wait_for(Level::dram, latency);
-      if (one.reads) {
-        observer_.read_memory(latency);
-        counts_.dram_latency_ns += double(latency);
-        ++counts_.dram_reads;
-      }
+      if (one.is_read())
+        read_from_memory(latency);
     }
+    in_memory_.clear();
+  }
+
+  void tally_latencies() {
     for (const Request& request : requests_)
       tally_of(request.site).latency_ns[request.level] += double(request.latency_ns);
     requests_.clear();
@@ -401,14 +532,17 @@ private:
   Observer& observer_;
   std::vector<Sm> sms_;
   L2 l2_;
+  bool parts_; ///< which of the L2's loops it takes
   Dram dram_;
   float l1_latency_ns_, l2_latency_ns_, far_latency_ns_;
   std::vector<Tally> tallies_; ///< as Snapshot::sites
   TrialCounts counts_;
+  Tape<Issued> issued_;    ///< by one SM in this round
   Tape<Request> requests_; ///< the round's
   RandomMerge merge_;
   std::vector<const L2Request*> next_; ///< of each SM
   Tape<L2Request> merged_;
+  Tape<std::uint32_t> lines_to_memory_;
   Tape<ToMemory> to_memory_;
   Tape<InMemory> in_memory_;
   std::uint32_t resident_warps_ = 0; ///< at once, on all SMs

@@ -33,7 +33,7 @@ std::vector<Issued> issue_all(const model::Snapshot& snapshot, std::uint32_t res
     do {
       issued.push_back({transactions->line, bulk});
       transactions += access->transactions;
-    } while (schedule.goes_on(*turn, ++access));
+    } while (++access != turn->end && !schedule.starts_turn(*access));
     left -= std::uint64_t(transactions - turn->transactions);
     schedule.issued(access, std::uint32_t(transactions - turn->transactions));
     CHECK(schedule.transactions_left() == left);
