@@ -1,37 +1,14 @@
 // Where in memory a line lies.
 #pragma once
 
+#include "model/divisor.h"
 #include "model/geometry.h"
 #include "model/gpu.h"
 
 #include <algorithm>
 #include <bit>
-#include <cstdint>
 
 namespace warplens::model {
-
-/// n / d for a d that stays, by multiplication (Granlund and Montgomery, "Division by invariant integers
-/// using multiplication", 1994, figure 4.1). Exact for all 32-bit n and d, and no number has more than 32
-/// bits and a product: the compiler makes it of several n at once.
-class Divisor {
-public:
-  explicit Divisor(std::uint32_t divisor) : divisor_(divisor) {
-    const auto bits = unsigned(std::bit_width(divisor - 1)); // the least with divisor <= 2^bits
-    const std::uint64_t beyond = (std::uint64_t{1} << bits) - divisor;
-    multiplier_ = std::uint32_t((beyond << 32) / divisor + 1);
-    first_shift_ = std::min(bits, 1u);
-    second_shift_ = bits - first_shift_;
-  }
-  std::uint32_t quotient(std::uint32_t n) const {
-    const auto high = std::uint32_t(std::uint64_t{n} * multiplier_ >> 32);
-    return (high + ((n - high) >> first_shift_)) >> second_shift_;
-  }
-  std::uint32_t divisor() const { return divisor_; }
-
-private:
-  std::uint32_t divisor_, multiplier_;
-  unsigned first_shift_, second_shift_;
-};
 
 class DramMap {
 public:
@@ -50,8 +27,8 @@ public:
     // consecutive rows go around the banks. Where they are permuted, each turn around begins somewhere else,
     // so that strides do not stay on one channel or one bank (after Zhang, Zhu and Zhang, MICRO 2000).
     const std::uint32_t chunk = line >> interleave_bits_;
-    const std::uint32_t turn = channels_.quotient(chunk);
-    const std::uint32_t channels = channels_.divisor();
+    const std::uint32_t turn = channels_.quotient_in_loop(chunk);
+    const std::uint32_t channels = channels_.value();
     std::uint32_t channel = chunk - turn * channels;
     channel += std::uint32_t(std::uint64_t{turn * channel_scatter_} * channels >> 32);
     channel = std::min(channel, channel - channels); // which wraps around below 0

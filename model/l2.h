@@ -23,6 +23,13 @@ struct L2Outcome {
   unsigned updated = 0; ///< written to memory at once
 };
 
+/// What a loop over the L2's requests has to know.
+enum class L2Form {
+  sectors, ///< lines, and sectors that are there or not, and are fetched one by one
+  parts,   ///< lines with sectors that may be there in part, or be fetched together with others
+  blocks,  ///< any: lines or blocks
+};
+
 class L2 {
 public:
   explicit L2(const Gpu& gpu)
@@ -52,8 +59,8 @@ public:
                                          partition);
       });
     return with_lines([&](auto& lines) {
-      return request<PlainInstructions, true>(lines, kind, lines.set_of(0, line), line, sectors, near,
-                                              written, write_back);
+      return request<PlainInstructions, L2Form::blocks>(lines, kind, lines.set_of(0, line), line, sectors,
+                                                        near, written, write_back);
     });
   }
   template <class WriteBack>
@@ -80,10 +87,12 @@ public:
   template <class Work> decltype(auto) with_copies(Work&& work) { return copies_->with_lines(work); }
   template <class Work> decltype(auto) with_lines(Work&& work) { return whole_.with_lines(work); }
 
-  /// May sectors be there in part, or be fetched together with others? Else request() need not ask for it.
   /// `masks`: there are stores of parts of sectors.
-  bool has_parts(bool masks) const {
-    return fetch_sectors_ != 1 || (masks && partial_writes_ != PartialWrites::whole);
+  L2Form form(bool masks) const {
+    if (by_block_)
+      return L2Form::blocks;
+    return fetch_sectors_ != 1 || (masks && partial_writes_ != PartialWrites::whole) ? L2Form::parts
+                                                                                     : L2Form::sectors;
   }
 
   /// What a load finds as copies next to it. Those of what it asks for are there from now on.
@@ -102,12 +111,13 @@ public:
     return 0;
   }
 
-  /// `near`: what copied() said; `parts`: what has_parts() says.
-  template <class Instructions, bool parts, class Lines, class WriteBack>
+  /// `near`: what copied() said; `form`: what form() says.
+  template <class Instructions, L2Form form, class Lines, class WriteBack>
   L2Outcome request(const Lines& lines, L2Kind kind, std::uint32_t set, std::uint32_t line, unsigned sectors,
                     unsigned near, const ByteMask* written, WriteBack&& write_back) {
+    constexpr bool parts = form != L2Form::sectors;
     const auto visit = [&](unsigned visited, auto&& change) {
-      this->visit<Instructions, parts>(lines, set, line, visited, write_back, change);
+      this->visit<Instructions, form>(lines, set, line, visited, write_back, change);
     };
     switch (kind) {
     case L2Kind::load: {
@@ -152,8 +162,9 @@ public:
     }
   }
 
-  template <class Lines> void prefetch(const Lines& lines, std::uint32_t set, unsigned sectors) const {
-    if (!by_block_)
+  template <L2Form form, class Lines>
+  void prefetch(const Lines& lines, std::uint32_t set, unsigned sectors) const {
+    if (form != L2Form::blocks || !by_block_)
       return lines.prefetch(set);
     for (unsigned left = sectors; left != 0; left &= left - 1)
       lines.prefetch(set + unsigned(std::countr_zero(left)) * lines.sets_per_part());
@@ -246,10 +257,11 @@ private:
   }
 
   /// `change(state, sectors)` returns the new state of a part that has some of the sectors.
-  template <class Instructions, bool parts, class Lines, class WriteBack, class Change>
+  template <class Instructions, L2Form form, class Lines, class WriteBack, class Change>
   void visit(const Lines& lines, std::uint32_t set, std::uint32_t line, unsigned sectors,
              WriteBack&& write_back, Change&& change) {
-    if (!by_block_)
+    constexpr bool parts = form != L2Form::sectors;
+    if (form != L2Form::blocks || !by_block_)
       return visit_set<Instructions, parts>(lines, set, line, sectors, write_back, change);
     for (unsigned left = sectors; left != 0; left &= left - 1)
       visit_set<Instructions, parts>(lines, set + unsigned(std::countr_zero(left)) * lines.sets_per_part(),

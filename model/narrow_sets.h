@@ -161,7 +161,7 @@ private:
     else if constexpr (std::same_as<Instructions, Avx2Instructions>)
       return find_by_eight(set, line);
     else
-      return find_by_four(set, line, 0);
+      return find_by_four(set, _mm_set1_epi32(int(line)), 0);
 #else
     unsigned found = 0;
     for (unsigned way = 0; way < most_ways; ++way)
@@ -171,24 +171,25 @@ private:
   }
 
 #if defined(__x86_64__)
-  static unsigned find_by_four(const Set& set, std::uint32_t line, unsigned first) {
+  static unsigned find_by_four(const Set& set, __m128i line, unsigned first) {
     unsigned found = 0;
     for (unsigned way = first; way < most_ways; way += 4) {
       const unsigned four = std::min(way, most_ways - 4); // the last group may overlap the one before
       const __m128i lines = _mm_loadu_si128(reinterpret_cast<const __m128i*>(set.lines + four));
-      const __m128i equal = _mm_cmpeq_epi32(lines, _mm_set1_epi32(int(line)));
+      const __m128i equal = _mm_cmpeq_epi32(lines, line);
       found |= unsigned(_mm_movemask_ps(_mm_castsi128_ps(equal))) << four;
     }
     return found;
   }
   [[gnu::target("avx2")]] static unsigned find_by_eight(const Set& set, std::uint32_t line) {
+    const __m256i wanted = _mm256_set1_epi32(int(line));
     unsigned found = 0, way = 0;
     for (; way + 8 <= most_ways; way += 8) {
       const __m256i lines = _mm256_load_si256(reinterpret_cast<const __m256i*>(set.lines + way));
-      const __m256i equal = _mm256_cmpeq_epi32(lines, _mm256_set1_epi32(int(line)));
+      const __m256i equal = _mm256_cmpeq_epi32(lines, wanted);
       found |= unsigned(_mm256_movemask_ps(_mm256_castsi256_ps(equal))) << way;
     }
-    return found | find_by_four(set, line, way);
+    return found | find_by_four(set, _mm256_castsi256_si128(wanted), way);
   }
 #endif
 

@@ -112,7 +112,7 @@ public:
   Trial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random& random,
         Observer& observer)
       : byte_masks_(snapshot.byte_masks), merging_(random), observer_(observer), l2_(gpu),
-        parts_(l2_.has_parts(byte_masks_.size() > 1)), dram_(gpu, busy_sms(snapshot, gpu), random),
+        form_(l2_.form(byte_masks_.size() > 1)), dram_(gpu, busy_sms(snapshot, gpu), random),
         l1_latency_ns_(float(gpu.l1.latency_ns)), l2_latency_ns_(float(gpu.l2.latency_ns)),
         far_latency_ns_(float(gpu.l2.copies.far_latency_ns)), tallies_(by_site ? snapshot.sites.size() : 1) {
     const auto blocks = place_blocks(snapshot, gpu, random);
@@ -145,10 +145,11 @@ public:
         if (l2_.has_copies())
           l2_.with_copies([&](auto& lines) { Instructions::run([&] { find_copies(lines); }); });
         l2_.with_lines([&](auto& lines) {
-          if (parts_)
-            Instructions::run([&] { serve<true>(lines); });
-          else
-            Instructions::run([&] { serve<false>(lines); });
+          switch (form_) {
+          case L2Form::sectors: Instructions::run([&] { serve<L2Form::sectors>(lines); }); break;
+          case L2Form::parts: Instructions::run([&] { serve<L2Form::parts>(lines); }); break;
+          case L2Form::blocks: Instructions::run([&] { serve<L2Form::blocks>(lines); }); break;
+          }
         });
         if (dram_.by_load())
           Instructions::run([&] { go_to_memory<true>(); });
@@ -279,8 +280,7 @@ private:
   }
 
   /// All but plain loads.
-  template <class Lines>
-  void look_up_other(Sm& sm, const Lines& lines, Issued& one, std::uint32_t number) {
+  template <class Lines> void look_up_other(Sm& sm, const Lines& lines, Issued& one, std::uint32_t number) {
     const Access& access = *one.access;
     const std::span<const Transaction> transactions{one.transactions, access.transactions};
     const auto go_to_l2 = [&](L2Kind kind) {
@@ -332,30 +332,32 @@ private:
   /// About as many as the host's memory brings at once.
   static constexpr std::size_t ahead = 16;
 
-  /// Calls visit(asked, set) for each of them, with the set that find_set(asked) says; that is called for
-  /// those ahead, to ask for what they will need.
-  template <class FindSet, class Visit> void visit_merged(FindSet&& find_set, Visit&& visit) {
+  /// Calls visit(asked, set) for each of them, with the line's set in the part that part_of(asked) says; and
+  /// prefetch(asked, set) for those ahead, to ask for what they will need.
+  template <class Lines, class PartOf, class Prefetch, class Visit>
+  void visit_merged(const Lines& lines, PartOf&& part_of, Prefetch&& prefetch, Visit&& visit) {
+    const std::size_t count = merged_.size();
     std::fill_n(merged_.room_for(ahead), ahead, L2Request()); // what the last ones see ahead
-    std::uint32_t sets[ahead];
-    L2Request* asked = merged_.begin();
+    L2Request* const merged = merged_.begin();
+    sets_.clear();
+    std::uint32_t* const sets = sets_.room_for(count + ahead);
+    lines.with_set_index([&](auto&& find) {
+      for (std::size_t i = 0; i < count + ahead; ++i)
+        sets[i] = find(merged[i].line) + part_of(merged[i]) * lines.sets_per_part();
+    });
     for (std::size_t i = 0; i < ahead; ++i)
-      sets[i] = find_set(asked[i]);
-    std::size_t at = 0;
-    for (L2Request* const end = merged_.end(); asked != end; ++asked, at = (at + 1) % ahead) {
-      const std::uint32_t set = sets[at];
-      sets[at] = find_set(asked[ahead]);
-      visit(*asked, set);
+      prefetch(merged[i], sets[i]);
+    for (std::size_t i = 0; i < count; ++i) {
+      prefetch(merged[i + ahead], sets[i + ahead]);
+      visit(merged[i], sets[i]);
     }
   }
 
   /// First step of the L2: which sectors does it have as copies next to the asker?
   template <class Lines> void find_copies(const Lines lines) {
     visit_merged(
-        [&](const L2Request& asked) {
-          const std::uint32_t set = lines.set_of(asked.partition(), asked.line);
-          lines.prefetch(set);
-          return set;
-        },
+        lines, [](const L2Request& asked) { return asked.partition(); },
+        [&](const L2Request&, std::uint32_t set) { lines.prefetch(set); },
         [&](L2Request& asked, std::uint32_t set) {
           const auto copied = [this, lines, &asked, set](L2Kind kind) {
             return l2_.template copied<Instructions>(lines, kind, set, asked.line, asked.sectors(),
@@ -368,8 +370,8 @@ private:
         });
   }
 
-  /// Second step: the L2 as a whole. `parts`: as L2::has_parts() says.
-  template <bool parts, class Lines> void serve(const Lines lines) {
+  /// Second step: the L2 as a whole. `form`: as L2::form() says.
+  template <L2Form form, class Lines> void serve(const Lines lines) {
     // At most, each request has its line read and written, and each line that it displaces filled up and
     // written.
     const std::size_t most = (2 + 2 * l2_.most_displaced()) * merged_.size();
@@ -378,19 +380,18 @@ private:
     MemoryQueue to_memory{lines_to_memory_.room_for(most), to_memory_.room_for(most)};
     const Request* const requests = requests_.begin();
     visit_merged(
-        [&](const L2Request& asked) {
-          const std::uint32_t set = lines.set_of(0, asked.line);
-          l2_.prefetch(lines, set, asked.sectors());
+        lines, [](const L2Request&) { return 0u; },
+        [&](const L2Request& asked, std::uint32_t set) {
+          l2_.template prefetch<form>(lines, set, asked.sectors());
           __builtin_prefetch(requests + asked.request, 1);
-          return set;
         },
         [&](const L2Request& asked, std::uint32_t set) {
           to_memory = asked.kind() == L2Kind::load
-                          ? serve<parts, L2Kind::load>(lines, asked, set, to_memory)
+                          ? serve<form, L2Kind::load>(lines, asked, set, to_memory)
                           : Instructions::run([this, lines, &asked, set, to_memory] {
                               return asked.kind() == L2Kind::atomic
-                                         ? serve<parts, L2Kind::atomic>(lines, asked, set, to_memory)
-                                         : serve<parts, L2Kind::store>(lines, asked, set, to_memory);
+                                         ? serve<form, L2Kind::atomic>(lines, asked, set, to_memory)
+                                         : serve<form, L2Kind::store>(lines, asked, set, to_memory);
                             });
         });
     lines_to_memory_.written_to(to_memory.lines + to_memory.size);
@@ -410,11 +411,12 @@ private:
     }
   };
 
-  template <bool parts, L2Kind kind, class Lines>
+  template <L2Form form, L2Kind kind, class Lines>
   MemoryQueue serve(const Lines& lines, const L2Request& asked, std::uint32_t set, MemoryQueue to_memory) {
     const unsigned sectors = asked.sectors();
-    const L2Outcome outcome = l2_.template request<Instructions, parts>(
-        lines, kind, set, asked.line, sectors, asked.near(), parts ? written_by(asked) : nullptr,
+    const L2Outcome outcome = l2_.template request<Instructions, form>(
+        lines, kind, set, asked.line, sectors, asked.near(),
+        form == L2Form::sectors ? nullptr : written_by(asked),
         [&](std::uint32_t line, unsigned dirty, unsigned filled) {
           to_memory.add(line, asked.request, filled, ToMemory::Reason::filled);
           to_memory.add(line, asked.request, dirty, ToMemory::Reason::displaced);
@@ -463,10 +465,13 @@ private:
           if (reason > ToMemory::Reason::written)
             return; // nobody waits for it
           requests_[request].wait_for(Level::dram, service.ns);
-          if constexpr (by_load)
+          if constexpr (by_load) {
             *in_memory++ = {request, InMemory::in(service.bank, reason), service.ns};
-          else if (reason == ToMemory::Reason::read)
-            read_from_memory(service.ns);
+          } else if (reason == ToMemory::Reason::read) {
+            observer_.read_memory(service.ns);
+            counts_.dram_latency_ns += double(service.ns);
+            ++counts_.dram_reads;
+          }
         });
     if (by_load)
       in_memory_.written_to(in_memory);
@@ -474,12 +479,6 @@ private:
         sectors[unsigned(ToMemory::Reason::read)] + sectors[unsigned(ToMemory::Reason::filled)];
     counts_.dram_read_sectors += read;
     counts_.dram_written_sectors += std::accumulate(sectors.begin(), sectors.end(), -read);
-  }
-
-  void read_from_memory(float latency_ns) {
-    observer_.read_memory(latency_ns);
-    counts_.dram_latency_ns += double(latency_ns);
-    ++counts_.dram_reads;
   }
 
   /// How long the round's requests waited for each other in memory.
@@ -496,12 +495,19 @@ private:
       load.waiting += slowest.level == unsigned(Level::dram);
     }
     dram_.end_round(load);
+    std::uint64_t reads = 0;
+    double latency_ns = counts_.dram_latency_ns;
     for (const InMemory& one : in_memory_) {
       const float latency = one.ns + dram_.wait_ns(one.bank());
       requests_[one.request].wait_for(Level::dram, latency);
-      if (one.is_read())
-        read_from_memory(latency);
+      if (one.is_read()) {
+        observer_.read_memory(latency);
+        latency_ns += double(latency);
+        ++reads;
+      }
     }
+    counts_.dram_latency_ns = latency_ns;
+    counts_.dram_reads += reads;
     in_memory_.clear();
   }
 
@@ -532,7 +538,7 @@ private:
   Observer& observer_;
   std::vector<Sm> sms_;
   L2 l2_;
-  bool parts_; ///< which of the L2's loops it takes
+  L2Form form_;
   Dram dram_;
   float l1_latency_ns_, l2_latency_ns_, far_latency_ns_;
   std::vector<Tally> tallies_; ///< as Snapshot::sites
@@ -542,6 +548,7 @@ private:
   RandomMerge merge_;
   std::vector<const L2Request*> next_; ///< of each SM
   Tape<L2Request> merged_;
+  Tape<std::uint32_t> sets_; ///< in which they look, one after the other
   Tape<std::uint32_t> lines_to_memory_;
   Tape<ToMemory> to_memory_;
   Tape<InMemory> in_memory_;
