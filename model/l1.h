@@ -19,7 +19,7 @@ public:
   /// four.
   template <class Instructions, class Lines>
   unsigned load(const Lines& lines, std::uint32_t line, unsigned sectors) const {
-    sectors |= least_;
+    sectors = looked_up(sectors);
     unsigned missing = 0;
     lines.template access<Instructions>(0, line, [&](LineState state) {
       missing = sectors & ~unsigned(state);
@@ -48,8 +48,12 @@ public:
     with_lines([&](auto& lines) { store<PlainInstructions>(lines, line, sectors); });
   }
 
+  /// What a load of these sectors looks up: without sectors, a line's four.
+  unsigned looked_up(unsigned sectors) const { return sectors | least_; }
   /// Lookups are counted in sectors, or in lines where there are none.
-  bool sectored() const { return least_ == 0; }
+  std::uint32_t lookups(std::uint32_t sectors) const {
+    return least_ == 0 ? sectors : sectors / sectors_per_line;
+  }
 
 private:
   Cache lines_; ///< state: valid sectors

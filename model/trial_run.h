@@ -85,15 +85,8 @@ struct ToMemory {
 
 /// A line read from memory, or written before the request is acknowledged.
 struct InMemory {
-  std::uint32_t request;
-  std::uint32_t what; ///< its bank, and one bit: was it written?
-  float ns;           ///< without the waits that the round's end will tell
-
-  static std::uint32_t in(std::uint32_t bank, ToMemory::Reason read_or_written) {
-    return bank << 1 | unsigned(read_or_written);
-  }
-  std::uint32_t bank() const { return what >> 1; }
-  bool is_read() const { return (what & 1) == 0; }
+  std::uint32_t request, bank;
+  float ns; ///< without the waits that the round's end will tell
 };
 
 /// Nobody listens.
@@ -197,27 +190,14 @@ private:
   std::uint64_t take_turns(SmSchedule& schedule, std::uint64_t quota) {
     issued_.clear();
     typename Tape<Issued>::Writer writer(issued_);
-    std::uint64_t issued = 0;
-    do {
-      const SmSchedule::Turn* const turn = schedule.choose();
-      if (turn == nullptr)
-        break;
-      const Access* access = turn->next;
-      const Access* const end = turn->end;
-      const Transaction* const first = turn->transactions;
-      const Transaction* transactions = first;
-      do {
-        Issued* const one = writer.room_for(1);
-        *one = {access, transactions, 0, 0};
-        writer.written_to(one + 1);
-        transactions += access->transactions;
-      } while (++access != end && !schedule.starts_turn(*access));
-      const auto count = std::uint32_t(transactions - first);
-      schedule.issued(access, count);
-      issued += count;
-    } while (issued < quota);
+    const std::uint64_t count = schedule.take_turns(
+        std::max<std::uint64_t>(quota, 1), [&](const Access& access, const Transaction* transactions) {
+          Issued* const one = writer.room_for(1);
+          *one = {&access, transactions, 0, 0};
+          writer.written_to(one + 1);
+        });
     writer.done();
-    return issued;
+    return count;
   }
 
   static bool is_plain_load(const Access& access) {
@@ -226,11 +206,12 @@ private:
 
   /// What the SM's warps issued, as far as its L1. `count`: of transactions.
   template <class Lines> void look_up_l1(Sm& sm, const Lines lines, std::uint64_t count) {
+    const std::uint32_t asking = L2Request::asking(L2Kind::load, sm.partition);
     auto number = std::uint32_t(requests_.size()); // of the next request
     L2Request* queue = sm.queue.room_for(count);
     for (Issued& one : issued_) {
       if (is_plain_load(*one.access)) {
-        queue = load(sm, lines, one, number, queue);
+        queue = load(sm.l1, lines, one, number, asking, queue);
       } else {
         sm.queue.written_to(queue);
         Instructions::run([this, &sm, lines, &one, number] { look_up_other(sm, lines, one, number); });
@@ -255,27 +236,23 @@ private:
     requests_.written_to(request);
   }
 
-  /// Where the queue goes on.
+  /// `asking`: a load of the L2. Where the queue goes on.
   template <class Lines>
-  L2Request* load(Sm& sm, const Lines& lines, Issued& one, std::uint32_t number, L2Request* queue) {
-    const std::uint32_t asking = L2Request::asking(L2Kind::load, sm.partition);
-    const std::uint32_t count = one.access->transactions;
+  L2Request* load(L1& l1, const Lines& lines, Issued& one, std::uint32_t number, std::uint32_t asking,
+                  L2Request* queue) {
     const Transaction* transaction = one.transactions;
+    const Transaction* const end = transaction + one.access->transactions;
     std::uint32_t all = 0, missed = 0;
-    for (const Transaction* const end = transaction + count; transaction != end; ++transaction) {
-      const unsigned missing =
-          sm.l1.template load<Instructions>(lines, transaction->line, transaction->sectors);
+    do {
+      const unsigned sectors = l1.looked_up(transaction->sectors);
+      const unsigned missing = l1.template load<Instructions>(lines, transaction->line, sectors);
       *queue = {transaction->line, number, asking | missing};
       queue += missing != 0;
-      all += Instructions::sector_count(transaction->sectors);
+      all += Instructions::sector_count(sectors);
       missed += Instructions::sector_count(missing);
-    }
-    if (!sm.l1.sectored()) {
-      all = one.access->transactions;
-      missed /= sectors_per_line;
-    }
-    one.l1_hits = all - missed;
-    one.l1_all = all;
+    } while (__builtin_expect(++transaction != end, 0));
+    one.l1_hits = l1.lookups(all - missed);
+    one.l1_all = l1.lookups(all);
     return queue;
   }
 
@@ -303,7 +280,8 @@ private:
       if (access.skips_l1)
         go_to_l2(L2Kind::load);
       else
-        sm.queue.written_to(load(sm, lines, one, number, sm.queue.room_for(transactions.size())));
+        sm.queue.written_to(load(sm.l1, lines, one, number, L2Request::asking(L2Kind::load, sm.partition),
+                                 sm.queue.room_for(transactions.size())));
       store(L2Kind::store_of_update);
       break;
     }
@@ -450,7 +428,8 @@ private:
   /// What the L2 asks of memory, in its order. `by_load`: what the requests wait for each other is known once
   /// all of the round are there.
   template <bool by_load> void go_to_memory() {
-    InMemory* in_memory = in_memory_.room_for(by_load ? to_memory_.size() : 0);
+    InMemory* read = read_.room_for(by_load ? to_memory_.size() : 0);
+    InMemory* written = written_.room_for(by_load ? to_memory_.size() : 0);
     const ToMemory* const asked = to_memory_.begin();
     std::array<std::uint64_t, ToMemory::reasons> sectors{};
     dram_.template request_all<Instructions, by_load>(
@@ -466,19 +445,20 @@ private:
             return; // nobody waits for it
           requests_[request].wait_for(Level::dram, service.ns);
           if constexpr (by_load) {
-            *in_memory++ = {request, InMemory::in(service.bank, reason), service.ns};
+            const bool reads = reason == ToMemory::Reason::read;
+            *(reads ? read : written)++ = {request, service.bank, service.ns};
           } else if (reason == ToMemory::Reason::read) {
             observer_.read_memory(service.ns);
             counts_.dram_latency_ns += double(service.ns);
             ++counts_.dram_reads;
           }
         });
-    if (by_load)
-      in_memory_.written_to(in_memory);
-    const std::uint64_t read =
+    read_.written_to(read);
+    written_.written_to(written);
+    const std::uint64_t sectors_read =
         sectors[unsigned(ToMemory::Reason::read)] + sectors[unsigned(ToMemory::Reason::filled)];
-    counts_.dram_read_sectors += read;
-    counts_.dram_written_sectors += std::accumulate(sectors.begin(), sectors.end(), -read);
+    counts_.dram_read_sectors += sectors_read;
+    counts_.dram_written_sectors += std::accumulate(sectors.begin(), sectors.end(), -sectors_read);
   }
 
   /// How long the round's requests waited for each other in memory.
@@ -495,20 +475,23 @@ private:
       load.waiting += slowest.level == unsigned(Level::dram);
     }
     dram_.end_round(load);
-    std::uint64_t reads = 0;
+    const auto wait = [&](const InMemory& one) {
+      const float latency_ns = one.ns + dram_.wait_ns(one.bank);
+      requests_[one.request].wait_for(Level::dram, latency_ns);
+      return latency_ns;
+    };
     double latency_ns = counts_.dram_latency_ns;
-    for (const InMemory& one : in_memory_) {
-      const float latency = one.ns + dram_.wait_ns(one.bank());
-      requests_[one.request].wait_for(Level::dram, latency);
-      if (one.is_read()) {
-        observer_.read_memory(latency);
-        latency_ns += double(latency);
-        ++reads;
-      }
+    for (const InMemory& one : read_) {
+      const float of_one = wait(one);
+      observer_.read_memory(of_one);
+      latency_ns += double(of_one);
     }
     counts_.dram_latency_ns = latency_ns;
-    counts_.dram_reads += reads;
-    in_memory_.clear();
+    counts_.dram_reads += read_.size();
+    for (const InMemory& one : written_)
+      wait(one);
+    read_.clear();
+    written_.clear();
   }
 
   void tally_latencies() {
@@ -551,7 +534,7 @@ private:
   Tape<std::uint32_t> sets_; ///< in which they look, one after the other
   Tape<std::uint32_t> lines_to_memory_;
   Tape<ToMemory> to_memory_;
-  Tape<InMemory> in_memory_;
+  Tape<InMemory> read_, written_;    ///< in this round
   std::uint32_t resident_warps_ = 0; ///< at once, on all SMs
 };
 
