@@ -75,9 +75,20 @@ struct Gpu {
   std::uint64_t l2_bytes = 0;
   LaneRules lanes;
 
+  /// Each SM has a cache for constant memory; behind it is one that neighbouring SMs share.
   struct Constant {
-    double latency_ns = 0; ///< as a hit
+    std::uint32_t bytes = 0;
+    std::uint32_t line_bytes = 0; ///< at most 128
+    std::uint32_t ways = 0;
+    double latency_ns = 0; ///< of a hit
     double pass_ns = 0;    ///< what each further address in one access adds
+    struct Group {
+      std::uint32_t sms = 0; ///< that share it
+      std::uint32_t bytes = 0;
+      std::uint32_t line_bytes = 0; ///< at least 128
+      std::uint32_t ways = 0;
+      double latency_ns = 0; ///< of a hit, from the SM and back
+    } group;
   } constant;
 
   struct Registers {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <list>
+#include <utility>
 #include <vector>
 
 namespace warplens::test {
@@ -67,6 +68,23 @@ private:
   std::vector<std::list<ReferenceEntry>> sets_;
   std::uint32_t ways_;
   model::IndexHash index_;
+};
+
+/// A constant cache numbers lines of its own size.
+class ReferenceConstantCache {
+public:
+  ReferenceConstantCache(std::uint32_t bytes, std::uint32_t line_bytes, std::uint32_t ways)
+      : line_bytes_(line_bytes), sets_(bytes / line_bytes / ways, ways, model::IndexHash::modulo) {}
+
+  bool load(std::uint64_t address) {
+    std::vector<ReferenceEntry> forgotten;
+    bool& there = sets_.access(std::uint32_t(address / line_bytes_), forgotten).valid[0];
+    return std::exchange(there, true);
+  }
+
+private:
+  std::uint32_t line_bytes_;
+  ReferenceSets sets_;
 };
 
 class ReferenceL1 {
