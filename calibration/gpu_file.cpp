@@ -165,6 +165,7 @@ void print_l1(Text& text, const Findings& found, const KnownLimits& known, doubl
   text.word("replacement", "lru", assumed);
   text.word("stores", found.policies && !found.policies->l1_keeps_stored ? "bypass" : "update_on_hit",
             found.policies ? measured : assumed);
+  text.word("local_stores", "as_global", assumed);
   text.ns("latency_ns", found.levels.hit_cycles * cycle_ns, measured);
 }
 

@@ -79,6 +79,7 @@ Expected<Gpu> read(const fs::path& path, TomlFigures& figures) {
   gpu.l1.index = IndexHash(figures.choice("l1.index", {"modulo", "xor_fold"}));
   figures.choice("l1.replacement", {"lru"});
   gpu.l1.stores = L1Stores(figures.choice("l1.stores", {"bypass", "update_on_hit", "evict_on_hit"}));
+  gpu.l1.local_stores = LocalStores(figures.choice("l1.local_stores", {"as_global", "write_back"}));
   figures.number("l1.latency_ns", gpu.l1.latency_ns, 0, any_latency);
 
   figures.number("l2.bytes", gpu.l2_bytes, sector_bytes, std::uint64_t{1} << 34);

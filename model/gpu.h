@@ -20,6 +20,10 @@ enum class IndexHash { modulo, xor_fold };
 /// store bring a line in.
 enum class L1Stores { bypass, update_on_hit, evict_on_hit };
 
+/// What a store to local memory does in the L1: the same as any other store, or the line takes it and goes to
+/// the L2 when it is displaced.
+enum class LocalStores { as_global, write_back };
+
 /// What a store does in the L2.
 /// `memory_update`: it hits only in a block that an earlier write brought in; a miss updates memory and
 /// brings in a valid block (Baghsorkhi et al., PPoPP 2012, on Fermi). `allocate`: it hits in any valid
@@ -115,6 +119,7 @@ struct Gpu {
     bool sectored = false;               ///< a miss brings in the sectors asked for; otherwise the whole line
     IndexHash index = IndexHash::modulo;
     L1Stores stores = L1Stores::bypass;
+    LocalStores local_stores = LocalStores::as_global;
     double latency_ns = 0;
   } l1;
 

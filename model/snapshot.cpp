@@ -167,6 +167,10 @@ Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
   } else {
     ++summary.cached;
     entry.kind = access.kind;
+    if (access.space == Space::local) {
+      entry.cache = FirstCache::l1_local;
+      stores_local_ |= access.kind != trace::AccessKind::load;
+    }
     entry.skips_l1 =
         access.kind == trace::AccessKind::atomic || cache == CacheOperator::cg || cache == CacheOperator::cv;
     put = put_transactions(stream.warp, touched, access);
@@ -206,6 +210,7 @@ Snapshot SnapshotBuilder::finish() && {
 
   Snapshot snapshot;
   snapshot.byte_masks = std::move(masks_);
+  snapshot.stores_local = stores_local_;
   snapshot.whole_grid = launch_.first_block == 0 && launch_.blocks >= launch_.grid.count();
   std::vector<std::uint32_t> site_number(summaries_.size());
   for (const SiteSummary& summary : summaries_) {

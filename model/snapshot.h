@@ -29,8 +29,8 @@ struct Transaction {
 using ByteMask = std::array<std::uint64_t, 2>;
 inline constexpr std::uint32_t max_byte_masks = 1u << 21; ///< a request to the L2 has room for that many
 
-/// The cache of its SM that an access comes to first.
-enum class FirstCache : std::uint8_t { l1, constant };
+/// The cache of its SM that an access comes to first; `l1_local`: the L1, with local memory.
+enum class FirstCache : std::uint8_t { l1, l1_local, constant };
 
 /// One warp access that goes to the memory hierarchy. Shared memory has no place here.
 struct Access {
@@ -78,6 +78,7 @@ struct Snapshot {
   std::uint64_t blocks_seen = 0, warp_accesses = 0, transactions = 0;
   bool whole_grid = true;       ///< else it stands for a longer launch
   bool reads_constants = false; ///< are there accesses to constant memory?
+  bool stores_local = false;    ///< … stores to local memory?
 };
 
 /// Takes accesses in program order per (block, warp); the warps may come in any order, to the same result.
@@ -115,6 +116,7 @@ private:
       frames_; ///< page → number, in the order of first touch until finish()
   std::map<ByteMask, std::uint32_t> mask_index_;
   std::vector<ByteMask> masks_;
+  bool stores_local_ = false;
   std::uint64_t last_page_ = ~std::uint64_t{0};
   std::uint32_t last_frame_ = 0;
 };

@@ -96,6 +96,7 @@ public:
         l2_latency_ns_(float(gpu.l2.latency_ns)), far_latency_ns_(float(gpu.l2.copies.far_latency_ns)),
         constant_latency_ns_(float(gpu.constant.latency_ns)),
         group_latency_ns_(float(gpu.constant.group.latency_ns)),
+        writes_local_back_(snapshot.stores_local && gpu.l1.local_stores == LocalStores::write_back),
         tallies_(by_site ? snapshot.sites.size() : 1) {
     const auto blocks = place_blocks(snapshot, gpu, random);
     for (std::uint32_t sm = 0; sm < gpu.sms; ++sm)
@@ -119,7 +120,12 @@ public:
         // All SMs reach their ends together: each issues its share of what is left.
         const double share = double(sm.schedule.transactions_left()) / double(left);
         const auto quota = std::uint64_t(share * double(std::min(left, round_transactions)));
-        sm.l1.with_lines([&](auto& lines) { Instructions::run([&] { issue(sm, lines, quota); }); });
+        sm.l1.with_lines([&](auto& lines) {
+          if (writes_local_back_) [[unlikely]]
+            Instructions::run([&] { issue<true>(sm, lines, quota); });
+          else
+            Instructions::run([&] { issue<false>(sm, lines, quota); });
+        });
       }
       Instructions::run([&] { merge(); });
       if (constants_)
@@ -164,7 +170,8 @@ private:
   }
 
   /// Replays at least `quota` transactions on one SM, as far as its L1; a started bulk is finished.
-  template <class Lines> void issue(Sm& sm, const Lines lines, std::uint64_t quota) {
+  /// `writes_back`: the L1 holds stores to local memory.
+  template <bool writes_back, class Lines> void issue(Sm& sm, const Lines lines, std::uint64_t quota) {
     std::uint64_t issued = 0;
     auto number = std::uint32_t(requests_.size()); // of the next request
     do {
@@ -181,9 +188,9 @@ private:
         requests_.written_to(request + 1);
         const Lookups l1 =
             access->kind == trace::AccessKind::load && !access->skips_l1
-                ? load(sm, lines, *access, transactions, *request, number)
+                ? load<writes_back>(sm, lines, *access, transactions, *request, number)
                 : Instructions::run([this, &sm, &lines, access, transactions, request, number] {
-                    return issue_other(sm, lines, *access, transactions, *request, number);
+                    return issue_other<writes_back>(sm, lines, *access, transactions, *request, number);
                   });
         observer_.issued(sm.number, *access, {transactions, access->transactions}, l1);
         ++number;
@@ -195,16 +202,19 @@ private:
     } while (issued < quota);
   }
 
-  template <class Lines>
+  template <bool writes_back, class Lines>
   Lookups load(Sm& sm, const Lines& lines, const Access& access, const Transaction* transaction,
                Request& request, std::uint32_t number) {
-    L2Request* queue = sm.queue.room_for(access.transactions);
+    L2Request* queue = sm.queue.room_for((1 + writes_back) * access.transactions);
     const std::uint32_t asking = L2Request::asking(L2Kind::load, sm.partition);
     std::uint32_t all = 0, missed = 0;
     for (const Transaction* const end = transaction + access.transactions; transaction != end;
          ++transaction) {
-      const unsigned missing =
-          sm.l1.template load<Instructions>(lines, transaction->line, transaction->sectors);
+      const unsigned missing = sm.l1.template load<Instructions>(
+          lines, transaction->line, transaction->sectors, [&](std::uint32_t line, unsigned dirty) {
+            if constexpr (writes_back)
+              *queue++ = written_back(sm, line, dirty, number);
+          });
       *queue = {transaction->line, number, asking | missing};
       queue += missing != 0;
       all += Instructions::sector_count(transaction->sectors);
@@ -222,6 +232,11 @@ private:
     return lookups;
   }
 
+  /// Nobody waits for it.
+  static L2Request written_back(const Sm& sm, std::uint32_t line, unsigned dirty, std::uint32_t number) {
+    return {line, number, L2Request::asking(L2Kind::store_of_update, sm.partition) | dirty};
+  }
+
   void load_constants(Sm& sm, const Access& access, std::span<const Transaction> transactions,
                       Request& request, std::uint32_t number) {
     const std::uint32_t asking = L2Request::asking(L2Kind::load, sm.partition) |
@@ -235,7 +250,7 @@ private:
   }
 
   /// All but plain loads.
-  template <class Lines>
+  template <bool writes_back, class Lines>
   Lookups issue_other(Sm& sm, const Lines& lines, const Access& access, const Transaction* first,
                       Request& request, std::uint32_t number) {
     const std::span<const Transaction> transactions{first, access.transactions};
@@ -251,6 +266,17 @@ private:
       sm.queue.written_to(queue);
     };
     const auto store = [&](L2Kind kind) {
+      if (writes_back && access.cache == FirstCache::l1_local) {
+        L2Request* queue = sm.queue.room_for(transactions.size());
+        for (const Transaction& t : transactions)
+          sm.l1.template store_back<Instructions>(
+              lines, t.line, t.sectors,
+              [&](std::uint32_t line, unsigned dirty) { *queue++ = written_back(sm, line, dirty, number); });
+        sm.queue.written_to(queue);
+        if (kind == L2Kind::store)
+          request.wait_for(Level::l1, l1_latency_ns_);
+        return;
+      }
       for (const Transaction& t : transactions)
         sm.l1.template store<Instructions>(lines, t.line, t.sectors);
       go_to_l2(kind);
@@ -264,7 +290,7 @@ private:
       if (access.skips_l1)
         go_to_l2(L2Kind::load);
       else
-        l1 = load(sm, lines, access, first, request, number);
+        l1 = load<writes_back>(sm, lines, access, first, request, number);
       store(L2Kind::store_of_update);
       break;
     }
@@ -454,6 +480,7 @@ private:
   L2 l2_;
   Dram dram_;
   float l1_latency_ns_, l2_latency_ns_, far_latency_ns_, constant_latency_ns_, group_latency_ns_;
+  bool writes_local_back_;
   std::optional<ConstantCaches> constants_; ///< if the snapshot has any
   std::vector<Tally> tallies_;              ///< as Snapshot::sites
   TrialCounts counts_;

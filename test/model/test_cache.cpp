@@ -137,26 +137,46 @@ TEST_CASE("The L1 does what its policies say") {
          {model::L1Stores::bypass, model::L1Stores::update_on_hit, model::L1Stores::evict_on_hit})
       for (const auto& [ways, usable] : {std::pair(4u, 1.0), std::pair(64u, 1.0), std::pair(3u, 0.8)}) {
         model::Gpu gpu;
-        gpu.l1 = {0, ways, usable, sectored, IndexHash::xor_fold, stores, 0};
+        gpu.l1.ways = ways;
+        gpu.l1.usable = usable;
+        gpu.l1.sectored = sectored;
+        gpu.l1.index = IndexHash::xor_fold;
+        gpu.l1.stores = stores;
         const std::uint32_t bytes = 4 * ways * 128;
         model::L1 fast(gpu, bytes);
         test::ReferenceL1 slow(gpu, bytes);
         Lines lines(random, 5 * ways);
-        unsigned differences = 0, misses = 0;
-        for (int i = 0; i < 20'000; ++i) {
+        unsigned differences = 0, misses = 0, written_back = 0;
+        for (int i = 0; i < 40'000; ++i) {
           const std::uint32_t line = lines.next();
-          if (random.below(5) == 0) {
-            const unsigned stored = 1 + random.below(15);
-            fast.store(line, stored);
-            slow.store(line, stored);
-            continue;
+          const unsigned sectors = 1 + random.below(15);
+          test::ReferenceL1::WrittenBack back, expected;
+          const auto write_back = [&](std::uint32_t of_line, unsigned dirty) {
+            back.emplace_back(of_line, dirty);
+          };
+          switch (const std::uint32_t kind = random.below(10); kind) {
+          case 0:
+          case 1:
+            fast.store(line, sectors);
+            slow.store(line, sectors);
+            break;
+          case 2: // only in the second half: nothing is written back before
+            if (i >= 20'000) {
+              fast.store_back(line, sectors, write_back);
+              slow.store_back(line, sectors, expected);
+            }
+            break;
+          default:
+            const unsigned missing = fast.load(line, sectors, write_back);
+            misses += missing != 0;
+            differences += missing != slow.load(line, sectors, expected);
           }
-          const unsigned sectors = 1 + random.below(15), missing = fast.load(line, sectors);
-          misses += missing != 0;
-          differences += missing != slow.load(line, sectors);
+          differences += back != expected || (i < 20'000 && !back.empty());
+          written_back += unsigned(back.size());
         }
         CHECK(differences == 0);
         CHECK(misses > 1000);
+        CHECK(written_back > 500);
       }
 }
 

@@ -187,6 +187,8 @@ TEST_CASE("Figures that do not go together") {
          "expected constant.group_line_bytes to be a power of two");
   expect("v100.toml", "group_bytes = { value = 65536", "group_bytes = { value = 65000",
          "expected constant.group_bytes to be a multiple of 2048");
+  expect("c2050.toml", "local_stores = { value = \"write_back\"", "local_stores = { value = \"never\"",
+         "expected l1.local_stores to be one of: as_global, write_back");
   expect("c2050.toml", "fetch_bytes = { value = 32", "fetch_bytes = { value = 64",
          "expected l2.fetch_bytes to be 32 where l2.line_bytes is 32");
   expect("c2050.toml", "partial_writes = { value = \"whole\"", "partial_writes = { value = \"mask\"",

@@ -383,6 +383,39 @@ TEST_CASE("A table larger than the constant cache, read in order, is never there
   CHECK(made.evaluate(on).totals.constant_hit_rate->mean == Approx(0.9));
 }
 
+TEST_CASE("Local memory stays in the L1 of a C2050 until it is displaced") {
+  // One warp stores so many lines of local memory, then loads them in the same order. The L1 has 128 lines.
+  const auto spilled = [](std::uint64_t lines, const char* name) {
+    MadeTrace made(1, 32);
+    const auto store = made.site(AccessKind::store), load = made.site();
+    for (const auto site : {store, load})
+      for (std::uint64_t i = 0; i < lines; ++i)
+        made.access(
+            0, 0, site, 4, [=](unsigned lane) { return table + i * 128 + 4 * lane; }, ~0u,
+            trace::Space::local);
+    return made.evaluate(gpu(name));
+  };
+  const KernelResult fits = spilled(100, "c2050");
+  CHECK(fits.sites[0].latency_ns->mean == Approx(gpu("c2050").l1.latency_ns));
+  CHECK(fits.sites[1].l1_hit_rate->mean == 1);
+  CHECK_FALSE(fits.totals.l2_read_hit_rate);
+  CHECK_FALSE(fits.totals.l2_write_hit_rate);
+
+  // Each line is displaced once, by a later store or a load, and is in the L2 when it is loaded again.
+  const KernelResult overflows = spilled(256, "c2050");
+  CHECK(overflows.sites[1].l1_hit_rate->mean == 0);
+  CHECK(overflows.sites[1].l2_hit_rate->mean == 1);
+  CHECK_FALSE(overflows.sites[0].l2_hit_rate);
+  CHECK(overflows.totals.l2_write_hit_rate->mean == 0);
+  CHECK(*overflows.totals.dram_write_bytes == 256 * 128);
+
+  // The V100 writes through: each store is the L2's, and each load misses in the L1.
+  const KernelResult through = spilled(100, "v100");
+  CHECK(through.sites[0].l2_hit_rate->mean == 0);
+  CHECK(through.sites[1].l1_hit_rate->mean == 0);
+  CHECK(through.sites[1].l2_hit_rate->mean == 1);
+}
+
 TEST_CASE("Wide accesses on the C2050 are several requests") {
   // All lanes read the same 16 bytes, first of nobody's line, then of the same: four quarter-warps, of which
   // the first misses.
