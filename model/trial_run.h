@@ -1,6 +1,7 @@
 // The course of one trial. A template over who is told of it, so that nobody costs nothing.
 #pragma once
 
+#include "model/constant_caches.h"
 #include "model/dram.h"
 #include "model/instructions.h"
 #include "model/l1.h"
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <optional>
 
 namespace warplens::model {
 
@@ -27,7 +29,10 @@ inline constexpr std::size_t requests_together = 1u << 11;
 struct Issued {
   const Access* access;
   const Transaction* transactions;
-  std::uint32_t l1_hits, l1_all; ///< filled in by the L1
+  // What the first cache says of it:
+  std::uint16_t l1_hits, l1_all; ///< of a load
+  Level level;
+  float latency_ns; ///< 0: it goes on to the L2
 
   Lookups l1() const { return {l1_hits, l1_all}; }
 };
@@ -54,13 +59,16 @@ struct L2Request {
   std::uint32_t line;
   std::uint32_t request;
   /// Four bits sectors; four bits those of them that are there as copies; two bits kind; one bit partition; a
-  /// Transaction's mask.
+  /// store's Transaction::mask, or the group whose constant cache is asked first, plus one.
   std::uint32_t what;
 
   static std::uint32_t asking(L2Kind kind, std::uint32_t partition) {
     return unsigned(kind) << 8 | partition << 10;
   }
   static std::uint32_t writing(std::uint32_t mask) { return mask << 11; }
+  static std::uint32_t of_constants(std::uint32_t group) { return writing(group + 1); }
+  bool is_of_constants() const { return kind() == L2Kind::load && mask() != 0; }
+  std::uint32_t constant_group() const { return mask() - 1; }
   unsigned sectors() const { return what & 15; }
   unsigned near() const { return what >> 4 & 15; }
   L2Kind kind() const { return L2Kind(what >> 8 & 3); }
@@ -107,15 +115,22 @@ public:
       : byte_masks_(snapshot.byte_masks), merging_(random), observer_(observer), l2_(gpu),
         form_(l2_.form(byte_masks_.size() > 1)), dram_(gpu, busy_sms(snapshot, gpu), random),
         l1_latency_ns_(float(gpu.l1.latency_ns)), l2_latency_ns_(float(gpu.l2.latency_ns)),
-        far_latency_ns_(float(gpu.l2.copies.far_latency_ns)), tallies_(by_site ? snapshot.sites.size() : 1) {
+        far_latency_ns_(float(gpu.l2.copies.far_latency_ns)),
+        constant_latency_ns_(float(gpu.constant.latency_ns)),
+        group_latency_ns_(float(gpu.constant.group.latency_ns)),
+        writes_local_back_(snapshot.stores_local && gpu.l1.local_stores == LocalStores::write_back),
+        tallies_(by_site ? snapshot.sites.size() : 1) {
     const auto blocks = place_blocks(snapshot, gpu, random);
     for (std::uint32_t sm = 0; sm < gpu.sms; ++sm)
       if (!blocks[sm].empty())
         sms_.push_back({std::uint32_t(sms_.size()),
                         SmSchedule(snapshot, blocks[sm], occupancy.blocks_per_sm, gpu, random),
                         L1(gpu, occupancy.l1_bytes),
+                        sm,
                         std::uint8_t(sm % gpu.l2.partitions),
                         {}});
+    if (snapshot.reads_constants)
+      constants_.emplace(gpu, snapshot.sites.size());
     for (const auto& of_sm : blocks)
       for (std::size_t i = 0; i < std::min<std::size_t>(of_sm.size(), occupancy.blocks_per_sm); ++i)
         resident_warps_ += snapshot.blocks[of_sm[i]].warps;
@@ -129,12 +144,19 @@ public:
         const auto quota = std::uint64_t(share * double(std::min(left, round_transactions)));
         std::uint64_t count = 0;
         Instructions::run([&] { count = take_turns(sm.schedule, quota); });
-        sm.l1.with_lines([&](auto& lines) { Instructions::run([&] { look_up_l1(sm, lines, count); }); });
+        sm.l1.with_lines([&](auto& lines) {
+          if (writes_local_back_) [[unlikely]]
+            Instructions::run([&] { look_up_l1<true>(sm, lines, count); });
+          else
+            Instructions::run([&] { look_up_l1<false>(sm, lines, count); });
+        });
         Instructions::run([&] { make_requests(sm); });
       }
       queue_up();
       while (merge_.waiting() != 0) {
         Instructions::run([&] { merge(); });
+        if (constants_)
+          ask_constant_groups();
         if (l2_.has_copies())
           l2_.with_copies([&](auto& lines) { Instructions::run([&] { find_copies(lines); }); });
         l2_.with_lines([&](auto& lines) {
@@ -162,6 +184,7 @@ private:
     std::uint32_t number; ///< among those with work
     SmSchedule schedule;
     L1 l1;
+    std::uint32_t number_on_gpu;
     std::uint8_t partition; ///< of the L2; which SM lies next to which is assumed
     Tape<L2Request> queue;
   };
@@ -169,7 +192,7 @@ private:
   /// A site's counts. Those of its lookups in the L2 are by L2Kind.
   struct alignas(128) Tally {
     Lookups l1, l2[4];
-    std::array<double, 3> latency_ns{};
+    std::array<double, levels> latency_ns{};
   };
   Tally& tally_of(std::uint32_t site) { return tallies_[by_site ? site : 0]; }
 
@@ -193,7 +216,8 @@ private:
     const std::uint64_t count = schedule.take_turns(
         std::max<std::uint64_t>(quota, 1), [&](const Access& access, const Transaction* transactions) {
           Issued* const one = writer.room_for(1);
-          *one = {&access, transactions, 0, 0};
+          one->access = &access;
+          one->transactions = transactions;
           writer.written_to(one + 1);
         });
     writer.done();
@@ -204,18 +228,21 @@ private:
     return access.kind == trace::AccessKind::load && !access.skips_l1;
   }
 
-  /// What the SM's warps issued, as far as its L1. `count`: of transactions.
-  template <class Lines> void look_up_l1(Sm& sm, const Lines lines, std::uint64_t count) {
+  /// What the SM's warps issued, as far as its L1. `count`: of transactions; `writes_back`: the L1 holds
+  /// stores to local memory.
+  template <bool writes_back, class Lines> void look_up_l1(Sm& sm, const Lines lines, std::uint64_t count) {
+    const std::uint64_t most = (1 + writes_back) * count;
     const std::uint32_t asking = L2Request::asking(L2Kind::load, sm.partition);
     auto number = std::uint32_t(requests_.size()); // of the next request
-    L2Request* queue = sm.queue.room_for(count);
+    L2Request* queue = sm.queue.room_for(most);
     for (Issued& one : issued_) {
       if (is_plain_load(*one.access)) {
-        queue = load(sm.l1, lines, one, number, asking, queue);
+        queue = load<writes_back>(sm.l1, lines, one, number, asking, queue);
       } else {
         sm.queue.written_to(queue);
-        Instructions::run([this, &sm, lines, &one, number] { look_up_other(sm, lines, one, number); });
-        queue = sm.queue.room_for(count);
+        Instructions::run(
+            [this, &sm, lines, &one, number] { look_up_other<writes_back>(sm, lines, one, number); });
+        queue = sm.queue.room_for(most);
       }
       ++number;
     }
@@ -227,39 +254,59 @@ private:
     Request* request = requests_.room_for(issued_.size());
     for (const Issued& one : issued_) {
       const Access& access = *one.access;
-      const Lookups l1 = one.l1();
-      *request++ = {access.site, sm.schedule.starts_turn(access), unsigned(Level::l1),
-                    l1.hits == 0 ? 0 : l1_latency_ns_};
-      tally_of(access.site).l1 += l1;
-      observer_.issued(sm.number, access, {one.transactions, access.transactions}, l1);
+      *request++ = {access.site, sm.schedule.starts_turn(access), unsigned(one.level), one.latency_ns};
+      tally_of(access.site).l1 += one.l1();
+      observer_.issued(sm.number, access, {one.transactions, access.transactions}, one.l1());
     }
     requests_.written_to(request);
   }
 
   /// `asking`: a load of the L2. Where the queue goes on.
-  template <class Lines>
-  L2Request* load(L1& l1, const Lines& lines, Issued& one, std::uint32_t number, std::uint32_t asking,
+  template <bool writes_back, class Lines>
+  L2Request* load(const L1& l1, const Lines& lines, Issued& one, std::uint32_t number, std::uint32_t asking,
                   L2Request* queue) {
     const Transaction* transaction = one.transactions;
     const Transaction* const end = transaction + one.access->transactions;
     std::uint32_t all = 0, missed = 0;
     do {
       const unsigned sectors = l1.looked_up(transaction->sectors);
-      const unsigned missing = l1.template load<Instructions>(lines, transaction->line, sectors);
+      const unsigned missing = l1.template load<Instructions>(
+          lines, transaction->line, sectors, [&](std::uint32_t line, unsigned dirty) {
+            if constexpr (writes_back)
+              *queue++ = written_back(line, dirty, number, asking);
+          });
       *queue = {transaction->line, number, asking | missing};
       queue += missing != 0;
       all += Instructions::sector_count(sectors);
       missed += Instructions::sector_count(missing);
-    } while (__builtin_expect(++transaction != end, 0));
-    one.l1_hits = l1.lookups(all - missed);
-    one.l1_all = l1.lookups(all);
+      // Most accesses have few lines: then nothing is to be got out of this loop's way.
+    } while (__builtin_expect(++transaction != end, false));
+    one.l1_hits = std::uint16_t(l1.lookups(all - missed));
+    one.l1_all = std::uint16_t(l1.lookups(all));
+    one.level = Level::l1;
+    one.latency_ns = all == missed ? 0 : l1_latency_ns_;
     return queue;
   }
 
+  /// Nobody waits for it. `asking`: as for a load.
+  static L2Request written_back(std::uint32_t line, unsigned dirty, std::uint32_t number,
+                                std::uint32_t asking) {
+    return {line, number, asking | L2Request::asking(L2Kind::store_of_update, 0) | dirty};
+  }
+
   /// All but plain loads.
-  template <class Lines> void look_up_other(Sm& sm, const Lines& lines, Issued& one, std::uint32_t number) {
+  template <bool writes_back, class Lines>
+  void look_up_other(Sm& sm, const Lines& lines, Issued& one, std::uint32_t number) {
     const Access& access = *one.access;
     const std::span<const Transaction> transactions{one.transactions, access.transactions};
+    const std::uint32_t asking = L2Request::asking(L2Kind::load, sm.partition);
+    one.l1_hits = one.l1_all = 0;
+    one.level = Level::l1;
+    one.latency_ns = 0;
+    if (access.cache == FirstCache::constant) {
+      load_constants(sm, one, transactions, number);
+      return;
+    }
     const auto go_to_l2 = [&](L2Kind kind) {
       L2Request* queue = sm.queue.room_for(transactions.size());
       for (const Transaction& t : transactions)
@@ -268,6 +315,18 @@ private:
       sm.queue.written_to(queue);
     };
     const auto store = [&](L2Kind kind) {
+      if (writes_back && access.cache == FirstCache::l1_local) {
+        L2Request* queue = sm.queue.room_for(transactions.size());
+        for (const Transaction& t : transactions)
+          sm.l1.template store_back<Instructions>(lines, t.line, t.sectors,
+                                                  [&](std::uint32_t line, unsigned dirty) {
+                                                    *queue++ = written_back(line, dirty, number, asking);
+                                                  });
+        sm.queue.written_to(queue);
+        if (kind == L2Kind::store)
+          one.latency_ns = l1_latency_ns_;
+        return;
+      }
       for (const Transaction& t : transactions)
         sm.l1.template store<Instructions>(lines, t.line, t.sectors);
       go_to_l2(kind);
@@ -280,11 +339,23 @@ private:
       if (access.skips_l1)
         go_to_l2(L2Kind::load);
       else
-        sm.queue.written_to(load(sm.l1, lines, one, number, L2Request::asking(L2Kind::load, sm.partition),
-                                 sm.queue.room_for(transactions.size())));
+        sm.queue.written_to(load<writes_back>(sm.l1, lines, one, number, asking,
+                                              sm.queue.room_for((1 + writes_back) * transactions.size())));
       store(L2Kind::store_of_update);
       break;
     }
+  }
+
+  void load_constants(Sm& sm, Issued& one, std::span<const Transaction> transactions, std::uint32_t number) {
+    const std::uint32_t asking = L2Request::asking(L2Kind::load, sm.partition) |
+                                 L2Request::of_constants(constants_->group_of(sm.number_on_gpu));
+    L2Request* queue = sm.queue.room_for(ConstantCaches::most_asked(transactions.size()));
+    constants_->load(
+        sm.number_on_gpu, one.access->site, transactions,
+        [&](std::uint32_t line, unsigned sectors) { *queue++ = {line, number, asking | sectors}; });
+    sm.queue.written_to(queue);
+    one.level = Level::constant;
+    one.latency_ns = constant_latency_ns_;
   }
 
   /// All that the SMs ask of the L2 in this round.
@@ -305,6 +376,26 @@ private:
     const L2Request** const next = next_.data();
     merge_.draw(merging_, count, [&](std::uint16_t sm) { *merged++ = *next[sm]++; });
     merged_.written_to(merged);
+  }
+
+  /// The requests of the SMs' constant caches end here, or go on to the L2.
+  void ask_constant_groups() {
+    go_on_.clear();
+    L2Request* go_on = go_on_.room_for(merged_.size() * constants_->lines_of_group());
+    for (const L2Request& asked : merged_) {
+      if (!asked.is_of_constants()) {
+        *go_on++ = asked;
+        continue;
+      }
+      Request& request = requests_[asked.request];
+      const std::uint32_t asking = L2Request::asking(L2Kind::load, asked.partition());
+      if (constants_->load_from_group(
+              asked.constant_group(), request.site, asked.line,
+              [&](std::uint32_t line) { *go_on++ = {line, asked.request, asking | whole_line}; }))
+        request.wait_for(Level::constant, group_latency_ns_);
+    }
+    go_on_.written_to(go_on);
+    std::swap(merged_, go_on_);
   }
 
   /// About as many as the host's memory brings at once.
@@ -513,6 +604,8 @@ private:
           site.l2 += l2;
       }
     }
+    if (constants_)
+      constants_->count(counts_);
     return std::move(counts_);
   }
 
@@ -523,14 +616,16 @@ private:
   L2 l2_;
   L2Form form_;
   Dram dram_;
-  float l1_latency_ns_, l2_latency_ns_, far_latency_ns_;
-  std::vector<Tally> tallies_; ///< as Snapshot::sites
+  float l1_latency_ns_, l2_latency_ns_, far_latency_ns_, constant_latency_ns_, group_latency_ns_;
+  bool writes_local_back_;
+  std::optional<ConstantCaches> constants_; ///< if the snapshot has any
+  std::vector<Tally> tallies_;              ///< as Snapshot::sites
   TrialCounts counts_;
   Tape<Issued> issued_;    ///< by one SM in this round
   Tape<Request> requests_; ///< the round's
   RandomMerge merge_;
   std::vector<const L2Request*> next_; ///< of each SM
-  Tape<L2Request> merged_;
+  Tape<L2Request> merged_, go_on_;
   Tape<std::uint32_t> sets_; ///< in which they look, one after the other
   Tape<std::uint32_t> lines_to_memory_;
   Tape<ToMemory> to_memory_;

@@ -48,6 +48,17 @@ TEST_CASE("the whole report of the sample") {
   CHECK(print(test::sample_result(), folder.options()) == golden("sample.txt"));
 }
 
+TEST_CASE("constant memory's hit rates, where there are any") {
+  const Folder folder;
+  TextOptions options = folder.options();
+  options.columns = {*report::column_named("constant")};
+  const std::string text = print(test::sample_constants(), options);
+  CHECK(contains(text, "constant hit rate             87.5       2.0 %"));
+  CHECK(contains(text, "… of a group of SMs           50.0       4.0 %"));
+  CHECK(contains(text, "87.5±2.0"));
+  CHECK_FALSE(contains(print(test::sample_result(), folder.options()), "constant"));
+}
+
 TEST_CASE("no line is wider than asked, nothing steers the terminal") {
   const Folder folder;
   std::string source = test::sample_source;
@@ -138,7 +149,7 @@ TEST_CASE("columns as chosen") {
   REQUIRE_FALSE(unknown.has_value());
   CHECK(unknown.error().message == "there is no figure 'speed'; there are share, latency, l1, l2, sectors, "
                                    "executions, lanes, used, moved, "
-                                   "conflicts");
+                                   "conflicts, constant");
 }
 
 TEST_CASE("more columns than fit leave some of the source") {
