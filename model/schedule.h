@@ -32,7 +32,7 @@ public:
   }
   /// Is the access the first one of its warp's turn?
   bool starts_turn(const Access& access) const {
-    return access.starts_bulk || warps_ == WarpOrder::loose_round_robin;
+    return access.starts_bulk | (warps_ == WarpOrder::loose_round_robin);
   }
 
   std::uint64_t transactions_left() const { return transactions_left_; }

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <numeric>
 #include <optional>
 
@@ -29,12 +30,6 @@ inline constexpr std::size_t requests_together = 1u << 11;
 struct Issued {
   const Access* access;
   const Transaction* transactions;
-  // What the first cache says of it:
-  std::uint16_t l1_hits, l1_all; ///< of a load
-  Level level;
-  float latency_ns; ///< 0: it goes on to the L2
-
-  Lookups l1() const { return {l1_hits, l1_all}; }
 };
 
 /// What the SM waits for: the transactions of one access.
@@ -44,6 +39,10 @@ struct Request {
   std::uint32_t level : 8; ///< where the slowest so far was served, a Level
   float latency_ns;        ///< of that one
 
+  /// In one word: bit by bit, the compiler would take several.
+  static Request of(std::uint32_t site, bool starts_bulk) {
+    return std::bit_cast<Request>(std::uint64_t{site | std::uint32_t(starts_bulk) << 23});
+  }
   void wait_for(Level where, float ns) {
     if (ns > latency_ns) {
       latency_ns = ns;
@@ -150,7 +149,6 @@ public:
           else
             Instructions::run([&] { look_up_l1<false>(sm, lines, count); });
         });
-        Instructions::run([&] { make_requests(sm); });
       }
       queue_up();
       while (merge_.waiting() != 0) {
@@ -212,15 +210,14 @@ private:
   /// finished. How many they were.
   std::uint64_t take_turns(SmSchedule& schedule, std::uint64_t quota) {
     issued_.clear();
-    typename Tape<Issued>::Writer writer(issued_);
+    typename Tape<Issued>::Writer issued(issued_);
     const std::uint64_t count = schedule.take_turns(
         std::max<std::uint64_t>(quota, 1), [&](const Access& access, const Transaction* transactions) {
-          Issued* const one = writer.room_for(1);
-          one->access = &access;
-          one->transactions = transactions;
-          writer.written_to(one + 1);
+          Issued* const one = issued.room_for(1);
+          *one = {&access, transactions};
+          issued.written_to(one + 1);
         });
-    writer.done();
+    issued.done();
     return count;
   }
 
@@ -234,37 +231,30 @@ private:
     const std::uint64_t most = (1 + writes_back) * count;
     const std::uint32_t asking = L2Request::asking(L2Kind::load, sm.partition);
     auto number = std::uint32_t(requests_.size()); // of the next request
+    Request* const requests = requests_.room_for(issued_.size()) - number;
     L2Request* queue = sm.queue.room_for(most);
-    for (Issued& one : issued_) {
+    for (const Issued& one : issued_) {
+      requests[number] = Request::of(one.access->site, sm.schedule.starts_turn(*one.access));
+      Lookups l1;
       if (is_plain_load(*one.access)) {
-        queue = load<writes_back>(sm.l1, lines, one, number, asking, queue);
+        queue = load<writes_back>(sm.l1, lines, one, number, asking, queue, l1);
       } else {
         sm.queue.written_to(queue);
-        Instructions::run(
-            [this, &sm, lines, &one, number] { look_up_other<writes_back>(sm, lines, one, number); });
+        l1 = Instructions::run(
+            [this, &sm, lines, &one, number] { return look_up_other<writes_back>(sm, lines, one, number); });
         queue = sm.queue.room_for(most);
       }
+      observer_.issued(sm.number, *one.access, {one.transactions, one.access->transactions}, l1);
       ++number;
     }
+    requests_.written_to(requests + number);
     sm.queue.written_to(queue);
-  }
-
-  /// The requests that these are from now on.
-  void make_requests(const Sm& sm) {
-    Request* request = requests_.room_for(issued_.size());
-    for (const Issued& one : issued_) {
-      const Access& access = *one.access;
-      *request++ = {access.site, sm.schedule.starts_turn(access), unsigned(one.level), one.latency_ns};
-      tally_of(access.site).l1 += one.l1();
-      observer_.issued(sm.number, access, {one.transactions, access.transactions}, one.l1());
-    }
-    requests_.written_to(request);
   }
 
   /// `asking`: a load of the L2. Where the queue goes on.
   template <bool writes_back, class Lines>
-  L2Request* load(const L1& l1, const Lines& lines, Issued& one, std::uint32_t number, std::uint32_t asking,
-                  L2Request* queue) {
+  L2Request* load(const L1& l1, const Lines& lines, const Issued& one, std::uint32_t number,
+                  std::uint32_t asking, L2Request* queue, Lookups& lookups) {
     const Transaction* transaction = one.transactions;
     const Transaction* const end = transaction + one.access->transactions;
     std::uint32_t all = 0, missed = 0;
@@ -281,10 +271,10 @@ private:
       missed += Instructions::sector_count(missing);
       // Most accesses have few lines: then nothing is to be got out of this loop's way.
     } while (__builtin_expect(++transaction != end, false));
-    one.l1_hits = std::uint16_t(l1.lookups(all - missed));
-    one.l1_all = std::uint16_t(l1.lookups(all));
-    one.level = Level::l1;
-    one.latency_ns = all == missed ? 0 : l1_latency_ns_;
+    if (all != missed)
+      requests_[number].wait_for(Level::l1, l1_latency_ns_);
+    lookups = {l1.lookups(all - missed), l1.lookups(all)};
+    tally_of(one.access->site).l1 += lookups;
     return queue;
   }
 
@@ -296,22 +286,21 @@ private:
 
   /// All but plain loads.
   template <bool writes_back, class Lines>
-  void look_up_other(Sm& sm, const Lines& lines, Issued& one, std::uint32_t number) {
+  Lookups look_up_other(Sm& sm, const Lines& lines, const Issued& one, std::uint32_t number) {
     const Access& access = *one.access;
     const std::span<const Transaction> transactions{one.transactions, access.transactions};
     const std::uint32_t asking = L2Request::asking(L2Kind::load, sm.partition);
-    one.l1_hits = one.l1_all = 0;
-    one.level = Level::l1;
-    one.latency_ns = 0;
+    Lookups l1;
     if (access.cache == FirstCache::constant) {
-      load_constants(sm, one, transactions, number);
-      return;
+      load_constants(sm, access, transactions, number);
+      return l1;
     }
     const auto go_to_l2 = [&](L2Kind kind) {
       L2Request* queue = sm.queue.room_for(transactions.size());
       for (const Transaction& t : transactions)
         *queue++ = {t.line, number,
-                    L2Request::asking(kind, sm.partition) | L2Request::writing(t.mask) | t.sectors};
+                    L2Request::asking(kind, sm.partition) |
+                        L2Request::writing(kind == L2Kind::load ? 0 : t.mask) | t.sectors};
       sm.queue.written_to(queue);
     };
     const auto store = [&](L2Kind kind) {
@@ -324,7 +313,7 @@ private:
                                                   });
         sm.queue.written_to(queue);
         if (kind == L2Kind::store)
-          one.latency_ns = l1_latency_ns_;
+          requests_[number].wait_for(Level::l1, l1_latency_ns_);
         return;
       }
       for (const Transaction& t : transactions)
@@ -340,22 +329,24 @@ private:
         go_to_l2(L2Kind::load);
       else
         sm.queue.written_to(load<writes_back>(sm.l1, lines, one, number, asking,
-                                              sm.queue.room_for((1 + writes_back) * transactions.size())));
+                                              sm.queue.room_for((1 + writes_back) * transactions.size()),
+                                              l1));
       store(L2Kind::store_of_update);
       break;
     }
+    return l1;
   }
 
-  void load_constants(Sm& sm, Issued& one, std::span<const Transaction> transactions, std::uint32_t number) {
+  void load_constants(Sm& sm, const Access& access, std::span<const Transaction> transactions,
+                      std::uint32_t number) {
     const std::uint32_t asking = L2Request::asking(L2Kind::load, sm.partition) |
                                  L2Request::of_constants(constants_->group_of(sm.number_on_gpu));
     L2Request* queue = sm.queue.room_for(ConstantCaches::most_asked(transactions.size()));
-    constants_->load(
-        sm.number_on_gpu, one.access->site, transactions,
-        [&](std::uint32_t line, unsigned sectors) { *queue++ = {line, number, asking | sectors}; });
+    constants_->load(sm.number_on_gpu, access.site, transactions, [&](std::uint32_t line, unsigned sectors) {
+      *queue++ = {line, number, asking | sectors};
+    });
     sm.queue.written_to(queue);
-    one.level = Level::constant;
-    one.latency_ns = constant_latency_ns_;
+    requests_[number].wait_for(Level::constant, constant_latency_ns_);
   }
 
   /// All that the SMs ask of the L2 in this round.
