@@ -26,7 +26,6 @@ std::vector<const CostlyLine*> most_expensive(const std::vector<CostlyLine>& lin
 
 /// What `options` ask for, within what can be printed.
 std::size_t line_width(const TextOptions& options);
-std::vector<const Column*> columns_of(const TextOptions& options);
 
 /// What the default figures do not tell: not a global load, bank conflicts. Empty, or in parentheses after a
 /// blank.
