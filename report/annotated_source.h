@@ -31,7 +31,8 @@ std::size_t line_width(const TextOptions& options);
 /// blank.
 std::string note_on(const SiteResult& site);
 
-/// For each file with sites the lines around them. `marked` lines get a mark.
+/// For each file with sites the lines around them, with the columns that `options` name. `marked` lines get a
+/// mark.
 std::string print_annotated_source(const std::vector<CostlyLine>& lines,
                                    const std::vector<const CostlyLine*>& marked, const TextOptions& options);
 
