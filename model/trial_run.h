@@ -117,6 +117,7 @@ public:
         far_latency_ns_(float(gpu.l2.copies.far_latency_ns)),
         constant_latency_ns_(float(gpu.constant.latency_ns)),
         group_latency_ns_(float(gpu.constant.group.latency_ns)),
+        read_only_latency_ns_(float(gpu.read_only.latency_ns)),
         writes_local_back_(snapshot.stores_local && gpu.l1.local_stores == LocalStores::write_back),
         tallies_(by_site ? snapshot.sites.size() : 1) {
     const auto blocks = place_blocks(snapshot, gpu, random);
@@ -128,6 +129,9 @@ public:
                         sm,
                         std::uint8_t(sm % gpu.l2.partitions),
                         {}});
+    if (snapshot.reads_read_only)
+      for (std::size_t i = 0; i < sms_.size(); ++i)
+        read_only_.emplace_back(gpu.read_only.bytes, gpu.read_only.line_bytes, gpu.read_only.ways);
     if (snapshot.reads_constants)
       constants_.emplace(gpu, snapshot.sites.size());
     for (const auto& of_sm : blocks)
@@ -295,6 +299,8 @@ private:
       load_constants(sm, access, transactions, number);
       return l1;
     }
+    if (access.cache == FirstCache::read_only)
+      return load_read_only(sm, access, transactions, number);
     const auto go_to_l2 = [&](L2Kind kind) {
       L2Request* queue = sm.queue.room_for(transactions.size());
       for (const Transaction& t : transactions)
@@ -337,11 +343,26 @@ private:
     return l1;
   }
 
+  Lookups load_read_only(Sm& sm, const Access& access, std::span<const Transaction> transactions,
+                         std::uint32_t number) {
+    const std::uint32_t asking = L2Request::asking(L2Kind::load, sm.partition);
+    L2Request* queue = sm.queue.room_for(ReadOnlyCache::most_asked(transactions.size()));
+    Lookups lookups;
+    for (const Transaction& t : transactions)
+      lookups += read_only_[sm.number].load(
+          t.line, t.sectors, [&](unsigned sectors) { *queue++ = {t.line, number, asking | sectors}; });
+    sm.queue.written_to(queue);
+    if (lookups.hits != 0)
+      requests_[number].wait_for(Level::l1, read_only_latency_ns_);
+    tally_of(access.site).l1 += lookups;
+    return lookups;
+  }
+
   void load_constants(Sm& sm, const Access& access, std::span<const Transaction> transactions,
                       std::uint32_t number) {
     const std::uint32_t asking = L2Request::asking(L2Kind::load, sm.partition) |
                                  L2Request::of_constants(constants_->group_of(sm.number_on_gpu));
-    L2Request* queue = sm.queue.room_for(ConstantCaches::most_asked(transactions.size()));
+    L2Request* queue = sm.queue.room_for(ReadOnlyCache::most_asked(transactions.size()));
     constants_->load(sm.number_on_gpu, access.site, transactions, [&](std::uint32_t line, unsigned sectors) {
       *queue++ = {line, number, asking | sectors};
     });
@@ -607,9 +628,11 @@ private:
   L2 l2_;
   L2Form form_;
   Dram dram_;
-  float l1_latency_ns_, l2_latency_ns_, far_latency_ns_, constant_latency_ns_, group_latency_ns_;
+  float l1_latency_ns_, l2_latency_ns_, far_latency_ns_, constant_latency_ns_, group_latency_ns_,
+      read_only_latency_ns_;
   bool writes_local_back_;
   std::optional<ConstantCaches> constants_; ///< if the snapshot has any
+  std::vector<ReadOnlyCache> read_only_;    ///< of each SM, likewise
   std::vector<Tally> tallies_;              ///< as Snapshot::sites
   TrialCounts counts_;
   Tape<Issued> issued_;    ///< by one SM in this round
