@@ -99,7 +99,7 @@ unsigned differences_from_lru(std::uint32_t sets, std::uint32_t ways, IndexHash 
 TEST_CASE("The store of lines is LRU for every geometry, whatever the processor") {
   for (const IndexHash index : {IndexHash::modulo, IndexHash::xor_fold})
     for (const std::uint32_t sets : {1u, 2u, 3u, 64u, 96u, 160u})
-      for (const std::uint32_t ways : {1u, 2u, 3u, 4u, 5u, 8u, 9u, 16u, 20u, 64u, 65u, 256u}) {
+      for (const std::uint32_t ways : {1u, 2u, 3u, 4u, 5u, 7u, 8u, 9u, 11u, 16u, 20u, 64u, 65u, 256u}) {
         if (sets * ways > 8000)
           continue; // the slow one takes its time
         INFO("sets " << sets << ", ways " << ways << ", hash " << int(index));
@@ -107,6 +107,23 @@ TEST_CASE("The store of lines is LRU for every geometry, whatever the processor"
         if (model::Avx2Instructions::available())
           CHECK(differences_from_lru<model::Avx2Instructions>(sets, ways, index) == 0);
       }
+}
+
+TEST_CASE("Loops over many lines find the sets that single lines have") {
+  model::Random random(5, 0, 0);
+  for (const IndexHash index : {IndexHash::modulo, IndexHash::xor_fold})
+    for (const std::uint32_t sets : {1u, 2u, 3u, 64u, 96u, 847u, 28'643u, 43'593u, 1u << 20}) {
+      INFO("sets " << sets << ", hash " << int(index));
+      const model::SetIndex set_of(sets, index);
+      unsigned differences = 0;
+      set_of.with_loop_form([&](auto&& find) {
+        for (int i = 0; i < 20'000; ++i) {
+          const std::uint32_t line = i == 0 ? 0 : i == 1 ? ~1u : random.next() >> random.below(32);
+          differences += find(line) != set_of(line) || find(line) >= sets;
+        }
+      });
+      CHECK(differences == 0);
+    }
 }
 
 TEST_CASE("More ways never lower the number of hits") {
