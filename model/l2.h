@@ -27,8 +27,7 @@ struct L2Outcome {
 /// What a loop over the L2's requests has to know.
 enum class L2Form {
   sectors, ///< lines, and sectors that are there or not, and are fetched one by one
-  parts,   ///< lines with sectors that may be there in part, or be fetched together with others
-  blocks,  ///< any: lines or blocks
+  any,     ///< or blocks; and sectors that may be there in part, or be fetched together with others
 };
 
 class L2 {
@@ -60,8 +59,8 @@ public:
                                          partition);
       });
     return with_lines([&](auto& lines) {
-      return request<PlainInstructions, L2Form::blocks>(lines, kind, lines.set_of(0, line), line, sectors,
-                                                        near, written, write_back);
+      return request<PlainInstructions, L2Form::any>(lines, kind, lines.set_of(0, line), line, sectors, near,
+                                                     written, write_back);
     });
   }
   template <class WriteBack>
@@ -90,10 +89,8 @@ public:
 
   /// `masks`: there are stores of parts of sectors.
   L2Form form(bool masks) const {
-    if (by_block_)
-      return L2Form::blocks;
-    return fetch_sectors_ != 1 || (masks && partial_writes_ != PartialWrites::whole) ? L2Form::parts
-                                                                                     : L2Form::sectors;
+    const bool parts = masks && partial_writes_ != PartialWrites::whole;
+    return by_block_ || fetch_sectors_ != 1 || parts ? L2Form::any : L2Form::sectors;
   }
 
   /// What a load finds as copies next to it. Those of what it asks for are there from now on.
@@ -165,7 +162,7 @@ public:
 
   template <L2Form form, class Lines>
   void prefetch(const Lines& lines, std::uint32_t set, unsigned sectors) const {
-    if (form != L2Form::blocks || !by_block_)
+    if (form == L2Form::sectors || !by_block_)
       return lines.prefetch(set);
     for (unsigned left = sectors; left != 0; left &= left - 1)
       lines.prefetch(set + unsigned(std::countr_zero(left)) * lines.sets_per_part());
@@ -262,7 +259,7 @@ private:
   void visit(const Lines& lines, std::uint32_t set, std::uint32_t line, unsigned sectors,
              WriteBack&& write_back, Change&& change) {
     constexpr bool parts = form != L2Form::sectors;
-    if (form != L2Form::blocks || !by_block_)
+    if (form == L2Form::sectors || !by_block_)
       return visit_set<Instructions, parts>(lines, set, line, sectors, write_back, change);
     for (unsigned left = sectors; left != 0; left &= left - 1)
       visit_set<Instructions, parts>(lines, set + unsigned(std::countr_zero(left)) * lines.sets_per_part(),

@@ -92,11 +92,10 @@ public:
         if (l2_.has_copies())
           l2_.with_copies([&](auto& lines) { Instructions::run([&] { find_copies(lines); }); });
         l2_.with_lines([&](auto& lines) {
-          switch (form_) {
-          case L2Form::sectors: Instructions::run([&] { serve<L2Form::sectors>(lines); }); break;
-          case L2Form::parts: Instructions::run([&] { serve<L2Form::parts>(lines); }); break;
-          case L2Form::blocks: Instructions::run([&] { serve<L2Form::blocks>(lines); }); break;
-          }
+          if (form_ == L2Form::sectors)
+            Instructions::run([&] { serve<L2Form::sectors>(lines); });
+          else
+            Instructions::run([&] { serve<L2Form::any>(lines); });
         });
         if (dram_.by_load())
           Instructions::run([&] { go_to_memory<true>(); });
@@ -174,8 +173,7 @@ private:
         queue = load<writes_back>(sm.l1, lines, one, number, asking, queue, l1);
       } else {
         sm.queue.written_to(queue);
-        l1 = Instructions::run(
-            [this, &sm, lines, &one, number] { return look_up_other<writes_back>(sm, lines, one, number); });
+        l1 = look_up_other(sm, lines, one, number);
         queue = sm.queue.room_for(most);
       }
       observer_.issued(sm.number, *one.access, {one.transactions, one.access->transactions}, l1);
@@ -218,9 +216,14 @@ private:
     return {line, number, asking | L2Request::asking(L2Kind::store_of_update, 0) | dirty};
   }
 
-  /// All but plain loads.
-  template <bool writes_back, class Lines>
-  Lookups look_up_other(Sm& sm, const Lines& lines, const Issued& one, std::uint32_t number) {
+  /// All but plain loads: apart, as they are many steps and mostly rarer.
+  template <class Lines>
+  Lookups look_up_other(Sm& sm, const Lines lines, const Issued& one, std::uint32_t number) {
+    return Instructions::run(
+        [this, &sm, lines, &one, number] { return look_up_any(sm, lines, one, number); });
+  }
+  template <class Lines>
+  Lookups look_up_any(Sm& sm, const Lines& lines, const Issued& one, std::uint32_t number) {
     const Access& access = *one.access;
     const std::span<const Transaction> transactions{one.transactions, access.transactions};
     const std::uint32_t asking = L2Request::asking(L2Kind::load, sm.partition);
@@ -240,7 +243,7 @@ private:
       sm.queue.written_to(queue);
     };
     const auto store = [&](L2Kind kind) {
-      if (writes_back && access.cache == FirstCache::l1_local) {
+      if (writes_local_back_ && access.cache == FirstCache::l1_local) {
         L2Request* queue = sm.queue.room_for(transactions.size());
         for (const Transaction& t : transactions)
           sm.l1.template store_back<Instructions>(lines, t.line, t.sectors,
@@ -264,9 +267,8 @@ private:
       if (access.skips_l1)
         go_to_l2(L2Kind::load);
       else
-        sm.queue.written_to(load<writes_back>(sm.l1, lines, one, number, asking,
-                                              sm.queue.room_for((1 + writes_back) * transactions.size()),
-                                              l1));
+        sm.queue.written_to(
+            load<true>(sm.l1, lines, one, number, asking, sm.queue.room_for(2 * transactions.size()), l1));
       store(L2Kind::store_of_update);
       break;
     }
