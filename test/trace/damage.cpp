@@ -54,6 +54,13 @@ void contains(const std::string& text, const std::string& part) {
   CHECK(is_one_line(text));
 }
 
+/// A chunk of one part.
+void write(ChunkOutput& output, ChunkType type, std::uint32_t launch, std::uint32_t records,
+           const Bytes& payload) {
+  Packer packer;
+  good(output.write(type, launch, good(packer.pack(records, {&payload, 1}))));
+}
+
 /// A trace whose chunks are all well formed but for what is asked: checksums right, contents wrong.
 std::string error_of_forged(ChunkType type, std::uint32_t launch, std::uint32_t records, Bytes payload) {
   const auto path = scratch_file("forged");
@@ -61,10 +68,10 @@ std::string error_of_forged(ChunkType type, std::uint32_t launch, std::uint32_t 
     ChunkOutput output = good(ChunkOutput::create(path));
     Bytes program, begin;
     encode(program, sample_program());
-    good(output.write(ChunkType::program, 0, 1, {&program, 1}));
+    write(output, ChunkType::program, 0, 1, program);
     encode(begin, sample_launch(0));
-    good(output.write(ChunkType::launch, 0, 1, {&begin, 1}));
-    good(output.write(type, launch, records, {&payload, 1}));
+    write(output, ChunkType::launch, 0, 1, begin);
+    write(output, type, launch, records, payload);
   }
   return read_whole(path).error;
 }
@@ -203,10 +210,10 @@ TEST_CASE("chunks that promise too much are refused before memory is spent on th
     ChunkOutput output = good(ChunkOutput::create(path));
     Bytes program, allocation;
     encode(program, sample_program());
-    good(output.write(ChunkType::program, 0, 1, {&program, 1}));
+    write(output, ChunkType::program, 0, 1, program);
     encode(allocation, Allocation{0, 0, std::string(max_chunk_bytes - 100, 'x')});
     for (int i = 0; i < 5; ++i)
-      good(output.write(ChunkType::allocations, 0, 1, {&allocation, 1}));
+      write(output, ChunkType::allocations, 0, 1, allocation);
   }
   contains(read_whole(path).error, "more sites, allocations and launches than can be");
 }
