@@ -226,11 +226,11 @@ TEST_CASE("memory used where none can be, or before a launch that has begun, is 
   };
   using Kind = MemoryUse::Kind;
   const std::uint64_t most = ~std::uint64_t{0};
-  CHECK(error_of({1, Kind::read, most - 99, 100, 0, 1, ""}).empty());
+  CHECK(error_of({1, Kind::read, most - 100, 100, 0, 1, ""}).empty());
   CHECK(error_of({1, Kind::unseen, 0, 0, 0, 0, "something"}).empty());
   contains(error_of({0, Kind::read, 0, 100, 100, 1, ""}), "memory used before launch 0 comes too late");
   const std::string impossible = "record 0 of a chunk has an impossible value";
-  contains(error_of({1, Kind::read, most - 98, 100, 0, 1, ""}), impossible); // beyond the address space
+  contains(error_of({1, Kind::read, most - 99, 100, 0, 1, ""}), impossible); // beyond the address space
   contains(error_of({1, Kind::read, 0, 100, most / 2, 4, ""}), impossible);  // so many rows do not fit
   contains(error_of({1, Kind::read, most / 2, 100, most / 2, 2, ""}), impossible);
   contains(error_of({1, Kind::read, 0, 100, 99, 2, ""}), impossible);       // rows within one another
