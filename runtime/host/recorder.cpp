@@ -2,6 +2,7 @@
 
 #include "runtime/host/kernel_name.h"
 #include "runtime/host/launch_file.h"
+#include "runtime/host/memory_log.h"
 #include "runtime/host/settings.h"
 #include "runtime/host/site_registry.h"
 #include "runtime/host/snapshot.h"
@@ -57,6 +58,7 @@ struct Recorder::State {
   std::vector<trace::Allocation> early_allocations;      ///< before there is a file
   std::map<std::string, trace::KernelLaunches> launches; ///< by symbol
   std::map<std::string, std::uint64_t> traced;           ///< by symbol
+  MemoryLog memory;
   std::uint32_t next_id = 0;
   std::shared_ptr<TracedLaunch> active;
   std::vector<std::shared_ptr<TracedLaunch>>
@@ -65,6 +67,7 @@ struct Recorder::State {
 
   bool wanted(const trace::Launch& launch) const;
   void count(const trace::Launch& launch);
+  void ran_untraced(const trace::Launch& launch);
   std::string name_of(const trace::Launch& launch) const; ///< demangled once
   void open_file();
   void write_sites();
@@ -126,6 +129,10 @@ void Recorder::State::count(const trace::Launch& launch) {
     kernel.symbol = launch.symbol;
     kernel.kernel = name_of(launch);
   }
+}
+
+void Recorder::State::ran_untraced(const trace::Launch& launch) {
+  memory.add_unseen("a launch of " + name_of(launch) + " without tracing");
 }
 
 std::string Recorder::State::name_of(const trace::Launch& launch) const {
@@ -233,13 +240,15 @@ ring::Channel* Recorder::begin_launch(trace::Launch& launch, const ChannelPlacem
   State& state = *state_;
   state.count(launch);
   launch.kernel = state.name_of(launch);
-  if (!state.wanted(launch))
+  auto prepared = state.wanted(launch) ? state.prepare(launch, placement) : nullptr;
+  if (!prepared) {
+    state.ran_untraced(launch);
     return nullptr;
-  auto prepared = state.prepare(launch, placement);
-  if (!prepared)
-    return nullptr;
+  }
   state.open_file();
   state.write_sites();
+  const std::vector<trace::MemoryUse> uses = state.memory.take(launch.id);
+  state.file.with_writer([&](trace::Writer& writer) { return writer.add_memory_uses(uses); });
   if (!state.file.with_writer([&](trace::Writer& writer) { return writer.begin_launch(launch); }))
     return nullptr;
   ++state.next_id;
@@ -254,6 +263,7 @@ void Recorder::count_launch(const trace::Launch& launch) {
     return;
   const std::scoped_lock lock(state_->mutex);
   state_->count(launch);
+  state_->ran_untraced(launch);
 }
 
 bool Recorder::launch_stopped() const {
@@ -317,6 +327,20 @@ void Recorder::note_allocation(std::uint64_t address, std::uint64_t bytes, const
     state_->file.with_writer([&](trace::Writer& writer) { return writer.add_allocation(allocation); });
   } else if (!state_->finished)
     state_->early_allocations.push_back(std::move(allocation));
+}
+
+void Recorder::note_memory_use(const trace::MemoryUse& use) {
+  if (!enabled())
+    return;
+  const std::scoped_lock lock(state_->mutex);
+  state_->memory.add(use);
+}
+
+void Recorder::note_unseen(const std::string& what) {
+  if (!enabled())
+    return;
+  const std::scoped_lock lock(state_->mutex);
+  state_->memory.add_unseen(what);
 }
 
 void Recorder::finish() {
