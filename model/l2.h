@@ -68,6 +68,17 @@ public:
     return request(L2Kind::atomic, line, sectors, nullptr, 0, write_back);
   }
 
+  /// Which sectors of the line are there, whether or not as copies.
+  unsigned sectors_of(std::uint32_t line) const {
+    return whole_.with_lines([&](auto& lines) {
+      unsigned there = 0;
+      for (unsigned part = 0; part < (by_block_ ? sectors_per_line : 1); ++part)
+        if (const LineState* state = lines.peek(part, line))
+          there |= *state & whole_line;
+      return there;
+    });
+  }
+
   /// How many lines one request can displace.
   unsigned most_displaced() const { return by_block_ ? sectors_per_line : 1; }
 

@@ -85,11 +85,11 @@ struct NoObserver {
 template <class Observer, class Instructions, bool by_site = true> class Trial {
 public:
   Trial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random& random,
-        Observer& observer)
-      : byte_masks_(snapshot.byte_masks), merging_(random), observer_(observer), l2_(gpu),
-        dram_(gpu, busy_sms(snapshot, gpu), random), l1_latency_ns_(float(gpu.l1.latency_ns)),
-        l2_latency_ns_(float(gpu.l2.latency_ns)), far_latency_ns_(float(gpu.l2.copies.far_latency_ns)),
-        tallies_(by_site ? snapshot.sites.size() : 1) {
+        Observer& observer, const L2* before = nullptr)
+      : byte_masks_(snapshot.byte_masks), merging_(random), observer_(observer),
+        l2_(before != nullptr ? L2(*before) : L2(gpu)), dram_(gpu, busy_sms(snapshot, gpu), random),
+        l1_latency_ns_(float(gpu.l1.latency_ns)), l2_latency_ns_(float(gpu.l2.latency_ns)),
+        far_latency_ns_(float(gpu.l2.copies.far_latency_ns)), tallies_(by_site ? snapshot.sites.size() : 1) {
     const auto blocks = place_blocks(snapshot, gpu, random);
     for (std::uint32_t sm = 0; sm < gpu.sms; ++sm)
       if (!blocks[sm].empty())

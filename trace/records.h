@@ -90,7 +90,7 @@ struct MemoryUse {
   std::uint64_t row_bytes = 0; ///< 0: nothing is known of where
   std::uint64_t pitch = 0;     ///< bytes from one row to the next
   std::uint64_t rows = 0;
-  std::string what; ///< of what is unseen: "a launch of f() without tracing"
+  std::string what; ///< of what is unseen: "an untraced launch of f()"
 
   std::uint64_t bytes() const { return row_bytes * rows; }
   friend bool operator==(const MemoryUse&, const MemoryUse&) = default;

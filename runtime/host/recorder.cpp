@@ -132,7 +132,7 @@ void Recorder::State::count(const trace::Launch& launch) {
 }
 
 void Recorder::State::ran_untraced(const trace::Launch& launch) {
-  memory.add_unseen("a launch of " + name_of(launch) + " without tracing");
+  memory.add_unseen("an untraced launch of " + name_of(launch));
 }
 
 std::string Recorder::State::name_of(const trace::Launch& launch) const {

@@ -92,7 +92,7 @@ TEST_CASE("A trace tells what was done to memory before each traced launch") {
   CHECK(
       open(Recorded("plain").trace).memory_uses() ==
       std::vector<trace::MemoryUse>{piece(0, Kind::written, 0x1000),
-                                    {1, Kind::unseen, 0, 0, 0, 0, "a launch of scale<float> without tracing"},
+                                    {1, Kind::unseen, 0, 0, 0, 0, "an untraced launch of scale<float>"},
                                     piece(1, Kind::read, 0x8000)});
   CHECK(open(Recorded("plain", {{"WARPLENS_LAUNCHES", "2"}}).trace).memory_uses() ==
         std::vector<trace::MemoryUse>{piece(0, Kind::written, 0x1000), piece(1, Kind::read, 0x1000),
