@@ -106,13 +106,13 @@ BankPasses bank_passes(const trace::WarpAccess& access, const LaneRules& rules) 
   return result;
 }
 
-unsigned distinct_addresses(const trace::WarpAccess& access) {
-  std::array<std::uint64_t, trace::warp_lanes> addresses;
-  auto end = addresses.begin();
+std::vector<std::uint64_t> distinct_addresses(const trace::WarpAccess& access) {
+  std::vector<std::uint64_t> addresses;
   for (std::uint32_t lanes = access.active; lanes != 0; lanes &= lanes - 1)
-    *end++ = access.addresses[unsigned(std::countr_zero(lanes))];
-  std::sort(addresses.begin(), end);
-  return unsigned(std::unique(addresses.begin(), end) - addresses.begin());
+    addresses.push_back(access.addresses[unsigned(std::countr_zero(lanes))]);
+  std::sort(addresses.begin(), addresses.end());
+  addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
+  return addresses;
 }
 
 } // namespace warplens::model

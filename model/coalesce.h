@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 namespace warplens::model {
 
@@ -51,8 +52,8 @@ struct BankPasses {
 };
 BankPasses bank_passes(const trace::WarpAccess& access, const LaneRules& rules);
 
-/// How many requests an access to constant memory is split into: one for each address (CUDA C++ Programming
-/// Guide, "Constant Memory").
-unsigned distinct_addresses(const trace::WarpAccess& access);
+/// The requests that an access to constant memory is split into: one for each address (CUDA C++ Programming
+/// Guide, "Constant Memory"). Ascending.
+std::vector<std::uint64_t> distinct_addresses(const trace::WarpAccess& access);
 
 } // namespace warplens::model

@@ -23,14 +23,15 @@ bool known_well(std::span<const TrialCounts> trials, const Snapshot& snapshot, c
                 const Confidence& asked) {
   const Totals totals = totals_of(trials);
   if (!rate_known(totals.l1_read_hit_rate, asked) || !rate_known(totals.l2_read_hit_rate, asked) ||
-      !rate_known(totals.l2_write_hit_rate, asked) || !latency_known(totals.dram_latency_ns, asked))
+      !rate_known(totals.l2_write_hit_rate, asked) || !rate_known(totals.constant_hit_rate, asked) ||
+      !rate_known(totals.constant_group_hit_rate, asked) || !latency_known(totals.dram_latency_ns, asked))
     return false;
   for (std::size_t i = 0; i < snapshot.sites.size(); ++i) {
     if (snapshot.sites[i].executions * 100 < snapshot.warp_accesses)
       continue;
     const SiteStatistics site = site_statistics(snapshot.sites[i], i, trials, gpu);
     if (!rate_known(site.l1_hit_rate, asked) || !rate_known(site.l2_hit_rate, asked) ||
-        !latency_known(site.latency_ns, asked))
+        !rate_known(site.constant_hit_rate, asked) || !latency_known(site.latency_ns, asked))
       return false;
   }
   return true;

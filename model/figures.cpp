@@ -57,9 +57,9 @@ double shared_ns(const SiteSummary& summary, const Gpu& gpu) {
   return double(summary.shared) * gpu.shared.latency_ns + extra_passes(summary) * gpu.shared.pass_ns;
 }
 
-double constant_ns(const SiteSummary& summary, const Gpu& gpu) {
-  return double(summary.constant) * gpu.constant.latency_ns +
-         double(summary.constant_passes - summary.constant) * gpu.constant.pass_ns;
+/// Of addresses after the first, in accesses to constant memory; the same in each trial.
+double constant_passes_ns(const SiteSummary& summary, const Gpu& gpu) {
+  return double(summary.constant_passes - summary.constant) * gpu.constant.pass_ns;
 }
 
 LatencyParts latency_parts(const SiteSummary& summary, std::size_t index, std::span<const TrialCounts> trials,
@@ -72,17 +72,19 @@ LatencyParts latency_parts(const SiteSummary& summary, std::size_t index, std::s
     return sum / double(trials.size()) / executions;
   };
   return {of_level(Level::l1), of_level(Level::l2), of_level(Level::dram),
-          shared_ns(summary, gpu) / executions, constant_ns(summary, gpu) / executions};
+          shared_ns(summary, gpu) / executions,
+          of_level(Level::constant) + constant_passes_ns(summary, gpu) / executions};
 }
 
 } // namespace
 
 SiteStatistics site_statistics(const SiteSummary& summary, std::size_t index,
                                std::span<const TrialCounts> trials, const Gpu& gpu) {
-  const double fixed_ns = shared_ns(summary, gpu) + constant_ns(summary, gpu);
+  const double fixed_ns = shared_ns(summary, gpu) + constant_passes_ns(summary, gpu);
   const auto over = [&](auto&& value) { return statistic_of(values(trials, value)); };
   return {over([&](const TrialCounts& trial) { return rate(trial.sites[index].l1); }),
           over([&](const TrialCounts& trial) { return rate(trial.sites[index].l2); }),
+          over([&](const TrialCounts& trial) { return rate(trial.sites[index].constant); }),
           over([&](const TrialCounts& trial) {
             return std::optional((trial.sites[index].all_latency_ns() + fixed_ns) /
                                  double(summary.executions));
@@ -106,6 +108,7 @@ SiteResult site_result(const SiteSummary& summary, std::size_t index, const trac
   SiteStatistics statistics = site_statistics(summary, index, trials, gpu);
   result.l1_hit_rate = std::move(statistics.l1_hit_rate);
   result.l2_hit_rate = std::move(statistics.l2_hit_rate);
+  result.constant_hit_rate = std::move(statistics.constant_hit_rate);
   result.latency_ns = std::move(statistics.latency_ns);
   result.latency_parts = latency_parts(summary, index, trials, gpu);
   return result;
@@ -116,6 +119,9 @@ TrialValues values_of(std::span<const TrialCounts> trials) {
   of.l1_read_hit_rate = values(trials, [](const TrialCounts& trial) { return rate(trial.l1_reads); });
   of.l2_read_hit_rate = values(trials, [](const TrialCounts& trial) { return rate(trial.l2_reads); });
   of.l2_write_hit_rate = values(trials, [](const TrialCounts& trial) { return rate(trial.l2_writes); });
+  of.constant_hit_rate = values(trials, [](const TrialCounts& trial) { return rate(trial.constant_reads); });
+  of.constant_group_hit_rate =
+      values(trials, [](const TrialCounts& trial) { return rate(trial.constant_group_reads); });
   of.dram_latency_ns = values(trials, dram_latency);
   return of;
 }
@@ -126,6 +132,8 @@ Totals totals_of(std::span<const TrialCounts> trials) {
   totals.l1_read_hit_rate = statistic_of(values.l1_read_hit_rate);
   totals.l2_read_hit_rate = statistic_of(values.l2_read_hit_rate);
   totals.l2_write_hit_rate = statistic_of(values.l2_write_hit_rate);
+  totals.constant_hit_rate = statistic_of(values.constant_hit_rate);
+  totals.constant_group_hit_rate = statistic_of(values.constant_group_hit_rate);
   totals.dram_latency_ns = statistic_of(values.dram_latency_ns);
   double read = 0, written = 0;
   for (const TrialCounts& trial : trials) {

@@ -11,7 +11,7 @@
 namespace warplens::model {
 
 struct SiteStatistics {
-  std::optional<Statistic> l1_hit_rate, l2_hit_rate, latency_ns;
+  std::optional<Statistic> l1_hit_rate, l2_hit_rate, constant_hit_rate, latency_ns;
 };
 
 /// `index`: the site's in Snapshot::sites, and so in each trial's.

@@ -42,8 +42,16 @@ Expected<Gpu> read(const fs::path& path, TomlFigures& figures) {
   figures.number("sm.max_blocks", gpu.max_blocks_per_sm, 1, 256);
   figures.number("sm.max_threads_per_block", gpu.max_threads_per_block, warp_lanes, 8192);
   figures.number("sm.coalesced_bytes", gpu.lanes.coalesced_bytes, sector_bytes, 512);
+  figures.number("constant.bytes", gpu.constant.bytes, sector_bytes, 1u << 24);
+  figures.number("constant.line_bytes", gpu.constant.line_bytes, sector_bytes, line_bytes);
+  figures.number("constant.ways", gpu.constant.ways, 1, max_ways);
   figures.number("constant.latency_ns", gpu.constant.latency_ns, 0, any_latency);
   figures.number("constant.pass_ns", gpu.constant.pass_ns, 0, any_latency);
+  figures.number("constant.group_sms", gpu.constant.group.sms, 1, 1024);
+  figures.number("constant.group_bytes", gpu.constant.group.bytes, line_bytes, 1u << 24);
+  figures.number("constant.group_line_bytes", gpu.constant.group.line_bytes, line_bytes, 4096);
+  figures.number("constant.group_ways", gpu.constant.group.ways, 1, max_ways);
+  figures.number("constant.group_latency_ns", gpu.constant.group.latency_ns, 0, any_latency);
 
   gpu.schedule.warps = WarpOrder(figures.choice("schedule.warps", warp_orders()));
   gpu.schedule.placement = BlockPlacement(figures.choice("schedule.placement", block_placements()));
@@ -71,6 +79,7 @@ Expected<Gpu> read(const fs::path& path, TomlFigures& figures) {
   gpu.l1.index = IndexHash(figures.choice("l1.index", {"modulo", "xor_fold"}));
   figures.choice("l1.replacement", {"lru"});
   gpu.l1.stores = L1Stores(figures.choice("l1.stores", {"bypass", "update_on_hit", "evict_on_hit"}));
+  gpu.l1.local_stores = LocalStores(figures.choice("l1.local_stores", {"as_global", "write_back"}));
   figures.number("l1.latency_ns", gpu.l1.latency_ns, 0, any_latency);
 
   figures.number("l2.bytes", gpu.l2_bytes, sector_bytes, std::uint64_t{1} << 34);
@@ -119,6 +128,18 @@ Expected<Gpu> read(const fs::path& path, TomlFigures& figures) {
         fmt::format("each carve-out to leave the L1 whole lines of {} bytes, at least one set of {}",
                     line_bytes, gpu.l1.ways));
   }
+  const Gpu::Constant& constant = gpu.constant;
+  figures.require(std::has_single_bit(constant.line_bytes), "constant.line_bytes",
+                  "constant.line_bytes to be 32, 64 or 128");
+  figures.require(
+      constant.bytes % (constant.ways * line_bytes) == 0, "constant.bytes",
+      fmt::format("constant.bytes to be a multiple of {} (ways × 128)", constant.ways * line_bytes));
+  figures.require(std::has_single_bit(constant.group.line_bytes), "constant.group_line_bytes",
+                  "constant.group_line_bytes to be a power of two");
+  figures.require(constant.group.bytes % (constant.group.ways * constant.group.line_bytes) == 0,
+                  "constant.group_bytes",
+                  fmt::format("constant.group_bytes to be a multiple of {} (ways × line)",
+                              constant.group.ways * constant.group.line_bytes));
   figures.require(gpu.l2.line_bytes == sector_bytes || gpu.l2.line_bytes == line_bytes, "l2.line_bytes",
                   "l2.line_bytes to be 32 or 128");
   figures.require(gpu.l2.line_bytes == line_bytes || gpu.l2.index == IndexHash::modulo, "l2.index",

@@ -20,6 +20,10 @@ enum class IndexHash { modulo, xor_fold };
 /// store bring a line in.
 enum class L1Stores { bypass, update_on_hit, evict_on_hit };
 
+/// What a store to local memory does in the L1: the same as any other store, or the line takes it and goes to
+/// the L2 when it is displaced.
+enum class LocalStores { as_global, write_back };
+
 /// What a store does in the L2.
 /// `memory_update`: it hits only in a block that an earlier write brought in; a miss updates memory and
 /// brings in a valid block (Baghsorkhi et al., PPoPP 2012, on Fermi). `allocate`: it hits in any valid
@@ -75,9 +79,20 @@ struct Gpu {
   std::uint64_t l2_bytes = 0;
   LaneRules lanes;
 
+  /// Each SM has a cache for constant memory; behind it is one that neighbouring SMs share.
   struct Constant {
-    double latency_ns = 0; ///< as a hit
+    std::uint32_t bytes = 0;
+    std::uint32_t line_bytes = 0; ///< at most 128
+    std::uint32_t ways = 0;
+    double latency_ns = 0; ///< of a hit
     double pass_ns = 0;    ///< what each further address in one access adds
+    struct Group {
+      std::uint32_t sms = 0; ///< that share it
+      std::uint32_t bytes = 0;
+      std::uint32_t line_bytes = 0; ///< at least 128
+      std::uint32_t ways = 0;
+      double latency_ns = 0; ///< of a hit, from the SM and back
+    } group;
   } constant;
 
   struct Registers {
@@ -104,6 +119,7 @@ struct Gpu {
     bool sectored = false;               ///< a miss brings in the sectors asked for; otherwise the whole line
     IndexHash index = IndexHash::modulo;
     L1Stores stores = L1Stores::bypass;
+    LocalStores local_stores = LocalStores::as_global;
     double latency_ns = 0;
   } l1;
 

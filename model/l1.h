@@ -1,10 +1,16 @@
-// The L1 of one SM: write-through, so a line that leaves it is simply forgotten.
+// The L1 of one SM: write-through, so a line that leaves it is simply forgotten, but for local memory where
+// the GPU writes that back.
 #pragma once
 
 #include "model/cache.h"
 #include "model/geometry.h"
 
 namespace warplens::model {
+
+/// Nothing is written back: the launch does not store to local memory, or the GPU writes it through.
+struct NothingBack {
+  void operator()(std::uint32_t, unsigned) const {}
+};
 
 class L1 {
 public:
@@ -16,19 +22,37 @@ public:
   template <class Work> decltype(auto) with_lines(Work&& work) { return lines_.with_lines(work); }
 
   /// A load's sectors that are not there, which it brings in. Without sectors a miss brings in the line's
-  /// four.
-  template <class Instructions, class Lines>
-  unsigned load(const Lines& lines, std::uint32_t line, unsigned sectors) const {
+  /// four. Calls `write_back(line, sectors)` with what it displaces of local memory that was stored to.
+  template <class Instructions, class Lines, class WriteBack = NothingBack>
+  unsigned load(const Lines& lines, std::uint32_t line, unsigned sectors,
+                WriteBack&& write_back = NothingBack()) const {
     sectors |= least_;
     unsigned missing = 0;
-    lines.template access<Instructions>(0, line, [&](LineState state) {
+    const SetOutcome outcome = lines.template access<Instructions>(0, line, [&](LineState state) {
       missing = sectors & ~unsigned(state);
       return LineState(state | sectors);
     });
+    if (const unsigned dirty = outcome.evicted_state >> dirty_shift; dirty != 0)
+      write_back(outcome.evicted_line, dirty);
     return missing;
   }
-  unsigned load(std::uint32_t line, unsigned sectors) {
-    return with_lines([&](auto& lines) { return load<PlainInstructions>(lines, line, sectors); });
+  template <class WriteBack = NothingBack>
+  unsigned load(std::uint32_t line, unsigned sectors, WriteBack&& write_back = NothingBack()) {
+    return with_lines([&](auto& lines) { return load<PlainInstructions>(lines, line, sectors, write_back); });
+  }
+
+  /// A store to local memory that the L1 keeps until its line is displaced. It takes all of the sectors, or
+  /// of the line where there are no sectors, without asking the L2: a warp's lanes lie next to each other.
+  template <class Instructions, class Lines, class WriteBack>
+  void store_back(const Lines& lines, std::uint32_t line, unsigned sectors, WriteBack&& write_back) const {
+    sectors |= least_;
+    const SetOutcome outcome = lines.template access<Instructions>(
+        0, line, [&](LineState state) { return LineState(state | sectors | sectors << dirty_shift); });
+    if (const unsigned dirty = outcome.evicted_state >> dirty_shift; dirty != 0)
+      write_back(outcome.evicted_line, dirty);
+  }
+  template <class WriteBack> void store_back(std::uint32_t line, unsigned sectors, WriteBack&& write_back) {
+    with_lines([&](auto& lines) { store_back<PlainInstructions>(lines, line, sectors, write_back); });
   }
 
   /// The data goes on to the L2 in any case, and never brings a line in.
@@ -52,7 +76,9 @@ public:
   bool sectored() const { return least_ == 0; }
 
 private:
-  Cache lines_; ///< state: valid sectors
+  static constexpr unsigned dirty_shift = 4;
+
+  Cache lines_; ///< state: four bits valid sectors, four bits those to be written back
   L1Stores stores_;
   unsigned least_; ///< sectors that any load brings in
 };

@@ -13,6 +13,7 @@
 
 namespace warplens::model {
 
+/// `store_of_update`: nobody waits for it, and it counts in the totals only; so does what an L1 writes back.
 enum class L2Kind : std::uint8_t { load, store, atomic, store_of_update };
 
 /// What one request did, as sectors of its line.

@@ -73,9 +73,7 @@ Expected<void> MemoryHistory::pass(const trace::Reader& trace, const trace::Laun
   }
   ++launches_;
   return trace.for_each_access(launch.id, [&](std::uint64_t, std::uint32_t, const trace::WarpAccess& access) {
-    const bool in_the_hierarchy =
-        access.space != trace::Space::shared && access.space != trace::Space::constant;
-    if (!in_the_hierarchy || access.bytes == 0 || access.bytes > max_bytes_per_lane)
+    if (access.space == trace::Space::shared || access.bytes == 0 || access.bytes > max_bytes_per_lane)
       return;
     const Coalesced touched = coalesce(access, {});
     for (unsigned i = 0; i < touched.count; ++i) {

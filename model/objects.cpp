@@ -33,7 +33,8 @@ Objects::Objects(const Snapshot& snapshot, const std::vector<trace::Site>& sites
   std::vector<SectorSet> touched(objects_.size());
   for (const Warp& warp : snapshot.warps)
     for (const Access& access : warp.accesses)
-      if (const std::uint32_t object = object_of_[access.site]; object != objects_.size())
+      if (const std::uint32_t object = object_of_[access.site];
+          object != objects_.size() && access.cache != FirstCache::constant)
         for (std::uint32_t i = 0; i < access.transactions; ++i) {
           const Transaction& transaction = warp.transactions[access.first_transaction + i];
           touched[object].insert(transaction.line, transaction.sectors);
@@ -44,7 +45,7 @@ Objects::Objects(const Snapshot& snapshot, const std::vector<trace::Site>& sites
 
 void Objects::issued(std::uint32_t sm, const Access& access, std::span<const Transaction> transactions,
                      const Lookups&) {
-  if (sm != 0)
+  if (sm != 0 || access.cache == FirstCache::constant)
     return;
   const std::uint32_t object = object_of_[access.site];
   for (const Transaction& transaction : transactions) {

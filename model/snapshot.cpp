@@ -138,25 +138,46 @@ Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
   const Coalesced touched = coalesce(access, rules_);
   summary.sectors += touched.sectors();
   summary.bytes_used += touched.distinct_bytes();
-  if (access.space == Space::constant) {
-    ++summary.constant;
-    summary.constant_passes += distinct_addresses(access);
-    return {};
-  }
-  ++summary.cached;
   const CacheOperator cache = trace_sites_[site].cache_operator;
   Access entry;
   entry.first_transaction = std::uint32_t(stream.warp.transactions.size());
   entry.site = site;
-  entry.transactions = std::uint8_t(touched.count);
-  entry.kind = access.kind;
-  entry.skips_l1 =
-      access.kind == trace::AccessKind::atomic || cache == CacheOperator::cg || cache == CacheOperator::cv;
   entry.starts_bulk = stream.bulk_ended;
   stream.warp.bulks += entry.starts_bulk;
   entry.active_lanes = std::uint8_t(std::popcount(access.active)) & 63;
   stream.bulk_ended = false;
+  Expected<void> put;
+  if (access.space == Space::constant) {
+    ++summary.constant;
+    entry.cache = FirstCache::constant;
+    entry.skips_l1 = true;
+    trace::WarpAccess pass;
+    pass.active = 1;
+    pass.bytes = access.bytes;
+    for (const std::uint64_t address : distinct_addresses(access)) {
+      ++summary.constant_passes;
+      pass.addresses[0] = address;
+      if (put)
+        put = put_transactions(stream.warp, coalesce(pass, rules_), pass);
+    }
+  } else {
+    ++summary.cached;
+    entry.kind = access.kind;
+    if (access.space == Space::local) {
+      entry.cache = FirstCache::l1_local;
+      stores_local_ |= access.kind != trace::AccessKind::load;
+    }
+    entry.skips_l1 =
+        access.kind == trace::AccessKind::atomic || cache == CacheOperator::cg || cache == CacheOperator::cv;
+    put = put_transactions(stream.warp, touched, access);
+  }
+  entry.transactions = std::uint8_t(stream.warp.transactions.size() - entry.first_transaction);
   stream.warp.accesses.push_back(entry);
+  return put;
+}
+
+Expected<void> SnapshotBuilder::put_transactions(Warp& warp, const Coalesced& touched,
+                                                 const trace::WarpAccess& access) {
   for (unsigned i = 0; i < touched.count; ++i) {
     const auto line = short_line(touched.lines[i].line);
     if (!line)
@@ -168,7 +189,7 @@ Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
         return tl::unexpected(known_mask.error());
       mask = *known_mask;
     }
-    stream.warp.transactions.push_back({*line, touched.lines[i].sectors(), mask});
+    warp.transactions.push_back({*line, touched.lines[i].sectors(), mask});
   }
   return {};
 }
@@ -186,6 +207,7 @@ Snapshot SnapshotBuilder::finish() && {
   Snapshot snapshot;
   snapshot.pages = std::move(pages);
   snapshot.byte_masks = std::move(masks_);
+  snapshot.stores_local = stores_local_;
   snapshot.whole_grid = launch_.first_block == 0 && launch_.blocks >= launch_.grid.count();
   std::vector<std::uint32_t> site_number(summaries_.size());
   for (const SiteSummary& summary : summaries_) {
@@ -194,6 +216,7 @@ Snapshot SnapshotBuilder::finish() && {
     site_number[summary.site] = std::uint32_t(snapshot.sites.size());
     snapshot.sites.push_back(summary);
     snapshot.warp_accesses += summary.executions;
+    snapshot.reads_constants |= summary.constant != 0;
   }
 
   std::sort(streams_.begin(), streams_.end(), [](const Stream& a, const Stream& b) {

@@ -34,16 +34,21 @@ struct Transaction {
 using ByteMask = std::array<std::uint64_t, 2>;
 inline constexpr std::uint32_t max_byte_masks = 1u << 21; ///< a request to the L2 has room for that many
 
-/// One warp access that goes to the memory hierarchy. Shared and constant memory have no place here.
+/// The cache of its SM that an access comes to first; `l1_local`: the L1, with local memory.
+enum class FirstCache : std::uint8_t { l1, l1_local, constant };
+
+/// One warp access that goes to the memory hierarchy. Shared memory has no place here.
 struct Access {
   std::uint32_t first_transaction = 0; ///< within the warp's
   std::uint32_t site = 0;              ///< index into Snapshot::sites
   std::uint8_t transactions = 0;
   trace::AccessKind kind = trace::AccessKind::load;
-  bool skips_l1 : 1 = false;    ///< by its cache operator
+  bool skips_l1 : 1 = false;    ///< by its cache operator, or for another cache
   bool starts_bulk : 1 = false; ///< the scheduler may turn to another warp before it
   std::uint8_t active_lanes : 6 = warp_lanes;
+  FirstCache cache = FirstCache::l1; ///< constant memory: one transaction for each address
 };
+static_assert(sizeof(Access) == 12);
 
 struct Warp {
   std::uint64_t block = 0;
@@ -61,7 +66,7 @@ struct SiteSummary {
   bool seen[5] = {};      ///< by trace::Space
   std::uint64_t executions = 0, active_lanes = 0;
   std::uint64_t cached = 0, shared = 0, constant = 0; ///< executions by where they went
-  std::uint64_t constant_passes = 0;                  ///< requests that the constant cache made of them
+  std::uint64_t constant_passes = 0;                  ///< addresses that the constant cache was asked for
   std::uint64_t sectors = 0, bytes_used = 0;          ///< not shared memory
   std::uint64_t bank_passes = 0, least_bank_passes = 0;
 };
@@ -77,7 +82,9 @@ struct Snapshot {
   std::vector<std::uint64_t> pages; ///< address / 2 MiB of each page, by its number
   std::vector<ByteMask> byte_masks; ///< the first has all bytes, whichever the sectors
   std::uint64_t blocks_seen = 0, warp_accesses = 0, transactions = 0;
-  bool whole_grid = true; ///< else it stands for a longer launch
+  bool whole_grid = true;       ///< else it stands for a longer launch
+  bool reads_constants = false; ///< are there accesses to constant memory?
+  bool stores_local = false;    ///< … stores to local memory?
 };
 
 /// Takes accesses in program order per (block, warp); the warps may come in any order, to the same result.
@@ -97,6 +104,7 @@ private:
     bool bulk_ended = true;
   };
   Stream& stream_of(std::uint64_t block, std::uint32_t warp);
+  Expected<void> put_transactions(Warp& warp, const Coalesced& touched, const trace::WarpAccess& access);
   bool starts_bulk(const Stream& stream, std::uint32_t site) const;
   Expected<std::uint32_t> short_line(std::uint64_t line);
   Expected<std::uint32_t> mask_of(const Coalesced::Line& written);
@@ -114,6 +122,7 @@ private:
       frames_; ///< page → number, in the order of first touch until finish()
   std::map<ByteMask, std::uint32_t> mask_index_;
   std::vector<ByteMask> masks_;
+  bool stores_local_ = false;
   std::uint64_t last_page_ = ~std::uint64_t{0};
   std::uint32_t last_frame_ = 0;
 };

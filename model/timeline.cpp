@@ -39,7 +39,7 @@ TimelineRecorder::TimelineRecorder(const Snapshot& snapshot, const std::vector<t
 
   const auto place_of = [](const auto& where) { return std::tie(where.file, where.line); };
   for (const SiteSummary& summary : snapshot.sites)
-    if (summary.cached != 0)
+    if (summary.cached + summary.constant != 0)
       timeline_.lines.push_back({sites[summary.site].file, sites[summary.site].line, zeros});
   auto& lines = timeline_.lines;
   std::sort(lines.begin(), lines.end(),

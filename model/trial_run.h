@@ -1,6 +1,7 @@
 // The course of one trial. A template over who is told of it, so that nobody costs nothing.
 #pragma once
 
+#include "model/constant_caches.h"
 #include "model/dram.h"
 #include "model/instructions.h"
 #include "model/l1.h"
@@ -11,6 +12,7 @@
 #include "model/trial.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace warplens::model {
 
@@ -40,13 +42,16 @@ struct L2Request {
   std::uint32_t line;
   std::uint32_t request;
   /// Four bits sectors; four bits those of them that are there as copies; two bits kind; one bit partition; a
-  /// Transaction's mask.
+  /// store's Transaction::mask, or the group whose constant cache is asked first, plus one.
   std::uint32_t what;
 
   static std::uint32_t asking(L2Kind kind, std::uint32_t partition) {
     return unsigned(kind) << 8 | partition << 10;
   }
   static std::uint32_t writing(std::uint32_t mask) { return mask << 11; }
+  static std::uint32_t of_constants(std::uint32_t group) { return writing(group + 1); }
+  bool is_of_constants() const { return kind() == L2Kind::load && mask() != 0; }
+  std::uint32_t constant_group() const { return mask() - 1; }
   unsigned sectors() const { return what & 15; }
   unsigned near() const { return what >> 4 & 15; }
   L2Kind kind() const { return L2Kind(what >> 8 & 3); }
@@ -89,15 +94,22 @@ public:
       : byte_masks_(snapshot.byte_masks), merging_(random), observer_(observer),
         l2_(before != nullptr ? L2(*before) : L2(gpu)), dram_(gpu, busy_sms(snapshot, gpu), random),
         l1_latency_ns_(float(gpu.l1.latency_ns)), l2_latency_ns_(float(gpu.l2.latency_ns)),
-        far_latency_ns_(float(gpu.l2.copies.far_latency_ns)), tallies_(by_site ? snapshot.sites.size() : 1) {
+        far_latency_ns_(float(gpu.l2.copies.far_latency_ns)),
+        constant_latency_ns_(float(gpu.constant.latency_ns)),
+        group_latency_ns_(float(gpu.constant.group.latency_ns)),
+        writes_local_back_(snapshot.stores_local && gpu.l1.local_stores == LocalStores::write_back),
+        tallies_(by_site ? snapshot.sites.size() : 1) {
     const auto blocks = place_blocks(snapshot, gpu, random);
     for (std::uint32_t sm = 0; sm < gpu.sms; ++sm)
       if (!blocks[sm].empty())
         sms_.push_back({std::uint32_t(sms_.size()),
                         SmSchedule(snapshot, blocks[sm], occupancy.blocks_per_sm, gpu, random),
                         L1(gpu, occupancy.l1_bytes),
+                        sm,
                         std::uint8_t(sm % gpu.l2.partitions),
                         {}});
+    if (snapshot.reads_constants)
+      constants_.emplace(gpu, snapshot.sites.size());
     for (const auto& of_sm : blocks)
       for (std::size_t i = 0; i < std::min<std::size_t>(of_sm.size(), occupancy.blocks_per_sm); ++i)
         resident_warps_ += snapshot.blocks[of_sm[i]].warps;
@@ -109,9 +121,16 @@ public:
         // All SMs reach their ends together: each issues its share of what is left.
         const double share = double(sm.schedule.transactions_left()) / double(left);
         const auto quota = std::uint64_t(share * double(std::min(left, round_transactions)));
-        sm.l1.with_lines([&](auto& lines) { Instructions::run([&] { issue(sm, lines, quota); }); });
+        sm.l1.with_lines([&](auto& lines) {
+          if (writes_local_back_) [[unlikely]]
+            Instructions::run([&] { issue<true>(sm, lines, quota); });
+          else
+            Instructions::run([&] { issue<false>(sm, lines, quota); });
+        });
       }
       Instructions::run([&] { merge(); });
+      if (constants_)
+        ask_constant_groups();
       if (l2_.has_copies())
         l2_.with_copies([&](auto& lines) { Instructions::run([&] { find_copies(lines); }); });
       l2_.with_lines([&](auto& lines) { Instructions::run([&] { serve(lines); }); });
@@ -127,6 +146,7 @@ private:
     std::uint32_t number; ///< among those with work
     SmSchedule schedule;
     L1 l1;
+    std::uint32_t number_on_gpu;
     std::uint8_t partition; ///< of the L2; which SM lies next to which is assumed
     Tape<L2Request> queue;
   };
@@ -134,7 +154,7 @@ private:
   /// A site's counts. Those of its lookups in the L2 are by L2Kind.
   struct alignas(128) Tally {
     Lookups l1, l2[4];
-    std::array<double, 3> latency_ns{};
+    std::array<double, levels> latency_ns{};
   };
   Tally& tally_of(std::uint32_t site) { return tallies_[by_site ? site : 0]; }
 
@@ -151,7 +171,8 @@ private:
   }
 
   /// Replays at least `quota` transactions on one SM, as far as its L1; a started bulk is finished.
-  template <class Lines> void issue(Sm& sm, const Lines lines, std::uint64_t quota) {
+  /// `writes_back`: the L1 holds stores to local memory.
+  template <bool writes_back, class Lines> void issue(Sm& sm, const Lines lines, std::uint64_t quota) {
     std::uint64_t issued = 0;
     auto number = std::uint32_t(requests_.size()); // of the next request
     do {
@@ -168,9 +189,9 @@ private:
         requests_.written_to(request + 1);
         const Lookups l1 =
             access->kind == trace::AccessKind::load && !access->skips_l1
-                ? load(sm, lines, *access, transactions, *request, number)
+                ? load<writes_back>(sm, lines, *access, transactions, *request, number)
                 : Instructions::run([this, &sm, &lines, access, transactions, request, number] {
-                    return issue_other(sm, lines, *access, transactions, *request, number);
+                    return issue_other<writes_back>(sm, lines, *access, transactions, *request, number);
                   });
         observer_.issued(sm.number, *access, {transactions, access->transactions}, l1);
         ++number;
@@ -182,16 +203,19 @@ private:
     } while (issued < quota);
   }
 
-  template <class Lines>
+  template <bool writes_back, class Lines>
   Lookups load(Sm& sm, const Lines& lines, const Access& access, const Transaction* transaction,
                Request& request, std::uint32_t number) {
-    L2Request* queue = sm.queue.room_for(access.transactions);
+    L2Request* queue = sm.queue.room_for((1 + writes_back) * access.transactions);
     const std::uint32_t asking = L2Request::asking(L2Kind::load, sm.partition);
     std::uint32_t all = 0, missed = 0;
     for (const Transaction* const end = transaction + access.transactions; transaction != end;
          ++transaction) {
-      const unsigned missing =
-          sm.l1.template load<Instructions>(lines, transaction->line, transaction->sectors);
+      const unsigned missing = sm.l1.template load<Instructions>(
+          lines, transaction->line, transaction->sectors, [&](std::uint32_t line, unsigned dirty) {
+            if constexpr (writes_back)
+              *queue++ = written_back(sm, line, dirty, number);
+          });
       *queue = {transaction->line, number, asking | missing};
       queue += missing != 0;
       all += Instructions::sector_count(transaction->sectors);
@@ -209,11 +233,32 @@ private:
     return lookups;
   }
 
+  /// Nobody waits for it.
+  static L2Request written_back(const Sm& sm, std::uint32_t line, unsigned dirty, std::uint32_t number) {
+    return {line, number, L2Request::asking(L2Kind::store_of_update, sm.partition) | dirty};
+  }
+
+  void load_constants(Sm& sm, const Access& access, std::span<const Transaction> transactions,
+                      Request& request, std::uint32_t number) {
+    const std::uint32_t asking = L2Request::asking(L2Kind::load, sm.partition) |
+                                 L2Request::of_constants(constants_->group_of(sm.number_on_gpu));
+    L2Request* queue = sm.queue.room_for(ConstantCaches::most_asked(transactions.size()));
+    constants_->load(sm.number_on_gpu, access.site, transactions, [&](std::uint32_t line, unsigned sectors) {
+      *queue++ = {line, number, asking | sectors};
+    });
+    sm.queue.written_to(queue);
+    request.wait_for(Level::constant, constant_latency_ns_);
+  }
+
   /// All but plain loads.
-  template <class Lines>
+  template <bool writes_back, class Lines>
   Lookups issue_other(Sm& sm, const Lines& lines, const Access& access, const Transaction* first,
                       Request& request, std::uint32_t number) {
     const std::span<const Transaction> transactions{first, access.transactions};
+    if (access.cache == FirstCache::constant) {
+      load_constants(sm, access, transactions, request, number);
+      return {};
+    }
     const auto go_to_l2 = [&](L2Kind kind) {
       L2Request* queue = sm.queue.room_for(transactions.size());
       for (const Transaction& t : transactions)
@@ -222,6 +267,17 @@ private:
       sm.queue.written_to(queue);
     };
     const auto store = [&](L2Kind kind) {
+      if (writes_back && access.cache == FirstCache::l1_local) {
+        L2Request* queue = sm.queue.room_for(transactions.size());
+        for (const Transaction& t : transactions)
+          sm.l1.template store_back<Instructions>(
+              lines, t.line, t.sectors,
+              [&](std::uint32_t line, unsigned dirty) { *queue++ = written_back(sm, line, dirty, number); });
+        sm.queue.written_to(queue);
+        if (kind == L2Kind::store)
+          request.wait_for(Level::l1, l1_latency_ns_);
+        return;
+      }
       for (const Transaction& t : transactions)
         sm.l1.template store<Instructions>(lines, t.line, t.sectors);
       go_to_l2(kind);
@@ -235,7 +291,7 @@ private:
       if (access.skips_l1)
         go_to_l2(L2Kind::load);
       else
-        l1 = load(sm, lines, access, first, request, number);
+        l1 = load<writes_back>(sm, lines, access, first, request, number);
       store(L2Kind::store_of_update);
       break;
     }
@@ -255,6 +311,26 @@ private:
     merged_.written_to(merged);
     for (Sm& sm : sms_)
       sm.queue.clear();
+  }
+
+  /// The requests of the SMs' constant caches end here, or go on to the L2.
+  void ask_constant_groups() {
+    go_on_.clear();
+    L2Request* go_on = go_on_.room_for(merged_.size() * constants_->lines_of_group());
+    for (const L2Request& asked : merged_) {
+      if (!asked.is_of_constants()) {
+        *go_on++ = asked;
+        continue;
+      }
+      Request& request = requests_[asked.request];
+      const std::uint32_t asking = L2Request::asking(L2Kind::load, asked.partition());
+      if (constants_->load_from_group(
+              asked.constant_group(), request.site, asked.line,
+              [&](std::uint32_t line) { *go_on++ = {line, asked.request, asking | whole_line}; }))
+        request.wait_for(Level::constant, group_latency_ns_);
+    }
+    go_on_.written_to(go_on);
+    std::swap(merged_, go_on_);
   }
 
   /// About as many as the host's memory brings at once.
@@ -393,6 +469,8 @@ private:
           site.l2 += l2;
       }
     }
+    if (constants_)
+      constants_->count(counts_);
     return std::move(counts_);
   }
 
@@ -402,13 +480,15 @@ private:
   std::vector<Sm> sms_;
   L2 l2_;
   Dram dram_;
-  float l1_latency_ns_, l2_latency_ns_, far_latency_ns_;
-  std::vector<Tally> tallies_; ///< as Snapshot::sites
+  float l1_latency_ns_, l2_latency_ns_, far_latency_ns_, constant_latency_ns_, group_latency_ns_;
+  bool writes_local_back_;
+  std::optional<ConstantCaches> constants_; ///< if the snapshot has any
+  std::vector<Tally> tallies_;              ///< as Snapshot::sites
   TrialCounts counts_;
   Tape<Request> requests_; ///< the round's
   RandomMerge merge_;
   std::vector<const L2Request*> next_; ///< of each SM
-  Tape<L2Request> merged_;
+  Tape<L2Request> merged_, go_on_;
   Tape<ToMemory> to_memory_;
   Tape<InMemory> in_memory_;
   std::uint32_t resident_warps_ = 0; ///< at once, on all SMs

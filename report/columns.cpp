@@ -65,6 +65,9 @@ const std::vector<Column>& all_columns() {
        [](Site site) { return as_number(site.bytes_moved); }},
       {"conflicts", "extra", "pass", 5, "{} extra passes", "shared memory: extra passes per request",
        [](Site site) { return ratio(site.bank_conflicts); }, [](Site site) { return site.bank_conflicts; }},
+      {"constant", "const", "hit %", 8, "constant cache {} %", "constant cache's hit rate; sorts by misses",
+       [](Site site) { return rate(site.constant_hit_rate); },
+       [](Site site) { return missed(site.constant_hit_rate); }},
   };
   return columns;
 }

@@ -75,7 +75,9 @@ std::string heading() {
                            "l2_hit_rate_std",
                            "latency_ns",
                            "latency_ns_std",
-                           "latency_share"})
+                           "latency_share",
+                           "constant_hit_rate",
+                           "constant_hit_rate_std"})
     row.add(name);
   return row.end();
 }
@@ -105,6 +107,7 @@ std::string row_of(const KernelResult& kernel, const SiteResult& result) {
       .add(result.l2_hit_rate)
       .add(result.latency_ns)
       .add(result.latency_share)
+      .add(result.constant_hit_rate)
       .end();
 }
 

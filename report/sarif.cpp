@@ -192,6 +192,7 @@ private:
     put_mean("latency_ns", site.latency_ns);
     put_mean("l1_hit_rate", site.l1_hit_rate);
     put_mean("l2_hit_rate", site.l2_hit_rate);
+    put_mean("constant_hit_rate", site.constant_hit_rate);
     put("sectors_per_request", site.sectors_per_request);
     put("bank_conflicts", site.bank_conflicts);
     put("active_lanes", site.active_lanes);

@@ -115,6 +115,10 @@ private:
       line(pad_right("first among L2 misses", 24) + pad_left(percent(*totals.cold_miss_share), 10) +
            pad_left("", 10) + " %");
     statistic("L2 write hit rate", totals.l2_write_hit_rate, 100, "%");
+    if (totals.constant_hit_rate)
+      statistic("constant hit rate", totals.constant_hit_rate, 100, "%");
+    if (totals.constant_group_hit_rate)
+      statistic("… of a group of SMs", totals.constant_group_hit_rate, 100, "%");
     statistic("DRAM latency", totals.dram_latency_ns, 1, "ns");
     amount("read from DRAM", totals.dram_read_bytes);
     amount("written to DRAM", totals.dram_write_bytes);

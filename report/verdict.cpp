@@ -74,6 +74,8 @@ std::string fine(const SiteResult& site) {
                        site.l2_hit_rate->mean == 0 ? "none" : percent(site.l2_hit_rate->mean) + " %");
   if (site.l1_hit_rate)
     return fmt::format("fine: {} % L1 hits", percent(site.l1_hit_rate->mean));
+  if (site.constant_hit_rate)
+    return fmt::format("fine: {} % hits in the constant cache", percent(site.constant_hit_rate->mean));
   if (site.l2_hit_rate)
     return fmt::format("fine: {} % L2 hits", percent(site.l2_hit_rate->mean));
   return site.bank_conflicts ? "fine: hardly any bank conflicts" : "nothing notable was observed";

@@ -121,6 +121,7 @@ void read(const JsonNode& node, SiteResult& target) {
   read_if_there(node, "bank_conflicts", target.bank_conflicts);
   read_if_there(node, "l1_hit_rate", target.l1_hit_rate);
   read_if_there(node, "l2_hit_rate", target.l2_hit_rate);
+  read_if_there(node, "constant_hit_rate", target.constant_hit_rate);
   read_if_there(node, "latency_ns", target.latency_ns);
   read_if_there(node, "latency_parts", target.latency_parts);
   read_if_there(node, "latency_share", target.latency_share);
@@ -130,6 +131,8 @@ void read(const JsonNode& node, Totals& target) {
   read_if_there(node, "l1_read_hit_rate", target.l1_read_hit_rate);
   read_if_there(node, "l2_read_hit_rate", target.l2_read_hit_rate);
   read_if_there(node, "l2_write_hit_rate", target.l2_write_hit_rate);
+  read_if_there(node, "constant_hit_rate", target.constant_hit_rate);
+  read_if_there(node, "constant_group_hit_rate", target.constant_group_hit_rate);
   read_if_there(node, "dram_latency_ns", target.dram_latency_ns);
   read_if_there(node, "dram_read_bytes", target.dram_read_bytes);
   read_if_there(node, "dram_write_bytes", target.dram_write_bytes);
@@ -156,6 +159,8 @@ void read(const JsonNode& node, std::size_t trials, TrialValues& target) {
   read_values(node, "l1_read_hit_rate", trials, target.l1_read_hit_rate);
   read_values(node, "l2_read_hit_rate", trials, target.l2_read_hit_rate);
   read_values(node, "l2_write_hit_rate", trials, target.l2_write_hit_rate);
+  read_values(node, "constant_hit_rate", trials, target.constant_hit_rate);
+  read_values(node, "constant_group_hit_rate", trials, target.constant_group_hit_rate);
   read_values(node, "dram_latency_ns", trials, target.dram_latency_ns);
 }
 

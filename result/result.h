@@ -46,6 +46,7 @@ struct SiteResult {
   std::optional<std::uint64_t> bytes_moved;  ///< 32 × sectors touched, summed over executions
   std::optional<double> bank_conflicts;      ///< shared memory: mean number of extra passes per request
   std::optional<Statistic> l1_hit_rate, l2_hit_rate, latency_ns;
+  std::optional<Statistic> constant_hit_rate; ///< of the addresses asked for, in the SM's constant cache
   std::optional<LatencyParts> latency_parts;
   std::optional<double> latency_share; ///< executions × latency over the kernel's sum
 };
@@ -59,6 +60,9 @@ struct LatencyDistribution {
 
 struct Totals {
   std::optional<Statistic> l1_read_hit_rate, l2_read_hit_rate, l2_write_hit_rate, dram_latency_ns;
+  /// Of the addresses that accesses to constant memory ask their SM's constant cache for; of what is not
+  /// there, in the constant cache that a group of SMs shares.
+  std::optional<Statistic> constant_hit_rate, constant_group_hit_rate;
   std::optional<double> dram_read_bytes, dram_write_bytes; ///< mean over trials
   /// Of the sectors that loads missed in the L2, the share that nobody had touched before in the trial: they
   /// would be there if an earlier launch or copy had left them.
@@ -72,6 +76,7 @@ struct Totals {
 struct TrialValues {
   using Values = std::vector<std::optional<double>>;
   Values l1_read_hit_rate, l2_read_hit_rate, l2_write_hit_rate, dram_latency_ns;
+  Values constant_hit_rate, constant_group_hit_rate;
 };
 
 /// What the L2 held when each trial began: what copies, fills and earlier launches are known to have left in

@@ -8,7 +8,7 @@
 namespace warplens {
 
 /// Each vector has one entry per bin. Requests are warp accesses that go to the memory hierarchy (not to
-/// shared or constant memory); a bin is a stretch of them in the order in which the trial's SMs issued them,
+/// shared memory); a bin is a stretch of them in the order in which the trial's SMs issued them,
 /// all SMs side by side. What a request causes further down counts in the request's own bin.
 struct Timeline {
   /// Sectors that were looked up, and those of them that were there (in an L1 without sectors: lines).

@@ -105,6 +105,7 @@ Json to_json(const SiteResult& result) {
   put(json, "bank_conflicts", result.bank_conflicts);
   put(json, "l1_hit_rate", result.l1_hit_rate);
   put(json, "l2_hit_rate", result.l2_hit_rate);
+  put(json, "constant_hit_rate", result.constant_hit_rate);
   put(json, "latency_ns", result.latency_ns);
   put(json, "latency_parts", result.latency_parts);
   put(json, "latency_share", result.latency_share);
@@ -116,6 +117,8 @@ Json to_json(const Totals& totals) {
   put(json, "l1_read_hit_rate", totals.l1_read_hit_rate);
   put(json, "l2_read_hit_rate", totals.l2_read_hit_rate);
   put(json, "l2_write_hit_rate", totals.l2_write_hit_rate);
+  put(json, "constant_hit_rate", totals.constant_hit_rate);
+  put(json, "constant_group_hit_rate", totals.constant_group_hit_rate);
   put(json, "dram_latency_ns", totals.dram_latency_ns);
   put(json, "dram_read_bytes", totals.dram_read_bytes);
   put(json, "dram_write_bytes", totals.dram_write_bytes);
@@ -133,6 +136,8 @@ Json to_json(const TrialValues& values) {
   put(json, "l1_read_hit_rate", values.l1_read_hit_rate);
   put(json, "l2_read_hit_rate", values.l2_read_hit_rate);
   put(json, "l2_write_hit_rate", values.l2_write_hit_rate);
+  put(json, "constant_hit_rate", values.constant_hit_rate);
+  put(json, "constant_group_hit_rate", values.constant_group_hit_rate);
   put(json, "dram_latency_ns", values.dram_latency_ns);
   return json;
 }

@@ -126,8 +126,8 @@ public:
   void add(std::uint64_t block, std::uint32_t warp, const WarpAccess& access);
   std::uint32_t records() const; ///< accesses added since the last take()
   bool full() const;
-  /// The payload, column by column; starts afresh.
-  std::vector<Bytes> take();
+  /// The payload, column by column, valid until the next call; starts afresh.
+  std::span<const Bytes> take();
 
 private:
   struct State;

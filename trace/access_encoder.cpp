@@ -90,6 +90,7 @@ struct AccessEncoder::State {
   std::unordered_map<Shape, std::uint32_t, ShapeHash> shape_index;
   Bytes shapes;
   std::array<Bytes, column_count> columns;
+  std::array<Bytes, 1 + column_count> taken; ///< the head and the columns of the chunk before
   std::uint32_t records = 0;
   std::uint32_t mask = 0;
   std::uint64_t block = 0, run_block = 0; // of the run being added to; of the run before
@@ -137,10 +138,14 @@ struct AccessEncoder::State {
       return static_cast<unsigned>(AddressCode::affine);
     }
     const Differences differences = smallest_differences(access, last_lanes, last.reference(shape));
-    for (unsigned byte = 0; byte < differences.width; ++byte)
+    for (unsigned byte = 0; byte < differences.width; ++byte) {
+      Bytes& plane = columns[planes + byte];
+      std::size_t end = plane.size();
+      plane.resize(end + static_cast<unsigned>(std::popcount(access.active)));
       for_each_lane(access.active, [&](unsigned lane) {
-        columns[planes + byte].push_back(static_cast<std::uint8_t>(differences.lanes[lane] >> (8 * byte)));
+        plane[end++] = static_cast<std::uint8_t>(differences.lanes[lane] >> (8 * byte));
       });
+    }
     return static_cast<unsigned>(differences.code) | (differences.width - 1) << width_shift;
   }
 };
@@ -188,17 +193,19 @@ void AccessEncoder::add(std::uint64_t block, std::uint32_t warp, const WarpAcces
   state.last.remember(access, shape, last_lanes);
 }
 
-std::vector<Bytes> AccessEncoder::take() {
+std::span<const Bytes> AccessEncoder::take() {
   State& state = *state_;
   state.put_run();
-  Bytes head;
+  Bytes& head = state.taken.front();
+  head.clear();
   put_varint(head, state.shape_index.size());
   head.insert(head.end(), state.shapes.begin(), state.shapes.end());
   for (const Bytes& column : state.columns)
     put_varint(head, column.size());
-  std::vector<Bytes> payload{std::move(head)};
-  for (Bytes& column : state.columns)
-    payload.push_back(std::exchange(column, {}));
+  for (std::size_t column = 0; column < column_count; ++column) {
+    std::swap(state.columns[column], state.taken[1 + column]);
+    state.columns[column].clear(); // keeps its memory: chunks are large, and there are many
+  }
   state.shape_index.clear();
   state.shapes.clear();
   state.records = 0;
@@ -206,7 +213,7 @@ std::vector<Bytes> AccessEncoder::take() {
   state.block = state.run_block = 0;
   state.warp = state.run_warp = 0;
   state.last.start_chunk();
-  return payload;
+  return state.taken;
 }
 
 } // namespace warplens::trace

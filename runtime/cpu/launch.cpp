@@ -106,7 +106,7 @@ LaunchResult run_all_blocks(const KernelRecord& kernel, const trace::Dim3& grid_
   if (memcheck_wanted() && !kernel.checked)
     end_program(demangled_name, "it was built without --memcheck, so its accesses cannot be checked");
   auto& recorder = runtime::Recorder::instance();
-  ring::Channel* channel = recorder.enabled() ? recorder.begin_launch(launch) : nullptr;
+  ring::Channel* channel = recorder.enabled() ? recorder.begin_launch(launch, worker_threads()) : nullptr;
   SnapshotDepth depth(launch.first_block, launch.blocks, recorder.goal(launch));
   const GridResult result = channel ? run_traced(grid, launch, channel, depth) : run_grid(grid, nullptr);
   if (channel)

@@ -15,9 +15,7 @@
 
 namespace warplens::cpu {
 
-namespace {
-
-unsigned threads_wanted() {
+unsigned worker_threads() {
   const auto cores = static_cast<unsigned>(std::max(1, tbb::info::default_concurrency()));
   const char* text = std::getenv("WARPLENS_CPU_THREADS");
   unsigned wanted = 0;
@@ -26,8 +24,10 @@ unsigned threads_wanted() {
   return std::min(wanted, cores);
 }
 
+namespace {
+
 [[maybe_unused]] tbb::task_arena& arena() {
-  static tbb::task_arena all_cores(static_cast<int>(threads_wanted()));
+  static tbb::task_arena all_cores(static_cast<int>(worker_threads()));
   return all_cores;
 }
 
@@ -37,14 +37,14 @@ public:
   Work(const Grid& grid, const Tracing* tracing)
       : grid_(grid), tracing_(tracing), blocks_(grid.grid.count()) {
     grid_.stopped = &stop_;
-    if (grid.workspace && threads_wanted() == 1)
+    if (grid.workspace && worker_threads() == 1)
       grid_.turns = &turns_.emplace(blocks_);
     // Blocks are taken in runs, so that counting them costs little where they are short. Where a block waits
     // for an earlier one this is as good as one by one: the earliest unfinished block never waits for another
     // of its own run.
     const std::uint64_t runs_per_worker = 16;
     run_ =
-        grid.workspace ? 1 : std::clamp<std::uint64_t>(blocks_ / (runs_per_worker * threads_wanted()), 1, 64);
+        grid.workspace ? 1 : std::clamp<std::uint64_t>(blocks_ / (runs_per_worker * worker_threads()), 1, 64);
   }
 
   std::uint64_t blocks() const { return blocks_; }
@@ -136,7 +136,7 @@ void run_on_cores(Work& work, unsigned workers) {
 
 GridResult run_grid(const Grid& grid, const Tracing* tracing) {
   Work work(grid, tracing);
-  const auto workers = static_cast<unsigned>(std::min<std::uint64_t>(threads_wanted(), work.blocks()));
+  const auto workers = static_cast<unsigned>(std::min<std::uint64_t>(worker_threads(), work.blocks()));
   if (grid.workspace)
     run_in_threads(work, work.blocks()); // they may wait for each other
   else if (workers <= 1)

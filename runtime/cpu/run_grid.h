@@ -27,4 +27,7 @@ struct GridResult {
 /// that happens has one order, in cooperative launches too.
 GridResult run_grid(const Grid& grid, const Tracing* tracing);
 
+/// How many blocks run at once.
+unsigned worker_threads();
+
 } // namespace warplens::cpu

@@ -115,7 +115,7 @@ template <class Call> cudaError_t launch(const Request& request, Call call) {
     if (possible)
       recorder.note_unseen("copies and fills on a GPU, which are not traced");
     if (possible)
-      channel = recorder.begin_launch(description, &state.channel.placement());
+      channel = recorder.begin_launch(description, state.channel.placement());
     else
       recorder.count_launch(description);
   }

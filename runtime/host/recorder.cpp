@@ -1,7 +1,7 @@
 #include "runtime/host/recorder.h"
 
+#include "runtime/host/access_writer.h"
 #include "runtime/host/kernel_name.h"
-#include "runtime/host/launch_file.h"
 #include "runtime/host/memory_log.h"
 #include "runtime/host/settings.h"
 #include "runtime/host/site_registry.h"
@@ -14,18 +14,19 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
-#include <thread>
 #include <unistd.h>
 
 namespace warplens::runtime {
 namespace {
+
+/// An encoder takes up to 17 MB (trace::LastAddresses).
+constexpr std::uint32_t most_streams = 8;
 
 /// The launch that is being traced.
 struct TracedLaunch {
   std::uint32_t id = 0;
   ring::HostMemory local, shared; ///< empty where the caller placed the channel
   ring::Channel channel{};
-  std::optional<LaunchFile> file;
   std::optional<Snooper> snooper; ///< last: it uses the above
 };
 
@@ -61,6 +62,7 @@ struct Recorder::State {
   MemoryLog memory;
   std::uint32_t next_id = 0;
   std::shared_ptr<TracedLaunch> active;
+  AccessWriter accesses{file}; ///< the active launch's
   std::vector<std::shared_ptr<TracedLaunch>>
       abandoned; ///< their kernels may still write, or their snoopers: the memory stays for good
   bool finished = false;
@@ -72,7 +74,8 @@ struct Recorder::State {
   void open_file();
   void write_sites();
   std::shared_ptr<TracedLaunch> prepare(trace::Launch& launch, const ChannelPlacement* placement) const;
-  Snooper& start_snooper(TracedLaunch& traced_launch, const std::string& kernel);
+  ring::Channel* begin_launch(trace::Launch& launch, const ChannelPlacement* placement, unsigned threads);
+  void start_snooper(TracedLaunch& traced_launch, const std::string& kernel, unsigned threads);
 };
 
 Recorder::Recorder(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -192,28 +195,29 @@ std::shared_ptr<TracedLaunch> Recorder::State::prepare(trace::Launch& launch,
   return prepared;
 }
 
-Snooper& Recorder::State::start_snooper(TracedLaunch& traced_launch, const std::string& kernel) {
+void Recorder::State::start_snooper(TracedLaunch& traced_launch, const std::string& kernel,
+                                    unsigned threads) {
   SnooperLimits limits;
   limits.stall = settings.stall.value_or(std::chrono::seconds(program.backend == "gpu" ? 10 : 60));
   limits.accesses = settings.snapshot_accesses;
-  if (program.backend != "gpu") { // producers help: the thread only sees to what comes slowly
+  if (threads != 0) { // they help: the snooper's own only sees to what comes slowly
     limits.first_pause = limits.longest_pause = std::chrono::milliseconds(2);
-    limits.parts = std::clamp(std::thread::hardware_concurrency(), 1U, traced_launch.channel.buffers);
+    limits.parts = std::min({threads, traced_launch.channel.buffers, most_streams});
   }
-  LaunchFile& launch_file = traced_launch.file.emplace(file, traced_launch.id, limits.parts);
+  accesses.begin_launch(traced_launch.id, limits.parts);
   Sink sink;
-  sink.append = [&launch_file](std::uint32_t part, std::uint64_t block, std::uint32_t warp,
-                               std::span<const trace::WarpAccess> accesses) {
-    return launch_file.append(part, block, warp, accesses);
+  sink.append = [this](std::uint32_t part, std::uint64_t block, std::uint32_t warp,
+                       std::span<const trace::WarpAccess> run) {
+    return accesses.append(part, block, warp, run);
   };
-  sink.flush = [&launch_file](std::uint32_t part) { return launch_file.flush(part); };
+  sink.flush = [this](std::uint32_t part) { return accesses.flush(part); };
   sink.ended_early = [this, kernel, limits](SnooperState state) {
     if (state == SnooperState::stuck)
       file.give_up();
     if (state != SnooperState::sink_failed) // the file has told its own failure
       warn(why_ended_early(state, kernel, limits));
   };
-  return traced_launch.snooper.emplace(traced_launch.channel, std::move(sink), limits);
+  traced_launch.snooper.emplace(traced_launch.channel, std::move(sink), limits);
 }
 
 Expected<void> Recorder::register_sites(std::span<const SiteRecord> records) {
@@ -233,29 +237,35 @@ bool Recorder::wants(const trace::Launch& launch) const {
   return state_->wanted(named);
 }
 
-ring::Channel* Recorder::begin_launch(trace::Launch& launch, const ChannelPlacement* placement) {
-  if (!enabled())
-    return nullptr;
-  const std::scoped_lock lock(state_->mutex);
-  State& state = *state_;
-  state.count(launch);
-  launch.kernel = state.name_of(launch);
-  auto prepared = state.wanted(launch) ? state.prepare(launch, placement) : nullptr;
+ring::Channel* Recorder::State::begin_launch(trace::Launch& launch, const ChannelPlacement* placement,
+                                             unsigned threads) {
+  const std::scoped_lock lock(mutex);
+  count(launch);
+  launch.kernel = name_of(launch);
+  auto prepared = wanted(launch) ? prepare(launch, placement) : nullptr;
   if (!prepared) {
-    state.ran_untraced(launch);
+    ran_untraced(launch);
     return nullptr;
   }
-  state.open_file();
-  state.write_sites();
-  const std::vector<trace::MemoryUse> uses = state.memory.take(launch.id);
-  state.file.with_writer([&](trace::Writer& writer) { return writer.add_memory_uses(uses); });
-  if (!state.file.with_writer([&](trace::Writer& writer) { return writer.begin_launch(launch); }))
+  open_file();
+  write_sites();
+  const std::vector<trace::MemoryUse> uses = memory.take(launch.id);
+  file.with_writer([&](trace::Writer& writer) { return writer.add_memory_uses(uses); });
+  if (!file.with_writer([&](trace::Writer& writer) { return writer.begin_launch(launch); }))
     return nullptr;
-  ++state.next_id;
-  ++state.traced[launch.symbol];
-  state.active = prepared;
-  state.start_snooper(*prepared, launch.kernel);
+  ++next_id;
+  ++traced[launch.symbol];
+  active = prepared;
+  start_snooper(*prepared, launch.kernel, threads);
   return &prepared->channel;
+}
+
+ring::Channel* Recorder::begin_launch(trace::Launch& launch, const ChannelPlacement& placement) {
+  return enabled() ? state_->begin_launch(launch, &placement, 0) : nullptr;
+}
+
+ring::Channel* Recorder::begin_launch(trace::Launch& launch, unsigned threads) {
+  return enabled() ? state_->begin_launch(launch, nullptr, threads) : nullptr;
 }
 
 void Recorder::count_launch(const trace::Launch& launch) {

@@ -68,7 +68,11 @@ public:
   /// snooper and returns the channel for its blocks to write to; else null. One launch is traced at a time:
   /// others meanwhile run untraced. The caller fills in the rest of `launch`, of which `symbol` gives the
   /// kernel's name.
-  ring::Channel* begin_launch(trace::Launch& launch, const ChannelPlacement* placement = nullptr);
+  ///
+  /// Its blocks run on a GPU:
+  ring::Channel* begin_launch(trace::Launch& launch, const ChannelPlacement& placement);
+  /// So many of this process's threads run them, one block at a time, and call drain_rings():
+  ring::Channel* begin_launch(trace::Launch& launch, unsigned threads);
 
   /// Of a launch that begin_launch() has taken. Who can leave out blocks while the kernel runs may end with
   /// fewer blocks than the launch was given; end_launch() is told how many (LaunchEnd::blocks).

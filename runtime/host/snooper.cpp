@@ -37,19 +37,24 @@ bool Snooper::is_stuck() {
 
 Snooper::State Snooper::finish() {
   kernel_ended_ = true;
-  woken_.notify_all(); // where the thread just falls asleep it misses this, and sleeps for longest_pause
+  wake();
   while (state_ == State::running && !is_stuck())
     std::this_thread::sleep_for(50us);
+  if (state_ != State::stuck)
+    for (std::uint32_t part = drain_.parts(); part-- > 0;) // the thread begins at the other end
+      flush_rest(part);
   return join();
 }
 
 Snooper::State Snooper::abandon() {
   stop_producers(State::abandoned);
-  {
-    const std::lock_guard lock(sleeping_); // whoever is about to sleep has not seen why it should not
-    woken_.notify_all();
-  }
+  wake();
   return join();
+}
+
+void Snooper::wake() {
+  const std::lock_guard lock(sleeping_); // whoever is about to sleep has not seen why it should not
+  woken_.notify_all();
 }
 
 Snooper::State Snooper::join() {
@@ -131,12 +136,15 @@ void Snooper::run() {
       pause = std::min(pause * 2, limits_.longest_pause);
     }
   }
-  // Nobody begins to drain any more; whoever has begun is waited for.
-  for (std::uint32_t part = 0; part < drain_.parts(); ++part) {
-    const std::lock_guard lock(parts_[part].mutex);
-    if (!flush(part) && state_ == State::complete)
-      state_ = State::sink_failed;
-  }
+  for (std::uint32_t part = 0; part < drain_.parts(); ++part)
+    flush_rest(part);
+}
+
+/// Nobody begins to drain any more; whoever has begun is waited for.
+void Snooper::flush_rest(std::uint32_t part) {
+  const std::lock_guard lock(parts_[part].mutex);
+  if (!flush(part) && state_ == State::complete)
+    state_ = State::sink_failed;
 }
 
 } // namespace warplens::runtime

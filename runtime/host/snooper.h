@@ -78,6 +78,8 @@ private:
   void run();
   std::uint64_t drain(std::uint32_t part);
   bool flush(std::uint32_t part);
+  void flush_rest(std::uint32_t part);
+  void wake();
   void stop_producers(State reason);
   State join();
 

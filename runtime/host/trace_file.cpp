@@ -21,9 +21,30 @@ void TraceFile::create(const std::filesystem::path& path, const trace::Program& 
 
 void TraceFile::finish(std::span<const trace::KernelLaunches> counts) {
   with_writer([&](trace::Writer& writer) { return writer.finish(counts); });
-  if (const std::unique_lock lock(mutex_, std::try_to_lock); lock)
-    writer_.reset(); // else a write never returned
+  const std::scoped_lock lock(mutex_);
+  if (!in_use_) // else a write never returned
+    writer_.reset();
   open_ = false;
+}
+
+void TraceFile::give_up() {
+  failed_ = true;
+  const std::scoped_lock lock(mutex_);
+  turn_ended_.notify_all();
+}
+
+bool TraceFile::take_turn() {
+  std::unique_lock lock(mutex_);
+  turn_ended_.wait(lock, [&] { return !in_use_ || failed_; });
+  if (failed_ || !writer_)
+    return false;
+  return in_use_ = true;
+}
+
+void TraceFile::end_turn() {
+  const std::scoped_lock lock(mutex_);
+  in_use_ = false;
+  turn_ended_.notify_all(); // all: where the file has failed, nobody who is woken takes a turn
 }
 
 bool TraceFile::succeeded(const Expected<void>& result) {

@@ -4,10 +4,9 @@
 #include "trace/writer.h"
 
 #include <atomic>
-#include <chrono>
+#include <condition_variable>
 #include <mutex>
 #include <optional>
-#include <type_traits>
 
 namespace warplens::runtime {
 
@@ -22,23 +21,28 @@ public:
   /// Calls `use(writer)` unless there is no file, or a call has failed. The first failure is told on stderr;
   /// the program goes on untraced. False: nothing was written.
   template <class Use> bool with_writer(Use&& use) {
-    std::unique_lock lock(mutex_, std::defer_lock);
-    while (!failed_ && !lock.try_lock_for(std::chrono::milliseconds(50))) {
-    } // a write that never returns keeps the lock
-    return !failed_ && writer_ && succeeded(use(*writer_));
+    if (!take_turn())
+      return false;
+    const bool written = succeeded(use(*writer_));
+    end_turn();
+    return written;
   }
 
   bool is_open() const { return open_; }
   bool failed() const { return failed_; }
   /// Counts as a failed write, which the caller has told: another thread's write may never return.
-  void give_up() { failed_ = true; }
+  void give_up();
   /// Writes the footer and closes.
   void finish(std::span<const trace::KernelLaunches> counts);
 
 private:
   bool succeeded(const Expected<void>& result);
+  bool take_turn();
+  void end_turn();
 
-  std::timed_mutex mutex_;
+  std::mutex mutex_;
+  std::condition_variable turn_ended_;
+  bool in_use_ = false; ///< the writer, by one thread; a write that never returns leaves it so
   std::optional<trace::Writer> writer_;
   std::atomic<bool> open_ = false, failed_ = false;
 };

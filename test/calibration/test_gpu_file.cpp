@@ -63,6 +63,9 @@ TEST_CASE("The file holds the figures that the curves were made of") {
     CHECK(made->shared.carveout_bytes == on.shared.carveout_bytes);
     CHECK(made->shared.max_bytes_per_block == on.shared.max_bytes_per_block);
     CHECK(made->shared.pass_ns == Approx(2 * 1000 / on.clock_mhz).epsilon(0.01));
+    CHECK(made->constant.bytes == on.constant.bytes);
+    CHECK(made->constant.latency_ns == Approx(27 * 1000 / on.clock_mhz).epsilon(0.01));
+    CHECK(made->constant.group.bytes == on.constant.group.bytes);
     CHECK(made->l1.with_shared_bytes == on.l1.with_shared_bytes);
     CHECK(made->l1.usable == Approx(on.l1.usable).epsilon(0.02));
     CHECK(made->l1.latency_ns == Approx(on.l1.latency_ns).epsilon(0.01));

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <list>
+#include <utility>
 #include <vector>
 
 namespace warplens::test {
@@ -69,15 +70,35 @@ private:
   model::IndexHash index_;
 };
 
+/// A constant cache numbers lines of its own size.
+class ReferenceConstantCache {
+public:
+  ReferenceConstantCache(std::uint32_t bytes, std::uint32_t line_bytes, std::uint32_t ways)
+      : line_bytes_(line_bytes), sets_(bytes / line_bytes / ways, ways, model::IndexHash::modulo) {}
+
+  bool load(std::uint64_t address) {
+    std::vector<ReferenceEntry> forgotten;
+    bool& there = sets_.access(std::uint32_t(address / line_bytes_), forgotten).valid[0];
+    return std::exchange(there, true);
+  }
+
+private:
+  std::uint32_t line_bytes_;
+  ReferenceSets sets_;
+};
+
 class ReferenceL1 {
 public:
   ReferenceL1(const model::Gpu& gpu, std::uint32_t bytes)
       : gpu_(gpu),
         sets_(std::uint32_t(bytes / 128 * gpu.l1.usable) / gpu.l1.ways, gpu.l1.ways, gpu.l1.index) {}
 
-  unsigned load(std::uint32_t line, unsigned sectors) {
-    std::vector<ReferenceEntry> forgotten;
-    ReferenceEntry& entry = sets_.access(line, forgotten);
+  /// What goes to the L2 because of a request: each line with a bit for each sector.
+  using WrittenBack = std::vector<std::pair<std::uint32_t, unsigned>>;
+
+  unsigned load(std::uint32_t line, unsigned sectors) { return load(line, sectors, ignored_); }
+  unsigned load(std::uint32_t line, unsigned sectors, WrittenBack& back) {
+    ReferenceEntry& entry = access(line, back);
     unsigned missing = 0;
     for (unsigned s = 0; s < 4; ++s)
       if ((!gpu_.l1.sectored || (sectors >> s & 1)) && !entry.valid[s]) {
@@ -97,7 +118,29 @@ public:
       sets_.access(line, forgotten);
   }
 
+  /// To local memory, where it is written back.
+  void store_back(std::uint32_t line, unsigned sectors, WrittenBack& back) {
+    ReferenceEntry& entry = access(line, back);
+    for (unsigned s = 0; s < 4; ++s)
+      if (!gpu_.l1.sectored || (sectors >> s & 1))
+        entry.valid[s] = entry.dirty[s] = true;
+  }
+
 private:
+  ReferenceEntry& access(std::uint32_t line, WrittenBack& back) {
+    std::vector<ReferenceEntry> evicted;
+    ReferenceEntry& entry = sets_.access(line, evicted);
+    for (const ReferenceEntry& gone : evicted) {
+      unsigned dirty = 0;
+      for (unsigned s = 0; s < 4; ++s)
+        dirty |= unsigned(gone.dirty[s]) << s;
+      if (dirty != 0)
+        back.emplace_back(gone.number, dirty);
+    }
+    return entry;
+  }
+
+  WrittenBack ignored_;
   model::Gpu gpu_;
   ReferenceSets sets_;
 };

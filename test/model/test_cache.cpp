@@ -1,4 +1,5 @@
 // The fast caches equal the slow, obvious ones access by access, over random traces and geometries.
+#include "model/constant_caches.h"
 #include "model/l1.h"
 #include "model/l2.h"
 #include "model/random.h"
@@ -136,26 +137,101 @@ TEST_CASE("The L1 does what its policies say") {
          {model::L1Stores::bypass, model::L1Stores::update_on_hit, model::L1Stores::evict_on_hit})
       for (const auto& [ways, usable] : {std::pair(4u, 1.0), std::pair(64u, 1.0), std::pair(3u, 0.8)}) {
         model::Gpu gpu;
-        gpu.l1 = {0, ways, usable, sectored, IndexHash::xor_fold, stores, 0};
+        gpu.l1.ways = ways;
+        gpu.l1.usable = usable;
+        gpu.l1.sectored = sectored;
+        gpu.l1.index = IndexHash::xor_fold;
+        gpu.l1.stores = stores;
         const std::uint32_t bytes = 4 * ways * 128;
         model::L1 fast(gpu, bytes);
         test::ReferenceL1 slow(gpu, bytes);
         Lines lines(random, 5 * ways);
-        unsigned differences = 0, misses = 0;
-        for (int i = 0; i < 20'000; ++i) {
+        unsigned differences = 0, misses = 0, written_back = 0;
+        for (int i = 0; i < 40'000; ++i) {
           const std::uint32_t line = lines.next();
-          if (random.below(5) == 0) {
-            const unsigned stored = 1 + random.below(15);
-            fast.store(line, stored);
-            slow.store(line, stored);
-            continue;
+          const unsigned sectors = 1 + random.below(15);
+          test::ReferenceL1::WrittenBack back, expected;
+          const auto write_back = [&](std::uint32_t of_line, unsigned dirty) {
+            back.emplace_back(of_line, dirty);
+          };
+          switch (const std::uint32_t kind = random.below(10); kind) {
+          case 0:
+          case 1:
+            fast.store(line, sectors);
+            slow.store(line, sectors);
+            break;
+          case 2: // only in the second half: nothing is written back before
+            if (i >= 20'000) {
+              fast.store_back(line, sectors, write_back);
+              slow.store_back(line, sectors, expected);
+            }
+            break;
+          default:
+            const unsigned missing = fast.load(line, sectors, write_back);
+            misses += missing != 0;
+            differences += missing != slow.load(line, sectors, expected);
           }
-          const unsigned sectors = 1 + random.below(15), missing = fast.load(line, sectors);
-          misses += missing != 0;
-          differences += missing != slow.load(line, sectors);
+          differences += back != expected || (i < 20'000 && !back.empty());
+          written_back += unsigned(back.size());
         }
         CHECK(differences == 0);
         CHECK(misses > 1000);
+        CHECK(written_back > 500);
+      }
+}
+
+TEST_CASE("Constant caches: an SM's, then its group's, by lines of any size") {
+  model::Random random(12, 0, 0);
+  for (const std::uint32_t line_bytes : {32u, 64u, 128u})
+    for (const std::uint32_t group_line_bytes : {128u, 256u, 1024u})
+      for (const std::uint32_t ways : {1u, 3u, 4u, 20u}) {
+        INFO("lines of " << line_bytes << ", of a group " << group_line_bytes << ", ways " << ways);
+        model::Gpu gpu;
+        gpu.sms = 5;
+        gpu.constant = {6 * 128 * ways,
+                        line_bytes,
+                        ways,
+                        0,
+                        0,
+                        {2, 4 * group_line_bytes * ways, group_line_bytes, ways, 0}};
+        model::ConstantCaches fast(gpu, 1);
+        std::vector<test::ReferenceConstantCache> own(gpu.sms, {gpu.constant.bytes, line_bytes, ways});
+        std::vector<test::ReferenceConstantCache> groups(3,
+                                                         {gpu.constant.group.bytes, group_line_bytes, ways});
+        Lines lines(random, 8 * ways);
+        unsigned differences = 0, misses = 0, fetches = 0;
+        for (int i = 0; i < 10'000; ++i) {
+          const std::uint32_t sm = random.below(gpu.sms), line = lines.next() >> 5;
+          const unsigned sectors = 1 + random.below(15);
+          // What each level is asked for, as addresses.
+          using Addresses = std::vector<std::uint64_t>;
+          Addresses asked, expected, fetched, expected_fetched;
+          const model::Transaction transaction{line, sectors, 0};
+          fast.load(sm, 0, {&transaction, 1}, [&](std::uint32_t of_line, unsigned missing) {
+            CHECK((missing & sectors) != 0);
+            asked.push_back(of_line * 128ull + 32u * unsigned(std::countr_zero(missing)));
+            CHECK(model::sector_count(missing) == line_bytes / 32);
+            fast.load_from_group(fast.group_of(sm), 0, of_line,
+                                 [&](std::uint32_t whole) { fetched.push_back(whole * 128ull); });
+          });
+          for (std::uint64_t at = 0; at < 128; at += line_bytes) {
+            const std::uint64_t address = line * 128ull + at;
+            const unsigned of_line = ((1u << line_bytes / 32) - 1) << at / 32;
+            if ((sectors & of_line) == 0 || own[sm].load(address))
+              continue;
+            expected.push_back(address);
+            if (groups[sm / 2].load(address))
+              continue;
+            for (std::uint64_t part = 0; part < group_line_bytes; part += 128)
+              expected_fetched.push_back(address / group_line_bytes * group_line_bytes + part);
+          }
+          differences += asked != expected || fetched != expected_fetched;
+          misses += unsigned(asked.size());
+          fetches += unsigned(fetched.size());
+        }
+        CHECK(differences == 0);
+        CHECK(misses > 1000);
+        CHECK(fetches > 1000);
       }
 }
 

@@ -179,6 +179,16 @@ TEST_CASE("Figures that do not go together") {
          "expected shared.bank_stride_bytes to be 4 or 8, no more than shared.bank_bytes");
   expect("a100.toml", "fetch_bytes = { value = 32", "fetch_bytes = { value = 96",
          "expected l2.fetch_bytes to be 32, 64 or 128");
+  expect("v100.toml", "line_bytes = { value = 64", "line_bytes = { value = 96",
+         "expected constant.line_bytes to be 32, 64 or 128");
+  expect("v100.toml", "bytes = { value = 2048", "bytes = { value = 2050",
+         "expected constant.bytes to be a multiple of 512");
+  expect("v100.toml", "group_line_bytes = { value = 256", "group_line_bytes = { value = 384",
+         "expected constant.group_line_bytes to be a power of two");
+  expect("v100.toml", "group_bytes = { value = 65536", "group_bytes = { value = 65000",
+         "expected constant.group_bytes to be a multiple of 2048");
+  expect("c2050.toml", "local_stores = { value = \"write_back\"", "local_stores = { value = \"never\"",
+         "expected l1.local_stores to be one of: as_global, write_back");
   expect("c2050.toml", "fetch_bytes = { value = 32", "fetch_bytes = { value = 64",
          "expected l2.fetch_bytes to be 32 where l2.line_bytes is 32");
   expect("c2050.toml", "partial_writes = { value = \"whole\"", "partial_writes = { value = \"mask\"",

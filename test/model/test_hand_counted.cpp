@@ -184,7 +184,7 @@ TEST_CASE("Latency is that of the slowest transaction") {
   CHECK(result.sites[1].latency_ns->mean == Approx(on.l1.latency_ns).epsilon(0.05)); // but for the first
 }
 
-TEST_CASE("Shared and constant memory see no cache, updates and atomics do") {
+TEST_CASE("Shared memory sees no cache, constant memory its own, updates and atomics the others") {
   MadeTrace made(1, 32);
   const auto shared = made.site(), constant = made.site(), update = made.site(AccessKind::update),
              atomic = made.site(AccessKind::atomic);
@@ -202,9 +202,13 @@ TEST_CASE("Shared and constant memory see no cache, updates and atomics do") {
   CHECK(result.sites[0].latency_ns->mean == Approx(on.shared.latency_ns + on.shared.pass_ns));
   CHECK(result.sites[0].site.space == trace::Space::shared);
 
+  // One line, cold once.
   CHECK_FALSE(result.sites[1].l1_hit_rate);
-  CHECK_FALSE(result.sites[1].l2_hit_rate);
-  CHECK(result.sites[1].latency_ns->mean == on.constant.latency_ns);
+  CHECK(result.sites[1].constant_hit_rate->mean == Approx(0.99));
+  CHECK(result.sites[1].l2_hit_rate->mean == 0);
+  CHECK(result.sites[1].latency_parts->constant_ns == Approx(0.99 * on.constant.latency_ns));
+  CHECK(result.totals.constant_hit_rate->mean == Approx(0.99));
+  CHECK(result.totals.constant_group_hit_rate->mean == 0);
 
   // The update's load misses everywhere; its store finds what the load brought in.
   CHECK(result.sites[2].l1_hit_rate->mean == 0);
@@ -214,7 +218,7 @@ TEST_CASE("Shared and constant memory see no cache, updates and atomics do") {
   CHECK(result.sites[3].l2_hit_rate->mean == Approx(0.99));
   CHECK(result.totals.l2_write_hit_rate->mean ==
         Approx(499.0 / 500)); // 400 sectors of updates, 100 of atomics
-  CHECK(*result.totals.dram_read_bytes == 100 * 128 + 32);
+  CHECK(*result.totals.dram_read_bytes == 100 * 128 + 32 + on.constant.group.line_bytes);
 }
 
 TEST_CASE("On the C2050 a store hits only where an earlier store missed") {
@@ -334,13 +338,82 @@ TEST_CASE("A store that takes what it writes out of the L1") {
 
 TEST_CASE("Constant memory serves one address after the other") {
   MadeTrace made(1, 32);
-  const auto one = made.site(), many = made.site();
-  made.access(0, 0, one, 4, [](unsigned) { return 64; }, ~0u, trace::Space::constant);
-  made.access(0, 0, many, 4, [](unsigned lane) { return lane / 4 * 4; }, ~0u, trace::Space::constant);
+  const auto first = made.site(), one = made.site(), many = made.site();
+  const auto constant = [&](std::uint64_t site, const test::Addresses& address) {
+    made.access(0, 0, site, 4, address, ~0u, trace::Space::constant);
+  };
+  constant(first, [](unsigned) { return 64; });
+  constant(one, [](unsigned) { return 68; });
+  constant(many, [](unsigned lane) { return lane / 4 * 4; });
   const model::Gpu on = gpu("v100");
   const KernelResult result = made.evaluate(on);
-  CHECK(result.sites[0].latency_ns->mean == on.constant.latency_ns);
-  CHECK(result.sites[1].latency_ns->mean == Approx(on.constant.latency_ns + 7 * on.constant.pass_ns));
+  CHECK(result.sites[0].latency_ns->mean > on.l2.latency_ns);
+  CHECK(result.sites[1].latency_ns->mean == Approx(on.constant.latency_ns));
+  // The first of eight addresses misses; the others lie in its line. The group has it, in the line of 256
+  // bytes that came for the first access.
+  CHECK(result.sites[2].constant_hit_rate->mean == 7.0 / 8);
+  CHECK_FALSE(result.sites[2].l2_hit_rate);
+  CHECK(result.sites[2].latency_ns->mean == Approx(on.constant.group.latency_ns + 7 * on.constant.pass_ns));
+}
+
+TEST_CASE("A group of SMs shares a constant cache, and all groups the L2") {
+  // A block for each of the V100's 80 SMs, which make up five groups of 14 and one of 10.
+  MadeTrace made(80, 32);
+  const auto load = made.site();
+  for (std::uint64_t block = 0; block < 80; ++block)
+    made.access(block, 0, load, 4, [](unsigned) { return 4; }, ~0u, trace::Space::constant);
+  const KernelResult result = made.evaluate(gpu("v100"));
+  CHECK(result.totals.constant_hit_rate->mean == 0);
+  CHECK(result.totals.constant_group_hit_rate->mean == Approx(74.0 / 80));
+  CHECK(result.totals.l2_read_hit_rate->mean == Approx(5.0 / 6)); // eight sectors each, in memory once
+  CHECK(*result.totals.dram_read_bytes == 256);
+}
+
+TEST_CASE("A table larger than the constant cache, read in order, is never there") {
+  // 4 KB against 2 KB on the V100: LRU keeps what comes last. The group's 64 KB hold it.
+  MadeTrace made(1, 32);
+  const auto load = made.site();
+  for (unsigned round = 0; round < 10; ++round)
+    for (std::uint64_t line = 0; line < 64; ++line)
+      made.access(0, 0, load, 4, [=](unsigned) { return 64 * line; }, ~0u, trace::Space::constant);
+  model::Gpu on = gpu("v100");
+  CHECK(made.evaluate(on).totals.constant_hit_rate->mean == 0);
+  CHECK(made.evaluate(on).totals.constant_group_hit_rate->mean == Approx(1 - 16.0 / 640));
+  on.constant.bytes = 4096;
+  CHECK(made.evaluate(on).totals.constant_hit_rate->mean == Approx(0.9));
+}
+
+TEST_CASE("Local memory stays in the L1 of a C2050 until it is displaced") {
+  // One warp stores so many lines of local memory, then loads them in the same order. The L1 has 128 lines.
+  const auto spilled = [](std::uint64_t lines, const char* name) {
+    MadeTrace made(1, 32);
+    const auto store = made.site(AccessKind::store), load = made.site();
+    for (const auto site : {store, load})
+      for (std::uint64_t i = 0; i < lines; ++i)
+        made.access(
+            0, 0, site, 4, [=](unsigned lane) { return table + i * 128 + 4 * lane; }, ~0u,
+            trace::Space::local);
+    return made.evaluate(gpu(name));
+  };
+  const KernelResult fits = spilled(100, "c2050");
+  CHECK(fits.sites[0].latency_ns->mean == Approx(gpu("c2050").l1.latency_ns));
+  CHECK(fits.sites[1].l1_hit_rate->mean == 1);
+  CHECK_FALSE(fits.totals.l2_read_hit_rate);
+  CHECK_FALSE(fits.totals.l2_write_hit_rate);
+
+  // Each line is displaced once, by a later store or a load, and is in the L2 when it is loaded again.
+  const KernelResult overflows = spilled(256, "c2050");
+  CHECK(overflows.sites[1].l1_hit_rate->mean == 0);
+  CHECK(overflows.sites[1].l2_hit_rate->mean == 1);
+  CHECK_FALSE(overflows.sites[0].l2_hit_rate);
+  CHECK(overflows.totals.l2_write_hit_rate->mean == 0);
+  CHECK(*overflows.totals.dram_write_bytes == 256 * 128);
+
+  // The V100 writes through: each store is the L2's, and each load misses in the L1.
+  const KernelResult through = spilled(100, "v100");
+  CHECK(through.sites[0].l2_hit_rate->mean == 0);
+  CHECK(through.sites[1].l1_hit_rate->mean == 0);
+  CHECK(through.sites[1].l2_hit_rate->mean == 1);
 }
 
 TEST_CASE("Wide accesses on the C2050 are several requests") {

@@ -184,7 +184,9 @@ TEST_CASE("Latencies are the sum of their parts") {
   CHECK(result.sites[0].latency_parts->shared_ns == 0);
   CHECK(result.sites[1].latency_parts->shared_ns == Approx(on.shared.latency_ns + on.shared.pass_ns));
   CHECK(result.sites[1].latency_parts->dram_ns == 0);
-  CHECK(result.sites[2].latency_parts->constant_ns == Approx(on.constant.latency_ns));
+  // Each SM misses once; its group, or the L2, has it nearly always.
+  CHECK(result.sites[2].latency_parts->constant_ns > on.constant.latency_ns);
+  CHECK(result.sites[2].latency_parts->constant_ns < 1.2 * on.constant.latency_ns);
   CHECK(result.sites[3].latency_parts->l2_ns > 0);
 }
 

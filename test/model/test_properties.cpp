@@ -24,6 +24,11 @@ model::Gpu small_gpu() {
   gpu.l2_bytes = 128 * 8 * 24;
   gpu.l2.copies = {4, 1, gpu.l2.latency_ns + 50};
   gpu.dram.channels = 4;
+  gpu.constant.bytes = 128 * 2 * 2;
+  gpu.constant.ways = 2;
+  gpu.constant.group.sms = 4;
+  gpu.constant.group.bytes = 256 * 4 * 4;
+  gpu.constant.group.ways = 4;
   return gpu;
 }
 
@@ -39,6 +44,7 @@ model::Gpu with_policies(unsigned combination) {
   model::Gpu gpu = small_gpu();
   gpu.l1.sectored = choose(2);
   gpu.l1.stores = model::L1Stores(choose(2));
+  gpu.l1.local_stores = model::LocalStores(choose(2));
   gpu.l1.index = model::IndexHash(choose(2));
   gpu.l2.line_bytes = choose(2) ? 128 : 32;
   gpu.l2.stores = model::L2Stores(choose(2));
@@ -51,23 +57,28 @@ model::Gpu with_policies(unsigned combination) {
   gpu.dram.channel_index = gpu.dram.bank_index = model::DramIndex(choose(2));
   return gpu;
 }
-constexpr unsigned combinations = 2 * 2 * 2 * 2 * 2 * 2 * 2 * 3 * 2 * 2 * 2 * 2;
+constexpr unsigned combinations = 2 * 2 * 2 * 2 * 2 * 2 * 2 * 2 * 3 * 2 * 2 * 2 * 2;
 
 /// Accesses of every kind, near and far, by warps of unequal length.
 MadeTrace anything(std::uint32_t seed, unsigned blocks, unsigned longest) {
   MadeTrace made(blocks, 64);
-  std::uint64_t sites[6];
+  std::uint64_t sites[10];
   for (std::uint64_t& site : sites)
-    site = made.site(AccessKind(&site - sites < 4 ? &site - sites : 0));
+    site = made.site(AccessKind((&site - sites) % 7 < 4 ? (&site - sites) % 7 : 0));
   made.site_of(sites[5]).cache_operator = trace::CacheOperator::cg;
   model::Random random(seed, 0, 0);
   for (unsigned block = 0; block < blocks; ++block)
     for (unsigned warp = 0; warp < 2; ++warp)
       for (unsigned i = 0, count = 1 + random.below(longest); i < count; ++i) {
-        const std::uint64_t start = random.below(2048) * 64ull, stride = 4ull << random.below(6);
+        const std::uint32_t chosen = random.below(10);
+        const auto space = chosen == 6  ? trace::Space::constant
+                           : chosen > 6 ? trace::Space::local // a load, a store, an update
+                                        : trace::Space::global;
+        const std::uint64_t of_space = space == trace::Space::local ? 1u << 24 : 0;
+        const std::uint64_t start = of_space + random.below(2048) * 64ull, stride = 4ull << random.below(6);
         made.access(
-            block, warp, sites[random.below(6)], 4, [=](unsigned lane) { return start + lane * stride; },
-            random.next() | 1);
+            block, warp, sites[chosen], 4, [=](unsigned lane) { return start + lane * stride; },
+            random.next() | 1, space);
       }
   return made;
 }
@@ -141,14 +152,22 @@ TEST_CASE("Requests are hits and misses at each level, and bytes add up, whateve
     const model::Random random(7, 0, combination);
     const auto counts = model::run_trial(snapshot, gpu, two_blocks, random, sums);
 
-    std::uint64_t loaded = 0, past_l1 = 0, stored = 0, lines = 0;
+    std::uint64_t loaded = 0, past_l1 = 0, stored = 0, lines = 0, constants = 0, stored_back = 0;
     for (const model::Warp& warp : snapshot.warps)
       for (const model::Access& access : warp.accesses)
         for (unsigned i = 0; i < access.transactions; ++i) {
+          if (access.cache == model::FirstCache::constant) {
+            ++constants; // an aligned address, in one line
+            continue;
+          }
           const unsigned sectors =
               model::sector_count(warp.transactions[access.first_transaction + i].sectors);
           const bool loads = access.kind == AccessKind::load || access.kind == AccessKind::update;
-          stored += access.kind == AccessKind::load ? 0 : sectors;
+          const bool back = access.cache == model::FirstCache::l1_local &&
+                            gpu.l1.local_stores == model::LocalStores::write_back;
+          const bool stores = access.kind != AccessKind::load;
+          stored += stores && !back ? sectors : 0;
+          stored_back += stores && back;
           past_l1 += loads && access.skips_l1 ? sectors : 0;
           loaded += loads && !access.skips_l1 ? sectors : 0;
           lines += loads && !access.skips_l1;
@@ -159,26 +178,34 @@ TEST_CASE("Requests are hits and misses at each level, and bytes add up, whateve
     // In the L1: each sector (or line) that is loaded is looked up once.
     right &= counts.l1_reads == sums.l1 && counts.l1_reads.all == (gpu.l1.sectored ? loaded : lines) &&
              counts.l1_reads.hits <= counts.l1_reads.all;
+    // In the SMs' constant caches: each address. In their groups': what was not there.
+    const model::Lookups &constant = counts.constant_reads, &of_groups = counts.constant_group_reads;
+    right &= constants != 0 && constant.all == constants && of_groups.all == constants - constant.hits;
+    const std::uint64_t for_constants =
+        (of_groups.all - of_groups.hits) * gpu.constant.group.line_bytes / model::sector_bytes;
     // In the L2: what missed the L1 and what does not go through it; a miss of an L1 without sectors asks for
     // all four.
     const std::uint64_t missed = counts.l1_reads.all - counts.l1_reads.hits;
     right &= counts.l2_reads == sums.l2_reads && counts.l2_writes == sums.l2_writes &&
-             counts.l2_reads.all == (gpu.l1.sectored ? missed : 4 * missed) + past_l1 &&
-             counts.l2_writes.all == stored;
+             counts.l2_reads.all == (gpu.l1.sectored ? missed : 4 * missed) + past_l1 + for_constants &&
+             counts.l2_writes.all >= stored && counts.l2_writes.all <= stored + 4 * stored_back &&
+             (stored_back == 0) == (gpu.l1.local_stores == model::LocalStores::as_global);
+    // Less than everything stays in so small an L1.
+    right &= stored_back == 0 || counts.l2_writes.all > stored;
     // To and from memory.
     right &= counts.dram_read_sectors == sums.fetched && counts.dram_reads == sums.reads &&
              counts.dram_written_sectors >= sums.updated + sums.displaced &&
              counts.dram_written_sectors <= sums.updated + 4 * sums.displaced &&
              counts.dram_written_sectors <= counts.l2_writes.all &&
              sums.to_memory >= sums.reads + sums.displaced;
-    model::Lookups l1;
+    model::Lookups l1, constants_of_sites;
     double latency = 0;
     for (const auto& site : counts.sites) {
-      l1.hits += site.l1.hits;
-      l1.all += site.l1.all;
+      l1 += site.l1;
+      constants_of_sites += site.constant;
       latency += site.all_latency_ns();
     }
-    right &= l1 == counts.l1_reads && std::isfinite(latency) && latency > 0;
+    right &= l1 == counts.l1_reads && constants_of_sites == constant && std::isfinite(latency) && latency > 0;
     // The same trial without anybody listening.
     const auto again = model::run_trial(snapshot, gpu, two_blocks, random);
     right &= again.l1_reads == counts.l1_reads && again.l2_reads == counts.l2_reads &&
@@ -209,6 +236,16 @@ TEST_CASE("More ways, and more capacity, never hit less under LRU") {
       if (counts.l1_reads.hits < fewer)
         FAIL("an L1 of " << ways << " ways");
       fewer = counts.l1_reads.hits;
+    }
+    fewer = 0;
+    for (const unsigned ways : {1u, 2u, 3u, 8u, 17u}) {
+      model::Gpu gpu = on;
+      gpu.constant.ways = ways;
+      gpu.constant.bytes = 128 * ways * 2;
+      const auto counts = model::run_trial(snapshot, gpu, two_blocks, random);
+      if (counts.constant_reads.hits < fewer)
+        FAIL("constant caches of " << ways << " ways");
+      fewer = counts.constant_reads.hits;
     }
     model::Lookups reads, writes;
     for (const unsigned ways : {1u, 2u, 5u, 16u, 40u}) {

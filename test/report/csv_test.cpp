@@ -37,6 +37,7 @@ std::vector<std::vector<std::string>> parse(const std::string& text) {
 TEST_CASE("csv: a row per site, every row as long as the heading") {
   const auto rows = parse(report::print_csv(test::sample_result()));
   REQUIRE(rows.size() == 6);
+  CHECK(rows[0].back() == "constant_hit_rate_std");
   for (const auto& row : rows)
     CHECK(row.size() == rows[0].size());
   CHECK(rows[0].front() == "kernel");
@@ -65,7 +66,9 @@ TEST_CASE("csv: a row per site, every row as long as the heading") {
                                  "0.06",
                                  "1205.4",
                                  "30",
-                                 "0.6"});
+                                 "0.6",
+                                 "",
+                                 ""});
 }
 
 TEST_CASE("csv: quotes, commas and line ends survive, absent figures are empty") {

@@ -48,6 +48,17 @@ TEST_CASE("the whole report of the sample") {
   CHECK(print(test::sample_result(), folder.options()) == golden("sample.txt"));
 }
 
+TEST_CASE("constant memory's hit rates, where there are any") {
+  const Folder folder;
+  TextOptions options = folder.options();
+  options.columns = {*report::column_named("constant")};
+  const std::string text = print(test::sample_constants(), options);
+  CHECK(contains(text, "constant hit rate             87.5       2.0 %"));
+  CHECK(contains(text, "… of a group of SMs           50.0       4.0 %"));
+  CHECK(contains(text, "87.5±2.0"));
+  CHECK_FALSE(contains(print(test::sample_result(), folder.options()), "constant"));
+}
+
 TEST_CASE("no line is wider than asked, nothing steers the terminal") {
   const Folder folder;
   std::string source = test::sample_source;
@@ -108,7 +119,7 @@ TEST_CASE("how the L2 starts is said, and how many of its misses are first touch
   result.kernels[0].totals.cold_miss_share = 0.375;
   result.kernels[0].l2_start = L2Start{false, 0, "as asked for"};
   CHECK(contains(print(result, {}), "L2 start   cold: as asked for\n"));
-  CHECK(contains(print(result, {}), "first among L2 misses         37.5            %\n"));
+  CHECK(contains(print(result, {}), "first among L2 misses         37.5           %\n"));
   result.kernels[0].l2_start.reset();
   CHECK_FALSE(contains(print(result, {}), "L2 start"));
 }
@@ -150,7 +161,7 @@ TEST_CASE("columns as chosen") {
   REQUIRE_FALSE(unknown.has_value());
   CHECK(unknown.error().message == "there is no figure 'speed'; there are share, latency, l1, l2, sectors, "
                                    "executions, lanes, used, moved, "
-                                   "conflicts");
+                                   "conflicts, constant");
 }
 
 TEST_CASE("more columns than fit leave some of the source") {

@@ -56,6 +56,20 @@ TEST_CASE("what the page shows survives the way through JSON") {
   CHECK(kernel.timeline->channels[0].outstanding == std::vector<double>{1.5, 2, 0.25});
 }
 
+TEST_CASE("constant memory's figures survive the way through JSON, and are absent without it") {
+  const Json before = Json::parse(to_json(test::sample_constants()).dump());
+  const auto result = result_from_json(before);
+  REQUIRE(result.has_value());
+  CHECK(Json::parse(to_json(*result).dump()) == before);
+  const Json& kernel = before["kernels"][0];
+  CHECK(kernel["totals"]["constant_hit_rate"]["mean"] == 0.875);
+  CHECK(kernel["totals"]["constant_group_hit_rate"]["mean"] == 0.5);
+  CHECK(kernel["trial_values"]["constant_hit_rate"].size() == 64);
+  CHECK(kernel["sites"][5]["constant_hit_rate"]["mean"] == 0.875);
+  const std::string without = to_json(test::sample_result()).dump();
+  CHECK(without.find("constant_") == std::string::npos);
+}
+
 TEST_CASE("the page's names") {
   const Json kernel = sample_page()["kernels"][0];
   CHECK(kernel["trials"] == Json({{"run", 3}, {"converged", true}, {"stopped_by", "confidence"}}));

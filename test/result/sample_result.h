@@ -127,7 +127,28 @@ inline Result sample_result() {
   return result;
 }
 
-/// The same with everything that only the page shows: values of each trial, parts of latencies, objects, a
+/// The sample with a line that reads constant memory.
+inline Result sample_constants() {
+  Result result = sample_result();
+  KernelResult& kernel = result.kernels[0];
+  kernel.totals.constant_hit_rate = statistic(0.875, 0.01);
+  kernel.totals.constant_group_hit_rate = statistic(0.5, 0.02);
+  kernel.trial_values.constant_hit_rate = TrialValues::Values(kernel.trials.run, 0.875);
+  kernel.trial_values.constant_group_hit_rate = TrialValues::Values(kernel.trials.run, 0.5);
+  SiteResult weight = site(0x60, 14, 5, "weights[k]", "weights");
+  weight.site.space = trace::Space::constant;
+  weight.executions = 1000;
+  weight.active_lanes = 32;
+  weight.sectors_per_request = 1;
+  weight.constant_hit_rate = statistic(0.875, 0.01);
+  weight.l2_hit_rate = statistic(1, 0);
+  weight.latency_ns = statistic(30, 1);
+  weight.latency_share = 0.01;
+  kernel.sites.push_back(weight);
+  return result;
+}
+
+/// The sample with everything that only the page shows: values of each trial, parts of latencies, objects, a
 /// timeline of three bins.
 inline Result sample_page_result() {
   Result result = sample_result();

@@ -42,7 +42,7 @@ void launch(const char* symbol, std::uint64_t lines) {
   launch.symbol = symbol;
   launch.grid = {5, 2, 1};
   launch.block = {64, 1, 1};
-  ring::Channel* const channel = recorder.begin_launch(launch);
+  ring::Channel* const channel = recorder.begin_launch(launch, 2);
   if (!channel)
     return;
   std::vector<std::thread> workers;
@@ -96,7 +96,7 @@ int main(int, char** arguments) {
     unfinished.symbol = "unfinished";
     unfinished.grid = {1, 1, 1};
     unfinished.block = {64, 1, 1};
-    run_block(runtime::Recorder::instance().begin_launch(unfinished), 0, 10);
+    run_block(runtime::Recorder::instance().begin_launch(unfinished, 1), 0, 10);
   }
   std::puts("done");
   std::exit(what == "exit-code" ? 7 : 0);

@@ -41,7 +41,7 @@ bool is_one_line(const std::string& text) {
   return !text.empty() && text.find('\n') == std::string::npos && text.back() != '.';
 }
 
-Bytes joined(const std::vector<Bytes>& parts) {
+Bytes joined(std::span<const Bytes> parts) {
   Bytes all;
   for (const Bytes& part : parts)
     all.insert(all.end(), part.begin(), part.end());

@@ -34,12 +34,13 @@ const overTrials = (statistic: Statistic | undefined): Value | undefined =>
 
 const executions = (site: Site) => site.executions;
 const lookups = (site: Site) => site.executions * (site.sectors_per_request ?? 1);
-const missedInL1 = (site: Site) => (site.l1_hit_rate ? 1 - site.l1_hit_rate.mean : 1);
+/** In the first cache that it comes to. */
+const missed = (site: Site) => 1 - ((site.l1_hit_rate ?? site.constant_hit_rate)?.mean ?? 0);
 
-/** Bytes of the touched sectors that neither cache had. */
+/** Bytes of the touched sectors that neither cache had; constant memory is fetched in lines of another size. */
 function fromDram(site: Site): number | undefined {
-  if (site.bytes_moved === undefined || !site.l2_hit_rate) return undefined;
-  return site.bytes_moved * missedInL1(site) * (1 - site.l2_hit_rate.mean);
+  if (site.bytes_moved === undefined || !site.l2_hit_rate || site.constant_hit_rate) return undefined;
+  return site.bytes_moved * missed(site) * (1 - site.l2_hit_rate.mean);
 }
 
 export const figures: Figure[] = [
@@ -61,7 +62,12 @@ export const figures: Figure[] = [
   {
     id: "l2", label: "L2 hit rate", short: "L2 %", unit: "%", worse: "low", limit: 1,
     about: "Of the sectors that are asked of the L2; mean over trials ± 2 standard deviations.",
-    of: (site) => overTrials(site.l2_hit_rate), weight: (site) => lookups(site) * missedInL1(site), text: format.percent,
+    of: (site) => overTrials(site.l2_hit_rate), weight: (site) => lookups(site) * missed(site), text: format.percent,
+  },
+  {
+    id: "constant", label: "Constant cache hit rate", short: "const %", unit: "%", worse: "low", limit: 1,
+    about: "Of the addresses that the SM's constant cache is asked for; mean over trials ± 2 standard deviations.",
+    of: (site) => overTrials(site.constant_hit_rate), weight: executions, text: format.percent,
   },
   {
     id: "sectors", label: "Sectors per request", short: "sect/req", unit: "", worse: "high",

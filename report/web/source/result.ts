@@ -40,12 +40,13 @@ export interface Site {
   bank_conflicts?: number;
   l1_hit_rate?: Statistic;
   l2_hit_rate?: Statistic;
+  constant_hit_rate?: Statistic;
   latency_ns?: Statistic;
   latency_parts?: Partial<Record<`${LatencyLevel}_ns`, number>>;
   latency_share?: number;
 }
 
-export const rateTotals = ["l1_read_hit_rate", "l2_read_hit_rate", "l2_write_hit_rate"] as const;
+export const rateTotals = ["l1_read_hit_rate", "l2_read_hit_rate", "l2_write_hit_rate", "constant_hit_rate", "constant_group_hit_rate"] as const;
 export type Total = (typeof rateTotals)[number] | "dram_latency_ns";
 
 export interface DataObject {

@@ -116,7 +116,7 @@ int main(int argc, char** argv) {
   if (chosen("null"))
     update<<<1, 1>>>(nullptr);
   if (chosen("apart"))
-    apart<<<2, 96>>>(ints);
+    apart<<<1, 96>>>(ints);
   if (chosen("far_away"))
     far_away<<<2, 64>>>(ints);
   if (chosen("far_away_with_barrier"))

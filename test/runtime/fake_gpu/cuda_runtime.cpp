@@ -71,6 +71,7 @@ cudaError_t remember(cudaError_t error) {
 namespace fake_gpu {
 std::atomic<bool> capturing = false;
 std::atomic<int> launches = 0;
+std::mutex symbols;
 std::map<const void*, int> dynamic_shared_bytes;
 std::map<const void*, const Kernel*> registered;
 
@@ -177,8 +178,10 @@ cudaError_t cudaMemsetAsync(void* memory, int value, size_t bytes, cudaStream_t 
 }
 cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t bytes, size_t offset,
                                     cudaMemcpyKind, cudaStream_t stream) {
-  stream_of(stream).enqueue(
-      [=] { std::memcpy(static_cast<char*>(const_cast<void*>(symbol)) + offset, from, bytes); });
+  stream_of(stream).enqueue([=] {
+    const std::scoped_lock lock(fake_gpu::symbols);
+    std::memcpy(static_cast<char*>(const_cast<void*>(symbol)) + offset, from, bytes);
+  });
   return cudaSuccess;
 }
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cuda_runtime_api.h>
 #include <map>
+#include <mutex>
 
 namespace fake_gpu {
 
@@ -21,6 +22,13 @@ extern std::map<const void*, int> dynamic_shared_bytes; ///< as the program set 
 
 extern std::atomic<bool> capturing; ///< is every stream capturing?
 extern std::atomic<int> launches;   ///< that CUDA accepted
+
+/// A copy to a symbol arrives at once, as on a GPU: kernels of other streams read it meanwhile.
+extern std::mutex symbols;
+template <class Symbol> Symbol read(const Symbol& symbol) {
+  const std::scoped_lock lock(symbols);
+  return symbol;
+}
 
 void synchronize(cudaStream_t stream);
 

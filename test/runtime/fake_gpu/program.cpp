@@ -23,7 +23,7 @@ std::atomic<bool> host_is_ready = false;
 
 /// Each warp of each block stores `lines` times.
 void store(dim3 grid, dim3 block, unsigned lines) {
-  ring::Channel& channel = module_channel;
+  ring::Channel channel = fake_gpu::read(module_channel);
   for (std::uint64_t id = 0; id < grid.x && channel.blocks != 0; ++id) {
     ring::BlockBuffer* const buffer = ring::enter(&channel, id, block.x);
     if (!buffer)
@@ -41,7 +41,7 @@ const fake_gpu::Kernel plain{"_Z5plainv", [](dim3 grid, dim3 block) { store(grid
 /// runs.
 const fake_gpu::Kernel scattered{
     "_Z9scatteredv", [](dim3, dim3 block) {
-      ring::Channel& channel = module_channel;
+      ring::Channel channel = fake_gpu::read(module_channel);
       ring::BlockBuffer* const buffer = channel.blocks ? ring::enter(&channel, 0, block.x) : nullptr;
       if (!buffer)
         return;
@@ -124,14 +124,16 @@ bool run(const std::string& what) {
   } else if (what == "waits-for-kernel") {
     // Another thread's launch must get through while a traced kernel runs that waits for it.
     const fake_gpu::Kernel releasing{"_Z9releasingv", [](dim3, dim3) { host_is_ready = true; }};
+    bool released = false;
     std::thread second([&] {
       while (fake_gpu::launches == 0)
         std::this_thread::yield();
-      right &= launch(releasing, 1, 32, other);
+      released = launch(releasing, 1, 32, other);
       fake_gpu::synchronize(other);
     });
     right &= launch(waiting);
     second.join();
+    right &= released;
   } else if (what.starts_with("two-forms")) {
     __warplens___cudaRegisterFunction(const_cast<void**>(module_kernels), &host_name, nullptr, both.symbol,
                                       -1, nullptr, nullptr, nullptr, nullptr, nullptr);
@@ -149,7 +151,7 @@ bool run(const std::string& what) {
   }
   fake_gpu::synchronize(nullptr);
   fake_gpu::synchronize(other);
-  return right && module_channel.blocks == 0;
+  return right && fake_gpu::read(module_channel).blocks == 0;
 }
 
 } // namespace

@@ -13,6 +13,8 @@ export const totalNames: { id: Total; name: string; unit: string; text(value: nu
   { id: "l1_read_hit_rate", name: "L1 read hit rate", unit: "%", text: percent },
   { id: "l2_read_hit_rate", name: "L2 read hit rate", unit: "%", text: percent },
   { id: "l2_write_hit_rate", name: "L2 write hit rate", unit: "%", text: percent },
+  { id: "constant_hit_rate", name: "constant hit rate", unit: "%", text: percent },
+  { id: "constant_group_hit_rate", name: "constant hit rate of groups", unit: "%", text: percent },
   { id: "dram_latency_ns", name: "DRAM latency", unit: "ns", text: nanoseconds },
 ];
 

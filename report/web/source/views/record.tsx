@@ -94,6 +94,7 @@ function ProfileRecord({ profile, site, named, brief }: { profile: Profile; site
       {!brief && <>
         {site.l1_hit_rate && <Distribution title="L1 hit rate over the trials" site={site.l1_hit_rate} before={before?.l1_hit_rate} text={percent} unit="%" />}
         {site.l2_hit_rate && <Distribution title="L2 hit rate over the trials" site={site.l2_hit_rate} before={before?.l2_hit_rate} text={percent} unit="%" />}
+        {site.constant_hit_rate && <Distribution title="Constant cache's hit rate over the trials" site={site.constant_hit_rate} before={before?.constant_hit_rate} text={percent} unit="%" />}
         {site.latency_ns && <Distribution title="Latency over the trials" site={site.latency_ns} before={before?.latency_ns} text={nanoseconds} unit="ns" />}
       </>}
     </div>

@@ -94,6 +94,8 @@ function Sureness({ profile, named }: { profile: Profile; named: boolean }) {
           <TotalRow name="L1 read hits, %" text={percent} total="l1_read_hit_rate" profile={profile} />
           <TotalRow name="L2 read hits, %" text={percent} total="l2_read_hit_rate" profile={profile} />
           <TotalRow name="L2 write hits, %" text={percent} total="l2_write_hit_rate" profile={profile} />
+          <TotalRow name="constant hits, %" text={percent} total="constant_hit_rate" profile={profile} />
+          <TotalRow name="… of a group of SMs, %" text={percent} total="constant_group_hit_rate" profile={profile} />
           <TotalRow name="DRAM latency, ns" text={(value) => value.toFixed(1)} total="dram_latency_ns" profile={profile} />
         </tbody>
       </table>

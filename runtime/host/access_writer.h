@@ -1,23 +1,24 @@
-// The accesses of one launch on their way into the trace.
+// The accesses of a launch on their way into the trace.
 #pragma once
 
 #include "runtime/host/trace_file.h"
 #include "trace/access_stream.h"
 
 #include <cstdint>
+#include <deque>
 #include <span>
-#include <vector>
 
 namespace warplens::runtime {
 
-/// What belongs to different parts is encoded and compressed at the same time; only the writing takes turns.
-/// Each part is for one thread at a time.
-class LaunchFile {
+/// One launch after the other. What belongs to different parts of it is encoded and compressed at the same
+/// time; only writing to the file takes turns. Each part is for one thread at a time.
+class AccessWriter {
 public:
   /// `file` must outlive this.
-  LaunchFile(TraceFile& file, std::uint32_t launch, std::uint32_t parts)
-      : file_(file), launch_(launch), streams_(parts) {}
+  explicit AccessWriter(TraceFile& file) : file_(file) {}
 
+  /// All of the launch before has been flushed.
+  void begin_launch(std::uint32_t launch, std::uint32_t parts);
   /// In program order within a warp, whose accesses all have to go to the same part. False: nothing more can
   /// be taken.
   bool append(std::uint32_t part, std::uint64_t block, std::uint32_t warp,
@@ -29,8 +30,8 @@ private:
   bool write(trace::AccessStream& stream);
 
   TraceFile& file_;
-  std::uint32_t launch_;
-  std::vector<trace::AccessStream> streams_; ///< by part
+  std::uint32_t launch_ = 0;
+  std::deque<trace::AccessStream> streams_; ///< by part; they stay, being large
 };
 
 } // namespace warplens::runtime
