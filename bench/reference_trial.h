@@ -30,14 +30,9 @@ public:
     while (!busy.empty()) {
       const std::uint32_t chosen = random_.below(std::uint32_t(busy.size()));
       Sm& sm = sms_[busy[chosen]];
-      const model::SmSchedule::Turn& turn = *sm.schedule.choose();
-      const model::Access* access = turn.next;
-      const model::Transaction* transactions = turn.transactions;
-      do {
-        load(sm, *access, transactions);
-        transactions += access->transactions;
-      } while (sm.schedule.goes_on(turn, ++access));
-      sm.schedule.issued(access, std::uint32_t(transactions - turn.transactions));
+      sm.schedule.take_turns(1, [&](const model::Access& access, const model::Transaction* transactions) {
+        load(sm, access, transactions);
+      });
       if (sm.schedule.transactions_left() == 0)
         busy.erase(busy.begin() + chosen);
     }

@@ -1,6 +1,7 @@
 // A set-associative store of lines with LRU replacement, fast for any number of ways up to 256.
 #pragma once
 
+#include "model/divisor.h"
 #include "model/gpu.h"
 #include "model/narrow_sets.h"
 #include "model/wide_sets.h"
@@ -8,27 +9,6 @@
 #include <variant>
 
 namespace warplens::model {
-
-__extension__ using Wide = unsigned __int128;
-
-/// n / d and n % d for a d that stays, by multiplication (Lemire, Kaser and Kurz, "Faster remainder by direct
-/// computation", 2019). Exact for all 32-bit n and d.
-class Divider {
-public:
-  explicit Divider(std::uint32_t divisor)
-      : divisor_(divisor), inverse_(divisor == 1 ? 0 : ~std::uint64_t{0} / divisor + 1) {}
-  std::uint32_t quotient(std::uint32_t n) const {
-    return divisor_ == 1 ? n : std::uint32_t(static_cast<Wide>(inverse_) * n >> 64);
-  }
-  std::uint32_t divisor() const { return divisor_; }
-  std::uint32_t remainder(std::uint32_t n) const {
-    return std::uint32_t(static_cast<Wide>(inverse_ * n) * divisor_ >> 64); // for 1 as well
-  }
-
-private:
-  std::uint32_t divisor_;
-  std::uint64_t inverse_;
-};
 
 /// Which set a line belongs to.
 class SetIndex {
@@ -40,16 +20,30 @@ public:
   std::uint32_t operator()(std::uint32_t line) const {
     if (fold_bits_ == 0)
       return modulus_.remainder(line);
-    const std::uint32_t low_mask = (1u << fold_bits_) - 1;
-    const std::uint32_t high = line >> fold_bits_;
-    const std::uint32_t folded =
-        line ^ high ^ high >> fold_bits_ ^ (2 * fold_bits_ < 32 ? high >> 2 * fold_bits_ : 0);
-    return modulus_.remainder(high) << fold_bits_ | (folded & low_mask);
+    return modulus_.remainder(line >> fold_bits_) << fold_bits_ | folded(line);
+  }
+  /// The same for loops, which the compiler may then make of several lines at once: calls work(find) with the
+  /// function.
+  template <class Work> void with_loop_form(Work&& work) const {
+    const SetIndex index = *this; // a copy, which nothing that is written can change
+    if (fold_bits_ == 0)
+      work([index](std::uint32_t line) { return index.modulus_.remainder_in_loop(line); });
+    else
+      work([index](std::uint32_t line) {
+        return index.modulus_.remainder_in_loop(line >> index.fold_bits_) << index.fold_bits_ |
+               index.folded(line);
+      });
   }
 
 private:
+  std::uint32_t folded(std::uint32_t line) const {
+    const std::uint32_t low_mask = (1u << fold_bits_) - 1;
+    const std::uint32_t high = line >> fold_bits_;
+    return (line ^ high ^ high >> fold_bits_ ^ (2 * fold_bits_ < 32 ? high >> 2 * fold_bits_ : 0)) & low_mask;
+  }
+
   unsigned fold_bits_; ///< the sets' number as modulus_ × 2^fold_bits_
-  Divider modulus_;
+  Divisor modulus_;
 };
 
 /// The lines of a cache, or of several of one size side by side, its parts. A copy is about the same lines.
@@ -68,7 +62,7 @@ public:
   /// not there. `change` takes its state, 0 for a new one, and returns its new state.
   template <class Instructions, class Change>
   SetOutcome access(std::uint32_t part, std::uint32_t line, Change&& change) const {
-    return sets_.template access<Instructions>(set_of(part, line), line, change);
+    return access_in<Instructions>(set_of(part, line), line, change);
   }
 
   /// The line's state if it is there, otherwise null; nothing changes.
@@ -76,14 +70,24 @@ public:
     return sets_.peek(set_of(part, line), line);
   }
 
-  /// Asks the processor to fetch what access(part, line) will need.
-  void prefetch(std::uint32_t part, std::uint32_t line) const { sets_.prefetch(set_of(part, line)); }
+  // In two steps, for loops that look ahead.
 
-private:
+  /// The number of the line's set. In the next part it is by sets_per_part() higher.
   std::uint32_t set_of(std::uint32_t part, std::uint32_t line) const {
     return part * sets_per_part_ + index_(line);
   }
+  std::uint32_t sets_per_part() const { return sets_per_part_; }
+  /// For loops: set_of(0, line) is find(line) in work(find).
+  template <class Work> void with_set_index(Work&& work) const { index_.with_loop_form(work); }
+  /// Asks the processor to fetch what an access to the set will need.
+  void prefetch(std::uint32_t set) const { sets_.prefetch(set); }
+  /// As access(), of a line in this set.
+  template <class Instructions, class Change>
+  SetOutcome access_in(std::uint32_t set, std::uint32_t line, Change&& change) const {
+    return sets_.template access<Instructions>(set, line, change);
+  }
 
+private:
   SetIndex index_;
   std::uint32_t sets_per_part_;
   Sets sets_;
@@ -107,18 +111,25 @@ public:
     case 0: return work(*std::get_if<0>(&lines_));
     case 1: return work(*std::get_if<1>(&lines_));
     case 2: return work(*std::get_if<2>(&lines_));
-    default: return work(*std::get_if<3>(&lines_));
+    case 3: return work(*std::get_if<3>(&lines_));
+    case 4: return work(*std::get_if<4>(&lines_));
+    default: return work(*std::get_if<5>(&lines_));
     }
   }
 
 private:
-  using AnyLines =
-      std::variant<Lines<NarrowSets<4>>, Lines<NarrowSets<8>>, Lines<NarrowSets<16>>, Lines<WideSets>>;
+  // The ways that fit 16, 32, 64 and 128 bytes; eight, without the odd one, are compared faster.
+  using AnyLines = std::variant<Lines<NarrowSets<2>>, Lines<NarrowSets<4>>, Lines<NarrowSets<8>>,
+                                Lines<NarrowSets<9>>, Lines<NarrowSets<16>>, Lines<WideSets>>;
   static AnyLines lines(std::uint32_t sets, std::uint32_t ways, IndexHash index) {
+    if (ways <= 2)
+      return Lines<NarrowSets<2>>(sets, ways, index);
     if (ways <= 4)
       return Lines<NarrowSets<4>>(sets, ways, index);
     if (ways <= 8)
       return Lines<NarrowSets<8>>(sets, ways, index);
+    if (ways <= 9)
+      return Lines<NarrowSets<9>>(sets, ways, index);
     if (ways <= 16)
       return Lines<NarrowSets<16>>(sets, ways, index);
     return Lines<WideSets>(sets, ways, index);

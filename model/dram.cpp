@@ -3,23 +3,9 @@
 #include <algorithm>
 
 namespace warplens::model {
-namespace {
-
-unsigned bits(std::uint32_t power_of_two) {
-  return unsigned(std::countr_zero(power_of_two));
-}
-
-constexpr std::uint32_t scatter = 0x9e37'79b1; ///< 2^32 by the golden ratio
-
-} // namespace
 
 Dram::Dram(const Gpu& gpu, std::uint32_t busy_sms, Random& random)
-    : random_(random), busy_sms_(busy_sms), interleave_bits_(bits(gpu.dram.interleave_bytes / line_bytes)),
-      row_bits_(bits(gpu.dram.row_bytes / gpu.dram.interleave_bytes)), banks_bits_(bits(gpu.dram.banks)),
-      channels_(gpu.dram.channels), bank_mask_(gpu.dram.banks - 1),
-      channel_scatter_(gpu.dram.channel_index == DramIndex::permuted ? scatter : 0),
-      bank_scatter_(gpu.dram.bank_index == DramIndex::permuted ? scatter : 0),
-      by_load_(gpu.dram.queue == DramQueue::kingman),
+    : random_(random), busy_sms_(busy_sms), map_(gpu), by_load_(gpu.dram.queue == DramQueue::kingman),
       path_ns_(float(gpu.dram.latency_ns - gpu.dram.activate_ns - gpu.dram.burst_ns)),
       bank_(std::size_t(gpu.dram.channels) * gpu.dram.banks), bus_ready_ns_(gpu.dram.channels),
       banks_wait_(bank_.size()), buses_wait_(gpu.dram.channels), waits_ns_(bank_.size()) {
@@ -29,12 +15,8 @@ Dram::Dram(const Gpu& gpu, std::uint32_t busy_sms, Random& random)
     for (unsigned sectors = 0; sectors <= whole_line; ++sectors) {
       const unsigned transactions = sector_count(sectors);
       const float bursts = float(transactions) * float(gpu.dram.burst_ns);
-      work_[opening][sectors] = {Queues::taking(opening_ns[opening] + bursts),
-                                 Queues::taking(bursts),
-                                 opening_ns[opening],
-                                 bursts,
-                                 path_ns_ + opening_ns[opening] + bursts,
-                                 std::int32_t(transactions)};
+      work_[opening][sectors] = {Queues::taking(opening_ns[opening] + bursts), Queues::taking(bursts),
+                                 opening_ns[opening], bursts, path_ns_ + opening_ns[opening] + bursts};
     }
 }
 
@@ -43,7 +25,7 @@ void Dram::start_batch() {
   constexpr unsigned group_bits = 5, groups_at_once = 32 / group_bits;
   ++batch_;
   const std::uint32_t groups = 1 + random_.below(busy_sms_);
-  left_in_batch_ += groups;
+  left_in_batch_ = groups;
   for (std::uint32_t begun = 0; begun < groups; begun += groups_at_once) {
     const unsigned together = group_bits * std::min(groups - begun, groups_at_once);
     for (std::uint32_t bits = random_.next() & ((std::uint64_t{1} << together) - 1); bits != 0;
@@ -67,8 +49,8 @@ void Dram::end_round(const Load& load) {
   banks_wait_.begin_round(round.ns);
   buses_wait_.begin_round(round.ns);
   for (std::uint32_t bank = 0; bank < waits_ns_.size(); ++bank)
-    waits_ns_[bank] =
-        float(round.more_wait_ns) + banks_wait_.wait_ns(bank) + buses_wait_.wait_ns(bank >> banks_bits_);
+    waits_ns_[bank] = float(round.more_wait_ns) + banks_wait_.wait_ns(bank) +
+                      buses_wait_.wait_ns(map_.channel_of_bank(bank));
   arrivals_ = 0;
 }
 

@@ -1,10 +1,12 @@
 // Main memory: where an address lies, what opening a row costs, and how long requests wait for each other.
 #pragma once
 
-#include "model/cache.h"
+#include "model/dram_map.h"
 #include "model/geometry.h"
+#include "model/instructions.h"
 #include "model/queues.h"
 #include "model/random.h"
+#include "model/set_store.h"
 
 #include <vector>
 
@@ -19,25 +21,8 @@ class Dram {
 public:
   Dram(const Gpu& gpu, std::uint32_t busy_sms, Random& random);
 
-  struct Place {
-    std::uint32_t channel, bank, row; ///< the bank within its channel
-  };
-  Place place(std::uint32_t line) const {
-    // Consecutive chunks go around the channels; within a channel a row's chunks are consecutive, and
-    // consecutive rows go around the banks. Where they are permuted, each turn around begins somewhere else,
-    // so that strides do not stay on one channel or one bank (after Zhang, Zhu and Zhang, MICRO 2000).
-    const std::uint32_t chunk = line >> interleave_bits_;
-    const std::uint32_t turn = channels_.quotient(chunk);
-    const std::uint32_t channels = channels_.divisor();
-    std::uint32_t channel = chunk - turn * channels;
-    channel += std::uint32_t(std::uint64_t{turn * channel_scatter_} * channels >> 32);
-    channel = std::min(channel, channel - channels); // which wraps around below 0
-    const std::uint32_t row_of_channel = turn >> row_bits_;
-    const std::uint32_t row = row_of_channel >> banks_bits_;
-    const std::uint32_t bank =
-        row_of_channel + std::uint32_t((std::uint64_t{row * bank_scatter_} << banks_bits_) >> 32);
-    return {channel, bank & bank_mask_, row};
-  }
+  /// Do the waits depend on the load of a whole round? Else request() says all.
+  bool by_load() const { return by_load_; }
 
   struct Service {
     float ns; ///< from the SM and back until the last sector has come, without the waits below
@@ -45,24 +30,58 @@ public:
   };
   /// The sectors of one line are read or written.
   Service request(std::uint32_t line, unsigned sectors) {
-    if (left_in_batch_ <= 0)
-      start_batch();
-    const auto [channel, bank_of_channel, row] = place(line);
-    const std::uint32_t number = (channel << banks_bits_) + bank_of_channel;
-    Bank& bank = bank_[number];
-    const unsigned other = bank.open_row != row, closed = bank.open_row == no_line;
-    bank.open_row = row;
-    const Work& work = work_[other << closed][sectors];
-    left_in_batch_ -= work.transactions;
-    if (by_load_) {
-      banks_wait_.add(number, arrivals_, work.of_bank);
-      buses_wait_.add(channel, arrivals_, work.of_bus);
-      ++arrivals_;
-      return {work.alone_ns, channel, number};
+    Service service;
+    const auto of_one = [&](std::size_t) { return sectors; };
+    const auto keep = [&](std::size_t, const Service& its) { service = its; };
+    if (by_load_)
+      request_all<PlainInstructions, true>(&line, 1, of_one, keep);
+    else
+      request_all<PlainInstructions, false>(&line, 1, of_one, keep);
+    return service;
+  }
+
+  /// The same for many, one after the other. `by_load`: what by_load() says. Calls sectors_of(i) and then
+  /// served(i, service) for the line number i.
+  template <class Instructions, bool by_load, class SectorsOf, class Served>
+  void request_all(const std::uint32_t* lines, std::size_t count, SectorsOf&& sectors_of, Served&& served) {
+    // Copies, which nothing that is written in between can change.
+    const DramMap map = map_;
+    float arrivals = arrivals_;
+    std::int64_t left_in_batch = left_in_batch_;
+    constexpr std::size_t together = 128; // are placed in a loop of their own
+    DramMap::Place places[together];
+    for (std::size_t first = 0; first < count; first += together) {
+      const std::size_t end = std::min(count - first, together);
+      for (std::size_t i = 0; i < end; ++i)
+        places[i] = map(lines[first + i]);
+      for (std::size_t i = 0; i < end; ++i) {
+        if (left_in_batch <= 0) {
+          start_batch();
+          left_in_batch += left_in_batch_;
+        }
+        const DramMap::Place place = places[i];
+        const unsigned sectors = sectors_of(first + i);
+        left_in_batch -= std::int64_t(Instructions::sector_count(sectors));
+        Bank& bank = bank_[place.bank];
+        const Work* work = &work_[bank.open_row != place.row][sectors];
+        if (bank.open_row == no_line) [[unlikely]]
+          work = &work_[row_closed][sectors];
+        bank.open_row = place.row;
+        if constexpr (by_load) {
+          banks_wait_.add(place.bank, arrivals, work->of_bank);
+          buses_wait_.add(place.channel, arrivals, work->of_bus);
+          arrivals += 1;
+          served(first + i, Service{work->alone_ns, place.channel, place.bank});
+        } else {
+          float& bus_ready_ns = bus_ready_ns_[place.channel];
+          const float done = std::max(bank.ready_ns + work->opening_ns, bus_ready_ns) + work->bursts_ns;
+          bank.ready_ns = bus_ready_ns = done;
+          served(first + i, Service{path_ns_ + done, place.channel, place.bank});
+        }
+      }
     }
-    const float done = std::max(bank.ready_ns + work.opening_ns, bus_ready_ns_[channel]) + work.bursts_ns;
-    bank.ready_ns = bus_ready_ns_[channel] = done;
-    return {path_ns_ + done, channel, number};
+    arrivals_ = arrivals;
+    left_in_batch_ = left_in_batch;
   }
 
   /// What the round's requests waited for each other follows from its load.
@@ -72,9 +91,9 @@ public:
 
   /// How many batches there have been, the current one included.
   std::uint64_t batch() const { return batch_; }
-  std::uint32_t channel_of(std::uint32_t line) const { return place(line).channel; }
 
 private:
+  /// left_in_batch_ is then how many transactions it has.
   void start_batch();
 
   struct Bank {
@@ -87,16 +106,11 @@ private:
   struct alignas(64) Work {
     Queues::Sums of_bank{}, of_bus{};
     float opening_ns = 0, bursts_ns = 0, alone_ns = 0;
-    std::int32_t transactions = 0;
   };
 
   Random& random_;
   std::uint32_t busy_sms_;
-  unsigned interleave_bits_, row_bits_,
-      banks_bits_; ///< lines of a chunk, chunks of a row, banks: powers of two
-  Divider channels_;
-  std::uint32_t bank_mask_;
-  std::uint32_t channel_scatter_, bank_scatter_; ///< 0 where they are not permuted
+  DramMap map_;
   bool by_load_;
   float path_ns_; ///< of an access to an open row, without its burst
   Work work_[3][whole_line + 1];
@@ -104,7 +118,7 @@ private:
   std::vector<float> bus_ready_ns_; ///< by channel
   Queues banks_wait_, buses_wait_;
   std::vector<float> waits_ns_;    ///< by bank, in the round that ended
-  std::uint32_t arrivals_ = 0;     ///< in this round
+  float arrivals_ = 0;             ///< in this round; exact to 2^24
   std::int64_t left_in_batch_ = 0; ///< transactions
   std::uint64_t batch_ = 0;
 };

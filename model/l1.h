@@ -26,7 +26,7 @@ public:
   template <class Instructions, class Lines, class WriteBack = NothingBack>
   unsigned load(const Lines& lines, std::uint32_t line, unsigned sectors,
                 WriteBack&& write_back = NothingBack()) const {
-    sectors |= least_;
+    sectors = looked_up(sectors);
     unsigned missing = 0;
     const SetOutcome outcome = lines.template access<Instructions>(0, line, [&](LineState state) {
       missing = sectors & ~unsigned(state);
@@ -45,7 +45,7 @@ public:
   /// of the line where there are no sectors, without asking the L2: a warp's lanes lie next to each other.
   template <class Instructions, class Lines, class WriteBack>
   void store_back(const Lines& lines, std::uint32_t line, unsigned sectors, WriteBack&& write_back) const {
-    sectors |= least_;
+    sectors = looked_up(sectors);
     const SetOutcome outcome = lines.template access<Instructions>(
         0, line, [&](LineState state) { return LineState(state | sectors | sectors << dirty_shift); });
     if (const unsigned dirty = outcome.evicted_state >> dirty_shift; dirty != 0)
@@ -72,8 +72,12 @@ public:
     with_lines([&](auto& lines) { store<PlainInstructions>(lines, line, sectors); });
   }
 
+  /// What a load of these sectors looks up: without sectors, a line's four.
+  unsigned looked_up(unsigned sectors) const { return sectors | least_; }
   /// Lookups are counted in sectors, or in lines where there are none.
-  bool sectored() const { return least_ == 0; }
+  std::uint32_t lookups(std::uint32_t sectors) const {
+    return least_ == 0 ? sectors : sectors / sectors_per_line;
+  }
 
 private:
   static constexpr unsigned dirty_shift = 4;

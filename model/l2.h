@@ -24,6 +24,13 @@ struct L2Outcome {
   unsigned updated = 0; ///< written to memory at once
 };
 
+/// What a loop over the L2's requests has to know.
+enum class L2Form {
+  sectors, ///< lines, and sectors that are there or not, and are fetched one by one
+  parts,   ///< lines with sectors that may be there in part, or be fetched together with others
+  blocks,  ///< any: lines or blocks
+};
+
 class L2 {
 public:
   explicit L2(const Gpu& gpu)
@@ -49,10 +56,12 @@ public:
     unsigned near = 0;
     if (has_copies())
       near = with_copies([&](auto& lines) {
-        return copied<PlainInstructions>(lines, kind, line, sectors, written, partition);
+        return copied<PlainInstructions>(lines, kind, lines.set_of(partition, line), line, sectors, written,
+                                         partition);
       });
     return with_lines([&](auto& lines) {
-      return request<PlainInstructions>(lines, kind, line, sectors, near, written, write_back);
+      return request<PlainInstructions, L2Form::blocks>(lines, kind, lines.set_of(0, line), line, sectors,
+                                                        near, written, write_back);
     });
   }
   template <class WriteBack>
@@ -83,41 +92,53 @@ public:
   /// How many lines one request can displace.
   unsigned most_displaced() const { return by_block_ ? sectors_per_line : 1; }
 
-  // The same in two steps, for loops over many requests: first the copies, then the L2 as a whole.
+  // The same in two steps, for loops over many requests: first the copies, then the L2 as a whole. The loops
+  // find the line's set themselves, in the asker's partition, or the first part of the L2 as a whole.
 
   bool has_copies() const { return copies_.has_value(); }
   template <class Work> decltype(auto) with_copies(Work&& work) { return copies_->with_lines(work); }
   template <class Work> decltype(auto) with_lines(Work&& work) { return whole_.with_lines(work); }
 
+  /// `masks`: there will be stores of parts of sectors.
+  L2Form form(bool masks) const {
+    if (by_block_)
+      return L2Form::blocks;
+    const bool partial = (masks && partial_writes_ != PartialWrites::whole) || !masks_.empty();
+    return fetch_sectors_ != 1 || partial ? L2Form::parts : L2Form::sectors;
+  }
+
   /// What a load finds as copies next to it. Those of what it asks for are there from now on.
   template <class Instructions, class Lines>
-  unsigned copied(const Lines& lines, L2Kind kind, std::uint32_t line, unsigned sectors,
+  unsigned copied(const Lines& lines, L2Kind kind, std::uint32_t set, std::uint32_t line, unsigned sectors,
                   const ByteMask* written, unsigned partition) const {
     if (kind == L2Kind::load)
-      return take_copies<Instructions>(lines, line, sectors, partition);
+      return take_copies<Instructions>(lines, set, line, sectors);
     const unsigned whole = sectors & ~part_of(sectors, written);
     for (unsigned i = 0; i < partitions_; ++i)
       if (i == partition && kind != L2Kind::atomic) {
         if (whole != 0)
-          take_copies<Instructions>(lines, line, whole, i);
+          take_copies<Instructions>(lines, set, line, whole);
       } else if (LineState* state = lines.peek(i, line))
         *state = LineState(*state & ~sectors);
     return 0;
   }
 
-  /// `near`: what copied() said.
-  template <class Instructions, class Lines, class WriteBack>
-  L2Outcome request(const Lines& lines, L2Kind kind, std::uint32_t line, unsigned sectors, unsigned near,
-                    const ByteMask* written, WriteBack&& write_back) {
+  /// `near`: what copied() said; `form`: what form() says.
+  template <class Instructions, L2Form form, class Lines, class WriteBack>
+  L2Outcome request(const Lines& lines, L2Kind kind, std::uint32_t set, std::uint32_t line, unsigned sectors,
+                    unsigned near, const ByteMask* written, WriteBack&& write_back) {
+    constexpr bool parts = form != L2Form::sectors;
+    const auto visit = [&](unsigned visited, auto&& change) {
+      this->visit<Instructions, form>(lines, set, line, visited, write_back, change);
+    };
     switch (kind) {
     case L2Kind::load: {
       L2Outcome result{near};
       if (near == sectors)
         return result;
       L2Outcome read;
-      visit<Instructions>(lines, line, sectors & ~near, write_back, [&](LineState state, unsigned of_part) {
-        return read_part(line, state, of_part, read);
-      });
+      visit(sectors & ~near,
+            [&](LineState state, unsigned of_part) { return read_part<parts>(line, state, of_part, read); });
       result.hits |= read.hits;
       result.far = read.hits & far_;
       result.fetched = read.fetched | (sectors & ~result.hits);
@@ -125,8 +146,8 @@ public:
     }
     case L2Kind::atomic: {
       L2Outcome result;
-      visit<Instructions>(lines, line, sectors, write_back, [&](LineState state, unsigned of_part) {
-        return LineState(read_part(line, state, of_part, result) | of_part << written_shift |
+      visit(sectors, [&](LineState state, unsigned of_part) {
+        return LineState(read_part<parts>(line, state, of_part, result) | of_part << written_shift |
                          of_part << dirty_shift);
       });
       result.fetched |= sectors & ~result.hits;
@@ -134,11 +155,11 @@ public:
     }
     default: {
       L2Outcome result;
-      const unsigned part = part_of(sectors, written);
-      visit<Instructions>(lines, line, sectors, write_back, [&](LineState state, unsigned of_part) {
+      const unsigned part = parts ? part_of(sectors, written) : 0;
+      visit(sectors, [&](LineState state, unsigned of_part) {
         if (stores_ == L2Stores::allocate) {
           result.hits |= of_part & state;
-          if ((part | unsigned(state >> partial_shift)) != 0) [[unlikely]]
+          if (parts && (part | unsigned(state >> partial_shift)) != 0) [[unlikely]]
             state = write_part(line, state, sectors, part, written, result);
           return LineState(state | of_part | of_part << dirty_shift);
         }
@@ -153,11 +174,12 @@ public:
     }
   }
 
-  template <class Lines> void prefetch(const Lines& lines, std::uint32_t line, unsigned sectors) const {
-    if (!by_block_)
-      return lines.prefetch(0, line);
+  template <L2Form form, class Lines>
+  void prefetch(const Lines& lines, std::uint32_t set, unsigned sectors) const {
+    if (form != L2Form::blocks || !by_block_)
+      return lines.prefetch(set);
     for (unsigned left = sectors; left != 0; left &= left - 1)
-      lines.prefetch(unsigned(std::countr_zero(left)), line);
+      lines.prefetch(set + unsigned(std::countr_zero(left)) * lines.sets_per_part());
   }
 
 private:
@@ -167,8 +189,9 @@ private:
 
   /// The state once the sectors were read. What is fetched besides the sectors that do not hit is added to
   /// the result.
+  template <bool parts>
   LineState read_part(std::uint32_t line, LineState state, unsigned sectors, L2Outcome& result) {
-    if (fetch_sectors_ == 1 && state >> partial_shift == 0) [[likely]] {
+    if (!parts || (fetch_sectors_ == 1 && state >> partial_shift == 0)) [[likely]] {
       result.hits |= sectors & state;
       return LineState(state | sectors);
     }
@@ -236,9 +259,9 @@ private:
 
   /// The copies there were of the line's sectors; they are all there from now on.
   template <class Instructions, class Lines>
-  static unsigned take_copies(const Lines& lines, std::uint32_t line, unsigned sectors, unsigned partition) {
+  static unsigned take_copies(const Lines& lines, std::uint32_t set, std::uint32_t line, unsigned sectors) {
     unsigned before = 0;
-    lines.template access<Instructions>(partition, line, [&](LineState state) {
+    lines.template access_in<Instructions>(set, line, [&](LineState state) {
       before = state;
       return LineState(state | sectors);
     });
@@ -246,22 +269,23 @@ private:
   }
 
   /// `change(state, sectors)` returns the new state of a part that has some of the sectors.
-  template <class Instructions, class Lines, class WriteBack, class Change>
-  void visit(const Lines& lines, std::uint32_t line, unsigned sectors, WriteBack&& write_back,
-             Change&& change) {
-    if (!by_block_)
-      return visit_part<Instructions>(lines, 0, line, sectors, write_back, change);
+  template <class Instructions, L2Form form, class Lines, class WriteBack, class Change>
+  void visit(const Lines& lines, std::uint32_t set, std::uint32_t line, unsigned sectors,
+             WriteBack&& write_back, Change&& change) {
+    constexpr bool parts = form != L2Form::sectors;
+    if (form != L2Form::blocks || !by_block_)
+      return visit_set<Instructions, parts>(lines, set, line, sectors, write_back, change);
     for (unsigned left = sectors; left != 0; left &= left - 1)
-      visit_part<Instructions>(lines, unsigned(std::countr_zero(left)), line, left & -left, write_back,
-                               change);
+      visit_set<Instructions, parts>(lines, set + unsigned(std::countr_zero(left)) * lines.sets_per_part(),
+                                     line, left & -left, write_back, change);
   }
-  template <class Instructions, class Lines, class WriteBack, class Change>
-  void visit_part(const Lines& lines, unsigned part, std::uint32_t line, unsigned sectors,
-                  WriteBack& write_back, Change& change) {
-    const SetOutcome outcome = lines.template access<Instructions>(
-        part, line, [&](LineState state) { return change(state, sectors); });
+  template <class Instructions, bool parts, class Lines, class WriteBack, class Change>
+  void visit_set(const Lines& lines, std::uint32_t set, std::uint32_t line, unsigned sectors,
+                 WriteBack& write_back, Change& change) {
+    const SetOutcome outcome = lines.template access_in<Instructions>(
+        set, line, [&](LineState state) { return change(state, sectors); });
     if (const unsigned dirty = outcome.evicted_state >> dirty_shift; dirty != 0) {
-      const unsigned incomplete = dirty >> sectors_per_line;
+      const unsigned incomplete = parts ? dirty >> sectors_per_line : 0;
       if (incomplete != 0) [[unlikely]]
         masks_.erase(outcome.evicted_line);
       write_back(outcome.evicted_line, dirty & whole_line,

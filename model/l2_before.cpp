@@ -55,10 +55,13 @@ void use(L2& l2, std::uint32_t line, const UsedLine& used) {
   const auto forget = [](std::uint32_t, unsigned, unsigned) {};
   const unsigned written = Coalesced::Line{0, {used.written[0], used.written[1]}}.sectors();
   l2.with_lines([&](auto& lines) {
-    if (used.read != 0)
-      l2.request<PlainInstructions>(lines, L2Kind::load, line, used.read, 0, nullptr, forget);
-    if (written != 0)
-      l2.request<PlainInstructions>(lines, L2Kind::store, line, written, 0, &used.written, forget);
+    const auto ask = [&](L2Kind kind, unsigned sectors, const ByteMask* bytes) {
+      if (sectors != 0)
+        l2.request<PlainInstructions, L2Form::blocks>(lines, kind, lines.set_of(0, line), line, sectors, 0,
+                                                      bytes, forget);
+    };
+    ask(L2Kind::load, used.read, nullptr);
+    ask(L2Kind::store, written, &used.written);
   });
 }
 

@@ -1,6 +1,6 @@
-// Sets of few ways, small enough that one fits a line or two of the host's cache. The lines of a set, and
-// their states, lie in the order of their use, the one used last in front: all line numbers are compared at
-// once, and a hit and a miss are the same few steps without a branch between them.
+// Sets of few ways, small enough that one fits a line or two of the host's cache. All line numbers of a set
+// are compared at once, and so are their ages, of which some grow by one: a hit and a miss are the same few
+// steps without a branch between them, and no line moves.
 #pragma once
 
 #include "model/instructions.h"
@@ -10,6 +10,7 @@
 #include <array>
 #include <bit>
 #include <concepts>
+#include <cstring>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -17,177 +18,184 @@
 
 namespace warplens::model {
 
-/// Sets of at most `most_ways` (4, 8 or 16) ways, in memory that someone else keeps.
+/// For each way of a set, how many others were used after it.
+template <unsigned ways> struct Ages {
+  std::uint8_t of_way[ways];
+
+  void begin() {
+    for (unsigned way = 0; way < ways; ++way)
+      of_way[way] = std::uint8_t(way);
+  }
+
+#if defined(__x86_64__)
+  /// The way whose bit is set; if there is none, the way of this age.
+  unsigned choose(unsigned found, unsigned age) const {
+    const auto oldest = unsigned(_mm_movemask_epi8(_mm_cmpeq_epi8(load(), _mm_set1_epi8(char(age)))));
+    return unsigned(std::countr_zero(found | oldest << 16)) & 15;
+  }
+  /// The way was used; what was used after it gets older.
+  void use(unsigned way) {
+    const __m128i ages = load();
+    // Where true, all bits, as a number -1.
+    const __m128i later = _mm_cmpgt_epi8(_mm_set1_epi8(char(of_way[way])), ages);
+    store(_mm_sub_epi8(ages, reaches_beyond ? _mm_and_si128(later, ours()) : later));
+    of_way[way] = 0;
+  }
+
+private:
+  // Up to eight are read together, or sixteen; what lies behind nine stays as it is.
+  static constexpr bool reaches_beyond = ways > 8 && ways < 16;
+  __m128i load() const {
+    const auto* at = reinterpret_cast<const __m128i*>(of_way);
+    if constexpr (ways <= 4)
+      return _mm_cvtsi32_si128(std::bit_cast<int>(of_way));
+    return ways <= 8 ? _mm_loadl_epi64(at) : _mm_loadu_si128(at);
+  }
+  void store(__m128i ages) {
+    auto* at = reinterpret_cast<__m128i*>(of_way);
+    if constexpr (ways <= 4) {
+      const int four = _mm_cvtsi128_si32(ages);
+      std::memcpy(of_way, &four, ways);
+    } else if constexpr (ways <= 8) {
+      _mm_storel_epi64(at, ages);
+    } else {
+      _mm_storeu_si128(at, ages);
+    }
+  }
+  static __m128i ours() {
+    alignas(16) static constexpr auto bytes = [] {
+      std::array<std::uint8_t, 16> all{};
+      std::fill_n(all.begin(), ways, std::uint8_t(0xff));
+      return all;
+    }();
+    return _mm_load_si128(reinterpret_cast<const __m128i*>(bytes.data()));
+  }
+#else
+  unsigned choose(unsigned found, unsigned age) const {
+    if (found != 0)
+      return unsigned(std::countr_zero(found));
+    return unsigned(std::find(of_way, of_way + ways, age) - of_way);
+  }
+  void use(unsigned way) {
+    const std::uint8_t age = of_way[way];
+    for (std::uint8_t& other : of_way)
+      other += other < age;
+    of_way[way] = 0;
+  }
+#endif
+};
+
+/// Of two ways: which is the older one.
+template <> struct Ages<2> {
+  std::uint8_t older;
+
+  void begin() { older = 1; }
+  unsigned choose(unsigned found, unsigned age) const { return found != 0 ? found >> 1 : older & age; }
+  void use(unsigned way) { older = std::uint8_t(way ^ 1); }
+};
+
+/// Sets of at most `most_ways` (2, 4, 8, 9 or 16) ways, in memory that someone else keeps.
 template <unsigned most_ways> class NarrowSets {
 public:
-  explicit NarrowSets(std::uint32_t ways) : oldest_(ways - 1) {}
+  explicit NarrowSets(std::uint32_t ways) : last_age_(ways - 1) {}
 
   std::size_t bytes(std::uint32_t sets) const { return std::size_t(set_bytes) * sets; }
   /// The memory already holds sets of this kind.
   void find_in(std::byte* memory) { memory_ = memory; }
   void place_in(std::byte* memory, std::uint32_t sets) {
     memory_ = memory;
-    for (std::uint32_t set = 0; set < sets; ++set)
-      std::fill_n(at(set), states_at, std::byte{0xff});
-    static_assert(no_line == 0xffff'ffff);
+    for (std::uint32_t number = 0; number < sets; ++number) {
+      Set& set = at(number);
+      std::fill_n(set.lines, most_ways, no_line);
+      set.ages.begin();
+    }
   }
 
-  /// Makes the line the first of its set, in place of the last one if it was not there. `change` takes its
-  /// state, 0 for a new one, and returns its new state.
+  /// Makes the line the one of its set used last, in place of the one not used for longest if it was not
+  /// there. `change` takes its state, 0 for a new one, and returns its new state.
   template <class Instructions, class Change>
   SetOutcome access(std::uint32_t number, std::uint32_t line, Change&& change) const {
-    std::byte* set = at(number);
+    Set& set = at(number);
     const unsigned found = find<Instructions>(set, line);
-    // Where it was, or, if it was not there, where the one to be displaced is.
-    const unsigned way = unsigned(std::countr_zero(found | 1u << oldest_));
     const bool hit = found != 0;
-    const std::uint32_t evicted_line = lines(set)[way];
-    const LineState state = states(set)[way];
-    const LineState before = hit ? state : LineState{0};
-    to_front<Instructions>(set, way, line);
-    *states(set) = change(before);
+    // Where it is, or, if it is not there, the way not used for longest.
+    const unsigned way = set.ages.choose(found, last_age_);
+    set.ages.use(way);
+    const std::uint32_t evicted_line = set.lines[way];
+    const LineState state = set.states[way];
+    const auto before = LineState(state & -unsigned(hit)); // of a new line 0
+    set.lines[way] = line;
+    set.states[way] = change(before);
     return {hit, evicted_line, LineState(state ^ before)};
   }
 
   /// The line's state if it is there, otherwise null; nothing changes.
   LineState* peek(std::uint32_t number, std::uint32_t line) const {
-    std::byte* set = at(number);
+    Set& set = at(number);
     const unsigned found = find<PlainInstructions>(set, line);
-    return found == 0 ? nullptr : states(set) + std::countr_zero(found);
+    return found == 0 ? nullptr : set.states + std::countr_zero(found);
   }
 
   void prefetch(std::uint32_t number) const {
-    const std::byte* set = at(number);
+    const auto* set = reinterpret_cast<const std::byte*>(&at(number));
     __builtin_prefetch(set, 1);
     if (set_bytes > 64)
       __builtin_prefetch(set + 64, 1);
   }
 
 private:
-  // A set in memory: the line numbers, where there are fewer ways numbers that no line has; the states. One
-  // that fits a line of the host's cache does not cross into another one.
-  static constexpr std::uint32_t states_at = 4 * most_ways, set_bytes = std::bit_ceil(6 * most_ways);
-  std::byte* at(std::uint32_t set) const { return memory_ + std::size_t(set) * set_bytes; }
-  static std::uint32_t* lines(std::byte* set) { return reinterpret_cast<std::uint32_t*>(set); }
-  static LineState* states(std::byte* set) { return reinterpret_cast<LineState*>(set + states_at); }
+  // One that fits a line of the host's cache does not cross into another one. Where there are fewer ways, the
+  // others' lines have a number that no line has, and they stay the oldest.
+  static constexpr std::size_t set_bytes = std::bit_ceil(6 * most_ways + sizeof(Ages<most_ways>));
+  struct alignas(set_bytes) Set {
+    std::uint32_t lines[most_ways];
+    Ages<most_ways> ages;
+    LineState states[most_ways];
+  };
+  static_assert(sizeof(Set) == set_bytes);
+  Set& at(std::uint32_t number) const { return reinterpret_cast<Set*>(memory_)[number]; }
+
+  /// One bit for each way that holds the line.
+  template <class Instructions> static unsigned find(const Set& set, std::uint32_t line) {
+    if constexpr (most_ways == 2)
+      return unsigned(set.lines[0] == line) | unsigned(set.lines[1] == line) << 1;
+#if defined(__x86_64__)
+    else if constexpr (std::same_as<Instructions, Avx2Instructions>)
+      return find_by_eight(set, line);
+    else
+      return find_by_four(set, _mm_set1_epi32(int(line)), 0);
+#else
+    unsigned found = 0;
+    for (unsigned way = 0; way < most_ways; ++way)
+      found |= unsigned(set.lines[way] == line) << way;
+    return found;
+#endif
+  }
 
 #if defined(__x86_64__)
-  /// One bit for each way that holds the line.
-  template <class Instructions> static unsigned find(const std::byte* set, std::uint32_t line) {
-    if constexpr (most_ways == 8 && std::same_as<Instructions, Avx2Instructions>)
-      return find_in_eight(set, line);
+  static unsigned find_by_four(const Set& set, __m128i line, unsigned first) {
     unsigned found = 0;
-    for (unsigned group = 0; group < most_ways / 4; ++group) {
-      const __m128i four = _mm_load_si128(reinterpret_cast<const __m128i*>(set) + group);
-      const __m128i equal = _mm_cmpeq_epi32(four, _mm_set1_epi32(int(line)));
-      found |= unsigned(_mm_movemask_ps(_mm_castsi128_ps(equal))) << 4 * group;
+    for (unsigned way = first; way < most_ways; way += 4) {
+      const unsigned four = std::min(way, most_ways - 4); // the last group may overlap the one before
+      const __m128i lines = _mm_loadu_si128(reinterpret_cast<const __m128i*>(set.lines + four));
+      const __m128i equal = _mm_cmpeq_epi32(lines, line);
+      found |= unsigned(_mm_movemask_ps(_mm_castsi128_ps(equal))) << four;
     }
     return found;
   }
-
-  /// What is in front of the way moves one place back, and the line comes before it. The state in front is
-  /// any.
-  template <class Instructions> static void to_front(std::byte* set, unsigned way, std::uint32_t line) {
-    if constexpr (most_ways <= 8 && std::same_as<Instructions, Avx2Instructions>)
-      return rotate(set, way, line);
-    // Those of the last group first: its neighbour in the group before is still in place then.
-    for (unsigned group = most_ways / 4; group-- != 0;) {
-      __m128i* at = reinterpret_cast<__m128i*>(set) + group;
-      const __m128i old = _mm_load_si128(at);
-      const __m128i moved =
-          group == 0 ? _mm_castps_si128(_mm_move_ss(_mm_castsi128_ps(_mm_slli_si128(old, 4)),
-                                                    _mm_castsi128_ps(_mm_cvtsi32_si128(int(line)))))
-                     : _mm_loadu_si128(reinterpret_cast<const __m128i*>(lines(set) + 4 * group - 1));
-      _mm_store_si128(at, select(up_to<std::uint32_t>(way, 4 * group), moved, old));
+  [[gnu::target("avx2")]] static unsigned find_by_eight(const Set& set, std::uint32_t line) {
+    const __m256i wanted = _mm256_set1_epi32(int(line));
+    unsigned found = 0, way = 0;
+    for (; way + 8 <= most_ways; way += 8) {
+      const __m256i lines = _mm256_load_si256(reinterpret_cast<const __m256i*>(set.lines + way));
+      const __m256i equal = _mm256_cmpeq_epi32(lines, wanted);
+      found |= unsigned(_mm256_movemask_ps(_mm256_castsi256_ps(equal))) << way;
     }
-    for (unsigned eight = (most_ways + 7) / 8; eight-- != 0;) {
-      __m128i* at = reinterpret_cast<__m128i*>(states(set)) + eight;
-      const __m128i old = most_ways == 4 ? _mm_loadl_epi64(at) : _mm_load_si128(at);
-      const __m128i moved =
-          eight == 0 ? _mm_slli_si128(old, 2)
-                     : _mm_loadu_si128(reinterpret_cast<const __m128i*>(states(set) + 8 * eight - 1));
-      const __m128i fresh = select(up_to<LineState>(way, 8 * eight), moved, old);
-      if constexpr (most_ways == 4)
-        _mm_storel_epi64(at, fresh);
-      else
-        _mm_store_si128(at, fresh);
-    }
-  }
-
-  static __m128i select(__m128i where, __m128i yes, __m128i no) {
-    return _mm_or_si128(_mm_and_si128(where, yes), _mm_andnot_si128(where, no));
-  }
-  /// All bits in each place from `first` on that is not behind the way.
-  template <class Place> static __m128i up_to(unsigned way, unsigned first) {
-    return _mm_loadu_si128(
-        reinterpret_cast<const __m128i*>(&up_to_last_way<Place>[most_ways - 1 - way + first]));
-  }
-  /// All bits in the places up to the last way; from there shifted, up to any other.
-  template <class Place>
-  static constexpr auto up_to_last_way = [] {
-    std::array<Place, 2 * most_ways + 8> places{};
-    for (unsigned way = 0; way < most_ways; ++way)
-      places[way] = Place(~Place{0});
-    return places;
-  }();
-
-  /// For each way, where each place's content comes from when that way comes to the front: lines by number,
-  /// states by their bytes.
-  struct alignas(64) Rotation {
-    std::uint32_t lines[8];
-    LineState states[8];
-  };
-  static constexpr auto rotations = [] {
-    std::array<Rotation, 8> all{};
-    for (unsigned way = 0; way < 8; ++way)
-      for (unsigned place = 0; place < 8; ++place) {
-        const unsigned from = place == 0 ? way : place <= way ? place - 1 : place;
-        all[way].lines[place] = from;
-        all[way].states[place] = LineState(2 * from | (2 * from + 1) << 8);
-      }
-    return all;
-  }();
-
-  [[gnu::target("avx2")]] static unsigned find_in_eight(const std::byte* set, std::uint32_t line) {
-    const __m256i eight = _mm256_load_si256(reinterpret_cast<const __m256i*>(set));
-    const __m256i equal = _mm256_cmpeq_epi32(eight, _mm256_set1_epi32(int(line)));
-    return unsigned(_mm256_movemask_ps(_mm256_castsi256_ps(equal)));
-  }
-
-  [[gnu::target("avx2")]] static void rotate(std::byte* set, unsigned way, std::uint32_t line) {
-    const Rotation& from = rotations[way];
-    const __m128i of_states = _mm_load_si128(reinterpret_cast<const __m128i*>(from.states));
-    if constexpr (most_ways == 4) {
-      __m128* at = reinterpret_cast<__m128*>(set);
-      const __m128 moved = _mm_permutevar_ps(_mm_load_ps(reinterpret_cast<const float*>(set)),
-                                             _mm_load_si128(reinterpret_cast<const __m128i*>(from.lines)));
-      *at = _mm_castsi128_ps(_mm_blend_epi32(_mm_castps_si128(moved), _mm_set1_epi32(int(line)), 1));
-      __m128i* of_set = reinterpret_cast<__m128i*>(set + states_at);
-      _mm_storel_epi64(of_set, _mm_shuffle_epi8(_mm_loadl_epi64(of_set), of_states));
-    } else {
-      __m256i* at = reinterpret_cast<__m256i*>(set);
-      const __m256i moved = _mm256_permutevar8x32_epi32(
-          _mm256_load_si256(at), _mm256_load_si256(reinterpret_cast<const __m256i*>(from.lines)));
-      _mm256_store_si256(at, _mm256_blend_epi32(moved, _mm256_set1_epi32(int(line)), 1));
-      __m128i* of_set = reinterpret_cast<__m128i*>(set + states_at);
-      _mm_store_si128(of_set, _mm_shuffle_epi8(_mm_load_si128(of_set), of_states));
-    }
-  }
-#else
-  template <class Instructions> static unsigned find(std::byte* set, std::uint32_t line) {
-    unsigned found = 0;
-    for (unsigned way = 0; way < most_ways; ++way)
-      found |= unsigned(lines(set)[way] == line) << way;
-    return found;
-  }
-  template <class Instructions> static void to_front(std::byte* set, unsigned way, std::uint32_t line) {
-    std::copy_backward(lines(set), lines(set) + way, lines(set) + way + 1);
-    std::copy_backward(states(set), states(set) + way, states(set) + way + 1);
-    *lines(set) = line;
+    return found | find_by_four(set, _mm256_castsi256_si128(wanted), way);
   }
 #endif
 
-  std::uint32_t oldest_; ///< the last place
+  std::uint32_t last_age_; ///< of the ways that there are
   std::byte* memory_ = nullptr;
 };
 

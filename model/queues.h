@@ -21,16 +21,14 @@ public:
   static Sums taking(float service_ns) { return Sums{0, 1, service_ns, service_ns * service_ns}; }
 
   /// The server was asked for something, by the round's request number `arrival` (ascending).
-  void add(std::size_t server, std::uint32_t arrival, Sums request) {
+  void add(std::size_t server, float arrival, Sums request) {
     Server& one = servers_[server];
-    const float gap = float(std::int32_t(arrival - one.last));
+    const float gap = arrival - one.last;
     one.last = arrival;
     request[sum_squared_gaps] = gap * gap;
     one.sums += request;
   }
-  void add(std::size_t server, std::uint32_t arrival, float service_ns) {
-    add(server, arrival, taking(service_ns));
-  }
+  void add(std::size_t server, float arrival, float service_ns) { add(server, arrival, taking(service_ns)); }
 
   /// The round's requests have all come: what follows is about them. No more than this share of them is under
   /// way at once.
@@ -49,7 +47,7 @@ public:
 private:
   struct Server {
     Sums sums{};
-    std::uint32_t last = 0; ///< arrival
+    float last = 0; ///< arrival
   };
   /// A server's mean wait is `weight / (round − service)`, but not above `longest`; over all requests it
   /// counts `requests` times.

@@ -17,22 +17,25 @@ public:
   void add(std::uint16_t queue, std::size_t waiting) { tickets_.insert(tickets_.end(), waiting, queue); }
   std::size_t waiting() const { return tickets_.size(); }
 
-  /// Calls take(queue) for each that waits.
-  template <class Take> void draw_all(FastRandom& random, Take&& take) {
+  /// Calls take(queue) for so many of those that wait: an even number, unless it is all.
+  template <class Take> void draw(FastRandom& random, std::size_t count, Take&& take) {
     std::uint16_t* const tickets = tickets_.data();
     auto left = std::uint32_t(tickets_.size());
-    const auto draw = [&](std::uint32_t drawn) {
+    const auto afterwards = std::uint32_t(left - count);
+    const auto draw_one = [&](std::uint32_t drawn) {
       take(tickets[drawn]);
       tickets[drawn] = tickets[--left];
     };
-    while (left > 1) {
-      const auto [first, second] = random.below(left, left - 1);
-      draw(first);
-      draw(second);
+    FastRandom stream = random; // a copy, which nothing that is written can change
+    while (left > afterwards + 1) {
+      const auto [first, second] = stream.below(left, left - 1);
+      draw_one(first);
+      draw_one(second);
     }
-    if (left == 1)
-      draw(0);
-    tickets_.clear();
+    if (left != afterwards)
+      draw_one(0);
+    random = stream;
+    tickets_.resize(left);
   }
 
 private:

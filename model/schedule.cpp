@@ -148,7 +148,7 @@ void SmSchedule::start(std::uint32_t slot, const Item& item) {
   // then, so that the warps of a block end together, as its barriers and its end make them. The paper leaves
   // the weights open.
   for (std::size_t i = first_turn; i < turns_.size(); ++i)
-    turns_[i].weight /= longest;
+    turns_[i].weight = warps_ == WarpOrder::loose_round_robin ? 1 : turns_[i].weight / longest;
 }
 
 /// Back to the oldest warp; false if there is none left.
@@ -160,30 +160,25 @@ bool SmSchedule::begin_round() {
   return !turns_.empty();
 }
 
-/// The oldest warp whose data is there; it keeps its turn for a bulk, until it has to wait itself.
-const SmSchedule::Turn* SmSchedule::choose_oldest() {
+/// False if there is no warp left.
+bool SmSchedule::choose_oldest() {
   wake();
   Turn* first_ready = turns_.data();
   for (at_ = turns_.data(); at_ != turns_end_; ++at_) {
     if (at_->ready_at <= now_)
-      return at_;
+      return true;
     if (at_->ready_at < first_ready->ready_at)
       first_ready = at_;
   }
   if (turns_.empty())
-    return nullptr;
+    return false;
   at_ = first_ready;
   now_ = at_->ready_at;
-  return at_;
-}
-
-void SmSchedule::wait(Turn& turn, std::uint32_t transactions) {
-  now_ += transactions; // the L1 looks up one line in a cycle
-  turn.ready_at = now_ + wait_;
+  return true;
 }
 
 /// The warp whose turn it is has ended; it may be its block's last.
-void SmSchedule::end_turn() {
+void SmSchedule::end_warp() {
   const std::uint32_t slot = at_->slot;
   const auto ended = at_ - turns_.data();
   turns_.erase(turns_.begin() + ended);

@@ -21,6 +21,23 @@ public:
   SmSchedule(const Snapshot& snapshot, const std::vector<std::uint32_t>& blocks, std::uint32_t resident,
              const Gpu& gpu, Random& random);
 
+  /// Warps take their turns until at least so many transactions are issued, or all are: a turn is a bulk, or
+  /// in loose round robin a single access. Calls issue(access, transactions) for each access, in order. How
+  /// many transactions they were.
+  template <class Issue> std::uint64_t take_turns(std::uint64_t transactions, Issue&& issue) {
+    const std::uint64_t issued = warps_ == WarpOrder::greedy_then_oldest ? take_oldest(transactions, issue)
+                                                                         : take_in_turn(transactions, issue);
+    transactions_left_ -= issued;
+    return issued;
+  }
+  /// Is the access the first one of its warp's turn?
+  bool starts_turn(const Access& access) const {
+    return access.starts_bulk || warps_ == WarpOrder::loose_round_robin;
+  }
+
+  std::uint64_t transactions_left() const { return transactions_left_; }
+
+private:
   /// A warp's accesses that are left, and when it may issue them.
   struct Turn {
     const Access* next = nullptr;
@@ -30,35 +47,6 @@ public:
     std::uint64_t ready_at = 0; ///< greedy then oldest: when the data of its last bulk is there
     std::uint32_t slot = 0;
   };
-
-  /// Whose turn it is; null at the end. It issues a bulk, or in loose round robin a single access, beginning
-  /// with its next access; then comes issued().
-  const Turn* choose() {
-    if (warps_ == WarpOrder::greedy_then_oldest)
-      return choose_oldest();
-    return choose_in_turn();
-  }
-  /// Does the access belong to the bulk of the one before it?
-  bool goes_on(const Turn& turn, const Access* access) const {
-    return access != turn.end && !access->starts_bulk && warps_ != WarpOrder::loose_round_robin;
-  }
-  /// Whose turn it was has issued all before `next`, so many transactions.
-  void issued(const Access* next, std::uint32_t transactions) {
-    Turn& turn = *at_;
-    turn.next = next;
-    turn.transactions += transactions;
-    transactions_left_ -= transactions;
-    if (warps_ == WarpOrder::greedy_then_oldest)
-      wait(turn, transactions);
-    if (next != turn.end)
-      ++at_;
-    else
-      end_turn();
-  }
-
-  std::uint64_t transactions_left() const { return transactions_left_; }
-
-private:
   /// A block, or the part of each of its warps that lies before or after a cut.
   struct Item {
     std::uint32_t block = 0;
@@ -76,29 +64,69 @@ private:
   void start(std::uint32_t slot, const Item& item);
   void wake();
   bool begin_round();
-  const Turn* choose_oldest();
-  void wait(Turn& turn, std::uint32_t transactions);
-  void end_turn();
+  bool choose_oldest();
+  void end_warp();
 
-  /// Warps take turns; with weights, a turn is passed over until its credit is whole.
-  const Turn* choose_in_turn() {
-    for (;; ++at_) {
-      if (at_ == turns_end_ && !begin_round())
-        return nullptr;
+  /// What a warp issues in its turn: how many transactions.
+  template <class Issue> std::uint64_t issue_turn(Turn& turn, Issue& issue) const {
+    const Access *access = turn.next, *const end = turn.end;
+    const Transaction* const first = turn.transactions;
+    const Transaction* transactions = first;
+    do {
+      issue(*access, transactions);
+      transactions += access->transactions;
+    } while (++access != end && !starts_turn(*access));
+    turn.next = access;
+    turn.transactions = transactions;
+    return std::uint64_t(transactions - first);
+  }
+
+  /// Each warp after the other; a turn is passed over until its credit is whole. In loose round robin all
+  /// weigh 1.
+  template <class Issue> std::uint64_t take_in_turn(std::uint64_t transactions, Issue& issue) {
+    std::uint64_t issued = 0;
+    Turn* turn = at_;
+    while (issued < transactions) {
+      if (turn == turns_end_) {
+        if (!begin_round())
+          break;
+        turn = at_;
+      }
       // The host's own caches do not hold what all warps will need next.
       constexpr std::ptrdiff_t ahead = 8;
-      if (turns_end_ - at_ > ahead) {
-        __builtin_prefetch(at_[ahead].transactions);
-        __builtin_prefetch(at_[ahead].next);
+      if (turns_end_ - turn > ahead) {
+        __builtin_prefetch(turn[ahead].transactions);
+        __builtin_prefetch(turn[ahead].next);
       }
-      if (warps_ == WarpOrder::loose_round_robin)
-        return at_;
-      at_->credit += at_->weight;
-      if (at_->credit >= 1) {
-        at_->credit -= 1;
-        return at_;
+      turn->credit += turn->weight;
+      if (turn->credit >= 1) {
+        turn->credit -= 1;
+        issued += issue_turn(*turn, issue);
+        if (turn->next == turn->end) {
+          at_ = turn;
+          end_warp();
+          turn = at_;
+          continue;
+        }
       }
+      ++turn;
     }
+    at_ = turn;
+    return issued;
+  }
+
+  /// The oldest warp whose data is there; it keeps its turn until it has to wait itself.
+  template <class Issue> std::uint64_t take_oldest(std::uint64_t transactions, Issue& issue) {
+    std::uint64_t issued = 0;
+    while (issued < transactions && choose_oldest()) {
+      const std::uint64_t of_turn = issue_turn(*at_, issue);
+      now_ += of_turn; // the L1 looks up one line in a cycle
+      at_->ready_at = now_ + wait_;
+      if (at_->next == at_->end)
+        end_warp();
+      issued += of_turn;
+    }
+    return issued;
   }
 
   const Snapshot& snapshot_;

@@ -16,11 +16,37 @@ public:
   /// Where the next record goes; there is room for so many. What was written counts once written_to() says
   /// so.
   Record* room_for(std::size_t records) {
-    if (end_as_number(limit_) - end_as_number(end_) < records * sizeof(Record)) [[unlikely]]
+    if (as_number(end_) + records * sizeof(Record) > as_number(limit_)) [[unlikely]]
       grow(records);
     return end_;
   }
   void written_to(Record* end) { end_ = end; }
+
+  /// The same for loops that write to several tapes: what it knows stays in the processor's registers. The
+  /// tape has what it wrote after done().
+  class Writer {
+  public:
+    explicit Writer(Tape& tape) : tape_(tape), end_(tape.end_), limit_(tape.limit_) {}
+    Record* room_for(std::size_t records) {
+      if (as_number(end_) + records * sizeof(Record) > as_number(limit_)) [[unlikely]] {
+        done();
+        tape_.grow(records);
+        go_on();
+      }
+      return end_;
+    }
+    void written_to(Record* end) { end_ = end; }
+    void done() const { tape_.end_ = end_; }
+    /// After somebody else wrote to the tape in between.
+    void go_on() {
+      end_ = tape_.end_;
+      limit_ = tape_.limit_;
+    }
+
+  private:
+    Tape& tape_;
+    Record *end_, *limit_;
+  };
 
   Record* begin() const { return memory_.get(); }
   Record* end() const { return end_; }
@@ -29,8 +55,8 @@ public:
   void clear() { end_ = memory_.get(); }
 
 private:
-  /// A difference of pointers would divide by the record's size.
-  static std::uintptr_t end_as_number(const Record* end) { return reinterpret_cast<std::uintptr_t>(end); }
+  /// To compare with what may lie behind the memory.
+  static std::uintptr_t as_number(const Record* at) { return reinterpret_cast<std::uintptr_t>(at); }
 
   [[gnu::noinline]] void grow(std::size_t records) {
     const std::size_t used = size();

@@ -12,6 +12,8 @@
 #include "model/trial.h"
 
 #include <algorithm>
+#include <array>
+#include <numeric>
 #include <optional>
 
 namespace warplens::model {
@@ -19,6 +21,21 @@ namespace warplens::model {
 /// Transactions of all SMs between two merges: long enough that an SM's L1 stays in the host's caches, short
 /// enough for memory.
 inline constexpr std::uint64_t round_transactions = 1u << 16;
+/// How many of a round's requests to the L2 go through its loops together: what they write on the way stays
+/// in the host's caches.
+inline constexpr std::size_t requests_together = 1u << 11;
+
+/// An access that a warp has issued.
+struct Issued {
+  const Access* access;
+  const Transaction* transactions;
+  // What the first cache says of it:
+  std::uint16_t l1_hits, l1_all; ///< of a load
+  Level level;
+  float latency_ns; ///< 0: it goes on to the L2
+
+  Lookups l1() const { return {l1_hits, l1_all}; }
+};
 
 /// What the SM waits for: the transactions of one access.
 struct Request {
@@ -59,20 +76,24 @@ struct L2Request {
   std::uint32_t mask() const { return what >> 11; }
 };
 
-/// What goes to memory: a line's sectors, for a request that waits for it or not.
+/// What goes to memory, beside the line: its sectors, for a request that waits for it, by the first two
+/// reasons, or not.
 struct ToMemory {
   enum class Reason : std::uint8_t { read, written, displaced, filled, of_update };
-  std::uint32_t line;
+  static constexpr std::size_t reasons = 5;
   std::uint32_t request;
-  std::uint8_t sectors;
-  Reason reason;
+  std::uint32_t what; ///< four bits sectors, and a Reason
+
+  static std::uint32_t asking(unsigned sectors, Reason reason) {
+    return sectors | unsigned(reason) << sectors_per_line;
+  }
+  unsigned sectors() const { return what & whole_line; }
+  Reason reason() const { return Reason(what >> sectors_per_line); }
 };
 
 /// A line read from memory, or written before the request is acknowledged.
 struct InMemory {
-  std::uint32_t request;
-  std::uint32_t reads : 1;
-  std::uint32_t bank : 31;
+  std::uint32_t request, bank;
   float ns; ///< without the waits that the round's end will tell
 };
 
@@ -92,9 +113,9 @@ public:
   Trial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random& random,
         Observer& observer, const L2* before = nullptr)
       : byte_masks_(snapshot.byte_masks), merging_(random), observer_(observer),
-        l2_(before != nullptr ? L2(*before) : L2(gpu)), dram_(gpu, busy_sms(snapshot, gpu), random),
-        l1_latency_ns_(float(gpu.l1.latency_ns)), l2_latency_ns_(float(gpu.l2.latency_ns)),
-        far_latency_ns_(float(gpu.l2.copies.far_latency_ns)),
+        l2_(before != nullptr ? L2(*before) : L2(gpu)), form_(l2_.form(byte_masks_.size() > 1)),
+        dram_(gpu, busy_sms(snapshot, gpu), random), l1_latency_ns_(float(gpu.l1.latency_ns)),
+        l2_latency_ns_(float(gpu.l2.latency_ns)), far_latency_ns_(float(gpu.l2.copies.far_latency_ns)),
         constant_latency_ns_(float(gpu.constant.latency_ns)),
         group_latency_ns_(float(gpu.constant.group.latency_ns)),
         writes_local_back_(snapshot.stores_local && gpu.l1.local_stores == LocalStores::write_back),
@@ -121,21 +142,38 @@ public:
         // All SMs reach their ends together: each issues its share of what is left.
         const double share = double(sm.schedule.transactions_left()) / double(left);
         const auto quota = std::uint64_t(share * double(std::min(left, round_transactions)));
+        std::uint64_t count = 0;
+        Instructions::run([&] { count = take_turns(sm.schedule, quota); });
         sm.l1.with_lines([&](auto& lines) {
           if (writes_local_back_) [[unlikely]]
-            Instructions::run([&] { issue<true>(sm, lines, quota); });
+            Instructions::run([&] { look_up_l1<true>(sm, lines, count); });
           else
-            Instructions::run([&] { issue<false>(sm, lines, quota); });
+            Instructions::run([&] { look_up_l1<false>(sm, lines, count); });
         });
+        Instructions::run([&] { make_requests(sm); });
       }
-      Instructions::run([&] { merge(); });
-      if (constants_)
-        ask_constant_groups();
-      if (l2_.has_copies())
-        l2_.with_copies([&](auto& lines) { Instructions::run([&] { find_copies(lines); }); });
-      l2_.with_lines([&](auto& lines) { Instructions::run([&] { serve(lines); }); });
-      Instructions::run([&] { go_to_memory(); });
-      Instructions::run([&] { wait_for_memory(); });
+      queue_up();
+      while (merge_.waiting() != 0) {
+        Instructions::run([&] { merge(); });
+        if (constants_)
+          ask_constant_groups();
+        if (l2_.has_copies())
+          l2_.with_copies([&](auto& lines) { Instructions::run([&] { find_copies(lines); }); });
+        l2_.with_lines([&](auto& lines) {
+          switch (form_) {
+          case L2Form::sectors: Instructions::run([&] { serve<L2Form::sectors>(lines); }); break;
+          case L2Form::parts: Instructions::run([&] { serve<L2Form::parts>(lines); }); break;
+          case L2Form::blocks: Instructions::run([&] { serve<L2Form::blocks>(lines); }); break;
+          }
+        });
+        if (dram_.by_load())
+          Instructions::run([&] { go_to_memory<true>(); });
+        else
+          Instructions::run([&] { go_to_memory<false>(); });
+      }
+      if (dram_.by_load())
+        Instructions::run([&] { wait_for_memory(); });
+      Instructions::run([&] { tally_latencies(); });
       observer_.round_ended();
     }
     return counts();
@@ -170,94 +208,104 @@ private:
     return sum;
   }
 
-  /// Replays at least `quota` transactions on one SM, as far as its L1; a started bulk is finished.
-  /// `writes_back`: the L1 holds stores to local memory.
-  template <bool writes_back, class Lines> void issue(Sm& sm, const Lines lines, std::uint64_t quota) {
-    std::uint64_t issued = 0;
-    auto number = std::uint32_t(requests_.size()); // of the next request
-    do {
-      const SmSchedule::Turn* turn = sm.schedule.choose();
-      if (turn == nullptr)
-        break;
-      const Access* access = turn->next;
-      const Transaction* transactions = turn->transactions;
-      bool starts_bulk = true;
-      do {
-        Request* request = requests_.room_for(1);
-        *request = {access->site, starts_bulk, unsigned(Level::l1), 0};
-        starts_bulk = false;
-        requests_.written_to(request + 1);
-        const Lookups l1 =
-            access->kind == trace::AccessKind::load && !access->skips_l1
-                ? load<writes_back>(sm, lines, *access, transactions, *request, number)
-                : Instructions::run([this, &sm, &lines, access, transactions, request, number] {
-                    return issue_other<writes_back>(sm, lines, *access, transactions, *request, number);
-                  });
-        observer_.issued(sm.number, *access, {transactions, access->transactions}, l1);
-        ++number;
-        transactions += access->transactions;
-      } while (sm.schedule.goes_on(*turn, ++access));
-      const auto count = std::uint32_t(transactions - turn->transactions);
-      sm.schedule.issued(access, count);
-      issued += count;
-    } while (issued < quota);
+  /// The SM's warps take turns, until they have issued at least `quota` transactions; a started bulk is
+  /// finished. How many they were.
+  std::uint64_t take_turns(SmSchedule& schedule, std::uint64_t quota) {
+    issued_.clear();
+    typename Tape<Issued>::Writer writer(issued_);
+    const std::uint64_t count = schedule.take_turns(
+        std::max<std::uint64_t>(quota, 1), [&](const Access& access, const Transaction* transactions) {
+          Issued* const one = writer.room_for(1);
+          one->access = &access;
+          one->transactions = transactions;
+          writer.written_to(one + 1);
+        });
+    writer.done();
+    return count;
   }
 
-  template <bool writes_back, class Lines>
-  Lookups load(Sm& sm, const Lines& lines, const Access& access, const Transaction* transaction,
-               Request& request, std::uint32_t number) {
-    L2Request* queue = sm.queue.room_for((1 + writes_back) * access.transactions);
+  static bool is_plain_load(const Access& access) {
+    return access.kind == trace::AccessKind::load && !access.skips_l1;
+  }
+
+  /// What the SM's warps issued, as far as its L1. `count`: of transactions; `writes_back`: the L1 holds
+  /// stores to local memory.
+  template <bool writes_back, class Lines> void look_up_l1(Sm& sm, const Lines lines, std::uint64_t count) {
+    const std::uint64_t most = (1 + writes_back) * count;
     const std::uint32_t asking = L2Request::asking(L2Kind::load, sm.partition);
+    auto number = std::uint32_t(requests_.size()); // of the next request
+    L2Request* queue = sm.queue.room_for(most);
+    for (Issued& one : issued_) {
+      if (is_plain_load(*one.access)) {
+        queue = load<writes_back>(sm.l1, lines, one, number, asking, queue);
+      } else {
+        sm.queue.written_to(queue);
+        Instructions::run(
+            [this, &sm, lines, &one, number] { look_up_other<writes_back>(sm, lines, one, number); });
+        queue = sm.queue.room_for(most);
+      }
+      ++number;
+    }
+    sm.queue.written_to(queue);
+  }
+
+  /// The requests that these are from now on.
+  void make_requests(const Sm& sm) {
+    Request* request = requests_.room_for(issued_.size());
+    for (const Issued& one : issued_) {
+      const Access& access = *one.access;
+      *request++ = {access.site, sm.schedule.starts_turn(access), unsigned(one.level), one.latency_ns};
+      tally_of(access.site).l1 += one.l1();
+      observer_.issued(sm.number, access, {one.transactions, access.transactions}, one.l1());
+    }
+    requests_.written_to(request);
+  }
+
+  /// `asking`: a load of the L2. Where the queue goes on.
+  template <bool writes_back, class Lines>
+  L2Request* load(const L1& l1, const Lines& lines, Issued& one, std::uint32_t number, std::uint32_t asking,
+                  L2Request* queue) {
+    const Transaction* transaction = one.transactions;
+    const Transaction* const end = transaction + one.access->transactions;
     std::uint32_t all = 0, missed = 0;
-    for (const Transaction* const end = transaction + access.transactions; transaction != end;
-         ++transaction) {
-      const unsigned missing = sm.l1.template load<Instructions>(
-          lines, transaction->line, transaction->sectors, [&](std::uint32_t line, unsigned dirty) {
+    do {
+      const unsigned sectors = l1.looked_up(transaction->sectors);
+      const unsigned missing = l1.template load<Instructions>(
+          lines, transaction->line, sectors, [&](std::uint32_t line, unsigned dirty) {
             if constexpr (writes_back)
-              *queue++ = written_back(sm, line, dirty, number);
+              *queue++ = written_back(line, dirty, number, asking);
           });
       *queue = {transaction->line, number, asking | missing};
       queue += missing != 0;
-      all += Instructions::sector_count(transaction->sectors);
+      all += Instructions::sector_count(sectors);
       missed += Instructions::sector_count(missing);
-    }
-    sm.queue.written_to(queue);
-    if (!sm.l1.sectored()) {
-      all = access.transactions;
-      missed /= sectors_per_line;
-    }
-    if (all != missed)
-      request.wait_for(Level::l1, l1_latency_ns_);
-    const Lookups lookups{all - missed, all};
-    tally_of(access.site).l1 += lookups;
-    return lookups;
+      // Most accesses have few lines: then nothing is to be got out of this loop's way.
+    } while (__builtin_expect(++transaction != end, false));
+    one.l1_hits = std::uint16_t(l1.lookups(all - missed));
+    one.l1_all = std::uint16_t(l1.lookups(all));
+    one.level = Level::l1;
+    one.latency_ns = all == missed ? 0 : l1_latency_ns_;
+    return queue;
   }
 
-  /// Nobody waits for it.
-  static L2Request written_back(const Sm& sm, std::uint32_t line, unsigned dirty, std::uint32_t number) {
-    return {line, number, L2Request::asking(L2Kind::store_of_update, sm.partition) | dirty};
-  }
-
-  void load_constants(Sm& sm, const Access& access, std::span<const Transaction> transactions,
-                      Request& request, std::uint32_t number) {
-    const std::uint32_t asking = L2Request::asking(L2Kind::load, sm.partition) |
-                                 L2Request::of_constants(constants_->group_of(sm.number_on_gpu));
-    L2Request* queue = sm.queue.room_for(ConstantCaches::most_asked(transactions.size()));
-    constants_->load(sm.number_on_gpu, access.site, transactions, [&](std::uint32_t line, unsigned sectors) {
-      *queue++ = {line, number, asking | sectors};
-    });
-    sm.queue.written_to(queue);
-    request.wait_for(Level::constant, constant_latency_ns_);
+  /// Nobody waits for it. `asking`: as for a load.
+  static L2Request written_back(std::uint32_t line, unsigned dirty, std::uint32_t number,
+                                std::uint32_t asking) {
+    return {line, number, asking | L2Request::asking(L2Kind::store_of_update, 0) | dirty};
   }
 
   /// All but plain loads.
   template <bool writes_back, class Lines>
-  Lookups issue_other(Sm& sm, const Lines& lines, const Access& access, const Transaction* first,
-                      Request& request, std::uint32_t number) {
-    const std::span<const Transaction> transactions{first, access.transactions};
+  void look_up_other(Sm& sm, const Lines& lines, Issued& one, std::uint32_t number) {
+    const Access& access = *one.access;
+    const std::span<const Transaction> transactions{one.transactions, access.transactions};
+    const std::uint32_t asking = L2Request::asking(L2Kind::load, sm.partition);
+    one.l1_hits = one.l1_all = 0;
+    one.level = Level::l1;
+    one.latency_ns = 0;
     if (access.cache == FirstCache::constant) {
-      load_constants(sm, access, transactions, request, number);
-      return {};
+      load_constants(sm, one, transactions, number);
+      return;
     }
     const auto go_to_l2 = [&](L2Kind kind) {
       L2Request* queue = sm.queue.room_for(transactions.size());
@@ -270,19 +318,19 @@ private:
       if (writes_back && access.cache == FirstCache::l1_local) {
         L2Request* queue = sm.queue.room_for(transactions.size());
         for (const Transaction& t : transactions)
-          sm.l1.template store_back<Instructions>(
-              lines, t.line, t.sectors,
-              [&](std::uint32_t line, unsigned dirty) { *queue++ = written_back(sm, line, dirty, number); });
+          sm.l1.template store_back<Instructions>(lines, t.line, t.sectors,
+                                                  [&](std::uint32_t line, unsigned dirty) {
+                                                    *queue++ = written_back(line, dirty, number, asking);
+                                                  });
         sm.queue.written_to(queue);
         if (kind == L2Kind::store)
-          request.wait_for(Level::l1, l1_latency_ns_);
+          one.latency_ns = l1_latency_ns_;
         return;
       }
       for (const Transaction& t : transactions)
         sm.l1.template store<Instructions>(lines, t.line, t.sectors);
       go_to_l2(kind);
     };
-    Lookups l1;
     switch (access.kind) {
     case trace::AccessKind::load: go_to_l2(L2Kind::load); break;
     case trace::AccessKind::atomic: go_to_l2(L2Kind::atomic); break;
@@ -291,26 +339,43 @@ private:
       if (access.skips_l1)
         go_to_l2(L2Kind::load);
       else
-        l1 = load<writes_back>(sm, lines, access, first, request, number);
+        sm.queue.written_to(load<writes_back>(sm.l1, lines, one, number, asking,
+                                              sm.queue.room_for((1 + writes_back) * transactions.size())));
       store(L2Kind::store_of_update);
       break;
     }
-    return l1;
   }
 
-  /// The SMs' queues in the order in which they come to the L2.
-  void merge() {
+  void load_constants(Sm& sm, Issued& one, std::span<const Transaction> transactions, std::uint32_t number) {
+    const std::uint32_t asking = L2Request::asking(L2Kind::load, sm.partition) |
+                                 L2Request::of_constants(constants_->group_of(sm.number_on_gpu));
+    L2Request* queue = sm.queue.room_for(ConstantCaches::most_asked(transactions.size()));
+    constants_->load(
+        sm.number_on_gpu, one.access->site, transactions,
+        [&](std::uint32_t line, unsigned sectors) { *queue++ = {line, number, asking | sectors}; });
+    sm.queue.written_to(queue);
+    one.level = Level::constant;
+    one.latency_ns = constant_latency_ns_;
+  }
+
+  /// All that the SMs ask of the L2 in this round.
+  void queue_up() {
     next_.clear();
     for (std::uint32_t i = 0; i < sms_.size(); ++i) {
       merge_.add(std::uint16_t(i), sms_[i].queue.size());
       next_.push_back(sms_[i].queue.begin());
+      sms_[i].queue.clear(); // what it has is read until the next round
     }
+  }
+
+  /// The next of them in the order in which they come to the L2.
+  void merge() {
+    const std::size_t count = std::min(merge_.waiting(), requests_together);
     merged_.clear();
-    L2Request* merged = merged_.room_for(merge_.waiting());
-    merge_.draw_all(merging_, [&](std::uint16_t sm) { *merged++ = *next_[sm]++; });
+    L2Request* merged = merged_.room_for(count);
+    const L2Request** const next = next_.data();
+    merge_.draw(merging_, count, [&](std::uint16_t sm) { *merged++ = *next[sm]++; });
     merged_.written_to(merged);
-    for (Sm& sm : sms_)
-      sm.queue.clear();
   }
 
   /// The requests of the SMs' constant caches end here, or go on to the L2.
@@ -334,50 +399,96 @@ private:
   }
 
   /// About as many as the host's memory brings at once.
-  static constexpr std::ptrdiff_t ahead = 16;
+  static constexpr std::size_t ahead = 16;
+
+  /// Calls visit(asked, set) for each of them, with the line's set in the part that part_of(asked) says; and
+  /// prefetch(asked, set) for those ahead, to ask for what they will need.
+  template <class Lines, class PartOf, class Prefetch, class Visit>
+  void visit_merged(const Lines& lines, PartOf&& part_of, Prefetch&& prefetch, Visit&& visit) {
+    const std::size_t count = merged_.size();
+    std::fill_n(merged_.room_for(ahead), ahead, L2Request()); // what the last ones see ahead
+    L2Request* const merged = merged_.begin();
+    sets_.clear();
+    std::uint32_t* const sets = sets_.room_for(count + ahead);
+    lines.with_set_index([&](auto&& find) {
+      for (std::size_t i = 0; i < count + ahead; ++i)
+        sets[i] = find(merged[i].line) + part_of(merged[i]) * lines.sets_per_part();
+    });
+    for (std::size_t i = 0; i < ahead; ++i)
+      prefetch(merged[i], sets[i]);
+    for (std::size_t i = 0; i < count; ++i) {
+      prefetch(merged[i + ahead], sets[i + ahead]);
+      visit(merged[i], sets[i]);
+    }
+  }
 
   /// First step of the L2: which sectors does it have as copies next to the asker?
   template <class Lines> void find_copies(const Lines lines) {
-    for (L2Request* asked = merged_.begin(); asked != merged_.end(); ++asked) {
-      if (merged_.end() - asked > ahead)
-        lines.prefetch(asked[ahead].partition(), asked[ahead].line);
-      asked->what |= l2_.template copied<Instructions>(lines, asked->kind(), asked->line, asked->sectors(),
-                                                       written_by(*asked), asked->partition())
-                     << 4;
-    }
+    visit_merged(
+        lines, [](const L2Request& asked) { return asked.partition(); },
+        [&](const L2Request&, std::uint32_t set) { lines.prefetch(set); },
+        [&](L2Request& asked, std::uint32_t set) {
+          const auto copied = [this, lines, &asked, set](L2Kind kind) {
+            return l2_.template copied<Instructions>(lines, kind, set, asked.line, asked.sectors(),
+                                                     written_by(asked), asked.partition());
+          };
+          asked.what |= (asked.kind() == L2Kind::load
+                             ? copied(L2Kind::load)
+                             : Instructions::run([copied, &asked] { return copied(asked.kind()); }))
+                        << 4;
+        });
   }
 
-  /// Second step: the L2 as a whole.
-  template <class Lines> void serve(const Lines lines) {
-    to_memory_.clear();
+  /// Second step: the L2 as a whole. `form`: as L2::form() says.
+  template <L2Form form, class Lines> void serve(const Lines lines) {
     // At most, each request has its line read and written, and each line that it displaces filled up and
     // written.
-    ToMemory* to_memory = to_memory_.room_for((2 + 2 * l2_.most_displaced()) * merged_.size());
-    for (const L2Request* asked = merged_.begin(); asked != merged_.end(); ++asked) {
-      if (merged_.end() - asked > ahead) {
-        l2_.prefetch(lines, asked[ahead].line, asked[ahead].sectors());
-        __builtin_prefetch(&requests_[asked[ahead].request], 1);
-      }
-      to_memory = asked->kind() == L2Kind::load
-                      ? serve<L2Kind::load>(lines, *asked, to_memory)
-                      : Instructions::run([this, lines, asked, to_memory] {
-                          return asked->kind() == L2Kind::atomic
-                                     ? serve<L2Kind::atomic>(lines, *asked, to_memory)
-                                     : serve<L2Kind::store>(lines, *asked, to_memory);
-                        });
-    }
-    to_memory_.written_to(to_memory);
+    const std::size_t most = (2 + 2 * l2_.most_displaced()) * merged_.size();
+    lines_to_memory_.clear();
+    to_memory_.clear();
+    MemoryQueue to_memory{lines_to_memory_.room_for(most), to_memory_.room_for(most)};
+    const Request* const requests = requests_.begin();
+    visit_merged(
+        lines, [](const L2Request&) { return 0u; },
+        [&](const L2Request& asked, std::uint32_t set) {
+          l2_.template prefetch<form>(lines, set, asked.sectors());
+          __builtin_prefetch(requests + asked.request, 1);
+        },
+        [&](const L2Request& asked, std::uint32_t set) {
+          to_memory = asked.kind() == L2Kind::load
+                          ? serve<form, L2Kind::load>(lines, asked, set, to_memory)
+                          : Instructions::run([this, lines, &asked, set, to_memory] {
+                              return asked.kind() == L2Kind::atomic
+                                         ? serve<form, L2Kind::atomic>(lines, asked, set, to_memory)
+                                         : serve<form, L2Kind::store>(lines, asked, set, to_memory);
+                            });
+        });
+    lines_to_memory_.written_to(to_memory.lines + to_memory.size);
+    to_memory_.written_to(to_memory.requests + to_memory.size);
   }
 
-  template <L2Kind kind, class Lines>
-  ToMemory* serve(const Lines& lines, const L2Request& asked, ToMemory* to_memory) {
+  /// Where what goes to memory is written.
+  struct MemoryQueue {
+    std::uint32_t* lines;
+    ToMemory* requests;
+    std::size_t size = 0;
+
+    void add(std::uint32_t line, std::uint32_t request, unsigned sectors, ToMemory::Reason reason) {
+      lines[size] = line;
+      requests[size] = {request, ToMemory::asking(sectors, reason)};
+      size += sectors != 0;
+    }
+  };
+
+  template <L2Form form, L2Kind kind, class Lines>
+  MemoryQueue serve(const Lines& lines, const L2Request& asked, std::uint32_t set, MemoryQueue to_memory) {
     const unsigned sectors = asked.sectors();
-    const L2Outcome outcome = l2_.template request<Instructions>(
-        lines, kind, asked.line, sectors, asked.near(), written_by(asked),
+    const L2Outcome outcome = l2_.template request<Instructions, form>(
+        lines, kind, set, asked.line, sectors, asked.near(),
+        form == L2Form::sectors ? nullptr : written_by(asked),
         [&](std::uint32_t line, unsigned dirty, unsigned filled) {
-          *to_memory = {line, asked.request, std::uint8_t(filled), ToMemory::Reason::filled};
-          to_memory += filled != 0;
-          *to_memory++ = {line, asked.request, std::uint8_t(dirty), ToMemory::Reason::displaced};
+          to_memory.add(line, asked.request, filled, ToMemory::Reason::filled);
+          to_memory.add(line, asked.request, dirty, ToMemory::Reason::displaced);
         });
     observer_.looked_up(asked.request, kind == L2Kind::load, asked.line, sectors, outcome);
     // An update's own figures are those of its load.
@@ -386,11 +497,10 @@ private:
                         : timed               ? ToMemory::Reason::written
                                               : ToMemory::Reason::of_update;
     unsigned asks = kind == L2Kind::store ? outcome.updated : outcome.fetched;
-    *to_memory = {asked.line, asked.request, std::uint8_t(asks), reason};
-    to_memory += asks != 0;
+    to_memory.add(asked.line, asked.request, asks, reason);
     if (kind == L2Kind::store && outcome.fetched != 0) [[unlikely]] {
-      *to_memory++ = {asked.line, asked.request, std::uint8_t(outcome.fetched),
-                      timed ? ToMemory::Reason::read : ToMemory::Reason::filled};
+      to_memory.add(asked.line, asked.request, outcome.fetched,
+                    timed ? ToMemory::Reason::read : ToMemory::Reason::filled);
       asks |= outcome.fetched;
     }
     Request& request = requests_[asked.request];
@@ -406,29 +516,43 @@ private:
     return asked.mask() == 0 ? nullptr : &byte_masks_[asked.mask()];
   }
 
-  /// What the L2 asks of memory, in its order.
-  void go_to_memory() {
-    in_memory_.clear();
-    InMemory* in_memory = in_memory_.room_for(to_memory_.size());
-    std::uint64_t read = 0, written = 0;
-    for (const ToMemory& asked : to_memory_) {
-      const Dram::Service service = dram_.request(asked.line, asked.sectors);
-      const bool filled = asked.reason == ToMemory::Reason::filled;
-      observer_.went_to_memory(asked.request, filled || asked.reason == ToMemory::Reason::displaced,
-                               service.channel, dram_.batch());
-      const bool reads = asked.reason == ToMemory::Reason::read;
-      (reads || filled ? read : written) += Instructions::sector_count(asked.sectors);
-      if (!reads && asked.reason != ToMemory::Reason::written)
-        continue; // nobody waits for it
-      requests_[asked.request].wait_for(Level::dram, service.ns);
-      *in_memory++ = {asked.request, reads, service.bank, service.ns};
-    }
-    in_memory_.written_to(in_memory);
-    counts_.dram_read_sectors += read;
-    counts_.dram_written_sectors += written;
+  /// What the L2 asks of memory, in its order. `by_load`: what the requests wait for each other is known once
+  /// all of the round are there.
+  template <bool by_load> void go_to_memory() {
+    InMemory* read = read_.room_for(by_load ? to_memory_.size() : 0);
+    InMemory* written = written_.room_for(by_load ? to_memory_.size() : 0);
+    const ToMemory* const asked = to_memory_.begin();
+    std::array<std::uint64_t, ToMemory::reasons> sectors{};
+    dram_.template request_all<Instructions, by_load>(
+        lines_to_memory_.begin(), to_memory_.size(), [&](std::size_t i) { return asked[i].sectors(); },
+        [&](std::size_t i, const Dram::Service& service) {
+          const ToMemory::Reason reason = asked[i].reason();
+          const std::uint32_t request = asked[i].request;
+          observer_.went_to_memory(
+              request, reason == ToMemory::Reason::filled || reason == ToMemory::Reason::displaced,
+              service.channel, dram_.batch());
+          sectors[unsigned(reason)] += Instructions::sector_count(asked[i].sectors());
+          if (reason > ToMemory::Reason::written)
+            return; // nobody waits for it
+          requests_[request].wait_for(Level::dram, service.ns);
+          if constexpr (by_load) {
+            const bool reads = reason == ToMemory::Reason::read;
+            *(reads ? read : written)++ = {request, service.bank, service.ns};
+          } else if (reason == ToMemory::Reason::read) {
+            observer_.read_memory(service.ns);
+            counts_.dram_latency_ns += double(service.ns);
+            ++counts_.dram_reads;
+          }
+        });
+    read_.written_to(read);
+    written_.written_to(written);
+    const std::uint64_t sectors_read =
+        sectors[unsigned(ToMemory::Reason::read)] + sectors[unsigned(ToMemory::Reason::filled)];
+    counts_.dram_read_sectors += sectors_read;
+    counts_.dram_written_sectors += std::accumulate(sectors.begin(), sectors.end(), -sectors_read);
   }
 
-  /// How long the round's requests waited for each other in memory is known once all of them are.
+  /// How long the round's requests waited for each other in memory.
   void wait_for_memory() {
     Load load;
     load.warps = resident_warps_;
@@ -442,15 +566,26 @@ private:
       load.waiting += slowest.level == unsigned(Level::dram);
     }
     dram_.end_round(load);
-    for (const InMemory& one : in_memory_) {
-      const float latency = one.ns + dram_.wait_ns(one.bank);
-      requests_[one.request].wait_for(Level::dram, latency);
-      if (one.reads) {
-        observer_.read_memory(latency);
-        counts_.dram_latency_ns += double(latency);
-        ++counts_.dram_reads;
-      }
+    const auto wait = [&](const InMemory& one) {
+      const float latency_ns = one.ns + dram_.wait_ns(one.bank);
+      requests_[one.request].wait_for(Level::dram, latency_ns);
+      return latency_ns;
+    };
+    double latency_ns = counts_.dram_latency_ns;
+    for (const InMemory& one : read_) {
+      const float of_one = wait(one);
+      observer_.read_memory(of_one);
+      latency_ns += double(of_one);
     }
+    counts_.dram_latency_ns = latency_ns;
+    counts_.dram_reads += read_.size();
+    for (const InMemory& one : written_)
+      wait(one);
+    read_.clear();
+    written_.clear();
+  }
+
+  void tally_latencies() {
     for (const Request& request : requests_)
       tally_of(request.site).latency_ns[request.level] += double(request.latency_ns);
     requests_.clear();
@@ -479,18 +614,22 @@ private:
   Observer& observer_;
   std::vector<Sm> sms_;
   L2 l2_;
+  L2Form form_;
   Dram dram_;
   float l1_latency_ns_, l2_latency_ns_, far_latency_ns_, constant_latency_ns_, group_latency_ns_;
   bool writes_local_back_;
   std::optional<ConstantCaches> constants_; ///< if the snapshot has any
   std::vector<Tally> tallies_;              ///< as Snapshot::sites
   TrialCounts counts_;
+  Tape<Issued> issued_;    ///< by one SM in this round
   Tape<Request> requests_; ///< the round's
   RandomMerge merge_;
   std::vector<const L2Request*> next_; ///< of each SM
   Tape<L2Request> merged_, go_on_;
+  Tape<std::uint32_t> sets_; ///< in which they look, one after the other
+  Tape<std::uint32_t> lines_to_memory_;
   Tape<ToMemory> to_memory_;
-  Tape<InMemory> in_memory_;
+  Tape<InMemory> read_, written_;    ///< in this round
   std::uint32_t resident_warps_ = 0; ///< at once, on all SMs
 };
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <optional>
 #include <thread>
+#include <utility>
 
 namespace warplens::cpu {
 
@@ -221,9 +222,9 @@ void Block::resume(Lane& lane) {
   running_ = nullptr;
 }
 
-void Block::fail(const std::string& message, BlockStatus status) {
+void Block::fail(std::string message, BlockStatus status) {
   status_ = status;
-  message_ = fmt::format("block {}: {}", place(), message);
+  message_ = fmt::format("block {}: {}", place(), std::exchange(message, {}));
   if (escape_)
     std::longjmp(*static_cast<std::jmp_buf*>(escape_), 1);
   static_cast<Lane*>(running_)->execution.suspend(); // for good: the block is abandoned
@@ -231,16 +232,18 @@ void Block::fail(const std::string& message, BlockStatus status) {
 }
 
 void Block::fail_by_fault(int signal, std::uint64_t address) {
-  std::string what;
+  fail(fault_message(signal, address), BlockStatus::faulted);
+}
+
+std::string Block::fault_message(int signal, std::uint64_t address) const {
+  const std::string who = running_ ? name_of(*running_) : "a thread";
   if (signal == SIGILL)
-    what = "executes an illegal instruction";
-  else if (stacks_.guards(address))
-    what = "has more on its stack than fits: does a recursion end?";
-  else
-    what = fmt::format("accesses memory that is not there, at {} (--memcheck tells the line)",
-                       address < 4096 ? "a null pointer or an address that no memory can have"
-                                      : fmt::format("{:#x}", address));
-  fail(running_ ? fmt::format("{} {}", name_of(*running_), what) : "a thread " + what, BlockStatus::faulted);
+    return who + " executes an illegal instruction";
+  if (stacks_.guards(address))
+    return who + " has more on its stack than fits: does a recursion end?";
+  return fmt::format("{} accesses memory that is not there, at {} (--memcheck tells the line)", who,
+                     address < 4096 ? "a null pointer or an address that no memory can have"
+                                    : fmt::format("{:#x}", address));
 }
 
 bool Block::is_local(std::uint64_t address) const {

@@ -65,7 +65,8 @@ public:
   void enter(LaneContext* lane) { running_ = lane; }
   void resume(Lane& lane);
   bool failed() const { return status_ != BlockStatus::ok; }
-  [[noreturn]] void fail(const std::string& message, BlockStatus status = BlockStatus::failed);
+  /// Nothing in the lane's frames is destroyed, but for `message`.
+  [[noreturn]] void fail(std::string message, BlockStatus status = BlockStatus::failed);
   /// Called for a signal in lowered code, on a stack of its own.
   [[noreturn]] void fail_by_fault(int signal, std::uint64_t address);
   /// Does this OS thread execute a lane right now?
@@ -104,6 +105,7 @@ private:
   void release(Barrier& barrier);
   bool is_complete(const Barrier& barrier) const;
   std::string place() const;
+  std::string fault_message(int signal, std::uint64_t address) const;
   std::string describe_waiting() const;
 
   BlockContext context_{};

@@ -24,6 +24,10 @@ std::uint32_t high(std::uint64_t pair) {
   return static_cast<std::uint32_t>(pair >> 32);
 }
 
+std::string trap_message(const LaneContext& lane) {
+  return name_of(lane) + " executed trap" + (lane.place ? std::string(" at ") + lane.place : "");
+}
+
 } // namespace
 
 LaneContext* __warplens_cpu_current_lane() {
@@ -107,8 +111,7 @@ void __warplens_cpu_pure_virtual() {
   __warplens_cpu_abort_kernel("a pure virtual function was called");
 }
 void __warplens_cpu_trap(LaneContext* lane) {
-  Block::of(*lane).fail(name_of(*lane) + " executed trap" +
-                        (lane->place ? std::string(" at ") + lane->place : ""));
+  Block::of(*lane).fail(trap_message(*lane));
 }
 
 std::uint64_t __warplens_cpu_clock() {

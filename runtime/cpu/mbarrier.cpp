@@ -22,10 +22,9 @@ static_assert(sizeof(State) == 8);
 
 void arrive(State& state, std::uint64_t arrivals) {
   if (arrivals > state.pending)
-    __warplens_cpu_abort_kernel(
+    Block::of_this_thread().fail(
         fmt::format("more threads arrive at an mbarrier than it waits for ({} and {})", arrivals,
-                    std::uint64_t{state.pending})
-            .c_str());
+                    std::uint64_t{state.pending}));
   state.pending -= arrivals;
 }
 

@@ -2,6 +2,7 @@
 
 #include "runtime/gpu/launch_hook.h"
 
+#include <deque>
 #include <map>
 #include <mutex>
 #include <string>
@@ -12,7 +13,13 @@ namespace {
 
 struct Known {
   std::mutex mutex;
-  std::map<const void*, const void*> probed; ///< by the kernel's host name
+  /// CUDA keeps pointers to both: they live as long as the process.
+  struct ProbedForm {
+    std::string device_name;
+    char host_name = 0;
+  };
+  std::deque<ProbedForm> probed_forms;
+  std::map<const void*, const void*> probed; ///< host names, by the kernel's
   std::map<const void*, KernelForms> forms;
 };
 
@@ -22,13 +29,13 @@ Known& known() {
   return *instance;
 }
 
-/// CUDA keeps both pointers: they live as long as the process.
 const void* register_probed_form(void** module, const char* symbol) {
-  const auto* const name = new std::string(std::string(symbol) + WARPLENS_PROBED_SUFFIX);
-  const char* const host_name = new char(0);
-  __cudaRegisterFunction(module, host_name, const_cast<char*>(name->c_str()), name->c_str(), -1, nullptr,
-                         nullptr, nullptr, nullptr, nullptr);
-  return host_name;
+  Known::ProbedForm& form =
+      known().probed_forms.emplace_back(Known::ProbedForm{std::string(symbol) + WARPLENS_PROBED_SUFFIX});
+  char* const name = form.device_name.data();
+  __cudaRegisterFunction(module, &form.host_name, name, name, -1, nullptr, nullptr, nullptr, nullptr,
+                         nullptr);
+  return &form.host_name;
 }
 
 std::uint64_t count(dim3 size) {

@@ -199,6 +199,12 @@ Word word(Wide value) {
   return static_cast<Word>(value);
 }
 
+/// The lower bits, whatever happens above.
+Wide multiplied(Wide a, Wide b) {
+  __extension__ typedef unsigned __int128 Unsigned;
+  return static_cast<Wide>(static_cast<Unsigned>(a) * static_cast<Unsigned>(b));
+}
+
 } // namespace
 
 TEST_CASE("PTX table: integer arithmetic") {
@@ -216,12 +222,12 @@ TEST_CASE("PTX table: integer arithmetic") {
     };
     add("add.{} r, a, b;", [](Wide a, Wide b, Wide) { return word(a + b); });
     add("sub.{} r, a, b;", [](Wide a, Wide b, Wide) { return word(a - b); });
-    add("mul.lo.{} r, a, b;", [](Wide a, Wide b, Wide) { return word(a * b); });
-    add("mad.lo.{} r, a, b, c;", [](Wide a, Wide b, Wide c) { return word(a * b + c); });
+    add("mul.lo.{} r, a, b;", [](Wide a, Wide b, Wide) { return word(multiplied(a, b)); });
+    add("mad.lo.{} r, a, b, c;", [](Wide a, Wide b, Wide c) { return word(multiplied(a, b) + c); });
     if (t.bits < 64) {
       add("mul.hi.{} r, a, b;", [=](Wide a, Wide b, Wide) { return word((a * b) >> t.bits); });
       add("mad.hi.{} r, a, b, c;", [=](Wide a, Wide b, Wide c) { return word(((a * b) >> t.bits) + c); });
-      wide("mul.wide.{} r, a, b;", [](Wide a, Wide b, Wide) { return word(a * b); });
+      wide("mul.wide.{} r, a, b;", [](Wide a, Wide b, Wide) { return word(multiplied(a, b)); });
     } else if (t.is_signed) {
       add("mul.hi.{} r, a, b;", [](Wide a, Wide b, Wide) { return word((a * b) >> 64); });
     } else {

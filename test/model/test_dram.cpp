@@ -55,13 +55,12 @@ TEST_CASE("Every line has a place of its own, and strides use all channels where
       INFO(name << ", index " << int(index));
       model::Gpu on = gpu(name);
       on.dram.channel_index = on.dram.bank_index = index;
-      model::Random random(1, 0, 0);
-      const model::Dram dram(on, on.sms, random);
+      const model::DramMap map(on);
       const std::uint32_t lines = 1u << 18, per_row = on.dram.row_bytes / 128;
       std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> rows;
       for (std::uint32_t line = 0; line < lines; ++line) {
-        const auto place = dram.place(line);
-        CHECK_FALSE((place.channel >= on.dram.channels || place.bank >= on.dram.banks));
+        const auto place = map(line);
+        CHECK_FALSE((place.channel >= on.dram.channels || place.bank / on.dram.banks != place.channel));
         ++rows[{place.channel, place.bank, place.row}];
       }
       std::uint32_t fullest = 0;
@@ -71,9 +70,23 @@ TEST_CASE("Every line has a place of its own, and strides use all channels where
       std::set<std::uint32_t> channels;
       const std::uint32_t stride = on.dram.channels * on.dram.interleave_bytes / 128;
       for (std::uint32_t i = 0; i < 4096; ++i)
-        channels.insert(dram.channel_of(i * stride));
+        channels.insert(map(i * stride).channel);
       CHECK(channels.size() == (index == model::DramIndex::modulo ? 1 : on.dram.channels));
     }
+}
+
+TEST_CASE("Division by multiplication is exact") {
+  model::Random random(4, 0, 0);
+  for (int i = 0; i < 300; ++i) {
+    const std::uint32_t d = i < 200 ? std::uint32_t(i + 1) : random.next() | 1u << random.below(32);
+    const model::Divisor divisor(d);
+    for (const std::uint32_t n : {0u, 1u, d - 1, d, d + 1, 2 * d - 1, 0x7fff'ffffu, 0x8000'0000u, ~0u})
+      CHECK(divisor.quotient_in_loop(n) == n / d);
+    for (int k = 0; k < 1000; ++k) {
+      const std::uint32_t n = random.next();
+      CHECK_FALSE(divisor.quotient_in_loop(n) != n / d);
+    }
+  }
 }
 
 TEST_CASE("Waits in a queue are those of theory") {
@@ -84,7 +97,7 @@ TEST_CASE("Waits in a queue are those of theory") {
   model::Queues queues(50);
   constexpr std::uint32_t requests = 500'000;
   for (std::uint32_t i = 0; i < requests; ++i)
-    queues.add(random.below(50), i, service);
+    queues.add(random.below(50), float(i), service);
   queues.close_round(1);
   for (const double load : {0.1, 0.5, 0.9}) {
     const double round = service * requests / 50 / load;
@@ -99,7 +112,7 @@ TEST_CASE("Waits in a queue are those of theory") {
 
   // Who comes in turn and is served in no more than the time between never waits.
   for (std::uint32_t i = 0; i < 1000; ++i)
-    queues.add(i % 10, i, service);
+    queues.add(i % 10, float(i), service);
   queues.close_round(1);
   CHECK(queues.mean_wait_ns(2 * 100 * service) == Approx(0).margin(0.1));
 }
@@ -119,7 +132,7 @@ TEST_CASE("Waits in a queue are those of a simulated one") {
       INFO("service " << kind << ", load " << load);
       model::Random random(5, std::uint32_t(kind), std::uint32_t(100 * load));
       model::Queues queue(1);
-      constexpr int requests = 1'000'000;
+      constexpr int requests = 400'000;
       double now = 0, work = 0, waited = 0;
       for (int i = 0; i < requests; ++i) {
         const double gap = exponential(random, 10 / load);
@@ -128,7 +141,7 @@ TEST_CASE("Waits in a queue are those of a simulated one") {
         waited += work;
         const double service = service_of(random, kind);
         work += service;
-        queue.add(0, std::uint32_t(10 * now), float(service)); // arrivals are whole numbers, of any unit
+        queue.add(0, float(std::floor(now)), float(service)); // arrivals are whole numbers, of any unit
       }
       queue.close_round(1);
       CHECK(queue.busy_ns() / now == Approx(load).epsilon(0.02));
@@ -179,7 +192,7 @@ TEST_CASE("Nobody waits for more than is under way") {
   model::Queues queues(1);
   constexpr std::uint32_t requests = 1000;
   for (std::uint32_t i = 0; i < requests; ++i)
-    queues.add(0, i < requests / 2 ? i : 100 * i, 10); // half of them in a burst
+    queues.add(0, float(i < requests / 2 ? i : 100 * i), 10); // half of them in a burst
   for (const double share : {1.0, 0.1}) {
     queues.close_round(share);
     CHECK(queues.mean_wait_ns(queues.busy_ns() * 1.0001) == Approx(share * (requests - 1) * 10));

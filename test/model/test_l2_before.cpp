@@ -366,6 +366,23 @@ TEST_CASE("What was written before the launch goes to memory when the launch dis
   CHECK(*modelled(clean.ended(), gpu("v100"))[0].totals.dram_write_bytes == 0);
 }
 
+TEST_CASE("A sector that was written in part before the launch is fetched by a load that wants more") {
+  Program program;
+  std::vector<Program::One> stores, loads;
+  for (std::uint64_t at = 0; at < mib; at += 128) {
+    stores.push_back({AccessKind::store, {base + at}});
+    loads.push_back({AccessKind::load, {base + at + 4}});
+  }
+  program.launches(stores);
+  program.launches(loads);
+  const trace::Reader trace = program.ended();
+  model::Gpu on = gpu("v100");
+  on.l2.partial_writes = model::PartialWrites::mask;
+  CHECK(l2_hits(modelled(trace, on)[1]) == 0);
+  on.l2.partial_writes = model::PartialWrites::whole;
+  CHECK(l2_hits(modelled(trace, on)[1]) == 1);
+}
+
 TEST_CASE("After an untraced launch the L2 begins empty, but for what was used since") {
   Program program;
   program.streams(AccessKind::store, base, mib);

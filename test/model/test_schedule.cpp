@@ -25,17 +25,13 @@ std::vector<Issued> issue_all(const model::Snapshot& snapshot, std::uint32_t res
   std::uint64_t left = schedule.transactions_left();
   CHECK(left == snapshot.transactions);
   for (std::size_t bulk = 0;; ++bulk) {
-    const auto* turn = schedule.choose();
-    if (!turn)
+    const std::uint64_t of_turn =
+        schedule.take_turns(1, [&](const model::Access&, const model::Transaction* transactions) {
+          issued.push_back({transactions->line, bulk});
+        });
+    if (of_turn == 0)
       break;
-    const model::Access* access = turn->next;
-    const model::Transaction* transactions = turn->transactions;
-    do {
-      issued.push_back({transactions->line, bulk});
-      transactions += access->transactions;
-    } while (schedule.goes_on(*turn, ++access));
-    left -= std::uint64_t(transactions - turn->transactions);
-    schedule.issued(access, std::uint32_t(transactions - turn->transactions));
+    left -= of_turn;
     CHECK(schedule.transactions_left() == left);
   }
   CHECK(left == 0);

@@ -185,12 +185,10 @@ TEST_CASE("A part of a launch begins in the middle of loops, and nowhere else") 
     std::vector<std::uint32_t> first(4, ~0u);
     model::Random random(3, 0, 0);
     model::SmSchedule schedule(*snapshot, {0, 1, 2, 3}, 2, on, random);
-    while (const auto* turn = schedule.choose()) { // an access here has one transaction, a bulk one access
-      const std::uint32_t line = turn->transactions->line;
-      if (std::uint32_t& mine = first[line / 20]; mine == ~0u)
-        mine = line % 20;
-      schedule.issued(turn->next + 1, 1);
-    }
+    schedule.take_turns(snapshot->transactions, [&](const model::Access&, const model::Transaction* its) {
+      if (std::uint32_t& mine = first[its->line / 20]; mine == ~0u)
+        mine = its->line % 20;
+    });
     return first;
   };
   const std::vector<std::uint32_t> from_the_start(4, 0);

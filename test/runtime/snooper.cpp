@@ -133,7 +133,8 @@ TEST_CASE("The number of accesses is bounded") {
 
 TEST_CASE("A sink that never returns ends the tracing, and neither producers nor the program wait for it") {
   static std::atomic<bool> entered = false, released = false;
-  auto* const fixture = new Fixture; // it and the snooper outlive the test: the thread stays in its sink
+  static auto* const fixture =
+      new Fixture; // it and the snooper outlive the test: the thread stays in its sink
   runtime::Sink sink = fixture->sink();
   sink.append = [](std::uint32_t, std::uint64_t, std::uint32_t, std::span<const trace::WarpAccess>) {
     entered = true;
@@ -141,7 +142,7 @@ TEST_CASE("A sink that never returns ends the tracing, and neither producers nor
       std::this_thread::sleep_for(1ms);
     return true;
   };
-  auto* const snooper = new runtime::Snooper(fixture->channel, std::move(sink), {.stall = 50ms});
+  static auto* const snooper = new runtime::Snooper(fixture->channel, std::move(sink), {.stall = 50ms});
   std::thread producer([&] { fixture->push(100); }); // eight fit
   while (!entered)
     std::this_thread::sleep_for(1ms);

@@ -155,6 +155,9 @@ void __cudaRegisterFunction(void** module, const char* host_name, char*, const c
 cudaError_t cudaMalloc(void** pointer, size_t bytes) {
   return *pointer = std::malloc(bytes), cudaSuccess;
 }
+cudaError_t cudaFree(void* pointer) {
+  return std::free(pointer), cudaSuccess;
+}
 cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned) {
   return cudaMalloc(pointer, bytes);
 }

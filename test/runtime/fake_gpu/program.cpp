@@ -99,7 +99,7 @@ bool run(const std::string& what) {
     right &= launch(scattered, 1, 64);
     void* memory = nullptr;
     right &= __warplens_cudaMalloc(&memory, 4000) == cudaSuccess; // which would be noted in the trace
-    right &= launch(plain);
+    right &= launch(plain) && cudaFree(memory) == cudaSuccess;
   } else if (what == "many-streams") { // while a launch is traced, those of other threads are not held up
     std::vector<std::thread> threads;
     std::atomic<bool> all = true;
