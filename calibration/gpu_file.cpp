@@ -166,7 +166,10 @@ void print_l1(Text& text, const Findings& found, const KnownLimits& known, doubl
   text.word("stores", found.policies && !found.policies->l1_keeps_stored ? "bypass" : "update_on_hit",
             found.policies ? measured : assumed);
   text.word("local_stores", "as_global", assumed);
+  text.figure("global_loads", true, guide);
   text.ns("latency_ns", found.levels.hit_cycles * cycle_ns, measured);
+  text.table("read_only");
+  text.word("cache", "l1", guide);
 }
 
 void print_l2(Text& text, Device& device, const Findings& found, double cycle_ns) {

@@ -9,13 +9,15 @@
 
 namespace warplens::model {
 
-/// What of a GPU decides how the lanes of a warp access are put together.
+/// What of a GPU decides how the lanes of a warp access are put together, and which cache they come to.
 struct LaneRules {
   /// Lanes that together ask for so many bytes are coalesced; a wider access is that of several such groups,
   /// each coalesced by itself.
   std::uint32_t coalesced_bytes = 512;
   std::uint32_t bank_bytes = 4;        ///< of shared memory, served by a bank at once
   std::uint32_t bank_stride_bytes = 4; ///< after so many bytes comes the next bank
+  bool global_loads_in_l1 = true;      ///< else only those that ask for it, with the cache operator `ca`
+  bool own_read_only_cache = false;    ///< else loads with the cache operator `nc` go to the L1
   friend bool operator==(const LaneRules&, const LaneRules&) = default;
 };
 

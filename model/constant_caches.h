@@ -1,7 +1,7 @@
 // Constant memory in one trial: a cache in each SM, and behind it one for each group of SMs.
 #pragma once
 
-#include "model/constant_cache.h"
+#include "model/read_only_cache.h"
 #include "model/snapshot.h"
 #include "model/trial.h"
 
@@ -28,31 +28,19 @@ public:
   /// that is not there.
   template <class Ask>
   void load(std::uint32_t sm, std::uint32_t site, std::span<const Transaction> transactions, Ask&& ask) {
-    const ConstantCache& cache = own_[sm];
-    const unsigned step = cache.sectors_at_once(), of_one = (1u << step) - 1;
-    Lookups& lookups = of_sites_[site].own;
     for (const Transaction& transaction : transactions)
-      for (unsigned at = 0; at < sectors_per_line; at += step) {
-        if ((transaction.sectors >> at & of_one) == 0)
-          continue;
-        const bool hit = cache.load(transaction.line, at);
-        lookups += {hit, 1};
-        if (!hit)
-          ask(transaction.line, of_one << at);
-      }
+      of_sites_[site].own += own_[sm].load(transaction.line, transaction.sectors,
+                                           [&](unsigned sectors) { ask(transaction.line, sectors); });
   }
-  /// So many times at most.
-  static std::size_t most_asked(std::size_t transactions) { return sectors_per_line * transactions; }
 
   /// What was asked for, in the cache of the SM's group: is it there? Calls `ask(line)` for each line to be
   /// fetched if it is not.
   template <class Ask>
   bool load_from_group(std::uint32_t group, std::uint32_t site, std::uint32_t line, Ask&& ask) {
-    const bool hit = groups_[group].load(line, 0);
-    of_sites_[site].group += {hit, 1};
-    if (!hit)
-      groups_[group].each_line_with(line, ask);
-    return hit;
+    const ReadOnlyCache& cache = groups_[group];
+    const Lookups found = cache.load(line, 1, [&](unsigned) { cache.each_line_with(line, ask); });
+    of_sites_[site].group += found;
+    return found.hits != 0;
   }
   std::uint32_t group_of(std::uint32_t sm) const { return sm / group_sms_; }
   std::size_t lines_of_group() const { return groups_.front().lines_at_once(); }
@@ -70,7 +58,7 @@ private:
     Lookups own, group;
   };
   std::uint32_t group_sms_;
-  std::vector<ConstantCache> own_, groups_;
+  std::vector<ReadOnlyCache> own_, groups_;
   std::vector<OfSite> of_sites_; ///< as Snapshot::sites
 };
 

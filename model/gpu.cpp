@@ -80,7 +80,16 @@ Expected<Gpu> read(const fs::path& path, TomlFigures& figures) {
   figures.choice("l1.replacement", {"lru"});
   gpu.l1.stores = L1Stores(figures.choice("l1.stores", {"bypass", "update_on_hit", "evict_on_hit"}));
   gpu.l1.local_stores = LocalStores(figures.choice("l1.local_stores", {"as_global", "write_back"}));
+  figures.boolean("l1.global_loads", gpu.lanes.global_loads_in_l1);
   figures.number("l1.latency_ns", gpu.l1.latency_ns, 0, any_latency);
+
+  gpu.lanes.own_read_only_cache = figures.choice("read_only.cache", {"l1", "own"}) == 1;
+  if (gpu.lanes.own_read_only_cache) {
+    figures.number("read_only.bytes", gpu.read_only.bytes, line_bytes, 1u << 24);
+    figures.number("read_only.line_bytes", gpu.read_only.line_bytes, sector_bytes, line_bytes);
+    figures.number("read_only.ways", gpu.read_only.ways, 1, max_ways);
+    figures.number("read_only.latency_ns", gpu.read_only.latency_ns, 0, any_latency);
+  }
 
   figures.number("l2.bytes", gpu.l2_bytes, sector_bytes, std::uint64_t{1} << 34);
   figures.number("l2.line_bytes", gpu.l2.line_bytes, sector_bytes, line_bytes);
@@ -128,12 +137,17 @@ Expected<Gpu> read(const fs::path& path, TomlFigures& figures) {
         fmt::format("each carve-out to leave the L1 whole lines of {} bytes, at least one set of {}",
                     line_bytes, gpu.l1.ways));
   }
+  const auto small_lines = [&](const std::string& table, const auto& cache) {
+    figures.require(std::has_single_bit(cache.line_bytes), table + ".line_bytes",
+                    table + ".line_bytes to be 32, 64 or 128");
+    figures.require(
+        cache.bytes % (cache.ways * line_bytes) == 0, table + ".bytes",
+        fmt::format("{}.bytes to be a multiple of {} (ways × 128)", table, cache.ways * line_bytes));
+  };
   const Gpu::Constant& constant = gpu.constant;
-  figures.require(std::has_single_bit(constant.line_bytes), "constant.line_bytes",
-                  "constant.line_bytes to be 32, 64 or 128");
-  figures.require(
-      constant.bytes % (constant.ways * line_bytes) == 0, "constant.bytes",
-      fmt::format("constant.bytes to be a multiple of {} (ways × 128)", constant.ways * line_bytes));
+  small_lines("constant", constant);
+  if (gpu.lanes.own_read_only_cache)
+    small_lines("read_only", gpu.read_only);
   figures.require(std::has_single_bit(constant.group.line_bytes), "constant.group_line_bytes",
                   "constant.group_line_bytes to be a power of two");
   figures.require(constant.group.bytes % (constant.group.ways * constant.group.line_bytes) == 0,

@@ -163,12 +163,17 @@ Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
   } else {
     ++summary.cached;
     entry.kind = access.kind;
+    entry.skips_l1 =
+        access.kind == trace::AccessKind::atomic || cache == CacheOperator::cg || cache == CacheOperator::cv;
     if (access.space == Space::local) {
       entry.cache = FirstCache::l1_local;
       stores_local_ |= access.kind != trace::AccessKind::load;
-    }
-    entry.skips_l1 =
-        access.kind == trace::AccessKind::atomic || cache == CacheOperator::cg || cache == CacheOperator::cv;
+    } else if (rules_.own_read_only_cache && cache == CacheOperator::nc &&
+               access.kind == trace::AccessKind::load) {
+      entry.cache = FirstCache::read_only;
+      entry.skips_l1 = reads_read_only_ = true;
+    } else if (!rules_.global_loads_in_l1 && cache != CacheOperator::ca)
+      entry.skips_l1 = true;
     put = put_transactions(stream.warp, touched, access);
   }
   entry.transactions = std::uint8_t(stream.warp.transactions.size() - entry.first_transaction);
@@ -208,6 +213,7 @@ Snapshot SnapshotBuilder::finish() && {
   snapshot.pages = std::move(pages);
   snapshot.byte_masks = std::move(masks_);
   snapshot.stores_local = stores_local_;
+  snapshot.reads_read_only = reads_read_only_;
   snapshot.whole_grid = launch_.first_block == 0 && launch_.blocks >= launch_.grid.count();
   std::vector<std::uint32_t> site_number(summaries_.size());
   for (const SiteSummary& summary : summaries_) {

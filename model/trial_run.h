@@ -118,6 +118,7 @@ public:
         l2_latency_ns_(float(gpu.l2.latency_ns)), far_latency_ns_(float(gpu.l2.copies.far_latency_ns)),
         constant_latency_ns_(float(gpu.constant.latency_ns)),
         group_latency_ns_(float(gpu.constant.group.latency_ns)),
+        read_only_latency_ns_(float(gpu.read_only.latency_ns)),
         writes_local_back_(snapshot.stores_local && gpu.l1.local_stores == LocalStores::write_back),
         tallies_(by_site ? snapshot.sites.size() : 1) {
     const auto blocks = place_blocks(snapshot, gpu, random);
@@ -129,6 +130,9 @@ public:
                         sm,
                         std::uint8_t(sm % gpu.l2.partitions),
                         {}});
+    if (snapshot.reads_read_only)
+      for (std::size_t i = 0; i < sms_.size(); ++i)
+        read_only_.emplace_back(gpu.read_only.bytes, gpu.read_only.line_bytes, gpu.read_only.ways);
     if (snapshot.reads_constants)
       constants_.emplace(gpu, snapshot.sites.size());
     for (const auto& of_sm : blocks)
@@ -307,11 +311,16 @@ private:
       load_constants(sm, one, transactions, number);
       return;
     }
+    if (access.cache == FirstCache::read_only) {
+      load_read_only(sm, one, transactions, number);
+      return;
+    }
     const auto go_to_l2 = [&](L2Kind kind) {
       L2Request* queue = sm.queue.room_for(transactions.size());
       for (const Transaction& t : transactions)
         *queue++ = {t.line, number,
-                    L2Request::asking(kind, sm.partition) | L2Request::writing(t.mask) | t.sectors};
+                    L2Request::asking(kind, sm.partition) |
+                        L2Request::writing(kind == L2Kind::load ? 0 : t.mask) | t.sectors};
       sm.queue.written_to(queue);
     };
     const auto store = [&](L2Kind kind) {
@@ -346,10 +355,23 @@ private:
     }
   }
 
+  void load_read_only(Sm& sm, Issued& one, std::span<const Transaction> transactions, std::uint32_t number) {
+    const std::uint32_t asking = L2Request::asking(L2Kind::load, sm.partition);
+    L2Request* queue = sm.queue.room_for(ReadOnlyCache::most_asked(transactions.size()));
+    Lookups lookups;
+    for (const Transaction& t : transactions)
+      lookups += read_only_[sm.number].load(
+          t.line, t.sectors, [&](unsigned sectors) { *queue++ = {t.line, number, asking | sectors}; });
+    sm.queue.written_to(queue);
+    one.l1_hits = std::uint16_t(lookups.hits);
+    one.l1_all = std::uint16_t(lookups.all);
+    one.latency_ns = lookups.hits == 0 ? 0 : read_only_latency_ns_;
+  }
+
   void load_constants(Sm& sm, Issued& one, std::span<const Transaction> transactions, std::uint32_t number) {
     const std::uint32_t asking = L2Request::asking(L2Kind::load, sm.partition) |
                                  L2Request::of_constants(constants_->group_of(sm.number_on_gpu));
-    L2Request* queue = sm.queue.room_for(ConstantCaches::most_asked(transactions.size()));
+    L2Request* queue = sm.queue.room_for(ReadOnlyCache::most_asked(transactions.size()));
     constants_->load(
         sm.number_on_gpu, one.access->site, transactions,
         [&](std::uint32_t line, unsigned sectors) { *queue++ = {line, number, asking | sectors}; });
@@ -616,9 +638,11 @@ private:
   L2 l2_;
   L2Form form_;
   Dram dram_;
-  float l1_latency_ns_, l2_latency_ns_, far_latency_ns_, constant_latency_ns_, group_latency_ns_;
+  float l1_latency_ns_, l2_latency_ns_, far_latency_ns_, constant_latency_ns_, group_latency_ns_,
+      read_only_latency_ns_;
   bool writes_local_back_;
   std::optional<ConstantCaches> constants_; ///< if the snapshot has any
+  std::vector<ReadOnlyCache> read_only_;    ///< of each SM, likewise
   std::vector<Tally> tallies_;              ///< as Snapshot::sites
   TrialCounts counts_;
   Tape<Issued> issued_;    ///< by one SM in this round

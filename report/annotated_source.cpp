@@ -25,7 +25,7 @@ class Page {
 public:
   Page(const TextOptions& options, const std::vector<const CostlyLine*>& marked, double largest_share,
        std::uint32_t last_line)
-      : style_(options.colour), columns_(columns_of(options)), marked_(marked.begin(), marked.end()),
+      : style_(options.colour), columns_(options.columns), marked_(marked.begin(), marked.end()),
         largest_share_(largest_share),
         number_width_(std::max<std::size_t>(2, fmt::formatted_size("{}", last_line))) {
     for (const Column* column : columns_)
@@ -172,10 +172,6 @@ std::string print_file(Lines first, Lines last, const Page& page,
 
 std::size_t line_width(const TextOptions& options) {
   return std::max<std::size_t>(options.width, 80);
-}
-
-std::vector<const Column*> columns_of(const TextOptions& options) {
-  return options.columns.empty() ? default_columns() : options.columns;
 }
 
 std::string note_on(const SiteResult& site) {

@@ -26,13 +26,13 @@ std::vector<const CostlyLine*> most_expensive(const std::vector<CostlyLine>& lin
 
 /// What `options` ask for, within what can be printed.
 std::size_t line_width(const TextOptions& options);
-std::vector<const Column*> columns_of(const TextOptions& options);
 
 /// What the default figures do not tell: not a global load, bank conflicts. Empty, or in parentheses after a
 /// blank.
 std::string note_on(const SiteResult& site);
 
-/// For each file with sites the lines around them. `marked` lines get a mark.
+/// For each file with sites the lines around them, with the columns that `options` name. `marked` lines get a
+/// mark.
 std::string print_annotated_source(const std::vector<CostlyLine>& lines,
                                    const std::vector<const CostlyLine*>& marked, const TextOptions& options);
 

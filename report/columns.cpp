@@ -72,10 +72,11 @@ const std::vector<Column>& all_columns() {
   return columns;
 }
 
-std::vector<const Column*> default_columns() {
+std::vector<const Column*> default_columns(bool reads_constants) {
   std::vector<const Column*> columns;
-  for (const char* name : {"share", "latency", "l1", "l2", "sectors", "executions"})
-    columns.push_back(*column_named(name));
+  for (const std::string_view name : {"share", "latency", "l1", "l2", "constant", "sectors", "executions"})
+    if (name != "constant" || reads_constants)
+      columns.push_back(*column_named(name));
   return columns;
 }
 

@@ -24,8 +24,9 @@ struct Column {
 /// All of them, in the order of --help.
 const std::vector<Column>& all_columns();
 
-/// latency share, latency, hit rates, sectors, executions.
-std::vector<const Column*> default_columns();
+/// latency share, latency, hit rates, sectors, executions; that of the constant caches only where there is
+/// one.
+std::vector<const Column*> default_columns(bool reads_constants);
 
 /// A name of all_columns(); the error lists them.
 Expected<const Column*> column_named(std::string_view name);

@@ -115,7 +115,7 @@ bool can_be_patched(const std::filesystem::path& place) {
 } // namespace
 
 Expected<std::string> print_annotations(const Result& result, const PatchOptions& options) {
-  const auto columns = options.columns.empty() ? default_columns() : options.columns;
+  const auto columns = options.columns.empty() ? default_columns(true) : options.columns;
   std::string head = "# Figures by Warplens, as comments.\n", diff, absent;
   for (const auto& [place, remarks] : remarks_on(result, columns)) {
     const std::string name = printable(place.string());

@@ -33,7 +33,7 @@ std::vector<const Column*> with(std::vector<const Column*> columns, const Column
 
 std::string print_site_table(const KernelResult& kernel, const TextOptions& options) {
   const Style style(options.colour);
-  const std::vector<const Column*> columns = with(columns_of(options), options.sort);
+  const std::vector<const Column*> columns = with(options.columns, options.sort);
   std::string names, units;
   for (const Column* column : columns) {
     names += pad_left(column->heading, column->width) + " ";

@@ -14,6 +14,11 @@ namespace {
 
 constexpr std::size_t lines_to_look_at = 3;
 
+std::vector<const Column*> columns_of(const KernelResult& kernel) {
+  return default_columns(std::ranges::any_of(
+      kernel.sites, [](const SiteResult& site) { return site.constant_hit_rate.has_value(); }));
+}
+
 class TextReport {
 public:
   explicit TextReport(const TextOptions& options)
@@ -63,8 +68,11 @@ private:
     line("");
     const std::vector<CostlyLine> lines = lines_of(kernel);
     const std::vector<const CostlyLine*> expensive = most_expensive(lines, lines_to_look_at);
-    text_ += options_.sort ? print_site_table(kernel, options_)
-                           : print_annotated_source(lines, expensive, options_);
+    TextOptions options = options_;
+    if (options.columns.empty())
+      options.columns = columns_of(kernel);
+    text_ +=
+        options.sort ? print_site_table(kernel, options) : print_annotated_source(lines, expensive, options);
     look_at_first(expensive, kernel);
   }
 

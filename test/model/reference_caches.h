@@ -70,10 +70,10 @@ private:
   model::IndexHash index_;
 };
 
-/// A constant cache numbers lines of its own size.
-class ReferenceConstantCache {
+/// A cache for constants or read-only loads. It numbers lines of its own size.
+class ReferenceReadOnlyCache {
 public:
-  ReferenceConstantCache(std::uint32_t bytes, std::uint32_t line_bytes, std::uint32_t ways)
+  ReferenceReadOnlyCache(std::uint32_t bytes, std::uint32_t line_bytes, std::uint32_t ways)
       : line_bytes_(line_bytes), sets_(bytes / line_bytes / ways, ways, model::IndexHash::modulo) {}
 
   bool load(std::uint64_t address) {

@@ -195,8 +195,8 @@ TEST_CASE("Constant caches: an SM's, then its group's, by lines of any size") {
                         0,
                         {2, 4 * group_line_bytes * ways, group_line_bytes, ways, 0}};
         model::ConstantCaches fast(gpu, 1);
-        std::vector<test::ReferenceConstantCache> own(gpu.sms, {gpu.constant.bytes, line_bytes, ways});
-        std::vector<test::ReferenceConstantCache> groups(3,
+        std::vector<test::ReferenceReadOnlyCache> own(gpu.sms, {gpu.constant.bytes, line_bytes, ways});
+        std::vector<test::ReferenceReadOnlyCache> groups(3,
                                                          {gpu.constant.group.bytes, group_line_bytes, ways});
         Lines lines(random, 8 * ways);
         unsigned differences = 0, misses = 0, fetches = 0;

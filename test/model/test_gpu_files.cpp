@@ -187,6 +187,11 @@ TEST_CASE("Figures that do not go together") {
          "expected constant.group_line_bytes to be a power of two");
   expect("v100.toml", "group_bytes = { value = 65536", "group_bytes = { value = 65000",
          "expected constant.group_bytes to be a multiple of 2048");
+  expect("k80.toml", "line_bytes = { value = 32", "line_bytes = { value = 48",
+         "expected read_only.line_bytes to be 32, 64 or 128");
+  expect("k80.toml", "bytes = { value = 49152, source = \"guide\" }\nline",
+         "bytes = { value = 49153, source = \"guide\" }\nline",
+         "expected read_only.bytes to be a multiple of 3072");
   expect("c2050.toml", "local_stores = { value = \"write_back\"", "local_stores = { value = \"never\"",
          "expected l1.local_stores to be one of: as_global, write_back");
   expect("c2050.toml", "fetch_bytes = { value = 32", "fetch_bytes = { value = 64",

@@ -416,6 +416,30 @@ TEST_CASE("Local memory stays in the L1 of a C2050 until it is displaced") {
   CHECK(through.sites[1].l2_hit_rate->mean == 1);
 }
 
+TEST_CASE("On a K80 read-only loads have a cache of their own, and the L1 is for local memory") {
+  // Twice over 32 KB, which the read-only cache of 48 KB holds, by loads of three kinds. Of each line every
+  // second sector.
+  MadeTrace made(1, 32);
+  const auto plain = made.site(), read_only = made.site(), asks_for_l1 = made.site();
+  made.site_of(read_only).cache_operator = trace::CacheOperator::nc;
+  made.site_of(asks_for_l1).cache_operator = trace::CacheOperator::ca;
+  for (const auto site : {plain, read_only, asks_for_l1})
+    for (unsigned round = 0; round < 2; ++round)
+      for (std::uint64_t i = 0; i < 16; ++i)
+        made.access(0, 0, site, 4,
+                    [=](unsigned lane) { return (site << 20) + i * 2048 + lane / 2 * 128 + lane % 2 * 64; });
+  const model::Gpu on = gpu("k80");
+  const KernelResult result = made.evaluate(on);
+  CHECK_FALSE(result.sites[0].l1_hit_rate);
+  CHECK(result.sites[0].l2_hit_rate->mean == 0.5);
+  CHECK(result.sites[1].l1_hit_rate->mean == 0.5);
+  CHECK(result.sites[1].l2_hit_rate->mean == 0);
+  CHECK(result.sites[1].latency_parts->l1_ns == Approx(0.5 * on.read_only.latency_ns));
+  // The L1 of 48 KB holds them as whole lines.
+  CHECK(result.sites[2].l1_hit_rate->mean == 0.5);
+  CHECK(made.evaluate(gpu("v100")).sites[1].l1_hit_rate->mean == 0.5); // the L1's
+}
+
 TEST_CASE("Wide accesses on the C2050 are several requests") {
   // All lanes read the same 16 bytes, first of nobody's line, then of the same: four quarter-warps, of which
   // the first misses.

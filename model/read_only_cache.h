@@ -1,20 +1,21 @@
-// A cache for constant memory, which nothing writes: an SM's own, or the one behind it that a group of SMs
-// shares.
+// A cache for what nothing writes: constant memory, an SM's or a group's, or what a kernel loads as
+// read-only.
 #pragma once
 
 #include "model/cache.h"
 #include "model/geometry.h"
+#include "model/trial_observer.h"
 
 #include <algorithm>
 #include <bit>
 
 namespace warplens::model {
 
-class ConstantCache {
+class ReadOnlyCache {
 public:
   /// LRU, sets by the line's number; `bytes_of_line` a power of two from 32 on, `bytes` a multiple of `ways`
   /// lines, and of `ways` × 128.
-  ConstantCache(std::uint32_t bytes, std::uint32_t bytes_of_line, std::uint32_t ways)
+  ReadOnlyCache(std::uint32_t bytes, std::uint32_t bytes_of_line, std::uint32_t ways)
       : sectors_(std::min(bytes_of_line / sector_bytes, sectors_per_line)),
         shift_(unsigned(std::countr_zero(std::max(bytes_of_line, line_bytes) / line_bytes))),
         // Where several of its lines make up one of 128 bytes, each is in a part of its own, as an even
@@ -22,19 +23,28 @@ public:
         lines_(bytes / std::max(bytes_of_line, line_bytes) / ways, ways, IndexHash::modulo,
                sectors_per_line / sectors_) {}
 
-  /// The sectors of a line of 128 bytes that lie in one of the cache's lines: all four where those are
-  /// larger.
-  unsigned sectors_at_once() const { return sectors_; }
-
-  /// Is the cache's line there that has this sector of a line of 128 bytes? From now on it is.
-  bool load(std::uint32_t line, unsigned sector) const {
-    return lines_.with_lines([&](auto& lines) {
-      return lines
-          .template access<PlainInstructions>(sector / sectors_, line >> shift_,
-                                              [](LineState state) { return state; })
-          .hit;
-    });
+  /// Looks up its lines that have some of the sectors of a line of 128 bytes; they are there from now on.
+  /// Calls `ask(sectors)` for each that was not, with the sectors of the line of 128 bytes that it has.
+  template <class Ask> Lookups load(std::uint32_t line, unsigned sectors, Ask&& ask) const {
+    const unsigned of_one = (1u << sectors_) - 1;
+    Lookups lookups;
+    for (unsigned at = 0; at < sectors_per_line; at += sectors_) {
+      if ((sectors >> at & of_one) == 0)
+        continue;
+      const bool hit = lines_.with_lines([&](auto& lines) {
+        return lines
+            .template access<PlainInstructions>(at / sectors_, line >> shift_,
+                                                [](LineState state) { return state; })
+            .hit;
+      });
+      lookups += {hit, 1};
+      if (!hit)
+        ask(of_one << at);
+    }
+    return lookups;
   }
+  /// Asks so often at most, for so many lines of 128 bytes.
+  static std::size_t most_asked(std::size_t lines) { return sectors_per_line * lines; }
 
   /// Calls `work(line)` with each line of 128 bytes of which the cache's line consists that has this one.
   template <class Work> void each_line_with(std::uint32_t line, Work&& work) const {
