@@ -180,8 +180,10 @@ std::vector<UsedLine> MemoryHistory::latest(std::uint64_t lines) const {
       return {};
     std::ranges::nth_element(all, all.begin() + std::ptrdiff_t(lines - 1), std::greater());
     oldest = all[lines - 1];
+    all.resize(lines);
   }
-  std::vector<std::pair<std::uint64_t, UsedLine>> found;
+  std::vector<UsedLine> latest;
+  latest.reserve(all.size());
   for (const auto& [number, group] : groups_)
     for (unsigned i = 0; i < lines_per_group; ++i) {
       const Use& use = group[i];
@@ -189,14 +191,10 @@ std::vector<UsedLine> MemoryHistory::latest(std::uint64_t lines) const {
         continue;
       const std::uint64_t line = number * lines_per_group + i;
       const auto part = parts_.find(line);
-      found.push_back({use.when,
-                       {line, unsigned(use.read),
-                        part == parts_.end() ? bytes_of(unsigned(use.written)) : part->second}});
+      latest.push_back({line, unsigned(use.read),
+                        part == parts_.end() ? bytes_of(unsigned(use.written)) : part->second, use.when});
     }
-  std::ranges::sort(found, {}, [](const auto& one) { return one.first; });
-  std::vector<UsedLine> latest;
-  for (const auto& [when, used] : found)
-    latest.push_back(used);
+  std::ranges::sort(latest, {}, &UsedLine::when);
   return latest;
 }
 

@@ -19,6 +19,7 @@ struct UsedLine {
   std::uint64_t line = 0; ///< address / 128
   unsigned read = 0;      ///< sectors, one bit each
   ByteMask written{};
+  std::uint64_t when = 0; ///< the later, the larger
 };
 
 /// Bounded: only the latest lines are remembered.
