@@ -168,6 +168,9 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
   add_choice("--placement", options.placement, model::block_placements(), "how blocks find their SM");
   add_choice("--start", options.start, model::block_starts(),
              "how an SM's first blocks are moved against each other");
+  command.add_flag("--cold", options.cold,
+                   "launches begin with an empty L2, else with what copies, fills and earlier launches are "
+                   "known to have left in it");
   command.add_option("--trials", options.trials, "Monte Carlo trials at most (see --confidence)")
       ->check(whole_number(2, 1000000)) // one has no interval
       ->type_name("N")

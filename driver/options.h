@@ -21,6 +21,7 @@ struct ModelOptions {
   std::string schedule, placement, start; ///< empty: as the GPU's file says
   std::uint32_t trials = 64;              ///< at most
   model::Confidence confidence;
+  bool cold = false; ///< launches begin with an empty L2
   bool timeline = false;
   std::uint32_t timeline_bins = 256;
   std::uint64_t seed = 1;

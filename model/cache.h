@@ -56,6 +56,7 @@ public:
     sets_.place_in(memory.begin(), parts * sets_per_part_);
     return memory;
   }
+  void find_in(const SetMemory& memory) { sets_.find_in(memory.begin()); }
 
   /// Makes the line the most recently used one of its set, in place of the least recently used one if it was
   /// not there. `change` takes its state, 0 for a new one, and returns its new state.
@@ -98,6 +99,10 @@ public:
   Cache(std::uint32_t sets, std::uint32_t ways, IndexHash index, std::uint32_t parts = 1)
       : lines_(lines(sets, ways, index)),
         memory_(std::visit([&](auto& of_cache) { return of_cache.make_memory(parts); }, lines_)) {}
+  Cache(const Cache& other) : lines_(other.lines_), memory_(other.memory_) {
+    std::visit([&](auto& of_cache) { of_cache.find_in(memory_); }, lines_);
+  }
+  Cache(Cache&&) noexcept = default;
 
   /// Calls `work` with the Lines, whose type is that of its number of ways: loops over many accesses ask for
   /// it once. Not std::visit(), through which the compiler does not inline.

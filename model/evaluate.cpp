@@ -1,6 +1,7 @@
 #include "model/evaluate.h"
 
 #include "model/figures.h"
+#include "model/l2_before.h"
 #include "model/run_trials.h"
 #include "model/snapshot_size.h"
 
@@ -73,11 +74,12 @@ private:
 } // namespace
 
 Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vector<trace::Site>& sites,
-                                       const trace::Launch& launch, const Gpu& gpu, const Options& options) {
+                                       const trace::Launch& launch, const Gpu& gpu, const Options& options,
+                                       const L2* before) {
   const auto occupied = occupancy(gpu, launch);
   if (!occupied)
     return tl::unexpected(occupied.error());
-  Trials trials = run_trials(snapshot, sites, launch, gpu, *occupied, options);
+  Trials trials = run_trials(snapshot, sites, launch, gpu, *occupied, options, before);
 
   KernelResult result;
   result.name = launch.kernel;
@@ -125,6 +127,7 @@ Expected<Result> evaluate(const trace::Reader& trace, const std::vector<Gpu>& gp
   result.seed = options.seed;
   result.trace_truncated = trace.truncated();
 
+  MemoryHistory history(lines_that_matter(gpus));
   std::uint64_t executed = 0, probed = 0;
   for (const trace::Launch& launch : trace.launches()) {
     const auto end = trace.end_of(launch.id);
@@ -132,14 +135,19 @@ Expected<Result> evaluate(const trace::Reader& trace, const std::vector<Gpu>& gp
       executed += end->executed_accesses;
       probed += end->probed_accesses;
     }
+    if (!options.cold)
+      history.go_to(trace, launch);
     DecodedLaunch decoded(trace, launch);
     for (const Gpu& gpu : gpus) {
       if (auto chosen = decoded.choose(gpu, options); !chosen)
         return tl::unexpected(chosen.error());
       const trace::Launch& part = decoded.part();
-      auto kernel = evaluate_launch(decoded.snapshot(), trace.sites(), part, gpu, options);
+      const L2Before before = options.cold ? L2Before() : l2_before(history, decoded.snapshot(), gpu);
+      auto kernel = evaluate_launch(decoded.snapshot(), trace.sites(), part, gpu, options,
+                                    before.l2 ? &*before.l2 : nullptr);
       if (!kernel)
         return tl::unexpected(kernel.error());
+      kernel->l2_start = before.start;
       kernel->snapshot.complete = end && end->complete;
       if (!kernel->snapshot.complete)
         kernel->snapshot.limit = fmt::format("cut short: {} of {} blocks asked for were seen",
@@ -149,6 +157,9 @@ Expected<Result> evaluate(const trace::Reader& trace, const std::vector<Gpu>& gp
           kernel->launches += counted.launches;
       result.kernels.push_back(std::move(*kernel));
     }
+    if (!options.cold && &launch != &trace.launches().back())
+      if (auto passed = history.pass(trace, launch); !passed)
+        return tl::unexpected(passed.error());
   }
   if (executed != 0)
     result.executed_accesses_probed = double(probed) / double(executed);

@@ -77,6 +77,17 @@ public:
     return request(L2Kind::atomic, line, sectors, nullptr, 0, write_back);
   }
 
+  /// Which sectors of the line are there, whether or not as copies.
+  unsigned sectors_of(std::uint32_t line) const {
+    return whole_.with_lines([&](auto& lines) {
+      unsigned there = 0;
+      for (unsigned part = 0; part < (by_block_ ? sectors_per_line : 1); ++part)
+        if (const LineState* state = lines.peek(part, line))
+          there |= *state & whole_line;
+      return there;
+    });
+  }
+
   /// How many lines one request can displace.
   unsigned most_displaced() const { return by_block_ ? sectors_per_line : 1; }
 
@@ -87,9 +98,9 @@ public:
   template <class Work> decltype(auto) with_copies(Work&& work) { return copies_->with_lines(work); }
   template <class Work> decltype(auto) with_lines(Work&& work) { return whole_.with_lines(work); }
 
-  /// `masks`: there are stores of parts of sectors.
+  /// `masks`: there will be stores of parts of sectors.
   L2Form form(bool masks) const {
-    const bool parts = masks && partial_writes_ != PartialWrites::whole;
+    const bool parts = (masks && partial_writes_ != PartialWrites::whole) || !masks_.empty();
     return by_block_ || fetch_sectors_ != 1 || parts ? L2Form::any : L2Form::sectors;
   }
 

@@ -32,6 +32,7 @@ struct Options {
   std::uint32_t trials = 64; ///< at most; at least 2: one has no interval
   /// Trials end once all that matters is known so well (confidence.h); zeros: never before `trials`.
   Confidence confidence;
+  bool cold = false; ///< launches begin with an empty L2, else with what is known to be in it
   std::uint64_t seed = 1;
   /// Of each launch the trace's first so many blocks; empty: as many as each GPU asks for (snapshot_threads).
   std::optional<std::uint64_t> snapshot_blocks;

@@ -100,6 +100,8 @@ public:
   explicit NarrowSets(std::uint32_t ways) : last_age_(ways - 1) {}
 
   std::size_t bytes(std::uint32_t sets) const { return std::size_t(set_bytes) * sets; }
+  /// The memory already holds sets of this kind.
+  void find_in(std::byte* memory) { memory_ = memory; }
   void place_in(std::byte* memory, std::uint32_t sets) {
     memory_ = memory;
     for (std::uint32_t number = 0; number < sets; ++number) {

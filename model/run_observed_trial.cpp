@@ -4,8 +4,8 @@
 namespace warplens::model {
 
 TrialCounts run_trial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random random,
-                      TrialObserver& observer) {
-  return Trial<TrialObserver, PlainInstructions>(snapshot, gpu, occupancy, random, observer).run();
+                      TrialObserver& observer, const L2* before) {
+  return Trial<TrialObserver, PlainInstructions>(snapshot, gpu, occupancy, random, observer, before).run();
 }
 
 } // namespace warplens::model

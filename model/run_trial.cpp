@@ -2,11 +2,12 @@
 
 namespace warplens::model {
 
-TrialCounts run_trial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random random) {
+TrialCounts run_trial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random random,
+                      const L2* before) {
   NoObserver nobody;
   if (Avx2Instructions::available())
-    return Trial<NoObserver, Avx2Instructions>(snapshot, gpu, occupancy, random, nobody).run();
-  return Trial<NoObserver, PlainInstructions>(snapshot, gpu, occupancy, random, nobody).run();
+    return Trial<NoObserver, Avx2Instructions>(snapshot, gpu, occupancy, random, nobody, before).run();
+  return Trial<NoObserver, PlainInstructions>(snapshot, gpu, occupancy, random, nobody, before).run();
 }
 
 } // namespace warplens::model

@@ -56,7 +56,7 @@ private:
 
 Trials run_trials(const Snapshot& snapshot, const std::vector<trace::Site>& sites,
                   const trace::Launch& launch, const Gpu& gpu, const Occupancy& occupied,
-                  const Options& options) {
+                  const Options& options, const L2* before) {
   Trials trials;
   FirstTrial first(snapshot, sites, gpu, options.timeline_bins);
   Observers observers = first.observers();
@@ -64,8 +64,8 @@ Trials run_trials(const Snapshot& snapshot, const std::vector<trace::Site>& site
   std::uint32_t done = 0;
   const auto run = [&](std::uint32_t number) {
     const Random random(options.seed, launch.id, number);
-    trials.counts[number] = number == 0 ? run_trial(snapshot, gpu, occupied, random, observers)
-                                        : run_trial(snapshot, gpu, occupied, random);
+    trials.counts[number] = number == 0 ? run_trial(snapshot, gpu, occupied, random, observers, before)
+                                        : run_trial(snapshot, gpu, occupied, random, before);
     if (!options.progress)
       return;
     const std::lock_guard lock(reporting);
@@ -89,9 +89,9 @@ Trials run_trials(const Snapshot& snapshot, const std::vector<trace::Site>& site
           tbb::simple_partitioner());
     });
     share(std::span(trials.counts).subspan(begin), begin, snapshot.sites.size(), options.ranks);
-    const bool before = trials.known_well;
+    const bool well_before = trials.known_well;
     trials.known_well = known_well(trials.counts, snapshot, gpu, options.confidence);
-    trials.enough = before && trials.known_well;
+    trials.enough = well_before && trials.known_well;
   }
   std::move(first).report(trials);
   return trials;

@@ -19,10 +19,10 @@ struct Trials {
   std::optional<Timeline> timeline; ///< only if asked for
 };
 
-/// `sites`: the trace's. The same trials for any number of threads: they may end only at certain numbers of
-/// them.
+/// `sites`: the trace's. `before`: what the L2 holds when a trial begins; null: nothing. The same trials for
+/// any number of threads: they may end only at certain numbers of them.
 Trials run_trials(const Snapshot& snapshot, const std::vector<trace::Site>& sites,
                   const trace::Launch& launch, const Gpu& gpu, const Occupancy& occupied,
-                  const Options& options);
+                  const Options& options, const L2* before = nullptr);
 
 } // namespace warplens::model

@@ -27,15 +27,21 @@ constexpr std::uint32_t round_up(std::uint32_t value, std::uint32_t unit) {
 /// Memory that is zero at first and begins with a line of the host's cache.
 class SetMemory {
 public:
-  explicit SetMemory(std::size_t bytes) : memory_(new(std::align_val_t{64}) std::byte[bytes]) {
+  explicit SetMemory(std::size_t bytes) : bytes_(bytes), memory_(new(std::align_val_t{64}) std::byte[bytes]) {
     std::memset(memory_.get(), 0, bytes);
   }
+  SetMemory(const SetMemory& other)
+      : bytes_(other.bytes_), memory_(new(std::align_val_t{64}) std::byte[other.bytes_]) {
+    std::memcpy(memory_.get(), other.memory_.get(), bytes_);
+  }
+  SetMemory(SetMemory&&) noexcept = default;
   std::byte* begin() const { return memory_.get(); }
 
 private:
   struct Free {
     void operator()(std::byte* memory) const { ::operator delete[](memory, std::align_val_t{64}); }
   };
+  std::size_t bytes_;
   std::unique_ptr<std::byte[], Free> memory_;
 };
 

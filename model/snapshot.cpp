@@ -8,10 +8,6 @@
 namespace warplens::model {
 namespace {
 
-constexpr unsigned page_shift = 14; ///< lines in 2 MiB, as a power of two
-constexpr std::uint32_t max_frames =
-    (std::uint32_t{1} << (32 - page_shift)) - 1; ///< the last line number stays unused
-
 /// CUDA's limits are 1024 threads per block and fewer than 2^63 blocks per grid; a snapshot of 2^58 blocks
 /// exists in no file.
 constexpr std::uint32_t max_warps_per_block = 32;
@@ -67,9 +63,9 @@ Expected<std::uint32_t> SnapshotBuilder::short_line(std::uint64_t line) {
   const std::uint64_t page = line >> page_shift;
   if (page != last_page_) {
     const auto [found, fresh] = frames_.emplace(page, std::uint32_t(frames_.size()));
-    if (frames_.size() > max_frames)
+    if (frames_.size() > max_pages)
       return fail("kernel '{}' touches more than {} pages of 2 MiB, which is more than can be modelled",
-                  launch_.kernel, max_frames);
+                  launch_.kernel, max_pages);
     last_page_ = page;
     last_frame_ = found->second;
   }
@@ -214,6 +210,7 @@ Snapshot SnapshotBuilder::finish() && {
     renumbered[frames_.at(pages[i])] = i;
 
   Snapshot snapshot;
+  snapshot.pages = std::move(pages);
   snapshot.byte_masks = std::move(masks_);
   snapshot.stores_local = stores_local_;
   snapshot.reads_read_only = reads_read_only_;

@@ -16,9 +16,14 @@
 
 namespace warplens::model {
 
-/// One line of one warp access. Lines are numbered densely enough for 32 bits: the 2 MiB pages that a launch
-/// touches get consecutive numbers in the order of their addresses, as physical addresses are not known;
-/// within a page nothing changes.
+/// Lines are numbered densely enough for 32 bits: the 2 MiB pages that a launch touches get consecutive
+/// numbers in the order of their addresses, as physical addresses are not known; within a page nothing
+/// changes.
+inline constexpr unsigned page_shift = 14; ///< lines in 2 MiB, as a power of two
+inline constexpr std::uint32_t max_pages =
+    (std::uint32_t{1} << (32 - page_shift)) - 1; ///< the last line number stays unused
+
+/// One line of one warp access.
 struct Transaction {
   std::uint32_t line = 0;
   std::uint32_t sectors : 8 = 0; ///< one bit each
@@ -74,6 +79,7 @@ struct Snapshot {
   std::vector<Block> blocks; ///< ascending ids; those without accesses to the hierarchy are absent
   std::vector<Warp> warps;   ///< by block, then by warp
   std::vector<SiteSummary> sites;
+  std::vector<std::uint64_t> pages; ///< address / 2 MiB of each page, by its number
   std::vector<ByteMask> byte_masks; ///< the first has all bytes, whichever the sectors
   std::uint64_t blocks_seen = 0, warp_accesses = 0, transactions = 0;
   bool whole_grid = true;       ///< else it stands for a longer launch

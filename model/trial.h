@@ -38,9 +38,11 @@ struct TrialCounts : TrialTotals {
   std::vector<Site> sites; ///< as Snapshot::sites
 };
 
-TrialCounts run_trial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random random);
+/// `before`: what the L2 holds at first, which is copied; null: nothing.
+TrialCounts run_trial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random random,
+                      const L2* before = nullptr);
 /// The same trial, and the observer is told of it.
 TrialCounts run_trial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random random,
-                      TrialObserver& observer);
+                      TrialObserver& observer, const L2* before = nullptr);
 
 } // namespace warplens::model

@@ -40,11 +40,11 @@ struct NoObserver {
 template <class Observer, class Instructions, bool by_site = true> class Trial {
 public:
   Trial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random& random,
-        Observer& observer)
-      : byte_masks_(snapshot.byte_masks), merging_(random), observer_(observer), l2_(gpu),
-        form_(l2_.form(byte_masks_.size() > 1)), dram_(gpu, busy_sms(snapshot, gpu), random),
-        l1_latency_ns_(float(gpu.l1.latency_ns)), l2_latency_ns_(float(gpu.l2.latency_ns)),
-        far_latency_ns_(float(gpu.l2.copies.far_latency_ns)),
+        Observer& observer, const L2* before = nullptr)
+      : byte_masks_(snapshot.byte_masks), merging_(random), observer_(observer),
+        l2_(before != nullptr ? L2(*before) : L2(gpu)), form_(l2_.form(byte_masks_.size() > 1)),
+        dram_(gpu, busy_sms(snapshot, gpu), random), l1_latency_ns_(float(gpu.l1.latency_ns)),
+        l2_latency_ns_(float(gpu.l2.latency_ns)), far_latency_ns_(float(gpu.l2.copies.far_latency_ns)),
         constant_latency_ns_(float(gpu.constant.latency_ns)),
         group_latency_ns_(float(gpu.constant.group.latency_ns)),
         read_only_latency_ns_(float(gpu.read_only.latency_ns)),

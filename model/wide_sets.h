@@ -22,6 +22,8 @@ public:
         set_bytes_(round_up(head_at_ + 1, 64)) {}
 
   std::size_t bytes(std::uint32_t sets) const { return std::size_t(set_bytes_) * sets; }
+  /// The memory already holds sets of this kind.
+  void find_in(std::byte* memory) { memory_ = memory; }
   void place_in(std::byte* memory, std::uint32_t sets) {
     memory_ = memory;
     for (std::uint32_t set = 0; set < sets; ++set)

@@ -93,10 +93,17 @@ private:
                       grouped(kernel.snapshot.warp_accesses), grouped(kernel.snapshot.transactions)));
     if (!kernel.snapshot.complete)
       line(style_.warm("           The snapshot is partial: not every access of its blocks was collected."));
+    if (kernel.l2_start)
+      field("L2 start", l2_start(*kernel.l2_start));
     field(
         "trials",
         fmt::format("{}, {}{}", kernel.trials.run, kernel.trials.converged ? "converged" : "not converged",
                     kernel.trials.run < few_trials ? ", so few that spreads and intervals say little" : ""));
+  }
+
+  static std::string l2_start(const L2Start& start) {
+    return start.warm ? fmt::format("warm: {} {}", bytes(double(start.bytes)), start.why)
+                      : "cold: " + start.why;
   }
 
   void totals(const Totals& totals) {
@@ -112,6 +119,9 @@ private:
     };
     statistic("L1 read hit rate", totals.l1_read_hit_rate, 100, "%");
     statistic("L2 read hit rate", totals.l2_read_hit_rate, 100, "%");
+    if (totals.cold_miss_share)
+      line(pad_right("first among L2 misses", 24) + pad_left(percent(*totals.cold_miss_share), 10) +
+           pad_left("", 10) + " %");
     statistic("L2 write hit rate", totals.l2_write_hit_rate, 100, "%");
     if (totals.constant_hit_rate)
       statistic("constant hit rate", totals.constant_hit_rate, 100, "%");

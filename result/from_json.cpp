@@ -58,6 +58,12 @@ void read(const JsonNode& node, LatencyDistribution& target) {
   node["mode_share"].read(target.mode_share);
 }
 
+void read(const JsonNode& node, L2Start& target) {
+  node["warm"].read(target.warm);
+  node["bytes"].read(target.bytes);
+  node["why"].read(target.why);
+}
+
 void read(const JsonNode& node, ObjectResult::ReuseDistance& target) {
   const JsonNode edges = node["edges"];
   read_list(edges, target.edges);
@@ -193,6 +199,7 @@ void read(const JsonNode& node, KernelResult& target) {
   trials["converged"].read(target.trials.converged);
   if (trials.has("stopped_by"))
     trials["stopped_by"].read_word(target.trials.stopped_by, stopped_by_named, "confidence or limit");
+  read_if_there(node, "l2_start", target.l2_start);
   read(node["totals"], target.totals);
   if (node.has("trial_values"))
     read(node["trial_values"], target.trials.run, target.trial_values);

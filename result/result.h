@@ -79,6 +79,14 @@ struct TrialValues {
   Values constant_hit_rate, constant_group_hit_rate;
 };
 
+/// What the L2 held when each trial began: what copies, fills and earlier launches are known to have left in
+/// it (warm), or nothing (cold).
+struct L2Start {
+  bool warm = false;
+  std::uint64_t bytes = 0; ///< in valid sectors; 0 where it is cold
+  std::string why;         ///< who left it, and why it is not known what else was there
+};
+
 /// Why there were no more trials: the intervals were narrow enough, or --trials was reached.
 enum class StoppedBy : std::uint8_t { confidence, limit };
 
@@ -116,6 +124,7 @@ struct KernelResult {
     bool converged = false;
     std::optional<StoppedBy> stopped_by;
   } trials;
+  std::optional<L2Start> l2_start;
   Totals totals;
   TrialValues trial_values;
   std::vector<SiteResult> sites;     ///< ordered by file, line, column

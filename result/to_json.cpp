@@ -178,6 +178,9 @@ Json to_json(const KernelResult& kernel) {
   json["trials"] = {{"run", kernel.trials.run}, {"converged", kernel.trials.converged}};
   if (kernel.trials.stopped_by)
     json["trials"]["stopped_by"] = name_of(*kernel.trials.stopped_by);
+  if (kernel.l2_start)
+    json["l2_start"] = {
+        {"warm", kernel.l2_start->warm}, {"bytes", kernel.l2_start->bytes}, {"why", kernel.l2_start->why}};
   json["totals"] = to_json(kernel.totals);
   if (Json values = to_json(kernel.trial_values); !values.empty())
     json["trial_values"] = std::move(values);

@@ -20,7 +20,7 @@ RATES = ["l1_read_hit_rate", "l2_read_hit_rate", "l2_write_hit_rate"]
 
 
 def kernels(warplens, trials, trace, gpu, options):
-    command = [warplens, "model", trace, "--gpu", gpu, "--trials", trials, "--quiet", *options]
+    command = [warplens, "model", trace, "--gpu", gpu, "--trials", trials, "--cold", "--quiet", *options]
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)["kernels"]
 
 

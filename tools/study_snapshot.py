@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How the answers converge as the snapshot grows: models the first blocks of a trace, from half the blocks that are resident
 at once to all that the trace has, and prints a Markdown table of the totals, and of the largest difference of a hit rate
-from the last row, of any source line that has at least 1 % of its kernel's executions. The row of the default says so.
+from the last row, of any source line that has at least 1 % of its kernel's executions. All with cold caches. The row of the default says so.
 docs/snapshot.md holds what it printed.
 
 usage: study_snapshot.py WARPLENS TRIALS TRACE:GPU...
@@ -16,7 +16,7 @@ RATES = ["l1_read_hit_rate", "l2_read_hit_rate", "l2_write_hit_rate"]
 
 
 def modelled(warplens, trials, trace, gpu, options):
-    command = [warplens, "model", trace, "--gpu", gpu, "--trials", trials, "--quiet", *options]
+    command = [warplens, "model", trace, "--gpu", gpu, "--trials", trials, "--cold", "--quiet", *options]
     kernels = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)["kernels"]
     if len(kernels) != 1:
         sys.exit(f"{trace}: {len(kernels)} launches instead of one")

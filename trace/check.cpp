@@ -20,6 +20,7 @@ public:
     for (std::size_t i = 0; i < reader_.launches().size(); ++i)
       if (auto read = check_launch(i, reader_.launches()[i]); !read)
         return tl::unexpected(read.error());
+    check_memory_uses();
     return std::move(findings_);
   }
 
@@ -42,6 +43,15 @@ private:
       for (const std::uint64_t id : site.depends_on)
         if (!sites_.count(id))
           found("site {:016x} depends on {:016x}, which is not there", site.id, id);
+  }
+
+  void check_memory_uses() {
+    for (const MemoryUse& use : reader_.memory_uses()) {
+      if (use.launch >= reader_.launches().size() && !reader_.truncated())
+        found("memory was used before launch {}, which is not there", use.launch);
+      if ((use.kind == MemoryUse::Kind::unseen) != (use.rows == 0))
+        found("memory used before launch {}: {} rows of it", use.launch, use.rows);
+    }
   }
 
   Expected<void> check_launch(std::size_t index, const Launch& launch) {

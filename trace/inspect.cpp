@@ -25,6 +25,25 @@ std::string printable(const std::string& text) {
   return result;
 }
 
+const char* name_of(MemoryUse::Kind kind) {
+  switch (kind) {
+  case MemoryUse::Kind::read: return "read";
+  case MemoryUse::Kind::written: return "written";
+  case MemoryUse::Kind::unseen: return "unseen";
+  }
+  return "?";
+}
+
+std::string text_of(const MemoryUse& use) {
+  std::string text = fmt::format("before {} {}", use.launch, name_of(use.kind));
+  if (use.rows == 1)
+    text += fmt::format(" {:x} {} bytes", use.address, use.row_bytes);
+  else if (use.rows != 0)
+    text +=
+        fmt::format(" {:x} {} rows of {} bytes, {} apart", use.address, use.rows, use.row_bytes, use.pitch);
+  return use.what.empty() ? text : text + " " + printable(use.what);
+}
+
 std::string place_of(const Site& site) {
   return fmt::format("{}:{}:{}", printable(site.file), site.line, site.column);
 }
@@ -85,6 +104,10 @@ void print_info(const Reader& reader, std::ostream& out) {
     accesses += reader.access_count(launch.id);
   line(out, "sites        {}", reader.sites().size());
   line(out, "allocations  {} ({} bytes)", reader.allocations().size(), allocated);
+  std::uint64_t unseen = 0;
+  for (const MemoryUse& use : reader.memory_uses())
+    unseen += use.kind == MemoryUse::Kind::unseen;
+  line(out, "memory uses  {} by copies and fills, {} unseen", reader.memory_uses().size() - unseen, unseen);
   line(out, "accesses     {} by warps, in {} bytes of file ({:.2f} each)", accesses, reader.file_bytes(),
        accesses ? static_cast<double>(reader.file_bytes()) / static_cast<double>(accesses) : 0.0);
   line(out, "launches     {} traced", reader.launches().size());
@@ -121,6 +144,9 @@ Expected<void> dump(const Reader& reader, std::ostream& out) {
   for (const Allocation& allocation : reader.allocations())
     line(out, "allocation {:x} {} bytes {}", allocation.address, allocation.bytes,
          printable(allocation.label));
+
+  for (const MemoryUse& use : reader.memory_uses())
+    line(out, "{}", text_of(use));
 
   fmt::memory_buffer text; // one line, reused: an access at a time is all that is held
   for (const Launch& launch : reader.launches()) {

@@ -41,6 +41,7 @@ struct Findings {
 /// the snapshot and a
 ///   warp of the block, with no active lane beyond the block's threads and none of its addresses beyond the
 ///   end of the address space; shared addresses lie within the block's shared memory;
+/// - what used memory before a launch has a launch, and where it was if it was seen;
 /// - each launch of a trace that was not cut short has ended, with no more accesses probed than executed.
 Expected<Findings> check(const Reader& reader);
 

@@ -98,6 +98,23 @@ bool read(ByteReader& reader, IndexEntry& entry) {
   return true;
 }
 
+/// Refuses what no address space has.
+bool read(ByteReader& reader, MemoryUse& use) {
+  use.launch = reader.varint32();
+  const bool known = read_enumeration(reader, use.kind, MemoryUse::Kind::unseen);
+  use.address = reader.varint();
+  use.row_bytes = reader.varint();
+  use.pitch = reader.varint();
+  use.rows = reader.varint();
+  use.what = reader.string();
+  if (!known || use.rows == 0 || use.row_bytes == 0)
+    return known && use.rows == 0 && use.row_bytes == 0;
+  std::uint64_t last_row = 0, end = 0;
+  return !__builtin_mul_overflow(use.pitch, use.rows - 1, &last_row) &&
+         !__builtin_add_overflow(last_row, use.row_bytes, &end) &&
+         !__builtin_add_overflow(end, use.address, &end) && (use.rows == 1 || use.pitch >= use.row_bytes);
+}
+
 } // namespace
 
 void encode(Bytes& payload, const Program& program) {
@@ -165,6 +182,16 @@ void encode(Bytes& payload, const IndexEntry& entry) {
   put_varint(payload, entry.offset);
 }
 
+void encode(Bytes& payload, const MemoryUse& use) {
+  put_varint(payload, use.launch);
+  payload.push_back(static_cast<std::uint8_t>(use.kind));
+  put_varint(payload, use.address);
+  put_varint(payload, use.row_bytes);
+  put_varint(payload, use.pitch);
+  put_varint(payload, use.rows);
+  put_string(payload, use.what);
+}
+
 template <class Record>
 Expected<void> decode(std::span<const std::uint8_t> payload, std::uint32_t count,
                       std::vector<Record>& records) {
@@ -189,5 +216,6 @@ template Expected<void> decode(std::span<const std::uint8_t>, std::uint32_t, std
 template Expected<void> decode(std::span<const std::uint8_t>, std::uint32_t, std::vector<LaunchEnd>&);
 template Expected<void> decode(std::span<const std::uint8_t>, std::uint32_t, std::vector<KernelLaunches>&);
 template Expected<void> decode(std::span<const std::uint8_t>, std::uint32_t, std::vector<IndexEntry>&);
+template Expected<void> decode(std::span<const std::uint8_t>, std::uint32_t, std::vector<MemoryUse>&);
 
 } // namespace warplens::trace

@@ -19,6 +19,7 @@ void encode(Bytes& payload, const Launch& launch);
 void encode(Bytes& payload, const LaunchEnd& end);
 void encode(Bytes& payload, const KernelLaunches& launches);
 void encode(Bytes& payload, const IndexEntry& entry);
+void encode(Bytes& payload, const MemoryUse& use);
 
 /// `count` records, which must fill the payload.
 template <class Record>

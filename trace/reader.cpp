@@ -19,6 +19,7 @@ struct Reader::State {
   std::vector<Launch> launches;
   std::vector<LaunchEnd> launch_ends;
   std::vector<KernelLaunches> kernel_launches;
+  std::vector<MemoryUse> memory_uses;
   std::vector<IndexEntry> access_chunks;
   std::set<std::uint32_t> launch_ids, ended_launches;
   std::uint64_t metadata_bytes = 0, metadata_records = 0;
@@ -27,6 +28,7 @@ struct Reader::State {
   Expected<void> load_by_scanning();
   Expected<void> load_chunk(std::uint64_t offset, const ChunkHeader& header);
   Expected<void> check_launches(std::uint64_t offset, const ChunkHeader& header);
+  Expected<void> check_memory_uses(std::uint64_t offset, const ChunkHeader& header);
   /// A payload that is kept; there is a bound on all of them together.
   Expected<Bytes> metadata_at(std::uint64_t offset, const ChunkHeader& header);
 };
@@ -72,12 +74,23 @@ Expected<void> Reader::State::load_chunk(std::uint64_t offset, const ChunkHeader
   case ChunkType::launch: loaded = into(launches); break;
   case ChunkType::launch_end: loaded = into(launch_ends); break;
   case ChunkType::kernel_launches: loaded = into(kernel_launches); break;
+  case ChunkType::memory_uses: loaded = into(memory_uses); break;
   case ChunkType::accesses:
   case ChunkType::index: break;
   }
   if (!loaded)
     return loaded;
+  if (header.type == ChunkType::memory_uses)
+    return check_memory_uses(offset, header);
   return check_launches(offset, header);
+}
+
+/// They stand before their launch, and so in the launches' order.
+Expected<void> Reader::State::check_memory_uses(std::uint64_t offset, const ChunkHeader& header) {
+  for (auto use = memory_uses.end() - header.records; use != memory_uses.end(); ++use)
+    if (launch_ids.count(use->launch) || (use != memory_uses.begin() && use->launch < (use - 1)->launch))
+      return input.damage(offset, fmt::format("memory used before launch {} comes too late", use->launch));
+  return {};
 }
 
 Expected<void> Reader::State::check_launches(std::uint64_t offset, const ChunkHeader& header) {
@@ -191,6 +204,10 @@ const std::vector<Launch>& Reader::launches() const {
 }
 const std::vector<KernelLaunches>& Reader::kernel_launches() const {
   return state_->kernel_launches;
+}
+
+const std::vector<MemoryUse>& Reader::memory_uses() const {
+  return state_->memory_uses;
 }
 
 std::optional<LaunchEnd> Reader::end_of(std::uint32_t launch) const {

@@ -25,6 +25,8 @@ public:
   const std::vector<Site>& sites() const;
   const std::vector<Allocation>& allocations() const;
   const std::vector<Launch>& launches() const;
+  /// Of all launches, in order: what stands before the launch with the same number.
+  const std::vector<MemoryUse>& memory_uses() const;
   std::optional<LaunchEnd> end_of(std::uint32_t launch) const;
   const std::vector<KernelLaunches>& kernel_launches() const;
   /// Warp accesses of the launch that are in the file.

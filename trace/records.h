@@ -79,6 +79,23 @@ struct LaunchEnd {
   std::uint64_t blocks = 0; ///< the snapshot is so many of the launch's blocks after all; 0: all of them
 };
 
+/// What the program did to device memory before a traced launch and after the traced launch before it. A
+/// launch's uses are in the order of time.
+struct MemoryUse {
+  /// `unseen`: something whose accesses are not known, such as a launch without tracing.
+  enum class Kind : std::uint8_t { read = 0, written = 1, unseen = 2 };
+  std::uint32_t launch = 0; ///< the traced launch that comes next
+  Kind kind = Kind::read;
+  std::uint64_t address = 0;   ///< of the first of `rows` rows
+  std::uint64_t row_bytes = 0; ///< 0: nothing is known of where
+  std::uint64_t pitch = 0;     ///< bytes from one row to the next
+  std::uint64_t rows = 0;
+  std::string what; ///< of what is unseen: "an untraced launch of f()"
+
+  std::uint64_t bytes() const { return row_bytes * rows; }
+  friend bool operator==(const MemoryUse&, const MemoryUse&) = default;
+};
+
 /// How often each kernel was launched in all, traced or not.
 struct KernelLaunches {
   std::string kernel, symbol;

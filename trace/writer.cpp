@@ -132,6 +132,10 @@ Expected<void> Writer::add_allocation(const Allocation& allocation) {
   return state_->allocations.size() < metadata_chunk_bytes ? state_->result : state_->write_allocations();
 }
 
+Expected<void> Writer::add_memory_uses(std::span<const MemoryUse> uses) {
+  return state_->write_records(ChunkType::memory_uses, uses);
+}
+
 Expected<void> Writer::begin_launch(const Launch& launch) {
   if (!state_->begun.insert(launch.id).second)
     return fail("launch {} begins twice in the trace", launch.id);

@@ -24,6 +24,8 @@ public:
 
   Expected<void> add_sites(std::span<const Site> sites);
   Expected<void> add_allocation(const Allocation& allocation);
+  /// Those before the launch that begins next, in order.
+  Expected<void> add_memory_uses(std::span<const MemoryUse> uses);
   Expected<void> begin_launch(const Launch& launch);
   /// Appends to the warp's stream, in program order within (launch, block, warp). `warp` is the index within
   /// the block.

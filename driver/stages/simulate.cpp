@@ -55,6 +55,7 @@ Expected<Result> simulate(const std::filesystem::path& trace, const std::vector<
   model_options.trials = options.trials;
   model_options.confidence = options.confidence;
   model_options.timeline_bins = options.timeline ? options.timeline_bins : 0;
+  model_options.cold = options.cold;
   model_options.seed = options.seed;
   model_options.threads = options.threads;
   model_options.ranks = options.ranks;

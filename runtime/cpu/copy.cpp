@@ -2,6 +2,7 @@
 #include "runtime/cpu/copy.h"
 
 #include "runtime/cpu/memory.h"
+#include "runtime/host/recorder.h"
 
 #include <cstdint>
 #include <cstring>
@@ -23,6 +24,16 @@ bool is_valid(Rows rows, std::size_t width, std::size_t height) {
   return range && bytes <= range->bytes - (reinterpret_cast<std::uintptr_t>(rows.start) - range->address);
 }
 
+/// For the trace, where the rows are in device memory: by their place or, for variables, as the call says.
+void note_use(trace::MemoryUse::Kind kind, Rows rows, std::size_t width, std::size_t height, bool by_call) {
+  if (by_call || DeviceMemory::instance().reserves(rows.start))
+    runtime::Recorder::instance().note_memory_use({.kind = kind,
+                                                   .address = reinterpret_cast<std::uintptr_t>(rows.start),
+                                                   .row_bytes = width,
+                                                   .pitch = rows.pitch,
+                                                   .rows = height});
+}
+
 } // namespace
 
 cudaError_t copy(Rows to, Rows from, std::size_t width, std::size_t height, cudaMemcpyKind kind) {
@@ -32,6 +43,9 @@ cudaError_t copy(Rows to, Rows from, std::size_t width, std::size_t height, cuda
     return cudaSuccess;
   if (!is_valid(to, width, height) || !is_valid(from, width, height))
     return cudaErrorInvalidValue;
+  const bool within = kind == cudaMemcpyDeviceToDevice;
+  note_use(trace::MemoryUse::Kind::read, from, width, height, within || kind == cudaMemcpyDeviceToHost);
+  note_use(trace::MemoryUse::Kind::written, to, width, height, within || kind == cudaMemcpyHostToDevice);
   char* target = static_cast<char*>(const_cast<void*>(to.start));
   const char* source = static_cast<const char*>(from.start);
   for (std::size_t row = 0; row < height; ++row)
@@ -48,6 +62,7 @@ cudaError_t fill_elements(const cudaMemsetParams& box) {
   const Rows rows{box.dst, box.height == 1 ? bytes : box.pitch}; // of one row the pitch means nothing
   if (!is_valid(rows, bytes, box.height))
     return cudaErrorInvalidValue;
+  note_use(trace::MemoryUse::Kind::written, rows, bytes, box.height, false);
   for (std::size_t row = 0; row < box.height; ++row) {
     char* const start = static_cast<char*>(box.dst) + row * rows.pitch;
     if (box.elementSize == 1)

@@ -113,6 +113,8 @@ template <class Call> cudaError_t launch(const Request& request, Call call) {
     const bool possible = lock && recorder.wants(description) && !is_capturing(request.stream) &&
                           channel_is_ready(state) && probes_fit(request, forms);
     if (possible)
+      recorder.note_unseen("copies and fills on a GPU, which are not traced");
+    if (possible)
       channel = recorder.begin_launch(description, state.channel.placement());
     else
       recorder.count_launch(description);

@@ -2,6 +2,7 @@
 
 #include "runtime/host/access_writer.h"
 #include "runtime/host/kernel_name.h"
+#include "runtime/host/memory_log.h"
 #include "runtime/host/settings.h"
 #include "runtime/host/site_registry.h"
 #include "runtime/host/snapshot.h"
@@ -58,6 +59,7 @@ struct Recorder::State {
   std::vector<trace::Allocation> early_allocations;      ///< before there is a file
   std::map<std::string, trace::KernelLaunches> launches; ///< by symbol
   std::map<std::string, std::uint64_t> traced;           ///< by symbol
+  MemoryLog memory;
   std::uint32_t next_id = 0;
   std::shared_ptr<TracedLaunch> active;
   AccessWriter accesses{file}; ///< the active launch's
@@ -67,6 +69,7 @@ struct Recorder::State {
 
   bool wanted(const trace::Launch& launch) const;
   void count(const trace::Launch& launch);
+  void ran_untraced(const trace::Launch& launch);
   std::string name_of(const trace::Launch& launch) const; ///< demangled once
   void open_file();
   void write_sites();
@@ -129,6 +132,10 @@ void Recorder::State::count(const trace::Launch& launch) {
     kernel.symbol = launch.symbol;
     kernel.kernel = name_of(launch);
   }
+}
+
+void Recorder::State::ran_untraced(const trace::Launch& launch) {
+  memory.add_unseen("an untraced launch of " + name_of(launch));
 }
 
 std::string Recorder::State::name_of(const trace::Launch& launch) const {
@@ -235,13 +242,15 @@ ring::Channel* Recorder::State::begin_launch(trace::Launch& launch, const Channe
   const std::scoped_lock lock(mutex);
   count(launch);
   launch.kernel = name_of(launch);
-  if (!wanted(launch))
+  auto prepared = wanted(launch) ? prepare(launch, placement) : nullptr;
+  if (!prepared) {
+    ran_untraced(launch);
     return nullptr;
-  auto prepared = prepare(launch, placement);
-  if (!prepared)
-    return nullptr;
+  }
   open_file();
   write_sites();
+  const std::vector<trace::MemoryUse> uses = memory.take(launch.id);
+  file.with_writer([&](trace::Writer& writer) { return writer.add_memory_uses(uses); });
   if (!file.with_writer([&](trace::Writer& writer) { return writer.begin_launch(launch); }))
     return nullptr;
   ++next_id;
@@ -264,6 +273,7 @@ void Recorder::count_launch(const trace::Launch& launch) {
     return;
   const std::scoped_lock lock(state_->mutex);
   state_->count(launch);
+  state_->ran_untraced(launch);
 }
 
 bool Recorder::launch_stopped() const {
@@ -327,6 +337,20 @@ void Recorder::note_allocation(std::uint64_t address, std::uint64_t bytes, const
     state_->file.with_writer([&](trace::Writer& writer) { return writer.add_allocation(allocation); });
   } else if (!state_->finished)
     state_->early_allocations.push_back(std::move(allocation));
+}
+
+void Recorder::note_memory_use(const trace::MemoryUse& use) {
+  if (!enabled())
+    return;
+  const std::scoped_lock lock(state_->mutex);
+  state_->memory.add(use);
+}
+
+void Recorder::note_unseen(const std::string& what) {
+  if (!enabled())
+    return;
+  const std::scoped_lock lock(state_->mutex);
+  state_->memory.add_unseen(what);
 }
 
 void Recorder::finish() {

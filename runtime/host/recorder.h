@@ -96,6 +96,13 @@ public:
 
   void note_allocation(std::uint64_t address, std::uint64_t bytes, const std::string& label);
 
+  /// The program read or wrote device memory by other means than a kernel. From any thread; where nothing is
+  /// traced it costs nothing. `use.launch` is filled in.
+  void note_memory_use(const trace::MemoryUse& use);
+  /// From now on it is not known what lies in the device's caches, because of this: "a launch of f() without
+  /// tracing".
+  void note_unseen(const std::string& what);
+
   /// At exit: launch counts, footer, close. Safe to call twice.
   void finish();
 

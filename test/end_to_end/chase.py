@@ -22,7 +22,7 @@ def measured_cycles(gpu, kib):
 
 class Chase(unittest.TestCase):
     def test_latency_is_the_measured_one(self):
-        profile = Profile(KERNELS / "chase.cu", "--gpu", ",".join(CLOCK_GHZ), "--trials", "4")
+        profile = Profile(KERNELS / "chase.cu", "--gpu", ",".join(CLOCK_GHZ), "--trials", "4", "--cold")
         self.assertEqual(profile.stdout.splitlines(), [f"chase<{kib}>: right" for kib in SIZES_KIB])
         for gpu, ghz in CLOCK_GHZ.items():
             for kib in SIZES_KIB:

@@ -1,6 +1,6 @@
 """Figures that can be worked out by hand come out of the whole tool: counts exactly, rates to half a point.
 
-Assumed throughout: allocations start at multiples of 256 bytes; each launch starts with cold caches; lanes of one warp access
+Assumed throughout: allocations start at multiples of 256 bytes; each launch starts with cold caches (--cold); lanes of one warp access
 are coalesced over the whole warp; a hit on a line or sector whose fill is still in flight counts as a hit; nothing promotes a
 miss in L1 to more sectors than were asked for, except on the C2050, whose L1 has no sectors and always fills 128 bytes.
 56 blocks of 256 threads are 448 warps.
@@ -20,7 +20,7 @@ STRIDES = (4, 8, 16, 32, 64, 128, 256)
 class Patterns(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.profile = Profile(KERNELS / "patterns.cu", "--gpu", ",".join(GPUS), "--trials", "16")
+        cls.profile = Profile(KERNELS / "patterns.cu", "--gpu", ",".join(GPUS), "--trials", "16", "--cold")
 
     def find(self, kernel, site, gpu, kind="load"):
         return self.profile.site(self.profile.kernel(kernel, gpu), site, kind)

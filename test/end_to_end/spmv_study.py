@@ -29,7 +29,7 @@ class SpmvStudy(unittest.TestCase):
     def setUpClass(cls):
         cls.scalar, cls.vector = {}, {}
         for name in INPUTS:
-            profile = Profile(PROJECT / "examples" / "spmv" / "spmv.cu", "--gpu", "c2050", "--trials", "4", run=[name, ROWS])
+            profile = Profile(PROJECT / "examples" / "spmv" / "spmv.cu", "--gpu", "c2050", "--trials", "4", "--cold", run=[name, ROWS])
             cls.scalar[name], cls.vector[name] = profile.kernel("spmv_scalar"), profile.kernel("spmv_vector4")
 
     def latency(self, name, array):

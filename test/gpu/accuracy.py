@@ -23,11 +23,11 @@ def run(*command):
 
 
 def modelled(warplens, program, size, model):
-    """The kernels of the program's result, in the order of their first launches."""
+    """The kernels of the program's result, in the order of their first launches; cold, as Nsight Compute flushed the caches before each."""
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         run(warplens, "nvcc", "--strict", "--backend", "cpu", "-O3", "-arch=sm_80", HERE / f"kernels/{program}.cu", "-o", folder / program)
-        run(warplens, "run", "--quiet", "--gpu", model, "--format", "json", "-o", folder / "result.json", "--", folder / program, size)
+        run(warplens, "run", "--quiet", "--cold", "--gpu", model, "--format", "json", "-o", folder / "result.json", "--", folder / program, size)
         return json.loads((folder / "result.json").read_text())["kernels"]
 
 

@@ -178,6 +178,21 @@ public:
     return outcome;
   }
 
+  /// What is there before a trial went through the L2 without leaving copies.
+  void use(Kind kind, std::uint32_t line, unsigned sectors, std::array<std::uint32_t, 4> bytes) {
+    if (kind != Kind::store || gpu_.l2.partial_writes == model::PartialWrites::whole)
+      bytes.fill(all_bytes);
+    request_whole(kind, line, sectors, bytes);
+  }
+  /// Valid sectors of the line.
+  unsigned sectors_of(std::uint32_t line) {
+    unsigned there = 0;
+    for (unsigned s = 0; s < 4; ++s)
+      if (const ReferenceEntry* entry = sets_.find(by_block_ ? 4 * line + s : line))
+        there |= unsigned(entry->valid[by_block_ ? 0 : s]) << s;
+    return there;
+  }
+
 private:
   static constexpr std::uint32_t all_bytes = 0xffff'ffff;
 

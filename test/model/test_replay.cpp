@@ -38,11 +38,13 @@ model::Snapshot anything() {
   return made;
 }
 
-template <class Instructions> model::TrialCounts run(const model::Snapshot& snapshot, const model::Gpu& gpu) {
+template <class Instructions>
+model::TrialCounts run(const model::Snapshot& snapshot, const model::Gpu& gpu, const model::L2* before) {
   model::Random random(1, 0, 3);
   model::NoObserver nobody;
   const model::Occupancy occupancy{4, 16, gpu.l1.with_shared_bytes / 2, "warps"};
-  return model::Trial<model::NoObserver, Instructions>(snapshot, gpu, occupancy, random, nobody).run();
+  return model::Trial<model::NoObserver, Instructions>(snapshot, gpu, occupancy, random, nobody, before)
+      .run();
 }
 
 void check_same(const model::TrialCounts& a, const model::TrialCounts& b) {
@@ -72,7 +74,7 @@ struct Listener final : model::TrialObserver {
 
 } // namespace
 
-TEST_CASE("A trial is the same for any processor, and with and without somebody listening") {
+TEST_CASE("A trial is the same for any processor, and with and without somebody listening, cold or warm") {
   const model::Snapshot snapshot = anything();
   const auto names = model::list_gpus(WARPLENS_GPU_FOLDER);
   REQUIRE(names);
@@ -82,15 +84,25 @@ TEST_CASE("A trial is the same for any processor, and with and without somebody 
       INFO(name << ", order " << int(order));
       model::Gpu gpu = test::gpu(name);
       gpu.schedule.warps = order;
-      const model::TrialCounts plain = run<model::PlainInstructions>(snapshot, gpu);
-      CHECK(plain.l2_reads.hits > 1000);
-      CHECK(plain.dram_reads > 1000);
-      if (model::Avx2Instructions::available())
-        check_same(plain, run<model::Avx2Instructions>(snapshot, gpu));
-      Listener listener;
-      const model::Occupancy occupancy{4, 16, gpu.l1.with_shared_bytes / 2, "warps"};
-      check_same(plain, model::run_trial(snapshot, gpu, occupancy, model::Random(1, 0, 3), listener));
-      CHECK(listener.lookups > 1000);
-      CHECK(listener.to_memory >= plain.dram_reads);
+      const model::TrialCounts cold = run<model::PlainInstructions>(snapshot, gpu, nullptr);
+      model::L2 some(gpu);
+      for (std::uint32_t line = 0; line < 60'000; line += 7)
+        some.load(line, model::whole_line, 0, [](std::uint32_t, unsigned, unsigned) {});
+      for (const model::L2* before :
+           {static_cast<const model::L2*>(nullptr), static_cast<const model::L2*>(&some)}) {
+        const model::TrialCounts plain = run<model::PlainInstructions>(snapshot, gpu, before);
+        CHECK(plain.l2_reads.hits > 1000);
+        CHECK(plain.dram_reads > 1000);
+        CHECK((plain.l2_reads.hits > cold.l2_reads.hits) == (before != nullptr));
+        if (model::Avx2Instructions::available())
+          check_same(plain, run<model::Avx2Instructions>(snapshot, gpu, before));
+        Listener listener;
+        const model::Occupancy occupancy{4, 16, gpu.l1.with_shared_bytes / 2, "warps"};
+        const model::Random random(1, 0, 3);
+        check_same(plain, model::run_trial(snapshot, gpu, occupancy, random, listener, before));
+        check_same(plain, model::run_trial(snapshot, gpu, occupancy, random, before));
+        CHECK(listener.lookups > 1000);
+        CHECK(listener.to_memory >= plain.dram_reads);
+      }
     }
 }

@@ -116,6 +116,18 @@ TEST_CASE("colours only when asked") {
   CHECK(contains(print(test::sample_result(), options), "\x1b[1;31m"));
 }
 
+TEST_CASE("how the L2 starts is said, and how many of its misses are first touches") {
+  Result result = test::sample_result();
+  CHECK(contains(print(result, {}), "L2 start   warm: 4.2 MB left by 3 copies and fills and 1 launch\n"));
+  CHECK_FALSE(contains(print(result, {}), "first among"));
+  result.kernels[0].totals.cold_miss_share = 0.375;
+  result.kernels[0].l2_start = L2Start{false, 0, "as asked for"};
+  CHECK(contains(print(result, {}), "L2 start   cold: as asked for\n"));
+  CHECK(contains(print(result, {}), "first among L2 misses         37.5           %\n"));
+  result.kernels[0].l2_start.reset();
+  CHECK_FALSE(contains(print(result, {}), "L2 start"));
+}
+
 TEST_CASE("nothing traced, cut short, partial: said in words") {
   Result result;
   result.program = "a.out";

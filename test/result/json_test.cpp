@@ -107,6 +107,8 @@ TEST_CASE("the schema's names") {
   CHECK(kernel["occupancy"]["limited_by"] == "registers");
   CHECK(kernel["snapshot"]["warp_accesses"] == 1234567);
   CHECK(kernel["trials"] == Json({{"run", 64}, {"converged", true}}));
+  CHECK(kernel["l2_start"] ==
+        Json({{"warm", true}, {"bytes", 4200000}, {"why", "left by 3 copies and fills and 1 launch"}}));
   const Json& site = kernel["sites"][3];
   CHECK(site["id"] == "0000000000000020");
   CHECK(site["kind"] == "load");
@@ -211,6 +213,10 @@ TEST_CASE("malformed page data: one line that names the place") {
        "kernels[0].trials.stopped_by is not confidence or limit"},
       {"/kernels/0/totals/cold_miss_share", "1.5",
        "kernels[0].totals is not an object whose cold_miss_share is from 0 to 1"},
+      {"/kernels/0/l2_start/warm", "1", "kernels[0].l2_start.warm is not true or false"},
+      {"/kernels/0/l2_start/bytes", "-1",
+       "kernels[0].l2_start.bytes is not a whole number from 0 to 18446744073709551615"},
+      {"/kernels/0/l2_start/why", "null", "kernels[0].l2_start.why is not a string"},
       {"/kernels/0/snapshot/limit", "4", "kernels[0].snapshot.limit is not a string"},
       {"/kernels/0/trial_values/dram_latency_ns", "[1, 2]",
        "kernels[0].trial_values.dram_latency_ns is not an array of one value per trial"},

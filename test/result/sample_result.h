@@ -67,6 +67,7 @@ inline Result sample_result() {
   kernel.snapshot.transactions = 8901234;
   kernel.trials.run = 64;
   kernel.trials.converged = true;
+  kernel.l2_start = L2Start{true, 4'200'000, "left by 3 copies and fills and 1 launch"};
   kernel.totals.l1_read_hit_rate = statistic(0.431, 0.0061);
   kernel.totals.l2_read_hit_rate = statistic(0.6, 0.01);
   kernel.totals.dram_latency_ns = statistic(601.25, 12);

@@ -56,6 +56,8 @@ TEST_CASE("The first launch of a kernel is traced, all are counted") {
   CHECK(count_lines(done.trace, 0) == 20 * 2 * 300);
   REQUIRE(done.trace.end_of(0));
   CHECK(done.trace.end_of(0)->complete);
+  REQUIRE(done.trace.memory_uses().size() == 1); // the program's copies are not seen
+  CHECK(done.trace.memory_uses()[0].kind == trace::MemoryUse::Kind::unseen);
   REQUIRE(done.trace.kernel_launches().size() == 1);
   CHECK(done.trace.kernel_launches()[0].launches == 3);
 }

@@ -69,8 +69,15 @@ int main(int, char** arguments) {
     const SiteRecord other{1001, "other.cu", 1, 1, "c[i]", 0, 1, 0, 4, 0, "c", nullptr, 0};
     __warplens_register_sites(&other, 1);
   }
+  const auto use = [](trace::MemoryUse::Kind kind, std::uint64_t address) {
+    runtime::Recorder::instance().note_memory_use(
+        {.kind = kind, .address = address, .row_bytes = 4096, .pitch = 4096, .rows = 1});
+  };
+  use(trace::MemoryUse::Kind::written, 0x1000);
   launch("_Z5scaleIfEvPT_i", 300);
+  use(trace::MemoryUse::Kind::read, 0x1000);
   launch("_Z5scaleIfEvPT_i", 300);
+  use(trace::MemoryUse::Kind::read, 0x8000);
   if (what == "fork") {
     if (fork() == 0) {
       launch("_Z8of_childv", 300);

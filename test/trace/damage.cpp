@@ -140,13 +140,13 @@ TEST_CASE("what is no trace is told from one that is damaged or newer") {
         path.string() + " is not a Warplens trace: its first bytes are not a trace's");
   write_sample(path);
   FileBytes newer = file_bytes(path);
-  newer[8] = 3;
+  newer[8] = 4;
   write_file(path, newer);
-  CHECK(read_whole(path).error.find("has format version 3, this warplens reads up to 2") !=
+  CHECK(read_whole(path).error.find("has format version 4, this warplens reads up to 3") !=
         std::string::npos);
-  newer[8] = 1;
+  newer[8] = 2;
   write_file(path, newer);
-  CHECK(read_whole(path).error.find("has format version 1, this warplens reads 2: record it again") !=
+  CHECK(read_whole(path).error.find("has format version 2, this warplens reads 3: record it again") !=
         std::string::npos);
 }
 
@@ -218,6 +218,31 @@ TEST_CASE("chunks that promise too much are refused before memory is spent on th
   contains(read_whole(path).error, "more sites, allocations and launches than can be");
 }
 
+TEST_CASE("memory used where none can be, or before a launch that has begun, is refused") {
+  const auto error_of = [](const MemoryUse& use) {
+    Bytes payload;
+    encode(payload, use);
+    return error_of_forged(ChunkType::memory_uses, 0, 1, payload);
+  };
+  using Kind = MemoryUse::Kind;
+  const std::uint64_t most = ~std::uint64_t{0};
+  CHECK(error_of({1, Kind::read, most - 100, 100, 0, 1, ""}).empty());
+  CHECK(error_of({1, Kind::unseen, 0, 0, 0, 0, "something"}).empty());
+  contains(error_of({0, Kind::read, 0, 100, 100, 1, ""}), "memory used before launch 0 comes too late");
+  const std::string impossible = "record 0 of a chunk has an impossible value";
+  contains(error_of({1, Kind::read, most - 99, 100, 0, 1, ""}), impossible); // beyond the address space
+  contains(error_of({1, Kind::read, 0, 100, most / 2, 4, ""}), impossible);  // so many rows do not fit
+  contains(error_of({1, Kind::read, most / 2, 100, most / 2, 2, ""}), impossible);
+  contains(error_of({1, Kind::read, 0, 100, 99, 2, ""}), impossible);       // rows within one another
+  contains(error_of({1, Kind::read, 0, 0, 0, 1ull << 40, ""}), impossible); // rows of nothing
+  contains(error_of({1, Kind(3), 0, 100, 100, 1, ""}), impossible);
+  Bytes disorder;
+  encode(disorder, MemoryUse{7, Kind::read, 0, 100, 100, 1, ""});
+  encode(disorder, MemoryUse{6, Kind::read, 0, 100, 100, 1, ""});
+  contains(error_of_forged(ChunkType::memory_uses, 0, 2, disorder),
+           "memory used before launch 6 comes too late");
+}
+
 TEST_CASE("random payloads behind right checksums never crash the decoder") {
   AccessEncoder encoder;
   for (const Record& record : random_records(4, 200))
@@ -262,6 +287,26 @@ TEST_CASE("random metadata never crashes the decoder") {
     payload[random() % payload.size()] = static_cast<std::uint8_t>(random());
     std::vector<Site> sites;
     refused += !decode(payload, 20, sites);
+  }
+  CHECK(refused > 1000);
+}
+
+TEST_CASE("random uses of memory never crash the decoder, and none goes beyond the address space") {
+  std::mt19937_64 random(78);
+  Bytes original;
+  for (std::uint32_t launch = 0; launch < 8; ++launch)
+    for (const MemoryUse& use : sample_uses(launch))
+      encode(original, use);
+  std::uint64_t refused = 0;
+  for (int round = 0; round < 20000; ++round) {
+    Bytes payload = original;
+    for (int change = 0; change < 3; ++change)
+      payload[random() % payload.size()] = static_cast<std::uint8_t>(random());
+    std::vector<MemoryUse> uses;
+    refused += !decode(payload, 24, uses);
+    for (const MemoryUse& use : uses)
+      if (use.rows != 0 && use.address + (use.rows - 1) * use.pitch + use.row_bytes < use.address)
+        FAIL("a use wraps around the address space");
   }
   CHECK(refused > 1000);
 }

@@ -22,6 +22,7 @@ Reader one_access(const std::string& name,
   const auto path = scratch_file(name);
   Writer writer = good(Writer::create(path, sample_program()));
   good(writer.add_sites(std::vector{site}));
+  good(writer.add_memory_uses(sample_uses(0)));
   good(writer.begin_launch(launch));
   good(writer.append(0, record.block, record.warp, std::span(&record.access, 1)));
   good(writer.end_launch(end));
@@ -45,7 +46,8 @@ TEST_CASE("info tells what is in a trace") {
   INFO(text);
   CHECK(text.find("program      ./spmv u 1024\nback end     cpu\ndevice       A100\nstate        "
                   "complete\nsites        2\n"
-                  "allocations  1 (4096 bytes)\naccesses     80 by warps, in ") == 0);
+                  "allocations  1 (4096 bytes)\nmemory uses  4 by copies and fills, 2 unseen\naccesses     "
+                  "80 by warps, in ") == 0);
   CHECK(text.find("  1  spmv(int const*, float*)  grid 64x1x1  block 256x1x1  blocks 0 to 63  40 accesses  "
                   "complete\n") != std::string::npos);
   CHECK(text.find("launched     5 times spmv(int const*, float*)\n") != std::string::npos);
@@ -64,6 +66,9 @@ TEST_CASE("a dump has every record, one a line") {
                      "site 0000000000000001 spmv.cu:21:7 load generic 4 bytes operator none sequence 2 "
                      "object val depends on none "
                      "expression val[\\x0a\\x1b[31mj]\n"
+                     "before 0 unseen an untraced launch of f()\n"
+                     "before 0 written 7f0000000000 4096 bytes\n"
+                     "before 0 read 7f0000000100 7 rows of 100 bytes, 512 apart\n"
                      "launch 0 spmv(int const*, float*) symbol _Z4spmvPKiPf grid 2x1x1 block 40x1x1 shared "
                      "0+0 registers 0 first block 0 "
                      "blocks 2\n"
@@ -153,6 +158,21 @@ TEST_CASE("check misses the end of a launch only where the trace was cut") {
   bytes.resize(bytes.size() - 1);
   write_file(path, bytes);
   CHECK(good(check(good(Reader::open(path)))).count == 0);
+}
+
+TEST_CASE("check finds memory used before no launch, or nowhere") {
+  const auto path = scratch_file("uses");
+  {
+    Writer writer = good(Writer::create(path, sample_program()));
+    good(writer.add_memory_uses(std::vector<MemoryUse>{{0, MemoryUse::Kind::written, 0, 0, 0, 0, ""},
+                                                       {1, MemoryUse::Kind::unseen, 0, 0, 0, 0, "f()"}}));
+    good(writer.begin_launch(sample_launch(0)));
+    good(writer.end_launch({0, true, 0, 0}));
+    good(writer.finish({}));
+  }
+  const Findings findings = good(check(good(Reader::open(path))));
+  CHECK(findings.first == std::vector<std::string>{"memory used before launch 0: 0 rows of it",
+                                                   "memory was used before launch 1, which is not there"});
 }
 
 TEST_CASE("findings are counted all and told in part") {

@@ -125,6 +125,12 @@ inline std::vector<Record> read_all(const Reader& reader, std::uint32_t launch) 
   return records;
 }
 
+inline std::vector<MemoryUse> sample_uses(std::uint32_t launch) {
+  return {{launch, MemoryUse::Kind::unseen, 0, 0, 0, 0, "an untraced launch of f()"},
+          {launch, MemoryUse::Kind::written, 0x7f0000000000, 4096, 4096, 1, ""},
+          {launch, MemoryUse::Kind::read, 0x7f0000000100, 100, 512, 7, ""}};
+}
+
 /// A small complete trace with everything in it.
 inline void write_sample(const std::filesystem::path& path, std::uint64_t seed = 1, std::size_t count = 40) {
   Writer writer = good(Writer::create(path, sample_program()));
@@ -132,6 +138,7 @@ inline void write_sample(const std::filesystem::path& path, std::uint64_t seed =
   good(writer.add_sites(sites));
   good(writer.add_allocation({0x7f0000000000, 4096, "val"}));
   for (std::uint32_t launch = 0; launch < 2; ++launch) {
+    good(writer.add_memory_uses(sample_uses(launch)));
     good(writer.begin_launch(sample_launch(launch)));
     append_all(writer, launch, random_records(seed + launch, count));
     good(writer.end_launch({launch, true, count * 32, count * 32}));

@@ -28,7 +28,10 @@ TEST_CASE("everything that is not an access comes back as it was") {
     Writer writer = good(Writer::create(path, sample_program()));
     good(writer.add_sites(std::vector{site, sample_site(1)}));
     good(writer.add_allocation({0x7f0000000000, 1ull << 40, "big"}));
+    good(writer.add_memory_uses(sample_uses(0)));
     good(writer.begin_launch(launch));
+    good(writer.add_memory_uses({}));
+    good(writer.add_memory_uses(std::vector{sample_uses(1)[1]}));
     good(writer.add_allocation({0x7f1000000000, 1, ""}));
     good(writer.end_launch({0, true, 123456789012, 123456789000}));
     good(writer.finish(std::vector<KernelLaunches>{{"f()", "_Z1fv", 1}, {"g()", "_Z1gv", 1ull << 33}}));
@@ -59,6 +62,10 @@ TEST_CASE("everything that is not an access comes back as it was") {
   REQUIRE(reader.allocations().size() == 2);
   CHECK(reader.allocations()[0].bytes == 1ull << 40);
   CHECK(reader.allocations()[1].address == 0x7f1000000000);
+
+  std::vector<MemoryUse> uses = sample_uses(0);
+  uses.push_back(sample_uses(1)[1]);
+  CHECK(reader.memory_uses() == uses);
 
   REQUIRE(reader.launches().size() == 1);
   const Launch& read_launch = reader.launches()[0];

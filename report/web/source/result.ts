@@ -88,6 +88,7 @@ export interface Kernel {
   occupancy: { blocks_per_sm: number; warps_per_sm: number; limited_by: string };
   snapshot: { blocks: number; warp_accesses: number; transactions: number; complete?: boolean; limit?: string };
   trials: { run: number; converged: boolean; stopped_by?: "confidence" | "limit" };
+  l2_start?: { warm: boolean; bytes: number; why: string };
   totals: Partial<Record<Total, Statistic>> & {
     dram_read_bytes?: number;
     dram_write_bytes?: number;

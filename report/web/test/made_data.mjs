@@ -105,6 +105,7 @@ function madeKernel(random, name, gpu, sites, trials, units) {
     name, gpu, gpu_validated: gpu === "v100", grid: [512, 1, 1], block: [256, 1, 1], launches: 1,
     occupancy: { blocks_per_sm: 8, warps_per_sm: 64, limited_by: "warps" },
     snapshot: { blocks: 512, warp_accesses: 1000000, transactions: 9000000, complete: true, limit: "all of the grid" },
+    l2_start: { warm: true, bytes: 4200000, why: "left by 3 copies and fills" },
     trials: { run: trials, converged: true, stopped_by: "confidence" },
     totals: {
       l1_read_hit_rate: statistic(0.43, 0.01, trials, random), l2_read_hit_rate: statistic(0.61, 0.02, trials, random),

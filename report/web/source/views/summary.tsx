@@ -1,5 +1,5 @@
 // The first screen's answer, in order: which lines cost most, why, and how sure that is.
-import { absent, grouped, percent } from "../format";
+import { absent, bytes, grouped, percent } from "../format";
 import { baseName, hotLines, unique, type HotLine, type Profile } from "../profile";
 import type { Kernel, Statistic } from "../result";
 import type { ViewProps } from "../app";
@@ -128,6 +128,8 @@ function basis(kernel: Kernel, probed: number | undefined): string {
     `${occupancy.blocks_per_sm} blocks per SM, limited by ${occupancy.limited_by}.`,
   ];
   if (probed !== undefined) parts.push(`${percent(probed)} % of the executed accesses were seen.`);
+  const start = kernel.l2_start;
+  if (start) parts.push(start.warm ? `The L2 starts warm: ${bytes(start.bytes)} ${start.why}.` : `The L2 starts cold: ${start.why}.`);
   if (kernel.totals.cold_miss_share !== undefined)
     parts.push(`${percent(kernel.totals.cold_miss_share)} % of the L2's read misses are first touches.`);
   return parts.join(" ");
