@@ -7,6 +7,7 @@
 #include "model/l1.h"
 #include "model/l2.h"
 #include "model/random_merge.h"
+#include "model/requests.h"
 #include "model/schedule.h"
 #include "model/tape.h"
 #include "model/trial.h"
@@ -24,78 +25,6 @@ inline constexpr std::uint64_t round_transactions = 1u << 16;
 /// How many of a round's requests to the L2 go through its loops together: what they write on the way stays
 /// in the host's caches.
 inline constexpr std::size_t requests_together = 1u << 11;
-
-/// An access that a warp has issued.
-struct Issued {
-  const Access* access;
-  const Transaction* transactions;
-  // What the first cache says of it:
-  std::uint16_t l1_hits, l1_all; ///< of a load
-  Level level;
-  float latency_ns; ///< 0: it goes on to the L2
-
-  Lookups l1() const { return {l1_hits, l1_all}; }
-};
-
-/// What the SM waits for: the transactions of one access.
-struct Request {
-  std::uint32_t site : 23;
-  std::uint32_t starts_bulk : 1;
-  std::uint32_t level : 8; ///< where the slowest so far was served, a Level
-  float latency_ns;        ///< of that one
-
-  void wait_for(Level where, float ns) {
-    if (ns > latency_ns) {
-      latency_ns = ns;
-      level = unsigned(where);
-    }
-  }
-};
-static_assert(max_byte_masks <= 1u << 21);
-static_assert(max_sites <= 1u << 23);
-
-/// What a request asks of the L2 about one line.
-struct L2Request {
-  std::uint32_t line;
-  std::uint32_t request;
-  /// Four bits sectors; four bits those of them that are there as copies; two bits kind; one bit partition; a
-  /// store's Transaction::mask, or the group whose constant cache is asked first, plus one.
-  std::uint32_t what;
-
-  static std::uint32_t asking(L2Kind kind, std::uint32_t partition) {
-    return unsigned(kind) << 8 | partition << 10;
-  }
-  static std::uint32_t writing(std::uint32_t mask) { return mask << 11; }
-  static std::uint32_t of_constants(std::uint32_t group) { return writing(group + 1); }
-  bool is_of_constants() const { return kind() == L2Kind::load && mask() != 0; }
-  std::uint32_t constant_group() const { return mask() - 1; }
-  unsigned sectors() const { return what & 15; }
-  unsigned near() const { return what >> 4 & 15; }
-  L2Kind kind() const { return L2Kind(what >> 8 & 3); }
-  std::uint32_t partition() const { return what >> 10 & 1; } ///< of the L2, the asker's
-  std::uint32_t mask() const { return what >> 11; }
-};
-
-/// What goes to memory, beside the line: its sectors, for a request that waits for it, by the first two
-/// reasons, or not.
-struct ToMemory {
-  enum class Reason : std::uint8_t { read, written, displaced, filled, of_update };
-  static constexpr std::size_t reasons = 5;
-  std::uint32_t request;
-  std::uint32_t what; ///< four bits sectors, and a Reason
-
-  static std::uint32_t asking(unsigned sectors, Reason reason) {
-    return sectors | unsigned(reason) << sectors_per_line;
-  }
-  unsigned sectors() const { return what & whole_line; }
-  Reason reason() const { return Reason(what >> sectors_per_line); }
-};
-
-/// A line read from memory, or written before the request is acknowledged.
-struct InMemory {
-  std::uint32_t request, bank;
-  float ns; ///< without the waits that the round's end will tell
-};
 
 /// Nobody listens.
 struct NoObserver {
