@@ -57,7 +57,7 @@ void use(L2& l2, std::uint32_t line, const UsedLine& used) {
   l2.with_lines([&](auto& lines) {
     const auto ask = [&](L2Kind kind, unsigned sectors, const ByteMask* bytes) {
       if (sectors != 0)
-        l2.request<PlainInstructions, L2Form::blocks>(lines, kind, lines.set_of(0, line), line, sectors, 0,
+        l2.request<PlainInstructions, L2Form::any>(lines, kind, lines.set_of(0, line), line, sectors, 0,
                                                       bytes, forget);
     };
     ask(L2Kind::load, used.read, nullptr);
