@@ -58,7 +58,7 @@ void use(L2& l2, std::uint32_t line, const UsedLine& used) {
     const auto ask = [&](L2Kind kind, unsigned sectors, const ByteMask* bytes) {
       if (sectors != 0)
         l2.request<PlainInstructions, L2Form::any>(lines, kind, lines.set_of(0, line), line, sectors, 0,
-                                                      bytes, forget);
+                                                   bytes, forget);
     };
     ask(L2Kind::load, used.read, nullptr);
     ask(L2Kind::store, written, &used.written);
