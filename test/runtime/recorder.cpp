@@ -89,11 +89,10 @@ TEST_CASE("A trace tells what was done to memory before each traced launch") {
     return trace::MemoryUse{launch, kind, address, 4096, 4096, 1, ""};
   };
   // The second launch of the first kernel runs without tracing.
-  CHECK(
-      open(Recorded("plain").trace).memory_uses() ==
-      std::vector<trace::MemoryUse>{piece(0, Kind::written, 0x1000),
-                                    {1, Kind::unseen, 0, 0, 0, 0, "an untraced launch of scale<float>"},
-                                    piece(1, Kind::read, 0x8000)});
+  CHECK(open(Recorded("plain").trace).memory_uses() ==
+        std::vector<trace::MemoryUse>{piece(0, Kind::written, 0x1000),
+                                      {1, Kind::unseen, 0, 0, 0, 0, "an untraced launch of scale<float>"},
+                                      piece(1, Kind::read, 0x8000)});
   CHECK(open(Recorded("plain", {{"WARPLENS_LAUNCHES", "2"}}).trace).memory_uses() ==
         std::vector<trace::MemoryUse>{piece(0, Kind::written, 0x1000), piece(1, Kind::read, 0x1000),
                                       piece(2, Kind::read, 0x8000)});
