@@ -139,8 +139,8 @@ Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
   summary.sectors += touched.sectors();
   summary.bytes_used += touched.distinct_bytes();
   const CacheOperator cache = trace_sites_[site].cache_operator;
+  const std::size_t before = stream.warp.transactions.size();
   Access entry;
-  entry.first_transaction = std::uint32_t(stream.warp.transactions.size());
   entry.site = site;
   entry.starts_bulk = stream.bulk_ended;
   stream.warp.bulks += entry.starts_bulk;
@@ -176,7 +176,7 @@ Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
       entry.skips_l1 = true;
     put = put_transactions(stream.warp, touched, access);
   }
-  entry.transactions = std::uint8_t(stream.warp.transactions.size() - entry.first_transaction);
+  entry.transactions = std::uint8_t(stream.warp.transactions.size() - before);
   stream.warp.accesses.push_back(entry);
   return put;
 }

@@ -39,23 +39,31 @@ enum class FirstCache : std::uint8_t { l1, l1_local, constant, read_only };
 
 /// One warp access that goes to the memory hierarchy. Shared memory has no place here.
 struct Access {
-  std::uint32_t first_transaction = 0; ///< within the warp's
-  std::uint32_t site = 0;              ///< index into Snapshot::sites
+  std::uint32_t site : 23 = 0;       ///< index into Snapshot::sites
+  std::uint32_t starts_bulk : 1 = 0; ///< the scheduler may turn to another warp before it
+  std::uint32_t active_lanes : 8 = warp_lanes;
   std::uint8_t transactions = 0;
-  trace::AccessKind kind = trace::AccessKind::load;
-  bool skips_l1 : 1 = false;    ///< by its cache operator, or for another cache
-  bool starts_bulk : 1 = false; ///< the scheduler may turn to another warp before it
-  std::uint8_t active_lanes : 6 = warp_lanes;
   FirstCache cache = FirstCache::l1; ///< constant memory: one transaction for each address
+  trace::AccessKind kind = trace::AccessKind::load;
+  bool skips_l1 = false; ///< by its cache operator, or for another cache
 };
-static_assert(sizeof(Access) == 12);
+static_assert(sizeof(Access) == 8);
 
 struct Warp {
   std::uint64_t block = 0;
   std::uint32_t warp = 0; ///< within the block
   std::uint32_t bulks = 0;
   std::vector<Access> accesses;
-  std::vector<Transaction> transactions;
+  std::vector<Transaction> transactions; ///< of one access after the other
+
+  /// Calls visit(access, transactions) for each access.
+  template <class Visit> void each_access(Visit&& visit) const {
+    const Transaction* first = transactions.data();
+    for (const Access& access : accesses) {
+      visit(access, std::span(first, access.transactions));
+      first += access.transactions;
+    }
+  }
 };
 
 inline constexpr std::uint32_t max_sites = 1u << 23; ///< a site's index and its request's state share a word

@@ -160,14 +160,13 @@ TEST_CASE("Requests are hits and misses at each level, and bytes add up, whateve
     std::uint64_t loaded = 0, past_l1 = 0, stored = 0, lines = 0, constants = 0, stored_back = 0,
                   read_only = 0;
     for (const model::Warp& warp : snapshot.warps)
-      for (const model::Access& access : warp.accesses)
-        for (unsigned i = 0; i < access.transactions; ++i) {
+      warp.each_access([&](const model::Access& access, std::span<const model::Transaction> transactions) {
+        for (const model::Transaction& transaction : transactions) {
           if (access.cache == model::FirstCache::constant) {
             ++constants; // an aligned address, in one line
             continue;
           }
-          const unsigned sectors =
-              model::sector_count(warp.transactions[access.first_transaction + i].sectors);
+          const unsigned sectors = model::sector_count(transaction.sectors);
           const bool loads = access.kind == AccessKind::load || access.kind == AccessKind::update;
           const bool back = access.cache == model::FirstCache::l1_local &&
                             gpu.l1.local_stores == model::LocalStores::write_back;
@@ -182,6 +181,7 @@ TEST_CASE("Requests are hits and misses at each level, and bytes add up, whateve
           loaded += loads && !access.skips_l1 ? sectors : 0;
           lines += loads && !access.skips_l1;
         }
+      });
     bool right = sums.every_lookup_adds_up && counts.sites.size() == snapshot.sites.size();
     for (std::size_t i = 0; i < snapshot.sites.size(); ++i)
       right &= sums.issued_of_site[i] == snapshot.sites[i].executions;

@@ -48,16 +48,16 @@ TEST_CASE("Nothing gets lost between the levels") {
     std::uint64_t lookups[4] = {}; // by kind: sectors, or for loads what the L1 counts
     std::uint64_t stored = 0;
     for (const model::Warp& warp : snapshot->warps)
-      for (const model::Access& access : warp.accesses)
-        for (unsigned i = 0; i < access.transactions; ++i) {
-          const unsigned sectors =
-              model::sector_count(warp.transactions[access.first_transaction + i].sectors);
+      warp.each_access([&](const model::Access& access, std::span<const model::Transaction> transactions) {
+        for (const model::Transaction& transaction : transactions) {
+          const unsigned sectors = model::sector_count(transaction.sectors);
           const bool reads = access.kind == AccessKind::load || access.kind == AccessKind::update;
           if (reads)
             lookups[0] += on.l1.sectored ? sectors : 1;
           if (access.kind != AccessKind::load)
             stored += sectors;
         }
+      });
     CHECK(counts.l1_reads.all == lookups[0]);
     CHECK(counts.l2_writes.all == stored);
     CHECK(counts.l1_reads.hits < counts.l1_reads.all);
@@ -75,9 +75,10 @@ TEST_CASE("Nothing gets lost between the levels") {
     const std::uint64_t of_updates = [&] {
       std::uint64_t sum = 0;
       for (const model::Warp& warp : snapshot->warps)
-        for (const model::Access& access : warp.accesses)
-          for (unsigned i = 0; access.kind == AccessKind::update && i < access.transactions; ++i)
-            sum += model::sector_count(warp.transactions[access.first_transaction + i].sectors);
+        warp.each_access([&](const model::Access& access, std::span<const model::Transaction> transactions) {
+          for (const model::Transaction& transaction : transactions)
+            sum += access.kind == AccessKind::update ? model::sector_count(transaction.sectors) : 0;
+        });
       return sum;
     }();
     CHECK(l2.all == counts.l2_reads.all + counts.l2_writes.all - of_updates);
