@@ -1,23 +1,26 @@
 #include "analysis/access_instructions.h"
 
 #include <llvm/IR/InlineAsm.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 
 namespace warplens::analysis {
 
-namespace {
-
-/// Clang's texture functions are inline PTX, which says nothing of memory: what a texture holds does not
-/// change while a kernel runs.
-bool is_texture_fetch(const llvm::CallBase& call) {
-  const auto* assembly = llvm::dyn_cast<llvm::InlineAsm>(call.getCalledOperand());
-  if (!assembly)
-    return false;
-  const llvm::StringRef text = llvm::StringRef(assembly->getAsmString()).ltrim();
-  return text.starts_with("tex.") || text.starts_with("tld4.");
+void describe_texture_fetches(llvm::Module& module) {
+  for (llvm::Function& function : module)
+    for (llvm::Instruction& instruction : llvm::instructions(function)) {
+      auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+      const auto* assembly = call ? llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand()) : nullptr;
+      if (!assembly)
+        continue;
+      const llvm::StringRef text = llvm::StringRef(assembly->getAsmString()).ltrim();
+      if (!text.starts_with("tex.") && !text.starts_with("tld4."))
+        continue;
+      call->setMemoryEffects(llvm::MemoryEffects::readOnly());
+      call->addFnAttr(llvm::Attribute::WillReturn);
+      call->removeFnAttr(llvm::Attribute::Convergent);
+    }
 }
-
-} // namespace
 
 InstructionAccess access_of(const llvm::Instruction& instruction) {
   if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction))
@@ -36,7 +39,7 @@ InstructionAccess access_of(const llvm::Instruction& instruction) {
     const auto* intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(call);
     const bool only_a_note =
         intrinsic && (intrinsic->isAssumeLikeIntrinsic() || intrinsic->isLifetimeStartOrEnd());
-    return {nullptr, nullptr, !only_a_note && (!call->doesNotAccessMemory() || is_texture_fetch(*call))};
+    return {nullptr, nullptr, !only_a_note && !call->doesNotAccessMemory()};
   }
   return {};
 }
