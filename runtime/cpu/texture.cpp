@@ -93,36 +93,20 @@ private:
   const texels::View& view_;
 };
 
-/// Where a surface access goes: x in bytes; with `inside` false it goes nowhere.
-struct SurfacePlace {
-  bool inside;
-  std::size_t x, y, z, layer;
-};
-SurfacePlace surface_place(const Image& image, std::int64_t x, std::int64_t y, std::int64_t z,
-                           std::int64_t layer, std::uint32_t mode, std::uint32_t bytes) {
-  const auto last = [](std::size_t size) { return static_cast<std::int64_t>(size) - 1; };
-  const std::int64_t last_x = static_cast<std::int64_t>(image.width * image.element_bytes()) - bytes;
-  const bool inside = x >= 0 && x <= last_x && y >= 0 && y <= last(image.height) && z >= 0 &&
-                      z <= last(image.depth) && layer >= 0 && layer <= last(image.layers);
-  const auto clamp = [](std::int64_t value, std::int64_t highest) {
-    return static_cast<std::size_t>(std::clamp<std::int64_t>(value, 0, highest));
-  };
-  return {inside || (mode == cudaBoundaryModeClamp && last_x >= 0),
-          clamp(x, std::max<std::int64_t>(last_x, 0)), clamp(y, last(image.height)),
-          clamp(z, last(image.depth)), clamp(layer, last(image.layers))};
-}
-
-/// Null: nowhere.
-char* surface_element(std::uint64_t handle, std::int64_t x, std::int64_t y, std::int64_t z,
-                      std::int64_t layer, std::uint32_t mode, std::uint32_t bytes) {
-  const Image& image = bound(handle, true).image;
+/// Where a surface access goes; null: nowhere.
+char* surface_place(std::uint64_t handle, std::int64_t x, std::int64_t y, std::int64_t z, std::int64_t layer,
+                    std::uint32_t mode, std::uint32_t bytes) {
+  const TextureObject& surface = bound(handle, true);
   if (x % bytes != 0)
     __warplens_cpu_abort_kernel(
         "a surface is accessed at an x, in bytes, that is no multiple of the element's size");
-  const SurfacePlace place = surface_place(image, x, y, z, layer, mode, bytes);
-  if (!place.inside && mode == cudaBoundaryModeTrap)
+  texels::View rows = surface.view;
+  rows.is_block_linear = false; // as it lies here
+  const std::uint64_t address =
+      texels::surface_address(rows, x, y, z, layer, mode == cudaBoundaryModeClamp, bytes);
+  if (address == 0 && mode == cudaBoundaryModeTrap)
     __warplens_cpu_abort_kernel("a surface is accessed outside of its bounds (cudaBoundaryModeTrap)");
-  return place.inside ? image.element(0, place.y, place.z, place.layer) + place.x : nullptr;
+  return reinterpret_cast<char*>(address);
 }
 
 } // namespace
@@ -178,7 +162,7 @@ void __warplens_cpu_texture_gather(std::uint64_t texture, std::uint32_t componen
 
 void __warplens_cpu_surface_read(std::uint64_t surface, std::int32_t x, std::int32_t y, std::int32_t z,
                                  std::int32_t layer, std::uint32_t mode, void* value, std::uint32_t bytes) {
-  if (const char* place = surface_element(surface, x, y, z, layer, mode, bytes))
+  if (const char* place = surface_place(surface, x, y, z, layer, mode, bytes))
     std::memcpy(value, place, bytes);
   else
     std::memset(value, 0, bytes);
@@ -187,7 +171,7 @@ void __warplens_cpu_surface_read(std::uint64_t surface, std::int32_t x, std::int
 void __warplens_cpu_surface_write(std::uint64_t surface, std::int32_t x, std::int32_t y, std::int32_t z,
                                   std::int32_t layer, std::uint32_t mode, const void* value,
                                   std::uint32_t bytes) {
-  if (char* place = surface_element(surface, x, y, z, layer, mode, bytes))
+  if (char* place = surface_place(surface, x, y, z, layer, mode, bytes))
     std::memcpy(place, value, bytes);
 }
 
@@ -206,8 +190,6 @@ std::uint64_t __warplens_surface_address(std::uint64_t surface, std::int32_t x, 
                                          std::int32_t z, std::int32_t layer, std::uint32_t mode,
                                          std::uint32_t bytes) {
   const TextureObject* object = find_object(surface, true);
-  if (!object)
-    return 0;
-  const SurfacePlace place = surface_place(object->image, x, y, z, layer, mode, bytes);
-  return place.inside ? texels::address_of(object->view, place.x, place.y, place.z, place.layer) : 0;
+  return object ? texels::surface_address(object->view, x, y, z, layer, mode == cudaBoundaryModeClamp, bytes)
+                : 0;
 }

@@ -158,6 +158,7 @@ struct __attribute__((unused)) KernelScope {};
 
 #undef WARPLENS_PROBE
 
-#if defined(__CUDACC__)
+// Where CUDA's own functions are declared.
+#if defined(__TEXTURE_INDIRECT_FUNCTIONS_H__) && defined(__SURFACE_INDIRECT_FUNCTIONS_H__)
 #include "texture_probe.h"
 #endif

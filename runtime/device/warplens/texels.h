@@ -211,6 +211,21 @@ WARPLENS_TEXELS uint64_t texel(const View& view, Shape shape, const Coordinates&
   return address_of(view, uint64_t(x) * view.texel_bytes, uint64_t(y), uint64_t(z), place.layer);
 }
 
+/// The address of a surface access of `bytes` bytes, with x in bytes; 0: it touches nothing, as it lies
+/// outside.
+WARPLENS_TEXELS uint64_t surface_address(const View& view, int64_t x, int64_t y, int64_t z, int64_t layer,
+                                         bool clamps, uint32_t bytes) {
+  const int64_t last[] = {int64_t{view.width} * view.texel_bytes - bytes, int64_t{view.height} - 1,
+                          int64_t{view.depth} - 1, int64_t{view.layers} - 1};
+  int64_t place[] = {x, y, z, layer};
+  for (int i = 0; i < 4; ++i) {
+    if (last[i] < 0 || (!clamps && (place[i] < 0 || place[i] > last[i])))
+      return 0;
+    place[i] = place[i] < 0 ? 0 : place[i] > last[i] ? last[i] : place[i];
+  }
+  return address_of(view, uint64_t(place[0]), uint64_t(place[1]), uint64_t(place[2]), uint64_t(place[3]));
+}
+
 } // namespace texels
 } // namespace warplens
 

@@ -8,7 +8,7 @@
 // own.
 #pragma once
 
-#include "texels.h"
+#include "texture_table.h"
 
 #if defined(__WARPLENS_CPU__)
 // CPU back end: what the runtime knows of the object (runtime/cpu/intrinsics.h).
@@ -46,8 +46,8 @@ struct Surface : Handle {
 
 namespace detail {
 
-#if defined(__CUDA_ARCH__)
-/// The CPU back end wants a site's widths as constants.
+#if defined(__CUDA_ARCH__) && defined(__WARPLENS_CPU__)
+/// The lowering wants a site's widths as constants.
 __device__ __forceinline__ void access_of_width(unsigned long long site, unsigned long long address,
                                                 unsigned bytes, unsigned kind) {
   const volatile char* const pointer = reinterpret_cast<const volatile char*>(address);
@@ -61,38 +61,75 @@ __device__ __forceinline__ void access_of_width(unsigned long long site, unsigne
   }
 }
 
-__device__ __forceinline__ void touch(const Texture& texture, texels::Shape shape, int index, float x,
-                                      float y, float z, unsigned corner) {
-#if defined(__WARPLENS_CPU__)
-  const unsigned long long address =
-      __warplens_texel_address(texture.object, static_cast<unsigned>(shape), index, x, y, z, corner);
+__device__ __forceinline__ void touch(const Texture& texture, texels::Shape shape,
+                                      const texels::Coordinates& at, unsigned corner) {
+  const unsigned long long address = __warplens_texel_address(texture.object, static_cast<unsigned>(shape),
+                                                              at.index, at.x, at.y, at.z, corner);
   if (address != 0)
     access_of_width(texture.site, address, __warplens_texel_bytes(texture.object), kind_load);
-#endif
 }
 
-__device__ __forceinline__ void fetch(const Texture& texture, texels::Shape shape, int index, float x,
-                                      float y, float z) {
+__device__ __forceinline__ void fetch(const Texture& texture, texels::Shape shape, texels::Coordinates at) {
   if (!texture.is_traced)
     return;
   if (texels::most_texels(shape) == 1)
-    return touch(texture, shape, index, x, y, z, 0);
+    return touch(texture, shape, at, 0);
   for (unsigned corner = 0; corner < texels::most_texels(shape); ++corner)
-    touch(texture, shape, index, x, y, z, corner);
+    touch(texture, shape, at, corner);
 }
 
 __device__ __forceinline__ void access_surface(const Surface& surface, unsigned bytes, unsigned kind, int x,
                                                int y, int z, int layer, unsigned mode) {
   if (!surface.is_traced)
     return;
-#if defined(__WARPLENS_CPU__)
   if (const unsigned long long address =
           __warplens_surface_address(surface.object, x, y, z, layer, mode, bytes))
     access_of_width(surface.site, address, bytes, kind);
-#endif
+}
+#elif defined(__CUDA_ARCH__)
+/// Null: the program has made it where the launch hook does not see it.
+__device__ inline const texels::View* view_of(unsigned long long object, bool is_surface) {
+  const ring::Channel& channel = module_channel;
+  if (!buffer_of_this_block())
+    return nullptr;
+  const uint64_t key = texture_key(object, is_surface);
+  const TextureTable::Entry& entry = channel.textures->entries[texture_place(*channel.textures, key)];
+  if (entry.key == 0)
+    scoped::store_release(channel.unknown_texture, uint32_t{1});
+  return entry.key == 0 ? nullptr : &entry.view;
+}
+
+static __device__ __noinline__ void fetch_traced(unsigned long long site, unsigned long long object,
+                                                 texels::Shape shape, texels::Coordinates at) {
+  const texels::View* const view = view_of(object, false);
+  for (unsigned corner = 0; view && corner < texels::most_texels(shape); ++corner)
+    if (const uint64_t address = texels::texel(*view, shape, at, corner))
+      record_place(site, {address, 1}, view->texel_bytes, kind_load);
+}
+
+static __device__ __noinline__ void access_surface_traced(unsigned long long site, unsigned long long object,
+                                                          unsigned bytes, unsigned kind, int x, int y, int z,
+                                                          int layer, unsigned mode) {
+  const texels::View* const view = view_of(object, true);
+  if (!view)
+    return;
+  if (const uint64_t address =
+          texels::surface_address(*view, x, y, z, layer, mode == cudaBoundaryModeClamp, bytes))
+    record_place(site, {address, 1}, bytes, kind);
+}
+
+__device__ __forceinline__ void fetch(const Texture& texture, texels::Shape shape, texels::Coordinates at) {
+  if (texture.is_traced && module_channel.blocks != 0)
+    fetch_traced(texture.site, texture.object, shape, at);
+}
+
+__device__ __forceinline__ void access_surface(const Surface& surface, unsigned bytes, unsigned kind, int x,
+                                               int y, int z, int layer, unsigned mode) {
+  if (surface.is_traced && module_channel.blocks != 0)
+    access_surface_traced(surface.site, surface.object, bytes, kind, x, y, z, layer, mode);
 }
 #else
-__device__ inline void fetch(const Texture&, texels::Shape, int, float, float, float) {}
+__device__ inline void fetch(const Texture&, texels::Shape, texels::Coordinates) {}
 __device__ inline void access_surface(const Surface&, unsigned, unsigned, int, int, int, int, unsigned) {}
 #endif
 
@@ -104,13 +141,13 @@ __device__ inline void access_surface(const Surface&, unsigned, unsigned, int, i
 #define WARPLENS_FETCH(name, shape, parameters, arguments, index, x, y, z)                                   \
   template <class T>                                                                                         \
   static __device__ __forceinline__ T name(const ::warplens::Texture& texture, WARPLENS_LIST parameters) {   \
-    ::warplens::detail::fetch(texture, ::warplens::texels::Shape::shape, index, x, y, z);                    \
+    ::warplens::detail::fetch(texture, ::warplens::texels::Shape::shape, {index, x, y, z});                  \
     return name<T>(texture.object, WARPLENS_LIST arguments);                                                 \
   }                                                                                                          \
   template <class T>                                                                                         \
   static __device__ __forceinline__ void name(T* value, const ::warplens::Texture& texture,                  \
                                               WARPLENS_LIST parameters) {                                    \
-    ::warplens::detail::fetch(texture, ::warplens::texels::Shape::shape, index, x, y, z);                    \
+    ::warplens::detail::fetch(texture, ::warplens::texels::Shape::shape, {index, x, y, z});                  \
     name(value, texture.object, WARPLENS_LIST arguments);                                                    \
   }
 
