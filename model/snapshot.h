@@ -35,7 +35,7 @@ using ByteMask = std::array<std::uint64_t, 2>;
 inline constexpr std::uint32_t max_byte_masks = 1u << 21; ///< a request to the L2 has room for that many
 
 /// The cache of its SM that an access comes to first; `l1_local`: the L1, with local memory.
-enum class FirstCache : std::uint8_t { l1, l1_local, constant, read_only };
+enum class FirstCache : std::uint8_t { l1, l1_local, constant, read_only, texture };
 
 /// One warp access that goes to the memory hierarchy. Shared memory has no place here.
 struct Access {
@@ -94,6 +94,7 @@ struct Snapshot {
   bool reads_constants = false; ///< are there accesses to constant memory?
   bool stores_local = false;    ///< … stores to local memory?
   bool reads_read_only = false; ///< … loads that come to a read-only cache?
+  bool reads_textures = false;  ///< … loads that come to a cache for textures?
 };
 
 /// Takes accesses in program order per (block, warp); the warps may come in any order, to the same result.
@@ -131,7 +132,7 @@ private:
       frames_; ///< page → number, in the order of first touch until finish()
   std::map<ByteMask, std::uint32_t> mask_index_;
   std::vector<ByteMask> masks_;
-  bool stores_local_ = false, reads_read_only_ = false;
+  bool stores_local_ = false, reads_read_only_ = false, reads_textures_ = false;
   std::uint64_t last_page_ = ~std::uint64_t{0};
   std::uint32_t last_frame_ = 0;
 };

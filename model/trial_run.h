@@ -49,6 +49,7 @@ public:
         constant_latency_ns_(float(gpu.constant.latency_ns)),
         group_latency_ns_(float(gpu.constant.group.latency_ns)),
         read_only_latency_ns_(float(gpu.read_only.latency_ns)),
+        texture_latency_ns_(float(gpu.texture.latency_ns)),
         writes_local_back_(snapshot.stores_local && gpu.l1.local_stores == LocalStores::write_back),
         sectors_of_lookup_(gpu.l1.sectored ? 1 : sectors_per_line),
         tallies_(by_site ? snapshot.sites.size() : 1) {
@@ -64,6 +65,9 @@ public:
     if (snapshot.reads_read_only)
       for (std::size_t i = 0; i < sms_.size(); ++i)
         read_only_.emplace_back(gpu.read_only.bytes, gpu.read_only.line_bytes, gpu.read_only.ways);
+    if (snapshot.reads_textures)
+      for (std::size_t i = 0; i < sms_.size(); ++i)
+        textures_.emplace_back(gpu.texture.bytes, gpu.texture.line_bytes, gpu.texture.ways);
     if (snapshot.reads_constants)
       constants_.emplace(gpu, snapshot.sites.size());
     for (const auto& of_sm : blocks)
@@ -128,7 +132,7 @@ private:
   /// A site's counts.
   struct alignas(128) Tally {
     std::uint64_t in_l1 = 0, missed_l1 = 0; ///< sectors that its loads looked up there, and did not find
-    Lookups read_only;                      ///< in that cache
+    Lookups read_only;                      ///< in that cache, or that of textures
     Lookups l2[4];                          ///< by L2Kind; of loads, `all` is beside `missed_l1`
     std::array<double, levels> latency_ns{};
   };
@@ -243,7 +247,9 @@ private:
       return l1;
     }
     if (access.cache == FirstCache::read_only)
-      return load_read_only(sm, access, transactions, number);
+      return load_read_only(sm, read_only_[sm.number], read_only_latency_ns_, access, transactions, number);
+    if (access.cache == FirstCache::texture)
+      return load_read_only(sm, textures_[sm.number], texture_latency_ns_, access, transactions, number);
     const auto go_to_l2 = [&](L2Kind kind) {
       L2Request* queue = sm.queue.room_for(transactions.size());
       for (const Transaction& t : transactions) {
@@ -288,19 +294,19 @@ private:
     return l1;
   }
 
-  Lookups load_read_only(Sm& sm, const Access& access, std::span<const Transaction> transactions,
-                         std::uint32_t number) {
+  Lookups load_read_only(Sm& sm, const ReadOnlyCache& cache, float latency_ns, const Access& access,
+                         std::span<const Transaction> transactions, std::uint32_t number) {
     const std::uint32_t asking = L2Request::asking(L2Kind::load, sm.partition);
     L2Request* queue = sm.queue.room_for(ReadOnlyCache::most_asked(transactions.size()));
     Lookups lookups;
     for (const Transaction& t : transactions)
-      lookups += read_only_[sm.number].load(t.line, t.sectors, [&](unsigned sectors) {
+      lookups += cache.load(t.line, t.sectors, [&](unsigned sectors) {
         *queue++ = {t.line, number, asking | sectors};
         count_load_in_l2(access.site, sectors);
       });
     sm.queue.written_to(queue);
     if (lookups.hits != 0)
-      requests_[number].wait_for(Level::l1, read_only_latency_ns_);
+      requests_[number].wait_for(Level::l1, latency_ns);
     tally_of(access.site).read_only += lookups;
     return lookups;
   }
@@ -590,12 +596,12 @@ private:
   L2Form form_;
   Dram dram_;
   float l1_latency_ns_, l2_latency_ns_, far_latency_ns_, constant_latency_ns_, group_latency_ns_,
-      read_only_latency_ns_;
+      read_only_latency_ns_, texture_latency_ns_;
   bool writes_local_back_;
-  unsigned sectors_of_lookup_;              ///< in the L1
-  std::optional<ConstantCaches> constants_; ///< if the snapshot has any
-  std::vector<ReadOnlyCache> read_only_;    ///< of each SM, likewise
-  std::vector<Tally> tallies_;              ///< as Snapshot::sites
+  unsigned sectors_of_lookup_;                      ///< in the L1
+  std::optional<ConstantCaches> constants_;         ///< if the snapshot has any
+  std::vector<ReadOnlyCache> read_only_, textures_; ///< of each SM, likewise
+  std::vector<Tally> tallies_;                      ///< as Snapshot::sites
   TrialCounts counts_;
   Tape<Issued> issued_;    ///< by one SM in this round
   Tape<Request> requests_; ///< the round's

@@ -47,7 +47,7 @@ WARPLENS_REDIRECTED_CALLS(WARPLENS_FORWARD)
 WARPLENS_OWN_CALLS(WARPLENS_FORWARD)
 #undef WARPLENS_FORWARD
 
-extern "C" warplens::detail::Runtime __warplens_attach_2(const AnyFunction* functions) {
+extern "C" warplens::detail::Runtime __warplens_attach_3(const AnyFunction* functions) {
   warplens::detail::Runtime runtime{};
   if (!is_the_first(functions)) {
     warplens::runtime::warn("a shared library brings a CUDA runtime of its own (link with -cudart shared to "

@@ -3,6 +3,7 @@
 #include "runtime/gpu/device_channel.h"
 #include "runtime/gpu/kernel_forms.h"
 #include "runtime/gpu/quiet.h"
+#include "runtime/gpu/textures.h"
 #include "runtime/host/trace_file.h"
 
 #include <chrono>
@@ -131,6 +132,10 @@ template <class Call> cudaError_t launch(const Request& request, Call call) {
   const QuietError quiet;
   const bool closed = state.channel.close(request.stream) == cudaSuccess;
   await(state, result == cudaSuccess && opened && closed);
+  if (opened && state.channel.met_unknown_texture())
+    runtime::warn(
+        "a traced kernel uses a texture or surface that was made where Warplens does not see it (in a source "
+        "that warplens did not compile, or by the driver API): these accesses are not in the trace");
   return result;
 }
 
@@ -224,4 +229,31 @@ cudaError_t __warplens_cudaMallocAsync(void** pointer, size_t bytes, cudaStream_
 
 cudaError_t __warplens_cudaMallocAsync_ptsz(void** pointer, size_t bytes, cudaStream_t stream) {
   return note(cudaMallocAsync_ptsz(pointer, bytes, stream), pointer, bytes, "cudaMallocAsync");
+}
+
+cudaError_t __warplens_cudaCreateTextureObject(cudaTextureObject_t* texture, const cudaResourceDesc* resource,
+                                               const cudaTextureDesc* description,
+                                               const cudaResourceViewDesc* view) {
+  const cudaError_t result = cudaCreateTextureObject(texture, resource, description, view);
+  if (result == cudaSuccess && !view)
+    note_texture(*texture, *resource, description);
+  return result;
+}
+
+cudaError_t __warplens_cudaDestroyTextureObject(cudaTextureObject_t texture) {
+  forget_texture(texture, false);
+  return cudaDestroyTextureObject(texture);
+}
+
+cudaError_t __warplens_cudaCreateSurfaceObject(cudaSurfaceObject_t* surface,
+                                               const cudaResourceDesc* resource) {
+  const cudaError_t result = cudaCreateSurfaceObject(surface, resource);
+  if (result == cudaSuccess)
+    note_texture(*surface, *resource, nullptr);
+  return result;
+}
+
+cudaError_t __warplens_cudaDestroySurfaceObject(cudaSurfaceObject_t surface) {
+  forget_texture(surface, true);
+  return cudaDestroySurfaceObject(surface);
 }

@@ -6,6 +6,7 @@
 #include "trace/reader.h"
 
 #include <fcntl.h>
+#include <map>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -126,6 +127,31 @@ TEST_CASE("A kernel that waits for another kernel does not hang, and stays compl
   REQUIRE(done.trace.launches().size() == 1);
   CHECK(done.trace.end_of(0)->complete);
   CHECK(count_lines(done.trace, 0) == 20 * 2 * 303);
+}
+
+TEST_CASE("Traced kernels know the textures and surfaces that the program has made") {
+  // Arrays get addresses of their own; the texture and the surface of one array have the same. Row 1 of an
+  // array lies 16 bytes behind row 0, and so does the texel 4 bytes behind its beginning.
+  constexpr std::uint64_t array = std::uint64_t{1} << 60;
+  const Run done = run_traced("textures");
+  CHECK(done.finished.output == "done\n");
+  std::map<std::uint64_t, std::uint64_t> addresses;
+  REQUIRE(done.trace.for_each_access(0, [&](std::uint64_t, std::uint32_t, const trace::WarpAccess& access) {
+    addresses[access.site] = access.addresses[0];
+  }));
+  CHECK(addresses ==
+        std::map<std::uint64_t, std::uint64_t>{
+            {10, 0x10000 + 5 * 4}, {11, 0x20000 + 512 + 4}, {12, array + 16 + 4}, {13, array + 16 + 4}});
+  REQUIRE(done.trace.allocations().size() == 1);
+  CHECK(done.trace.allocations()[0].address == array);
+  CHECK(done.trace.allocations()[0].bytes == 64 * 32 * 4);
+
+  const Run destroyed = run_traced("textures-destroyed");
+  CHECK(destroyed.finished.output ==
+        "warplens: a traced kernel uses a texture or surface that was made where Warplens does not see it "
+        "(in a source "
+        "that warplens did not compile, or by the driver API): these accesses are not in the trace\ndone\n");
+  CHECK(count_lines(destroyed.trace, 0) == 3);
 }
 
 TEST_CASE("A launch that CUDA refuses is refused with CUDA's error") {

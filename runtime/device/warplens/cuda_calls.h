@@ -40,10 +40,22 @@
   CALL(cudaError_t, cudaMallocAsync, (void** pointer, size_t bytes, cudaStream_t stream),                    \
        (pointer, bytes, stream))                                                                             \
   CALL(cudaError_t, cudaMallocAsync_ptsz, (void** pointer, size_t bytes, cudaStream_t stream),               \
-       (pointer, bytes, stream))
+       (pointer, bytes, stream))                                                                             \
+  CALL(cudaError_t, cudaCreateTextureObject,                                                                 \
+       (cudaTextureObject_t * texture, const struct cudaResourceDesc* resource,                              \
+        const struct cudaTextureDesc* description, const struct cudaResourceViewDesc* view),                 \
+       (texture, resource, description, view))                                                               \
+  CALL(cudaError_t, cudaDestroyTextureObject, (cudaTextureObject_t texture), (texture))                      \
+  CALL(cudaError_t, cudaCreateSurfaceObject,                                                                 \
+       (cudaSurfaceObject_t * surface, const struct cudaResourceDesc* resource), (surface, resource))        \
+  CALL(cudaError_t, cudaDestroySurfaceObject, (cudaSurfaceObject_t surface), (surface))
 
 /// Those that tracing makes for itself.
 #define WARPLENS_OWN_CALLS(CALL)                                                                             \
+  CALL(cudaError_t, cudaArrayGetInfo,                                                                        \
+       (struct cudaChannelFormatDesc * format, struct cudaExtent * extent, unsigned* flags,                  \
+        cudaArray_t array),                                                                                  \
+       (format, extent, flags, array))                                                                       \
   CALL(cudaError_t, cudaDeviceGetAttribute, (int* value, enum cudaDeviceAttr attribute, int device),         \
        (value, attribute, device))                                                                           \
   CALL(cudaError_t, cudaEventCreateWithFlags, (cudaEvent_t * event, unsigned flags), (event, flags))         \
@@ -61,6 +73,9 @@
   CALL(const char*, cudaGetErrorString, (cudaError_t error), (error))                                        \
   CALL(cudaError_t, cudaGetLastError, (), ())                                                                \
   CALL(cudaError_t, cudaHostAlloc, (void** pointer, size_t bytes, unsigned flags), (pointer, bytes, flags))  \
+  CALL(cudaError_t, cudaMemcpyAsync,                                                                         \
+       (void* to, const void* from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream),            \
+       (to, from, bytes, kind, stream))                                                                      \
   CALL(cudaError_t, cudaMemcpyToSymbolAsync,                                                                 \
        (const void* symbol, const void* from, size_t bytes, size_t offset, enum cudaMemcpyKind kind,         \
         cudaStream_t stream),                                                                                \

@@ -175,6 +175,34 @@ cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t 
   return cudaMalloc(pointer, *pitch * height);
 }
 
+// Handles count textures and surfaces apart. The one array there is has 64 x 32 floats.
+cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const cudaResourceDesc*,
+                                    const cudaTextureDesc*, const cudaResourceViewDesc*) {
+  static std::atomic<cudaTextureObject_t> made = 0;
+  return *texture = ++made, cudaSuccess;
+}
+cudaError_t cudaDestroyTextureObject(cudaTextureObject_t) {
+  return cudaSuccess;
+}
+cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface, const cudaResourceDesc*) {
+  static std::atomic<cudaSurfaceObject_t> made = 0;
+  return *surface = ++made, cudaSuccess;
+}
+cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t) {
+  return cudaSuccess;
+}
+cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* format, cudaExtent* extent, unsigned* flags,
+                             cudaArray_t) {
+  *format = {32, 0, 0, 0, cudaChannelFormatKindFloat};
+  *extent = {64, 32, 0};
+  *flags = 0;
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind, cudaStream_t stream) {
+  stream_of(stream).enqueue([=] { std::memcpy(to, from, bytes); });
+  return cudaSuccess;
+}
 cudaError_t cudaMemsetAsync(void* memory, int value, size_t bytes, cudaStream_t stream) {
   stream_of(stream).enqueue([=] { std::memset(memory, value, bytes); });
   return cudaSuccess;

@@ -10,6 +10,7 @@
 #include <vector>
 #include <warplens/probed_form.h>
 #include <warplens/ring.h>
+#include <warplens/texture_table.h>
 
 using namespace warplens;
 
@@ -63,6 +64,31 @@ const fake_gpu::Kernel waiting{"_Z7waitingv", [](dim3 grid, dim3 block) {
                                  store(grid, block,
                                        300); // more than a ring holds, and nobody drains any more
                                }};
+
+/// Each block of 32 threads reads, as gpu_probe.h and texture_probe.h have it, a texel of each of three
+/// textures, and writes one of a surface.
+unsigned long long handles[4];
+const fake_gpu::Kernel fetching{
+    "_Z8fetchingv", [](dim3, dim3 block) {
+      ring::Channel channel = fake_gpu::read(module_channel);
+      ring::BlockBuffer* const buffer = channel.blocks ? ring::enter(&channel, 0, block.x) : nullptr;
+      if (!buffer)
+        return;
+      for (unsigned i = 0; i < 4; ++i) {
+        const std::uint64_t key = texture_key(handles[i], i == 3);
+        const TextureTable::Entry& entry = channel.textures->entries[texture_place(*channel.textures, key)];
+        if (entry.key == 0) {
+          *channel.unknown_texture = 1;
+          continue;
+        }
+        ring::Line line{.site = 10 + i, .active = 1, .bytes = 4, .space = 1, .kind = i == 3};
+        line.addresses[0] = i == 3   ? texels::surface_address(entry.view, 4, 1, 0, 0, false, 4)
+                            : i == 0 ? texels::texel(entry.view, texels::Shape::element, {5, 0, 0, 0}, 0)
+                                     : texels::texel(entry.view, texels::Shape::plane, {0, 1.5f, 1.5f, 0}, 0);
+        ring::push(buffer, 0, line);
+      }
+      ring::leave(buffer, block.x);
+    }};
 
 bool launch(const fake_gpu::Kernel& kernel, unsigned blocks = 20, unsigned threads = 64,
             cudaStream_t stream = nullptr) {
@@ -145,6 +171,24 @@ bool run(const std::string& what) {
     right &= launch_both(20, 64, 100000) && launch_both(20, 64);
     fake_gpu::synchronize(nullptr);
     right &= plain_runs == (what == "two-forms" ? 1 : 2);
+  } else if (what.starts_with("textures")) {
+    const cudaChannelFormatDesc floats{32, 0, 0, 0, cudaChannelFormatKindFloat};
+    cudaResourceDesc linear{}, pitched{}, array{};
+    linear.resType = cudaResourceTypeLinear;
+    linear.res.linear = {reinterpret_cast<void*>(0x10000), floats, 4000};
+    pitched.resType = cudaResourceTypePitch2D;
+    pitched.res.pitch2D = {reinterpret_cast<void*>(0x20000), floats, 64, 32, 512};
+    array.resType = cudaResourceTypeArray;
+    array.res.array.array = reinterpret_cast<cudaArray_t>(0x30000);
+    cudaTextureDesc point{};
+    point.addressMode[0] = point.addressMode[1] = cudaAddressModeClamp;
+    const cudaResourceDesc* resources[] = {&linear, &pitched, &array};
+    for (unsigned i = 0; i < 3; ++i)
+      right &= __warplens_cudaCreateTextureObject(&handles[i], resources[i], &point, nullptr) == cudaSuccess;
+    right &= __warplens_cudaCreateSurfaceObject(&handles[3], &array) == cudaSuccess;
+    if (what == "textures-destroyed")
+      right &= __warplens_cudaDestroyTextureObject(handles[1]) == cudaSuccess;
+    right &= launch(fetching, 1, 32);
   } else if (what == "bad-launch") {
     right &= !launch(plain, 1, 2000);
     right &= cudaPeekAtLastError() == cudaErrorInvalidConfiguration;
