@@ -43,6 +43,8 @@ Snooper::State Snooper::finish() {
   if (state_ != State::stuck)
     for (std::uint32_t part = drain_.parts(); part-- > 0;) // the thread begins at the other end
       flush_rest(part);
+  // A launch on another stream may have come first to the channel, and run on: nobody drains any more.
+  scoped::store_release(channel_.stop, std::uint32_t{1});
   return join();
 }
 

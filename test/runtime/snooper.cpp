@@ -54,6 +54,16 @@ TEST_CASE("finish() takes out everything") {
   CHECK(fixture.told == SnooperState::running);
 }
 
+TEST_CASE("After finish() nobody waits: another launch may have taken the channel, and run on") {
+  Fixture fixture;
+  runtime::Snooper snooper(fixture.channel, fixture.sink(), {});
+  fixture.push(5);
+  CHECK(snooper.finish() == SnooperState::complete);
+  std::thread late([&] { fixture.push(1000); });
+  late.join();
+  CHECK(fixture.appended == 5);
+}
+
 TEST_CASE("Producers that find their ring full do the snooper's work, each at its time") {
   Fixture fixture;
   fixture.extent.buffers = fixture.extent.blocks = 2;
