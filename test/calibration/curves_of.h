@@ -78,6 +78,26 @@ inline std::vector<calibration::ChasePoint> modelled_chase(const model::Gpu& of)
   return points;
 }
 
+/// bits.csv: of two loads in a row, with nothing else under way, the second's.
+inline std::vector<calibration::Sample> modelled_bits(const model::Gpu& of) {
+  std::vector<calibration::Sample> samples;
+  model::Random random(1, 0, 0);
+  for (unsigned attempt = 0; attempt < 9; ++attempt)
+    for (unsigned bit = 7; bit < 30; ++bit) {
+      model::Dram dram(of, 1, random);
+      const std::uint32_t line = random.below(1u << 23);
+      dram.request(line, 1);
+      samples.push_back({double(bit), 0, cycles(of, double(dram.request(line ^ 1u << (bit - 7), 1).ns))});
+    }
+  return samples;
+}
+
+/// The same GPU with addresses that go to channels and banks as they are.
+inline model::Gpu without_hashes(model::Gpu of) {
+  of.dram.channel_index = of.dram.bank_index = model::DramIndex::modulo;
+  return of;
+}
+
 /// device.csv of such a GPU.
 inline std::map<std::string, std::string> device_of(const model::Gpu& of, unsigned compute_capability) {
   const auto text = [](auto value) { return std::to_string(value); };

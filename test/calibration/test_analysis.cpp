@@ -213,3 +213,34 @@ TEST_CASE("Rows, banks and columns follow from one bit each") {
   CHECK_FALSE(calibration::find_rows(measured(0))); // memory that closes its rows at once
   CHECK_FALSE(calibration::find_rows({}));
 }
+
+TEST_CASE("Of a modelled memory each bit is found to be what the model takes it for") {
+  // A V100's: 256 bytes, then 32 channels, then 4 such pieces in a row, then 16 banks.
+  const model::Gpu on = test::without_hashes(test::gpu("v100"));
+  const auto found = calibration::find_rows(test::modelled_bits(on));
+  REQUIRE(found);
+  CHECK(found->column_bits == std::vector<unsigned>{7, 13, 14});
+  CHECK(found->bank_bits == std::vector<unsigned>{8, 9, 10, 11, 12, 15, 16, 17, 18});
+  CHECK(found->row_bits.front() == 19);
+  CHECK(found->row_bits.size() == 30 - 19);
+  CHECK(found->miss_cycles - found->hit_cycles == Approx(test::cycles(on, on.dram.activate_ns)));
+  CHECK(found->conflict_cycles - found->miss_cycles == Approx(test::cycles(on, on.dram.precharge_ns)));
+  // Where addresses are hashed, one bit alone leads to another channel: no row is seen to be closed.
+  CHECK_FALSE(calibration::find_rows(test::modelled_bits(test::gpu("v100"))));
+}
+
+TEST_CASE("The table of batches has the median of each size") {
+  std::vector<Sample> samples;
+  for (const double sms : {132., 1., 4.})
+    for (const double requests : {32., 1., 8.})
+      for (const double strange : {0., 0., 0., 0., 5000.}) // one of five meets something else
+        samples.push_back({sms, requests, 600 + sms * requests / 10 + strange});
+  const auto found = calibration::find_batches(samples);
+  REQUIRE(found.size() == 9);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    CHECK(found[i].sms == std::vector<unsigned>{1, 4, 132}[i / 3]);
+    CHECK(found[i].requests == std::vector<unsigned>{1, 8, 32}[i % 3]);
+    CHECK(found[i].cycles == Approx(600 + found[i].sms * found[i].requests / 10.));
+  }
+  CHECK(calibration::find_batches({}).empty());
+}

@@ -4,6 +4,8 @@
 #include "curves_of.h"
 #include "support/temporary.h"
 
+#include <bit>
+
 using namespace warplens;
 namespace fs = std::filesystem;
 
@@ -21,6 +23,13 @@ void write_folder(const fs::path& folder, const model::Gpu& on, unsigned compute
     chase += std::to_string(point.kib) + "," + std::to_string(point.cycles) + "\n";
   write(folder / "device.csv", device);
   write(folder / "chase.csv", chase);
+  std::string bits = "bit,cycles\n", batches = "sms,requests,cycles\n";
+  for (const auto& sample : test::modelled_bits(test::without_hashes(on)))
+    bits += std::to_string(static_cast<unsigned>(sample.x)) + "," + std::to_string(sample.cycles) + "\n";
+  for (const unsigned requests : {1u, 2u, 4u})
+    batches += "1," + std::to_string(requests) + ",700\n132," + std::to_string(requests) + ",900\n";
+  write(folder / "bits.csv", bits);
+  write(folder / "batches.csv", batches);
   write(folder / "on_chip.csv", "what,cycles\nshared,29\nshared_32_ways,91\nconstant,27\n");
   write(folder / "bandwidth.csv", "what,gb_per_s\nread,2000\n");
 }
@@ -75,6 +84,10 @@ TEST_CASE("The file holds the figures that the curves were made of") {
     CHECK(made->l2.latency_ns == Approx(on.l2.latency_ns).epsilon(0.01));
     CHECK(made->dram.channels == on.dram.channels);
     CHECK(made->dram.latency_ns == Approx(on.dram.latency_ns).epsilon(0.02));
+    CHECK(made->dram.activate_ns == Approx(on.dram.activate_ns).epsilon(0.01));
+    CHECK(made->dram.precharge_ns == Approx(on.dram.precharge_ns).epsilon(0.01));
+    if (std::has_single_bit(on.dram.channels)) // else no bit of an address is a channel's alone
+      CHECK(made->dram.row_bytes == on.dram.row_bytes);
     CHECK(made->dram.burst_ns == Approx(32.0 * on.dram.channels / 2000).epsilon(0.01));
     // The chase through the model of the new file follows the curve that it was made of.
     for (const std::uint32_t kib : {16u, 600u, 100000u}) {
@@ -82,7 +95,9 @@ TEST_CASE("The file holds the figures that the curves were made of") {
       CHECK(model::chase_latency_ns(*made, kib * 8, model::Random(1, 0, 0)) ==
             Approx(model::chase_latency_ns(on, kib * 8, model::Random(1, 0, 0))).epsilon(0.02));
     }
-    CHECK_FALSE(calibration::print_findings(*curves, *findings).empty());
+    const std::string printed = calibration::print_findings(*curves, *findings);
+    CHECK(printed.find("lines from 132 SMs        1 in 900, 2 in 900, 4 in 900 cycles\n") !=
+          std::string::npos);
   }
 }
 
