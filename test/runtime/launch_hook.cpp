@@ -182,6 +182,24 @@ TEST_CASE("Of two GPUs the one that is launched on first is traced, the other ru
   CHECK(done.trace.kernel_launches()[1].launches == 101);
 }
 
+TEST_CASE("Of many tiny launches the first of each kernel is traced, all are counted") {
+  const Run done = run_traced("tiny");
+  CHECK(done.finished.output == "done\n");
+  CHECK(done.trace.launches().size() == 2);
+  REQUIRE(done.trace.kernel_launches().size() == 2);
+  CHECK(done.trace.kernel_launches()[0].launches == 5000);
+  CHECK(done.trace.kernel_launches()[1].launches == 5000);
+}
+
+TEST_CASE("A trap in a traced kernel is the program's to see; what came before it is kept") {
+  const Run done = run_traced("trap");
+  CHECK(done.finished.output == "done\n");
+  REQUIRE(done.trace.launches().size() == 1);
+  REQUIRE(done.trace.end_of(0));
+  CHECK_FALSE(done.trace.end_of(0)->complete);
+  CHECK(count_lines(done.trace, 0) == 20 * 2 * 3);
+}
+
 TEST_CASE("A launch that CUDA refuses is refused with CUDA's error") {
   const Run done = run_traced("bad-launch");
   CHECK(done.finished.output == "done\n");

@@ -89,6 +89,7 @@ cudaError_t remember(cudaError_t error) {
 namespace fake_gpu {
 std::atomic<bool> capturing = false;
 std::atomic<int> launches = 0;
+std::atomic<bool> trapped = false;
 std::mutex symbols;
 std::map<const void*, Memory> memory;
 std::map<const void*, int> dynamic_shared_bytes;
@@ -128,10 +129,11 @@ void synchronize(cudaStream_t stream) {
 
 extern "C" {
 cudaError_t cudaPeekAtLastError() {
-  return last_error;
+  return fake_gpu::trapped ? cudaErrorLaunchFailure : last_error;
 }
 cudaError_t cudaGetLastError() {
-  return std::exchange(last_error, cudaSuccess);
+  const cudaError_t error = std::exchange(last_error, cudaSuccess);
+  return fake_gpu::trapped ? cudaErrorLaunchFailure : error;
 }
 const char* cudaGetErrorString(cudaError_t) {
   return "fake";
@@ -254,11 +256,15 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   return cudaSuccess;
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
+  if (fake_gpu::trapped)
+    return remember(cudaErrorLaunchFailure);
   return reinterpret_cast<Event*>(event)->done ? cudaSuccess : cudaErrorNotReady;
 }
 
 cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void**, size_t shared,
                              cudaStream_t stream) {
+  if (fake_gpu::trapped)
+    return remember(cudaErrorLaunchFailure);
   if (block.x > static_cast<unsigned>(fake_gpu::kernel_of(kernel).most_threads) ||
       shared > static_cast<std::size_t>(std::max(48 * 1024, fake_gpu::dynamic_shared_bytes[kernel])))
     return remember(cudaErrorInvalidConfiguration);

@@ -23,6 +23,8 @@ extern std::map<const void*, int> dynamic_shared_bytes; ///< as the program set 
 extern std::atomic<bool> capturing; ///< is every stream capturing?
 extern std::atomic<int> launches;   ///< that CUDA accepted
 extern std::atomic<bool> copies_fail;
+/// A kernel has trapped: what is asked of the GPU from now on fails, as long as the process lives.
+extern std::atomic<bool> trapped;
 
 /// What is known of memory, by its start. Variables of the device's that are copied to are for the test to
 /// enter.

@@ -65,6 +65,10 @@ const fake_gpu::Kernel waiting{"_Z7waitingv", [](dim3 grid, dim3 block) {
                                        300); // more than a ring holds, and nobody drains any more
                                }};
 
+const fake_gpu::Kernel trapping{"_Z8trappingv", [](dim3 grid, dim3 block) {
+                                  store(grid, block, 3);
+                                  fake_gpu::trapped = true;
+                                }};
 const fake_gpu::Kernel on_the_other{"_Z5otherv", [](dim3 grid, dim3 block) { store(grid, block, 1); }};
 
 bool launch(const fake_gpu::Kernel& kernel, unsigned blocks = 20, unsigned threads = 64,
@@ -229,6 +233,16 @@ bool run(const std::string& what) {
     right &= __warplens_cudaGraphLaunch(nullptr, nullptr) == cudaSuccess;
     right &= __warplens_cudaMemset(memory, 0, 100) == cudaSuccess;
     right &= launch(plain);
+  } else if (what == "tiny") {
+    for (unsigned count = 0; count < 10000; ++count)
+      right &= launch(count % 2 ? plain : on_the_other, 1, 32);
+    right &= fake_gpu::launches == 10000;
+  } else if (what == "trap") {
+    right &= launch(trapping); // which has ended when this returns: it was traced
+    right &= cudaGetLastError() == cudaErrorLaunchFailure;
+    right &= !launch(plain) && cudaPeekAtLastError() == cudaErrorLaunchFailure;
+    std::puts(right ? "done" : "wrong");
+    std::exit(right ? 0 : 1);
   } else if (what == "two-devices") {
     right &= use_two_devices();
   } else if (what == "bad-launch") {
