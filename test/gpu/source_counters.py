@@ -4,7 +4,7 @@ source line.
 Per launch and source file there are rows "File Path" and "Function Name", then a heading, then for each line of source a row with the
 sums over its instructions, and behind it a row per instruction (SASS) with an address in place of a line number. Columns without a
 value for a row hold "-", left-out instructions "...". Two columns are called "Source": the line's and the instruction's text. (Nsight
-Compute CLI 2025.3, "Console Output": `print-source`; Profiling Guide, "Source Metrics".)
+Compute CLI 2025.4, "Console Output": `print-source`; Profiling Guide, "Source Metrics".)
 
 Hit rates are not there: the hardware counts them per kernel only."""
 
@@ -60,7 +60,7 @@ def blocks(path):
                     raise Damaged(f"{path}: row {at} has {len(row)} columns, the heading {width}")
                 if row[place["Line No"]].strip().isdigit():
                     line = int(row[place["Line No"]])
-                elif row[place["Address"]].strip()[:1].isdigit() and line is not None:
+                elif row[place["Address"]].strip() not in ("", "-", "...") and line is not None:
                     block.add(line, row, place)
     if not found:
         raise Damaged(f"{path}: no table with columns 'Line No' and 'Address': is this --page source --print-source cuda,sass?")

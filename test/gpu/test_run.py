@@ -16,7 +16,7 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 tool = None
 
-NCU = """#!/bin/bash
+NCU = r"""#!/bin/bash
 case "$*" in
   --version) echo "${NCU_VERSION-Version 0.0 (a stand-in)}" ;;
   *"--import "*"--page source"*)
@@ -25,6 +25,7 @@ case "$*" in
   *"--import "*) cat "$SYNTHETIC/raw.csv" ;;
   *) [[ -z $NCU_SAYS ]] || { echo "$NCU_SAYS"; exit 1; }
      [[ $* != *lts__t_bytes.sum* ]] || { echo "==ERROR== Failed to find metric lts__t_bytes.sum"; exit 1; }
+     [[ $* != *dram__bytes_read* ]] || { echo '==ERROR== Failed to find metric regex:^dram__bytes_read\.(sum|min|max|avg)$'; exit 1; }
      while [[ $1 != -o ]]; do shift; done
      touch "$2.ncu-rep" ;;
 esac
@@ -98,7 +99,7 @@ class Run(unittest.TestCase):
         self.assertEqual([row[0] for row in cost], ["kernel", "transpose_naive", "transpose_tiled"])
         self.assertEqual([row[5] for row in cost[1:]], ["4096", "8192"])  # 2048 warps, 2 and 4 accesses each
         log = (self.out / "counters.log").read_text()
-        self.assertIn("transpose: without lts__t_bytes.sum", log)
+        self.assertIn("transpose: without lts__t_bytes.sum\ntranspose: without dram__bytes_read\n", log)
         self.assertIn("transpose: 6 lines of counters, 29 by source line", log)
 
     def test_counts_that_differ_fail(self):
@@ -118,6 +119,9 @@ class Run(unittest.TestCase):
         code, said, _ = self.run_pack("--only", "counters", NCU_SAYS="==ERROR== something else")
         self.assertEqual(code, 1)
         self.assertRegex(said, r"^counters +failed: transpose: ==ERROR== something else")
+        code, said, _ = self.run_pack("--only", "counters", NCU_SAYS="==ERROR== Failed to find metric nobody__asked_for.sum")
+        self.assertEqual(code, 1)
+        self.assertRegex(said, r"^counters +failed: transpose: ==ERROR== Failed to find metric nobody__asked_for.sum")
         code, said, _ = self.run_pack("--only", "results", "--budget", "3")
         self.assertRegex(said, r"^results +could not: no time left of 3 s")
         (self.pack / "programs/properties").write_text("#!/bin/sh\necho device 0\necho 'cudaErrorInsufficientDriver: old'\nexit 3\n")
