@@ -31,7 +31,8 @@ class WithoutLlvm(unittest.TestCase):
         environment = {"PATH": "/nonexistent", "LD_DEBUG": "files", "LD_DEBUG_OUTPUT": str(log)}
         if "LD_LIBRARY_PATH" in os.environ:
             environment["LD_LIBRARY_PATH"] = os.environ["LD_LIBRARY_PATH"]
-        done = subprocess.run([str(self.away / "bin/warplens"), *map(str, words)], capture_output=True, text=True, timeout=300, env=environment)
+        done = subprocess.run([str(self.away / "bin/warplens"), *map(str, words)], capture_output=True, text=True, timeout=300, env=environment,
+                              cwd=PROJECT)  # where the sources of a patch are
         logs = list(self.folder.glob("loaded.*"))
         self.assertTrue(logs)
         for path in logs:
