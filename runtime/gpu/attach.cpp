@@ -3,6 +3,7 @@
 
 #include "runtime/gpu/device_channel.h"
 #include "runtime/gpu/launch_hook.h"
+#include "runtime/gpu/memory_hook.h"
 #include "runtime/host/recorder.h"
 #include "runtime/host/trace_file.h"
 

@@ -4,7 +4,7 @@
 #include "model/random.h"
 #include "model/trial.h"
 #include "support/temporary.h"
-#include "trace/writer.h"
+#include "test/trace/append.h"
 
 #include <mutex>
 
@@ -167,6 +167,7 @@ TEST_CASE("From a trace file to a result") {
     REQUIRE(writer);
     REQUIRE(writer->add_sites(std::vector{site}));
     REQUIRE(writer->begin_launch(launch));
+    std::vector<trace::test::Record> records;
     for (std::uint64_t block = 0; block < 2; ++block) {
       trace::WarpAccess access;
       access.site = 77;
@@ -174,8 +175,9 @@ TEST_CASE("From a trace file to a result") {
       access.bytes = 4;
       for (unsigned lane = 0; lane < 32; ++lane)
         access.addresses[lane] = 0x1000 + block * 128 + lane * 4;
-      REQUIRE(writer->append(0, block, 0, std::vector{access, access}));
+      records.insert(records.end(), 2, {block, 0, access});
     }
+    REQUIRE(trace::test::append(*writer, 0, records));
     REQUIRE(writer->end_launch({0, true, 128, 127}));
     REQUIRE(writer->finish(std::vector{trace::KernelLaunches{"k(float*)", "_Z1kPf", 9}}));
   }
