@@ -36,10 +36,10 @@ public:
   static constexpr std::uint32_t early_ways = 7, most_ways = 8;
 
   /// The early part overflows from `early_usable` of the lines on, the other sets, of at most `most_ways`,
-  /// from `usable` on.
+  /// from `usable` on. Odd numbers of both: strides of powers of two spread.
   UnevenCache(std::uint64_t bytes, double early_usable, double usable, std::uint32_t ways)
-      : UnevenCache(UnevenIndex(std::max(4u, sets_in(bytes, early_usable, early_ways)),
-                                sets_in(bytes, 0.75 * usable, ways)),
+      : UnevenCache(UnevenIndex(std::max(4u, sets_in(bytes, early_usable, early_ways)) | 1,
+                                sets_in(bytes, 0.75 * usable, ways) | 1),
                     ways) {}
 
   UnevenCache(UnevenCache&&) noexcept = default;

@@ -65,11 +65,11 @@ class Level:
     def misses(self, lines, ways, usable, early_usable):
         if not self.has_early:
             return self.misses_in(lines, lines, self.sets(ways, usable), ways)
-        period = max(4, self.sets(EARLY_WAYS, early_usable))
+        period = max(4, self.sets(EARLY_WAYS, early_usable)) | 1
         early_sets = period // 4
         early = lines // period * early_sets + min(lines % period, early_sets)
         return (self.misses_in(early, lines, early_sets, EARLY_WAYS) +
-                self.misses_in(lines - early, lines, self.sets(ways, 0.75 * usable), ways))
+                self.misses_in(lines - early, lines, self.sets(ways, 0.75 * usable) | 1, ways))
 
     def shapes(self):
         for ways in range(self.least_ways, 9 if self.has_early else 25):

@@ -105,8 +105,8 @@ public:
       : gpu_(gpu),
         sets_(gpu.l1.early_usable == 0
                   ? ReferenceSets(lines(bytes, gpu.l1.usable) / gpu.l1.ways, gpu.l1.ways, gpu.l1.index)
-                  : ReferenceSets(lines(bytes, gpu.l1.early_usable) / 7,
-                                  lines(bytes, 0.75 * gpu.l1.usable) / gpu.l1.ways, gpu.l1.ways)) {}
+                  : ReferenceSets(lines(bytes, gpu.l1.early_usable) / 7 | 1,
+                                  lines(bytes, 0.75 * gpu.l1.usable) / gpu.l1.ways | 1, gpu.l1.ways)) {}
 
   /// What goes to the L2 because of a request: each line with a bit for each sector.
   using WrittenBack = std::vector<std::pair<std::uint32_t, unsigned>>;
