@@ -1,8 +1,26 @@
 #include "analysis/access_instructions.h"
 
+#include <llvm/IR/InlineAsm.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 
 namespace warplens::analysis {
+
+void describe_texture_fetches(llvm::Module& module) {
+  for (llvm::Function& function : module)
+    for (llvm::Instruction& instruction : llvm::instructions(function)) {
+      auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+      const auto* assembly = call ? llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand()) : nullptr;
+      if (!assembly)
+        continue;
+      const llvm::StringRef text = llvm::StringRef(assembly->getAsmString()).ltrim();
+      if (!text.starts_with("tex.") && !text.starts_with("tld4."))
+        continue;
+      call->setMemoryEffects(llvm::MemoryEffects::readOnly());
+      call->addFnAttr(llvm::Attribute::WillReturn);
+      call->removeFnAttr(llvm::Attribute::Convergent);
+    }
+}
 
 InstructionAccess access_of(const llvm::Instruction& instruction) {
   if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction))

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/Module.h>
 
 namespace warplens::analysis {
 
@@ -13,6 +14,10 @@ struct InstructionAccess {
   bool other = false;
   explicit operator bool() const { return read || written || other; }
 };
+
+/// Clang's texture functions are inline PTX, of which LLVM knows nothing. nvcc takes a fetch for what reads
+/// memory: it stays where something may have been written since, goes where nobody wants what it gives.
+void describe_texture_fetches(llvm::Module& module);
 
 InstructionAccess access_of(const llvm::Instruction& instruction);
 

@@ -36,6 +36,8 @@ public:
     for (const std::size_t index : own_.at(node))
       result[index].join(operations_[index].through_pointer ? value(operations_[index].place, state)
                                                             : address(operations_[index].place, state));
+    if (const auto* call = llvm::dyn_cast<clang::CallExpr>(node))
+      coordinates(*call, state);
     if (const auto* declarations = llvm::dyn_cast<clang::DeclStmt>(node)) {
       for (const clang::Decl* declaration : declarations->decls())
         if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(declaration))
@@ -53,6 +55,15 @@ public:
   std::map<std::size_t, Loads> result;
 
 private:
+  /// Where a fetch or a surface access goes depends on all that it is given.
+  void coordinates(const clang::CallExpr& call, const State& state) {
+    for (const Expr* argument : call.arguments())
+      for (const std::size_t index : own_.at(argument->IgnoreParens()))
+        if (operations_[index].handle != Handle::none)
+          for (const Expr* other : call.arguments())
+            result[index].join(value(other, state));
+  }
+
   Loads initial(const clang::VarDecl* variable, const State& state) const {
     return variable->getType()->isReferenceType() ? address(variable->getInit(), state)
                                                   : value(variable->getInit(), state);

@@ -90,8 +90,14 @@ void LocationKeeper::update(llvm::Function& function) {
     if (!access)
       continue;
     const bool is_copy = llvm::isa<llvm::MemTransferInst>(instruction);
-    if (!is_of_access(instruction.getDebugLoc()) && !access.other && !is_copy)
+    if (access.other) {
+      if (!is_located(instruction.getDebugLoc())) // a call that moved
+        for (const Access& one : known)
+          if (one.instruction == &instruction && is_located(one.location))
+            instruction.setDebugLoc(one.location);
+    } else if (!is_of_access(instruction.getDebugLoc()) && !is_copy) {
       locate(instruction, access, known);
+    }
     if (is_copy &&
         is_located(
             instruction.getDebugLoc())) // `t = a[i]; b[i] = t;` becomes one copy, at the second's place

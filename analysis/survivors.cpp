@@ -178,6 +178,7 @@ private:
 };
 
 Survivors Survivors::of_module(llvm::Module& module) {
+  describe_texture_fetches(module);
   Survivors survivors;
   SurvivorCollector collector(survivors.places_);
   for (llvm::Function& function : module)

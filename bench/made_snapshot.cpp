@@ -32,7 +32,6 @@ template <class Line>
 void load(Snapshot& made, model::Warp& warp, std::uint32_t site, unsigned count, unsigned sectors,
           Line&& line) {
   model::Access access;
-  access.first_transaction = std::uint32_t(warp.transactions.size());
   access.site = site;
   access.transactions = std::uint8_t(count);
   access.starts_bulk = site == 0;
@@ -57,7 +56,6 @@ void load_lanes(Snapshot& made, model::Warp& warp, std::uint32_t site, bool star
   }
   std::sort(touched.begin(), touched.end());
   model::Access access;
-  access.first_transaction = std::uint32_t(warp.transactions.size());
   access.site = site;
   access.starts_bulk = starts_bulk;
   for (const auto& [line, sector] : touched)

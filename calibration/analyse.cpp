@@ -20,6 +20,7 @@ Expected<Findings> analyse(const Curves& curves) {
   findings.distances = find_distances(curves.distance);
   findings.policies = find_policies(curves.policies);
   findings.rows = find_rows(curves.bits);
+  findings.batches = find_batches(curves.batches);
   findings.levels = std::move(*levels);
   return findings;
 }

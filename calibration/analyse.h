@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace warplens::calibration {
 
@@ -33,6 +34,12 @@ struct Rows {
   std::vector<unsigned> column_bits, bank_bits, row_bits; ///< of a byte's address; a bank's or a channel's
 };
 
+/// A batch of memory requests: `requests` lines by each of `sms` SMs, all at once.
+struct Batch {
+  unsigned sms = 0, requests = 0;
+  double cycles = 0; ///< until an SM has all of its own; the median
+};
+
 struct Findings {
   Levels levels;
   std::optional<std::uint32_t> line_bytes, l1_sector_bytes; ///< a tag's; what a miss in the L1 brings in
@@ -41,6 +48,7 @@ struct Findings {
   std::optional<Distances> distances;
   std::optional<Policies> policies;
   std::optional<Rows> rows;
+  std::vector<Batch> batches; ///< by SMs, then requests
 };
 
 Expected<Findings> analyse(const Curves& curves);
@@ -55,5 +63,6 @@ std::optional<bool> find_prefetch(const std::vector<Sample>& touch, std::uint32_
 std::optional<Distances> find_distances(const std::vector<Sample>& distance);
 std::optional<Policies> find_policies(const std::map<std::string, double>& policies);
 std::optional<Rows> find_rows(const std::vector<Sample>& bits);
+std::vector<Batch> find_batches(const std::vector<Sample>& batches);
 
 } // namespace warplens::calibration

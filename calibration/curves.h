@@ -31,7 +31,7 @@ struct Curves {
   std::vector<Sample>
       touch_l1; ///< x: the second load lies so many bytes behind the first; both bypass nothing
   std::vector<Sample> touch_l2;           ///< the same, loads that bypass the L1, from memory
-  std::map<std::string, double> policies; ///< cycles of one load after a history; see device/policies.cu
+  std::map<std::string, double> policies; ///< cycles of one load after a history; see device/touches.cu
   std::vector<Sample> distance;           ///< x: SM, y: 0 for the first load of a line, 1 for the second
   std::vector<Sample> bits;               ///< x: the one bit in which two addresses differ
   std::vector<Sample> batches;            ///< x: SMs, y: requests of each at once; cycles until all have come

@@ -1,4 +1,4 @@
-// What stores and evictions do, from the latency of one load after a short history (device/policies.cu).
+// What stores and evictions do, from the latency of one load after a short history (device/touches.cu).
 #include "calibration/analyse.h"
 
 #include <cmath>

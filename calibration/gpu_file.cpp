@@ -171,6 +171,8 @@ void print_l1(Text& text, const Findings& found, const KnownLimits& known, doubl
   text.ns("latency_ns", found.levels.hit_cycles * cycle_ns, measured);
   text.table("read_only");
   text.word("cache", "l1", guide);
+  text.table("texture");
+  text.word("cache", "l1", guide);
 }
 
 void print_l2(Text& text, Device& device, const Findings& found, double cycle_ns) {

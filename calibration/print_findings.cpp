@@ -61,6 +61,14 @@ std::string print_findings(const Curves& curves, const Findings& findings) {
   } else if (!curves.bits.empty()) {
     add("rows", "open, closed and conflicting rows cannot be told apart");
   }
+  for (std::size_t i = 0; i < findings.batches.size();) { // a line for each number of SMs
+    const unsigned sms = findings.batches[i].sms;
+    std::vector<std::string> table;
+    for (; i < findings.batches.size() && findings.batches[i].sms == sms; ++i)
+      table.push_back(fmt::format("{} in {:.0f}", findings.batches[i].requests, findings.batches[i].cycles));
+    add(fmt::format("lines from {} SM{}", sms, sms == 1 ? "" : "s").c_str(),
+        fmt::format("{} cycles", fmt::join(table, ", ")));
+  }
   if (curves.read_gb_per_s > 0)
     add("memory, read", fmt::format("{:.0f} GB/s", curves.read_gb_per_s));
   return text;

@@ -19,8 +19,15 @@ namespace warplens::lowering {
 using namespace llvm;
 
 /// The rewriter's probe reads no memory and keeps no pointer; so locals whose address it is not given can
-/// become values.
+/// become values. What it asks before of a texture goes where nobody wants to know.
 static void describe_access(Module& module) {
+  for (const char* name : lookup_functions)
+    if (Function* lookup = module.getFunction(name)) {
+      lookup->removeFnAttr(Attribute::Convergent);
+      lookup->setOnlyReadsMemory();
+      lookup->setDoesNotThrow();
+      lookup->setWillReturn();
+    }
   Function* access = module.getFunction(access_function);
   if (!access)
     return;

@@ -36,7 +36,10 @@ inline constexpr char active_mask_function[] = "__warplens_cpu_active_mask";
 
 /// The rewriter's call: (u64 site, ptr address, u32 bytes, u32 kind).
 inline constexpr char access_function[] = "__warplens_access";
-/// The same with its key: (ptr address, u32 key). Touches no memory that code can see, so accesses move
+/// What probes of textures and surfaces ask the runtime, which only looks it up.
+inline constexpr const char* lookup_functions[] = {"__warplens_texel_address", "__warplens_texel_bytes",
+                                                   "__warplens_surface_address"};
+/// An access with its key: (ptr address, u32 key). Touches no memory that code can see, so accesses move
 /// freely around it; but neither past another probe nor past what suspends.
 inline constexpr char probe_function[] = "__warplens_probe";
 llvm::Function* declare_probe(llvm::Module& module);

@@ -114,14 +114,17 @@ public:
     case 2: return work(*std::get_if<2>(&lines_));
     case 3: return work(*std::get_if<3>(&lines_));
     case 4: return work(*std::get_if<4>(&lines_));
-    default: return work(*std::get_if<5>(&lines_));
+    case 5: return work(*std::get_if<5>(&lines_));
+    default: return work(*std::get_if<6>(&lines_));
     }
   }
 
 private:
-  // The ways that fit 16, 32, 64 and 128 bytes; eight, without the odd one, are compared faster.
-  using AnyLines = std::variant<Lines<NarrowSets<2>>, Lines<NarrowSets<4>>, Lines<NarrowSets<8>>,
-                                Lines<NarrowSets<9>>, Lines<NarrowSets<16>>, Lines<WideSets>>;
+  // The ways that fit 16, 32, 64 and 128 bytes; eight, without the odd one, are compared faster. 64: the
+  // C2050's L1 and L2.
+  using AnyLines =
+      std::variant<Lines<NarrowSets<2>>, Lines<NarrowSets<4>>, Lines<NarrowSets<8>>, Lines<NarrowSets<9>>,
+                   Lines<NarrowSets<16>>, Lines<WideSets<64>>, Lines<WideSets<256>>>;
   static AnyLines lines(std::uint32_t sets, std::uint32_t ways, IndexHash index) {
     const SetIndex of(sets, index);
     if (ways <= 2)
@@ -134,7 +137,9 @@ private:
       return Lines(of, sets, NarrowSets<9>(ways));
     if (ways <= 16)
       return Lines(of, sets, NarrowSets<16>(ways));
-    return Lines(of, sets, WideSets(ways));
+    if (ways <= 64)
+      return Lines(of, sets, WideSets<64>(ways));
+    return Lines(of, sets, WideSets<256>(ways));
   }
 
   AnyLines lines_;

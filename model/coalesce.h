@@ -9,6 +9,10 @@
 
 namespace warplens::model {
 
+/// The cache of its SM that texture fetches and loads from surfaces go to: the L1, that for read-only loads,
+/// or one of their own.
+enum class TextureCache : std::uint8_t { l1, read_only, own };
+
 /// What of a GPU decides how the lanes of a warp access are put together, and which cache they come to.
 struct LaneRules {
   /// Lanes that together ask for so many bytes are coalesced; a wider access is that of several such groups,
@@ -18,6 +22,7 @@ struct LaneRules {
   std::uint32_t bank_stride_bytes = 4; ///< after so many bytes comes the next bank
   bool global_loads_in_l1 = true;      ///< else only those that ask for it, with the cache operator `ca`
   bool own_read_only_cache = false;    ///< else loads with the cache operator `nc` go to the L1
+  TextureCache texture_cache = TextureCache::l1;
   friend bool operator==(const LaneRules&, const LaneRules&) = default;
 };
 

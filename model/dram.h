@@ -19,7 +19,7 @@ namespace warplens::model {
 /// at the load of a whole round.
 class Dram {
 public:
-  Dram(const Gpu& gpu, std::uint32_t busy_sms, Random& random);
+  Dram(const Gpu& gpu, std::uint32_t busy_sms, const Random& random);
 
   /// Do the waits depend on the load of a whole round? Else request() says all.
   bool by_load() const { return by_load_; }
@@ -34,16 +34,17 @@ public:
     const auto of_one = [&](std::size_t) { return sectors; };
     const auto keep = [&](std::size_t, const Service& its) { service = its; };
     if (by_load_)
-      request_all<PlainInstructions, true>(&line, 1, of_one, keep);
+      request_all<PlainInstructions, true, true>(&line, 1, of_one, keep);
     else
-      request_all<PlainInstructions, false>(&line, 1, of_one, keep);
+      request_all<PlainInstructions, false, true>(&line, 1, of_one, keep);
     return service;
   }
 
-  /// The same for many, one after the other. `by_load`: what by_load() says. Calls sectors_of(i) and then
-  /// served(i, service) for the line number i.
-  template <class Instructions, bool by_load, class SectorsOf, class Served>
+  /// The same for many, one after the other. `by_load`: what by_load() says; then only batch() depends on the
+  /// `batches`. Calls sectors_of(i) and then served(i, service) for the line number i.
+  template <class Instructions, bool by_load, bool batches, class SectorsOf, class Served>
   void request_all(const std::uint32_t* lines, std::size_t count, SectorsOf&& sectors_of, Served&& served) {
+    static_assert(by_load || batches);
     // Copies, which nothing that is written in between can change.
     const DramMap map = map_;
     float arrivals = arrivals_;
@@ -55,13 +56,15 @@ public:
       for (std::size_t i = 0; i < end; ++i)
         places[i] = map(lines[first + i]);
       for (std::size_t i = 0; i < end; ++i) {
-        if (left_in_batch <= 0) {
-          start_batch();
-          left_in_batch += left_in_batch_;
-        }
         const DramMap::Place place = places[i];
         const unsigned sectors = sectors_of(first + i);
-        left_in_batch -= std::int64_t(Instructions::sector_count(sectors));
+        if constexpr (batches) {
+          if (left_in_batch <= 0) {
+            start_batch();
+            left_in_batch += left_in_batch_;
+          }
+          left_in_batch -= std::int64_t(Instructions::sector_count(sectors));
+        }
         Bank& bank = bank_[place.bank];
         const Work* work = &work_[bank.open_row != place.row][sectors];
         if (bank.open_row == no_line) [[unlikely]]
@@ -108,7 +111,7 @@ private:
     float opening_ns = 0, bursts_ns = 0, alone_ns = 0;
   };
 
-  Random& random_;
+  Random random_; ///< of the batches
   std::uint32_t busy_sms_;
   DramMap map_;
   bool by_load_;

@@ -85,13 +85,18 @@ Expected<Gpu> read(const fs::path& path, TomlFigures& figures) {
   figures.boolean("l1.global_loads", gpu.lanes.global_loads_in_l1);
   figures.number("l1.latency_ns", gpu.l1.latency_ns, 0, any_latency);
 
+  const auto read_cache = [&](const std::string& table, Gpu::ReadOnly& cache) {
+    figures.number(table + ".bytes", cache.bytes, line_bytes, 1u << 24);
+    figures.number(table + ".line_bytes", cache.line_bytes, sector_bytes, line_bytes);
+    figures.number(table + ".ways", cache.ways, 1, max_ways);
+    figures.number(table + ".latency_ns", cache.latency_ns, 0, any_latency);
+  };
   gpu.lanes.own_read_only_cache = figures.choice("read_only.cache", {"l1", "own"}) == 1;
-  if (gpu.lanes.own_read_only_cache) {
-    figures.number("read_only.bytes", gpu.read_only.bytes, line_bytes, 1u << 24);
-    figures.number("read_only.line_bytes", gpu.read_only.line_bytes, sector_bytes, line_bytes);
-    figures.number("read_only.ways", gpu.read_only.ways, 1, max_ways);
-    figures.number("read_only.latency_ns", gpu.read_only.latency_ns, 0, any_latency);
-  }
+  if (gpu.lanes.own_read_only_cache)
+    read_cache("read_only", gpu.read_only);
+  gpu.lanes.texture_cache = TextureCache(figures.choice("texture.cache", {"l1", "read_only", "own"}));
+  if (gpu.lanes.texture_cache == TextureCache::own)
+    read_cache("texture", gpu.texture);
 
   figures.number("l2.bytes", gpu.l2_bytes, sector_bytes, std::uint64_t{1} << 34);
   figures.number("l2.line_bytes", gpu.l2.line_bytes, sector_bytes, line_bytes);
@@ -158,6 +163,10 @@ Expected<Gpu> read(const fs::path& path, TomlFigures& figures) {
   small_lines("constant", constant);
   if (gpu.lanes.own_read_only_cache)
     small_lines("read_only", gpu.read_only);
+  if (gpu.lanes.texture_cache == TextureCache::own)
+    small_lines("texture", gpu.texture);
+  figures.require(gpu.lanes.texture_cache != TextureCache::read_only || gpu.lanes.own_read_only_cache,
+                  "texture.cache", "texture.cache to be l1 or own where read_only.cache is not own");
   figures.require(std::has_single_bit(constant.group.line_bytes), "constant.group_line_bytes",
                   "constant.group_line_bytes to be a power of two");
   figures.require(constant.group.bytes % (constant.group.ways * constant.group.line_bytes) == 0,

@@ -124,13 +124,15 @@ struct Gpu {
     double latency_ns = 0;
   } l1;
 
-  /// For loads with the cache operator `nc`, where those do not go to the L1 (lanes.own_read_only_cache).
+  /// A cache of each SM for loads of what nothing writes.
   struct ReadOnly {
     std::uint32_t bytes = 0;
     std::uint32_t line_bytes = 0; ///< at most 128
     std::uint32_t ways = 0;
     double latency_ns = 0; ///< of a hit
-  } read_only;
+  };
+  ReadOnly read_only; ///< for loads with the cache operator `nc`, if lanes.own_read_only_cache
+  ReadOnly texture;   ///< for fetches, if lanes.texture_cache is `own`
 
   struct L2 {
     std::uint32_t line_bytes = 0; ///< 128 with sectors of 32, or 32

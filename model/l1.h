@@ -27,12 +27,11 @@ public:
     return std::get_if<Cache>(&lines_)->with_lines(work);
   }
 
-  /// A load's sectors that are not there, which it brings in. Without sectors a miss brings in the line's
-  /// four. Calls `write_back(line, sectors)` with what it displaces of local memory that was stored to.
+  /// A load's sectors that are not there, which it brings in, of those that looked_up() says. Calls
+  /// `write_back(line, sectors)` with what it displaces of local memory that was stored to.
   template <class Instructions, class Lines, class WriteBack = NothingBack>
   unsigned load(const Lines& lines, std::uint32_t line, unsigned sectors,
                 WriteBack&& write_back = NothingBack()) const {
-    sectors = looked_up(sectors);
     unsigned missing = 0;
     const SetOutcome outcome = lines.template access<Instructions>(0, line, [&](LineState state) {
       missing = sectors & ~unsigned(state);
@@ -44,7 +43,8 @@ public:
   }
   template <class WriteBack = NothingBack>
   unsigned load(std::uint32_t line, unsigned sectors, WriteBack&& write_back = NothingBack()) {
-    return with_lines([&](auto& lines) { return load<PlainInstructions>(lines, line, sectors, write_back); });
+    return with_lines(
+        [&](auto& lines) { return load<PlainInstructions>(lines, line, looked_up(sectors), write_back); });
   }
 
   /// A store to local memory that the L1 keeps until its line is displaced. It takes all of the sectors, or
@@ -80,10 +80,6 @@ public:
 
   /// What a load of these sectors looks up: without sectors, a line's four.
   unsigned looked_up(unsigned sectors) const { return sectors | least_; }
-  /// Lookups are counted in sectors, or in lines where there are none.
-  std::uint32_t lookups(std::uint32_t sectors) const {
-    return least_ == 0 ? sectors : sectors / sectors_per_line;
-  }
 
 private:
   static constexpr unsigned dirty_shift = 4;

@@ -27,7 +27,8 @@ struct L2Outcome {
 /// What a loop over the L2's requests has to know.
 enum class L2Form {
   sectors, ///< lines, and sectors that are there or not, and are fetched one by one
-  any,     ///< or blocks; and sectors that may be there in part, or be fetched together with others
+  blocks,  ///< blocks that are there or not
+  any,     ///< lines or blocks; and sectors that may be there in part, or be fetched together with others
 };
 
 class L2 {
@@ -101,7 +102,9 @@ public:
   /// `masks`: there will be stores of parts of sectors.
   L2Form form(bool masks) const {
     const bool parts = (masks && partial_writes_ != PartialWrites::whole) || !masks_.empty();
-    return by_block_ || fetch_sectors_ != 1 || parts ? L2Form::any : L2Form::sectors;
+    if (fetch_sectors_ != 1 || parts)
+      return L2Form::any;
+    return by_block_ ? L2Form::blocks : L2Form::sectors;
   }
 
   /// What a load finds as copies next to it. Those of what it asks for are there from now on.
@@ -124,7 +127,7 @@ public:
   template <class Instructions, L2Form form, class Lines, class WriteBack>
   L2Outcome request(const Lines& lines, L2Kind kind, std::uint32_t set, std::uint32_t line, unsigned sectors,
                     unsigned near, const ByteMask* written, WriteBack&& write_back) {
-    constexpr bool parts = form != L2Form::sectors;
+    constexpr bool parts = form == L2Form::any;
     const auto visit = [&](unsigned visited, auto&& change) {
       this->visit<Instructions, form>(lines, set, line, visited, write_back, change);
     };
@@ -173,13 +176,15 @@ public:
 
   template <L2Form form, class Lines>
   void prefetch(const Lines& lines, std::uint32_t set, unsigned sectors) const {
-    if (form == L2Form::sectors || !by_block_)
+    if (!is_by_block(form))
       return lines.prefetch(set);
     for (unsigned left = sectors; left != 0; left &= left - 1)
       lines.prefetch(set + unsigned(std::countr_zero(left)) * lines.sets_per_part());
   }
 
 private:
+  bool is_by_block(L2Form form) const { return form == L2Form::blocks || (form == L2Form::any && by_block_); }
+
   // State: 4 bits valid, 4 bits brought in by a write, 4 bits dirty, 4 bits of which only some bytes are
   // there.
   static constexpr unsigned written_shift = 4, dirty_shift = 8, partial_shift = 12;
@@ -269,8 +274,8 @@ private:
   template <class Instructions, L2Form form, class Lines, class WriteBack, class Change>
   void visit(const Lines& lines, std::uint32_t set, std::uint32_t line, unsigned sectors,
              WriteBack&& write_back, Change&& change) {
-    constexpr bool parts = form != L2Form::sectors;
-    if (form == L2Form::sectors || !by_block_)
+    constexpr bool parts = form == L2Form::any;
+    if (!is_by_block(form))
       return visit_set<Instructions, parts>(lines, set, line, sectors, write_back, change);
     for (unsigned left = sectors; left != 0; left &= left - 1)
       visit_set<Instructions, parts>(lines, set + unsigned(std::countr_zero(left)) * lines.sets_per_part(),

@@ -1,98 +1,17 @@
 // Sets of few ways, small enough that one fits a line or two of the host's cache. All line numbers of a set
-// are compared at once, and so are their ages, of which some grow by one: a hit and a miss are the same few
-// steps without a branch between them, and no line moves.
+// are compared at once, and so are their ages: a hit and a miss are the same few steps without a branch
+// between them, and no line moves.
 #pragma once
 
+#include "model/ages.h"
 #include "model/instructions.h"
 #include "model/set_store.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <concepts>
-#include <cstring>
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 namespace warplens::model {
-
-/// For each way of a set, how many others were used after it.
-template <unsigned ways> struct Ages {
-  std::uint8_t of_way[ways];
-
-  void begin() {
-    for (unsigned way = 0; way < ways; ++way)
-      of_way[way] = std::uint8_t(way);
-  }
-
-#if defined(__x86_64__)
-  /// The way whose bit is set; if there is none, the way of this age.
-  unsigned choose(unsigned found, unsigned age) const {
-    const auto oldest = unsigned(_mm_movemask_epi8(_mm_cmpeq_epi8(load(), _mm_set1_epi8(char(age)))));
-    return unsigned(std::countr_zero(found | oldest << 16)) & 15;
-  }
-  /// The way was used; what was used after it gets older.
-  void use(unsigned way) {
-    const __m128i ages = load();
-    // Where true, all bits, as a number -1.
-    const __m128i later = _mm_cmpgt_epi8(_mm_set1_epi8(char(of_way[way])), ages);
-    store(_mm_sub_epi8(ages, reaches_beyond ? _mm_and_si128(later, ours()) : later));
-    of_way[way] = 0;
-  }
-
-private:
-  // Up to eight are read together, or sixteen; what lies behind nine stays as it is.
-  static constexpr bool reaches_beyond = ways > 8 && ways < 16;
-  __m128i load() const {
-    const auto* at = reinterpret_cast<const __m128i*>(of_way);
-    if constexpr (ways <= 4)
-      return _mm_cvtsi32_si128(std::bit_cast<int>(of_way));
-    return ways <= 8 ? _mm_loadl_epi64(at) : _mm_loadu_si128(at);
-  }
-  void store(__m128i ages) {
-    auto* at = reinterpret_cast<__m128i*>(of_way);
-    if constexpr (ways <= 4) {
-      const int four = _mm_cvtsi128_si32(ages);
-      std::memcpy(of_way, &four, ways);
-    } else if constexpr (ways <= 8) {
-      _mm_storel_epi64(at, ages);
-    } else {
-      _mm_storeu_si128(at, ages);
-    }
-  }
-  static __m128i ours() {
-    alignas(16) static constexpr auto bytes = [] {
-      std::array<std::uint8_t, 16> all{};
-      std::fill_n(all.begin(), ways, std::uint8_t(0xff));
-      return all;
-    }();
-    return _mm_load_si128(reinterpret_cast<const __m128i*>(bytes.data()));
-  }
-#else
-  unsigned choose(unsigned found, unsigned age) const {
-    if (found != 0)
-      return unsigned(std::countr_zero(found));
-    return unsigned(std::find(of_way, of_way + ways, age) - of_way);
-  }
-  void use(unsigned way) {
-    const std::uint8_t age = of_way[way];
-    for (std::uint8_t& other : of_way)
-      other += other < age;
-    of_way[way] = 0;
-  }
-#endif
-};
-
-/// Of two ways: which is the older one.
-template <> struct Ages<2> {
-  std::uint8_t older;
-
-  void begin() { older = 1; }
-  unsigned choose(unsigned found, unsigned age) const { return found != 0 ? found >> 1 : older & age; }
-  void use(unsigned way) { older = std::uint8_t(way ^ 1); }
-};
 
 /// All sets have as many ways.
 class SameWays {
@@ -127,10 +46,10 @@ public:
   template <class Instructions, class Change>
   SetOutcome access(std::uint32_t number, std::uint32_t line, Change&& change) const {
     Set& set = at(number);
-    const unsigned found = find<Instructions>(set, line);
-    const bool hit = found != 0;
+    const WayBits<most_ways> found = find<Instructions>(set, line);
+    const bool hit = found.any();
     // Where it is, or, if it is not there, the way not used for longest.
-    const unsigned way = set.ages.choose(found, ways_.last_age(number));
+    const unsigned way = set.ages.template choose<Instructions>(found, ways_.last_age(number));
     set.ages.use(way);
     const std::uint32_t evicted_line = set.lines[way];
     const LineState state = set.states[way];
@@ -143,15 +62,14 @@ public:
   /// The line's state if it is there, otherwise null; nothing changes.
   LineState* peek(std::uint32_t number, std::uint32_t line) const {
     Set& set = at(number);
-    const unsigned found = find<PlainInstructions>(set, line);
-    return found == 0 ? nullptr : set.states + std::countr_zero(found);
+    const WayBits<most_ways> found = find<PlainInstructions>(set, line);
+    return found.any() ? set.states + found.first() : nullptr;
   }
 
   void prefetch(std::uint32_t number) const {
     const auto* set = reinterpret_cast<const std::byte*>(&at(number));
-    __builtin_prefetch(set, 1);
-    if (set_bytes > 64)
-      __builtin_prefetch(set + 64, 1);
+    for (std::size_t at = 0; at < set_bytes; at += 64)
+      __builtin_prefetch(set + at, 1);
   }
 
 private:
@@ -166,43 +84,46 @@ private:
   static_assert(sizeof(Set) == set_bytes);
   Set& at(std::uint32_t number) const { return reinterpret_cast<Set*>(memory_)[number]; }
 
-  /// One bit for each way that holds the line.
-  template <class Instructions> static unsigned find(const Set& set, std::uint32_t line) {
+  /// Which ways hold the line.
+  template <class Instructions> static WayBits<most_ways> find(const Set& set, std::uint32_t line) {
+    WayBits<most_ways> found;
     if constexpr (most_ways == 2)
-      return unsigned(set.lines[0] == line) | unsigned(set.lines[1] == line) << 1;
+      found.of[0] = unsigned(set.lines[0] == line) | unsigned(set.lines[1] == line) << 1;
 #if defined(__x86_64__)
     else if constexpr (std::same_as<Instructions, Avx2Instructions>)
-      return find_by_eight(set, line);
+      found = find_by_eight(set, line);
     else
-      return find_by_four(set, _mm_set1_epi32(int(line)), 0);
+      found = find_by_four(set, _mm_set1_epi32(int(line)), 0);
 #else
-    unsigned found = 0;
-    for (unsigned way = 0; way < most_ways; ++way)
-      found |= unsigned(set.lines[way] == line) << way;
-    return found;
+    else
+      for (unsigned way = 0; way < most_ways; ++way)
+        found.of[0] |= unsigned(set.lines[way] == line) << way;
 #endif
+    return found;
   }
 
 #if defined(__x86_64__)
-  static unsigned find_by_four(const Set& set, __m128i line, unsigned first) {
-    unsigned found = 0;
+  static WayBits<most_ways> find_by_four(const Set& set, __m128i line, unsigned first) {
+    WayBits<most_ways> found;
     for (unsigned way = first; way < most_ways; way += 4) {
       const unsigned four = std::min(way, most_ways - 4); // the last group may overlap the one before
       const __m128i lines = _mm_loadu_si128(reinterpret_cast<const __m128i*>(set.lines + four));
       const __m128i equal = _mm_cmpeq_epi32(lines, line);
-      found |= unsigned(_mm_movemask_ps(_mm_castsi128_ps(equal))) << four;
+      found.of[0] |= unsigned(_mm_movemask_ps(_mm_castsi128_ps(equal))) << four;
     }
     return found;
   }
-  [[gnu::target("avx2")]] static unsigned find_by_eight(const Set& set, std::uint32_t line) {
+  [[gnu::target("avx2")]] static WayBits<most_ways> find_by_eight(const Set& set, std::uint32_t line) {
     const __m256i wanted = _mm256_set1_epi32(int(line));
-    unsigned found = 0, way = 0;
+    WayBits<most_ways> found;
+    unsigned way = 0;
     for (; way + 8 <= most_ways; way += 8) {
       const __m256i lines = _mm256_load_si256(reinterpret_cast<const __m256i*>(set.lines + way));
       const __m256i equal = _mm256_cmpeq_epi32(lines, wanted);
-      found |= unsigned(_mm256_movemask_ps(_mm256_castsi256_ps(equal))) << way;
+      found.of[0] |= unsigned(_mm256_movemask_ps(_mm256_castsi256_ps(equal))) << way;
     }
-    return found | find_by_four(set, _mm256_castsi256_si128(wanted), way);
+    found.of[0] |= find_by_four(set, _mm256_castsi256_si128(wanted), way).of[0];
+    return found;
   }
 #endif
 

@@ -32,13 +32,12 @@ Objects::Objects(const Snapshot& snapshot, const std::vector<trace::Site>& sites
 
   std::vector<SectorSet> touched(objects_.size());
   for (const Warp& warp : snapshot.warps)
-    for (const Access& access : warp.accesses)
+    warp.each_access([&](const Access& access, std::span<const Transaction> transactions) {
       if (const std::uint32_t object = object_of_[access.site];
           object != objects_.size() && access.cache != FirstCache::constant)
-        for (std::uint32_t i = 0; i < access.transactions; ++i) {
-          const Transaction& transaction = warp.transactions[access.first_transaction + i];
+        for (const Transaction& transaction : transactions)
           touched[object].insert(transaction.line, transaction.sectors);
-        }
+    });
   for (std::size_t i = 0; i < objects_.size(); ++i)
     objects_[i].footprint_bytes = touched[i].size() * sector_bytes;
 }

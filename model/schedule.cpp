@@ -6,15 +6,21 @@ namespace warplens::model {
 namespace {
 
 /// The warp's access with which its bulk of this number begins.
-const Access* bulk_begin(const Warp& warp, std::uint32_t bulk) {
-  const Access* access = warp.accesses.data();
-  const Access* end = access + warp.accesses.size();
+struct BulkBegin {
+  const Access* access;
+  const Transaction* transactions;
+};
+BulkBegin bulk_begin(const Warp& warp, std::uint32_t bulk) {
+  BulkBegin begin{warp.accesses.data(), warp.transactions.data()};
+  const Access* const end = begin.access + warp.accesses.size();
   if (bulk >= warp.bulks)
-    return end;
-  for (std::uint32_t begun = 0; access != end; ++access)
-    if ((begun += access->starts_bulk) > bulk)
+    return {end, begin.transactions + warp.transactions.size()};
+  for (std::uint32_t begun = 0; begin.access != end; ++begin.access) {
+    if ((begun += begin.access->starts_bulk) > bulk)
       break;
-  return access;
+    begin.transactions += begin.access->transactions;
+  }
+  return begin;
 }
 
 const Warp& longest_warp(const Snapshot& snapshot, const Snapshot::Block& block) {
@@ -27,7 +33,7 @@ const Warp& longest_warp(const Snapshot& snapshot, const Snapshot::Block& block)
 /// what a warp does just before it and just after it may be parted once without much harm.
 bool is_in_loop(const Warp& warp, std::uint32_t bulk) {
   constexpr int several = 4;
-  const Access* const begin = bulk_begin(warp, bulk);
+  const Access* const begin = bulk_begin(warp, bulk).access;
   if (begin == warp.accesses.data() + warp.accesses.size())
     return false;
   return std::count_if(warp.accesses.begin(), warp.accesses.end(), [&](const Access& access) {
@@ -134,9 +140,10 @@ void SmSchedule::start(std::uint32_t slot, const Item& item) {
     if (from == to)
       continue;
     Turn turn;
-    turn.next = bulk_begin(warp, from);
-    turn.end = bulk_begin(warp, to);
-    turn.transactions = warp.transactions.data() + (from == 0 ? 0 : turn.next->first_transaction);
+    const BulkBegin begin = bulk_begin(warp, from);
+    turn.next = begin.access;
+    turn.transactions = begin.transactions;
+    turn.end = bulk_begin(warp, to).access;
     turn.weight = float(to - from);
     turn.credit = float(random_.fraction());
     turn.slot = slot;

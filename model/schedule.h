@@ -26,14 +26,13 @@ public:
   /// many transactions they were.
   template <class Issue> std::uint64_t take_turns(std::uint64_t transactions, Issue&& issue) {
     const std::uint64_t issued = warps_ == WarpOrder::greedy_then_oldest ? take_oldest(transactions, issue)
-                                                                         : take_in_turn(transactions, issue);
+                                 : each_starts_turn() ? take_in_turn<true>(transactions, issue)
+                                                      : take_in_turn<false>(transactions, issue);
     transactions_left_ -= issued;
     return issued;
   }
-  /// Is the access the first one of its warp's turn?
-  bool starts_turn(const Access& access) const {
-    return access.starts_bulk | (warps_ == WarpOrder::loose_round_robin);
-  }
+  /// Is each access a turn of its own, and not only those that start a bulk?
+  bool each_starts_turn() const { return warps_ == WarpOrder::loose_round_robin; }
 
   std::uint64_t transactions_left() const { return transactions_left_; }
 
@@ -67,15 +66,15 @@ private:
   bool choose_oldest();
   void end_warp();
 
-  /// What a warp issues in its turn: how many transactions.
-  template <class Issue> std::uint64_t issue_turn(Turn& turn, Issue& issue) const {
+  /// What a warp issues in its turn, or `one` access of it: how many transactions.
+  template <bool one, class Issue> std::uint64_t issue_turn(Turn& turn, Issue& issue) const {
     const Access *access = turn.next, *const end = turn.end;
     const Transaction* const first = turn.transactions;
     const Transaction* transactions = first;
     do {
       issue(*access, transactions);
       transactions += access->transactions;
-    } while (++access != end && !starts_turn(*access));
+    } while (++access != end && !one && !access->starts_bulk);
     turn.next = access;
     turn.transactions = transactions;
     return std::uint64_t(transactions - first);
@@ -83,29 +82,31 @@ private:
 
   /// Each warp after the other; a turn is passed over until its credit is whole. In loose round robin all
   /// weigh 1.
-  template <class Issue> std::uint64_t take_in_turn(std::uint64_t transactions, Issue& issue) {
+  template <bool one, class Issue> std::uint64_t take_in_turn(std::uint64_t transactions, Issue& issue) {
     std::uint64_t issued = 0;
-    Turn* turn = at_;
+    Turn *turn = at_, *end = turns_end_; // the members may be what is written in between
     while (issued < transactions) {
-      if (turn == turns_end_) {
+      if (turn == end) {
         if (!begin_round())
           break;
         turn = at_;
+        end = turns_end_;
       }
       // The host's own caches do not hold what all warps will need next.
       constexpr std::ptrdiff_t ahead = 8;
-      if (turns_end_ - turn > ahead) {
+      if (end - turn > ahead) {
         __builtin_prefetch(turn[ahead].transactions);
         __builtin_prefetch(turn[ahead].next);
       }
       turn->credit += turn->weight;
       if (turn->credit >= 1) {
         turn->credit -= 1;
-        issued += issue_turn(*turn, issue);
+        issued += issue_turn<one>(*turn, issue);
         if (turn->next == turn->end) {
           at_ = turn;
           end_warp();
           turn = at_;
+          end = turns_end_;
           continue;
         }
       }
@@ -119,7 +120,7 @@ private:
   template <class Issue> std::uint64_t take_oldest(std::uint64_t transactions, Issue& issue) {
     std::uint64_t issued = 0;
     while (issued < transactions && choose_oldest()) {
-      const std::uint64_t of_turn = issue_turn(*at_, issue);
+      const std::uint64_t of_turn = issue_turn<false>(*at_, issue);
       now_ += of_turn; // the L1 looks up one line in a cycle
       at_->ready_at = now_ + wait_;
       if (at_->next == at_->end)

@@ -16,6 +16,15 @@ constexpr std::uint64_t max_blocks = std::uint64_t{1} << 58;
 using trace::CacheOperator;
 using trace::Space;
 
+/// Of loads with that operator from global memory.
+FirstCache first_cache(CacheOperator cache, const LaneRules& rules) {
+  if (cache == CacheOperator::nc && rules.own_read_only_cache)
+    return FirstCache::read_only;
+  if (cache == CacheOperator::tex && rules.texture_cache != TextureCache::l1)
+    return rules.texture_cache == TextureCache::own ? FirstCache::texture : FirstCache::read_only;
+  return FirstCache::l1;
+}
+
 } // namespace
 
 SnapshotBuilder::SnapshotBuilder(const std::vector<trace::Site>& sites, const trace::Launch& launch,
@@ -139,8 +148,8 @@ Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
   summary.sectors += touched.sectors();
   summary.bytes_used += touched.distinct_bytes();
   const CacheOperator cache = trace_sites_[site].cache_operator;
+  const std::size_t before = stream.warp.transactions.size();
   Access entry;
-  entry.first_transaction = std::uint32_t(stream.warp.transactions.size());
   entry.site = site;
   entry.starts_bulk = stream.bulk_ended;
   stream.warp.bulks += entry.starts_bulk;
@@ -168,15 +177,16 @@ Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
     if (access.space == Space::local) {
       entry.cache = FirstCache::l1_local;
       stores_local_ |= access.kind != trace::AccessKind::load;
-    } else if (rules_.own_read_only_cache && cache == CacheOperator::nc &&
-               access.kind == trace::AccessKind::load) {
-      entry.cache = FirstCache::read_only;
-      entry.skips_l1 = reads_read_only_ = true;
-    } else if (!rules_.global_loads_in_l1 && cache != CacheOperator::ca)
+    } else if (const FirstCache first = first_cache(cache, rules_);
+               access.kind == trace::AccessKind::load && first != FirstCache::l1) {
+      entry.cache = first;
+      entry.skips_l1 = true;
+      (entry.cache == FirstCache::texture ? reads_textures_ : reads_read_only_) = true;
+    } else if (!rules_.global_loads_in_l1 && cache != CacheOperator::ca && cache != CacheOperator::tex)
       entry.skips_l1 = true;
     put = put_transactions(stream.warp, touched, access);
   }
-  entry.transactions = std::uint8_t(stream.warp.transactions.size() - entry.first_transaction);
+  entry.transactions = std::uint8_t(stream.warp.transactions.size() - before);
   stream.warp.accesses.push_back(entry);
   return put;
 }
@@ -214,6 +224,7 @@ Snapshot SnapshotBuilder::finish() && {
   snapshot.byte_masks = std::move(masks_);
   snapshot.stores_local = stores_local_;
   snapshot.reads_read_only = reads_read_only_;
+  snapshot.reads_textures = reads_textures_;
   snapshot.whole_grid = launch_.first_block == 0 && launch_.blocks >= launch_.grid.count();
   std::vector<std::uint32_t> site_number(summaries_.size());
   for (const SiteSummary& summary : summaries_) {

@@ -35,27 +35,35 @@ using ByteMask = std::array<std::uint64_t, 2>;
 inline constexpr std::uint32_t max_byte_masks = 1u << 21; ///< a request to the L2 has room for that many
 
 /// The cache of its SM that an access comes to first; `l1_local`: the L1, with local memory.
-enum class FirstCache : std::uint8_t { l1, l1_local, constant, read_only };
+enum class FirstCache : std::uint8_t { l1, l1_local, constant, read_only, texture };
 
 /// One warp access that goes to the memory hierarchy. Shared memory has no place here.
 struct Access {
-  std::uint32_t first_transaction = 0; ///< within the warp's
-  std::uint32_t site = 0;              ///< index into Snapshot::sites
+  std::uint32_t site : 23 = 0;       ///< index into Snapshot::sites
+  std::uint32_t starts_bulk : 1 = 0; ///< the scheduler may turn to another warp before it
+  std::uint32_t active_lanes : 8 = warp_lanes;
   std::uint8_t transactions = 0;
-  trace::AccessKind kind = trace::AccessKind::load;
-  bool skips_l1 : 1 = false;    ///< by its cache operator, or for another cache
-  bool starts_bulk : 1 = false; ///< the scheduler may turn to another warp before it
-  std::uint8_t active_lanes : 6 = warp_lanes;
   FirstCache cache = FirstCache::l1; ///< constant memory: one transaction for each address
+  trace::AccessKind kind = trace::AccessKind::load;
+  bool skips_l1 = false; ///< by its cache operator, or for another cache
 };
-static_assert(sizeof(Access) == 12);
+static_assert(sizeof(Access) == 8);
 
 struct Warp {
   std::uint64_t block = 0;
   std::uint32_t warp = 0; ///< within the block
   std::uint32_t bulks = 0;
   std::vector<Access> accesses;
-  std::vector<Transaction> transactions;
+  std::vector<Transaction> transactions; ///< of one access after the other
+
+  /// Calls visit(access, transactions) for each access.
+  template <class Visit> void each_access(Visit&& visit) const {
+    const Transaction* first = transactions.data();
+    for (const Access& access : accesses) {
+      visit(access, std::span(first, access.transactions));
+      first += access.transactions;
+    }
+  }
 };
 
 inline constexpr std::uint32_t max_sites = 1u << 23; ///< a site's index and its request's state share a word
@@ -86,6 +94,7 @@ struct Snapshot {
   bool reads_constants = false; ///< are there accesses to constant memory?
   bool stores_local = false;    ///< … stores to local memory?
   bool reads_read_only = false; ///< … loads that come to a read-only cache?
+  bool reads_textures = false;  ///< … loads that come to a cache for textures?
 };
 
 /// Takes accesses in program order per (block, warp); the warps may come in any order, to the same result.
@@ -123,7 +132,7 @@ private:
       frames_; ///< page → number, in the order of first touch until finish()
   std::map<ByteMask, std::uint32_t> mask_index_;
   std::vector<ByteMask> masks_;
-  bool stores_local_ = false, reads_read_only_ = false;
+  bool stores_local_ = false, reads_read_only_ = false, reads_textures_ = false;
   std::uint64_t last_page_ = ~std::uint64_t{0};
   std::uint32_t last_frame_ = 0;
 };

@@ -62,7 +62,7 @@ void TimelineRecorder::issued(std::uint32_t sm, const Access& access, std::span<
     const std::vector<std::uint64_t> zeros(timeline_.edges.size() - 1);
     timeline_.sms.resize(sm + 1, {zeros, zeros, zeros});
   }
-  round_.push_back({sm, issued_by_[sm]++, access.site, access.active_lanes, l1});
+  round_.push_back({sm, issued_by_[sm]++, access.site, std::uint8_t(access.active_lanes), l1});
 }
 
 void TimelineRecorder::place() {

@@ -12,7 +12,7 @@ namespace warplens::model {
 
 /// An access that a warp has issued.
 struct Issued {
-  const Access* access;
+  Access access;
   const Transaction* transactions;
 };
 
@@ -23,9 +23,11 @@ struct Request {
   std::uint32_t level : 8; ///< where the slowest so far was served, a Level
   float latency_ns;        ///< of that one
 
-  /// In one word: bit by bit, the compiler would take several.
-  static Request of(std::uint32_t site, bool starts_bulk) {
-    return std::bit_cast<Request>(std::uint64_t{site | std::uint32_t(starts_bulk) << 23});
+  /// `starts`: a bulk, whatever the access says.
+  static Request of(const Access& access, bool starts) {
+    // In one word, as both have it: bit by bit, the compiler would take several.
+    const auto words = std::bit_cast<std::uint64_t>(access);
+    return std::bit_cast<Request>((words | std::uint64_t{starts} << 23) & 0xff'ffff);
   }
   void wait_for(Level where, float ns) {
     if (ns > latency_ns) {

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <numeric>
 #include <optional>
 
@@ -48,7 +49,9 @@ public:
         constant_latency_ns_(float(gpu.constant.latency_ns)),
         group_latency_ns_(float(gpu.constant.group.latency_ns)),
         read_only_latency_ns_(float(gpu.read_only.latency_ns)),
+        texture_latency_ns_(float(gpu.texture.latency_ns)),
         writes_local_back_(snapshot.stores_local && gpu.l1.local_stores == LocalStores::write_back),
+        sectors_of_lookup_(gpu.l1.sectored ? 1 : sectors_per_line),
         tallies_(by_site ? snapshot.sites.size() : 1) {
     const auto blocks = place_blocks(snapshot, gpu, random);
     for (std::uint32_t sm = 0; sm < gpu.sms; ++sm)
@@ -62,6 +65,9 @@ public:
     if (snapshot.reads_read_only)
       for (std::size_t i = 0; i < sms_.size(); ++i)
         read_only_.emplace_back(gpu.read_only.bytes, gpu.read_only.line_bytes, gpu.read_only.ways);
+    if (snapshot.reads_textures)
+      for (std::size_t i = 0; i < sms_.size(); ++i)
+        textures_.emplace_back(gpu.texture.bytes, gpu.texture.line_bytes, gpu.texture.ways);
     if (snapshot.reads_constants)
       constants_.emplace(gpu, snapshot.sites.size());
     for (const auto& of_sm : blocks)
@@ -92,10 +98,11 @@ public:
         if (l2_.has_copies())
           l2_.with_copies([&](auto& lines) { Instructions::run([&] { find_copies(lines); }); });
         l2_.with_lines([&](auto& lines) {
-          if (form_ == L2Form::sectors)
-            Instructions::run([&] { serve<L2Form::sectors>(lines); });
-          else
-            Instructions::run([&] { serve<L2Form::any>(lines); });
+          switch (form_) {
+          case L2Form::sectors: Instructions::run([&] { serve<L2Form::sectors>(lines); }); break;
+          case L2Form::blocks: Instructions::run([&] { serve<L2Form::blocks>(lines); }); break;
+          case L2Form::any: Instructions::run([&] { serve<L2Form::any>(lines); }); break;
+          }
         });
         if (dram_.by_load())
           Instructions::run([&] { go_to_memory<true>(); });
@@ -111,6 +118,8 @@ public:
   }
 
 private:
+  static constexpr bool listened = !std::same_as<Observer, NoObserver>;
+
   struct Sm {
     std::uint32_t number; ///< among those with work
     SmSchedule schedule;
@@ -120,9 +129,11 @@ private:
     Tape<L2Request> queue;
   };
 
-  /// A site's counts. Those of its lookups in the L2 are by L2Kind.
+  /// A site's counts.
   struct alignas(128) Tally {
-    Lookups l1, l2[4];
+    std::uint64_t in_l1 = 0, missed_l1 = 0; ///< sectors that its loads looked up there, and did not find
+    Lookups read_only;                      ///< in that cache, or that of textures
+    Lookups l2[4];                          ///< by L2Kind; of loads, `all` is beside `missed_l1`
     std::array<double, levels> latency_ns{};
   };
   Tally& tally_of(std::uint32_t site) { return tallies_[by_site ? site : 0]; }
@@ -147,7 +158,7 @@ private:
     const std::uint64_t count = schedule.take_turns(
         std::max<std::uint64_t>(quota, 1), [&](const Access& access, const Transaction* transactions) {
           Issued* const one = issued.room_for(1);
-          *one = {&access, transactions};
+          *one = {access, transactions};
           issued.written_to(one + 1);
         });
     issued.done();
@@ -163,20 +174,21 @@ private:
   template <bool writes_back, class Lines> void look_up_l1(Sm& sm, const Lines lines, std::uint64_t count) {
     const std::uint64_t most = (1 + writes_back) * count;
     const std::uint32_t asking = L2Request::asking(L2Kind::load, sm.partition);
+    const bool always_starts = sm.schedule.each_starts_turn();
     auto number = std::uint32_t(requests_.size()); // of the next request
     Request* const requests = requests_.room_for(issued_.size()) - number;
     L2Request* queue = sm.queue.room_for(most);
     for (const Issued& one : issued_) {
-      requests[number] = Request::of(one.access->site, sm.schedule.starts_turn(*one.access));
+      requests[number] = Request::of(one.access, always_starts);
       Lookups l1;
-      if (is_plain_load(*one.access)) {
+      if (is_plain_load(one.access)) {
         queue = load<writes_back>(sm.l1, lines, one, number, asking, queue, l1);
       } else {
         sm.queue.written_to(queue);
         l1 = look_up_other(sm, lines, one, number);
         queue = sm.queue.room_for(most);
       }
-      observer_.issued(sm.number, *one.access, {one.transactions, one.access->transactions}, l1);
+      observer_.issued(sm.number, one.access, {one.transactions, one.access.transactions}, l1);
       ++number;
     }
     requests_.written_to(requests + number);
@@ -187,26 +199,28 @@ private:
   template <bool writes_back, class Lines>
   L2Request* load(const L1& l1, const Lines& lines, const Issued& one, std::uint32_t number,
                   std::uint32_t asking, L2Request* queue, Lookups& lookups) {
-    const Transaction* transaction = one.transactions;
-    const Transaction* const end = transaction + one.access->transactions;
     std::uint32_t all = 0, missed = 0;
-    do {
-      const unsigned sectors = l1.looked_up(transaction->sectors);
+    const auto load_line = [&](const Transaction& transaction) {
+      const unsigned sectors = l1.looked_up(transaction.sectors);
       const unsigned missing = l1.template load<Instructions>(
-          lines, transaction->line, sectors, [&](std::uint32_t line, unsigned dirty) {
+          lines, transaction.line, sectors, [&](std::uint32_t line, unsigned dirty) {
             if constexpr (writes_back)
               *queue++ = written_back(line, dirty, number, asking);
           });
-      *queue = {transaction->line, number, asking | missing};
+      *queue = {transaction.line, number, asking | missing};
       queue += missing != 0;
       all += Instructions::sector_count(sectors);
       missed += Instructions::sector_count(missing);
-      // Most accesses have few lines: then nothing is to be got out of this loop's way.
-    } while (__builtin_expect(++transaction != end, false));
+    };
+    load_line(one.transactions[0]);
+    for (unsigned i = 1; i < one.access.transactions; ++i)
+      load_line(one.transactions[i]);
     if (all != missed)
       requests_[number].wait_for(Level::l1, l1_latency_ns_);
-    lookups = {l1.lookups(all - missed), l1.lookups(all)};
-    tally_of(one.access->site).l1 += lookups;
+    Tally& tally = tally_of(one.access.site);
+    tally.in_l1 += all;
+    tally.missed_l1 += missed;
+    lookups = l1_lookups(all, missed);
     return queue;
   }
 
@@ -224,7 +238,7 @@ private:
   }
   template <class Lines>
   Lookups look_up_any(Sm& sm, const Lines& lines, const Issued& one, std::uint32_t number) {
-    const Access& access = *one.access;
+    const Access& access = one.access;
     const std::span<const Transaction> transactions{one.transactions, access.transactions};
     const std::uint32_t asking = L2Request::asking(L2Kind::load, sm.partition);
     Lookups l1;
@@ -233,13 +247,18 @@ private:
       return l1;
     }
     if (access.cache == FirstCache::read_only)
-      return load_read_only(sm, access, transactions, number);
+      return load_read_only(sm, read_only_[sm.number], read_only_latency_ns_, access, transactions, number);
+    if (access.cache == FirstCache::texture)
+      return load_read_only(sm, textures_[sm.number], texture_latency_ns_, access, transactions, number);
     const auto go_to_l2 = [&](L2Kind kind) {
       L2Request* queue = sm.queue.room_for(transactions.size());
-      for (const Transaction& t : transactions)
+      for (const Transaction& t : transactions) {
         *queue++ = {t.line, number,
                     L2Request::asking(kind, sm.partition) |
                         L2Request::writing(kind == L2Kind::load ? 0 : t.mask) | t.sectors};
+        if (kind == L2Kind::load)
+          count_load_in_l2(access.site, t.sectors);
+      }
       sm.queue.written_to(queue);
     };
     const auto store = [&](L2Kind kind) {
@@ -275,18 +294,20 @@ private:
     return l1;
   }
 
-  Lookups load_read_only(Sm& sm, const Access& access, std::span<const Transaction> transactions,
-                         std::uint32_t number) {
+  Lookups load_read_only(Sm& sm, const ReadOnlyCache& cache, float latency_ns, const Access& access,
+                         std::span<const Transaction> transactions, std::uint32_t number) {
     const std::uint32_t asking = L2Request::asking(L2Kind::load, sm.partition);
     L2Request* queue = sm.queue.room_for(ReadOnlyCache::most_asked(transactions.size()));
     Lookups lookups;
     for (const Transaction& t : transactions)
-      lookups += read_only_[sm.number].load(
-          t.line, t.sectors, [&](unsigned sectors) { *queue++ = {t.line, number, asking | sectors}; });
+      lookups += cache.load(t.line, t.sectors, [&](unsigned sectors) {
+        *queue++ = {t.line, number, asking | sectors};
+        count_load_in_l2(access.site, sectors);
+      });
     sm.queue.written_to(queue);
     if (lookups.hits != 0)
-      requests_[number].wait_for(Level::l1, read_only_latency_ns_);
-    tally_of(access.site).l1 += lookups;
+      requests_[number].wait_for(Level::l1, latency_ns);
+    tally_of(access.site).read_only += lookups;
     return lookups;
   }
 
@@ -300,6 +321,11 @@ private:
     });
     sm.queue.written_to(queue);
     requests_[number].wait_for(Level::constant, constant_latency_ns_);
+  }
+
+  /// Not of what the L1 missed, which is counted there.
+  void count_load_in_l2(std::uint32_t site, unsigned sectors) {
+    tally_of(site).l2[unsigned(L2Kind::load)].all += Instructions::sector_count(sectors);
   }
 
   /// All that the SMs ask of the L2 in this round.
@@ -333,9 +359,11 @@ private:
       }
       Request& request = requests_[asked.request];
       const std::uint32_t asking = L2Request::asking(L2Kind::load, asked.partition());
-      if (constants_->load_from_group(
-              asked.constant_group(), request.site, asked.line,
-              [&](std::uint32_t line) { *go_on++ = {line, asked.request, asking | whole_line}; }))
+      if (constants_->load_from_group(asked.constant_group(), request.site, asked.line,
+                                      [&](std::uint32_t line) {
+                                        *go_on++ = {line, asked.request, asking | whole_line};
+                                        count_load_in_l2(request.site, whole_line);
+                                      }))
         request.wait_for(Level::constant, group_latency_ns_);
     }
     go_on_.written_to(go_on);
@@ -391,12 +419,10 @@ private:
     lines_to_memory_.clear();
     to_memory_.clear();
     MemoryQueue to_memory{lines_to_memory_.room_for(most), to_memory_.room_for(most)};
-    const Request* const requests = requests_.begin();
     visit_merged(
         lines, [](const L2Request&) { return 0u; },
         [&](const L2Request& asked, std::uint32_t set) {
           l2_.template prefetch<form>(lines, set, asked.sectors());
-          __builtin_prefetch(requests + asked.request, 1);
         },
         [&](const L2Request& asked, std::uint32_t set) {
           to_memory = asked.kind() == L2Kind::load
@@ -429,7 +455,7 @@ private:
     const unsigned sectors = asked.sectors();
     const L2Outcome outcome = l2_.template request<Instructions, form>(
         lines, kind, set, asked.line, sectors, asked.near(),
-        form == L2Form::sectors ? nullptr : written_by(asked),
+        form == L2Form::any ? written_by(asked) : nullptr,
         [&](std::uint32_t line, unsigned dirty, unsigned filled) {
           to_memory.add(line, asked.request, filled, ToMemory::Reason::filled);
           to_memory.add(line, asked.request, dirty, ToMemory::Reason::displaced);
@@ -448,8 +474,10 @@ private:
       asks |= outcome.fetched;
     }
     Request& request = requests_[asked.request];
-    tally_of(request.site).l2[unsigned(kind == L2Kind::load ? kind : asked.kind())] +=
-        Lookups{Instructions::sector_count(outcome.hits), Instructions::sector_count(sectors)};
+    Lookups& lookups = tally_of(request.site).l2[unsigned(kind == L2Kind::load ? kind : asked.kind())];
+    lookups.hits += Instructions::sector_count(outcome.hits);
+    if constexpr (kind != L2Kind::load)
+      lookups.all += Instructions::sector_count(sectors);
     if (timed && asks == 0)
       request.wait_for(Level::l2, outcome.far != 0 ? far_latency_ns_ : l2_latency_ns_);
     return to_memory;
@@ -467,7 +495,7 @@ private:
     InMemory* written = written_.room_for(by_load ? to_memory_.size() : 0);
     const ToMemory* const asked = to_memory_.begin();
     std::array<std::uint64_t, ToMemory::reasons> sectors{};
-    dram_.template request_all<Instructions, by_load>(
+    dram_.template request_all<Instructions, by_load, !by_load || listened>(
         lines_to_memory_.begin(), to_memory_.size(), [&](std::size_t i) { return asked[i].sectors(); },
         [&](std::size_t i, const Dram::Service& service) {
           const ToMemory::Reason reason = asked[i].reason();
@@ -535,12 +563,19 @@ private:
     requests_.clear();
   }
 
+  /// Lookups in the L1 are counted in sectors, or in lines where there are none.
+  Lookups l1_lookups(std::uint64_t sectors, std::uint64_t missed) const {
+    return {(sectors - missed) / sectors_of_lookup_, sectors / sectors_of_lookup_};
+  }
+
   TrialCounts counts() {
-    for (const Tally& tally : tallies_) {
+    for (Tally& tally : tallies_) {
       TrialCounts::Site& site = counts_.sites.emplace_back();
-      site.l1 = tally.l1;
+      site.l1 = tally.read_only;
+      site.l1 += l1_lookups(tally.in_l1, tally.missed_l1);
       site.latency_ns = tally.latency_ns;
-      counts_.l1_reads += tally.l1;
+      counts_.l1_reads += site.l1;
+      tally.l2[unsigned(L2Kind::load)].all += tally.missed_l1;
       for (const L2Kind kind : {L2Kind::load, L2Kind::store, L2Kind::atomic, L2Kind::store_of_update}) {
         const Lookups& l2 = tally.l2[unsigned(kind)];
         (kind == L2Kind::load ? counts_.l2_reads : counts_.l2_writes) += l2;
@@ -561,11 +596,12 @@ private:
   L2Form form_;
   Dram dram_;
   float l1_latency_ns_, l2_latency_ns_, far_latency_ns_, constant_latency_ns_, group_latency_ns_,
-      read_only_latency_ns_;
+      read_only_latency_ns_, texture_latency_ns_;
   bool writes_local_back_;
-  std::optional<ConstantCaches> constants_; ///< if the snapshot has any
-  std::vector<ReadOnlyCache> read_only_;    ///< of each SM, likewise
-  std::vector<Tally> tallies_;              ///< as Snapshot::sites
+  unsigned sectors_of_lookup_;                      ///< in the L1
+  std::optional<ConstantCaches> constants_;         ///< if the snapshot has any
+  std::vector<ReadOnlyCache> read_only_, textures_; ///< of each SM, likewise
+  std::vector<Tally> tallies_;                      ///< as Snapshot::sites
   TrialCounts counts_;
   Tape<Issued> issued_;    ///< by one SM in this round
   Tape<Request> requests_; ///< the round's

@@ -1,139 +1,95 @@
-// Sets of many ways (to 256): one byte of hash per way, compared 64 at a time, finds the way; a ring of
-// one-byte links keeps the order of use, so that a touch and a replacement cost the same for any number of
-// ways.
+// Sets of many ways. A byte of hash and an age for each way are compared all at once; a line's number and its
+// state are looked at for the way that they name. So a lookup touches three lines of the host's cache, and a
+// hit and a miss are the same steps, but for two lines of one hash.
 #pragma once
 
+#include "model/ages.h"
 #include "model/set_store.h"
-
-#include <bit>
-
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
 
 namespace warplens::model {
 
-/// In memory that someone else keeps, zero at first.
-class WideSets {
+/// Sets of at most `most_ways` (64 or 256) ways, in memory that someone else keeps.
+template <unsigned most_ways> class WideSets {
 public:
-  explicit WideSets(std::uint32_t ways)
-      : ways_(ways), links_at_(round_up(ways, 64)), lines_at_(round_up(links_at_ + 2 * ways, 4)),
-        states_at_(lines_at_ + 4 * ways), head_at_(states_at_ + 2 * ways),
-        set_bytes_(round_up(head_at_ + 1, 64)) {}
+  explicit WideSets(std::uint32_t ways) : last_age_(ways - 1) {}
 
-  std::size_t bytes(std::uint32_t sets) const { return std::size_t(set_bytes_) * sets; }
+  std::size_t bytes(std::uint32_t sets) const { return sizeof(Set) * sets; }
   /// The memory already holds sets of this kind.
   void find_in(std::byte* memory) { memory_ = memory; }
   void place_in(std::byte* memory, std::uint32_t sets) {
     memory_ = memory;
-    for (std::uint32_t set = 0; set < sets; ++set)
-      clear(at(set));
+    for (std::uint32_t number = 0; number < sets; ++number) {
+      Set& set = at(number);
+      std::fill_n(set.hashes, most_ways, std::uint8_t{0});
+      std::fill_n(set.entries, most_ways, Entry{no_line, 0});
+      set.ages.begin();
+    }
   }
 
-  /// Makes the line the most recently used one of its set, in place of the least recently used one if it was
-  /// not there. `change` takes its state, 0 for a new one, and returns its new state.
+  /// Makes the line the one of its set used last, in place of the one not used for longest if it was not
+  /// there. `change` takes its state, 0 for a new one, and returns its new state.
   template <class Instructions, class Change>
   SetOutcome access(std::uint32_t number, std::uint32_t line, Change&& change) const {
-    std::byte* set = at(number);
-    const std::uint32_t fingerprint = fingerprint_of(line);
-    const int way = find(set, line, fingerprint);
-    if (way >= 0) {
-      touch(set, unsigned(way));
-      LineState* const found = state(set, unsigned(way));
-      *found = change(*found);
-      return {true};
-    }
-    std::uint8_t* head = byte(set, head_at_);
-    const unsigned oldest = *byte(set, links_at_ + 2 * *head);
-    *head = std::uint8_t(oldest); // the ring's oldest is next to its newest
-    *byte(set, oldest) = std::uint8_t(fingerprint);
-    const SetOutcome outcome{false, *line_at(set, oldest), *state(set, oldest)};
-    *line_at(set, oldest) = line;
-    *state(set, oldest) = change(LineState{0});
-    return outcome;
+    Set& set = at(number);
+    const WayBits<most_ways> found = find<Instructions>(set, line);
+    const bool hit = found.any();
+    const unsigned way = set.ages.template choose<Instructions>(found, last_age_);
+    set.ages.use(way);
+    set.hashes[way] = hash_of(line);
+    Entry& entry = set.entries[way];
+    const Entry evicted = entry;
+    const auto before = LineState(evicted.state & -unsigned(hit)); // of a new line 0
+    entry.line = line;
+    entry.state = change(before);
+    return {hit, evicted.line, LineState(evicted.state ^ before)};
   }
 
+  /// The line's state if it is there, otherwise null; nothing changes.
   LineState* peek(std::uint32_t number, std::uint32_t line) const {
-    std::byte* set = at(number);
-    const int way = find(set, line, fingerprint_of(line));
-    return way < 0 ? nullptr : state(set, unsigned(way));
+    Set& set = at(number);
+    const WayBits<most_ways> found = find<PlainInstructions>(set, line);
+    return found.any() ? &set.entries[found.first()].state : nullptr;
   }
 
   void prefetch(std::uint32_t number) const {
-    const std::byte* set = at(number);
-    for (std::uint32_t i = 0; i < set_bytes_; i += 64)
-      __builtin_prefetch(set + i, 1);
+    const auto* set = reinterpret_cast<const std::byte*>(&at(number));
+    for (std::size_t at = 0; at < offsetof(Set, entries); at += 64)
+      __builtin_prefetch(set + at, 1);
   }
 
 private:
-  // A set in memory: a byte of hash per way (padded to 64), the ring's links (previous, next), the line
-  // numbers, the states, the ring's newest way.
-  std::byte* at(std::uint32_t set) const { return memory_ + std::size_t(set) * set_bytes_; }
-  static std::uint8_t* byte(std::byte* set, std::uint32_t at) {
-    return reinterpret_cast<std::uint8_t*>(set + at);
-  }
-  std::uint32_t* line_at(std::byte* set, unsigned way) const {
-    return reinterpret_cast<std::uint32_t*>(set + lines_at_) + way;
-  }
-  LineState* state(std::byte* set, unsigned way) const {
-    return reinterpret_cast<LineState*>(set + states_at_) + way;
-  }
+  struct Entry {
+    std::uint32_t line;
+    LineState state;
+  };
+  // Where there are fewer ways, the others' lines have a number that no line has, and they stay the oldest.
+  struct alignas(64) Set {
+    std::uint8_t hashes[most_ways];
+    Ages<most_ways> ages;
+    Entry entries[most_ways];
+  };
+  Set& at(std::uint32_t number) const { return reinterpret_cast<Set*>(memory_)[number]; }
 
-  static std::uint32_t fingerprint_of(std::uint32_t line) { return line * 0x9e37'79b1u >> 24; }
+  static std::uint8_t hash_of(std::uint32_t line) { return std::uint8_t(line * 0x9e37'79b1u >> 24); }
 
-  /// One bit for each of 64 ways whose byte equals the fingerprint.
-  static std::uint64_t candidates(const std::byte* bytes, std::uint32_t fingerprint) {
-#if defined(__SSE2__)
-    const __m128i wanted = _mm_set1_epi8(char(fingerprint));
-    std::uint64_t found = 0;
-    for (unsigned part = 0; part < 4; ++part) {
-      const __m128i sixteen = _mm_load_si128(reinterpret_cast<const __m128i*>(bytes) + part);
-      found |= std::uint64_t(std::uint32_t(_mm_movemask_epi8(_mm_cmpeq_epi8(sixteen, wanted))))
-               << (16 * part);
+  /// The way that holds the line, if there is one.
+  template <class Instructions> static WayBits<most_ways> find(const Set& set, std::uint32_t line) {
+    WayBits<most_ways> found;
+    for (unsigned word = 0; word < found.words; ++word) {
+      const std::uint64_t named = bytes_equal<Instructions>(set.hashes + 64 * word, hash_of(line));
+      // One at most, in most cases: of none, it does not matter which way's line is looked at.
+      const Entry* const entries = set.entries + 64 * word;
+      const auto first = unsigned(std::countr_zero(named)) % 64;
+      found.of[word] = named & -named & -std::uint64_t{entries[first].line == line};
+      if (const std::uint64_t others = named & (named - 1); others != 0) [[unlikely]]
+        for (std::uint64_t left = others; left != 0; left &= left - 1)
+          if (entries[std::countr_zero(left)].line == line)
+            found.of[word] = left & -left;
     }
     return found;
-#else
-    std::uint64_t found = 0;
-    for (unsigned way = 0; way < 64; ++way)
-      found |= std::uint64_t(bytes[way] == std::byte(fingerprint)) << way;
-    return found;
-#endif
   }
 
-  int find(std::byte* set, std::uint32_t line, std::uint32_t fingerprint) const {
-    for (unsigned first = 0; first < ways_; first += 64)
-      for (std::uint64_t ways = candidates(set + first, fingerprint); ways != 0; ways &= ways - 1) {
-        const unsigned way = first + unsigned(std::countr_zero(ways));
-        if (way < ways_ && *line_at(set, way) == line)
-          return int(way);
-      }
-    return -1;
-  }
-
-  void touch(std::byte* set, unsigned way) const {
-    std::uint8_t* head = byte(set, head_at_);
-    if (*head == way)
-      return;
-    std::uint8_t* links = byte(set, links_at_);
-    const auto join = [links](unsigned before, unsigned after) {
-      links[2 * before + 1] = std::uint8_t(after);
-      links[2 * after] = std::uint8_t(before);
-    };
-    join(links[2 * way], links[2 * way + 1]);
-    join(links[2 * *head], way);
-    join(way, *head);
-    *head = std::uint8_t(way);
-  }
-
-  void clear(std::byte* set) const {
-    for (unsigned way = 0; way < ways_; ++way) {
-      *byte(set, links_at_ + 2 * way) = std::uint8_t((way + ways_ - 1) % ways_);
-      *byte(set, links_at_ + 2 * way + 1) = std::uint8_t((way + 1) % ways_);
-      *line_at(set, way) = no_line;
-    }
-  }
-
-  std::uint32_t ways_, links_at_, lines_at_, states_at_, head_at_, set_bytes_;
+  std::uint32_t last_age_; ///< of the ways that there are
   std::byte* memory_ = nullptr;
 };
 

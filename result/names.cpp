@@ -8,8 +8,8 @@ namespace {
 // Each in the order of its enumeration.
 constexpr std::array<std::string_view, 4> kinds = {"load", "store", "update", "atomic"};
 constexpr std::array<std::string_view, 5> spaces = {"generic", "global", "shared", "local", "constant"};
-constexpr std::array<std::string_view, 9> cache_operators = {"none", "ca", "cg", "cs", "lu",
-                                                             "cv",   "wb", "wt", "nc"};
+constexpr std::array<std::string_view, 10> cache_operators = {"none", "ca", "cg", "cs", "lu",
+                                                              "cv",   "wb", "wt", "nc", "tex"};
 constexpr std::array<std::string_view, 2> stopped_by_names = {"confidence", "limit"};
 
 template <class Table, class Enumeration> std::string_view look_up(const Table& table, Enumeration value) {

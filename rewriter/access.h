@@ -2,7 +2,7 @@
 // architectures and the instances of a template meet here and are merged.
 #pragma once
 
-#include "trace/records.h"
+#include "analysis/memory_operation.h"
 
 #include <compare>
 #include <cstddef>
@@ -62,6 +62,8 @@ struct Access {
   std::optional<Span> expanded; ///< with the macro invocations that it touches replaced by their expansions
   std::vector<unsigned> invocations; ///< offsets of those
   bool through_pointer = false;
+  Handle handle = Handle::none;
+  std::optional<Span> call; ///< through a handle: of what, in the file's own text
   bool overloads_address_of = false;
   trace::Site site;                    ///< without id and depends_on
   std::vector<std::size_t> depends_on; ///< indices into the parse's accesses

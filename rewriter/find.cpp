@@ -85,6 +85,7 @@ private:
   void add(MemoryOperation operation, const clang::Expr* written, std::string unseen);
   void access(AccessKind kind, const clang::Expr* written, std::string unseen = {});
   void through_pointer(const PointerFunction& function, const clang::Expr* pointer);
+  void through_image(const ImageFunction& function, const clang::CallExpr* call);
   void arguments_of_library(const clang::FunctionDecl& callee, const clang::Expr* object,
                             llvm::ArrayRef<const clang::Expr*> arguments);
   void note_unseen(const clang::Expr* expression, std::string reason);
@@ -187,7 +188,7 @@ bool Finder::enter(const clang::Stmt* statement) {
 void Finder::add(MemoryOperation operation, const clang::Expr* written, std::string unseen) {
   if (function_ && refused_.contains(*function_))
     unseen = "in a function that Clang does not take";
-  found_.operations.push_back({operation, written, std::move(unseen), loops_});
+  found_.operations.push_back({operation, written, nullptr, std::move(unseen), loops_});
 }
 
 void Finder::access(AccessKind kind, const clang::Expr* written, std::string unseen) {
@@ -230,6 +231,21 @@ void Finder::through_pointer(const PointerFunction& function, const clang::Expr*
   if (!written->getType()->isPointerType() && !written->getType()->isArrayType())
     unseen = "not a plain pointer";
   add({function_, written, true, function.kind, function.cache_operator}, written, std::move(unseen));
+}
+
+/// f(object, …) gives what it reads; f(place, object, …) leaves it there, or writes what is there.
+void Finder::through_image(const ImageFunction& function, const clang::CallExpr* call) {
+  const auto parameters = call->getDirectCallee()->parameters();
+  const bool tells_residency = llvm::any_of(parameters.drop_front(), [](const clang::ParmVarDecl* parameter) {
+    return parameter->getType()->isPointerType();
+  });
+  if (tells_residency)
+    return note_unseen(call, "fetch that tells whether its texels are resident");
+  const bool object_is_second =
+      function.kind == AccessKind::store || parameters.front()->getType()->isPointerType();
+  const clang::Expr* object = call->getArg(object_is_second)->IgnoreParens();
+  add({function_, object, true, function.kind, trace::CacheOperator::tex, function.handle}, object, {});
+  found_.operations.back().call = call;
 }
 
 void Finder::note_unseen(const clang::Expr* expression, std::string reason) {
@@ -335,6 +351,8 @@ bool Finder::VisitCallExpr(clang::CallExpr* call) {
   const llvm::StringRef name = callee->getIdentifier() ? callee->getName() : "";
   if (const auto known = pointer_function(name); known && !arguments.empty() && !method)
     through_pointer(*known, arguments[0]);
+  else if (const auto image = image_function(name); image && arguments.size() > 1 && !method)
+    through_image(*image, call);
   else if (const char* reason = unprobed_function(name); reason && !method)
     note_unseen(call, reason);
   else

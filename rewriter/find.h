@@ -9,6 +9,7 @@
 
 namespace clang {
 class ASTContext;
+class CallExpr;
 class FunctionDecl;
 class Stmt;
 } // namespace clang
@@ -19,8 +20,9 @@ class RefusedFunctions;
 
 struct FoundOperation {
   MemoryOperation operation;
-  const clang::Expr* written = nullptr; ///< `place` with the parentheses around it
-  std::string unseen;                   ///< why it cannot have a probe; empty: it can
+  const clang::Expr* written = nullptr;  ///< `place` with the parentheses around it
+  const clang::CallExpr* call = nullptr; ///< through a texture or a surface: of what
+  std::string unseen;                    ///< why it cannot have a probe; empty: it can
   std::vector<const clang::Stmt*>
       loops; ///< around it in its function, with their attributes, outermost first
 };

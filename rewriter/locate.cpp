@@ -92,7 +92,8 @@ private:
                        std::vector<unsigned>& touched);
   std::optional<Position> expanded(clang::SourceLocation place, bool behind, const std::string& file,
                                    std::vector<unsigned>& touched);
-  clang::CharSourceRange file_range(const FoundOperation& found) const;
+  clang::CharSourceRange file_range(std::initializer_list<const clang::Expr*> expressions) const;
+  clang::QualType accessed_type(const FoundOperation& found) const;
   void hoist(const FoundOperation& found, const analysis::Survival& survival, Access& access) const;
 
   clang::ASTContext& context_;
@@ -149,10 +150,10 @@ std::optional<Position> Locator::expanded(clang::SourceLocation place, bool behi
   return Position{sources_.getFileOffset(expansion->begin), 2 * (index + 1) + (behind ? 1 : 0)};
 }
 
-/// In the file's own text, widened to the parentheses around the place where only they can be found there.
-clang::CharSourceRange Locator::file_range(const FoundOperation& found) const {
+/// The first of them that is there in the file's own text.
+clang::CharSourceRange Locator::file_range(std::initializer_list<const clang::Expr*> expressions) const {
   clang::CharSourceRange range;
-  for (const clang::Expr* expression : {found.operation.place, found.written}) {
+  for (const clang::Expr* expression : expressions) {
     range =
         clang::Lexer::makeFileCharRange(clang::CharSourceRange::getTokenRange(expression->getSourceRange()),
                                         sources_, context_.getLangOpts());
@@ -162,16 +163,34 @@ clang::CharSourceRange Locator::file_range(const FoundOperation& found) const {
   return range;
 }
 
+/// Null: it is not known.
+clang::QualType Locator::accessed_type(const FoundOperation& found) const {
+  const clang::QualType type = found.operation.place->getType();
+  if (found.call) { // what is written, or where what is read goes, or what the call gives
+    const clang::QualType first = found.call->getArg(0)->getType();
+    return found.operation.kind == trace::AccessKind::store ? first
+           : first->isPointerType()                         ? first->getPointeeType()
+                                                            : found.call->getType();
+  }
+  if (found.operation.through_pointer)
+    return type->isArrayType() ? context_.getAsArrayType(type)->getElementType() : type->getPointeeType();
+  return type;
+}
+
 bool Locator::access(const FoundOperation& found, const analysis::Facts& facts, Access& access) {
   const clang::Expr* place = found.operation.place;
-  if (!is_users(sources_, place->getBeginLoc()) || facts.space == trace::Space::local)
+  const bool is_local = facts.space == trace::Space::local && !found.call;
+  if (!is_users(sources_, place->getBeginLoc()) || is_local)
     return false;
   const clang::SourceLocation begin = sources_.getExpansionLoc(place->getBeginLoc());
   access.file = note_file(begin);
   access.through_pointer = found.operation.through_pointer;
   access.unseen = found.unseen;
 
-  const clang::CharSourceRange range = file_range(found);
+  access.handle = found.operation.handle;
+
+  // Widened to the parentheses around the place where only they can be found.
+  clang::CharSourceRange range = file_range({place, found.written});
   if (range.isValid() && sources_.getFileID(range.getBegin()) == sources_.getFileID(begin))
     access.direct =
         Span{{sources_.getFileOffset(range.getBegin()), 0}, {sources_.getFileOffset(range.getEnd()), 0}};
@@ -180,22 +199,28 @@ bool Locator::access(const FoundOperation& found, const analysis::Facts& facts, 
   if (first && last)
     access.expanded = Span{*first, *last};
 
+  if (found.call && access.direct)
+    if (const clang::CharSourceRange call = file_range({found.call});
+        call.isValid() && sources_.getFileID(call.getBegin()) == sources_.getFileID(begin)) {
+      access.call =
+          Span{{sources_.getFileOffset(call.getBegin()), 0}, {sources_.getFileOffset(call.getEnd()), 0}};
+      range = call;
+    }
+
   trace::Site& site = access.site;
   site.file = files_[access.file].name;
   const clang::SourceLocation shown = access.direct ? range.getBegin() : begin;
   site.line = sources_.getSpellingLineNumber(shown);
   site.column = sources_.getSpellingColumnNumber(shown) - bytes_before_first_column(shown, site.line);
   site.kind = found.operation.kind;
-  site.space = facts.space;
+  site.space = found.call ? trace::Space::global : facts.space;
   site.cache_operator = found.operation.cache_operator;
   site.sequence = facts.sequence;
   site.object = object_name(place);
   site.macro = macro_around(place->getBeginLoc(), access.direct.has_value(), context_);
   site.in_template = is_instantiated(*found.operation.function);
-  clang::QualType type = place->getType();
-  if (found.operation.through_pointer)
-    type = type->isArrayType() ? context_.getAsArrayType(type)->getElementType() : type->getPointeeType();
-  if (!type.isNull() && !type->isVoidType() && !type->isIncompleteType()) {
+  if (const clang::QualType type = accessed_type(found);
+      !type.isNull() && !type->isVoidType() && !type->isIncompleteType()) {
     site.element_bytes = static_cast<std::uint32_t>(context_.getTypeSizeInChars(type).getQuantity());
     access.overloads_address_of = !found.operation.through_pointer && overloads_address_of(type, context_);
   }

@@ -224,7 +224,10 @@ void Planner::name_sites() {
   for (auto& [place, merged] : merged_) {
     trace::Site& site = merged.site;
     const std::string& file = std::get<0>(place);
-    site.expression = text_of(file, merged.first->direct ? *merged.first->direct : merged.span);
+    const Access& access = *merged.first;
+    site.expression = text_of(file, access.call     ? *access.call
+                                    : access.direct ? *access.direct
+                                                    : merged.span);
     site.id = stable_hash(fmt::format("{}:{}:{}:{}:{}", site.file, site.line, site.column, name_of(site.kind),
                                       site.expression));
     site.id += site.id == 0; // 0 is no site
@@ -246,8 +249,8 @@ void Planner::name_sites() {
     std::sort(site.depends_on.begin(), site.depends_on.end());
     site.depends_on.erase(std::unique(site.depends_on.begin(), site.depends_on.end()), site.depends_on.end());
     FileEdits& edits = plan_.edits[std::get<0>(place)];
-    edits.probes.push_back(
-        {merged.span, site.kind, site.id, std::get<2>(place), merged.overloads_address_of});
+    edits.probes.push_back({merged.span, site.kind, site.id, std::get<2>(place), merged.overloads_address_of,
+                            merged.first->handle});
     if (merged.out_of) {
       edits.probes.back().first = ++flags[std::get<0>(place)];
       edits.loops[*merged.out_of].push_back(edits.probes.back().first);

@@ -15,6 +15,7 @@ struct Probe {
   std::uint64_t site = 0;
   bool through_pointer = false;
   bool overloads_address_of = false;
+  Handle handle = Handle::none;
   unsigned first = 0; ///< number of the flag of a probe that records once per entry of a loop; 0: always
 };
 

@@ -37,13 +37,30 @@ std::optional<PointerFunction> pointer_function(std::string_view name) {
   return PointerFunction{AccessKind::atomic};
 }
 
+std::optional<ImageFunction> image_function(std::string_view name) {
+  static constexpr std::string_view fetches[] = {
+      "1Dfetch", "1D", "2D", "3D", "1DLayered", "2DLayered", "Cubemap", "CubemapLayered", "2Dgather"};
+  static constexpr std::string_view shapes[] = {
+      "1D", "2D", "3D", "1DLayered", "2DLayered", "Cubemap", "CubemapLayered"};
+  const auto is_one_of = [](const auto& names, std::string_view one) {
+    return std::find(std::begin(names), std::end(names), one) != std::end(names);
+  };
+  if (name.starts_with("tex") && is_one_of(fetches, name.substr(3)))
+    return ImageFunction{Handle::texture, AccessKind::load};
+  if (!name.starts_with("surf"))
+    return std::nullopt;
+  name.remove_prefix(4);
+  for (const auto& [ending, kind] : {std::pair(std::string_view("read"), AccessKind::load),
+                                     std::pair(std::string_view("write"), AccessKind::store)})
+    if (name.ends_with(ending) && is_one_of(shapes, name.substr(0, name.size() - ending.size())))
+      return ImageFunction{Handle::surface, kind};
+  return std::nullopt;
+}
+
 const char* unprobed_function(std::string_view name) {
   if (name.starts_with("tex1D") || name.starts_with("tex2D") || name.starts_with("tex3D") ||
       name.starts_with("texCubemap"))
-    return "texture fetch";
-  if (name.starts_with("surf1D") || name.starts_with("surf2D") || name.starts_with("surf3D") ||
-      name.starts_with("surfCubemap"))
-    return "surface access";
+    return "texture fetch at a level of detail";
   if (name == "memcpy" || name == "memset" || name == "memmove" || name == "memcmp")
     return "block of memory copied or set by a function";
   if (name.starts_with("__pipeline_memcpy_async") || name == "memcpy_async")

@@ -1,7 +1,7 @@
-// CUDA's functions that access memory through a pointer they are given.
+// CUDA's functions that access memory through a pointer, a texture or a surface they are given.
 #pragma once
 
-#include "trace/records.h"
+#include "analysis/memory_operation.h"
 
 #include <optional>
 #include <string_view>
@@ -18,7 +18,14 @@ struct PointerFunction {
 /// ISA, "Cache Operators".)
 std::optional<PointerFunction> pointer_function(std::string_view name);
 
-/// Does it access memory in a way that has no probe: textures, surfaces, copies? Null if not, else what it is
+struct ImageFunction {
+  Handle handle;
+  trace::AccessKind kind;
+};
+/// By the function's name. (CUDA C++ Programming Guide: "Texture Functions", "Surface Functions".)
+std::optional<ImageFunction> image_function(std::string_view name);
+
+/// Does it access memory in a way that has no probe: some fetches, copies? Null if not, else what it is
 /// called.
 const char* unprobed_function(std::string_view name);
 

@@ -69,8 +69,10 @@ std::vector<Insertion> insertions(const FileEdits& edits) {
   }
   for (const Probe& probe : edits.probes) {
     const std::string first = probe.first ? fmt::format("{}, ", name_of_flag(probe.first)) : std::string();
-    const std::string call = fmt::format("::warplens::{}({}{:#018x}ull, ",
-                                         functions[static_cast<unsigned>(probe.kind)], first, probe.site);
+    const char* function = probe.handle == Handle::texture   ? "Texture"
+                           : probe.handle == Handle::surface ? "Surface"
+                                                             : functions[static_cast<unsigned>(probe.kind)];
+    const std::string call = fmt::format("::warplens::{}({}{:#018x}ull, ", function, first, probe.site);
     const char* address = probe.overloads_address_of ? "::warplens::address_of(" : "&(";
     const Position begin = probe.span.begin, end = probe.span.end;
     result.push_back(

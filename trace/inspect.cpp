@@ -86,6 +86,7 @@ const char* name_of(CacheOperator cache_operator) {
   case CacheOperator::wb: return "wb";
   case CacheOperator::wt: return "wt";
   case CacheOperator::nc: return "nc";
+  case CacheOperator::tex: return "tex";
   }
   return "?";
 }

@@ -17,7 +17,8 @@ enum class AccessKind : std::uint8_t { load = 0, store = 1, update = 2, atomic =
 enum class Space : std::uint8_t { generic = 0, global = 1, shared = 2, local = 3, constant = 4 };
 
 /// PTX cache operators (PTX ISA, "Cache Operators"); `none` is the compiler's default, `nc` is ld.global.nc.
-enum class CacheOperator : std::uint8_t { none = 0, ca, cg, cs, lu, cv, wb, wt, nc };
+/// `tex`: none of those, but a texture fetch or a surface access, which goes through the texture units.
+enum class CacheOperator : std::uint8_t { none = 0, ca, cg, cs, lu, cv, wb, wt, nc, tex };
 
 /// A place in the source that accesses memory. `id` is a hash of that place, stable between builds.
 struct Site {

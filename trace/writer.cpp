@@ -1,10 +1,8 @@
 #include "trace/writer.h"
 
-#include "trace/access_stream.h"
 #include "trace/chunk_file.h"
 #include "trace/metadata.h"
 
-#include <optional>
 #include <set>
 
 namespace warplens::trace {
@@ -20,9 +18,7 @@ struct Writer::State {
 
   ChunkOutput output;
   Packer packer; ///< of everything but accesses
-  AccessStream accesses;
   std::set<std::uint32_t> begun;
-  std::optional<std::uint32_t> encoded_launch; ///< whose accesses the stream holds
   Bytes allocations;
   std::uint32_t allocation_count = 0;
   std::uint64_t metadata_bytes = 0, metadata_records = 0;
@@ -61,24 +57,10 @@ struct Writer::State {
     return written;
   }
 
-  Expected<void> write_accesses() {
-    if (accesses.is_empty())
-      return result;
-    const auto packed = accesses.pack();
-    return packed ? write(ChunkType::accesses, *encoded_launch, *packed)
-                  : result = tl::unexpected(packed.error());
-  }
-
-  Expected<void> flush() {
-    if (auto written = write_allocations(); !written)
-      return written;
-    return write_accesses();
-  }
-
   /// One record with all before it.
   template <class Record>
   Expected<void> write_record(ChunkType type, std::uint32_t launch, const Record& record) {
-    if (auto flushed = flush(); !flushed)
+    if (auto flushed = write_allocations(); !flushed)
       return flushed;
     Bytes payload;
     encode(payload, record);
@@ -109,7 +91,7 @@ Writer& Writer::operator=(Writer&&) noexcept = default;
 
 Writer::~Writer() {
   if (state_ && state_->output.is_open())
-    (void)state_->flush();
+    (void)state_->write_allocations();
 }
 
 Expected<Writer> Writer::create(const std::filesystem::path& path, const Program& program) {
@@ -142,25 +124,6 @@ Expected<void> Writer::begin_launch(const Launch& launch) {
   return state_->write_record(ChunkType::launch, launch.id, launch);
 }
 
-Expected<void> Writer::append(std::uint32_t launch, std::uint64_t block, std::uint32_t warp,
-                              std::span<const WarpAccess> accesses) {
-  State& state = *state_;
-  if (launch != state.encoded_launch) {
-    if (auto written = state.write_accesses(); !written)
-      return written;
-    if (!state.begun.count(launch))
-      return fail("launch {} has accesses in the trace before it begins", launch);
-    state.encoded_launch = launch;
-  }
-  for (const WarpAccess& access : accesses) {
-    state.accesses.add(block, warp, access);
-    if (state.accesses.is_full())
-      if (auto written = state.write_accesses(); !written)
-        return written;
-  }
-  return state.result;
-}
-
 Expected<void> Writer::append_chunk(std::uint32_t launch, const PackedPayload& accesses) {
   if (!state_->begun.count(launch))
     return fail("launch {} has accesses in the trace before it begins", launch);
@@ -174,12 +137,12 @@ Expected<void> Writer::end_launch(const LaunchEnd& end) {
 }
 
 Expected<void> Writer::flush() {
-  return state_->flush();
+  return state_->write_allocations();
 }
 
 Expected<void> Writer::finish(std::span<const KernelLaunches> counts) {
   State& state = *state_;
-  if (auto flushed = state.flush(); !flushed)
+  if (auto flushed = state.write_allocations(); !flushed)
     return flushed;
   if (auto written = state.write_records(ChunkType::kernel_launches, counts); !written)
     return written;

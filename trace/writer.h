@@ -27,14 +27,10 @@ public:
   /// Those before the launch that begins next, in order.
   Expected<void> add_memory_uses(std::span<const MemoryUse> uses);
   Expected<void> begin_launch(const Launch& launch);
-  /// Appends to the warp's stream, in program order within (launch, block, warp). `warp` is the index within
-  /// the block.
-  Expected<void> append(std::uint32_t launch, std::uint64_t block, std::uint32_t warp,
-                        std::span<const WarpAccess> accesses);
-  /// A whole chunk of them, from an AccessStream.
+  /// A whole chunk of accesses, from an AccessStream.
   Expected<void> append_chunk(std::uint32_t launch, const PackedPayload& accesses);
   Expected<void> end_launch(const LaunchEnd& end);
-  /// Completes the current chunk, so that all appended so far survives a kill.
+  /// Writes the allocations that were added, so that all so far survives a kill.
   Expected<void> flush();
   /// Writes the launch counts and the footer index, and closes.
   Expected<void> finish(std::span<const KernelLaunches> counts);

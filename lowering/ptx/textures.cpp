@@ -1,7 +1,7 @@
 // PTX ISA, "Texture Instructions": tex and tld4 become calls of the runtime (runtime/cpu/intrinsics.h).
 #include "lowering/ptx/instructions.h"
 #include "lowering/runtime_calls.h"
-#include "runtime/cpu/intrinsics.h"
+#include "runtime/device/warplens/texels.h"
 
 #include <llvm/IR/Function.h>
 
@@ -11,7 +11,7 @@ using namespace llvm;
 
 namespace {
 
-using Shape = cpu::TextureShape;
+using texels::Shape;
 
 std::optional<Shape> shape_of(Modifiers& modifiers) {
   static const std::map<StringRef, Shape> shapes = {

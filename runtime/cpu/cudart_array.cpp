@@ -1,5 +1,5 @@
 // CUDA arrays: CUDA Runtime API, "Memory Management". An array here is plain rows in device memory; programs
-// see it through copies, textures and surfaces only.
+// see it through copies, textures and surfaces only. Where a GPU would have its texels: texels.h.
 #include "runtime/cpu/capture.h"
 #include "runtime/cpu/copy.h"
 #include "runtime/cpu/cudart_error.h"
@@ -18,6 +18,7 @@ struct cudaArray {
 };
 
 using namespace warplens::cpu;
+namespace texels = warplens::texels;
 
 namespace {
 
@@ -47,8 +48,11 @@ cudaError_t allocate(cudaArray_t* array, const cudaChannelFormatDesc* format, cu
   image.dimensions = !layered && extent.depth ? 3 : extent.height ? 2 : 1;
   image.is_cubemap = flags & cudaArrayCubemap;
   image.row_bytes = image.width * image.element_bytes();
+  image.is_block_linear = image.dimensions > 1;
+  // Room for the rows, and for their addresses in the layout that a GPU would give them.
+  const std::size_t bytes = image.row_bytes * image.height * image.depth * image.layers;
   image.data = static_cast<char*>(
-      DeviceMemory::instance().allocate(image.row_bytes * image.height * image.depth * image.layers));
+      DeviceMemory::instance().allocate(std::max<std::size_t>(bytes, texels::bytes_of(view_of(image)))));
   if (!image.data)
     return cudaErrorMemoryAllocation;
   *array = new cudaArray{image, extent, flags};

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 using namespace warplens::cpu;
+namespace texels = warplens::texels;
 
 namespace {
 
@@ -60,6 +61,15 @@ bool can_normalise(const TextureObject& object) {
          object.image.format.f == cudaChannelFormatKindFloat || object.image.format.x < 32;
 }
 
+texels::View view_of_texture(const TextureObject& object) {
+  texels::View view = view_of(object.image);
+  for (int dimension = 0; dimension < 3; ++dimension)
+    view.modes[dimension] = object.texture.addressMode[dimension];
+  view.filters = object.texture.filterMode == cudaFilterModeLinear;
+  view.is_normalised = object.texture.normalizedCoords;
+  return view;
+}
+
 template <class Description>
 cudaError_t describe(Description* description, std::uint64_t handle, bool is_surface,
                      Description TextureObject::* member) {
@@ -91,6 +101,7 @@ cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const cudaReso
       return error;
     if (!can_filter(object) || !can_normalise(object))
       return cudaErrorInvalidValue;
+    object.view = view_of_texture(object);
     *texture = add_object(object);
     return *texture ? cudaSuccess : cudaErrorMemoryAllocation;
   });
@@ -116,6 +127,7 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface, const cudaReso
     TextureObject object{.resource = *resource, .is_surface = true};
     if (const cudaError_t error = bind(*resource, object.image); error != cudaSuccess)
       return error;
+    object.view = view_of(object.image);
     *surface = add_object(object);
     return *surface ? cudaSuccess : cudaErrorMemoryAllocation;
   });

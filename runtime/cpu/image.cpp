@@ -76,4 +76,18 @@ cudaError_t check_format(const cudaChannelFormatDesc& format) {
              : cudaErrorInvalidChannelDescriptor;
 }
 
+texels::View view_of(const Image& image) {
+  texels::View view{};
+  view.address = reinterpret_cast<std::uint64_t>(image.data);
+  view.row_bytes = image.row_bytes;
+  view.width = static_cast<std::uint32_t>(image.width);
+  view.height = static_cast<std::uint32_t>(image.height);
+  view.depth = static_cast<std::uint32_t>(image.depth);
+  view.layers = static_cast<std::uint32_t>(image.layers);
+  view.texel_bytes = static_cast<std::uint32_t>(image.element_bytes());
+  view.is_cubemap = image.is_cubemap;
+  view.is_block_linear = image.is_block_linear;
+  return view;
+}
+
 } // namespace warplens::cpu

@@ -2,6 +2,8 @@
 // dimensions or in layers.
 #pragma once
 
+#include "runtime/device/warplens/texels.h"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +19,7 @@ struct Image {
   std::size_t row_bytes = 0;                    ///< from one row to the next
   unsigned dimensions = 1;
   bool is_cubemap = false;
+  bool is_block_linear = false; ///< on a GPU; here it is plain rows
 
   std::size_t element_bytes() const {
     return static_cast<std::size_t>(format.x + format.y + format.z + format.w) / 8;
@@ -36,6 +39,9 @@ std::array<float, 4> read_normalised(const Image& image, const char* element);
 
 /// cudaErrorInvalidChannelDescriptor where there is no such element.
 cudaError_t check_format(const cudaChannelFormatDesc& format);
+
+/// Where the image's texels would lie on a GPU; without a texture's modes.
+texels::View view_of(const Image& image);
 
 /// What a cudaArray_t points to; null for null.
 const Image* image_of(cudaArray_const_t array);

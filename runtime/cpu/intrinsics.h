@@ -16,9 +16,6 @@ enum class Vote : std::uint32_t { any, all, uni };
 /// redux.sync's operations, and barrier.red's.
 enum class Reduction : std::uint32_t { add, and_, or_, xor_, min, max, umin, umax };
 
-/// What a texture fetch's coordinates mean: tex's 1d, 2d, 3d, a1d, a2d, cube and acube.
-enum class TextureShape : std::uint32_t { line, plane, volume, lines, planes, cube, cubes };
-
 /// The value that shfl.sync gives, and its predicate: was the source lane in range?
 struct ShuffleResult {
   std::uint32_t value;
@@ -118,7 +115,8 @@ float __warplens_cpu_from_float8(std::uint32_t bits, std::uint32_t is_e5m2);
 /// What was there before.
 std::uint16_t __warplens_cpu_atomic_add_bfloat(std::uint16_t* place, std::uint16_t value);
 
-/// tex: a filtered fetch. `layer` counts in lines, planes and cubes; only mip level 0 exists.
+/// tex: a filtered fetch. `shape` is a texels::Shape; `layer` counts in lines, planes and cubes; only mip
+/// level 0 exists.
 void __warplens_cpu_texture(std::uint64_t texture, std::uint32_t shape, std::uint32_t layer, float x, float y,
                             float z, std::uint32_t* texel);
 /// tex with an integer coordinate (tex1Dfetch).
@@ -132,6 +130,15 @@ void __warplens_cpu_surface_read(std::uint64_t surface, std::int32_t x, std::int
 void __warplens_cpu_surface_write(std::uint64_t surface, std::int32_t x, std::int32_t y, std::int32_t z,
                                   std::int32_t layer, std::uint32_t mode, const void* value,
                                   std::uint32_t bytes);
+
+/// For probes: the address of the texel at one corner of a fetch (texels::texel), and how many bytes a texel
+/// has; that of a surface access. 0: nothing is touched.
+std::uint64_t __warplens_texel_address(std::uint64_t texture, std::uint32_t shape, std::int32_t index,
+                                       float x, float y, float z, std::uint32_t corner);
+std::uint32_t __warplens_texel_bytes(std::uint64_t texture);
+std::uint64_t __warplens_surface_address(std::uint64_t surface, std::int32_t x, std::int32_t y,
+                                         std::int32_t z, std::int32_t layer, std::uint32_t mode,
+                                         std::uint32_t bytes);
 
 /// %clock64 and %globaltimer: nanoseconds of a monotonic clock.
 std::uint64_t __warplens_cpu_clock();

@@ -15,13 +15,22 @@
 
 namespace warplens::cpu {
 
-unsigned worker_threads() {
+namespace {
+
+unsigned wanted_threads() {
   const auto cores = static_cast<unsigned>(std::max(1, tbb::info::default_concurrency()));
   const char* text = std::getenv("WARPLENS_CPU_THREADS");
   unsigned wanted = 0;
   if (!text || std::from_chars(text, text + std::strlen(text), wanted).ec != std::errc{} || wanted == 0)
     return cores;
   return std::min(wanted, cores);
+}
+
+} // namespace
+
+unsigned worker_threads() {
+  static const unsigned threads = wanted_threads();
+  return threads;
 }
 
 namespace {

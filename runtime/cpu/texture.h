@@ -3,6 +3,7 @@
 #pragma once
 
 #include "runtime/cpu/image.h"
+#include "runtime/device/warplens/texels.h"
 
 namespace warplens::cpu {
 
@@ -11,6 +12,7 @@ struct TextureObject {
   cudaTextureDesc texture{};
   bool is_surface = false;
   Image image;
+  texels::View view{}; ///< the same for the trace, as GPUs lay it out
 };
 
 /// A handle that is never 0; 0: there are too many.

@@ -3,6 +3,7 @@
 
 #include "runtime/gpu/device_channel.h"
 #include "runtime/gpu/launch_hook.h"
+#include "runtime/gpu/memory_hook.h"
 #include "runtime/host/recorder.h"
 #include "runtime/host/trace_file.h"
 
@@ -47,7 +48,7 @@ WARPLENS_REDIRECTED_CALLS(WARPLENS_FORWARD)
 WARPLENS_OWN_CALLS(WARPLENS_FORWARD)
 #undef WARPLENS_FORWARD
 
-extern "C" warplens::detail::Runtime __warplens_attach_2(const AnyFunction* functions) {
+extern "C" warplens::detail::Runtime __warplens_attach_3(const AnyFunction* functions) {
   warplens::detail::Runtime runtime{};
   if (!is_the_first(functions)) {
     warplens::runtime::warn("a shared library brings a CUDA runtime of its own (link with -cudart shared to "

@@ -11,6 +11,13 @@ namespace {
 constexpr std::size_t shared_bytes = std::size_t{128} << 20;
 constexpr std::size_t local_bytes = std::size_t{16} << 20;
 
+/// What else is pinned.
+struct Pinned {
+  ring::Channel opened, closed;
+  std::uint32_t unknown_texture;
+  TextureTable textures;
+};
+
 struct Modules {
   std::mutex mutex;
   std::vector<const void*> symbols;
@@ -41,18 +48,24 @@ cudaError_t DeviceChannel::create() {
     if (const cudaError_t error = cudaEventCreateWithFlags(&kernel_ended_, cudaEventDisableTiming);
         error != cudaSuccess)
       return error;
-    if (const cudaError_t error = cudaMalloc(&placement_.local, local_bytes); error != cudaSuccess)
+    if (const cudaError_t error = cudaMalloc(&placement_.local, local_bytes + sizeof(TextureTable));
+        error != cudaSuccess)
       return error;
     void* pinned = nullptr;
     const unsigned flags = cudaHostAllocMapped | cudaHostAllocPortable;
-    if (const cudaError_t error = cudaHostAlloc(&pinned, shared_bytes + 2 * sizeof(ring::Channel), flags);
+    if (const cudaError_t error = cudaHostAlloc(&pinned, shared_bytes + sizeof(Pinned), flags);
         error != cudaSuccess)
       return error;
     placement_.shared = pinned;
     placement_.local_bytes = local_bytes;
     placement_.shared_bytes = shared_bytes;
-    opened_ = new (static_cast<std::byte*>(pinned) + shared_bytes) ring::Channel{};
-    closed_ = new (opened_ + 1) ring::Channel{};
+    auto* const rest = new (static_cast<std::byte*>(pinned) + shared_bytes) Pinned{};
+    opened_ = &rest->opened;
+    closed_ = &rest->closed;
+    unknown_texture_ = &rest->unknown_texture;
+    textures_ = &rest->textures;
+    device_textures_ =
+        reinterpret_cast<TextureTable*>(static_cast<std::byte*>(placement_.local) + local_bytes);
     return cudaSuccess;
   };
   const cudaError_t error = allocate();
@@ -62,7 +75,15 @@ cudaError_t DeviceChannel::create() {
 
 cudaError_t DeviceChannel::open(const ring::Channel& channel, cudaStream_t stream) {
   *opened_ = channel;
+  opened_->textures = device_textures_;
+  opened_->unknown_texture = unknown_texture_;
+  *unknown_texture_ = 0;
+  fill_table(*textures_);
   if (const cudaError_t error = cudaMemsetAsync(placement_.local, 0, local_bytes, stream);
+      error != cudaSuccess)
+    return error;
+  if (const cudaError_t error =
+          cudaMemcpyAsync(device_textures_, textures_, sizeof *textures_, cudaMemcpyHostToDevice, stream);
       error != cudaSuccess)
     return error;
   return set_modules(opened_, stream);

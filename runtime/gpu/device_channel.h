@@ -1,6 +1,7 @@
 // The channel on the GPU's side: its memory, and every module's variable that points kernels to it.
 #pragma once
 
+#include "runtime/gpu/textures.h"
 #include "runtime/host/recorder.h"
 
 #include <cuda_runtime_api.h>
@@ -20,6 +21,9 @@ public:
   int device() const { return device_; }
   const runtime::ChannelPlacement& placement() const { return placement_; }
 
+  /// Has the last traced kernel used a texture or a surface that nobody has told us of?
+  bool met_unknown_texture() const { return *unknown_texture_ != 0; }
+
   /// Has the last traced kernel ended? cudaErrorNotReady: not yet.
   cudaError_t query() const { return cudaEventQuery(kernel_ended_); }
 
@@ -36,6 +40,9 @@ private:
   ring::Channel* opened_ =
       nullptr; ///< pinned, as is closed_: copies from elsewhere could wait for the stream
   ring::Channel* closed_ = nullptr;
+  std::uint32_t* unknown_texture_ = nullptr; ///< pinned: kernels set it
+  TextureTable* textures_ = nullptr;         ///< pinned, on its way to the device's own
+  TextureTable* device_textures_ = nullptr;
   cudaEvent_t kernel_ended_ = nullptr;
 };
 

@@ -2,7 +2,10 @@
 
 #include "runtime/gpu/device_channel.h"
 #include "runtime/gpu/kernel_forms.h"
+#include "runtime/gpu/memory_hook.h"
 #include "runtime/gpu/quiet.h"
+#include "runtime/gpu/streams.h"
+#include "runtime/gpu/textures.h"
 #include "runtime/host/trace_file.h"
 
 #include <chrono>
@@ -33,11 +36,6 @@ Hook& hook() {
   return *instance;
 }
 
-bool is_capturing(cudaStream_t stream) {
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  return cudaStreamIsCapturing(stream, &status) != cudaSuccess || status != cudaStreamCaptureStatusNone;
-}
-
 /// Is the channel's memory there, for this device, and no kernel of an abandoned launch writing to it?
 bool channel_is_ready(Hook& state) {
   if (state.memory == Hook::Memory::none) {
@@ -56,8 +54,17 @@ bool channel_is_ready(Hook& state) {
     state.memory = Hook::Memory::ready;
   }
   int device = -1;
-  return state.memory == Hook::Memory::ready && cudaGetDevice(&device) == cudaSuccess &&
-         device == state.channel.device() && state.channel.query() == cudaSuccess;
+  if (state.memory != Hook::Memory::ready || cudaGetDevice(&device) != cudaSuccess)
+    return false;
+  if (device != state.channel.device()) {
+    static std::once_flag told;
+    std::call_once(told, [&] {
+      runtime::warn("launches on GPU " + std::to_string(device) + " stay untraced: those on GPU " +
+                    std::to_string(state.channel.device()) + ", which came first, are traced");
+    });
+    return false;
+  }
+  return state.channel.query() == cudaSuccess;
 }
 
 trace::Launch describe(const Request& request, const KernelForms& forms) {
@@ -112,11 +119,10 @@ template <class Call> cudaError_t launch(const Request& request, Call call) {
     trace::Launch description = describe(request, forms);
     const bool possible = lock && recorder.wants(description) && !is_capturing(request.stream) &&
                           channel_is_ready(state) && probes_fit(request, forms);
-    if (possible)
-      recorder.note_unseen("copies and fills on a GPU, which are not traced");
-    if (possible)
+    if (possible) {
+      log_memory_of(state.channel.device());
       channel = recorder.begin_launch(description, state.channel.placement());
-    else
+    } else
       recorder.count_launch(description);
   }
   if (!channel)
@@ -131,12 +137,11 @@ template <class Call> cudaError_t launch(const Request& request, Call call) {
   const QuietError quiet;
   const bool closed = state.channel.close(request.stream) == cudaSuccess;
   await(state, result == cudaSuccess && opened && closed);
+  if (opened && state.channel.met_unknown_texture())
+    runtime::warn(
+        "a traced kernel uses a texture or surface that was made where Warplens does not see it (in a source "
+        "that warplens did not compile, or by the driver API): these accesses are not in the trace");
   return result;
-}
-
-/// 0 means the calling thread's own stream in the per-thread forms.
-cudaStream_t per_thread(cudaStream_t stream) {
-  return stream ? stream : cudaStreamPerThread;
 }
 
 bool is_cooperative(const cudaLaunchConfig_t& config) {
@@ -166,7 +171,7 @@ cudaError_t __warplens_cudaLaunchKernel(const void* kernel, dim3 grid, dim3 bloc
 
 cudaError_t __warplens_cudaLaunchKernel_ptsz(const void* kernel, dim3 grid, dim3 block, void** arguments,
                                              size_t shared_bytes, cudaStream_t stream) {
-  return launch({kernel, grid, block, shared_bytes, per_thread(stream)}, [&](const void* form) {
+  return launch({kernel, grid, block, shared_bytes, per_thread_stream(stream)}, [&](const void* form) {
     return cudaLaunchKernel_ptsz(form, grid, block, arguments, shared_bytes, stream);
   });
 }
@@ -182,7 +187,7 @@ cudaError_t __warplens_cudaLaunchCooperativeKernel(const void* kernel, dim3 grid
 cudaError_t __warplens_cudaLaunchCooperativeKernel_ptsz(const void* kernel, dim3 grid, dim3 block,
                                                         void** arguments, size_t shared_bytes,
                                                         cudaStream_t stream) {
-  return launch({kernel, grid, block, shared_bytes, per_thread(stream), true}, [&](const void* form) {
+  return launch({kernel, grid, block, shared_bytes, per_thread_stream(stream), true}, [&](const void* form) {
     return cudaLaunchCooperativeKernel_ptsz(form, grid, block, arguments, shared_bytes, stream);
   });
 }
@@ -201,7 +206,7 @@ cudaError_t __warplens_cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t* config
   if (!config)
     return cudaLaunchKernelExC_ptsz(config, kernel, arguments);
   return launch({kernel, config->gridDim, config->blockDim, config->dynamicSmemBytes,
-                 per_thread(config->stream), is_cooperative(*config)},
+                 per_thread_stream(config->stream), is_cooperative(*config)},
                 [&](const void* form) { return cudaLaunchKernelExC_ptsz(config, form, arguments); });
 }
 
@@ -224,4 +229,31 @@ cudaError_t __warplens_cudaMallocAsync(void** pointer, size_t bytes, cudaStream_
 
 cudaError_t __warplens_cudaMallocAsync_ptsz(void** pointer, size_t bytes, cudaStream_t stream) {
   return note(cudaMallocAsync_ptsz(pointer, bytes, stream), pointer, bytes, "cudaMallocAsync");
+}
+
+cudaError_t __warplens_cudaCreateTextureObject(cudaTextureObject_t* texture, const cudaResourceDesc* resource,
+                                               const cudaTextureDesc* description,
+                                               const cudaResourceViewDesc* view) {
+  const cudaError_t result = cudaCreateTextureObject(texture, resource, description, view);
+  if (result == cudaSuccess && !view)
+    note_texture(*texture, *resource, description);
+  return result;
+}
+
+cudaError_t __warplens_cudaDestroyTextureObject(cudaTextureObject_t texture) {
+  forget_texture(texture, false);
+  return cudaDestroyTextureObject(texture);
+}
+
+cudaError_t __warplens_cudaCreateSurfaceObject(cudaSurfaceObject_t* surface,
+                                               const cudaResourceDesc* resource) {
+  const cudaError_t result = cudaCreateSurfaceObject(surface, resource);
+  if (result == cudaSuccess)
+    note_texture(*surface, *resource, nullptr);
+  return result;
+}
+
+cudaError_t __warplens_cudaDestroySurfaceObject(cudaSurfaceObject_t surface) {
+  forget_texture(surface, true);
+  return cudaDestroySurfaceObject(surface);
 }

@@ -29,6 +29,14 @@ cudaError_t __warplens_cudaMallocPitch(void** pointer, size_t* pitch, size_t wid
 cudaError_t __warplens_cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream);
 cudaError_t __warplens_cudaMallocAsync_ptsz(void** pointer, size_t bytes, cudaStream_t stream);
 
+cudaError_t __warplens_cudaCreateTextureObject(cudaTextureObject_t* texture, const cudaResourceDesc* resource,
+                                               const cudaTextureDesc* description,
+                                               const cudaResourceViewDesc* view);
+cudaError_t __warplens_cudaDestroyTextureObject(cudaTextureObject_t texture);
+cudaError_t __warplens_cudaCreateSurfaceObject(cudaSurfaceObject_t* surface,
+                                               const cudaResourceDesc* resource);
+cudaError_t __warplens_cudaDestroySurfaceObject(cudaSurfaceObject_t surface);
+
 // The per-thread forms of CUDA's own, which cuda_runtime_api.h declares under --default-stream per-thread
 // only.
 cudaError_t cudaLaunchKernel_ptsz(const void* kernel, dim3 grid, dim3 block, void** arguments,

@@ -20,17 +20,17 @@ Snooper::~Snooper() {
 }
 
 bool Snooper::is_stuck() {
+  if (state_ == State::stuck || ended_)
+    return state_ == State::stuck;
   const auto now = Clock::now();
-  if (const std::uint64_t heartbeat = heartbeat_; state_ != State::running || heartbeat != last_heartbeat_) {
+  if (const std::uint64_t heartbeat = heartbeat_; heartbeat != last_heartbeat_) {
     last_heartbeat_ = heartbeat;
     last_heard_ = now;
-    return state_ == State::stuck;
+    return false;
   }
   if (now - last_heard_ < limits_.stall)
     return false;
   stop_producers(State::stuck);
-  if (state_ != State::stuck)
-    return false; // it has just come to an end by itself
   thread_.detach();
   return true;
 }
@@ -40,9 +40,11 @@ Snooper::State Snooper::finish() {
   wake();
   while (state_ == State::running && !is_stuck())
     std::this_thread::sleep_for(50us);
-  if (state_ != State::stuck)
+  if (state_ != State::stuck && drain_.parts() > 1) // producers of this process, who wait for writes anyway
     for (std::uint32_t part = drain_.parts(); part-- > 0;) // the thread begins at the other end
       flush_rest(part);
+  // A launch on another stream may have come first to the channel, and run on: nobody drains any more.
+  scoped::store_release(channel_.stop, std::uint32_t{1});
   return join();
 }
 
@@ -57,7 +59,10 @@ void Snooper::wake() {
   woken_.notify_all();
 }
 
+/// Its last write may never return, either.
 Snooper::State Snooper::join() {
+  while (!ended_ && !is_stuck())
+    std::this_thread::sleep_for(50us);
   if (thread_.joinable())
     thread_.join();
   return state_;
@@ -65,9 +70,11 @@ Snooper::State Snooper::join() {
 
 void Snooper::stop_producers(State reason) {
   State running = State::running;
-  const bool first = state_.compare_exchange_strong(running, reason); // the first reason stands
+  // The first reason stands, but a thread that is stuck can only be left.
+  const bool told = reason == State::stuck ? state_.exchange(reason) != reason
+                                           : state_.compare_exchange_strong(running, reason);
   scoped::store_release(channel_.stop, std::uint32_t{1});
-  if (first && sink_.ended_early && reason != State::abandoned)
+  if (told && sink_.ended_early && reason != State::abandoned)
     sink_.ended_early(reason);
 }
 
@@ -136,15 +143,19 @@ void Snooper::run() {
       pause = std::min(pause * 2, limits_.longest_pause);
     }
   }
-  for (std::uint32_t part = 0; part < drain_.parts(); ++part)
+  for (std::uint32_t part = 0; part < drain_.parts(); ++part) {
+    ++heartbeat_;
     flush_rest(part);
+  }
+  ended_ = true;
 }
 
 /// Nobody begins to drain any more; whoever has begun is waited for.
 void Snooper::flush_rest(std::uint32_t part) {
   const std::lock_guard lock(parts_[part].mutex);
-  if (!flush(part) && state_ == State::complete)
-    state_ = State::sink_failed;
+  State complete = State::complete;
+  if (!flush(part))
+    state_.compare_exchange_strong(complete, State::sink_failed);
 }
 
 } // namespace warplens::runtime

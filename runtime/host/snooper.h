@@ -62,7 +62,7 @@ public:
   /// The kernel has ended: takes out the rest and ends the thread. Returns `complete` if nothing was lost,
   /// `stuck` if the thread is (see above).
   State finish();
-  /// The kernel may still run: tells the producers to stop and ends the thread.
+  /// The kernel may still run: tells the producers to stop and ends the thread, or leaves it, as above.
   State abandon();
 
 private:
@@ -92,6 +92,7 @@ private:
   std::atomic<Clock::time_point> last_line_ = Clock::now();
   std::atomic<State> state_ = State::running;
   std::atomic<bool> kernel_ended_ = false;
+  std::atomic<bool> ended_ = false; ///< the thread, having written all it had
   std::mutex sleeping_;
   std::condition_variable woken_;
   std::atomic<std::uint64_t> heartbeat_ = 0;

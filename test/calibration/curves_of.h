@@ -11,8 +11,11 @@
 #include "test/catch.h"
 
 #include <fstream>
+#include <map>
 
 namespace warplens::test {
+
+using calibration::Sample;
 
 inline model::Gpu gpu(const std::string& name) {
   auto loaded = model::load_gpu(name, WARPLENS_GPU_FOLDER);
@@ -76,6 +79,140 @@ inline std::vector<calibration::ChasePoint> modelled_chase(const model::Gpu& of)
     points.push_back({lines / 8.0, chase_cycles(of, lines)});
   }
   return points;
+}
+
+inline const auto no_write_back = [](std::uint32_t, unsigned, unsigned) {};
+
+/// A GPU with one SM awake, on which the experiments of calibration/device are played.
+class Modelled {
+public:
+  explicit Modelled(const model::Gpu& gpu)
+      : gpu_(gpu), l1_(gpu, gpu.l1.with_shared_bytes - gpu.shared.carveout_bytes.front()), l2_(gpu) {}
+
+  double load(std::uint64_t address, bool bypass = false) {
+    const auto line = static_cast<std::uint32_t>(address / 128);
+    const unsigned sector = 1u << address % 128 / 32;
+    // Where the L1 has no sectors a miss asks for all of the line.
+    if (!bypass && l1_.load(line, sector) == 0)
+      return cycles(gpu_, gpu_.l1.latency_ns);
+    const unsigned asked = bypass || gpu_.l1.sectored ? sector : 0xf;
+    const model::L2Outcome outcome = l2_.load(line, asked, 0, no_write_back);
+    return cycles(gpu_, (outcome.fetched & sector) != 0 ? gpu_.dram.latency_ns
+                        : outcome.far != 0              ? gpu_.l2.copies.far_latency_ns
+                                                        : gpu_.l2.latency_ns);
+  }
+  void store(std::uint64_t address) {
+    const auto line = static_cast<std::uint32_t>(address / 128);
+    const unsigned sector = 1u << address % 128 / 32;
+    l1_.store(line, sector);
+    model::ByteMask all_of_it{};
+    all_of_it[address % 128 / 64] = std::uint64_t{0xffffffff} << address % 64 / 32 * 32;
+    l2_.store(line, sector, all_of_it, 0, no_write_back);
+  }
+  void overflow_l2() {
+    for (std::uint64_t byte = 0; byte < 3 * gpu_.l2_bytes; byte += 32)
+      load((std::uint64_t{1} << 36) + byte, true);
+  }
+
+private:
+  const model::Gpu& gpu_;
+  model::L1 l1_;
+  model::L2 l2_;
+};
+
+inline std::vector<Sample> modelled_strides(const model::Gpu& on) {
+  std::vector<Sample> samples;
+  for (const unsigned stride : {32u, 64u, 128u, 96u, 160u, 224u, 192u, 320u, 448u, 384u, 640u, 896u})
+    for (double count = 64; count <= 16384; count *= 1.05) {
+      Modelled gpu(on);
+      double sum = 0;
+      for (unsigned round = 0; round < 3; ++round) {
+        sum = 0;
+        for (unsigned i = 0; i < static_cast<unsigned>(count); ++i)
+          sum += gpu.load(std::uint64_t{i} * stride);
+      }
+      const double mean = sum / static_cast<unsigned>(count);
+      samples.push_back({double(stride), double(static_cast<unsigned>(count)), mean});
+      if (mean > 4 * samples[0].cycles)
+        break;
+    }
+  return samples;
+}
+
+inline std::vector<Sample> modelled_touches(const model::Gpu& on, bool through_l1) {
+  std::vector<Sample> samples;
+  for (unsigned offset = 0; offset < 1024; offset += 8) {
+    Modelled gpu(on);
+    const std::uint64_t base = 1 << 20;
+    if (through_l1)
+      for (unsigned i = 0; i < 4096; i += 32)
+        gpu.load(base + i, true);
+    gpu.load(base, !through_l1);
+    samples.push_back({double(offset), 0, gpu.load(base + offset, !through_l1)});
+  }
+  return samples;
+}
+
+inline std::map<std::string, double> modelled_policies(const model::Gpu& on) {
+  constexpr std::uint64_t a = 1 << 20;
+  std::map<std::string, double> policies{{"new_value_seen", on.l1.stores == model::L1Stores::update_on_hit}};
+  const auto after = [&](const char* name, bool bypass, auto history) {
+    Modelled gpu(on);
+    history(gpu);
+    policies[name] = gpu.load(a, bypass);
+  };
+  after("l1_hit", false, [](Modelled& gpu) { gpu.load(a); });
+  after("l2_hit", true, [](Modelled& gpu) { gpu.load(a, true); });
+  after("memory", true, [](Modelled&) {});
+  after("load_after_store", false, [](Modelled& gpu) { gpu.store(a); });
+  after("l2_load_after_store", true, [](Modelled& gpu) { gpu.store(a); });
+  after("load_store_load", false, [](Modelled& gpu) {
+    gpu.load(a);
+    gpu.store(a);
+  });
+  after("l1_load_after_l2_overflow", false, [](Modelled& gpu) {
+    gpu.load(a);
+    gpu.overflow_l2();
+  });
+  after("l2_load_after_l1_load", true, [](Modelled& gpu) { gpu.load(a); });
+  return policies;
+}
+
+/// distance.csv: each load is near or far by chance, with some noise; the second of a line is near where the
+/// near part keeps copies.
+inline std::vector<Sample> modelled_distances(const model::Gpu& of, double far_ns, bool copies) {
+  model::Random random(7, 0, 0);
+  std::vector<Sample> samples;
+  for (unsigned sm = 0; sm < of.sms; ++sm)
+    for (unsigned line = 0; line < 64; ++line) {
+      const bool far = random.below(2) == 1;
+      const auto loaded = [&](bool as_far) {
+        return cycles(of, as_far ? far_ns : of.l2.latency_ns) + random.below(20);
+      };
+      samples.push_back({double(sm), 0, loaded(far)});
+      samples.push_back({double(sm), 1, loaded(far && !copies)});
+    }
+  return samples;
+}
+
+/// bits.csv: of two loads in a row, with nothing else under way, the second's.
+inline std::vector<Sample> modelled_bits(const model::Gpu& of) {
+  std::vector<Sample> samples;
+  model::Random random(1, 0, 0);
+  for (unsigned attempt = 0; attempt < 9; ++attempt)
+    for (unsigned bit = 7; bit < 30; ++bit) {
+      model::Dram dram(of, 1, random);
+      const std::uint32_t line = random.below(1u << 23);
+      dram.request(line, 1);
+      samples.push_back({double(bit), 0, cycles(of, double(dram.request(line ^ 1u << (bit - 7), 1).ns))});
+    }
+  return samples;
+}
+
+/// The same GPU with addresses that go to channels and banks as they are.
+inline model::Gpu without_hashes(model::Gpu of) {
+  of.dram.channel_index = of.dram.bank_index = model::DramIndex::modulo;
+  return of;
 }
 
 /// device.csv of such a GPU.

@@ -9,118 +9,17 @@
 using namespace warplens;
 using calibration::Sample;
 
-namespace {
-
-const auto no_write_back = [](std::uint32_t, unsigned, unsigned) {};
-
-/// A GPU with one SM awake.
-class Modelled {
-public:
-  explicit Modelled(const model::Gpu& gpu)
-      : gpu_(gpu), l1_(gpu, gpu.l1.with_shared_bytes - gpu.shared.carveout_bytes.front()), l2_(gpu) {}
-
-  double load(std::uint64_t address, bool bypass = false) {
-    const auto line = static_cast<std::uint32_t>(address / 128);
-    const unsigned sector = 1u << address % 128 / 32;
-    // Where the L1 has no sectors a miss asks for all of the line.
-    if (!bypass && l1_.load(line, sector) == 0)
-      return test::cycles(gpu_, gpu_.l1.latency_ns);
-    const unsigned asked = bypass || gpu_.l1.sectored ? sector : 0xf;
-    const model::L2Outcome outcome = l2_.load(line, asked, 0, no_write_back);
-    return test::cycles(gpu_, (outcome.fetched & sector) != 0 ? gpu_.dram.latency_ns
-                              : outcome.far != 0              ? gpu_.l2.copies.far_latency_ns
-                                                              : gpu_.l2.latency_ns);
-  }
-  void store(std::uint64_t address) {
-    const auto line = static_cast<std::uint32_t>(address / 128);
-    const unsigned sector = 1u << address % 128 / 32;
-    l1_.store(line, sector);
-    model::ByteMask all_of_it{};
-    all_of_it[address % 128 / 64] = std::uint64_t{0xffffffff} << address % 64 / 32 * 32;
-    l2_.store(line, sector, all_of_it, 0, no_write_back);
-  }
-  void overflow_l2() {
-    for (std::uint64_t byte = 0; byte < 3 * gpu_.l2_bytes; byte += 32)
-      load((std::uint64_t{1} << 36) + byte, true);
-  }
-
-private:
-  const model::Gpu& gpu_;
-  model::L1 l1_;
-  model::L2 l2_;
-};
-
-std::vector<Sample> modelled_strides(const model::Gpu& on) {
-  std::vector<Sample> samples;
-  for (const unsigned stride : {32u, 64u, 128u, 96u, 160u, 224u, 192u, 320u, 448u, 384u, 640u, 896u})
-    for (double count = 64; count <= 16384; count *= 1.05) {
-      Modelled gpu(on);
-      double sum = 0;
-      for (unsigned round = 0; round < 3; ++round) {
-        sum = 0;
-        for (unsigned i = 0; i < static_cast<unsigned>(count); ++i)
-          sum += gpu.load(std::uint64_t{i} * stride);
-      }
-      const double mean = sum / static_cast<unsigned>(count);
-      samples.push_back({double(stride), double(static_cast<unsigned>(count)), mean});
-      if (mean > 4 * samples[0].cycles)
-        break;
-    }
-  return samples;
-}
-
-std::vector<Sample> modelled_touches(const model::Gpu& on, bool through_l1) {
-  std::vector<Sample> samples;
-  for (unsigned offset = 0; offset < 1024; offset += 8) {
-    Modelled gpu(on);
-    const std::uint64_t base = 1 << 20;
-    if (through_l1)
-      for (unsigned i = 0; i < 4096; i += 32)
-        gpu.load(base + i, true);
-    gpu.load(base, !through_l1);
-    samples.push_back({double(offset), 0, gpu.load(base + offset, !through_l1)});
-  }
-  return samples;
-}
-
-std::map<std::string, double> modelled_policies(const model::Gpu& on) {
-  constexpr std::uint64_t a = 1 << 20;
-  std::map<std::string, double> policies{{"new_value_seen", on.l1.stores == model::L1Stores::update_on_hit}};
-  const auto after = [&](const char* name, bool bypass, auto history) {
-    Modelled gpu(on);
-    history(gpu);
-    policies[name] = gpu.load(a, bypass);
-  };
-  after("l1_hit", false, [](Modelled& gpu) { gpu.load(a); });
-  after("l2_hit", true, [](Modelled& gpu) { gpu.load(a, true); });
-  after("memory", true, [](Modelled&) {});
-  after("load_after_store", false, [](Modelled& gpu) { gpu.store(a); });
-  after("l2_load_after_store", true, [](Modelled& gpu) { gpu.store(a); });
-  after("load_store_load", false, [](Modelled& gpu) {
-    gpu.load(a);
-    gpu.store(a);
-  });
-  after("l1_load_after_l2_overflow", false, [](Modelled& gpu) {
-    gpu.load(a);
-    gpu.overflow_l2();
-  });
-  after("l2_load_after_l1_load", true, [](Modelled& gpu) { gpu.load(a); });
-  return policies;
-}
-
-} // namespace
-
 TEST_CASE("Lines and sectors are those of the model") {
   for (const char* name : {"c2050", "v100", "a100", "gh200"}) {
     INFO(name);
     model::Gpu on = test::gpu(name);
     on.l1.early_usable = 0; // strides would fill the early sets, and the others, unevenly
-    CHECK(calibration::find_line(modelled_strides(on)).value_or(0) == 128);
+    CHECK(calibration::find_line(test::modelled_strides(on)).value_or(0) == 128);
     const double l1 = test::cycles(on, on.l1.latency_ns), l2 = test::cycles(on, on.l2.latency_ns),
                  memory = test::cycles(on, on.dram.latency_ns);
-    CHECK(calibration::find_fetch(modelled_touches(on, true), l1, l2).value_or(0) ==
+    CHECK(calibration::find_fetch(test::modelled_touches(on, true), l1, l2).value_or(0) ==
           (on.l1.sectored ? 32 : 128));
-    const auto from_memory = modelled_touches(on, false);
+    const auto from_memory = test::modelled_touches(on, false);
     CHECK(calibration::find_fetch(from_memory, l2, memory).value_or(0) == 32);
     CHECK_FALSE(calibration::find_prefetch(from_memory, 32, l2, memory).value_or(true));
   }
@@ -139,7 +38,7 @@ TEST_CASE("A line ahead that is there all the same was prefetched") {
 TEST_CASE("Policies are those of the model") {
   for (const char* name : {"v100", "a100", "gh200"}) {
     INFO(name);
-    const auto found = calibration::find_policies(modelled_policies(test::gpu(name)));
+    const auto found = calibration::find_policies(test::modelled_policies(test::gpu(name)));
     REQUIRE(found);
     CHECK_FALSE(found->l1_allocates_stores);
     CHECK(found->l1_keeps_stored);
@@ -148,45 +47,32 @@ TEST_CASE("Policies are those of the model") {
     CHECK(found->fills_both);
   }
   // Fermi's L1 keeps the old value: a program that loads again is told nothing of its store.
-  const auto fermi = calibration::find_policies(modelled_policies(test::gpu("c2050")));
+  const auto fermi = calibration::find_policies(test::modelled_policies(test::gpu("c2050")));
   REQUIRE(fermi);
   CHECK_FALSE(fermi->l1_keeps_stored);
   CHECK_FALSE(calibration::find_policies({{"l1_hit", 30}}));
 }
 
 TEST_CASE("An L2 that takes lines out of the L1 as it loses them is inclusive") {
-  auto policies = modelled_policies(test::gpu("a100"));
+  auto policies = test::modelled_policies(test::gpu("a100"));
   policies["l1_load_after_l2_overflow"] = policies["memory"];
   CHECK(calibration::find_policies(policies)->inclusive);
 }
 
 TEST_CASE("Near and far are told apart where there are both") {
   const model::Gpu on = test::gpu("gh200");
-  model::Random random(7, 0, 0);
-  const auto loads = [&](double far_ns, bool copies) {
-    std::vector<Sample> samples;
-    for (unsigned sm = 0; sm < on.sms; ++sm)
-      for (unsigned line = 0; line < 64; ++line) {
-        const bool far = random.below(2) == 1;
-        const auto cycles = [&](bool as_far) {
-          return test::cycles(on, as_far ? far_ns : on.l2.latency_ns) + random.below(20);
-        };
-        samples.push_back({double(sm), 0, cycles(far)});
-        samples.push_back({double(sm), 1, cycles(far && !copies)});
-      }
-    return samples;
-  };
   const double near_cycles = test::cycles(on, on.l2.latency_ns) + 9.5,
                far_cycles = test::cycles(on, on.l2.copies.far_latency_ns) + 9.5;
   for (const bool copies : {true, false}) {
-    const auto found = calibration::find_distances(loads(on.l2.copies.far_latency_ns, copies));
+    const auto found =
+        calibration::find_distances(test::modelled_distances(on, on.l2.copies.far_latency_ns, copies));
     REQUIRE(found);
     CHECK(found->near_cycles == Approx(near_cycles).epsilon(0.02));
     CHECK(found->far_cycles == Approx(far_cycles).epsilon(0.02));
     CHECK(found->far_share == Approx(0.5).margin(0.05));
     CHECK(found->keeps_copies == copies);
   }
-  const auto alike = calibration::find_distances(loads(on.l2.latency_ns, true));
+  const auto alike = calibration::find_distances(test::modelled_distances(on, on.l2.latency_ns, true));
   REQUIRE(alike);
   CHECK(alike->far_share == 0);
   CHECK_FALSE(calibration::find_distances({}));
@@ -213,4 +99,35 @@ TEST_CASE("Rows, banks and columns follow from one bit each") {
   CHECK(found->miss_cycles - found->hit_cycles == Approx(test::cycles(on, 14)).margin(3));
   CHECK_FALSE(calibration::find_rows(measured(0))); // memory that closes its rows at once
   CHECK_FALSE(calibration::find_rows({}));
+}
+
+TEST_CASE("Of a modelled memory each bit is found to be what the model takes it for") {
+  // A V100's: 256 bytes, then 32 channels, then 4 such pieces in a row, then 16 banks.
+  const model::Gpu on = test::without_hashes(test::gpu("v100"));
+  const auto found = calibration::find_rows(test::modelled_bits(on));
+  REQUIRE(found);
+  CHECK(found->column_bits == std::vector<unsigned>{7, 13, 14});
+  CHECK(found->bank_bits == std::vector<unsigned>{8, 9, 10, 11, 12, 15, 16, 17, 18});
+  CHECK(found->row_bits.front() == 19);
+  CHECK(found->row_bits.size() == 30 - 19);
+  CHECK(found->miss_cycles - found->hit_cycles == Approx(test::cycles(on, on.dram.activate_ns)));
+  CHECK(found->conflict_cycles - found->miss_cycles == Approx(test::cycles(on, on.dram.precharge_ns)));
+  // Where addresses are hashed, one bit alone leads to another channel: no row is seen to be closed.
+  CHECK_FALSE(calibration::find_rows(test::modelled_bits(test::gpu("v100"))));
+}
+
+TEST_CASE("The table of batches has the median of each size") {
+  std::vector<Sample> samples;
+  for (const double sms : {132., 1., 4.})
+    for (const double requests : {32., 1., 8.})
+      for (const double strange : {0., 0., 0., 0., 5000.}) // one of five meets something else
+        samples.push_back({sms, requests, 600 + sms * requests / 10 + strange});
+  const auto found = calibration::find_batches(samples);
+  REQUIRE(found.size() == 9);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    CHECK(found[i].sms == std::vector<unsigned>{1, 4, 132}[i / 3]);
+    CHECK(found[i].requests == std::vector<unsigned>{1, 8, 32}[i % 3]);
+    CHECK(found[i].cycles == Approx(600 + found[i].sms * found[i].requests / 10.));
+  }
+  CHECK(calibration::find_batches({}).empty());
 }

@@ -4,6 +4,11 @@
 #include "curves_of.h"
 #include "support/temporary.h"
 
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <fmt/format.h>
+
 using namespace warplens;
 namespace fs = std::filesystem;
 
@@ -21,6 +26,30 @@ void write_folder(const fs::path& folder, const model::Gpu& on, unsigned compute
     chase += std::to_string(point.kib) + "," + std::to_string(point.cycles) + "\n";
   write(folder / "device.csv", device);
   write(folder / "chase.csv", chase);
+  const auto write_samples = [&](const char* name, const char* heading,
+                                 const std::vector<test::Sample>& samples) {
+    const bool has_y = std::count(heading, heading + std::strlen(heading), ',') == 2;
+    std::string text = heading;
+    for (const test::Sample& sample : samples)
+      text += has_y ? fmt::format("\n{},{},{:.2f}", sample.x, sample.y, sample.cycles)
+                    : fmt::format("\n{},{:.2f}", sample.x, sample.cycles);
+    write(folder / name, text + "\n");
+  };
+  write_samples("strides.csv", "stride_bytes,pointers,cycles", test::modelled_strides(on));
+  write_samples("touch_l1.csv", "offset_bytes,cycles", test::modelled_touches(on, true));
+  write_samples("touch_l2.csv", "offset_bytes,cycles", test::modelled_touches(on, false));
+  write_samples("distance.csv", "sm,load,cycles",
+                test::modelled_distances(
+                    on, on.l2.partitions > 1 ? on.l2.copies.far_latency_ns : on.l2.latency_ns, true));
+  write_samples("bits.csv", "bit,cycles", test::modelled_bits(test::without_hashes(on)));
+  std::vector<test::Sample> batches;
+  for (const double requests : {1., 2., 4.})
+    batches.insert(batches.end(), {{1, requests, 700}, {132, requests, 900}});
+  write_samples("batches.csv", "sms,requests,cycles", batches);
+  std::string policies = "history,cycles\n";
+  for (const auto& [history, cycles] : test::modelled_policies(on))
+    policies += fmt::format("{},{:.0f}\n", history, cycles);
+  write(folder / "policies.csv", policies);
   write(folder / "on_chip.csv", "what,cycles\nshared,29\nshared_32_ways,91\nconstant,27\n");
   write(folder / "bandwidth.csv", "what,gb_per_s\nread,2000\n");
 }
@@ -69,6 +98,15 @@ TEST_CASE("The file holds the figures that the curves were made of") {
     CHECK(made->constant.group.bytes == on.constant.group.bytes);
     CHECK(made->l1.with_shared_bytes == on.l1.with_shared_bytes);
     CHECK(made->l1.usable == Approx(on.l1.usable).epsilon(0.02));
+    CHECK(findings->line_bytes.value_or(0) == 128);
+    CHECK(made->l1.sectored == on.l1.sectored);
+    CHECK(made->l1.stores == on.l1.stores);
+    CHECK(made->l2.fetch_bytes == on.l2.fetch_bytes);
+    CHECK_FALSE(findings->prefetches.value_or(true));
+    REQUIRE(findings->policies);
+    CHECK_FALSE(findings->policies->inclusive);
+    REQUIRE(findings->distances);
+    CHECK((findings->distances->far_share > 0) == (on.l2.partitions > 1));
     CHECK(made->l1.latency_ns == Approx(on.l1.latency_ns).epsilon(0.01));
     CHECK(made->l2_bytes == on.l2_bytes);
     CHECK(made->l2.partitions == on.l2.partitions);
@@ -76,6 +114,10 @@ TEST_CASE("The file holds the figures that the curves were made of") {
     CHECK(made->l2.latency_ns == Approx(on.l2.latency_ns).epsilon(0.01));
     CHECK(made->dram.channels == on.dram.channels);
     CHECK(made->dram.latency_ns == Approx(on.dram.latency_ns).epsilon(0.02));
+    CHECK(made->dram.activate_ns == Approx(on.dram.activate_ns).epsilon(0.01));
+    CHECK(made->dram.precharge_ns == Approx(on.dram.precharge_ns).epsilon(0.01));
+    if (std::has_single_bit(on.dram.channels)) // else no bit of an address is a channel's alone
+      CHECK(made->dram.row_bytes == on.dram.row_bytes);
     CHECK(made->dram.burst_ns == Approx(32.0 * on.dram.channels / 2000).epsilon(0.01));
     // The chase through the model of the new file follows the curve that it was made of.
     for (const std::uint32_t kib : {16u, 600u, 100000u}) {
@@ -83,7 +125,9 @@ TEST_CASE("The file holds the figures that the curves were made of") {
       CHECK(model::chase_latency_ns(*made, kib * 8, model::Random(1, 0, 0)) ==
             Approx(model::chase_latency_ns(on, kib * 8, model::Random(1, 0, 0))).epsilon(0.02));
     }
-    CHECK_FALSE(calibration::print_findings(*curves, *findings).empty());
+    const std::string printed = calibration::print_findings(*curves, *findings);
+    CHECK(printed.find("lines from 132 SMs        1 in 900, 2 in 900, 4 in 900 cycles\n") !=
+          std::string::npos);
   }
 }
 

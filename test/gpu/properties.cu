@@ -9,7 +9,8 @@ int main() {
   cudaRuntimeGetVersion(&runtime);
   std::printf("driver %d\nruntime %d\ndevices %d\n", driver, runtime, count);
   if (error != cudaSuccess || count == 0) {
-    std::printf("none: %s\n", cudaGetErrorName(error));
+    std::printf("%s: %s (driver %d, runtime %d)\n", cudaGetErrorName(error), cudaGetErrorString(error), driver,
+                runtime);
     return 3;
   }
   for (int device = 0; device < count; ++device) {

@@ -10,6 +10,7 @@ import shutil
 import sys
 
 import counters
+import source_counters
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -19,13 +20,23 @@ def large_sizes():
     return {name: int(large) for name, _, large in rows}
 
 
+def kernels(path):
+    """The first launch of each kernel, with its counters and, where they were printed, those of its source lines."""
+    launches = counters.read(path)
+    by_line = path.with_suffix(".source.csv")
+    if by_line.exists() and by_line.stat().st_size:
+        for launch, lines in zip(launches, source_counters.read(by_line, [launch["kernel"] for launch in launches])):
+            launch["lines"] = lines
+    return counters.first_of_each(launches)
+
+
 def record(results, target, model):
     """Writes counters.json, versions.txt and what lies beside them; the error says what is not there."""
     programs = []
     for name, size in large_sizes().items():
         path = results / "counters" / f"{name}.csv"
         if path.exists():
-            programs.append({"program": name, "size": size, "kernels": counters.first_of_each(counters.read(path))})
+            programs.append({"program": name, "size": size, "kernels": kernels(path)})
     if not programs:
         raise counters.Damaged(f"{results}: no counters/*.csv: did the step 'counters' of test/gpu/run succeed?")
     target.mkdir(parents=True, exist_ok=True)
@@ -34,7 +45,7 @@ def record(results, target, model):
     if (ncu := results / "counters/ncu-version.txt").exists():
         versions += ncu.read_text()
     (target / "versions.txt").write_text(versions)
-    for path in [*results.glob("counters/*.source.csv"), results / "results/times.csv", results / "cost/cost.csv",
+    for path in [results / "results/times.csv", results / "cost/cost.csv",
                  results / "tracing/sites.csv", results / "calibrate/gpu.toml", results / "hangs/cases.txt"]:
         if path.exists():
             shutil.copy(path, target / path.name)

@@ -4,22 +4,28 @@ Started as `python3 test_run.py PATH-OF-WARPLENS`."""
 
 import os
 import pathlib
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 tool = None
 
-NCU = """#!/bin/bash
+NCU = r"""#!/bin/bash
 case "$*" in
-  --version) echo "stand-in 1.0" ;;
-  *"--import "*source*) echo '"#","Source"' ;;
-  *"--import "*) cat "$SYNTHETIC" ;;
+  --version) echo "${NCU_VERSION-Version 0.0 (a stand-in)}" ;;
+  *"--import "*"--page source"*)
+     [[ $* == *"--resolve-source-file "*/sources/transpose.cu,* && -z $NCU_HAS_NO_SOURCES ]] || { echo "no sources" >&2; exit 1; }
+     cat "$SYNTHETIC/source.csv" ;;
+  *"--import "*) cat "$SYNTHETIC/raw.csv" ;;
   *) [[ -z $NCU_SAYS ]] || { echo "$NCU_SAYS"; exit 1; }
      [[ $* != *lts__t_bytes.sum* ]] || { echo "==ERROR== Failed to find metric lts__t_bytes.sum"; exit 1; }
+     [[ $* != *dram__bytes_read* ]] || { echo '==ERROR== Failed to find metric regex:^dram__bytes_read\.(sum|min|max|avg)$'; exit 1; }
      while [[ $1 != -o ]]; do shift; done
      touch "$2.ncu-rep" ;;
 esac
@@ -66,7 +72,7 @@ class Run(unittest.TestCase):
         tools = cls.made / "tools"
         tools.mkdir()
         script(tools / "ncu", NCU)
-        cls.environment = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}", "SYNTHETIC": str(HERE / "synthetic/raw.csv")}
+        cls.environment = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}", "SYNTHETIC": str(HERE / "synthetic")}
 
     def setUp(self):
         temporary = tempfile.TemporaryDirectory()
@@ -93,8 +99,8 @@ class Run(unittest.TestCase):
         self.assertEqual([row[0] for row in cost], ["kernel", "transpose_naive", "transpose_tiled"])
         self.assertEqual([row[5] for row in cost[1:]], ["4096", "8192"])  # 2048 warps, 2 and 4 accesses each
         log = (self.out / "counters.log").read_text()
-        self.assertIn("transpose: without lts__t_bytes.sum", log)
-        self.assertIn("transpose: 6 lines of counters", log)
+        self.assertIn("transpose: without lts__t_bytes.sum\ntranspose: without dram__bytes_read\n", log)
+        self.assertIn("transpose: 6 lines of counters, 29 by source line", log)
 
     def test_counts_that_differ_fail(self):
         expected = self.pack / "expected/transpose.tsv"
@@ -113,15 +119,65 @@ class Run(unittest.TestCase):
         code, said, _ = self.run_pack("--only", "counters", NCU_SAYS="==ERROR== something else")
         self.assertEqual(code, 1)
         self.assertRegex(said, r"^counters +failed: transpose: ==ERROR== something else")
+        code, said, _ = self.run_pack("--only", "counters", NCU_SAYS="==ERROR== Failed to find metric nobody__asked_for.sum")
+        self.assertEqual(code, 1)
+        self.assertRegex(said, r"^counters +failed: transpose: ==ERROR== Failed to find metric nobody__asked_for.sum")
         code, said, _ = self.run_pack("--only", "results", "--budget", "3")
         self.assertRegex(said, r"^results +could not: no time left of 3 s")
-        (self.pack / "programs/properties").write_text("#!/bin/sh\nexit 3\n")
+        (self.pack / "programs/properties").write_text("#!/bin/sh\necho device 0\necho 'cudaErrorInsufficientDriver: old'\nexit 3\n")
         code, said, _ = self.run_pack()
-        self.assertEqual((code, said.splitlines()[0][:60]), (3, "versions   could not: no NVIDIA GPU that programs may use (0"))
+        self.assertEqual(code, 3)
+        self.assertRegex(said, r"^versions   could not: no NVIDIA GPU that programs may use: cudaErrorInsufficientDriver: old \(\d+ s\)\n")
         (self.pack / "programs/plain/transpose").unlink()
         code, _, errors = self.run_pack()
         self.assertEqual(code, 3)
         self.assertIn("missing beside this script (test/gpu/pack makes them): programs/plain/transpose\n", errors)
+
+    def test_profilers_that_are_none(self):
+        without = [folder for folder in os.environ["PATH"].split(":") if not pathlib.Path(folder, "ncu").exists()]
+        code, said, _ = self.run_pack("--only", "counters", PATH=":".join(without))
+        self.assertEqual(code, 0)
+        self.assertRegex(said, r"^counters +could not: no ncu \(Nsight Compute\) here \(")
+        code, said, _ = self.run_pack("--only", "counters", NCU_VERSION="it is not installed")
+        self.assertEqual(code, 0)
+        self.assertRegex(said, r"^counters +could not: ncu is here but tells no version: it is not installed \(")
+        code, said, _ = self.run_pack("--only", "counters", NCU_HAS_NO_SOURCES="1")
+        self.assertEqual(code, 1)  # the kernels' counters are there all the same
+        self.assertRegex(said, r"^counters +failed: transpose: 6 lines of counters, 0 by source line")
+        self.assertIn("transpose: no counters by source line: no sources\n", (self.out / "counters.log").read_text())
+
+    def test_ctrl_c_ends_the_step_and_its_programs(self):
+        script(self.pack / "programs/plain/transpose", "#!/bin/sh\necho $$ > \"$PIDS\"\nexec sleep 300\n")
+        pids = self.out.parent / "pids"
+        for sent, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            pids.unlink(missing_ok=True)
+            running = subprocess.Popen(["bash", self.pack / "run", "--out", self.out, "--only", "versions,results"], stdout=subprocess.PIPE,
+                                       text=True, env={**self.environment, "PIDS": str(pids)})
+            self.wait_for(lambda: pids.exists() and pids.read_text().endswith("\n"))
+            running.send_signal(sent)
+            said, _ = running.communicate(timeout=60)
+            self.assertEqual(running.returncode, code)
+            self.assertRegex(said, r"^versions +ok .*\nresults +interrupted \(\d+ s\)\n$")
+            self.assertEqual((self.out / "summary.txt").read_text(), said)
+            program = pathlib.Path("/proc", pids.read_text().strip())
+            self.wait_for(lambda: not program.exists())
+
+    def wait_for(self, condition):
+        until = time.monotonic() + 60
+        while not condition():
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.05)
+
+    def test_a_disk_that_fills_up_is_told(self):
+        # RLIMIT_FSIZE stands in for it: no file may be larger than a page, so the trace ends there.
+        def limited():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+        done = subprocess.run(["bash", self.pack / "run", "--out", self.out, "--only", "versions,tracing"], capture_output=True, text=True,
+                              timeout=200, env=self.environment, preexec_fn=limited)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout, r"^versions +ok .*\ntracing +failed: ")
+        self.assertIn("File too large", (self.out / "tracing.log").read_text())
 
     def test_a_program_that_never_ends_costs_its_step_only(self):
         script(self.pack / "programs/plain/transpose", "#!/bin/sh\nexec sleep 100\n")

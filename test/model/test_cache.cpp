@@ -1,8 +1,10 @@
 // The fast caches equal the slow, obvious ones access by access, over random traces and geometries.
+#include "made_trace.h"
 #include "model/constant_caches.h"
 #include "model/l1.h"
 #include "model/l2.h"
 #include "model/random.h"
+#include "model/trial.h"
 #include "reference_caches.h"
 #include "test/catch.h"
 
@@ -255,6 +257,76 @@ TEST_CASE("Constant caches: an SM's, then its group's, by lines of any size") {
         CHECK(differences == 0);
         CHECK(misses > 1000);
         CHECK(fetches > 1000);
+      }
+}
+
+namespace {
+
+/// Asks the reference what each fetch and each read-only load finds in its SM's cache, in the order in which
+/// a trial issues them.
+struct AgainstReference final : model::TrialObserver {
+  AgainstReference(const model::Gpu& gpu, const model::Gpu::ReadOnly& cache, model::FirstCache which)
+      : of_sms(gpu.sms, {cache.bytes, cache.line_bytes, cache.ways}), line_bytes(cache.line_bytes),
+        first(which) {}
+
+  void issued(std::uint32_t sm, const model::Access& access, std::span<const model::Transaction> transactions,
+              const model::Lookups& lookups) override {
+    if (access.cache != first)
+      return;
+    model::Lookups expected;
+    for (const model::Transaction& transaction : transactions)
+      for (std::uint32_t at = 0; at < 128; at += line_bytes) {
+        const unsigned of_line = ((1u << line_bytes / 32) - 1) << at / 32;
+        if ((transaction.sectors & of_line) != 0)
+          expected += {of_sms[sm].load(transaction.line * 128ull + at), 1};
+      }
+    differences += lookups != expected;
+    hits += lookups.hits;
+    misses += lookups.all - lookups.hits;
+  }
+
+  std::vector<test::ReferenceReadOnlyCache> of_sms;
+  std::uint32_t line_bytes;
+  model::FirstCache first;
+  std::uint64_t differences = 0, hits = 0, misses = 0;
+};
+
+} // namespace
+
+TEST_CASE("In a trial each fetch and each read-only load finds what the reference has") {
+  test::MadeTrace made(40, 64);
+  const auto fetch = made.site(), read_only = made.site(), plain = made.site();
+  made.site_of(fetch).cache_operator = trace::CacheOperator::tex;
+  made.site_of(read_only).cache_operator = trace::CacheOperator::nc;
+  model::Random random(21, 0, 0);
+  for (unsigned block = 0; block < 40; ++block)
+    for (unsigned i = 0; i < 200; ++i) {
+      const std::uint64_t start = random.below(60) * 64ull, stride = 4ull << random.below(4);
+      const auto site = std::array{fetch, read_only, plain}[random.below(3)];
+      made.access(block, random.below(2), site, 4, [=](unsigned lane) { return start + lane * stride; });
+    }
+  model::Gpu gpu = test::gpu("v100");
+  gpu.sms = 5;
+  for (const std::uint32_t line_bytes : {32u, 64u, 128u})
+    for (const std::uint32_t ways : {1u, 3u, 8u})
+      for (const auto textures : {model::TextureCache::own, model::TextureCache::read_only}) {
+        INFO("lines of " << line_bytes << ", ways " << ways << ", textures " << int(textures));
+        gpu.texture = {128 * ways * 2, line_bytes, ways, 60};
+        gpu.read_only = {128 * ways * 3, line_bytes, ways, 50};
+        gpu.lanes.own_read_only_cache = true;
+        gpu.lanes.texture_cache = textures;
+        const auto snapshot = made.decode(gpu.lanes);
+        REQUIRE(snapshot);
+        const auto compare = [&](model::FirstCache first, const model::Gpu::ReadOnly& cache) {
+          AgainstReference observer(gpu, cache, first);
+          const model::Random of_trial(3, 0, 0);
+          model::run_trial(*snapshot, gpu, {2, 4, 128 * 4 * 8, "blocks"}, of_trial, observer);
+          CHECK(observer.differences == 0);
+          CHECK((observer.misses > 1000) ==
+                (first == model::FirstCache::read_only || textures == model::TextureCache::own));
+        };
+        compare(model::FirstCache::read_only, gpu.read_only);
+        compare(model::FirstCache::texture, gpu.texture);
       }
 }
 

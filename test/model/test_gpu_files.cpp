@@ -192,6 +192,11 @@ TEST_CASE("Figures that do not go together") {
   expect("k80.toml", "bytes = { value = 49152, source = \"guide\" }\nline",
          "bytes = { value = 49153, source = \"guide\" }\nline",
          "expected read_only.bytes to be a multiple of 3072");
+  expect("c2050.toml", "bytes = { value = 12288", "bytes = { value = 12289",
+         "expected texture.bytes to be a multiple of 3072");
+  expect("v100.toml", "cache = { value = \"l1\", source = \"guide\" } # likewise",
+         "cache = { value = \"read_only\", source = \"guide\" }",
+         "expected texture.cache to be l1 or own where read_only.cache is not own");
   expect("c2050.toml", "local_stores = { value = \"write_back\"", "local_stores = { value = \"never\"",
          "expected l1.local_stores to be one of: as_global, write_back");
   expect("c2050.toml", "fetch_bytes = { value = 32", "fetch_bytes = { value = 64",

@@ -441,6 +441,62 @@ TEST_CASE("On a K80 read-only loads have a cache of their own, and the L1 is for
   CHECK(made.evaluate(gpu("v100")).sites[1].l1_hit_rate->mean == 0.5); // the L1's
 }
 
+TEST_CASE("Texture fetches go through the cache that the GPU has for them") {
+  // Twice over 10 KB by each of a fetch, a read-only load and a plain one: the C2050's texture cache has 12
+  // KB, in lines of 32 bytes, and is nobody else's; the K80's fetches share the cache of 48 KB with the
+  // read-only loads, which have the same addresses; the V100's L1 serves all.
+  MadeTrace made(1, 32);
+  const auto fetch = made.site(), read_only = made.site(), plain = made.site();
+  made.site_of(fetch).cache_operator = trace::CacheOperator::tex;
+  made.site_of(read_only).cache_operator = trace::CacheOperator::nc;
+  for (const auto site : {fetch, read_only, plain})
+    for (unsigned round = 0; round < 2; ++round)
+      for (std::uint64_t i = 0; i < 80; ++i)
+        made.access(0, 0, site, 4, [=](unsigned lane) { return i * 128 + lane * 4; });
+
+  const model::Gpu fermi = gpu("c2050");
+  const KernelResult own = made.evaluate(fermi);
+  CHECK(own.sites[0].l1_hit_rate->mean == 0.5);
+  CHECK(own.sites[0].latency_parts->l1_ns == Approx(0.5 * fermi.texture.latency_ns));
+  CHECK(own.sites[1].l1_hit_rate->mean == 0.5); // the L1 has not seen what was fetched
+  CHECK(own.sites[2].l1_hit_rate->mean == 1);
+
+  const KernelResult shared = made.evaluate(gpu("k80"));
+  CHECK(shared.sites[0].l1_hit_rate->mean == 0.5);
+  CHECK(shared.sites[1].l1_hit_rate->mean == 1);
+  CHECK_FALSE(shared.sites[2].l1_hit_rate);
+
+  const KernelResult unified = made.evaluate(gpu("v100"));
+  CHECK(unified.sites[0].l1_hit_rate->mean == 0.5);
+  CHECK(unified.sites[1].l1_hit_rate->mean == 1);
+  CHECK(unified.sites[2].l1_hit_rate->mean == 1);
+
+  // 14 KB, again and again: more than the C2050's texture cache has.
+  MadeTrace large(1, 32);
+  const auto again = large.site();
+  large.site_of(again).cache_operator = trace::CacheOperator::tex;
+  for (unsigned round = 0; round < 4; ++round)
+    for (std::uint64_t i = 0; i < 112; ++i)
+      large.access(0, 0, again, 4, [=](unsigned lane) { return i * 128 + lane * 4; });
+  CHECK(large.evaluate(fermi).sites[0].l1_hit_rate->mean == 0); // LRU, and each set has 28 lines for 24 ways
+  CHECK(large.evaluate(gpu("k80")).sites[0].l1_hit_rate->mean == 0.75);
+}
+
+TEST_CASE("A store to a surface is a store") {
+  MadeTrace made(1, 32);
+  const auto store = made.site(trace::AccessKind::store), load = made.site();
+  for (const auto site : {store, load})
+    made.site_of(site).cache_operator = trace::CacheOperator::tex;
+  for (const auto site : {store, load})
+    made.access(0, 0, site, 4, [](unsigned lane) { return lane * 4; });
+  for (const char* name : {"c2050", "k80", "v100"}) {
+    const KernelResult result = made.evaluate(gpu(name));
+    CHECK_FALSE(result.sites[0].l1_hit_rate);
+    CHECK(result.sites[1].l1_hit_rate->mean == 0);
+    CHECK(result.sites[1].l2_hit_rate->mean == 1);
+  }
+}
+
 TEST_CASE("Wide accesses on the C2050 are several requests") {
   // All lanes read the same 16 bytes, first of nobody's line, then of the same: four quarter-warps, of which
   // the first misses.

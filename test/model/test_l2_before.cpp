@@ -5,7 +5,7 @@
 #include "model/random.h"
 #include "reference_caches.h"
 #include "support/temporary.h"
-#include "trace/writer.h"
+#include "test/trace/append.h"
 
 #include <algorithm>
 
@@ -53,6 +53,7 @@ public:
     launch.grid.x = std::uint32_t(std::max<std::size_t>(accesses.size(), 1));
     launch.blocks = launch.grid.x;
     REQUIRE(writer_.begin_launch(launch));
+    std::vector<trace::test::Record> records;
     for (std::size_t block = 0; block < accesses.size(); ++block) {
       const One& one = accesses[block];
       trace::WarpAccess access;
@@ -62,8 +63,9 @@ public:
       access.space = one.space;
       access.active = std::uint32_t((std::uint64_t{1} << one.addresses.size()) - 1);
       std::copy(one.addresses.begin(), one.addresses.end(), access.addresses.begin());
-      REQUIRE(writer_.append(launch.id, block, 0, std::vector{access}));
+      records.push_back({block, 0, access});
     }
+    REQUIRE(trace::test::append(writer_, launch.id, records));
     end.launch = launch.id;
     end.complete = true;
     REQUIRE(writer_.end_launch(end));

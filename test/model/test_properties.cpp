@@ -26,6 +26,7 @@ model::Gpu small_gpu() {
   gpu.l2.copies = {4, 1, gpu.l2.latency_ns + 50};
   gpu.dram.channels = 4;
   gpu.read_only = {128 * 3 * 4, 32, 3, 50};
+  gpu.texture = {128 * 5 * 2, 32, 5, 60};
   gpu.constant.bytes = 128 * 2 * 2;
   gpu.constant.ways = 2;
   gpu.constant.group.sms = 4;
@@ -64,17 +65,20 @@ constexpr unsigned combinations = 2 * 2 * 2 * 2 * 2 * 2 * 2 * 2 * 3 * 2 * 2 * 2 
 /// Accesses of every kind, near and far, by warps of unequal length.
 MadeTrace anything(std::uint32_t seed, unsigned blocks, unsigned longest) {
   MadeTrace made(blocks, 64);
-  std::uint64_t sites[11];
+  std::uint64_t sites[12];
   for (std::uint64_t& site : sites)
     site = made.site(AccessKind((&site - sites) % 7 < 4 ? (&site - sites) % 7 : 0));
   made.site_of(sites[5]).cache_operator = trace::CacheOperator::cg;
-  made.site_of(sites[10]).kind = AccessKind::load;
-  made.site_of(sites[10]).cache_operator = trace::CacheOperator::nc;
+  for (const auto& [site, cache] :
+       {std::pair(sites[10], trace::CacheOperator::nc), {sites[11], trace::CacheOperator::tex}}) {
+    made.site_of(site).kind = AccessKind::load;
+    made.site_of(site).cache_operator = cache;
+  }
   model::Random random(seed, 0, 0);
   for (unsigned block = 0; block < blocks; ++block)
     for (unsigned warp = 0; warp < 2; ++warp)
       for (unsigned i = 0, count = 1 + random.below(longest); i < count; ++i) {
-        const std::uint32_t chosen = random.below(11);
+        const std::uint32_t chosen = random.below(12);
         const auto space = chosen == 6                 ? trace::Space::constant
                            : chosen > 6 && chosen < 10 ? trace::Space::local // a load, a store, an update
                                                        : trace::Space::global;
@@ -88,7 +92,8 @@ MadeTrace anything(std::uint32_t seed, unsigned blocks, unsigned longest) {
 }
 
 /// Each kind of GPU sends loads to other caches.
-constexpr model::LaneRules as_fermi{128, 4, 4, true, false}, as_kepler{128, 8, 4, false, true};
+constexpr model::LaneRules as_fermi{128, 4, 4, true, false, model::TextureCache::own},
+    as_kepler{128, 8, 4, false, true, model::TextureCache::read_only};
 
 model::Snapshot decoded(const MadeTrace& made, const model::LaneRules& rules = {}) {
   auto snapshot = made.decode(rules);
@@ -99,7 +104,7 @@ model::Snapshot decoded(const MadeTrace& made, const model::LaneRules& rules = {
 /// Adds up what a trial tells, as far as it can be told without the model's own sums.
 struct Sums final : model::TrialObserver {
   std::vector<std::uint64_t> issued_of_site;
-  model::Lookups l1, read_only, l2_reads, l2_writes;
+  model::Lookups l1, read_only, textures, l2_reads, l2_writes;
   std::uint64_t fetched = 0, updated = 0, reads = 0, displaced = 0, to_memory = 0;
   bool every_lookup_adds_up = true;
 
@@ -107,7 +112,9 @@ struct Sums final : model::TrialObserver {
               const model::Lookups& lookups) override {
     issued_of_site.resize(std::max<std::size_t>(issued_of_site.size(), access.site + 1));
     ++issued_of_site[access.site];
-    (access.cache == model::FirstCache::read_only ? read_only : l1) += lookups;
+    (access.cache == model::FirstCache::read_only ? read_only
+     : access.cache == model::FirstCache::texture ? textures
+                                                  : l1) += lookups;
   }
   void looked_up(std::uint32_t, bool is_load, std::uint32_t, unsigned sectors,
                  const model::L2Outcome& outcome) override {
@@ -159,39 +166,43 @@ TEST_CASE("Requests are hits and misses at each level, and bytes add up, whateve
     const auto counts = model::run_trial(snapshot, gpu, two_blocks, random, sums);
 
     std::uint64_t loaded = 0, past_l1 = 0, stored = 0, lines = 0, constants = 0, stored_back = 0,
-                  read_only = 0;
+                  read_only = 0, textures = 0;
     for (const model::Warp& warp : snapshot.warps)
-      for (const model::Access& access : warp.accesses)
-        for (unsigned i = 0; i < access.transactions; ++i) {
+      warp.each_access([&](const model::Access& access, std::span<const model::Transaction> transactions) {
+        for (const model::Transaction& transaction : transactions) {
           if (access.cache == model::FirstCache::constant) {
             ++constants; // an aligned address, in one line
             continue;
           }
-          const unsigned sectors =
-              model::sector_count(warp.transactions[access.first_transaction + i].sectors);
+          const unsigned sectors = model::sector_count(transaction.sectors);
           const bool loads = access.kind == AccessKind::load || access.kind == AccessKind::update;
           const bool back = access.cache == model::FirstCache::l1_local &&
                             gpu.l1.local_stores == model::LocalStores::write_back;
           const bool stores = access.kind != AccessKind::load;
           stored += stores && !back ? sectors : 0;
           stored_back += stores && back;
-          if (access.cache == model::FirstCache::read_only) {
-            read_only += sectors;
+          if (access.cache == model::FirstCache::read_only || access.cache == model::FirstCache::texture) {
+            (access.cache == model::FirstCache::texture ? textures : read_only) += sectors;
             continue;
           }
           past_l1 += loads && access.skips_l1 ? sectors : 0;
           loaded += loads && !access.skips_l1 ? sectors : 0;
           lines += loads && !access.skips_l1;
         }
+      });
     bool right = sums.every_lookup_adds_up && counts.sites.size() == snapshot.sites.size();
     for (std::size_t i = 0; i < snapshot.sites.size(); ++i)
       right &= sums.issued_of_site[i] == snapshot.sites[i].executions;
-    // In the L1: each sector (or line) that is loaded is looked up once. Likewise in the read-only caches.
+    // In the L1: each sector (or line) that is loaded is looked up once. Likewise in the caches for
+    // read-only loads and for textures.
     model::Lookups first = sums.l1;
     first += sums.read_only;
+    first += sums.textures;
     right &= counts.l1_reads == first && sums.l1.all == (gpu.l1.sectored ? loaded : lines) &&
              sums.l1.hits <= sums.l1.all && sums.read_only.all == read_only &&
-             sums.read_only.hits <= read_only && (read_only != 0) == (&snapshot == &snapshots[2]);
+             sums.read_only.hits <= read_only && (read_only != 0) == (&snapshot == &snapshots[2]) &&
+             sums.textures.all == textures && sums.textures.hits <= textures &&
+             (textures != 0) == (&snapshot == &snapshots[1]);
     // In the SMs' constant caches: each address. In their groups': what was not there.
     const model::Lookups &constant = counts.constant_reads, &of_groups = counts.constant_group_reads;
     right &= constants != 0 && constant.all == constants && of_groups.all == constants - constant.hits;
@@ -200,7 +211,7 @@ TEST_CASE("Requests are hits and misses at each level, and bytes add up, whateve
     // In the L2: what missed the L1 and what does not go through it; a miss of an L1 without sectors asks for
     // all four.
     const std::uint64_t missed = sums.l1.all - sums.l1.hits;
-    past_l1 += read_only - sums.read_only.hits;
+    past_l1 += read_only - sums.read_only.hits + textures - sums.textures.hits;
     right &= counts.l2_reads == sums.l2_reads && counts.l2_writes == sums.l2_writes &&
              counts.l2_reads.all == (gpu.l1.sectored ? missed : 4 * missed) + past_l1 + for_constants &&
              counts.l2_writes.all >= stored && counts.l2_writes.all <= stored + 4 * stored_back &&

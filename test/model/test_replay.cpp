@@ -19,7 +19,6 @@ model::Snapshot anything() {
       warp.warp = number;
       for (std::uint32_t i = 0, accesses = 20 + random.below(40); i < accesses; ++i) {
         model::Access access;
-        access.first_transaction = std::uint32_t(warp.transactions.size());
         access.site = random.below(6);
         access.kind = trace::AccessKind(access.site % 4);
         access.skips_l1 = access.kind == trace::AccessKind::atomic || random.below(9) == 0;

@@ -5,7 +5,7 @@
 #include "model/schedule.h"
 #include "model/snapshot_size.h"
 #include "support/temporary.h"
-#include "trace/writer.h"
+#include "test/trace/append.h"
 
 using namespace warplens;
 using test::gpu;
@@ -93,6 +93,7 @@ TEST_CASE("A GPU's result does not depend on the other GPUs, nor on how much mor
     REQUIRE(writer);
     REQUIRE(writer->add_sites(std::vector{site}));
     REQUIRE(writer->begin_launch(launch));
+    std::vector<trace::test::Record> records;
     for (std::uint64_t block = 0; block < begun; ++block)
       for (std::uint64_t i = 0; i < 20; ++i) {
         trace::WarpAccess access;
@@ -100,8 +101,9 @@ TEST_CASE("A GPU's result does not depend on the other GPUs, nor on how much mor
         access.active = 1;
         access.bytes = 4;
         access.addresses[0] = 0x100000 + (block * 7919 + i * 104729) % 4096 * 32;
-        REQUIRE(writer->append(0, block, 0, std::vector{access}));
+        records.push_back({block, 0, access});
       }
+    REQUIRE(trace::test::append(*writer, 0, records));
     REQUIRE(writer->end_launch({0, true, begun, begun, collected}));
     REQUIRE(writer->finish({}));
     auto trace = trace::Reader::open(temporary->path() / name);

@@ -4,7 +4,7 @@
 #include "model/random.h"
 #include "model/trial.h"
 #include "support/temporary.h"
-#include "trace/writer.h"
+#include "test/trace/append.h"
 
 #include <mutex>
 
@@ -48,16 +48,16 @@ TEST_CASE("Nothing gets lost between the levels") {
     std::uint64_t lookups[4] = {}; // by kind: sectors, or for loads what the L1 counts
     std::uint64_t stored = 0;
     for (const model::Warp& warp : snapshot->warps)
-      for (const model::Access& access : warp.accesses)
-        for (unsigned i = 0; i < access.transactions; ++i) {
-          const unsigned sectors =
-              model::sector_count(warp.transactions[access.first_transaction + i].sectors);
+      warp.each_access([&](const model::Access& access, std::span<const model::Transaction> transactions) {
+        for (const model::Transaction& transaction : transactions) {
+          const unsigned sectors = model::sector_count(transaction.sectors);
           const bool reads = access.kind == AccessKind::load || access.kind == AccessKind::update;
           if (reads)
             lookups[0] += on.l1.sectored ? sectors : 1;
           if (access.kind != AccessKind::load)
             stored += sectors;
         }
+      });
     CHECK(counts.l1_reads.all == lookups[0]);
     CHECK(counts.l2_writes.all == stored);
     CHECK(counts.l1_reads.hits < counts.l1_reads.all);
@@ -75,9 +75,10 @@ TEST_CASE("Nothing gets lost between the levels") {
     const std::uint64_t of_updates = [&] {
       std::uint64_t sum = 0;
       for (const model::Warp& warp : snapshot->warps)
-        for (const model::Access& access : warp.accesses)
-          for (unsigned i = 0; access.kind == AccessKind::update && i < access.transactions; ++i)
-            sum += model::sector_count(warp.transactions[access.first_transaction + i].sectors);
+        warp.each_access([&](const model::Access& access, std::span<const model::Transaction> transactions) {
+          for (const model::Transaction& transaction : transactions)
+            sum += access.kind == AccessKind::update ? model::sector_count(transaction.sectors) : 0;
+        });
       return sum;
     }();
     CHECK(l2.all == counts.l2_reads.all + counts.l2_writes.all - of_updates);
@@ -166,6 +167,7 @@ TEST_CASE("From a trace file to a result") {
     REQUIRE(writer);
     REQUIRE(writer->add_sites(std::vector{site}));
     REQUIRE(writer->begin_launch(launch));
+    std::vector<trace::test::Record> records;
     for (std::uint64_t block = 0; block < 2; ++block) {
       trace::WarpAccess access;
       access.site = 77;
@@ -173,8 +175,9 @@ TEST_CASE("From a trace file to a result") {
       access.bytes = 4;
       for (unsigned lane = 0; lane < 32; ++lane)
         access.addresses[lane] = 0x1000 + block * 128 + lane * 4;
-      REQUIRE(writer->append(0, block, 0, std::vector{access, access}));
+      records.insert(records.end(), 2, {block, 0, access});
     }
+    REQUIRE(trace::test::append(*writer, 0, records));
     REQUIRE(writer->end_launch({0, true, 128, 127}));
     REQUIRE(writer->finish(std::vector{trace::KernelLaunches{"k(float*)", "_Z1kPf", 9}}));
   }

@@ -28,8 +28,8 @@ std::string comparable(std::string text, const std::filesystem::path& copies) {
 } // namespace
 
 TEST_CASE("rewritten sources are as expected and compile") {
-  const std::string name =
-      GENERATE("accesses.cu", "macros.cu", "templates.cu", "library.cu", "constructs.cu", "hoisted.cu");
+  const std::string name = GENERATE("accesses.cu", "macros.cu", "templates.cu", "library.cu", "constructs.cu",
+                                    "hoisted.cu", "textures.cu");
   CAPTURE(name);
   const bool several_architectures = name == "templates.cu";
   const TemporaryDirectory copies = test::folder();

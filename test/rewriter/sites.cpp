@@ -40,7 +40,8 @@ unsigned line_with(const std::string& file, const std::string& text) {
 } // namespace
 
 TEST_CASE("every site points at its expression, or at the macro that it comes out of") {
-  const std::string source = GENERATE("accesses.cu", "macros.cu", "templates.cu", "library.cu", "hoisted.cu");
+  const std::string source =
+      GENERATE("accesses.cu", "macros.cu", "templates.cu", "library.cu", "hoisted.cu", "textures.cu");
   const TemporaryDirectory copies = test::folder();
   std::size_t in_macros = 0, in_templates = 0, in_headers = 0;
   for (const trace::Site& site : test::rewrite(source, copies.path()).sites) {
@@ -168,6 +169,38 @@ TEST_CASE("what is counted in every iteration though it is hoisted is told with 
                                  "different #if"});
 }
 
+TEST_CASE("fetches and surface accesses are sites of their own") {
+  const TemporaryDirectory copies = test::folder();
+  const auto instrumented = test::rewrite("textures.cu", copies.path());
+  const auto sites = [&](const char* text) {
+    return sites_of_line(instrumented, "textures.cu", line_with("textures.cu", text));
+  };
+  const auto nested = sites("tex1Dfetch<float>(line, 5)");
+  REQUIRE(nested.size() == 3);
+  CHECK(nested[1].expression == "tex2D<float>(line, tex1Dfetch<float>(line, 5), 0)");
+  CHECK(nested[1].column == 12);
+  CHECK(nested[1].object == "line");
+  CHECK(nested[1].kind == AccessKind::load);
+  CHECK(nested[1].space == trace::Space::global);
+  CHECK(nested[1].cache_operator == trace::CacheOperator::tex);
+  CHECK(nested[1].element_bytes == 4);
+  CHECK(nested[2].expression == "tex1Dfetch<float>(line, 5)");
+  CHECK(nested[1].depends_on == std::vector<std::uint64_t>{nested[2].id}); // a coordinate
+
+  const auto through_pointer = sites("tex2DLayered(&value");
+  REQUIRE(through_pointer.size() == 3);
+  CHECK(through_pointer[0].expression == "tex2DLayered(&value, several[2], 1.f, 2.f, order[2])");
+  CHECK(through_pointer[0].element_bytes == 8);
+  CHECK(through_pointer[0].depends_on.size() == 2); // several[2] and order[2]
+
+  const auto written = sites("surf2Dwrite(out[1]");
+  REQUIRE(written.size() == 2);
+  CHECK(written[0].kind == AccessKind::store);
+  CHECK(written[0].cache_operator == trace::CacheOperator::tex);
+  CHECK(written[0].element_bytes == 4);
+  CHECK(sites("surfCubemapwrite(pixel")[0].element_bytes == 4);
+}
+
 TEST_CASE("what has no probe is told with its reason") {
   const TemporaryDirectory copies = test::folder();
   const auto unseen_in = [&](const std::string& file) {
@@ -180,6 +213,11 @@ TEST_CASE("what has no probe is told with its reason") {
         std::vector<std::string>{"p[i].bits: bit-field", "tight[0].value: packed member",
                                  "tight[1].tag: packed member", "tile: read by a range-based for"});
   CHECK(unseen_in("library.cu") ==
-        std::vector<std::string>{"tex1Dfetch<float>(texture, 3): texture fetch",
-                                 "memcpy(out, out + 8, 16): block of memory copied or set by a function"});
+        std::vector<std::string>{"memcpy(out, out + 8, 16): block of memory copied or set by a function"});
+  CHECK(unseen_in("textures.cu") ==
+        std::vector<std::string>{
+            "tex2DLod<float>(line, 0, 0, 1): texture fetch at a level of detail",
+            "tex2DGrad<float>(line, 0, 0, make_float2(0, 0), make_float2(0, 0)): texture fetch at a level of "
+            "detail",
+            "tex2D<float>(line, 0, 0, &resident): fetch that tells whether its texels are resident"});
 }

@@ -6,6 +6,8 @@
 #include "trace/reader.h"
 
 #include <fcntl.h>
+#include <map>
+#include <sstream>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -56,8 +58,7 @@ TEST_CASE("The first launch of a kernel is traced, all are counted") {
   CHECK(count_lines(done.trace, 0) == 20 * 2 * 300);
   REQUIRE(done.trace.end_of(0));
   CHECK(done.trace.end_of(0)->complete);
-  REQUIRE(done.trace.memory_uses().size() == 1); // the program's copies are not seen
-  CHECK(done.trace.memory_uses()[0].kind == trace::MemoryUse::Kind::unseen);
+  CHECK(done.trace.memory_uses().empty()); // it has copied nothing
   REQUIRE(done.trace.kernel_launches().size() == 1);
   CHECK(done.trace.kernel_launches()[0].launches == 3);
 }
@@ -126,6 +127,103 @@ TEST_CASE("A kernel that waits for another kernel does not hang, and stays compl
   REQUIRE(done.trace.launches().size() == 1);
   CHECK(done.trace.end_of(0)->complete);
   CHECK(count_lines(done.trace, 0) == 20 * 2 * 303);
+}
+
+TEST_CASE("Traced kernels know the textures and surfaces that the program has made") {
+  // Arrays get addresses of their own; the texture and the surface of one array have the same. Row 1 of an
+  // array lies 16 bytes behind row 0, and so does the texel 4 bytes behind its beginning.
+  constexpr std::uint64_t array = std::uint64_t{1} << 60;
+  const Run done = run_traced("textures");
+  CHECK(done.finished.output == "done\n");
+  std::map<std::uint64_t, std::uint64_t> addresses;
+  REQUIRE(done.trace.for_each_access(0, [&](std::uint64_t, std::uint32_t, const trace::WarpAccess& access) {
+    addresses[access.site] = access.addresses[0];
+  }));
+  CHECK(addresses ==
+        std::map<std::uint64_t, std::uint64_t>{
+            {10, 0x10000 + 5 * 4}, {11, 0x20000 + 512 + 4}, {12, array + 16 + 4}, {13, array + 16 + 4}});
+  REQUIRE(done.trace.allocations().size() == 1);
+  CHECK(done.trace.allocations()[0].address == array);
+  CHECK(done.trace.allocations()[0].bytes == 64 * 32 * 4);
+
+  const Run destroyed = run_traced("textures-destroyed");
+  CHECK(destroyed.finished.output ==
+        "warplens: a traced kernel uses a texture or surface that was made where Warplens does not see it "
+        "(in a source "
+        "that warplens did not compile, or by the driver API): these accesses are not in the trace\ndone\n");
+  CHECK(count_lines(destroyed.trace, 0) == 3);
+}
+
+TEST_CASE("Copies and fills come before the launch, in their order, and by their place") {
+  const Run done = run_traced("copies");
+  std::uint64_t array = 0, variable = 0;
+  std::istringstream(done.finished.output) >> std::hex >> array >> variable;
+  REQUIRE(array != 0);
+  using Kind = trace::MemoryUse::Kind;
+  const auto piece = [](Kind kind, std::uint64_t address, std::uint64_t bytes, std::uint64_t rows = 1,
+                        std::uint64_t pitch = 0) {
+    return trace::MemoryUse{.kind = kind,
+                            .address = address,
+                            .row_bytes = bytes,
+                            .pitch = rows == 1 ? bytes : pitch,
+                            .rows = rows};
+  };
+  const std::vector<trace::MemoryUse> expected{
+      {.kind = Kind::unseen, .what = "a copy or fill of managed memory"},
+      piece(Kind::written, array, 101),
+      piece(Kind::read, array + 0x1000, 102),
+      piece(Kind::written, array + 0x2000, 50, 3, 512),
+      piece(Kind::read, array + 0x10000 + (16 * 1 + 2) * 256 + 4, 20, 4, 256),
+      piece(Kind::read, array + 0x10000 + (16 * 2 + 2) * 256 + 4, 20, 4, 256),
+      piece(Kind::written, variable + 16, 103),
+      piece(Kind::read, variable + 8, 104),
+      piece(Kind::written, array + 0x3000, 105),
+      piece(Kind::written, array + 0x4000, 106),
+      piece(Kind::written, array + 0x5000, 107),
+      piece(Kind::written, array + 0x6000, 109),
+      piece(Kind::written, array + 0x7000, 110, 2, 1024),
+      piece(Kind::written, array + 0x20000, 111, 2, 128),
+      piece(Kind::written, array + 0x20000 + 8 * 128, 111, 2, 128)};
+  CHECK(done.trace.memory_uses() == expected);
+}
+
+TEST_CASE("A graph does what is not seen") {
+  const Run done = run_traced("graph");
+  REQUIRE(done.trace.memory_uses().size() == 2);
+  CHECK(done.trace.memory_uses()[0].what == "a launch of a CUDA graph");
+  CHECK(done.trace.memory_uses()[1].row_bytes == 100);
+}
+
+TEST_CASE("Of two GPUs the one that is launched on first is traced, the other runs as ever") {
+  const Run done = run_traced("two-devices");
+  CHECK(done.finished.output ==
+        "warplens: launches on GPU 1 stay untraced: those on GPU 0, which came first, "
+        "are traced\ndone\n");
+  REQUIRE(done.trace.launches().size() == 1);
+  CHECK(done.trace.launches()[0].kernel == "plain");
+  CHECK(done.trace.end_of(0)->complete);
+  CHECK(count_lines(done.trace, 0) == 20 * 2 * 300);
+  REQUIRE(done.trace.kernel_launches().size() == 2);
+  CHECK(done.trace.kernel_launches()[0].launches == 101);
+  CHECK(done.trace.kernel_launches()[1].launches == 101);
+}
+
+TEST_CASE("Of many tiny launches the first of each kernel is traced, all are counted") {
+  const Run done = run_traced("tiny");
+  CHECK(done.finished.output == "done\n");
+  CHECK(done.trace.launches().size() == 2);
+  REQUIRE(done.trace.kernel_launches().size() == 2);
+  CHECK(done.trace.kernel_launches()[0].launches == 5000);
+  CHECK(done.trace.kernel_launches()[1].launches == 5000);
+}
+
+TEST_CASE("A trap in a traced kernel is the program's to see; what came before it is kept") {
+  const Run done = run_traced("trap");
+  CHECK(done.finished.output == "done\n");
+  REQUIRE(done.trace.launches().size() == 1);
+  REQUIRE(done.trace.end_of(0));
+  CHECK_FALSE(done.trace.end_of(0)->complete);
+  CHECK(count_lines(done.trace, 0) == 20 * 2 * 3);
 }
 
 TEST_CASE("A launch that CUDA refuses is refused with CUDA's error") {

@@ -54,6 +54,16 @@ TEST_CASE("finish() takes out everything") {
   CHECK(fixture.told == SnooperState::running);
 }
 
+TEST_CASE("After finish() nobody waits: another launch may have taken the channel, and run on") {
+  Fixture fixture;
+  runtime::Snooper snooper(fixture.channel, fixture.sink(), {});
+  fixture.push(5);
+  CHECK(snooper.finish() == SnooperState::complete);
+  std::thread late([&] { fixture.push(1000); });
+  late.join();
+  CHECK(fixture.appended == 5);
+}
+
 TEST_CASE("Producers that find their ring full do the snooper's work, each at its time") {
   Fixture fixture;
   fixture.extent.buffers = fixture.extent.blocks = 2;
@@ -152,6 +162,37 @@ TEST_CASE("A sink that never returns ends the tracing, and neither producers nor
   CHECK(snooper->abandon() == SnooperState::stuck);
   CHECK(fixture->told == SnooperState::stuck);
   released = true;
+}
+
+TEST_CASE("Nor do they wait for a sink whose last write never returns") {
+  struct Stuck {
+    Fixture fixture;
+    std::atomic<bool> drained = false, entered = false, released = false;
+    std::unique_ptr<runtime::Snooper> snooper;
+  };
+  static std::vector<Stuck*> outlive_the_test; // the threads stay in their sinks
+  for (const bool abandoned : {false, true}) {
+    Stuck& its = *outlive_the_test.emplace_back(new Stuck);
+    runtime::Sink sink = its.fixture.sink();
+    sink.flush = [&its](std::uint32_t) {
+      its.entered = true;
+      while (!its.released)
+        std::this_thread::sleep_for(1ms);
+      return true;
+    };
+    sink.append = [&its](std::uint32_t, std::uint64_t, std::uint32_t, std::span<const trace::WarpAccess>) {
+      return its.drained = true;
+    };
+    its.snooper = std::make_unique<runtime::Snooper>(
+        its.fixture.channel, std::move(sink), runtime::SnooperLimits{.stall = 50ms, .flush_interval = 1h});
+    its.fixture.push(5);
+    while (!its.drained)
+      std::this_thread::sleep_for(1ms);
+    CHECK((abandoned ? its.snooper->abandon() : its.snooper->finish()) == SnooperState::stuck);
+    CHECK(its.entered);
+    CHECK(its.fixture.told == SnooperState::stuck);
+    its.released = true;
+  }
 }
 
 TEST_CASE("A snooper that has ended by itself is not stuck") {

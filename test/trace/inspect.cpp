@@ -24,7 +24,7 @@ Reader one_access(const std::string& name,
   good(writer.add_sites(std::vector{site}));
   good(writer.add_memory_uses(sample_uses(0)));
   good(writer.begin_launch(launch));
-  good(writer.append(0, record.block, record.warp, std::span(&record.access, 1)));
+  good(append(writer, 0, {record}));
   good(writer.end_launch(end));
   good(writer.finish({}));
   return good(Reader::open(path));
@@ -82,11 +82,12 @@ TEST_CASE("counts are by launch and site, of warps and of lanes") {
   good(writer.add_sites(std::vector{sample_site(2), sample_site(1)}));
   for (std::uint32_t launch = 0; launch < 2; ++launch) {
     good(writer.begin_launch(sample_launch(launch, 2)));
-    const auto access = [](std::uint64_t site, std::uint32_t active) {
-      return make_access(site, active, [](unsigned lane) { return 0x7f0000000000 + 4 * lane; });
+    const auto record = [](std::uint64_t site, std::uint32_t active) {
+      return Record{0, 0, make_access(site, active, [](unsigned lane) { return 0x7f0000000000 + 4 * lane; })};
     };
-    const std::vector<WarpAccess> accesses{access(2, 0xff), access(1, 0x3), access(1, ~0u)};
-    good(writer.append(launch, 0, 0, std::span(accesses).first(launch == 0 ? 3 : 1)));
+    std::vector<Record> records{record(2, 0xff), record(1, 0x3), record(1, ~0u)};
+    records.resize(launch == 0 ? 3 : 1);
+    good(append(writer, launch, records));
     good(writer.end_launch({launch, true, 0, 0}));
   }
   good(writer.finish({}));
@@ -180,8 +181,9 @@ TEST_CASE("findings are counted all and told in part") {
   {
     Writer writer = good(Writer::create(path, sample_program()));
     good(writer.begin_launch(sample_launch(0)));
-    append_all(writer, 0,
-               std::vector<Record>(500, {0, 0, make_access(1, 1, [](unsigned) { return 0x7f0000000000; })}));
+    good(
+        append(writer, 0,
+               std::vector<Record>(500, {0, 0, make_access(1, 1, [](unsigned) { return 0x7f0000000000; })})));
     good(writer.end_launch({0, true, 0, 0}));
     good(writer.finish({}));
   }

@@ -3,8 +3,8 @@
 
 #include "support/temporary.h"
 #include "test/catch.h"
+#include "test/trace/append.h"
 #include "trace/reader.h"
-#include "trace/writer.h"
 
 #include <fstream>
 #include <iterator>
@@ -12,13 +12,6 @@
 #include <tuple>
 
 namespace warplens::trace::test {
-
-struct Record {
-  std::uint64_t block = 0;
-  std::uint32_t warp = 0;
-  WarpAccess access;
-  friend bool operator==(const Record&, const Record&) = default;
-};
 
 inline std::filesystem::path scratch_file(const std::string& name) {
   static TemporaryDirectory folder = TemporaryDirectory::create().value();
@@ -103,20 +96,6 @@ inline std::vector<Record> random_records(std::uint64_t seed, std::size_t count)
   return records;
 }
 
-/// Consecutive records of one warp in one call, as the runtime does.
-inline void append_all(Writer& writer, std::uint32_t launch, const std::vector<Record>& records) {
-  std::vector<WarpAccess> run;
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    run.push_back(records[i].access);
-    const bool ends = i + 1 == records.size() || records[i + 1].block != records[i].block ||
-                      records[i + 1].warp != records[i].warp;
-    if (!ends)
-      continue;
-    good(writer.append(launch, records[i].block, records[i].warp, run));
-    run.clear();
-  }
-}
-
 inline std::vector<Record> read_all(const Reader& reader, std::uint32_t launch) {
   std::vector<Record> records;
   good(reader.for_each_access(launch, [&](std::uint64_t block, std::uint32_t warp, const WarpAccess& access) {
@@ -140,7 +119,7 @@ inline void write_sample(const std::filesystem::path& path, std::uint64_t seed =
   for (std::uint32_t launch = 0; launch < 2; ++launch) {
     good(writer.add_memory_uses(sample_uses(launch)));
     good(writer.begin_launch(sample_launch(launch)));
-    append_all(writer, launch, random_records(seed + launch, count));
+    good(append(writer, launch, random_records(seed + launch, count)));
     good(writer.end_launch({launch, true, count * 32, count * 32}));
   }
   const std::vector<KernelLaunches> counts{{"spmv(int const*, float*)", "_Z4spmvPKiPf", 5}};

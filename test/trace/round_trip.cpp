@@ -98,11 +98,11 @@ TEST_CASE("random accesses come back as they were, in order") {
     Writer writer = good(Writer::create(path, sample_program()));
     good(writer.begin_launch(sample_launch(0)));
     good(writer.begin_launch(sample_launch(1)));
-    append_all(writer, 0, first);
+    good(append(writer, 0, first));
     if (seed % 2)
       good(writer.flush());
-    append_all(writer, 1, second);
-    append_all(writer, 0, second);
+    good(append(writer, 1, second));
+    good(append(writer, 0, second));
     good(writer.finish({}));
   }
   const Reader reader = good(Reader::open(path));
@@ -123,7 +123,7 @@ TEST_CASE("accesses that fill several chunks come back as they were") {
   {
     Writer writer = good(Writer::create(path, sample_program()));
     good(writer.begin_launch(sample_launch(0)));
-    append_all(writer, 0, records);
+    good(append(writer, 0, records));
     good(writer.finish({}));
   }
   const Reader reader = good(Reader::open(path));
@@ -137,10 +137,8 @@ TEST_CASE("a killed program leaves what was flushed") {
   if (child == 0) {
     Writer writer = Writer::create(path, sample_program()).value();
     (void)writer.begin_launch(sample_launch(0));
-    for (const Record& record : records)
-      (void)writer.append(0, record.block, record.warp, std::span(&record.access, 1));
-    (void)writer.flush();
-    (void)writer.append(0, 0, 0, std::span(&records[0].access, 1)); // not flushed: lost
+    (void)append(writer, 0, records);
+    (void)writer.add_allocation({0x1000, 16, "not flushed"});
     raise(SIGKILL);
   }
   int status = 0;
@@ -149,6 +147,7 @@ TEST_CASE("a killed program leaves what was flushed") {
   const Reader reader = good(Reader::open(path));
   CHECK(reader.truncated());
   CHECK_FALSE(reader.end_of(0));
+  CHECK(reader.allocations().empty());
   CHECK(reader.access_count(0) == records.size());
   CHECK(read_all(reader, 0) == records);
 }
@@ -159,7 +158,7 @@ TEST_CASE("a writer that goes without finish leaves all it was given") {
   {
     Writer writer = good(Writer::create(path, sample_program()));
     good(writer.begin_launch(sample_launch(0)));
-    append_all(writer, 0, records);
+    good(append(writer, 0, records));
   }
   const Reader reader = good(Reader::open(path));
   CHECK(reader.truncated());
@@ -168,16 +167,15 @@ TEST_CASE("a writer that goes without finish leaves all it was given") {
 
 TEST_CASE("what no reader would take is not written") {
   Writer writer = good(Writer::create(scratch_file("disorder"), sample_program()));
-  const WarpAccess access = make_access(1, 1, [](unsigned) { return 4; });
-  CHECK_FALSE(writer.append(0, 0, 0, std::span(&access, 1)));
+  const std::vector<Record> one{{0, 0, make_access(1, 1, [](unsigned) { return 4; })}};
+  CHECK_FALSE(append(writer, 0, one));
   CHECK_FALSE(writer.end_launch({0, true, 0, 0}));
   good(writer.begin_launch(sample_launch(0)));
   CHECK_FALSE(writer.begin_launch(sample_launch(0)));
-  good(writer.append(0, 0, 0, std::span(&access, 1)));
+  good(append(writer, 0, one));
   good(writer.finish({}));
   CHECK(read_all(good(Reader::open(scratch_file("disorder"))), 0).size() == 1);
-  const bool closed = !writer.append(0, 0, 0, std::span(&access, 1)) || !writer.flush();
-  CHECK(closed);
+  CHECK_FALSE(append(writer, 0, one));
 }
 
 TEST_CASE("a full disk is an error that stays") {
@@ -200,10 +198,8 @@ TEST_CASE("a disk that fills up later is remembered, and what was written can be
     setrlimit(RLIMIT_FSIZE, &limit);
     const auto records = random_records(11, 4000);
     bool failed = false;
-    for (const Record& record : records) {
-      failed |= !writer.append(0, record.block, record.warp, std::span(&record.access, 1));
-      failed |= !writer.flush();
-    }
+    for (const Record& record : records)
+      failed |= !append(writer, 0, {record});
     const bool stays = !writer.flush() && !writer.end_launch({}) && !writer.finish({});
     _exit(failed && stays ? 0 : 1);
   }

@@ -12,7 +12,7 @@ double bytes_per_access(const std::vector<Record>& records) {
   const auto path = scratch_file("size");
   Writer writer = good(Writer::create(path, sample_program()));
   good(writer.begin_launch(sample_launch(0)));
-  append_all(writer, 0, records);
+  good(append(writer, 0, records));
   good(writer.finish({}));
   const Reader reader = good(Reader::open(path));
   REQUIRE(read_all(reader, 0) == records);

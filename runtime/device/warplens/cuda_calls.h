@@ -2,6 +2,8 @@
 // arguments). redirected_symbols.txt names them, too.
 #pragma once
 
+#include "cuda_copies.h"
+
 /// Those that instrumented objects make through us; __cudaRegisterFunction where the object's kernels have
 /// two forms (CUDA's crt/host_runtime.h declares it).
 #define WARPLENS_REDIRECTED_CALLS(CALL)                                                                      \
@@ -40,10 +42,23 @@
   CALL(cudaError_t, cudaMallocAsync, (void** pointer, size_t bytes, cudaStream_t stream),                    \
        (pointer, bytes, stream))                                                                             \
   CALL(cudaError_t, cudaMallocAsync_ptsz, (void** pointer, size_t bytes, cudaStream_t stream),               \
-       (pointer, bytes, stream))
+       (pointer, bytes, stream))                                                                             \
+  CALL(cudaError_t, cudaCreateTextureObject,                                                                 \
+       (cudaTextureObject_t * texture, const struct cudaResourceDesc* resource,                              \
+        const struct cudaTextureDesc* description, const struct cudaResourceViewDesc* view),                 \
+       (texture, resource, description, view))                                                               \
+  CALL(cudaError_t, cudaDestroyTextureObject, (cudaTextureObject_t texture), (texture))                      \
+  CALL(cudaError_t, cudaCreateSurfaceObject,                                                                 \
+       (cudaSurfaceObject_t * surface, const struct cudaResourceDesc* resource), (surface, resource))        \
+  CALL(cudaError_t, cudaDestroySurfaceObject, (cudaSurfaceObject_t surface), (surface))                      \
+  WARPLENS_COPY_CALLS(CALL)
 
-/// Those that tracing makes for itself.
+/// Those besides that tracing makes for itself.
 #define WARPLENS_OWN_CALLS(CALL)                                                                             \
+  CALL(cudaError_t, cudaArrayGetInfo,                                                                        \
+       (struct cudaChannelFormatDesc * format, struct cudaExtent * extent, unsigned* flags,                  \
+        cudaArray_t array),                                                                                  \
+       (format, extent, flags, array))                                                                       \
   CALL(cudaError_t, cudaDeviceGetAttribute, (int* value, enum cudaDeviceAttr attribute, int device),         \
        (value, attribute, device))                                                                           \
   CALL(cudaError_t, cudaEventCreateWithFlags, (cudaEvent_t * event, unsigned flags), (event, flags))         \
@@ -60,17 +75,14 @@
        (properties, device))                                                                                 \
   CALL(const char*, cudaGetErrorString, (cudaError_t error), (error))                                        \
   CALL(cudaError_t, cudaGetLastError, (), ())                                                                \
+  CALL(cudaError_t, cudaGetSymbolAddress, (void** address, const void* symbol), (address, symbol))           \
   CALL(cudaError_t, cudaHostAlloc, (void** pointer, size_t bytes, unsigned flags), (pointer, bytes, flags))  \
-  CALL(cudaError_t, cudaMemcpyToSymbolAsync,                                                                 \
-       (const void* symbol, const void* from, size_t bytes, size_t offset, enum cudaMemcpyKind kind,         \
-        cudaStream_t stream),                                                                                \
-       (symbol, from, bytes, offset, kind, stream))                                                          \
-  CALL(cudaError_t, cudaMemsetAsync, (void* pointer, int value, size_t bytes, cudaStream_t stream),          \
-       (pointer, value, bytes, stream))                                                                      \
   CALL(cudaError_t, cudaOccupancyMaxActiveBlocksPerMultiprocessor,                                           \
        (int* blocks, const void* kernel, int threads, size_t shared_bytes),                                  \
        (blocks, kernel, threads, shared_bytes))                                                              \
   CALL(cudaError_t, cudaPeekAtLastError, (), ())                                                             \
+  CALL(cudaError_t, cudaPointerGetAttributes,                                                                \
+       (struct cudaPointerAttributes * attributes, const void* pointer), (attributes, pointer))              \
   CALL(cudaError_t, cudaStreamIsCapturing, (cudaStream_t stream, enum cudaStreamCaptureStatus * status),     \
        (stream, status))                                                                                     \
   CALL(cudaError_t, cudaThreadExchangeStreamCaptureMode, (enum cudaStreamCaptureMode * mode), (mode))

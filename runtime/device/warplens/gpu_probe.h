@@ -122,25 +122,30 @@ __device__ inline void push_together(ring::BlockBuffer* buffer, uint32_t group, 
     ring::commit(reservation);
 }
 
-/// Not inlined, so that an untraced launch pays for a test and a branch only.
-static __device__ __noinline__ void record_traced(unsigned long long site, const volatile void* pointer,
-                                                  unsigned bytes, unsigned kind) {
+__device__ inline void record_place(unsigned long long site, Place place, unsigned bytes, unsigned kind) {
   const uint32_t arrived = __activemask();
   ring::BlockBuffer* const buffer = buffer_of_this_block(); // the same for all of a block
   if (!buffer)
     return;
-  const Place place = place_of(pointer);
-  // Those that arrive together may still differ in space, and in site where the compiler has merged two
-  // calls.
+  // Those that arrive together may still differ in space, in width where they fetch from different textures,
+  // and in site where the compiler has merged two calls.
   for (uint32_t left = arrived;;) {
     const uint32_t leader = __ffs(left) - 1;
-    const bool with_leader =
-        __shfl_sync(left, site, leader) == site && __shfl_sync(left, place.space, leader) == place.space;
+    const bool same_site = __shfl_sync(left, site, leader) == site;
+    const bool same_space = __shfl_sync(left, place.space, leader) == place.space;
+    const bool same_width = __shfl_sync(left, bytes, leader) == bytes;
+    const bool with_leader = same_site && same_space && same_width;
     const uint32_t group = __ballot_sync(left, with_leader);
     if (with_leader)
       return push_together(buffer, group, site, place, bytes, kind);
     left &= ~group;
   }
+}
+
+/// Not inlined, so that an untraced launch pays for a test and a branch only.
+static __device__ __noinline__ void record_traced(unsigned long long site, const volatile void* pointer,
+                                                  unsigned bytes, unsigned kind) {
+  record_place(site, place_of(pointer), bytes, kind);
 }
 
 __device__ __forceinline__ void record_on_gpu(unsigned long long site, const volatile void* pointer,

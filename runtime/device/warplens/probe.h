@@ -5,6 +5,7 @@
 //   a[i] += x, ++a[i]                →  (*::warplens::update(SITE, &(a[i]))) += x
 //   atomicAdd(p, x)                  →  atomicAdd(::warplens::atomic(SITE, p), x)
 //   __ldg(p)                         →  __ldg(::warplens::load(SITE, p))
+//   tex2D<float>(t, x, y)            →  tex2D<float>(::warplens::Texture(SITE, t), x, y)
 //
 // An access that the compiler moves out of a loop is recorded once each time the loop is entered:
 //
@@ -156,3 +157,8 @@ struct __attribute__((unused)) KernelScope {};
 } // namespace warplens
 
 #undef WARPLENS_PROBE
+
+// Where CUDA's own functions are declared.
+#if defined(__TEXTURE_INDIRECT_FUNCTIONS_H__) && defined(__SURFACE_INDIRECT_FUNCTIONS_H__)
+#include "texture_probe.h"
+#endif

@@ -22,6 +22,9 @@
 #include <stdint.h>
 
 namespace warplens {
+
+struct TextureTable;
+
 namespace ring {
 
 /// One warp access on its way to the host.
@@ -72,12 +75,15 @@ struct Channel {
   Ring* rings;                ///< [buffers][warps]
   uint32_t* stopped;          ///< non-zero once a producer has seen the host's stop word
   uint64_t* launch; ///< who writes here (%gridid of PTX), 0 before the first; unused on the CPU back end
-  uint32_t* buffer_of_block; ///< [blocks] see gpu_probe.h; unused on the CPU back end
+  uint32_t* buffer_of_block;    ///< [blocks] see gpu_probe.h; unused on the CPU back end
+  const TextureTable* textures; ///< unused on the CPU back end
   // shared
-  uint32_t* stop;    ///< by the host: nobody waits any more
-  uint32_t* entered; ///< [buffers] by producers: non-zero once a block has taken the buffer
-  uint64_t* drained; ///< [buffers][warps] by the host: lines taken out of the ring
-  Slot* slots;       ///< [buffers][warps][capacity]
+  uint32_t* stop;            ///< by the host: nobody waits any more
+  uint32_t* entered;         ///< [buffers] by producers: non-zero once a block has taken the buffer
+  uint64_t* drained;         ///< [buffers][warps] by the host: lines taken out of the ring
+  uint32_t* unknown_texture; ///< by producers: non-zero once one was used that is not in the table; unused on
+                             ///< the CPU back end
+  Slot* slots;               ///< [buffers][warps][capacity]
 };
 
 /// Has the host called an end? Remembers the answer where it is cheap to read.

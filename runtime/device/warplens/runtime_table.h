@@ -23,7 +23,7 @@ struct Runtime {
 /// The runtime's one entry; its name changes with what it takes. It gets the program's CUDA functions, in the
 /// order of cuda_calls.h.
 using Attach = Runtime (*)(const AnyFunction* cuda);
-#define WARPLENS_ATTACH "__warplens_attach_2"
+#define WARPLENS_ATTACH "__warplens_attach_3"
 
 } // namespace detail
 } // namespace warplens

@@ -1,18 +1,16 @@
 // Surface functions (surface_indirect_functions.h), which Clang's wrapper leaves out. Their compiler-provided
-// handler is given a name such as "__isurf2DLayeredread"; on the CPU back end it calls the runtime
-// (runtime/cpu/intrinsics.h), elsewhere a source that uses it only has to parse.
+// handler is given a name such as "__isurf2DLayeredread" and calls the CPU back end's runtime
+// (runtime/cpu/intrinsics.h); where a source only has to parse, this stands for the access.
 #pragma once
 
 namespace warplens_surface {
 
-#ifdef __WARPLENS_CPU__
 extern "C" __attribute__((device)) void __warplens_cpu_surface_read(unsigned long long surface, int x, int y,
                                                                     int z, int layer, unsigned mode,
                                                                     void* value, unsigned bytes);
 extern "C" __attribute__((device)) void __warplens_cpu_surface_write(unsigned long long surface, int x, int y,
                                                                      int z, int layer, unsigned mode,
                                                                      const void* value, unsigned bytes);
-#endif
 
 /// Which coordinates follow x: 'x' none, 'y', 'z' (both), 'l' a layer, 'p' y and a layer.
 constexpr char shape(const char* name) {
@@ -33,12 +31,10 @@ constexpr bool is_write(const char* name) {
 template <bool write, class T>
 __attribute__((device)) void access(T* value, cudaSurfaceObject_t surface, int x, int y, int z, int layer,
                                     cudaSurfaceBoundaryMode mode) {
-#ifdef __WARPLENS_CPU__
   if constexpr (write)
     __warplens_cpu_surface_write(surface, x, y, z, layer, mode, value, sizeof(T));
   else
     __warplens_cpu_surface_read(surface, x, y, z, layer, mode, value, sizeof(T));
-#endif
 }
 
 template <char shape, bool write, class T>

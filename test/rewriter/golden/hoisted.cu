@@ -98,4 +98,11 @@ __global__ void repeated(const float* __restrict__ a, float* __restrict__ out, i
     out[j] = a[i + 2];
   }
 }
+// What goes through a function of CUDA's leaves its loop likewise.
+__global__ void through_functions(const float* in, cudaTextureObject_t texture, float* out, int count) {
+  float sum = 0;
+  for (int i = 0; i < count; ++i)
+    sum = sum * 2 + __ldg(in + threadIdx.x) + tex1Dfetch<float>(texture, threadIdx.x);
+  out[0] = sum;
+}
 int main() {}

@@ -1,4 +1,4 @@
-// A CUDA runtime of one device whose kernels are host functions: what the launch hook calls, with CUDA's
+// A CUDA runtime of two GPUs whose kernels are host functions: what the launch hook calls, with CUDA's
 // order within a stream, so that the hook's own logic is tested where there is no GPU. Each stream is a
 // thread.
 #include "test/runtime/fake_gpu/fake_gpu.h"
@@ -13,12 +13,21 @@
 #include <mutex>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace {
 
+thread_local int current_device = 0; ///< in a stream's thread: the stream's
+
 class Stream {
 public:
-  Stream() : thread_([this] { run(); }) { thread_.detach(); }
+  explicit Stream(int device)
+      : thread_([this, device] {
+          current_device = device;
+          run();
+        }) {
+    thread_.detach();
+  }
   void enqueue(std::function<void()> work) {
     const std::scoped_lock lock(mutex_);
     queue_.push_back(std::move(work));
@@ -46,11 +55,11 @@ private:
 
 Stream& stream_of(cudaStream_t stream) {
   static std::mutex mutex;
-  static std::map<cudaStream_t, Stream*> streams; // they live as long as the process
+  static std::map<std::pair<int, cudaStream_t>, Stream*> streams; // they live as long as the process
   const std::scoped_lock lock(mutex);
-  Stream*& found = streams[stream];
+  Stream*& found = streams[{current_device, stream}];
   if (!found)
-    found = new Stream;
+    found = new Stream(current_device);
   return *found;
 }
 
@@ -59,6 +68,15 @@ struct Event {
 };
 
 thread_local cudaError_t last_error = cudaSuccess;
+
+std::mutex memory_mutex;
+
+cudaError_t allocate(void** pointer, std::size_t bytes, cudaMemoryType type) {
+  *pointer = std::malloc(bytes);
+  const std::scoped_lock lock(memory_mutex);
+  fake_gpu::memory[*pointer] = {bytes, type, current_device};
+  return cudaSuccess;
+}
 
 cudaError_t remember(cudaError_t error) {
   if (error != cudaSuccess)
@@ -71,13 +89,28 @@ cudaError_t remember(cudaError_t error) {
 namespace fake_gpu {
 std::atomic<bool> capturing = false;
 std::atomic<int> launches = 0;
+std::atomic<bool> trapped = false;
 std::mutex symbols;
+std::map<const void*, Memory> memory;
 std::map<const void*, int> dynamic_shared_bytes;
 std::map<const void*, const Kernel*> registered;
 
 const Kernel& kernel_of(const void* name) {
   const auto found = registered.find(name);
   return found == registered.end() ? *static_cast<const Kernel*>(name) : *found->second;
+}
+
+int device_of_this_kernel() {
+  return current_device;
+}
+
+void* place_of(const void* symbol, std::size_t bytes, int device) {
+  if (device == 0)
+    return const_cast<void*>(symbol);
+  static std::map<const void*, std::vector<char>> on_the_other;
+  std::vector<char>& place = on_the_other[symbol];
+  place.resize(std::max(place.size(), bytes));
+  return place.data();
 }
 
 void synchronize(cudaStream_t stream) {
@@ -96,10 +129,11 @@ void synchronize(cudaStream_t stream) {
 
 extern "C" {
 cudaError_t cudaPeekAtLastError() {
-  return last_error;
+  return fake_gpu::trapped ? cudaErrorLaunchFailure : last_error;
 }
 cudaError_t cudaGetLastError() {
-  return std::exchange(last_error, cudaSuccess);
+  const cudaError_t error = std::exchange(last_error, cudaSuccess);
+  return fake_gpu::trapped ? cudaErrorLaunchFailure : error;
 }
 const char* cudaGetErrorString(cudaError_t) {
   return "fake";
@@ -108,10 +142,13 @@ cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode*) {
   return cudaSuccess;
 }
 cudaError_t cudaGetDevice(int* device) {
-  return *device = 0, cudaSuccess;
+  return *device = current_device, cudaSuccess;
+}
+cudaError_t cudaSetDevice(int device) {
+  return current_device = device, cudaSuccess;
 }
 cudaError_t cudaGetDeviceCount(int* count) {
-  return *count = 1, cudaSuccess;
+  return *count = 2, cudaSuccess;
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   std::strcpy(properties->name, "Fake GPU");
@@ -153,16 +190,35 @@ void __cudaRegisterFunction(void** module, const char* host_name, char*, const c
 }
 
 cudaError_t cudaMalloc(void** pointer, size_t bytes) {
-  return *pointer = std::malloc(bytes), cudaSuccess;
+  return allocate(pointer, bytes, cudaMemoryTypeDevice);
 }
 cudaError_t cudaFree(void* pointer) {
+  const std::scoped_lock lock(memory_mutex);
+  fake_gpu::memory.erase(pointer);
   return std::free(pointer), cudaSuccess;
 }
 cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned) {
-  return cudaMalloc(pointer, bytes);
+  return allocate(pointer, bytes, cudaMemoryTypeHost);
 }
 cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned) {
-  return cudaMalloc(pointer, bytes);
+  return allocate(pointer, bytes, cudaMemoryTypeManaged);
+}
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+  *attributes = {};
+  attributes->type = cudaMemoryTypeUnregistered;
+  const std::scoped_lock lock(memory_mutex);
+  const auto after = fake_gpu::memory.upper_bound(pointer);
+  if (after == fake_gpu::memory.begin())
+    return cudaSuccess;
+  const auto& [start, found] = *std::prev(after);
+  if (static_cast<const char*>(pointer) < static_cast<const char*>(start) + found.bytes) {
+    attributes->type = found.type;
+    attributes->device = found.device;
+  }
+  return cudaSuccess;
+}
+cudaError_t cudaGetSymbolAddress(void** address, const void* symbol) {
+  return *address = const_cast<void*>(symbol), cudaSuccess;
 }
 cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t) {
   return cudaMalloc(pointer, bytes);
@@ -175,6 +231,34 @@ cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t 
   return cudaMalloc(pointer, *pitch * height);
 }
 
+// Handles count textures and surfaces apart. The one array there is has 64 x 32 floats.
+cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const cudaResourceDesc*,
+                                    const cudaTextureDesc*, const cudaResourceViewDesc*) {
+  static std::atomic<cudaTextureObject_t> made = 0;
+  return *texture = ++made, cudaSuccess;
+}
+cudaError_t cudaDestroyTextureObject(cudaTextureObject_t) {
+  return cudaSuccess;
+}
+cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface, const cudaResourceDesc*) {
+  static std::atomic<cudaSurfaceObject_t> made = 0;
+  return *surface = ++made, cudaSuccess;
+}
+cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t) {
+  return cudaSuccess;
+}
+cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* format, cudaExtent* extent, unsigned* flags,
+                             cudaArray_t) {
+  *format = {32, 0, 0, 0, cudaChannelFormatKindFloat};
+  *extent = {64, 32, 0};
+  *flags = 0;
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind, cudaStream_t stream) {
+  stream_of(stream).enqueue([=] { std::memcpy(to, from, bytes); });
+  return cudaSuccess;
+}
 cudaError_t cudaMemsetAsync(void* memory, int value, size_t bytes, cudaStream_t stream) {
   stream_of(stream).enqueue([=] { std::memset(memory, value, bytes); });
   return cudaSuccess;
@@ -183,7 +267,8 @@ cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t
                                     cudaMemcpyKind, cudaStream_t stream) {
   stream_of(stream).enqueue([=] {
     const std::scoped_lock lock(fake_gpu::symbols);
-    std::memcpy(static_cast<char*>(const_cast<void*>(symbol)) + offset, from, bytes);
+    void* const place = fake_gpu::place_of(symbol, offset + bytes, current_device);
+    std::memcpy(static_cast<char*>(place) + offset, from, bytes);
   });
   return cudaSuccess;
 }
@@ -199,11 +284,15 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   return cudaSuccess;
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) {
+  if (fake_gpu::trapped)
+    return remember(cudaErrorLaunchFailure);
   return reinterpret_cast<Event*>(event)->done ? cudaSuccess : cudaErrorNotReady;
 }
 
 cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void**, size_t shared,
                              cudaStream_t stream) {
+  if (fake_gpu::trapped)
+    return remember(cudaErrorLaunchFailure);
   if (block.x > static_cast<unsigned>(fake_gpu::kernel_of(kernel).most_threads) ||
       shared > static_cast<std::size_t>(std::max(48 * 1024, fake_gpu::dynamic_shared_bytes[kernel])))
     return remember(cudaErrorInvalidConfiguration);

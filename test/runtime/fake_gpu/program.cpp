@@ -1,6 +1,7 @@
 // A program under the GPU back end's launch hook, on the fake device. What it does is its first argument;
 // prints "done" and exits with 0 where everything went as it should for the program.
 #include "runtime/gpu/launch_hook.h"
+#include "runtime/gpu/memory_hook.h"
 #include "test/runtime/fake_gpu/fake_gpu.h"
 
 #include <cstdio>
@@ -10,6 +11,7 @@
 #include <vector>
 #include <warplens/probed_form.h>
 #include <warplens/ring.h>
+#include <warplens/texture_table.h>
 
 using namespace warplens;
 
@@ -64,6 +66,36 @@ const fake_gpu::Kernel waiting{"_Z7waitingv", [](dim3 grid, dim3 block) {
                                        300); // more than a ring holds, and nobody drains any more
                                }};
 
+/// Each block of 32 threads reads, as gpu_probe.h and texture_probe.h have it, a texel of each of three
+/// textures, and writes one of a surface.
+unsigned long long handles[4];
+const fake_gpu::Kernel fetching{
+    "_Z8fetchingv", [](dim3, dim3 block) {
+      ring::Channel channel = fake_gpu::read(module_channel);
+      ring::BlockBuffer* const buffer = channel.blocks ? ring::enter(&channel, 0, block.x) : nullptr;
+      if (!buffer)
+        return;
+      for (unsigned i = 0; i < 4; ++i) {
+        const std::uint64_t key = texture_key(handles[i], i == 3);
+        const TextureTable::Entry& entry = channel.textures->entries[texture_place(*channel.textures, key)];
+        if (entry.key == 0) {
+          *channel.unknown_texture = 1;
+          continue;
+        }
+        ring::Line line{.site = 10 + i, .active = 1, .bytes = 4, .space = 1, .kind = i == 3};
+        line.addresses[0] = i == 3   ? texels::surface_address(entry.view, 4, 1, 0, 0, false, 4)
+                            : i == 0 ? texels::texel(entry.view, texels::Shape::element, {5, 0, 0, 0}, 0)
+                                     : texels::texel(entry.view, texels::Shape::plane, {0, 1.5f, 1.5f, 0}, 0);
+        ring::push(buffer, 0, line);
+      }
+      ring::leave(buffer, block.x);
+    }};
+const fake_gpu::Kernel trapping{"_Z8trappingv", [](dim3 grid, dim3 block) {
+                                  store(grid, block, 3);
+                                  fake_gpu::trapped = true;
+                                }};
+const fake_gpu::Kernel on_the_other{"_Z5otherv", [](dim3 grid, dim3 block) { store(grid, block, 1); }};
+
 bool launch(const fake_gpu::Kernel& kernel, unsigned blocks = 20, unsigned threads = 64,
             cudaStream_t stream = nullptr) {
   return __warplens_cudaLaunchKernel(&kernel, blocks, threads, nullptr, 0, stream) == cudaSuccess;
@@ -80,6 +112,78 @@ const char host_name = 0;
 
 bool launch_both(unsigned blocks, unsigned threads, std::size_t shared = 0) {
   return __warplens_cudaLaunchKernel(&host_name, blocks, threads, nullptr, shared, nullptr) == cudaSuccess;
+}
+
+/// What the log is to have, in its order: of one array each row tells its own length.
+bool copy_in_all_ways() {
+  void *array = nullptr, *elsewhere = nullptr, *managed = nullptr;
+  static char host[4096], variable[256];
+  bool right = __warplens_cudaMalloc(&array, 1 << 20) == cudaSuccess &&
+               __warplens_cudaMallocManaged(&managed, 4096, cudaMemAttachGlobal) == cudaSuccess;
+  fake_gpu::memory[variable] = {sizeof variable, cudaMemoryTypeDevice, 0};
+  cudaSetDevice(1);
+  right &= __warplens_cudaMalloc(&elsewhere, 4096) == cudaSuccess;
+  cudaSetDevice(0);
+  char* const start = static_cast<char*>(array);
+  const auto ok = [&](cudaError_t result) { right &= result == cudaSuccess; };
+
+  ok(__warplens_cudaMemcpy(array, host, 10, cudaMemcpyHostToDevice)); // lost with what comes next
+  ok(__warplens_cudaMemset(managed, 0, 4096));
+  ok(__warplens_cudaMemcpy(array, host, 101, cudaMemcpyDefault));
+  ok(__warplens_cudaMemcpyAsync_ptsz(host, start + 0x1000, 102, cudaMemcpyDeviceToHost, nullptr));
+  ok(__warplens_cudaMemcpy2D(start + 0x2000, 512, host, 64, 50, 3, cudaMemcpyHostToDevice));
+  cudaMemcpy3DParms box{};
+  box.srcPtr = {start + 0x10000, 256, 256, 16};
+  box.srcPos = {4, 2, 1};
+  box.dstPtr = {host, 32, 32, 4};
+  box.extent = {20, 4, 2};
+  ok(__warplens_cudaMemcpy3DAsync(&box, nullptr));
+  ok(__warplens_cudaMemcpyToSymbol_ptds(variable, host, 103, 16, cudaMemcpyHostToDevice));
+  ok(__warplens_cudaMemcpyFromSymbolAsync(host, variable, 104, 8, cudaMemcpyDeviceToHost, nullptr));
+  void* to[] = {start + 0x3000, start + 0x4000};
+  const void* from[] = {host, host};
+  const std::size_t bytes[] = {105, 106};
+  ok(__warplens_cudaMemcpyBatchAsync(to, from, bytes, 2, nullptr, nullptr, 0, nullptr));
+  ok(__warplens_cudaMemcpyPeer(start + 0x5000, 0, elsewhere, 1, 107)); // of the other GPU's nothing is told
+  ok(__warplens_cudaMemset(elsewhere, 0, 108));
+  ok(__warplens_cudaMemsetAsync(start + 0x6000, 1, 109, nullptr));
+  ok(__warplens_cudaMemset2D(start + 0x7000, 1024, 0, 110, 2));
+  ok(__warplens_cudaMemset3D({start + 0x20000, 128, 128, 8}, 0, {111, 2, 2}));
+
+  fake_gpu::capturing = true;
+  ok(__warplens_cudaMemsetAsync(start + 0x8000, 1, 112, nullptr));
+  fake_gpu::capturing = false;
+  fake_gpu::copies_fail = true;
+  right &= __warplens_cudaMemset(start + 0x9000, 1, 113) != cudaSuccess;
+  fake_gpu::copies_fail = false;
+  const auto at = [&](const void* place) { // for the test, which does not know where it lies
+    return static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(place));
+  };
+  std::printf("%llx %llx\n", at(array), at(variable));
+  return right && launch(plain);
+}
+
+/// Each GPU has a thread that launches; the one that comes first is traced.
+bool use_two_devices() {
+  fake_gpu::dynamic_shared_bytes = {{&plain, 0}, {&on_the_other, 0}}; // not for several threads to change
+  bool right = launch(plain);
+  std::atomic<bool> all = true;
+  std::vector<std::thread> threads;
+  for (const int device : {0, 1})
+    threads.emplace_back([&all, device] {
+      cudaSetDevice(device);
+      for (unsigned count = 0; count < 100; ++count)
+        if (!launch(device == 0 ? plain : on_the_other, 4, 32))
+          all = false;
+      fake_gpu::synchronize(nullptr);
+    });
+  for (std::thread& thread : threads)
+    thread.join();
+  cudaSetDevice(1);
+  right &= launch(on_the_other, 4, 32);
+  fake_gpu::synchronize(nullptr);
+  cudaSetDevice(0);
+  return right && all && fake_gpu::launches == 202;
 }
 
 bool run(const std::string& what) {
@@ -145,6 +249,45 @@ bool run(const std::string& what) {
     right &= launch_both(20, 64, 100000) && launch_both(20, 64);
     fake_gpu::synchronize(nullptr);
     right &= plain_runs == (what == "two-forms" ? 1 : 2);
+  } else if (what.starts_with("textures")) {
+    const cudaChannelFormatDesc floats{32, 0, 0, 0, cudaChannelFormatKindFloat};
+    cudaResourceDesc linear{}, pitched{}, array{};
+    linear.resType = cudaResourceTypeLinear;
+    linear.res.linear = {reinterpret_cast<void*>(0x10000), floats, 4000};
+    pitched.resType = cudaResourceTypePitch2D;
+    pitched.res.pitch2D = {reinterpret_cast<void*>(0x20000), floats, 64, 32, 512};
+    array.resType = cudaResourceTypeArray;
+    array.res.array.array = reinterpret_cast<cudaArray_t>(0x30000);
+    cudaTextureDesc point{};
+    point.addressMode[0] = point.addressMode[1] = cudaAddressModeClamp;
+    const cudaResourceDesc* resources[] = {&linear, &pitched, &array};
+    for (unsigned i = 0; i < 3; ++i)
+      right &= __warplens_cudaCreateTextureObject(&handles[i], resources[i], &point, nullptr) == cudaSuccess;
+    right &= __warplens_cudaCreateSurfaceObject(&handles[3], &array) == cudaSuccess;
+    if (what == "textures-destroyed")
+      right &= __warplens_cudaDestroyTextureObject(handles[1]) == cudaSuccess;
+    right &= launch(fetching, 1, 32);
+  } else if (what == "copies") {
+    right &= copy_in_all_ways();
+  } else if (what == "graph") { // what it does is not seen
+    void* memory = nullptr;
+    right &= __warplens_cudaMalloc(&memory, 4096) == cudaSuccess;
+    right &= __warplens_cudaMemset(memory, 0, 4096) == cudaSuccess;
+    right &= __warplens_cudaGraphLaunch(nullptr, nullptr) == cudaSuccess;
+    right &= __warplens_cudaMemset(memory, 0, 100) == cudaSuccess;
+    right &= launch(plain);
+  } else if (what == "tiny") {
+    for (unsigned count = 0; count < 10000; ++count)
+      right &= launch(count % 2 ? plain : on_the_other, 1, 32);
+    right &= fake_gpu::launches == 10000;
+  } else if (what == "trap") {
+    right &= launch(trapping); // which has ended when this returns: it was traced
+    right &= cudaGetLastError() == cudaErrorLaunchFailure;
+    right &= !launch(plain) && cudaPeekAtLastError() == cudaErrorLaunchFailure;
+    std::puts(right ? "done" : "wrong");
+    std::exit(right ? 0 : 1);
+  } else if (what == "two-devices") {
+    right &= use_two_devices();
   } else if (what == "bad-launch") {
     right &= !launch(plain, 1, 2000);
     right &= cudaPeekAtLastError() == cudaErrorInvalidConfiguration;

@@ -1,0 +1,232 @@
+// Which texels a fetch touches, and where they lie: one code for both back ends. Formulas: CUDA C++
+// Programming Guide, "Texture Fetching".
+//
+// Linear memory and pitched rows lie where the program put them. How a CUDA array lies in memory is not
+// documented by CUDA; taken is the block-linear layout of NVIDIA's own documents, for Fermi and later: "GOBs"
+// of 64 bytes by 8 rows, in blocks of several GOBs, one above the other (Tegra X1 Technical Reference Manual,
+// "Block Linear", with the order of the bytes in a GOB). How high a block is, is the driver's choice; taken
+// is that of Mesa's nouveau (nv50_tex_choose_tile_dims_helper). Arrays of one row are taken to be linear.
+//
+// Needs C++14.
+#pragma once
+
+#include <math.h>
+#include <stdint.h>
+
+#if defined(__CUDACC__)
+#define WARPLENS_TEXELS __host__ __device__ inline
+#else
+#define WARPLENS_TEXELS inline
+#endif
+
+namespace warplens {
+namespace texels {
+
+/// What a fetch's coordinates mean: tex's 1d, 2d, 3d, a1d, a2d, cube and acube; tld4 (all four texels,
+/// whatever the filter); tex with an integer coordinate.
+enum class Shape : uint32_t { line, plane, volume, lines, planes, cube, cubes, gather, element };
+
+/// A fetch's place. `index` counts layers, or elements.
+struct Coordinates {
+  int32_t index;
+  float x, y, z;
+};
+
+/// cudaTextureAddressMode
+enum Mode : uint32_t { wrap = 0, clamp = 1, mirror = 2, border = 3 };
+
+/// A bound texture or surface. Extents count texels.
+struct View {
+  uint64_t address;   ///< of the first texel
+  uint64_t row_bytes; ///< from one row to the next, where it is linear
+  uint32_t width, height, depth, layers;
+  uint32_t texel_bytes;
+  uint32_t modes[3]; ///< Mode, of x, y and z
+  bool filters, is_normalised, is_cubemap, is_block_linear;
+};
+
+WARPLENS_TEXELS uint64_t rounded_up(uint64_t value, uint64_t unit) {
+  return (value + unit - 1) / unit;
+}
+
+/// A block's GOBs, one above and one behind the other, as powers of two.
+struct BlockShape {
+  unsigned high, deep;
+};
+WARPLENS_TEXELS BlockShape block_shape(const View& view) {
+  BlockShape shape{0, 0};
+  const unsigned highest = view.depth > 1 ? 2 : 4;
+  while (shape.high < highest && (8u << shape.high) < view.height)
+    ++shape.high;
+  const unsigned deepest = shape.high < 2 ? 5 : 4;
+  while (shape.deep < deepest && (1u << shape.deep) < view.depth)
+    ++shape.deep;
+  return shape;
+}
+
+enum : uint64_t { gob_width = 64, gob_rows = 8, gob_bytes = 512 };
+
+/// Bytes that the array takes, in its own layout.
+WARPLENS_TEXELS uint64_t bytes_of(const View& view) {
+  if (!view.is_block_linear)
+    return view.row_bytes * view.height * view.depth * view.layers;
+  const BlockShape block = block_shape(view);
+  return rounded_up(uint64_t{view.width} * view.texel_bytes, gob_width) *
+         rounded_up(view.height, gob_rows << block.high) * rounded_up(view.depth, 1u << block.deep) *
+         view.layers * (gob_bytes << (block.high + block.deep));
+}
+
+/// The address of byte `x` of row `y` of a slice, of a layer.
+WARPLENS_TEXELS uint64_t address_of(const View& view, uint64_t x, uint64_t y, uint64_t z, uint64_t layer) {
+  if (!view.is_block_linear)
+    return view.address + ((layer * view.depth + z) * view.height + y) * view.row_bytes + x;
+  const BlockShape shape = block_shape(view);
+  const uint64_t wide = rounded_up(uint64_t{view.width} * view.texel_bytes, gob_width);
+  const uint64_t high = rounded_up(view.height, gob_rows << shape.high);
+  const uint64_t deep = rounded_up(view.depth, 1u << shape.deep);
+  const uint64_t row = y / gob_rows; // of GOBs
+  const uint64_t block =
+      ((layer * deep + (z >> shape.deep)) * high + (row >> shape.high)) * wide + x / gob_width;
+  const uint64_t gob = (z & ((1u << shape.deep) - 1)) << shape.high | (row & ((1u << shape.high) - 1));
+  const uint64_t in_gob = x % 64 / 32 * 256 + y % 8 / 2 * 64 + x % 32 / 16 * 32 + y % 2 * 16 + x % 16;
+  return view.address + ((block << (shape.high + shape.deep)) + gob) * gob_bytes + in_gob;
+}
+
+/// Texels along one dimension, and how much the second counts.
+struct Span {
+  int64_t first, second; ///< -1: outside, in border mode
+  float second_part;
+};
+
+WARPLENS_TEXELS int64_t bounded(double place, uint32_t size, uint32_t mode) {
+  const double texels = size;
+  if (mode == wrap) {
+    place -= floor(place / texels) * texels;
+  } else if (mode == mirror) {
+    const double period = place - floor(place / (2 * texels)) * 2 * texels;
+    place = period < texels ? period : 2 * texels - 1 - period;
+  } else if (mode == border && (place < 0 || place >= texels)) {
+    return -1;
+  }
+  return static_cast<int64_t>(place < 0 ? 0 : place > texels - 1 ? texels - 1 : place);
+}
+
+/// `dimension`: 0 is x.
+WARPLENS_TEXELS Span span(const View& view, float coordinate, uint32_t size, unsigned dimension,
+                          bool filters) {
+  const bool is_normalised = view.is_normalised || view.is_cubemap;
+  uint32_t mode = view.modes[dimension];
+  if (view.is_cubemap || (!is_normalised && (mode == wrap || mode == mirror)))
+    mode = clamp;
+  double place = coordinate - coordinate == 0 ? coordinate : 0; // neither infinite nor NaN
+  if (is_normalised)
+    place *= size;
+  if (!filters)
+    return {bounded(floor(place), size, mode), 0, 0};
+  place -= 0.5;
+  const double first = floor(place);
+  // The fraction has 8 bits and holds 1.0 ("Linear Filtering").
+  const double fraction = round((place - first) * 256) / 256;
+  return {bounded(first, size, mode), bounded(first + 1, size, mode), static_cast<float>(fraction)};
+}
+
+/// "Cubemap Textures": the face that a direction points to; x and y become the place where it meets it, in
+/// [0, 1].
+WARPLENS_TEXELS int32_t enter_face(Coordinates& at) {
+  const float x = at.x, y = at.y, z = at.z;
+  const float ax = x < 0 ? -x : x, ay = y < 0 ? -y : y, az = z < 0 ? -z : z;
+  float s, t, m;
+  int32_t face;
+  if (ax >= ay && ax >= az) {
+    face = x >= 0 ? 0 : 1;
+    s = x >= 0 ? -z : z, t = -y, m = ax;
+  } else if (ay >= az) {
+    face = y >= 0 ? 2 : 3;
+    s = x, t = y >= 0 ? z : -z, m = ay;
+  } else {
+    face = z >= 0 ? 4 : 5;
+    s = z >= 0 ? x : -x, t = -y, m = az;
+  }
+  at.x = (s / m + 1) / 2;
+  at.y = (t / m + 1) / 2;
+  return face;
+}
+
+/// Where a fetch goes, dimension by dimension.
+struct Place {
+  Span columns, rows, slices;
+  uint32_t layer;
+};
+WARPLENS_TEXELS Place place_of(const View& view, Shape shape, Coordinates at) {
+  int64_t layer = 0;
+  if (shape == Shape::cube || shape == Shape::cubes)
+    layer = enter_face(at) + (shape == Shape::cubes ? int64_t{6} * at.index : 0);
+  else if (shape == Shape::lines || shape == Shape::planes)
+    layer = at.index;
+  const int64_t last = int64_t{view.layers} - 1;
+  const bool filters = view.filters || shape == Shape::gather;
+  const bool one_row = shape == Shape::line || shape == Shape::lines;
+  const Span none{0, 0, 0};
+  return {span(view, at.x, view.width, 0, filters),
+          one_row ? none : span(view, at.y, view.height, 1, filters),
+          shape == Shape::volume ? span(view, at.z, view.depth, 2, filters) : none,
+          static_cast<uint32_t>(layer < 0      ? 0
+                                : layer > last ? last
+                                               : layer)};
+}
+
+/// How many texels a fetch touches at most.
+WARPLENS_TEXELS constexpr unsigned most_texels(Shape shape) {
+  return shape == Shape::element                         ? 1
+         : shape == Shape::line || shape == Shape::lines ? 2
+         : shape == Shape::volume                        ? 8
+                                                         : 4;
+}
+
+/// Along one dimension: the texel of one side, if it is touched: else -1. What has no part in the result does
+/// not count as touched, nor does one twice that both sides are.
+WARPLENS_TEXELS int64_t touched(const Span& span, bool second, bool all) {
+  if (span.first == span.second && second)
+    return -1;
+  if (!all && span.first != span.second && span.second_part == (second ? 0.0f : 1.0f))
+    return -1;
+  return second ? span.second : span.first;
+}
+
+/// The address of the texel that a fetch touches at one of its corners, below most_texels(shape): bit 0 of
+/// `corner` is the side along x, bit 1 along y, bit 2 along z. 0: it touches none there.
+WARPLENS_TEXELS uint64_t texel(const View& view, Shape shape, const Coordinates& at, unsigned corner) {
+  if (shape == Shape::element)
+    return at.index < 0 || static_cast<uint32_t>(at.index) >= view.width
+               ? 0
+               : address_of(view, uint64_t(at.index) * view.texel_bytes, 0, 0, 0);
+  const bool all = shape == Shape::gather;
+  if (!view.filters && !all && corner != 0)
+    return 0;
+  const Place place = place_of(view, shape, at);
+  const int64_t x = touched(place.columns, corner & 1, all), y = touched(place.rows, corner & 2, all),
+                z = touched(place.slices, corner & 4, all);
+  if (x < 0 || y < 0 || z < 0)
+    return 0;
+  return address_of(view, uint64_t(x) * view.texel_bytes, uint64_t(y), uint64_t(z), place.layer);
+}
+
+/// The address of a surface access of `bytes` bytes, with x in bytes; 0: it touches nothing, as it lies
+/// outside.
+WARPLENS_TEXELS uint64_t surface_address(const View& view, int64_t x, int64_t y, int64_t z, int64_t layer,
+                                         bool clamps, uint32_t bytes) {
+  const int64_t last[] = {int64_t{view.width} * view.texel_bytes - bytes, int64_t{view.height} - 1,
+                          int64_t{view.depth} - 1, int64_t{view.layers} - 1};
+  int64_t place[] = {x, y, z, layer};
+  for (int i = 0; i < 4; ++i) {
+    if (last[i] < 0 || (!clamps && (place[i] < 0 || place[i] > last[i])))
+      return 0;
+    place[i] = place[i] < 0 ? 0 : place[i] > last[i] ? last[i] : place[i];
+  }
+  return address_of(view, uint64_t(place[0]), uint64_t(place[1]), uint64_t(place[2]), uint64_t(place[3]));
+}
+
+} // namespace texels
+} // namespace warplens
+
+#undef WARPLENS_TEXELS
