@@ -159,6 +159,7 @@ void print_l1(Text& text, const Findings& found, const KnownLimits& known, doubl
   text.figure("with_shared_bytes", known.l1_with_shared_kib * 1024, guide);
   print_size(text, "ways", "usable", found.levels.levels[0],
              known.l1_with_shared_kib - known.carveout_kib.front());
+  text.figure("early_usable", 0, measured);
   text.figure("sectored", has_sectors ? *found.l1_sector_bytes < *found.line_bytes : true,
               has_sectors ? measured : assumed);
   text.word("index", "modulo", measured);

@@ -47,10 +47,11 @@ private:
 };
 
 /// The lines of a cache, or of several of one size side by side, its parts. A copy is about the same lines.
-template <class Sets> class Lines {
+template <class Sets, class Index = SetIndex> class Lines {
 public:
-  Lines(std::uint32_t sets, std::uint32_t ways, IndexHash index)
-      : index_(sets, index), sets_per_part_(sets), sets_(ways) {}
+  /// `sets` of each part.
+  Lines(Index index, std::uint32_t sets, Sets of_lines)
+      : index_(index), sets_per_part_(sets), sets_(of_lines) {}
   SetMemory make_memory(std::uint32_t parts) {
     SetMemory memory(sets_.bytes(parts * sets_per_part_));
     sets_.place_in(memory.begin(), parts * sets_per_part_);
@@ -88,7 +89,7 @@ public:
   }
 
 private:
-  SetIndex index_;
+  Index index_;
   std::uint32_t sets_per_part_;
   Sets sets_;
 };
@@ -125,19 +126,20 @@ private:
       std::variant<Lines<NarrowSets<2>>, Lines<NarrowSets<4>>, Lines<NarrowSets<8>>, Lines<NarrowSets<9>>,
                    Lines<NarrowSets<16>>, Lines<WideSets<64>>, Lines<WideSets<256>>>;
   static AnyLines lines(std::uint32_t sets, std::uint32_t ways, IndexHash index) {
+    const SetIndex of(sets, index);
     if (ways <= 2)
-      return Lines<NarrowSets<2>>(sets, ways, index);
+      return Lines(of, sets, NarrowSets<2>(ways));
     if (ways <= 4)
-      return Lines<NarrowSets<4>>(sets, ways, index);
+      return Lines(of, sets, NarrowSets<4>(ways));
     if (ways <= 8)
-      return Lines<NarrowSets<8>>(sets, ways, index);
+      return Lines(of, sets, NarrowSets<8>(ways));
     if (ways <= 9)
-      return Lines<NarrowSets<9>>(sets, ways, index);
+      return Lines(of, sets, NarrowSets<9>(ways));
     if (ways <= 16)
-      return Lines<NarrowSets<16>>(sets, ways, index);
+      return Lines(of, sets, NarrowSets<16>(ways));
     if (ways <= 64)
-      return Lines<WideSets<64>>(sets, ways, index);
-    return Lines<WideSets<256>>(sets, ways, index);
+      return Lines(of, sets, WideSets<64>(ways));
+    return Lines(of, sets, WideSets<256>(ways));
   }
 
   AnyLines lines_;

@@ -2,6 +2,7 @@
 
 #include "model/geometry.h"
 #include "model/toml_figures.h"
+#include "model/uneven_cache.h"
 
 #include <algorithm>
 #include <bit>
@@ -75,6 +76,7 @@ Expected<Gpu> read(const fs::path& path, TomlFigures& figures) {
   figures.number("l1.with_shared_bytes", gpu.l1.with_shared_bytes, line_bytes, 1u << 24);
   figures.number("l1.ways", gpu.l1.ways, 1, max_ways);
   figures.number("l1.usable", gpu.l1.usable, 0.1, 1);
+  figures.number("l1.early_usable", gpu.l1.early_usable, 0, 1);
   figures.boolean("l1.sectored", gpu.l1.sectored);
   gpu.l1.index = IndexHash(figures.choice("l1.index", {"modulo", "xor_fold"}));
   figures.choice("l1.replacement", {"lru"});
@@ -141,6 +143,14 @@ Expected<Gpu> read(const fs::path& path, TomlFigures& figures) {
         rest >= of_one_set && rest % line_bytes == 0, "shared.carveout_bytes",
         fmt::format("each carve-out to leave the L1 whole lines of {} bytes, at least one set of {}",
                     line_bytes, gpu.l1.ways));
+  }
+  if (gpu.l1.early_usable > 0) {
+    figures.require(gpu.l1.early_usable >= 0.1 && gpu.l1.early_usable <= gpu.l1.usable, "l1.early_usable",
+                    "l1.early_usable to be 0, or from 0.1 to l1.usable");
+    figures.require(
+        gpu.l1.ways <= UnevenCache::most_ways && gpu.l1.index == IndexHash::modulo, "l1.early_usable",
+        fmt::format("l1.early_usable to be 0 where l1.ways is more than {} or l1.index not modulo",
+                    UnevenCache::most_ways));
   }
   const auto small_lines = [&](const std::string& table, const auto& cache) {
     figures.require(std::has_single_bit(cache.line_bytes), table + ".line_bytes",

@@ -116,6 +116,7 @@ struct Gpu {
     std::uint32_t with_shared_bytes = 0; ///< the L1's and the shared memory's together
     std::uint32_t ways = 0;              ///< the carve-out changes the number of sets
     double usable = 1;                   ///< the share of its size that holds lines
+    double early_usable = 0;             ///< a quarter holds lines of less than that; 0: as the others
     bool sectored = false;               ///< a miss brings in the sectors asked for; otherwise the whole line
     IndexHash index = IndexHash::modulo;
     L1Stores stores = L1Stores::bypass;

@@ -13,10 +13,21 @@
 
 namespace warplens::model {
 
-/// Sets of at most `most_ways` (2, 4, 8, 9 or 16) ways, in memory that someone else keeps.
-template <unsigned most_ways> class NarrowSets {
+/// All sets have as many ways.
+class SameWays {
 public:
-  explicit NarrowSets(std::uint32_t ways) : last_age_(ways - 1) {}
+  SameWays(std::uint32_t ways) : last_age_(ways - 1) {}
+  std::uint32_t last_age(std::uint32_t) const { return last_age_; }
+
+private:
+  std::uint32_t last_age_;
+};
+
+/// Sets of at most `most_ways` (2, 4, 8, 9 or 16) ways, in memory that someone else keeps. `Ways` knows the
+/// age of the oldest line in a full set.
+template <unsigned most_ways, class Ways = SameWays> class NarrowSets {
+public:
+  explicit NarrowSets(Ways ways) : ways_(ways) {}
 
   std::size_t bytes(std::uint32_t sets) const { return std::size_t(set_bytes) * sets; }
   /// The memory already holds sets of this kind.
@@ -38,7 +49,7 @@ public:
     const WayBits<most_ways> found = find<Instructions>(set, line);
     const bool hit = found.any();
     // Where it is, or, if it is not there, the way not used for longest.
-    const unsigned way = set.ages.template choose<Instructions>(found, last_age_);
+    const unsigned way = set.ages.template choose<Instructions>(found, ways_.last_age(number));
     set.ages.use(way);
     const std::uint32_t evicted_line = set.lines[way];
     const LineState state = set.states[way];
@@ -116,7 +127,7 @@ private:
   }
 #endif
 
-  std::uint32_t last_age_; ///< of the ways that there are
+  Ways ways_;
   std::byte* memory_ = nullptr;
 };
 

@@ -1,21 +1,22 @@
 #!/usr/bin/env python3
 """Fits a GPU file's caches to a measured pointer chase and writes the figures into the file.
 
-Fits on every second working-set size and prints the error on the others. A level of the hierarchy has three
-fitted figures: its ways, the share of its size that is usable, and the latency of what misses in it. With a
-set index that spreads a contiguous working set evenly and LRU in each set, the share of misses of the measured
-program (model/chase.h) has a closed form, Level.misses below; test/model/test_chase.cpp runs the program itself
-through the model's caches.
+Fits on every second working-set size and prints the error on the others. With a set index that spreads a
+contiguous working set evenly and LRU in each set, the share of misses of the measured program (model/chase.h) has
+a closed form, Level.misses below; test/model/test_chase.cpp runs the program itself through the model's caches.
+With --even the L1 has no early part.
 
-usage: fit_chase.py GPU.toml CHASE.csv [--dry-run]
+usage: fit_chase.py GPU.toml CHASE.csv [--even] [--dry-run]
 """
 import csv
+import functools
 import math
 import re
 import sys
 import tomllib
 
 LINES_PER_KIB = 8
+EARLY_WAYS = 7  # of a quarter of the L1, the same for all GPUs
 SECTOR_LAPS = 4  # laps that stay in the same sector of each line
 SOURCE = "chase"
 
@@ -32,16 +33,23 @@ def at_most(ways, lines, share):
 
 
 class Level:
-    def __init__(self, name, size_kib, least_ways, flushed, fetch_bytes):
-        self.name, self.size_kib, self.least_ways = name, size_kib, least_ways
-        self.flushed, self.fetch_bytes = flushed, fetch_bytes
+    """What is fitted of it: its ways, the share of its size that is usable, the latency of what misses in it and,
+    if it has an early part (model/uneven_cache.h), the share of its size from which that overflows."""
 
-    def misses(self, lines, ways, usable):
-        """Of the loads of a launch that come this far. Sets with more lines than ways miss always, the others
+    def __init__(self, name, size_kib, least_ways, flushed, fetch_bytes, has_early=False):
+        self.name, self.size_kib, self.least_ways = name, size_kib, least_ways
+        self.flushed, self.fetch_bytes, self.has_early = flushed, fetch_bytes, has_early
+
+    def sets(self, ways, usable):
+        return max(1, int(int(self.size_kib * LINES_PER_KIB) * usable + 0.5) // ways)
+
+    @functools.lru_cache(None)
+    def misses_in(self, of_part, lines, sets, ways):
+        """Of the loads of a launch that come this far for any of `lines` lines, those that miss in a part of the
+        level, which `of_part` of the lines belong to. Sets with more lines than ways miss always, the others
         never: but for the first touches where the launch begins with an empty cache, and otherwise for what the
         launch before it loaded last, which is what this one begins with."""
-        sets = max(1, int(self.size_kib * LINES_PER_KIB * usable + 0.5) // ways)
-        full, fuller_sets = divmod(lines, sets)
+        full, fuller_sets = divmod(of_part, sets)
         loads, laps, rest = launch(lines)
         missing = 0.0
         for count, share in ((full + 1, fuller_sets * (full + 1) / lines), (full, (sets - fuller_sets) * full / lines)):
@@ -54,28 +62,45 @@ class Level:
                 missing += share * lines * min(4, math.ceil(loads / lines / SECTOR_LAPS)) / loads
         return missing
 
+    def misses(self, lines, ways, usable, early_usable):
+        if not self.has_early:
+            return self.misses_in(lines, lines, self.sets(ways, usable), ways)
+        period = max(4, self.sets(EARLY_WAYS, early_usable)) | 1
+        early_sets = period // 4
+        early = lines // period * early_sets + min(lines % period, early_sets)
+        return (self.misses_in(early, lines, early_sets, EARLY_WAYS) +
+                self.misses_in(lines - early, lines, self.sets(ways, 0.75 * usable) | 1, ways))
+
+    def shapes(self):
+        for ways in range(self.least_ways, 9 if self.has_early else 25):
+            for usable in range(700, 1001, 2):
+                for early_usable in range(700, usable + 1, 2) if self.has_early else [0]:
+                    yield ways, usable / 1000, early_usable / 1000
+
     def fit(self, points, hit_latency):
-        """Least fourth powers of the relative error, which shun large ones; for given sets and ways the latency
-        beyond this level is that of least squares, which has a closed form."""
-        best = None
-        for ways in range(self.least_ways, 25):
-            for thousandths in range(700, 1001, 2):
-                a = b = 0.0
-                ratios = [self.misses(int(kib * LINES_PER_KIB), ways, thousandths / 1000) for kib, _ in points]
-                for ratio, (_, measured) in zip(ratios, points):
-                    a += (ratio / measured) ** 2
-                    b += ratio / measured * (1 - hit_latency * (1 - ratio) / measured)
-                if a == 0:
-                    continue
-                beyond = b / a
-                error = sum(((hit_latency * (1 - r) + beyond * r) / m - 1) ** 4 for r, (_, m) in zip(ratios, points))
-                if best is None or error < best[0]:
-                    best = (error, ways, thousandths / 1000, beyond)
-        _, self.ways, self.usable, self.beyond = best
+        """Least third powers of the relative error, which shun large ones; for a given shape the latency beyond
+        this level is that of least squares, which has a closed form. Where the early part overflows may be left
+        open, between two fitted sizes: then, of all shapes that leave no fitted size further away than 5 %, if
+        there are any, the first to overflow."""
+        fits = []
+        for shape in self.shapes():
+            ratios = [(self.misses(int(kib * LINES_PER_KIB), *shape), measured) for kib, measured in points]
+            a = sum((ratio / measured) ** 2 for ratio, measured in ratios)
+            b = sum(ratio / measured * (1 - hit_latency * (1 - ratio) / measured) for ratio, measured in ratios)
+            if a == 0:
+                continue
+            beyond = b / a
+            errors = [abs((hit_latency * (1 - ratio) + beyond * ratio) / measured - 1) for ratio, measured in ratios]
+            fits.append((max(errors), sum(error**3 for error in errors), shape, beyond))
+        worst_allowed = max(0.05, min(worst for worst, _, _, _ in fits))
+        if self.has_early:
+            fits = [fit for fit in fits if fit[0] <= worst_allowed]
+        _, _, shape, self.beyond = min(fits, key=lambda fit: (fit[2][2], fit[1]))
+        self.ways, self.usable, self.early_usable = shape
         return self.beyond
 
     def fitted_misses(self, kib):
-        return self.misses(int(kib * LINES_PER_KIB), self.ways, self.usable)
+        return self.misses(int(kib * LINES_PER_KIB), self.ways, self.usable, self.early_usable)
 
 
 def predict(levels, hit_latency, kib):
@@ -99,7 +124,7 @@ def write(path, figures):
 
 
 def main():
-    arguments = [a for a in sys.argv[1:] if a != "--dry-run"]
+    arguments = [a for a in sys.argv[1:] if a not in ("--even", "--dry-run")]
     if len(arguments) != 2:
         sys.exit(__doc__.strip().splitlines()[-1])
     gpu_file, curve = arguments
@@ -113,7 +138,7 @@ def main():
     l2_kib = value("l2", "bytes") / 1024
     fetch = value("l2", "fetch_bytes") if "fetch_bytes" in gpu["l2"] else 32
     # The least ways keep noise from making a cache direct-mapped, which no published structure is.
-    levels = [Level("l1", l1_kib, 2, True, fetch)]
+    levels = [Level("l1", l1_kib, 2, True, fetch, "--even" not in sys.argv)]
     if value("l2", "partitions") > 1:
         levels.append(Level("copies", l2_kib / value("l2", "partitions"), 2, False, fetch))
     levels.append(Level("l2", l2_kib, 4, False, fetch))
@@ -135,7 +160,8 @@ def main():
 
     ns = lambda cycles: f"{cycles * 1000 / value('sm', 'clock_mhz'):.1f}"
     beyond = {level.name: level.beyond for level in levels}
-    figures = {"l1.ways": levels[0].ways, "l1.usable": levels[0].usable, "l1.latency_ns": ns(hit_latency),
+    figures = {"l1.ways": levels[0].ways, "l1.usable": levels[0].usable,
+               "l1.early_usable": levels[0].early_usable, "l1.latency_ns": ns(hit_latency),
                "l1.index": '"modulo"', "l1.replacement": '"lru"',
                "l2.ways": levels[-1].ways, "l2.usable": levels[-1].usable, "l2.latency_ns": ns(beyond["l1"]),
                "l2.index": '"modulo"', "l2.replacement": '"lru"'}

@@ -23,9 +23,19 @@ class ReferenceSets {
 public:
   ReferenceSets(std::uint32_t sets, std::uint32_t ways, model::IndexHash index)
       : sets_(sets), ways_(ways), index_(index) {}
+  /// Of each `period` lines the first quarter has sets of seven ways of its own, in front of the others.
+  ReferenceSets(std::uint32_t period, std::uint32_t others, std::uint32_t ways)
+      : period_(period), early_(period / 4), sets_(early_ + others), ways_(ways),
+        index_(model::IndexHash::modulo) {}
 
   std::uint32_t set_of(std::uint32_t number) const {
     const std::uint32_t sets = std::uint32_t(sets_.size());
+    if (period_ != 0) {
+      if (number % period_ < early_)
+        return number % period_;
+      const std::uint32_t early_before = (number / period_ + 1) * early_;
+      return early_ + (number - early_before) % (sets - early_);
+    }
     if (index_ == model::IndexHash::modulo)
       return number % sets;
     std::uint32_t power = 1;
@@ -49,7 +59,8 @@ public:
 
   /// Moves or puts the entry to the front; what fell out goes to `evicted`.
   ReferenceEntry& access(std::uint32_t number, std::vector<ReferenceEntry>& evicted) {
-    auto& set = sets_[set_of(number)];
+    const std::uint32_t place = set_of(number);
+    auto& set = sets_[place];
     const auto found = std::find_if(set.begin(), set.end(),
                                     [&](const ReferenceEntry& entry) { return entry.number == number; });
     if (found != set.end()) {
@@ -57,7 +68,7 @@ public:
       return set.front();
     }
     set.push_front({number});
-    if (set.size() > ways_) {
+    if (set.size() > (place < early_ ? 7 : ways_)) {
       evicted.push_back(set.back());
       set.pop_back();
     }
@@ -65,6 +76,7 @@ public:
   }
 
 private:
+  std::uint32_t period_ = 0, early_ = 0;
   std::vector<std::list<ReferenceEntry>> sets_;
   std::uint32_t ways_;
   model::IndexHash index_;
@@ -91,7 +103,10 @@ class ReferenceL1 {
 public:
   ReferenceL1(const model::Gpu& gpu, std::uint32_t bytes)
       : gpu_(gpu),
-        sets_(std::uint32_t(bytes / 128 * gpu.l1.usable) / gpu.l1.ways, gpu.l1.ways, gpu.l1.index) {}
+        sets_(gpu.l1.early_usable == 0
+                  ? ReferenceSets(lines(bytes, gpu.l1.usable) / gpu.l1.ways, gpu.l1.ways, gpu.l1.index)
+                  : ReferenceSets(lines(bytes, gpu.l1.early_usable) / 7 | 1,
+                                  lines(bytes, 0.75 * gpu.l1.usable) / gpu.l1.ways | 1, gpu.l1.ways)) {}
 
   /// What goes to the L2 because of a request: each line with a bit for each sector.
   using WrittenBack = std::vector<std::pair<std::uint32_t, unsigned>>;
@@ -127,6 +142,10 @@ public:
   }
 
 private:
+  static std::uint32_t lines(std::uint32_t bytes, double usable) {
+    return std::uint32_t(bytes / 128 * usable + 0.5);
+  }
+
   ReferenceEntry& access(std::uint32_t line, WrittenBack& back) {
     std::vector<ReferenceEntry> evicted;
     ReferenceEntry& entry = sets_.access(line, evicted);

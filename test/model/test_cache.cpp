@@ -154,17 +154,23 @@ TEST_CASE("The L1 does what its policies say") {
   for (const bool sectored : {false, true})
     for (const auto stores :
          {model::L1Stores::bypass, model::L1Stores::update_on_hit, model::L1Stores::evict_on_hit})
-      for (const auto& [ways, usable] : {std::pair(4u, 1.0), std::pair(64u, 1.0), std::pair(3u, 0.8)}) {
+      for (const auto& [sets, ways, usable, early_usable] : {std::tuple(4u, 4u, 1.0, 0.0),
+                                                             {4u, 64u, 1.0, 0.0},
+                                                             {4u, 3u, 0.8, 0.0},
+                                                             {50u, 4u, 1.0, 0.9},
+                                                             {21u, 8u, 0.9, 0.9},
+                                                             {64u, 3u, 0.95, 0.5}}) {
         model::Gpu gpu;
         gpu.l1.ways = ways;
         gpu.l1.usable = usable;
+        gpu.l1.early_usable = early_usable;
         gpu.l1.sectored = sectored;
-        gpu.l1.index = IndexHash::xor_fold;
+        gpu.l1.index = early_usable > 0 ? IndexHash::modulo : IndexHash::xor_fold;
         gpu.l1.stores = stores;
-        const std::uint32_t bytes = 4 * ways * 128;
+        const std::uint32_t bytes = sets * ways * 128;
         model::L1 fast(gpu, bytes);
         test::ReferenceL1 slow(gpu, bytes);
-        Lines lines(random, 5 * ways);
+        Lines lines(random, (sets + 1 + sets / 4) * ways);
         unsigned differences = 0, misses = 0, written_back = 0;
         for (int i = 0; i < 40'000; ++i) {
           const std::uint32_t line = lines.next();

@@ -160,6 +160,7 @@ TEST_CASE("What only depends on the order within a warp is exact") {
         on.schedule.warps = order;
         on.schedule.placement = placement;
         on.l1.ways = 64; // lines from anywhere may meet in a set of two or three
+        on.l1.early_usable = 0;
         const KernelResult result = made.evaluate(on);
         CHECK(result.sites[0].l1_hit_rate->mean == 0);
         CHECK(result.sites[1].l1_hit_rate->mean == 1);

@@ -20,6 +20,7 @@ model::Gpu small_gpu() {
   gpu.sms = 6;
   gpu.l1.ways = 4;
   gpu.l1.usable = gpu.l2.usable = 1;
+  gpu.l1.early_usable = 0;
   gpu.l2.ways = 8;
   gpu.l2_bytes = 128 * 8 * 24;
   gpu.l2.copies = {4, 1, gpu.l2.latency_ns + 50};
