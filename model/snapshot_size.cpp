@@ -25,10 +25,13 @@ std::uint64_t snapshot_blocks(const Snapshot& deepest, const trace::Launch& laun
                       most = std::min(launch.blocks, blocks_with(most_threads, launch));
   std::uint64_t wanted = most, accesses = 0, transactions = 0;
   for (const Snapshot::Block& block : deepest.blocks) {
-    for (std::uint32_t i = 0; i < block.warps; ++i) {
-      accesses += deepest.warps[block.first_warp + i].accesses.size();
-      transactions += deepest.warps[block.first_warp + i].transactions.size();
-    }
+    // Those to constant memory say little of the other caches, and tracing does not count them either.
+    for (std::uint32_t i = 0; i < block.warps; ++i)
+      for (const Access& access : deepest.warps[block.first_warp + i].accesses)
+        if (access.cache != FirstCache::constant) {
+          ++accesses;
+          transactions += access.transactions;
+        }
     if (accesses >= enough_accesses || transactions >= enough_transactions) {
       wanted = std::clamp(block.id - launch.first_block + 1, least, most);
       break;

@@ -120,7 +120,7 @@ private:
     statistic("L1 read hit rate", totals.l1_read_hit_rate, 100, "%");
     statistic("L2 read hit rate", totals.l2_read_hit_rate, 100, "%");
     if (totals.cold_miss_share)
-      line(pad_right("first among L2 misses", 24) + pad_left(percent(*totals.cold_miss_share), 10) +
+      line(pad_right("L2 misses on first use", 24) + pad_left(percent(*totals.cold_miss_share), 10) +
            pad_left("", 10) + " %");
     statistic("L2 write hit rate", totals.l2_write_hit_rate, 100, "%");
     if (totals.constant_hit_rate)

@@ -45,8 +45,14 @@ std::optional<ImageFunction> image_function(std::string_view name) {
   const auto is_one_of = [](const auto& names, std::string_view one) {
     return std::find(std::begin(names), std::end(names), one) != std::end(names);
   };
-  if (name.starts_with("tex") && is_one_of(fetches, name.substr(3)))
-    return ImageFunction{Handle::texture, AccessKind::load};
+  if (name.starts_with("tex")) {
+    name.remove_prefix(3);
+    for (const std::string_view ending : {"Lod", "Grad"})
+      if (name.ends_with(ending))
+        name.remove_suffix(ending.size());
+    return is_one_of(fetches, name) ? std::optional(ImageFunction{Handle::texture, AccessKind::load})
+                                    : std::nullopt;
+  }
   if (!name.starts_with("surf"))
     return std::nullopt;
   name.remove_prefix(4);
@@ -58,9 +64,6 @@ std::optional<ImageFunction> image_function(std::string_view name) {
 }
 
 const char* unprobed_function(std::string_view name) {
-  if (name.starts_with("tex1D") || name.starts_with("tex2D") || name.starts_with("tex3D") ||
-      name.starts_with("texCubemap"))
-    return "texture fetch at a level of detail";
   if (name == "memcpy" || name == "memset" || name == "memmove" || name == "memcmp")
     return "block of memory copied or set by a function";
   if (name.starts_with("__pipeline_memcpy_async") || name == "memcpy_async")

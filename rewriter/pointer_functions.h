@@ -25,7 +25,7 @@ struct ImageFunction {
 /// By the function's name. (CUDA C++ Programming Guide: "Texture Functions", "Surface Functions".)
 std::optional<ImageFunction> image_function(std::string_view name);
 
-/// Does it access memory in a way that has no probe: some fetches, copies? Null if not, else what it is
+/// Does it access memory in a way that has no probe, such as copies? Null if not, else what it is
 /// called.
 const char* unprobed_function(std::string_view name);
 

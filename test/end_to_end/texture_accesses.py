@@ -43,7 +43,7 @@ class TextureAccesses(unittest.TestCase):
     def test_a_filter_touches_several_texels(self):
         """One warp access for each corner: four between columns and rows, two between columns, one in a texel's middle; a
         gather takes four in any case. Rows 7 and 8 lie in different pairs of rows."""
-        for name, executions in (("between", 4), ("between columns", 2), ("in the middle", 1), ("gather", 4)):
+        for name, executions in (("between", 4), ("between columns", 2), ("in the middle", 1), ("gather", 4), ("of a level", 4)):
             with self.subTest(name):
                 site = self.find("filtered", name)
                 self.assertEqual((site["executions"], site["active_lanes"]), (executions, 32))

@@ -123,7 +123,7 @@ TEST_CASE("how the L2 starts is said, and how many of its misses are first touch
   result.kernels[0].totals.cold_miss_share = 0.375;
   result.kernels[0].l2_start = L2Start{false, 0, "as asked for"};
   CHECK(contains(print(result, {}), "L2 start   cold: as asked for\n"));
-  CHECK(contains(print(result, {}), "first among L2 misses         37.5           %\n"));
+  CHECK(contains(print(result, {}), "L2 misses on first use        37.5           %\n"));
   result.kernels[0].l2_start.reset();
   CHECK_FALSE(contains(print(result, {}), "L2 start"));
 }

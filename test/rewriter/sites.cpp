@@ -216,8 +216,5 @@ TEST_CASE("what has no probe is told with its reason") {
         std::vector<std::string>{"memcpy(out, out + 8, 16): block of memory copied or set by a function"});
   CHECK(unseen_in("textures.cu") ==
         std::vector<std::string>{
-            "tex2DLod<float>(line, 0, 0, 1): texture fetch at a level of detail",
-            "tex2DGrad<float>(line, 0, 0, make_float2(0, 0), make_float2(0, 0)): texture fetch at a level of "
-            "detail",
             "tex2D<float>(line, 0, 0, &resident): fetch that tells whether its texels are resident"});
 }

@@ -161,6 +161,29 @@ WARPLENS_FETCH(texCubemap, cube, (float x, float y, float z), (x, y, z), 0, x, y
 WARPLENS_FETCH(texCubemapLayered, cubes, (float x, float y, float z, int layer), (x, y, z, layer), layer, x,
                y, z)
 WARPLENS_FETCH(tex2Dgather, gather, (float x, float y, int component = 0), (x, y, component), 0, x, y, 0)
+
+// A level of detail or a gradient chooses a mip level; a texture that has a view has one.
+WARPLENS_FETCH(tex1DLod, line, (float x, float level), (x, level), 0, x, 0, 0)
+WARPLENS_FETCH(tex2DLod, plane, (float x, float y, float level), (x, y, level), 0, x, y, 0)
+WARPLENS_FETCH(tex3DLod, volume, (float x, float y, float z, float level), (x, y, z, level), 0, x, y, z)
+WARPLENS_FETCH(tex1DLayeredLod, lines, (float x, int layer, float level), (x, layer, level), layer, x, 0, 0)
+WARPLENS_FETCH(tex2DLayeredLod, planes, (float x, float y, int layer, float level), (x, y, layer, level),
+               layer, x, y, 0)
+WARPLENS_FETCH(texCubemapLod, cube, (float x, float y, float z, float level), (x, y, z, level), 0, x, y, z)
+WARPLENS_FETCH(texCubemapLayeredLod, cubes, (float x, float y, float z, int layer, float level),
+               (x, y, z, layer, level), layer, x, y, z)
+WARPLENS_FETCH(tex1DGrad, line, (float x, float dx, float dy), (x, dx, dy), 0, x, 0, 0)
+WARPLENS_FETCH(tex2DGrad, plane, (float x, float y, float2 dx, float2 dy), (x, y, dx, dy), 0, x, y, 0)
+WARPLENS_FETCH(tex3DGrad, volume, (float x, float y, float z, float4 dx, float4 dy), (x, y, z, dx, dy), 0, x,
+               y, z)
+WARPLENS_FETCH(tex1DLayeredGrad, lines, (float x, int layer, float dx, float dy), (x, layer, dx, dy), layer,
+               x, 0, 0)
+WARPLENS_FETCH(tex2DLayeredGrad, planes, (float x, float y, int layer, float2 dx, float2 dy),
+               (x, y, layer, dx, dy), layer, x, y, 0)
+WARPLENS_FETCH(texCubemapGrad, cube, (float x, float y, float z, float4 dx, float4 dy), (x, y, z, dx, dy), 0,
+               x, y, z)
+WARPLENS_FETCH(texCubemapLayeredGrad, cubes, (float x, float y, float z, int layer, float4 dx, float4 dy),
+               (x, y, z, layer, dx, dy), layer, x, y, z)
 #undef WARPLENS_FETCH
 
 #define WARPLENS_SURFACE(shape, parameters, arguments, x, y, z, layer)                                       \

@@ -33,6 +33,13 @@ template <class T> __global__ void scale(T* out, const T* in, const Particle* pa
   atomicAdd(::warplens::atomic(19, counter), unsigned(total));
 }
 
+__global__ void fetch(float* out, cudaTextureObject_t texture, int count) {
+  ::warplens::KernelScope warplens_scope;
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < count)
+    (*::warplens::store(21, &(out[i]))) = tex1Dfetch<float>(::warplens::Texture(20, texture), i);
+}
+
 namespace {
 const ::warplens::SiteRecord warplens_sites[] = {
     {11, "instrumented.cu", 11, 75, "values[i]", 0, 0, 0, 4, 0, "values", nullptr, 0},
@@ -44,8 +51,10 @@ const ::warplens::SiteRecord warplens_sites[] = {
     {17, "instrumented.cu", 30, 32, "out[i]", 2, 1, 0, 4, 0, "out", nullptr, 0},
     {18, "instrumented.cu", 30, 75, "in + i", 0, 1, 8, 4, 0, "in", nullptr, 0},
     {19, "instrumented.cu", 33, 36, "counter", 3, 1, 0, 4, 0, "counter", nullptr, 0},
+    {20, "instrumented.cu", 40, 43, "tex1Dfetch<float>(texture, i)", 0, 1, 9, 4, 0, "texture", nullptr, 0},
+    {21, "instrumented.cu", 40, 31, "out[i]", 1, 1, 0, 4, 0, "out", nullptr, 0},
 };
-const ::warplens::RegisterSites warplens_register(warplens_sites, 9);
+const ::warplens::RegisterSites warplens_register(warplens_sites, 11);
 } // namespace
 
 int main() {
@@ -73,6 +82,21 @@ int main() {
   for (int i = 0; i < count; ++i)
     if (out[i] != 2.f * in[i ^ 1] + in[i]) {
       std::printf("out[%d] is %g\n", i, out[i]);
+      return 1;
+    }
+  cudaResourceDesc resource = {};
+  resource.resType = cudaResourceTypeLinear;
+  resource.res.linear.devPtr = in;
+  resource.res.linear.desc = cudaCreateChannelDesc<float>();
+  resource.res.linear.sizeInBytes = count * sizeof(float);
+  const cudaTextureDesc plain = {};
+  cudaTextureObject_t texture = 0;
+  cudaCreateTextureObject(&texture, &resource, &plain, nullptr);
+  fetch<<<(count + 127) / 128, 128>>>(out, texture, count);
+  cudaDeviceSynchronize();
+  for (int i = 0; i < count; ++i)
+    if (out[i] != in[i]) {
+      std::printf("of the texture out[%d] is %g\n", i, out[i]);
       return 1;
     }
   std::puts("right");
