@@ -145,16 +145,16 @@ class OwnOptions(NvccCase):
 
     def test_the_report_tells_what_is_not_seen(self):
         self.write("a.h", "struct Bits { unsigned low : 3; };\n__device__ inline void set(Bits* b) { b->low = 1; }\n")
-        self.write("a.cu", '#include "a.h"\n__global__ void k(float* a, Bits* b, cudaTextureObject_t t) {\n  set(b);\n'
-                   "  a[0] = tex1Dfetch<float>(t, 3) + tex1Dfetch<float>(t, 4);\n}\n")
+        self.write("a.cu", '#include "a.h"\n__global__ void k(float* a, Bits* b) {\n  set(b);\n'
+                   "  a[0] = 1; memcpy(a + 1, a + 9, 16); memcpy(a + 5, a + 13, 16);\n}\n")
         self.write("b.cu", KERNEL)
         self.write("c.cu", KERNEL + "#ifdef __clang__\n#error only nvcc compiles this\n#endif\n")
         self.nvcc("-c", "a.cu", "b.cu", "c.cu")
         self.assertEqual(self.report("a.o"), [
             "a.cu: 1 accesses probed, 0 removed by the compiler, 3 not seen",
-            "  2 not seen: texture fetch",
-            "    a.cu:4:10: tex1Dfetch<float>(t, 3)",
-            "    a.cu:4:36: tex1Dfetch<float>(t, 4)",
+            "  2 not seen: block of memory copied or set by a function",
+            "    a.cu:4:13: memcpy(a + 1, a + 9, 16)",
+            "    a.cu:4:39: memcpy(a + 5, a + 13, 16)",
             "  1 not seen: bit-field",
             "    a.h:2:39: b->low",
         ])
@@ -166,10 +166,14 @@ class OwnOptions(NvccCase):
         self.assertEqual((one["source"], one["probed"], one["removed"], one["fell_back"], one["one_form"]), ("a.cu", 1, 0, "", ""))
         self.assertIn({"file": "a.h", "line": 2, "column": 39, "expression": "b->low", "reason": "bit-field"}, one["unseen"])
         self.assertIn("only nvcc compiles this", other["fell_back"])
-        self.write("d.cu", "__global__ void k(cudaSurfaceObject_t s) { surf1Dwrite(1.f, s, 4); }\n")
+        self.write("d.cu", "__global__ void k(int* p) { memset(p, 0, 64); }\n")
         self.nvcc("-c", "d.cu")
         self.assertEqual(self.report("d.o")[:2], ["d.cu: 0 accesses probed, 0 removed by the compiler, 1 not seen",
-                                                  "  1 not seen: surface access"])
+                                                  "  1 not seen: block of memory copied or set by a function"])
+        self.write("e.cu", "__global__ void k(cudaTextureObject_t t, cudaSurfaceObject_t s) {\n"
+                   "  surf1Dwrite(tex2D<float>(t, 1, 2), s, 4);\n}\n")
+        self.nvcc("-c", "e.cu")
+        self.assertEqual(self.report("e.o"), ["e.cu: 2 accesses probed, 0 removed by the compiler, 0 not seen"])
         self.assertEqual(run(self.wrapper, "--report", "--format", "xml", "a.o", cwd=self.folder).stderr,
                          "warplens: --format: 'xml' is not text or json\n")
 
