@@ -91,9 +91,9 @@ private:
       found.of[0] = unsigned(set.lines[0] == line) | unsigned(set.lines[1] == line) << 1;
 #if defined(__x86_64__)
     else if constexpr (std::same_as<Instructions, Avx2Instructions>)
-      found = find_by_eight(set, line);
+      found.of[0] = find_by_eight(set, line);
     else
-      found = find_by_four(set, _mm_set1_epi32(int(line)), 0);
+      found.of[0] = find_by_four(set, _mm_set1_epi32(int(line)), 0);
 #else
     else
       for (unsigned way = 0; way < most_ways; ++way)
@@ -103,27 +103,25 @@ private:
   }
 
 #if defined(__x86_64__)
-  static WayBits<most_ways> find_by_four(const Set& set, __m128i line, unsigned first) {
-    WayBits<most_ways> found;
+  static unsigned find_by_four(const Set& set, __m128i line, unsigned first) {
+    unsigned found = 0;
     for (unsigned way = first; way < most_ways; way += 4) {
       const unsigned four = std::min(way, most_ways - 4); // the last group may overlap the one before
       const __m128i lines = _mm_loadu_si128(reinterpret_cast<const __m128i*>(set.lines + four));
       const __m128i equal = _mm_cmpeq_epi32(lines, line);
-      found.of[0] |= unsigned(_mm_movemask_ps(_mm_castsi128_ps(equal))) << four;
+      found |= unsigned(_mm_movemask_ps(_mm_castsi128_ps(equal))) << four;
     }
     return found;
   }
-  [[gnu::target("avx2")]] static WayBits<most_ways> find_by_eight(const Set& set, std::uint32_t line) {
+  [[gnu::target("avx2")]] static unsigned find_by_eight(const Set& set, std::uint32_t line) {
     const __m256i wanted = _mm256_set1_epi32(int(line));
-    WayBits<most_ways> found;
-    unsigned way = 0;
+    unsigned found = 0, way = 0;
     for (; way + 8 <= most_ways; way += 8) {
       const __m256i lines = _mm256_load_si256(reinterpret_cast<const __m256i*>(set.lines + way));
       const __m256i equal = _mm256_cmpeq_epi32(lines, wanted);
-      found.of[0] |= unsigned(_mm256_movemask_ps(_mm256_castsi256_ps(equal))) << way;
+      found |= unsigned(_mm256_movemask_ps(_mm256_castsi256_ps(equal))) << way;
     }
-    found.of[0] |= find_by_four(set, _mm256_castsi256_si128(wanted), way).of[0];
-    return found;
+    return found | find_by_four(set, _mm256_castsi256_si128(wanted), way);
   }
 #endif
 

@@ -62,12 +62,14 @@ public:
                         sm,
                         std::uint8_t(sm % gpu.l2.partitions),
                         {}});
+    const auto give_each_sm = [&](std::vector<ReadOnlyCache>& caches, const Gpu::ReadOnly& figures) {
+      for (std::size_t i = 0; i < sms_.size(); ++i)
+        caches.emplace_back(figures.bytes, figures.line_bytes, figures.ways);
+    };
     if (snapshot.reads_read_only)
-      for (std::size_t i = 0; i < sms_.size(); ++i)
-        read_only_.emplace_back(gpu.read_only.bytes, gpu.read_only.line_bytes, gpu.read_only.ways);
+      give_each_sm(read_only_, gpu.read_only);
     if (snapshot.reads_textures)
-      for (std::size_t i = 0; i < sms_.size(); ++i)
-        textures_.emplace_back(gpu.texture.bytes, gpu.texture.line_bytes, gpu.texture.ways);
+      give_each_sm(textures_, gpu.texture);
     if (snapshot.reads_constants)
       constants_.emplace(gpu, snapshot.sites.size());
     for (const auto& of_sm : blocks)
@@ -212,6 +214,7 @@ private:
       all += Instructions::sector_count(sectors);
       missed += Instructions::sector_count(missing);
     };
+    // Most accesses have one line: nothing is to be kept for a loop then.
     load_line(one.transactions[0]);
     for (unsigned i = 1; i < one.access.transactions; ++i)
       load_line(one.transactions[i]);

@@ -119,7 +119,9 @@ public:
   void cudaMemcpyBatchAsync(void* const* to, const void* const* from, const std::size_t* bytes,
                             std::size_t count, cudaMemcpyAttributes*, std::size_t*, std::size_t,
                             cudaStream_t stream) const {
-    for (std::size_t i = 0; i < count && runs(stream); ++i)
+    if (!runs(stream))
+      return;
+    for (std::size_t i = 0; i < count; ++i)
       copied(row(to[i], bytes[i]), row(from[i], bytes[i]));
   }
   void cudaMemcpy3DBatchAsync(std::size_t, cudaMemcpy3DBatchOp*, unsigned long long,

@@ -129,12 +129,12 @@ __device__ inline void record_place(unsigned long long site, Place place, unsign
     return;
   // Those that arrive together may still differ in space, in width where they fetch from different textures,
   // and in site where the compiler has merged two calls.
+  const uint32_t space_and_width = place.space | bytes << 8;
   for (uint32_t left = arrived;;) {
     const uint32_t leader = __ffs(left) - 1;
     const bool same_site = __shfl_sync(left, site, leader) == site;
-    const bool same_space = __shfl_sync(left, place.space, leader) == place.space;
-    const bool same_width = __shfl_sync(left, bytes, leader) == bytes;
-    const bool with_leader = same_site && same_space && same_width;
+    const bool same_kind = __shfl_sync(left, space_and_width, leader) == space_and_width;
+    const bool with_leader = same_site && same_kind;
     const uint32_t group = __ballot_sync(left, with_leader);
     if (with_leader)
       return push_together(buffer, group, site, place, bytes, kind);

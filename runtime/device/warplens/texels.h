@@ -45,7 +45,7 @@ struct View {
   bool filters, is_normalised, is_cubemap, is_block_linear;
 };
 
-WARPLENS_TEXELS uint64_t rounded_up(uint64_t value, uint64_t unit) {
+WARPLENS_TEXELS uint64_t divided_up(uint64_t value, uint64_t unit) {
   return (value + unit - 1) / unit;
 }
 
@@ -71,8 +71,8 @@ WARPLENS_TEXELS uint64_t bytes_of(const View& view) {
   if (!view.is_block_linear)
     return view.row_bytes * view.height * view.depth * view.layers;
   const BlockShape block = block_shape(view);
-  return rounded_up(uint64_t{view.width} * view.texel_bytes, gob_width) *
-         rounded_up(view.height, gob_rows << block.high) * rounded_up(view.depth, 1u << block.deep) *
+  return divided_up(uint64_t{view.width} * view.texel_bytes, gob_width) *
+         divided_up(view.height, gob_rows << block.high) * divided_up(view.depth, 1u << block.deep) *
          view.layers * (gob_bytes << (block.high + block.deep));
 }
 
@@ -81,9 +81,9 @@ WARPLENS_TEXELS uint64_t address_of(const View& view, uint64_t x, uint64_t y, ui
   if (!view.is_block_linear)
     return view.address + ((layer * view.depth + z) * view.height + y) * view.row_bytes + x;
   const BlockShape shape = block_shape(view);
-  const uint64_t wide = rounded_up(uint64_t{view.width} * view.texel_bytes, gob_width);
-  const uint64_t high = rounded_up(view.height, gob_rows << shape.high);
-  const uint64_t deep = rounded_up(view.depth, 1u << shape.deep);
+  const uint64_t wide = divided_up(uint64_t{view.width} * view.texel_bytes, gob_width);
+  const uint64_t high = divided_up(view.height, gob_rows << shape.high);
+  const uint64_t deep = divided_up(view.depth, 1u << shape.deep);
   const uint64_t row = y / gob_rows; // of GOBs
   const uint64_t block =
       ((layer * deep + (z >> shape.deep)) * high + (row >> shape.high)) * wide + x / gob_width;
