@@ -1,5 +1,7 @@
 #include "report/report.h"
 
+#include <nlohmann/json.hpp>
+
 namespace warplens::report {
 
 std::string print_json(const Result& result) {

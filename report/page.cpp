@@ -4,6 +4,7 @@
 #include "report/verdict.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 

@@ -5,6 +5,7 @@
 #include "report/report.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 namespace warplens::report {
 namespace {

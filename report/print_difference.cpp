@@ -4,6 +4,8 @@
 #include "report/terminal_text.h"
 #include "result/names.h"
 
+#include <nlohmann/json.hpp>
+
 namespace warplens::report {
 namespace {
 

@@ -64,7 +64,7 @@ void read(const JsonNode& node, L2Start& target) {
   node["why"].read(target.why);
 }
 
-void read(const JsonNode& node, ObjectResult::ReuseDistance& target) {
+void read(const JsonNode& node, ReuseDistance& target) {
   const JsonNode edges = node["edges"];
   read_list(edges, target.edges);
   edges.require(std::is_sorted(target.edges.begin(), target.edges.end()), "an array of ascending edges");

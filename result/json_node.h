@@ -8,6 +8,7 @@
 #include <cmath>
 #include <concepts>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 namespace warplens {
 

@@ -6,7 +6,7 @@
 #include "support/expected.h"
 #include "trace/records.h"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -90,14 +90,15 @@ struct L2Start {
 /// Why there were no more trials: the intervals were narrow enough, or --trials was reached.
 enum class StoppedBy : std::uint8_t { confidence, limit };
 
+/// How many distinct 128-byte lines lie between an access to a line and the one before it to the same line.
+struct ReuseDistance {
+  std::vector<std::uint64_t> edges;  ///< counts.size() + 1, ascending; edges[i] <= distance < edges[i + 1]
+  std::vector<std::uint64_t> counts; ///< accesses to one line
+  std::uint64_t cold = 0;            ///< first touches, which have no distance
+};
+
 /// What the kernel does with one array (or whatever its accesses are called after).
 struct ObjectResult {
-  /// How many distinct 128-byte lines lie between an access to a line and the one before it to the same line.
-  struct ReuseDistance {
-    std::vector<std::uint64_t> edges;  ///< counts.size() + 1, ascending; edges[i] <= distance < edges[i + 1]
-    std::vector<std::uint64_t> counts; ///< accesses to one line
-    std::uint64_t cold = 0;            ///< first touches, which have no distance
-  };
   std::string name;
   std::uint64_t requests = 0;                    ///< warp accesses in the snapshot
   std::uint64_t footprint_bytes = 0;             ///< 32 × distinct sectors touched in the snapshot

@@ -8,6 +8,7 @@
 #include "test/trace/append.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 using namespace warplens;
 using test::gpu;

@@ -6,6 +6,7 @@
 #include "model/trial.h"
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 using namespace warplens;

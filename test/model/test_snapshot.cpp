@@ -7,6 +7,8 @@
 #include "support/temporary.h"
 #include "test/trace/append.h"
 
+#include <nlohmann/json.hpp>
+
 using namespace warplens;
 using test::gpu;
 using test::MadeTrace;

@@ -7,6 +7,7 @@
 #include "test/trace/append.h"
 
 #include <mutex>
+#include <nlohmann/json.hpp>
 
 using namespace warplens;
 using test::gpu;

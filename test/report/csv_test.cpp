@@ -3,6 +3,7 @@
 #include "test/result/sample_result.h"
 
 #include <limits>
+#include <nlohmann/json.hpp>
 
 using namespace warplens;
 

@@ -2,6 +2,7 @@
 #include "test/result/sample_result.h"
 
 #include <limits>
+#include <nlohmann/json.hpp>
 
 using namespace warplens;
 using Json = nlohmann::json;
