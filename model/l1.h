@@ -28,12 +28,13 @@ public:
   unsigned load(const Lines& lines, std::uint32_t line, unsigned sectors,
                 WriteBack&& write_back = NothingBack()) const {
     unsigned missing = 0;
-    const SetOutcome outcome = lines.template access<Instructions>(0, line, [&](LineState state) {
-      missing = sectors & ~unsigned(state);
-      return LineState(state | sectors);
-    });
-    if (const unsigned dirty = outcome.evicted_state >> dirty_shift; dirty != 0)
-      write_back(outcome.evicted_line, dirty);
+    lines.template access<Instructions>(
+        0, line,
+        [&](LineState state) {
+          missing = sectors & ~unsigned(state);
+          return LineState(state | sectors);
+        },
+        with_dirty(write_back));
     return missing;
   }
   template <class WriteBack = NothingBack>
@@ -47,10 +48,9 @@ public:
   template <class Instructions, class Lines, class WriteBack>
   void store_back(const Lines& lines, std::uint32_t line, unsigned sectors, WriteBack&& write_back) const {
     sectors = looked_up(sectors);
-    const SetOutcome outcome = lines.template access<Instructions>(
-        0, line, [&](LineState state) { return LineState(state | sectors | sectors << dirty_shift); });
-    if (const unsigned dirty = outcome.evicted_state >> dirty_shift; dirty != 0)
-      write_back(outcome.evicted_line, dirty);
+    lines.template access<Instructions>(
+        0, line, [&](LineState state) { return LineState(state | sectors | sectors << dirty_shift); },
+        with_dirty(write_back));
   }
   template <class WriteBack> void store_back(std::uint32_t line, unsigned sectors, WriteBack&& write_back) {
     with_lines([&](auto& lines) { store_back<PlainInstructions>(lines, line, sectors, write_back); });
@@ -78,6 +78,14 @@ public:
 
 private:
   static constexpr unsigned dirty_shift = 4;
+
+  /// What a cache is to call with what it displaces.
+  template <class WriteBack> static auto with_dirty(WriteBack& write_back) {
+    return [&write_back](std::uint32_t line, LineState state) {
+      if (const unsigned dirty = state >> dirty_shift; dirty != 0)
+        write_back(line, dirty);
+    };
+  }
 
   CacheOfFile lines_; ///< state: four bits valid sectors, four bits those to be written back
   L1Stores stores_;

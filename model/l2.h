@@ -284,15 +284,17 @@ private:
   template <class Instructions, bool parts, class Lines, class WriteBack, class Change>
   void visit_set(const Lines& lines, std::uint32_t set, std::uint32_t line, unsigned sectors,
                  WriteBack& write_back, Change& change) {
-    const SetOutcome outcome = lines.template access_in<Instructions>(
-        set, line, [&](LineState state) { return change(state, sectors); });
-    if (const unsigned dirty = outcome.evicted_state >> dirty_shift; dirty != 0) {
-      const unsigned incomplete = parts ? dirty >> sectors_per_line : 0;
-      if (incomplete != 0) [[unlikely]]
-        masks_.erase(outcome.evicted_line);
-      write_back(outcome.evicted_line, dirty & whole_line,
-                 partial_writes_ == PartialWrites::fill ? incomplete : 0);
-    }
+    lines.template access_in<Instructions>(
+        set, line, [&](LineState state) { return change(state, sectors); },
+        [&](std::uint32_t displaced, LineState state) {
+          const unsigned dirty = state >> dirty_shift;
+          if (dirty == 0)
+            return;
+          const unsigned incomplete = parts ? dirty >> sectors_per_line : 0;
+          if (incomplete != 0) [[unlikely]]
+            masks_.erase(displaced);
+          write_back(displaced, dirty & whole_line, partial_writes_ == PartialWrites::fill ? incomplete : 0);
+        });
   }
 
   L2Stores stores_;

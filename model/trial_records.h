@@ -6,6 +6,7 @@
 #include "model/trial.h"
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 
 namespace warplens::model {
@@ -14,6 +15,13 @@ namespace warplens::model {
 struct Issued {
   Access access;
   const Transaction* transactions;
+
+  bool is_plain_load() const {
+    // Both in one comparison: bytes that are not 0 otherwise.
+    static_assert(std::endian::native == std::endian::little && offsetof(Access, kind) == 6 &&
+                  offsetof(Access, skips_l1) == 7 && unsigned(trace::AccessKind::load) == 0);
+    return std::bit_cast<std::uint64_t>(access) >> 48 == 0;
+  }
 };
 
 /// What the SM waits for: the transactions of one access.
@@ -39,9 +47,8 @@ struct Request {
 static_assert(max_byte_masks <= 1u << 21);
 static_assert(max_sites <= 1u << 23);
 
-/// What a request asks of the L2 about one line.
+/// What a request asks of the L2, beside the line.
 struct L2Request {
-  std::uint32_t line;
   std::uint32_t request;
   /// Four bits sectors; four bits those of them that are there as copies; two bits kind; one bit partition; a
   /// store's Transaction::mask, or the group whose constant cache is asked first, plus one.
@@ -61,10 +68,16 @@ struct L2Request {
   std::uint32_t mask() const { return what >> 11; }
 };
 
+/// One of an SM's requests to the L2.
+struct OfSm {
+  std::uint32_t line;
+  L2Request asked;
+};
+
 /// What goes to memory, beside the line: its sectors, for a request that waits for it, by the first two
 /// reasons, or not.
 struct ToMemory {
-  enum class Reason : std::uint8_t { read, written, displaced, filled, of_update };
+  enum class Reason : std::uint32_t { read, written, displaced, filled, of_update };
   static constexpr std::size_t reasons = 5;
   std::uint32_t request;
   std::uint32_t what; ///< four bits sectors, and a Reason
