@@ -6,8 +6,6 @@
 #include "model/geometry.h"
 #include "model/uneven_cache.h"
 
-#include <variant>
-
 namespace warplens::model {
 
 /// Nothing is written back: the launch does not store to local memory, or the GPU writes it through.
@@ -18,14 +16,11 @@ struct NothingBack {
 class L1 {
 public:
   L1(const Gpu& gpu, std::uint32_t bytes)
-      : lines_(make_lines(gpu.l1, bytes)), stores_(gpu.l1.stores), least_(gpu.l1.sectored ? 0 : whole_line) {}
+      : lines_(bytes, gpu.l1.early_usable, gpu.l1.usable, gpu.l1.ways, gpu.l1.index), stores_(gpu.l1.stores),
+        least_(gpu.l1.sectored ? 0 : whole_line) {}
 
   /// For the functions below: its lines.
-  template <class Work> decltype(auto) with_lines(Work&& work) {
-    if (auto* const uneven = std::get_if<UnevenCache>(&lines_))
-      return uneven->with_lines(work);
-    return std::get_if<Cache>(&lines_)->with_lines(work);
-  }
+  template <class Work> decltype(auto) with_lines(Work&& work) { return lines_.with_lines(work); }
 
   /// A load's sectors that are not there, which it brings in, of those that looked_up() says. Calls
   /// `write_back(line, sectors)` with what it displaces of local memory that was stored to.
@@ -92,14 +87,7 @@ private:
     };
   }
 
-  using AnyLines = std::variant<Cache, UnevenCache>;
-  static AnyLines make_lines(const Gpu::L1& l1, std::uint32_t bytes) {
-    if (l1.early_usable > 0)
-      return UnevenCache(bytes, l1.early_usable, l1.usable, l1.ways);
-    return Cache(sets_in(bytes, l1.usable, l1.ways), l1.ways, l1.index);
-  }
-
-  AnyLines lines_; ///< state: four bits valid sectors, four bits those to be written back
+  CacheOfFile lines_; ///< state: four bits valid sectors, four bits those to be written back
   L1Stores stores_;
   unsigned least_; ///< sectors that any load brings in
 };

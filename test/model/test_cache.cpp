@@ -416,14 +416,14 @@ TEST_CASE("The L2 does what its policies say") {
 
 TEST_CASE("The copies in the partitions of an L2 do what they should") {
   model::Random random(17, 0, 0);
-  for (const auto& [copies_ways, copies_usable] :
-       {std::pair(4u, 1.0), std::pair(3u, 0.9), std::pair(16u, 0.5)}) {
+  for (const auto& [copies_ways, copies_usable, copies_early_usable] :
+       {std::tuple(4u, 1.0, 0.0), {3u, 0.9, 0.0}, {16u, 0.5, 0.0}, {4u, 0.9, 0.8}, {8u, 1.0, 0.5}}) {
     model::Gpu gpu;
     gpu.l2.line_bytes = 128;
     gpu.l2.ways = 5;
     gpu.l2.usable = 0.95;
     gpu.l2.partitions = 2;
-    gpu.l2.copies = {copies_ways, copies_usable, 0};
+    gpu.l2.copies = {copies_ways, copies_usable, 0, copies_early_usable};
     gpu.l2_bytes = 128 * 480;
     for (const auto partial : {model::PartialWrites::whole, model::PartialWrites::mask})
       for (const std::uint32_t fetch : {32u, 64u}) {
