@@ -79,6 +79,7 @@ Snapshot streaming(std::uint32_t transactions) {
   while (made.transactions < transactions)
     for (model::Warp& warp : made.warps)
       load(made, warp, 0, 1, model::whole_line, [&] { return next++; });
+  sum_up(made);
   return made;
 }
 
@@ -88,6 +89,7 @@ Snapshot random_over_64_mb(std::uint32_t transactions) {
   while (made.transactions < transactions)
     for (model::Warp& warp : made.warps)
       load(made, warp, 0, model::warp_lanes, one_sector, [&] { return random.below(lines_of_64_mb); });
+  sum_up(made);
   return made;
 }
 
@@ -101,6 +103,7 @@ Snapshot spmv_like(std::uint32_t transactions) {
       load(made, warp, 1, 1, model::whole_line, [&] { return next++; });
       load(made, warp, 2, model::warp_lanes, one_sector, [&] { return random.below(lines_of_64_mb); });
     }
+  sum_up(made);
   return made;
 }
 
@@ -131,6 +134,7 @@ Snapshot paper_spmv() {
     }
   }
   made.blocks_seen = made.blocks.size();
+  sum_up(made);
   return made;
 }
 

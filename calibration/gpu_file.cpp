@@ -186,6 +186,7 @@ void print_l2(Text& text, Device& device, const Findings& found, double cycle_ns
   text.figure("partitions", has_copies ? 2 : 1, measured);
   if (has_copies) {
     print_size(text, "copies_ways", "copies_usable", levels[1], l2_kib / 2);
+    text.figure("copies_early_usable", 0, measured);
     text.ns("far_latency_ns", levels[1].beyond_cycles * cycle_ns, measured);
   }
   text.word("index", "modulo", measured);

@@ -60,10 +60,11 @@ public:
   void find_in(const SetMemory& memory) { sets_.find_in(memory.begin()); }
 
   /// Makes the line the most recently used one of its set, in place of the least recently used one if it was
-  /// not there. `change` takes its state, 0 for a new one, and returns its new state.
-  template <class Instructions, class Change>
-  SetOutcome access(std::uint32_t part, std::uint32_t line, Change&& change) const {
-    return access_in<Instructions>(set_of(part, line), line, change);
+  /// not there. `change` takes its state, 0 for a new one, and returns its new state. Before that, calls
+  /// `displace(line, state)` with what is lost; of a hit the state is 0. Was it there?
+  template <class Instructions, class Change, class Displace = Forgotten>
+  bool access(std::uint32_t part, std::uint32_t line, Change&& change, Displace&& displace = {}) const {
+    return access_in<Instructions>(set_of(part, line), line, change, displace);
   }
 
   /// The line's state if it is there, otherwise null; nothing changes.
@@ -83,9 +84,9 @@ public:
   /// Asks the processor to fetch what an access to the set will need.
   void prefetch(std::uint32_t set) const { sets_.prefetch(set); }
   /// As access(), of a line in this set.
-  template <class Instructions, class Change>
-  SetOutcome access_in(std::uint32_t set, std::uint32_t line, Change&& change) const {
-    return sets_.template access<Instructions>(set, line, change);
+  template <class Instructions, class Change, class Displace = Forgotten>
+  bool access_in(std::uint32_t set, std::uint32_t line, Change&& change, Displace&& displace = {}) const {
+    return sets_.template access<Instructions>(set, line, change, displace);
   }
 
 private:

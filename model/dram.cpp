@@ -1,6 +1,7 @@
 #include "model/dram.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace warplens::model {
 
@@ -9,14 +10,15 @@ Dram::Dram(const Gpu& gpu, std::uint32_t busy_sms, const Random& random)
       by_load_(gpu.dram.queue == DramQueue::kingman),
       path_ns_(float(gpu.dram.latency_ns - gpu.dram.activate_ns - gpu.dram.burst_ns)),
       bank_(std::size_t(gpu.dram.channels) * gpu.dram.banks), bus_ready_ns_(gpu.dram.channels),
-      banks_wait_(bank_.size()), buses_wait_(gpu.dram.channels), waits_ns_(bank_.size()) {
+      last_on_bus_(gpu.dram.channels), banks_wait_(bank_.size()), buses_wait_(gpu.dram.channels),
+      waits_ns_(bank_.size()) {
   const float activate = float(gpu.dram.activate_ns), precharge = float(gpu.dram.precharge_ns);
   const float opening_ns[] = {0, activate + precharge, activate}; // by Opening
   for (const Opening opening : {row_open, row_other, row_closed})
     for (unsigned sectors = 0; sectors <= whole_line; ++sectors) {
       const unsigned transactions = sector_count(sectors);
       const float bursts = float(transactions) * float(gpu.dram.burst_ns);
-      work_[opening][sectors] = {Queues::taking(opening_ns[opening] + bursts), Queues::taking(bursts),
+      work_[sectors][opening] = {Arrivals::taking(opening_ns[opening] + bursts), Arrivals::taking(bursts),
                                  opening_ns[opening], bursts, path_ns_ + opening_ns[opening] + bursts};
     }
 }
@@ -44,11 +46,18 @@ void Dram::end_round(const Load& load) {
   if (!by_load_ || arrivals_ == 0)
     return;
   const double share_under_way = std::min(1.0, load.warps / load.bulks);
-  banks_wait_.close_round(share_under_way);
-  buses_wait_.close_round(share_under_way);
+  std::vector<Arrivals> banks(bank_.size()), buses(last_on_bus_.size());
+  for (std::uint32_t bank = 0; bank < banks.size(); ++bank) {
+    banks[bank] = std::exchange(bank_[bank].asked, {});
+    buses[map_.channel_of_bank(bank)].sums += std::exchange(bank_[bank].bus_asked, Arrivals::Sums{});
+  }
+  for (std::uint32_t channel = 0; channel < buses.size(); ++channel)
+    buses[channel].last = std::exchange(last_on_bus_[channel], 0.0f);
+  banks_wait_.close_round(banks, share_under_way);
+  buses_wait_.close_round(buses, share_under_way);
   const RoundTime round = round_time(load, banks_wait_, buses_wait_);
-  banks_wait_.begin_round(round.ns);
-  buses_wait_.begin_round(round.ns);
+  banks_wait_.take(round.ns);
+  buses_wait_.take(round.ns);
   for (std::uint32_t bank = 0; bank < waits_ns_.size(); ++bank)
     waits_ns_[bank] = float(round.more_wait_ns) + banks_wait_.wait_ns(bank) +
                       buses_wait_.wait_ns(map_.channel_of_bank(bank));

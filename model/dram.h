@@ -50,13 +50,17 @@ public:
     float arrivals = arrivals_;
     std::int64_t left_in_batch = left_in_batch_;
     constexpr std::size_t together = 128; // are placed in a loop of their own
-    DramMap::Place places[together];
+    std::uint32_t channels[together], banks[together], rows[together];
     for (std::size_t first = 0; first < count; first += together) {
       const std::size_t end = std::min(count - first, together);
-      for (std::size_t i = 0; i < end; ++i)
-        places[i] = map(lines[first + i]);
       for (std::size_t i = 0; i < end; ++i) {
-        const DramMap::Place place = places[i];
+        const DramMap::Place place = map(lines[first + i]);
+        channels[i] = place.channel;
+        banks[i] = place.bank;
+        rows[i] = place.row;
+      }
+      for (std::size_t i = 0; i < end; ++i) {
+        const std::uint32_t channel = channels[i], row = rows[i];
         const unsigned sectors = sectors_of(first + i);
         if constexpr (batches) {
           if (left_in_batch <= 0) {
@@ -65,21 +69,21 @@ public:
           }
           left_in_batch -= std::int64_t(Instructions::sector_count(sectors));
         }
-        Bank& bank = bank_[place.bank];
-        const Work* work = &work_[bank.open_row != place.row][sectors];
+        Bank& bank = bank_[banks[i]];
+        const Work* work = &work_[sectors][bank.open_row != row];
         if (bank.open_row == no_line) [[unlikely]]
-          work = &work_[row_closed][sectors];
-        bank.open_row = place.row;
+          work = &work_[sectors][row_closed];
+        bank.open_row = row;
         if constexpr (by_load) {
-          banks_wait_.add(place.bank, arrivals, work->of_bank);
-          buses_wait_.add(place.channel, arrivals, work->of_bus);
+          bank.asked.add(arrivals, work->of_bank);
+          bank.bus_asked += Arrivals::arriving(arrivals, last_on_bus_[channel], work->of_bus);
           arrivals += 1;
-          served(first + i, Service{work->alone_ns, place.channel, place.bank});
+          served(first + i, Service{work->alone_ns, channel, banks[i]});
         } else {
-          float& bus_ready_ns = bus_ready_ns_[place.channel];
+          float& bus_ready_ns = bus_ready_ns_[channel];
           const float done = std::max(bank.ready_ns + work->opening_ns, bus_ready_ns) + work->bursts_ns;
           bank.ready_ns = bus_ready_ns = done;
-          served(first + i, Service{path_ns_ + done, place.channel, place.bank});
+          served(first + i, Service{path_ns_ + done, channel, banks[i]});
         }
       }
     }
@@ -99,15 +103,17 @@ private:
   /// left_in_batch_ is then how many transactions it has.
   void start_batch();
 
-  struct Bank {
+  struct alignas(64) Bank {
+    Arrivals asked;             ///< in this round
+    Arrivals::Sums bus_asked{}; ///< its channel's bus, by what the bank was asked for
     std::uint32_t open_row = no_line;
     float ready_ns = 0; ///< since the batch's arrival
   };
 
   /// What a request takes, by whether its row is open and by its sectors.
-  enum Opening { row_open, row_other, row_closed };
+  enum Opening { row_open, row_other, row_closed, openings };
   struct alignas(64) Work {
-    Queues::Sums of_bank{}, of_bus{};
+    Arrivals::Sums of_bank{}, of_bus{};
     float opening_ns = 0, bursts_ns = 0, alone_ns = 0;
   };
 
@@ -116,9 +122,10 @@ private:
   DramMap map_;
   bool by_load_;
   float path_ns_; ///< of an access to an open row, without its burst
-  Work work_[3][whole_line + 1];
+  Work work_[whole_line + 1][std::bit_ceil(unsigned(openings))];
   std::vector<Bank> bank_;
   std::vector<float> bus_ready_ns_; ///< by channel
+  std::vector<float> last_on_bus_;  ///< by channel: when it was last asked in this round
   Queues banks_wait_, buses_wait_;
   std::vector<float> waits_ns_;    ///< by bank, in the round that ended
   float arrivals_ = 0;             ///< in this round; exact to 2^24

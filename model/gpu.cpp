@@ -106,6 +106,7 @@ Expected<Gpu> read(const fs::path& path, TomlFigures& figures) {
   if (gpu.l2.partitions > 1) {
     figures.number("l2.copies_ways", gpu.l2.copies.ways, 1, max_ways);
     figures.number("l2.copies_usable", gpu.l2.copies.usable, 0.1, 1);
+    figures.number("l2.copies_early_usable", gpu.l2.copies.early_usable, 0, 1);
     figures.number("l2.far_latency_ns", gpu.l2.copies.far_latency_ns, 0, any_latency);
   }
   gpu.l2.index = IndexHash(figures.choice("l2.index", {"modulo", "xor_fold"}));
@@ -144,14 +145,21 @@ Expected<Gpu> read(const fs::path& path, TomlFigures& figures) {
         fmt::format("each carve-out to leave the L1 whole lines of {} bytes, at least one set of {}",
                     line_bytes, gpu.l1.ways));
   }
-  if (gpu.l1.early_usable > 0) {
-    figures.require(gpu.l1.early_usable >= 0.1 && gpu.l1.early_usable <= gpu.l1.usable, "l1.early_usable",
-                    "l1.early_usable to be 0, or from 0.1 to l1.usable");
+  const auto early_part = [&](const std::string& table, const std::string& prefix, const auto& cache,
+                              IndexHash index) {
+    if (cache.early_usable == 0)
+      return;
+    const std::string early = table + "." + prefix + "early_usable";
     figures.require(
-        gpu.l1.ways <= UnevenCache::most_ways && gpu.l1.index == IndexHash::modulo, "l1.early_usable",
-        fmt::format("l1.early_usable to be 0 where l1.ways is more than {} or l1.index not modulo",
-                    UnevenCache::most_ways));
-  }
+        cache.early_usable >= UnevenCache::least_early_usable && cache.early_usable <= cache.usable, early,
+        fmt::format("{} to be 0, or from {} to {}.{}usable", early, UnevenCache::least_early_usable, table,
+                    prefix));
+    figures.require(cache.ways <= UnevenCache::most_ways && index == IndexHash::modulo, early,
+                    fmt::format("{} to be 0 where {}.{}ways is more than {} or {}.index not modulo", early,
+                                table, prefix, UnevenCache::most_ways, table));
+  };
+  early_part("l1", "", gpu.l1, gpu.l1.index);
+  early_part("l2", "copies_", gpu.l2.copies, gpu.l2.index);
   const auto small_lines = [&](const std::string& table, const auto& cache) {
     figures.require(std::has_single_bit(cache.line_bytes), table + ".line_bytes",
                     table + ".line_bytes to be 32, 64 or 128");

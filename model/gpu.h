@@ -116,7 +116,7 @@ struct Gpu {
     std::uint32_t with_shared_bytes = 0; ///< the L1's and the shared memory's together
     std::uint32_t ways = 0;              ///< the carve-out changes the number of sets
     double usable = 1;                   ///< the share of its size that holds lines
-    double early_usable = 0;             ///< a quarter holds lines of less than that; 0: as the others
+    double early_usable = 0;             ///< a part holds lines of only that share; 0: as the others
     bool sectored = false;               ///< a miss brings in the sectors asked for; otherwise the whole line
     IndexHash index = IndexHash::modulo;
     L1Stores stores = L1Stores::bypass;
@@ -152,6 +152,7 @@ struct Gpu {
       std::uint32_t ways = 0;
       double usable = 1;         ///< the share of the partition's size
       double far_latency_ns = 0; ///< of a sector that the L2 has, but not as a copy
+      double early_usable = 0;   ///< as in the L1
     } copies;
   } l2;
 

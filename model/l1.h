@@ -6,8 +6,6 @@
 #include "model/geometry.h"
 #include "model/uneven_cache.h"
 
-#include <variant>
-
 namespace warplens::model {
 
 /// Nothing is written back: the launch does not store to local memory, or the GPU writes it through.
@@ -18,14 +16,11 @@ struct NothingBack {
 class L1 {
 public:
   L1(const Gpu& gpu, std::uint32_t bytes)
-      : lines_(make_lines(gpu.l1, bytes)), stores_(gpu.l1.stores), least_(gpu.l1.sectored ? 0 : whole_line) {}
+      : lines_(bytes, gpu.l1.early_usable, gpu.l1.usable, gpu.l1.ways, gpu.l1.index), stores_(gpu.l1.stores),
+        least_(gpu.l1.sectored ? 0 : whole_line) {}
 
   /// For the functions below: its lines.
-  template <class Work> decltype(auto) with_lines(Work&& work) {
-    if (auto* const uneven = std::get_if<UnevenCache>(&lines_))
-      return uneven->with_lines(work);
-    return std::get_if<Cache>(&lines_)->with_lines(work);
-  }
+  template <class Work> decltype(auto) with_lines(Work&& work) { return lines_.with_lines(work); }
 
   /// A load's sectors that are not there, which it brings in, of those that looked_up() says. Calls
   /// `write_back(line, sectors)` with what it displaces of local memory that was stored to.
@@ -33,12 +28,13 @@ public:
   unsigned load(const Lines& lines, std::uint32_t line, unsigned sectors,
                 WriteBack&& write_back = NothingBack()) const {
     unsigned missing = 0;
-    const SetOutcome outcome = lines.template access<Instructions>(0, line, [&](LineState state) {
-      missing = sectors & ~unsigned(state);
-      return LineState(state | sectors);
-    });
-    if (const unsigned dirty = outcome.evicted_state >> dirty_shift; dirty != 0)
-      write_back(outcome.evicted_line, dirty);
+    lines.template access<Instructions>(
+        0, line,
+        [&](LineState state) {
+          missing = sectors & ~unsigned(state);
+          return LineState(state | sectors);
+        },
+        with_dirty(write_back));
     return missing;
   }
   template <class WriteBack = NothingBack>
@@ -52,10 +48,9 @@ public:
   template <class Instructions, class Lines, class WriteBack>
   void store_back(const Lines& lines, std::uint32_t line, unsigned sectors, WriteBack&& write_back) const {
     sectors = looked_up(sectors);
-    const SetOutcome outcome = lines.template access<Instructions>(
-        0, line, [&](LineState state) { return LineState(state | sectors | sectors << dirty_shift); });
-    if (const unsigned dirty = outcome.evicted_state >> dirty_shift; dirty != 0)
-      write_back(outcome.evicted_line, dirty);
+    lines.template access<Instructions>(
+        0, line, [&](LineState state) { return LineState(state | sectors | sectors << dirty_shift); },
+        with_dirty(write_back));
   }
   template <class WriteBack> void store_back(std::uint32_t line, unsigned sectors, WriteBack&& write_back) {
     with_lines([&](auto& lines) { store_back<PlainInstructions>(lines, line, sectors, write_back); });
@@ -84,14 +79,15 @@ public:
 private:
   static constexpr unsigned dirty_shift = 4;
 
-  using AnyLines = std::variant<Cache, UnevenCache>;
-  static AnyLines make_lines(const Gpu::L1& l1, std::uint32_t bytes) {
-    if (l1.early_usable > 0)
-      return UnevenCache(bytes, l1.early_usable, l1.usable, l1.ways);
-    return Cache(sets_in(bytes, l1.usable, l1.ways), l1.ways, l1.index);
+  /// What a cache is to call with what it displaces.
+  template <class WriteBack> static auto with_dirty(WriteBack& write_back) {
+    return [&write_back](std::uint32_t line, LineState state) {
+      if (const unsigned dirty = state >> dirty_shift; dirty != 0)
+        write_back(line, dirty);
+    };
   }
 
-  AnyLines lines_; ///< state: four bits valid sectors, four bits those to be written back
+  CacheOfFile lines_; ///< state: four bits valid sectors, four bits those to be written back
   L1Stores stores_;
   unsigned least_; ///< sectors that any load brings in
 };

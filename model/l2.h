@@ -4,9 +4,9 @@
 // written in part have a mask of their bytes.
 #pragma once
 
-#include "model/cache.h"
 #include "model/geometry.h"
 #include "model/snapshot.h"
+#include "model/uneven_cache.h"
 
 #include <optional>
 #include <unordered_map>
@@ -43,7 +43,7 @@ public:
         whole_(sets_in(gpu.l2_bytes, gpu.l2.usable, gpu.l2.ways), gpu.l2.ways, gpu.l2.index,
                by_block_ ? sectors_per_line : 1) {
     if (partitions_ > 1)
-      copies_.emplace(sets_in(gpu.l2_bytes / partitions_, gpu.l2.copies.usable, gpu.l2.copies.ways),
+      copies_.emplace(gpu.l2_bytes / partitions_, gpu.l2.copies.early_usable, gpu.l2.copies.usable,
                       gpu.l2.copies.ways, gpu.l2.index, partitions_);
   }
 
@@ -284,15 +284,17 @@ private:
   template <class Instructions, bool parts, class Lines, class WriteBack, class Change>
   void visit_set(const Lines& lines, std::uint32_t set, std::uint32_t line, unsigned sectors,
                  WriteBack& write_back, Change& change) {
-    const SetOutcome outcome = lines.template access_in<Instructions>(
-        set, line, [&](LineState state) { return change(state, sectors); });
-    if (const unsigned dirty = outcome.evicted_state >> dirty_shift; dirty != 0) {
-      const unsigned incomplete = parts ? dirty >> sectors_per_line : 0;
-      if (incomplete != 0) [[unlikely]]
-        masks_.erase(outcome.evicted_line);
-      write_back(outcome.evicted_line, dirty & whole_line,
-                 partial_writes_ == PartialWrites::fill ? incomplete : 0);
-    }
+    lines.template access_in<Instructions>(
+        set, line, [&](LineState state) { return change(state, sectors); },
+        [&](std::uint32_t displaced, LineState state) {
+          const unsigned dirty = state >> dirty_shift;
+          if (dirty == 0)
+            return;
+          const unsigned incomplete = parts ? dirty >> sectors_per_line : 0;
+          if (incomplete != 0) [[unlikely]]
+            masks_.erase(displaced);
+          write_back(displaced, dirty & whole_line, partial_writes_ == PartialWrites::fill ? incomplete : 0);
+        });
   }
 
   L2Stores stores_;
@@ -302,7 +304,7 @@ private:
   std::uint32_t partitions_;
   unsigned far_; ///< all sectors, where a hit that is no copy is far
   Cache whole_;
-  std::optional<Cache> copies_; ///< of the partitions, side by side; state: valid sectors
+  std::optional<CacheOfFile> copies_; ///< of the partitions, side by side; state: valid sectors
   std::unordered_map<std::uint32_t, ByteMask> masks_; ///< of the lines with sectors that are there in part
 };
 

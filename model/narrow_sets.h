@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <bit>
 #include <concepts>
+#include <memory>
 
 namespace warplens::model {
 
@@ -34,29 +35,35 @@ public:
   void find_in(std::byte* memory) { memory_ = memory; }
   void place_in(std::byte* memory, std::uint32_t sets) {
     memory_ = memory;
-    for (std::uint32_t number = 0; number < sets; ++number) {
-      Set& set = at(number);
-      std::fill_n(set.lines, most_ways, no_line);
-      set.ages.begin();
-    }
+    Set empty{};
+    std::fill_n(empty.lines, most_ways, no_line);
+    empty.ages.begin();
+    std::uninitialized_fill_n(&at(0), sets, empty);
   }
 
   /// Makes the line the one of its set used last, in place of the one not used for longest if it was not
-  /// there. `change` takes its state, 0 for a new one, and returns its new state.
-  template <class Instructions, class Change>
-  SetOutcome access(std::uint32_t number, std::uint32_t line, Change&& change) const {
+  /// there. `change` takes its state, 0 for a new one, and returns its new state. Before that, calls
+  /// `displace(line, state)` with what is lost; of a hit the state is 0. Was it there?
+  template <class Instructions, class Change, class Displace = Forgotten>
+  bool access(std::uint32_t number, std::uint32_t line, Change&& change, Displace&& displace = {}) const {
     Set& set = at(number);
     const WayBits<most_ways> found = find<Instructions>(set, line);
     const bool hit = found.any();
     // Where it is, or, if it is not there, the way not used for longest.
     const unsigned way = set.ages.template choose<Instructions>(found, ways_.last_age(number));
     set.ages.use(way);
-    const std::uint32_t evicted_line = set.lines[way];
     const LineState state = set.states[way];
+    if (most_ways == 2 && !hit) { // of two ways a branch told which, so it may tell the rest as well
+      displace(set.lines[way], state);
+      set.lines[way] = line;
+      set.states[way] = change(LineState{0});
+      return false;
+    }
     const auto before = LineState(state & -unsigned(hit)); // of a new line 0
+    displace(set.lines[way], LineState(state ^ before));
     set.lines[way] = line;
     set.states[way] = change(before);
-    return {hit, evicted_line, LineState(state ^ before)};
+    return hit;
   }
 
   /// The line's state if it is there, otherwise null; nothing changes.

@@ -1,6 +1,7 @@
 #include "model/queues.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace warplens::model {
 
@@ -8,11 +9,11 @@ namespace warplens::model {
 // arrivals and of service, τs the mean service and ρ the share of the round in which the server is busy.
 // The formula is for requests that keep coming whatever their queue; ours come from warps that wait, so no
 // request finds more before it than is under way.
-void Queues::close_round(double share_under_way) {
+void Queues::close_round(std::span<const Arrivals> of_servers, double share_under_way) {
   used_.clear();
-  for (std::uint32_t server = 0; server < servers_.size(); ++server) {
-    const Sums& sums = servers_[server].sums;
-    const double requests = double(sums[sum_requests]), service = double(sums[sum_service]);
+  for (std::uint32_t server = 0; server < of_servers.size(); ++server) {
+    const auto& [sums, last] = of_servers[server];
+    const double requests = double(sums[Arrivals::requests]), service = double(sums[Arrivals::service]);
     if (requests == 0)
       continue;
     const auto variation = [&](double squares, double sum) {
@@ -20,8 +21,8 @@ void Queues::close_round(double share_under_way) {
     };
     // Few arrivals say nothing of their own variation: 1 is that of arrivals independent of each other.
     const double of_arrivals =
-        requests < 5 ? 1 : variation(double(sums[sum_squared_gaps]), double(servers_[server].last));
-    const double of_service = variation(double(sums[sum_squared_service]), service);
+        requests < 5 ? 1 : variation(double(sums[Arrivals::squared_gaps]), double(last));
+    const double of_service = variation(double(sums[Arrivals::squared_service]), service);
     used_.push_back({server, requests, service, (of_arrivals + of_service) / 2 * service * service / requests,
                      share_under_way * (service - service / requests)});
   }
@@ -31,7 +32,7 @@ double Queues::busy_ns() const {
   double sum = 0;
   for (const Used& one : used_)
     sum += one.service;
-  return sum / double(servers_.size());
+  return sum / double(waits_ns_.size());
 }
 
 double Queues::mean_wait_ns(double ns) const {
@@ -43,10 +44,9 @@ double Queues::mean_wait_ns(double ns) const {
   return requests == 0 ? 0 : sum / requests;
 }
 
-void Queues::begin_round(double ns) {
+void Queues::take(double ns) {
   for (const Used& one : used_)
     waits_ns_[one.server] = float(one.wait_ns(ns));
-  std::fill(servers_.begin(), servers_.end(), Server());
 }
 
 RoundTime round_time(const Load& load, const Queues& banks, const Queues& buses) {
@@ -54,14 +54,31 @@ RoundTime round_time(const Load& load, const Queues& banks, const Queues& buses)
     const double wait = load.waiting == 0 ? 0 : banks.mean_wait_ns(ns) + buses.mean_wait_ns(ns);
     return (load.latency_ns + load.waiting * wait) / load.warps;
   };
+  const auto lacking = [&](double ns) { return taken(ns) - ns; };
   double low = std::max({banks.busy_ns(), buses.busy_ns(), 1e-3}) * (1 + 1e-9), high = 2 * low;
-  if (const double lacking = low - taken(low); lacking >= 0)
-    return {low, load.waiting == 0 ? 0 : lacking * load.warps / load.waiting};
-  while (taken(high) > high)
+  double above = lacking(low), below = lacking(high);
+  if (above <= 0)
+    return {low, load.waiting == 0 ? 0 : -above * load.warps / load.waiting};
+  for (; below > 0; below = lacking(high))
     high *= 2;
-  for (int halvings = 0; halvings < 24; ++halvings) {
-    const double middle = (low + high) / 2;
-    (taken(middle) > middle ? low : high) = middle;
+  // By the secant between the two ends; the one that stays twice counts half: Dowell and Jarratt, "A modified
+  // regula falsi method", 1971. The longer the round, the less is taken: the error is less than what lacks.
+  bool was_low = false, was_high = false;
+  for (int steps = 0; steps < 100; ++steps) {
+    const double ns = (low * below - high * above) / (below - above), of_ns = lacking(ns);
+    if (std::abs(of_ns) <= 1e-7 * ns)
+      return {ns, 0};
+    if (of_ns > 0) {
+      low = ns;
+      above = of_ns;
+      below /= was_low ? 2 : 1;
+    } else {
+      high = ns;
+      below = of_ns;
+      above /= was_high ? 2 : 1;
+    }
+    was_low = of_ns > 0;
+    was_high = !was_low;
   }
   return {high, 0};
 }

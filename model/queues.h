@@ -4,51 +4,52 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace warplens::model {
 
-class Queues {
-public:
-  explicit Queues(std::size_t servers) : servers_(servers), waits_ns_(servers) {}
-
-  /// Sums over requests, side by side so that one instruction adds to all: squared gaps between arrivals, how
-  /// many there are, service times, squared service times.
+/// What a server was asked for in a round: sums over the requests, side by side so that one instruction adds
+/// to all.
+struct Arrivals {
+  /// Squared gaps between arrivals, how many there are, service times, squared service times.
   using Sums [[gnu::vector_size(16)]] = float;
-  enum Sum { sum_squared_gaps, sum_requests, sum_service, sum_squared_service };
+  enum Sum { squared_gaps, requests, service, squared_service };
+
+  Sums sums{};
+  float last = 0;
 
   /// What a request adds that takes so much of the server's time, but for its gap.
   static Sums taking(float service_ns) { return Sums{0, 1, service_ns, service_ns * service_ns}; }
-
-  /// The server was asked for something, by the round's request number `arrival` (ascending).
-  void add(std::size_t server, float arrival, Sums request) {
-    Server& one = servers_[server];
-    const float gap = arrival - one.last;
-    one.last = arrival;
-    request[sum_squared_gaps] = gap * gap;
-    one.sums += request;
+  /// The same with the gap, from the server's last request to this one: number `arrival` (ascending) of all.
+  static Sums arriving(float arrival, float& last, Sums request) {
+    const float gap = arrival - last;
+    last = arrival;
+    request[squared_gaps] = gap * gap;
+    return request;
   }
-  void add(std::size_t server, float arrival, float service_ns) { add(server, arrival, taking(service_ns)); }
+  void add(float arrival, Sums request) { sums += arriving(arrival, last, request); }
+};
 
-  /// The round's requests have all come: what follows is about them. No more than this share of them is under
-  /// way at once.
-  void close_round(double share_under_way);
+class Queues {
+public:
+  explicit Queues(std::size_t servers) : waits_ns_(servers) {}
+
+  /// The round's requests have all come, to each server these: what follows is about them. No more than this
+  /// share of them is under way at once.
+  void close_round(std::span<const Arrivals> of_servers, double share_under_way);
   /// How long the servers work for them, on average.
   double busy_ns() const;
   /// The mean over the round's requests of the time they wait if they arrive within `ns`, which is more than
   /// busy_ns().
   double mean_wait_ns(double ns) const;
 
-  /// Works out their waits, if the round took so long, and begins a new round.
-  void begin_round(double ns);
-  /// In the round that was closed last.
+  /// Works out their waits, if the round took so long.
+  void take(double ns);
+  /// As take() found.
   float wait_ns(std::size_t server) const { return waits_ns_[server]; }
 
 private:
-  struct Server {
-    Sums sums{};
-    float last = 0; ///< arrival
-  };
   /// A server's mean wait is `weight / (round − service)`, but not above `longest`; over all requests it
   /// counts `requests` times.
   struct Used {
@@ -58,7 +59,6 @@ private:
       return round > service ? std::min(weight / (round - service), longest) : longest;
     }
   };
-  std::vector<Server> servers_;
   std::vector<Used> used_; ///< servers that had a request in this round
   std::vector<float> waits_ns_;
 };

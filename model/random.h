@@ -3,8 +3,12 @@
 // 3", SC 2011.
 #pragma once
 
+#include "model/divisor.h"
+
 #include <Random123/philox.h>
+#include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 
 namespace warplens::model {
@@ -60,13 +64,17 @@ public:
     state_[0] |= 1; // all zeros would stay so
   }
 
-  /// Uniform in [0, first) and in [0, second).
-  struct Two {
-    std::uint32_t first, second;
-  };
-  Two below(std::uint32_t first, std::uint32_t second) {
-    const std::uint64_t drawn = next();
-    return {std::uint32_t((drawn >> 32) * first >> 32), std::uint32_t((drawn & 0xffff'ffff) * second >> 32)};
+  /// Uniform in [0, bound), in [0, bound − 1) and so on, so many of them (Brackett-Rozinsky and Lemire,
+  /// "Batched ranged random integer generation", 2024). The bias is below the product of all bounds / 2^64.
+  template <std::size_t count> std::array<std::uint32_t, count> descending(std::uint32_t bound) {
+    std::array<std::uint32_t, count> drawn;
+    std::uint64_t left = next();
+    for (std::uint32_t& one : drawn) {
+      const Wide product = Wide{left} * bound--;
+      one = std::uint32_t(product >> 64);
+      left = std::uint64_t(product);
+    }
+    return drawn;
   }
 
 private:

@@ -17,7 +17,7 @@ public:
   void add(std::uint16_t queue, std::size_t waiting) { tickets_.insert(tickets_.end(), waiting, queue); }
   std::size_t waiting() const { return tickets_.size(); }
 
-  /// Calls take(queue) for so many of those that wait: an even number, unless it is all.
+  /// Calls take(queue) for so many of those that wait.
   template <class Take> void draw(FastRandom& random, std::size_t count, Take&& take) {
     std::uint16_t* const tickets = tickets_.data();
     auto left = std::uint32_t(tickets_.size());
@@ -26,14 +26,13 @@ public:
       take(tickets[drawn]);
       tickets[drawn] = tickets[--left];
     };
-    FastRandom stream = random; // a copy, which nothing that is written can change
-    while (left > afterwards + 1) {
-      const auto [first, second] = stream.below(left, left - 1);
-      draw_one(first);
-      draw_one(second);
-    }
-    if (left != afterwards)
-      draw_one(0);
+    FastRandom stream = random;          // a copy, which nothing that is written can change
+    constexpr std::uint32_t at_once = 3; // of some 2^16: together they use 48 bits
+    while (left >= afterwards + at_once)
+      for (const std::uint32_t drawn : stream.descending<at_once>(left))
+        draw_one(drawn);
+    while (left != afterwards)
+      draw_one(stream.descending<1>(left)[0]);
     random = stream;
     tickets_.resize(left);
   }

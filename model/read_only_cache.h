@@ -32,10 +32,8 @@ public:
       if ((sectors >> at & of_one) == 0)
         continue;
       const bool hit = lines_.with_lines([&](auto& lines) {
-        return lines
-            .template access<PlainInstructions>(at / sectors_, line >> shift_,
-                                                [](LineState state) { return state; })
-            .hit;
+        return lines.template access<PlainInstructions>(at / sectors_, line >> shift_,
+                                                        [](LineState state) { return state; });
       });
       lookups += {hit, 1};
       if (!hit)

@@ -133,7 +133,7 @@ void SmSchedule::admit(std::uint32_t slot) {
 void SmSchedule::start(std::uint32_t slot, const Item& item) {
   const Snapshot::Block& block = snapshot_.blocks[item.block];
   const std::size_t first_turn = turns_.size();
-  float longest = 0;
+  std::uint32_t longest = 0;
   for (std::uint32_t i = 0; i < block.warps; ++i) {
     const Warp& warp = snapshot_.warps[block.first_warp + i];
     const auto from = std::uint32_t(item.from * warp.bulks), to = std::uint32_t(item.to * warp.bulks);
@@ -144,18 +144,20 @@ void SmSchedule::start(std::uint32_t slot, const Item& item) {
     turn.next = begin.access;
     turn.transactions = begin.transactions;
     turn.end = bulk_begin(warp, to).access;
-    turn.weight = float(to - from);
-    turn.credit = float(random_.fraction());
+    turn.passed_over = to - from; // until the longest is known
+    turn.debt = ~random_.next();
     turn.slot = slot;
     turns_.push_back(turn);
-    longest = std::max(longest, turn.weight);
+    longest = std::max(longest, to - from);
     ++slots_[slot].warps;
   }
   // A warp's weight is its share of its block's longest warp: warps with fewer bulks are passed over now and
   // then, so that the warps of a block end together, as its barriers and its end make them. The paper leaves
   // the weights open.
-  for (std::size_t i = first_turn; i < turns_.size(); ++i)
-    turns_[i].weight = warps_ == WarpOrder::loose_round_robin ? 1 : turns_[i].weight / longest;
+  for (Turn& turn : std::span(turns_).subspan(first_turn)) {
+    const std::uint64_t fewer = warps_ == WarpOrder::loose_round_robin ? 0 : longest - turn.passed_over;
+    turn.passed_over = std::uint32_t((fewer << 32) / longest);
+  }
 }
 
 /// Back to the oldest warp; false if there is none left.

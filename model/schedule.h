@@ -42,7 +42,8 @@ private:
     const Access* next = nullptr;
     const Access* end = nullptr;
     const Transaction* transactions = nullptr; ///< of the next one on
-    float weight = 1, credit = 0;
+    /// It is passed over whenever their sum comes to 2^32.
+    std::uint32_t passed_over = 0, debt = 0;
     std::uint64_t ready_at = 0; ///< greedy then oldest: when the data of its last bulk is there
     std::uint32_t slot = 0;
   };
@@ -80,8 +81,7 @@ private:
     return std::uint64_t(transactions - first);
   }
 
-  /// Each warp after the other; a turn is passed over until its credit is whole. In loose round robin all
-  /// weigh 1.
+  /// Each warp after the other; one that has less to do than the others is passed over now and then.
   template <bool one, class Issue> std::uint64_t take_in_turn(std::uint64_t transactions, Issue& issue) {
     std::uint64_t issued = 0;
     Turn *turn = at_, *end = turns_end_; // the members may be what is written in between
@@ -92,16 +92,12 @@ private:
         turn = at_;
         end = turns_end_;
       }
-      // The host's own caches do not hold what all warps will need next.
-      constexpr std::ptrdiff_t ahead = 8;
-      if (end - turn > ahead) {
-        __builtin_prefetch(turn[ahead].transactions);
-        __builtin_prefetch(turn[ahead].next);
-      }
-      turn->credit += turn->weight;
-      if (turn->credit >= 1) {
-        turn->credit -= 1;
+      turn->debt += turn->passed_over;
+      if (turn->debt >= turn->passed_over) {
         issued += issue_turn<one>(*turn, issue);
+        // The host's own caches do not hold what all warps will need next.
+        __builtin_prefetch(turn->transactions);
+        __builtin_prefetch(turn->next);
         if (turn->next == turn->end) {
           at_ = turn;
           end_warp();

@@ -14,22 +14,20 @@ using LineState = std::uint16_t;
 
 inline constexpr std::uint32_t no_line = 0xffff'ffff; ///< no line has this number
 
-struct SetOutcome {
-  bool hit = false;
-  std::uint32_t evicted_line = no_line; ///< on a miss that displaced a line
-  LineState evicted_state = 0;
+/// Nobody asks for what a new line displaces.
+struct Forgotten {
+  void operator()(std::uint32_t, LineState) const {}
 };
 
 constexpr std::uint32_t round_up(std::uint32_t value, std::uint32_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-/// Memory that is zero at first and begins with a line of the host's cache.
+/// Memory that begins with a line of the host's cache.
 class SetMemory {
 public:
-  explicit SetMemory(std::size_t bytes) : bytes_(bytes), memory_(new(std::align_val_t{64}) std::byte[bytes]) {
-    std::memset(memory_.get(), 0, bytes);
-  }
+  explicit SetMemory(std::size_t bytes)
+      : bytes_(bytes), memory_(new(std::align_val_t{64}) std::byte[bytes]) {}
   SetMemory(const SetMemory& other)
       : bytes_(other.bytes_), memory_(new(std::align_val_t{64}) std::byte[other.bytes_]) {
     std::memcpy(memory_.get(), other.memory_.get(), bytes_);

@@ -258,7 +258,27 @@ Snapshot SnapshotBuilder::finish() && {
     ++snapshot.blocks.back().warps;
     snapshot.warps.push_back(std::move(warp));
   }
+  sum_up(snapshot);
   return snapshot;
+}
+
+void sum_up(Snapshot& snapshot) {
+  for (SiteSummary& site : snapshot.sites)
+    site.l1_lines = site.l1_sectors = 0;
+  snapshot.longest_bulk = 0;
+  for (const Warp& warp : snapshot.warps) {
+    std::uint64_t of_bulk = 0;
+    warp.each_access([&](const Access& access, std::span<const Transaction> transactions) {
+      of_bulk = access.starts_bulk ? 1 : of_bulk + 1;
+      snapshot.longest_bulk = std::max(snapshot.longest_bulk, of_bulk);
+      if (!access.loads_in_l1())
+        return;
+      SiteSummary& site = snapshot.sites[access.site];
+      site.l1_lines += transactions.size();
+      for (const Transaction& transaction : transactions)
+        site.l1_sectors += sector_count(transaction.sectors);
+    });
+  }
 }
 
 Expected<Snapshot> decode(const trace::Reader& trace, const trace::Launch& launch, std::uint64_t blocks,

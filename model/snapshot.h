@@ -46,6 +46,10 @@ struct Access {
   FirstCache cache = FirstCache::l1; ///< constant memory: one transaction for each address
   trace::AccessKind kind = trace::AccessKind::load;
   bool skips_l1 = false; ///< by its cache operator, or for another cache
+
+  bool loads_in_l1() const {
+    return !skips_l1 && (kind == trace::AccessKind::load || kind == trace::AccessKind::update);
+  }
 };
 static_assert(sizeof(Access) == 8);
 
@@ -77,6 +81,7 @@ struct SiteSummary {
   std::uint64_t constant_passes = 0;                  ///< addresses that the constant cache was asked for
   std::uint64_t sectors = 0, bytes_used = 0;          ///< not shared memory
   std::uint64_t bank_passes = 0, least_bank_passes = 0;
+  std::uint64_t l1_lines = 0, l1_sectors = 0; ///< that its loads look up in the L1: sum_up()
 };
 
 struct Snapshot {
@@ -90,12 +95,17 @@ struct Snapshot {
   std::vector<std::uint64_t> pages; ///< address / 2 MiB of each page, by its number
   std::vector<ByteMask> byte_masks; ///< the first has all bytes, whichever the sectors
   std::uint64_t blocks_seen = 0, warp_accesses = 0, transactions = 0;
-  bool whole_grid = true;       ///< else it stands for a longer launch
-  bool reads_constants = false; ///< are there accesses to constant memory?
-  bool stores_local = false;    ///< … stores to local memory?
-  bool reads_read_only = false; ///< … loads that come to a read-only cache?
-  bool reads_textures = false;  ///< … loads that come to a cache for textures?
+  std::uint64_t longest_bulk = 0; ///< accesses: sum_up()
+  bool whole_grid = true;         ///< else it stands for a longer launch
+  bool reads_constants = false;   ///< are there accesses to constant memory?
+  bool stores_local = false;      ///< … stores to local memory?
+  bool reads_read_only = false;   ///< … loads that come to a read-only cache?
+  bool reads_textures = false;    ///< … loads that come to a cache for textures?
 };
+
+/// Fills in what follows from the warps' accesses and is the same for every trial: `longest_bulk`, and the
+/// sites' lookups in the L1.
+void sum_up(Snapshot& snapshot);
 
 /// Takes accesses in program order per (block, warp); the warps may come in any order, to the same result.
 class SnapshotBuilder {

@@ -22,32 +22,6 @@ public:
   }
   void written_to(Record* end) { end_ = end; }
 
-  /// The same for loops that write to several tapes: what it knows stays in the processor's registers. The
-  /// tape has what it wrote after done().
-  class Writer {
-  public:
-    explicit Writer(Tape& tape) : tape_(tape), end_(tape.end_), limit_(tape.limit_) {}
-    Record* room_for(std::size_t records) {
-      if (as_number(end_) + records * sizeof(Record) > as_number(limit_)) [[unlikely]] {
-        done();
-        tape_.grow(records);
-        go_on();
-      }
-      return end_;
-    }
-    void written_to(Record* end) { end_ = end; }
-    void done() const { tape_.end_ = end_; }
-    /// After somebody else wrote to the tape in between.
-    void go_on() {
-      end_ = tape_.end_;
-      limit_ = tape_.limit_;
-    }
-
-  private:
-    Tape& tape_;
-    Record *end_, *limit_;
-  };
-
   Record* begin() const { return memory_.get(); }
   Record* end() const { return end_; }
   std::size_t size() const { return std::size_t(end_ - memory_.get()); }

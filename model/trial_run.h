@@ -8,6 +8,7 @@
 #include "model/l2.h"
 #include "model/random_merge.h"
 #include "model/schedule.h"
+#include "model/tallies.h"
 #include "model/tape.h"
 #include "model/trial.h"
 #include "model/trial_records.h"
@@ -42,8 +43,8 @@ template <class Observer, class Instructions, bool by_site = true> class Trial {
 public:
   Trial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random& random,
         Observer& observer, const L2* before = nullptr)
-      : byte_masks_(snapshot.byte_masks), merging_(random), observer_(observer),
-        l2_(before != nullptr ? L2(*before) : L2(gpu)), form_(l2_.form(byte_masks_.size() > 1)),
+      : snapshot_(snapshot), merging_(random), observer_(observer),
+        l2_(before != nullptr ? L2(*before) : L2(gpu)), form_(l2_.form(snapshot.byte_masks.size() > 1)),
         dram_(gpu, busy_sms(snapshot, gpu), random), l1_latency_ns_(float(gpu.l1.latency_ns)),
         l2_latency_ns_(float(gpu.l2.latency_ns)), far_latency_ns_(float(gpu.l2.copies.far_latency_ns)),
         constant_latency_ns_(float(gpu.constant.latency_ns)),
@@ -51,8 +52,7 @@ public:
         read_only_latency_ns_(float(gpu.read_only.latency_ns)),
         texture_latency_ns_(float(gpu.texture.latency_ns)),
         writes_local_back_(snapshot.stores_local && gpu.l1.local_stores == LocalStores::write_back),
-        sectors_of_lookup_(gpu.l1.sectored ? 1 : sectors_per_line),
-        tallies_(by_site ? snapshot.sites.size() : 1) {
+        tallies_(snapshot, gpu.l1.sectored) {
     const auto blocks = place_blocks(snapshot, gpu, random);
     for (std::uint32_t sm = 0; sm < gpu.sms; ++sm)
       if (!blocks[sm].empty())
@@ -128,17 +128,8 @@ private:
     L1 l1;
     std::uint32_t number_on_gpu;
     std::uint8_t partition; ///< of the L2; which SM lies next to which is assumed
-    Tape<L2Request> queue;
+    Tape<OfSm> queue;
   };
-
-  /// A site's counts.
-  struct alignas(128) Tally {
-    std::uint64_t in_l1 = 0, missed_l1 = 0; ///< sectors that its loads looked up there, and did not find
-    Lookups read_only;                      ///< in that cache, or that of textures
-    Lookups l2[4];                          ///< by L2Kind; of loads, `all` is beside `missed_l1`
-    std::array<double, levels> latency_ns{};
-  };
-  Tally& tally_of(std::uint32_t site) { return tallies_[by_site ? site : 0]; }
 
   /// Blocks have consecutive ids and go to the SMs in turn.
   static std::uint32_t busy_sms(const Snapshot& snapshot, const Gpu& gpu) {
@@ -155,20 +146,15 @@ private:
   /// The SM's warps take turns, until they have issued at least `quota` transactions; a started bulk is
   /// finished. How many they were.
   std::uint64_t take_turns(SmSchedule& schedule, std::uint64_t quota) {
+    quota = std::max<std::uint64_t>(quota, 1);
     issued_.clear();
-    typename Tape<Issued>::Writer issued(issued_);
-    const std::uint64_t count = schedule.take_turns(
-        std::max<std::uint64_t>(quota, 1), [&](const Access& access, const Transaction* transactions) {
-          Issued* const one = issued.room_for(1);
-          *one = {access, transactions};
-          issued.written_to(one + 1);
+    Issued* issued = issued_.room_for(quota + snapshot_.longest_bulk); // each has a transaction or more
+    const std::uint64_t count =
+        schedule.take_turns(quota, [&](const Access& access, const Transaction* transactions) {
+          *issued++ = {access, transactions};
         });
-    issued.done();
+    issued_.written_to(issued);
     return count;
-  }
-
-  static bool is_plain_load(const Access& access) {
-    return access.kind == trace::AccessKind::load && !access.skips_l1;
   }
 
   /// What the SM's warps issued, as far as its L1. `count`: of transactions; `writes_back`: the L1 holds
@@ -177,14 +163,15 @@ private:
     const std::uint64_t most = (1 + writes_back) * count;
     const std::uint32_t asking = L2Request::asking(L2Kind::load, sm.partition);
     const bool always_starts = sm.schedule.each_starts_turn();
-    auto number = std::uint32_t(requests_.size()); // of the next request
-    Request* const requests = requests_.room_for(issued_.size()) - number;
-    L2Request* queue = sm.queue.room_for(most);
+    const unsigned always = sm.l1.looked_up(0); // without sectors, a line's four
+    auto number = std::uint32_t(requests_.size());
+    Request* request = requests_.room_for(issued_.size());
+    OfSm* queue = sm.queue.room_for(most);
     for (const Issued& one : issued_) {
-      requests[number] = Request::of(one.access, always_starts);
+      *request = Request::of(one.access, always_starts);
       Lookups l1;
-      if (is_plain_load(one.access)) {
-        queue = load<writes_back>(sm.l1, lines, one, number, asking, queue, l1);
+      if (one.is_plain_load()) {
+        queue = load<writes_back>(sm.l1, lines, always, one, number, *request, asking, queue, l1);
       } else {
         sm.queue.written_to(queue);
         l1 = look_up_other(sm, lines, one, number);
@@ -192,45 +179,44 @@ private:
       }
       observer_.issued(sm.number, one.access, {one.transactions, one.access.transactions}, l1);
       ++number;
+      ++request;
     }
-    requests_.written_to(requests + number);
+    requests_.written_to(request);
     sm.queue.written_to(queue);
   }
 
-  /// `asking`: a load of the L2. Where the queue goes on.
+  /// `always`: sectors that any load looks up; `asking`: a load of the L2. Where the queue goes on.
   template <bool writes_back, class Lines>
-  L2Request* load(const L1& l1, const Lines& lines, const Issued& one, std::uint32_t number,
-                  std::uint32_t asking, L2Request* queue, Lookups& lookups) {
-    std::uint32_t all = 0, missed = 0;
+  OfSm* load(const L1& l1, const Lines& lines, unsigned always, const Issued& one, std::uint32_t number,
+             Request& request, std::uint32_t asking, OfSm* queue, Lookups& lookups) {
+    std::uint32_t all = 0, found = 0;
     const auto load_line = [&](const Transaction& transaction) {
-      const unsigned sectors = l1.looked_up(transaction.sectors);
+      const unsigned sectors = transaction.sectors | always;
       const unsigned missing = l1.template load<Instructions>(
           lines, transaction.line, sectors, [&](std::uint32_t line, unsigned dirty) {
             if constexpr (writes_back)
               *queue++ = written_back(line, dirty, number, asking);
           });
-      *queue = {transaction.line, number, asking | missing};
+      *queue = {transaction.line, {number, asking | missing}};
       queue += missing != 0;
       all += Instructions::sector_count(sectors);
-      missed += Instructions::sector_count(missing);
+      found += Instructions::sector_count(sectors ^ missing);
     };
     // Most accesses have one line: nothing is to be kept for a loop then.
     load_line(one.transactions[0]);
     for (unsigned i = 1; i < one.access.transactions; ++i)
       load_line(one.transactions[i]);
-    if (all != missed)
-      requests_[number].wait_for(Level::l1, l1_latency_ns_);
-    Tally& tally = tally_of(one.access.site);
-    tally.in_l1 += all;
-    tally.missed_l1 += missed;
-    lookups = l1_lookups(all, missed);
+    lookups = tallies_.l1_lookups(found, all);
+    if (found != 0) {
+      request.wait_for(Level::l1, l1_latency_ns_);
+      tallies_.of(one.access.site).in_l1 += found;
+    }
     return queue;
   }
 
   /// Nobody waits for it. `asking`: as for a load.
-  static L2Request written_back(std::uint32_t line, unsigned dirty, std::uint32_t number,
-                                std::uint32_t asking) {
-    return {line, number, asking | L2Request::asking(L2Kind::store_of_update, 0) | dirty};
+  static OfSm written_back(std::uint32_t line, unsigned dirty, std::uint32_t number, std::uint32_t asking) {
+    return {line, {number, asking | L2Request::asking(L2Kind::store_of_update, 0) | dirty}};
   }
 
   /// All but plain loads: apart, as they are many steps and mostly rarer.
@@ -254,11 +240,11 @@ private:
     if (access.cache == FirstCache::texture)
       return load_read_only(sm, textures_[sm.number], texture_latency_ns_, access, transactions, number);
     const auto go_to_l2 = [&](L2Kind kind) {
-      L2Request* queue = sm.queue.room_for(transactions.size());
+      OfSm* queue = sm.queue.room_for(transactions.size());
       for (const Transaction& t : transactions) {
-        *queue++ = {t.line, number,
-                    L2Request::asking(kind, sm.partition) |
-                        L2Request::writing(kind == L2Kind::load ? 0 : t.mask) | t.sectors};
+        *queue++ = {t.line,
+                    {number, L2Request::asking(kind, sm.partition) |
+                                 L2Request::writing(kind == L2Kind::load ? 0 : t.mask) | t.sectors}};
         if (kind == L2Kind::load)
           count_load_in_l2(access.site, t.sectors);
       }
@@ -266,7 +252,7 @@ private:
     };
     const auto store = [&](L2Kind kind) {
       if (writes_local_back_ && access.cache == FirstCache::l1_local) {
-        L2Request* queue = sm.queue.room_for(transactions.size());
+        OfSm* queue = sm.queue.room_for(transactions.size());
         for (const Transaction& t : transactions)
           sm.l1.template store_back<Instructions>(lines, t.line, t.sectors,
                                                   [&](std::uint32_t line, unsigned dirty) {
@@ -289,8 +275,8 @@ private:
       if (access.skips_l1)
         go_to_l2(L2Kind::load);
       else
-        sm.queue.written_to(
-            load<true>(sm.l1, lines, one, number, asking, sm.queue.room_for(2 * transactions.size()), l1));
+        sm.queue.written_to(load<true>(sm.l1, lines, sm.l1.looked_up(0), one, number, requests_[number],
+                                       asking, sm.queue.room_for(2 * transactions.size()), l1));
       store(L2Kind::store_of_update);
       break;
     }
@@ -300,17 +286,17 @@ private:
   Lookups load_read_only(Sm& sm, const ReadOnlyCache& cache, float latency_ns, const Access& access,
                          std::span<const Transaction> transactions, std::uint32_t number) {
     const std::uint32_t asking = L2Request::asking(L2Kind::load, sm.partition);
-    L2Request* queue = sm.queue.room_for(ReadOnlyCache::most_asked(transactions.size()));
+    OfSm* queue = sm.queue.room_for(ReadOnlyCache::most_asked(transactions.size()));
     Lookups lookups;
     for (const Transaction& t : transactions)
       lookups += cache.load(t.line, t.sectors, [&](unsigned sectors) {
-        *queue++ = {t.line, number, asking | sectors};
+        *queue++ = {t.line, {number, asking | sectors}};
         count_load_in_l2(access.site, sectors);
       });
     sm.queue.written_to(queue);
     if (lookups.hits != 0)
       requests_[number].wait_for(Level::l1, latency_ns);
-    tally_of(access.site).read_only += lookups;
+    tallies_.of(access.site).read_only += lookups;
     return lookups;
   }
 
@@ -318,9 +304,9 @@ private:
                       std::uint32_t number) {
     const std::uint32_t asking = L2Request::asking(L2Kind::load, sm.partition) |
                                  L2Request::of_constants(constants_->group_of(sm.number_on_gpu));
-    L2Request* queue = sm.queue.room_for(ReadOnlyCache::most_asked(transactions.size()));
+    OfSm* queue = sm.queue.room_for(ReadOnlyCache::most_asked(transactions.size()));
     constants_->load(sm.number_on_gpu, access.site, transactions, [&](std::uint32_t line, unsigned sectors) {
-      *queue++ = {line, number, asking | sectors};
+      *queue++ = {line, {number, asking | sectors}};
     });
     sm.queue.written_to(queue);
     requests_[number].wait_for(Level::constant, constant_latency_ns_);
@@ -328,7 +314,7 @@ private:
 
   /// Not of what the L1 missed, which is counted there.
   void count_load_in_l2(std::uint32_t site, unsigned sectors) {
-    tally_of(site).l2[unsigned(L2Kind::load)].all += Instructions::sector_count(sectors);
+    tallies_.of(site).l2[unsigned(L2Kind::load)].all += Instructions::sector_count(sectors);
   }
 
   /// All that the SMs ask of the L2 in this round.
@@ -344,56 +330,55 @@ private:
   /// The next of them in the order in which they come to the L2.
   void merge() {
     const std::size_t count = std::min(merge_.waiting(), requests_together);
-    merged_.clear();
-    L2Request* merged = merged_.room_for(count);
-    const L2Request** const next = next_.data();
-    merge_.draw(merging_, count, [&](std::uint16_t sm) { *merged++ = *next[sm]++; });
-    merged_.written_to(merged);
+    MergedRequests::Writer merged = merged_.begin(count);
+    const OfSm** const next = next_.data();
+    merge_.draw(merging_, count, [&](std::uint16_t sm) { merged.add(*next[sm]++); });
+    merged_.end(merged);
   }
 
   /// The requests of the SMs' constant caches end here, or go on to the L2.
   void ask_constant_groups() {
-    go_on_.clear();
-    L2Request* go_on = go_on_.room_for(merged_.size() * constants_->lines_of_group());
-    for (const L2Request& asked : merged_) {
+    MergedRequests::Writer go_on = go_on_.begin(merged_.size() * constants_->lines_of_group());
+    for (std::size_t i = 0; i < merged_.size(); ++i) {
+      const std::uint32_t line = merged_.lines[i];
+      const L2Request& asked = merged_.asked[i];
       if (!asked.is_of_constants()) {
-        *go_on++ = asked;
+        go_on.add({line, asked});
         continue;
       }
       Request& request = requests_[asked.request];
       const std::uint32_t asking = L2Request::asking(L2Kind::load, asked.partition());
-      if (constants_->load_from_group(asked.constant_group(), request.site, asked.line,
-                                      [&](std::uint32_t line) {
-                                        *go_on++ = {line, asked.request, asking | whole_line};
-                                        count_load_in_l2(request.site, whole_line);
-                                      }))
+      if (constants_->load_from_group(asked.constant_group(), request.site, line, [&](std::uint32_t missing) {
+            go_on.add({missing, {asked.request, asking | whole_line}});
+            count_load_in_l2(request.site, whole_line);
+          }))
         request.wait_for(Level::constant, group_latency_ns_);
     }
-    go_on_.written_to(go_on);
+    go_on_.end(go_on);
     std::swap(merged_, go_on_);
   }
 
-  /// About as many as the host's memory brings at once.
-  static constexpr std::size_t ahead = 16;
-
-  /// Calls visit(asked, set) for each of them, with the line's set in the part that part_of(asked) says; and
-  /// prefetch(asked, set) for those ahead, to ask for what they will need.
+  /// Calls visit(line, asked, set) for each of them, with the line's set in the part that part_of(asked)
+  /// says; and prefetch(asked, set) for those ahead, to ask for what they will need.
   template <class Lines, class PartOf, class Prefetch, class Visit>
   void visit_merged(const Lines& lines, PartOf&& part_of, Prefetch&& prefetch, Visit&& visit) {
     const std::size_t count = merged_.size();
-    std::fill_n(merged_.room_for(ahead), ahead, L2Request()); // what the last ones see ahead
-    L2Request* const merged = merged_.begin();
+    const std::uint32_t* const merged = merged_.lines.begin();
+    L2Request* const asked = merged_.asked.begin();
     sets_.clear();
-    std::uint32_t* const sets = sets_.room_for(count + ahead);
+    std::uint32_t* const sets = sets_.room_for(count + requests_ahead);
     lines.with_set_index([&](auto&& find) {
-      for (std::size_t i = 0; i < count + ahead; ++i)
-        sets[i] = find(merged[i].line) + part_of(merged[i]) * lines.sets_per_part();
+      for (std::size_t i = 0; i < count; ++i)
+        sets[i] = find(merged[i]) + part_of(asked[i]) * lines.sets_per_part();
     });
-    for (std::size_t i = 0; i < ahead; ++i)
-      prefetch(merged[i], sets[i]);
+    // What the last ones see ahead.
+    std::fill_n(sets + count, requests_ahead, 0);
+    std::fill_n(asked + count, requests_ahead, L2Request());
+    for (std::size_t i = 0; i < requests_ahead; ++i)
+      prefetch(asked[i], sets[i]);
     for (std::size_t i = 0; i < count; ++i) {
-      prefetch(merged[i + ahead], sets[i + ahead]);
-      visit(merged[i], sets[i]);
+      prefetch(asked[i + requests_ahead], sets[i + requests_ahead]);
+      visit(merged[i], asked[i], sets[i]);
     }
   }
 
@@ -402,9 +387,9 @@ private:
     visit_merged(
         lines, [](const L2Request& asked) { return asked.partition(); },
         [&](const L2Request&, std::uint32_t set) { lines.prefetch(set); },
-        [&](L2Request& asked, std::uint32_t set) {
-          const auto copied = [this, lines, &asked, set](L2Kind kind) {
-            return l2_.template copied<Instructions>(lines, kind, set, asked.line, asked.sectors(),
+        [&](std::uint32_t line, L2Request& asked, std::uint32_t set) {
+          const auto copied = [this, lines, line, &asked, set](L2Kind kind) {
+            return l2_.template copied<Instructions>(lines, kind, set, line, asked.sectors(),
                                                      written_by(asked), asked.partition());
           };
           asked.what |= (asked.kind() == L2Kind::load
@@ -419,65 +404,51 @@ private:
     // At most, each request has its line read and written, and each line that it displaces filled up and
     // written.
     const std::size_t most = (2 + 2 * l2_.most_displaced()) * merged_.size();
-    lines_to_memory_.clear();
-    to_memory_.clear();
-    MemoryQueue to_memory{lines_to_memory_.room_for(most), to_memory_.room_for(most)};
+    MemoryRequests::Writer to_memory = to_memory_.begin(most);
     visit_merged(
         lines, [](const L2Request&) { return 0u; },
         [&](const L2Request& asked, std::uint32_t set) {
           l2_.template prefetch<form>(lines, set, asked.sectors());
         },
-        [&](const L2Request& asked, std::uint32_t set) {
+        [&](std::uint32_t line, const L2Request& asked, std::uint32_t set) {
           to_memory = asked.kind() == L2Kind::load
-                          ? serve<form, L2Kind::load>(lines, asked, set, to_memory)
-                          : Instructions::run([this, lines, &asked, set, to_memory] {
+                          ? serve<form, L2Kind::load>(lines, line, asked, set, to_memory)
+                          : Instructions::run([this, lines, line, &asked, set, to_memory] {
                               return asked.kind() == L2Kind::atomic
-                                         ? serve<form, L2Kind::atomic>(lines, asked, set, to_memory)
-                                         : serve<form, L2Kind::store>(lines, asked, set, to_memory);
+                                         ? serve<form, L2Kind::atomic>(lines, line, asked, set, to_memory)
+                                         : serve<form, L2Kind::store>(lines, line, asked, set, to_memory);
                             });
         });
-    lines_to_memory_.written_to(to_memory.lines + to_memory.size);
-    to_memory_.written_to(to_memory.requests + to_memory.size);
+    to_memory_.end(to_memory);
   }
 
-  /// Where what goes to memory is written.
-  struct MemoryQueue {
-    std::uint32_t* lines;
-    ToMemory* requests;
-    std::size_t size = 0;
-
-    void add(std::uint32_t line, std::uint32_t request, unsigned sectors, ToMemory::Reason reason) {
-      lines[size] = line;
-      requests[size] = {request, ToMemory::asking(sectors, reason)};
-      size += sectors != 0;
-    }
-  };
-
   template <L2Form form, L2Kind kind, class Lines>
-  MemoryQueue serve(const Lines& lines, const L2Request& asked, std::uint32_t set, MemoryQueue to_memory) {
+  MemoryRequests::Writer serve(const Lines& lines, std::uint32_t line, const L2Request& asked,
+                               std::uint32_t set, MemoryRequests::Writer to_memory) {
     const unsigned sectors = asked.sectors();
     const L2Outcome outcome = l2_.template request<Instructions, form>(
-        lines, kind, set, asked.line, sectors, asked.near(),
-        form == L2Form::any ? written_by(asked) : nullptr,
-        [&](std::uint32_t line, unsigned dirty, unsigned filled) {
-          to_memory.add(line, asked.request, filled, ToMemory::Reason::filled);
-          to_memory.add(line, asked.request, dirty, ToMemory::Reason::displaced);
+        lines, kind, set, line, sectors, asked.near(), form == L2Form::any ? written_by(asked) : nullptr,
+        [&](std::uint32_t displaced, unsigned dirty, unsigned filled) {
+          to_memory.add(displaced, asked.request, filled, ToMemory::Reason::filled);
+          to_memory.add(displaced, asked.request, dirty, ToMemory::Reason::displaced);
         });
-    observer_.looked_up(asked.request, kind == L2Kind::load, asked.line, sectors, outcome);
+    observer_.looked_up(asked.request, kind == L2Kind::load, line, sectors, outcome);
     // An update's own figures are those of its load.
     const bool timed = kind != L2Kind::store || asked.kind() == L2Kind::store;
     const auto reason = kind != L2Kind::store ? ToMemory::Reason::read
                         : timed               ? ToMemory::Reason::written
                                               : ToMemory::Reason::of_update;
     unsigned asks = kind == L2Kind::store ? outcome.updated : outcome.fetched;
-    to_memory.add(asked.line, asked.request, asks, reason);
+    to_memory.add(line, asked.request, asks, reason);
     if (kind == L2Kind::store && outcome.fetched != 0) [[unlikely]] {
-      to_memory.add(asked.line, asked.request, outcome.fetched,
+      to_memory.add(line, asked.request, outcome.fetched,
                     timed ? ToMemory::Reason::read : ToMemory::Reason::filled);
       asks |= outcome.fetched;
     }
+    if (kind == L2Kind::load && outcome.hits == 0)
+      return to_memory;
     Request& request = requests_[asked.request];
-    Lookups& lookups = tally_of(request.site).l2[unsigned(kind == L2Kind::load ? kind : asked.kind())];
+    Lookups& lookups = tallies_.of(request.site).l2[unsigned(kind == L2Kind::load ? kind : asked.kind())];
     lookups.hits += Instructions::sector_count(outcome.hits);
     if constexpr (kind != L2Kind::load)
       lookups.all += Instructions::sector_count(sectors);
@@ -488,58 +459,66 @@ private:
 
   /// The bytes that a store writes of its sectors; null: all.
   const ByteMask* written_by(const L2Request& asked) const {
-    return asked.mask() == 0 ? nullptr : &byte_masks_[asked.mask()];
+    return asked.mask() == 0 ? nullptr : &snapshot_.byte_masks[asked.mask()];
   }
 
   /// What the L2 asks of memory, in its order. `by_load`: what the requests wait for each other is known once
   /// all of the round are there.
   template <bool by_load> void go_to_memory() {
-    InMemory* read = read_.room_for(by_load ? to_memory_.size() : 0);
-    InMemory* written = written_.room_for(by_load ? to_memory_.size() : 0);
-    const ToMemory* const asked = to_memory_.begin();
-    std::array<std::uint64_t, ToMemory::reasons> sectors{};
+    const std::size_t most = by_load ? to_memory_.size() : 0;
+    InMemory* waiting[] = {read_.room_for(most), written_.room_for(most)}; // by Reason
+    const ToMemory* const asked = to_memory_.asked.begin();
+    std::array<std::uint64_t, ToMemory::reasons << sectors_per_line> times{}; // of each ToMemory::what
     dram_.template request_all<Instructions, by_load, !by_load || listened>(
-        lines_to_memory_.begin(), to_memory_.size(), [&](std::size_t i) { return asked[i].sectors(); },
+        to_memory_.lines.begin(), to_memory_.size(), [&](std::size_t i) { return asked[i].sectors(); },
         [&](std::size_t i, const Dram::Service& service) {
+          const auto [request, what] = asked[i];
+          ++times[what];
           const ToMemory::Reason reason = asked[i].reason();
-          const std::uint32_t request = asked[i].request;
           observer_.went_to_memory(
               request, reason == ToMemory::Reason::filled || reason == ToMemory::Reason::displaced,
               service.channel, dram_.batch());
-          sectors[unsigned(reason)] += Instructions::sector_count(asked[i].sectors());
           if (reason > ToMemory::Reason::written)
             return; // nobody waits for it
           requests_[request].wait_for(Level::dram, service.ns);
           if constexpr (by_load) {
-            const bool reads = reason == ToMemory::Reason::read;
-            *(reads ? read : written)++ = {request, service.bank, service.ns};
+            *waiting[unsigned(reason)]++ = {request, service.bank, service.ns};
           } else if (reason == ToMemory::Reason::read) {
             observer_.read_memory(service.ns);
             counts_.dram_latency_ns += double(service.ns);
             ++counts_.dram_reads;
           }
         });
-    read_.written_to(read);
-    written_.written_to(written);
-    const std::uint64_t sectors_read =
-        sectors[unsigned(ToMemory::Reason::read)] + sectors[unsigned(ToMemory::Reason::filled)];
-    counts_.dram_read_sectors += sectors_read;
-    counts_.dram_written_sectors += std::accumulate(sectors.begin(), sectors.end(), -sectors_read);
+    read_.written_to(waiting[unsigned(ToMemory::Reason::read)]);
+    written_.written_to(waiting[unsigned(ToMemory::Reason::written)]);
+    for (std::uint32_t what = 0; what < times.size(); ++what) {
+      const ToMemory::Reason reason = ToMemory{0, what}.reason();
+      const bool reads = reason == ToMemory::Reason::read || reason == ToMemory::Reason::filled;
+      (reads ? counts_.dram_read_sectors : counts_.dram_written_sectors) +=
+          times[what] * sector_count(ToMemory{0, what}.sectors());
+    }
   }
 
   /// How long the round's requests waited for each other in memory.
   void wait_for_memory() {
     Load load;
     load.warps = resident_warps_;
-    for (const Request* request = requests_.begin(); request != requests_.end();) {
-      Request slowest = *request;
-      while (++request != requests_.end() && !request->starts_bulk)
-        if (request->latency_ns > slowest.latency_ns)
-          slowest = *request;
-      load.bulks += 1;
+    std::array<std::uint64_t, levels> bulks{}; // by where their slowest request was served
+    Request slowest = requests_[0];
+    const auto end_bulk = [&] {
+      ++bulks[slowest.level];
       load.latency_ns += double(slowest.latency_ns);
-      load.waiting += slowest.level == unsigned(Level::dram);
-    }
+    };
+    for (const Request* request = requests_.begin() + 1; request != requests_.end(); ++request)
+      if (request->starts_bulk) {
+        end_bulk();
+        slowest = *request;
+      } else if (request->latency_ns > slowest.latency_ns) {
+        slowest = *request;
+      }
+    end_bulk();
+    load.bulks = double(std::accumulate(bulks.begin(), bulks.end(), std::uint64_t{0}));
+    load.waiting = double(bulks[unsigned(Level::dram)]);
     dram_.end_round(load);
     const auto wait = [&](const InMemory& one) {
       const float latency_ns = one.ns + dram_.wait_ns(one.bank);
@@ -562,36 +541,18 @@ private:
 
   void tally_latencies() {
     for (const Request& request : requests_)
-      tally_of(request.site).latency_ns[request.level] += double(request.latency_ns);
+      tallies_.of(request.site).latency_ns[request.level] += double(request.latency_ns);
     requests_.clear();
   }
 
-  /// Lookups in the L1 are counted in sectors, or in lines where there are none.
-  Lookups l1_lookups(std::uint64_t sectors, std::uint64_t missed) const {
-    return {(sectors - missed) / sectors_of_lookup_, sectors / sectors_of_lookup_};
-  }
-
   TrialCounts counts() {
-    for (Tally& tally : tallies_) {
-      TrialCounts::Site& site = counts_.sites.emplace_back();
-      site.l1 = tally.read_only;
-      site.l1 += l1_lookups(tally.in_l1, tally.missed_l1);
-      site.latency_ns = tally.latency_ns;
-      counts_.l1_reads += site.l1;
-      tally.l2[unsigned(L2Kind::load)].all += tally.missed_l1;
-      for (const L2Kind kind : {L2Kind::load, L2Kind::store, L2Kind::atomic, L2Kind::store_of_update}) {
-        const Lookups& l2 = tally.l2[unsigned(kind)];
-        (kind == L2Kind::load ? counts_.l2_reads : counts_.l2_writes) += l2;
-        if (kind != L2Kind::store_of_update)
-          site.l2 += l2;
-      }
-    }
+    tallies_.add_to(counts_);
     if (constants_)
       constants_->count(counts_);
     return std::move(counts_);
   }
 
-  const std::vector<ByteMask>& byte_masks_;
+  const Snapshot& snapshot_;
   FastRandom merging_;
   Observer& observer_;
   std::vector<Sm> sms_;
@@ -601,19 +562,17 @@ private:
   float l1_latency_ns_, l2_latency_ns_, far_latency_ns_, constant_latency_ns_, group_latency_ns_,
       read_only_latency_ns_, texture_latency_ns_;
   bool writes_local_back_;
-  unsigned sectors_of_lookup_;                      ///< in the L1
   std::optional<ConstantCaches> constants_;         ///< if the snapshot has any
   std::vector<ReadOnlyCache> read_only_, textures_; ///< of each SM, likewise
-  std::vector<Tally> tallies_;                      ///< as Snapshot::sites
+  Tallies<by_site> tallies_;
   TrialCounts counts_;
   Tape<Issued> issued_;    ///< by one SM in this round
   Tape<Request> requests_; ///< the round's
   RandomMerge merge_;
-  std::vector<const L2Request*> next_; ///< of each SM
-  Tape<L2Request> merged_, go_on_;
+  std::vector<const OfSm*> next_; ///< of each SM
+  MergedRequests merged_, go_on_;
   Tape<std::uint32_t> sets_; ///< in which they look, one after the other
-  Tape<std::uint32_t> lines_to_memory_;
-  Tape<ToMemory> to_memory_;
+  MemoryRequests to_memory_;
   Tape<InMemory> read_, written_;    ///< in this round
   std::uint32_t resident_warps_ = 0; ///< at once, on all SMs
 };

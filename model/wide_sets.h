@@ -6,6 +6,8 @@
 #include "model/ages.h"
 #include "model/set_store.h"
 
+#include <memory>
+
 namespace warplens::model {
 
 /// Sets of at most `most_ways` (64 or 256) ways, in memory that someone else keeps.
@@ -18,18 +20,17 @@ public:
   void find_in(std::byte* memory) { memory_ = memory; }
   void place_in(std::byte* memory, std::uint32_t sets) {
     memory_ = memory;
-    for (std::uint32_t number = 0; number < sets; ++number) {
-      Set& set = at(number);
-      std::fill_n(set.hashes, most_ways, std::uint8_t{0});
-      std::fill_n(set.entries, most_ways, Entry{no_line, 0});
-      set.ages.begin();
-    }
+    Set empty{};
+    std::fill_n(empty.entries, most_ways, Entry{no_line, 0});
+    empty.ages.begin();
+    std::uninitialized_fill_n(&at(0), sets, empty);
   }
 
   /// Makes the line the one of its set used last, in place of the one not used for longest if it was not
-  /// there. `change` takes its state, 0 for a new one, and returns its new state.
-  template <class Instructions, class Change>
-  SetOutcome access(std::uint32_t number, std::uint32_t line, Change&& change) const {
+  /// there. `change` takes its state, 0 for a new one, and returns its new state. Before that, calls
+  /// `displace(line, state)` with what is lost; of a hit the state is 0. Was it there?
+  template <class Instructions, class Change, class Displace = Forgotten>
+  bool access(std::uint32_t number, std::uint32_t line, Change&& change, Displace&& displace = {}) const {
     Set& set = at(number);
     const WayBits<most_ways> found = find<Instructions>(set, line);
     const bool hit = found.any();
@@ -37,11 +38,11 @@ public:
     set.ages.use(way);
     set.hashes[way] = hash_of(line);
     Entry& entry = set.entries[way];
-    const Entry evicted = entry;
-    const auto before = LineState(evicted.state & -unsigned(hit)); // of a new line 0
+    const auto before = LineState(entry.state & -unsigned(hit)); // of a new line 0
+    displace(entry.line, LineState(entry.state ^ before));
     entry.line = line;
     entry.state = change(before);
-    return {hit, evicted.line, LineState(evicted.state ^ before)};
+    return hit;
   }
 
   /// The line's state if it is there, otherwise null; nothing changes.

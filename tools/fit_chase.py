@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Fits a GPU file's caches to a measured pointer chase and writes the figures into the file.
 
-Fits on every second working-set size and prints the error on the others. With a set index that spreads a
-contiguous working set evenly and LRU in each set, the share of misses of the measured program (model/chase.h) has
-a closed form, Level.misses below; test/model/test_chase.cpp runs the program itself through the model's caches.
-With --even the L1 has no early part.
+Fits on every second working-set size, and on all of a further run's if there is one, and prints the errors on these and
+on the others. With a set index that spreads a contiguous working set evenly and LRU in each set, the share of misses of
+the measured program (model/chase.h) has a closed form, Level.misses below; test/model/test_chase.cpp runs the program
+itself through the model's caches. With --even no level gets an early part.
 
-usage: fit_chase.py GPU.toml CHASE.csv [--even] [--dry-run]
+usage: fit_chase.py GPU.toml CHASE.csv [FURTHER.csv] [--even] [--dry-run]
 """
 import csv
 import functools
@@ -16,7 +16,8 @@ import sys
 import tomllib
 
 LINES_PER_KIB = 8
-EARLY_WAYS = 7  # of a quarter of the L1, the same for all GPUs
+EARLY_WAYS, LINES_PER_EARLY_SET, LEAST_EARLY = 8, 32, 0.7  # as in model/uneven_cache.h; the least share that is tried
+GOAL = 0.1  # no size further away than that
 SECTOR_LAPS = 4  # laps that stay in the same sector of each line
 SOURCE = "chase"
 
@@ -34,14 +35,20 @@ def at_most(ways, lines, share):
 
 class Level:
     """What is fitted of it: its ways, the share of its size that is usable, the latency of what misses in it and,
-    if it has an early part (model/uneven_cache.h), the share of its size from which that overflows."""
+    if it has an early part (model/uneven_cache.h), the share of its size from which that overflows, otherwise 0."""
 
-    def __init__(self, name, size_kib, least_ways, flushed, fetch_bytes, has_early=False):
+    def __init__(self, name, size_kib, least_ways, flushed, fetch_bytes, may_be_uneven=False):
         self.name, self.size_kib, self.least_ways = name, size_kib, least_ways
-        self.flushed, self.fetch_bytes, self.has_early = flushed, fetch_bytes, has_early
+        self.flushed, self.fetch_bytes, self.may_be_uneven = flushed, fetch_bytes, may_be_uneven
+        self.early_sets = 1 << int(size_kib * LINES_PER_KIB / LINES_PER_EARLY_SET).bit_length() - 1
 
     def sets(self, ways, usable):
         return max(1, int(int(self.size_kib * LINES_PER_KIB) * usable + 0.5) // ways)
+
+    def uneven_sets(self, ways, usable, early_usable):
+        """The period of the early lines, and the sets of the others."""
+        period = max(2 * self.early_sets, self.sets(EARLY_WAYS, early_usable)) | 1
+        return period, self.sets(ways, usable * (period - self.early_sets) / period) | 1
 
     @functools.lru_cache(None)
     def misses_in(self, of_part, lines, sets, ways):
@@ -63,27 +70,35 @@ class Level:
         return missing
 
     def misses(self, lines, ways, usable, early_usable):
-        if not self.has_early:
+        if early_usable == 0:
             return self.misses_in(lines, lines, self.sets(ways, usable), ways)
-        period = max(4, self.sets(EARLY_WAYS, early_usable)) | 1
-        early_sets = period // 4
-        early = lines // period * early_sets + min(lines % period, early_sets)
-        return (self.misses_in(early, lines, early_sets, EARLY_WAYS) +
-                self.misses_in(lines - early, lines, self.sets(ways, 0.75 * usable) | 1, ways))
+        period, others = self.uneven_sets(ways, usable, early_usable)
+        early = lines // period * self.early_sets + min(lines % period, self.early_sets)
+        return (self.misses_in(early, lines, self.early_sets, EARLY_WAYS) +
+                self.misses_in(lines - early, lines, others, ways))
 
-    def shapes(self):
-        for ways in range(self.least_ways, 9 if self.has_early else 25):
+    def even_shapes(self):
+        for ways in range(self.least_ways, 25):
             for usable in range(700, 1001, 2):
-                for early_usable in range(700, usable + 1, 2) if self.has_early else [0]:
-                    yield ways, usable / 1000, early_usable / 1000
+                yield ways, usable / 1000, 0
 
-    def fit(self, points, hit_latency):
-        """Least third powers of the relative error, which shun large ones; for a given shape the latency beyond
-        this level is that of least squares, which has a closed form. Where the early part overflows may be left
-        open, between two fitted sizes: then, of all shapes that leave no fitted size further away than 5 %, if
-        there are any, the first to overflow."""
+    def uneven_shapes(self):
+        seen = set()
+        for ways in range(self.least_ways, 9):
+            for usable in range(700, 1001, 2):
+                for early_usable in range(int(1000 * LEAST_EARLY), usable + 1, 2):
+                    shape = ways, usable / 1000, early_usable / 1000
+                    sets = ways, self.uneven_sets(*shape)
+                    if sets not in seen:
+                        seen.add(sets)
+                        yield shape
+
+    def best(self, shapes, points, hit_latency):
+        """Of the shapes that leave no fitted size further away than the goal, or of all if there are none, that of the
+        least third powers of the relative errors, which shun large ones; for a given shape the latency beyond this level
+        is that of least squares, which has a closed form."""
         fits = []
-        for shape in self.shapes():
+        for shape in shapes:
             ratios = [(self.misses(int(kib * LINES_PER_KIB), *shape), measured) for kib, measured in points]
             a = sum((ratio / measured) ** 2 for ratio, measured in ratios)
             b = sum(ratio / measured * (1 - hit_latency * (1 - ratio) / measured) for ratio, measured in ratios)
@@ -91,13 +106,19 @@ class Level:
                 continue
             beyond = b / a
             errors = [abs((hit_latency * (1 - ratio) + beyond * ratio) / measured - 1) for ratio, measured in ratios]
-            fits.append((max(errors), sum(error**3 for error in errors), shape, beyond))
-        worst_allowed = max(0.05, min(worst for worst, _, _, _ in fits))
-        if self.has_early:
-            fits = [fit for fit in fits if fit[0] <= worst_allowed]
-        _, _, shape, self.beyond = min(fits, key=lambda fit: (fit[2][2], fit[1]))
+            fits.append((max(errors) > GOAL, sum(error**3 for error in errors), shape, beyond))
+        return min(fits)
+
+    def fit(self, points, hit_latency):
+        """An early part only where sets that are all alike miss the goal."""
+        if not self.flushed:  # what fits any shape hits in all of them
+            points = [point for point in points if point[0] > LEAST_EARLY * self.size_kib]
+        missed, _, shape, beyond = self.best(self.even_shapes(), points, hit_latency)
+        if missed and self.may_be_uneven:
+            _, _, shape, beyond = self.best(self.uneven_shapes(), points, hit_latency)
         self.ways, self.usable, self.early_usable = shape
-        return self.beyond
+        self.beyond = beyond
+        return beyond
 
     def fitted_misses(self, kib):
         return self.misses(int(kib * LINES_PER_KIB), self.ways, self.usable, self.early_usable)
@@ -123,28 +144,34 @@ def write(path, figures):
     open(path, "w").write(text)
 
 
+def read(curve):
+    with open(curve) as lines:
+        return [(float(kib), float(cycles)) for kib, cycles in list(csv.reader(lines))[1:]]
+
+
 def main():
     arguments = [a for a in sys.argv[1:] if a not in ("--even", "--dry-run")]
-    if len(arguments) != 2:
+    if len(arguments) not in (2, 3):
         sys.exit(__doc__.strip().splitlines()[-1])
-    gpu_file, curve = arguments
+    gpu_file, *curves = arguments
     gpu = tomllib.load(open(gpu_file, "rb"))
     value = lambda table, name: gpu[table][name]["value"]
-    with open(curve) as lines:
-        points = [(float(kib), float(cycles)) for kib, cycles in list(csv.reader(lines))[1:]]
-    fitted, held_out = points[::2], points[1::2]
+    points, *further = [read(curve) for curve in curves]
+    every_second, held_out = points[::2], points[1::2]
+    fitted = sum(further, every_second)
 
     l1_kib = (value("l1", "with_shared_bytes") - value("shared", "carveout_bytes")[0]) / 1024
     l2_kib = value("l2", "bytes") / 1024
     fetch = value("l2", "fetch_bytes") if "fetch_bytes" in gpu["l2"] else 32
     # The least ways keep noise from making a cache direct-mapped, which no published structure is.
-    levels = [Level("l1", l1_kib, 2, True, fetch, "--even" not in sys.argv)]
+    may_be_uneven = "--even" not in sys.argv
+    levels = [Level("l1", l1_kib, 2, True, fetch, may_be_uneven)]
     if value("l2", "partitions") > 1:
-        levels.append(Level("copies", l2_kib / value("l2", "partitions"), 2, False, fetch))
+        levels.append(Level("copies", l2_kib / value("l2", "partitions"), 2, False, fetch, may_be_uneven))
     levels.append(Level("l2", l2_kib, 4, False, fetch))
 
     # The smallest working sets hardly see the cold misses of a launch.
-    flat = [cycles for kib, cycles in fitted if kib < 0.1 * l1_kib]
+    flat = [cycles for kib, cycles in every_second if kib < 0.1 * l1_kib]
     hit_latency = latency = sum(flat) / len(flat)
     for i, level in enumerate(levels):
         # From where the level before has long overflown to where the next one begins to.
@@ -152,7 +179,8 @@ def main():
         high = 0.75 * levels[i + 1].size_kib if i + 1 < len(levels) else float("inf")
         latency = level.fit([p for p in fitted if low < p[0] < high], latency)
 
-    for name, some in (("fitted", fitted), ("held out", held_out), ("all", points)):
+    of_further = [("further run", run) for run in further]
+    for name, some in [("fitted", every_second), ("held out", held_out), ("all", points), *of_further]:
         errors = sorted(((abs(predict(levels, hit_latency, kib) / cycles - 1), kib) for kib, cycles in some))
         within = sum(e <= 0.05 for e, _ in errors) / len(errors)
         worst = ", ".join(f"{e:.1%} at {kib:g} KiB" for e, kib in errors[:-8:-1])
@@ -167,6 +195,7 @@ def main():
                "l2.index": '"modulo"', "l2.replacement": '"lru"'}
     if "copies" in beyond:
         figures |= {"l2.copies_ways": levels[1].ways, "l2.copies_usable": levels[1].usable,
+                    "l2.copies_early_usable": levels[1].early_usable,
                     "l2.far_latency_ns": ns(beyond["copies"])}
     # A random chase finds another row open; the file's figure is that of a bank without an open row.
     dram_ns = beyond["l2"] * 1000 / value("sm", "clock_mhz") - value("dram", "precharge_ns")

@@ -23,10 +23,24 @@ class ReferenceSets {
 public:
   ReferenceSets(std::uint32_t sets, std::uint32_t ways, model::IndexHash index)
       : sets_(sets), ways_(ways), index_(index) {}
-  /// Of each `period` lines the first quarter has sets of seven ways of its own, in front of the others.
-  ReferenceSets(std::uint32_t period, std::uint32_t others, std::uint32_t ways)
-      : period_(period), early_(period / 4), sets_(early_ + others), ways_(ways),
+  /// Of each `period` lines the first ones have sets of eight ways of their own, in front of the others.
+  ReferenceSets(std::uint32_t period, std::uint32_t early, std::uint32_t others, std::uint32_t ways)
+      : period_(period), early_(early), sets_(early_ + others), ways_(ways),
         index_(model::IndexHash::modulo) {}
+  static ReferenceSets of_file(std::uint64_t bytes, double early_usable, double usable, std::uint32_t ways,
+                               model::IndexHash index) {
+    const auto lines = [bytes](double share) { return std::uint32_t(double(bytes / 128) * share + 0.5); };
+    if (early_usable == 0)
+      return {lines(usable) / ways, ways, index};
+    std::uint32_t early = 1;
+    while (early * 2 <= lines(1) / 32)
+      early *= 2;
+    std::uint32_t period = std::max(2 * early, lines(early_usable) / 8);
+    if (period % 2 == 0)
+      ++period;
+    const std::uint32_t others = lines(usable * (period - early) / period) / ways;
+    return {period, early, others % 2 == 0 ? others + 1 : others, ways};
+  }
 
   std::uint32_t set_of(std::uint32_t number) const {
     const std::uint32_t sets = std::uint32_t(sets_.size());
@@ -68,7 +82,7 @@ public:
       return set.front();
     }
     set.push_front({number});
-    if (set.size() > (place < early_ ? 7 : ways_)) {
+    if (set.size() > (place < early_ ? 8 : ways_)) {
       evicted.push_back(set.back());
       set.pop_back();
     }
@@ -103,10 +117,7 @@ class ReferenceL1 {
 public:
   ReferenceL1(const model::Gpu& gpu, std::uint32_t bytes)
       : gpu_(gpu),
-        sets_(gpu.l1.early_usable == 0
-                  ? ReferenceSets(lines(bytes, gpu.l1.usable) / gpu.l1.ways, gpu.l1.ways, gpu.l1.index)
-                  : ReferenceSets(lines(bytes, gpu.l1.early_usable) / 7 | 1,
-                                  lines(bytes, 0.75 * gpu.l1.usable) / gpu.l1.ways | 1, gpu.l1.ways)) {}
+        sets_(ReferenceSets::of_file(bytes, gpu.l1.early_usable, gpu.l1.usable, gpu.l1.ways, gpu.l1.index)) {}
 
   /// What goes to the L2 because of a request: each line with a bit for each sector.
   using WrittenBack = std::vector<std::pair<std::uint32_t, unsigned>>;
@@ -142,10 +153,6 @@ public:
   }
 
 private:
-  static std::uint32_t lines(std::uint32_t bytes, double usable) {
-    return std::uint32_t(bytes / 128 * usable + 0.5);
-  }
-
   ReferenceEntry& access(std::uint32_t line, WrittenBack& back) {
     std::vector<ReferenceEntry> evicted;
     ReferenceEntry& entry = sets_.access(line, evicted);
@@ -177,10 +184,8 @@ public:
         sets_(std::uint32_t(double(gpu.l2_bytes / gpu.l2.line_bytes) * gpu.l2.usable) / gpu.l2.ways,
               gpu.l2.ways, gpu.l2.index) {
     for (std::uint32_t i = 0; i < gpu.l2.partitions && gpu.l2.partitions > 1; ++i)
-      copies_.emplace_back(
-          std::uint32_t(double(gpu.l2_bytes / gpu.l2.partitions / 128) * gpu.l2.copies.usable) /
-              gpu.l2.copies.ways,
-          gpu.l2.copies.ways, gpu.l2.index);
+      copies_.push_back(ReferenceSets::of_file(gpu.l2_bytes / gpu.l2.partitions, gpu.l2.copies.early_usable,
+                                               gpu.l2.copies.usable, gpu.l2.copies.ways, gpu.l2.index));
   }
 
   enum class Kind { load, store, atomic };

@@ -78,17 +78,25 @@ unsigned differences_from_lru(std::uint32_t sets, std::uint32_t ways, IndexHash 
       std::vector<test::ReferenceEntry> evicted;
       slow[part].access(line, evicted);
       const auto fresh = model::LineState(random.next());
-      const auto outcome = of_cache.template access<Instructions>(part, line, [&](model::LineState before) {
-        differences += before != expected;
-        return fresh;
-      });
-      differences += outcome.hit != hit;
+      std::uint32_t displaced_line = 0;
+      model::LineState displaced_state = 0;
+      const bool found = of_cache.template access<Instructions>(
+          part, line,
+          [&](model::LineState before) {
+            differences += before != expected;
+            return fresh;
+          },
+          [&](std::uint32_t displaced, model::LineState state) {
+            displaced_line = displaced;
+            displaced_state = state;
+          });
+      differences += found != hit;
       if (!evicted.empty()) {
         const std::uint32_t gone = evicted[0].number;
-        differences += outcome.evicted_line != gone || outcome.evicted_state != states[part][gone];
+        differences += displaced_line != gone || displaced_state != states[part][gone];
       } else if (!hit)
-        differences += outcome.evicted_line != model::no_line;
-      differences += hit && outcome.evicted_state != 0;
+        differences += displaced_line != model::no_line;
+      differences += hit && displaced_state != 0;
       states[part][line] = fresh;
     }
   };
@@ -138,10 +146,8 @@ TEST_CASE("More ways never lower the number of hits") {
       std::uint64_t hits = 0;
       cache.with_lines([&](auto& of_cache) {
         for (int i = 0; i < 20'000; ++i)
-          hits += of_cache
-                      .template access<model::PlainInstructions>(0, lines.next(),
-                                                                 [](model::LineState state) { return state; })
-                      .hit;
+          hits += of_cache.template access<model::PlainInstructions>(
+              0, lines.next(), [](model::LineState state) { return state; });
       });
       CHECK(hits >= fewer);
       fewer = hits;
@@ -410,14 +416,14 @@ TEST_CASE("The L2 does what its policies say") {
 
 TEST_CASE("The copies in the partitions of an L2 do what they should") {
   model::Random random(17, 0, 0);
-  for (const auto& [copies_ways, copies_usable] :
-       {std::pair(4u, 1.0), std::pair(3u, 0.9), std::pair(16u, 0.5)}) {
+  for (const auto& [copies_ways, copies_usable, copies_early_usable] :
+       {std::tuple(4u, 1.0, 0.0), {3u, 0.9, 0.0}, {16u, 0.5, 0.0}, {4u, 0.9, 0.8}, {8u, 1.0, 0.5}}) {
     model::Gpu gpu;
     gpu.l2.line_bytes = 128;
     gpu.l2.ways = 5;
     gpu.l2.usable = 0.95;
     gpu.l2.partitions = 2;
-    gpu.l2.copies = {copies_ways, copies_usable, 0};
+    gpu.l2.copies = {copies_ways, copies_usable, 0, copies_early_usable};
     gpu.l2_bytes = 128 * 480;
     for (const auto partial : {model::PartialWrites::whole, model::PartialWrites::mask})
       for (const std::uint32_t fetch : {32u, 64u}) {

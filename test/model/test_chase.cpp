@@ -30,32 +30,33 @@ std::vector<Measured> measured(const std::string& name) {
 } // namespace
 
 TEST_CASE("The chase's latency follows the measured curves") {
-  // `off` sizes, on the first step of a ramp, are further away than 10 %, none further than `worst`.
+  // The further runs are the same program's at other sizes; `worst` of theirs is on a climb.
   struct Expectation {
-    const char* name;
-    unsigned sizes, off;
+    const char *gpu, *run;
+    unsigned sizes;
     double worst;
   };
-  for (const auto& [name, sizes, off, worst] :
-       {Expectation{"v100", 285, 0, 0.10}, {"a100", 285, 1, 0.15}, {"gh200", 304, 0, 0.10}}) {
+  for (const auto& [name, run, sizes, worst] : {Expectation{"v100", "v100", 285, 0.10},
+                                                {"v100", "v100_further", 283, 0.10},
+                                                {"a100", "a100", 285, 0.10},
+                                                {"a100", "a100_further", 285, 0.12},
+                                                {"gh200", "gh200", 304, 0.10}}) {
     const model::Gpu on = gpu(name);
-    const auto points = measured(name);
+    const auto points = measured(run);
     REQUIRE(points.size() == sizes);
-    unsigned seen = 0, within_5 = 0, beyond_10 = 0;
+    unsigned seen = 0, within_5 = 0;
     for (const auto& [kib, cycles] : points) {
       // Where nothing hits any more the curve is flat, and a chase takes long.
       if (kib * 1024 > 2.2 * double(on.l2_bytes))
         continue;
       const double ns = model::chase_latency_ns(on, std::uint32_t(kib * 8), model::Random(1, 0, 0));
       const double error = std::abs(ns * on.clock_mhz / 1000 / cycles - 1);
-      INFO(name << " at " << kib << " KiB: " << ns * on.clock_mhz / 1000 << " cycles, measured " << cycles);
+      INFO(run << " at " << kib << " KiB: " << ns * on.clock_mhz / 1000 << " cycles, measured " << cycles);
       CHECK(error <= worst);
       ++seen;
       within_5 += error <= 0.05;
-      beyond_10 += error > 0.10;
     }
-    INFO(name << ": " << seen << " sizes, " << within_5 << " within 5 %, " << beyond_10 << " beyond 10 %");
-    CHECK(beyond_10 <= off);
+    INFO(run << ": " << seen << " sizes, " << within_5 << " within 5 %");
     CHECK(within_5 >= 0.96 * seen);
   }
 }

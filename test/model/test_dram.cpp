@@ -95,25 +95,27 @@ TEST_CASE("Waits in a queue are those of theory") {
   // Requests to 50 servers at random: Poisson arrivals at each. Constant service: Pollaczek and Khinchine's
   // formula is exact then.
   model::Queues queues(50);
+  std::vector<model::Arrivals> servers(50);
   constexpr std::uint32_t requests = 500'000;
   for (std::uint32_t i = 0; i < requests; ++i)
-    queues.add(random.below(50), float(i), service);
-  queues.close_round(1);
+    servers[random.below(50)].add(float(i), model::Arrivals::taking(service));
+  queues.close_round(servers, 1);
   for (const double load : {0.1, 0.5, 0.9}) {
     const double round = service * requests / 50 / load;
     CHECK(queues.mean_wait_ns(round) == Approx(load / (1 - load) * double(service) / 2).epsilon(0.05));
   }
   const double busy = queues.busy_ns();
   CHECK(busy == Approx(service * requests / 50.0).epsilon(0.03));
-  queues.begin_round(2 * busy);
+  queues.take(2 * busy);
   CHECK(queues.wait_ns(7) == Approx(service / 2).epsilon(0.1));
-  queues.close_round(1);
+  servers.assign(50, {});
+  queues.close_round(servers, 1);
   CHECK(queues.busy_ns() == 0);
 
   // Who comes in turn and is served in no more than the time between never waits.
   for (std::uint32_t i = 0; i < 1000; ++i)
-    queues.add(i % 10, float(i), service);
-  queues.close_round(1);
+    servers[i % 10].add(float(i), model::Arrivals::taking(service));
+  queues.close_round(servers, 1);
   CHECK(queues.mean_wait_ns(2 * 100 * service) == Approx(0).margin(0.1));
 }
 
@@ -132,6 +134,7 @@ TEST_CASE("Waits in a queue are those of a simulated one") {
       INFO("service " << kind << ", load " << load);
       model::Random random(5, std::uint32_t(kind), std::uint32_t(100 * load));
       model::Queues queue(1);
+      std::vector<model::Arrivals> server(1);
       constexpr int requests = 400'000;
       double now = 0, work = 0, waited = 0;
       for (int i = 0; i < requests; ++i) {
@@ -141,9 +144,10 @@ TEST_CASE("Waits in a queue are those of a simulated one") {
         waited += work;
         const double service = service_of(random, kind);
         work += service;
-        queue.add(0, float(std::floor(now)), float(service)); // arrivals are whole numbers, of any unit
+        server[0].add(float(std::floor(now)),
+                      model::Arrivals::taking(float(service))); // whole numbers, of any unit
       }
-      queue.close_round(1);
+      queue.close_round(server, 1);
       CHECK(queue.busy_ns() / now == Approx(load).epsilon(0.02));
       CHECK(queue.mean_wait_ns(now) == Approx(waited / requests).epsilon(0.06));
     }
@@ -190,13 +194,40 @@ TEST_CASE("A trial's latencies of memory are told as a distribution, with its mo
 
 TEST_CASE("Nobody waits for more than is under way") {
   model::Queues queues(1);
+  std::vector<model::Arrivals> server(1);
   constexpr std::uint32_t requests = 1000;
-  for (std::uint32_t i = 0; i < requests; ++i)
-    queues.add(0, float(i < requests / 2 ? i : 100 * i), 10); // half of them in a burst
+  for (std::uint32_t i = 0; i < requests; ++i) // half of them in a burst
+    server[0].add(float(i < requests / 2 ? i : 100 * i), model::Arrivals::taking(10));
   for (const double share : {1.0, 0.1}) {
-    queues.close_round(share);
+    queues.close_round(server, share);
     CHECK(queues.mean_wait_ns(queues.busy_ns() * 1.0001) == Approx(share * (requests - 1) * 10));
   }
+}
+
+TEST_CASE("A round takes as long as its requests and their waits say") {
+  model::Random random(6, 0, 0);
+  for (const unsigned bulks : {1u, 30u, 1'000u, 30'000u})
+    for (const double warps : {1.0, 64.0, 8'000.0})
+      for (const bool varied : {false, true}) {
+        INFO(bulks << " bulks of " << warps << " warps, " << (varied ? "varied" : "even"));
+        std::vector<model::Arrivals> of_banks(64), of_buses(8);
+        for (unsigned i = 0; i < bulks; ++i) {
+          const float service = varied && random.below(4) != 0 ? 2.0f : 30.0f;
+          const std::uint32_t bank = varied ? random.below(64) * random.below(64) / 64 : i % 64;
+          of_banks[bank].add(float(i), model::Arrivals::taking(service));
+          of_buses[bank / 8].add(float(i), model::Arrivals::taking(2));
+        }
+        model::Queues banks(64), buses(8);
+        const double share = std::min(1.0, warps / bulks);
+        banks.close_round(of_banks, share);
+        buses.close_round(of_buses, share);
+        const model::Load load{warps, double(bulks), double(bulks), 500.0 * bulks};
+        const auto [ns, more] = model::round_time(load, banks, buses);
+        CHECK(ns >= banks.busy_ns());
+        CHECK(more >= 0);
+        const double wait = banks.mean_wait_ns(ns) + buses.mean_wait_ns(ns) + more;
+        CHECK((load.latency_ns + load.waiting * wait) / load.warps == Approx(ns).epsilon(1e-5));
+      }
 }
 
 TEST_CASE("A saturated memory makes its requests wait as long as its bandwidth says") {

@@ -14,7 +14,7 @@ std::vector<std::uint16_t> merge(model::FastRandom& random, const std::vector<st
     merge.add(std::uint16_t(queue), waiting[queue]);
   std::vector<std::uint16_t> taken;
   while (merge.waiting() != 0)
-    merge.draw(random, std::min<std::size_t>(merge.waiting(), 2 + 2 * (waiting.size() % 2)),
+    merge.draw(random, std::min<std::size_t>(merge.waiting(), 2 + waiting.size()),
                [&](std::uint16_t queue) { taken.push_back(queue); });
   return taken;
 }
