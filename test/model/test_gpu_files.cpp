@@ -290,6 +290,7 @@ TEST_CASE("A damaged GPU file is refused in one line that begins with its name, 
       }
       }
     }
+    fs::remove(file); // ext4 waits for the disk where a file is written over
     std::ofstream(file, std::ios::binary) << text;
     const auto gpu = model::load_gpu(file.string(), folder);
     refused += !gpu;
