@@ -3,6 +3,7 @@
 
 #include "model/l2.h"
 #include "model/snapshot.h"
+#include "model/tape.h"
 #include "model/trial.h"
 
 #include <bit>
@@ -74,6 +75,37 @@ struct OfSm {
   L2Request asked;
 };
 
+/// About as many as the host's memory brings at once.
+inline constexpr std::size_t requests_ahead = 16;
+
+/// Requests of all SMs to the L2, in its order. Lines lie side by side, as loops over several at once want
+/// them.
+struct MergedRequests {
+  Tape<std::uint32_t> lines;
+  Tape<L2Request> asked; ///< there is room for `requests_ahead` more
+
+  struct Writer {
+    std::uint32_t* line;
+    L2Request* asked;
+
+    void add(const OfSm& one) {
+      *line++ = one.line;
+      *asked++ = one.asked;
+    }
+  };
+  /// To write at most so many, in place of what there was, until end().
+  Writer begin(std::size_t most) {
+    lines.clear();
+    asked.clear();
+    return {lines.room_for(most), asked.room_for(most + requests_ahead)};
+  }
+  void end(const Writer& written) {
+    lines.written_to(written.line);
+    asked.written_to(written.asked);
+  }
+  std::size_t size() const { return lines.size(); }
+};
+
 /// What goes to memory, beside the line: its sectors, for a request that waits for it, by the first two
 /// reasons, or not.
 struct ToMemory {
@@ -87,6 +119,35 @@ struct ToMemory {
   }
   unsigned sectors() const { return what & whole_line; }
   Reason reason() const { return Reason(what >> sectors_per_line); }
+};
+
+/// What the L2 asks of memory, in its order and likewise.
+struct MemoryRequests {
+  Tape<std::uint32_t> lines;
+  Tape<ToMemory> asked;
+
+  struct Writer {
+    std::uint32_t* lines;
+    ToMemory* asked;
+    std::size_t size = 0;
+
+    /// If it is about any sectors.
+    void add(std::uint32_t line, std::uint32_t request, unsigned sectors, ToMemory::Reason reason) {
+      lines[size] = line;
+      asked[size] = {request, ToMemory::asking(sectors, reason)};
+      size += sectors != 0;
+    }
+  };
+  Writer begin(std::size_t most) {
+    lines.clear();
+    asked.clear();
+    return {lines.room_for(most), asked.room_for(most)};
+  }
+  void end(const Writer& written) {
+    lines.written_to(written.lines + written.size);
+    asked.written_to(written.asked + written.size);
+  }
+  std::size_t size() const { return lines.size(); }
 };
 
 /// A line read from memory, or written before the request is acknowledged.

@@ -8,6 +8,7 @@
 #include "model/l2.h"
 #include "model/random_merge.h"
 #include "model/schedule.h"
+#include "model/tallies.h"
 #include "model/tape.h"
 #include "model/trial.h"
 #include "model/trial_records.h"
@@ -51,8 +52,7 @@ public:
         read_only_latency_ns_(float(gpu.read_only.latency_ns)),
         texture_latency_ns_(float(gpu.texture.latency_ns)),
         writes_local_back_(snapshot.stores_local && gpu.l1.local_stores == LocalStores::write_back),
-        sectors_of_lookup_(gpu.l1.sectored ? 1 : sectors_per_line),
-        tallies_(by_site ? snapshot.sites.size() : 1) {
+        tallies_(snapshot, gpu.l1.sectored) {
     const auto blocks = place_blocks(snapshot, gpu, random);
     for (std::uint32_t sm = 0; sm < gpu.sms; ++sm)
       if (!blocks[sm].empty())
@@ -131,15 +131,6 @@ private:
     Tape<OfSm> queue;
   };
 
-  /// A site's counts.
-  struct alignas(128) Tally {
-    std::uint64_t in_l1 = 0; ///< sectors that its loads found there
-    Lookups read_only;       ///< in that cache, or that of textures
-    Lookups l2[4];           ///< by L2Kind; of loads, `all` is beside those that missed the L1
-    std::array<double, levels> latency_ns{};
-  };
-  Tally& tally_of(std::uint32_t site) { return tallies_[by_site ? site : 0]; }
-
   /// Blocks have consecutive ids and go to the SMs in turn.
   static std::uint32_t busy_sms(const Snapshot& snapshot, const Gpu& gpu) {
     return std::uint32_t(std::clamp<std::size_t>(snapshot.blocks.size(), 1, gpu.sms));
@@ -215,10 +206,10 @@ private:
     load_line(one.transactions[0]);
     for (unsigned i = 1; i < one.access.transactions; ++i)
       load_line(one.transactions[i]);
-    lookups = l1_lookups(found, all);
+    lookups = tallies_.l1_lookups(found, all);
     if (found != 0) {
       request.wait_for(Level::l1, l1_latency_ns_);
-      tally_of(one.access.site).in_l1 += found;
+      tallies_.of(one.access.site).in_l1 += found;
     }
     return queue;
   }
@@ -305,7 +296,7 @@ private:
     sm.queue.written_to(queue);
     if (lookups.hits != 0)
       requests_[number].wait_for(Level::l1, latency_ns);
-    tally_of(access.site).read_only += lookups;
+    tallies_.of(access.site).read_only += lookups;
     return lookups;
   }
 
@@ -323,7 +314,7 @@ private:
 
   /// Not of what the L1 missed, which is counted there.
   void count_load_in_l2(std::uint32_t site, unsigned sectors) {
-    tally_of(site).l2[unsigned(L2Kind::load)].all += Instructions::sector_count(sectors);
+    tallies_.of(site).l2[unsigned(L2Kind::load)].all += Instructions::sector_count(sectors);
   }
 
   /// All that the SMs ask of the L2 in this round.
@@ -336,41 +327,10 @@ private:
     }
   }
 
-  /// About as many as the host's memory brings at once.
-  static constexpr std::size_t ahead = 16;
-
-  /// Where the next one is written.
-  struct Merged {
-    std::uint32_t* line;
-    L2Request* asked;
-
-    void add(const OfSm& one) {
-      *line++ = one.line;
-      *asked++ = one.asked;
-    }
-  };
-  /// Requests of all SMs: their lines side by side, as loops over several at once want them.
-  struct MergedTape {
-    Tape<std::uint32_t> lines;
-    Tape<L2Request> asked; ///< there is room for `ahead` more
-
-    std::size_t size() const { return lines.size(); }
-    /// To write at most so many, in place of what it has.
-    Merged begin(std::size_t most) {
-      lines.clear();
-      asked.clear();
-      return {lines.room_for(most), asked.room_for(most + ahead)};
-    }
-    void end(const Merged& written) {
-      lines.written_to(written.line);
-      asked.written_to(written.asked);
-    }
-  };
-
   /// The next of them in the order in which they come to the L2.
   void merge() {
     const std::size_t count = std::min(merge_.waiting(), requests_together);
-    Merged merged = merged_.begin(count);
+    MergedRequests::Writer merged = merged_.begin(count);
     const OfSm** const next = next_.data();
     merge_.draw(merging_, count, [&](std::uint16_t sm) { merged.add(*next[sm]++); });
     merged_.end(merged);
@@ -378,7 +338,7 @@ private:
 
   /// The requests of the SMs' constant caches end here, or go on to the L2.
   void ask_constant_groups() {
-    Merged go_on = go_on_.begin(merged_.size() * constants_->lines_of_group());
+    MergedRequests::Writer go_on = go_on_.begin(merged_.size() * constants_->lines_of_group());
     for (std::size_t i = 0; i < merged_.size(); ++i) {
       const std::uint32_t line = merged_.lines[i];
       const L2Request& asked = merged_.asked[i];
@@ -406,18 +366,18 @@ private:
     const std::uint32_t* const merged = merged_.lines.begin();
     L2Request* const asked = merged_.asked.begin();
     sets_.clear();
-    std::uint32_t* const sets = sets_.room_for(count + ahead);
+    std::uint32_t* const sets = sets_.room_for(count + requests_ahead);
     lines.with_set_index([&](auto&& find) {
       for (std::size_t i = 0; i < count; ++i)
         sets[i] = find(merged[i]) + part_of(asked[i]) * lines.sets_per_part();
     });
     // What the last ones see ahead.
-    std::fill_n(sets + count, ahead, 0);
-    std::fill_n(asked + count, ahead, L2Request());
-    for (std::size_t i = 0; i < ahead; ++i)
+    std::fill_n(sets + count, requests_ahead, 0);
+    std::fill_n(asked + count, requests_ahead, L2Request());
+    for (std::size_t i = 0; i < requests_ahead; ++i)
       prefetch(asked[i], sets[i]);
     for (std::size_t i = 0; i < count; ++i) {
-      prefetch(asked[i + ahead], sets[i + ahead]);
+      prefetch(asked[i + requests_ahead], sets[i + requests_ahead]);
       visit(merged[i], asked[i], sets[i]);
     }
   }
@@ -444,9 +404,7 @@ private:
     // At most, each request has its line read and written, and each line that it displaces filled up and
     // written.
     const std::size_t most = (2 + 2 * l2_.most_displaced()) * merged_.size();
-    lines_to_memory_.clear();
-    to_memory_.clear();
-    MemoryQueue to_memory{lines_to_memory_.room_for(most), to_memory_.room_for(most)};
+    MemoryRequests::Writer to_memory = to_memory_.begin(most);
     visit_merged(
         lines, [](const L2Request&) { return 0u; },
         [&](const L2Request& asked, std::uint32_t set) {
@@ -461,26 +419,12 @@ private:
                                          : serve<form, L2Kind::store>(lines, line, asked, set, to_memory);
                             });
         });
-    lines_to_memory_.written_to(to_memory.lines + to_memory.size);
-    to_memory_.written_to(to_memory.requests + to_memory.size);
+    to_memory_.end(to_memory);
   }
 
-  /// Where what goes to memory is written.
-  struct MemoryQueue {
-    std::uint32_t* lines;
-    ToMemory* requests;
-    std::size_t size = 0;
-
-    void add(std::uint32_t line, std::uint32_t request, unsigned sectors, ToMemory::Reason reason) {
-      lines[size] = line;
-      requests[size] = {request, ToMemory::asking(sectors, reason)};
-      size += sectors != 0;
-    }
-  };
-
   template <L2Form form, L2Kind kind, class Lines>
-  MemoryQueue serve(const Lines& lines, std::uint32_t line, const L2Request& asked, std::uint32_t set,
-                    MemoryQueue to_memory) {
+  MemoryRequests::Writer serve(const Lines& lines, std::uint32_t line, const L2Request& asked,
+                               std::uint32_t set, MemoryRequests::Writer to_memory) {
     const unsigned sectors = asked.sectors();
     const L2Outcome outcome = l2_.template request<Instructions, form>(
         lines, kind, set, line, sectors, asked.near(), form == L2Form::any ? written_by(asked) : nullptr,
@@ -504,7 +448,7 @@ private:
     if (kind == L2Kind::load && outcome.hits == 0)
       return to_memory;
     Request& request = requests_[asked.request];
-    Lookups& lookups = tally_of(request.site).l2[unsigned(kind == L2Kind::load ? kind : asked.kind())];
+    Lookups& lookups = tallies_.of(request.site).l2[unsigned(kind == L2Kind::load ? kind : asked.kind())];
     lookups.hits += Instructions::sector_count(outcome.hits);
     if constexpr (kind != L2Kind::load)
       lookups.all += Instructions::sector_count(sectors);
@@ -523,10 +467,10 @@ private:
   template <bool by_load> void go_to_memory() {
     const std::size_t most = by_load ? to_memory_.size() : 0;
     InMemory* waiting[] = {read_.room_for(most), written_.room_for(most)}; // by Reason
-    const ToMemory* const asked = to_memory_.begin();
+    const ToMemory* const asked = to_memory_.asked.begin();
     std::array<std::uint64_t, ToMemory::reasons << sectors_per_line> times{}; // of each ToMemory::what
     dram_.template request_all<Instructions, by_load, !by_load || listened>(
-        lines_to_memory_.begin(), to_memory_.size(), [&](std::size_t i) { return asked[i].sectors(); },
+        to_memory_.lines.begin(), to_memory_.size(), [&](std::size_t i) { return asked[i].sectors(); },
         [&](std::size_t i, const Dram::Service& service) {
           const auto [request, what] = asked[i];
           ++times[what];
@@ -597,39 +541,12 @@ private:
 
   void tally_latencies() {
     for (const Request& request : requests_)
-      tally_of(request.site).latency_ns[request.level] += double(request.latency_ns);
+      tallies_.of(request.site).latency_ns[request.level] += double(request.latency_ns);
     requests_.clear();
   }
 
-  /// Lookups in the L1 are counted in sectors, or in lines where there are none.
-  Lookups l1_lookups(std::uint64_t found, std::uint64_t all) const {
-    return {found / sectors_of_lookup_, all / sectors_of_lookup_};
-  }
-
-  /// Sectors that its loads looked up in the L1; each of its accesses was issued once.
-  std::uint64_t looked_up_in_l1(const SiteSummary& site) const {
-    return sectors_of_lookup_ == 1 ? site.l1_sectors : site.l1_lines * sectors_per_line;
-  }
-
   TrialCounts counts() {
-    std::vector<std::uint64_t> in_l1(tallies_.size());
-    for (std::size_t i = 0; i < snapshot_.sites.size(); ++i)
-      in_l1[by_site ? i : 0] += looked_up_in_l1(snapshot_.sites[i]);
-    for (std::size_t i = 0; i < tallies_.size(); ++i) {
-      Tally& tally = tallies_[i];
-      TrialCounts::Site& site = counts_.sites.emplace_back();
-      site.l1 = tally.read_only;
-      site.l1 += l1_lookups(tally.in_l1, in_l1[i]);
-      site.latency_ns = tally.latency_ns;
-      counts_.l1_reads += site.l1;
-      tally.l2[unsigned(L2Kind::load)].all += in_l1[i] - tally.in_l1;
-      for (const L2Kind kind : {L2Kind::load, L2Kind::store, L2Kind::atomic, L2Kind::store_of_update}) {
-        const Lookups& l2 = tally.l2[unsigned(kind)];
-        (kind == L2Kind::load ? counts_.l2_reads : counts_.l2_writes) += l2;
-        if (kind != L2Kind::store_of_update)
-          site.l2 += l2;
-      }
-    }
+    tallies_.add_to(counts_);
     if (constants_)
       constants_->count(counts_);
     return std::move(counts_);
@@ -645,19 +562,17 @@ private:
   float l1_latency_ns_, l2_latency_ns_, far_latency_ns_, constant_latency_ns_, group_latency_ns_,
       read_only_latency_ns_, texture_latency_ns_;
   bool writes_local_back_;
-  unsigned sectors_of_lookup_;                      ///< in the L1
   std::optional<ConstantCaches> constants_;         ///< if the snapshot has any
   std::vector<ReadOnlyCache> read_only_, textures_; ///< of each SM, likewise
-  std::vector<Tally> tallies_;                      ///< as Snapshot::sites
+  Tallies<by_site> tallies_;
   TrialCounts counts_;
   Tape<Issued> issued_;    ///< by one SM in this round
   Tape<Request> requests_; ///< the round's
   RandomMerge merge_;
   std::vector<const OfSm*> next_; ///< of each SM
-  MergedTape merged_, go_on_;
+  MergedRequests merged_, go_on_;
   Tape<std::uint32_t> sets_; ///< in which they look, one after the other
-  Tape<std::uint32_t> lines_to_memory_;
-  Tape<ToMemory> to_memory_;
+  MemoryRequests to_memory_;
   Tape<InMemory> read_, written_;    ///< in this round
   std::uint32_t resident_warps_ = 0; ///< at once, on all SMs
 };
