@@ -88,7 +88,7 @@ private:
     Ages<most_ways> ages;
     LineState states[most_ways];
   };
-  static_assert(sizeof(Set) == set_bytes);
+  static_assert(sizeof(Set) == set_bytes && set_bytes <= std::size_t(SetMemory::alignment));
   Set& at(std::uint32_t number) const { return reinterpret_cast<Set*>(memory_)[number]; }
 
   /// Which ways hold the line.

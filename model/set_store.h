@@ -23,13 +23,13 @@ constexpr std::uint32_t round_up(std::uint32_t value, std::uint32_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-/// Memory that begins with a line of the host's cache.
+/// Memory in which sets lie so that they do not cross a line of the host's cache, or begin with one.
 class SetMemory {
 public:
-  explicit SetMemory(std::size_t bytes)
-      : bytes_(bytes), memory_(new(std::align_val_t{64}) std::byte[bytes]) {}
-  SetMemory(const SetMemory& other)
-      : bytes_(other.bytes_), memory_(new(std::align_val_t{64}) std::byte[other.bytes_]) {
+  static constexpr std::align_val_t alignment{128};
+
+  explicit SetMemory(std::size_t bytes) : bytes_(bytes), memory_(new(alignment) std::byte[bytes]) {}
+  SetMemory(const SetMemory& other) : bytes_(other.bytes_), memory_(new(alignment) std::byte[other.bytes_]) {
     std::memcpy(memory_.get(), other.memory_.get(), bytes_);
   }
   SetMemory(SetMemory&&) noexcept = default;
@@ -37,7 +37,7 @@ public:
 
 private:
   struct Free {
-    void operator()(std::byte* memory) const { ::operator delete[](memory, std::align_val_t{64}); }
+    void operator()(std::byte* memory) const { ::operator delete[](memory, alignment); }
   };
   std::size_t bytes_;
   std::unique_ptr<std::byte[], Free> memory_;

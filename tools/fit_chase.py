@@ -16,7 +16,8 @@ import sys
 import tomllib
 
 LINES_PER_KIB = 8
-EARLY_WAYS, LINES_PER_EARLY_SET, LEAST_EARLY = 8, 32, 0.7  # as in model/uneven_cache.h; the least share that is tried
+EARLY_WAYS, LINES_PER_EARLY_SET = 8, 32  # as in model/uneven_cache.h
+USABLE = range(600, 1001, 2)  # what is tried, in thousandths
 GOAL = 0.1  # no size further away than that
 SECTOR_LAPS = 4  # laps that stay in the same sector of each line
 SOURCE = "chase"
@@ -79,14 +80,14 @@ class Level:
 
     def even_shapes(self):
         for ways in range(self.least_ways, 25):
-            for usable in range(700, 1001, 2):
+            for usable in USABLE:
                 yield ways, usable / 1000, 0
 
     def uneven_shapes(self):
         seen = set()
         for ways in range(self.least_ways, 9):
-            for usable in range(700, 1001, 2):
-                for early_usable in range(int(1000 * LEAST_EARLY), usable + 1, 2):
+            for usable in USABLE:
+                for early_usable in range(USABLE.start, usable + 1, USABLE.step):
                     shape = ways, usable / 1000, early_usable / 1000
                     sets = ways, self.uneven_sets(*shape)
                     if sets not in seen:
@@ -112,7 +113,7 @@ class Level:
     def fit(self, points, hit_latency):
         """An early part only where sets that are all alike miss the goal."""
         if not self.flushed:  # what fits any shape hits in all of them
-            points = [point for point in points if point[0] > LEAST_EARLY * self.size_kib]
+            points = [point for point in points if point[0] > USABLE.start / 1000 * self.size_kib]
         missed, _, shape, beyond = self.best(self.even_shapes(), points, hit_latency)
         if missed and self.may_be_uneven:
             _, _, shape, beyond = self.best(self.uneven_shapes(), points, hit_latency)

@@ -126,6 +126,18 @@ TEST_CASE("Malformed files: the line and what was expected") {
         std::string::npos);
   CHECK(error_for("[49152]", "[]").find("expected shared.carveout_bytes to be a list of ascending") !=
         std::string::npos);
+  CHECK(
+      error_for("copies_early_usable = { value = 0.95,", "copies_early_usable = { value = 0.96,", "a100.toml")
+          .find("expected l2.copies_early_usable to be 0, or from 0.5 to l2.copies_usable") !=
+      std::string::npos);
+  const auto early = [](const char* value) {
+    return error_for("early_usable = { value = 0,", std::string("early_usable = { value = ") + value + ",");
+  };
+  CHECK(early("0.4") ==
+        line_of("early_usable =") + "expected l1.early_usable to be 0, or from 0.5 to l1.usable");
+  CHECK(early("0.9") ==
+        line_of("early_usable =") +
+            "expected l1.early_usable to be 0 where l1.ways is more than 8 or l1.index not modulo");
 }
 
 TEST_CASE("Every figure of every file: a wrong value, a wrong source, no figure at all") {
