@@ -79,6 +79,38 @@ bool align_first(std::string& text, const std::vector<Word>& words, std::size_t 
   return true;
 }
 
+/// `#define UNROLL #pragma unroll`: nvcc's front end reads preprocessed text, in which that stands in a line
+/// of its own. `words[at]` is the pragma's `#`; what follows it becomes `__WL_P(unroll)`
+/// (runtime/shim/bridge).
+bool pragma_as_operator(std::string& text, const std::vector<Word>& words, std::size_t at) {
+  if (at < 3 || at + 2 >= words.size() || words[at].text != "#" || words[at + 1].text != "pragma" ||
+      words[at - 3].text != "#" || words[at - 2].text != "define")
+    return false;
+  const auto in_one_line = [&](std::size_t from, std::size_t to) {
+    return text.substr(from, to - from).find_first_of("\n\\") == std::string::npos;
+  };
+  std::size_t last = at + 1;
+  while (last + 1 < words.size() && in_one_line(words[at].begin, words[last + 1].end))
+    ++last;
+  const std::size_t begin = words[at].begin, rest = words[at + 1].end, end = words[last].end;
+  if (last == at + 1 || !in_one_line(words[at - 3].begin, end))
+    return false;
+  const auto arguments = text.find_first_not_of(" \t", rest);
+  const std::string call = "__WL_P(" + text.substr(arguments, end - arguments) + ")";
+  text.replace(begin, end - begin, call + std::string(end - begin - call.size(), ' '));
+  return true;
+}
+
+/// Is there a `#pragma` behind a `define` in one line?
+bool may_define_pragma(std::string_view text) {
+  for (auto at = text.find("#pragma"); at != text.npos; at = text.find("#pragma", at + 1)) {
+    const auto line = text.rfind('\n', at) + 1; // 0 where there is none
+    if (text.substr(line, at - line).find("define") != text.npos)
+      return true;
+  }
+  return false;
+}
+
 /// `~barrier() { … }` in the header that says what a barrier is in PTX.
 bool empty_destructor(std::string& text, const std::vector<Word>& words, std::size_t at) {
   static constexpr std::string_view head[] = {"~", "barrier", "(", ")", "{"};
@@ -96,7 +128,8 @@ bool empty_destructor(std::string& text, const std::vector<Word>& words, std::si
 
 bool may_change(std::string_view text) {
   const auto has = [&](std::string_view part) { return text.find(part) != std::string_view::npos; };
-  return has("<< ") || has(barrier_end) || has("<<\t") || (has("alignas") && has("__shared__"));
+  return has("<< ") || has(barrier_end) || has("<<\t") || (has("alignas") && has("__shared__")) ||
+         may_define_pragma(text);
 }
 
 class BridgedFile : public llvm::vfs::File {
@@ -144,7 +177,8 @@ std::optional<std::string> respell(std::string_view original) {
   std::string text = before;
   bool changed = false;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    changed |= align_first(text, words, i) || empty_destructor(text, words, i);
+    changed |=
+        align_first(text, words, i) || empty_destructor(text, words, i) || pragma_as_operator(text, words, i);
     changed |= i > 0 && close_launch(text, words[i - 1], words[i]);
   }
   if (!changed)

@@ -52,8 +52,13 @@ bool LocationKeeper::same_place(const Access& known, const llvm::Value* read, co
 }
 
 void LocationKeeper::note_merged(const llvm::Instruction& into, const Access& other) {
-  if (is_located(other.location))
-    merged_[position_of(*into.getDebugLoc())].insert(position_of(*other.location));
+  if (!is_located(other.location))
+    return;
+  const llvm::DILocation &own = *into.getDebugLoc(), &gone = *other.location;
+  const Position place = position_of(own), of_other = position_of(gone);
+  merged_[place].insert(of_other);
+  if (own.getDiscriminator() != gone.getDiscriminator())
+    without_iteration_.insert({place, of_other});
 }
 
 void LocationKeeper::locate(llvm::Instruction& instruction, const InstructionAccess& access,

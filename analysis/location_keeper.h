@@ -32,6 +32,13 @@ public:
   /// 2;`).
   const std::map<Position, std::set<Position>>& merged() const { return merged_; }
 
+  /// Accesses of which copies from several iterations of an unrolled loop were merged across branches: which
+  /// of them is left cannot be told.
+  const std::set<Position>& without_iteration() const { return without_iteration_; }
+
+  /// To be called for a function that changed, where no callback tells.
+  void update(llvm::Function& function);
+
 private:
   struct Access {
     llvm::WeakVH instruction;
@@ -45,7 +52,6 @@ private:
   /// LLVM may also give a merged access the location of what chose between the two, where the source has no
   /// access.
   bool is_of_access(const llvm::DebugLoc& location) const;
-  void update(llvm::Function& function);
   void locate(llvm::Instruction& instruction, const InstructionAccess& access,
               const std::vector<Access>& known);
   void note_merged(const llvm::Instruction& into, const Access& other);
@@ -53,6 +59,7 @@ private:
 
   std::map<const llvm::Function*, std::vector<Access>> known_;
   std::map<Position, std::set<Position>> merged_;
+  std::set<Position> without_iteration_;
   std::set<PlaceInFile> places_; // of the source's accesses
 };
 

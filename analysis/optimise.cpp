@@ -1,5 +1,13 @@
 #include "analysis/optimise.h"
 
+#include "analysis/local_memory.h"
+
+#include <llvm/Analysis/AliasAnalysis.h>
+#include <llvm/Analysis/DomTreeUpdater.h>
+#include <llvm/Analysis/LazyValueInfo.h>
+#include <llvm/Analysis/MemoryDependenceAnalysis.h>
+#include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/IR/CallingConv.h>
 #include <llvm/IR/PassManager.h>
 #include <llvm/MC/TargetRegistry.h>
@@ -8,6 +16,14 @@
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/IPO/GlobalDCE.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/GVN.h>
+#include <llvm/Transforms/Scalar/JumpThreading.h>
+#include <llvm/Transforms/Scalar/LoopPassManager.h>
+#include <llvm/Transforms/Scalar/LoopUnrollPass.h>
+#include <llvm/Transforms/Scalar/NaryReassociate.h>
+#include <llvm/Transforms/Scalar/SeparateConstOffsetFromGEP.h>
+#include <llvm/Transforms/Scalar/StraightLineStrengthReduce.h>
 
 extern "C" {
 void LLVMInitializeNVPTXTargetInfo();
@@ -42,12 +58,16 @@ std::unique_ptr<llvm::TargetMachine> nvptx_machine(const llvm::Module& module) {
       module.getTargetTriple(), processor, features, llvm::TargetOptions(), std::nullopt));
 }
 
+/// In instructions of a block. LLVM's 100 are fewer than what an unrolled loop has.
+constexpr unsigned furthest_dependence = 2000;
+
 struct Analyses {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
   llvm::ModuleAnalysisManager modules;
   explicit Analyses(llvm::PassBuilder& builder) {
+    functions.registerPass([] { return llvm::MemoryDependenceAnalysis(furthest_dependence); });
     builder.registerModuleAnalyses(modules);
     builder.registerCGSCCAnalyses(components);
     builder.registerFunctionAnalyses(functions);
@@ -55,6 +75,36 @@ struct Analyses {
     builder.crossRegisterProxies(loops, functions, components, modules);
   }
 };
+
+/// Jumps that are decided by how their block is reached go where they will, as where a loop is left early.
+/// LLVM's own pass does nothing for GPUs; nvcc does this.
+struct ThreadJumps : llvm::PassInfoMixin<ThreadJumps> {
+  static llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
+    auto updater =
+        std::make_unique<llvm::DomTreeUpdater>(analyses.getResult<llvm::DominatorTreeAnalysis>(function),
+                                               llvm::DomTreeUpdater::UpdateStrategy::Lazy);
+    const bool changed = llvm::JumpThreadingPass().runImpl(
+        function, &analyses, &analyses.getResult<llvm::TargetLibraryAnalysis>(function),
+        &analyses.getResult<llvm::TargetIRAnalysis>(function),
+        &analyses.getResult<llvm::LazyValueAnalysis>(function),
+        &analyses.getResult<llvm::AAManager>(function), std::move(updater), std::nullopt, std::nullopt);
+    return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
+  }
+};
+
+/// What LLVM's code generator for NVPTX does to addresses before it chooses instructions
+/// (NVPTXPassConfig::addStraightLineScalarOptimizationPasses). It finds a[i + 1] of one iteration and a[i] of
+/// the next to be one.
+llvm::FunctionPassManager merge_equal_addresses() {
+  llvm::FunctionPassManager passes;
+  passes.addPass(ThreadJumps());
+  passes.addPass(llvm::SeparateConstOffsetFromGEPPass());
+  passes.addPass(llvm::StraightLineStrengthReducePass());
+  passes.addPass(llvm::GVNPass());
+  passes.addPass(llvm::NaryReassociatePass());
+  passes.addPass(llvm::EarlyCSEPass());
+  return passes;
+}
 
 bool is_kernel(const llvm::Module& module, const llvm::Function& function) {
   // LLVM, "User Guide for NVPTX Back-end", "Marking Functions as Kernels"
@@ -109,6 +159,7 @@ std::unique_ptr<clang::CodeGenerator> device_code_generator(clang::CompilerInsta
   clang::CodeGenOptions& options = compiler.getCodeGenOpts();
   options.setDebugInfo(llvm::codegenoptions::DebugLineTablesOnly);
   options.DebugColumnInfo = true;
+  options.DiscardValueNames = false; // local variables are known by theirs
   // No libdevice: its code has no lines of the user's. (-nogpulib would also make the driver forget the
   // toolkit's version.)
   options.LinkBitcodeFiles.clear();
@@ -128,7 +179,7 @@ std::unique_ptr<llvm::Module> take_device_module(clang::CodeGenerator& generator
   return module;
 }
 
-std::map<Position, std::set<Position>> optimise(llvm::Module& module) {
+Optimised optimise(llvm::Module& module, const LoopsAround& written_in) {
   const std::unique_ptr<llvm::TargetMachine> machine = nvptx_machine(module);
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = false;
@@ -136,10 +187,19 @@ std::map<Position, std::set<Position>> optimise(llvm::Module& module) {
   tuning.SLPVectorization = false;
   llvm::PassInstrumentationCallbacks callbacks;
   LocationKeeper keeper(module, callbacks);
+  UnrolledCopies copies(written_in, callbacks, [&](llvm::Function& function) { keeper.update(function); });
   llvm::PassBuilder builder(machine.get(), tuning, std::nullopt, &callbacks);
+  builder.registerLateLoopOptimizationsEPCallback(
+      [](llvm::LoopPassManager& passes, llvm::OptimizationLevel) { passes.addPass(UnrollForLocalArrays()); });
+  builder.registerLoopOptimizerEndEPCallback([](llvm::LoopPassManager& passes, llvm::OptimizationLevel) {
+    passes.addPass(llvm::LoopFullUnrollPass(llvm::OptimizationLevel::O3.getSpeedupLevel()));
+  });
+  builder.registerOptimizerLastEPCallback([](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
+    passes.addPass(llvm::createModuleToFunctionPassAdaptor(merge_equal_addresses()));
+  });
   Analyses analyses(builder);
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, analyses.modules);
-  return keeper.merged();
+  return {keeper.merged(), keeper.without_iteration(), copies.trip_counts(), copies.iterations()};
 }
 
 } // namespace warplens::analysis

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analysis/location_keeper.h"
+#include "analysis/unrolled_copies.h"
 
 #include <clang/CodeGen/ModuleBuilder.h>
 #include <clang/Frontend/CompilerInstance.h>
@@ -21,10 +22,24 @@ std::unique_ptr<clang::CodeGenerator> device_code_generator(clang::CompilerInsta
 std::unique_ptr<llvm::Module> take_device_module(clang::CodeGenerator& generator,
                                                  const clang::LangOptions& options);
 
+/// What optimisation did to accesses, beside what the module shows.
+struct Optimised {
+  std::map<Position, std::set<Position>> merged; ///< LocationKeeper::merged
+  std::set<Position> without_iteration;          ///< LocationKeeper::without_iteration
+  std::map<Position, unsigned> trip_counts;      ///< UnrolledCopies::trip_counts
+  std::vector<Iterations> iterations;            ///< UnrolledCopies::iterations
+
+  /// What a located access is a copy of.
+  const Iterations& iterations_of(const llvm::DILocation& location) const {
+    const unsigned discriminator = location.getDiscriminator();
+    return iterations[discriminator < iterations.size() ? discriminator : 0];
+  }
+};
+
 /// Runs LLVM's -O2 pipeline for NVPTX, without the vectorisers (which merge accesses that a GPU still makes
-/// one by one), keeping the locations of accesses. (-O3 adds argument promotion, which moves loads to the
-/// place of a call; what it gains, inlining gains too.) Returns which accesses were merged into which
-/// (LocationKeeper::merged).
-std::map<Position, std::set<Position>> optimise(llvm::Module& module);
+/// one by one), keeping the locations of accesses, and unrolling as much as -O3, which nvcc surpasses, and
+/// more for local arrays. (-O3 adds argument promotion, which moves loads to the place of a call; what it
+/// gains, inlining gains too.)
+Optimised optimise(llvm::Module& module, const LoopsAround& written_in);
 
 } // namespace warplens::analysis

@@ -1,13 +1,17 @@
 #include "analysis/survivors.h"
 
 #include "analysis/access_instructions.h"
+#include "analysis/local_memory.h"
 #include "analysis/optimise.h"
 
 #include <algorithm>
+#include <clang/AST/Decl.h>
 #include <iterator>
 #include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
+#include <tuple>
 
 namespace warplens::analysis {
 
@@ -15,13 +19,24 @@ using trace::AccessKind;
 
 namespace {
 
-/// Where Clang says a loop starts; it is kept with the loop through inlining, rotation and unrolling in part.
-const llvm::DILocation* start_of(const llvm::Loop& loop) {
-  if (const llvm::MDNode* id = loop.getLoopID())
-    for (const llvm::MDOperand& operand : llvm::drop_begin(id->operands()))
-      if (const auto* location = llvm::dyn_cast_or_null<llvm::DILocation>(operand))
-        return location;
-  return nullptr;
+/// Is it a pointer that the access reads or writes?
+bool is_of_pointer(const llvm::Instruction& access) {
+  if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&access))
+    return store->getValueOperand()->getType()->isPointerTy();
+  return llvm::isa<llvm::LoadInst>(access) && access.getType()->isPointerTy();
+}
+
+bool is_in_local_variable(const llvm::Value* address) {
+  return address && !is_local_scalar(address) &&
+         llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(address, 0));
+}
+
+/// Is `name` of LLVM's that of the variable: itself, a copy's ("a.i"), or one made distinct ("a5")?
+bool names(llvm::StringRef name, llvm::StringRef variable) {
+  return name.consume_front(variable) &&
+         name.take_until([](char c) { return c == '.'; }).find_if_not([](char c) {
+           return c >= '0' && c <= '9';
+         }) == llvm::StringRef::npos;
 }
 
 /// A loop of the source in one of its inlined copies.
@@ -31,7 +46,10 @@ using LoopCopy = std::pair<Position, const llvm::DILocation*>;
 
 class SurvivorCollector {
 public:
-  explicit SurvivorCollector(std::map<Position, Survivors::Place>& places) : places_(places) {}
+  SurvivorCollector(std::map<Position, Survivors::Place>& places, std::set<Position>& local_accesses)
+      : places_(places), local_accesses_(local_accesses) {}
+
+  const LoopsAround& loops_around() const { return loops_; }
 
   void note_written(llvm::Function& function) {
     const llvm::DominatorTree dominators(function);
@@ -50,6 +68,8 @@ public:
         place.stored.written |= stored;
         place.any.written = true;
       }
+      if (is_in_local_variable(access.read) || is_in_local_variable(access.written))
+        places_[position].functions_before.insert(location->getScope()->getSubprogram());
       std::vector<Position> written_in;
       for (const llvm::Loop* loop = loops.getLoopFor(instruction.getParent()); loop;
            loop = loop->getParentLoop()) {
@@ -64,7 +84,7 @@ public:
     }
   }
 
-  void note_left(llvm::Function& function) {
+  void note_left(llvm::Function& function, const Optimised& outcome) {
     const llvm::DominatorTree dominators(function);
     const llvm::LoopInfo loops(dominators);
     std::set<LoopCopy> present;
@@ -86,31 +106,48 @@ public:
            loop = loop->getParentLoop())
         if (const llvm::DILocation* start = start_of(*loop))
           around.emplace(position_of(*start), start->getInlinedAt());
+      const Iterations& iterations = outcome.iterations_of(*innermost);
       for (const llvm::DILocation* level = innermost; level; level = level->getInlinedAt()) {
-        const auto outside = out_of(level, present, around);
-        const auto note = [&outside](Survivors::Seen& seen) {
+        const Position position = position_of(*level);
+        const auto outside = out_of(level, present, around, iterations);
+        const auto copies = copies_of(function, *level, position, iterations);
+        const auto note = [&](Survivors::Seen& seen) {
           if (outside)
             seen.note_outside(*outside);
           else
             seen.in_place = true;
+          copies_[&seen][copies.first].insert(copies.second);
         };
-        Survivors::Place& place = places_[position_of(*level)];
+        Survivors::Place& place = places_[position];
         if (level == innermost && access.read)
           note(place.read);
         if (level == innermost && access.written)
           note(place.stored);
         note(place.any);
       }
+      note_local(instruction, access.read, &Survivors::Place::read);
+      note_local(instruction, access.written, &Survivors::Place::stored);
     }
   }
 
+  /// To be called when all functions are noted.
+  void number_copies() {
+    for (const auto& [seen, by_inlined_copy] : copies_)
+      for (const auto& [inlined_copy, vectors] : by_inlined_copy)
+        number(vectors, *seen);
+  }
+
   /// What was merged into an access is left where that is left.
-  void note_merged(const std::map<Position, std::set<Position>>& merged) {
-    for (std::size_t round = 0; round <= merged.size(); ++round) { // merged into what was merged …
+  void note_merged(const Optimised& outcome) {
+    for (const Position& position : outcome.without_iteration)
+      for (Survivors::Seen* seen :
+           {&places_[position].read, &places_[position].stored, &places_[position].any})
+        seen->in_any_iteration = true;
+    for (std::size_t round = 0; round <= outcome.merged.size(); ++round) { // merged into what was merged …
       bool changed = false;
-      for (const auto& [into, others] : merged)
+      for (const auto& [into, others] : outcome.merged)
         for (const Position& other : others)
-          changed |= take_over(places_[into], places_[other]);
+          changed |= take_over(into, other);
       if (!changed)
         break;
     }
@@ -123,6 +160,9 @@ public:
         place.read.in_place = true;
       if (lost_written_ && place.stored.written && !place.stored.outside)
         place.stored.in_place = true;
+      place.read.in_any_iteration |= lost_read_;
+      place.stored.in_any_iteration |= lost_written_;
+      place.any.in_any_iteration |= lost_read_ || lost_written_;
     }
   }
 
@@ -133,20 +173,70 @@ public:
   }
 
 private:
+  /// An access in one inlined copy of its function, by the iterations of its function's own loops that it is
+  /// left in, innermost first.
+  using InlinedCopy = std::tuple<const llvm::Function*, const llvm::DILocation*, Iterations>;
+  using Vector = std::vector<Iteration>;
+
+  std::pair<InlinedCopy, Vector> copies_of(const llvm::Function& function, const llvm::DILocation& level,
+                                           const Position& position, const Iterations& iterations) const {
+    Iterations others = iterations;
+    Vector own;
+    if (const auto found = loops_.find(position); found != loops_.end())
+      for (const Position& loop : found->second) {
+        const auto known = iterations.find(loop);
+        own.push_back(known == iterations.end() ? Iteration{} : known->second);
+        others.erase(loop);
+      }
+    return {{&function, level.getInlinedAt(), std::move(others)}, std::move(own)};
+  }
+
+  /// An access that was moved out of a loop before that was unrolled counts for the first iteration in which
+  /// no other copy is left: LLVM loads some values for the first iteration before the loop, and in each the
+  /// next one's.
+  static void number(const std::set<Vector>& vectors, Survivors::Seen& seen) {
+    std::set<IterationsLeft::Vector> taken;
+    const auto is_moved_out = [](const Iteration& one) { return one.kind == Iteration::Kind::moved_out; };
+    for (const bool moved_out : {false, true})
+      for (const Vector& vector : vectors) {
+        if (std::ranges::any_of(vector, is_moved_out) != moved_out)
+          continue;
+        IterationsLeft::Vector numbers;
+        for (const Iteration& one : vector)
+          numbers.push_back(one.kind == Iteration::Kind::unknown ? std::nullopt : std::optional(one.number));
+        const auto innermost = std::ranges::find_if(vector, is_moved_out);
+        if (moved_out)
+          while (taken.contains(numbers))
+            ++*numbers[static_cast<std::size_t>(innermost - vector.begin())];
+        taken.insert(std::move(numbers));
+      }
+    seen.iterations.merge(taken);
+  }
+
+  static bool was_unrolled(const Position& loop, const Iterations& iterations) {
+    const auto known = iterations.find(loop);
+    return known != iterations.end() && known->second.kind != Iteration::Kind::unknown;
+  }
+
   /// The loops of its function that the access was written in and that are still there, but not around it.
-  /// Absent where the innermost loop around it, in its own function or in one that it was inlined into, is
-  /// not one of those.
+  /// Absent where the innermost loop around it that was not unrolled, in its own function or in one that it
+  /// was inlined into, is not one of those.
   std::optional<std::set<Position>> out_of(const llvm::DILocation* own, const std::set<LoopCopy>& present,
-                                           const std::set<LoopCopy>& around) const {
+                                           const std::set<LoopCopy>& around,
+                                           const Iterations& iterations) const {
     for (const llvm::DILocation* level = own; level; level = level->getInlinedAt()) {
       const auto found = loops_.find(position_of(*level));
-      if (found == loops_.end() || found->second.empty())
+      if (found == loops_.end())
+        continue;
+      const auto innermost = std::ranges::find_if(
+          found->second, [&](const Position& loop) { return !was_unrolled(loop, iterations); });
+      if (innermost == found->second.end())
         continue;
       const auto left = [&](const Position& loop) {
         const LoopCopy copy{loop, level->getInlinedAt()};
         return present.contains(copy) && !around.contains(copy);
       };
-      if (!left(found->second.front()))
+      if (!left(*innermost))
         return std::nullopt;
       std::set<Position> loops;
       if (level == own)
@@ -156,39 +246,72 @@ private:
     return std::nullopt;
   }
 
-  static bool take_over(const Survivors::Place& from, Survivors::Place& to) {
+  void note_local(const llvm::Instruction& access, const llvm::Value* address,
+                  Survivors::Seen Survivors::Place::* seen) {
+    if (!address)
+      return;
+    const llvm::DILocation& location = *access.getDebugLoc();
+    const LocalMemory::Objects objects = local_memory_.objects_at(address);
+    if (objects.variables.empty() && !objects.unknown)
+      return;
+    Survivors::Place& place = places_[position_of(location)];
+    for (const llvm::Value* variable : objects.variables) {
+      (place.*seen).local.insert({variable->getName().str(), is_of_pointer(access)});
+      place.functions_after.insert(location.getScope()->getSubprogram());
+      local_accesses_.insert(position_of(location));
+    }
+    if (objects.unknown)
+      (place.*seen).local.insert({std::string(), is_of_pointer(access)});
+  }
+
+  bool take_over(const Position& into, const Position& other) {
+    const Survivors::Place& from = places_[into];
+    Survivors::Place& to = places_[other];
+    const bool same_loops = loops_[into] == loops_[other];
     bool changed = false;
     const auto take = [&](const Survivors::Seen& source, Survivors::Seen& target) {
       const Survivors::Seen before = target;
       target.in_place |= source.in_place;
       if (source.outside)
         target.note_outside(*source.outside);
-      changed |= target.in_place != before.in_place || target.outside != before.outside;
+      target.iterations.insert(source.iterations.begin(), source.iterations.end());
+      target.in_any_iteration |= source.in_any_iteration || (!source.iterations.empty() && !same_loops);
+      target.local.insert(source.local.begin(), source.local.end());
+      changed |= target.in_place != before.in_place || target.outside != before.outside ||
+                 target.iterations != before.iterations ||
+                 target.in_any_iteration != before.in_any_iteration ||
+                 target.local.size() != before.local.size();
     };
     take(from.read, to.read);
     take(from.stored, to.stored);
     take(from.any, to.any);
+    if (!to.read.local.empty() || !to.stored.local.empty())
+      to.functions_after.insert(to.functions_before.begin(), to.functions_before.end());
     return changed;
   }
 
   std::map<Position, Survivors::Place>& places_;
-  std::map<Position, std::vector<Position>>
-      loops_; // by access or call: where its loops start, innermost first
+  std::set<Position>& local_accesses_;
+  LoopsAround loops_;
+  std::map<Survivors::Seen*, std::map<InlinedCopy, std::set<Vector>>> copies_;
+  LocalMemory local_memory_;
   bool lost_read_ = false, lost_written_ = false;
 };
 
 Survivors Survivors::of_module(llvm::Module& module) {
   describe_texture_fetches(module);
   Survivors survivors;
-  SurvivorCollector collector(survivors.places_);
+  SurvivorCollector collector(survivors.places_, survivors.local_accesses_);
   for (llvm::Function& function : module)
     if (!function.isDeclaration())
       collector.note_written(function);
-  const auto merged = optimise(module);
+  const Optimised outcome = optimise(module, collector.loops_around());
+  survivors.trip_counts_ = outcome.trip_counts;
   for (llvm::Function& function : module)
     if (!function.isDeclaration())
-      collector.note_left(function);
-  collector.note_merged(merged);
+      collector.note_left(function, outcome);
+  collector.number_copies();
+  collector.note_merged(outcome);
   collector.keep_what_may_be_lost();
   collector.note_loops();
   return survivors;
@@ -201,13 +324,36 @@ void Survivors::Seen::note_outside(const std::set<Position>& loops) {
     outside = loops;
 }
 
-Survival Survivors::judge(const Place& place, const Seen& seen, AccessKind kind) {
+IterationsLeft Survivors::iterations_left(const Place& place, const Seen& seen) const {
+  if (seen.in_any_iteration || seen.iterations.empty())
+    return {};
+  IterationsLeft result;
+  std::vector<std::size_t> numbered; // of the place's loops
+  for (std::size_t i = place.loops.size(); i-- > 0;)
+    if (std::ranges::any_of(seen.iterations,
+                            [i](const auto& vector) { return vector.size() > i && vector[i]; })) {
+      numbered.push_back(i);
+      result.loops.push_back({place.loops[i], trip_counts_.at(place.loops[i])});
+    }
+  for (const IterationsLeft::Vector& vector : seen.iterations) {
+    IterationsLeft::Vector own;
+    for (const std::size_t i : numbered)
+      own.push_back(i < vector.size() ? vector[i] : std::nullopt);
+    result.left.insert(std::move(own));
+  }
+  return result;
+}
+
+Survival Survivors::judge(const Place& place, const Seen& seen, AccessKind kind) const {
   Survival survival{seen.in_place || seen.outside || !seen.written, seen.outside && !seen.in_place, kind};
+  survival.iterations = iterations_left(place, seen);
   if (survival.hoisted)
     for (const Position& loop : place.loops) { // a loop that is gone in between ran its copies: not beyond it
-      if (!seen.outside->contains(loop))
+      if (seen.outside->contains(loop))
+        survival.out_of = loop;
+      else if (!std::ranges::any_of(survival.iterations.loops,
+                                    [&](const auto& one) { return one.start == loop; }))
         break;
-      survival.out_of = loop;
     }
   return survival;
 }
@@ -232,6 +378,8 @@ Survival Survivors::of(const Position& position, AccessKind kind, bool through_p
   Seen both = place.read;
   both.in_place |= place.stored.in_place;
   both.written |= place.stored.written;
+  both.iterations.insert(place.stored.iterations.begin(), place.stored.iterations.end());
+  both.in_any_iteration |= place.stored.in_any_iteration;
   if (place.stored.outside)
     both.note_outside(*place.stored.outside);
   Survival whole = judge(place, both, kind);
@@ -239,7 +387,8 @@ Survival Survivors::of(const Position& position, AccessKind kind, bool through_p
   return whole;
 }
 
-Survival Survivors::of(const clang::ASTContext& context, const MemoryOperation& operation) const {
+Position Survivors::position_of_operation(const clang::ASTContext& context,
+                                          const MemoryOperation& operation) const {
   if (!positions_ || positions_of_ != &context ||
       !*context_lives_) { // another may come to lie at the same address
     positions_ = std::make_shared<DebugPositions>(context);
@@ -251,7 +400,30 @@ Survival Survivors::of(const clang::ASTContext& context, const MemoryOperation& 
     };
     context.AddDeallocation(at_end, new std::shared_ptr<bool>(context_lives_));
   }
-  return of(positions_->of(operation), operation.kind, operation.through_pointer);
+  return positions_->of(operation);
+}
+
+Survival Survivors::of(const clang::ASTContext& context, const MemoryOperation& operation) const {
+  return of(position_of_operation(context, operation), operation.kind, operation.through_pointer);
+}
+
+bool Survivors::in_local_memory(const clang::ASTContext& context, const MemoryOperation& operation,
+                                const clang::VarDecl* variable) const {
+  if (local_accesses_.empty()) // nor does a pointer lead to any
+    return false;
+  const auto found = places_.find(position_of_operation(context, operation));
+  if (found == places_.end())
+    return false;
+  const Place& place = found->second;
+  // `q` and `q[i]` have the same place.
+  const bool pointer = operation.place->getType()->isAnyPointerType();
+  const auto is_it = [&](const LocalAccess& access) {
+    return access.pointer == pointer && (!variable || names(access.variable, variable->getName()));
+  };
+  const bool in_all = std::includes(place.functions_after.begin(), place.functions_after.end(),
+                                    place.functions_before.begin(), place.functions_before.end());
+  return in_all && ((operation.kind != AccessKind::store && std::ranges::any_of(place.read.local, is_it)) ||
+                    (operation.kind != AccessKind::load && std::ranges::any_of(place.stored.local, is_it)));
 }
 
 } // namespace warplens::analysis

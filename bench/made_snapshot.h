@@ -9,7 +9,7 @@ inline constexpr std::uint32_t snapshot_transactions = 1u << 22; ///< unless tol
 
 /// Each warp access takes the next whole line.
 model::Snapshot streaming(std::uint32_t transactions = snapshot_transactions);
-/// Each of a warp access's 32 lanes takes one sector of any line in 64 MB.
+/// Each of a warp access's 32 lanes takes one sector of any line in 64 MiB.
 model::Snapshot random_over_64_mb(std::uint32_t transactions = snapshot_transactions);
 /// Two streams of whole lines, indices and values, and for each pair a gather of one sector for each lane.
 model::Snapshot spmv_like(std::uint32_t transactions = snapshot_transactions);

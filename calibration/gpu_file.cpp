@@ -84,7 +84,8 @@ void print_sources(Text& text, const Device& device, const std::string& when) {
   text.line(
       "mt4g = \"caps-tum/mt4g (MT4G, memory topology of GPUs), sample_results at 4cc5566, the same on V100, "
       "A100 and "
-      "H100: constant caches of 2 KB with lines of 64 bytes, and behind them of more than 64 KB, which fetch "
+      "H100: constant caches of 2 KiB with lines of 64 bytes, and behind them of more than 64 KiB, which "
+      "fetch "
       "256 bytes, after 105 to 121 cycles; taken over for this GPU, an assumption\"");
   text.line("assumed = \"An assumption, not a measurement\"");
 }

@@ -1,9 +1,9 @@
 #include "driver/compilation_note.h"
 
 #include "driver/stages/compiler.h"
+#include "support/read_file.h"
 
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 namespace warplens::driver {
@@ -12,6 +12,18 @@ namespace {
 constexpr const char* section = ".warplens";
 /// In front of each note; the note ends with its line. Found without knowing the file's format.
 const std::string mark = "warplens-compilation/1 ";
+
+// A file may hold anything behind the mark: what is of another type counts as missing.
+
+std::string text_in(const nlohmann::json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+std::uint64_t number_in(const nlohmann::json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
+}
 
 } // namespace
 
@@ -31,9 +43,9 @@ std::vector<UnseenAccess> unseen_accesses(const nlohmann::json& json) {
   std::vector<UnseenAccess> accesses;
   for (const auto& access : json)
     if (access.is_object())
-      accesses.push_back({access.value("file", ""), access.value("line", std::uint32_t{0}),
-                          access.value("column", std::uint32_t{0}), access.value("expression", ""),
-                          access.value("reason", "")});
+      accesses.push_back({text_in(access, "file"), static_cast<std::uint32_t>(number_in(access, "line")),
+                          static_cast<std::uint32_t>(number_in(access, "column")),
+                          text_in(access, "expression"), text_in(access, "reason")});
   return accesses;
 }
 
@@ -52,20 +64,20 @@ Expected<void> add_note(const CompilationNote& note, const std::filesystem::path
 }
 
 Expected<std::vector<CompilationNote>> read_notes(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
-  if (!stream)
-    return fail("{}: cannot be read", file.string());
+  const auto bytes = read_file(file);
+  if (!bytes)
+    return tl::unexpected(bytes.error());
   std::vector<CompilationNote> notes;
-  for (auto begin = bytes.find(mark); begin != std::string::npos; begin = bytes.find(mark, begin)) {
+  for (auto begin = bytes->find(mark); begin != std::string::npos; begin = bytes->find(mark, begin)) {
     begin += mark.size();
     const auto json =
-        nlohmann::json::parse(bytes.substr(begin, bytes.find('\n', begin) - begin), nullptr, false);
+        nlohmann::json::parse(bytes->substr(begin, bytes->find('\n', begin) - begin), nullptr, false);
     if (json.is_object())
-      notes.push_back({json.value("source", ""), json.value("fell_back", ""),
-                       json.value("probed", std::uint64_t{0}), json.value("removed", std::uint64_t{0}),
-                       unseen_accesses(json.value("unseen", nlohmann::json::array())),
-                       json.value("one_form", "")});
+      notes.push_back(
+          {text_in(json, "source"), text_in(json, "fell_back"), number_in(json, "probed"),
+           number_in(json, "removed"),
+           json.contains("unseen") ? unseen_accesses(json["unseen"]) : std::vector<UnseenAccess>{},
+           text_in(json, "one_form")});
   }
   return notes;
 }

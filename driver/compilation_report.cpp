@@ -11,7 +11,10 @@ namespace {
 struct Counts {
   std::uint64_t probed = 0, removed = 0, unseen = 0;
 
+  /// A source that fell back has no probes, whatever Clang had found in it.
   Counts& operator+=(const CompilationNote& note) {
+    if (!note.fell_back.empty())
+      return *this;
     probed += note.sites;
     removed += note.removed;
     unseen += note.unseen.size();
@@ -69,7 +72,9 @@ std::string report_as_text(const std::vector<ReportedFile>& files) {
       text += fmt::format("{}: nothing in it was compiled with probes\n", file.file);
   }
   if (sources > 1)
-    text += fmt::format("{} sources, {} without probes: {}\n", sources, fell_back, text_of(all));
+    text += fell_back == sources ? fmt::format("{} sources, all without probes\n", sources)
+                                 : fmt::format("{} sources, {} without probes; in the others {}\n", sources,
+                                               fell_back, text_of(all));
   return text;
 }
 

@@ -3,8 +3,9 @@
 //   warplens-compile rewrite --output DIR --summary FILE SOURCE -- CLANG-ARGUMENTS...
 //   warplens-compile patch --include DIR SOURCE -- CLANG-ARGUMENTS...
 //   warplens-compile clang --half device|host SOURCE -- CLANG-ARGUMENTS...
-//   warplens-compile lower --module NAME [--memcheck] [--system-folder DIR]... BITCODE OBJECT
-//   warplens-compile link [--memcheck] [--system-folder DIR]... OBJECT FILES...
+//   warplens-compile lower --module NAME [--source FILE] [OPTIONS] BITCODE OBJECT
+//   warplens-compile link [OPTIONS] OBJECT FILES...
+//     OPTIONS: [--memcheck …] [--times] [--cache DIR] [--system-folder DIR]...
 
 #include "analysis/clang_invocation.h"
 #include "lowering/lower.h"
@@ -14,10 +15,15 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <filesystem>
 #include <fstream>
+#include <llvm/Support/PrettyStackTrace.h>
+#include <new>
 #include <nlohmann/json.hpp>
+#include <sys/resource.h>
 
 namespace {
 
@@ -69,10 +75,20 @@ Expected<void> print_patch(const rewriter::Request& request, const fs::path& inc
   return {};
 }
 
-} // namespace
+/// A stage that runs away ends in SIGXCPU. The longest known, of sources with hundreds of kernels, take a few
+/// minutes.
+void limit_processor_time() {
+  constexpr rlim_t usual = 1200;
+  const char* wanted = std::getenv("WARPLENS_STAGE_SECONDS");
+  const rlim_t seconds = wanted && *wanted ? std::strtoul(wanted, nullptr, 10) : usual;
+  struct rlimit limit{};
+  if (seconds == 0 || getrlimit(RLIMIT_CPU, &limit) != 0)
+    return;
+  limit.rlim_cur = std::min(limit.rlim_cur, seconds);
+  setrlimit(RLIMIT_CPU, &limit);
+}
 
-int main(int argc, char** argv) {
-  std::vector<std::string> arguments(argv + 1, argv + argc);
+int run_command_line(std::vector<std::string> arguments) {
   rewriter::Request request;
   if (const auto separator = std::ranges::find(arguments, "--"); separator != arguments.end()) {
     request.clang_arguments.assign(separator + 1, arguments.end());
@@ -99,14 +115,21 @@ int main(int argc, char** argv) {
   clang_command->add_option("source", source)->required();
   auto* lower_command = app.add_subcommand("lower", "NVPTX bitcode to an x86-64 object");
   lower_command->add_option("--module", lowered.module, "what the host half calls it");
+  lower_command->add_option("--source", lowered.source, "the user's file, for messages");
   lower_command->add_option("bitcode", bitcode)->required();
   lower_command->add_option("object", object)->required();
   auto* link_command = app.add_subcommand("link", "the device link of -rdc: all device code as one object");
   link_command->add_option("object", object)->required();
   link_command->add_option("files", files, "objects and archives");
   std::vector<std::string> system_folders;
+  std::string cache;
   for (auto* command : {lower_command, link_command}) {
-    command->add_flag("--memcheck", lowered.memcheck, "check every access before it is made");
+    command->add_flag("--times", lowered.times, "print what each step took");
+    command->add_option("--cache", cache, "folder that keeps kernels' objects for the next time");
+    for (const cpu::CheckName& check : cpu::check_names)
+      command->add_flag_callback(
+          std::string("--") + check.name, [&] { lowered.checks.add(check.check); },
+          "what the code checks while it runs");
     command->add_option("--system-folder", system_folders, "folder of headers that are not the user's")
         ->allow_extra_args(false);
   }
@@ -120,7 +143,14 @@ int main(int argc, char** argv) {
   request.source = source;
   request.output_directory = output;
   lowered.object = object;
+  lowered.cache = cache;
   lowered.system_folders.assign(system_folders.begin(), system_folders.end());
+  const auto task = rewrite_command->parsed() || patch_command->parsed() ? "instrumenting " + source
+                    : clang_command->parsed() ? "compiling the " + half + " half of " + source
+                    : link_command->parsed()
+                        ? "linking the device code of " + object
+                        : "lowering " + (lowered.source.empty() ? bitcode : lowered.source);
+  const llvm::PrettyStackTraceString shown_task(task.c_str());
   const auto done = rewrite_command->parsed() ? rewrite(request, summary)
                     : patch_command->parsed() ? print_patch(request, include)
                     : clang_command->parsed()
@@ -133,4 +163,21 @@ int main(int argc, char** argv) {
     return 1;
   }
   return 0;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  // A signal that ends us leaves the names of what we were at on stderr (driver/stages/compiler reads them).
+  llvm::setBugReportMsg("");
+  llvm::EnablePrettyStackTrace();
+  limit_processor_time();
+  try {
+    return run_command_line({argv + 1, argv + argc});
+  } catch (const std::bad_alloc&) {
+    std::fputs("error: out of memory: compile fewer files at the same time\n", stderr);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "error: %s\n", error.what());
+  }
+  return 1;
 }

@@ -81,6 +81,12 @@ std::optional<std::vector<std::string>> nvcc_words(const std::string& program,
   return std::nullopt;
 }
 
+/// `warplens nvcc --help` alone; warplens-nvcc's is nvcc's, and so is that of an nvcc that is named first.
+bool asks_for_nvcc_help(const std::string& program, const std::vector<std::string>& arguments) {
+  return std::filesystem::path(program).filename() != "warplens-nvcc" && arguments.size() == 2 &&
+         arguments[0] == "nvcc" && (arguments[1] == "--help" || arguments[1] == "-h");
+}
+
 int run_command_line(std::vector<std::string> arguments) {
   CLI::App app(
       "Warplens tells, line by line, what the memory hierarchy does to each access of a CUDA program:\n"
@@ -130,6 +136,12 @@ int main(int argc, char** argv) {
   occupy_closed_streams();
   try {
     const std::vector<std::string> arguments(argv + 1, argv + argc);
+    if (asks_for_nvcc_help(argv[0], arguments)) {
+      const auto printed = driver::print_nvcc_help();
+      if (!printed)
+        driver::complain(printed.error().message);
+      return printed ? 0 : 1;
+    }
     if (const auto words = nvcc_words(argv[0], arguments))
       return driver::nvcc_command(*words);
     return run_command_line(arguments);

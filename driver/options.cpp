@@ -232,6 +232,28 @@ void add_output_options(CLI::App& command, OutputOptions& options, Format initia
   add_figure_options(command, options);
 }
 
+void add_check_options(CLI::App& command, cpu::Checks& checks) {
+  const auto help = [](cpu::Check check) {
+    switch (check) {
+    case cpu::Check::memory:
+      return "report the first access out of bounds, misaligned or to freed memory, and end there";
+    case cpu::Check::races:
+      return "report accesses to the same shared memory by different threads without a synchronisation "
+             "between";
+    case cpu::Check::initialisation: return "report reads of memory that was never written";
+    case cpu::Check::synchronisation:
+      return "report barriers and warp operations that name threads which are not there";
+    case cpu::Check::lock_step: return "lanes of a warp do each access to memory together";
+    }
+    return "";
+  };
+  for (const cpu::CheckName& check : cpu::check_names)
+    command.add_flag_callback(
+        std::string("--") + check.name, [&checks, kind = check.check] { checks.add(kind); },
+        fmt::format("CPU back end: {} (`run`: of a program that was built with --{})", help(check.check),
+                    check.name));
+}
+
 void add_trace_options(CLI::App& command, TraceOptions& options) {
   command.add_option("--kernel", options.kernel, "trace only kernels whose name matches")
       ->type_name("REGEX")
@@ -240,10 +262,7 @@ void add_trace_options(CLI::App& command, TraceOptions& options) {
       ->check(whole_number(1, 1000000))
       ->type_name("N")
       ->capture_default_str();
-  command.add_flag(
-      "--memcheck", options.memcheck,
-      "CPU back end: report the first access out of bounds, misaligned or to freed memory, and end "
-      "there (`run`: of a program that `profile --memcheck` built)");
+  add_check_options(command, options.checks);
   command.add_flag(
       "--deterministic", options.deterministic,
       "CPU back end: blocks run one after the other, so that atomics in floating point give the same "

@@ -3,6 +3,7 @@
 
 #include "model/model.h"
 #include "report/columns.h"
+#include "runtime/cpu/checks.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
@@ -45,9 +46,12 @@ struct TraceOptions {
   std::string kernel; ///< regex; empty: every kernel
   std::uint32_t launches = 1;
   std::string keep_trace; ///< empty: the trace is temporary
-  bool memcheck = false;
+  cpu::Checks checks;
   bool deterministic = false;
 };
+
+/// --memcheck and its like are flags of the CPU back end.
+void add_check_options(CLI::App& command, cpu::Checks& checks);
 
 /// What is wrong with an option's value, or nothing: for CLI::Validator.
 std::string check_regex(const std::string& text);

@@ -1,10 +1,14 @@
-// What the bridges that every source includes left in it for the lowering, as annotations of functions.
+// What the bridges that every source includes, and the rewriter, left in it for the lowering, as annotations
+// of functions.
 #include "lowering/kernel.h"
+#include "lowering/local_memory.h"
 #include "lowering/stages.h"
 
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Module.h>
+#include <llvm/Transforms/Utils/ModuleUtils.h>
+#include <set>
 
 namespace warplens::lowering {
 
@@ -31,8 +35,13 @@ Expected<void> check_annotations(Module& module) {
   GlobalVariable* all = module.getNamedGlobal("llvm.global.annotations");
   if (!all || !all->hasInitializer())
     return {};
+  std::set<Function*> carriers; // functions that are there for what they are annotated with
   for (const Use& use : cast<Constant>(all->getInitializer())->operands()) {
     const auto* entry = dyn_cast<ConstantStruct>(use); // function, annotation, file, line, arguments
+    if (entry && keep_local_memory_note(module, text_of(entry->getOperand(1)))) {
+      carriers.insert(cast<Function>(entry->getOperand(0)->stripPointerCasts()));
+      continue;
+    }
     if (entry && asks_for_several_blocks(text_of(entry->getOperand(1))))
       return fail("{}:{}: a kernel in clusters of several blocks, {}, is not supported on the CPU back end "
                   "(choose a way of the program's without it, or a GPU: --backend gpu)",
@@ -41,6 +50,9 @@ Expected<void> check_annotations(Module& module) {
                   text_of(entry->getOperand(1)).str());
   }
   all->eraseFromParent(); // it would keep functions alive
+  removeFromUsedLists(module, [&](Constant* used) { return carriers.contains(dyn_cast<Function>(used)); });
+  for (Function* carrier : carriers)
+    carrier->eraseFromParent();
   return {};
 }
 

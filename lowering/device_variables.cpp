@@ -60,7 +60,9 @@ Expected<std::vector<DeviceVariable>> lower_device_variables(Module& module) {
       continue;
     }
     const bool is_constant = old->getAddressSpace() == constant_space;
-    auto* variable = new GlobalVariable(module, old->getValueType(), false, GlobalValue::InternalLinkage,
+    // Host code may name a variable that no kernel uses: only add_records, which registers it, makes it
+    // private.
+    auto* variable = new GlobalVariable(module, old->getValueType(), false, GlobalValue::ExternalLinkage,
                                         old->getInitializer(), "", old);
     variable->takeName(old);
     variable->setAlignment(std::max(old->getAlign().valueOrOne(), Align(16)));

@@ -2,6 +2,7 @@
 
 #include "lowering/lane_binding.h"
 #include "lowering/parameters.h"
+#include "lowering/runtime_calls.h"
 #include "runtime/cpu/abi.h"
 
 #include <cstddef>
@@ -185,18 +186,35 @@ private:
     go_on(region.next);
   }
 
+  /// Where lanes of a warp are in lock step, only those at the first place of each warp run; the others are
+  /// marked as waiting. Those at barriers go on once all threads are at one.
+  void choose_threads(const Regions& regions) {
+    std::vector<std::uint32_t> positions = regions.positions;
+    positions.push_back(Regions::at_barrier); // threads that have ended
+    auto* table = ConstantDataArray::get(builder_.getContext(), positions);
+    auto* global =
+        new GlobalVariable(*entry_->getParent(), table->getType(), true, GlobalValue::PrivateLinkage, table);
+    call_runtime(builder_, "__warplens_cpu_choose_threads", Effects::acts, builder_.getVoidTy(),
+                 {frames_, threads_, global, builder_.getInt32(ended_)});
+  }
+
   void run_apart(const Regions& regions, Value* lane) {
     builder_.SetInsertPoint(apart_);
+    const bool lock_step =
+        any_of(regions.positions, [](std::uint32_t position) { return position != Regions::at_barrier; });
+    if (lock_step)
+      choose_threads(regions);
     expect_any();
     std::set<unsigned> possible;
     for_each_thread(lane, [&](Value* here, Value* linear) {
       BasicBlock* joined = add_block("");
-      auto* choice =
-          builder_.CreateSwitch(builder_.CreateLoad(builder_.getInt32Ty(), next_of(linear)), joined);
+      Value* number_or_mark = builder_.CreateLoad(builder_.getInt32Ty(), next_of(linear));
+      Value* stays = builder_.CreateAnd(number_or_mark, ~cpu::waits_mark);
+      auto* choice = builder_.CreateSwitch(number_or_mark, joined); // neither ended nor marked as waiting
       BasicBlock* before = builder_.GetInsertBlock();
       builder_.SetInsertPoint(joined);
       PHINode* next = builder_.CreatePHI(builder_.getInt32Ty(), ended_ + 1);
-      next->addIncoming(builder_.getInt32(ended_), before);
+      next->addIncoming(stays, before);
       for (unsigned number = 0; number < ended_; ++number) {
         possible.insert(number);
         BasicBlock* run = add_block("");

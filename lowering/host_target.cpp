@@ -16,8 +16,8 @@ namespace warplens::lowering {
 using namespace llvm;
 
 Expected<std::unique_ptr<TargetMachine>> host_target(unsigned optimisation) {
-  InitializeNativeTarget();
-  InitializeNativeTargetAsmPrinter();
+  [[maybe_unused]] static const bool initialised = // once, whichever thread comes first
+      !InitializeNativeTarget() && !InitializeNativeTargetAsmPrinter();
   const std::string triple = sys::getDefaultTargetTriple();
   std::string problem;
   const Target* target = TargetRegistry::lookupTarget(triple, problem);
@@ -73,6 +73,13 @@ static std::vector<cpu::ParameterRecord> parameters_of(const Function& kernel) {
   return parameters;
 }
 
+/// As Clang says it, before the kernel gets another target.
+static unsigned architecture_of(const Function& kernel) {
+  StringRef name = kernel.getFnAttribute("target-cpu").getValueAsString();
+  unsigned number = 0;
+  return name.consume_front("sm_") && !name.consumeInteger(10, number) ? number : 0;
+}
+
 std::vector<Kernel> find_kernels(Module& module, TargetMachine& machine) {
   std::vector<Kernel> kernels;
   std::set<const Function*> seen;
@@ -85,6 +92,7 @@ std::vector<Kernel> find_kernels(Module& module, TargetMachine& machine) {
             seen.insert(function).second)
           kernels.push_back({.symbol = function->getName().str(),
                              .source = function,
+                             .architecture = architecture_of(*function),
                              .parameters = parameters_of(*function)});
       }
   // Device code of one file is complete in itself: only kernels and variables are seen from outside.

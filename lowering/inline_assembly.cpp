@@ -67,7 +67,7 @@ bool bind_operands(ptx::Block& block, const InlineAsm& assembly, CallInst& call,
 const ptx::Rule* rule_for(StringRef opcode) {
   for (const ptx::Rules* rules :
        {&ptx::integer_rules(), &ptx::floating_rules(), &ptx::conversion_rules(), &ptx::memory_rules(),
-        &ptx::asynchronous_rules(), &ptx::texture_rules(), &ptx::thread_rules()})
+        &ptx::asynchronous_rules(), &ptx::texture_rules(), &ptx::thread_rules(), &ptx::video_rules()})
     if (const auto found = rules->find(opcode); found != rules->end())
       return &found->second;
   return nullptr;
@@ -120,7 +120,10 @@ Value* result(ptx::Block& block, CallInst& call, const std::vector<Type*>& outpu
 Expected<void> lower_statement(CallInst& call) {
   const auto& assembly = *cast<InlineAsm>(call.getCalledOperand());
   const auto refuse = [&](const std::string& what) -> Expected<void> {
-    return fail("{}: inline PTX is not supported on the CPU back end: {}", place_of(call), what);
+    // Who wrote none has called a function that is made of it.
+    const auto function = system_function_of(call);
+    return fail("{}: {} is not supported on the CPU back end: {}", place_of(call),
+                function ? *function + ", which is inline PTX," : "inline PTX", what);
   };
   IRBuilder<> builder(&call);
   const auto text = ptx::parse(assembly.getAsmString());

@@ -1,18 +1,22 @@
 // Everything a kernel calls moves into it, so that one function shows the program's order. Recursive
-// functions and those whose address is taken stay calls.
+// functions and those whose address is taken stay calls. So do the largest callees of a function that would
+// otherwise grow beyond bounds, where lanes cannot wait in them.
 #include "lowering/pipelines.h"
 #include "lowering/runtime_calls.h"
 #include "lowering/stages.h"
 
 #include <llvm/ADT/SCCIterator.h>
+#include <llvm/ADT/SetVector.h>
+#include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/Analysis/CallGraph.h>
+#include <llvm/Analysis/InlineCost.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
-#include <llvm/Transforms/IPO/AlwaysInliner.h>
-#include <llvm/Transforms/IPO/GlobalDCE.h>
-#include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/InstSimplifyPass.h>
 #include <llvm/Transforms/Scalar/SROA.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+#include <llvm/Transforms/Utils/Local.h>
 
 namespace warplens::lowering {
 
@@ -65,25 +69,160 @@ static void mark_for_inlining(Module& module) {
         call->removeFnAttr(Attribute::NoInline);
 }
 
-// Nothing in these two may move blocks: their layout is the program's order, which the keys are taken from
+// Nothing below may move blocks: their layout is the program's order, which the keys are taken from
 // afterwards.
 
-void inline_calls(Module& module, TargetMachine& machine) {
+static FunctionPassManager value_passes() {
+  FunctionPassManager simplify;
+  simplify.addPass(SROAPass(SROAOptions::PreserveCFG));
+  simplify.addPass(EarlyCSEPass());
+  simplify.addPass(InstSimplifyPass());
+  return simplify;
+}
+
+namespace {
+
+bool uses_shared_memory(const Value& value) {
+  if (const auto* variable = dyn_cast<GlobalVariable>(&value))
+    return variable->getAddressSpace() == 3;
+  const auto* constant = dyn_cast<Constant>(&value);
+  return constant && !isa<GlobalValue>(constant) &&
+         any_of(constant->operands(), [](const Use& operand) { return uses_shared_memory(*operand); });
+}
+
+/// A probe whose site, size or kind its caller chooses.
+bool is_probe_of_any_site(const CallInst& call) {
+  const Function* callee = call.getCalledFunction();
+  return callee && callee->getName() == access_function && any_of(call.args(), [&](const Use& argument) {
+           return call.getArgOperandNo(&argument) != 1 && !isa<ConstantInt>(argument);
+         });
+}
+
+/// Functions that are kept serve kernels that keep their shared variables at different places, and are left
+/// only by returning. What is volatile may be where lanes rely on lock step, and stops belong to kernels;
+/// a loop that waits for another thread must see what it looks at.
+bool may_be_kept(Function& function) {
+  return all_of(instructions(function), [](const Instruction& instruction) {
+    const auto* call = dyn_cast<CallInst>(&instruction);
+    return !(call && (may_suspend(*call) || is_probe_of_any_site(*call))) && !isa<InvokeInst>(instruction) &&
+           !instruction.isVolatile() && !instruction.isAtomic() &&
+           none_of(instruction.operands(), [](const Use& operand) { return uses_shared_memory(*operand); });
+  });
+}
+
+/// Inlines callees before their callers and simplifies each function once all its calls are in it: what moves
+/// into many callers is small by then, and LLVM's time grows faster than its functions. Without `simplify` a
+/// kernel grows with every line of every callee.
+class BottomUpInliner {
+public:
+  BottomUpInliner(Module& module, TargetMachine& machine, bool simplify, std::uint64_t most_instructions)
+      : module_(module), simplify_(simplify), most_instructions_(most_instructions), analyses_(machine),
+        passes_(value_passes()) {}
+
+  void run() {
+    CallGraph graph(module_);
+    std::vector<Function*> callees_first;
+    for (auto component = scc_begin(&graph); !component.isAtEnd(); ++component)
+      for (CallGraphNode* node : *component)
+        if (Function* function = node->getFunction(); function && !function->isDeclaration())
+          callees_first.push_back(function);
+    // Functions that others than kernels and their callees may call have no lane to hand on.
+    keeps_ = none_of(callees_first, [](const Function* function) {
+      return function->hasAddressTaken() || !function->hasFnAttribute(Attribute::AlwaysInline);
+    });
+    for (Function* function : callees_first) {
+      inline_into(*function);
+      if (simplify_) {
+        removeUnreachableBlocks(*function);
+        analyses_.run(passes_, *function);
+      }
+    }
+    for (Function* function : kept_) {
+      function->removeFnAttr(Attribute::AlwaysInline);
+      function->addFnAttr(Attribute::NoInline);
+    }
+  }
+
+private:
+  struct Callee {
+    Function* function;
+    std::uint64_t instructions; ///< in all its copies
+  };
+
+  std::vector<Callee> callees_of(const std::vector<CallBase*>& calls) const {
+    std::vector<Callee> callees;
+    for (const CallBase* call : calls) {
+      Function* callee = call->getCalledFunction();
+      auto known = find_if(callees, [&](const Callee& other) { return other.function == callee; });
+      if (known == callees.end())
+        known = callees.insert(known, {callee, 0});
+      known->instructions += callee->getInstructionCount();
+    }
+    return callees;
+  }
+
+  /// The callees that do not move into this caller.
+  SmallPtrSet<Function*, 4> choose_kept(const Function& caller, const std::vector<CallBase*>& calls) const {
+    SmallPtrSet<Function*, 4> kept;
+    auto callees = callees_of(calls);
+    std::uint64_t total = caller.getInstructionCount();
+    for (const Callee& callee : callees)
+      total += callee.instructions;
+    stable_sort(callees, [](const Callee& left, const Callee& right) {
+      return left.instructions > right.instructions;
+    });
+    const std::uint64_t hardly_larger_than_a_call = most_instructions_ / 200;
+    for (const Callee& callee : callees)
+      if (keeps_ && total > most_instructions_ &&
+          callee.function->getInstructionCount() >= hardly_larger_than_a_call &&
+          may_be_kept(*callee.function)) {
+        kept.insert(callee.function);
+        total -= callee.instructions;
+      }
+    return kept;
+  }
+
+  void inline_into(Function& caller) {
+    std::vector<CallBase*> calls;
+    for (Instruction& instruction : instructions(caller))
+      if (auto* call = dyn_cast<CallBase>(&instruction))
+        if (Function* callee = call->getCalledFunction(); callee && callee != &caller &&
+                                                          callee->hasFnAttribute(Attribute::AlwaysInline) &&
+                                                          isInlineViable(*callee).isSuccess())
+          calls.push_back(call);
+    const auto kept = choose_kept(caller, calls);
+    for (Function* function : kept) {
+      kept_.insert(function);
+      function->addFnAttr(kept_call);
+    }
+    for (CallBase* call : calls)
+      if (!kept.count(call->getCalledFunction())) {
+        InlineFunctionInfo info;
+        InlineFunction(*call, info, /*MergeAttributes=*/true);
+      }
+  }
+
+  Module& module_;
+  bool simplify_;
+  std::uint64_t most_instructions_;
+  bool keeps_ = true;
+  SetVector<Function*> kept_;
+  FunctionAnalyses analyses_;
+  FunctionPassManager passes_;
+};
+
+} // namespace
+
+void inline_calls(Module& module, TargetMachine& machine, bool simplify, std::uint64_t most_instructions) {
   describe_access(module);
   mark_for_inlining(module);
-  run_pipeline(module, machine, [](PassBuilder&, ModulePassManager& passes) {
-    passes.addPass(AlwaysInlinerPass(true));
-    passes.addPass(GlobalDCEPass());
-  });
+  BottomUpInliner(module, machine, simplify, most_instructions).run();
+  remove_unreachable(module, machine);
 }
 
 void make_values(Module& module, TargetMachine& machine) {
   run_pipeline(module, machine, [](PassBuilder&, ModulePassManager& passes) {
-    FunctionPassManager simplify;
-    simplify.addPass(SROAPass(SROAOptions::PreserveCFG));
-    simplify.addPass(EarlyCSEPass());
-    simplify.addPass(InstSimplifyPass());
-    passes.addPass(createModuleToFunctionPassAdaptor(std::move(simplify)));
+    passes.addPass(createModuleToFunctionPassAdaptor(value_passes()));
   });
 }
 

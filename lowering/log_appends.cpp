@@ -2,6 +2,7 @@
 // accesses that it executes, whether a probe saw them or not: that is Warplens' coverage, told by the code
 // that runs and not by what inserted the probes.
 #include "lowering/lane_binding.h"
+#include "lowering/local_memory.h"
 #include "lowering/runtime_calls.h"
 #include "lowering/stages.h"
 #include "runtime/cpu/abi.h"
@@ -45,23 +46,36 @@ public:
 
   bool contains(const Value* pointer) const {
     const auto at = place(pointer, layout_);
-    const auto found = ranges_.find(at.base);
-    return found != ranges_.end() && any_of(found->second, [&](const auto& range) {
-             return range.first <= at.offset && at.offset < range.second;
-           });
+    return contains(at.base, at.offset);
+  }
+
+  /// Of a copy or a fill both ends.
+  bool contains(const Value* pointer, const Instruction& access) const {
+    const auto at = place(pointer, layout_);
+    const auto* block = dyn_cast<MemIntrinsic>(&access);
+    const auto* length = block ? dyn_cast<ConstantInt>(block->getLength()) : nullptr;
+    return contains(at.base, at.offset) &&
+           (!length || length->isZero() || contains(at.base, at.offset + length->getSExtValue() - 1));
   }
 
 private:
+  bool contains(const Value* base, std::int64_t offset) const {
+    const auto found = ranges_.find(base);
+    return found != ranges_.end() && any_of(found->second, [&](const auto& range) {
+             return range.first <= offset && offset < range.second;
+           });
+  }
+
   const DataLayout& layout_;
   std::map<const Value*, std::vector<std::pair<std::int64_t, std::int64_t>>> ranges_;
 };
 
-/// Locals, parameters, the lane's own state and the compiler's constants are not memory on a GPU, or not of a
-/// kind that anybody can change.
+/// Most locals, parameters, the lane's own state and the compiler's constants are not memory on a GPU, or not
+/// of a kind that anybody can change.
 bool is_memory(const Value* pointer) {
   const Value* object = getUnderlyingObject(pointer, 0);
-  if (isa<AllocaInst>(object))
-    return false;
+  if (const auto* variable = dyn_cast<AllocaInst>(object))
+    return has_unseen_accesses(*variable);
   if (const auto* argument = dyn_cast<Argument>(object))
     return !argument->hasPointeeInMemoryValueAttr();
   if (const auto* call = dyn_cast<CallInst>(object); call && call->getCalledFunction())
@@ -71,8 +85,9 @@ bool is_memory(const Value* pointer) {
   return true;
 }
 
-/// The memory that an instruction reads or writes: none, one pointer, or a copy's two.
-SmallVector<const Value*, 2> accessed(const Instruction& instruction) {
+/// The memory that an instruction reads or writes: none, one pointer, or a copy's two. Of local variables,
+/// those that are in local memory: the rewriter gives probes to no others.
+SmallVector<const Value*, 2> accessed(const Instruction& instruction, const ProbedMemory& probed) {
   SmallVector<const Value*, 2> pointers;
   if (const Value* pointer = getLoadStorePointerOperand(&instruction))
     pointers.push_back(pointer);
@@ -85,9 +100,13 @@ SmallVector<const Value*, 2> accessed(const Instruction& instruction) {
     if (const auto* copy = dyn_cast<MemTransferInst>(&instruction))
       pointers.push_back(copy->getRawSource());
   }
-  erase_if(pointers, [](const Value* pointer) { return !is_memory(pointer); });
+  erase_if(pointers, [&](const Value* pointer) { return !is_memory(pointer) && !probed.contains(pointer); });
   return pointers;
 }
+
+/// In larger functions appends are calls: inline, each is two branches, and their number alone would cost
+/// LLVM more than all else.
+constexpr std::size_t most_appends_inline = 256;
 
 class TracedFunction {
 public:
@@ -103,8 +122,12 @@ public:
     IRBuilder<> builder(&*function_.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
     lane_ = current_lane(builder);
     count_accesses();
+    const bool by_calls = probes_.size() > most_appends_inline && function_.hasFnAttribute(takes_lane);
     for (CallInst* probe : probes_)
-      append(*probe);
+      if (by_calls)
+        call_append(*probe);
+      else
+        append(*probe);
   }
 
 private:
@@ -126,9 +149,9 @@ private:
     for (BasicBlock& block : function_) {
       unsigned executed = 0, seen = 0;
       for (const Instruction& instruction : block)
-        for (const Value* pointer : accessed(instruction)) {
+        for (const Value* pointer : accessed(instruction, probed)) {
           ++executed;
-          seen += probed.contains(pointer);
+          seen += probed.contains(pointer, instruction);
         }
       if (executed)
         counts.push_back({&block, {executed, seen}});
@@ -168,6 +191,40 @@ private:
     }
   }
 
+  Value* key_of(IRBuilder<>& builder, const CallInst& probe) {
+    Value* key = probe.getArgOperand(1);
+    return function_.hasFnAttribute(takes_first_key) ? builder.CreateAdd(key, first_key_of(function_)) : key;
+  }
+
+  void call_append(CallInst& probe) {
+    IRBuilder<> builder(&probe);
+    builder.CreateCall(append_function(), {probe.getArgOperand(0), key_of(builder, probe), lane_});
+    probe.eraseFromParent();
+  }
+
+  /// A function of nothing but one probe: (ptr address, u32 key, ptr lane).
+  Function* append_function() {
+    constexpr char name[] = "warplens.append";
+    Module& module = *function_.getParent();
+    if (Function* made = module.getFunction(name))
+      return made;
+    auto& context = module.getContext();
+    auto* pointer = PointerType::getUnqual(context);
+    auto* made = Function::Create(
+        FunctionType::get(Type::getVoidTy(context), {pointer, Type::getInt32Ty(context), pointer}, false),
+        GlobalValue::InternalLinkage, name, module);
+    for (const char* attribute : {"target-cpu", "target-features"})
+      made->addFnAttr(function_.getFnAttribute(attribute));
+    made->setDoesNotThrow();
+    made->addFnAttr(takes_lane);
+    made->addFnAttr(Attribute::NoInline);
+    IRBuilder<> builder(BasicBlock::Create(context, "", made));
+    builder.CreateCall(declare_probe(module), {made->getArg(0), made->getArg(1)});
+    builder.CreateRetVoid();
+    TracedFunction(*made, keys_).run();
+    return made;
+  }
+
   /// if (next == end) log_full(lane); the address and the key at next; next += a row. Functions that are not
   /// a kernel's traced form run untraced too: there the log has no end.
   void append(CallInst& probe) {
@@ -196,7 +253,7 @@ private:
     entry->addIncoming(next, before);
     entry->addIncoming(emptied, full->getParent());
     builder.CreateStore(builder.CreatePtrToInt(probe.getArgOperand(0), builder.getInt64Ty()), entry);
-    builder.CreateStore(probe.getArgOperand(1),
+    builder.CreateStore(key_of(builder, probe),
                         builder.CreateInBoundsGEP(builder.getInt8Ty(), entry, distance_to_key(builder)));
     builder.CreateStore(builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), entry, sizeof(cpu::LogRow)),
                         field(builder, offsetof(cpu::LaneContext, log_next)));
@@ -212,19 +269,24 @@ private:
 
 } // namespace
 
-void append_to_logs(Module& module, const std::vector<Kernel>& kernels, const std::vector<Key>& keys) {
-  std::vector<Function*> traced;
+void append_to_logs(Module& module, const std::vector<Kernel>& kernels,
+                    const std::vector<KeptFunction>& kept) {
   for (const Kernel& kernel : kernels)
-    traced.push_back(kernel.traced_body);
-  for (Function& function : module) // functions that stayed calls serve both forms
+    TracedFunction(*kernel.traced_body, kernel.keys).run();
+  for (const KeptFunction& function : kept)
+    if (Function* form = module.getFunction(function.symbol + traced_suffix))
+      TracedFunction(*form, function.keys).run();
+  // Other functions that stay calls serve both forms; their keys are the same in all kernels.
+  std::vector<Function*> shared;
+  for (Function& function : module)
     if (!function.isDeclaration() && !function.hasFnAttribute(takes_lane) &&
         none_of(kernels, [&](const Kernel& kernel) {
           return &function == kernel.untraced_block || &function == kernel.untraced_lane ||
                  &function == kernel.traced_lane;
         }))
-      traced.push_back(&function);
-  for (Function* function : traced)
-    TracedFunction(*function, keys).run();
+      shared.push_back(&function);
+  for (Function* function : shared)
+    TracedFunction(*function, kernels.empty() ? std::vector<Key>() : kernels.front().keys).run();
   if (Function* probe = module.getFunction(probe_function))
     probe->eraseFromParent();
 }

@@ -1,7 +1,10 @@
 // The whole lowering, stage by stage.
 #include "lowering/lower.h"
 
+#include "lowering/local_memory.h"
+#include "lowering/parts.h"
 #include "lowering/places.h"
+#include "lowering/progress.h"
 #include "lowering/stages.h"
 
 #include <llvm/IR/DebugInfo.h>
@@ -11,8 +14,7 @@
 
 namespace warplens::lowering {
 
-/// A module that LLVM's verifier refuses would crash later stages.
-static Expected<void> verify(const llvm::Module& module, const char* when) {
+Expected<void> verify(const llvm::Module& module, const char* when) {
   std::string problem;
   llvm::raw_string_ostream stream(problem);
   if (llvm::verifyModule(module, &stream))
@@ -21,7 +23,10 @@ static Expected<void> verify(const llvm::Module& module, const char* when) {
   return {};
 }
 
-static Expected<void> lower(llvm::Module& module, const Output& output) {
+static Expected<void> lower(std::unique_ptr<llvm::Module> owned, const Output& output, Progress& progress) {
+  llvm::Module& module = *owned;
+  Progress::Track track(progress, "");
+  track.next("lower operations", module.getInstructionCount());
   if (auto valid = verify(module, "as it was read"); !valid)
     return valid;
   auto machine = host_target(output.optimisation);
@@ -32,6 +37,8 @@ static Expected<void> lower(llvm::Module& module, const Output& output) {
   if (auto done = check_annotations(module); !done)
     return done;
   auto kernels = find_kernels(module, **machine);
+  for (Kernel& kernel : kernels)
+    kernel.checks = output.checks;
   define_arithmetic(module);
   if (auto done = lower_inline_assembly(module); !done)
     return done;
@@ -44,43 +51,49 @@ static Expected<void> lower(llvm::Module& module, const Output& output) {
     return tl::unexpected(variables.error());
   retarget(module, **machine);
 
-  inline_calls(module, **machine);
-  if (output.memcheck)
+  track.next("inline", module.getInstructionCount());
+  inline_calls(module, **machine, output.checks.bits() == 0, output.limits.inlined);
+  mark_nested(module, kernels);
+  if (output.checks.has(cpu::Check::memory))
     check_copies(module);
+  track.next("make values", module.getInstructionCount());
   make_values(module, **machine);
   contract(module);
   flush_denormals(module);
-  if (output.memcheck)
-    check_accesses(module, kernels, *variables);
+  keep_lock_step(module, kernels, output.checks.has(cpu::Check::lock_step)); // checks stand behind the stops
+  check_accesses(module, kernels, *variables, output.checks);
+  mark_local_memory(module);
   store_places(module);
+  track.next("give keys", module.getInstructionCount());
   if (auto done = lay_out_shared_memory(module, kernels); !done)
     return done;
-  auto keys = assign_order_keys(module, kernels);
-  if (!keys)
-    return tl::unexpected(keys.error());
-  llvm::StripDebugInfo(module); // the forms are clones: one source function would be described twice
-
-  make_forms(module, kernels, **machine);
-  append_to_logs(module, kernels, *keys);
-  bind_lanes(module);
-  add_records(module, kernels, *variables, *keys, output.module);
-  if (auto valid = verify(module, "after lowering"); !valid)
-    return valid;
-  if (auto done = optimise(module, **machine, output.optimisation); !done)
+  std::vector<KeptFunction> kept;
+  if (auto done = assign_order_keys(module, kernels, kept); !done)
     return done;
-  return emit_object(module, **machine, output.object);
+  llvm::StripDebugInfo(module); // the forms are clones: one source function would be described twice
+  track.next("compile", module.getInstructionCount());
+  return compile_in_parts(std::move(owned), std::move(kernels), kept, std::move(*variables), output,
+                          progress);
 }
 
 Expected<void> lower(const std::filesystem::path& bitcode, const Output& output) {
   llvm::LLVMContext context;
   auto module = read_bitcode(bitcode, context);
-  return module ? lower(**module, output) : tl::unexpected(module.error());
+  if (!module)
+    return tl::unexpected(module.error());
+  if (!output.source.empty())
+    (*module)->setSourceFileName(output.source);
+  Progress progress((*module)->getSourceFileName(), output.times);
+  return lower(std::move(*module), output, progress);
 }
 
 Expected<void> link(const std::vector<std::string>& files, const Output& output) {
   llvm::LLVMContext context;
   auto module = link_bitcode(files, context);
-  return module ? lower(**module, output) : tl::unexpected(module.error());
+  if (!module)
+    return tl::unexpected(module.error());
+  Progress progress("device link", output.times);
+  return lower(std::move(*module), output, progress);
 }
 
 } // namespace warplens::lowering

@@ -1,5 +1,6 @@
-// --memcheck: before each access a call of the runtime, which knows what is allocated. What the access is
-// made to is often known here: then it has to stay within that variable, and not just within some memory.
+// --memcheck, --racecheck, --initcheck: before each access a call of the runtime. For --memcheck it knows
+// what is allocated; what the access is made to is often known here: then it has to stay within that
+// variable, and not just within some memory.
 //
 // Only the compiler knows which line, which width and which variable an access is meant for; guard pages
 // alone would know an address, and only of accesses that miss a whole page. So the check is code, made before
@@ -54,8 +55,9 @@ std::string source_name(const GlobalVariable& variable) {
 
 class CheckedFunction {
 public:
-  CheckedFunction(Function& function, bool only_copies)
-      : function_(function), layout_(function.getParent()->getDataLayout()) {
+  CheckedFunction(Function& function, cpu::Checks checks, bool is_kernel, bool only_copies)
+      : function_(function), checks_(checks), is_kernel_(is_kernel),
+        layout_(function.getParent()->getDataLayout()) {
     for (Instruction& instruction : instructions(function))
       if (!only_copies || isa<MemTransferInst>(instruction))
         find(instruction);
@@ -104,6 +106,13 @@ private:
     if (all_of(objects, is_own))
       return;
     IRBuilder<> builder(access.instruction);
+    if (any_of(objects, [&](const Value* object) { return matters_to_others(object); }))
+      call_runtime(builder, "__warplens_cpu_check_use", Effects::suspends, builder.getVoidTy(),
+                   {current_lane(builder), generic(builder, access.pointer),
+                    builder.CreateZExtOrTrunc(access.bytes, builder.getInt64Ty()),
+                    builder.getInt32(static_cast<std::uint32_t>(access.mode))});
+    if (!checks_.has(cpu::Check::memory))
+      return;
     SmallVector<Value*, 8> arguments{current_lane(builder), generic(builder, access.pointer),
                                      builder.CreateZExtOrTrunc(access.bytes, builder.getInt64Ty()),
                                      builder.getInt32(static_cast<std::uint32_t>(access.alignment.value())),
@@ -119,6 +128,16 @@ private:
                  builder.getVoidTy(), arguments);
   }
 
+  /// May the object lie in shared memory, or be allocated by the program? Races are looked for in the one,
+  /// memory that is not written in both; variables are, from the begin.
+  bool matters_to_others(const Value* object) const {
+    if (is_own(object) || !(checks_.has(cpu::Check::races) || checks_.has(cpu::Check::initialisation)))
+      return false;
+    if (const auto* variable = dyn_cast<GlobalVariable>(object))
+      return variable->getAddressSpace() == shared_space;
+    return checks_.has(cpu::Check::initialisation) || !(is_kernel_ && isa<Argument>(object));
+  }
+
   static Value* generic(IRBuilder<>& builder, Value* pointer) {
     return builder.CreateAddrSpaceCast(pointer, builder.getPtrTy());
   }
@@ -129,39 +148,47 @@ private:
   }
 
   Function& function_;
+  cpu::Checks checks_;
+  bool is_kernel_;
   const DataLayout& layout_;
   std::vector<Access> accesses_;
 };
 
-void check(Module& module, bool only_copies) {
+void check(Module& module, const std::vector<Kernel>& kernels, cpu::Checks checks, bool only_copies) {
   for (Function& function : module)
-    if (!function.isDeclaration())
-      CheckedFunction(function, only_copies).run();
+    if (!function.isDeclaration()) {
+      const bool is_kernel =
+          any_of(kernels, [&](const Kernel& kernel) { return kernel.source == &function; });
+      CheckedFunction(function, checks, is_kernel, only_copies).run();
+    }
 }
 
 } // namespace
 
 void check_copies(Module& module) {
-  check(module, true);
+  check(module, {}, cpu::Checks(static_cast<std::uint32_t>(cpu::Check::memory)), true);
 }
 
-void check_accesses(Module& module, std::vector<Kernel>& kernels, std::vector<DeviceVariable>& variables) {
-  std::set<const GlobalVariable*> known;
-  for (const DeviceVariable& variable : variables)
-    known.insert(variable.variable);
-  // Strings and the compiler's own tables are read through pointers too.
-  for (GlobalVariable& variable : module.globals())
-    if (variable.getAddressSpace() == 0 && !variable.isDeclaration() &&
-        !variable.getName().starts_with("llvm.") && !known.count(&variable))
-      variables.push_back({variable.getName().str(), &variable, false});
-  check(module, false);
-  for (Kernel& kernel : kernels) {
-    kernel.checked = true;
-    for (const Argument& parameter : kernel.source->args())
-      if (Type* type = parameter.getParamByValType())
-        kernel.largest_struct_bytes = std::max(kernel.largest_struct_bytes,
-                                               module.getDataLayout().getTypeAllocSize(type).getFixedValue());
+void check_accesses(Module& module, std::vector<Kernel>& kernels, std::vector<DeviceVariable>& variables,
+                    cpu::Checks checks) {
+  if (checks.has(cpu::Check::memory)) {
+    std::set<const GlobalVariable*> known;
+    for (const DeviceVariable& variable : variables)
+      known.insert(variable.variable);
+    // Strings and the compiler's own tables are read through pointers too.
+    for (GlobalVariable& variable : module.globals())
+      if (variable.getAddressSpace() == 0 && !variable.isDeclaration() &&
+          !variable.getName().starts_with("llvm.") && !known.count(&variable))
+        variables.push_back({variable.getName().str(), &variable, false});
+    for (Kernel& kernel : kernels)
+      for (const Argument& parameter : kernel.source->args())
+        if (Type* type = parameter.getParamByValType())
+          kernel.largest_struct_bytes = std::max(
+              kernel.largest_struct_bytes, module.getDataLayout().getTypeAllocSize(type).getFixedValue());
   }
+  if (checks.has(cpu::Check::memory) || checks.has(cpu::Check::races) ||
+      checks.has(cpu::Check::initialisation))
+    check(module, kernels, checks, false);
 }
 
 } // namespace warplens::lowering

@@ -5,17 +5,24 @@
 // first access of its next one before the others have finished this one. So each passage of the loop's end is
 // logged too, and lanes meet there, as they do on a GPU. Where the loop's last probe is passed on every way
 // to the end, that probe serves.
+//
+// A function that stays a call (inlining.cpp) is numbered once, from 0. Each call of it takes as many keys of
+// its caller's as it has, and hands on the first one: the keys are those that it would have if it were
+// inlined.
 #include "lowering/places.h"
 #include "lowering/program_order.h"
 #include "lowering/runtime_calls.h"
 #include "lowering/stages.h"
 
+#include <functional>
 #include <limits>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Dominators.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/Transforms/Utils/Local.h>
 #include <map>
+#include <set>
 
 namespace warplens::lowering {
 
@@ -23,11 +30,17 @@ using namespace llvm;
 
 namespace {
 
+constexpr std::size_t most_keys = std::size_t{1} << 22; ///< of a kernel; each takes 16 bytes in the program
+
 class Numbering {
 public:
-  Numbering(Function& function, std::vector<Key>& keys)
+  using KeysOf = std::function<Expected<const std::vector<Key>*>(Function&)>;
+
+  /// `keys_of` numbers a function that stays a call.
+  Numbering(Function& function, std::vector<Key>& keys, const KeysOf& keys_of)
       : function_(function), dominators_(function), loops_(dominators_),
-        order_(program_order(function, loops_)), keys_(keys), probe_(declare_probe(*function.getParent())) {
+        order_(program_order(function, loops_)), keys_(keys), keys_of_(keys_of),
+        probe_(declare_probe(*function.getParent())) {
     for (std::size_t i = 0; i < order_.size(); ++i)
       position_[order_[i]] = i;
     for (const Loop* loop : loops_.getLoopsInPreorder()) {
@@ -43,6 +56,10 @@ public:
   }
 
   Expected<void> run() {
+    in_lock_step_ = any_of(instructions(function_), [](const Instruction& instruction) {
+      const auto* call = dyn_cast<CallInst>(&instruction);
+      return call && call->getCalledFunction() && call->getCalledFunction()->getName() == lock_step_function;
+    });
     for (std::size_t i = 0; i < order_.size(); ++i) {
       for (auto& [loop, first] : first_key_)
         if (first.first == i)
@@ -62,11 +79,18 @@ private:
       const Function* callee = call ? call->getCalledFunction() : nullptr;
       if (!callee)
         continue;
-      if (callee->getName() == active_mask_function) {
+      if (callee->getName() == active_mask_function || callee->getName() == lock_step_function) {
         call->setArgOperand(1, ConstantInt::get(call->getArgOperand(1)->getType(), keys_.size()));
         keys_.push_back({}); // no access has this key: it only is a place
         last_ = call;
       }
+      if (is_kept_call(*call))
+        if (auto done = add_call(*call); !done)
+          return done;
+      if (callee->getName() == lock_step_function)
+        last_stop_ = call;
+      if (synchronises(*call))
+        last_meeting_ = call;
       if (callee->getName() != access_function)
         continue;
       const auto* site = dyn_cast<ConstantInt>(call->getArgOperand(0));
@@ -82,6 +106,22 @@ private:
     return {};
   }
 
+  Expected<void> add_call(CallInst& call) {
+    const auto keys = keys_of_(*call.getCalledFunction());
+    if (!keys)
+      return tl::unexpected(keys.error());
+    if (keys_.size() + (*keys)->size() > most_keys)
+      return fail(
+          "{}: more than {} accesses, with those of all functions that are called from here counted for "
+          "each call; the CPU back end does not compile that: make the calls a loop",
+          place_of(call), most_keys);
+    set_first_key(call, static_cast<std::uint32_t>(keys_.size()));
+    keys_.insert(keys_.end(), (*keys)->begin(), (*keys)->end());
+    if (!(*keys)->empty())
+      last_ = &call;
+    return {};
+  }
+
   void add(Instruction* before, Value* address, Key key) {
     IRBuilder<> builder(before);
     last_ = builder.CreateCall(probe_, {address, builder.getInt32(static_cast<std::uint32_t>(keys_.size()))});
@@ -89,12 +129,50 @@ private:
   }
 
   void mark_end(const Loop& loop) {
-    if (keys_.size() == first_key_.at(&loop).second)
-      return;
     SmallVector<BasicBlock*, 4> latches;
     loop.getLoopLatches(latches);
+    if (keys_.size() != first_key_.at(&loop).second)
+      mark_end(loop, latches);
+    if (in_lock_step_)
+      stop_at_end(loop, latches);
+  }
+
+  /// Lanes in lock step meet at the end of each iteration, or one that takes a short way would come to the
+  /// next iteration's stops before the others have left this one's.
+  void stop_at_end(const Loop& loop, ArrayRef<BasicBlock*> latches) {
+    const auto position = static_cast<std::uint32_t>(keys_.size());
+    keys_.push_back({});
+    note_position(loop, position);
+    const bool meet = !last_stop_ || !loop.contains(last_stop_) ||
+                      (loop.contains(last_meeting_) && all_of(latches, [&](BasicBlock* latch) {
+                         return dominators_.dominates(last_meeting_->getParent(), latch);
+                       }));
+    for (BasicBlock* latch : latches) {
+      IRBuilder<> builder(latch->getTerminator());
+      if (!meet)
+        last_stop_ = last_meeting_ =
+            call_runtime(builder, lock_step_function, Effects::suspends, builder.getVoidTy(),
+                         {current_lane(builder), builder.getInt32(position)});
+    }
+  }
+
+  /// As a property of the loop, which LLVM keeps with it when its blocks are merged.
+  void note_position(const Loop& loop, std::uint32_t position) {
+    auto& context = function_.getContext();
+    SmallVector<Metadata*, 4> properties{nullptr};
+    if (const MDNode* known = loop.getLoopID())
+      properties.append(known->op_begin() + 1, known->op_end());
+    properties.push_back(MDNode::get(
+        context, {MDString::get(context, position_metadata),
+                  ConstantAsMetadata::get(ConstantInt::get(Type::getInt32Ty(context), position))}));
+    MDNode* node = MDNode::getDistinct(context, properties);
+    node->replaceOperandWith(0, node);
+    loop.setLoopID(node);
+  }
+
+  void mark_end(const Loop& loop, ArrayRef<BasicBlock*> latches) {
     const bool marked =
-        keys_.back().site != 0 && loop.contains(last_) &&
+        keys_.back().site != 0 && !is_kept_call(*last_) && loop.contains(last_) &&
         all_of(latches, [&](BasicBlock* latch) { return dominators_.dominates(last_->getParent(), latch); });
     if (marked)
       return;
@@ -112,8 +190,12 @@ private:
   LoopInfo loops_;
   std::vector<BasicBlock*> order_;
   std::vector<Key>& keys_;
+  const KeysOf& keys_of_;
   Function* probe_;
-  Instruction* last_ = nullptr; ///< the probe of keys_.back()
+  CallInst* last_ = nullptr;  ///< the probe of keys_.back(), or the call that contains it
+  bool in_lock_step_ = false; ///< lanes meet at stops somewhere in the function
+  Instruction *last_stop_ = nullptr,
+              *last_meeting_ = nullptr; ///< in program order: in lock step; of any kind
   std::map<const BasicBlock*, std::size_t> position_;
   std::map<const Loop*, std::pair<std::size_t, std::size_t>>
       first_key_; ///< first block's position, first key
@@ -122,24 +204,40 @@ private:
 
 } // namespace
 
-Expected<std::vector<Key>> assign_order_keys(Module& module, const std::vector<Kernel>& kernels) {
-  std::vector<Key> keys;
-  std::vector<Function*> sources;
-  for (const Kernel& kernel : kernels)
-    sources.push_back(kernel.source);
-  const auto number = [&](Function& function) -> Expected<void> {
+Expected<void> assign_order_keys(Module& module, std::vector<Kernel>& kernels,
+                                 std::vector<KeptFunction>& kept) {
+  std::map<const Function*, std::vector<Key>> known;
+  Numbering::KeysOf keys_of;
+  const auto number = [&](Function& function, std::vector<Key>& keys) -> Expected<void> {
+    const KernelTask task(function.getName().str());
     removeUnreachableBlocks(function);
-    return Numbering(function, keys).run();
+    return Numbering(function, keys, keys_of).run();
   };
-  // Functions that stay calls come first: lanes inside one run until they return.
-  for (Function& function : module)
-    if (!function.isDeclaration() && !is_contained(sources, &function))
-      if (auto done = number(function); !done)
+  keys_of = [&](Function& function) -> Expected<const std::vector<Key>*> {
+    const auto [at, is_new] = known.try_emplace(&function);
+    if (is_new) {
+      if (auto done = number(function, at->second); !done)
         return tl::unexpected(done.error());
-  for (Function* source : sources)
-    if (auto done = number(*source); !done)
-      return tl::unexpected(done.error());
-  return keys;
+      kept.push_back({function.getName().str(), at->second});
+    }
+    return &at->second;
+  };
+  std::set<const Function*> sources;
+  for (const Kernel& kernel : kernels)
+    sources.insert(kernel.source);
+  // Functions that stay calls for another reason come first, in every kernel: lanes inside one run until they
+  // return.
+  std::vector<Key> common;
+  for (Function& function : module)
+    if (!function.isDeclaration() && !sources.count(&function) && !function.hasFnAttribute(kept_call))
+      if (auto done = number(function, common); !done)
+        return done;
+  for (Kernel& kernel : kernels) {
+    kernel.keys = common;
+    if (auto done = number(*kernel.source, kernel.keys); !done)
+      return done;
+  }
+  return {};
 }
 
 } // namespace warplens::lowering

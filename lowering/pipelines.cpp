@@ -4,7 +4,8 @@
 
 #include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/IR/LegacyPassManager.h>
-#include <llvm/Support/FileSystem.h>
+#include <llvm/IR/PassInstrumentation.h>
+#include <llvm/Support/PrettyStackTrace.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/IPO/GlobalDCE.h>
 
@@ -12,23 +13,56 @@ namespace warplens::lowering {
 
 using namespace llvm;
 
+/// While it lives, a crash is reported as one of the pass that runs, on the function that it runs on.
+class FunctionAnalyses::PassTask : PrettyStackTraceEntry {
+public:
+  explicit PassTask(PassInstrumentationCallbacks& callbacks) {
+    callbacks.registerBeforeNonSkippedPassCallback([this](StringRef pass, Any unit) {
+      pass_ = pass;
+      const auto* function = any_cast<const Function*>(&unit);
+      function_ = function ? *function : nullptr;
+    });
+  }
+  void print(raw_ostream& stream) const override {
+    stream << "running LLVM's " << pass_;
+    if (function_)
+      stream << " on " << demangle(function_->getName());
+    stream << '\n';
+  }
+
+private:
+  StringRef pass_ = "passes";
+  const Function* function_ = nullptr;
+};
+
+static PipelineTuningOptions tuning() {
+  PipelineTuningOptions options;
+  options.LoopVectorization = true;
+  options.SLPVectorization = true;
+  return options;
+}
+
+FunctionAnalyses::FunctionAnalyses(TargetMachine& machine)
+    : task_(std::make_unique<PassTask>(callbacks_)), builder_(&machine, tuning(), std::nullopt, &callbacks_) {
+  builder_.registerModuleAnalyses(modules_);
+  builder_.registerCGSCCAnalyses(components_);
+  builder_.registerFunctionAnalyses(functions_);
+  builder_.registerLoopAnalyses(loops_);
+  builder_.crossRegisterProxies(loops_, functions_, components_, modules_);
+}
+
+FunctionAnalyses::~FunctionAnalyses() = default;
+
+void FunctionAnalyses::run(FunctionPassManager& passes, Function& function) {
+  functions_.clear(function, function.getName());
+  passes.run(function, functions_);
+}
+
 void run_pipeline(Module& module, TargetMachine& machine, const BuildPipeline& build) {
-  PipelineTuningOptions tuning;
-  tuning.LoopVectorization = true;
-  tuning.SLPVectorization = true;
-  PassBuilder builder(&machine, tuning);
-  LoopAnalysisManager loops;
-  FunctionAnalysisManager functions;
-  CGSCCAnalysisManager components;
-  ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
+  FunctionAnalyses analyses(machine);
   ModulePassManager passes;
-  build(builder, passes);
-  passes.run(module, modules);
+  build(analyses.builder_, passes);
+  passes.run(module, analyses.modules_);
 }
 
 void remove_unreachable(Module& module, TargetMachine& machine) {
@@ -36,7 +70,7 @@ void remove_unreachable(Module& module, TargetMachine& machine) {
                [](PassBuilder&, ModulePassManager& passes) { passes.addPass(GlobalDCEPass()); });
 }
 
-Expected<void> optimise(Module& module, TargetMachine& machine, unsigned level) {
+void optimise(Module& module, TargetMachine& machine, unsigned level) {
   const auto levels =
       std::array{OptimizationLevel::O0, OptimizationLevel::O1, OptimizationLevel::O2, OptimizationLevel::O3};
   const auto chosen = levels[std::min(level, 3U)];
@@ -44,22 +78,16 @@ Expected<void> optimise(Module& module, TargetMachine& machine, unsigned level) 
     passes = chosen == OptimizationLevel::O0 ? builder.buildO0DefaultPipeline(chosen)
                                              : builder.buildPerModuleDefaultPipeline(chosen);
   });
-  return {};
 }
 
-Expected<void> emit_object(Module& module, TargetMachine& machine, const std::filesystem::path& object) {
-  std::error_code problem;
-  raw_fd_ostream stream(object.string(), problem, sys::fs::OF_None);
-  if (problem)
-    return fail("{}: {}", object.string(), problem.message());
+Expected<std::string> emit_object(Module& module, TargetMachine& machine) {
+  SmallVector<char, 0> bytes;
+  raw_svector_ostream stream(bytes);
   legacy::PassManager passes;
   if (machine.addPassesToEmitFile(passes, stream, nullptr, CodeGenFileType::ObjectFile))
     return fail("LLVM cannot write object files for {}", machine.getTargetTriple().str());
   passes.run(module);
-  stream.close();
-  if (stream.has_error())
-    return fail("{}: {}", object.string(), stream.error().message());
-  return {};
+  return std::string(bytes.begin(), bytes.end());
 }
 
 } // namespace warplens::lowering

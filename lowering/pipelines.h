@@ -3,8 +3,10 @@
 
 #include <functional>
 #include <llvm/IR/Module.h>
+#include <llvm/IR/PassInstrumentation.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Target/TargetMachine.h>
+#include <memory>
 
 namespace warplens::lowering {
 
@@ -12,6 +14,27 @@ using BuildPipeline = std::function<void(llvm::PassBuilder&, llvm::ModulePassMan
 
 /// Runs over the module what `build` adds.
 void run_pipeline(llvm::Module& module, llvm::TargetMachine& machine, const BuildPipeline& build);
+
+/// What function passes keep between runs, set up for the host, for stages that go from function to function.
+class FunctionAnalyses {
+public:
+  explicit FunctionAnalyses(llvm::TargetMachine& machine);
+  ~FunctionAnalyses();
+  /// Assumes that the function may have changed since the last run.
+  void run(llvm::FunctionPassManager& passes, llvm::Function& function);
+
+private:
+  friend void run_pipeline(llvm::Module&, llvm::TargetMachine&, const BuildPipeline&);
+  class PassTask;
+
+  llvm::PassInstrumentationCallbacks callbacks_;
+  std::unique_ptr<PassTask> task_;
+  llvm::PassBuilder builder_;
+  llvm::LoopAnalysisManager loops_;
+  llvm::FunctionAnalysisManager functions_;
+  llvm::CGSCCAnalysisManager components_;
+  llvm::ModuleAnalysisManager modules_;
+};
 
 /// Removes all functions and variables that no kernel and no device variable reaches.
 void remove_unreachable(llvm::Module& module, llvm::TargetMachine& machine);

@@ -30,15 +30,23 @@ bool is_users(const Module& module, const DILocation& location) {
          }));
 }
 
+/// Where the user's own code leads to an instruction.
+struct Origin {
+  const DILocation* users = nullptr; ///< null: not known
+  const DISubprogram* called_there =
+      nullptr; ///< the function of a system header that is called there; null: none
+};
+
 /// The location itself, or the nearest of those that it was inlined into.
-const DILocation* users_location(const Module& module, const DILocation* location) {
-  while (location && !is_users(module, *location))
-    location = location->getInlinedAt();
-  return location;
+Origin origin_of(const Module& module, const DILocation* location) {
+  const DILocation* inside = nullptr;
+  for (; location && !is_users(module, *location); location = location->getInlinedAt())
+    inside = location;
+  return {location, inside ? inside->getScope()->getSubprogram() : nullptr};
 }
 
 /// The nearest call, over any number of callers, that stands in the user's own code.
-const DILocation* users_call(const Function& function) {
+Origin users_call(const Function& function) {
   std::deque<const Function*> waiting{&function};
   std::set<const Function*> seen{&function};
   for (; !waiting.empty(); waiting.pop_front())
@@ -46,12 +54,18 @@ const DILocation* users_call(const Function& function) {
       const auto* call = dyn_cast<CallBase>(user);
       if (!call)
         continue;
-      if (const DILocation* location = users_location(*function.getParent(), call->getDebugLoc().get()))
-        return location;
+      const Origin origin = origin_of(*function.getParent(), call->getDebugLoc().get());
+      if (origin.users)
+        return {origin.users, origin.called_there ? origin.called_there : waiting.front()->getSubprogram()};
       if (seen.insert(call->getFunction()).second)
         waiting.push_back(call->getFunction());
     }
-  return nullptr;
+  return {};
+}
+
+Origin origin_of(const Instruction& instruction) {
+  const Origin origin = origin_of(*instruction.getModule(), instruction.getDebugLoc().get());
+  return origin.users ? origin : users_call(*instruction.getFunction());
 }
 
 std::string text_of(StringRef file, const DILocation& location) {
@@ -71,9 +85,7 @@ std::string place_of(const Instruction& instruction) {
   const DILocation* location = instruction.getDebugLoc().get();
   if (!location || !location->getLine())
     return demangle(instruction.getFunction()->getName());
-  const DILocation* users = users_location(*instruction.getModule(), location);
-  if (!users)
-    users = users_call(*instruction.getFunction());
+  const DILocation* users = origin_of(instruction).users;
   const StringRef file = location->getFilename();
   if (!users || users == location)
     return text_of(file, *location);
@@ -81,11 +93,20 @@ std::string place_of(const Instruction& instruction) {
                      text_of(sys::path::filename(file), *location));
 }
 
+std::optional<std::string> system_function_of(const Instruction& instruction) {
+  const DISubprogram* function = origin_of(instruction).called_there;
+  if (!function)
+    return std::nullopt;
+  return fmt::format("{}() of {}", function->getName().str(),
+                     sys::path::filename(function->getFilename()).str());
+}
+
 void store_places(Module& module) {
   std::vector<CallInst*> calls;
   for (Function& function : module)
     for (Instruction& instruction : instructions(function))
-      if (auto* call = dyn_cast<CallInst>(&instruction); call && may_stop_lane(*call))
+      if (auto* call = dyn_cast<CallInst>(&instruction);
+          call && may_stop_lane(*call) && call->getCalledFunction()->getName() != lock_step_function)
         calls.push_back(call);
   std::map<std::string, Constant*> texts;
   for (CallInst* call : calls) {

@@ -1,13 +1,17 @@
 // The tables that a lowered object brings along (runtime/cpu/abi.h), and the constructor that hands them to
 // the runtime.
+#include "lowering/lane_binding.h"
 #include "lowering/runtime_calls.h"
 #include "lowering/stages.h"
 #include "runtime/cpu/abi.h"
+#include "runtime/cpu/stack_frame.h"
 
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/Transforms/Utils/ModuleUtils.h>
+#include <map>
+#include <optional>
 
 namespace warplens::lowering {
 
@@ -19,28 +23,17 @@ class Tables {
 public:
   Tables(Module& module) : module_(module), builder_(module.getContext()) {}
 
-  Constant* keys(const std::vector<Key>& keys) {
-    static_assert(sizeof(cpu::KeyRecord) == 16 && offsetof(cpu::KeyRecord, bytes) == 8 &&
-                  offsetof(cpu::KeyRecord, kind) == 10);
-    auto* type = StructType::get(builder_.getInt64Ty(), builder_.getInt16Ty(), builder_.getInt8Ty(),
-                                 ArrayType::get(builder_.getInt8Ty(), 5));
-    std::vector<Constant*> records;
-    for (const Key& key : keys)
-      records.push_back(ConstantStruct::get(type, {builder_.getInt64(key.site), builder_.getInt16(key.bytes),
-                                                   builder_.getInt8(key.kind),
-                                                   Constant::getNullValue(type->getElementType(3))}));
-    return global(ConstantArray::get(ArrayType::get(type, records.size()), records));
-  }
-
-  Constant* kernel(const Kernel& kernel, Constant* keys, std::size_t key_count, Constant* module) {
-    static_assert(sizeof(cpu::KernelRecord) == 88 && offsetof(cpu::KernelRecord, key_count) == 48 &&
-                  offsetof(cpu::KernelRecord, frame_bytes) == 72 &&
-                  offsetof(cpu::KernelRecord, parameters) == 80);
+  Constant* kernel(const Kernel& kernel, Constant* module) {
+    static_assert(sizeof(cpu::KernelRecord) == 104 && offsetof(cpu::KernelRecord, key_count) == 48 &&
+                  offsetof(cpu::KernelRecord, frame_bytes) == 80 &&
+                  offsetof(cpu::KernelRecord, parameters) == 88 &&
+                  offsetof(cpu::KernelRecord, architecture) == 96);
     return global(ConstantStruct::getAnon(
         {text(kernel.symbol), module, entry(kernel.untraced_block), entry(kernel.untraced_lane),
-         entry(kernel.traced_lane), keys, number(key_count), number(kernel.parameters.size()),
-         number(kernel.static_shared_bytes), number(stack_bytes(kernel)), number(kernel.checked),
-         number(kernel.largest_struct_bytes), builder_.getInt64(kernel.frame_bytes), parameters(kernel)}));
+         entry(kernel.traced_lane), keys(kernel.keys), number(kernel.keys.size()),
+         number(kernel.parameters.size()), number(kernel.static_shared_bytes), number(stack_bytes(kernel)),
+         number(kernel.checks.bits()), number(kernel.in_lock_step), number(kernel.largest_struct_bytes),
+         builder_.getInt64(kernel.frame_bytes), parameters(kernel), builder_.getInt64(kernel.architecture)}));
   }
 
   Constant* variable(const DeviceVariable& variable, Constant* module) {
@@ -60,6 +53,19 @@ public:
   }
 
 private:
+  Constant* keys(const std::vector<Key>& keys) {
+    static_assert(sizeof(cpu::KeyRecord) == 16 && offsetof(cpu::KeyRecord, bytes) == 8 &&
+                  offsetof(cpu::KeyRecord, kind) == 10);
+    auto* type = StructType::get(builder_.getInt64Ty(), builder_.getInt16Ty(), builder_.getInt8Ty(),
+                                 ArrayType::get(builder_.getInt8Ty(), 5));
+    std::vector<Constant*> records;
+    for (const Key& key : keys)
+      records.push_back(ConstantStruct::get(type, {builder_.getInt64(key.site), builder_.getInt16(key.bytes),
+                                                   builder_.getInt8(key.kind),
+                                                   Constant::getNullValue(type->getElementType(3))}));
+    return global(ConstantArray::get(ArrayType::get(type, records.size()), records));
+  }
+
   Constant* parameters(const Kernel& kernel) {
     static_assert(sizeof(cpu::ParameterRecord) == 8);
     std::vector<std::uint32_t> numbers;
@@ -69,19 +75,44 @@ private:
   }
 
   /// The locals of both forms and some more for what the compiler spills; 0 where calls may nest without a
-  /// known end.
-  std::uint64_t stack_bytes(const Kernel& kernel) const {
-    constexpr std::uint64_t spills = 8192;
-    std::uint64_t bytes = 0;
-    for (Instruction& instruction : instructions(*kernel.traced_body)) {
-      if (const auto* local = dyn_cast<AllocaInst>(&instruction))
-        if (const auto size = local->getAllocationSize(module_.getDataLayout()))
-          bytes += size->getFixedValue();
+  /// known end, or take memory on the stack as they run.
+  std::uint64_t stack_bytes(const Kernel& kernel) {
+    const auto bytes = deepest_frames(*kernel.traced_body);
+    return bytes ? *bytes : 0;
+  }
+
+  /// Of the function and of the deepest of its calls together.
+  std::optional<std::uint64_t> deepest_frames(const Function& function) {
+    const auto known = frames_.find(&function);
+    if (known != frames_.end())
+      return known->second;
+    return frames_[&function] = frames_below(function);
+  }
+
+  std::optional<std::uint64_t> frames_below(const Function& function) {
+    // Functions that stay calls are the large ones.
+    const std::uint64_t spills = std::max<std::uint64_t>(
+        cpu::spill_bytes,
+        function.hasFnAttribute(Attribute::NoInline) ? 4 * function.getInstructionCount() : 0);
+    std::uint64_t bytes = 0, deepest = 0;
+    for (const Instruction& instruction : instructions(function)) {
+      if (const auto* local = dyn_cast<AllocaInst>(&instruction)) {
+        const auto size = local->getAllocationSize(module_.getDataLayout());
+        if (!size)
+          return std::nullopt;
+        bytes += size->getFixedValue();
+      }
       const auto* call = dyn_cast<CallInst>(&instruction);
-      if (call && (!call->getCalledFunction() || !call->getCalledFunction()->isDeclaration()))
-        return 0;
+      if (!call || (call->getCalledFunction() && call->getCalledFunction()->isDeclaration()))
+        continue;
+      if (!call->getCalledFunction() || !call->getCalledFunction()->hasFnAttribute(takes_lane))
+        return std::nullopt;
+      const auto callee = deepest_frames(*call->getCalledFunction());
+      if (!callee)
+        return std::nullopt;
+      deepest = std::max(deepest, *callee);
     }
-    return bytes + spills;
+    return bytes + deepest + spills;
   }
 
   Constant* number(std::uint64_t value) { return builder_.getInt32(static_cast<std::uint32_t>(value)); }
@@ -94,6 +125,7 @@ private:
 
   Module& module_;
   IRBuilder<> builder_;
+  std::map<const Function*, std::optional<std::uint64_t>> frames_;
 };
 
 /// All lowered code goes into one section, of which the linker knows where it begins and ends in the program.
@@ -115,19 +147,20 @@ void register_code(IRBuilder<>& builder, Module& module) {
 } // namespace
 
 void add_records(Module& module, const std::vector<Kernel>& kernels,
-                 const std::vector<DeviceVariable>& variables, const std::vector<Key>& keys,
-                 const std::string& name) {
+                 const std::vector<DeviceVariable>& variables, const std::string& name) {
   auto& context = module.getContext();
   auto* constructor = Function::Create(FunctionType::get(Type::getVoidTy(context), false),
                                        GlobalValue::InternalLinkage, "warplens_register", module);
   IRBuilder<> builder(BasicBlock::Create(context, "", constructor));
   Tables tables(module);
-  Constant* key_table = tables.keys(keys);
   Constant* module_name = tables.text(name);
   for (const Kernel& kernel : kernels)
     call_runtime(builder, "__warplens_cpu_register_kernel", Effects::acts, builder.getVoidTy(),
-                 {tables.kernel(kernel, key_table, keys.size(), module_name)});
+                 {tables.kernel(kernel, module_name)});
   for (const DeviceVariable& variable : variables) {
+    if (!variable.variable->hasHiddenVisibility()) // that is private as soon as the parts are joined
+      variable.variable->setLinkage(
+          GlobalValue::InternalLinkage); // other files may have another of this name
     call_runtime(builder, "__warplens_cpu_register_variable", Effects::acts, builder.getVoidTy(),
                  {tables.variable(variable, module_name)});
     if (variable.is_constant)
@@ -135,8 +168,9 @@ void add_records(Module& module, const std::vector<Kernel>& kernels,
                    {variable.variable, builder.getInt64(tables.bytes_of(variable))});
   }
   register_code(builder, module);
-  if (any_of(kernels, [](const Kernel& kernel) { return kernel.checked; }))
-    call_runtime(builder, "__warplens_cpu_enable_memcheck", Effects::acts, builder.getVoidTy(), {});
+  if (!kernels.empty() && kernels.front().checks.any())
+    call_runtime(builder, "__warplens_cpu_enable_checks", Effects::acts, builder.getVoidTy(),
+                 {builder.getInt32(kernels.front().checks.bits())});
   builder.CreateRetVoid();
   constexpr int before_the_programs_own = 101; // up to 100 are the implementation's
   appendToGlobalCtors(module, constructor, before_the_programs_own);

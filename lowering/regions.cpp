@@ -19,6 +19,7 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/Local.h>
 #include <map>
+#include <optional>
 
 namespace warplens::lowering {
 
@@ -37,12 +38,25 @@ bool is_whole_block_barrier(const CallInst& call) {
   return callee && callee->getName() == "__warplens_cpu_barrier" && is_zero(1) && is_zero(2);
 }
 
-std::vector<CallInst*> barriers_of(Function& body) {
-  std::vector<CallInst*> barriers;
+/// Of a stop in lock step: its position.
+std::optional<std::uint32_t> position_of_stop(const CallInst& call) {
+  const Function* callee = call.getCalledFunction();
+  const auto* position = callee && callee->getName() == lock_step_function
+                             ? dyn_cast<ConstantInt>(call.getArgOperand(1))
+                             : nullptr;
+  return position ? std::optional(static_cast<std::uint32_t>(position->getZExtValue())) : std::nullopt;
+}
+
+bool is_stop(const CallInst& call) {
+  return is_whole_block_barrier(call) || position_of_stop(call);
+}
+
+std::vector<CallInst*> stops_of(Function& body) {
+  std::vector<CallInst*> stops;
   for (Instruction& instruction : instructions(body))
-    if (auto* call = dyn_cast<CallInst>(&instruction); call && is_whole_block_barrier(*call))
-      barriers.push_back(call);
-  return barriers;
+    if (auto* call = dyn_cast<CallInst>(&instruction); call && is_stop(*call))
+      stops.push_back(call);
+  return stops;
 }
 
 /// Structs that threads write to are copied for each where its function begins, and a region is one.
@@ -70,20 +84,23 @@ public:
   Regions run() {
     if (!shares_parameters(body_) || !has_known_frame(body_))
       return {};
-    const auto barriers = barriers_of(body_);
-    if (body_.getInstructionCount() * (barriers.size() + 1) > most_instructions)
-      return {};
     make_whole();
+    Regions result;
     starts_.push_back(begin_);
-    for (CallInst* barrier : barriers_of(*whole_)) {
-      BasicBlock* before = barrier->getParent();
-      starts_.push_back(SplitBlock(before, barrier->getNextNode()));
-      stops_[before] = {barrier, static_cast<unsigned>(starts_.size() - 1)};
+    result.positions.push_back(Regions::at_barrier);
+    for (CallInst* stop : stops_of(*whole_)) {
+      BasicBlock* before = stop->getParent();
+      starts_.push_back(SplitBlock(before, stop->getNextNode()));
+      stops_[before] = {stop, static_cast<unsigned>(starts_.size() - 1)};
+      result.positions.push_back(position_of_stop(*stop).value_or(Regions::at_barrier));
+    }
+    if (instructions_of_all() > most_instructions) {
+      whole_->eraseFromParent();
+      return {};
     }
     live_.resize(starts_.size());
     move_locals();
     keep_values();
-    Regions result;
     for (unsigned number = 0; number < starts_.size(); ++number)
       result.regions.push_back(make_region(number));
     result.frame_bytes = alignTo(frame_bytes_, 16);
@@ -93,7 +110,7 @@ public:
 
 private:
   struct Stop {
-    CallInst* barrier;
+    CallInst* call;
     unsigned next;
   };
 
@@ -269,6 +286,14 @@ private:
     return found;
   }
 
+  std::size_t instructions_of_all() const {
+    std::size_t sum = 0;
+    for (BasicBlock* start : starts_)
+      for (const BasicBlock* block : blocks_from(start))
+        sum += block->size();
+    return sum;
+  }
+
   Region make_region(unsigned number) {
     Function* function = declare(body_.getName() + "." + Twine(number), Type::getInt32Ty(body_.getContext()));
     function->addFnAttr(Attribute::AlwaysInline);
@@ -293,7 +318,7 @@ private:
           if (!here.count(phi.getIncomingBlock(i)))
             phi.removeIncomingValue(i, false);
       if (const auto stop = stops_.find(block); stop != stops_.end()) {
-        end(*cast<Instruction>(map[stop->second.barrier]), stop->second.next, region, map);
+        end(*cast<Instruction>(map[stop->second.call]), stop->second.next, region, map);
       } else if (isa<ReturnInst>(copy->getTerminator())) {
         end(*copy->getTerminator(), static_cast<unsigned>(starts_.size()), region, map);
       }
@@ -338,14 +363,14 @@ private:
 
 } // namespace
 
-bool stops_at_barriers_only(Function& body) {
+bool stops_with_all(Function& body) {
   return all_of(instructions(body), [](const Instruction& instruction) {
     const auto* call = dyn_cast<CallInst>(&instruction);
-    return !call || !may_suspend(*call) || is_whole_block_barrier(*call);
+    return !call || !may_suspend(*call) || is_stop(*call);
   });
 }
 
-Regions cut_at_barriers(Function& body) {
+Regions cut_at_stops(Function& body) {
   return Cutter(body).run();
 }
 

@@ -56,14 +56,42 @@ Function* declare_probe(Module& module) {
   return probe;
 }
 
+bool is_kept_call(const CallInst& call) {
+  const Function* callee = call.getCalledFunction();
+  return callee && callee->hasFnAttribute(kept_call);
+}
+
+constexpr char first_key_metadata[] = "warplens.first_key";
+
+void set_first_key(CallInst& call, std::uint32_t key) {
+  auto* number = ConstantInt::get(Type::getInt32Ty(call.getContext()), key);
+  call.setMetadata(first_key_metadata, MDNode::get(call.getContext(), ConstantAsMetadata::get(number)));
+}
+
+std::uint32_t first_key(const CallInst& call) {
+  const MDNode* node = call.getMetadata(first_key_metadata);
+  return static_cast<std::uint32_t>(mdconst::extract<ConstantInt>(node->getOperand(0))->getZExtValue());
+}
+
 bool may_stop_lane(const CallInst& call) {
   const Function* callee = call.getCalledFunction();
   return callee && callee->getName().starts_with("__warplens_cpu_") &&
          (callee->isConvergent() || callee->doesNotReturn());
 }
 
+bool synchronises(const CallInst& call) {
+  const Function* callee = call.getCalledFunction();
+  if (!callee || !may_stop_lane(call) || callee->doesNotReturn())
+    return false;
+  const StringRef name = callee->getName();
+  return !name.starts_with("__warplens_cpu_check") &&
+         !is_contained({"__warplens_cpu_barrier_arrive", "__warplens_cpu_yield", "__warplens_cpu_sleep",
+                        "__warplens_cpu_log_full"},
+                       name);
+}
+
 bool may_suspend(const CallInst& call) {
-  if (call.getIntrinsicID() != Intrinsic::not_intrinsic)
+  if (call.getIntrinsicID() != Intrinsic::not_intrinsic || is_kept_call(call))
     return false;
   const Function* callee = call.getCalledFunction();
   if (!callee || !callee->isDeclaration() || callee->getName() == "__warplens_cpu_exit")

@@ -34,6 +34,17 @@ inline constexpr char dynamic_shared_function[] = "__warplens_dynamic_shared";
 /// Takes the lane and a position in program order, which assign_order_keys fills in.
 inline constexpr char active_mask_function[] = "__warplens_cpu_active_mask";
 
+/// Where lanes of a warp wait for each other because a GPU would run them in lock step: the lane and a
+/// position, as above.
+inline constexpr char lock_step_function[] = "__warplens_cpu_lock_step";
+/// Tells the runtime of an access to shared memory in a kernel that has such stops; only its traced form has
+/// it.
+inline constexpr char observe_function[] = "__warplens_cpu_observe";
+/// A loop's property where such stops are: the position of its end.
+inline constexpr char position_metadata[] = "warplens.position";
+/// Does the call make lanes of a warp, or of the block, wait for each other?
+bool synchronises(const llvm::CallInst& call);
+
 /// The rewriter's call: (u64 site, ptr address, u32 bytes, u32 kind).
 inline constexpr char access_function[] = "__warplens_access";
 /// What probes of textures and surfaces ask the runtime, which only looks it up.
@@ -43,6 +54,14 @@ inline constexpr const char* lookup_functions[] = {"__warplens_texel_address", "
 /// freely around it; but neither past another probe nor past what suspends.
 inline constexpr char probe_function[] = "__warplens_probe";
 llvm::Function* declare_probe(llvm::Module& module);
+
+/// The attribute of functions with a body that stay calls, though they could move into their callers, and in
+/// which no lane waits for another or ends.
+inline constexpr char kept_call[] = "warplens-kept-call";
+bool is_kept_call(const llvm::CallInst& call);
+/// The first key of a call of such a function, counted in its caller; the call's metadata until make_forms.
+void set_first_key(llvm::CallInst& call, std::uint32_t key);
+std::uint32_t first_key(const llvm::CallInst& call);
 
 /// Does it call a function of the runtime that suspends or ends the lane?
 bool may_stop_lane(const llvm::CallInst& call);

@@ -100,6 +100,7 @@ Expected<void> lay_out_shared_memory(Module& module, std::vector<Kernel>& kernel
         replace_uses(*function, variable, is_dynamic(*variable) ? 0 : common.offsets.at(variable));
 
   for (Kernel& kernel : kernels) {
+    const KernelTask task(kernel.symbol);
     Layout own = common;
     const auto& names = used[kernel.source];
     for (GlobalVariable* variable : variables)

@@ -2,9 +2,12 @@
 
 #include "lowering/runtime_calls.h"
 
+#include <limits>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/IR/Constants.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/Metadata.h>
 
 namespace warplens::lowering {
 
@@ -35,6 +38,15 @@ static bool may_spin(const Loop& loop, ScalarEvolution& evolution) {
   return false;
 }
 
+/// Where the loop ends in program order, if it matters there.
+static Value* position_of_end(IRBuilder<>& builder, const Loop& loop) {
+  const MDNode* known = loop.getLoopID();
+  const MDNode* position =
+      known ? findOptionMDForLoopID(const_cast<MDNode*>(known), position_metadata) : nullptr;
+  return position ? mdconst::extract<ConstantInt>(position->getOperand(1))
+                  : builder.getInt32(std::numeric_limits<std::uint32_t>::max());
+}
+
 PreservedAnalyses YieldInSpinLoops::run(Function& function, FunctionAnalysisManager& analyses) {
   auto& loops = analyses.getResult<LoopAnalysis>(function);
   auto& evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);
@@ -47,7 +59,7 @@ PreservedAnalyses YieldInSpinLoops::run(Function& function, FunctionAnalysisMana
     for (BasicBlock* latch : latches) {
       IRBuilder<> builder(latch->getTerminator());
       call_runtime(builder, "__warplens_cpu_yield", Effects::suspends, builder.getVoidTy(),
-                   {current_lane(builder)});
+                   {current_lane(builder), position_of_end(builder, *loop)});
       changed = true;
     }
   }

@@ -9,6 +9,8 @@
 namespace warplens::model {
 namespace {
 
+constexpr unsigned local_word_bytes = 4; // CUDA C++ Programming Guide, "Local Memory"
+
 /// Bits [begin, end) of a line's 128.
 void mark(std::uint64_t (&bits)[2], unsigned begin, unsigned end) {
   for (unsigned half = 0; half < 2; ++half) {
@@ -63,14 +65,21 @@ Coalesced coalesce(const trace::WarpAccess& access, const LaneRules& rules) {
     const std::uint64_t address = access.addresses[lane];
     unsigned offset = unsigned(address % line_bytes);
     std::uint64_t line = address / line_bytes;
-    for (unsigned left = access.bytes; left != 0; ++line, offset = 0) {
-      const unsigned here = std::min(left, line_bytes - offset);
+    // The words of a thread's local memory lie a line apart, each next to those of the other lanes.
+    const bool local = access.space == trace::Space::local;
+    const unsigned word = offset - offset % local_word_bytes;
+    for (unsigned left = access.bytes; left != 0; ++line, offset = local ? word : 0) {
+      const unsigned end = local ? word + local_word_bytes : line_bytes;
+      const unsigned here = std::min(left, end - offset);
       // Neighbouring lanes mostly share a line, so the search starts at the latest.
       unsigned at = result.count;
       while (at != group_begin && result.lines[at - 1].line != line)
         --at;
-      Coalesced::Line& entry = at != group_begin ? result.lines[at - 1] : result.lines[result.count++];
-      entry.line = line;
+      if (at == group_begin) {
+        at = ++result.count;
+        result.lines[at - 1] = {line, {}};
+      }
+      Coalesced::Line& entry = result.lines[at - 1];
       mark(entry.bytes, offset, offset + here);
       left -= here;
     }

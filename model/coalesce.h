@@ -29,16 +29,25 @@ struct LaneRules {
 /// Lanes ask for at most this much; the widest vector access of PTX up to sm_90 is 16 bytes (PTX ISA,
 /// "Vectors").
 inline constexpr unsigned max_bytes_per_lane = 128;
+inline constexpr unsigned max_local_bytes_per_lane = 16;
+
+/// Is it one that coalesce() takes?
+inline bool has_possible_width(const trace::WarpAccess& access) {
+  return access.bytes != 0 && access.bytes <= (access.space == trace::Space::local ? max_local_bytes_per_lane
+                                                                                   : max_bytes_per_lane);
+}
 
 /// The 128-byte lines one warp access touches, in the order of the first lane that touches each; once for
 /// each group of lanes that touches it.
 struct Coalesced {
   struct Line {
-    std::uint64_t line = 0;      ///< address / 128
-    std::uint64_t bytes[2] = {}; ///< one bit for each byte asked for
-    unsigned sectors() const;    ///< one bit for each 32-byte sector touched
+    std::uint64_t line;       ///< address / 128
+    std::uint64_t bytes[2];   ///< one bit for each byte asked for
+    unsigned sectors() const; ///< one bit for each 32-byte sector touched
   };
-  std::array<Line, 2 * trace::warp_lanes> lines;
+  /// 128 bytes meet two lines, 16 bytes of local memory up to five words, each in a line of its own. Only the
+  /// first `count` have values.
+  std::array<Line, 5 * trace::warp_lanes> lines;
   unsigned count = 0;
   bool grouped = false; ///< a line may be there more than once
 
@@ -46,7 +55,7 @@ struct Coalesced {
   unsigned distinct_bytes() const; ///< bytes that several lanes ask for count once
 };
 
-/// `access.bytes` in [1, max_bytes_per_lane].
+/// `access` has_possible_width().
 Coalesced coalesce(const trace::WarpAccess& access, const LaneRules& rules);
 
 /// Passes over the 32 banks of shared memory, and how few they could be. Lanes that want the same row of a

@@ -2,6 +2,7 @@
 
 #include "model/figures.h"
 #include "model/l2_before.h"
+#include "model/machine_code.h"
 #include "model/run_trials.h"
 #include "model/snapshot_size.h"
 
@@ -88,6 +89,7 @@ Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vect
   result.grid = launch.grid;
   result.block = launch.block;
   result.occupancy = {occupied->blocks_per_sm, occupied->warps_per_sm, occupied->limited_by};
+  result.compiled = compiled_for(gpu, launch);
   result.snapshot.blocks = snapshot.blocks_seen;
   result.snapshot.warp_accesses = snapshot.warp_accesses;
   result.snapshot.transactions = snapshot.transactions;

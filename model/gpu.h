@@ -4,6 +4,7 @@
 #include "model/coalesce.h"
 #include "support/expected.h"
 
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -71,7 +72,9 @@ struct Gpu {
   std::string name;              ///< "Tesla C2050"
   bool validated = false;        ///< compared with measurements on the real GPU
   double compute_capability = 0; ///< 8.9
-  double clock_mhz = 0;          ///< the SM clock in which the latencies were measured
+  /// The same as 89, as architectures are numbered.
+  int capability() const { return static_cast<int>(std::lround(10 * compute_capability)); }
+  double clock_mhz = 0; ///< the SM clock in which the latencies were measured
   std::uint32_t sms = 0;
   std::uint32_t max_threads_per_sm = 0;
   std::uint32_t max_blocks_per_sm = 0;

@@ -2,6 +2,7 @@
 
 #include "model/coalesce.h"
 #include "model/geometry.h"
+#include "support/display_name.h"
 
 #include <algorithm>
 #include <functional>
@@ -40,7 +41,7 @@ bool contains(const ByteMask& all, const ByteMask& some) {
 
 /// Why the launch's accesses are not all in the trace; empty: they are.
 std::string missing_of(const trace::Reader& trace, const trace::Launch& launch) {
-  const std::string name = fmt::format("launch {}, of {}, ", launch.id, launch.kernel);
+  const std::string name = fmt::format("launch {}, of {}, ", launch.id, display_name(launch.kernel));
   const auto end = trace.end_of(launch.id);
   if (!end || !end->complete)
     return name + "was cut short";
@@ -73,7 +74,7 @@ Expected<void> MemoryHistory::pass(const trace::Reader& trace, const trace::Laun
   }
   ++launches_;
   return trace.for_each_access(launch.id, [&](std::uint64_t, std::uint32_t, const trace::WarpAccess& access) {
-    if (access.space == trace::Space::shared || access.bytes == 0 || access.bytes > max_bytes_per_lane)
+    if (access.space == trace::Space::shared || !has_possible_width(access))
       return;
     const Coalesced touched = coalesce(access, {});
     for (unsigned i = 0; i < touched.count; ++i) {

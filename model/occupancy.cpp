@@ -1,14 +1,26 @@
 #include "model/occupancy.h"
 
-#include "model/geometry.h"
+#include "model/machine_code.h"
+#include "support/occupancy.h"
 
 #include <algorithm>
 
 namespace warplens::model {
 namespace {
 
-std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
-  return (value + unit - 1) / unit * unit;
+SmResources resources_of(const Gpu& gpu) {
+  return {.threads = gpu.max_threads_per_sm,
+          .blocks = gpu.max_blocks_per_sm,
+          .threads_per_block = gpu.max_threads_per_block,
+          .registers = gpu.registers.per_sm,
+          .registers_per_block = gpu.registers.per_block,
+          .registers_per_thread = gpu.registers.max_per_thread,
+          .register_unit = gpu.registers.allocation_unit,
+          .sub_partitions = gpu.registers.sub_partitions,
+          .shared_bytes = gpu.shared.carveout_bytes.back(),
+          .shared_per_block = gpu.shared.max_bytes_per_block,
+          .shared_reserved = gpu.shared.reserved_bytes_per_block,
+          .shared_unit = gpu.shared.allocation_unit};
 }
 
 } // namespace
@@ -20,52 +32,27 @@ Expected<Occupancy> occupancy(const Gpu& gpu, const trace::Launch& launch) {
       block.count() > most)
     return fail("kernel '{}' cannot run on {}: a block has {} x {} x {} threads, at most {} are possible",
                 launch.kernel, gpu.id, block.x, block.y, block.z, most);
-  const std::uint64_t warps = (block.count() + warp_lanes - 1) / warp_lanes;
-
   const std::uint64_t shared = std::uint64_t{launch.static_shared_bytes} + launch.dynamic_shared_bytes;
-  const std::uint64_t shared_allocated =
-      round_up(shared + gpu.shared.reserved_bytes_per_block, gpu.shared.allocation_unit);
   if (shared + gpu.shared.reserved_bytes_per_block > gpu.shared.max_bytes_per_block)
     return fail(
         "kernel '{}' cannot run on {}: a block has {} bytes of shared memory, at most {} are possible",
         launch.kernel, gpu.id, shared, gpu.shared.max_bytes_per_block - gpu.shared.reserved_bytes_per_block);
-
-  const std::uint64_t registers_per_warp =
-      round_up(std::uint64_t{launch.registers_per_thread} * warp_lanes, gpu.registers.allocation_unit);
-  // The hardware checks a block's need as if each sub-partition took part equally.
-  const std::uint64_t registers_assumed = registers_per_warp * round_up(warps, gpu.registers.sub_partitions);
-  if (launch.registers_per_thread > gpu.registers.max_per_thread ||
-      registers_assumed > gpu.registers.per_block)
+  const auto compiled = compiled_for(gpu, launch);
+  const std::uint32_t registers = compiled ? compiled->registers : 0;
+  const SmOccupancy fitting = blocks_of_sm(resources_of(gpu), {block.count(), registers, shared});
+  if (fitting.blocks == 0 && fitting.limited_by == OccupancyLimit::registers)
     return fail("kernel '{}' cannot run on {}: {} registers per thread are too many for blocks of {} threads",
-                launch.kernel, gpu.id, launch.registers_per_thread, block.count());
-
-  struct Limit {
-    std::uint64_t blocks;
-    const char* name;
-  };
-  const std::uint32_t largest_carveout = gpu.shared.carveout_bytes.back();
-  Limit limits[] = {
-      {gpu.max_threads_per_sm / warp_lanes / warps, "warps"},
-      {gpu.max_blocks_per_sm, "blocks"},
-      {~std::uint64_t{0}, "registers"},
-      {~std::uint64_t{0}, "shared memory"},
-  };
-  if (registers_per_warp != 0)
-    limits[2].blocks = gpu.registers.per_sm / gpu.registers.sub_partitions / registers_per_warp *
-                       gpu.registers.sub_partitions / warps;
-  if (shared_allocated != 0)
-    limits[3].blocks = largest_carveout / shared_allocated;
-  const Limit& least = *std::min_element(std::begin(limits), std::end(limits),
-                                         [](const Limit& a, const Limit& b) { return a.blocks < b.blocks; });
-  if (least.blocks == 0)
+                launch.kernel, gpu.id, registers, block.count());
+  if (fitting.blocks == 0)
     return fail("kernel '{}' cannot run on {}: not even one block fits an SM's {}", launch.kernel, gpu.id,
-                least.name);
+                name_of(fitting.limited_by));
 
   Occupancy result;
-  result.blocks_per_sm = std::uint32_t(least.blocks);
-  result.warps_per_sm = std::uint32_t(least.blocks * warps);
-  result.limited_by = least.name;
-  const std::uint64_t needed = shared == 0 ? 0 : least.blocks * shared_allocated;
+  result.blocks_per_sm = fitting.blocks;
+  result.warps_per_sm = static_cast<std::uint32_t>(
+      fitting.blocks * ((block.count() + trace::warp_lanes - 1) / trace::warp_lanes));
+  result.limited_by = name_of(fitting.limited_by);
+  const std::uint64_t needed = shared == 0 ? 0 : fitting.blocks * fitting.shared_bytes_of_block;
   const auto carveout =
       std::lower_bound(gpu.shared.carveout_bytes.begin(), gpu.shared.carveout_bytes.end(), needed);
   result.l1_bytes = gpu.l1.with_shared_bytes - *carveout;

@@ -13,8 +13,8 @@ struct Occupancy {
   const char* limited_by = ""; ///< "warps", "blocks", "registers" or "shared memory"
 };
 
-/// By the formulas of NVIDIA's cuda_occupancy.h, with the GPU's own allocation units. Registers that are not
-/// known (0) limit nothing. The error names the kernel, what a block of it needs and what the GPU has.
+/// With the GPU's own allocation units (support/occupancy.h). Registers that are not known limit nothing. The
+/// error names the kernel, what a block of it needs and what the GPU has.
 Expected<Occupancy> occupancy(const Gpu& gpu, const trace::Launch& launch);
 
 } // namespace warplens::model

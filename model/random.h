@@ -59,8 +59,11 @@ private:
 class FastRandom {
 public:
   explicit FastRandom(Random& start) {
-    for (std::uint64_t& word : state_)
-      word = std::uint64_t{start.next()} << 32 | start.next();
+    for (std::uint64_t& word : state_) {
+      // In statements of their own: the order of an operator's operands is the compiler's to choose.
+      const std::uint64_t high = start.next(), low = start.next();
+      word = high << 32 | low;
+    }
     state_[0] |= 1; // all zeros would stay so
   }
 

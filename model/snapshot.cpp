@@ -1,6 +1,7 @@
 #include "model/snapshot.h"
 
 #include "model/geometry.h"
+#include "support/display_name.h"
 
 #include <algorithm>
 #include <bit>
@@ -74,7 +75,7 @@ Expected<std::uint32_t> SnapshotBuilder::short_line(std::uint64_t line) {
     const auto [found, fresh] = frames_.emplace(page, std::uint32_t(frames_.size()));
     if (frames_.size() > max_pages)
       return fail("kernel '{}' touches more than {} pages of 2 MiB, which is more than can be modelled",
-                  launch_.kernel, max_pages);
+                  display_name(launch_.kernel), max_pages);
     last_page_ = page;
     last_frame_ = found->second;
   }
@@ -96,21 +97,21 @@ Expected<std::uint32_t> SnapshotBuilder::mask_of(const Coalesced::Line& written)
     masks_.push_back(mask);
   if (masks_.size() > max_byte_masks)
     return fail("kernel '{}' writes parts of lines in more than {} ways, which is more than can be modelled",
-                launch_.kernel, max_byte_masks);
+                display_name(launch_.kernel), max_byte_masks);
   return found->second;
 }
 
 Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
                                     const trace::WarpAccess& access) {
   const auto refuse = [&](const std::string& what) {
-    return fail("damaged trace: an access of kernel '{}', block {}, warp {} {}", launch_.kernel, block, warp,
-                what);
+    return fail("damaged trace: an access of kernel '{}', block {}, warp {} {}", display_name(launch_.kernel),
+                block, warp, what);
   };
   if (block < launch_.first_block || block - launch_.first_block >= std::min(launch_.blocks, max_blocks))
     return refuse("is outside the launch's snapshot");
   if (warp >= max_warps_per_block || std::uint64_t{warp} * warp_lanes >= launch_.block.count())
     return refuse("is outside the block");
-  if (access.bytes == 0 || access.bytes > max_bytes_per_lane)
+  if (!has_possible_width(access))
     return refuse(fmt::format("has {} bytes per lane", access.bytes));
   if (access.active == 0)
     return refuse("has no active lane");

@@ -1,5 +1,7 @@
 #include "report/difference.h"
 
+#include "report/annotated_source.h"
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -10,68 +12,40 @@
 namespace warplens::report {
 namespace {
 
-struct Value {
-  double mean, half_width;
+constexpr double rounding = 1e-12; // of figures that were read from text, or scaled
+
+/// What counts in the two snapshots are multiplied by, to be those of their launches.
+struct LaunchScale {
+  double before, after;
 };
 
-template <class Owner> struct Figure {
-  std::string_view name;
-  std::optional<Value> (*value)(const Owner&);
-};
-
-std::optional<Value> of(const std::optional<Statistic>& statistic) {
-  if (!statistic || !std::isfinite(statistic->mean))
-    return std::nullopt;
-  return Value{statistic->mean, std::max(0.0, (statistic->ci95[1] - statistic->ci95[0]) / 2)};
+/// Where both values are there.
+template <class Figure>
+void add_change(std::vector<FigureChange>& changes, const Figure& figure,
+                const std::optional<MeasuredValue>& old, const std::optional<MeasuredValue>& now,
+                const LaunchScale& scale) {
+  if (!old || !now)
+    return;
+  const bool per_launch = figure.extent == Extent::of_snapshot;
+  const double of_old = per_launch ? scale.before : 1, of_now = per_launch ? scale.after : 1;
+  changes.push_back({figure.name, old->mean * of_old, now->mean * of_now,
+                     std::hypot(old->half_width * of_old, now->half_width * of_now), per_launch,
+                     figure.worse});
 }
 
-template <class Number> std::optional<Value> of(const std::optional<Number>& number) {
-  return number ? std::optional(Value{static_cast<double>(*number), 0}) : std::nullopt;
-}
-
-constexpr Figure<Totals> of_totals[] = {
-    {"l1_read_hit_rate", [](const Totals& totals) { return of(totals.l1_read_hit_rate); }},
-    {"l2_read_hit_rate", [](const Totals& totals) { return of(totals.l2_read_hit_rate); }},
-    {"l2_write_hit_rate", [](const Totals& totals) { return of(totals.l2_write_hit_rate); }},
-    {"constant_hit_rate", [](const Totals& totals) { return of(totals.constant_hit_rate); }},
-    {"constant_group_hit_rate", [](const Totals& totals) { return of(totals.constant_group_hit_rate); }},
-    {"dram_latency_ns", [](const Totals& totals) { return of(totals.dram_latency_ns); }},
-    {"dram_read_bytes", [](const Totals& totals) { return of(totals.dram_read_bytes); }},
-    {"dram_write_bytes", [](const Totals& totals) { return of(totals.dram_write_bytes); }},
-    {"cold_miss_share", [](const Totals& totals) { return of(totals.cold_miss_share); }},
-};
-
-constexpr Figure<SiteResult> of_sites[] = {
-    {"latency_ns", [](const SiteResult& site) { return of(site.latency_ns); }},
-    {"latency_share", [](const SiteResult& site) { return of(site.latency_share); }},
-    {"l1_hit_rate", [](const SiteResult& site) { return of(site.l1_hit_rate); }},
-    {"l2_hit_rate", [](const SiteResult& site) { return of(site.l2_hit_rate); }},
-    {"constant_hit_rate", [](const SiteResult& site) { return of(site.constant_hit_rate); }},
-    {"sectors_per_request", [](const SiteResult& site) { return of(site.sectors_per_request); }},
-    {"bank_conflicts", [](const SiteResult& site) { return of(site.bank_conflicts); }},
-    {"active_lanes", [](const SiteResult& site) { return of(std::optional(site.active_lanes)); }},
-    {"executions", [](const SiteResult& site) { return of(std::optional(site.executions)); }},
-    {"bytes_used", [](const SiteResult& site) { return of(site.bytes_used); }},
-    {"bytes_moved", [](const SiteResult& site) { return of(site.bytes_moved); }},
-};
-
-template <class Owner, std::size_t N>
-std::vector<std::string_view> names_of(const Figure<Owner> (&figures)[N]) {
-  std::vector<std::string_view> names;
-  for (const Figure<Owner>& figure : figures)
-    names.push_back(figure.name);
-  return names;
-}
-
-template <class Owner, std::size_t N>
-std::vector<FigureChange> changes(const Owner& before, const Owner& after,
-                                  const Figure<Owner> (&figures)[N]) {
+std::vector<FigureChange> changes(const Totals& before, const Totals& after, const LaunchScale& scale) {
   std::vector<FigureChange> result;
-  for (const Figure<Owner>& figure : figures) {
-    const auto old = figure.value(before), now = figure.value(after);
-    if (old && now)
-      result.push_back({figure.name, old->mean, now->mean, std::hypot(old->half_width, now->half_width)});
-  }
+  for (const TotalFigure& figure : compared_totals())
+    add_change(result, figure, figure.value(before), figure.value(after), scale);
+  return result;
+}
+
+using Sites = std::vector<const SiteResult*>;
+
+std::vector<FigureChange> changes(const Sites& before, const Sites& after, const LaunchScale& scale) {
+  std::vector<FigureChange> result;
+  for (const SiteFigure& figure : compared_site_figures())
+    add_change(result, figure, together(figure, before), together(figure, after), scale);
   return result;
 }
 
@@ -101,7 +75,6 @@ private:
 };
 
 using Key = std::tuple<std::string, std::string, trace::AccessKind>; // file, expression, kind
-using Sites = std::vector<const SiteResult*>;
 
 std::map<Key, Sites> by_key(const KernelResult& kernel) {
   const FileKeys files(kernel);
@@ -161,32 +134,93 @@ private:
   std::map<const SiteResult*, const SiteResult*> counterpart_;
 };
 
+std::vector<LineChange> line_changes(const KernelResult& after, const SiteMatch& match,
+                                     const LaunchScale& scale) {
+  std::vector<LineChange> result;
+  for (const CostlyLine& line : lines_of(after)) {
+    Sites before;
+    for (const SiteResult* site : line.sites)
+      if (const SiteResult* old = match.counterpart(*site))
+        before.push_back(old);
+    if (line.sites.size() > 1 && !before.empty())
+      result.push_back({line.file, line.line, changes(before, line.sites, scale)});
+  }
+  return result;
+}
+
 KernelChange compare(const KernelResult& before, const KernelResult& after, double least_share) {
-  KernelChange change = {&before, &after, changes(before.totals, after.totals, of_totals), {}, {}, {}};
+  const LaunchScale scale = {blocks_per_snapshot_block(before), blocks_per_snapshot_block(after)};
   SiteMatch match(before, after);
+  KernelChange change;
+  change.before = &before;
+  change.after = &after;
+  change.totals = changes(before.totals, after.totals, scale);
   const auto counts = [&](const SiteResult& site) { return site.latency_share.value_or(1) >= least_share; };
   for (const SiteResult& site : after.sites)
     if (const SiteResult* old = match.counterpart(site); old && (counts(site) || counts(*old)))
-      change.sites.push_back({old, &site, changes(*old, site, of_sites)});
+      change.sites.push_back({old, &site, changes(Sites{old}, Sites{&site}, scale)});
+  change.lines = line_changes(after, match, scale);
   change.gone = std::move(match.gone);
   change.come = std::move(match.come);
   return change;
 }
 
+template <class Figure> std::vector<std::string_view> names_of(std::span<const Figure> figures) {
+  std::vector<std::string_view> names;
+  for (const Figure& figure : figures)
+    names.push_back(figure.name);
+  return names;
+}
+
+/// The kernel's counterpart among those of before that have none yet.
+auto find_counterpart(std::vector<const KernelResult*>& before, const KernelResult& kernel,
+                      bool may_be_renamed) {
+  const auto named = std::ranges::find_if(before, [&](const KernelResult* other) {
+    return other->name == kernel.name && other->gpu == kernel.gpu;
+  });
+  return named != before.end() || !may_be_renamed ? named
+                                                  : std::ranges::find(before, kernel.gpu, &KernelResult::gpu);
+}
+
 } // namespace
 
+bool FigureChange::differs() const {
+  return std::abs(difference()) > rounding * std::max(std::abs(before), std::abs(after));
+}
+
 bool FigureChange::is_beyond_interval() const {
-  constexpr double rounding = 1e-12; // of figures that were read from text
   return std::abs(difference()) > interval + rounding * std::max(std::abs(before), std::abs(after));
 }
 
+bool FigureChange::is_worse() const {
+  return is_beyond_interval() && worse != Worse::neither && (difference() > 0) == (worse == Worse::high);
+}
+
+bool FigureChange::is_better() const {
+  return is_beyond_interval() && worse != Worse::neither && (difference() > 0) == (worse == Worse::low);
+}
+
+bool KernelChange::snapshots_differ() const {
+  return before->snapshot.blocks != after->snapshot.blocks ||
+         blocks_per_snapshot_block(*before) != blocks_per_snapshot_block(*after);
+}
+
+double launch_blocks(const KernelResult& kernel) {
+  return static_cast<double>(kernel.grid.x) * kernel.grid.y * kernel.grid.z;
+}
+
+double blocks_per_snapshot_block(const KernelResult& kernel) {
+  const double launched = launch_blocks(kernel), recorded = static_cast<double>(kernel.snapshot.blocks);
+  return recorded > 0 && launched > recorded ? launched / recorded : 1;
+}
+
 const std::vector<std::string_view>& total_figures() {
-  static const std::vector<std::string_view> names = names_of(of_totals);
+  static const std::vector<std::string_view> names = names_of(compared_totals());
   return names;
 }
 
 const std::vector<std::string_view>& site_figures() {
-  static const std::vector<std::string_view> names = names_of(of_sites);
+  static const std::vector<std::string_view> names = names_of(compared_site_figures());
   return names;
 }
 
@@ -198,12 +232,16 @@ Difference compare(const Result& before, const Result& after, const DifferenceOp
   for (const KernelResult& kernel : before.kernels)
     if (wanted(kernel))
       difference.gone.push_back(&kernel);
+  const auto alone = [&](const Result& result, const std::string& gpu) {
+    return 1 == std::ranges::count_if(result.kernels, [&](const KernelResult& kernel) {
+             return wanted(kernel) && kernel.gpu == gpu;
+           });
+  };
   for (const KernelResult& kernel : after.kernels) {
     if (!wanted(kernel))
       continue;
-    const auto old = std::ranges::find_if(difference.gone, [&](const KernelResult* other) {
-      return other->name == kernel.name && other->gpu == kernel.gpu;
-    });
+    const auto old =
+        find_counterpart(difference.gone, kernel, alone(before, kernel.gpu) && alone(after, kernel.gpu));
     if (old == difference.gone.end()) {
       difference.come.push_back(&kernel);
       continue;

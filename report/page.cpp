@@ -1,7 +1,9 @@
 // The report as one HTML file: the page, which report/web/ is the source of, with the data in it.
+#include "report/page_comparison.h"
 #include "report/report.h"
 #include "report/source_file.h"
 #include "report/verdict.h"
+#include "support/display_name.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -31,9 +33,18 @@ std::vector<std::pair<std::string, std::string>> accesses_by_verdict(const Costl
   return said;
 }
 
-Json verdicts(const Result& result) {
+Json short_names(const Result& result) {
   Json list = Json::array();
   for (const KernelResult& kernel : result.kernels)
+    list.push_back(display_name(kernel.name));
+  return list;
+}
+
+/// A kernel is named by its index in the result: launches of one kernel share their name and GPU.
+Json verdicts(const Result& result) {
+  Json list = Json::array();
+  for (std::size_t index = 0; index < result.kernels.size(); ++index) {
+    const KernelResult& kernel = result.kernels[index];
     for (const CostlyLine& line : lines_of(kernel)) {
       std::string text;
       for (const auto& [words, accesses] : accesses_by_verdict(line, kernel)) {
@@ -42,12 +53,9 @@ Json verdicts(const Result& result) {
           text += accesses + ": ";
         text += words;
       }
-      list.push_back({{"file", line.file},
-                      {"line", line.line},
-                      {"kernel", kernel.name},
-                      {"gpu", kernel.gpu},
-                      {"text", text}});
+      list.push_back({{"file", line.file}, {"line", line.line}, {"kernel", index}, {"text", text}});
     }
+  }
   return list;
 }
 
@@ -103,7 +111,10 @@ Expected<std::string> print_page(const std::vector<LabelledResult>& results, con
   for (const LabelledResult& labelled : results)
     list.push_back({{"label", labelled.label},
                     {"result", to_json(*labelled.result)},
+                    {"names", short_names(*labelled.result)},
                     {"verdicts", verdicts(*labelled.result)}});
+  if (results.size() == 2)
+    data["comparison"] = comparison_for_page(*results[0].result, *results[1].result);
   data["sources"] = sources(results, options.source_root);
 
   std::string page = options.page.substr(0, place);

@@ -3,6 +3,7 @@
 // Time is the trial's own order of requests: 1 µs stands for one request. Each kernel on a GPU is a process
 // of counter tracks; so are its SMs, L2 slices and DRAM channels, and the source lines that were executed.
 #include "report/report.h"
+#include "support/display_name.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -115,7 +116,7 @@ Expected<std::string> print_perfetto(const Result& result) {
       continue;
     const Timeline& timeline = *kernel.timeline;
     Events events(timeline.edges);
-    const std::string name = kernel.name + " on " + kernel.gpu;
+    const std::string name = display_name(kernel.name) + " on " + kernel.gpu;
     events.begin_process(name, ++process);
     add_kernel(events, kernel, timeline);
     const auto part = [&](const char* what, void (*add)(Events&, const Timeline&)) {

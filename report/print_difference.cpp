@@ -3,6 +3,7 @@
 #include "report/annotated_source.h"
 #include "report/terminal_text.h"
 #include "result/names.h"
+#include "support/display_name.h"
 
 #include <nlohmann/json.hpp>
 
@@ -27,6 +28,10 @@ std::string interval_of(const FigureChange& change) {
 
 std::string place_of(const SiteResult& site) {
   return fmt::format("{}:{}", std::filesystem::path(site.site.file).filename().string(), site.site.line);
+}
+
+std::string snapshot_of(const KernelResult& kernel) {
+  return fmt::format("{} of {:.0f} blocks", kernel.snapshot.blocks, launch_blocks(kernel));
 }
 
 class DifferenceText {
@@ -55,16 +60,23 @@ public:
 private:
   void line(const std::string& text) { text_ += text + "\n"; }
 
+  static std::string short_name(const KernelResult& kernel) { return display_name(printable(kernel.name)); }
+
   void only(const KernelResult& kernel, const char* side) {
     line("");
-    line(cut(fmt::format("── {} on {}: only {}", printable(kernel.name), printable(kernel.gpu), side),
-             width_));
+    line(cut(fmt::format("── {} on {}: only {}", short_name(kernel), printable(kernel.gpu), side), width_));
   }
 
   void print(const KernelChange& kernel) {
     line("");
-    line(style_.bold(
-        cut("── " + printable(kernel.after->name) + " on " + printable(kernel.after->gpu), width_)));
+    const bool renamed = kernel.before->name != kernel.after->name;
+    line(style_.bold(cut(fmt::format("── {}{} on {}", renamed ? short_name(*kernel.before) + " → " : "",
+                                     short_name(*kernel.after), printable(kernel.after->gpu)),
+                         width_)));
+    if (kernel.snapshots_differ()) {
+      line(style_.warm(cut(snapshots_of(kernel), width_)));
+      line(style_.warm(cut("bytes and executions are compared per launch, scaled by its blocks", width_)));
+    }
     line(style_.dim(pad_right("", name_width) + pad_left("before", value_width) +
                     pad_left("after", value_width) + pad_left("difference", value_width)));
     print(kernel.totals, "total.");
@@ -94,7 +106,7 @@ private:
 
   void print(const std::vector<FigureChange>& changes, const char* before_name) {
     for (const FigureChange& change : changes) {
-      if (change.difference() == 0) {
+      if (!change.differs()) {
         ++same_;
         continue;
       }
@@ -115,16 +127,13 @@ private:
 };
 
 Json to_json(const FigureChange& change) {
-  return {{"figure", change.figure},       {"before", change.before},
-          {"after", change.after},         {"difference", change.difference()},
-          {"interval95", change.interval}, {"beyond_interval", change.is_beyond_interval()}};
-}
-
-Json to_json(const std::vector<FigureChange>& changes) {
-  Json list = Json::array();
-  for (const FigureChange& change : changes)
-    list.push_back(to_json(change));
-  return list;
+  Json json = {{"figure", change.figure},        {"before", change.before},
+               {"after", change.after},          {"difference", change.difference()},
+               {"interval95", change.interval},  {"beyond_interval", change.is_beyond_interval()},
+               {"per_launch", change.per_launch}};
+  if (change.is_better() || change.is_worse())
+    json["effect"] = change.is_better() ? "better" : "worse";
+  return json;
 }
 
 Json to_json(const SiteResult& site) {
@@ -150,10 +159,19 @@ Json to_json(const std::vector<const KernelResult*>& kernels) {
   return list;
 }
 
+Json snapshot_to_json(const KernelResult& kernel) {
+  return {{"blocks", kernel.snapshot.blocks}, {"launch_blocks", launch_blocks(kernel)}};
+}
+
 Json to_json(const KernelChange& kernel) {
   Json json;
   json["name"] = kernel.after->name;
+  if (kernel.before->name != kernel.after->name)
+    json["name_before"] = kernel.before->name;
   json["gpu"] = kernel.after->gpu;
+  json["snapshots"] = {{"before", snapshot_to_json(*kernel.before)},
+                       {"after", snapshot_to_json(*kernel.after)},
+                       {"differ", kernel.snapshots_differ()}};
   json["totals"] = to_json(kernel.totals);
   Json& sites = json["sites"] = Json::array();
   for (const SiteChange& site : kernel.sites)
@@ -178,13 +196,26 @@ Json to_json(const Failure& failure) {
 
 } // namespace
 
+Json to_json(const std::vector<FigureChange>& changes) {
+  Json list = Json::array();
+  for (const FigureChange& change : changes)
+    list.push_back(to_json(change));
+  return list;
+}
+
+std::string snapshots_of(const KernelChange& kernel) {
+  return fmt::format("snapshots differ: {} before, {} of {:.0f} after", snapshot_of(*kernel.before),
+                     kernel.after->snapshot.blocks, launch_blocks(*kernel.after));
+}
+
 std::string describe(const Failure& failure) {
-  std::string where = failure.kernel->after->name + " on " + failure.kernel->after->gpu;
+  std::string where = display_name(failure.kernel->after->name) + " on " + failure.kernel->after->gpu;
   if (failure.site)
     where += fmt::format(", {} {}", place_of(*failure.site->after), failure.site->after->site.expression);
   const FigureChange& change = *failure.change;
-  return fmt::format("{}: {} {} → {}, {}{}", where, change.figure, number(change.before),
-                     number(change.after), signed_number(change.difference()), interval_of(change));
+  return fmt::format("{}: {} {} → {}, {}{}{}", where, change.figure, number(change.before),
+                     number(change.after), signed_number(change.difference()), interval_of(change),
+                     failure.kernel->snapshots_differ() ? "; " + snapshots_of(*failure.kernel) : "");
 }
 
 std::string print_difference_text(const DifferenceReport& report, const TextOptions& options) {

@@ -4,6 +4,8 @@
 #include "report/report.h"
 #include "report/threshold.h"
 
+#include <nlohmann/json_fwd.hpp>
+
 namespace warplens::report {
 
 struct DifferenceReport {
@@ -11,6 +13,12 @@ struct DifferenceReport {
   const Difference* difference;
   const std::vector<Failure>* failures;
 };
+
+/// A figure's change, as `warplens-diff/1` and the report page have it.
+nlohmann::ordered_json to_json(const std::vector<FigureChange>& changes);
+
+/// "snapshots differ: 336 of 512 blocks before, 512 of 512 after".
+std::string snapshots_of(const KernelChange& kernel);
 
 /// "spmv on a100, spmv.cu:13 val[j]: l1_hit_rate 0.82 → 0.61, -0.21 ±0.01".
 std::string describe(const Failure& failure);

@@ -4,6 +4,7 @@
 #include "report/source_file.h"
 #include "report/verdict.h"
 #include "result/names.h"
+#include "support/display_name.h"
 #include "support/hash.h"
 
 #include <algorithm>
@@ -120,10 +121,10 @@ private:
     const RuleText& rule = text_of(finding.rule);
     std::string message = fmt::format("{}: {}", site.site.expression, finding.text);
     if (site.latency_share)
-      message += fmt::format(" ({} % of the latency of {} on {})", share(site.latency_share), kernel.name,
-                             kernel.gpu);
+      message += fmt::format(" ({} % of the latency of {} on {})", share(site.latency_share),
+                             display_name(kernel.name), kernel.gpu);
     else
-      message += fmt::format(" ({} on {})", kernel.name, kernel.gpu);
+      message += fmt::format(" ({} on {})", display_name(kernel.name), kernel.gpu);
     Json json = {{"ruleId", rule.id},
                  {"ruleIndex", &rule - rules},
                  {"kind", "fail"},
@@ -146,7 +147,9 @@ private:
     if (site.site.line != 0)
       physical["region"] = region(site.site);
     return {{"physicalLocation", physical},
-            {"logicalLocations", Json::array({{{"name", kernel.name}, {"kind", "function"}}})}};
+            {"logicalLocations", Json::array({{{"name", display_name(kernel.name)},
+                                               {"fullyQualifiedName", kernel.name},
+                                               {"kind", "function"}}})}};
   }
 
   /// Sites count bytes, SARIF characters.

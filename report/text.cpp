@@ -2,10 +2,12 @@
 // first.
 #include "report/annotated_source.h"
 #include "report/figures.h"
+#include "report/machine_code.h"
 #include "report/report.h"
 #include "report/site_table.h"
 #include "report/terminal_text.h"
 #include "report/verdict.h"
+#include "support/display_name.h"
 
 #include <algorithm>
 
@@ -59,7 +61,9 @@ private:
 
   void print(const KernelResult& kernel) {
     line("");
-    line(style_.bold(cut("── " + printable(kernel.name) + " on " + printable(kernel.gpu), width_)));
+    const std::string gpu = " on " + printable(kernel.gpu);
+    const std::size_t room = std::max<std::size_t>(width_, width_of(gpu) + 40) - width_of(gpu) - 3;
+    line(style_.bold(cut("── " + display_name(printable(kernel.name), room) + gpu, width_)));
     if (kernel.gpu_validated)
       field("model", *kernel.gpu_validated ? "validated on this GPU" : "not validated on this GPU");
     about(kernel);
@@ -88,6 +92,7 @@ private:
           fmt::format("{} blocks, {} warps per SM, limited by {}", kernel.occupancy.blocks_per_sm,
                       kernel.occupancy.warps_per_sm,
                       kernel.occupancy.limited_by.empty() ? "nothing known" : kernel.occupancy.limited_by));
+    field("registers", registers(kernel.compiled));
     field("snapshot",
           fmt::format("{} blocks, {} warp accesses, {} transactions", grouped(kernel.snapshot.blocks),
                       grouped(kernel.snapshot.warp_accesses), grouped(kernel.snapshot.transactions)));

@@ -72,6 +72,18 @@ void read(const JsonNode& node, ReuseDistance& target) {
   node["cold"].read(target.cold);
 }
 
+void read(const JsonNode& node, CompiledKernel& target) {
+  node["registers"].read(target.registers);
+  if (!node.has("architecture"))
+    return;
+  node["architecture"].read_word(target.architecture, architecture_named, "an architecture like sm_80");
+  node["assumed"].read(target.assumed);
+  node["stack_bytes"].read(target.stack_bytes);
+  node["spill_store_bytes"].read(target.spill_store_bytes);
+  node["spill_load_bytes"].read(target.spill_load_bytes);
+  node["shared_bytes"].read(target.shared_bytes);
+}
+
 template <class Value>
 void read_if_there(const JsonNode& node, const char* key, std::optional<Value>& target) {
   if (!node.has(key))
@@ -186,6 +198,7 @@ void read(const JsonNode& node, KernelResult& target) {
   occupancy["blocks_per_sm"].read(target.occupancy.blocks_per_sm);
   occupancy["warps_per_sm"].read(target.occupancy.warps_per_sm);
   occupancy["limited_by"].read(target.occupancy.limited_by);
+  read_if_there(node, "compiled", target.compiled);
   const JsonNode snapshot = node["snapshot"];
   snapshot["blocks"].read(target.snapshot.blocks);
   snapshot["warp_accesses"].read(target.snapshot.warp_accesses);

@@ -1,6 +1,7 @@
 #include "result/names.h"
 
 #include <array>
+#include <charconv>
 
 namespace warplens {
 namespace {
@@ -49,6 +50,16 @@ std::optional<trace::Space> space_named(std::string_view name) {
 std::optional<trace::CacheOperator> cache_operator_named(std::string_view name) {
   return find<trace::CacheOperator>(cache_operators, name);
 }
+std::optional<std::uint32_t> architecture_named(std::string_view name) {
+  constexpr std::string_view prefix = "sm_";
+  std::uint32_t number = 0;
+  if (!name.starts_with(prefix))
+    return std::nullopt;
+  const auto [end, error] = std::from_chars(name.data() + prefix.size(), name.data() + name.size(), number);
+  return error == std::errc() && end == name.data() + name.size() && number > 0 ? std::optional(number)
+                                                                                : std::nullopt;
+}
+
 std::optional<StoppedBy> stopped_by_named(std::string_view name) {
   return find<StoppedBy>(stopped_by_names, name);
 }

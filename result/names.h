@@ -22,5 +22,7 @@ std::optional<trace::AccessKind> access_kind_named(std::string_view name);
 std::optional<trace::Space> space_named(std::string_view name);
 std::optional<trace::CacheOperator> cache_operator_named(std::string_view name);
 std::optional<StoppedBy> stopped_by_named(std::string_view name);
+/// "sm_80" → 80.
+std::optional<std::uint32_t> architecture_named(std::string_view name);
 
 } // namespace warplens

@@ -106,6 +106,16 @@ struct ObjectResult {
   std::optional<ReuseDistance> reuse_distance;
 };
 
+/// What NVIDIA's compiler made of the kernel for this GPU, without probes.
+struct CompiledKernel {
+  std::uint32_t architecture = 0; ///< 80 is sm_80; 0: not known, the rest but for the registers neither
+  bool assumed = false;           ///< for another architecture than this GPU would run
+  std::uint32_t registers = 0;    ///< of a thread
+  std::uint32_t stack_bytes = 0;  ///< of a thread, in local memory
+  std::uint32_t spill_store_bytes = 0, spill_load_bytes = 0; ///< of a thread, each instruction counted once
+  std::uint32_t shared_bytes = 0;                            ///< static, of a block
+};
+
 struct KernelResult {
   std::string name, gpu;
   std::optional<bool> gpu_validated; ///< has the model of this GPU been held against measurements on one?
@@ -115,6 +125,7 @@ struct KernelResult {
     std::uint32_t blocks_per_sm = 0, warps_per_sm = 0;
     std::string limited_by;
   } occupancy;
+  std::optional<CompiledKernel> compiled;
   struct {
     std::uint64_t blocks = 0, warp_accesses = 0, transactions = 0;
     bool complete = true;

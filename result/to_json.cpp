@@ -157,6 +157,22 @@ Json to_json(const ObjectResult& object) {
   return json;
 }
 
+Json to_json(const CompiledKernel& compiled) {
+  Json json;
+  if (compiled.architecture != 0) {
+    json["architecture"] = fmt::format("sm_{}", compiled.architecture);
+    json["assumed"] = compiled.assumed;
+  }
+  json["registers"] = compiled.registers;
+  if (compiled.architecture != 0) {
+    json["stack_bytes"] = compiled.stack_bytes;
+    json["spill_store_bytes"] = compiled.spill_store_bytes;
+    json["spill_load_bytes"] = compiled.spill_load_bytes;
+    json["shared_bytes"] = compiled.shared_bytes;
+  }
+  return json;
+}
+
 Json to_json(const KernelResult& kernel) {
   Json json;
   json["name"] = kernel.name;
@@ -170,6 +186,8 @@ Json to_json(const KernelResult& kernel) {
   json["occupancy"] = {{"blocks_per_sm", kernel.occupancy.blocks_per_sm},
                        {"warps_per_sm", kernel.occupancy.warps_per_sm},
                        {"limited_by", kernel.occupancy.limited_by}};
+  if (kernel.compiled)
+    json["compiled"] = to_json(*kernel.compiled);
   json["snapshot"] = {{"blocks", kernel.snapshot.blocks},
                       {"warp_accesses", kernel.snapshot.warp_accesses},
                       {"transactions", kernel.snapshot.transactions},

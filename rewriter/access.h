@@ -2,12 +2,14 @@
 // architectures and the instances of a template meet here and are merged.
 #pragma once
 
+#include "analysis/debug_position.h"
 #include "analysis/memory_operation.h"
 
 #include <compare>
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -56,6 +58,22 @@ struct KernelEntry {
   std::optional<Position> direct, expanded;
 };
 
+/// A loop that the compiler unrolls fully, in its file's own text.
+struct UnrolledLoop {
+  Span whole;                ///< with its attributes and pragmas
+  Span body;                 ///< of a body in braces, what is between them
+  bool needs_braces = false; ///< the body has none
+  unsigned iterations = 0;   ///< the most that an instance has
+  friend bool operator==(const UnrolledLoop&, const UnrolledLoop&) = default;
+};
+
+/// The iterations of unrolled loops that the compiler leaves an access in.
+struct LeftIterations {
+  std::vector<UnrolledLoop> loops;                          ///< around the access, outermost first
+  std::set<std::vector<std::optional<unsigned>>> left = {}; ///< one number for each loop; absent: any
+  friend bool operator==(const LeftIterations&, const LeftIterations&) = default;
+};
+
 struct Access {
   std::string file;             ///< real path
   std::optional<Span> direct;   ///< in the file's own text, where the access can be wrapped there
@@ -65,14 +83,17 @@ struct Access {
   Handle handle = Handle::none;
   std::optional<Span> call; ///< through a handle: of what, in the file's own text
   bool overloads_address_of = false;
-  trace::Site site;                    ///< without id and depends_on
-  std::vector<std::size_t> depends_on; ///< indices into the parse's accesses
-  std::string unseen;                  ///< why it can have no probe; empty: it can
+  bool lvalue_in_some_instances = false;   ///< and no lvalue in others
+  trace::Site site;                        ///< without id and depends_on
+  std::vector<std::size_t> depends_on;     ///< indices into the parse's accesses
+  std::string unseen;                      ///< why it can have no probe; empty: it can
+  std::optional<analysis::Position> local; ///< its place in debug information, if it is in local memory
 
   bool survives = true;                             ///< the compiler leaves something of it
   trace::AccessKind left = trace::AccessKind::load; ///< what: of an update, maybe the load or the store alone
   std::optional<Span> out_of; ///< the loop that the compiler hoists it out of, in the file's own text
-  std::string repeated;       ///< it is hoisted too, but cannot be counted so: why
+  LeftIterations iterations;  ///< without loops: all
+  std::string repeated;       ///< it is left less often than it is counted: why
 };
 
 } // namespace warplens::rewriter

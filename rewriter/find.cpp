@@ -36,8 +36,8 @@ bool is_packed_member(const clang::Expr* place) {
 /// Post-order, so that an operation comes after those that its address needs.
 class Finder : public clang::RecursiveASTVisitor<Finder> {
 public:
-  Finder(clang::ASTContext& context, const RefusedFunctions& refused)
-      : context_(context), refused_(refused), storage_(context) {}
+  Finder(clang::ASTContext& context, const RefusedFunctions& refused, const analysis::Survivors* survivors)
+      : context_(context), refused_(refused), survivors_(survivors), storage_(context) {}
 
   bool shouldVisitTemplateInstantiations() const { return true; }
   bool shouldTraversePostOrder() const { return true; }
@@ -65,6 +65,7 @@ public:
   bool TraverseForStmt(clang::ForStmt* loop);
   bool TraverseCXXForRangeStmt(clang::CXXForRangeStmt* loop);
 
+  bool VisitExpr(clang::Expr* expression);
   bool VisitImplicitCastExpr(clang::ImplicitCastExpr* cast);
   bool VisitBinaryOperator(clang::BinaryOperator* binary);
   bool VisitUnaryOperator(clang::UnaryOperator* unary);
@@ -93,10 +94,14 @@ private:
 
   clang::ASTContext& context_;
   const RefusedFunctions& refused_;
+  const analysis::Survivors* survivors_;
   Storage storage_;
   const clang::FunctionDecl* function_ = nullptr; ///< the device function we are in; null: none
+  bool in_instance_ = false;                      ///< of a template, for the host or the device
   std::vector<const clang::Stmt*> loops_;         ///< of that function, around where we are
   Found found_;
+  std::set<std::pair<clang::SourceLocation, clang::SourceLocation>>
+      values_; ///< where an instance has an expression that is no lvalue
 };
 
 bool Finder::TraverseDecl(clang::Decl* declaration) {
@@ -121,6 +126,8 @@ bool Finder::TraverseDecl(clang::Decl* declaration) {
   llvm::SaveAndRestore<const clang::FunctionDecl*> in_function(
       function_, runs_on_device(*function) ? function : nullptr);
   llvm::SaveAndRestore<std::vector<const clang::Stmt*>> in_no_loop(loops_, {});
+  llvm::SaveAndRestore<bool> in_instance(in_instance_,
+                                         in_instance_ || function->getTemplateInstantiationPattern());
   if (const auto* constructor = llvm::dyn_cast<clang::CXXConstructorDecl>(function); constructor && function_)
     for (const clang::CXXCtorInitializer* initialiser : constructor->inits())
       if (!initialiser->isWritten() &&
@@ -177,6 +184,24 @@ bool Finder::TraverseCXXForRangeStmt(clang::CXXForRangeStmt* loop) {
   return TraverseStmt(loop->getBody());
 }
 
+/// Is it made by the compiler, with the range of what it is made of?
+static bool has_the_range_of_its_operand(const clang::Expr& expression) {
+  if (llvm::isa<clang::ImplicitCastExpr, clang::MaterializeTemporaryExpr, clang::CXXBindTemporaryExpr,
+                clang::ExprWithCleanups, clang::CXXThisExpr>(expression))
+    return true;
+  const auto* construction = llvm::dyn_cast<clang::CXXConstructExpr>(&expression);
+  if (construction && !llvm::isa<clang::CXXTemporaryObjectExpr>(construction))
+    return true;
+  const auto* call = llvm::dyn_cast<clang::CXXMemberCallExpr>(&expression);
+  return call && llvm::isa_and_nonnull<clang::CXXConversionDecl>(call->getMethodDecl());
+}
+
+bool Finder::VisitExpr(clang::Expr* expression) {
+  if (in_instance_ && !expression->isLValue() && !has_the_range_of_its_operand(*expression))
+    values_.insert({expression->getBeginLoc(), expression->getEndLoc()});
+  return true;
+}
+
 /// A loop with attributes counts once, with them.
 bool Finder::enter(const clang::Stmt* statement) {
   const auto* attributed = loops_.empty() ? nullptr : llvm::dyn_cast<clang::AttributedStmt>(loops_.back());
@@ -188,7 +213,7 @@ bool Finder::enter(const clang::Stmt* statement) {
 void Finder::add(MemoryOperation operation, const clang::Expr* written, std::string unseen) {
   if (function_ && refused_.contains(*function_))
     unseen = "in a function that Clang does not take";
-  found_.operations.push_back({operation, written, nullptr, std::move(unseen), loops_});
+  found_.operations.push_back({operation, written, nullptr, false, std::move(unseen), false, loops_});
 }
 
 void Finder::access(AccessKind kind, const clang::Expr* written, std::string unseen) {
@@ -375,7 +400,16 @@ Found Finder::finish() {
     const MemoryOperation& operation = found.operation;
     if (!seen.insert({operation.function, operation.place, operation.kind, operation.through_pointer}).second)
       continue;
-    if (operation.through_pointer || storage_.in_memory(operation.place, *operation.function))
+    found.lvalue_in_some_instances =
+        !operation.through_pointer &&
+        values_.contains({operation.place->getBeginLoc(), operation.place->getEndLoc()});
+    Storage::Designated designated{Storage::Kind::memory, nullptr};
+    if (!operation.through_pointer) {
+      designated = storage_.designated(operation.place, *operation.function);
+      found.local = designated.kind != Storage::Kind::registers && survivors_ &&
+                    survivors_->in_local_memory(context_, operation, designated.variable);
+    }
+    if (designated.kind == Storage::Kind::memory || found.local)
       result.operations.push_back(std::move(found));
   }
   return result;
@@ -383,8 +417,9 @@ Found Finder::finish() {
 
 } // namespace
 
-Found find_memory_operations(clang::ASTContext& context, const RefusedFunctions& refused) {
-  Finder finder(context, refused);
+Found find_memory_operations(clang::ASTContext& context, const RefusedFunctions& refused,
+                             const analysis::Survivors* survivors) {
+  Finder finder(context, refused, survivors);
   for (clang::Decl* declaration : context.getTranslationUnitDecl()->decls())
     if (is_users(context.getSourceManager(), declaration->getLocation()))
       finder.TraverseDecl(declaration);

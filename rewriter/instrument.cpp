@@ -16,6 +16,7 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <set>
 
 namespace warplens::rewriter {
 
@@ -34,6 +35,30 @@ void note_refused(const clang::SourceManager& sources, const RefusedFunctions& r
     if (!known)
       unseen.push_back({file, place.getLine(), place.getColumn(), "",
                         "Clang does not take its function: " + error.reason});
+  }
+}
+
+/// Accesses to local memory that no expression stands for.
+void note_unwritten(const clang::ASTContext& context, const analysis::Survivors& survivors,
+                    const Located& located, std::set<analysis::Position>& positions,
+                    std::vector<Unseen>& unseen) {
+  std::set<analysis::Position> written;
+  for (const Access& access : located.accesses)
+    if (access.local) // it has a probe, or plan() tells why not
+      written.insert(*access.local);
+  const clang::SourceManager& sources = context.getSourceManager();
+  for (const analysis::Position& position : survivors.local_accesses()) {
+    if (written.contains(position))
+      continue;
+    positions.insert(position);
+    const auto file = sources.getFileManager().getOptionalFileRef(position.file);
+    if (!file)
+      continue;
+    const auto place = sources.translateFileLineCol(*file, position.line, position.column);
+    if (const auto entry = sources.getFileEntryRefForID(sources.getFileID(place));
+        entry && is_users(sources, place))
+      unseen.push_back({name_of(*entry), position.line, position.column, "",
+                        "local memory that is initialised or copied here"});
   }
 }
 
@@ -60,18 +85,19 @@ Expected<Instrumented> instrument(const Request& request) {
   UserFiles files;
   std::vector<Located> parses;
   std::optional<analysis::Survivors> survivors;
-  std::string refusal; // the first error in a device function
+  std::set<analysis::Position> unwritten; // accesses to local memory
+  std::string refusal;                    // the first error in a device function
   for (const std::vector<std::string>& arguments : per_architecture(request.clang_arguments)) {
     if (!parses.empty() && !depends_on_architecture(files, request.source))
       break;
-    const bool find_survivors = !request.keep_removed && parses.empty(); // by the first architecture
+    const bool find_survivors = parses.empty(); // by the first architecture
     auto parsed = parse(
         arguments, source, find_survivors,
         [&](clang::ASTContext& context, const TextRecord& record, const RefusedFunctions& refused,
             const analysis::Survivors* left) {
           if (left)
             survivors = *left;
-          const Found found = find_memory_operations(context, refused);
+          const Found found = find_memory_operations(context, refused, survivors ? &*survivors : nullptr);
           note_refused(context.getSourceManager(), refused, result.unseen);
           if (refusal.empty() && !refused.in_device_functions().empty())
             refusal = refused.in_device_functions().front().message;
@@ -79,7 +105,9 @@ Expected<Instrumented> instrument(const Request& request) {
           std::transform(found.operations.begin(), found.operations.end(), std::back_inserter(operations),
                          [](const FoundOperation& operation) { return operation.operation; });
           parses.push_back(locate(context, record, found, analysis::analyse(context, operations),
-                                  survivors ? &*survivors : nullptr, files));
+                                  survivors && !request.keep_removed ? &*survivors : nullptr, files));
+          if (left)
+            note_unwritten(context, *left, parses.back(), unwritten, result.unseen);
         });
     if (!parsed)
       return tl::unexpected(parsed.error());
@@ -90,6 +118,11 @@ Expected<Instrumented> instrument(const Request& request) {
     return tl::unexpected(edits.error());
   if (!refusal.empty() && edits->sites.empty())
     return fail("{}", refusal); // all there is to see is in functions that Clang refuses
+  if (survivors)
+    std::erase_if(edits->unseen_local, [&](const analysis::Position& position) {
+      return !survivors->local_accesses().contains(position);
+    });
+  edits->unseen_local.merge(unwritten);
   auto printed = print(*edits, files, request.source, request.output_directory);
   if (!printed)
     return tl::unexpected(printed.error());

@@ -1,5 +1,6 @@
 #include "rewriter/locate.h"
 
+#include "rewriter/iteration_boxes.h"
 #include "rewriter/loop_text.h"
 #include "rewriter/text_record.h"
 
@@ -80,7 +81,7 @@ public:
   Locator(clang::ASTContext& context, const TextRecord& record, const analysis::Survivors* survivors,
           UserFiles& files)
       : context_(context), sources_(context.getSourceManager()), record_(record), survivors_(survivors),
-        files_(files) {}
+        files_(files), positions_(context) {}
 
   bool access(const FoundOperation& found, const analysis::Facts& facts, Access& access);
   bool kernel(clang::SourceLocation brace, KernelEntry& entry);
@@ -95,12 +96,20 @@ private:
   clang::CharSourceRange file_range(std::initializer_list<const clang::Expr*> expressions) const;
   clang::QualType accessed_type(const FoundOperation& found) const;
   void hoist(const FoundOperation& found, const analysis::Survival& survival, Access& access) const;
+  void restrict_iterations(const FoundOperation& found, const analysis::Survival& survival,
+                           Access& access) const;
+  std::string unrolled_loop(const FoundOperation& found, const analysis::Position& start,
+                            const Access& access, UnrolledLoop& result) const;
+  Span span_between(clang::SourceLocation begin, clang::SourceLocation end) const {
+    return {{sources_.getFileOffset(begin), 0}, {sources_.getFileOffset(end), 0}};
+  }
 
   clang::ASTContext& context_;
   const clang::SourceManager& sources_;
   const TextRecord& record_;
   const analysis::Survivors* survivors_;
   UserFiles& files_;
+  analysis::DebugPositions positions_;
 };
 
 std::string Locator::note_file(clang::SourceLocation place) {
@@ -179,8 +188,8 @@ clang::QualType Locator::accessed_type(const FoundOperation& found) const {
 
 bool Locator::access(const FoundOperation& found, const analysis::Facts& facts, Access& access) {
   const clang::Expr* place = found.operation.place;
-  const bool is_local = facts.space == trace::Space::local && !found.call;
-  if (!is_users(sources_, place->getBeginLoc()) || is_local)
+  const bool in_registers = facts.space == trace::Space::local && !found.local && !found.call;
+  if (!is_users(sources_, place->getBeginLoc()) || in_registers)
     return false;
   const clang::SourceLocation begin = sources_.getExpansionLoc(place->getBeginLoc());
   access.file = note_file(begin);
@@ -188,6 +197,9 @@ bool Locator::access(const FoundOperation& found, const analysis::Facts& facts, 
   access.unseen = found.unseen;
 
   access.handle = found.operation.handle;
+  access.lvalue_in_some_instances = found.lvalue_in_some_instances;
+  if (found.local)
+    access.local = positions_.of(found.operation);
 
   // Widened to the parentheses around the place where only they can be found.
   clang::CharSourceRange range = file_range({place, found.written});
@@ -234,8 +246,18 @@ bool Locator::access(const FoundOperation& found, const analysis::Facts& facts, 
       access.left = survival.kind;
     if (survival.hoisted && site.kind != trace::AccessKind::atomic)
       hoist(found, survival, access);
+    if (site.kind != trace::AccessKind::atomic)
+      restrict_iterations(found, survival, access);
   }
   return true;
+}
+
+/// Does a stretch of the access's file have the access in it?
+bool holds(const Span& span, const Access& access) {
+  const auto has = [&](const std::optional<Span>& place) {
+    return !place || (span.begin <= place->begin && place->end <= span.end);
+  };
+  return has(access.direct) && has(access.expanded);
 }
 
 void Locator::hoist(const FoundOperation& found, const analysis::Survival& survival, Access& access) const {
@@ -249,14 +271,72 @@ void Locator::hoist(const FoundOperation& found, const analysis::Survival& survi
     access.repeated = "hoisted out of a loop, but " + text.obstacle;
     return;
   }
-  const Span span{{sources_.getFileOffset(text.begin), 0}, {sources_.getFileOffset(text.end), 0}};
-  const auto holds = [&](const std::optional<Span>& place) {
-    return !place || (span.begin < place->begin && place->end < span.end);
-  };
-  if (real_path(sources_, text.begin) == access.file && holds(access.direct) && holds(access.expanded))
+  const Span span = span_between(text.begin, text.end);
+  if (real_path(sources_, text.begin) == access.file && holds(span, access))
     access.out_of = span;
   else // a default argument, say, is written elsewhere
     access.repeated = "hoisted out of a loop that its text is not in";
+}
+
+void Locator::restrict_iterations(const FoundOperation& found, const analysis::Survival& survival,
+                                  Access& access) const {
+  LeftIterations known, result;
+  for (const auto& loop : survival.iterations.loops)
+    known.loops.push_back({{}, {}, false, loop.iterations});
+  known.left = survival.iterations.left;
+  const auto boxes = boxes_of(known);
+  const auto depth_of = [&](const analysis::Position& start) {
+    return std::ranges::find(found.loops, loop_at(found.loops, start, context_)) - found.loops.begin();
+  };
+  std::vector<std::size_t> counted; // of the loops
+  std::string obstacle;
+  if (!boxes) {
+    obstacle = "the set of these iterations is irregular";
+    access.out_of.reset();
+  }
+  for (std::size_t i = 0; i < known.loops.size(); ++i) {
+    const analysis::Position& start = survival.iterations.loops[i].start;
+    std::string reason = unrolled_loop(found, start, access, known.loops[i]);
+    if (reason.empty()) {
+      counted.push_back(i);
+      result.loops.push_back(known.loops[i]);
+      continue;
+    }
+    if (boxes && std::ranges::any_of(*boxes, [i](const Box& box) { return box[i].has_value(); }))
+      obstacle = reason;
+    if (access.out_of && depth_of(start) > depth_of(*survival.out_of)) { // one flag for all its iterations
+      access.out_of.reset();
+      obstacle = std::move(reason);
+    }
+  }
+  if (!obstacle.empty() && access.repeated.empty())
+    access.repeated = "left in some iterations of an unrolled loop, but " + obstacle;
+  for (const auto& vector : known.left) {
+    std::vector<std::optional<unsigned>> own;
+    for (const std::size_t i : counted)
+      own.push_back(boxes ? vector[i] : std::nullopt);
+    result.left.insert(std::move(own));
+  }
+  access.iterations = std::move(result);
+}
+
+/// Finds the loop's text. Returns why its iterations cannot be counted there, or nothing.
+std::string Locator::unrolled_loop(const FoundOperation& found, const analysis::Position& start,
+                                   const Access& access, UnrolledLoop& result) const {
+  const clang::Stmt* loop = loop_at(found.loops, start, context_);
+  if (!loop)
+    return "that loop has no place in the source";
+  const LoopText text = text_of_loop(*loop, context_, record_);
+  if (!text.obstacle.empty())
+    return text.obstacle;
+  if (text.body_begin.isInvalid())
+    return "a macro makes part of that loop";
+  result.whole = span_between(text.begin, text.end);
+  result.body = span_between(text.body_begin, text.body_end);
+  result.needs_braces = !text.has_braces;
+  if (real_path(sources_, text.begin) != access.file || !holds(result.body, access))
+    return "it is not in that loop's body";
+  return {};
 }
 
 bool Locator::kernel(clang::SourceLocation brace, KernelEntry& entry) {

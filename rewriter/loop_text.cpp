@@ -66,6 +66,44 @@ clang::SourceLocation behind(const clang::Stmt& statement, const clang::ASTConte
                                               context.getLangOpts(), false);
 }
 
+const clang::Stmt* body_of(const clang::Stmt& loop) {
+  if (const auto* for_loop = llvm::dyn_cast<clang::ForStmt>(&loop))
+    return for_loop->getBody();
+  if (const auto* while_loop = llvm::dyn_cast<clang::WhileStmt>(&loop))
+    return while_loop->getBody();
+  if (const auto* do_loop = llvm::dyn_cast<clang::DoStmt>(&loop))
+    return do_loop->getBody();
+  const auto* range_loop = llvm::dyn_cast<clang::CXXForRangeStmt>(&loop);
+  return range_loop ? range_loop->getBody() : nullptr;
+}
+
+/// In front of the statement and the pragmas that it has to stand right behind.
+clang::SourceLocation in_front_of(const clang::Stmt& statement, const TextRecord& record) {
+  // #pragma unroll wants to stand right before the loop, and nothing can stand before it on its line.
+  const clang::SourceLocation before_pragma = record.end_of_token_before_pragma(statement.getBeginLoc());
+  return before_pragma.isValid() ? before_pragma : statement.getBeginLoc();
+}
+
+void add_body(LoopText& text, const clang::Stmt& body, const clang::ASTContext& context,
+              const TextRecord& record) {
+  clang::SourceLocation begin, end;
+  if (const auto* block = llvm::dyn_cast<clang::CompoundStmt>(&body)) {
+    text.has_braces = true;
+    end = block->getRBracLoc();
+    begin =
+        block->getLBracLoc().isMacroID() ? block->getLBracLoc() : block->getLBracLoc().getLocWithOffset(1);
+  } else {
+    begin = in_front_of(body, record);
+    end = behind(body, context);
+  }
+  const clang::SourceManager& sources = context.getSourceManager();
+  if (begin.isMacroID() || end.isInvalid() || end.isMacroID() ||
+      sources.getFileID(begin) != sources.getFileID(end))
+    return;
+  text.body_begin = begin;
+  text.body_end = end;
+}
+
 } // namespace
 
 bool is_loop(const clang::Stmt& statement) {
@@ -84,10 +122,10 @@ const clang::Stmt* loop_at(std::span<const clang::Stmt* const> loops, const anal
 LoopText text_of_loop(const clang::Stmt& loop, const clang::ASTContext& context, const TextRecord& record) {
   LoopText text;
   const clang::SourceLocation keyword = without_attributes(loop).getBeginLoc();
-  // #pragma unroll wants to stand right before the loop, and nothing can stand before it on its line.
-  const clang::SourceLocation before_pragma = record.end_of_token_before_pragma(loop.getBeginLoc());
-  text.begin = before_pragma.isValid() ? before_pragma : loop.getBeginLoc();
+  text.begin = in_front_of(loop, record);
   text.end = behind(loop, context);
+  if (const clang::Stmt* body = body_of(without_attributes(loop)))
+    add_body(text, *body, context, record);
   const clang::SourceManager& sources = context.getSourceManager();
   if (keyword.isMacroID() || text.begin.isMacroID() || text.end.isInvalid() || text.end.isMacroID() ||
       sources.getFileID(text.begin) != sources.getFileID(text.end))

@@ -1,4 +1,4 @@
-// A loop as a stretch of text that a block can be put around: { … for (…) … }.
+// A loop as a stretch of text that a block can be put around, { … for (…) … }, and its body as another.
 #pragma once
 
 #include "analysis/debug_position.h"
@@ -20,6 +20,10 @@ const clang::Stmt* loop_at(std::span<const clang::Stmt* const> loops, const anal
 struct LoopText {
   clang::SourceLocation begin, end; ///< in front of its first character, behind its last
   std::string obstacle;             ///< why no block can be put around it; empty: one can
+  /// In front of its body and behind that, or behind and in front of the body's braces where it has them.
+  /// Invalid where a macro makes part of the body.
+  clang::SourceLocation body_begin, body_end;
+  bool has_braces = false;
 };
 
 /// With its attributes and pragmas.

@@ -1,5 +1,6 @@
 #include "rewriter/plan.h"
 
+#include "rewriter/iteration_boxes.h"
 #include "support/hash.h"
 
 #include <algorithm>
@@ -55,12 +56,19 @@ private:
     Span span;
     trace::Site site;
     std::vector<std::pair<std::size_t, std::size_t>> depends_on; ///< (parse, access)
-    bool overloads_address_of = false;
+    bool overloads_address_of = false, lvalue_in_some_instances = false;
     bool survives = false; ///< in one of them at least
     trace::AccessKind left = trace::AccessKind::load;
     std::optional<Span> out_of; ///< in all that survive
+    LeftIterations iterations;  ///< likewise
     std::string repeated;
   };
+
+  /// How many names of each sort a file has.
+  struct NameNumbers {
+    unsigned flags = 0, counters = 0;
+  };
+  static std::string when(const Merged& merged, FileEdits& edits, NameNumbers& numbers);
 
   std::span<const Located> parses_;
   const UserFiles& files_;
@@ -178,6 +186,8 @@ Unseen Planner::describe(const Access& access, std::string reason) const {
 void Planner::merge() {
   std::set<std::tuple<std::string, unsigned, unsigned, std::string>> told;
   const auto tell = [&](const Access& access, const std::string& reason) {
+    if (access.local)
+      plan_.unseen_local.insert(*access.local);
     if (told.insert({access.site.file, access.site.line, access.site.column, reason}).second)
       plan_.unseen.push_back(describe(access, reason));
   };
@@ -187,7 +197,8 @@ void Planner::merge() {
       std::string reason = access.unseen;
       const auto span = reason.empty() ? span_of(access, reason) : std::nullopt;
       if (!span) {
-        tell(access, reason);
+        if (access.survives)
+          tell(access, reason);
         continue;
       }
       Merged& merged = merged_[{access.file, *span, access.through_pointer}];
@@ -203,13 +214,17 @@ void Planner::merge() {
       if (merged.site.space != access.site.space)
         merged.site.space = trace::Space::generic;
       merged.overloads_address_of |= access.overloads_address_of;
+      merged.lvalue_in_some_instances |= access.lvalue_in_some_instances;
       merged.site.in_template |= access.site.in_template;
       if (access.survives) {
         merged.left = merged.survives && merged.left != access.left ? access.site.kind : access.left;
-        if (!merged.survives)
+        if (!merged.survives) {
           merged.out_of = access.out_of;
-        else if (merged.out_of != access.out_of)
+          merged.iterations = access.iterations;
+        } else if (merged.out_of != access.out_of || merged.iterations != access.iterations) {
           merged.out_of.reset();
+          merged.iterations = {};
+        }
         if (merged.repeated.empty())
           merged.repeated = access.repeated;
         merged.survives = true;
@@ -217,6 +232,51 @@ void Planner::merge() {
       for (const std::size_t dependence : access.depends_on)
         merged.depends_on.push_back({parse, dependence});
     }
+}
+
+/// When a probe records, as C++, and what its loops need for that.
+std::string Planner::when(const Merged& merged, FileEdits& edits, NameNumbers& numbers) {
+  const std::vector<UnrolledLoop>& loops = merged.iterations.loops;
+  const std::vector<Box> boxes = boxes_of(merged.iterations).value_or(std::vector<Box>{});
+  std::vector<std::string> counters(loops.size());
+  std::string slot =
+      "0"; // of the flag: one for each iteration of the loops inside the one that it is declared at
+  unsigned slots = 1;
+  for (std::size_t i = 0; i < loops.size(); ++i) {
+    const auto is_one_iteration = [&](const Box& box) {
+      return box[i] && box[i]->first == box[i]->last && box[i] == boxes.front()[i];
+    };
+    const bool has_slots = merged.out_of && merged.out_of->begin < loops[i].whole.begin &&
+                           (boxes.empty() || !std::ranges::all_of(boxes, is_one_iteration));
+    if (!has_slots && std::ranges::none_of(boxes, [i](const Box& box) { return box[i].has_value(); }))
+      continue;
+    LoopEdits& loop = edits.loops[loops[i].whole];
+    if (loop.counter.empty())
+      loop = {std::move(loop.flags), fmt::format("warplens_iteration_{}", ++numbers.counters), loops[i].body,
+              loops[i].needs_braces};
+    counters[i] = loop.counter;
+    if (has_slots) {
+      slot =
+          slots == 1 ? loop.counter : fmt::format("({}) * {} + {}", slot, loops[i].iterations, loop.counter);
+      slots *= std::max(loops[i].iterations, 1u);
+    }
+  }
+  std::string condition = condition_of(merged.iterations, boxes, counters);
+  if (!merged.out_of)
+    return condition;
+  if (boxes.size() > 1 && !condition.empty())
+    condition = '(' + condition + ')';
+  const std::string flag = fmt::format("warplens_first_{}", ++numbers.flags);
+  std::vector<std::string>& flags = edits.loops[*merged.out_of].flags;
+  if (slots == 1) {
+    flags.push_back(flag);
+    return condition.empty() ? flag : fmt::format("{} && {}.once()", condition, flag);
+  }
+  flags.push_back(fmt::format("{}[{}]", flag, slots));
+  if (slot.find(' ') != std::string::npos)
+    slot = '(' + slot + ')';
+  const std::string own = fmt::format("{}[{} % {}]", flag, slot, slots);
+  return condition.empty() ? own : fmt::format("{} && {}.once()", condition, own);
 }
 
 /// The identity of a site is its place in the source: a header seen by two files has the same sites in both.
@@ -233,7 +293,7 @@ void Planner::name_sites() {
     site.id += site.id == 0; // 0 is no site
   }
   std::set<std::uint64_t> known;
-  std::map<std::string, unsigned> flags; // how many each file has
+  std::map<std::string, NameNumbers> numbers; // of each file
   for (auto& [place, merged] : merged_) {
     trace::Site& site = merged.site;
     if (!merged.survives) {
@@ -250,13 +310,10 @@ void Planner::name_sites() {
     site.depends_on.erase(std::unique(site.depends_on.begin(), site.depends_on.end()), site.depends_on.end());
     FileEdits& edits = plan_.edits[std::get<0>(place)];
     edits.probes.push_back({merged.span, site.kind, site.id, std::get<2>(place), merged.overloads_address_of,
-                            merged.first->handle});
-    if (merged.out_of) {
-      edits.probes.back().first = ++flags[std::get<0>(place)];
-      edits.loops[*merged.out_of].push_back(edits.probes.back().first);
-    } else if (!merged.repeated.empty()) {
+                            merged.lvalue_in_some_instances, merged.first->handle});
+    edits.probes.back().when = when(merged, edits, numbers[std::get<0>(place)]);
+    if (!merged.repeated.empty() && !merged.out_of)
       plan_.repeated.push_back({site.file, site.line, site.column, site.expression, merged.repeated});
-    }
     if (known.insert(site.id).second)
       plan_.sites.push_back(site);
   }

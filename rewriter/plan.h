@@ -4,6 +4,7 @@
 #include "rewriter/instrument.h"
 #include "rewriter/locate.h"
 
+#include <set>
 #include <span>
 
 namespace warplens::rewriter {
@@ -15,16 +16,25 @@ struct Probe {
   std::uint64_t site = 0;
   bool through_pointer = false;
   bool overloads_address_of = false;
+  bool lvalue_in_some_instances = false; ///< and no lvalue in others, which the probe leaves alone
   Handle handle = Handle::none;
-  unsigned first = 0; ///< number of the flag of a probe that records once per entry of a loop; 0: always
+  std::string when; ///< as C++, whether it records: a flag of a loop's, or a condition; empty: always
+};
+
+/// What a loop gets that probes inside depend on, as C++.
+struct LoopEdits {
+  std::vector<std::string> flags; ///< of probes that record once per entry of the loop, as they are declared
+  std::string counter;            ///< the number of its iteration; empty: nobody asks for it
+  Span body;                      ///< where that is counted, as in UnrolledLoop
+  bool needs_braces = false;
 };
 
 /// What changes in one file.
 struct FileEdits {
   std::vector<Probe> probes;
   std::vector<Position> kernel_entries;
-  std::map<Span, std::vector<unsigned>> loops; ///< with the flags that are theirs
-  std::map<unsigned, Invocation> expansions;   ///< invocations to be replaced by their expansions
+  std::map<Span, LoopEdits> loops;
+  std::map<unsigned, Invocation> expansions; ///< invocations to be replaced by their expansions
 };
 
 struct Plan {
@@ -32,6 +42,7 @@ struct Plan {
   std::map<std::string, std::string> text; ///< of the user's files that were looked into, by real path
   std::vector<trace::Site> sites;
   std::vector<Unseen> removed, unseen, repeated;
+  std::set<analysis::Position> unseen_local; ///< where accesses to local memory are left without a probe
 };
 
 /// Merges what the parses found.

@@ -4,6 +4,7 @@
 #include "support/hash.h"
 
 #include <algorithm>
+#include <fmt/ranges.h>
 #include <fstream>
 #include <iterator>
 
@@ -31,16 +32,20 @@ std::string literal(std::string_view text) {
   return result + '"';
 }
 
+/// What encloses what where two insertions have the same ends: a loop's body the loop that it is, that the
+/// probe around a pointer, and that the one around the load of the pointer itself.
+enum class Rank { access, pointer, loop, body };
+
 struct Insertion {
   Position at;
   bool closes = false;
-  bool through_pointer = false;
+  Rank rank = Rank::access;
   Position partner; ///< the other end
   std::string text;
 };
 
 /// Probes and blocks nest: at one place inner ones close first and outer ones open first, a kernel's entry
-/// before all. A probe around a pointer encloses that around the load of the pointer itself.
+/// before all.
 bool comes_before(const Insertion& a, const Insertion& b) {
   if (a.at != b.at)
     return a.at < b.at;
@@ -48,36 +53,53 @@ bool comes_before(const Insertion& a, const Insertion& b) {
     return a.closes;
   if (a.partner != b.partner)
     return a.partner > b.partner;
-  return a.closes ? a.through_pointer < b.through_pointer : a.through_pointer > b.through_pointer;
+  return a.closes ? a.rank < b.rank : a.rank > b.rank;
 }
 
-std::string name_of_flag(unsigned number) {
-  return fmt::format("warplens_first_{}", number);
+/// The block around a loop and, where its iterations are counted, what counts them.
+void add_loop(const Span& whole, const LoopEdits& loop, std::vector<Insertion>& result) {
+  std::string block = "{ ";
+  for (const std::string& flag : loop.flags)
+    block += fmt::format("{}{}", flag == loop.flags.front() ? "::warplens::First " : ", ", flag);
+  block += loop.flags.empty() ? "" : "; ";
+  if (!loop.counter.empty())
+    block += fmt::format("unsigned {} = ~0u; ", loop.counter);
+  result.push_back({whole.begin, false, Rank::loop, whole.end, block});
+  result.push_back({whole.end, true, Rank::loop, whole.begin, " }"});
+  if (loop.counter.empty())
+    return;
+  // Within braces it comes first, also before what begins where they end.
+  const Position end = loop.needs_braces ? loop.body.end : Position{~0u};
+  result.push_back(
+      {loop.body.begin, false, Rank::body, end,
+       fmt::format("{} ++{};{}", loop.needs_braces ? "{" : "", loop.counter, loop.needs_braces ? " " : "")});
+  if (loop.needs_braces)
+    result.push_back({loop.body.end, true, Rank::body, loop.body.begin, " }"});
 }
 
 std::vector<Insertion> insertions(const FileEdits& edits) {
   static constexpr const char* functions[] = {"load", "store", "update", "atomic"};
   std::vector<Insertion> result;
   for (const Position& position : edits.kernel_entries)
-    result.push_back({position, false, false, Position{~0u}, std::string(kernel_entry)});
-  for (const auto& [loop, flags] : edits.loops) {
-    std::string block = "{ ::warplens::First ";
-    for (const unsigned flag : flags)
-      block += fmt::format("{}{}", flag == flags.front() ? "" : ", ", name_of_flag(flag));
-    result.push_back({loop.begin, false, false, loop.end, block + "; "});
-    result.push_back({loop.end, true, false, loop.begin, " }"});
-  }
+    result.push_back({position, false, Rank::body, Position{~0u}, std::string(kernel_entry)});
+  for (const auto& [whole, loop] : edits.loops)
+    add_loop(whole, loop, result);
   for (const Probe& probe : edits.probes) {
-    const std::string first = probe.first ? fmt::format("{}, ", name_of_flag(probe.first)) : std::string();
+    const std::string when = probe.when.empty() ? std::string() : probe.when + ", ";
+    const Rank rank = probe.through_pointer ? Rank::pointer : Rank::access;
     const char* function = probe.handle == Handle::texture   ? "Texture"
                            : probe.handle == Handle::surface ? "Surface"
                                                              : functions[static_cast<unsigned>(probe.kind)];
-    const std::string call = fmt::format("::warplens::{}({}{:#018x}ull, ", function, first, probe.site);
+    const std::string call =
+        fmt::format("::warplens::{}{}({}{:#018x}ull, ", function,
+                    probe.lvalue_in_some_instances ? "_if_lvalue" : "", when, probe.site);
     const char* address = probe.overloads_address_of ? "::warplens::address_of(" : "&(";
     const Position begin = probe.span.begin, end = probe.span.end;
-    result.push_back(
-        {begin, false, probe.through_pointer, end, probe.through_pointer ? call : "(*" + call + address});
-    result.push_back({end, true, probe.through_pointer, begin, probe.through_pointer ? ")" : ")))"});
+    const auto opening = probe.through_pointer            ? call
+                         : probe.lvalue_in_some_instances ? "(" + call + "("
+                                                          : "(*" + call + address;
+    result.push_back({begin, false, rank, end, opening});
+    result.push_back({end, true, rank, begin, probe.through_pointer ? ")" : ")))"});
   }
   std::stable_sort(result.begin(), result.end(), comes_before);
   return result;
@@ -174,6 +196,23 @@ std::string site_table(const std::vector<trace::Site>& sites) {
   return table + "} }\n#endif\n";
 }
 
+/// For the CPU back end, which counts the accesses that it executes (lowering/local_memory.cpp): the lines
+/// with accesses to local memory that have no probe, "warplens.local_memory LINE,LINE,…,FILE".
+std::string local_memory_note(const std::set<analysis::Position>& unseen) {
+  std::map<std::string, std::set<unsigned>> lines;
+  for (const analysis::Position& position : unseen)
+    lines[position.file].insert(position.line);
+  std::string annotations;
+  for (const auto& [file, numbers] : lines)
+    annotations +=
+        fmt::format("__attribute__((annotate({})))\n",
+                    literal(fmt::format("warplens.local_memory {},{}", fmt::join(numbers, ","), file)));
+  if (annotations.empty())
+    return {};
+  return "#if defined(__WARPLENS_CPU__) && defined(__CUDA_ARCH__)\n" + annotations +
+         "__attribute__((device, used)) static void warplens_local_memory() {}\n#endif\n";
+}
+
 Expected<std::string> read(const std::filesystem::path& path) {
   std::ifstream stream(path, std::ios::binary);
   if (!stream)
@@ -237,9 +276,11 @@ Expected<std::vector<RewrittenFile>> print(const Plan& plan, const UserFiles& fi
       if (with_line)
         whole += fmt::format("#line 1 {}\n", literal(name.string()));
       whole += body;
-      if (!table.empty() && !whole.ends_with('\n'))
+      const std::string end =
+          table + (is_main && with_line ? local_memory_note(plan.unseen_local) : std::string());
+      if (!end.empty() && !whole.ends_with('\n'))
         whole += '\n';
-      return whole + table;
+      return whole + end;
     };
     RewrittenFile file{name, copy_of(path), finish(apply(*text, own, redirected), true),
                        finish(apply(*text, own, {}), false)};

@@ -20,6 +20,10 @@ bool passes_on(const clang::FunctionDecl& function) {
   return name && (name->isStr("move") || name->isStr("forward") || name->isStr("as_const"));
 }
 
+int index_of(const clang::VarDecl& parameter) {
+  return static_cast<int>(llvm::cast<clang::ParmVarDecl>(parameter).getFunctionScopeIndex());
+}
+
 void collect_returns(const clang::Stmt* statement, std::vector<const clang::Expr*>& results) {
   if (!statement || llvm::isa<clang::LambdaExpr>(statement))
     return;
@@ -62,29 +66,40 @@ void Storage::note_range(const clang::CXXForRangeStmt& loop) {
   ranges_[loop.getLoopVariable()] = loop.getRangeInit();
 }
 
-bool Storage::in_memory(const clang::Expr* lvalue, const clang::FunctionDecl& function) const {
+Storage::Designated Storage::designated(const clang::Expr* lvalue,
+                                        const clang::FunctionDecl& function) const {
   std::set<Slot> visited;
-  return reaches_memory(root(lvalue, function, 0), visited);
+  const Root root_found = root(lvalue, function, 0);
+  return {reached(root_found, visited), root_found.kind == Root::local ? root_found.variable : nullptr};
 }
 
-bool Storage::reaches_memory(const Root& root_found, std::set<Slot>& visited) const {
-  if (root_found.kind == Root::registers || root_found.kind == Root::memory)
-    return root_found.kind == Root::memory;
+Storage::Kind Storage::reached(const Root& root_found, std::set<Slot>& visited) const {
+  switch (root_found.kind) {
+  case Root::registers: return Kind::registers;
+  case Root::local: return Kind::local;
+  case Root::memory: return Kind::memory;
+  case Root::parameter:
+  case Root::self: break;
+  }
   const bool is_self = root_found.kind == Root::self;
-  const Slot slot{root_found.function->getCanonicalDecl(),
-                  is_self ? -1 : static_cast<int>(root_found.variable->getFunctionScopeIndex())};
+  const Slot slot{root_found.function->getCanonicalDecl(), is_self ? -1 : index_of(*root_found.variable)};
   if (!visited.insert(slot).second)
-    return false;
+    return Kind::registers;
   const auto found = bindings_.find(slot);
   if (found ==
       bindings_
           .end()) // called by nobody we see: the functors of a library's algorithms are its own variables
-    return !is_self || llvm::cast<clang::CXXMethodDecl>(root_found.function)->isVirtual();
-  return std::any_of(found->second.begin(), found->second.end(), [&](const Binding& binding) {
+    return !is_self || llvm::cast<clang::CXXMethodDecl>(root_found.function)->isVirtual() ? Kind::memory
+                                                                                          : Kind::local;
+  Kind most = Kind::registers;
+  for (const Binding& binding : found->second) {
     const Root next = is_self ? root_of_object(binding.expression, *binding.function, 0)
                               : root(binding.expression, *binding.function, 0);
-    return reaches_memory(next, visited);
-  });
+    most = std::max(most, reached(next, visited));
+    if (most == Kind::memory)
+      break;
+  }
+  return most;
 }
 
 Storage::Root Storage::root_of_object(const clang::Expr* object, const clang::FunctionDecl& function,
@@ -146,7 +161,9 @@ Storage::Root Storage::root_of_variable(const clang::VarDecl& variable, const cl
       variable.hasAttr<clang::HIPManagedAttr>())
     // warpSize and its like are declared __device__ in Clang's own headers and are no variables.
     return {is_users(context_.getSourceManager(), variable.getLocation()) ? Root::memory : Root::registers};
-  return {variable.isStaticLocal() ? Root::memory : Root::registers};
+  if (variable.isStaticLocal())
+    return {Root::memory};
+  return variable.isLocalVarDeclOrParm() ? Root{Root::local, &variable} : Root{};
 }
 
 Storage::Root Storage::root_of_result(const clang::CallExpr& call, const clang::FunctionDecl& function,
@@ -176,14 +193,14 @@ Storage::Root Storage::root_of_result(const clang::CallExpr& call, const clang::
                found.function->getCanonicalDecl() == definition->getCanonicalDecl()) {
       // A library's function that hands back one of two values (std::max): its arguments count as loaded
       // already.
-      const unsigned index = found.variable->getFunctionScopeIndex() + object_is_argument;
+      const unsigned index = unsigned(index_of(*found.variable)) + object_is_argument;
       if (is_opaque(*definition, context_.getSourceManager()) &&
           is_small_value(found.variable->getType(), context_))
         found = {};
       else if (index < call.getNumArgs())
         found = root(call.getArg(index), function, depth + 1);
     }
-    if (found.kind != Root::registers)
+    if (found.kind != Root::registers && !(found.kind == Root::local && answer.kind != Root::registers))
       answer = found;
     if (found.kind == Root::memory)
       break;
@@ -207,7 +224,10 @@ Storage::Root Storage::root(const clang::Expr* lvalue, const clang::FunctionDecl
     if (const auto* binding = llvm::dyn_cast<clang::BindingDecl>(reference->getDecl()))
       return binding->getBinding() ? into(binding->getBinding()) : Root{};
     const auto* variable = llvm::dyn_cast<clang::VarDecl>(reference->getDecl());
-    return variable ? root_of_variable(*variable, function, depth) : Root{};
+    Root found = variable ? root_of_variable(*variable, function, depth) : Root{};
+    if (found.kind == Root::local && reference->refersToEnclosingVariableOrCapture())
+      found.variable = nullptr; // a lambda's, which may be a copy
+    return found;
   }
   if (const auto* member = llvm::dyn_cast<clang::MemberExpr>(e)) {
     if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(member->getMemberDecl()))
@@ -238,7 +258,10 @@ Storage::Root Storage::root(const clang::Expr* lvalue, const clang::FunctionDecl
   }
   if (const auto* conditional = llvm::dyn_cast<clang::AbstractConditionalOperator>(e)) {
     const Root first = into(conditional->getTrueExpr());
-    return first.kind != Root::registers ? first : into(conditional->getFalseExpr());
+    if (first.kind != Root::registers && first.kind != Root::local)
+      return first;
+    const Root second = into(conditional->getFalseExpr());
+    return second.kind == Root::registers ? first : second;
   }
   if (const auto* cast = llvm::dyn_cast<clang::CastExpr>(e)) {
     if (cast->getCastKind() == clang::CK_UserDefinedConversion || cast->getSubExpr()->isGLValue())

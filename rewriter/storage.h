@@ -1,5 +1,5 @@
-// Does an lvalue designate memory, or a variable that the compiler keeps in registers? Only the first may
-// have a probe: taking the address of the second would force it into memory.
+// Does an lvalue designate memory, or a variable that the compiler may keep in registers? The second has a
+// probe only where it is left in memory anyway: taking its address would force it there.
 #pragma once
 
 #include <clang/AST/ASTContext.h>
@@ -32,13 +32,20 @@ public:
                  llvm::ArrayRef<const clang::Expr*> arguments, const clang::FunctionDecl& caller);
   void note_range(const clang::CXXForRangeStmt& loop);
 
+  /// `local`: a thread's own variable, in registers or in local memory as the compiler decides.
+  enum class Kind { registers, local, memory };
+  struct Designated {
+    Kind kind = Kind::registers;
+    const clang::VarDecl* variable = nullptr; ///< local: which, where the lvalue itself names it
+  };
+
   /// A reference whose bindings are not known is taken to designate memory.
-  bool in_memory(const clang::Expr* lvalue, const clang::FunctionDecl& function) const;
+  Designated designated(const clang::Expr* lvalue, const clang::FunctionDecl& function) const;
 
 private:
   struct Root {
-    enum Kind { registers, memory, parameter, self } kind = registers;
-    const clang::ParmVarDecl* variable = nullptr;  ///< parameter: which
+    enum Kind { registers, local, memory, parameter, self } kind = registers;
+    const clang::VarDecl* variable = nullptr;      ///< local, parameter: which
     const clang::FunctionDecl* function = nullptr; ///< parameter, self: of which function
   };
   struct Binding {
@@ -54,7 +61,7 @@ private:
                         unsigned depth) const;
   Root root_of_result(const clang::CallExpr& call, const clang::FunctionDecl& function, unsigned depth) const;
   Root root_of_object(const clang::Expr* object, const clang::FunctionDecl& function, unsigned depth) const;
-  bool reaches_memory(const Root& root, std::set<Slot>& visited) const;
+  Kind reached(const Root& root, std::set<Slot>& visited) const;
 
   const clang::ASTContext& context_;
   std::map<Slot, std::vector<Binding>> bindings_;

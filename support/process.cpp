@@ -18,10 +18,17 @@ extern char** environ;
 namespace warplens {
 namespace {
 
+/// A place for one child's id, or 0 where it is free. Places are added but never taken away, so that the
+/// signal handler can go through them at any time; there are as many as children ever ran at once.
+struct ChildPlace {
+  std::atomic<pid_t> pid{0};
+  ChildPlace* next = nullptr; ///< set before the place can be seen
+};
+
 // What the signal handler reads is lock-free: the children that run() waits for, and the last signal that was
 // passed on.
 constexpr std::array passed_on{SIGINT, SIGTERM, SIGHUP};
-std::array<std::atomic<pid_t>, 256> children{};
+std::atomic<ChildPlace*> children{nullptr};
 std::atomic<unsigned> signals_seen{0};
 std::atomic<int> last_signal{0};
 
@@ -29,8 +36,8 @@ extern "C" void pass_on(int signal) {
   const int saved_errno = errno;
   last_signal = signal;
   ++signals_seen;
-  for (auto& child : children)
-    if (const pid_t pid = child; pid > 0)
+  for (const ChildPlace* child = children; child; child = child->next)
+    if (const pid_t pid = child->pid; pid > 0)
       kill(pid, signal);
   errno = saved_errno;
 }
@@ -72,26 +79,28 @@ private:
 /// another process's.
 class RegisteredChild {
 public:
-  RegisteredChild(pid_t pid, unsigned signals_before_start) {
-    for (auto& entry : children) {
-      pid_t free = 0;
-      if (entry.compare_exchange_strong(free, pid)) {
-        entry_ = &entry;
-        break;
-      }
-    }
+  RegisteredChild(pid_t pid, unsigned signals_before_start) : place_(take_place(pid)) {
     if (signals_seen != signals_before_start) // one came while the child was being started
       kill(pid, last_signal);
   }
-  ~RegisteredChild() {
-    if (entry_)
-      *entry_ = 0;
-  }
+  ~RegisteredChild() { place_->pid = 0; }
   RegisteredChild(const RegisteredChild&) = delete;
   RegisteredChild& operator=(const RegisteredChild&) = delete;
 
 private:
-  std::atomic<pid_t>* entry_ = nullptr;
+  static ChildPlace* take_place(pid_t pid) {
+    for (ChildPlace* place = children; place; place = place->next)
+      if (pid_t free = 0; place->pid.compare_exchange_strong(free, pid))
+        return place;
+    auto* added = new ChildPlace; // never freed: see ChildPlace
+    added->pid = pid;
+    added->next = children;
+    while (!children.compare_exchange_weak(added->next, added)) {
+    }
+    return added;
+  }
+
+  ChildPlace* place_;
 };
 
 std::vector<std::string> merged_environment(const Command& command) {

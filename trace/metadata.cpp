@@ -59,6 +59,14 @@ bool read(ByteReader& reader, Allocation& allocation) {
   return true;
 }
 
+MachineCode read_machine_code(ByteReader& reader) {
+  MachineCode code;
+  for (std::uint32_t* field : {&code.capability, &code.architecture, &code.registers, &code.stack_bytes,
+                               &code.spill_store_bytes, &code.spill_load_bytes, &code.shared_bytes})
+    *field = reader.varint32();
+  return code;
+}
+
 bool read(ByteReader& reader, Launch& launch) {
   launch.id = reader.varint32();
   launch.kernel = reader.string();
@@ -70,6 +78,11 @@ bool read(ByteReader& reader, Launch& launch) {
   launch.registers_per_thread = reader.varint32();
   launch.first_block = reader.varint();
   launch.blocks = reader.varint();
+  const std::uint64_t count = reader.varint();
+  if (count > reader.left())
+    return false;
+  for (std::uint64_t i = 0; i < count; ++i)
+    launch.machine_code.push_back(read_machine_code(reader));
   return true;
 }
 
@@ -159,6 +172,11 @@ void encode(Bytes& payload, const Launch& launch) {
   put_varint(payload, launch.registers_per_thread);
   put_varint(payload, launch.first_block);
   put_varint(payload, launch.blocks);
+  put_varint(payload, launch.machine_code.size());
+  for (const MachineCode& code : launch.machine_code)
+    for (const std::uint32_t field : {code.capability, code.architecture, code.registers, code.stack_bytes,
+                                      code.spill_store_bytes, code.spill_load_bytes, code.shared_bytes})
+      put_varint(payload, field);
 }
 
 void encode(Bytes& payload, const LaunchEnd& end) {

@@ -56,6 +56,20 @@ struct Allocation {
   std::string label;
 };
 
+/// What NVIDIA's compiler made of a kernel for GPUs of one compute capability; of the user's own form,
+/// without probes.
+struct MachineCode {
+  std::uint32_t capability = 0; ///< 89 is 8.9
+  std::uint32_t architecture =
+      0; ///< that it is for; newer than the capability where no compiler for that is there
+  std::uint32_t registers = 0;   ///< of a thread
+  std::uint32_t stack_bytes = 0; ///< of a thread, in local memory, the functions that it calls included
+  std::uint32_t spill_store_bytes = 0, spill_load_bytes = 0; ///< of a thread, each instruction counted once
+  std::uint32_t shared_bytes = 0;                            ///< static, of a block
+
+  friend bool operator==(const MachineCode&, const MachineCode&) = default;
+};
+
 /// One traced launch. Blocks are linear ids (x fastest); the snapshot is blocks [first_block, first_block +
 /// blocks).
 struct Launch {
@@ -65,7 +79,8 @@ struct Launch {
   Dim3 grid, block;
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t dynamic_shared_bytes = 0;
-  std::uint32_t registers_per_thread = 0; ///< of the uninstrumented kernel; 0: not known
+  std::uint32_t registers_per_thread = 0; ///< of the uninstrumented kernel, where it ran; 0: not known
+  std::vector<MachineCode> machine_code;  ///< what is known of it on GPUs, at most one for each capability
   std::uint64_t first_block = 0;
   std::uint64_t blocks = 0;
 };

@@ -12,36 +12,49 @@ namespace {
 // CUDA 13 compiles for sm_75 and newer; Clang 19 knows none newer than sm_90a.
 constexpr int lowest_architecture = 75, highest_architecture = 90;
 
-/// At least one, lowest first.
-std::vector<int> parsed_architectures(const NvccArguments& nvcc) {
+constexpr std::string_view architecture_flag = "--cuda-gpu-arch=sm_";
+constexpr std::string_view list_flag = "-DWARPLENS_ARCH_LIST=";
+
+int number_of(std::string_view text) {
+  int number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+/// At least one; the one to be compiled for stands first, the others ascend.
+std::vector<int> parsed_architectures(const NvccArguments& nvcc, int capability) {
   std::vector<int> numbers;
   for (const std::string& text : nvcc.architectures) {
-    int number = lowest_architecture;
-    std::from_chars(text.data(), text.data() + text.size(), number);
-    number = std::clamp(number, lowest_architecture, highest_architecture);
+    const int number = std::clamp(number_of(text), lowest_architecture, highest_architecture);
     if (numbers.empty() || numbers.back() != number)
       numbers.push_back(number);
   }
-  return numbers.empty() ? std::vector{lowest_architecture} : numbers;
+  if (numbers.empty())
+    return {lowest_architecture};
+  const auto newer = std::ranges::upper_bound(numbers, capability);
+  if (newer != numbers.begin())
+    std::rotate(numbers.begin(), newer - 1, newer);
+  return numbers;
 }
 
 } // namespace
 
-std::vector<std::string> clang_arguments(const NvccArguments& nvcc, const Toolkit& toolkit) {
+std::vector<std::string> clang_arguments(const NvccArguments& nvcc, const Toolkit& toolkit, int capability) {
   const auto& parts = resources();
-  const auto architectures = parsed_architectures(nvcc);
+  const auto architectures = parsed_architectures(nvcc, capability);
   std::vector<std::string> arguments{
       clang, "-x", "cuda", "--cuda-path=" + toolkit.root.string(),
       "-std=" + (nvcc.standard.empty() ? std::string("c++17") : nvcc.standard), // nvcc 13's default
       "-isystem", parts.shim.string(), "-isystem", (toolkit.root / "include/cccl").string(), "-I",
       parts.include.string(),
-      // In the names of CUB's kernels, so that both halves have to agree on it.
-      fmt::format("-DWARPLENS_ARCH_LIST={}0", architectures.front()),
+      // CUB's host code chooses among these what it launches, so there is only what is compiled. It is also
+      // in the names of CUB's kernels, so that both halves have to agree on it.
+      fmt::format("{}{}0", list_flag, architectures.front()),
       // Differences in what the two compilers warn of are no concern of the user's.
       "-Wno-unknown-cuda-version", "-Wno-c++11-narrowing", "-Wno-register",
       "-Wno-reserved-user-defined-literal", "-w"};
   for (const int architecture : architectures)
-    arguments.push_back(fmt::format("--cuda-gpu-arch=sm_{}", architecture));
+    arguments.push_back(fmt::format("{}{}", architecture_flag, architecture));
   for (const char* header : {"warplens_bridge.h"})
     arguments.insert(arguments.end(), {"-include", (parts.shim / header).string()});
   arguments.insert(arguments.end(), nvcc.preprocessing.begin(), nvcc.preprocessing.end());
@@ -66,6 +79,29 @@ std::vector<std::string> clang_arguments(const NvccArguments& nvcc, const Toolki
   if (!nvcc.fused_multiply_add)
     arguments.push_back("-ffp-contract=off");
   return arguments;
+}
+
+std::vector<std::vector<std::string>> with_older_architectures(const std::vector<std::string>& arguments) {
+  std::vector<int> architectures;
+  for (const auto& argument : arguments)
+    if (argument.starts_with(architecture_flag))
+      architectures.push_back(number_of(std::string_view(argument).substr(architecture_flag.size())));
+  std::vector<std::vector<std::string>> all{arguments};
+  if (architectures.empty())
+    return all;
+  const int first = architectures.front();
+  std::erase_if(architectures, [&](int architecture) { return architecture >= first; });
+  std::ranges::sort(architectures, std::ranges::greater());
+  for (const int architecture : architectures) {
+    auto& older = all.emplace_back();
+    for (const auto& argument : arguments)
+      if (argument.starts_with(list_flag))
+        older.push_back(fmt::format("{}{}0", list_flag, architecture));
+      else if (!argument.starts_with(architecture_flag))
+        older.push_back(argument);
+    older.push_back(fmt::format("{}{}", architecture_flag, architecture));
+  }
+  return all;
 }
 
 } // namespace warplens::driver

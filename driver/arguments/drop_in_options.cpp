@@ -1,5 +1,7 @@
 #include "driver/arguments/drop_in_options.h"
 
+#include "driver/arguments/checks.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
@@ -80,11 +82,14 @@ Expected<DropInOptions> take_drop_in_options(std::vector<std::string> words) {
       return tl::unexpected(for_cpu.error());
     options.for_cpu = *for_cpu;
   }
-  const bool asked = std::erase(words, "--memcheck") > 0;
-  if (asked && !options.for_cpu)
-    return fail("--memcheck works on the CPU back end (--backend cpu); on a GPU NVIDIA's compute-sanitizer "
-                "does the same");
-  options.memcheck = options.for_cpu && (asked || !variable("WARPLENS_MEMCHECK").empty());
+  for (const cpu::CheckName& check : cpu::check_names) {
+    const std::string option = std::string("--") + check.name;
+    const bool asked = std::erase(words, option) > 0;
+    if (asked && !options.for_cpu)
+      return fail("{} works on the CPU back end (--backend cpu){}", option, on_a_gpu(check.check));
+    if (options.for_cpu && (asked || !variable(check.variable).empty()))
+      options.checks.add(check.check);
+  }
   options.words = std::move(words);
   return options;
 }

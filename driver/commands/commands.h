@@ -26,6 +26,10 @@ void declare_trace(CLI::App& app, Action& chosen);
 void declare_gpus(CLI::App& app, Action& chosen);
 void declare_calibrate(CLI::App& app, Action& chosen);
 
+/// What `warplens nvcc --help` prints: the options that nvcc does not have. `warplens-nvcc --help` is nvcc's
+/// own, as build systems expect it.
+Expected<void> print_nvcc_help();
+
 /// `warplens nvcc WORDS...`, whose command line is nvcc's. The exit code, as nvcc's.
 int nvcc_command(std::vector<std::string> words);
 

@@ -14,12 +14,12 @@ Expected<void> list() {
   const auto names = model::list_gpus(resources().gpus);
   if (!names)
     return tl::unexpected(names.error());
-  std::string text = fmt::format("{:<12} {:<28} {:>4} {:>9}   {}\n", "name", "GPU", "SMs", "L2", "model");
+  std::string text = fmt::format("{:<12} {:<28} {:>4} {:>10}  {}\n", "name", "GPU", "SMs", "L2", "model");
   for (const auto& name : *names) {
     const auto gpu = model::load_gpu(name, resources().gpus);
     if (!gpu)
       return tl::unexpected(gpu.error());
-    text += fmt::format("{:<12} {:<28} {:>4} {:>6} KB   {}\n", gpu->id, gpu->name, gpu->sms,
+    text += fmt::format("{:<12} {:<28} {:>4} {:>6} KiB  {}\n", gpu->id, gpu->name, gpu->sms,
                         gpu->l2_bytes / 1024, gpu->validated ? "validated" : "not validated");
   }
   return print_text(text, "");

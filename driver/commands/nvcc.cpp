@@ -7,18 +7,23 @@
 #include "driver/compilation_report.h"
 #include "driver/progress.h"
 #include "driver/resources.h"
+#include "driver/stages/back_end_of_objects.h"
 #include "driver/stages/compile_log.h"
 #include "driver/stages/compile_source.h"
 #include "driver/stages/cpu_object.h"
 #include "driver/stages/gpu_object.h"
+#include "driver/stages/missing_functions.h"
+#include "driver/stages/objection.h"
 #include "driver/stages/print.h"
 #include "support/hash.h"
 #include "support/process.h"
 #include "support/temporary.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <optional>
 
 namespace warplens::driver {
@@ -106,7 +111,7 @@ public:
       }
       touched = true;
       const int code = nothing ? compile_with_note(source, attempted->note)
-                       : attempted->outcome == Attempt::impossible ? fall_back(source, attempted->note)
+                       : attempted->outcome == Attempt::impossible ? fall_back(source, *attempted)
                                                                    : 0;
       if (code != 0)
         return code;
@@ -130,20 +135,24 @@ private:
   SourceToCompile source_at(std::size_t index) const {
     const auto& name = nvcc_.cuda_inputs[index];
     auto own = directory_ / std::to_string(index);
-    std::filesystem::create_directories(own);
+    std::error_code problem; // whoever writes there will say that it is not there
+    std::filesystem::create_directories(own, problem);
     std::filesystem::path object = nvcc_.output;
     if (!only_compiles() || nvcc_.output.empty())
       object = (only_compiles() ? std::filesystem::path(nvcc_.output_directory) : own) /
                std::filesystem::path(name).stem().concat(".o");
-    return {name, std::move(object), std::move(own), request_.options.for_cpu, request_.options.memcheck};
+    return {name, std::move(object), std::move(own), request_.options.for_cpu, request_.options.checks};
   }
 
   /// Never break a build: what we cannot do, plain nvcc does. If it cannot either, it says why.
-  int fall_back(const SourceToCompile& source, const CompilationNote& note) {
+  int fall_back(const SourceToCompile& source, const Attempted& attempted) {
+    CompilationNote note = attempted.note;
     if (request_.options.strict) {
       complain(fmt::format("error: {} cannot be compiled with probes: {}", source.source, note.fell_back));
       return 1;
     }
+    if (attempted.refused_by_clang && !source.for_cpu)
+      note.fell_back = only_clang_objects(note.fell_back); // nothing is said of it unless nvcc takes it
     const int code = compile_with_note(source, note);
     if (code == 0)
       complain(fmt::format("warning: {} is compiled without probes: {}", source.source, note.fell_back));
@@ -177,12 +186,15 @@ private:
   }
 
   int compile_plainly_for_cpu(const SourceToCompile& source) const {
-    auto done = compile_for_cpu({source.source, source.source, source.directory, source.memcheck}, nvcc_,
-                                clang_arguments(nvcc_, request_.toolkit), source.object);
+    auto done = compile_for_cpu({source.source, source.source, source.directory, source.checks,
+                                 start_machine_code({nvcc_, request_.toolkit, source.source, source.directory,
+                                                     known_capabilities()})},
+                                nvcc_, clang_arguments(nvcc_, request_.toolkit), source.object);
     if (done)
       done = write_dependencies(source, nvcc_, request_.toolkit);
     if (!done)
-      complain(done.error().message);
+      complain(
+          with_nvccs_opinion(done.error(), source.source, nvcc_, request_.toolkit, source.directory).message);
     return done ? 0 : 1;
   }
 
@@ -192,7 +204,7 @@ private:
     auto files = nvcc_.linking;
     for (std::size_t i = 0; i < nvcc_.cuda_inputs.size(); ++i)
       files.push_back(source_at(i).object.string());
-    if (const auto linked = link_device_code(files, device, request_.options.memcheck); !linked)
+    if (const auto linked = link_device_code(files, device, request_.options.checks); !linked)
       return tl::unexpected(linked.error());
     auto command = link_command();
     command.insert(command.begin() + 1, {"-nodlink", "-L" + resources().libraries.string()});
@@ -201,7 +213,23 @@ private:
       for (const auto& library : libraries_of_host_half(nvcc_))
         command.push_back(library);
     }
-    return run_nvcc(std::move(command), false);
+    return link_and_explain(std::move(command));
+  }
+
+  /// What the linker does not find is told once more, by the library of CUDA's that has it.
+  int link_and_explain(Words command) const {
+    Command link{
+        .arguments = std::move(command), .without = nvcc_variables, .stderr_file = directory_ / "link"};
+    const auto finished = warplens::run(link);
+    std::ifstream file(link.stderr_file, std::ios::binary);
+    const std::string said(std::istreambuf_iterator<char>(file), {});
+    std::fwrite(said.data(), 1, said.size(), stderr);
+    if (!finished)
+      complain(finished.error().message);
+    else if (const auto missing = finished->exit_code != 0 ? explain_missing(said) : std::string();
+             missing.starts_with("it calls "))
+      complain("error: " + missing);
+    return finished ? finished->exit_code : 1;
   }
 
   bool is_cuda(const NvccArgument& argument) const {
@@ -262,9 +290,8 @@ int run_verbosely_for_cpu(const Request& request, const std::filesystem::path& d
   return finished ? finished->exit_code : 1;
 }
 
-Expected<int> link_device_code_for_cpu(const NvccArguments& nvcc, bool memcheck) {
-  const auto linked =
-      link_device_code(nvcc.linking, nvcc.output.empty() ? "a_dlink.o" : nvcc.output, memcheck);
+Expected<int> link_device_code_for_cpu(const NvccArguments& nvcc, cpu::Checks checks) {
+  const auto linked = link_device_code(nvcc.linking, nvcc.output.empty() ? "a_dlink.o" : nvcc.output, checks);
   return linked ? Expected<int>(0) : tl::unexpected(linked.error());
 }
 
@@ -293,7 +320,12 @@ Expected<std::optional<int>> compile(const Request& request) {
       request.options.for_cpu && !is_query && nvcc->phase == Meaning::link && !nvcc->linking.empty();
   const bool verbose = request.options.for_cpu && nvcc && asks_for_commands(*nvcc);
   if (request.options.for_cpu && !is_query && nvcc->phase == Meaning::device_link)
-    return link_device_code_for_cpu(*nvcc, request.options.memcheck);
+    return link_device_code_for_cpu(*nvcc, request.options.checks);
+  if (!request.options.for_cpu && !is_query &&
+      (nvcc->phase == Meaning::link || nvcc->phase == Meaning::device_link)) {
+    if (const auto right = check_made_for_gpu(nvcc->linking); !right)
+      return tl::unexpected(right.error());
+  }
   if (!verbose && !cpu_link && (is_query || nvcc->phase == Meaning::device_link || nvcc->cuda_inputs.empty()))
     return std::nullopt; // what we do not understand, nvcc understands or explains
   if (nvcc_rejects(request, *nvcc))
@@ -310,6 +342,10 @@ Expected<std::optional<int>> compile(const Request& request) {
 }
 
 int print_report(const DropInOptions& options) {
+  if (options.words.empty()) {
+    complain("--report needs a file: an object, a library or a program");
+    return 1;
+  }
   std::vector<ReportedFile> files;
   for (const auto& file : options.words) {
     auto notes = read_notes(file);
@@ -326,6 +362,39 @@ int print_report(const DropInOptions& options) {
 }
 
 } // namespace
+
+Expected<void> print_nvcc_help() {
+  return print_text(
+      "warplens nvcc compiles like nvcc, with probes: it takes nvcc's arguments, and does what nvcc does "
+      "with them.\n\n"
+      "  warplens nvcc [OPTIONS] NVCC-ARGUMENTS...\n"
+      "  warplens nvcc --report [--format text|json] FILE...\n\n"
+      "OPTIONS that nvcc does not have:\n"
+      "  --backend gpu|cpu               cpu: objects and programs for the CPU back end, which need no GPU; "
+      "compile and\n"
+      "                                  link with it (WARPLENS_BACKEND)\n"
+      "  --memcheck                      with --backend cpu: check every access before it is made "
+      "(WARPLENS_MEMCHECK)\n"
+      "  --racecheck, --initcheck, --synccheck\n"
+      "                                  the same: report races for shared memory, reads of memory that was "
+      "not written,\n"
+      "                                  threads that synchronisations miss (WARPLENS_RACECHECK, …)\n"
+      "  --lockstep                      the same: lanes of a warp do each access to memory together "
+      "(WARPLENS_LOCKSTEP)\n"
+      "  --strict                        a source that cannot have probes is an error, and not compiled "
+      "without\n"
+      "                                  (WARPLENS_STRICT)\n"
+      "  --report FILE...                what was done to the sources of these objects, libraries or "
+      "programs: accesses\n"
+      "                                  probed and not seen, sources without probes and why; --format json "
+      "for tools\n"
+      "  --help                          this; `nvcc --help` prints nvcc's own\n\n"
+      "The variables in brackets stand for the option in every command of a build.\n"
+      "warplens-nvcc is the same under a name that build systems take, and there --help is nvcc's:\n"
+      "  cmake -S . -B build -DCMAKE_CUDA_COMPILER=warplens-nvcc\n"
+      "  make NVCC=warplens-nvcc\n",
+      "");
+}
 
 int nvcc_command(std::vector<std::string> words) {
   auto options = take_drop_in_options(std::move(words));

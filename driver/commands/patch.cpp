@@ -3,8 +3,10 @@
 #include "driver/arguments/clang_arguments.h"
 #include "driver/commands/commands.h"
 #include "driver/stages/instrument.h"
+#include "driver/stages/objection.h"
 #include "driver/stages/print.h"
 #include "support/process.h"
+#include "support/temporary.h"
 
 #include <memory>
 
@@ -26,8 +28,12 @@ Expected<void> print_instrumentation(const PatchOptions& options) {
   if (!toolkit)
     return tl::unexpected(toolkit.error());
   const auto diff = instrument_as_patch(options.file, clang_arguments(*nvcc, *toolkit));
-  if (!diff)
-    return tl::unexpected(diff.error());
+  if (!diff) {
+    const auto directory = TemporaryDirectory::create();
+    return tl::unexpected(
+        directory ? with_nvccs_opinion(diff.error(), options.file, *nvcc, *toolkit, directory->path())
+                  : diff.error());
+  }
   return print_text(*diff, options.output);
 }
 

@@ -1,11 +1,13 @@
 // `warplens profile`, the main flow: instrument → build → run → model → report.
 
+#include "driver/arguments/checks.h"
 #include "driver/arguments/clang_arguments.h"
 #include "driver/commands/commands.h"
 #include "driver/options.h"
 #include "driver/progress.h"
 #include "driver/stages/build.h"
 #include "driver/stages/instrument.h"
+#include "driver/stages/objection.h"
 #include "driver/stages/print.h"
 #include "driver/stages/run_program.h"
 #include "driver/stages/simulate.h"
@@ -32,11 +34,12 @@ struct ProfileOptions {
 Backend chosen_backend(const ProfileOptions& options) {
   if (options.backend != Backend::automatic)
     return options.backend;
-  const bool needs_cpu = options.trace.memcheck || options.trace.deterministic;
+  const bool needs_cpu = options.trace.checks.any() || options.trace.deterministic;
   return gpu_present() && !needs_cpu ? Backend::gpu : Backend::cpu;
 }
 
-Expected<BuildRequest> prepare(const ProfileOptions& options, const std::filesystem::path& directory) {
+Expected<BuildRequest> prepare(const ProfileOptions& options, const model::Gpu& gpu,
+                               const std::filesystem::path& directory) {
   const auto words = split_words(options.nvcc);
   if (!words)
     return tl::unexpected(words.error());
@@ -54,14 +57,23 @@ Expected<BuildRequest> prepare(const ProfileOptions& options, const std::filesys
     const bool is_cuda =
         options.files.size() == 1 || std::ranges::find(nvcc->cuda_inputs, file) != nvcc->cuda_inputs.end();
     request.sources.push_back({file, file, is_cuda, directory / std::to_string(i)});
-    std::filesystem::create_directories(request.sources.back().directory);
+    std::error_code problem; // whoever writes there will say that it is not there
+    std::filesystem::create_directories(request.sources.back().directory, problem);
   }
-  request.clang_arguments = clang_arguments(*nvcc, *toolkit);
+  request.clang_arguments = clang_arguments(*nvcc, *toolkit, gpu.capability());
   request.nvcc = std::move(*nvcc);
   request.toolkit = std::move(*toolkit);
   request.directory = directory;
-  request.memcheck = options.trace.memcheck;
+  request.checks = options.trace.checks;
   return request;
+}
+
+/// It takes nvcc as long as all that we do until the program starts, so it begins first.
+void start_machine_code(BuildRequest& request, const std::vector<int>& capabilities) {
+  for (auto& source : request.sources)
+    if (source.is_cuda && !capabilities.empty())
+      source.machine_code = driver::start_machine_code(
+          {request.nvcc, request.toolkit, source.original, source.directory, capabilities});
 }
 
 Expected<void> instrument_sources(BuildRequest& request, bool quiet) {
@@ -71,7 +83,8 @@ Expected<void> instrument_sources(BuildRequest& request, bool quiet) {
     Stage stage("instrument", quiet);
     const auto instrumented = instrument(source.original, request.clang_arguments, source.directory);
     if (!instrumented)
-      return tl::unexpected(instrumented.error());
+      return tl::unexpected(with_nvccs_opinion(instrumented.error(), source.original, request.nvcc,
+                                               request.toolkit, source.directory));
     source.source = instrumented->file;
     stage.done(fmt::format("{}: {} accesses probed, {} removed by the compiler, {} not seen",
                            source.original.string(), instrumented->sites, instrumented->removed,
@@ -93,8 +106,10 @@ Expected<void> profile(const ProfileOptions& options, const std::vector<std::str
   const auto gpus = load_gpus(options.model);
   if (!gpus)
     return tl::unexpected(gpus.error());
-  if (options.backend == Backend::gpu && options.trace.memcheck)
-    return fail("--memcheck works on the CPU back end; on a GPU NVIDIA's compute-sanitizer does the same");
+  if (options.backend == Backend::gpu)
+    for (const cpu::CheckName& check : cpu::check_names)
+      if (options.trace.checks.has(check.check))
+        return fail("--{} works on the CPU back end{}", check.name, on_a_gpu(check.check));
   auto directory = TemporaryDirectory::create();
   if (!directory)
     return tl::unexpected(directory.error());
@@ -102,14 +117,16 @@ Expected<void> profile(const ProfileOptions& options, const std::vector<std::str
     directory->keep();
     complain(fmt::format("intermediate files stay in {}", directory->path().string()));
   }
-  auto request = prepare(options, directory->path());
+  auto request = prepare(options, gpus->front(), directory->path());
   if (!request)
     return tl::unexpected(request.error());
 
+  const auto backend = chosen_backend(options);
+  if (backend == Backend::cpu)
+    start_machine_code(*request, capabilities_of(*gpus));
   if (!options.no_probes)
     if (const auto done = instrument_sources(*request, quiet); !done)
       return done;
-  const auto backend = chosen_backend(options);
   const auto program = build(*request, backend, quiet);
   if (!program)
     return tl::unexpected(program.error());

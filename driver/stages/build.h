@@ -2,7 +2,9 @@
 #pragma once
 
 #include "driver/arguments/nvcc_arguments.h"
+#include "driver/stages/machine_code.h"
 #include "driver/toolkit.h"
+#include "runtime/cpu/checks.h"
 #include "support/expected.h"
 
 #include <filesystem>
@@ -16,6 +18,7 @@ struct SourceToBuild {
   std::filesystem::path original; ///< the user's file; its folder is where its quoted includes are looked for
   bool is_cuda = true;
   std::filesystem::path directory; ///< this source's own; its object goes there
+  MachineCodes machine_code = {};  ///< for the CPU back end; not valid: nothing is known
 };
 
 struct BuildRequest {
@@ -24,7 +27,7 @@ struct BuildRequest {
   std::vector<std::string> clang_arguments; ///< see clang_arguments()
   Toolkit toolkit;
   std::filesystem::path directory; ///< the program goes there
-  bool memcheck = false;           ///< with a check before every access; for the CPU only
+  cpu::Checks checks;              ///< what its code checks while it runs; for the CPU only
 };
 
 /// A program that runs without a GPU: the device half lowered to x86-64, our runtime in cudart's place.

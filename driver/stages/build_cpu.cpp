@@ -3,6 +3,7 @@
 #include "driver/stages/compiler.h"
 #include "driver/stages/cpu_object.h"
 #include "driver/stages/missing_functions.h"
+#include "driver/stages/objection.h"
 #include "driver/version.h"
 
 #include <algorithm>
@@ -30,10 +31,14 @@ Expected<std::filesystem::path> build_for_cpu(const BuildRequest& request) {
   std::vector<std::string> objects;
   for (const auto& source : request.sources) {
     const auto object = source.directory / "object.o";
-    const auto compiled =
-        source.is_cuda ? compile_for_cpu({source.source, source.original, source.directory, request.memcheck},
-                                         request.nvcc, request.clang_arguments, object)
-                       : compile_host_source(source.source, request.nvcc, request.toolkit, object);
+    const auto compiled = source.is_cuda
+                              ? compile_for_cpu({source.source, source.original, source.directory,
+                                                 request.checks, source.machine_code},
+                                                request.nvcc, request.clang_arguments, object)
+                              : compile_host_source(source.source, request.nvcc, request.toolkit, object);
+    if (!compiled && source.is_cuda)
+      return tl::unexpected(with_nvccs_opinion(compiled.error(), source.original, request.nvcc,
+                                               request.toolkit, source.directory));
     if (!compiled)
       return tl::unexpected(compiled.error());
     objects.push_back(object.string());
@@ -42,7 +47,7 @@ Expected<std::filesystem::path> build_for_cpu(const BuildRequest& request) {
     const auto device = request.directory / "device.o";
     auto files = objects;
     files.insert(files.end(), request.nvcc.linking.begin(), request.nvcc.linking.end());
-    if (const auto linked = link_device_code(files, device, request.memcheck); !linked)
+    if (const auto linked = link_device_code(files, device, request.checks); !linked)
       return tl::unexpected(linked.error());
     objects.push_back(device.string());
   }

@@ -2,6 +2,7 @@
 
 #include "driver/arguments/clang_arguments.h"
 #include "driver/stages/print.h"
+#include "support/read_file.h"
 
 #include <cerrno>
 #include <cstring>
@@ -38,7 +39,11 @@ public:
   void add(json entry) {
     if (!entry.is_object())
       return;
-    const std::pair key{entry.value("directory", ""), entry.value("file", "")};
+    const auto text = [&](const char* name) { // an older file may hold anything
+      const auto found = entry.find(name);
+      return found != entry.end() && found->is_string() ? found->get<std::string>() : std::string();
+    };
+    const std::pair key{text("directory"), text("file")};
     const auto [found, is_new] = places_.try_emplace(key, entries_.size());
     if (is_new)
       entries_.push_back(std::move(entry));
@@ -56,13 +61,16 @@ private:
 
 Expected<void> log_compilation(const NvccArguments& nvcc, const Toolkit& toolkit,
                                const std::filesystem::path& log) {
+  std::error_code error;
+  const auto here = std::filesystem::current_path(error);
+  if (error)
+    return fail("the current folder: {}", error.message());
   auto arguments = clang_arguments(nvcc, toolkit);
   std::erase(arguments, "-w"); // here warnings are of interest
   for (const auto& source : nvcc.cuda_inputs) {
     auto command = arguments;
     command.insert(command.end(), {"-c", source});
-    const json entry{
-        {"directory", std::filesystem::current_path().string()}, {"file", source}, {"arguments", command}};
+    const json entry{{"directory", here.string()}, {"file", source}, {"arguments", command}};
     if (auto added = append(log, printed(entry, -1) + '\n'); !added)
       return added;
   }
@@ -71,8 +79,11 @@ Expected<void> log_compilation(const NvccArguments& nvcc, const Toolkit& toolkit
 
 Expected<std::size_t> merge_compile_log(const std::filesystem::path& log, const std::filesystem::path& file) {
   Database database;
-  if (std::ifstream older(file); older) {
-    const auto entries = json::parse(older, nullptr, false);
+  if (std::error_code ignored; std::filesystem::exists(file, ignored)) {
+    const auto older = read_file(file);
+    if (!older)
+      return tl::unexpected(older.error());
+    const auto entries = json::parse(*older, nullptr, false);
     if (!entries.is_array())
       return fail("{}: is no compile_commands.json; move it away to get a new one", file.string());
     for (const auto& entry : entries)

@@ -5,6 +5,7 @@
 #include "driver/stages/cpu_object.h"
 #include "driver/stages/gpu_object.h"
 #include "driver/stages/instrument.h"
+#include "driver/stages/objection.h"
 #include "support/process.h"
 
 #include <cstdio>
@@ -51,6 +52,7 @@ Expected<Attempted> compile_with_probes(const SourceToCompile& source, const Nvc
                                         const Toolkit& toolkit) {
   Attempted attempted{Attempt::impossible, {source.source}};
   const auto impossible = [&](const Error& error) {
+    attempted.note = {source.source};
     attempted.note.fell_back = error.message;
     return attempted;
   };
@@ -59,9 +61,14 @@ Expected<Attempted> compile_with_probes(const SourceToCompile& source, const Nvc
       plain; // waits for its end, with what it reads alive
   if (!source.for_cpu)
     plain = std::async(std::launch::async, [&] { return compile_plain_form(gpu_source); });
+  MachineCodes machine_code;
+  if (source.for_cpu)
+    machine_code = start_machine_code({nvcc, toolkit, source.source, source.directory, known_capabilities()});
   const auto instrumented = instrument(source.source, clang_arguments(nvcc, toolkit), source.directory);
-  if (!instrumented)
+  if (!instrumented) {
+    attempted.refused_by_clang = is_about_source(instrumented.error().message);
     return impossible(instrumented.error());
+  }
   attempted.note.sites = instrumented->sites;
   attempted.note.removed = instrumented->removed;
   attempted.note.unseen = instrumented->unseen;
@@ -73,11 +80,12 @@ Expected<Attempted> compile_with_probes(const SourceToCompile& source, const Nvc
   const auto object = source.directory / "object.o";
   auto dependencies =
       std::async(std::launch::async, [&] { return write_dependencies(source, nvcc, toolkit); });
-  const auto compiled =
-      source.for_cpu ? compile_for_cpu({instrumented->file, source.source, source.directory, source.memcheck},
-                                       nvcc, clang_arguments(nvcc, toolkit), object)
-                           .map([] { return GpuObject{}; })
-                     : compile_gpu_object(gpu_source, instrumented->file, plain.get(), object);
+  const auto compiled = source.for_cpu
+                            ? compile_for_cpu({instrumented->file, source.source, source.directory,
+                                               source.checks, machine_code},
+                                              nvcc, clang_arguments(nvcc, toolkit), object)
+                                  .map([] { return GpuObject{}; })
+                            : compile_gpu_object(gpu_source, instrumented->file, plain.get(), object);
   const auto written = dependencies.get();
   if (!compiled)
     return impossible(compiled.error());

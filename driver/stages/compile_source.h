@@ -4,6 +4,7 @@
 #include "driver/arguments/nvcc_arguments.h"
 #include "driver/compilation_note.h"
 #include "driver/toolkit.h"
+#include "runtime/cpu/checks.h"
 #include "support/expected.h"
 
 #include <filesystem>
@@ -17,7 +18,7 @@ struct SourceToCompile {
   std::filesystem::path object;    ///< where it goes
   std::filesystem::path directory; ///< ours alone; what comes to lie there is gone afterwards
   bool for_cpu = false;            ///< the object is for the CPU back end
-  bool memcheck = false;           ///< … with a check before every access
+  cpu::Checks checks;              ///< … what its code checks while it runs
 };
 
 enum class Attempt { instrumented, nothing_to_instrument, impossible };
@@ -27,6 +28,7 @@ enum class Attempt { instrumented, nothing_to_instrument, impossible };
 struct Attempted {
   Attempt outcome;
   CompilationNote note;
+  bool refused_by_clang = false; ///< it is a message of Clang's about the source
 };
 Expected<Attempted> compile_with_probes(const SourceToCompile& source, const NvccArguments& nvcc,
                                         const Toolkit& toolkit);

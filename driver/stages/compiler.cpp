@@ -1,5 +1,9 @@
 #include "driver/stages/compiler.h"
 
+#include "driver/stages/user_text.h"
+
+#include <csignal>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -22,6 +26,35 @@ std::string first_error(const std::string& output) {
   return first.empty() ? "it said nothing" : first;
 }
 
+/// What a stage of ours was at when a signal came: LLVM prints its tasks, each as "1.\tlowering spmv.cu", the
+/// outermost first. That one and the innermost are told.
+std::string interrupted_tasks(const std::string& output) {
+  std::istringstream lines(output.substr(std::min(output.find("Stack dump:"), output.size())));
+  std::vector<std::string> tasks;
+  for (std::string line; std::getline(lines, line);)
+    if (const auto digits = line.find_first_not_of("0123456789"); digits > 0 && line[digits] == '.')
+      if (const auto task = line.find_first_not_of("\t ", digits + 1); task != std::string::npos)
+        tasks.push_back(line.substr(task));
+  if (!tasks.empty() && tasks.front().starts_with("Program arguments:"))
+    tasks.erase(tasks.begin());
+  if (tasks.empty())
+    return "";
+  return " while " + tasks.front() + (tasks.size() > 1 ? ", " + tasks.back() : "");
+}
+
+std::string describe_signal(const Command& command, const Finished& finished, const std::string& output) {
+  auto name = std::filesystem::path(command.arguments.front()).filename().string();
+  if (name == "warplens-compile" && command.arguments.size() > 1)
+    name += " " + command.arguments[1];
+  const auto tasks = interrupted_tasks(output);
+  if (finished.signal == SIGXCPU)
+    return fmt::format("{} was stopped{}: it took more processor time than it may (WARPLENS_STAGE_SECONDS "
+                       "sets how many seconds, 0 for no limit)",
+                       name, tasks);
+  return fmt::format("{} was ended by signal {} ({}){}{}", name, finished.signal, strsignal(finished.signal),
+                     tasks, finished.signal == SIGKILL ? "; is the machine short of memory?" : "");
+}
+
 } // namespace
 
 Expected<std::string> run_compiler(const std::vector<std::string>& arguments) {
@@ -35,15 +68,13 @@ Expected<std::string> run_compiler(Command command) {
   auto finished = run(command);
   if (!finished)
     return tl::unexpected(finished.error());
-  if (finished->signal != 0)
-    return fail("{} was ended by signal {}", command.arguments.front(), finished->signal);
-  if (finished->exit_code != 0) {
-    std::ifstream said(command.stderr_file);
-    return fail("{}",
-                first_error(command.capture_output ? finished->output
-                                                   : std::string(std::istreambuf_iterator<char>(said), {})));
-  }
-  return std::move(finished->output);
+  if (finished->exit_code == 0)
+    return std::move(finished->output);
+  std::ifstream said(command.stderr_file);
+  const auto output = without_probes(
+      command.capture_output ? finished->output : std::string(std::istreambuf_iterator<char>(said), {}));
+  return fail("{}",
+              finished->signal != 0 ? describe_signal(command, *finished, output) : first_error(output));
 }
 
 } // namespace warplens::driver

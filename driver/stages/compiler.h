@@ -10,7 +10,7 @@
 namespace warplens::driver {
 
 /// What it printed. If it fails, the error is its first line that names one (file:line:column: error:
-/// reason).
+/// reason), as the user wrote that line (user_text.h).
 Expected<std::string> run_compiler(const std::vector<std::string>& arguments);
 /// The same for a command with an environment of its own. What it says goes to `stdout_file` and
 /// `stderr_file` where the command has them.

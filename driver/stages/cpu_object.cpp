@@ -1,13 +1,19 @@
 #include "driver/stages/cpu_object.h"
 
+#include "driver/arguments/checks.h"
+#include "driver/arguments/clang_arguments.h"
 #include "driver/resources.h"
 #include "driver/stages/compiler.h"
+#include "driver/stages/gpu_object.h"
+#include "driver/stages/kernel_cache.h"
 #include "driver/version.h"
 #include "support/hash.h"
+#include "support/temporary.h"
 
 #include <algorithm>
 #include <fstream>
 #include <future>
+#include <optional>
 #include <sstream>
 
 namespace warplens::driver {
@@ -31,7 +37,8 @@ struct Halves {
 
 /// Clang as the rewriter has it: it reads the source with the same bridges.
 Expected<std::string> compile_half(const Halves& halves, const char* half, const Arguments& arguments) {
-  const auto folder = std::filesystem::absolute(halves.source.original).parent_path().string();
+  std::error_code ignored; // a current folder that is gone leaves the name as it is
+  const auto folder = std::filesystem::absolute(halves.source.original, ignored).parent_path().string();
   Arguments command{resources().compile.string(),  "clang", "--half", half,
                     halves.source.source.string(), "--"};
   command = command + halves.clang_arguments + Arguments{"-iquote", folder, "-c", "-D__WARPLENS_CPU__"};
@@ -95,7 +102,7 @@ Expected<void> add_bitcode(const std::filesystem::path& host, const std::filesys
 }
 
 /// The toolkit's headers are not the user's, nor are the C and C++ libraries' and Clang's.
-Arguments lowering_options(const Arguments& clang_arguments, bool memcheck) {
+Arguments lowering_options(const Arguments& clang_arguments, cpu::Checks checks) {
   Arguments options;
   for (const char* folder : {"/usr/include", "/usr/lib"})
     options.insert(options.end(), {"--system-folder", folder});
@@ -104,29 +111,71 @@ Arguments lowering_options(const Arguments& clang_arguments, bool memcheck) {
   for (const auto& argument : clang_arguments)
     if (argument.starts_with(toolkit))
       options.insert(options.end(), {"--system-folder", argument.substr(toolkit.size())});
-  if (memcheck)
-    options.push_back("--memcheck");
-  return options;
+  if (const auto cache = kernel_cache(); !cache.empty())
+    options.insert(options.end(), {"--cache", cache.string()});
+  return options + options_of(checks);
+}
+
+/// An object with what is known of the kernels on GPUs; nothing where that is nothing.
+Expected<Arguments> machine_code_object(const Halves& halves) {
+  if (!halves.source.machine_code.valid() || halves.source.machine_code.get().empty())
+    return Arguments{};
+  const auto table = halves.source.directory / "machine_code.c",
+             object = halves.source.directory / "machine_code.o";
+  if (!(std::ofstream(table) << machine_code_table(halves.source.machine_code.get(), halves.module)).flush())
+    return fail("{}: cannot be written", table.string());
+  return run_compiler({clang, "-x", "c", "-w", "-fPIC", "-c", table.string(), "-o", object.string()})
+      .map([&](const auto&) { return Arguments{object.string()}; });
+}
+
+Expected<void> join(const Halves& halves, const std::vector<std::filesystem::path>& parts,
+                    const std::filesystem::path& object) {
+  const auto machine_code = machine_code_object(halves);
+  if (!machine_code)
+    return tl::unexpected(machine_code.error());
+  Arguments command{"ld", "-r", "-o", object.string()};
+  for (const auto& part : parts)
+    command.push_back(part.string());
+  return run_compiler(command + *machine_code).map([](const auto&) {});
+}
+
+/// What takes long says so on its stdout, which goes to our stderr.
+Expected<void> run_lowering(const Arguments& arguments) {
+  const auto folder = TemporaryDirectory::create();
+  if (!folder)
+    return tl::unexpected(folder.error());
+  Command command;
+  command.arguments = Arguments{resources().compile.string()} + arguments;
+  command.stdout_to_stderr = true;
+  command.stderr_file = folder->path() / "log";
+  return run_compiler(command).map([](const auto&) {});
 }
 
 Expected<void> lower_and_join(const Halves& halves, const std::filesystem::path& host,
                               const std::filesystem::path& bitcode, const std::filesystem::path& object) {
   const auto device = halves.source.directory / "device.o";
-  if (const auto lowered =
-          run_compiler(Arguments{resources().compile.string(), "lower", "--module", halves.module} +
-                       lowering_options(halves.clang_arguments, halves.source.memcheck) +
-                       Arguments{bitcode.string(), device.string()});
+  if (const auto lowered = run_lowering(
+          Arguments{"lower", "--module", halves.module, "--source", halves.source.original.string()} +
+          lowering_options(halves.clang_arguments, halves.source.checks) +
+          Arguments{bitcode.string(), device.string()});
       !lowered)
     return tl::unexpected(lowered.error());
-  return run_compiler({"ld", "-r", host.string(), device.string(), "-o", object.string()})
-      .map([](const auto&) {});
+  return join(halves, {host, device}, object);
 }
 
-} // namespace
+/// Of a relocatable object, whose device code is lowered by the device link.
+Expected<void> join_with_bitcode(const Halves& halves, const std::filesystem::path& host,
+                                 const std::filesystem::path& bitcode, const std::filesystem::path& object) {
+  const auto joined = halves.source.directory / "joined.o";
+  if (const auto done = join(halves, {host}, joined); !done)
+    return done;
+  return add_bitcode(joined, bitcode, object);
+}
 
-Expected<void> compile_for_cpu(const CpuSource& source, const NvccArguments& nvcc,
-                               const Arguments& clang_arguments, const std::filesystem::path& object) {
-  std::string identity = std::filesystem::absolute(source.original).string();
+Expected<void> compile_both_halves(const CpuSource& source, const NvccArguments& nvcc,
+                                   const Arguments& clang_arguments, const std::filesystem::path& object) {
+  std::error_code ignored;
+  std::string identity = std::filesystem::absolute(source.original, ignored).string();
   for (const auto& argument : clang_arguments)
     identity += '\n' + argument;
   const Halves halves{source, nvcc, clang_arguments, fmt::format("{:016x}", stable_hash(identity))};
@@ -139,8 +188,23 @@ Expected<void> compile_for_cpu(const CpuSource& source, const NvccArguments& nvc
     return device_compiled;
   if (!host_compiled)
     return host_compiled;
-  return nvcc.relocatable ? add_bitcode(host, bitcode, object)
+  return nvcc.relocatable ? join_with_bitcode(halves, host, bitcode, object)
                           : lower_and_join(halves, host, bitcode, object);
+}
+
+} // namespace
+
+Expected<void> compile_for_cpu(const CpuSource& source, const NvccArguments& nvcc,
+                               const Arguments& clang_arguments, const std::filesystem::path& object) {
+  std::optional<Error> first;
+  for (const auto& arguments : with_older_architectures(clang_arguments)) {
+    const auto compiled = compile_both_halves(source, nvcc, arguments, object);
+    if (compiled)
+      return {};
+    if (!first)
+      first = compiled.error();
+  }
+  return tl::unexpected(*first);
 }
 
 Arguments libraries_of_host_half(const NvccArguments& nvcc) {
@@ -152,24 +216,19 @@ Arguments libraries_of_host_half(const NvccArguments& nvcc) {
 
 Expected<void> compile_host_source(const std::filesystem::path& source, const NvccArguments& nvcc,
                                    const Toolkit& toolkit, const std::filesystem::path& object) {
-  const bool is_c = source.extension() == ".c";
-  Arguments command{clang, "-w", "-c", "-x", is_c ? "c" : "c++", source.string(), "-o", object.string()};
-  command = command + lenient + nvcc.preprocessing + nvcc.host_compiler +
-            Arguments{"-isystem", (toolkit.root / "include").string(),
-                      nvcc.optimisation.empty() ? "-O2" : nvcc.optimisation};
-  if (!nvcc.standard.empty() && !is_c)
-    command.push_back("-std=" + nvcc.standard);
+  Arguments command{(toolkit.root / "bin/nvcc").string()};
+  command = command + words_without(nvcc, describes_result) +
+            Arguments{"-c", source.string(), "-o", object.string()};
   return run_compiler(command).map([](const auto&) {});
 }
 
 Expected<void> link_device_code(const std::vector<std::string>& files, const std::filesystem::path& object,
-                                bool memcheck) {
-  Arguments command = Arguments{resources().compile.string(), "link"} + lowering_options({}, memcheck) +
-                      Arguments{object.string()};
+                                cpu::Checks checks) {
+  Arguments command = Arguments{"link"} + lowering_options({}, checks) + Arguments{object.string()};
   for (const auto& file : files)
     if (!file.starts_with("-"))
       command.push_back(file);
-  return run_compiler(command).map([](const auto&) {});
+  return run_lowering(command);
 }
 
 } // namespace warplens::driver

@@ -78,7 +78,8 @@ std::vector<std::string> probed_command(const GpuSource& source, const fs::path&
                  {"-isystem", resources().include.string(), "-Xcompiler", "-D__NV_LEGACY_LAUNCH"});
   // The copy names what lies beside the original by its full path; this is for names that macros make. nvcc
   // splits at commas and knows no way to quote one.
-  const auto folder = fs::absolute(source.original).parent_path().string();
+  std::error_code ignored; // a current folder that is gone leaves the name as it is
+  const auto folder = fs::absolute(source.original, ignored).parent_path().string();
   if (folder.find_first_of(", \"'") == std::string::npos)
     command.insert(command.end(), {"-Xcompiler", "-iquote," + folder});
   return command;

@@ -1,6 +1,7 @@
 #include "driver/stages/nvcc_steps.h"
 
 #include "driver/stages/compiler.h"
+#include "driver/stages/user_text.h"
 #include "support/process.h"
 
 #include <algorithm>
@@ -118,7 +119,7 @@ Expected<std::string> run_steps(const NvccSteps& plan, const std::vector<Step>& 
     auto done = run_compiler(Command{.arguments = std::move(step), .environment = plan.environment});
     if (!done)
       return done;
-    said += *done;
+    said += without_probes(*done);
   }
   return said;
 }

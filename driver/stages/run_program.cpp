@@ -7,11 +7,13 @@
 #include "model/geometry.h"
 #include "model/snapshot_size.h"
 #include "support/process.h"
+#include "support/temporary.h"
 #include "trace/reader.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <fstream>
 #include <unistd.h>
 
 namespace warplens::driver {
@@ -20,34 +22,40 @@ namespace {
 /// What the CPU back end's cudaDeviceProp says, as runtime/cpu/device_description.h reads it.
 std::string device_properties(const model::Gpu& gpu) {
   constexpr std::uint32_t without_opting_in = 48 * 1024; // CUDA C++ Programming Guide, "Shared Memory"
-  constexpr double compiled_for = 8.0;                   // a GPU runs no code for a newer one
-  const auto capability = std::lround(10 * std::max(gpu.compute_capability, compiled_for));
   const double bytes_per_ns = model::sector_bytes / gpu.dram.burst_ns * gpu.dram.channels;
   const double memory_clock_khz =
       bytes_per_ns * 1e6 * 8 / (2.0 * gpu.dram.bus_bits); // two bits a cycle and wire
   const auto& shared = gpu.shared;
   return fmt::format(
-      "name={};sms={};max_threads_per_sm={};max_blocks_per_sm={};registers_per_sm={};l2_bytes={};clock_khz={:"
+      "name={};sms={};max_threads_per_sm={};max_blocks_per_sm={};registers_per_sm={};registers_per_block={};"
+      "registers_per_thread={};"
+      "register_unit={};register_files={};shared_unit={};l2_bytes={};clock_khz={:"
       ".0f};"
       "shared_per_block={};shared_per_block_optin={};shared_per_sm={};shared_reserved_per_block={};"
       "major={};minor={};global_bytes={};bus_width_bits={};memory_clock_khz={:.0f}",
-      gpu.name, gpu.sms, gpu.max_threads_per_sm, gpu.max_blocks_per_sm, gpu.registers.per_sm, gpu.l2_bytes,
-      gpu.clock_mhz * 1000, std::min(shared.max_bytes_per_block, without_opting_in),
+      gpu.name, gpu.sms, gpu.max_threads_per_sm, gpu.max_blocks_per_sm, gpu.registers.per_sm,
+      gpu.registers.per_block, gpu.registers.max_per_thread, gpu.registers.allocation_unit,
+      gpu.registers.sub_partitions, gpu.shared.allocation_unit, gpu.l2_bytes, gpu.clock_mhz * 1000,
+      std::min(shared.max_bytes_per_block, without_opting_in),
       shared.max_bytes_per_block - shared.reserved_bytes_per_block,
       shared.carveout_bytes.empty() ? shared.max_bytes_per_block : shared.carveout_bytes.back(),
-      shared.reserved_bytes_per_block, capability / 10, capability % 10, gpu.dram.bytes, gpu.dram.bus_bits,
-      memory_clock_khz);
+      shared.reserved_bytes_per_block, gpu.capability() / 10, gpu.capability() % 10, gpu.dram.bytes,
+      gpu.dram.bus_bits, memory_clock_khz);
 }
 
 /// The environment that steers the recorder; runtime/host/recorder.h lists the variables.
-std::vector<std::pair<std::string, std::string>> recorder_environment(const RunRequest& request) {
+Expected<std::vector<std::pair<std::string, std::string>>> recorder_environment(const RunRequest& request) {
+  std::error_code error;
+  const auto trace = std::filesystem::absolute(request.trace, error);
+  if (error)
+    return fail("{}: cannot be written: the current folder: {}", request.trace.string(), error.message());
   model::SnapshotThreads threads{};
   for (const auto& gpu : request.gpus) {
     const auto asked = model::snapshot_threads(gpu);
     threads = {std::max(threads.least, asked.least), std::max(threads.most, asked.most)};
   }
   std::vector<std::pair<std::string, std::string>> environment{
-      {"WARPLENS_TRACE", std::filesystem::absolute(request.trace).string()},
+      {"WARPLENS_TRACE", trace.string()},
       {"WARPLENS_RUNTIME", resources().gpu_runtime.string()},
       {"WARPLENS_LAUNCHES", std::to_string(request.options.launches)},
       {"WARPLENS_SNAPSHOT_THREADS", std::to_string(threads.least)},
@@ -58,6 +66,14 @@ std::vector<std::pair<std::string, std::string>> recorder_environment(const RunR
   if (request.snapshot_blocks)
     environment.emplace_back("WARPLENS_SNAPSHOT_BLOCKS", std::to_string(*request.snapshot_blocks));
   return environment;
+}
+
+/// What the runtime has written about the first kernel that failed; empty if none has.
+std::string first_failed_kernel(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  std::string line;
+  std::getline(stream, line);
+  return line;
 }
 
 /// The trace of a program for GPUs that found none says so, too, but not why.
@@ -85,15 +101,26 @@ Expected<std::string> run_program(const RunRequest& request, bool quiet) {
   Command command;
   command.arguments = request.command;
   command.stdout_to_stderr = request.stdout_to_stderr;
-  if (!request.trace.empty())
-    command.environment = recorder_environment(request);
+  if (!request.trace.empty()) {
+    auto environment = recorder_environment(request);
+    if (!environment)
+      return tl::unexpected(environment.error());
+    command.environment = std::move(*environment);
+  }
   if (!request.gpus.empty())
     command.environment.emplace_back("WARPLENS_DEVICE", device_properties(request.gpus.front()));
 
-  if (request.options.memcheck)
-    command.environment.emplace_back("WARPLENS_MEMCHECK", "1");
+  for (const cpu::CheckName& check : cpu::check_names)
+    if (request.options.checks.has(check.check))
+      command.environment.emplace_back(check.variable, "1");
   if (request.options.deterministic)
     command.environment.emplace_back("WARPLENS_CPU_THREADS", "1");
+
+  const auto directory = TemporaryDirectory::create();
+  if (!directory)
+    return tl::unexpected(directory.error());
+  const auto failed_kernels = directory->path() / "failed_kernels";
+  command.environment.emplace_back("WARPLENS_FAILED_KERNELS", failed_kernels.string());
 
   const auto finished = run(command);
   if (!finished)
@@ -104,6 +131,8 @@ Expected<std::string> run_program(const RunRequest& request, bool quiet) {
                          strsignal(finished->signal));
   else if (finished->exit_code != 0)
     ending = fmt::format("{} exited with code {}", request.name, finished->exit_code);
+  else if (const std::string failed = first_failed_kernel(failed_kernels); !failed.empty())
+    ending = fmt::format("{}: {}, and the program ended with code 0 all the same", request.name, failed);
   std::error_code error;
   const auto bytes = std::filesystem::file_size(request.trace, error);
   stage.done(error ? request.name

@@ -3,6 +3,7 @@
 #include "driver/progress.h"
 #include "driver/resources.h"
 #include "model/model.h"
+#include "support/display_name.h"
 #include "trace/reader.h"
 
 #include <algorithm>
@@ -47,7 +48,7 @@ Expected<Result> simulate(const std::filesystem::path& trace, const std::vector<
     if (kernel.empty() || reader->kernel_launches().empty())
       return fail("{}: no instrumented kernel was launched", program);
     return fail("{}: none of the kernels launched matches --kernel '{}' ({} was, for one)", program, kernel,
-                reader->kernel_launches().front().kernel);
+                display_name(reader->kernel_launches().front().kernel));
   }
 
   Stage stage("model", output.quiet);
@@ -62,7 +63,9 @@ Expected<Result> simulate(const std::filesystem::path& trace, const std::vector<
   model_options.snapshot_blocks = options.snapshot_blocks;
   model_options.progress = [&](const std::string& launched, const std::string& gpu, std::uint32_t done,
                                std::uint32_t most) {
-    stage.update(fmt::format("{} on {}: trial {} of at most {}", launched, gpu, done, most));
+    constexpr std::size_t fits_beside = 40; // on a line of 80 columns
+    stage.update(fmt::format("{} on {}: trial {} of at most {}", display_name(launched, fits_beside), gpu,
+                             done, most));
   };
   auto result = model::evaluate(*reader, gpus, model_options);
   if (!result)

@@ -22,6 +22,7 @@ const Rules& memory_rules();
 const Rules& asynchronous_rules();
 const Rules& texture_rules();
 const Rules& thread_rules();
+const Rules& video_rules();
 
 /// add, min and the like exist for integers and for floating point.
 bool integer_arithmetic(Block& block, llvm::StringRef opcode, Modifiers& modifiers, const Type& type,

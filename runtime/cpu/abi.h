@@ -54,6 +54,9 @@ struct LaneContext {
   const char* place; ///< "file:line" of the last operation that could suspend or end the thread; null: none
 };
 
+/// Added to the number of what a thread of a block does next, in BlockContext::frames: others come first.
+inline constexpr std::uint32_t waits_mark = 0x80000000;
+
 /// One of a kernel's parameters, as they lie packed behind each other.
 struct ParameterRecord {
   std::uint32_t offset, bytes;
@@ -73,17 +76,19 @@ struct KernelRecord {
   BlockFunction untraced_block; ///< null: threads need stacks of their own
   LaneFunction untraced_lane;   ///< null where untraced_block is not
   LaneFunction traced_lane;
-  const KeyRecord* keys; ///< one table for all kernels of an object file
+  const KeyRecord* keys; ///< a table of its own
   std::uint32_t key_count;
   std::uint32_t parameter_count;
   std::uint32_t static_shared_bytes;
   std::uint32_t
-      stack_bytes;       ///< deepest frame of one lane that the lowering could see; 0: not known (recursion)
-  std::uint32_t checked; ///< not 0: every access calls __warplens_cpu_check
+      stack_bytes;      ///< deepest frame of one lane that the lowering could see; 0: not known (recursion)
+  std::uint32_t checks; ///< Checks::bits(): what its code checks
+  std::uint32_t in_lock_step; ///< not 0: its lanes wait for each other where a GPU runs them in lock step
   std::uint32_t
       largest_struct_bytes;          ///< of the parameters passed by value, which lie where the arguments are
   std::uint64_t frame_bytes;         ///< what untraced_block keeps for each thread between barriers
   const ParameterRecord* parameters; ///< parameter_count of them
+  std::uint64_t architecture;        ///< that it was compiled for: 80 where __CUDA_ARCH__ was 800
 };
 
 /// A __device__, __constant__ or __managed__ variable, found by __cudaRegisterVar.
@@ -95,9 +100,20 @@ struct VariableRecord {
   bool is_constant; ///< __constant__
 };
 
+/// What NVIDIA's compiler makes of a kernel for GPUs of one compute capability, from a table that the driver
+/// puts into an object (driver/stages/cpu_object.cpp).
+struct CompiledRecord {
+  const char* symbol; ///< as nvcc mangles it, which is not always as Clang does
+  const char* module; ///< as the kernels'
+  std::uint32_t capability, architecture, registers, stack_bytes, spill_store_bytes, spill_load_bytes,
+      shared_bytes;
+  std::uint32_t reserved;
+};
+
 } // namespace warplens::cpu
 
 extern "C" {
+void __warplens_cpu_register_compiled(const warplens::cpu::CompiledRecord* records, std::uint64_t count);
 void __warplens_cpu_register_kernel(const warplens::cpu::KernelRecord* kernel);
 void __warplens_cpu_register_variable(const warplens::cpu::VariableRecord* variable);
 /// Of a __constant__ variable, besides its record: accesses to it are of the constant space.

@@ -1,11 +1,14 @@
 #include "runtime/cpu/block.h"
 
+#include "runtime/cpu/signals.h"
+#include "runtime/cpu/stack_frame.h"
+
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <csetjmp>
 #include <csignal>
 #include <fmt/format.h>
-#include <optional>
 #include <thread>
 #include <utility>
 
@@ -15,8 +18,12 @@ namespace {
 
 // Room for what a lane may call: printf with its formatting is the deepest.
 constexpr std::size_t runtime_stack_bytes = 64 * 1024;
+// What a function must leave of it. The rest makes good for frames whose size was estimated (stack_frame.h).
+constexpr std::size_t checked_reserve = runtime_stack_bytes / 2;
 // Where the lowering could not see how deep calls nest. Only what is used is ever backed by memory.
 constexpr std::size_t unknown_stack_bytes = 1024 * 1024;
+
+constexpr char deep_stack[] = " has more on its stack than fits: does a recursion end?";
 
 std::uint64_t address_of(const void* pointer) {
   return reinterpret_cast<std::uint64_t>(pointer);
@@ -30,23 +37,47 @@ Block& Block::of_this_thread() {
 }
 
 BlockStatus Block::run(const Grid& grid, std::uint64_t id, WarpAccessSink* sink) {
-  begin(grid, id);
-  if (grid.kernel->untraced_block && !sink) {
-    run_as_loop(grid);
-    if (status_ == BlockStatus::faulted)
-      find_faulting_lane(grid);
-  } else {
-    start_lanes(grid, sink);
-    run_lanes(grid);
+  start(grid, id, sink);
+  while (advance() == Stage::waits) {
+    if (grid.stopped && *grid.stopped) {
+      abandon();
+      break;
+    }
+    std::this_thread::yield();
   }
   return status_;
+}
+
+void Block::start(const Grid& grid, std::uint64_t id, WarpAccessSink* sink) {
+  grid_ = grid;
+  sink_ = sink;
+  begin(grid, id);
+  if (!runs_as_loop())
+    start_lanes(sink);
+}
+
+Block::Stage Block::advance() {
+  const struct Running {
+    explicit Running(Block* block) { current_ = block; }
+    ~Running() { current_ = nullptr; }
+  } here(this);
+  if (!runs_as_loop())
+    return run_lanes();
+  run_as_loop();
+  if (status_ == BlockStatus::faulted)
+    find_faulting_lane();
+  return Stage::ended;
+}
+
+void Block::abandon() {
+  if (status_ == BlockStatus::ok)
+    status_ = BlockStatus::failed; // not the first to: its message is not the launch's
+  end_lanes();
 }
 
 void Block::begin(const Grid& grid, std::uint64_t id) {
   status_ = BlockStatus::ok;
   id_ = id;
-  kernel_ = grid.kernel;
-  arguments_ = grid.arguments;
   alive_ = 0;
   executed_ = probed_ = 0;
   message_.clear();
@@ -72,58 +103,70 @@ void Block::begin(const Grid& grid, std::uint64_t id) {
   context_.scheduler = this;
   addresses_ = {.shared = {begin, static_bytes + grid.dynamic_shared_bytes},
                 .stacks = &stacks_,
-                .around_constants = around_constant_memory()};
+                .around_constants = around_constant_memory(),
+                .first_warp = id * ((thread_count_ + trace::warp_lanes - 1) / trace::warp_lanes)};
+  checks_.begin(*this, *grid_.kernel, thread_count_, sink_ != nullptr);
 }
 
-void Block::run_as_loop(const Grid& grid) {
+bool Block::runs_as_loop() const {
+  return grid_.kernel->untraced_block && !sink_;
+}
+
+void Block::run_as_loop() {
   const std::size_t frame_units =
-      (grid.kernel->frame_bytes * thread_count_ + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t);
+      (grid_.kernel->frame_bytes * thread_count_ + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t);
   if (frames_.size() < frame_units)
     frames_.resize(frame_units);
   context_.frames = frames_.data();
   std::jmp_buf escape; // no frame between here and where fail() jumps from has anything to destroy
   escape_ = &escape;
   if (setjmp(escape) == 0)
-    grid.kernel->untraced_block(grid.arguments, &context_);
+    grid_.kernel->untraced_block(grid_.arguments, &context_);
   escape_ = nullptr;
   running_ = nullptr;
 }
 
 /// The loop does not keep the number of the thread that runs. The program is lost anyway, so the block runs
 /// once more, in lanes, only to see which of them comes to grief.
-void Block::find_faulting_lane(const Grid& grid) {
+void Block::find_faulting_lane() {
   struct : WarpAccessSink {
     void access(std::uint32_t, const ring::Line&) override {}
   } nowhere;
   const std::string without_lane = message_;
   status_ = BlockStatus::ok;
-  start_lanes(grid, &nowhere);
-  run_lanes(grid);
+  start_lanes(&nowhere);
+  while (run_lanes() == Stage::waits) {
+  }
   if (status_ != BlockStatus::faulted) {
     status_ = BlockStatus::faulted;
     message_ = without_lane;
   }
 }
 
-void Block::start_lanes(const Grid& grid, WarpAccessSink* sink) {
-  const KernelRecord& kernel = *grid.kernel;
+void Block::start_lanes(WarpAccessSink* sink) {
+  const KernelRecord& kernel = *grid_.kernel;
   function_ = sink ? kernel.traced_lane : kernel.untraced_lane;
   alive_ = thread_count_;
+  polling_since_.reset();
   stacks_.reserve(thread_count_,
                   kernel.stack_bytes ? kernel.stack_bytes + runtime_stack_bytes : unknown_stack_bytes);
+  // As much local memory as the kernel's variables ask for, and what their alignment may add.
+  addresses_.local_bytes =
+      kernel.stack_bytes ? ((kernel.stack_bytes - spill_bytes) & ~std::uint64_t{15}) + 32 : stacks_.stride();
   if (lanes_.size() < thread_count_)
     lanes_.resize(thread_count_);
   warps_.resize((thread_count_ + trace::warp_lanes - 1) / trace::warp_lanes);
-  for (Barrier& barrier : barriers_)
-    barrier = {};
+  for (; used_barriers_; used_barriers_ &= used_barriers_ - 1)
+    barriers_[static_cast<std::size_t>(std::countr_zero(used_barriers_))] = {};
+  alive_warps_ = static_cast<std::uint32_t>((std::uint64_t{1} << warps_.size()) - 1);
   for (std::uint32_t i = 0; i < thread_count_; ++i) {
     Lane& lane = lanes_[i];
     static_cast<LaneContext&>(lane) = {};
     lane.block = &context_;
     lane.linear_thread = i;
-    lane.thread_index[0] = i % grid.block.x;
-    lane.thread_index[1] = i / grid.block.x % grid.block.y;
-    lane.thread_index[2] = i / grid.block.x / grid.block.y;
+    lane.thread_index[0] = i % grid_.block.x;
+    lane.thread_index[1] = i / grid_.block.x % grid_.block.y;
+    lane.thread_index[2] = i / grid_.block.x / grid_.block.y;
     lane.fiber = &lane.execution;
     lane.warp = &warps_[i / trace::warp_lanes];
     lane.number = i % trace::warp_lanes;
@@ -148,15 +191,14 @@ void Block::start_lanes(const Grid& grid, WarpAccessSink* sink) {
 void Block::lane_entry(void* argument) {
   auto& lane = *static_cast<Lane*>(argument);
   auto& block = *static_cast<Block*>(lane.block->scheduler);
-  block.function_(block.arguments_, &lane);
+  block.function_(block.grid_.arguments, &lane);
   lane.warp->exit(lane);
 }
 
-void Block::run_lanes(const Grid& grid) {
+Block::Stage Block::run_lanes() {
   using Clock = std::chrono::steady_clock;
   // As long as a wait for an mbarrier may take where the program gives up waiting after some time.
   constexpr auto patience = std::chrono::seconds(5);
-  std::optional<Clock::time_point> polling_since;
   while (alive_ && !failed()) {
     Progress progress = Progress::none;
     for (Warp& warp : warps_) {
@@ -164,16 +206,12 @@ void Block::run_lanes(const Grid& grid) {
       if (failed())
         break;
     }
-    if (!failed() && progress == Progress::spinning && grid.stopped && *grid.stopped)
-      status_ = BlockStatus::failed;    // not the first to: its message is not the launch's
-    if (progress == Progress::spinning) // what they wait for is another block's to do
-      grid.turns ? grid.turns->pass(id_) : std::this_thread::yield();
     if (progress != Progress::polling)
-      polling_since.reset();
-    else if (!polling_since)
-      polling_since = Clock::now();
+      polling_since_.reset();
+    else if (!polling_since_)
+      polling_since_ = Clock::now();
     const bool stuck =
-        progress == Progress::none || (polling_since && Clock::now() - *polling_since > patience);
+        progress == Progress::none || (polling_since_ && Clock::now() - *polling_since_ > patience);
     if (!failed() && stuck && alive_) {
       status_ = BlockStatus::deadlocked;
       message_ = fmt::format("block {}: deadlock: {}", place(), describe_waiting());
@@ -182,7 +220,15 @@ void Block::run_lanes(const Grid& grid) {
       status_ = BlockStatus::interrupted;
       message_ = fmt::format("block {}: interrupted", place());
     }
+    if (!failed() && alive_ && progress == Progress::spinning)
+      return Stage::waits;
   }
+  end_lanes();
+  return Stage::ended;
+}
+
+/// Issues what the logs still hold, and sums up.
+void Block::end_lanes() {
   for (Warp& warp : warps_)
     warp.flush_log();
   for (std::uint32_t i = 0; i < thread_count_; ++i) {
@@ -231,6 +277,15 @@ void Block::fail(std::string message, BlockStatus status) {
   std::abort();
 }
 
+void Block::check_stack(std::uint64_t bytes) {
+  if (escape_ || !running_)
+    return; // the OS thread's own stack, which has a guard page
+  const auto here = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
+  const std::uint64_t end = static_cast<Lane*>(running_)->execution.stack_bottom() + checked_reserve;
+  if (here < end || here - end < bytes)
+    fail(name_of(*running_) + deep_stack, BlockStatus::faulted);
+}
+
 void Block::fail_by_fault(int signal, std::uint64_t address) {
   fail(fault_message(signal, address), BlockStatus::faulted);
 }
@@ -240,7 +295,7 @@ std::string Block::fault_message(int signal, std::uint64_t address) const {
   if (signal == SIGILL)
     return who + " executes an illegal instruction";
   if (stacks_.guards(address))
-    return who + " has more on its stack than fits: does a recursion end?";
+    return who + deep_stack;
   return fmt::format("{} accesses memory that is not there, at {} (--memcheck tells the line)", who,
                      address < 4096 ? "a null pointer or an address that no memory can have"
                                     : fmt::format("{:#x}", address));
@@ -255,72 +310,100 @@ bool Block::is_local(std::uint64_t address) const {
 
 AddressRange Block::shared_range() const {
   const std::uint64_t begin = address_of(context_.shared), dynamic = context_.dynamic_shared_bytes;
-  return {begin,
-          dynamic ? address_of(context_.dynamic_shared) + dynamic - begin : kernel_->static_shared_bytes};
+  return {begin, dynamic ? address_of(context_.dynamic_shared) + dynamic - begin
+                         : grid_.kernel->static_shared_bytes};
 }
 
 bool Block::in_parameters(std::uint64_t address) const {
-  for (std::uint32_t i = 0; i < kernel_->parameter_count; ++i)
-    if (address - address_of(arguments_[i]) < kernel_->largest_struct_bytes)
+  for (std::uint32_t i = 0; i < grid_.kernel->parameter_count; ++i)
+    if (address - address_of(grid_.arguments[i]) < grid_.kernel->largest_struct_bytes)
       return true;
   return false;
 }
 
-bool Block::is_complete(const Barrier& barrier) const {
-  const auto arrived = static_cast<std::uint32_t>(barrier.waiting.size()) + barrier.passed;
-  // The hardware counts whole warps, so a partial last one counts for more than its threads.
-  return arrived && (arrived == alive_ || (barrier.threads && arrived >= barrier.threads));
-}
-
-Block::Barrier& Block::barrier(std::uint32_t id, std::uint32_t threads) {
+void Block::come_to_barrier(Lane& lane, std::uint32_t id, std::uint32_t threads, bool waits, bool predicate) {
   if (id >= barriers_.size())
     fail(fmt::format("barrier {} does not exist; a block has {}", id, cluster_barrier));
-  barriers_[id].threads = threads;
-  return barriers_[id];
+  used_barriers_ |= 1U << id;
+  lane.barrier = id;
+  lane.warp->stop_at_barrier(lane);
+  const std::uint32_t warp = lane.warp->number();
+  if (!barriers_[id].come(warp, lane.number, threads, waits, predicate))
+    fail(fmt::format("threads of warp {} come to barrier {} for different numbers of threads", warp, id));
+  if (barriers_[id].warp_has_come(warp, lane.warp->alive()))
+    arrive(id, *lane.warp);
+  lane.warp->wait_until_woken(lane);
 }
 
-void Block::arrive_at_barrier(std::uint32_t id, std::uint32_t threads) {
-  Barrier& barrier = this->barrier(id, threads);
-  ++barrier.passed;
-  if (is_complete(barrier))
+void Block::arrive(std::uint32_t id, const Warp& arriving) {
+  Barrier& barrier = barriers_[id];
+  const std::uint32_t warp = arriving.number(),
+                      block_threads = static_cast<std::uint32_t>(warps_.size()) * trace::warp_lanes;
+  if (Barrier::Contradiction threads; barrier.contradicts(warp, block_threads, threads)) {
+    const auto counted = [](std::uint32_t number) {
+      return number ? fmt::format("{} threads", number) : std::string("all threads");
+    };
+    fail(fmt::format("barrier {} waits for {}, and warp {} comes to it for {}", id, counted(threads.expected),
+                     warp, counted(threads.came_for)));
+  }
+  warps_[warp].wake(barrier.arrive(warp));
+  if (barrier.is_complete(alive_warps_))
     release(barrier);
+}
+
+void Block::arrive_at_barrier(Lane& lane, std::uint32_t id, std::uint32_t threads) {
+  come_to_barrier(lane, id, threads, false, false);
 }
 
 std::uint32_t Block::wait_at_barrier(Lane& lane, std::uint32_t id, std::uint32_t threads, Reduction operation,
                                      bool predicate) {
-  Barrier& barrier = this->barrier(id, threads);
-  barrier.waiting.push_back(&lane);
-  barrier.predicates += predicate;
-  if (is_complete(barrier)) {
-    release(barrier);
-    lane.warp->go_on(lane);
-  } else {
-    lane.warp->wait_at_barrier(lane);
-  }
+  come_to_barrier(lane, id, threads, true, predicate);
   const auto true_predicates = static_cast<std::uint32_t>(lane.result),
-             arrived = static_cast<std::uint32_t>(lane.result >> 32);
+             voters = static_cast<std::uint32_t>(lane.result >> 32);
   switch (operation) {
-  case Reduction::and_: return true_predicates == arrived;
+  case Reduction::and_: return true_predicates == voters;
   case Reduction::or_: return true_predicates != 0;
   default: return true_predicates;
   }
 }
 
 void Block::release(Barrier& barrier) {
-  for (Lane* lane : barrier.waiting) {
-    lane->result = barrier.predicates | (barrier.waiting.size() + barrier.passed) << 32;
-    lane->warp->wake(*lane);
+  const Barrier::Released released = barrier.release();
+  for (std::uint32_t rest = released.warps; rest; rest &= rest - 1) {
+    Warp& warp = warps_[static_cast<std::size_t>(std::countr_zero(rest))];
+    const std::uint32_t lanes = released.lanes[warp.number()];
+    for (std::uint32_t waiting = lanes; waiting; waiting &= waiting - 1)
+      warp.lanes()[std::countr_zero(waiting)].result = released.predicates | std::uint64_t{released.voters}
+                                                                                 << 32;
+    warp.wake(lanes);
   }
-  barrier.waiting.clear();
-  barrier.passed = 0;
-  barrier.predicates = 0;
 }
 
-void Block::lane_exited() {
+/// Others may have waited for nobody else.
+void Block::lane_exited(const Lane& lane) {
   --alive_;
-  for (Barrier& barrier : barriers_)
-    if (is_complete(barrier))
-      release(barrier);
+  const Warp& warp = *lane.warp;
+  if (warp.finished())
+    alive_warps_ &= ~(1U << warp.number());
+  for (std::uint32_t rest = used_barriers_; rest; rest &= rest - 1) {
+    const auto id = static_cast<std::uint32_t>(std::countr_zero(rest));
+    if (barriers_[id].warp_has_come(warp.number(), warp.alive()))
+      arrive(id, warp);
+    else if (barriers_[id].is_complete(alive_warps_))
+      release(barriers_[id]);
+  }
+}
+
+std::string Block::describe_barrier(const Lane& lane) const {
+  const Barrier& barrier = barriers_[lane.barrier];
+  const std::uint32_t warp = lane.warp->number(), expected = barrier.threads_expected_by(warp, lane.number);
+  const std::string at = lane.barrier ? fmt::format("at barrier {}, ", lane.barrier) : "";
+  if (expected == 0)
+    return at + "for the rest of the block";
+  if (barrier.waits_for_warp(warp, lane.number))
+    return at + "for the rest of its warp";
+  return fmt::format("at barrier {}, where {} of {} threads have arrived", lane.barrier,
+                     barrier.arrived_threads(), expected);
 }
 
 } // namespace warplens::cpu

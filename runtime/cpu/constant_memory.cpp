@@ -1,6 +1,7 @@
 #include "runtime/cpu/constant_memory.h"
 
 #include "runtime/cpu/abi.h"
+#include "runtime/cpu/held_lock.h"
 
 #include <algorithm>
 #include <mutex>
@@ -39,7 +40,7 @@ AddressRange around_constant_memory() {
 
 bool in_constant_memory(std::uint64_t address) {
   Ranges& known = ranges();
-  const std::shared_lock lock(known.mutex);
+  const LaneSharedLock lock(known.mutex);
   return std::any_of(known.all.begin(), known.all.end(),
                      [&](const AddressRange& range) { return range.contains(address); });
 }

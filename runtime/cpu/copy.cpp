@@ -2,6 +2,7 @@
 #include "runtime/cpu/copy.h"
 
 #include "runtime/cpu/memory.h"
+#include "runtime/cpu/written_memory.h"
 #include "runtime/host/recorder.h"
 
 #include <cstdint>
@@ -16,6 +17,9 @@ bool is_valid(Rows rows, std::size_t width, std::size_t height) {
     return false;
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(rows.pitch, height - 1, &bytes) || __builtin_add_overflow(bytes, width, &bytes))
+    return false;
+  if (std::uintptr_t end = 0;
+      __builtin_add_overflow(reinterpret_cast<std::uintptr_t>(rows.start), bytes, &end))
     return false;
   const DeviceMemory& memory = DeviceMemory::instance();
   if (!memory.reserves(rows.start))
@@ -48,8 +52,10 @@ cudaError_t copy(Rows to, Rows from, std::size_t width, std::size_t height, cuda
   note_use(trace::MemoryUse::Kind::written, to, width, height, within || kind == cudaMemcpyHostToDevice);
   char* target = static_cast<char*>(const_cast<void*>(to.start));
   const char* source = static_cast<const char*>(from.start);
-  for (std::size_t row = 0; row < height; ++row)
+  for (std::size_t row = 0; row < height; ++row) {
     std::memmove(target + row * to.pitch, source + row * from.pitch, width);
+    WrittenMemory::instance().write(target + row * to.pitch, width);
+  }
   return cudaSuccess;
 }
 
@@ -65,6 +71,7 @@ cudaError_t fill_elements(const cudaMemsetParams& box) {
   note_use(trace::MemoryUse::Kind::written, rows, bytes, box.height, false);
   for (std::size_t row = 0; row < box.height; ++row) {
     char* const start = static_cast<char*>(box.dst) + row * rows.pitch;
+    WrittenMemory::instance().write(start, bytes);
     if (box.elementSize == 1)
       std::memset(start, static_cast<int>(box.value), bytes);
     else

@@ -18,6 +18,7 @@ set(CUDART_SOURCES
   cudart_pool.cpp
   cudart_refused.cpp
   cudart_registration.cpp
+  real_libraries.cpp
   cudart_stream.cpp
   cudart_texture.cpp
   device_description.cpp
@@ -48,4 +49,4 @@ set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/device_math_elementary.cpp
 set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/device_math_rounding.cpp
   PROPERTIES COMPILE_OPTIONS "-O2;-fno-math-errno;-ffp-contract=off;-frounding-math")
 
-target_link_libraries(warplens_runtime_cpu PRIVATE fmt::fmt)
+target_link_libraries(warplens_runtime_cpu PUBLIC warplens_support PRIVATE fmt::fmt)

@@ -3,10 +3,12 @@
 #include "runtime/cpu/capture.h"
 #include "runtime/cpu/copy.h"
 #include "runtime/cpu/cudart_error.h"
+#include "runtime/cpu/device_properties.h"
 #include "runtime/cpu/image.h"
 #include "runtime/cpu/memory.h"
 
 #include <algorithm>
+#include <memory>
 #include <mutex>
 #include <set>
 
@@ -33,12 +35,38 @@ bool is_array(cudaArray_const_t array) {
   return arrays().contains(array);
 }
 
+/// The largest arrays that a GPU takes (CUDA C++ Programming Guide, "Technical Specifications per Compute
+/// Capability"). None of them has more bytes than a number of 64 bits counts.
+bool fits_device(cudaExtent extent, unsigned flags) {
+  const cudaDeviceProp& limits = properties();
+  const auto within = [](std::size_t size, int limit) { return size <= static_cast<std::size_t>(limit); };
+  const bool layered = flags & cudaArrayLayered;
+  if (flags & cudaArrayCubemap)
+    return within(extent.width, limits.maxTextureCubemap) &&
+           within(extent.height, limits.maxTextureCubemap) &&
+           within(extent.depth, layered ? limits.maxTextureCubemapLayered[1] : 6);
+  if (layered)
+    return extent.height ? within(extent.width, limits.maxTexture2DLayered[0]) &&
+                               within(extent.height, limits.maxTexture2DLayered[1]) &&
+                               within(extent.depth, limits.maxTexture2DLayered[2])
+                         : within(extent.width, limits.maxTexture1DLayered[0]) &&
+                               within(extent.depth, limits.maxTexture1DLayered[1]);
+  if (extent.depth)
+    return within(extent.width, limits.maxTexture3D[0]) && within(extent.height, limits.maxTexture3D[1]) &&
+           within(extent.depth, limits.maxTexture3D[2]);
+  return extent.height
+             ? within(extent.width, limits.maxTexture2D[0]) && within(extent.height, limits.maxTexture2D[1])
+             : within(extent.width, limits.maxTexture1D);
+}
+
 cudaError_t allocate(cudaArray_t* array, const cudaChannelFormatDesc* format, cudaExtent extent,
                      unsigned flags) {
   if (!array || !format || extent.width == 0 || (flags & cudaArrayCubemap && extent.depth % 6 != 0))
     return cudaErrorInvalidValue;
   if (const cudaError_t error = check_format(*format); error != cudaSuccess)
     return error;
+  if (!fits_device(extent, flags))
+    return cudaErrorInvalidValue;
   Image image;
   const bool layered = flags & (cudaArrayLayered | cudaArrayCubemap);
   image.format = *format;
@@ -55,9 +83,10 @@ cudaError_t allocate(cudaArray_t* array, const cudaChannelFormatDesc* format, cu
       DeviceMemory::instance().allocate(std::max<std::size_t>(bytes, texels::bytes_of(view_of(image)))));
   if (!image.data)
     return cudaErrorMemoryAllocation;
-  *array = new cudaArray{image, extent, flags};
+  auto made = std::make_unique<cudaArray>(image, extent, flags);
   const std::lock_guard lock(mutex);
-  arrays().insert(*array);
+  arrays().insert(made.get());
+  *array = made.release();
   return cudaSuccess;
 }
 
@@ -79,8 +108,10 @@ cudaError_t copy_bytes(cudaArray_const_t array, std::size_t x, std::size_t y, co
   if (!is_array(array))
     return cudaErrorInvalidResourceHandle;
   const Image& image = array->image;
-  const std::size_t start = y * image.row_bytes + x, size = image.row_bytes * image.height;
-  if (start > size || bytes > size - start)
+  const std::size_t size = image.row_bytes * image.height;
+  std::size_t start = 0;
+  if (__builtin_mul_overflow(y, image.row_bytes, &start) || __builtin_add_overflow(start, x, &start) ||
+      start > size || bytes > size - start)
     return cudaErrorInvalidValue;
   const Rows place{image.data + start, bytes}, rest{other, bytes};
   return to_array ? copy(place, rest, bytes, 1, kind) : copy(rest, place, bytes, 1, kind);
@@ -94,12 +125,20 @@ struct Side {
 
   std::size_t element_bytes() const { return is_array(array) ? array->image.element_bytes() : 0; }
   Rows slice(std::size_t z, std::size_t width, std::size_t height) const {
-    if (array)
-      return rows(array, position.x * element_bytes(), position.y, position.z + z, width, height);
-    if (!pointer.ptr)
+    if (array) {
+      std::size_t x = 0, slice = 0;
+      if (__builtin_mul_overflow(position.x, element_bytes(), &x) ||
+          __builtin_add_overflow(position.z, z, &slice))
+        return {};
+      return rows(array, x, position.y, slice, width, height);
+    }
+    std::size_t row = 0, offset = 0;
+    if (!pointer.ptr || __builtin_add_overflow(position.z, z, &row) ||
+        __builtin_mul_overflow(row, pointer.ysize, &row) || __builtin_add_overflow(row, position.y, &row) ||
+        __builtin_mul_overflow(row, pointer.pitch, &offset) ||
+        __builtin_add_overflow(offset, position.x, &offset))
       return {};
-    const std::size_t row = (position.z + z) * pointer.ysize + position.y;
-    return {static_cast<char*>(pointer.ptr) + row * pointer.pitch + position.x, pointer.pitch};
+    return {static_cast<char*>(pointer.ptr) + offset, pointer.pitch};
   }
 };
 
@@ -158,7 +197,11 @@ cudaError_t copy_box(const cudaMemcpy3DParms* box) {
   const Side to{box->dstArray, box->dstPos, box->dstPtr}, from{box->srcArray, box->srcPos, box->srcPtr};
   // The width counts elements where an array takes part, bytes where none does.
   const std::size_t unit = to.array ? to.element_bytes() : from.array ? from.element_bytes() : 1;
-  const std::size_t width = box->extent.width * unit;
+  std::size_t width = 0;
+  if (__builtin_mul_overflow(box->extent.width, unit, &width))
+    return cudaErrorInvalidValue;
+  if (width == 0 || box->extent.height == 0) // however deep
+    return copy({}, {}, 0, 0, box->kind);
   for (std::size_t z = 0; z < box->extent.depth; ++z) {
     const cudaError_t error =
         copy(to.slice(z, width, box->extent.height), from.slice(z, width, box->extent.height), width,

@@ -86,8 +86,14 @@ cudaMemsetParams byte_fill(void* to, std::size_t pitch, int value, std::size_t w
 cudaError_t fill_box(cudaPitchedPtr to, int value, cudaExtent extent, cudaStream_t stream) {
   return api([&] {
     cudaError_t error = is_stream(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+    if (extent.width == 0 || extent.height == 0 || extent.depth == 0)
+      return error;
+    std::size_t slice = 0, all = 0;
+    if (__builtin_mul_overflow(to.ysize, to.pitch, &slice) ||
+        __builtin_mul_overflow(slice, extent.depth - 1, &all))
+      return cudaErrorInvalidValue;
     for (std::size_t z = 0; z < extent.depth && error == cudaSuccess; ++z) {
-      char* const start = to.ptr ? static_cast<char*>(to.ptr) + z * to.ysize * to.pitch : nullptr;
+      char* const start = to.ptr ? static_cast<char*>(to.ptr) + z * slice : nullptr;
       error = issue(stream, byte_fill(start, to.pitch, value, extent.width, extent.height));
     }
     return error;

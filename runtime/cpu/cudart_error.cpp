@@ -4,10 +4,14 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <exception>
 #include <iterator>
 #include <mutex>
+#include <new>
 #include <set>
+#include <stdexcept>
 #include <string_view>
+#include <system_error>
 
 namespace warplens::cpu {
 namespace {
@@ -39,6 +43,23 @@ cudaError_t report(cudaError_t error) {
   if (error != cudaSuccess)
     last_error = error;
   return error;
+}
+
+cudaError_t error_of_exception() {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return cudaErrorMemoryAllocation;
+  } catch (const std::length_error&) { // more than any memory holds
+    return cudaErrorMemoryAllocation;
+  } catch (const std::system_error&) { // no further thread, …
+    return cudaErrorOperatingSystem;
+  } catch (const std::exception& exception) {
+    std::fprintf(stderr, "warplens: a call of CUDA failed: %s\n", exception.what());
+  } catch (...) {
+    std::fputs("warplens: a call of CUDA failed, and does not say why\n", stderr);
+  }
+  return cudaErrorUnknown;
 }
 
 /// Says so once for each function.

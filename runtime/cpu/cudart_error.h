@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cuda_runtime_api.h>
+#include <cxxabi.h>
 
 namespace warplens::cpu {
 
@@ -18,10 +19,28 @@ cudaError_t context_error();
 /// As cudaDeviceReset leaves it.
 void reset_errors();
 
-/// The body of an entry point: nothing happens any more once the context has failed.
+/// What the exception that is being handled means to a program, which expects none.
+cudaError_t error_of_exception();
+
+/// The body of an entry point: nothing happens any more once the context has failed, and no exception leaves
+/// it.
 template <class Body> cudaError_t api(Body body) {
   const cudaError_t sticky = context_error();
-  return report(sticky != cudaSuccess ? sticky : body());
+  if (sticky != cudaSuccess)
+    return report(sticky);
+  try {
+    return report(body());
+  } catch (abi::__forced_unwind&) { // the calling thread ends, in a function of the program's
+    throw;
+  } catch (...) {
+    return report(error_of_exception());
+  }
+}
+
+/// Calls a function of the program's. What it throws is not ours to hide: it ends the program, as with CUDA.
+template <class Function, class... Arguments>
+void call_program(Function function, Arguments... arguments) noexcept {
+  function(arguments...);
 }
 
 } // namespace warplens::cpu

@@ -79,8 +79,9 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
       return cudaErrorInvalidValue;
     auto made = std::make_unique<CUevent_st>(CUevent_st{flags, {}, {}});
     const std::lock_guard lock(mutex);
-    *event = made.get();
-    events().emplace(*event, std::move(made));
+    const cudaEvent_t handle = made.get();
+    events().emplace(handle, std::move(made));
+    *event = handle;
     return cudaSuccess;
   });
 }
@@ -110,11 +111,15 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
   return api([&] {
-    if (!is_stream(stream) || !is_event(event))
+    if (!is_stream(stream))
       return cudaErrorInvalidResourceHandle;
-    std::unique_lock lock(mutex);
-    const auto captured = event->captured;
-    lock.unlock();
+    std::optional<CapturedEvent> captured;
+    {
+      const std::lock_guard lock(mutex); // nobody destroys the event meanwhile
+      if (!events().contains(event))
+        return cudaErrorInvalidResourceHandle;
+      captured = event->captured;
+    }
     if (captured && flags != cudaEventWaitExternal)
       return join_capture(stream, *captured);
     if (captured_end(stream) && flags != cudaEventWaitExternal)

@@ -1,6 +1,7 @@
 // Kernels as objects: CUDA Runtime API, "Execution Control" (attributes) and "Occupancy".
 #include "runtime/cpu/cudart_error.h"
 #include "runtime/cpu/device_description.h"
+#include "runtime/cpu/device_properties.h"
 #include "runtime/cpu/occupancy.h"
 #include "runtime/cpu/registry.h"
 
@@ -18,19 +19,31 @@ template <class Then> cudaError_t with(const void* function, Then then) {
   });
 }
 
+/// The architecture of the machine code that a GPU of this capability would run: a newer one of the same
+/// major number runs it as it is, for others the driver compiles the PTX (CUDA C++ Programming Guide, "Binary
+/// Compatibility").
+int binary_version(int ptx_version) {
+  return ptx_version / 10 == capability() / 10 ? ptx_version : capability();
+}
+
 } // namespace
 
 extern "C" {
 
-/// Registers, local memory and PTX version are 0: the kernel was not compiled for a GPU.
+/// Registers and local memory are 0 where nothing is known of the kernel on GPUs.
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* function) {
   return with(function, [&](const Kernel& kernel) {
     if (!attributes)
       return cudaErrorInvalidValue;
     std::memset(attributes, 0, sizeof *attributes);
     attributes->sharedSizeBytes = kernel.record->static_shared_bytes;
-    attributes->maxThreadsPerBlock = 1024;
-    attributes->binaryVersion = attributes->ptxVersion = device().major * 10 + device().minor;
+    attributes->maxThreadsPerBlock = max_block_threads(kernel);
+    if (const auto code = machine_code(kernel)) {
+      attributes->numRegs = static_cast<int>(code->registers);
+      attributes->localSizeBytes = code->stack_bytes;
+    }
+    attributes->ptxVersion = static_cast<int>(kernel.record->architecture);
+    attributes->binaryVersion = binary_version(attributes->ptxVersion);
     attributes->maxDynamicSharedSizeBytes = static_cast<int>(max_dynamic_shared(kernel));
     attributes->preferredShmemCarveout = kernel.preferred_carveout;
     return cudaSuccess;
@@ -123,16 +136,12 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const voi
                                                                 dynamic_shared_bytes, cudaOccupancyDefault);
 }
 
-/// The most dynamic shared memory per block with which `blocks` blocks still share an SM.
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const void* function, int blocks,
                                                       int block_size) {
   return with(function, [&](const Kernel& kernel) {
     if (!bytes || blocks <= 0 || block_size <= 0 || blocks_per_sm(kernel, block_size, 0) < blocks)
       return cudaErrorInvalidValue;
-    const int share = device().shared_per_sm / blocks - device().shared_reserved_per_block -
-                      static_cast<int>(kernel.record->static_shared_bytes);
-    const int most = device().shared_per_block_optin - static_cast<int>(kernel.record->static_shared_bytes);
-    *bytes = static_cast<std::size_t>(std::max(0, std::min(share, most)));
+    *bytes = available_dynamic_shared(kernel, blocks);
     return cudaSuccess;
   });
 }

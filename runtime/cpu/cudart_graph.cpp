@@ -37,7 +37,7 @@ bool release(CUuserObject_st& object, unsigned count) {
     if (object.references > 0)
       return true;
   }
-  object.destroy(object.data);
+  call_program(object.destroy, object.data);
   delete &object;
   return true;
 }

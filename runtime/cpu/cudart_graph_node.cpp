@@ -256,8 +256,12 @@ cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node, cudaLaunchAttr
     cudaLaunchAttribute attribute{};
     attribute.id = id;
     attribute.val = *value;
+    KernelConfiguration changed = call.configuration;
+    if (const cudaError_t error = apply(attribute, changed); error != cudaSuccess)
+      return error;
     call.attributes[id] = *value;
-    return apply(attribute, call.configuration);
+    call.configuration = changed;
+    return cudaSuccess;
   });
 }
 /// One that was never set has the value 0.

@@ -7,6 +7,7 @@
 #include "runtime/cpu/launch.h"
 #include "runtime/cpu/occupancy.h"
 #include "runtime/cpu/registry.h"
+#include "runtime/host/failed_kernels.h"
 
 #include <cstdio>
 
@@ -51,16 +52,24 @@ cudaError_t run_kernel(const KernelConfiguration& configuration, void** argument
   if (const cudaError_t error = check_kernel(configuration); error != cudaSuccess)
     return error;
   const Kernel& kernel = *find_kernel(configuration.function);
-  const LaunchResult result = launch(*kernel.record, to_dim3(configuration.grid),
-                                     to_dim3(configuration.block), configuration.dynamic_shared_bytes,
-                                     arguments, kernel.demangled.c_str(), configuration.cooperative);
+  const LaunchResult result =
+      launch(*kernel.record, to_dim3(configuration.grid), to_dim3(configuration.block),
+             configuration.dynamic_shared_bytes, arguments, kernel.demangled.c_str(),
+             configuration.cooperative, kernel.machine_code);
   if (result.status == LaunchStatus::ok)
     return cudaSuccess;
+  if (result.status == LaunchStatus::no_memory) {
+    std::fprintf(stderr, "warplens: kernel %s was not run to its end: %s\n", kernel.demangled.c_str(),
+                 result.message.c_str());
+    return cudaErrorMemoryAllocation;
+  }
   if (take_failed_assertion()) {
+    runtime::report_failed_kernel(kernel.demangled, "an assertion does not hold");
     fail_context(cudaErrorAssert); // the assertion has said where and why
   } else {
     std::fprintf(stderr, "warplens: kernel %s failed: %s\n", kernel.demangled.c_str(),
                  result.message.c_str());
+    runtime::report_failed_kernel(kernel.demangled, result.message);
     fail_context(result.status == LaunchStatus::faulted ? cudaErrorIllegalAddress : cudaErrorLaunchFailure);
   }
   return cudaSuccess; // the launch has succeeded: what comes after it tells

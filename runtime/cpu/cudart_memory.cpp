@@ -35,11 +35,14 @@ cudaError_t allocate_rows(void** pointer, std::size_t* pitch, std::size_t width,
                           const char* call) {
   if (!pitch || width > SIZE_MAX - pitch_alignment)
     return cudaErrorInvalidValue;
-  *pitch = (width + pitch_alignment - 1) / pitch_alignment * pitch_alignment;
+  const std::size_t aligned = (width + pitch_alignment - 1) / pitch_alignment * pitch_alignment;
   std::size_t bytes = 0;
-  if (__builtin_mul_overflow(*pitch, rows, &bytes))
+  if (__builtin_mul_overflow(aligned, rows, &bytes))
     return cudaErrorMemoryAllocation;
-  return allocate(pointer, bytes, call);
+  const cudaError_t error = allocate(pointer, bytes, call);
+  if (error == cudaSuccess)
+    *pitch = aligned;
+  return error;
 }
 
 } // namespace

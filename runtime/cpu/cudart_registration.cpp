@@ -1,6 +1,7 @@
 // The calls that compiled host code makes before main for its kernels and variables, and at each <<<…>>>
 // (CUDA's crt/host_runtime.h).
 #include "runtime/cpu/cudart_error.h"
+#include "runtime/cpu/real_libraries.h"
 #include "runtime/cpu/registry.h"
 
 #include <cstdint>
@@ -36,6 +37,7 @@ using namespace warplens::cpu;
 extern "C" {
 
 void** __cudaRegisterFatBinary(void* binary) {
+  warn_of_real_libraries();
   return static_cast<void**>(binary);
 }
 void __cudaRegisterFatBinaryEnd(void**) {}

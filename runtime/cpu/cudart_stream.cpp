@@ -30,19 +30,22 @@ bool is_default(cudaStream_t stream) {
   return stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
 }
 
+/// With the mutex held.
+bool exists(cudaStream_t stream) {
+  return is_default(stream) || streams().contains(stream);
+}
+
 /// With the mutex held; the two default streams have one description each.
 CUstream_st& describe(cudaStream_t stream) {
   static CUstream_st legacy{0, 0, 1, {}}, per_thread{0, 0, 2, {}};
   return !is_default(stream) ? *stream : stream == cudaStreamPerThread ? per_thread : legacy;
 }
 
-/// Calls `then(description)` if the stream is one.
+/// Calls `then(description)` if the stream is one, which nobody destroys meanwhile.
 template <class Then> cudaError_t with(cudaStream_t stream, Then then) {
   return api([&] {
-    if (!is_stream(stream))
-      return cudaErrorInvalidResourceHandle;
     const std::lock_guard lock(mutex);
-    return then(describe(stream));
+    return exists(stream) ? then(describe(stream)) : cudaErrorInvalidResourceHandle;
   });
 }
 
@@ -65,13 +68,12 @@ cudaError_t wait(cudaStream_t stream) {
 
 bool is_stream(cudaStream_t stream) {
   const std::lock_guard lock(mutex);
-  return is_default(stream) || streams().contains(stream);
+  return exists(stream);
 }
 
 bool waits_for_legacy(cudaStream_t stream) {
   const std::lock_guard lock(mutex);
-  return (is_default(stream) || streams().contains(stream)) &&
-         describe(stream).flags != cudaStreamNonBlocking;
+  return exists(stream) && describe(stream).flags != cudaStreamNonBlocking;
 }
 
 } // namespace warplens::cpu
@@ -88,8 +90,9 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, i
     const std::lock_guard lock(mutex);
     auto made = std::make_unique<CUstream_st>(
         CUstream_st{flags, std::clamp(priority, greatest_priority, least_priority), ++created, {}});
-    *stream = made.get();
-    streams().emplace(*stream, std::move(made));
+    const cudaStream_t handle = made.get();
+    streams().emplace(handle, std::move(made));
+    *stream = handle;
     return cudaSuccess;
   });
 }
@@ -161,7 +164,7 @@ cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID attribu
 
 cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
   return with(to, [&](CUstream_st& description) {
-    if (!is_default(from) && !streams().contains(from))
+    if (!exists(from))
       return cudaErrorInvalidResourceHandle;
     description.attributes = describe(from).attributes;
     return cudaSuccess;
@@ -192,7 +195,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
       return cudaErrorInvalidResourceHandle;
     const cudaError_t error = check_not_captured(stream);
     if (error == cudaSuccess)
-      callback(stream, cudaSuccess, data);
+      call_program(callback, stream, cudaSuccess, data);
     return error;
   });
 }

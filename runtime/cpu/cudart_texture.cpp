@@ -1,5 +1,6 @@
 // Texture and surface objects: CUDA Runtime API, "Texture Object Management" and "Surface Object Management".
 #include "runtime/cpu/cudart_error.h"
+#include "runtime/cpu/device_properties.h"
 #include "runtime/cpu/texture.h"
 
 #include <cstdio>
@@ -8,6 +9,11 @@ using namespace warplens::cpu;
 namespace texels = warplens::texels;
 
 namespace {
+
+/// The largest textures that a GPU takes.
+std::size_t limit(cudaDeviceAttr name) {
+  return static_cast<std::size_t>(*attribute(name));
+}
 
 cudaError_t bind(const cudaResourceDesc& resource, Image& image) {
   switch (resource.resType) {
@@ -26,7 +32,9 @@ cudaError_t bind(const cudaResourceDesc& resource, Image& image) {
       return error;
     image.width = linear.sizeInBytes / image.element_bytes();
     image.row_bytes = linear.sizeInBytes;
-    return image.data && image.width ? cudaSuccess : cudaErrorInvalidValue;
+    return image.data && image.width && image.width <= limit(cudaDevAttrMaxTexture1DLinearWidth)
+               ? cudaSuccess
+               : cudaErrorInvalidValue;
   }
   case cudaResourceTypePitch2D: {
     const auto& plane = resource.res.pitch2D;
@@ -38,7 +46,10 @@ cudaError_t bind(const cudaResourceDesc& resource, Image& image) {
     image.height = plane.height;
     image.row_bytes = plane.pitchInBytes;
     image.dimensions = 2;
-    const bool fits = image.width * image.element_bytes() <= image.row_bytes;
+    const bool fits = image.width <= limit(cudaDevAttrMaxTexture2DLinearWidth) &&
+                      image.height <= limit(cudaDevAttrMaxTexture2DLinearHeight) &&
+                      image.row_bytes <= limit(cudaDevAttrMaxTexture2DLinearPitch) &&
+                      image.width * image.element_bytes() <= image.row_bytes;
     return image.data && image.width && image.height && fits ? cudaSuccess : cudaErrorInvalidValue;
   }
   case cudaResourceTypeMipmappedArray:

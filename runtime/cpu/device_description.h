@@ -21,6 +21,11 @@ struct DeviceDescription {
   int shared_per_sm = 167936;           ///< bytes
   int shared_reserved_per_block = 1024; ///< bytes the system takes of each block's share
   int registers_per_sm = 65536;
+  int registers_per_block = 65536;
+  int registers_per_thread = 256; ///< at most
+  int register_unit = 256;        ///< registers that a warp gets at a time
+  int register_files = 4;         ///< of an SM
+  int shared_unit = 128;          ///< bytes that a block gets at a time
   int l2_bytes = 41943040;
   int clock_khz = 1410000;
   int memory_clock_khz = 1215000;

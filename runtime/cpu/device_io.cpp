@@ -1,6 +1,7 @@
 // printf, assert, malloc and free of device code.
 #include "runtime/cpu/device_io.h"
 
+#include "runtime/cpu/held_lock.h"
 #include "runtime/cpu/intrinsics.h"
 #include "runtime/cpu/memory.h"
 
@@ -99,9 +100,10 @@ void print_failed_assertion(const char* message, const char* file, unsigned line
     where = fmt::format("block: [{},{},{}], thread: [{},{},{}] ", block[0], block[1], block[2], thread[0],
                         thread[1], thread[2]);
   }
-  std::fputs(
-      fmt::format("{}:{}: {}: {}Assertion `{}` failed.\n", file, line, function, where, message).c_str(),
-      stderr);
+  const std::string text =
+      fmt::format("{}:{}: {}: {}Assertion `{}` failed.\n", file, line, function, where, message);
+  const Holding the_stream;
+  std::fputs(text.c_str(), stderr);
 }
 
 } // namespace
@@ -144,6 +146,7 @@ int __warplens_cpu_vprintf(const char* format, const char* arguments) {
     return -1;
   int count = 0;
   const std::string text = format_packed(format, arguments, count);
+  const Holding the_stream;
   std::fwrite(text.data(), 1, text.size(), stdout); // stdio locks the stream: texts do not mix
   return count;
 }

@@ -2,6 +2,7 @@
 
 #include "runtime/cpu/device_description.h"
 #include "runtime/cpu/memory.h"
+#include "runtime/cpu/registry.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -25,7 +26,7 @@ cudaDeviceProp make_properties() {
   all.sharedMemPerBlockOptin = gpu.shared_per_block_optin;
   all.sharedMemPerMultiprocessor = gpu.shared_per_sm;
   all.reservedSharedMemPerBlock = gpu.shared_reserved_per_block;
-  all.regsPerBlock = gpu.registers_per_sm;
+  all.regsPerBlock = gpu.registers_per_block;
   all.regsPerMultiprocessor = gpu.registers_per_sm;
   all.warpSize = 32;
   all.memPitch = 0x7fffffff;
@@ -35,8 +36,8 @@ cudaDeviceProp make_properties() {
   all.maxGridSize[0] = 0x7fffffff;
   all.maxGridSize[1] = all.maxGridSize[2] = 65535;
   all.totalConstMem = 65536;
-  all.major = gpu.major;
-  all.minor = gpu.minor;
+  all.major = capability() / 10;
+  all.minor = capability() % 10;
   all.textureAlignment = 512;
   all.texturePitchAlignment = 32;
   all.surfaceAlignment = 512;
@@ -66,6 +67,10 @@ cudaDeviceProp make_properties() {
   all.unifiedAddressing = 1;
   all.memoryBusWidth = gpu.bus_width_bits;
   all.l2CacheSize = gpu.l2_bytes;
+  // As A100s report them; three quarters of the L2 are the most that can be set aside (CUDA C++ Programming
+  // Guide, "L2 Set-Aside Cache for Persisting Accesses").
+  all.persistingL2CacheMaxSize = all.l2CacheSize / 4 * 3;
+  all.accessPolicyMaxWindowSize = (128 << 20) - 4096;
   all.maxThreadsPerMultiProcessor = gpu.max_threads_per_sm;
   all.maxBlocksPerMultiProcessor = gpu.max_blocks_per_sm;
   all.streamPrioritiesSupported = all.concurrentKernels = all.memoryPoolsSupported = 1;
@@ -104,6 +109,8 @@ std::map<cudaDeviceAttr, int> make_attributes() {
       {cudaDevAttrMemoryClockRate, device().memory_clock_khz},
       {cudaDevAttrGlobalMemoryBusWidth, all.memoryBusWidth},
       {cudaDevAttrL2CacheSize, all.l2CacheSize},
+      {cudaDevAttrMaxPersistingL2CacheSize, all.persistingL2CacheMaxSize},
+      {cudaDevAttrMaxAccessPolicyWindowSize, all.accessPolicyMaxWindowSize},
       {cudaDevAttrMaxThreadsPerMultiProcessor, all.maxThreadsPerMultiProcessor},
       {cudaDevAttrMaxBlocksPerMultiprocessor, all.maxBlocksPerMultiProcessor},
       {cudaDevAttrMultiProcessorCount, all.multiProcessorCount},
@@ -172,6 +179,10 @@ std::map<cudaDeviceAttr, int> make_attributes() {
 }
 
 } // namespace
+
+int capability() {
+  return std::max(10 * device().major + device().minor, newest_architecture());
+}
 
 const cudaDeviceProp& properties() {
   static const cudaDeviceProp all = make_properties();

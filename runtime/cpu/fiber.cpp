@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <boost/context/detail/fcontext.hpp>
-#include <cerrno>
-#include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <new>
 #include <sys/mman.h>
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -68,30 +66,33 @@ void* SanitizedFiber::enter() const {
 void SanitizedFiber::go_back_to(void*) {}
 #endif
 
-StackPool::~StackPool() {
+void StackPool::release() {
   if (base_)
-    munmap(base_, count_ * stride_);
+    munmap(base_ - guard_bytes, guard_bytes + count_ * stride_);
+  base_ = nullptr;
+  count_ = stride_ = 0;
 }
 
 void StackPool::reserve(std::size_t count, std::size_t bytes) {
-  const std::size_t stride = ((bytes + 4095) & ~std::size_t{4095}) + largest_stagger + guard_bytes;
+  const std::size_t stride = ((bytes + 4095) & ~std::size_t{4095}) + largest_stagger;
   if (count <= count_ && stride <= stride_)
     return;
   const std::size_t new_count = std::max(count, count_), new_stride = std::max(stride, stride_);
-  if (base_)
-    munmap(base_, count_ * stride_);
-  void* memory = mmap(nullptr, new_count * new_stride, PROT_READ | PROT_WRITE,
+  release();
+  const std::size_t size = guard_bytes + new_count * new_stride;
+  void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-  if (memory == MAP_FAILED) {
-    std::fprintf(stderr, "warplens: no memory for %zu thread stacks of %zu bytes: %s\n", new_count,
-                 new_stride, std::strerror(errno));
-    std::_Exit(1);
+  if (memory == MAP_FAILED)
+    throw std::bad_alloc();
+  if (mprotect(memory, guard_bytes, PROT_NONE) != 0) {
+    munmap(memory, size);
+    throw std::bad_alloc();
   }
-  base_ = static_cast<char*>(memory);
+  base_ = static_cast<char*>(memory) + guard_bytes;
   count_ = new_count;
   stride_ = new_stride;
-  for (std::size_t i = 0; i < count_; ++i)
-    mprotect(base_ + i * stride_, guard_bytes, PROT_NONE);
+  // A lane touches a page or two of its stack: with huge pages all stacks would be there as a whole.
+  madvise(base_, count_ * stride_, MADV_NOHUGEPAGE);
 }
 
 char* StackPool::top(std::size_t index) const {

@@ -7,23 +7,24 @@
 
 namespace warplens::cpu {
 
-/// Memory for the stacks of one OS thread's fibers, each above a guard page. Grows, and is kept for the next
-/// block.
+/// Memory for the stacks of one block's fibers: one mapping with one guard below all of them, because a
+/// process may have few mappings (vm.max_map_count), and a launch hundreds of thousands of stacks. That a
+/// fiber stays on its own stack is for others to see to: how much a function needs is known when it is
+/// compiled, or checked where it is called (Block::check_stack). Grows, and is kept for the next block.
 class StackPool {
 public:
   StackPool() = default;
   StackPool(const StackPool&) = delete;
   StackPool& operator=(const StackPool&) = delete;
-  ~StackPool();
+  ~StackPool() { release(); }
 
-  /// Makes room for `count` stacks of at least `bytes`. No stack may be in use. Ends the process with a
-  /// message where there is no memory.
+  /// Makes room for `count` stacks of at least `bytes`. No stack may be in use. Throws std::bad_alloc.
   void reserve(std::size_t count, std::size_t bytes);
 
   /// Where stack number `index` begins; it grows down. The tops of neighbours are at different distances from
   /// a page's end: with the same low address bits they would fall into the same sets of the L1 cache.
   char* top(std::size_t index) const;
-  std::size_t usable_bytes() const { return stride_ - guard_bytes - largest_stagger; }
+  std::size_t usable_bytes() const { return stride_ - largest_stagger; }
   std::size_t stride() const { return stride_; }
 
   /// Where an address in one of the stacks is: which stack, and how far from its top (1 is the topmost byte).
@@ -44,14 +45,18 @@ public:
     return count_ != 0 && begin <= last && first <= begin + (count_ * stride_ - 1);
   }
 
-  /// Does the address lie in the guard page below a stack?
+  /// Does the address lie in the guard?
   bool guards(std::uint64_t address) const {
-    return contains(address) && (address - reinterpret_cast<std::uint64_t>(base_)) % stride_ < guard_bytes;
+    return count_ != 0 && reinterpret_cast<std::uint64_t>(base_) - address - 1 < guard_bytes;
   }
 
 private:
-  static constexpr std::size_t guard_bytes = 4096, largest_stagger = 4096;
-  char* base_ = nullptr;
+  void release();
+
+  // As no function's frame is larger (a CUDA thread has 512 KiB of local memory at most), none gets past it.
+  static constexpr std::size_t guard_bytes = 1 << 20;
+  static constexpr std::size_t largest_stagger = 4096;
+  char* base_ = nullptr; ///< of the lowest stack, above the guard
   std::size_t count_ = 0, stride_ = 0;
 };
 
@@ -89,6 +94,8 @@ public:
   void resume();
   /// Called on the fiber: back to resume().
   void suspend();
+  /// The end of its stack, as an address.
+  std::uint64_t stack_bottom() const { return reinterpret_cast<std::uint64_t>(stack_bottom_); }
 
 private:
   void* fiber_ = nullptr; ///< Boost.Context's handles

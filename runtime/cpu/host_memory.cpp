@@ -1,6 +1,8 @@
 // Ranges of host memory by address.
 #include "runtime/cpu/host_memory.h"
 
+#include "runtime/cpu/held_lock.h"
+
 #include <cstdlib>
 
 namespace warplens::cpu {
@@ -55,7 +57,7 @@ bool HostMemory::remove(void* pointer) {
 }
 
 std::optional<HostRange> HostMemory::find(const void* pointer) const {
-  const std::lock_guard lock(mutex_);
+  const LaneLock lock(mutex_);
   const char* const place = static_cast<const char*>(pointer);
   const auto next = ranges_.upper_bound(place);
   if (next == ranges_.begin())

@@ -12,9 +12,36 @@ Lane& lane_of(LaneContext* context) {
   return *static_cast<Lane*>(context);
 }
 
+const char* name_of(WarpRequest::Kind kind) {
+  switch (kind) {
+  case WarpRequest::Kind::barrier: return "bar.warp.sync";
+  case WarpRequest::Kind::shuffle: return "shfl.sync";
+  case WarpRequest::Kind::ballot: return "vote.ballot.sync";
+  case WarpRequest::Kind::vote: return "vote.sync";
+  case WarpRequest::Kind::match_any: return "match.any.sync";
+  case WarpRequest::Kind::match_all: return "match.all.sync";
+  case WarpRequest::Kind::reduce: return "redux.sync";
+  }
+  return "";
+}
+
 std::uint64_t perform(LaneContext* context, const WarpRequest& request) {
   Lane& lane = lane_of(context);
-  return lane.warp->perform(lane, request);
+  Block::of(lane).checks().check_mask(lane, name_of(request.kind), request.mask);
+  const std::uint64_t result = lane.warp->perform(lane, request);
+  Block::of(lane).checks().check_absent(lane, name_of(request.kind), request.mask);
+  return result;
+}
+
+/// Barrier `id` for the block, or for so many of its threads.
+std::uint32_t wait_at_barrier(LaneContext* context, std::uint32_t id, std::uint32_t threads,
+                              Reduction operation, bool predicate) {
+  Lane& lane = lane_of(context);
+  Block& block = Block::of(lane);
+  block.checks().arrive_at_barrier(lane, id);
+  const std::uint32_t result = block.wait_at_barrier(lane, id, threads, operation, predicate);
+  block.checks().leave_barrier(lane, id);
+  return result;
 }
 
 std::uint32_t low(std::uint64_t pair) {
@@ -31,10 +58,11 @@ std::string trap_message(const LaneContext& lane) {
 } // namespace
 
 LaneContext* __warplens_cpu_current_lane() {
-  return Block::of_this_thread().running();
+  const Block* const block = Block::current();
+  return block ? block->running() : nullptr;
 }
 void __warplens_cpu_enter_lane(LaneContext* lane) {
-  Block::of_this_thread().enter(lane);
+  Block::running_here().enter(lane);
 }
 
 void __warplens_cpu_log_full(LaneContext* context) {
@@ -43,18 +71,21 @@ void __warplens_cpu_log_full(LaneContext* context) {
 }
 
 void __warplens_cpu_barrier(LaneContext* lane, std::uint32_t id, std::uint32_t threads) {
-  Block::of(*lane).wait_at_barrier(lane_of(lane), id, threads, Reduction::add, false);
+  wait_at_barrier(lane, id, threads, Reduction::add, false);
 }
 std::uint32_t __warplens_cpu_barrier_reduce(LaneContext* lane, std::uint32_t id, std::uint32_t threads,
                                             std::uint32_t operation, std::uint32_t predicate) {
-  return Block::of(*lane).wait_at_barrier(lane_of(lane), id, threads, static_cast<Reduction>(operation),
-                                          predicate != 0);
+  return wait_at_barrier(lane, id, threads, static_cast<Reduction>(operation), predicate != 0);
 }
 void __warplens_cpu_barrier_arrive(LaneContext* lane, std::uint32_t id, std::uint32_t threads) {
-  Block::of(*lane).arrive_at_barrier(id, threads);
+  Block::of(*lane).checks().pass_barrier(lane_of(lane), id);
+  Block::of(*lane).arrive_at_barrier(lane_of(lane), id, threads);
 }
 void __warplens_cpu_warp_barrier(LaneContext* lane, std::uint32_t mask) {
+  BlockChecks& checks = Block::of(*lane).checks();
+  checks.arrive_at_warp_barrier(lane_of(lane), mask);
   perform(lane, {.kind = WarpRequest::Kind::barrier, .mask = mask});
+  checks.leave_warp_barrier(lane_of(lane));
 }
 ShuffleResult __warplens_cpu_shuffle(LaneContext* lane, std::uint32_t mode, std::uint32_t mask,
                                      std::uint32_t value, std::uint32_t source, std::uint32_t clamp) {
@@ -91,9 +122,13 @@ std::uint32_t __warplens_cpu_active_mask(LaneContext* context, std::uint32_t pos
   Lane& lane = lane_of(context);
   return lane.warp->active_mask(lane, position);
 }
-void __warplens_cpu_yield(LaneContext* context) {
+void __warplens_cpu_lock_step(LaneContext* context, std::uint32_t position) {
   Lane& lane = lane_of(context);
-  lane.warp->yield(lane);
+  lane.warp->wait_in_lock_step(lane, position);
+}
+void __warplens_cpu_yield(LaneContext* context, std::uint32_t position) {
+  Lane& lane = lane_of(context);
+  lane.warp->yield(lane, position);
 }
 void __warplens_cpu_sleep(LaneContext* context) {
   Lane& lane = lane_of(context);
@@ -105,13 +140,17 @@ void __warplens_cpu_exit(LaneContext* context) {
 }
 
 void __warplens_cpu_abort_kernel(const char* reason) {
-  Block::of_this_thread().fail(reason);
+  Block::running_here().fail(reason);
 }
 void __warplens_cpu_pure_virtual() {
   __warplens_cpu_abort_kernel("a pure virtual function was called");
 }
 void __warplens_cpu_trap(LaneContext* lane) {
   Block::of(*lane).fail(trap_message(*lane));
+}
+
+void __warplens_cpu_check_stack(std::uint64_t bytes) {
+  Block::running_here().check_stack(bytes);
 }
 
 std::uint64_t __warplens_cpu_clock() {
@@ -128,7 +167,7 @@ std::uint32_t __warplens_cpu_is_constant(const void* address) {
   return in_constant_memory(reinterpret_cast<std::uint64_t>(address));
 }
 std::uint32_t __warplens_cpu_is_local(const void* address) {
-  return Block::of_this_thread().is_local(reinterpret_cast<std::uint64_t>(address));
+  return Block::running_here().is_local(reinterpret_cast<std::uint64_t>(address));
 }
 std::uint32_t __warplens_cpu_find_nth_set(std::uint32_t mask, std::uint32_t base, std::int32_t offset) {
   constexpr std::uint32_t none = ~0U;

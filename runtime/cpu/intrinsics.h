@@ -39,14 +39,14 @@ warplens::cpu::LaneContext* __warplens_cpu_current_lane();
 
 // All of these may suspend the lane.
 
-/// barrier.sync: waits for `threads` threads of the block at barrier `id` (0 to 15); 0 threads: all that have
-/// not exited.
+/// barrier.sync: waits for `threads` threads of the block at barrier `id` (0 to 15), counted by whole warps;
+/// 0 threads: all that have not exited.
 void __warplens_cpu_barrier(warplens::cpu::LaneContext* lane, std::uint32_t id, std::uint32_t threads);
 /// barrier.red: the same, and combines the predicates: Reduction::add counts, and_, or_.
 std::uint32_t __warplens_cpu_barrier_reduce(warplens::cpu::LaneContext* lane, std::uint32_t id,
                                             std::uint32_t threads, std::uint32_t operation,
                                             std::uint32_t predicate);
-/// barrier.arrive: counts as one of the threads, and does not wait.
+/// barrier.arrive: counts as one of the threads, and waits for no other warp.
 void __warplens_cpu_barrier_arrive(warplens::cpu::LaneContext* lane, std::uint32_t id, std::uint32_t threads);
 void __warplens_cpu_warp_barrier(warplens::cpu::LaneContext* lane, std::uint32_t mask);
 warplens::cpu::ShuffleResult __warplens_cpu_shuffle(warplens::cpu::LaneContext* lane, std::uint32_t mode,
@@ -65,8 +65,12 @@ std::uint32_t __warplens_cpu_reduce(warplens::cpu::LaneContext* lane, std::uint3
 /// activemask: the lanes of the warp that are at this place, `position` in program order, once all others
 /// have come as far as they can.
 std::uint32_t __warplens_cpu_active_mask(warplens::cpu::LaneContext* lane, std::uint32_t position);
-/// In a loop that may wait for another thread: lets the others run.
-void __warplens_cpu_yield(warplens::cpu::LaneContext* lane);
+/// Waits for the lanes of the warp that are before this place, `position` in program order, as on a GPU that
+/// runs them in lock step.
+void __warplens_cpu_lock_step(warplens::cpu::LaneContext* lane, std::uint32_t position);
+/// In a loop that may wait for another thread: lets the others run. `position` is that of the loop's end, or
+/// more than any other.
+void __warplens_cpu_yield(warplens::cpu::LaneContext* lane, std::uint32_t position);
 
 /// nanosleep.
 void __warplens_cpu_sleep(warplens::cpu::LaneContext* lane);
@@ -74,6 +78,12 @@ void __warplens_cpu_sleep(warplens::cpu::LaneContext* lane);
 /// looked at once more.
 std::uint32_t __warplens_cpu_mbarrier_wait(warplens::cpu::LaneContext* lane, const std::uint64_t* barrier,
                                            std::uint32_t parity);
+
+/// In a block that runs as loops whose threads are not all at the same place: marks those that wait. next[t]
+/// is what thread t does next, `ended` if nothing; positions[n] is the place in program order at which n
+/// begins if lanes of a warp are there in lock step, else 0xffffffff.
+void __warplens_cpu_choose_threads(std::uint32_t* next, std::uint64_t threads, const std::uint32_t* positions,
+                                   std::uint32_t ended);
 
 // These end the thread, or the kernel.
 
@@ -88,6 +98,10 @@ std::uint32_t __warplens_cpu_mbarrier_wait(warplens::cpu::LaneContext* lane, con
 /// Before a call of the runtime that names the thread: tells which one it is, in code that runs without
 /// fibers.
 void __warplens_cpu_enter_lane(warplens::cpu::LaneContext* lane);
+
+/// Where a function begins that could not be inlined, and before memory is taken on the stack: ends the
+/// kernel where there is no room for so many bytes more.
+void __warplens_cpu_check_stack(std::uint64_t bytes);
 
 /// fns: the place of the mask's `offset`-th set bit, counted from bit `base` upwards (negative: downwards);
 /// ~0: there is none.

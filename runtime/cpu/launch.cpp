@@ -1,10 +1,11 @@
 #include "runtime/cpu/launch.h"
 
-#include "runtime/cpu/memcheck.h"
+#include "runtime/cpu/checks_wanted.h"
 #include "runtime/cpu/registry.h"
 #include "runtime/cpu/run_grid.h"
 #include "runtime/cpu/signals.h"
 #include "runtime/cpu/snapshot_depth.h"
+#include "runtime/host/kernel_name.h"
 #include "runtime/host/own_thread.h"
 #include "runtime/host/recorder.h"
 
@@ -14,6 +15,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <fmt/format.h>
 #include <mutex>
 #include <thread>
 
@@ -91,20 +93,24 @@ GridResult run_traced(const Grid& grid, const trace::Launch& launch, ring::Chann
 /// Traced where the recorder asks for it.
 LaunchResult run_all_blocks(const KernelRecord& kernel, const trace::Dim3& grid_dim,
                             const trace::Dim3& block_dim, std::size_t dynamic_shared_bytes, void** arguments,
-                            const char* demangled_name, bool cooperative) {
+                            const char* demangled_name, bool cooperative,
+                            const std::vector<trace::MachineCode>& machine_code) {
   // Its size and the barrier (cooperative_groups/details/driver_abi.h).
   alignas(64) std::array<std::uint32_t, 16> workspace{};
   const Grid grid{&kernel,   grid_dim,
                   block_dim, static_cast<std::uint32_t>(dynamic_shared_bytes),
                   arguments, cooperative ? workspace.data() : nullptr};
   trace::Launch launch{.kernel = demangled_name,
-                       .symbol = symbol_as_written(kernel.symbol),
+                       .symbol = runtime::symbol_as_written(kernel.symbol),
                        .grid = grid_dim,
                        .block = block_dim,
                        .static_shared_bytes = kernel.static_shared_bytes,
-                       .dynamic_shared_bytes = grid.dynamic_shared_bytes};
-  if (memcheck_wanted() && !kernel.checked)
-    end_program(demangled_name, "it was built without --memcheck, so its accesses cannot be checked");
+                       .dynamic_shared_bytes = grid.dynamic_shared_bytes,
+                       .machine_code = machine_code};
+  for (const CheckName& check : check_names)
+    if (checks_wanted().has(check.check) && !Checks(kernel.checks).has(check.check))
+      end_program(demangled_name,
+                  fmt::format("it was built without --{0}; build it with --{0}, too", check.name));
   auto& recorder = runtime::Recorder::instance();
   ring::Channel* channel = recorder.enabled() ? recorder.begin_launch(launch, worker_threads()) : nullptr;
   SnapshotDepth depth(launch.first_block, launch.blocks, recorder.goal(launch));
@@ -119,6 +125,7 @@ LaunchResult run_all_blocks(const KernelRecord& kernel, const trace::Dim3& grid_
   case BlockStatus::ok: return {};
   case BlockStatus::failed: return {LaunchStatus::trapped, result.message};
   case BlockStatus::faulted: return {LaunchStatus::faulted, result.message};
+  case BlockStatus::no_memory: return {LaunchStatus::no_memory, result.message};
   case BlockStatus::interrupted: return {LaunchStatus::interrupted, result.message};
   case BlockStatus::bad_access:
   case BlockStatus::deadlocked: break;
@@ -130,12 +137,12 @@ LaunchResult run_all_blocks(const KernelRecord& kernel, const trace::Dim3& grid_
 
 LaunchResult launch(const KernelRecord& kernel, const trace::Dim3& grid_dim, const trace::Dim3& block_dim,
                     std::size_t dynamic_shared_bytes, void** arguments, const char* demangled_name,
-                    bool cooperative) {
+                    bool cooperative, const std::vector<trace::MachineCode>& machine_code) {
   LaunchResult result;
   {
     const PartInLaunch here;
     result = run_all_blocks(kernel, grid_dim, block_dim, dynamic_shared_bytes, arguments, demangled_name,
-                            cooperative);
+                            cooperative, machine_code);
   }
   if (result.status == LaunchStatus::interrupted)
     wait_for_the_end();

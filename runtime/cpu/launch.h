@@ -14,6 +14,7 @@ enum class LaunchStatus {
   trapped, ///< a thread executed trap or called abort_kernel: cudaErrorLaunchFailure or cudaErrorAssert, the
            ///< device's memory is as it was left
   faulted, ///< a thread accessed memory that is not there: cudaErrorIllegalAddress
+  no_memory,   ///< for the threads that run at the same time: cudaErrorMemoryAllocation
   interrupted, ///< never returned: the program ends
 };
 
@@ -28,6 +29,6 @@ struct LaunchResult {
 /// may launch at once.
 LaunchResult launch(const KernelRecord& kernel, const trace::Dim3& grid, const trace::Dim3& block,
                     std::size_t dynamic_shared_bytes, void** arguments, const char* demangled_name,
-                    bool cooperative = false);
+                    bool cooperative = false, const std::vector<trace::MachineCode>& machine_code = {});
 
 } // namespace warplens::cpu

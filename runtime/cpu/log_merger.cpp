@@ -52,13 +52,13 @@ std::uint32_t LogMerger::find_ends() {
   return empty;
 }
 
-std::uint32_t LogMerger::merge(std::uint32_t full) {
+std::uint32_t LogMerger::merge(std::uint32_t full, std::uint32_t limit) {
   std::uint32_t empty = find_ends();
   while (!(empty & full)) {
     std::int32_t smallest = nothing;
     for (const std::int32_t key : head_keys_)
       smallest = std::min(smallest, key);
-    if (smallest == nothing)
+    if (smallest >= static_cast<std::int32_t>(limit)) // no log that is empty has a smaller one
       break;
     std::uint32_t together = 0;
     for (std::uint32_t lane = 0; lane < trace::warp_lanes; ++lane) {
@@ -122,15 +122,18 @@ std::uint32_t LogMerger::advance_apart(std::uint32_t lanes) {
 }
 
 /// Local memory is laid out so that consecutive 32-bit words of one thread lie a warp apart (CUDA C++
-/// Programming Guide, "Local Memory"): lanes that access the same variable share cache lines. The window
-/// stands for the device's, outside all that a program maps.
+/// Programming Guide, "Local Memory"): lanes that access the same variable share cache lines. Each warp of
+/// the grid has some of its own, one behind the other. The frames on a stack may begin anywhere in the
+/// thread's share: what does not fit behind that comes round. The window stands for the device's, outside all
+/// that a program maps.
 std::uint64_t LogMerger::local_address(std::uint64_t address) const {
-  constexpr std::uint64_t window = std::uint64_t{1} << 56;
+  constexpr std::uint64_t window = std::uint64_t{1} << 56; // docs/trace-format.md
   const auto [thread, depth] = addresses_->stacks->place_of(address);
-  const std::uint64_t stride = addresses_->stacks->stride();
-  const std::uint64_t warp = thread / trace::warp_lanes, lane = thread % trace::warp_lanes,
-                      within = stride - depth;
-  return window + warp * trace::warp_lanes * stride + within / 4 * (4 * trace::warp_lanes) + lane * 4 +
+  const std::uint64_t bytes = addresses_->local_bytes;
+  const std::uint64_t warp = addresses_->first_warp + thread / trace::warp_lanes,
+                      lane = thread % trace::warp_lanes,
+                      within = (addresses_->stacks->stride() - depth) % bytes;
+  return window + warp * trace::warp_lanes * bytes + within / 4 * (4 * trace::warp_lanes) + lane * 4 +
          within % 4;
 }
 

@@ -17,6 +17,8 @@ struct AddressMap {
   AddressRange shared;
   const StackPool* stacks = nullptr;
   AddressRange around_constants;
+  std::uint64_t first_warp = 0;   ///< the block's, numbered through the whole grid
+  std::uint64_t local_bytes = 16; ///< of local memory that a thread has, a multiple of 4
 };
 
 /// Merges the logs of a warp's lanes: always issues the smallest key among the lanes' next entries, all lanes
@@ -31,9 +33,10 @@ public:
              std::uint32_t lane_count, const KeyRecord* keys, const AddressMap& addresses,
              WarpAccessSink& sink);
 
-  /// Issues until the log of one of the lanes in `full` is empty, or all logs are. Lanes that are not in
-  /// `full` are not waited for. Returns the lanes whose logs are empty.
-  std::uint32_t merge(std::uint32_t full);
+  /// Issues until the log of one of the lanes in `full` is empty, or all logs are, or only keys from `limit`
+  /// on are left. Lanes that are not in `full` are not waited for. Returns the lanes whose logs are empty.
+  std::uint32_t merge(std::uint32_t full, std::uint32_t limit = no_limit);
+  static constexpr std::uint32_t no_limit = 0x7fffffff;
 
 private:
   template <class Number> using PerLane = std::array<Number, trace::warp_lanes>;

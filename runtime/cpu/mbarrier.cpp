@@ -22,9 +22,8 @@ static_assert(sizeof(State) == 8);
 
 void arrive(State& state, std::uint64_t arrivals) {
   if (arrivals > state.pending)
-    Block::of_this_thread().fail(
-        fmt::format("more threads arrive at an mbarrier than it waits for ({} and {})", arrivals,
-                    std::uint64_t{state.pending}));
+    Block::running_here().fail(fmt::format("more threads arrive at an mbarrier than it waits for ({} and {})",
+                                           arrivals, std::uint64_t{state.pending}));
   state.pending -= arrivals;
 }
 
@@ -55,6 +54,9 @@ void __warplens_cpu_mbarrier_init(std::uint64_t* barrier, std::uint32_t count) {
 
 std::uint64_t __warplens_cpu_mbarrier_arrive(std::uint64_t* barrier, std::uint32_t count, std::uint32_t drop,
                                              std::uint32_t expected_bytes) {
+  Block& block = Block::running_here();
+  if (const LaneContext* lane = block.running())
+    block.checks().arrive_at_object(*lane, barrier);
   State& state = state_of(barrier);
   const std::uint64_t before = *barrier;
   state.transactions += expected_bytes;
@@ -89,9 +91,15 @@ std::uint32_t __warplens_cpu_mbarrier_wait(LaneContext* lane, const std::uint64_
     std::uint64_t now = *static_cast<const volatile std::uint64_t*>(barrier);
     return state_of(&now).phase != (parity & 1);
   };
-  if (completed())
+  const auto look = [&] {
+    const bool is = completed();
+    if (is)
+      Block::of(*lane).checks().wait_for_object(*lane, barrier);
+    return is;
+  };
+  if (look())
     return true;
   auto& waiting = *static_cast<Lane*>(lane);
   waiting.warp->poll(waiting);
-  return completed();
+  return look();
 }

@@ -5,7 +5,6 @@
 #include "runtime/cpu/memory.h"
 #include "runtime/cpu/registry.h"
 
-#include <cstdlib>
 #include <fmt/format.h>
 
 namespace warplens::cpu {
@@ -119,18 +118,9 @@ void check_alignment(const LaneContext& lane, std::uint64_t address, std::uint64
 
 } // namespace
 
-bool memcheck_wanted() {
-  static const bool wanted = std::getenv("WARPLENS_MEMCHECK") != nullptr;
-  return wanted;
-}
-
 } // namespace warplens::cpu
 
 using namespace warplens::cpu;
-
-void __warplens_cpu_enable_memcheck() {
-  DeviceMemory::instance().keep_apart();
-}
 
 void __warplens_cpu_check(LaneContext* lane, const void* pointer, std::uint64_t bytes,
                           std::uint32_t alignment, std::uint32_t mode) {

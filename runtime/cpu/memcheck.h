@@ -7,16 +7,15 @@ namespace warplens::cpu {
 
 enum class AccessMode : std::uint32_t { read, write, atomic };
 
-/// Does the environment ask for checks (WARPLENS_MEMCHECK)? Then a kernel that was built without them is an
-/// error.
-bool memcheck_wanted();
-
 } // namespace warplens::cpu
 
 extern "C" {
-/// Once per object file that was built with checks, before main: from now on memory that is freed stays
-/// recognisable, and allocations keep a distance.
-void __warplens_cpu_enable_memcheck();
+/// For --racecheck and --initcheck, before any access that may be to shared or allocated memory.
+void __warplens_cpu_check_use(warplens::cpu::LaneContext* lane, const void* address, std::uint64_t bytes,
+                              std::uint32_t mode);
+/// The same where lanes are held in lock step, in traced code: only for notes.
+void __warplens_cpu_observe(warplens::cpu::LaneContext* lane, const void* address, std::uint64_t bytes,
+                            std::uint32_t mode, const char* place);
 
 /// Ends the kernel, and then the program, with a message if `bytes` bytes at `address` are not all in one
 /// allocation, variable or other memory of the kernel's, or not at a multiple of `alignment`.

@@ -2,6 +2,8 @@
 #include "runtime/cpu/memory.h"
 
 #include "runtime/cpu/device_description.h"
+#include "runtime/cpu/held_lock.h"
+#include "runtime/cpu/written_memory.h"
 
 #include <cstdio>
 #include <sys/mman.h>
@@ -73,7 +75,7 @@ std::size_t DeviceMemory::taken(std::size_t bytes) const {
 }
 
 void* DeviceMemory::allocate(std::size_t bytes, bool managed) {
-  const std::lock_guard lock(mutex_);
+  const LaneLock lock(mutex_);
   if (bytes > bytes_)
     return nullptr;
   void* place = take(bytes, managed);
@@ -83,6 +85,9 @@ void* DeviceMemory::allocate(std::size_t bytes, bool managed) {
     freed_.clear();
     place = take(bytes, managed);
   }
+  // The host writes managed memory as it likes.
+  if (WrittenMemory& written = WrittenMemory::instance(); place && written.enabled())
+    managed ? written.write(place, bytes) : written.forget(place, bytes);
   return place;
 }
 
@@ -104,7 +109,7 @@ void* DeviceMemory::take(std::size_t bytes, bool managed) {
 }
 
 bool DeviceMemory::free(void* pointer) {
-  const std::lock_guard lock(mutex_);
+  const LaneLock lock(mutex_);
   const auto found = allocated_.find(reinterpret_cast<std::uintptr_t>(pointer));
   if (found == allocated_.end())
     return false;
@@ -143,13 +148,13 @@ void DeviceMemory::give_back(MemoryRange range) {
 }
 
 void DeviceMemory::keep_apart() {
-  const std::lock_guard lock(mutex_);
+  const LaneLock lock(mutex_);
   if (allocated_.empty()) // a library that is loaded later finds memory in use
     apart_ = true;
 }
 
 std::optional<MemoryRange> DeviceMemory::nearest(const void* pointer) const {
-  const std::lock_guard lock(mutex_);
+  const LaneLock lock(mutex_);
   const auto place = reinterpret_cast<std::uintptr_t>(pointer);
   const auto after = allocated_.upper_bound(place);
   if (after == allocated_.begin())
@@ -161,7 +166,7 @@ std::optional<MemoryRange> DeviceMemory::nearest(const void* pointer) const {
 }
 
 std::optional<MemoryRange> DeviceMemory::find_freed(const void* pointer) const {
-  const std::lock_guard lock(mutex_);
+  const LaneLock lock(mutex_);
   const auto place = reinterpret_cast<std::uintptr_t>(pointer);
   const auto after = freed_.upper_bound(place);
   if (after == freed_.begin() || !std::prev(after)->second.contains(place))
@@ -170,7 +175,7 @@ std::optional<MemoryRange> DeviceMemory::find_freed(const void* pointer) const {
 }
 
 void DeviceMemory::clear() {
-  const std::lock_guard lock(mutex_);
+  const LaneLock lock(mutex_);
   allocated_.clear();
   freed_.clear();
   free_.clear();
@@ -183,7 +188,7 @@ void DeviceMemory::clear() {
 }
 
 std::optional<MemoryRange> DeviceMemory::find(const void* pointer) const {
-  const std::lock_guard lock(mutex_);
+  const LaneLock lock(mutex_);
   const auto place = reinterpret_cast<std::uintptr_t>(pointer);
   auto next = allocated_.upper_bound(place);
   if (next == allocated_.begin())
@@ -193,7 +198,7 @@ std::optional<MemoryRange> DeviceMemory::find(const void* pointer) const {
 }
 
 std::size_t DeviceMemory::free_bytes() const {
-  const std::lock_guard lock(mutex_);
+  const LaneLock lock(mutex_);
   return bytes_ - used_;
 }
 

@@ -46,6 +46,11 @@ public:
   bool reserves(const void* pointer) const {
     return MemoryRange{base_, bytes_}.contains(reinterpret_cast<std::uintptr_t>(pointer));
   }
+  /// How far from the reservation's begin.
+  std::uint64_t offset_of(const void* pointer) const {
+    return reinterpret_cast<std::uintptr_t>(pointer) - base_;
+  }
+
   // For --memcheck.
 
   /// From now on allocations keep a distance from one another, and freed memory is only given out again when

@@ -2,6 +2,8 @@
 #include "runtime/cpu/occupancy.h"
 
 #include "runtime/cpu/device_description.h"
+#include "support/occupancy.h"
+#include "trace/machine_code.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -9,26 +11,66 @@
 namespace warplens::cpu {
 namespace {
 
-constexpr unsigned max_block_threads = 1024; // of every compute capability from 2.0 on
+constexpr unsigned max_threads = 1024; // of a block, on every compute capability from 2.0 on
+
+int described_capability() {
+  return 10 * device().major + device().minor;
+}
+
+SmResources resources() {
+  const DeviceDescription& gpu = device();
+  const auto number = [](int value) { return static_cast<std::uint32_t>(value); };
+  return {.threads = number(gpu.max_threads_per_sm),
+          .blocks = number(gpu.max_blocks_per_sm),
+          .threads_per_block = max_threads,
+          .registers = number(gpu.registers_per_sm),
+          .registers_per_block = number(gpu.registers_per_block),
+          .registers_per_thread = number(gpu.registers_per_thread),
+          .register_unit = number(gpu.register_unit),
+          .sub_partitions = number(gpu.register_files),
+          .shared_bytes = number(gpu.shared_per_sm),
+          .shared_per_block = number(gpu.shared_per_block_optin + gpu.shared_reserved_per_block),
+          .shared_reserved = number(gpu.shared_reserved_per_block),
+          .shared_unit = number(gpu.shared_unit)};
+}
 
 } // namespace
+
+std::optional<trace::MachineCode> machine_code(const Kernel& kernel) {
+  const auto* code = trace::machine_code_for(kernel.machine_code, described_capability(),
+                                             static_cast<std::uint32_t>(device().registers_per_thread));
+  return code ? std::optional(*code) : std::nullopt;
+}
 
 std::size_t max_dynamic_shared(const Kernel& kernel) {
   const int unasked = device().shared_per_block - static_cast<int>(kernel.record->static_shared_bytes);
   return static_cast<std::size_t>(std::max({0, unasked, kernel.max_dynamic_shared}));
 }
 
+/// What is only assumed turns no launch away.
+int max_block_threads(const Kernel& kernel) {
+  const auto code = machine_code(kernel);
+  const bool known = code && trace::is_own(*code, described_capability());
+  return static_cast<int>(max_threads_of_block(resources(), known ? code->registers : 0));
+}
+
 int blocks_per_sm(const Kernel& kernel, int block_size, std::size_t dynamic_shared_bytes) {
-  const DeviceDescription& gpu = device();
-  if (block_size > static_cast<int>(max_block_threads) || dynamic_shared_bytes > max_dynamic_shared(kernel))
+  if (dynamic_shared_bytes > max_dynamic_shared(kernel))
     return 0;
-  const int warps = (block_size + 31) / 32;
-  int blocks = std::min(gpu.max_blocks_per_sm, gpu.max_threads_per_sm / 32 / warps);
-  const std::int64_t shared = std::int64_t{kernel.record->static_shared_bytes} +
-                              static_cast<std::int64_t>(dynamic_shared_bytes) + gpu.shared_reserved_per_block;
-  if (shared > 0)
-    blocks = static_cast<int>(std::min<std::int64_t>(blocks, gpu.shared_per_sm / shared));
-  return blocks;
+  const auto code = machine_code(kernel);
+  const auto fitting =
+      blocks_of_sm(resources(), {.threads = static_cast<std::uint64_t>(block_size),
+                                 .registers_per_thread = code ? code->registers : 0,
+                                 .shared_bytes = kernel.record->static_shared_bytes + dynamic_shared_bytes});
+  return static_cast<int>(fitting.blocks);
+}
+
+std::size_t available_dynamic_shared(const Kernel& kernel, int blocks) {
+  const DeviceDescription& gpu = device();
+  const int fixed = static_cast<int>(kernel.record->static_shared_bytes);
+  const int share = gpu.shared_per_sm / blocks / gpu.shared_unit * gpu.shared_unit;
+  return static_cast<std::size_t>(std::clamp(share - gpu.shared_reserved_per_block - fixed, 0,
+                                             std::max(0, gpu.shared_per_block_optin - fixed)));
 }
 
 cudaError_t check_configuration(const Kernel& kernel, dim3 grid, dim3 block,
@@ -36,10 +78,13 @@ cudaError_t check_configuration(const Kernel& kernel, dim3 grid, dim3 block,
   const bool empty =
       grid.x == 0 || grid.y == 0 || grid.z == 0 || block.x == 0 || block.y == 0 || block.z == 0;
   const bool too_many_blocks = grid.x > 0x7fffffffu || grid.y > 65535 || grid.z > 65535;
-  const bool too_many_threads = block.x > max_block_threads || block.y > max_block_threads || block.z > 64 ||
-                                std::uint64_t{block.x} * block.y * block.z > max_block_threads;
+  const std::uint64_t threads = std::uint64_t{block.x} * block.y * block.z;
+  const bool too_many_threads =
+      block.x > max_threads || block.y > max_threads || block.z > 64 || threads > max_threads;
   if (empty || too_many_blocks || too_many_threads)
     return cudaErrorInvalidConfiguration;
+  if (threads > static_cast<std::uint64_t>(max_block_threads(kernel)))
+    return cudaErrorLaunchOutOfResources;
   return dynamic_shared_bytes > max_dynamic_shared(kernel) ? cudaErrorInvalidValue : cudaSuccess;
 }
 

@@ -1,6 +1,7 @@
 #include "runtime/cpu/operation.h"
 
 #include "runtime/cpu/copy.h"
+#include "runtime/cpu/cudart_error.h"
 #include "runtime/cpu/graph.h"
 #include "runtime/cpu/registry.h"
 
@@ -17,7 +18,7 @@ struct Performer {
   cudaError_t operator()(const cudaMemcpy3DParms& box) const { return copy_box(&box); }
   cudaError_t operator()(const cudaMemsetParams& fill) const { return fill_elements(fill); }
   cudaError_t operator()(const cudaHostNodeParams& call) const {
-    call.fn(call.userData);
+    call_program(call.fn, call.userData);
     return cudaSuccess;
   }
   cudaError_t operator()(const SubGraph& child) const { return run_graph(*child.graph); }

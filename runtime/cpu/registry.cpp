@@ -2,6 +2,10 @@
 // first use and never destroyed.
 #include "runtime/cpu/registry.h"
 
+#include "runtime/cpu/held_lock.h"
+#include "runtime/host/kernel_name.h"
+#include "support/display_name.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <cxxabi.h>
@@ -22,6 +26,9 @@ struct Tables {
   std::mutex mutex;
   std::multimap<std::string, const KernelRecord*, std::less<>> device_kernels;
   std::multimap<std::string, const VariableRecord*, std::less<>> device_variables;
+  std::vector<const CompiledRecord*> compiled;
+  std::size_t compiled_named = 0; ///< of these, are in the next map: most programs never ask
+  std::multimap<std::string, const CompiledRecord*> compiled_by_name;
   std::unordered_map<const void*, Kernel> host_kernels;
   std::unordered_map<const void*, HostVariable> host_variables;
 };
@@ -37,6 +44,27 @@ bool is_internal(std::string_view symbol) {
   return symbol.starts_with("_ZL") || symbol.find("_GLOBAL__N_") != symbol.npos;
 }
 
+std::string full_name(const std::string& symbol) {
+  const std::string as_written = runtime::symbol_as_written(symbol);
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> name(
+      abi::__cxa_demangle(as_written.c_str(), nullptr, nullptr, &status), &std::free);
+  return status == 0 ? name.get() : symbol;
+}
+
+/// The same for both compilers: a file's own functions are mangled differently, and the architectures that
+/// CUB's kernels have in their names are all of the command for one and the compiled one for the other.
+std::string name_for_both(const std::string& symbol) {
+  std::string name = full_name(symbol);
+  constexpr std::string_view list = "_SM_";
+  for (auto found = name.find(list); found != name.npos; found = name.find(list, found + list.size())) {
+    const auto begin = found + list.size();
+    const auto end = name.find_first_not_of("0123456789_", begin);
+    name.erase(begin, (end == name.npos ? name.size() : end) - begin);
+  }
+  return name;
+}
+
 template <class Record>
 const Record* find_record(const std::multimap<std::string, const Record*, std::less<>>& records,
                           const std::string& symbol, const std::string& module) {
@@ -48,18 +76,32 @@ const Record* find_record(const std::multimap<std::string, const Record*, std::l
   return first == last ? nullptr : first->second;
 }
 
-} // namespace
-
-std::string symbol_as_written(const std::string& symbol) {
-  return symbol.substr(0, std::min(symbol.find("__intern__"), symbol.find("__static__")));
+/// At most one for each capability.
+std::vector<trace::MachineCode> machine_code_of(Tables& all, const Kernel& kernel) {
+  for (; all.compiled_named < all.compiled.size(); ++all.compiled_named) {
+    const CompiledRecord* record = all.compiled[all.compiled_named];
+    all.compiled_by_name.emplace(name_for_both(record->symbol), record);
+  }
+  const auto [first, last] = all.compiled_by_name.equal_range(name_for_both(kernel.symbol));
+  const auto has_module = [&](const auto& entry) { return entry.second->module == kernel.module; };
+  const bool own = std::any_of(first, last, has_module); // else a template's, from another file
+  std::map<std::uint32_t, trace::MachineCode> by_capability;
+  for (auto entry = first; entry != last; ++entry)
+    if (const CompiledRecord& code = *entry->second; !own || has_module(*entry))
+      by_capability.try_emplace(code.capability,
+                                trace::MachineCode{code.capability, code.architecture, code.registers,
+                                                   code.stack_bytes, code.spill_store_bytes,
+                                                   code.spill_load_bytes, code.shared_bytes});
+  std::vector<trace::MachineCode> found;
+  for (const auto& [capability, code] : by_capability)
+    found.push_back(code);
+  return found;
 }
 
+} // namespace
+
 std::string demangle(const std::string& symbol) {
-  const std::string as_written = symbol_as_written(symbol);
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> name(
-      abi::__cxa_demangle(as_written.c_str(), nullptr, nullptr, &status), &std::free);
-  return status == 0 ? name.get() : symbol;
+  return display_name(full_name(symbol));
 }
 
 Kernel* find_kernel(const void* host_function) {
@@ -69,9 +111,21 @@ Kernel* find_kernel(const void* host_function) {
   if (found == all.host_kernels.end())
     return nullptr;
   Kernel& kernel = found->second;
-  if (!kernel.record)
+  if (!kernel.record) {
     kernel.record = find_record(all.device_kernels, kernel.symbol, kernel.module);
+    if (kernel.record)
+      kernel.machine_code = machine_code_of(all, kernel);
+  }
   return &kernel;
+}
+
+int newest_architecture() {
+  Tables& all = tables();
+  const std::lock_guard lock(all.mutex);
+  std::uint64_t newest = 0;
+  for (const auto& [symbol, record] : all.device_kernels)
+    newest = std::max(newest, record->architecture);
+  return static_cast<int>(newest);
 }
 
 const VariableRecord* find_variable(const void* host_variable) {
@@ -85,7 +139,7 @@ const VariableRecord* find_variable(const void* host_variable) {
 
 const VariableRecord* variable_at(const void* address) {
   Tables& all = tables();
-  const std::lock_guard lock(all.mutex);
+  const LaneLock lock(all.mutex);
   for (const auto& [symbol, record] : all.device_variables)
     if (const auto* begin = static_cast<const char*>(record->address);
         address >= begin && address < begin + record->bytes)
@@ -113,6 +167,13 @@ void __warplens_cpu_register_kernel(const KernelRecord* kernel) {
   Tables& all = tables();
   const std::lock_guard lock(all.mutex);
   all.device_kernels.emplace(kernel->symbol, kernel);
+}
+
+void __warplens_cpu_register_compiled(const CompiledRecord* records, std::uint64_t count) {
+  Tables& all = tables();
+  const std::lock_guard lock(all.mutex);
+  for (std::uint64_t i = 0; i < count; ++i)
+    all.compiled.push_back(records + i);
 }
 
 void __warplens_cpu_register_variable(const VariableRecord* variable) {

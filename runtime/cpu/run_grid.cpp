@@ -1,12 +1,16 @@
 #include "runtime/cpu/run_grid.h"
 
+#include "runtime/cpu/signals.h"
+#include "runtime/host/settings.h"
+
 #include <algorithm>
 #include <atomic>
-#include <charconv>
-#include <cstdlib>
-#include <cstring>
+#include <cstdio>
+#include <deque>
+#include <memory>
 #include <mutex>
-#include <optional>
+#include <new>
+#include <system_error>
 #include <tbb/info.h>
 #include <tbb/task_arena.h>
 #include <tbb/task_group.h>
@@ -19,11 +23,10 @@ namespace {
 
 unsigned wanted_threads() {
   const auto cores = static_cast<unsigned>(std::max(1, tbb::info::default_concurrency()));
-  const char* text = std::getenv("WARPLENS_CPU_THREADS");
-  unsigned wanted = 0;
-  if (!text || std::from_chars(text, text + std::strlen(text), wanted).ec != std::errc{} || wanted == 0)
-    return cores;
-  return std::min(wanted, cores);
+  const auto wanted = runtime::count_in_environment("WARPLENS_CPU_THREADS");
+  if (!wanted)
+    std::fprintf(stderr, "warplens: %s; all cores are used\n", wanted.error().message.c_str());
+  return wanted && *wanted ? static_cast<unsigned>(std::min<std::uint64_t>(**wanted, cores)) : cores;
 }
 
 } // namespace
@@ -40,59 +43,76 @@ namespace {
   return all_cores;
 }
 
+/// A block of a cooperative launch: it stays until it has ended, while others run.
+struct Resident {
+  explicit Resident(std::uint64_t number) : id(number) {}
+  std::uint64_t id;
+  std::unique_ptr<WarpAccessSink> sink;
+  std::unique_ptr<Block> block; ///< null: it has not started
+};
+
 /// What the workers of one launch share.
 class Work {
 public:
   Work(const Grid& grid, const Tracing* tracing)
       : grid_(grid), tracing_(tracing), blocks_(grid.grid.count()) {
     grid_.stopped = &stop_;
-    if (grid.workspace && worker_threads() == 1)
-      grid_.turns = &turns_.emplace(blocks_);
     // Blocks are taken in runs, so that counting them costs little where they are short. Where a block waits
     // for an earlier one this is as good as one by one: the earliest unfinished block never waits for another
     // of its own run.
     const std::uint64_t runs_per_worker = 16;
-    run_ =
-        grid.workspace ? 1 : std::clamp<std::uint64_t>(blocks_ / (runs_per_worker * worker_threads()), 1, 64);
+    run_ = std::clamp<std::uint64_t>(blocks_ / (runs_per_worker * worker_threads()), 1, 64);
   }
 
   std::uint64_t blocks() const { return blocks_; }
 
+  /// Runs blocks until all have been taken.
   void run_blocks() {
-    const PartInLaunch here;
-    while (!stop_.load(std::memory_order_relaxed)) {
-      const std::uint64_t first = next_.fetch_add(run_, std::memory_order_relaxed);
-      if (first >= blocks_)
-        return;
-      if (interrupted())
-        return end(BlockStatus::interrupted, "interrupted");
-      for (std::uint64_t id = first;
-           id < std::min(first + run_, blocks_) && !stop_.load(std::memory_order_relaxed); ++id)
-        run_block(id);
-    }
+    with_memory([this] {
+      while (!stopped()) {
+        const std::uint64_t first = next_.fetch_add(run_, std::memory_order_relaxed);
+        if (first >= blocks_)
+          return;
+        if (interrupted())
+          return end(BlockStatus::interrupted, "interrupted");
+        for (std::uint64_t id = first; id < std::min(first + run_, blocks_) && !stopped(); ++id)
+          run_block(id);
+      }
+    });
   }
 
-  GridResult take_result() { return std::move(result_); }
-
-private:
-  void run_block(std::uint64_t id) {
-    Block& block = Block::of_this_thread();
-    std::unique_ptr<WarpAccessSink> sink;
-    if (tracing_ && id - tracing_->first_block < tracing_->blocks)
-      sink = tracing_->open_block(id);
-    if (turns_)
-      turns_->begin(id);
-    const BlockStatus status = block.run(grid_, id, sink.get());
-    if (turns_)
-      turns_->end(id);
-    if (!sink && status == BlockStatus::ok)
-      return;
-    std::unique_lock lock(mutex_);
-    result_.executed_accesses += block.executed_accesses();
-    result_.probed_accesses += block.probed_accesses();
-    lock.unlock();
-    if (status != BlockStatus::ok)
-      end(status, block.message());
+  /// Of a cooperative launch: runs every `workers`-th block from number `worker` on, all of them at the same
+  /// time: each until it waits for others. So a few OS threads do for any number of blocks.
+  void run_residents(std::uint64_t worker, std::uint64_t workers) {
+    with_memory([&] {
+      std::deque<Resident> residents;
+      std::unique_ptr<Block> spare; // one that has ended has stacks for the next
+      for (std::uint64_t id = worker; id < blocks_; id += workers)
+        residents.emplace_back(id);
+      while (!residents.empty() && !stopped()) {
+        bool all_wait = true;
+        std::erase_if(residents, [&](Resident& resident) {
+          if (stopped())
+            return false;
+          if (!resident.block)
+            start(resident, std::move(spare));
+          const bool ended = resident.block->advance() == Block::Stage::ended;
+          all_wait &= !ended;
+          if (ended) {
+            finish(*resident.block, resident.sink);
+            spare = std::move(resident.block);
+          }
+          return ended;
+        });
+        if (all_wait && workers > 1)
+          std::this_thread::yield(); // what they wait for is another worker's to do
+      }
+      for (Resident& resident : residents)
+        if (resident.block) {
+          resident.block->abandon();
+          finish(*resident.block, resident.sink);
+        }
+    });
   }
 
   /// The first to end the launch says why.
@@ -105,8 +125,49 @@ private:
     }
   }
 
+  GridResult take_result() { return std::move(result_); }
+
+private:
+  bool stopped() const { return stop_.load(std::memory_order_relaxed); }
+
+  /// Where blocks have no room, the launch has failed.
+  template <class Run> void with_memory(Run run) {
+    const PartInLaunch here;
+    try {
+      run();
+    } catch (const std::bad_alloc&) {
+      end(BlockStatus::no_memory, "no memory for the threads that run at the same time");
+    }
+  }
+
+  std::unique_ptr<WarpAccessSink> sink_for(std::uint64_t id) const {
+    return tracing_ && id - tracing_->first_block < tracing_->blocks ? tracing_->open_block(id) : nullptr;
+  }
+
+  void run_block(std::uint64_t id) {
+    Block& block = Block::of_this_thread();
+    std::unique_ptr<WarpAccessSink> sink = sink_for(id);
+    block.run(grid_, id, sink.get());
+    finish(block, sink);
+  }
+
+  void start(Resident& resident, std::unique_ptr<Block> block) {
+    resident.block = block ? std::move(block) : std::make_unique<Block>();
+    resident.sink = sink_for(resident.id);
+    resident.block->start(grid_, resident.id, resident.sink.get());
+  }
+
+  void finish(const Block& block, const std::unique_ptr<WarpAccessSink>& sink) {
+    if (sink) {
+      const std::lock_guard lock(mutex_);
+      result_.executed_accesses += block.executed_accesses();
+      result_.probed_accesses += block.probed_accesses();
+    }
+    if (block.status() != BlockStatus::ok)
+      end(block.status(), block.message());
+  }
+
   Grid grid_;
-  std::optional<Turns> turns_;
   const Tracing* tracing_;
   const std::uint64_t blocks_;
   std::uint64_t run_;
@@ -116,18 +177,22 @@ private:
   GridResult result_;
 };
 
-/// Each worker is an OS thread of its own; where a block spins, it lets the others run.
-void run_in_threads(Work& work, std::uint64_t workers) {
+/// Calls `run(number)` for each worker, the first on the calling thread; each is an OS thread of its own.
+template <class Run> void run_in_threads(Work& work, std::uint64_t workers, Run run) {
   std::vector<std::jthread> threads;
-  for (std::uint64_t worker = 1; worker < workers; ++worker)
-    threads.emplace_back([&work] { work.run_blocks(); });
-  work.run_blocks();
+  try {
+    for (std::uint64_t worker = 1; worker < workers; ++worker)
+      threads.emplace_back([&run, worker] { run(worker); });
+  } catch (const std::system_error&) {
+    work.end(BlockStatus::no_memory, "the system starts no more threads");
+  }
+  run(std::uint64_t{0});
 }
 
 #if defined(__SANITIZE_THREAD__)
 /// The thread sanitizer does not see how TBB, which was built without it, hands work over.
 void run_on_cores(Work& work, unsigned workers) {
-  run_in_threads(work, workers);
+  run_in_threads(work, workers, [&](std::uint64_t) { work.run_blocks(); });
 }
 #else
 void run_on_cores(Work& work, unsigned workers) {
@@ -147,7 +212,7 @@ GridResult run_grid(const Grid& grid, const Tracing* tracing) {
   Work work(grid, tracing);
   const auto workers = static_cast<unsigned>(std::min<std::uint64_t>(worker_threads(), work.blocks()));
   if (grid.workspace)
-    run_in_threads(work, work.blocks()); // they may wait for each other
+    run_in_threads(work, workers, [&](std::uint64_t worker) { work.run_residents(worker, workers); });
   else if (workers <= 1)
     work.run_blocks();
   else

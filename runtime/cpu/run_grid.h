@@ -22,8 +22,9 @@ struct GridResult {
   std::uint64_t probed_accesses = 0;
 };
 
-/// Blocks start in increasing id: a block may wait for those before it. The environment's
-/// WARPLENS_CPU_THREADS limits the number of blocks that run at once (default: one per core); with 1, all
+/// Blocks start in increasing id: a block may wait for those before it. All blocks of a cooperative launch
+/// are there at the same time, on as many OS threads as cores; each runs until it waits for others. The
+/// environment's WARPLENS_CPU_THREADS limits the number of OS threads (default: one per core); with 1, all
 /// that happens has one order, in cooperative launches too.
 GridResult run_grid(const Grid& grid, const Tracing* tracing);
 

@@ -4,12 +4,14 @@
 #include "runtime/cpu/signals.h"
 
 #include "runtime/cpu/block.h"
+#include "runtime/cpu/held_lock.h"
 #include "runtime/host/recorder.h"
 
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <mutex>
 #include <pthread.h>
 #include <semaphore.h>
@@ -62,7 +64,7 @@ bool in_lowered_code(std::uint64_t place) {
 }
 
 [[noreturn]] void stop_lane() {
-  Block& block = Block::of_this_thread();
+  Block& block = Block::running_here();
   if (stopped_by == SIGINT || stopped_by == SIGTERM)
     block.fail("interrupted", BlockStatus::interrupted);
   block.fail_by_fault(stopped_by, fault_address);
@@ -78,9 +80,25 @@ void divert(void* context, int signal, std::uint64_t address) {
   registers[REG_RSP] = reinterpret_cast<greg_t>(stack_of_this_thread + signal_stack_bytes / 2 - 8);
 }
 
+/// For a fault while the thread holds a lock: the lane cannot be ended alone, and nothing that takes a lock
+/// may be done any more.
+[[noreturn]] void end_at_once(std::uint64_t address) {
+  std::array<char, 512> line;
+  const int length = std::snprintf(
+      line.data(), line.size(),
+      "warplens: the runtime accesses memory that is not there, at %#llx, while it holds a lock for a "
+      "kernel: has "
+      "the kernel overwritten the program's memory? The program ends (--memcheck may tell the line)\n",
+      static_cast<unsigned long long>(address));
+  static_cast<void>(!write(STDERR_FILENO, line.data(), static_cast<std::size_t>(length)));
+  _exit(1);
+}
+
 void on_fault(int signal, siginfo_t* info, void* context) {
-  if (stack_of_this_thread && Block::of_this_thread().in_kernel())
-    divert(context, signal, reinterpret_cast<std::uint64_t>(info->si_addr));
+  const Block* const block = Block::current();
+  const auto address = reinterpret_cast<std::uint64_t>(info->si_addr);
+  if (stack_of_this_thread && block && block->in_kernel())
+    Holding::any() ? end_at_once(address) : divert(context, signal, address);
   else
     sigaction(signal, &handled_before[static_cast<std::size_t>(signal)], nullptr); // it will come again
 }
@@ -122,6 +140,47 @@ void end_program() {
   raise(ending);
 }
 
+/// Where handlers run that interrupt the calling OS thread, and where it ends the lane that they stop.
+class SignalStack {
+public:
+  SignalStack();
+  ~SignalStack();
+  SignalStack(const SignalStack&) = delete;
+  SignalStack& operator=(const SignalStack&) = delete;
+
+private:
+  char* memory_ = nullptr;
+};
+
+SignalStack::SignalStack() {
+  void* memory = mmap(nullptr, signal_stack_bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  if (memory == MAP_FAILED)
+    return; // signals then do what they do without us
+  memory_ = static_cast<char*>(memory);
+  // The upper half is the handlers', the lower one is where stop_lane() runs.
+  stack_t stack{}, before{};
+  stack.ss_sp = memory_ + signal_stack_bytes / 2;
+  stack.ss_size = signal_stack_bytes / 2;
+  sigaltstack(nullptr, &before);
+  if (before.ss_flags & SS_DISABLE)
+    sigaltstack(&stack, nullptr);
+  stack_of_this_thread = memory_;
+}
+
+SignalStack::~SignalStack() {
+  if (!memory_)
+    return;
+  stack_of_this_thread = nullptr;
+  stack_t now{};
+  sigaltstack(nullptr, &now);
+  if (now.ss_sp == memory_ + signal_stack_bytes / 2) {
+    now.ss_flags = SS_DISABLE;
+    sigaltstack(&now, nullptr);
+  }
+  munmap(memory_, signal_stack_bytes);
+}
+
 } // namespace
 
 bool interrupted() {
@@ -157,37 +216,9 @@ static void watch_signals() {
   });
 }
 
-SignalStack::SignalStack() {
-  void* memory = mmap(nullptr, signal_stack_bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-  if (memory == MAP_FAILED)
-    return; // signals then do what they do without us
-  memory_ = static_cast<char*>(memory);
-  // The upper half is the handlers', the lower one is where stop_lane() runs.
-  stack_t stack{}, before{};
-  stack.ss_sp = memory_ + signal_stack_bytes / 2;
-  stack.ss_size = signal_stack_bytes / 2;
-  sigaltstack(nullptr, &before);
-  if (before.ss_flags & SS_DISABLE)
-    sigaltstack(&stack, nullptr);
-  stack_of_this_thread = memory_;
-}
-
-SignalStack::~SignalStack() {
-  if (!memory_)
-    return;
-  stack_of_this_thread = nullptr;
-  stack_t now{};
-  sigaltstack(nullptr, &now);
-  if (now.ss_sp == memory_ + signal_stack_bytes / 2) {
-    now.ss_flags = SS_DISABLE;
-    sigaltstack(&now, nullptr);
-  }
-  munmap(memory_, signal_stack_bytes);
-}
-
 PartInLaunch::PartInLaunch() {
   watch_signals();
+  static thread_local const SignalStack stack;
   const std::lock_guard lock(threads().mutex);
   threads().all.insert(pthread_self());
 }

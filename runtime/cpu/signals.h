@@ -7,18 +7,6 @@ namespace warplens::cpu {
 /// Has the program been told to end? Kernels then stop where they are.
 bool interrupted();
 
-/// Where handlers run that interrupt the calling OS thread, and where it ends the lane that they stop.
-class SignalStack {
-public:
-  SignalStack();
-  ~SignalStack();
-  SignalStack(const SignalStack&) = delete;
-  SignalStack& operator=(const SignalStack&) = delete;
-
-private:
-  char* memory_ = nullptr;
-};
-
 /// While one lives, the calling OS thread has part in a launch, and is not ended before it has cleaned up.
 class PartInLaunch {
 public:

@@ -14,7 +14,7 @@ void Warp::begin(Block& block, std::uint32_t number, Lane* lanes, std::uint32_t 
   block_ = &block;
   number_ = number;
   lanes_ = lanes;
-  alive_ = ready_ = lane_count == 32 ? 0xffffffff : (1U << lane_count) - 1;
+  all_ = alive_ = ready_ = lane_count == 32 ? 0xffffffff : (1U << lane_count) - 1;
 }
 
 void Warp::resume(Lane& lane) {
@@ -37,8 +37,11 @@ Progress Warp::run() {
     // All lanes have stopped.
     if (merger_ && make_room())
       continue;
-    if (!release_active())
+    const Release released = release_first();
+    if (released == Release::none)
       break;
+    if (released == Release::in_lock_step)
+      return Progress::working; // the block's other warps come as far before it goes on
   }
   return progress;
 }
@@ -54,17 +57,22 @@ bool Warp::make_room() {
   const bool wait_for_spinning = yielded_ && ++spins_ < patience;
   if (!wait_for_spinning)
     spins_ = 0;
+  // What lanes in lock step will log comes behind the place where they wait.
+  std::uint32_t limit = LogMerger::no_limit;
+  for (std::uint32_t rest = in_lock_step_; rest; rest &= rest - 1)
+    limit = std::min(limit, lanes_[std::countr_zero(rest)].position);
   const std::uint32_t emptied =
-      log_full_ & merger_->merge(wait_for_spinning ? log_full_ | yielded_ : log_full_);
+      log_full_ & merger_->merge(wait_for_spinning ? log_full_ | yielded_ : log_full_, limit);
   log_full_ &= ~emptied;
   ready_ |= emptied;
   return emptied != 0;
 }
 
 /// The lanes that wait at the first place in program order go on together.
-bool Warp::release_active() {
+Warp::Release Warp::release_first() {
+  const std::uint32_t waiting = in_active_mask_ | in_lock_step_;
   std::uint32_t first = 0xffffffff, group = 0;
-  for (std::uint32_t rest = in_active_mask_; rest; rest &= rest - 1) {
+  for (std::uint32_t rest = waiting; rest; rest &= rest - 1) {
     const Lane& lane = lanes_[std::countr_zero(rest)];
     if (lane.position < first) {
       first = lane.position;
@@ -73,11 +81,30 @@ bool Warp::release_active() {
     if (lane.position == first)
       group |= bit(lane);
   }
+  if (in_lock_step_ && is_spinning_before(first)) {
+    // Where lanes wait for one that spins, it may be them that it waits for.
+    const auto now = std::chrono::steady_clock::now();
+    if (held_back_ == 0)
+      held_since_ = now;
+    if (++held_back_ < patience_ || now - held_since_ < patience_ * std::chrono::microseconds(100))
+      return Release::none;
+    patience_ = std::max(patience_ / 2, shortest_patience);
+  }
+  held_back_ = 0;
   for (std::uint32_t rest = group; rest; rest &= rest - 1)
     lanes_[std::countr_zero(rest)].result = group;
+  const bool lock_step = in_lock_step_ & group;
   in_active_mask_ &= ~group;
+  in_lock_step_ &= ~group;
   ready_ |= group;
-  return group != 0;
+  return !group ? Release::none : lock_step ? Release::in_lock_step : Release::at_active_mask;
+}
+
+bool Warp::is_spinning_before(std::uint32_t position) const {
+  for (std::uint32_t rest = yielded_; rest; rest &= rest - 1)
+    if (lanes_[std::countr_zero(rest)].position < position)
+      return true;
+  return false;
 }
 
 bool Warp::complete(std::uint32_t mask) {
@@ -88,6 +115,8 @@ bool Warp::complete(std::uint32_t mask) {
   if ((mask & alive_ & ~participants) || !participants)
     return false;
   compute(lanes_, participants);
+  for (std::uint32_t rest = participants; rest; rest &= rest - 1)
+    lanes_[std::countr_zero(rest)].absent = mask & all_ & ~participants;
   in_operation_ &= ~participants;
   ready_ |= participants;
   return true;
@@ -112,9 +141,15 @@ std::uint32_t Warp::active_mask(Lane& lane, std::uint32_t position) {
   return static_cast<std::uint32_t>(lane.result);
 }
 
-void Warp::yield(Lane& lane) {
+void Warp::wait_in_lock_step(Lane& lane, std::uint32_t position) {
+  lane.position = position;
+  in_lock_step_ |= bit(lane);
+  lane.execution.suspend();
+}
+
+void Warp::yield(Lane& lane, std::uint32_t position) {
   polling_ &= ~bit(lane);
-  sleep(lane);
+  spin(lane, position);
 }
 
 void Warp::poll(Lane& lane) {
@@ -123,6 +158,11 @@ void Warp::poll(Lane& lane) {
 }
 
 void Warp::sleep(Lane& lane) {
+  spin(lane, 0xffffffff);
+}
+
+void Warp::spin(Lane& lane, std::uint32_t position) {
+  lane.position = position;
   ready_ |= bit(lane);
   yielded_ |= bit(lane);
   lane.execution.suspend();
@@ -133,10 +173,16 @@ void Warp::wait_for_log(Lane& lane) {
   lane.execution.suspend();
 }
 
-void Warp::wait_at_barrier(Lane& lane) {
+void Warp::stop_at_barrier(const Lane& lane) {
   at_barrier_ |= bit(lane);
   polling_ &= ~bit(lane);
-  lane.execution.suspend();
+}
+
+void Warp::wait_until_woken(Lane& lane) {
+  if (ready_ & bit(lane))
+    ready_ &= ~bit(lane);
+  else
+    lane.execution.suspend();
 }
 
 void Warp::exit(Lane& lane) {
@@ -146,14 +192,14 @@ void Warp::exit(Lane& lane) {
   for (std::uint32_t rest = in_operation_; rest; rest &= rest - 1)
     if (const Lane& other = lanes_[std::countr_zero(rest)]; in_operation_ & bit(other))
       complete(other.request.mask);
-  block_->lane_exited();
+  block_->lane_exited(lane);
   lane.execution.suspend();
   std::abort(); // nobody resumes a lane that has exited
 }
 
 void Warp::flush_log() {
   if (merger_)
-    merger_->merge(0);
+    merger_->merge(0, LogMerger::no_limit);
 }
 
 void Warp::add_waiting(std::vector<Waiting>& groups) const {
@@ -161,7 +207,7 @@ void Warp::add_waiting(std::vector<Waiting>& groups) const {
     const Lane& lane = lanes_[std::countr_zero(rest)];
     const std::string place = lane.place ? lane.place : "an unknown line";
     const std::string what =
-        at_barrier_ & bit(lane) ? "for the rest of the block"
+        at_barrier_ & bit(lane) ? block_->describe_barrier(lane)
         : polling_ & bit(lane)
             ? "for an mbarrier"
             : fmt::format("for lanes {:#010x} of its warp", lane.request.mask & alive_ & ~in_operation_);

@@ -6,6 +6,7 @@
 #include "runtime/cpu/log_merger.h"
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -31,7 +32,9 @@ struct Lane : LaneContext {
   Warp* warp = nullptr;
   std::uint32_t number = 0; ///< in its warp
   WarpRequest request;
-  std::uint32_t position = 0; ///< where it waits in activemask
+  std::uint32_t absent = 0;   ///< the lanes that its last warp operation named, and that had ended
+  std::uint32_t position = 0; ///< where it waits in activemask or in lock step, or spins
+  std::uint32_t barrier = 0;  ///< the one it came to last
   std::uint64_t result = 0;   ///< of what it waited for
 };
 
@@ -59,6 +62,7 @@ public:
   Progress run();
 
   bool finished() const { return alive_ == 0; }
+  std::uint32_t number() const { return number_; }
   std::uint32_t alive() const { return alive_; }
   Lane* lanes() { return lanes_; }
   /// What keeps its lanes waiting, for a message; adds to the groups of warps before it that wait for the
@@ -72,38 +76,50 @@ public:
   /// Waits for the others in the mask that have not exited; the operation's result for this lane.
   std::uint64_t perform(Lane& lane, const WarpRequest& request);
   std::uint32_t active_mask(Lane& lane, std::uint32_t position);
-  void yield(Lane& lane);
+  void wait_in_lock_step(Lane& lane, std::uint32_t position);
+  void yield(Lane& lane, std::uint32_t position);
   /// Yields because an mbarrier's phase has not completed, which only this block's threads can do.
   void poll(Lane& lane);
   /// Yields, and goes on to do what it did before.
   void sleep(Lane& lane);
   void wait_for_log(Lane& lane);
-  /// Until wake().
-  void wait_at_barrier(Lane& lane);
+  /// The lane has come to a barrier, and may be woken from now on.
+  void stop_at_barrier(const Lane& lane);
+  /// It need not stop where it has been woken already.
+  void wait_until_woken(Lane& lane);
   [[noreturn]] void exit(Lane& lane);
 
-  /// The lane that runs, woken by itself, need not stop.
-  void go_on(const Lane& lane) { ready_ &= ~bit(lane); }
-  void wake(const Lane& lane) { ready_ |= bit(lane), at_barrier_ &= ~bit(lane); }
+  /// These lanes, which are at a barrier, go on.
+  void wake(std::uint32_t lanes) { ready_ |= lanes, at_barrier_ &= ~lanes; }
 
 private:
   static std::uint32_t bit(const Lane& lane) { return 1U << lane.number; }
   void resume(Lane& lane);
   /// Completes the operation that lanes wait in with this mask, if all have come.
   bool complete(std::uint32_t mask);
-  bool release_active();
+  enum class Release { none, at_active_mask, in_lock_step };
+  Release release_first();
+  bool is_spinning_before(std::uint32_t position) const;
+  void spin(Lane& lane, std::uint32_t position);
   bool make_room();
 
   Block* block_ = nullptr;
   std::uint32_t number_ = 0;
   Lane* lanes_ = nullptr;
   LogMerger* merger_ = nullptr;
-  std::uint32_t alive_ = 0;
+  std::uint32_t all_ = 0, alive_ = 0;
   // Each lane that is alive and not running is in exactly one of these.
-  std::uint32_t ready_ = 0, log_full_ = 0, in_operation_ = 0, in_active_mask_ = 0, at_barrier_ = 0;
+  std::uint32_t ready_ = 0, log_full_ = 0, in_operation_ = 0, in_active_mask_ = 0, at_barrier_ = 0,
+                in_lock_step_ = 0;
   std::uint32_t yielded_ = 0; ///< of the ready ones: these ran in this round, and found nothing to do
   std::uint32_t polling_ = 0; ///< of these, what they did last was to look at an mbarrier
   std::uint32_t spins_ = 0;   ///< rounds in which lanes with full logs waited for spinning ones
+  std::uint32_t held_back_ =
+      0; ///< rounds in which lanes in lock step waited for spinning ones that are before them
+  std::chrono::steady_clock::time_point held_since_;
+  /// How many such rounds there may be, and at least: each of 0.1 ms, for they may wait for another block.
+  std::uint32_t patience_ = longest_patience;
+  static constexpr std::uint32_t longest_patience = 1024, shortest_patience = 16;
 };
 
 /// The results of a warp operation: for each lane of `participants` its own, from all their requests

@@ -8,6 +8,7 @@
 #include "runtime/host/snapshot.h"
 #include "runtime/host/snooper.h"
 #include "runtime/host/trace_file.h"
+#include "support/display_name.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -54,7 +55,8 @@ struct Recorder::State {
   SiteRegistry sites;
   TraceFile file;
 
-  std::mutex mutex; ///< guards all below
+  std::mutex finishing; ///< held by finish(), before `mutex`
+  std::mutex mutex;     ///< guards all below
   trace::Program program{program_invocation_name, "cpu", "CPU"};
   std::vector<trace::Allocation> early_allocations;      ///< before there is a file
   std::map<std::string, trace::KernelLaunches> launches; ///< by symbol
@@ -99,7 +101,8 @@ Recorder& Recorder::instance() {
     }
     return new Recorder(std::move(state));
   }();
-  static const int registered = std::atexit([] { instance().finish(); });
+  static const int registered =
+      std::atexit([] { instance().finish(); }) + std::at_quick_exit([] { instance().finish(); });
   static_cast<void>(registered);
   return *recorder;
 }
@@ -135,7 +138,7 @@ void Recorder::State::count(const trace::Launch& launch) {
 }
 
 void Recorder::State::ran_untraced(const trace::Launch& launch) {
-  memory.add_unseen("an untraced launch of " + name_of(launch));
+  memory.add_unseen("an untraced launch of " + display_name(name_of(launch)));
 }
 
 std::string Recorder::State::name_of(const trace::Launch& launch) const {
@@ -183,7 +186,8 @@ std::shared_ptr<TracedLaunch> Recorder::State::prepare(trace::Launch& launch,
       prepared->shared = ring::HostMemory(extent.shared_bytes());
       prepared->channel = ring::lay_out(extent, prepared->local.data(), prepared->shared.data());
     } catch (const std::bad_alloc&) {
-      warn(fmt::format("no memory for the ring buffers of {}; it runs untraced", launch.kernel));
+      warn(
+          fmt::format("no memory for the ring buffers of {}; it runs untraced", display_name(launch.kernel)));
       return nullptr;
     }
   }
@@ -215,7 +219,7 @@ void Recorder::State::start_snooper(TracedLaunch& traced_launch, const std::stri
     if (state == SnooperState::stuck)
       file.give_up();
     if (state != SnooperState::sink_failed) // the file has told its own failure
-      warn(why_ended_early(state, kernel, limits));
+      warn(why_ended_early(state, display_name(kernel), limits));
   };
   traced_launch.snooper.emplace(traced_launch.channel, std::move(sink), limits);
 }
@@ -356,11 +360,16 @@ void Recorder::note_unseen(const std::string& what) {
 void Recorder::finish() {
   if (!enabled())
     return;
-  abandon_launch();
-  const std::scoped_lock lock(state_->mutex);
   State& state = *state_;
-  if (std::exchange(state.finished, true))
-    return;
+  // Whoever comes second waits until the file is whole: it may be what ends the process.
+  const std::scoped_lock finishing(state.finishing);
+  {
+    const std::scoped_lock lock(state.mutex);
+    if (std::exchange(state.finished, true)) // no launch begins any more
+      return;
+  }
+  abandon_launch();
+  const std::scoped_lock lock(state.mutex);
   state.open_file();
   state.write_sites();
   std::vector<trace::KernelLaunches> counts;

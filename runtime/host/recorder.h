@@ -17,6 +17,9 @@
 //   WARPLENS_STALL_SECONDS      end the tracing of a launch of which no access has come for so long (default:
 //   10 on a GPU, where the
 //                               program may itself be waiting; 60 on the CPU back end)
+//
+// With or without a trace, for the CPU back end:
+//   WARPLENS_FAILED_KERNELS     a file that gets a line for each kernel that failed (failed_kernels.h)
 #pragma once
 
 #include "support/expected.h"

@@ -16,19 +16,27 @@ std::optional<std::string_view> variable(const char* name) {
 
 /// Leaves `into` alone where the variable is absent.
 template <class Into> Expected<void> read_count(const char* name, Into& into) {
+  const auto count = count_in_environment(name);
+  if (!count)
+    return tl::unexpected(count.error());
+  if (*count)
+    into = **count;
+  return {};
+}
+
+} // namespace
+
+Expected<std::optional<std::uint64_t>> count_in_environment(const char* name) {
   const auto text = variable(name);
   if (!text)
-    return {};
+    return std::nullopt;
   std::uint64_t count = 0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), count);
   if (error != std::errc() || end != text->data() + text->size() || count == 0 ||
       count > (std::uint64_t{1} << 48))
     return fail("{}={}: expected a whole number from 1 to 2^48", name, *text);
-  into = count;
-  return {};
+  return count;
 }
-
-} // namespace
 
 Expected<Settings> Settings::from_environment() {
   Settings settings;

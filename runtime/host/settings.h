@@ -11,6 +11,10 @@
 
 namespace warplens::runtime {
 
+/// The whole number in a variable of the environment; absent where it is unset or empty. The error names the
+/// variable, its value and what was expected.
+Expected<std::optional<std::uint64_t>> count_in_environment(const char* name);
+
 struct Settings {
   std::filesystem::path trace; ///< empty: nothing is traced
   std::optional<std::regex> kernel;

@@ -20,6 +20,7 @@ Snooper::~Snooper() {
 }
 
 bool Snooper::is_stuck() {
+  const std::lock_guard lock(watching_);
   if (state_ == State::stuck || ended_)
     return state_ == State::stuck;
   const auto now = Clock::now();
@@ -63,6 +64,7 @@ void Snooper::wake() {
 Snooper::State Snooper::join() {
   while (!ended_ && !is_stuck())
     std::this_thread::sleep_for(50us);
+  const std::lock_guard lock(watching_); // of two who end it at the same time, one joins the thread
   if (thread_.joinable())
     thread_.join();
   return state_;

@@ -55,14 +55,15 @@ public:
   void help(std::uint32_t buffer);
 
   /// Has the thread itself done nothing for as long as a stall may last, its sink never returning (a disk
-  /// that is gone)? To be asked again and again, by one thread at a time. Once true the producers have been
+  /// that is gone)? To be asked again and again, by any threads. Once true the producers have been
   /// told to stop and the thread is left to itself: this object has to outlive the process.
   bool is_stuck();
 
   /// The kernel has ended: takes out the rest and ends the thread. Returns `complete` if nothing was lost,
   /// `stuck` if the thread is (see above).
   State finish();
-  /// The kernel may still run: tells the producers to stop and ends the thread, or leaves it, as above.
+  /// The kernel may still run: tells the producers to stop and ends the thread, or leaves it, as above. The
+  /// program may call exit() while another of its threads is in finish(): both return then.
   State abandon();
 
 private:
@@ -96,6 +97,7 @@ private:
   std::mutex sleeping_;
   std::condition_variable woken_;
   std::atomic<std::uint64_t> heartbeat_ = 0;
+  std::mutex watching_;              ///< guards what follows
   std::uint64_t last_heartbeat_ = 0; ///< as is_stuck() saw it
   Clock::time_point last_heard_ = Clock::now();
   std::thread thread_; ///< last: it uses all of the above

@@ -12,9 +12,11 @@
 #include "bridge/atomics.h"
 #include "bridge/cache_hints.h"
 #include "bridge/clusters.h"
+#include "bridge/device_math.h"
 #include "bridge/host_math.h"
 #include "bridge/launch.h"
 #include "bridge/managed.h"
+#include "bridge/pragmas.h"
 #include "bridge/surfaces.h"
 #include "bridge/tensor_cores.h"
 #endif

@@ -21,6 +21,13 @@ TEST_CASE("alignas comes in front of __shared__ and what else specifies the vari
   CHECK_FALSE(respell("alignas(16) __shared__ int s[4]; struct alignas(8) S {};"));
 }
 
+TEST_CASE("a macro that is a pragma") {
+  CHECK(respell("#define UNROLL #pragma unroll\nint i;") == "#define UNROLL __WL_P(unroll)\nint i;");
+  CHECK(respell("# define UNROLL  #pragma  unroll 4 // why\n#pragma once\n") ==
+        "# define UNROLL  __WL_P(unroll 4)  // why\n#pragma once\n");
+  CHECK_FALSE(respell("#define TEXT \"#pragma unroll\"\n#pragma once\n#define f(x) #x\n"));
+}
+
 TEST_CASE("text in strings and comments stays") {
   CHECK_FALSE(respell("puts(\"k<< <g>> >\"); // k<< <g>> > __shared__ alignas(4) int s;"));
 }

@@ -262,7 +262,7 @@ std::vector<std::string> Parsed::depends_on(const std::string& text, std::size_t
   return result;
 }
 
-analysis::Survival Parsed::survival(const std::string& text, std::size_t occurrence) {
+const analysis::Survivors& Parsed::survivors() {
   if (!survivors_) {
     auto compilation =
         analysis::prepare_compilation(arguments_, (folder_.path() / "source.cu").string(),
@@ -274,8 +274,25 @@ analysis::Survival Parsed::survival(const std::string& text, std::size_t occurre
     REQUIRE(action.module);
     survivors_ = std::make_unique<analysis::Survivors>(analysis::Survivors::of_module(*action.module));
   }
-  return survivors_->of(frontend_->compilation.compiler->getASTContext(),
+  return *survivors_;
+}
+
+analysis::Survival Parsed::survival(const std::string& text, std::size_t occurrence) {
+  return survivors().of(frontend_->compilation.compiler->getASTContext(),
                         operations_[index(text, occurrence)]);
+}
+
+bool Parsed::in_local_memory(const std::string& text, std::size_t occurrence) {
+  const MemoryOperation& operation = operations_[index(text, occurrence)];
+  const clang::Expr* place = operation.place->IgnoreParenImpCasts();
+  while (!llvm::isa<clang::DeclRefExpr>(place))
+    if (const auto* subscript = llvm::dyn_cast<clang::ArraySubscriptExpr>(place))
+      place = subscript->getBase()->IgnoreParenImpCasts();
+    else
+      place = llvm::cast<clang::MemberExpr>(place)->getBase()->IgnoreParenImpCasts();
+  const auto* variable = llvm::cast<clang::VarDecl>(llvm::cast<clang::DeclRefExpr>(place)->getDecl());
+  return survivors().in_local_memory(frontend_->compilation.compiler->getASTContext(), operation,
+                                     variable->getType()->isPointerType() ? nullptr : variable);
 }
 
 std::string Parsed::fate(const std::string& text, std::size_t occurrence) {

@@ -33,6 +33,8 @@ public:
   /// As written, of the operations that its address depends on.
   std::vector<std::string> depends_on(const std::string& text, std::size_t occurrence = 0) const;
   analysis::Survival survival(const std::string& text, std::size_t occurrence = 0);
+  /// Is it left as an access to local memory?
+  bool in_local_memory(const std::string& text, std::size_t occurrence = 0);
   /// `gone`, `stays` or `hoisted`.
   std::string fate(const std::string& text, std::size_t occurrence = 0);
 
@@ -40,6 +42,7 @@ public:
 
 private:
   struct Frontend;
+  const analysis::Survivors& survivors();
   std::string written(std::size_t operation) const;
 
   TemporaryDirectory folder_;

@@ -293,3 +293,178 @@ TEST_CASE("accesses of a macro share a position: none goes as long as one stays"
   CHECK(parsed.fate("a[0]", 0) == "stays");
   CHECK(parsed.fate("a[0]", 1) == "stays");
 }
+
+namespace {
+
+/// The iterations that an access is left in: `0,4 1,4` with a number for each of its unrolled loops,
+/// outermost first; `*`: any.
+std::string iterations(Parsed& parsed, const char* access, std::size_t occurrence = 0) {
+  std::string result;
+  for (const auto& vector : parsed.survival(access, occurrence).iterations.left) {
+    result += result.empty() ? "" : " ";
+    for (std::size_t i = 0; i < vector.size(); ++i) {
+      result += i == 0 ? "" : ",";
+      result += vector[i] ? std::to_string(*vector[i]) : std::string("*");
+    }
+  }
+  return result;
+}
+
+} // namespace
+
+TEST_CASE("an invariant load in an unrolled loop is left once", "[survivors]") {
+  Parsed parsed(R"(__global__ void k(const float* a, const float* w, float* out, int n, int b) {
+    float s = 0;
+    for (int j = 0; j < 4; ++j)
+      s += a[j * n] * w[b];
+    out[0] = s;
+  })");
+  CHECK(iterations(parsed, "a[j * n]") == "0 1 2 3");
+  CHECK(iterations(parsed, "w[b]") == "0");
+  CHECK(iterations(parsed, "out[0]").empty());
+}
+
+TEST_CASE("a filter: each tap and each input is left once", "[survivors]") {
+  Parsed parsed(R"(__global__ void k(const float* taps, const float* in, float* out, int base) {
+    float s[3];
+    #pragma unroll
+    for (int o = 0; o < 3; ++o) {
+      s[o] = 0;
+      #pragma unroll
+      for (int t = 0; t < 2; ++t)
+        s[o] += taps[t] * in[base + o + t];
+    }
+    #pragma unroll
+    for (int o = 0; o < 3; ++o)
+      out[base + o] = s[o];
+  })");
+  CHECK(iterations(parsed, "taps[t]") == "0,0 0,1");
+  CHECK(iterations(parsed, "in[base + o + t]") == "0,0 0,1 1,1 2,1");
+  CHECK(iterations(parsed, "out[base + o]") == "0 1 2");
+}
+
+TEST_CASE("what a store in the unrolled loop may change is loaded in each iteration", "[survivors]") {
+  Parsed parsed(R"(__global__ void k(const float* a, float* out, int i) {
+    #pragma unroll
+    for (int j = 0; j < 3; ++j)
+      out[j] = a[i] + 1;
+  })");
+  CHECK(iterations(parsed, "a[i]") == "0 1 2");
+}
+
+TEST_CASE("a loop that is deleted: what was moved out of it is left once", "[survivors]") {
+  Parsed parsed(R"(__global__ void k(const float* __restrict__ a, float* __restrict__ out, int n, int i) {
+    for (int j = 0; j < n; ++j)
+      out[i] = a[7];
+    for (int j = 0; j < 1; ++j)
+      out[j] = a[j];
+  })");
+  CHECK(iterations(parsed, "out[i]") == "0");
+  CHECK(iterations(parsed, "a[7]") == "0");
+  CHECK(parsed.survival("a[7]").iterations.loops.at(0).iterations > 1);
+}
+
+TEST_CASE("of an update in an unrolled loop the iterations that either half is left in", "[survivors]") {
+  Parsed parsed(R"(__global__ void k(const float* a, float* out, int i) {
+    #pragma unroll
+    for (int j = 0; j < 3; ++j)
+      out[i] += a[j];
+  })");
+  CHECK(iterations(parsed, "out[i]") == "0 1 2");
+}
+
+TEST_CASE("an access that unrolling finds dead in some iterations", "[survivors]") {
+  Parsed parsed(R"(__global__ void k(const float* __restrict__ a, float* __restrict__ out, int i) {
+    #pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      float x = a[i + j];
+      out[i + j] = j == 2 ? x : 1.0f;
+    }
+  })");
+  CHECK(iterations(parsed, "a[i + j]") == "2");
+}
+
+TEST_CASE("a value that one iteration hands to the next is loaded once more than there are iterations",
+          "[survivors]") {
+  Parsed parsed(R"(__global__ void k(const float* __restrict__ a, float* __restrict__ out, int i) {
+    #pragma unroll
+    for (int j = 0; j < 4; ++j)
+      out[j] = a[i + j] + a[i + j + 1];
+  })");
+  CHECK(iterations(parsed, "a[i + j]") == "0");
+  CHECK(iterations(parsed, "a[i + j + 1]") == "0 1 2 3");
+}
+
+TEST_CASE("an unrolled loop within one that is not", "[survivors]") {
+  Parsed parsed(
+      R"(__global__ void k(const float* __restrict__ a, const float* __restrict__ w, float* __restrict__ out, int n) {
+    for (int i = 0; i < n; ++i) {
+      float s = 0;
+      #pragma unroll
+      for (int j = 0; j < 3; ++j)
+        s += a[i] * w[j] * a[i + j + 1];
+      out[i] = s;
+    }
+  })");
+  CHECK(iterations(parsed, "a[i]") == "0");
+  CHECK(iterations(parsed, "a[i + j + 1]") == "0 1 2");
+  CHECK(iterations(parsed, "w[j]") == "0 1 2");
+  CHECK(parsed.fate("w[j]") == "hoisted");
+  CHECK(parsed.survival("w[j]").out_of.value().line == 2);
+}
+
+TEST_CASE("a loop unrolled in two inlined copies and in two instances: what one keeps is left",
+          "[survivors]") {
+  Parsed parsed(R"(template <int n> __device__ float sum(const float* a, const float* w, int i) {
+    float s = 0;
+    #pragma unroll
+    for (int j = 0; j < n; ++j)
+      s += a[i + j] * w[j / 2];
+    return s;
+  }
+  __global__ void k(const float* a, const float* w, float* out, int i) {
+    out[0] = sum<2>(a, w, i) + sum<4>(a, w, i + 100) + a[i];
+  })");
+  CHECK(iterations(parsed, "a[i + j]") == "0 1 2 3");
+  CHECK(iterations(parsed, "w[j / 2]") == "0 2"); // the second call has the first's
+}
+
+TEST_CASE("an unrolled loop around a call: what is left of the function's access in any iteration",
+          "[survivors]") {
+  Parsed parsed(R"(__device__ float at(const float* a, int i) { return a[i]; }
+  __global__ void k(const float* a, float* out, int i) {
+    float s = 0;
+    #pragma unroll
+    for (int j = 0; j < 3; ++j)
+      s += at(a, i + j) * at(a, 7);
+    out[0] = s;
+  })");
+  CHECK(parsed.fate("a[i]") == "stays");
+  CHECK(iterations(parsed, "a[i]").empty());
+}
+
+TEST_CASE("unrolled loops that are left early or have branches", "[survivors]") {
+  Parsed parsed(
+      R"(__global__ void k(const float* __restrict__ a, const float* __restrict__ w, float* __restrict__ out, int n) {
+    float s = 0;
+    for (int j = 0; j < 4; ++j) {
+      float x = a[j * n];
+      if (x < 0)
+        break;
+      s += x * w[3];
+    }
+    #pragma unroll
+    for (int j = 0; j < 4; ++j)
+      if (j % 2)
+        s += a[n + j] * w[0];
+      else
+        s -= a[n] * w[1];
+    out[0] = s;
+  })");
+  CHECK(iterations(parsed, "a[j * n]") == "0 1 2 3");
+  CHECK(iterations(parsed, "w[3]") == "0");
+  CHECK(iterations(parsed, "a[n + j]") == "1 3");
+  CHECK(iterations(parsed, "w[0]") == "1");
+  CHECK(iterations(parsed, "a[n]") == "0");
+  CHECK(iterations(parsed, "w[1]") == "0");
+}

@@ -16,7 +16,7 @@ ignored. The checkouts stay as they are: each program is built in a temporary tr
     not nvcc's   plain nvcc does not build it either: it does not count
 
 Times are those of one source after the other, plain and probed in alternation; the median ratios at the end are over the
-sources with probes. With --patch, instead: `warplens patch` on every CUDA source, the patch applies to the original, and
+sources with probes, and over those of them that take plain nvcc 1 to 3 s (--between), where nvcc's own start counts least. With --patch, instead: `warplens patch` on every CUDA source, the patch applies to the original, and
 plain nvcc compiles the result with the flags that the patch's header names.
 """
 
@@ -209,7 +209,7 @@ def known_results(path):
         return list(csv.DictReader(text, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
-def print_summary(results):
+def print_summary(results, between):
     outcomes = collections.Counter(result["outcome"] for result in results)
     print("\n" + ", ".join(f"{count} {outcome}" for outcome, count in outcomes.most_common()))
     with_probes = [result for result in results if result["outcome"] == "probed"]
@@ -218,10 +218,12 @@ def print_summary(results):
     probed, removed, unseen = (sum(int(result[name]) for result in with_probes) for name in ("probed", "removed", "unseen"))
     print(f"accesses: {probed} probed, {removed} removed by the compiler, {unseen} not seen; "
           f"{(probed + removed) / (probed + removed + unseen):.1%} of them dealt with, {probed / (probed + unseen):.1%} of the rest probed")
-    for what in ("wall", "cpu"):
-        ratios = [float(result[f"probed_{what}"]) / float(result[f"plain_{what}"]) for result in with_probes]
-        print(f"{what} time: {statistics.median(ratios):.2f} times plain nvcc's (median of {len(ratios)}; "
-              f"worst {max(ratios):.2f})")
+    least, most = between
+    for name, some in (("", with_probes),
+                       (f" of those that take nvcc {least:g} to {most:g} s", [one for one in with_probes if least <= float(one["plain_wall"]) <= most])):
+        for what in ("wall", "cpu") if some else ():
+            ratios = [float(result[f"probed_{what}"]) / float(result[f"plain_{what}"]) for result in some]
+            print(f"{what} time{name}: {statistics.median(ratios):.2f} times plain nvcc's (median of {len(ratios)}; worst {max(ratios):.2f})")
 
 
 def main():
@@ -231,6 +233,8 @@ def main():
     parser.add_argument("--list", action="append", required=True)
     parser.add_argument("--results", type=pathlib.Path, required=True)
     parser.add_argument("--rounds", type=int, default=1, help="how often each source is compiled in each way; the least time counts")
+    parser.add_argument("--between", type=float, nargs=2, default=(1, 3), metavar=("LEAST", "MOST"),
+                        help="seconds that plain nvcc takes: the ratios are printed for such sources alone, too (default: 1 3)")
     parser.add_argument("--patch", action="store_true", help="check patches instead")
     parser.add_argument("-k", default="", help="a regular expression that a program's name has to match")
     parser.add_argument("suites", nargs="+", metavar="SUITE=PATH")
@@ -256,7 +260,7 @@ def main():
                     table.flush()
                     print(f"{row['suite']:<9} {row['name']:<28} {result['source']:<28} {result['outcome']:<12} "
                           f"{' '.join(result.get(name, '') for name in COLUMNS[4:])}", flush=True)
-    print_summary(results)
+    print_summary(results, arguments.between)
     return 1 if any(result["outcome"] == "FAILED" for result in results) else 0
 
 

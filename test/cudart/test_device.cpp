@@ -36,6 +36,10 @@ TEST_CASE("attributes say what the properties say") {
   CHECK(attribute(cudaDevAttrMaxSurface1DLayeredWidth) == all.maxSurface1DLayered[0]);
   CHECK(attribute(cudaDevAttrMemoryPoolsSupported) == all.memoryPoolsSupported);
   CHECK(attribute(cudaDevAttrConcurrentKernels) == 1);
+  CHECK(all.persistingL2CacheMaxSize > 0);
+  CHECK(all.persistingL2CacheMaxSize < all.l2CacheSize);
+  CHECK(attribute(cudaDevAttrMaxPersistingL2CacheSize) == all.persistingL2CacheMaxSize);
+  CHECK(attribute(cudaDevAttrMaxAccessPolicyWindowSize) == all.accessPolicyMaxWindowSize);
   CHECK(attribute(cudaDevAttrMaxSharedMemoryPerBlock) == static_cast<int>(all.sharedMemPerBlock));
   CHECK(attribute(cudaDevAttrMaxBlocksPerMultiprocessor) == all.maxBlocksPerMultiProcessor);
   CHECK(attribute(cudaDevAttrMaxTexture1DMipmappedWidth) == 0); // there are no mipmaps

@@ -1,9 +1,13 @@
 // Last errors, names and texts. The sticky error is tested where a kernel fails (test_launch.cpp).
+#include "runtime/cpu/cudart_error.h"
 #include "test/catch.h"
 
 #include <cuda_runtime_api.h>
+#include <new>
 #include <set>
+#include <stdexcept>
 #include <string>
+#include <system_error>
 #include <thread>
 
 TEST_CASE("the last error is kept until it is asked for") {
@@ -43,4 +47,17 @@ TEST_CASE("errors have names and texts") {
   }
   CHECK(known == 134); // the enumerators of cudaError in CUDA 13.0
   CHECK(names.size() == 134);
+}
+
+TEST_CASE("no exception leaves a call of CUDA") {
+  using warplens::cpu::api;
+  CHECK(api([]() -> cudaError_t { throw std::bad_alloc(); }) == cudaErrorMemoryAllocation);
+  CHECK(cudaGetLastError() == cudaErrorMemoryAllocation);
+  CHECK(api([]() -> cudaError_t { throw std::length_error("vector"); }) == cudaErrorMemoryAllocation);
+  CHECK(api([]() -> cudaError_t {
+          throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
+        }) == cudaErrorOperatingSystem);
+  CHECK(api([]() -> cudaError_t { throw std::runtime_error("for the test"); }) == cudaErrorUnknown);
+  CHECK(api([]() -> cudaError_t { throw 7; }) == cudaErrorUnknown);
+  cudaGetLastError();
 }

@@ -433,3 +433,30 @@ TEST_CASE("a kernel tells its parameters") {
   CHECK(cudaFuncGetParamInfo(&scale_stub, 3, &offset, &bytes) == cudaErrorInvalidValue);
   cudaGetLastError();
 }
+
+TEST_CASE("a launch attribute that is refused leaves the node as it was") {
+  register_once();
+  cudaGraph_t graph = nullptr;
+  REQUIRE(cudaGraphCreate(&graph, 0) == cudaSuccess);
+  double value = 1;
+  double* target = &value;
+  char factor = 2;
+  int summand = 1;
+  void* arguments[] = {&factor, &target, &summand};
+  const cudaKernelNodeParams call{&scale_stub, {1, 1, 1}, {1, 1, 1}, 0, arguments, nullptr};
+  cudaGraphNode_t node = nullptr;
+  REQUIRE(cudaGraphAddKernelNode(&node, graph, nullptr, 0, &call) == cudaSuccess);
+  cudaLaunchAttributeValue set{}, got{};
+  set.clusterDim = {2, 1, 1};
+  CHECK(cudaGraphKernelNodeSetAttribute(node, cudaLaunchAttributeClusterDimension, &set) ==
+        cudaErrorNotSupported);
+  got.clusterDim = {9, 9, 9};
+  CHECK(cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributeClusterDimension, &got) == cudaSuccess);
+  CHECK(got.clusterDim.x == 0);
+  set.clusterDim = {1, 1, 1};
+  CHECK(cudaGraphKernelNodeSetAttribute(node, cudaLaunchAttributeClusterDimension, &set) == cudaSuccess);
+  CHECK(cudaGraphKernelNodeGetAttribute(node, cudaLaunchAttributeClusterDimension, &got) == cudaSuccess);
+  CHECK(got.clusterDim.x == 1);
+  CHECK(cudaGraphDestroy(graph) == cudaSuccess);
+  cudaGetLastError();
+}

@@ -3,9 +3,22 @@
 #include "runtime/cpu/abi.h"
 #include "runtime/cpu/device_description.h"
 #include "runtime/cpu/device_io.h"
+#include "runtime/cpu/held_lock.h"
 #include "test/catch.h"
 
+#include <array>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
 #include <cuda_runtime_api.h>
+#include <functional>
+#include <iterator>
+#include <mutex>
+#include <string>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utility>
 
 using namespace warplens::cpu;
 
@@ -31,8 +44,20 @@ void fail_assertion(void**, BlockContext*) {
   __warplens_cpu_assertfail("x > 0", "file.cu", 3, "void kernel()", 1);
 }
 
+/// Reads where nothing is: in the runtime, as far as signal handlers can tell.
+void fault(void**, BlockContext*) {
+  static volatile std::uintptr_t nowhere = 16; // the compiler must not know what is wrong with it
+  static_cast<void>(*reinterpret_cast<volatile int*>(nowhere));
+}
+
+void fault_with_a_lock(void**, BlockContext*) {
+  static std::mutex mutex;
+  const LaneLock lock(mutex);
+  fault(nullptr, nullptr);
+}
+
 // The host's stand-ins for a kernel are functions; only their addresses count.
-char counting_stub, failing_stub, missing_stub, unknown_stub;
+char counting_stub, failing_stub, faulting_stub, locked_stub, large_stub, missing_stub, unknown_stub;
 int table_shadow, missing_shadow;
 int table_on_device[4] = {1, 2, 3, 4};
 
@@ -43,6 +68,10 @@ const KernelRecord counting{.symbol = "_Z8countingPi",
                             .static_shared_bytes = 1024,
                             .parameters = &pointer_parameter};
 const KernelRecord failing{.symbol = "_Z7failingv", .untraced_block = fail_assertion};
+const KernelRecord faulting{.symbol = "_Z8faultingv", .untraced_block = fault};
+const KernelRecord locked{.symbol = "_Z6lockedv", .untraced_block = fault_with_a_lock};
+const KernelRecord large{
+    .symbol = "_Z5largev", .untraced_lane = [](void**, LaneContext*) {}, .stack_bytes = 1U << 31};
 const VariableRecord table{.symbol = "table", .address = table_on_device, .bytes = sizeof table_on_device};
 
 void register_once() {
@@ -58,6 +87,12 @@ void register_once() {
                            nullptr, nullptr);
     __cudaRegisterFunction(module, &failing_stub, nullptr, failing.symbol, -1, nullptr, nullptr, nullptr,
                            nullptr, nullptr);
+    for (const auto& [stub, kernel] : {std::pair(&faulting_stub, &faulting), std::pair(&locked_stub, &locked),
+                                       std::pair(&large_stub, &large)}) {
+      __cudaRegisterFunction(module, stub, nullptr, kernel->symbol, -1, nullptr, nullptr, nullptr, nullptr,
+                             nullptr);
+      __warplens_cpu_register_kernel(kernel);
+    }
     __cudaRegisterFunction(module, &missing_stub, nullptr, "_Z7missingv", -1, nullptr, nullptr, nullptr,
                            nullptr, nullptr);
     __cudaRegisterVar(module, reinterpret_cast<char*>(&table_shadow), nullptr, "table", 0,
@@ -155,6 +190,50 @@ TEST_CASE("occupancy follows from the A100's limits") {
   cudaGetLastError();
 }
 
+TEST_CASE("registers count where they are known") {
+  register_once();
+  // On the device, an A100, and on a GPU that is not asked about. Of the other kernels nothing is known.
+  static const CompiledRecord table[] = {
+      {"_Z9demandingv", "another module", 80, 80, 255, 0, 0, 0, 0, 0},
+      {"_Z9demandingv", "module", 80, 80, 96, 504, 564, 560, 1024, 0},
+      {"_Z9demandingv", "module", 90, 90, 32, 0, 0, 0, 1024, 0},
+      {"_Z9old_stylev", "module", 70, 75, 128, 0, 0, 0, 0, 0},
+  };
+  static const KernelRecord demanding{.symbol = "_Z9demandingv", .untraced_block = fail_assertion},
+      assumed{.symbol = "_Z9old_stylev", .untraced_block = fail_assertion};
+  static char demanding_stub, assumed_stub;
+  struct {
+    int magic, version;
+    const char* module;
+    void* unused;
+  } binary{0, 1, "module", nullptr};
+  void** const module = __cudaRegisterFatBinary(&binary);
+  __warplens_cpu_register_compiled(table, std::size(table));
+  for (const auto& [stub, record] : {std::pair{&demanding_stub, &demanding}, {&assumed_stub, &assumed}}) {
+    __warplens_cpu_register_kernel(record);
+    __cudaRegisterFunction(module, stub, nullptr, record->symbol, -1, nullptr, nullptr, nullptr, nullptr,
+                           nullptr);
+  }
+  cudaFuncAttributes attributes;
+  REQUIRE(cudaFuncGetAttributes(&attributes, &demanding_stub) == cudaSuccess);
+  CHECK(attributes.numRegs == 96);
+  CHECK(attributes.localSizeBytes == 504);
+  CHECK(attributes.maxThreadsPerBlock == 640); // 3072 registers a warp: 5 in each of 4 files
+  int blocks = 0;
+  CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, &demanding_stub, 256, 0) == cudaSuccess);
+  CHECK(blocks == 2); // 20 warps of 8
+  CHECK(cudaLaunchKernel(&demanding_stub, {1, 1, 1}, {641, 1, 1}, nullptr, 0, nullptr) ==
+        cudaErrorLaunchOutOfResources);
+  // What another GPU's figures stand in for is assumed, and turns nothing away.
+  REQUIRE(cudaFuncGetAttributes(&attributes, &assumed_stub) == cudaSuccess);
+  CHECK(attributes.numRegs == 128);
+  CHECK(attributes.maxThreadsPerBlock == 1024);
+  REQUIRE(cudaFuncGetAttributes(&attributes, &counting_stub) == cudaSuccess);
+  CHECK(attributes.numRegs == 0);
+  CHECK(attributes.maxThreadsPerBlock == 1024);
+  cudaGetLastError();
+}
+
 TEST_CASE("device variables are reached by the host's names for them") {
   register_once();
   void* address = nullptr;
@@ -213,3 +292,82 @@ TEST_CASE("a failed kernel sticks") {
   CHECK(launch_counting({1, 1, 1}, {1, 1, 1}, 0, &counter) == cudaSuccess);
   CHECK(counter == 1);
 }
+
+namespace {
+
+struct Ended {
+  int status;
+  std::string said;
+};
+
+/// The runtime's handler of faults, which it installs at the first launch: later Catch puts its own in its
+/// place.
+const struct sigaction runtimes_handler = [] {
+  register_once();
+  int counter = 0;
+  launch_counting({1, 1, 1}, {1, 1, 1}, 0, &counter);
+  struct sigaction installed{};
+  sigaction(SIGSEGV, nullptr, &installed);
+  return installed;
+}();
+
+/// Calls it in a process of its own; what that left on stderr.
+Ended in_a_process(const std::function<int()>& run) {
+  std::array<int, 2> ends{};
+  REQUIRE(pipe(ends.data()) == 0);
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    dup2(ends[1], STDERR_FILENO);
+    sigaction(SIGSEGV, &runtimes_handler, nullptr);
+    alarm(20); // instead of waiting for ever
+    _exit(run());
+  }
+  close(ends[1]);
+  Ended ended{};
+  std::array<char, 256> part{};
+  for (ssize_t count = 0; (count = read(ends[0], part.data(), part.size())) > 0;)
+    ended.said.append(part.data(), static_cast<std::size_t>(count));
+  close(ends[0]);
+  waitpid(child, &ended.status, 0);
+  return ended;
+}
+
+} // namespace
+
+TEST_CASE("a fault in the runtime fails the kernel, but not where the runtime holds a lock") {
+  register_once();
+  const auto alone = in_a_process([] {
+    cudaLaunchKernel(&faulting_stub, {1, 1, 1}, {1, 1, 1}, nullptr, 0, nullptr);
+    return cudaDeviceSynchronize() == cudaErrorIllegalAddress ? 42 : 43;
+  });
+  CHECK(WIFEXITED(alone.status));
+  CHECK(WEXITSTATUS(alone.status) == 42);
+  const auto with_lock = in_a_process([] {
+    cudaLaunchKernel(&locked_stub, {1, 1, 1}, {1, 1, 1}, nullptr, 0, nullptr);
+    return 42;
+  });
+  CHECK(WIFEXITED(with_lock.status));
+  CHECK(WEXITSTATUS(with_lock.status) == 1);
+  CHECK(with_lock.said.find("at 0x10, while it holds a lock") != std::string::npos);
+  CHECK(with_lock.said.find('\n') == with_lock.said.size() - 1);
+}
+
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__) // which take most of the address space
+TEST_CASE("threads that have no room are an error of the launch, and of no other") {
+  register_once();
+  const auto ended = in_a_process([] {
+    const rlimit little{std::size_t{1} << 36, std::size_t{1} << 36};
+    setrlimit(RLIMIT_AS, &little);
+    const auto error = cudaLaunchKernel(&large_stub, {1, 1, 1}, {1024, 1, 1}, nullptr, 0, nullptr);
+    int counter = 0;
+    return error == cudaErrorMemoryAllocation &&
+                   launch_counting({1, 1, 1}, {8, 1, 1}, 0, &counter) == cudaSuccess && counter == 8
+               ? 42
+               : 43;
+  });
+  CHECK(WIFEXITED(ended.status));
+  CHECK(WEXITSTATUS(ended.status) == 42);
+  CHECK(ended.said.find("kernel large() was not run to its end: no memory") != std::string::npos);
+}
+#endif

@@ -2,6 +2,7 @@
 #include "runtime/cpu/memory.h"
 #include "test/catch.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <cuda_runtime_api.h>
@@ -165,5 +166,74 @@ TEST_CASE("pitched rows") {
   CHECK(flat[238] == 5);
   CHECK(flat[239] == 6);
   CHECK(cudaFree(box.ptr) == cudaSuccess);
+  cudaGetLastError();
+}
+
+TEST_CASE("sizes whose product no number holds are refused before anything is touched") {
+  constexpr std::size_t huge = SIZE_MAX / 2;
+  void* pointer = nullptr;
+  std::size_t pitch = 1;
+  CHECK(cudaMalloc(&pointer, SIZE_MAX) == cudaErrorMemoryAllocation);
+  CHECK(cudaMallocPitch(&pointer, &pitch, 1024, huge) == cudaErrorMemoryAllocation);
+  CHECK(cudaMallocPitch(&pointer, &pitch, SIZE_MAX, 1) == cudaErrorInvalidValue);
+  CHECK(pitch == 1);
+  cudaPitchedPtr box{};
+  CHECK(cudaMalloc3D(&box, {1024, huge, huge}) == cudaErrorMemoryAllocation);
+
+  char memory[64] = {};
+  CHECK(cudaMemcpy2D(memory, huge, memory + 32, huge, 16, 5, cudaMemcpyDefault) == cudaErrorInvalidValue);
+  CHECK(cudaMemcpy(memory, reinterpret_cast<void*>(SIZE_MAX - 7), 16, cudaMemcpyDefault) ==
+        cudaErrorInvalidValue);
+  CHECK(cudaMemset2D(memory, huge, 1, 16, 5) == cudaErrorInvalidValue);
+  CHECK(cudaMemset3D({memory, huge, 16, huge}, 1, {16, 1, 3}) == cudaErrorInvalidValue);
+  CHECK(cudaMemset3D({memory, 16, 16, 4}, 1, {0, 1, SIZE_MAX}) == cudaSuccess); // nothing, at once
+  cudaMemcpy3DParms copy{};
+  copy.srcPtr = {memory, 16, 16, huge};
+  copy.dstPtr = {memory + 32, 16, 16, huge};
+  copy.extent = {16, 1, 2};
+  copy.srcPos.z = 4;
+  copy.kind = cudaMemcpyDefault;
+  CHECK(cudaMemcpy3D(&copy) == cudaErrorInvalidValue);
+  copy.extent = {0, 1, SIZE_MAX};
+  CHECK(cudaMemcpy3D(&copy) == cudaSuccess);
+  CHECK(std::count(std::begin(memory), std::end(memory), 0) == 64);
+  cudaGetLastError();
+}
+
+TEST_CASE("arrays and textures larger than a GPU's are refused") {
+  const cudaChannelFormatDesc format = cudaCreateChannelDesc(32, 32, 32, 32, cudaChannelFormatKindFloat);
+  cudaArray_t array = nullptr;
+  CHECK(cudaMallocArray(&array, &format, std::size_t{1} << 60, 0) == cudaErrorInvalidValue);
+  CHECK(cudaMallocArray(&array, &format, 131073, 1) == cudaErrorInvalidValue);
+  CHECK(cudaMallocArray(&array, &format, std::size_t{1} << 32, std::size_t{1} << 32) ==
+        cudaErrorInvalidValue);
+  CHECK(cudaMalloc3DArray(&array, &format, {16384, 16384, 16385}) == cudaErrorInvalidValue);
+  CHECK(cudaMalloc3DArray(&array, &format, {16384, 16384, 16384}) == cudaErrorMemoryAllocation);
+  CHECK(cudaMalloc3DArray(&array, &format, {64, 64, 2049}, cudaArrayLayered) == cudaErrorInvalidValue);
+  CHECK(cudaMalloc3DArray(&array, &format, {64, 64, 12}, cudaArrayCubemap) == cudaErrorInvalidValue);
+  CHECK(array == nullptr);
+  REQUIRE(cudaMallocArray(&array, &format, 16, 4) == cudaSuccess);
+  char row[256] = {};
+  CHECK(cudaMemcpy2DToArray(array, 0, SIZE_MAX / 16, row, 256, 256, 1, cudaMemcpyDefault) ==
+        cudaErrorInvalidValue);
+  CHECK(cudaMemcpy2DToArray(array, SIZE_MAX - 15, 0, row, 256, 32, 1, cudaMemcpyDefault) ==
+        cudaErrorInvalidValue);
+  cudaMemcpy3DParms copy{};
+  copy.srcPtr = {row, 256, 256, 1};
+  copy.dstArray = array;
+  copy.dstPos.x = SIZE_MAX / 8; // times 16 bytes it would be small again
+  copy.extent = {1, 1, 1};
+  copy.kind = cudaMemcpyDefault;
+  CHECK(cudaMemcpy3D(&copy) == cudaErrorInvalidValue);
+  CHECK(cudaFreeArray(array) == cudaSuccess);
+  cudaResourceDesc resource{};
+  resource.resType = cudaResourceTypePitch2D;
+  resource.res.pitch2D = {row, format, std::size_t{1} << 60, 1, 256};
+  const cudaTextureDesc description{};
+  cudaTextureObject_t texture = 0;
+  CHECK(cudaCreateTextureObject(&texture, &resource, &description, nullptr) == cudaErrorInvalidValue);
+  resource.resType = cudaResourceTypeLinear;
+  resource.res.linear = {row, format, std::size_t{1} << 40};
+  CHECK(cudaCreateTextureObject(&texture, &resource, &description, nullptr) == cudaErrorInvalidValue);
   cudaGetLastError();
 }

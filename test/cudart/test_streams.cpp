@@ -1,6 +1,7 @@
 // Streams and events.
 #include "test/catch.h"
 
+#include <atomic>
 #include <chrono>
 #include <cuda_runtime_api.h>
 #include <thread>
@@ -51,5 +52,40 @@ TEST_CASE("events tell the time between them") {
     CHECK(cudaEventDestroy(event) == cudaSuccess);
   CHECK(cudaEventRecord(start, nullptr) == cudaErrorInvalidResourceHandle);
   CHECK(cudaEventCreateWithFlags(&start, cudaEventInterprocess) == cudaErrorInvalidValue);
+  cudaGetLastError();
+}
+
+TEST_CASE("events and streams that another thread destroys meanwhile are there or not, and nothing else") {
+  constexpr int rounds = 2000;
+  std::atomic<cudaEvent_t> event = nullptr;
+  std::atomic<cudaStream_t> stream = nullptr;
+  std::atomic<bool> done = false;
+  std::thread other([&] {
+    for (int i = 0; i < rounds; ++i) {
+      cudaEvent_t one = nullptr;
+      cudaStream_t two = nullptr;
+      cudaEventCreate(&one);
+      cudaStreamCreate(&two);
+      event = one;
+      stream = two;
+      cudaEventDestroy(one);
+      cudaStreamDestroy(two);
+    }
+    done = true;
+  });
+  const auto is_known = [](cudaError_t error) {
+    return error == cudaSuccess || error == cudaErrorInvalidResourceHandle;
+  };
+  int wrong = 0;
+  while (!done) {
+    unsigned flags = 0;
+    cudaStreamAttrValue value{};
+    wrong += !is_known(cudaStreamWaitEvent(nullptr, event, 0));
+    wrong += !is_known(cudaEventRecord(event, nullptr));
+    wrong += !is_known(cudaStreamGetFlags(stream, &flags));
+    wrong += !is_known(cudaStreamSetAttribute(stream, cudaLaunchAttributePriority, &value));
+  }
+  other.join();
+  CHECK(wrong == 0);
   cudaGetLastError();
 }

@@ -49,6 +49,17 @@ class BadInput(unittest.TestCase):
         empty.touch()
         self.profile_fails(empty, names=[empty, "linked", "main"])
 
+    def test_a_compilation_without_an_end(self):
+        """10^9 empty declarations, which the compiler could well read, and a second of processor time for them."""
+        source = self.folder / "endless.cu"
+        lines = ["#define A0 ;"] + [f"#define A{i + 1} {' '.join([f'A{i}'] * 10)}" for i in range(9)] + ["A9"]
+        source.write_text("\n".join(lines))
+        environment = os.environ | {"WARPLENS_STAGE_SECONDS": "1"}
+        done = warplens("profile", source, "--backend", "cpu", "--quiet", env=environment)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"\Awarplens: warplens-compile rewrite was stopped while instrumenting .*endless.cu, .*"
+                                      r"more processor time.*\n\Z")
+
     def test_a_folder_in_place_of_a_file(self):
         self.fails("profile", self.folder, names=[self.folder, "folder"])
 
@@ -123,6 +134,34 @@ class BadInput(unittest.TestCase):
                 self.fails("report", garbage, names=["garbage"])
         garbage.write_text('{"schema": "warplens-result/1"}')
         self.fails("report", garbage, names=["garbage", "program is missing"])
+        # What another program may have written behind the mark of our notes.
+        garbage.write_text('warplens-compilation/1 {"source": 5, "probed": "x", "unseen": [{"line": "a", "file": []}]}\n')
+        done = warplens("nvcc", "--report", garbage)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+        self.fails("nvcc", "--report", names=["--report needs a file"])
+
+    def test_a_folder_in_place_of_a_result(self):
+        for arguments in (["report", self.folder], ["diff", self.folder, self.folder], ["nvcc", "--report", self.folder]):
+            with self.subTest(command=arguments[0]):
+                self.fails(*arguments, names=[self.folder, "cannot be read: Is a directory"])
+
+    def test_a_current_folder_that_is_gone(self):
+        gone = self.folder / "gone"
+        gone.mkdir()
+        done = subprocess.run(["sh", "-c", 'cd "$1" && rmdir "$1" && "$2" run --quiet --trace t.wlt -- true', "sh", gone,
+                               warplens_tool.tool], capture_output=True, text=True)
+        self.assertEqual((done.returncode, len(done.stderr.splitlines())), (1, 1), done.stderr)
+        self.assertRegex(done.stderr, "^warplens: .*t.wlt.*: (cannot be written|it left no trace)?.*No such file or directory")
+
+    def test_what_only_clang_objects_to(self):
+        source = self.folder / "picky.cu"
+        source.write_text("#ifdef __clang__\n#error only nvcc takes this file\n#endif\n__global__ void k() {}\nint main() {}\n")
+        self.profile_fails(source, names=["nvcc takes this, Clang 19 does not: ", "picky.cu:2:", "only nvcc takes this file"])
+        self.fails("patch", source, names=["nvcc takes this, Clang 19 does not: "])
+        source.write_text("__global__ void k() { missing; }\nint main() {}\n")
+        done = self.fails("patch", source, names=["picky.cu:1:"])
+        self.assertNotIn("nvcc takes this", done.stderr)
 
     def test_an_output_that_cannot_be_written(self):
         nowhere = self.folder / "no" / "such" / "folder"

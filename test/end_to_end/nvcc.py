@@ -118,10 +118,11 @@ class Nvcc(NvccCase):
         self.write("a.cu", KERNEL + "#ifdef __clang__\n#error only nvcc compiles this\n#endif\n")
         self.nvcc("-c", "a.cu")
         done = self.nvcc("-c", "a.cu")
-        self.assertRegex(done.stderr, r"^warplens: warning: a.cu is compiled without probes: a.cu:3:2: only nvcc.*\n$")
+        self.assertRegex(done.stderr, r"^warplens: warning: a.cu is compiled without probes: nvcc takes this, Clang 19 does not: "
+                                      r"a.cu:3:2: only nvcc.*\n$")
         self.assertEqual(done.stdout, "")
         (line,) = self.report("a.o")
-        self.assertRegex(line, "^a.cu: compiled without probes: a.cu:3:2: only nvcc compiles this")
+        self.assertRegex(line, "^a.cu: compiled without probes: nvcc takes this, Clang 19 does not: a.cu:3:2: only nvcc compiles this")
         for done in (self.nvcc("--strict", "-c", "a.cu", code=1),
                      self.nvcc("-c", "a.cu", code=1, environment={"WARPLENS_STRICT": "1"})):
             self.assertRegex(done.stderr, r"^warplens: error: a.cu cannot be compiled with probes: a.cu:3:2: .*\n$")
@@ -132,6 +133,40 @@ class Nvcc(NvccCase):
                    "__global__ void once(float* a) { a[0] = 1; }\n")
         done = self.nvcc("-c", "a.cu")
         self.assertRegex(done.stderr, r"^warplens: warning: a.cu is compiled without probes: a.cu.5.*error.*\n$")
+
+    def test_totals_of_sources_that_all_fell_back(self):
+        for name in ("a", "b"):
+            self.write(f"{name}.cu", KERNEL.replace("twice", name) + "#ifndef __clang__\n#define warplens 1 +\n#endif\n"
+                       f"__global__ void once_{name}(float* a) {{ a[0] = 1; }}\n")
+        self.nvcc("-c", "a.cu", "b.cu")
+        self.assertEqual(self.report("a.o", "b.o")[-1], "2 sources, all without probes")
+        self.write("c.cu", KERNEL)
+        self.nvcc("-c", "c.cu")
+        self.assertRegex(self.report("a.o", "b.o", "c.o")[-1], r"^3 sources, 2 without probes; in the others 2 accesses probed, 0 removed")
+        done = run(self.wrapper, "--report", "--format", "json", "a.o", cwd=self.folder)
+        self.assertEqual(json.loads(done.stdout)["files"][0]["sources"][0]["probed"], 0)
+
+    def test_help_tells_our_own_options(self):
+        for arguments in (["--help"], ["-h"]):
+            done = run(warplens_tool.tool, "nvcc", *arguments)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            for word in ("--backend", "--memcheck", "--strict", "--report", "WARPLENS_BACKEND", "`nvcc --help`", "warplens-nvcc"):
+                self.assertIn(word, done.stdout)
+            self.assertLessEqual(max(map(len, done.stdout.splitlines())), 120)
+        launched = run(warplens_tool.tool, "nvcc", REAL, "--help")
+        self.assertEqual(launched.stdout, run(REAL, "--help").stdout)
+
+    def test_objects_for_the_cpu_back_end_need_a_link_for_it(self):
+        self.write("a.cu", KERNEL + MAIN)
+        for flags in (["-c"], ["-dc"]):
+            self.nvcc("--backend", "cpu", *flags, "a.cu", "-o", "a.o")
+            run("ar", "rcs", "liba.a", "a.o", cwd=self.folder)
+            for link in (["a.o", "-o", "program"], ["liba.a", "-o", "program"], ["-dlink", "a.o", "-o", "device.o"]):
+                with self.subTest(flags=flags, link=link):
+                    done = self.nvcc(*link, code=1)
+                    self.assertRegex(done.stderr, r"^warplens: (lib)?a\.(o|a): it was compiled for the CPU back end, .*--backend cpu.*\n$")
+                    self.assertFalse((self.folder / "program").exists())
+        self.nvcc("--backend", "cpu", "a.o", "-o", "program")
 
     def test_a_broken_file_fails_as_with_nvcc(self):
         self.write("a.cu", "__global__ void k(float* a) { a[0] = missing; }\n")

@@ -21,7 +21,7 @@ class OtherCaches(unittest.TestCase):
         self.assertEqual(self.profile.stdout.splitlines(), ["right"])
 
     def test_one_address_for_all_lanes(self):
-        """1 KB are 16 lines of an SM's cache and 4 of a group's; 80 SMs are 6 groups."""
+        """1 KiB are 16 lines of an SM's cache and 4 of a group's; 80 SMs are 6 groups."""
         site, totals = self.find("uniform", "uniform"), self.profile.kernel("uniform", "v100")["totals"]
         self.assertEqual(site["space"], "constant")
         self.assertEqual(site["executions"], BLOCKS * WEIGHTS)

@@ -77,7 +77,7 @@ class Patterns(unittest.TestCase):
     def test_l1_of_struct_fields(self):
         """Of the three loads of one warp the first misses and the others find all its sectors. Which is the first depends on
         where the model lets a warp start in its trace (schedule deviation), so only their sum is certain. On the A100 each block
-        has an SM to itself; on the C2050 four share one, whose L1 still holds their 12-byte structs (12 KB)."""
+        has an SM to itself; on the C2050 four share one, whose L1 still holds their 12-byte structs (12 KiB)."""
         for gpu, kernel in (("a100", "triple_fields"), ("a100", "wide_fields"), ("c2050", "triple_fields")):
             with self.subTest(gpu=gpu, kernel=kernel):
                 totals = self.profile.kernel(kernel, gpu)["totals"]
@@ -93,7 +93,7 @@ class Patterns(unittest.TestCase):
                     self.check_l1(site, max(0, 1 - stride / fill))
 
     def test_table_that_fits_the_l1(self):
-        """Ten rounds over a table of at most three quarters of the L1 (16 KB, 192 KB): only the first round misses."""
+        """Ten rounds over a table of at most three quarters of the L1 (16 KiB, 192 KiB): only the first round misses."""
         for gpu, kilobytes in (("c2050", 12), ("a100", 12), ("a100", 96)):
             with self.subTest(gpu=gpu, kilobytes=kilobytes):
                 site = self.find(f"reread<{kilobytes * 256}>", "reread", gpu)

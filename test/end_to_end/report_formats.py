@@ -166,6 +166,24 @@ class Diff(unittest.TestCase):
                 self.assertEqual(done.returncode, code, done.stderr)
                 self.assertEqual(len(done.stderr.splitlines()), 0 if code == 0 else 1, done.stderr)
 
+    def test_snapshots_of_different_size(self):
+        """A transpose before and after: the snapshot then held 3456 of its 16384 blocks, now all of them; it moves fewer bytes."""
+        def transpose(blocks, bytes_per_block):
+            made = result([site(1, 5, "x[i]", executions=8 * blocks, bytes_used=1024 * blocks, bytes_moved=bytes_per_block * blocks)],
+                          dram_read_bytes=bytes_per_block * blocks)
+            made["kernels"][0].update(grid=[128, 128, 1], snapshot={"blocks": blocks, "warp_accesses": 8 * blocks,
+                                                                   "transactions": 64 * blocks})
+            return made
+        for name, content in (("a.json", transpose(3456, 8192)), ("b.json", transpose(16384, 6000))):
+            (self.folder / name).write_text(json.dumps(content))
+        conditions = ["--fail-if", "total.dram_read_bytes>5%", "--fail-if", "bytes_moved>5%", "--fail-if", "executions>0"]
+        done = self.diff(*conditions)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        self.assertIn("snapshots differ: 3456 of 16384 blocks before, 16384 of 16384 after", done.stdout)
+        done = self.diff("--fail-if", "total.dram_read_bytes<-20%")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("snapshots differ: 3456 of 16384 blocks before", done.stderr)
+
     def test_several_conditions(self):
         self.assertEqual(self.diff("--fail-if", "latency_ns>5%", "--fail-if", "l1_hit_rate<-0.05").returncode, 1)
 

@@ -96,6 +96,29 @@ class Safety(unittest.TestCase):
         done = self.ends_with(self.plain, "overflow", "kernel overflow(int*) failed: block (0, 0, 0): thread (0, 0, 0)", "stack")
         self.assertEqual(done.stdout, "cudaErrorIllegalAddress\n")
 
+    def test_a_program_that_ignores_its_failed_kernel(self):
+        """The program ends with code 0; in continuous integration the run must not pass."""
+        report = pathlib.Path(self.folder.name, "failed.txt")
+        done = warplens("run", "--quiet", "--gpu", "c2050", "--trials", "2", "-o", report, "--", self.plain, "far_away")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stderr.splitlines()[-1], r"^warplens: .*: kernel far_away\(int\*\) failed: block \(.*, and the program ended "
+                         r"with code 0 all the same; the report covers what was collected until then$")
+        self.assertIn("far_away", report.read_text())
+
+    def test_a_block_that_fails_while_others_wait_for_it(self):
+        for options in (["--deterministic"], []):
+            with self.subTest(options=options):
+                done = warplens("run", *options, "--quiet", "--gpu", "a100", "--trials", "2", "-o", "/dev/null", "--", self.plain, "fail_early", timeout=60)
+                self.assertIn("cudaErrorLaunchFailure", done.stdout, done.stderr)
+                self.assertIn("block (3, 0, 0): thread (0, 0, 0) executed trap", done.stderr)
+
+    def test_a_number_of_threads_that_is_none(self):
+        for value in ("4abc", "0", "-1"):
+            done = subprocess.run([self.plain, "nothing_wrong"], capture_output=True, text=True, timeout=60,
+                                  env={**os.environ, "WARPLENS_CPU_THREADS": value})
+            self.assertEqual((done.returncode, done.stdout), (0, "five\ncudaSuccess\n"))
+            self.assertEqual(done.stderr, f"warplens: WARPLENS_CPU_THREADS={value}: expected a whole number from 1 to 2^48; all cores are used\n")
+
     def start(self, *command, **options):
         """Runs in the background; is gone when the test ends, however it ends."""
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True, **options)

@@ -47,7 +47,44 @@ class SeveralSources(unittest.TestCase):
         for libraries in ("-lcublas", "-lcublas_static -lcublasLt_static -lculibos -lcufft_static -lnppig_static -lnvjpeg"):
             done, _ = profile("blas.cu", nvcc=libraries, options=["--no-probes"])
             self.assertEqual(done.returncode, 1)
-            self.assertRegex(done.stderr, r"cuBLAS \(cublasCreate_v2\): the CPU back end has no such library")
+            self.assertRegex(done.stderr, r"(?m)^warplens: cublasCreate_v2 is of cuBLAS: the CPU back end has no such library; ")
+
+    def test_such_a_library_in_a_build(self):
+        """The linker names the function, whoever starts it, and so does the program where it is called."""
+        said = "cublasCreate_v2 is of cuBLAS: the CPU back end has no such library; on a machine with a GPU --backend gpu runs it"
+        wrapper = warplens_tool.tool.parent / "warplens-nvcc"
+        libraries = warplens_tool.tool.parent.parent / "lib/warplens"
+        with tempfile.TemporaryDirectory() as folder:
+            def run(*command, code=0):
+                done = subprocess.run(list(map(str, command)), cwd=folder, capture_output=True, text=True, timeout=300)
+                self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+                return done.stderr
+
+            self.assertIn(said, run(wrapper, "--backend", "cpu", SEVERAL / "blas.cu", "-o", "by_nvcc", "-lcublas"))
+            run(wrapper, "--backend", "cpu", "-c", SEVERAL / "blas.cu", "-o", "blas.o")
+            self.assertIn(said, run("g++", "-no-pie", "blas.o", "-o", "by_linker", f"-L{libraries}", "-lcublas", "-lcudart_static"))
+            for program in ("by_nvcc", "by_linker"):
+                self.assertEqual(run(f"./{program}", code=1), f"warplens: {said}\n")
+            # Of a library that the toolkit has not, the linker itself has to miss the functions.
+            driver = pathlib.Path(folder) / "driver.cu"
+            driver.write_text("#include <cuda.h>\n__global__ void k() {}\nint main() { k<<<1, 1>>>(); return cuInit(0); }\n")
+            self.assertIn("warplens: error: it calls the CUDA driver API (cuInit): the CPU back end has no such library",
+                          run(wrapper, "--backend", "cpu", driver, "-o", "x", "-lcuda", code=1))
+
+    def test_nvidias_own_library_in_a_program(self):
+        real = warplens_tool.real_nvcc().parent.parent / "lib64/libcublas.so"
+        if not real.exists():
+            self.skipTest("there is none")
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder) / "program"
+            wrapper = warplens_tool.tool.parent / "warplens-nvcc"
+            source = pathlib.Path(folder) / "loads.cu"
+            source.write_text('#include <cublas_v2.h>\n__global__ void k() {}\n'
+                              'int main() { k<<<1, 1>>>(); cublasHandle_t h; return cublasCreate(&h) == 0; }\n')
+            subprocess.run([wrapper, "--backend", "cpu", source, real, "-o", program], check=True)
+            environment = {**os.environ, "LD_LIBRARY_PATH": str(real.parent)}
+            done = subprocess.run([program], capture_output=True, text=True, env=environment, timeout=300)
+            self.assertRegex(done.stderr, r"(?m)^warplens: warning: the program brings NVIDIA's own cuBLAS along \(.*libcublas\.so")
 
     def test_openmp_in_host_code(self):
         done, _ = profile("openmp.cu", nvcc="-Xcompiler -fopenmp", options=["--no-probes"])

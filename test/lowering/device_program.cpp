@@ -1,6 +1,5 @@
 #include "device_program.h"
 
-#include "lowering/lower.h"
 #include "support/process.h"
 #include "test/catch.h"
 
@@ -23,7 +22,7 @@ void __warplens_cpu_register_variable(const warplens::cpu::VariableRecord* varia
 namespace warplens::test {
 
 Expected<void> compile_and_lower(const std::string& source, const std::filesystem::path& folder,
-                                 const std::filesystem::path& object) {
+                                 const std::filesystem::path& object, lowering::Output options) {
   const auto file = folder / "program.cu", bitcode = folder / "program.bc";
   std::ofstream(file) << source;
   auto compiled = warplens::run({.arguments = {WARPLENS_TEST_CLANG,
@@ -56,7 +55,9 @@ Expected<void> compile_and_lower(const std::string& source, const std::filesyste
     return tl::unexpected(compiled.error());
   if (compiled->exit_code)
     return fail("clang: {}", compiled->output);
-  return lowering::lower(bitcode, {.object = object, .system_folders = {"/usr", folder / "system"}});
+  options.object = object;
+  options.system_folders = {"/usr", folder / "system"};
+  return lowering::lower(bitcode, options);
 }
 
 static TemporaryDirectory make_folder() {
@@ -65,10 +66,11 @@ static TemporaryDirectory make_folder() {
   return std::move(*folder);
 }
 
-DeviceProgram::DeviceProgram(const std::string& source)
+DeviceProgram::DeviceProgram(const std::string& source, const lowering::Output& options)
     : folder_(make_folder()), first_kernel_(kernels.size()), first_variable_(variables.size()) {
   const auto object = folder_.path() / "program.o", library = folder_.path() / "program.so";
-  const auto lowered = compile_and_lower("#include <warplens/probe.h>\n" + source, folder_.path(), object);
+  const auto lowered =
+      compile_and_lower("#include <warplens/probe.h>\n" + source, folder_.path(), object, options);
   INFO((lowered ? std::string() : lowered.error().message));
   REQUIRE(lowered);
   const auto linked =

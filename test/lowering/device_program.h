@@ -1,6 +1,7 @@
 // A CUDA source, compiled, lowered and loaded into the test.
 #pragma once
 
+#include "lowering/lower.h"
 #include "runtime/cpu/run_grid.h"
 #include "support/expected.h"
 #include "support/temporary.h"
@@ -14,7 +15,7 @@ namespace warplens::test {
 /// Compiles the device half of `source` as Warplens does and lowers it. The error is the lowering's, or says
 /// that Clang refused. Headers in the folder `system` beside it are not the user's.
 Expected<void> compile_and_lower(const std::string& source, const std::filesystem::path& folder,
-                                 const std::filesystem::path& object);
+                                 const std::filesystem::path& object, lowering::Output options = {});
 
 /// What a warp did, by block and warp.
 struct Seen {
@@ -26,7 +27,7 @@ struct Seen {
 class DeviceProgram {
 public:
   /// Fails the test if it does not compile, lower or load.
-  explicit DeviceProgram(const std::string& source);
+  explicit DeviceProgram(const std::string& source, const lowering::Output& options = {});
   ~DeviceProgram();
   DeviceProgram(const DeviceProgram&) = delete;
 

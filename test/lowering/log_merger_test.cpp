@@ -172,6 +172,42 @@ TEST_CASE("logs of any content and length merge as the rule says") {
   }
 }
 
+TEST_CASE("the same word of a warp's lanes lies side by side, and every warp of the grid has its own") {
+  StackPool stacks;
+  stacks.reserve(96, 4096);
+  // The addresses of warp 1's access to what lies `depth` bytes below the top of each stack.
+  const auto addresses_at = [&](std::uint64_t depth, std::uint64_t first_warp) {
+    const KeyRecord keys[] = {{10, 4, 0, {}}};
+    std::vector<LaneContext> lanes(32);
+    std::array<LaneContext*, trace::warp_lanes> pointers{};
+    for (std::size_t lane = 0; lane < 32; ++lane)
+      pointers[lane] = &lanes[lane];
+    const AddressMap map{.shared = {0x1000, 0x100},
+                         .stacks = &stacks,
+                         .around_constants = {},
+                         .first_warp = first_warp,
+                         .local_bytes = 256};
+    const auto merger = std::make_unique<LogMerger>();
+    Lines sink;
+    merger->begin(1, pointers, 32, keys, map, sink);
+    for (std::size_t lane = 0; lane < 32; ++lane)
+      append(lanes[lane], 0, reinterpret_cast<std::uint64_t>(stacks.top(32 + lane)) - depth);
+    merger->merge(0);
+    REQUIRE(sink.lines.size() == 1);
+    CHECK(sink.lines[0].space == static_cast<int>(trace::Space::local));
+    CHECK(sink.lines[0].active == ~0U);
+    return std::vector<std::uint64_t>(sink.lines[0].addresses, sink.lines[0].addresses + 32);
+  };
+  const auto first = addresses_at(128, 0);
+  for (std::size_t lane = 0; lane < 32; ++lane)
+    CHECK(first[lane] == first[0] + 4 * lane);
+  CHECK(first[0] % 128 == 0);
+  CHECK(addresses_at(124, 0)[5] == first[5] + 128); // the next word
+  CHECK(addresses_at(126, 0)[5] == first[5] + 2);   // a byte of the same word
+  CHECK(addresses_at(128, 2)[0] == first[0] + 2 * 32 * 256);
+  CHECK(addresses_at(128 + 256, 0)[0] == first[0]); // nothing has more than its share
+}
+
 TEST_CASE_METHOD(Fixture, "lanes in different spaces are accesses of their own") {
   log(0, 3, 0x8000);
   log(1, 3, 0x1010);

@@ -50,7 +50,9 @@ TEST_CASE("in a header that is not the user's, the user's line is named too") {
                         folder->path(), folder->path() / "program.o");
   REQUIRE_FALSE(lowered);
   INFO(lowered.error().message);
-  CHECK(contains(lowered.error().message, "program.cu:3 (in strange.h:2): inline PTX is not supported"));
+  CHECK(contains(lowered.error().message,
+                 "program.cu:3 (in strange.h:2): outer<int>() of strange.h, which is inline PTX, is "
+                 "not supported on the CPU back end: st.global.strange"));
 }
 
 TEST_CASE("what no kernel reaches is not refused") {

@@ -55,6 +55,24 @@ TEST_CASE("Members of structs of 12 and 24 bytes") {
               .sectors() == 24);
 }
 
+TEST_CASE("Local memory has the words of a warp's lanes side by side") {
+  // A thread's word n lies n lines on. What lanes ask for is given by the number of its first word.
+  const auto sectors = [](unsigned bytes, const std::function<std::uint64_t(unsigned)>& word) {
+    trace::WarpAccess of_lanes =
+        access(bytes, [&](unsigned lane) { return base + 128 * word(lane) + 4 * lane; });
+    of_lanes.space = trace::Space::local;
+    return model::coalesce(of_lanes, whole_warps).sectors();
+  };
+  CHECK(sectors(4, [](unsigned) { return 7; }) == 4);
+  CHECK(sectors(8, [](unsigned) { return 7; }) == 8);
+  CHECK(sectors(16, [](unsigned) { return 7; }) == 16);
+  CHECK(sectors(4, [](unsigned lane) { return lane; }) == 32);
+  CHECK(sectors(16, [](unsigned lane) { return 4 * lane; }) == 128);
+  CHECK(sectors(4, [](unsigned lane) { return lane % 4; }) == 16);
+  CHECK(sectors(8, [](unsigned lane) { return lane % 2; }) == 12); // of words 0, 1 and 2
+  CHECK(sectors(1, [](unsigned) { return 7; }) == 4);
+}
+
 TEST_CASE("Vector loads, shared addresses, misalignment and few lanes") {
   const auto vectors =
       model::coalesce(access(16, [](unsigned lane) { return base + 16 * lane; }), whole_warps);

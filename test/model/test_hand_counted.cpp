@@ -252,7 +252,7 @@ TEST_CASE("Loads by ld.global.cg pass by the L1") {
 
 TEST_CASE("Stores of a part of a sector") {
   // 4000 structs of 16 bytes, of which one store writes 8 and, once all of those are done, another the other
-  // 8; then an array of 16 MB is written, which drives the structs out of the V100's L2 of 6 MB.
+  // 8; then an array of 16 MiB is written, which drives the structs out of the V100's L2 of 6 MiB.
   constexpr unsigned rows = 125;
   constexpr std::uint64_t array = table + (64 << 20);
   const auto evaluate = [&](model::PartialWrites policy, bool other_half, bool load) {
@@ -371,7 +371,7 @@ TEST_CASE("A group of SMs shares a constant cache, and all groups the L2") {
 }
 
 TEST_CASE("A table larger than the constant cache, read in order, is never there") {
-  // 4 KB against 2 KB on the V100: LRU keeps what comes last. The group's 64 KB hold it.
+  // 4 KiB against 2 KiB on the V100: LRU keeps what comes last. The group's 64 KiB hold it.
   MadeTrace made(1, 32);
   const auto load = made.site();
   for (unsigned round = 0; round < 10; ++round)
@@ -418,7 +418,7 @@ TEST_CASE("Local memory stays in the L1 of a C2050 until it is displaced") {
 }
 
 TEST_CASE("On a K80 read-only loads have a cache of their own, and the L1 is for local memory") {
-  // Twice over 32 KB, which the read-only cache of 48 KB holds, by loads of three kinds. Of each line every
+  // Twice over 32 KiB, which the read-only cache of 48 KiB holds, by loads of three kinds. Of each line every
   // second sector.
   MadeTrace made(1, 32);
   const auto plain = made.site(), read_only = made.site(), asks_for_l1 = made.site();
@@ -436,14 +436,14 @@ TEST_CASE("On a K80 read-only loads have a cache of their own, and the L1 is for
   CHECK(result.sites[1].l1_hit_rate->mean == 0.5);
   CHECK(result.sites[1].l2_hit_rate->mean == 0);
   CHECK(result.sites[1].latency_parts->l1_ns == Approx(0.5 * on.read_only.latency_ns));
-  // The L1 of 48 KB holds them as whole lines.
+  // The L1 of 48 KiB holds them as whole lines.
   CHECK(result.sites[2].l1_hit_rate->mean == 0.5);
   CHECK(made.evaluate(gpu("v100")).sites[1].l1_hit_rate->mean == 0.5); // the L1's
 }
 
 TEST_CASE("Texture fetches go through the cache that the GPU has for them") {
-  // Twice over 10 KB by each of a fetch, a read-only load and a plain one: the C2050's texture cache has 12
-  // KB, in lines of 32 bytes, and is nobody else's; the K80's fetches share the cache of 48 KB with the
+  // Twice over 10 KiB by each of a fetch, a read-only load and a plain one: the C2050's texture cache has 12
+  // KiB, in lines of 32 bytes, and is nobody else's; the K80's fetches share the cache of 48 KiB with the
   // read-only loads, which have the same addresses; the V100's L1 serves all.
   MadeTrace made(1, 32);
   const auto fetch = made.site(), read_only = made.site(), plain = made.site();
@@ -471,7 +471,7 @@ TEST_CASE("Texture fetches go through the cache that the GPU has for them") {
   CHECK(unified.sites[1].l1_hit_rate->mean == 1);
   CHECK(unified.sites[2].l1_hit_rate->mean == 1);
 
-  // 14 KB, again and again: more than the C2050's texture cache has.
+  // 14 KiB, again and again: more than the C2050's texture cache has.
   MadeTrace large(1, 32);
   const auto again = large.site();
   large.site_of(again).cache_operator = trace::CacheOperator::tex;

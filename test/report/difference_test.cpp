@@ -2,6 +2,7 @@
 #include "test/catch.h"
 #include "test/result/sample_result.h"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 using namespace warplens;
@@ -118,6 +119,50 @@ TEST_CASE("diff: kernels correspond by name and GPU") {
   CHECK(compare(before, before, costly).kernels[0].sites.size() == 3); // two costly ones, one without a share
 }
 
+TEST_CASE("diff: a kernel that is alone on its GPU corresponds to the other whatever its name") {
+  const Result before = test::sample_result();
+  Result after = before;
+  after.kernels[0].name = std::string("spmv<float>");
+  const Difference renamed = compare(before, after, {});
+  REQUIRE(renamed.kernels.size() == 1);
+  CHECK(renamed.gone.empty());
+  const std::vector<Failure> none;
+  const std::string text = print_difference_text({"a", "b", &renamed, &none}, {});
+  CHECK(text.find("→ spmv<float> on Tesla C2050") != std::string::npos);
+  after.kernels.push_back(after.kernels[0]);
+  CHECK(compare(before, after, {}).kernels.empty());
+}
+
+TEST_CASE("diff: launches of one kernel correspond in order") {
+  Result before = test::sample_result();
+  before.kernels.push_back(before.kernels[0]);
+  const Result after = before;
+  const Difference difference = compare(before, after, {});
+  REQUIRE(difference.kernels.size() == 2);
+  for (std::size_t launch = 0; launch < 2; ++launch) {
+    CHECK(difference.kernels[launch].before == &before.kernels[launch]);
+    CHECK(difference.kernels[launch].after == &after.kernels[launch]);
+  }
+}
+
+TEST_CASE("diff: several accesses of a line together, by hand") {
+  // 100 executions of 4 sectors and 300 of 10: 8.5; intervals of the sum in quadrature.
+  SiteResult few = test::site(1, 5, 1, "a[i]", "a"), many = test::site(2, 5, 9, "b[i]", "b");
+  few.executions = 100, few.sectors_per_request = 4, few.latency_ns = test::statistic(100, 12);     // ±3
+  many.executions = 300, many.sectors_per_request = 10, many.latency_ns = test::statistic(200, 16); // ±4
+  const std::vector<const SiteResult*> line = {&few, &many};
+  const auto value = [&](std::string_view name) {
+    return together(*std::ranges::find(compared_site_figures(), name, &SiteFigure::name), line);
+  };
+  CHECK(value("sectors_per_request")->mean == Approx(8.5));
+  CHECK(value("executions")->mean == Approx(400));
+  CHECK(value("latency_ns")->mean == Approx(175));
+  CHECK(value("latency_ns")->half_width == Approx(std::hypot(0.25 * 3, 0.75 * 4)));
+  CHECK_FALSE(value("bank_conflicts").has_value());
+  many.latency_ns = std::nullopt; // only one has it: its own value
+  CHECK(value("latency_ns")->mean == Approx(100));
+}
+
 TEST_CASE("--fail-if: what is understood") {
   const Threshold rate = *parse_threshold("l1_hit_rate<-0.05");
   CHECK(rate.figure == "l1_hit_rate");
@@ -166,6 +211,66 @@ TEST_CASE("--fail-if: beyond the threshold and beyond the interval, or nothing")
       failures_in(difference, unseen); // it was never observed: the condition would never fail
   REQUIRE_FALSE(nothing.has_value());
   CHECK(nothing.error().message.find("total.l2_write_hit_rate<0") != std::string::npos);
+}
+
+TEST_CASE("--fail-if: totals of snapshots of different size are compared per launch") {
+  // A transpose of 16384 blocks: a snapshot of 3456 of them then, of all of them now. It reads less than
+  // before.
+  Result before = test::sample_result();
+  before.kernels[0].grid = {128, 128, 1};
+  before.kernels[0].snapshot.blocks = 3456;
+  before.kernels[0].totals.dram_read_bytes = 3456 * 8192.0;
+  SiteResult& value = before.kernels[0].sites[3];
+  value.executions = 3456 * 8;
+  value.bytes_used = 3456 * 1024;
+  value.bytes_moved = 3456 * 8192;
+  Result after = before;
+  after.kernels[0].snapshot.blocks = 16384;
+  after.kernels[0].totals.dram_read_bytes = 16384 * 6000.0;
+  after.kernels[0].sites[3].executions = 16384 * 8;
+  after.kernels[0].sites[3].bytes_used = 16384 * 1024;
+  after.kernels[0].sites[3].bytes_moved = 16384 * 6000;
+
+  const Difference difference = compare(before, after, {});
+  for (const char* condition : {"total.dram_read_bytes>5%", "executions>0", "bytes_used>0", "bytes_moved>5%"})
+    CHECK(failures(difference, *parse_threshold(condition)).empty());
+  CHECK(failures(difference, *parse_threshold("total.dram_read_bytes<-25%")).size() == 1);
+  const FigureChange bytes = figure(difference.kernels[0].totals, "dram_read_bytes");
+  CHECK(bytes.before == Approx(16384 * 8192.0));
+  CHECK(bytes.after == Approx(16384 * 6000.0));
+
+  // A larger launch does more, whatever its snapshot.
+  after.kernels[0].grid = {256, 128, 1};
+  CHECK(failures(compare(before, after, {}), *parse_threshold("executions>99%")).size() == 1);
+}
+
+TEST_CASE("diff: snapshots of different size are told") {
+  Result before = test::sample_result(), after = before;
+  const auto printed = [&](bool with_failure) {
+    const Difference difference = compare(before, after, {});
+    const std::vector<Threshold> thresholds = {
+        *parse_threshold(with_failure ? "l1_hit_rate<0" : "l1_hit_rate<-1")};
+    const auto found = failures_in(difference, thresholds);
+    REQUIRE(found.has_value());
+    const DifferenceReport report = {"a.json", "b.json", &difference, &*found};
+    return std::tuple(print_difference_text(report, {}), print_difference_json(report),
+                      found->empty() ? "" : describe(found->front()));
+  };
+  auto [text, json, failure] = printed(false);
+  CHECK(text.find("snapshots differ") == std::string::npos);
+  CHECK(nlohmann::json::parse(json)["kernels"][0]["snapshots"]["differ"] == false);
+
+  after.kernels[0].snapshot.blocks = 512;
+  after.kernels[0].sites[3].l1_hit_rate = test::statistic(0.72, 0.004);
+  std::tie(text, json, failure) = printed(true);
+  constexpr const char* told = "snapshots differ: 336 of 512 blocks before, 512 of 512 after";
+  CHECK(text.find(told) != std::string::npos);
+  CHECK(failure.find(told) != std::string::npos);
+  const auto snapshots = nlohmann::json::parse(json)["kernels"][0]["snapshots"];
+  CHECK(snapshots["differ"] == true);
+  CHECK(snapshots["before"]["blocks"] == 336);
+  CHECK(snapshots["before"]["launch_blocks"] == 512);
+  CHECK(snapshots["after"]["blocks"] == 512);
 }
 
 TEST_CASE("--fail-if: percent of nothing") {

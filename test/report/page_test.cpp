@@ -3,6 +3,7 @@
 #include "test/result/sample_result.h"
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 using namespace warplens;
@@ -40,8 +41,7 @@ TEST_CASE("page: the results, what is said of their lines, the sources") {
   const Json& verdicts = data["results"][0]["verdicts"];
   REQUIRE(verdicts.size() == 4); // lines with sites
   for (const Json& verdict : verdicts) {
-    CHECK(verdict["kernel"] == result.kernels[0].name);
-    CHECK(verdict["gpu"] == "Tesla C2050");
+    CHECK(verdict["kernel"] == 0);
     if (verdict["line"] == 13)
       CHECK(verdict["text"] == "val[j]: uncoalesced: 28.0 sectors per request where 4.00 would do; "
                                "y[indices[j]]: uncoalesced: 26.0 sectors per request where 4.00 would do");
@@ -87,6 +87,85 @@ TEST_CASE("page: nothing in the data can end the script element") {
   CHECK(data.find("\u2028") == std::string::npos);
   CHECK(data.find("\u2029") == std::string::npos);
   CHECK(Json::parse(data)["results"][0]["label"] == hostile.substr(0, hostile.size() - 1) + "\uFFFD");
+}
+
+TEST_CASE("page: launches of one kernel keep their verdicts apart") {
+  Result result = test::sample_page_result();
+  result.kernels.push_back(result.kernels[0]);
+  for (SiteResult& site : result.kernels[1].sites)
+    if (site.site.expression == "tile[threadIdx.x][0]")
+      site.bank_conflicts = 0;
+  const Json data = Json::parse(data_in(print({{"a.json", &result}})));
+  std::map<int, std::string> of_tile;
+  for (const Json& verdict : data["results"][0]["verdicts"])
+    if (verdict["line"] == 6)
+      CHECK(of_tile.emplace(verdict["kernel"], verdict["text"]).second);
+  CHECK(of_tile[0] == "bank conflicts: 31.0 extra passes per request");
+  CHECK(of_tile[1] == "fine: hardly any bank conflicts");
+}
+
+TEST_CASE("page: pairs and differences are those of diff") {
+  // Two equal statements; a line inserted above both moves the first one to where the second was.
+  Result before = test::sample_page_result();
+  const auto add = [](Result& result, std::uint64_t id, std::uint32_t line, double hits) {
+    SiteResult equal = test::site(id, line, 3, "equal[i]", "equal");
+    equal.executions = 100;
+    equal.l1_hit_rate = test::statistic(hits, 0.001);
+    result.kernels[0].sites.push_back(equal);
+  };
+  Result after = before;
+  add(before, 0x70, 20, 0.25), add(before, 0x71, 21, 0.75);
+  add(after, 0x71, 21, 0.25), add(after, 0x72, 22, 0.75);
+  after.kernels[0].snapshot.blocks = 512;
+  const Json data = Json::parse(data_in(print({{"a.json", &before}, {"b.json", &after}})));
+  const Json& kernel = data["comparison"]["kernels"].at(0);
+  CHECK(kernel["before"] == 0);
+  CHECK(kernel["after"] == 0);
+  CHECK(kernel["gone"].empty());
+  REQUIRE(kernel["sites"].size() == 7);
+  for (const Json& site : kernel["sites"]) {
+    CHECK(site["before"] == site["after"]); // both lists are in the same order
+    for (const Json& change : site["figures"])
+      if (change["figure"] == "l1_hit_rate")
+        CHECK(change["beyond_interval"] == false);
+  }
+  CHECK(kernel["snapshots"].get<std::string>().find("336 of 512 blocks before, 512 of 512 after") !=
+        std::string::npos);
+  CHECK(kernel["launch_scale"]["before"].get<double>() == Approx(512 / 336.0));
+  CHECK(kernel["launch_scale"]["after"] == 1.0);
+  CHECK(kernel["objects"].size() == 2);
+
+  // val[j] and y[indices[j]] stand on one line.
+  REQUIRE(kernel["lines"].size() == 1);
+  CHECK(kernel["lines"][0]["line"] == 13);
+  for (const Json& change : kernel["lines"][0]["figures"]) {
+    if (change["figure"] == "latency_share")
+      CHECK(change["after"].get<double>() == Approx(0.855));
+    if (change["figure"] == "sectors_per_request")
+      CHECK(change["after"].get<double>() == Approx(27));
+    if (change["figure"] == "executions")
+      CHECK(change["before"].get<double>() == Approx(760000 * 512 / 336.0));
+  }
+  CHECK_FALSE(Json::parse(data_in(print({{"a.json", &before}}))).contains("comparison"));
+}
+
+TEST_CASE("page: better and worse are said where a difference is beyond its interval") {
+  const Result before = test::sample_result();
+  Result after = before;
+  after.kernels[0].sites[3].l1_hit_rate = test::statistic(0.9, 0.004);
+  after.kernels[0].sites[3].sectors_per_request = 30;
+  after.kernels[0].sites[3].latency_ns = test::statistic(1206, 30);
+  after.kernels[0].sites[3].active_lanes = 28.5;
+  const Json data = Json::parse(data_in(print({{"a.json", &before}, {"b.json", &after}})));
+  std::map<std::string, std::string> effects;
+  for (const Json& site : data["comparison"]["kernels"][0]["sites"])
+    if (site["after"] == 3)
+      for (const Json& change : site["figures"])
+        effects[change["figure"]] = change.value("effect", "none");
+  CHECK(effects["l1_hit_rate"] == "better");
+  CHECK(effects["sectors_per_request"] == "worse");
+  CHECK(effects["latency_ns"] == "none");
+  CHECK(effects["active_lanes"] == "none");
 }
 
 TEST_CASE("page: without its one place for the data it is damaged") {

@@ -97,3 +97,15 @@ TEST_CASE("sarif: hostile names stay URIs, braces stay text") {
         "a%20b/%FF%3C%3E%22%7B%7D%25%1B.cu");
   CHECK(first["message"]["text"].get<std::string>().starts_with("f({{1}}): "));
 }
+
+TEST_CASE("sarif: a kernel name of 1000 characters is short in the message and full where tools look") {
+  Result result = test::sample_result();
+  result.kernels[0].name = "scan<" + std::string(1000, 'x') + ">(float*)";
+  const Json json = log(result, 0.05);
+  for (const Json& finding : json["runs"][0]["results"]) {
+    CHECK(finding["message"]["text"].get<std::string>().size() < 300);
+    CHECK(finding["message"]["text"].get<std::string>().find("scan<…>") != std::string::npos);
+    CHECK(finding["locations"][0]["logicalLocations"][0]["fullyQualifiedName"] == result.kernels[0].name);
+    CHECK(finding["properties"]["kernel"] == result.kernels[0].name);
+  }
+}

@@ -220,3 +220,14 @@ TEST_CASE("figures of few trials say so") {
   CHECK(contains(print(result, folder.options()),
                  "7, converged, so few that spreads and intervals say little"));
 }
+
+TEST_CASE("text: a kernel name of 1000 characters leaves room for its GPU") {
+  Result result = test::sample_result();
+  std::string arguments = "int";
+  while (arguments.size() < 1000)
+    arguments = "policy<" + arguments + ", 256>";
+  result.kernels[0].name = "void ns::scan<" + arguments + ">(float const*, float*)";
+  const std::string text = report::print_text(result, {});
+  CHECK(text.find("── ns::scan<") != std::string::npos);
+  CHECK(text.find(" on Tesla C2050\n") != std::string::npos);
+}

@@ -106,6 +106,13 @@ TEST_CASE("the schema's names") {
   const Json& kernel = json["kernels"][0];
   CHECK(kernel["grid"] == Json({512, 1, 1}));
   CHECK(kernel["occupancy"]["limited_by"] == "registers");
+  CHECK(kernel["compiled"] == Json({{"architecture", "sm_75"},
+                                    {"assumed", true},
+                                    {"registers", 40},
+                                    {"stack_bytes", 504},
+                                    {"spill_store_bytes", 564},
+                                    {"spill_load_bytes", 560},
+                                    {"shared_bytes", 4096}}));
   CHECK(kernel["snapshot"]["warp_accesses"] == 1234567);
   CHECK(kernel["trials"] == Json({{"run", 64}, {"converged", true}}));
   CHECK(kernel["l2_start"] ==

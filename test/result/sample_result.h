@@ -62,6 +62,7 @@ inline Result sample_result() {
   kernel.occupancy.blocks_per_sm = 6;
   kernel.occupancy.warps_per_sm = 48;
   kernel.occupancy.limited_by = "registers";
+  kernel.compiled = CompiledKernel{75, true, 40, 504, 564, 560, 4096};
   kernel.snapshot.blocks = 336;
   kernel.snapshot.warp_accesses = 1234567;
   kernel.snapshot.transactions = 8901234;

@@ -2,6 +2,7 @@
 // first argument; it always prints "done" and exits with 0 where it gets to its end.
 #include "runtime/host/recorder.h"
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -97,6 +98,17 @@ int main(int, char** arguments) {
     unfinished.grid = {1, 1, 1};
     unfinished.block = {64, 1, 1};
     run_block(runtime::Recorder::instance().begin_launch(unfinished, 1), 0, 10);
+  }
+  if (what == "exit-from-a-thread" || what == "quick-exit-from-a-thread") {
+    // Until the process is gone: launches begin, run and end while another thread exits.
+    std::thread([] {
+      for (;;)
+        launch("_Z4busyv", 2000);
+    }).detach();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    std::puts("done");
+    std::fflush(stdout);
+    std::thread([&] { what == "exit-from-a-thread" ? std::exit(0) : std::quick_exit(0); }).join();
   }
   std::puts("done");
   std::exit(what == "exit-code" ? 7 : 0);

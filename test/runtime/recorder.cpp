@@ -179,6 +179,20 @@ TEST_CASE("A program that exits within a launch leaves a whole file with an inco
   CHECK_FALSE(reader.end_of(2).has_value());
 }
 
+TEST_CASE("A program that exits while another of its threads launches kernels leaves a whole file") {
+  const std::string what = GENERATE("exit-from-a-thread", "quick-exit-from-a-thread");
+  for (int round = 0; round < 5; ++round) {
+    const Recorded recorded(what, {{"WARPLENS_LAUNCHES", "100000"}});
+    INFO(recorded.finished.output);
+    CHECK(recorded.finished.exit_code == 0);
+    const trace::Reader reader = open(recorded.trace);
+    CHECK_FALSE(reader.truncated());
+    CHECK(reader.launches().size() > 3);
+    for (const trace::Launch& launch : reader.launches())
+      CHECK(lines_per_warp(reader, launch.id).size() <= 20);
+  }
+}
+
 TEST_CASE("A killed program leaves what was collected") {
   const int signal = GENERATE(SIGKILL, SIGTERM);
   const auto folder = std::move(*TemporaryDirectory::create());

@@ -214,3 +214,26 @@ TEST_CASE("abandon() frees producers that wait") {
   producer.join();
   CHECK(fixture.told == SnooperState::running);
 }
+
+TEST_CASE("A program that exits while a launch ends: finish() and abandon() at the same time both return") {
+  for (int round = 0; round < 300; ++round) {
+    Fixture fixture;
+    runtime::Snooper snooper(fixture.channel, fixture.sink(), {});
+    fixture.push(20);
+    std::atomic<int> ready = 0;
+    const auto together = [&] {
+      for (++ready; ready < 3;)
+        std::this_thread::yield();
+    };
+    SnooperState finished{}, abandoned{};
+    std::thread ends([&] { together(), finished = snooper.finish(); });
+    std::thread exits([&] { together(), abandoned = snooper.abandon(); });
+    together();
+    static_cast<void>(snooper.is_stuck()); // as the launch hook asks
+    ends.join();
+    exits.join();
+    CHECK(finished == abandoned);
+    CHECK((finished == SnooperState::complete || finished == SnooperState::abandoned));
+    CHECK(fixture.appended <= 20);
+  }
+}

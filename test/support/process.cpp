@@ -9,6 +9,7 @@
 #include <fstream>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 using namespace warplens;
 
@@ -83,6 +84,30 @@ TEST_CASE("signals are passed on to every child and leave us alive") {
   first.join();
   second.join();
   CHECK(ended == 2);
+}
+
+TEST_CASE("signals reach every one of more than 256 children") {
+  constexpr int count = 270;
+  const auto folder = TemporaryDirectory::create();
+  REQUIRE(folder);
+  std::atomic<int> ended{0};
+  std::vector<std::thread> threads;
+  for (int child = 0; child < count; ++child)
+    threads.emplace_back([&, child] {
+      const std::string started = quote({(folder->path() / std::to_string(child)).string()});
+      const auto finished = run({.arguments = {"sh", "-c", "> " + started + "; exec sleep 20"}});
+      ended += finished && finished->signal == SIGTERM;
+    });
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(15);
+  const auto have_started = [&] {
+    return std::distance(std::filesystem::directory_iterator(folder->path()), {}) == count;
+  };
+  while (!have_started() && std::chrono::steady_clock::now() < give_up)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  kill(getpid(), SIGTERM);
+  for (std::thread& thread : threads)
+    thread.join();
+  CHECK(ended == count);
 }
 
 TEST_CASE("the folder of the running executable is where this test was built") {

@@ -140,13 +140,13 @@ TEST_CASE("what is no trace is told from one that is damaged or newer") {
         path.string() + " is not a Warplens trace: its first bytes are not a trace's");
   write_sample(path);
   FileBytes newer = file_bytes(path);
-  newer[8] = 5;
+  newer[8] = 6;
   write_file(path, newer);
-  CHECK(read_whole(path).error.find("has format version 5, this warplens reads up to 4") !=
+  CHECK(read_whole(path).error.find("has format version 6, this warplens reads up to 5") !=
         std::string::npos);
   newer[8] = 3;
   write_file(path, newer);
-  CHECK(read_whole(path).error.find("has format version 3, this warplens reads 4: record it again") !=
+  CHECK(read_whole(path).error.find("has format version 3, this warplens reads 5: record it again") !=
         std::string::npos);
 }
 

@@ -22,6 +22,7 @@ TEST_CASE("everything that is not an access comes back as it was") {
   launch.static_shared_bytes = 49152;
   launch.dynamic_shared_bytes = 227 * 1024;
   launch.registers_per_thread = 255;
+  launch.machine_code = {{80, 80, 96, 504, 564, 560, 4096}, {70, 75, 4000000000u, 1, 2, 3, 0}};
   launch.first_block = 1000;
   launch.blocks = 528;
   {
@@ -76,6 +77,7 @@ TEST_CASE("everything that is not an access comes back as it was") {
   CHECK(read_launch.static_shared_bytes == launch.static_shared_bytes);
   CHECK(read_launch.dynamic_shared_bytes == launch.dynamic_shared_bytes);
   CHECK(read_launch.registers_per_thread == launch.registers_per_thread);
+  CHECK(read_launch.machine_code == launch.machine_code);
   CHECK(read_launch.first_block == launch.first_block);
   CHECK(read_launch.blocks == launch.blocks);
 

@@ -1,6 +1,7 @@
 // The figures that the gutter, the strip and the records show: what each is of a site, and of a line with several.
 import * as format from "./format";
-import type { Site, Statistic } from "./result";
+import type { Profile } from "./profile";
+import type { FigureChange, Site, Statistic } from "./result";
 
 export interface Value {
   mean: number;
@@ -12,6 +13,10 @@ export interface Value {
 
 export interface Figure {
   id: string;
+  /** What the result and `warplens diff` call it; absent: the page makes it of others. */
+  resultName?: string;
+  /** Counted over the snapshot: more of it where the snapshot is larger. */
+  extensive?: boolean;
   label: string;
   /** Over its column. */
   short: string;
@@ -45,62 +50,62 @@ function fromDram(site: Site): number | undefined {
 
 export const figures: Figure[] = [
   {
-    id: "share", label: "Share of the latency", short: "lat %", unit: "%", worse: "high", limit: 1,
+    id: "share", resultName: "latency_share", label: "Share of the latency", short: "lat %", unit: "%", worse: "high", limit: 1,
     about: "Executions × expected latency, of the kernel's sum: where its warps wait.",
     of: (site) => plain(site.latency_share), text: format.percent,
   },
   {
-    id: "latency", label: "Expected latency", short: "lat ns", unit: "ns", worse: "high",
+    id: "latency", resultName: "latency_ns", label: "Expected latency", short: "lat ns", unit: "ns", worse: "high",
     about: "Of a request, decided by the slowest of its transactions; mean over trials ± 2 standard deviations.",
     of: (site) => overTrials(site.latency_ns), weight: executions, text: format.nanoseconds,
   },
   {
-    id: "l1", label: "L1 hit rate", short: "L1 %", unit: "%", worse: "low", limit: 1,
+    id: "l1", resultName: "l1_hit_rate", label: "L1 hit rate", short: "L1 %", unit: "%", worse: "low", limit: 1,
     about: "Of the sectors that loads look up in the L1; mean over trials ± 2 standard deviations.",
     of: (site) => overTrials(site.l1_hit_rate), weight: lookups, text: format.percent,
   },
   {
-    id: "l2", label: "L2 hit rate", short: "L2 %", unit: "%", worse: "low", limit: 1,
+    id: "l2", resultName: "l2_hit_rate", label: "L2 hit rate", short: "L2 %", unit: "%", worse: "low", limit: 1,
     about: "Of the sectors that are asked of the L2; mean over trials ± 2 standard deviations.",
     of: (site) => overTrials(site.l2_hit_rate), weight: (site) => lookups(site) * missed(site), text: format.percent,
   },
   {
-    id: "constant", label: "Constant cache hit rate", short: "const %", unit: "%", worse: "low", limit: 1,
+    id: "constant", resultName: "constant_hit_rate", label: "Constant cache hit rate", short: "const %", unit: "%", worse: "low", limit: 1,
     about: "Of the addresses that the SM's constant cache is asked for; mean over trials ± 2 standard deviations.",
     of: (site) => overTrials(site.constant_hit_rate), weight: executions, text: format.percent,
   },
   {
-    id: "sectors", label: "Sectors per request", short: "sect/req", unit: "", worse: "high",
+    id: "sectors", resultName: "sectors_per_request", label: "Sectors per request", short: "sect/req", unit: "", worse: "high",
     about: "32-byte sectors that one warp access touches. 4 carry 32 lanes × 4 bytes.",
     of: (site) => plain(site.sectors_per_request), weight: executions, text: (value) => format.significant(value),
   },
   {
-    id: "executions", label: "Executions", short: "execs", unit: "", worse: "neither",
+    id: "executions", resultName: "executions", extensive: true, label: "Executions", short: "execs", unit: "", worse: "neither",
     about: "By warps, inside the snapshot.",
     of: (site) => plain(site.executions), text: format.count,
   },
   {
-    id: "lanes", label: "Active lanes", short: "lanes", unit: "", worse: "low", limit: 32,
+    id: "lanes", resultName: "active_lanes", label: "Active lanes", short: "lanes", unit: "", worse: "low", limit: 32,
     about: "Mean number of lanes per execution, of 32.",
     of: (site) => plain(site.active_lanes), weight: executions, text: (value) => format.significant(value),
   },
   {
-    id: "conflicts", label: "Bank conflicts", short: "conflicts", unit: "", worse: "high",
+    id: "conflicts", resultName: "bank_conflicts", label: "Bank conflicts", short: "conflicts", unit: "", worse: "high",
     about: "Extra passes over the banks of shared memory per request.",
     of: (site) => plain(site.bank_conflicts), weight: executions, text: (value) => format.significant(value),
   },
   {
-    id: "dram", label: "DRAM traffic", short: "DRAM", unit: "B", worse: "high",
+    id: "dram", extensive: true, label: "DRAM traffic", short: "DRAM", unit: "B", worse: "high",
     about: "Bytes of the touched sectors that neither cache had.",
     of: (site) => plain(fromDram(site)), text: format.bytes,
   },
   {
-    id: "moved", label: "Bytes moved", short: "moved", unit: "B", worse: "high",
+    id: "moved", resultName: "bytes_moved", extensive: true, label: "Bytes moved", short: "moved", unit: "B", worse: "high",
     about: "32 × sectors touched.",
     of: (site) => plain(site.bytes_moved), text: format.bytes,
   },
   {
-    id: "used", label: "Bytes used", short: "used", unit: "B", worse: "neither",
+    id: "used", resultName: "bytes_used", extensive: true, label: "Bytes used", short: "used", unit: "B", worse: "neither",
     about: "Distinct bytes that the lanes asked for.",
     of: (site) => plain(site.bytes_used), text: format.bytes,
   },
@@ -154,29 +159,29 @@ export function valueText(figure: Figure, value: Value | undefined): { mean: str
 const digitsOf = (text: string) => /\.(\d+)/.exec(text)?.[1].length ?? 0;
 
 export interface Change {
-  difference: number;
   text: string;
-  /** Is it beyond what chance explains (see differs)? */
+  /** Is it beyond its interval? The result says so. */
   beyond: boolean;
   better?: boolean;
 }
 
-/** Whether two means differ by more than the half widths of their 95 % intervals, joined in quadrature: the rule of `warplens diff`. */
-export function differs(before: number, ofBefore: readonly number[], after: number, ofAfter: readonly number[]): boolean {
-  const half = ([low, high]: readonly number[]) => (high - low) / 2;
-  return Math.abs(after - before) > Math.hypot(half(ofBefore), half(ofAfter));
+/** A change as text: with the digits of the figure itself, or more where the change is beyond its interval and would not show in them. */
+export function changeOf(figure: Figure, changes: FigureChange[]): Change | undefined {
+  const change = changes.find((one) => one.figure === figure.resultName);
+  if (!change) return undefined;
+  const { difference, after, beyond_interval: beyond, effect } = change;
+  const scale = figure.unit === "%" ? 100 : 1;
+  const plainNumber = /^[\d.]+$/.test(figure.text(after));
+  const size = scale * Math.abs(difference);
+  const short = plainNumber ? size.toFixed(digitsOf(figure.text(after))) : figure.text(Math.abs(difference));
+  const visible = /[1-9]/.test(short);
+  if (!visible && !beyond) return { text: "=", beyond };
+  const text = format.signed(visible ? short : size >= 1e-3 ? format.significant(size, 1) : "0.001", difference);
+  return { text: visible || size >= 1e-3 ? text : text.replace("0.001", "<0.001"), beyond, better: effect && effect === "better" };
 }
 
-export function changeOf(figure: Figure, before: Value | undefined, after: Value | undefined): Change | undefined {
-  if (!before || !after) return undefined;
-  const difference = after.mean - before.mean;
-  // The digits of the figure itself: a change that does not show in them is none.
-  const digits = /^[\d.]+$/.test(figure.text(after.mean)) ? digitsOf(figure.text(after.mean)) : undefined;
-  const size = (figure.unit === "%" ? 100 : 1) * Math.abs(difference);
-  const text = format.signed(digits === undefined ? figure.text(Math.abs(difference)) : size.toFixed(digits), difference);
-  const visible = /[1-9]/.test(text);
-  const intervalOf = (value: Value) => value.interval ?? [value.mean, value.mean];
-  const beyond = visible && differs(before.mean, intervalOf(before), after.mean, intervalOf(after));
-  const better = figure.worse === "neither" || !beyond ? undefined : figure.worse === "high" ? difference < 0 : difference > 0;
-  return { difference, text: visible ? text : "=", beyond, better };
+/** The figure of these sites of a profile together; where two results are compared, bytes and executions are per launch. */
+export function valueIn(profile: Profile, figure: Figure, sites: Site[]): Value | undefined {
+  const value = combined(figure, sites);
+  return value && figure.extensive && profile.scale !== 1 ? { ...value, mean: value.mean * profile.scale } : value;
 }

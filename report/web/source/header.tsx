@@ -6,9 +6,9 @@ import { useSignal } from "./signal";
 import { theme, toggleTheme } from "./theme";
 
 /** Buttons of which one or more are on. A click shows one alone; with Ctrl, ⌘ or Shift it adds or takes away. */
-function Choice(props: { label: string; names: string[]; on: string[]; possible: string[]; choose(names: string[]): void }) {
-  const { label, names, on, possible, choose } = props;
-  if (names.length < 2) return <span class="choice"><span class="choice-label">{label}</span> <b>{names[0]}</b></span>;
+function Choice(props: { label: string; names: string[]; on: string[]; possible: string[]; choose(names: string[]): void; full?(name: string): string }) {
+  const { label, names, on, possible, choose, full = (name: string) => name } = props;
+  if (names.length < 2) return <span class="choice"><span class="choice-label">{label}</span> <b title={full(names[0])}>{names[0]}</b></span>;
   const toggle = (name: string) => {
     const next = on.includes(name) ? on.filter((other) => other !== name) : names.filter((other) => other === name || on.includes(other));
     if (next.length) choose(next);
@@ -18,7 +18,7 @@ function Choice(props: { label: string; names: string[]; on: string[]; possible:
       <span class="choice-label">{label}</span>
       {names.map((name) => (
         <button key={name} class="chip" aria-pressed={on.includes(name)} disabled={!possible.includes(name)}
-          title={`Show ${name}; with Ctrl or Shift: side by side`}
+          title={`Show ${full(name)}; with Ctrl or Shift: side by side`}
           onClick={(event) => (event.ctrlKey || event.metaKey || event.shiftKey ? toggle(name) : choose([name]))}>
           {name}
         </button>
@@ -30,16 +30,17 @@ function Choice(props: { label: string; names: string[]; on: string[]; possible:
 
 export function Header({ data, profiles, shown, change, children }: ViewProps & { children: ComponentChildren }) {
   const now = useSignal(theme);
-  const kernels = unique(profiles.map((profile) => profile.kernel.name));
+  const kernels = unique(profiles.map((profile) => profile.label));
   const gpus = unique(profiles.map((profile) => profile.kernel.gpu));
-  const shownKernels = unique(shown.map((profile) => profile.kernel.name));
+  const shownKernels = unique(shown.map((profile) => profile.label));
+  const fullName = (label: string) => profiles.find((profile) => profile.label === label)?.kernel.name ?? label;
   const shownGpus = unique(shown.map((profile) => profile.kernel.gpu));
   const show = (names: string[], onGpus: string[]) => {
-    const fitting = profiles.filter((profile) => names.includes(profile.kernel.name) && onGpus.includes(profile.kernel.gpu));
-    const some = fitting.length ? fitting : profiles.filter((profile) => names.includes(profile.kernel.name));
+    const fitting = profiles.filter((profile) => names.includes(profile.label) && onGpus.includes(profile.kernel.gpu));
+    const some = fitting.length ? fitting : profiles.filter((profile) => names.includes(profile.label));
     if (some.length === 0) return;
     // What is shown anew is shown where it is hottest.
-    const anew = some.find((profile) => !shownKernels.includes(profile.kernel.name));
+    const anew = some.find((profile) => !shownKernels.includes(profile.label));
     const hottest = anew && hotLines(anew)[0];
     change({ shown: some.map((profile) => profile.key), ...(hottest ? { file: hottest.file, line: hottest.line } : {}) });
   };
@@ -59,7 +60,7 @@ export function Header({ data, profiles, shown, change, children }: ViewProps & 
         </button>
       </div>
       <div class="bar choices">
-        <Choice label="Kernel" names={kernels} on={shownKernels} possible={kernels} choose={(names) => show(names, shownGpus)} />
+        <Choice label="Kernel" names={kernels} on={shownKernels} possible={kernels} choose={(names) => show(names, shownGpus)} full={fullName} />
         <Choice label="GPU" names={gpus} on={shownGpus} possible={gpus} choose={(names) => show(shownKernels, names)} />
       </div>
     </header>

@@ -1,10 +1,12 @@
 // From results to what is shown side by side: a profile is one kernel on one GPU, with the one before the change
 // where two results are compared.
-import type { Kernel, PageData, ResultEntry, Site } from "./result";
+import type { DataObject, FigureChange, Kernel, KernelComparison, PageData, ResultEntry, Site } from "./result";
 
 export interface Profile {
-  /** Unique: kernel and GPU. */
+  /** Unique: kernel, GPU, and which of the launches of that name. */
   key: string;
+  /** The kernel's name, short enough to read, with the number of the launch where several share it. */
+  label: string;
   kernel: Kernel;
   entry: ResultEntry;
   /** Total of executions × latency in ns: what the kernels are ranked by. */
@@ -12,8 +14,16 @@ export interface Profile {
   sites: Map<string, Map<number, Site[]>>;
   verdicts: Map<string, string>;
   before?: Profile;
+  comparison?: KernelComparison;
+  /** What bytes and executions are multiplied by: 1, but where two results are compared, per launch. */
+  scale: number;
   /** This profile's sites → the same ones before the change. */
   siteBefore: Map<Site, Site>;
+  /** … and what changed of them. */
+  siteChanges: Map<Site, FigureChange[]>;
+  /** Of lines with several sites, by placeKey. */
+  lineChanges: Map<string, FigureChange[]>;
+  objectBefore: Map<DataObject, DataObject>;
   /** Sites of `before` that are gone. */
   gone: Site[];
 }
@@ -22,69 +32,66 @@ export const placeKey = (file: string, line: number) => `${file}\n${line}`;
 
 export const costOf = (site: Site) => site.executions * (site.latency_ns?.mean ?? 0);
 
-/** What makes it the same site in another version of the source, where the lines have moved. */
-const contentKey = (site: Site) => `${site.file.replace(/^.*\//, "")}\n${site.kind}\n${site.expression.replace(/\s+/g, "")}`;
-
-function matchSites(after: Site[], before: Site[]) {
-  const pairs = new Map<Site, Site>();
-  const left = new Set(before);
-  const byId = new Map(before.map((site) => [site.id, site]));
-  for (const site of after) {
-    const same = byId.get(site.id);
-    if (!same || !left.delete(same)) continue;
-    pairs.set(site, same);
-  }
-  for (const site of after) {
-    if (pairs.has(site)) continue;
-    const same = [...left].find((candidate) => contentKey(candidate) === contentKey(site));
-    if (!same) continue;
-    pairs.set(site, same);
-    left.delete(same);
-  }
-  return { pairs, gone: [...left] };
-}
-
-function profileOf(kernel: Kernel, entry: ResultEntry): Profile {
-  const sites: Profile["sites"] = new Map();
-  for (const site of kernel.sites) {
-    const lines = sites.get(site.file) ?? new Map<number, Site[]>();
-    sites.set(site.file, lines);
-    lines.set(site.line, [...(lines.get(site.line) ?? []), site]);
-  }
-  const verdicts = new Map<string, string>();
-  for (const verdict of entry.verdicts ?? [])
-    if (verdict.kernel === kernel.name && verdict.gpu === kernel.gpu)
-      verdicts.set(placeKey(verdict.file, verdict.line), verdict.text);
-  const cost = kernel.sites.reduce((sum, site) => sum + costOf(site), 0);
-  return { key: `${kernel.name}\n${kernel.gpu}`, kernel, entry, cost, sites, verdicts, siteBefore: new Map(), gone: [] };
+function profilesOfEntry(entry: ResultEntry): Profile[] {
+  const { kernels } = entry.result;
+  const same = (kernel: Kernel) => kernels.filter((other) => other.name === kernel.name && other.gpu === kernel.gpu);
+  return kernels.map((kernel, index) => {
+    const launches = same(kernel);
+    const launch = launches.indexOf(kernel) + 1;
+    const name = entry.names?.[index] ?? kernel.name;
+    const sites: Profile["sites"] = new Map();
+    for (const site of kernel.sites) {
+      const lines = sites.get(site.file) ?? new Map<number, Site[]>();
+      sites.set(site.file, lines);
+      const line = lines.get(site.line);
+      if (line) line.push(site);
+      else lines.set(site.line, [site]);
+    }
+    const verdicts = new Map<string, string>();
+    for (const verdict of entry.verdicts ?? [])
+      if (verdict.kernel === index) verdicts.set(placeKey(verdict.file, verdict.line), verdict.text);
+    return {
+      key: `${kernel.name}\n${kernel.gpu}${launch > 1 ? `\n${launch}` : ""}`,
+      label: launches.length > 1 ? `${name} · launch ${launch}` : name,
+      kernel, entry, sites, verdicts, cost: kernel.sites.reduce((sum, site) => sum + costOf(site), 0), scale: 1,
+      siteBefore: new Map(), siteChanges: new Map(), lineChanges: new Map(), objectBefore: new Map(), gone: [],
+    };
+  });
 }
 
 /** The profiles of the page, costliest kernel first. Of two results, those of the second, each with its counterpart. */
 export function profilesOf(data: PageData): Profile[] {
   const [first, second] = data.results;
-  const before = first.result.kernels.map((kernel) => profileOf(kernel, first));
+  const before = profilesOfEntry(first);
   if (!second) return ranked(before);
-  const after = second.result.kernels.map((kernel) => profileOf(kernel, second));
-  // A kernel that was renamed still has its counterpart where there is but one on that GPU.
-  const alone = (list: Profile[], gpu: string) => list.filter((profile) => profile.kernel.gpu === gpu).length === 1;
-  for (const profile of after) {
-    const gpu = profile.kernel.gpu;
-    profile.before =
-      before.find((candidate) => candidate.key === profile.key) ??
-      (alone(before, gpu) && alone(after, gpu) ? before.find((candidate) => candidate.kernel.gpu === gpu) : undefined);
-    if (!profile.before) continue;
-    const { pairs, gone } = matchSites(profile.kernel.sites, profile.before.kernel.sites);
-    profile.siteBefore = pairs;
-    profile.gone = gone;
+  const after = profilesOfEntry(second);
+  for (const comparison of data.comparison?.kernels ?? []) {
+    const [old, now] = [before[comparison.before], after[comparison.after]];
+    now.before = old;
+    now.comparison = comparison;
+    [old.scale, now.scale] = [comparison.launch_scale.before, comparison.launch_scale.after];
+    for (const { before: was, after: is, figures } of comparison.sites) {
+      now.siteBefore.set(now.kernel.sites[is], old.kernel.sites[was]);
+      now.siteChanges.set(now.kernel.sites[is], figures);
+    }
+    for (const { file, line, figures } of comparison.lines) now.lineChanges.set(placeKey(file, line), figures);
+    for (const { before: was, after: is } of comparison.objects) now.objectBefore.set(now.kernel.objects![is], old.kernel.objects![was]);
+    now.gone = comparison.gone.map((index) => old.kernel.sites[index]);
   }
   return ranked(after);
+}
+
+/** What changed of these accesses: of one its own changes, of several those of their line together. */
+export function changesOf(profile: Profile, sites: Site[]): FigureChange[] {
+  if (sites.length === 0) return [];
+  return (sites.length === 1 ? profile.siteChanges.get(sites[0]) : profile.lineChanges.get(placeKey(sites[0].file, sites[0].line))) ?? [];
 }
 
 /** By what they cost on the GPU that was asked about first. */
 function ranked(profiles: Profile[]) {
   const costs = new Map<string, number>();
-  for (const { kernel, cost } of profiles) if (!costs.has(kernel.name)) costs.set(kernel.name, cost);
-  return [...profiles].sort((a, b) => costs.get(b.kernel.name)! - costs.get(a.kernel.name)!);
+  for (const { label, cost } of profiles) if (!costs.has(label)) costs.set(label, cost);
+  return [...profiles].sort((a, b) => costs.get(b.label)! - costs.get(a.label)!);
 }
 
 export const sitesOfLine = (profile: Profile, file: string, line: number) => profile.sites.get(file)?.get(line) ?? [];

@@ -86,6 +86,15 @@ export interface Kernel {
   block: [number, number, number];
   launches?: number;
   occupancy: { blocks_per_sm: number; warps_per_sm: number; limited_by: string };
+  compiled?: {
+    architecture?: string;
+    assumed?: boolean;
+    registers: number;
+    stack_bytes?: number;
+    spill_store_bytes?: number;
+    spill_load_bytes?: number;
+    shared_bytes?: number;
+  };
   snapshot: { blocks: number; warp_accesses: number; transactions: number; complete?: boolean; limit?: string };
   trials: { run: number; converged: boolean; stopped_by?: "confidence" | "limit" };
   l2_start?: { warm: boolean; bytes: number; why: string };
@@ -112,7 +121,41 @@ export interface Result {
 export interface ResultEntry {
   label: string;
   result: Result;
-  verdicts?: { file: string; line: number; kernel: string; gpu: string; text: string }[];
+  /** One for each of the result's kernels: its name, short enough to read. */
+  names?: string[];
+  /** `kernel`: its index in the result; launches of one kernel share name and GPU. */
+  verdicts?: { file: string; line: number; kernel: number; text: string }[];
+}
+
+/** A figure before and after a change, as `warplens diff` compares it: the page neither pairs nor judges by itself. */
+export interface FigureChange {
+  figure: string;
+  before: number;
+  after: number;
+  difference: number;
+  interval95: number;
+  beyond_interval: boolean;
+  /** Given for the whole launch, scaled from the snapshot. */
+  per_launch: boolean;
+  /** Only of what is beyond its interval. */
+  effect?: "better" | "worse";
+}
+
+/** One kernel of the second result and its counterpart in the first; all numbers are indexes into the results' lists. */
+export interface KernelComparison {
+  before: number;
+  after: number;
+  /** In words, where the two snapshots differ. */
+  snapshots?: string;
+  /** What bytes and executions of each snapshot are multiplied by, to be those of the launch. */
+  launch_scale: { before: number; after: number };
+  totals: FigureChange[];
+  sites: { before: number; after: number; figures: FigureChange[] }[];
+  /** Lines with several accesses: their figures together. */
+  lines: { file: string; line: number; figures: FigureChange[] }[];
+  objects: { before: number; after: number }[];
+  /** Sites of `before` without a counterpart. */
+  gone: number[];
 }
 
 export interface SourceEntry {
@@ -125,6 +168,8 @@ export interface PageData {
   version: string;
   results: ResultEntry[];
   sources: SourceEntry[];
+  /** Of two results. */
+  comparison?: { kernels: KernelComparison[] };
 }
 
 /** What the page was made with; an error says in one line why there is nothing to show. */

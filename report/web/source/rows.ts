@@ -1,5 +1,6 @@
 // The rows of the source view: each line of the file, and below a line with several accesses one row for each.
-import { combined, type Figure } from "./figures";
+import { largestOf } from "./extremes";
+import { valueIn, type Figure } from "./figures";
 import { sitesOfLine, type Profile } from "./profile";
 import type { Site } from "./result";
 
@@ -42,10 +43,10 @@ export function heatOf(figure: Figure, file: string, profiles: Profile[]): Map<n
   const values = new Map<number, number>();
   for (const profile of profiles)
     for (const [line, sites] of profile.sites.get(file) ?? []) {
-      const value = combined(figure, sites);
+      const value = valueIn(profile, figure, sites);
       if (value) values.set(line, Math.max(values.get(line) ?? -Infinity, value.mean));
     }
-  const largest = Math.max(figure.id === "share" ? 0 : (figure.limit ?? 0), ...values.values(), 1e-300);
+  const largest = largestOf(values.values(), Math.max(figure.id === "share" ? 0 : (figure.limit ?? 0), 1e-300));
   for (const [line, value] of values) values.set(line, figure.worse === "low" ? 1 - value / largest : Math.max(0, value / largest));
   return values;
 }

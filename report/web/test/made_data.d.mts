@@ -1,4 +1,4 @@
-import type { PageData } from "../source/result";
+import type { FigureChange, PageData } from "../source/result";
 
 export interface Sizes {
   files?: number;
@@ -9,7 +9,10 @@ export interface Sizes {
   seed?: number;
   trials?: number;
   units?: { sms?: number; slices?: number; channels?: number };
+  timelineBins?: number;
 }
 
 export function numbers(seed: number): () => number;
 export function madeData(sizes?: Sizes): PageData;
+export function madeChange(figure: string, before: number, after: number, interval95?: number): FigureChange;
+export function madeComparison(before: PageData, after: PageData, paired?: number): PageData;

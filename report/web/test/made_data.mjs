@@ -1,5 +1,5 @@
 // Results made by a formula, true to the contract: as large as one likes, the same for the same seed.
-const bins = 256;
+let bins = 256;
 
 /** Numbers in [0, 1), the same each time (mulberry32). */
 export function numbers(seed) {
@@ -68,7 +68,8 @@ function site(random, file, line, text, column, expression, index, trials) {
 }
 
 /** A page's data with this many files, lines in all and sites in all. */
-export function madeData({ files = 1, lines = 200, sites = 24, kernels = 1, gpus = ["a100"], seed = 1, trials = 64, units = {} } = {}) {
+export function madeData({ files = 1, lines = 200, sites = 24, kernels = 1, gpus = ["a100"], seed = 1, trials = 64, units = {}, timelineBins = 256 } = {}) {
+  bins = timelineBins;
   const random = numbers(seed);
   const perFile = Math.ceil(lines / files), sitesPerFile = Math.ceil(sites / files);
   const sources = [], places = [];
@@ -94,9 +95,9 @@ export function madeData({ files = 1, lines = 200, sites = 24, kernels = 1, gpus
       for (const one of all) one.latency_share = (one.executions * one.latency_ns.mean) / sum;
       list.push(madeKernel(random, `kernel_${kernel}`, gpu, all, trials, units));
     }
-  const verdicts = list.flatMap((kernel) => kernel.sites.map(({ file, line }) => ({ file, line, kernel: kernel.name, gpu: kernel.gpu, text: "uncoalesced: 12.0 sectors per request where 4.00 would do" })));
+  const verdicts = list.flatMap((kernel, index) => kernel.sites.map(({ file, line }) => ({ file, line, kernel: index, text: "uncoalesced: 12.0 sectors per request where 4.00 would do" })));
   const result = { schema: "warplens-result/1", program: "./made", seed, coverage: { executed_accesses_probed: 1 }, kernels: list };
-  return { version: "0.1.0", results: [{ label: "made.json", result, verdicts }], sources };
+  return { version: "0.1.0", results: [{ label: "made.json", result, names: list.map((kernel) => kernel.name), verdicts }], sources };
 }
 
 function madeKernel(random, name, gpu, sites, trials, units) {
@@ -120,4 +121,37 @@ function madeKernel(random, name, gpu, sites, trials, units) {
     })),
     timeline: timeline(random, sites, units),
   };
+}
+
+const resultNames = { latency_share: "high", latency_ns: "high", l1_hit_rate: "low", l2_hit_rate: "low", sectors_per_request: "high", executions: "neither" };
+
+/** A figure's change as `warplens report` would have it. */
+export function madeChange(figure, before, after, interval95 = 0) {
+  const difference = after - before, beyond = Math.abs(difference) > interval95;
+  const worse = resultNames[figure] ?? "neither";
+  const effect = !beyond || worse === "neither" ? {} : { effect: (difference > 0) === (worse === "high") ? "worse" : "better" };
+  return { figure, before, after, difference, interval95, beyond_interval: beyond, per_launch: false, ...effect };
+}
+
+/** Two results of the same kernels, whose sites correspond by their place in the list; those after the first `paired` do not. */
+export function madeComparison(before, after, paired = Infinity) {
+  const mean = (value) => (typeof value === "object" ? value.mean : value);
+  const half = (value) => (typeof value === "object" ? (value.ci95[1] - value.ci95[0]) / 2 : 0);
+  const [old, now] = [before.results[0].result.kernels, after.results[0].result.kernels];
+  const kernels = old.map((kernel, index) => {
+    const count = Math.min(kernel.sites.length, now[index].sites.length, paired);
+    const sites = values(count, (site) => ({
+      before: site, after: site,
+      figures: Object.keys(resultNames).filter((name) => kernel.sites[site][name] !== undefined && now[index].sites[site][name] !== undefined).map((name) => {
+        const [was, is] = [kernel.sites[site][name], now[index].sites[site][name]];
+        return madeChange(name, mean(was), mean(is), Math.hypot(half(was), half(is)));
+      }),
+    }));
+    return {
+      before: index, after: index, launch_scale: { before: 1, after: 1 }, totals: [], sites, lines: [],
+      objects: (kernel.objects ?? []).map((_, object) => ({ before: object, after: object })),
+      gone: values(kernel.sites.length - count, (site) => count + site),
+    };
+  });
+  return { ...after, results: [{ ...before.results[0], label: "before.json" }, { ...after.results[0], label: "after.json" }], comparison: { kernels } };
 }

@@ -2,13 +2,15 @@
 import { expect, test } from "@playwright/test";
 import { binAt, limited } from "../source/charts/time_axis_range";
 import { runningMeans, studentQuantile } from "../source/convergence";
-import { changeOf, combined, differs, figureOf, valueText } from "../source/figures";
+import { axisRange, tickTexts } from "../source/charts/value_axis";
+import { largestOf, smallestOf } from "../source/extremes";
+import { changeOf, combined, figureOf, valueText } from "../source/figures";
 import * as format from "../source/format";
 import { indexOfColumn, plainLines, rangeOf, spansOf, tokenLines } from "../source/highlight";
 import { hotLines, profilesOf } from "../source/profile";
 import type { Site } from "../source/result";
 import { rowsOf } from "../source/rows";
-import { madeData } from "./made_data.mjs";
+import { madeChange, madeComparison, madeData } from "./made_data.mjs";
 
 const site = (part: Partial<Site>): Site => ({
   id: "1", file: "a.cu", line: 1, column: 1, expression: "a[i]", kind: "load", space: "global", element_bytes: 4, executions: 100, ...part,
@@ -36,10 +38,27 @@ test("running means leave out trials that saw nothing", () => {
   expect(means[1].high! - means[1].mean).toBeCloseTo(12.706 * Math.sqrt(2) / Math.sqrt(2), 2);
 });
 
-test("means differ when they are further apart than their intervals joined in quadrature", () => {
-  expect(differs(0, [-1, 1], 1.5, [0.5, 2.5])).toBe(true); // though the two intervals meet: √2 < 1.5
-  expect(differs(0, [-1, 1], 1.4, [0.4, 2.4])).toBe(false);
-  expect(differs(3, [3, 3], 3, [3, 3])).toBe(false);
+test("the extremes of as many values as there are", () => {
+  const many = Array.from({ length: 1_000_000 }, (_, index) => (index % 7 === 0 ? null : index));
+  expect(largestOf(many)).toBe(999_998);
+  expect(smallestOf(many)).toBe(1);
+  expect(largestOf([], 3)).toBe(3);
+});
+
+test("axes of constant figures have ticks that differ", () => {
+  for (const value of [83.26, 100, 0, 456.789, 1e9, 1e-7]) {
+    const [low, high] = axisRange(value, value, value <= 100 ? [0, 100] : [0, Infinity]);
+    expect(low).toBeLessThan(high);
+    expect(low).toBeLessThanOrEqual(value);
+    expect(high).toBeGreaterThanOrEqual(value);
+    expect(high - low).toBeLessThanOrEqual(value === 0 ? 1 : Math.max(0.05 * value, 0.01));
+  }
+  expect(axisRange(100, 100, [0, 100])[1]).toBe(100);
+  expect(axisRange(Infinity, -Infinity)).toEqual([0, 1]);
+  expect(tickTexts([83.255, 83.2575, 83.26])).toEqual(["83.2550", "83.2575", "83.2600"]);
+  expect(tickTexts([0, 50, 100])).toEqual(["0", "50", "100"]);
+  expect(tickTexts([99.95, 99.96, 99.97])).toEqual(["99.95", "99.96", "99.97"]);
+  expect(tickTexts([10000, 20000])).toEqual(["10.0k", "20.0k"]);
 });
 
 test("a line's figures are those of its accesses together", () => {
@@ -57,15 +76,16 @@ test("DRAM traffic is what neither cache had", () => {
   expect(dram.of(site({ bytes_moved: 1000, l2_hit_rate: rate(0.2) }))!.mean).toBeCloseTo(800); // a store
 });
 
-test("a change counts when the intervals do not meet", () => {
+test("a change has the digits of its figure, or those that show it", () => {
   const rate = figureOf("l1")!;
-  const before = { mean: 0.4, interval: [0.39, 0.41] as [number, number] };
-  expect(changeOf(rate, before, { mean: 0.412, interval: [0.402, 0.422] })).toMatchObject({ beyond: false });
-  expect(changeOf(rate, before, { mean: 0.5, interval: [0.49, 0.51] })).toMatchObject({ beyond: true, better: true, text: "+10.0" });
-  expect(changeOf(rate, before, { mean: 0.3, interval: [0.29, 0.31] })).toMatchObject({ beyond: true, better: false, text: "−10.0" });
-  expect(changeOf(rate, before, undefined)).toBeUndefined();
-  expect(changeOf(figureOf("sectors")!, { mean: 16.03 }, { mean: 16.0312 })).toMatchObject({ beyond: false, text: "=" });
-  expect(changeOf(figureOf("executions")!, { mean: 10 }, { mean: 25000 })).toMatchObject({ beyond: true, text: "+25.0k" });
+  expect(changeOf(rate, [madeChange("l1_hit_rate", 0.4, 0.412, 0.02)])).toMatchObject({ beyond: false, text: "+1.2" });
+  expect(changeOf(rate, [madeChange("l1_hit_rate", 0.4, 0.5)])).toMatchObject({ beyond: true, better: true, text: "+10.0" });
+  expect(changeOf(rate, [madeChange("l1_hit_rate", 0.4, 0.3)])).toMatchObject({ beyond: true, better: false, text: "−10.0" });
+  expect(changeOf(rate, [madeChange("l2_hit_rate", 0.4, 0.3)])).toBeUndefined();
+  const sectors = figureOf("sectors")!;
+  expect(changeOf(sectors, [madeChange("sectors_per_request", 16.03, 16.0312, 0.1)])).toMatchObject({ beyond: false, text: "=" });
+  expect(changeOf(sectors, [madeChange("sectors_per_request", 16.03, 16.0312)])).toMatchObject({ beyond: true, text: "+0.001" });
+  expect(changeOf(figureOf("executions")!, [madeChange("executions", 10, 25000)])).toMatchObject({ beyond: true, better: undefined, text: "+25.0k" });
 });
 
 test("expressions are found by Clang's columns, which count bytes", () => {
@@ -90,14 +110,25 @@ test("highlighting loses no character", () => {
   expect(plainLines(text)).toHaveLength(text.split("\n").length);
 });
 
-test("sites are paired by id, and by their text where lines moved", () => {
+test("sites are paired as the data says, not by id or text", () => {
   const [before, after] = [madeData({ sites: 6 }), madeData({ sites: 6 })];
-  const kernel = after.results[0].result.kernels[0];
-  kernel.sites.forEach((one) => ((one.line += 10), (one.id = `moved${one.id}`)));
-  kernel.sites.pop();
-  const [profile] = profilesOf({ ...after, results: [before.results[0], after.results[0]] });
+  after.results[0].result.kernels[0].sites.pop();
+  const data = madeComparison(before, after);
+  const { sites } = data.comparison!.kernels[0];
+  [sites[0].before, sites[1].before] = [sites[1].before, sites[0].before];
+  const [profile] = profilesOf(data);
   expect(profile.siteBefore.size).toBe(5);
+  expect(profile.siteBefore.get(profile.kernel.sites[0])!.id).toBe(profile.before!.kernel.sites[1].id);
   expect(profile.gone).toHaveLength(1);
+});
+
+test("launches of one kernel have keys and names of their own", () => {
+  const data = madeData({ kernels: 3 });
+  for (const kernel of data.results[0].result.kernels) kernel.name = "k";
+  data.results[0].names!.fill("k");
+  const profiles = profilesOf(data);
+  expect(new Set(profiles.map((profile) => profile.key)).size).toBe(3);
+  expect(profiles.map((profile) => profile.label).sort()).toEqual(["k · launch 1", "k · launch 2", "k · launch 3"]);
 });
 
 test("lines with several accesses get a row for each", () => {

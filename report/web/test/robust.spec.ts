@@ -17,9 +17,10 @@ test("hostile text shows as text", async ({ page }) => {
   data.sources[0].text = lines.join("\n");
   Object.assign(site, { expression: `a["${hostile}"]`, object: hostile, macro: hostile, column: 3, latency_share: 1 });
   Object.assign(kernel, { name: hostile });
+  data.results[0].names = [hostile];
   kernel.objects![0].name = hostile;
   data.results[0].label = hostile;
-  data.results[0].verdicts = [{ file: site.file, line: site.line, kernel: hostile, gpu: kernel.gpu, text: hostile }];
+  data.results[0].verdicts = [{ file: site.file, line: site.line, kernel: 0, text: hostile }];
   await page.goto(pageWith("hostile", data));
   await expect(page.locator(".hot li").first()).toContainText("<img src=x onerror=alert(2)>");
   await expect(page.locator(".row.active code")).toContainText("</script><script>alert(1)</script>");
@@ -77,6 +78,48 @@ test("one file of 10000 lines is no different", async ({ page }) => {
   await page.keyboard.press("End");
   await expect(page.locator(".row.active .number")).toHaveText(/99\d\d|10000|10001/);
   await expect(page.locator(".row .tok-keyword").first()).toBeAttached();
+});
+
+test("a time-lapse of 10000 bins opens: 240 000 values are no arguments", async ({ page }) => {
+  await page.goto(pageWith("many_bins", madeData({ sites: 30, timelineBins: 10_000, units: { sms: 4, slices: 2, channels: 2 } })));
+  await page.locator("#tab-time").click();
+  await expect(page.locator("figure", { hasText: "Executions of source lines" }).locator("canvas")).toBeVisible();
+  await page.getByRole("button", { name: "one line each" }).click();
+  await expect(page.locator(".plot-host")).toHaveCount(6);
+});
+
+test("figures without spread: no distribution is drawn, and axes have ticks that differ", async ({ page }) => {
+  const data = madeData({ sites: 4 });
+  const kernel = data.results[0].result.kernels[0];
+  const constant = (mean: number) => ({ mean, std: 0, ci95: [mean, mean] as [number, number], spread95: [mean, mean] as [number, number], histogram: { edges: [mean, mean], counts: [64] } });
+  const hottest = [...kernel.sites].sort((a, b) => b.latency_share! - a.latency_share!)[0];
+  hottest.l1_hit_rate = constant(0.8326);
+  hottest.l2_hit_rate = constant(1);
+  kernel.totals.l1_read_hit_rate = constant(0.8326);
+  kernel.totals.l2_read_hit_rate = constant(1);
+  kernel.trial_values!.l1_read_hit_rate = Array(64).fill(0.8326);
+  kernel.trial_values!.l2_read_hit_rate = Array(64).fill(1);
+  await page.goto(pageWith("constant", data));
+  await expect(page.locator(".record .constant")).toHaveText(["83.3 % in all 64 trials", "100.0 % in all 64 trials"]);
+  await page.locator("#tab-breakdown").click();
+  await expect(page.locator(".small-multiples .constant").first()).toHaveText("83.3 % in all 64 trials");
+  await screenshot(page, "constant-figures");
+});
+
+test("a kernel name of 1000 characters is short, and full as a tooltip", async ({ page }) => {
+  const data = madeData({ sites: 4, kernels: 2 });
+  const long = `scan<${"policy<".repeat(140)}int${">".repeat(140)}>(float*)`;
+  data.results[0].result.kernels[0].name = long;
+  data.results[0].names![0] = "scan<…>";
+  await page.goto(pageWith("long_name", data));
+  const chip = page.getByRole("group", { name: /Kernel/ }).getByRole("button", { name: "scan<…>", exact: true });
+  await expect(chip).toHaveAttribute("title", new RegExp("policy<policy<"));
+  await chip.click();
+  for (const view of ["source", "time", "breakdown", "objects"]) {
+    await page.locator(`#tab-${view}`).click();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(1280);
+    expect(await page.locator("main").innerText()).not.toContain("policy<policy<");
+  }
 });
 
 test("without data the page is under 2 MB", () => {

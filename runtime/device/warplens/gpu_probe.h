@@ -86,7 +86,7 @@ __device__ inline Place place_of(const volatile void* pointer) {
     return {reinterpret_cast<uint64_t>(plain), 4};
   if (__isLocal(plain)) {
     // Local memory is laid out so that consecutive 32-bit words are accessed by consecutive thread ids (CUDA
-    // Programming Guide, "Local Memory"); each warp gets a range of its own, of 32 times the 512 KB that a
+    // Programming Guide, "Local Memory"); each warp gets a range of its own, of 32 times the 512 KiB that a
     // thread may have.
     const uint64_t offset = __cvta_generic_to_local(plain);
     const uint64_t warps = (uint64_t{blockDim.x} * blockDim.y * blockDim.z + 31) / 32;

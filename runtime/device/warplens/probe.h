@@ -11,10 +11,21 @@
 //
 //   for (…) s += a[i];  →  { ::warplens::First f; for (…) s += (*::warplens::load(f, SITE, &(a[i]))); }
 //
+// One of which the compiler leaves a part of the copies that unrolling makes is recorded in the iterations of
+// these:
+//
+//   for (…) s += a[0];  →  { unsigned n = ~0u; for (…) { ++n; s += (*::warplens::load(n == 0, SITE,
+//   &(a[0]))); } }
+//
 // Each returns its pointer unchanged, with its type. On the host, under constant evaluation and on a device
 // that is not traced they do nothing. A class of size S and alignment A is S / min(A, 16) accesses of min(A,
 // 16) bytes, the widths at which compiled code may copy it (PTX ISA, "Alignment of Vectors": 16 bytes is the
 // widest); an empty class is none.
+//
+// In a template, `in[i]` may be memory in one instance (a pointer's element) and a value or a proxy in
+// another (a counting iterator's): the type system decides.
+//
+//   in[i] as a load                  →  (::warplens::load_if_lvalue(SITE, (in[i])))
 //
 // Where the class overloads unary &, `::warplens::address_of(lvalue)` takes its place.
 //
@@ -42,6 +53,11 @@ namespace warplens {
 /// Whether a probe has yet to be passed for the first time.
 struct __attribute__((unused)) First {
   bool ahead = true;
+  WARPLENS_PROBE constexpr bool once() {
+    const bool result = ahead;
+    ahead = false;
+    return result;
+  }
 };
 
 namespace detail {
@@ -110,11 +126,8 @@ template <class T> WARPLENS_PROBE constexpr T* probe(unsigned long long site, T*
 }
 
 template <class T>
-WARPLENS_PROBE constexpr T* probe_once(First& first, unsigned long long site, T* pointer, unsigned kind) {
-  if (first.ahead)
-    probe(site, pointer, kind);
-  first.ahead = false;
-  return pointer;
+WARPLENS_PROBE constexpr T* probe_if(bool records, unsigned long long site, T* pointer, unsigned kind) {
+  return records ? probe(site, pointer, kind) : pointer;
 }
 
 } // namespace detail
@@ -133,20 +146,58 @@ template <class T> WARPLENS_PROBE constexpr T* atomic(unsigned long long site, T
   return detail::probe(site, pointer, detail::kind_atomic);
 }
 
+template <class T> WARPLENS_PROBE constexpr T* load(bool records, unsigned long long site, T* pointer) {
+  return detail::probe_if(records, site, pointer, detail::kind_load);
+}
+template <class T> WARPLENS_PROBE constexpr T* store(bool records, unsigned long long site, T* pointer) {
+  return detail::probe_if(records, site, pointer, detail::kind_store);
+}
+template <class T> WARPLENS_PROBE constexpr T* update(bool records, unsigned long long site, T* pointer) {
+  return detail::probe_if(records, site, pointer, detail::kind_update);
+}
+
 template <class T> WARPLENS_PROBE constexpr T* load(First& first, unsigned long long site, T* pointer) {
-  return detail::probe_once(first, site, pointer, detail::kind_load);
+  return load(first.once(), site, pointer);
 }
 template <class T> WARPLENS_PROBE constexpr T* store(First& first, unsigned long long site, T* pointer) {
-  return detail::probe_once(first, site, pointer, detail::kind_store);
+  return store(first.once(), site, pointer);
 }
 template <class T> WARPLENS_PROBE constexpr T* update(First& first, unsigned long long site, T* pointer) {
-  return detail::probe_once(first, site, pointer, detail::kind_update);
+  return update(first.once(), site, pointer);
 }
 
 /// The address of an object whose class may overload unary &.
 template <class T> WARPLENS_PROBE constexpr T* address_of(T& object) {
   return __builtin_addressof(object);
 }
+
+// For each kind of access, with and without a flag: an lvalue is probed, any other value passed on. It lives
+// as long as the full expression, which is as long as anything that reads or assigns it here needs it.
+#define WARPLENS_IF_LVALUE(kind)                                                                             \
+  template <class T> WARPLENS_PROBE constexpr T& kind##_if_lvalue(unsigned long long site, T& object) {      \
+    return *kind(site, address_of(object));                                                                  \
+  }                                                                                                          \
+  template <class T> WARPLENS_PROBE constexpr T&& kind##_if_lvalue(unsigned long long, T&& object) {         \
+    return static_cast<T&&>(object);                                                                         \
+  }                                                                                                          \
+  template <class T>                                                                                         \
+  WARPLENS_PROBE constexpr T& kind##_if_lvalue(First& first, unsigned long long site, T& object) {           \
+    return *kind(first, site, address_of(object));                                                           \
+  }                                                                                                          \
+  template <class T> WARPLENS_PROBE constexpr T&& kind##_if_lvalue(First&, unsigned long long, T&& object) { \
+    return static_cast<T&&>(object);                                                                         \
+  }                                                                                                          \
+  template <class T>                                                                                         \
+  WARPLENS_PROBE constexpr T& kind##_if_lvalue(bool records, unsigned long long site, T& object) {           \
+    return *kind(records, site, address_of(object));                                                         \
+  }                                                                                                          \
+  template <class T> WARPLENS_PROBE constexpr T&& kind##_if_lvalue(bool, unsigned long long, T&& object) {   \
+    return static_cast<T&&>(object);                                                                         \
+  }
+WARPLENS_IF_LVALUE(load)
+WARPLENS_IF_LVALUE(store)
+WARPLENS_IF_LVALUE(update)
+#undef WARPLENS_IF_LVALUE
 
 #if defined(__WARPLENS_CPU__) || !defined(__CUDACC__)
 /// Stands first in the body of a kernel: its block comes into the snapshot and, as threads return, leaves it.

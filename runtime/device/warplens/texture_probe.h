@@ -31,11 +31,11 @@ struct Handle {
   bool is_traced = true;
   __device__ __forceinline__ Handle(unsigned long long of_site, unsigned long long handle)
       : site(of_site), object(handle) {}
+  __device__ __forceinline__ Handle(bool records, unsigned long long of_site, unsigned long long handle)
+      : site(of_site), object(handle), is_traced(records) {}
   /// Once for each time that a loop is entered.
   __device__ __forceinline__ Handle(First& first, unsigned long long of_site, unsigned long long handle)
-      : site(of_site), object(handle), is_traced(first.ahead) {
-    first.ahead = false;
-  }
+      : Handle(first.once(), of_site, handle) {}
 };
 struct Texture : Handle {
   using Handle::Handle;

@@ -1,5 +1,6 @@
 // The largest blocks, grids and shared memory that CUDA allows, and much at once; which, the first argument says.
 // Prints "NAME: right, B bytes asked for".
+#include <cooperative_groups.h>
 #include <cstdio>
 #include <cstring>
 #include <cuda_runtime.h>
@@ -148,6 +149,38 @@ bool many_host_threads() {
   return every;
 }
 
+/// Each block adds up what all wrote in the phase before; the others wait meanwhile.
+__global__ void meet(unsigned* words, unsigned* wrong, int phases) {
+  auto grid = cooperative_groups::this_grid();
+  const unsigned blocks = gridDim.x;
+  for (unsigned phase = 0; phase < phases; ++phase) {
+    if (threadIdx.x == blockDim.x - 1)
+      words[phase % 2 * blocks + blockIdx.x] = phase + blockIdx.x;
+    grid.sync();
+    const unsigned other = (blockIdx.x + threadIdx.x) % blocks;
+    if (words[phase % 2 * blocks + other] != phase + other)
+      atomicAdd(wrong, 1);
+  }
+}
+
+/// As many threads at once as an A100 has: large blocks, and as many blocks as there can be.
+bool cooperative_of(int threads) {
+  constexpr int phases = 4;
+  int sms = 0, per_sm = 0;
+  cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0);
+  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, meet, threads, 0);
+  const int blocks = sms * per_sm;
+  unsigned* words = allocate<unsigned>(2 * blocks);
+  unsigned* wrong = allocate<unsigned>(1);
+  void* arguments[] = {&words, &wrong, const_cast<int*>(&phases)};
+  return blocks * threads >= 108 * 2048 &&
+         cudaLaunchCooperativeKernel(meet, blocks, threads, arguments, 0, nullptr) == cudaSuccess &&
+         cudaDeviceSynchronize() == cudaSuccess && read(wrong, 1)[0] == 0;
+}
+
+bool large_cooperative() { return cooperative_of(1024); }
+bool many_cooperative() { return cooperative_of(64); }
+
 /// What <<<>>> answers to configurations that no GPU takes; nothing runs, and the next launch is as good as ever.
 bool bad_configurations() {
   int* values = allocate<int>(1024);
@@ -174,7 +207,8 @@ int main(int argc, char** argv) {
   } all[] = {{"large_blocks", large_blocks},           {"many_blocks", many_blocks},
              {"deep_grids", deep_grids},               {"large_shared", large_shared},
              {"many_streams", many_streams},           {"many_host_threads", many_host_threads},
-             {"bad_configurations", bad_configurations}};
+             {"bad_configurations", bad_configurations}, {"large_cooperative", large_cooperative},
+             {"many_cooperative", many_cooperative}};
   for (const auto& one : all)
     if (argc > 1 && std::strcmp(argv[1], one.name) == 0) {
       const bool right = one.run();

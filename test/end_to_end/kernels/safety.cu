@@ -87,6 +87,14 @@ __global__ void sum_twice(const float* values, float* totals) {
   atomicAdd(&totals[1], values[blockIdx.x * blockDim.x + threadIdx.x] * totals[0]);
 }
 
+/// The others wait for a block that has failed.
+__global__ void fail_early(int* p) {
+  if (blockIdx.x == 3)
+    __trap();
+  cooperative_groups::this_grid().sync();
+  p[threadIdx.x] = 1;
+}
+
 int main(int argc, char** argv) {
   const auto chosen = [&](const char* name) { return argc > 1 && std::strcmp(argv[1], name) == 0; };
   void* memory = nullptr;
@@ -156,6 +164,10 @@ int main(int argc, char** argv) {
     for (const float value : values)
       in_order += value;
     std::printf("%a %a\n%a\n", totals[0], in_order, totals[1]);
+  }
+  if (chosen("fail_early")) {
+    void* arguments[] = {&ints};
+    cudaLaunchCooperativeKernel(fail_early, dim3(200), dim3(64), arguments);
   }
   std::printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
   return 0;

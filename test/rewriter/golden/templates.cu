@@ -37,7 +37,13 @@ __global__ void matrices(Matrix<float> m, float* out) {
   kept[0] = m.trace();
   out[0] = kept[0] + through(out);
 }
+struct Counting {
+  __host__ __device__ int operator[](int i) const { return i; }
+};
+template <class In> __global__ void gather(In in, float* out) { out[in[threadIdx.x]] = 1; }
 int main() {
+  gather<<<1, 32>>>(Counting{}, nullptr);
+  gather<<<1, 32>>>((const int*)nullptr, nullptr);
   fill<float, 32><<<1, 32>>>(nullptr, nullptr);
   fill<float4, 32><<<1, 32>>>(nullptr, nullptr);
   apply<<<1, 1>>>(Functor<float>{nullptr, 2.f}, nullptr);

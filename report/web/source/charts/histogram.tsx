@@ -1,4 +1,5 @@
 // How often each value came up in the trials; with the one before the change behind it, where there is one.
+import { largestOf, smallestOf } from "../extremes";
 import type { Statistic } from "../result";
 
 interface Props {
@@ -12,13 +13,23 @@ interface Props {
 
 const height = 44;
 
+/** The same in every trial, but for rounding. The histogram of such values has edges around them that no trial gave. */
+export const isConstant = ({ mean, std }: Statistic) => std <= 1e-9 * Math.max(1e-300, Math.abs(mean));
+
+function constantText(now: Statistic, before: Statistic | undefined, text: (value: number) => string, unit: string, trials: number): string {
+  const value = `${text(now.mean)} ${unit} in ${trials === 1 ? "the one trial" : trials > 1 ? `all ${trials} trials` : "every trial"}`;
+  return before && before.mean !== now.mean ? `${value}; before: ${text(before.mean)} ${unit}` : value;
+}
+
 export function Histogram({ statistic, before, text, unit, label, width = 270 }: Props) {
   const all = [statistic, ...(before ? [before] : [])];
   const edges = all.flatMap((one) => one.histogram.edges);
   if (edges.length === 0) return null;
-  let [low, high] = [Math.min(...edges), Math.max(...edges)];
-  if (high - low < 1e-9 * Math.max(1, Math.abs(high))) [low, high] = [low - 0.5, high + 0.5];
-  const most = Math.max(1, ...all.flatMap((one) => one.histogram.counts));
+  const trials = statistic.histogram.counts.reduce((sum, count) => sum + count, 0);
+  // Values without spread have no distribution: a bar in an axis made up around it would tell of one.
+  if (all.every(isConstant)) return <p class="note constant">{constantText(statistic, before, text, unit, trials)}</p>;
+  const [low, high] = [smallestOf(edges), largestOf(edges)];
+  const most = largestOf(all.flatMap((one) => one.histogram.counts), 1);
   const x = (value: number) => ((value - low) / (high - low)) * width;
   const bars = (one: Statistic, kind: string) =>
     one.histogram.counts.map((count, index) => {
@@ -27,7 +38,6 @@ export function Histogram({ statistic, before, text, unit, label, width = 270 }:
       return count ? <rect key={`${kind}${index}`} class={kind} x={from} y={height - tall} width={Math.max(1.5, to - from - 0.5)} height={tall} /> : null;
     });
   const [from, to] = statistic.spread95;
-  const trials = statistic.histogram.counts.reduce((sum, count) => sum + count, 0);
   return (
     <svg class="histogram" viewBox={`0 0 ${width} ${height + 16}`} role="img"
       aria-label={`${label}: mean ${text(statistic.mean)} ${unit}, from ${text(low)} to ${text(high)} over ${trials} trials${before ? `; before: mean ${text(before.mean)} ${unit}` : ""}`}>

@@ -2,11 +2,13 @@
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import { category } from "../color";
+import { largestOf, smallestOf } from "../extremes";
 import { count } from "../format";
 import { useSignal } from "../signal";
 import { theme, themeColor } from "../theme";
 import { plotLeft, plotRight, type TimeAxis } from "./time_axis";
 import { limited } from "./time_axis_range";
+import { axisRange, tickTexts } from "./value_axis";
 
 export interface Series {
   label: string;
@@ -29,13 +31,23 @@ interface Props {
   xLabel: string;
   series: Series[];
   axis?: TimeAxis;
+  /** Of the vertical axis; absent: what the values take. */
   range?: [number, number];
+  /** What the values cannot go beyond, where the axis follows them. */
+  limits?: [number, number];
 }
 
-export function LinePlot({ title, height, x, xLabel, series, axis, range }: Props) {
+export function LinePlot({ title, height, x, xLabel, series, axis, range, limits }: Props) {
   const host = useRef<HTMLDivElement>(null);
   const look = useSignal(theme);
   const colorOf = (one: Series) => (typeof one.color === "number" ? category(look, one.color) : one.color);
+  // A filled area stands for amounts: its axis starts at nothing.
+  const rangeOfValues = () => {
+    const filled = series.some((one) => one.fill);
+    const smallest = series.reduce((low, one) => smallestOf(one.values, low), filled ? 0 : Infinity);
+    const largest = series.reduce((high, one) => largestOf(one.values, high), filled ? 0 : -Infinity);
+    return axisRange(smallest, largest, filled ? [0, Infinity] : limits);
+  };
   const fillOf = (one: Series) => (one.fill === true ? `${colorOf(one)}2a` : one.fill);
   useEffect(() => {
     const element = host.current!;
@@ -56,8 +68,8 @@ export function LinePlot({ title, height, x, xLabel, series, axis, range }: Prop
         width: element.clientWidth, height, padding: [8, plotRight, 0, 0],
         legend: { show: false },
         cursor: { points: { show: false }, y: false, drag: { x: Boolean(axis), y: false, setScale: false } },
-        scales: { x: { time: false, range: axis ? () => axis.range.value : undefined }, y: range ? { range } : {} },
-        axes: [{ ...line, size: 26, label: axis ? undefined : xLabel, labelSize: axis ? 0 : 16, labelFont: "11px system-ui, sans-serif", values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : tick >= 10000 ? count(tick) : String(tick))) }, { ...line, size: plotLeft }],
+        scales: { x: { time: false, range: axis ? () => axis.range.value : undefined }, y: { range: range ?? rangeOfValues() } },
+        axes: [{ ...line, size: 26, label: axis ? undefined : xLabel, labelSize: axis ? 0 : 16, labelFont: "11px system-ui, sans-serif", values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : tick >= 10000 ? count(tick) : String(tick))) }, { ...line, size: plotLeft, values: (_, ticks) => tickTexts(ticks) }],
         series: [{}, ...series.map((one) => ({
           label: one.label, stroke: one.hidden ? undefined : colorOf(one), width: one.hidden ? 0 : one.faint ? 0.6 : 1.6,
           alpha: one.faint ? 0.55 : 1, points: { show: false }, fill: fillOf(one),
@@ -75,7 +87,7 @@ export function LinePlot({ title, height, x, xLabel, series, axis, range }: Prop
   }, [x, series, height, look, axis, range?.[0], range?.[1]]);
 
   const named = series.filter((one) => !one.hidden && !one.faint);
-  const told = named.map((one) => `${one.label} from ${short(Math.min(...seen(one)))} to ${short(Math.max(...seen(one)))}`).join("; ");
+  const told = named.map((one) => `${one.label} from ${short(smallestOf(one.values))} to ${short(largestOf(one.values))}`).join("; ");
   return (
     <figure class="plot" role="img" aria-label={`${title}, by ${xLabel}: ${told}`}>
       <figcaption>
@@ -87,7 +99,6 @@ export function LinePlot({ title, height, x, xLabel, series, axis, range }: Prop
   );
 }
 
-const seen = (series: Series) => series.values.filter((value): value is number => value !== null);
 const short = (value: number) => (Number.isFinite(value) ? Number(value.toPrecision(3)).toString() : "–");
 
 /** The plot shows what the axis says, and its cursor stands where any of the linked plots has it. */

@@ -5,6 +5,7 @@ import { Histogram } from "../charts/histogram";
 import { LinePlot } from "../charts/line_plot";
 import { LevelLegend, partsOf, StackedBar } from "../charts/stacked_bar";
 import { runningMeans } from "../convergence";
+import { largestOf } from "../extremes";
 import { nanoseconds, percent } from "../format";
 import { baseName, costOf, unique, type Profile } from "../profile";
 import { latencyLevels, type Site, type Total } from "../result";
@@ -21,12 +22,17 @@ export const totalNames: { id: Total; name: string; unit: string; text(value: nu
 interface Configuration {
   name: string;
   profile: Profile;
+  /** Of the profile before a change: its sites → those after it. */
+  counterpart?: Map<Site, Site>;
 }
 
 export function Breakdown(props: ViewProps) {
   const configurations = props.shown.flatMap((profile) => {
-    const name = `${profile.kernel.name} · ${profile.kernel.gpu}`;
-    return profile.before ? [{ name: `${name}, before`, profile: profile.before }, { name: `${name}, after`, profile }] : [{ name, profile }];
+    const name = `${profile.label} · ${profile.kernel.gpu}`;
+    return profile.before ? [
+      { name: `${name}, before`, profile: profile.before, counterpart: new Map([...profile.siteBefore].map(([now, was]) => [was, now])) },
+      { name: `${name}, after`, profile },
+    ] : [{ name, profile }];
   });
   return (
     <div class="page">
@@ -60,15 +66,17 @@ function LatencyByLevel({ configurations, change }: ViewProps & { configurations
     for (const configuration of configurations)
       for (const site of configuration.profile.kernel.sites) {
         if (!site.latency_ns || partsOf(site).length === 0) continue;
-        const access = byAccess.get(accessKey(site)) ?? { site, cost: 0, of: new Map() };
+        const now = configuration.counterpart ? configuration.counterpart.get(site) : site;
+        const key = now ? accessKey(now) : `before\n${accessKey(site)}`;
+        const access = byAccess.get(key) ?? { site: now ?? site, cost: 0, of: new Map() };
         access.cost += costOf(site);
         access.of.set(configuration, site);
-        byAccess.set(accessKey(site), access);
+        byAccess.set(key, access);
       }
     return [...byAccess.values()].sort((a, b) => b.cost - a.cost);
   }, [configurations.map((one) => one.name).join()]);
   const listed = all ? accesses : accesses.slice(0, 16);
-  const largest = Math.max(1, ...listed.flatMap((access) => [...access.of.values()].map((site) => site.latency_ns!.mean)));
+  const largest = largestOf(listed.flatMap((access) => [...access.of.values()].map((site) => site.latency_ns!.mean)), 1);
   const levels = latencyLevels.filter((level) => listed.some((access) => [...access.of.values()].some((site) => partsOf(site).some((part) => part.level === level))));
   return (
     <section>
@@ -113,13 +121,13 @@ function Convergence({ configurations }: { configurations: Configuration[] }) {
       {plots.length === 0 && <p class="note">This result does not hold the values of single trials.</p>}
       <div class="plots-grid">
         {plots.map(({ total, series }) => {
-          const longest = Math.max(...series.map((one) => one.means.length));
+          const longest = largestOf(series.map((one) => one.means.length));
           const scale = total.unit === "%" ? 100 : 1;
           const column = (means: ReturnType<typeof runningMeans>, of: (mean: ReturnType<typeof runningMeans>[0]) => number | undefined) =>
             Array.from({ length: longest }, (_, index) => (means[index] && of(means[index]) !== undefined ? of(means[index])! * scale : null));
           return (
             <LinePlot key={total.id + series.map((one) => one.name).join()} title={`${total.name}, ${total.unit}`} height={210}
-              x={Array.from({ length: longest }, (_, index) => index + 1)} xLabel="trials"
+              x={Array.from({ length: longest }, (_, index) => index + 1)} xLabel="trials" limits={total.unit === "%" ? [0, 100] : [0, Infinity]}
               series={series.flatMap(({ name, means }, index) => [
                   { label: unique(series.map((one) => one.name)).length > 1 ? name : "mean", color: index, values: column(means, (mean) => mean.mean) },
                   { label: "low", color: index, hidden: true, values: column(means, (mean) => mean.low) },

@@ -1,5 +1,6 @@
 // The same figures by array: what each takes up, how soon it is used again, how much of what moves is used.
 import type { ViewProps } from "../app";
+import { largestOf } from "../extremes";
 import { absent, bytes, count, grouped } from "../format";
 import { unique, type Profile } from "../profile";
 import type { DataObject, Site } from "../result";
@@ -10,7 +11,7 @@ export function Objects({ shown, change }: ViewProps) {
     <div class="page">
       {shown.map((profile) => (
         <section key={profile.key}>
-          <h2>Arrays of {profile.kernel.name} on {profile.kernel.gpu}</h2>
+          <h2 title={profile.kernel.name}>Arrays of {profile.label} on {profile.kernel.gpu}</h2>
           <ObjectTable profile={profile} show={(site) => change({ view: "source", file: site.file, line: site.line })} />
         </section>
       ))}
@@ -26,11 +27,12 @@ function fromSites(name: string, sites: Site[]): Partial<DataObject> & { name: s
 
 function ObjectTable({ profile, show }: { profile: Profile; show(site: Site): void }) {
   const { kernel, before } = profile;
+  const perLaunch = (of: Profile, snapshot: number) => snapshot * of.scale;
   const names = unique(kernel.sites.map((site) => site.object ?? "").filter(Boolean));
   const objects: (Partial<DataObject> & { name: string })[] = kernel.objects ??
     names.map((name) => fromSites(name, kernel.sites.filter((site) => site.object === name)));
   if (objects.length === 0) return <p class="note">No access could be put down to an array by name.</p>;
-  const largest = Math.max(1, ...objects.map((object) => object.bytes_moved ?? 0));
+  const largest = largestOf(objects.map((object) => object.bytes_moved ?? 0), 1);
   const nameless = kernel.sites.filter((site) => !site.object).length;
   return (
     <>
@@ -47,14 +49,14 @@ function ObjectTable({ profile, show }: { profile: Profile; show(site: Site): vo
           <tbody>
             {objects.map((object) => {
               const sites = kernel.sites.filter((site) => site.object === object.name);
-              const was = before?.kernel.objects?.find((other) => other.name === object.name);
+              const was = profile.objectBefore.get(object as DataObject);
               return (
                 <tr key={object.name}>
                   <th scope="row"><code>{object.name}</code></th>
                   <td class="num">{together("share", sites).mean} %</td>
-                  <td class="num">{object.requests === undefined ? absent : count(object.requests)}</td>
+                  <td class="num">{object.requests === undefined ? absent : count(perLaunch(profile, object.requests))}</td>
                   <td class="num">{object.footprint_bytes === undefined ? absent : bytes(object.footprint_bytes)}{was ? <small class="was">before {bytes(was.footprint_bytes)}</small> : null}</td>
-                  <td><Use object={object} largest={largest} />{was ? <small class="was">before {bytes(was.bytes_used)} of {bytes(was.bytes_moved)}</small> : null}</td>
+                  <td><Use object={object} largest={largest} scale={profile.scale} />{was ? <small class="was">before {bytes(perLaunch(before!, was.bytes_used))} of {bytes(perLaunch(before!, was.bytes_moved))}</small> : null}</td>
                   <td class="num">{together("l1", sites).mean}</td>
                   <td class="num">{together("l2", sites).mean}</td>
                   <td>{object.reuse_distance ? <ReuseHistogram name={object.name} reuse={object.reuse_distance} /> : <span class="note">not in this result</span>}</td>
@@ -83,14 +85,14 @@ function Accesses({ sites, show }: { sites: Site[]; show(site: Site): void }) {
   );
 }
 
-function Use({ object, largest }: { object: Partial<DataObject>; largest: number }) {
-  const { bytes_used: used = 0, bytes_moved: moved = 0 } = object;
+function Use({ object, largest, scale }: { object: Partial<DataObject>; largest: number; scale: number }) {
+  const [used, moved] = [scale * (object.bytes_used ?? 0), scale * (object.bytes_moved ?? 0)];
   if (moved === 0) return <span class="note">{absent}</span>;
   // Lanes of several requests may use a byte that moved once: more than all is all.
   const share = Math.min(1, used / moved);
   return (
     <span class="use" title={`${bytes(used)} used of ${bytes(moved)} moved`}>
-      <span class="use-bar" style={{ width: `${(100 * moved) / largest}%` }}><i style={{ width: `${100 * share}%` }} /></span>
+      <span class="use-bar" style={{ width: `${(100 * moved) / (scale * largest)}%` }}><i style={{ width: `${100 * share}%` }} /></span>
       <span>{bytes(used)} of {bytes(moved)} ({(100 * used / moved).toFixed(0)} %)</span>
     </span>
   );
@@ -99,7 +101,7 @@ function Use({ object, largest }: { object: Partial<DataObject>; largest: number
 function ReuseHistogram({ name, reuse }: { name: string; reuse: NonNullable<DataObject["reuse_distance"]> }) {
   const bars = [...reuse.counts.map((value, index) => ({ label: rangeText(reuse.edges[index], reuse.edges[index + 1]), value })), { label: "first touch", value: reuse.cold }];
   const all = bars.reduce((sum, bar) => sum + bar.value, 0) || 1;
-  const most = Math.max(1, ...bars.map((bar) => bar.value));
+  const most = largestOf(bars.map((bar) => bar.value), 1);
   const [width, height] = [240, 40];
   const step = Math.min(24, width / bars.length);
   const ticks = reuse.edges.map((edge, index) => ({ edge, index })).filter(({ index }) => index % Math.ceil(reuse.edges.length / 6) === 0 && index < reuse.counts.length);

@@ -2,7 +2,8 @@
 import type { ViewProps } from "../app";
 import { LevelLegend, partsOf, StackedBar } from "../charts/stacked_bar";
 import { Histogram } from "../charts/histogram";
-import { changeOf, combined, figureOf, figures, valueText } from "../figures";
+import { largestOf } from "../extremes";
+import { changeOf, combined, figureOf, figures, valueIn, valueText } from "../figures";
 import { nanoseconds, percent } from "../format";
 import { baseName, placeKey, type Profile } from "../profile";
 import type { Site } from "../result";
@@ -19,7 +20,7 @@ interface Props extends ViewProps {
 export function Record({ row, hover, pinned, pin, shown, state }: Props) {
   const hovered = useSignal(hover);
   // Of a line's accesses the costliest in full, the others in short.
-  const cost = (site: Site) => Math.max(...shown.map((profile) => siteIn(profile, site)?.latency_share ?? 0));
+  const cost = (site: Site) => largestOf(shown.map((profile) => siteIn(profile, site)?.latency_share ?? 0), 0);
   const chosen = row?.site ? [row.site] : [...(row?.sites ?? [])].sort((a, b) => cost(b) - cost(a));
   const sites = hovered && !pinned ? [hovered] : chosen;
   const line = sites[0]?.line ?? row?.line;
@@ -61,16 +62,16 @@ function ProfileRecord({ profile, site, named, brief }: { profile: Profile; site
   const levels = partsOf(site).map((part) => part.level);
   return (
     <div class="profile-record">
-      {named && <h4>{profile.kernel.name} · {profile.kernel.gpu}</h4>}
+      {named && <h4 title={profile.kernel.name}>{profile.label} · {profile.kernel.gpu}</h4>}
       {verdict && !brief && <p class="why">{verdict}</p>}
       <table class="figures">
         {profile.before && <thead><tr><td /><th scope="col">before</th><th scope="col">after</th><th scope="col">change</th></tr></thead>}
         <tbody>
           {figures.map((figure) => {
-            const now = figure.of(site);
+            const now = valueIn(profile, figure, [site]);
             if (!now || (brief && !["share", "latency", "l1", "l2", "sectors"].includes(figure.id))) return null;
-            const was = before && figure.of(before);
-            const change = changeOf(figure, was, now);
+            const was = before && valueIn(profile.before!, figure, [before]);
+            const change = changeOf(figure, profile.siteChanges.get(site) ?? []);
             const { mean, spread } = valueText(figure, now);
             const unit = figure.unit === "B" ? "" : figure.unit;
             return (
@@ -78,7 +79,7 @@ function ProfileRecord({ profile, site, named, brief }: { profile: Profile; site
                 <th scope="row">{figure.label}{profile.before && unit ? `, ${unit}` : ""}</th>
                 {profile.before && <td>{was ? valueText(figure, was).mean : "–"}</td>}
                 <td>{mean}{profile.before ? null : <><small>{spread}</small> {unit}</>}</td>
-                {profile.before && <td class={change?.beyond ? `beyond ${change.better ? "better" : change.better === false ? "worse" : ""}` : ""}>{change ? (change.beyond ? `◆ ${change.text}` : change.text) : "new"}</td>}
+                {profile.before && <td class={change?.beyond ? `beyond ${change.better ? "better" : change.better === false ? "worse" : ""}` : ""}>{change ? (change.beyond ? `◆ ${change.text}` : change.text) : before ? "" : "new"}</td>}
               </tr>
             );
           })}

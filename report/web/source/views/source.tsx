@@ -1,6 +1,7 @@
 // The source with its figures, the strip that shows the whole file, and the record of the access in focus.
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { ViewProps } from "../app";
+import { largestOf } from "../extremes";
 import { figureOf } from "../figures";
 import { plainLines, tokenLines } from "../highlight";
 import type { Site } from "../result";
@@ -31,7 +32,7 @@ export function SourceView(props: ViewProps) {
   }, [text]);
   const tokens = colored && colored.text === text ? colored.lines : lines;
 
-  const lastSite = Math.max(1, ...shown.flatMap((profile) => [...(profile.sites.get(state.file)?.keys() ?? [])]));
+  const lastSite = largestOf(shown.flatMap((profile) => [...(profile.sites.get(state.file)?.keys() ?? [])]), 1);
   const lineCount = text === undefined ? lastSite : lines.length;
   const rows = useMemo(() => rowsOf(lineCount, state.file, shown), [lineCount, state.file, state.shown]);
   const heat = useMemo(() => heatOf(figureOf(state.heat)!, state.file, shown), [state.heat, state.file, state.shown]);

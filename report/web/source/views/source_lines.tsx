@@ -2,9 +2,10 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { flushSync } from "preact/compat";
 import type { ViewProps } from "../app";
-import { changeOf, combined, figureOf, valueText, type Figure } from "../figures";
+import { largestOf } from "../extremes";
+import { changeOf, figureOf, valueIn, valueText, type Figure } from "../figures";
 import { piecesOf, spansOf, type Token } from "../highlight";
-import { placeKey, type Profile } from "../profile";
+import { changesOf, placeKey, type Profile } from "../profile";
 import type { Site } from "../result";
 import { sitesOfRow, type Row } from "../rows";
 import type { Signal } from "../signal";
@@ -79,7 +80,7 @@ export function SourceLines(props: Props) {
 
   const first = printing ? 0 : Math.max(0, window_[0] - around);
   const last = printing ? rows.length : Math.min(rows.length, window_[1] + around);
-  const longest = useMemo(() => Math.max(...tokens.map((line) => line.reduce((sum, token) => sum + token.text.length, 0)), 40), [tokens]);
+  const longest = useMemo(() => largestOf(tokens.map((line) => line.reduce((sum, token) => sum + token.text.length, 0)), 40), [tokens]);
   const width = gutterWidth(chosen, shown);
   return (
     <div class={`lines ${width > 90 ? "wide" : ""}`} ref={pane} role="grid" tabIndex={0} aria-rowcount={rows.length + 1} aria-activedescendant={`row-${active}`}
@@ -125,7 +126,7 @@ function Columns({ chosen, shown }: { chosen: Figure[]; shown: Profile[] }) {
       <div class="gutter" role="presentation">
         {shown.map((profile) => (
           <span key={profile.key} class="group" role="presentation">
-            {shown.length > 1 && <span class="group-name" title={`${profile.kernel.name} on ${profile.kernel.gpu}`}>{profile.kernel.name} · {profile.kernel.gpu}</span>}
+            {shown.length > 1 && <span class="group-name" title={`${profile.kernel.name} on ${profile.kernel.gpu}`}>{profile.label} · {profile.kernel.gpu}</span>}
             {chosen.map((figure) => (
               <span key={figure.id} class="cell" role="columnheader" style={{ width: `${columnWidth(figure, shown)}ch` }} title={`${figure.label}. ${figure.about}`}>
                 {figure.short}{profile.before ? <small> change</small> : null}
@@ -202,25 +203,24 @@ function SubRow({ row, text }: { row: Row; text: Token[] }) {
 
 function rowChanged(row: Row, file: string, shown: Profile[], chosen: Figure[]): boolean {
   return shown.some((profile) => {
-    const now = sitesOfRow(profile, file, row);
-    return chosen.some((figure) => changeOf(figure, combined(figure, counterparts(profile, now)), combined(figure, now))?.beyond);
+    const changes = changesOf(profile, sitesOfRow(profile, file, row));
+    return chosen.some((figure) => changeOf(figure, changes)?.beyond);
   });
 }
-
-const counterparts = (profile: Profile, sites: Site[]) =>
-  sites.map((site) => profile.siteBefore.get(site)).filter((site): site is Site => site !== undefined);
 
 function Cell({ figure, profile, shown, sites }: { figure: Figure; profile: Profile; shown: Profile[]; sites: Site[] }) {
   const width = `${columnWidth(figure, shown)}ch`;
   if (sites.length === 0) return <span class="cell" role="gridcell" style={{ width }} />;
-  const value = combined(figure, sites);
+  const value = valueIn(profile, figure, sites);
   const { mean, spread } = valueText(figure, value);
-  const change = profile.before && changeOf(figure, combined(figure, counterparts(profile, sites)), value);
+  const change = changeOf(figure, changesOf(profile, sites));
+  // What the page makes of other figures (a ratio) has no interval and is not compared.
+  const isNew = !change && value !== undefined && figure.resultName !== undefined && !sites.some((site) => profile.siteBefore.has(site));
   const bar = figure.id === "share" && value ? { "--bar": `${Math.min(100, 100 * value.mean).toFixed(1)}%` } : {};
   return (
     <span class={`cell ${figure.id === "share" ? "bar-cell" : ""}`} role="gridcell" style={{ width, ...bar }}>
       {mean}{spread && withSpread(shown) ? <small>{spread}</small> : null}
-      {profile.before ? <ChangeMark change={change} isNew={!change && value !== undefined} /> : null}
+      {profile.before ? <ChangeMark change={change} isNew={isNew} /> : null}
     </span>
   );
 }

@@ -1,9 +1,10 @@
 // The first screen's answer, in order: which lines cost most, why, and how sure that is.
 import { absent, bytes, grouped, percent } from "../format";
-import { baseName, hotLines, unique, type HotLine, type Profile } from "../profile";
+import { baseName, changesOf, hotLines, unique, type HotLine, type Profile } from "../profile";
 import type { Kernel, Statistic } from "../result";
 import type { ViewProps } from "../app";
-import { changeOf, combined, differs, figureOf } from "../figures";
+import { largestOf } from "../extremes";
+import { changeOf, figureOf } from "../figures";
 
 const share = figureOf("share")!;
 const listed = 6;
@@ -36,16 +37,15 @@ interface HotListProps {
 
 function HotList({ profile, named, current, jump }: HotListProps) {
   const lines = hotLines(profile);
-  if (lines.length === 0) return <p class="note">{profile.kernel.name} executed no access that was probed.</p>;
-  const most = Math.max(...lines.map((line) => line.share), 1e-9);
+  if (lines.length === 0) return <p class="note">{profile.label} executed no access that was probed.</p>;
+  const most = largestOf(lines.map((line) => line.share), 1e-9);
   const manyFiles = unique(lines.map((line) => line.file)).length > 1;
   return (
     <>
-      {named && <h3>{profile.kernel.name} on {profile.kernel.gpu}</h3>}
+      {named && <h3 title={profile.kernel.name}>{profile.label} on {profile.kernel.gpu}</h3>}
       <ol class="hot">
         {lines.slice(0, named ? 3 : listed).map((line) => {
-          const before = line.sites.map((site) => profile.siteBefore.get(site)).filter((site) => site !== undefined);
-          const difference = profile.before && changeOf(share, combined(share, before), { mean: line.share });
+          const difference = changeOf(share, changesOf(profile, line.sites));
           return (
             <li key={`${line.file}:${line.line}`}>
               <button aria-current={current(line.file, line.line) ? "true" : undefined} onClick={() => jump(line.file, line.line)}>
@@ -79,7 +79,7 @@ function Sureness({ profile, named }: { profile: Profile; named: boolean }) {
   const probed = entry.result.coverage.executed_accesses_probed;
   return (
     <div class="sureness">
-      {named && <h3>{kernel.name} on {kernel.gpu}</h3>}
+      {named && <h3 title={kernel.name}>{profile.label} on {kernel.gpu}</h3>}
       <p>
         {kernel.gpu_validated ? <span class="badge good">✓ model validated on {kernel.gpu}</span>
           : <span class="badge warn">! model not validated on {kernel.gpu}</span>}{" "}
@@ -99,6 +99,7 @@ function Sureness({ profile, named }: { profile: Profile; named: boolean }) {
           <TotalRow name="DRAM latency, ns" text={(value) => value.toFixed(1)} total="dram_latency_ns" profile={profile} />
         </tbody>
       </table>
+      {profile.comparison?.snapshots && <p class="note"><b>{profile.comparison.snapshots}</b></p>}
       <p class="note">{basis(kernel, probed)}</p>
     </div>
   );
@@ -109,7 +110,7 @@ function TotalRow(props: { name: string; text(value: number): string; total: key
   const now = profile.kernel.totals[total] as Statistic | undefined;
   const was = profile.before?.kernel.totals[total] as Statistic | undefined;
   if (!now && !was) return null;
-  const beyond = now && was && differs(was.mean, was.ci95, now.mean, now.ci95);
+  const beyond = profile.comparison?.totals.find((change) => change.figure === total)?.beyond_interval;
   return (
     <tr>
       <th scope="row">{name}</th>
@@ -121,11 +122,19 @@ function TotalRow(props: { name: string; text(value: number): string; total: key
   );
 }
 
+function registers({ compiled }: Kernel): string {
+  if (!compiled) return "Registers are not known.";
+  const from = compiled.architecture ? ` (ptxas, ${compiled.assumed ? "assumed from " : ""}${compiled.architecture})` : "";
+  const spilled = Math.max(compiled.spill_store_bytes ?? 0, compiled.spill_load_bytes ?? 0);
+  return `${compiled.registers} registers per thread${from}${spilled ? `, ${spilled} bytes spilled` : ""}.`;
+}
+
 function basis(kernel: Kernel, probed: number | undefined): string {
   const { snapshot, occupancy } = kernel;
   const parts = [
     `Snapshot: ${grouped(snapshot.blocks)} blocks, ${grouped(snapshot.warp_accesses)} requests${snapshot.limit ? ` (${snapshot.limit})` : ""}.`,
     `${occupancy.blocks_per_sm} blocks per SM, limited by ${occupancy.limited_by}.`,
+    registers(kernel),
   ];
   if (probed !== undefined) parts.push(`${percent(probed)} % of the executed accesses were seen.`);
   const start = kernel.l2_start;

@@ -6,6 +6,7 @@ import { LinePlot, type Series } from "../charts/line_plot";
 import { pan, timeAxis, zoom, type TimeAxis } from "../charts/time_axis";
 import { binAt } from "../charts/time_axis_range";
 import { rgb, viridis } from "../color";
+import { largestOf } from "../extremes";
 import { count, grouped, percent } from "../format";
 import { baseName, unique, type Profile } from "../profile";
 import type { Lookups, Timeline } from "../result";
@@ -15,8 +16,8 @@ export function TimeLapse({ shown, change }: ViewProps) {
   return (
     <div class="page">
       {shown.map((profile) => (
-        <section key={profile.key} aria-label={`Time-lapse of ${profile.kernel.name} on ${profile.kernel.gpu}`}>
-          <h2>{profile.kernel.name} on {profile.kernel.gpu}</h2>
+        <section key={profile.key} aria-label={`Time-lapse of ${profile.label} on ${profile.kernel.gpu}`}>
+          <h2 title={profile.kernel.name}>{profile.label} on {profile.kernel.gpu}</h2>
           {profile.kernel.timeline?.edges.length
             ? <Lapse profile={profile} timeline={profile.kernel.timeline} show={(file, line) => change({ view: "source", file, line })} />
             : <p class="note">This result has no time-lapse. Ask for it with <code>--timeline</code> when the program is profiled or its trace is modelled.</p>}
@@ -169,7 +170,7 @@ function Lines({ timeline, axis, readout, profile, show }: Common & { profile: P
     const lines = busiest.sort((a, b) => a.file.localeCompare(b.file) || a.line - b.line);
     const severalFiles = unique(lines.map((line) => line.file)).length > 1;
     const rows: IntensityRow[] = lines.map(({ file, line, counts }) => ({ label: severalFiles ? `${baseName(file)}:${line}` : `line ${line}`, values: counts.map((value) => value || null) }));
-    return { rows, lines, most: Math.max(1, ...lines.flatMap((line) => line.counts)) };
+    return { rows, lines, most: lines.reduce((most, line) => largestOf(line.counts, most), 1) };
   }, [timeline, profile]);
   const left = timeline.lines.length - lines.length;
   return (

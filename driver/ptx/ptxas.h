@@ -1,0 +1,36 @@
+// What ptxas says of the kernels that it has compiled, and which code a GPU takes.
+#pragma once
+
+#include "trace/records.h"
+
+#include <string>
+#include <vector>
+
+namespace warplens::driver {
+
+/// A kernel's machine code on GPUs of one compute capability.
+struct KernelCode {
+  std::string symbol; ///< as nvcc mangles it without -rdc
+  trace::MachineCode code;
+};
+
+/// "90a" → 90.
+int architecture_number(const std::string& architecture);
+
+/// The PTX that a GPU of this capability would take from a command for `architectures` ("75", "90a"; not
+/// empty), and the architecture that machine code is made of it for. The toolkit has no compiler for GPUs
+/// older than all of them: they get the code of the oldest.
+struct CodeChoice {
+  std::string ptx, binary;
+  bool operator==(const CodeChoice&) const = default;
+};
+CodeChoice choose_code(const std::vector<std::string>& architectures, int capability);
+
+/// What `ptxas -v` has said of each kernel in its module. Stack bytes are those of a whole call chain.
+std::vector<KernelCode> read_ptxas(const std::string& said);
+
+/// A source in C that hands the figures to the CPU back end's runtime as the program starts
+/// (runtime/cpu/abi.h). `module` is what the host half of the object calls itself.
+std::string machine_code_table(const std::vector<KernelCode>& codes, const std::string& module);
+
+} // namespace warplens::driver

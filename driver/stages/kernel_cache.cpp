@@ -1,0 +1,23 @@
+#include "driver/stages/kernel_cache.h"
+
+#include <cstdlib>
+#include <string_view>
+
+namespace warplens::driver {
+
+std::filesystem::path kernel_cache() {
+  const auto variable = [](const char* name) -> std::string_view {
+    const char* value = std::getenv(name);
+    return value ? value : "";
+  };
+  if (const auto asked = variable("WARPLENS_CACHE"); !asked.empty())
+    return asked == "off" ? std::filesystem::path() : std::filesystem::absolute(asked);
+  // By the XDG Base Directory Specification a relative path is to be ignored.
+  if (const std::filesystem::path cache = variable("XDG_CACHE_HOME"); cache.is_absolute())
+    return cache / "warplens";
+  if (const std::filesystem::path home = variable("HOME"); home.is_absolute())
+    return home / ".cache" / "warplens";
+  return {};
+}
+
+} // namespace warplens::driver

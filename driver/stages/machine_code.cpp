@@ -1,0 +1,154 @@
+#include "driver/stages/machine_code.h"
+
+#include "driver/resources.h"
+#include "driver/stages/compile_source.h"
+#include "driver/stages/compiler.h"
+#include "driver/stages/gpu_object.h"
+#include "trace/machine_code.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <future>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string_view>
+
+namespace warplens::driver {
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+/// With a value or without.
+bool is_one_of(const std::string& word, std::initializer_list<std::string_view> options) {
+  return std::ranges::find(options, std::string_view(word).substr(0, word.find('='))) != options.end();
+}
+
+/// The user's flags, but for those that say what comes out and for which architectures. Link-time
+/// optimisation would leave ptxas nothing to do.
+Words own_flags(const NvccArguments& nvcc) {
+  return words_without(nvcc, [](const NvccArgument& argument) {
+    switch (argument.meaning) {
+    case Meaning::architecture:
+    case Meaning::code_generation:
+    case Meaning::keep:
+    case Meaning::keep_directory:
+    case Meaning::parallelism:
+    case Meaning::verbose:
+    case Meaning::relocatable:
+    case Meaning::linker:
+    case Meaning::library:
+    case Meaning::library_path: return true;
+    default:
+      return describes_result(argument) ||
+             is_one_of(argument.words.front(),
+                       {"-code", "--gpu-code", "-dlto", "--dlink-time-opt", "-lto", "--lto"});
+    }
+  });
+}
+
+Expected<std::string> run_nvcc(const MachineCodeRequest& request, const Words& arguments) {
+  Command command;
+  // A source that our own stages give up on must not keep nvcc busy for ever either.
+  const char* seconds = std::getenv("WARPLENS_STAGE_SECONDS");
+  if (seconds && std::string_view(seconds).find_first_not_of("0123456789") == std::string_view::npos &&
+      std::string_view(seconds) != "0")
+    command.arguments = {"prlimit", fmt::format("--cpu={}", seconds)};
+  command.arguments.push_back((request.toolkit.root / "bin/nvcc").string());
+  for (const auto& words : {own_flags(request.nvcc), arguments})
+    command.arguments.insert(command.arguments.end(), words.begin(), words.end());
+  if (request.nvcc.relocatable)
+    command.arguments.push_back("-rdc=true");
+  command.environment = {{"TMPDIR", request.directory.string()}};
+  command.without = nvcc_variables;
+  return run_compiler(std::move(command));
+}
+
+/// Calls of functions of other files: what a kernel that makes one takes is known after the device link.
+bool calls_other_files(const fs::path& ptx) {
+  constexpr auto of_the_driver =
+      std::to_array<std::string_view>({"vprintf", "malloc", "free", "__assertfail"});
+  std::ifstream stream(ptx);
+  for (std::string line; std::getline(stream, line);)
+    if (line.starts_with(".extern .func") &&
+        std::ranges::find(of_the_driver, std::string_view(line).substr(line.find_last_of(' ') + 1)) ==
+            of_the_driver.end())
+      return true;
+  return false;
+}
+
+/// All that is made of one architecture's PTX.
+std::vector<KernelCode> from_ptx(const MachineCodeRequest& request, const std::string& architecture,
+                                 const std::map<std::string, std::vector<int>>& binaries) {
+  const fs::path ptx = request.directory / fmt::format("code_{}.ptx", architecture);
+  if (!run_nvcc(request, {"-ptx", "-arch=compute_" + architecture, "-x", "cu", request.source.string(), "-o",
+                          ptx.string()}) ||
+      (request.nvcc.relocatable && calls_other_files(ptx)))
+    return {};
+  const auto assemble = [&](const std::string& binary) {
+    const auto made = request.directory / fmt::format("code_{}_{}.cubin", architecture, binary);
+    // Not as an input of the user's language: the file is PTX.
+    return run_nvcc(request,
+                    {"-cubin", fmt::format("-gencode=arch=compute_{},code=sm_{}", architecture, binary),
+                     "-Xptxas", "-v", ptx.string(), "-o", made.string()});
+  };
+  std::map<std::string, std::future<Expected<std::string>>> running;
+  for (const auto& entry : binaries)
+    running.emplace(entry.first, std::async(std::launch::async, assemble, entry.first));
+  std::vector<KernelCode> all;
+  for (auto& [binary, said] : running)
+    if (const auto text = said.get())
+      for (const KernelCode& kernel : read_ptxas(*text))
+        for (const int capability : binaries.at(binary)) {
+          all.push_back(kernel);
+          all.back().code.capability = static_cast<std::uint32_t>(capability);
+          all.back().code.architecture = static_cast<std::uint32_t>(architecture_number(binary));
+        }
+  return all;
+}
+
+} // namespace
+
+std::vector<KernelCode> machine_code(const MachineCodeRequest& request) {
+  const auto architectures =
+      request.nvcc.architectures.empty() ? Words{"75"} : request.nvcc.architectures; // nvcc 13's default
+  std::map<std::string, std::map<std::string, std::vector<int>>> choices; // PTX → binary → capabilities
+  for (const int capability : request.capabilities) {
+    const CodeChoice choice = choose_code(architectures, capability);
+    choices[choice.ptx][choice.binary].push_back(capability);
+  }
+  std::vector<std::future<std::vector<KernelCode>>> running;
+  for (const auto& choice : choices)
+    running.push_back(
+        std::async(std::launch::async, [&] { return from_ptx(request, choice.first, choice.second); }));
+  std::vector<KernelCode> all;
+  for (auto& made : running)
+    std::ranges::move(made.get(), std::back_inserter(all));
+  return all;
+}
+
+MachineCodes start_machine_code(MachineCodeRequest request) {
+  return std::async(std::launch::async, [request = std::move(request)] { return machine_code(request); })
+      .share();
+}
+
+std::vector<int> capabilities_of(const std::vector<model::Gpu>& gpus) {
+  std::set<int> capabilities;
+  for (const auto& gpu : gpus)
+    if (gpu.registers.max_per_thread >= trace::registers_of_todays_threads)
+      capabilities.insert(gpu.capability());
+  return {capabilities.begin(), capabilities.end()};
+}
+
+std::vector<int> known_capabilities() {
+  std::vector<model::Gpu> gpus;
+  for (const auto& name : model::list_gpus(resources().gpus).value_or(Words{}))
+    if (auto gpu = model::load_gpu(name, resources().gpus))
+      gpus.push_back(std::move(*gpu));
+  return capabilities_of(gpus);
+}
+
+} // namespace warplens::driver

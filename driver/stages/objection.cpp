@@ -1,0 +1,39 @@
+#include "driver/stages/objection.h"
+
+#include "driver/stages/compile_source.h"
+#include "driver/stages/gpu_object.h"
+#include "driver/version.h"
+#include "support/process.h"
+
+#include <regex>
+#include <string_view>
+
+namespace warplens::driver {
+
+bool is_about_source(const std::string& message) {
+  static const std::regex place(":[0-9]+:[0-9]+: ");
+  return std::regex_search(message, place);
+}
+
+std::string only_clang_objects(const std::string& message) {
+  const std::string_view full = llvm_version;
+  return fmt::format("nvcc takes this, Clang {} does not: {}", full.substr(0, full.find('.')), message);
+}
+
+Error with_nvccs_opinion(Error error, const std::filesystem::path& source, const NvccArguments& nvcc,
+                         const Toolkit& toolkit, const std::filesystem::path& directory) {
+  if (!is_about_source(error.message))
+    return error;
+  Command command;
+  command.arguments = {(toolkit.root / "bin/nvcc").string()};
+  for (const auto& word : words_without(nvcc, describes_result))
+    command.arguments.push_back(word);
+  command.arguments.insert(command.arguments.end(), {"-x", "cu", phase_of_object(nvcc), source.string(), "-o",
+                                                     (directory / "asked.o").string()});
+  command.without = nvcc_variables;
+  command.capture_output = true;
+  const auto finished = run(command);
+  return finished && finished->exit_code == 0 ? Error{only_clang_objects(error.message)} : error;
+}
+
+} // namespace warplens::driver

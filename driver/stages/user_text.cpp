@@ -1,0 +1,156 @@
+#include "driver/stages/user_text.h"
+
+#include <algorithm>
+#include <cctype>
+#include <regex>
+#include <sstream>
+#include <string_view>
+#include <vector>
+
+namespace warplens::driver {
+namespace {
+
+constexpr std::string_view ours = "::warplens::";
+
+/// A quoted line, and which of its characters are not the user's.
+class QuotedLine {
+public:
+  explicit QuotedLine(const std::string& text) : text_(text), removed_(text.size(), false) {
+    for (auto at = text.find(ours); at != text.npos; at = text.find(ours, at + ours.size()))
+      if (!removed_[at])
+        remove_at(at);
+  }
+
+  std::string kept_of(const std::string& line) const {
+    std::string kept;
+    for (std::size_t i = 0; i < line.size(); ++i)
+      if (i >= removed_.size() || !removed_[i])
+        kept += line[i];
+    return kept;
+  }
+  /// The marks of the line below. The main one stays, at what follows if its own place goes.
+  std::string marks(const std::string& line) const {
+    std::string kept = kept_of(line);
+    const auto mark = line.find('^');
+    if (mark != line.npos && mark < removed_.size() && removed_[mark]) {
+      const auto place = mark - removed_before(mark);
+      kept.resize(std::max(kept.size(), place + 1), ' ');
+      kept[place] = '^';
+    }
+    return kept;
+  }
+  std::size_t removed_before(std::size_t place) const {
+    const auto end = removed_.begin() + static_cast<std::ptrdiff_t>(std::min(place, removed_.size()));
+    return static_cast<std::size_t>(std::count(removed_.begin(), end, true));
+  }
+
+private:
+  /// What rewriter/print.cpp inserts.
+  void remove_at(std::size_t at) {
+    static const std::regex wrapped(
+        "::warplens::\\w+\\([^;]*?0x[0-9a-f]{16}ull, (?:&\\(|::warplens::address_of\\()"),
+        lvalue("::warplens::\\w+_if_lvalue\\([^;]*?0x[0-9a-f]{16}ull, \\("),
+        pointer("::warplens::\\w+\\([^;]*?0x[0-9a-f]{16}ull, "),
+        entry("::warplens::KernelScope warplens_kernel_scope;"),
+        block("::warplens::First [^;]*; (?:unsigned warplens_iteration_\\d+ = ~0u; )?");
+    const auto begin = text_.begin() + static_cast<std::ptrdiff_t>(at);
+    std::smatch match;
+    const auto finds = [&](const std::regex& pattern) {
+      return std::regex_search(begin, text_.end(), match, pattern, std::regex_constants::match_continuous);
+    };
+    const auto is_before = [&](std::string_view text) {
+      return at >= text.size() && text_.compare(at - text.size(), text.size(), text) == 0;
+    };
+    const auto end_of_match = [&] { return at + static_cast<std::size_t>(match.length()); };
+    if (is_before("(*") && finds(wrapped)) {
+      remove(at - 2, end_of_match());
+      close(end_of_match(), '(', ')', 3);
+    } else if (is_before("(") && finds(lvalue)) {
+      remove(at - 1, end_of_match());
+      close(end_of_match(), '(', ')', 3);
+    } else if (finds(pointer)) {
+      remove(at, end_of_match());
+      close(end_of_match(), '(', ')', 1);
+    } else if (finds(entry)) {
+      remove(at - is_before(" "), end_of_match());
+    } else if (finds(block) && is_before("{ ")) {
+      remove(at - 2, end_of_match());
+      if (const auto brace = close(end_of_match(), '{', '}', 1);
+          brace != text_.npos && text_[brace - 1] == ' ')
+        remove(brace - 1, brace);
+    }
+  }
+
+  /// Removes the brackets that close `count` open ones; gives the place of the last.
+  std::size_t close(std::size_t from, char open, char shut, unsigned count) {
+    const unsigned inner = count;
+    char quote = 0;
+    std::size_t last = text_.npos;
+    for (std::size_t depth = count, i = from; i < text_.size() && depth > 0; ++i) {
+      const char c = text_[i];
+      if (quote) {
+        i += c == '\\';
+        quote = c == quote ? 0 : quote;
+      } else if (c == '"' || (c == '\'' && !std::isalnum(static_cast<unsigned char>(text_[i - 1])))) {
+        quote = c;
+      } else if (c == open) {
+        ++depth;
+      } else if (c == shut && depth-- <= inner) {
+        removed_[i] = true;
+        last = i;
+      }
+    }
+    return last;
+  }
+
+  void remove(std::size_t from, std::size_t to) {
+    std::fill(removed_.begin() + static_cast<std::ptrdiff_t>(from),
+              removed_.begin() + static_cast<std::ptrdiff_t>(to), true);
+  }
+
+  const std::string& text_;
+  std::vector<bool> removed_;
+};
+
+bool holds_marks(const std::string& line) {
+  return line.find('^') != line.npos && line.find_first_not_of(" ^~|0123456789\t") == line.npos;
+}
+
+/// `file:line:column: …` with its column moved to the left.
+void move_column(std::string& message, std::size_t by) {
+  static const std::regex place("^(.+?:\\d+:)(\\d+)(: .*)$");
+  std::smatch match;
+  if (by > 0 && std::regex_match(message, match, place))
+    message = match[1].str() + std::to_string(std::stoul(match[2].str()) - by) + match[3].str();
+}
+
+} // namespace
+
+std::string without_probes(const std::string& messages) {
+  if (messages.find(ours) == messages.npos)
+    return messages;
+  std::istringstream stream(messages);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);)
+    lines.push_back(line);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (lines[i].find(ours) == std::string::npos)
+      continue;
+    const std::string quoted = lines[i];
+    const QuotedLine line(quoted);
+    lines[i] = line.kept_of(quoted);
+    if (i + 1 == lines.size() || !holds_marks(lines[i + 1]))
+      continue;
+    if (i > 0)
+      move_column(lines[i - 1], line.removed_before(lines[i + 1].find('^')));
+    lines[i + 1] = line.marks(lines[i + 1]);
+  }
+  std::string result;
+  for (const auto& line : lines)
+    result += line + '\n';
+  if (!messages.ends_with('\n'))
+    result.pop_back();
+  return result;
+}
+
+} // namespace warplens::driver

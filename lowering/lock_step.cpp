@@ -1,0 +1,557 @@
+// Where code relies on the lock step of a warp: lanes exchange data through memory, and no barrier stands
+// between. CUDA's model calls that a race, and yet it works on GPUs, where the lanes of a warp run an
+// instruction together. Here a lane runs until it has to wait for others; so stops are put where the order of
+// accesses matters: a lane waits before it loads what others may have stored since they met last, and before
+// it stores to what others may have loaded. In a loop over the block's threads (regions.h) such a stop is a
+// cut, as at a barrier.
+//
+// Which accesses matter is a guess on the safe side where code is volatile, and otherwise one that lets
+// properly synchronised code alone:
+// - volatile accesses to shared memory, in any order and at any distance;
+// - loads from shared memory behind stores to another address, where no barrier stands between. Where a
+// variable
+//   has such a pair, stores behind loads of it count too;
+// - stores to shared memory behind loads from a neighbour's place;
+// - loads by all lanes from one place in global memory, behind stores in which each lane has a place of its
+// own;
+// - with --lockstep: all accesses that are not to a thread's own memory.
+#include "lowering/lane_addresses.h"
+#include "lowering/places.h"
+#include "lowering/program_order.h"
+#include "lowering/runtime_calls.h"
+#include "lowering/stages.h"
+#include "runtime/cpu/memcheck.h"
+
+#include <llvm/ADT/BitVector.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/Transforms/Utils/Local.h>
+#include <numeric>
+
+namespace warplens::lowering {
+
+using namespace llvm;
+
+namespace {
+
+constexpr unsigned shared_space = 3;
+constexpr std::int64_t warp = 32;
+
+enum class Space { own, global, shared, unknown };
+
+struct Access {
+  Instruction* instruction;
+  const Value* pointer;
+  bool writes, is_volatile;
+  std::int64_t bytes;
+  Space space;
+  SmallVector<const Value*, 4> objects;
+  LinearForm form;
+  std::optional<Extent> extent;
+  std::vector<Guard> guards;
+};
+
+/// The memory that a pointer's object lies in.
+Space space_of(const Value* object, bool in_kernel) {
+  if (isa<AllocaInst>(object))
+    return Space::own;
+  if (const auto* variable = dyn_cast<GlobalVariable>(object))
+    return variable->getAddressSpace() == shared_space ? Space::shared : Space::global;
+  if (const auto* argument = dyn_cast<Argument>(object))
+    return argument->hasByValAttr() ? Space::own : in_kernel ? Space::global : Space::unknown;
+  if (object->getType()->isPointerTy() && object->getType()->getPointerAddressSpace() == shared_space)
+    return Space::shared;
+  if (const auto* load = dyn_cast<LoadInst>(object)) // a kernel's struct holds no address of shared memory
+    if (const auto* argument = dyn_cast<Argument>(getUnderlyingObject(load->getPointerOperand(), 0)))
+      return argument->hasByValAttr() && in_kernel ? Space::global : Space::unknown;
+  return Space::unknown;
+}
+
+/// Do the variables lie in different places, whatever is done with pointers into them?
+bool are_apart(const Value* one, const Value* other) {
+  const auto* first = dyn_cast<GlobalVariable>(one);
+  const auto* second = dyn_cast<GlobalVariable>(other);
+  if (first && second)
+    return first != second &&
+           !(first->isDeclaration() && second->isDeclaration()); // dynamic shared memory is one
+  return false;
+}
+
+class Accesses {
+public:
+  /// `everywhere`: all that are not to a thread's own memory. Else those that stops may be put for.
+  Accesses(Function& function, bool is_kernel, bool everywhere, const DominatorTree& dominators,
+           const LoopInfo& loops)
+      : layout_(function.getParent()->getDataLayout()), is_kernel_(is_kernel), everywhere_(everywhere),
+        dominators_(dominators), loops_(loops), variations_(is_kernel) {
+    for (Instruction& instruction : instructions(function))
+      find(instruction);
+    if (!everywhere_)
+      keep_what_matters();
+    for (Access& access : all_) {
+      auto [guards, added] = guards_.try_emplace(access.instruction->getParent());
+      if (added)
+        guards->second = guards_of(*access.instruction->getParent(), dominators_);
+      access.guards = guards->second;
+    }
+  }
+
+  const std::vector<Access>& all() const { return all_; }
+
+  /// May one thread's access be to what another's, that came before, was to? `carried`: in another iteration
+  /// of a loop that both are in. Not `strict`: where a thread very likely keeps to a part of its own, no.
+  bool conflict(const Access& before, const Access& after, bool carried, bool strict) {
+    if (apart(before, after) || share_one_lane(before, after))
+      return false;
+    const LinearForm distance = after.form.minus(before.form);
+    std::vector<std::int64_t> factors;
+    for (const auto& [value, factor] : distance.terms) {
+      if (const Variation variation = variations_.of(value);
+          variation == Variation::thread || (strict && variation != Variation::none))
+        return true;
+      factors.push_back(std::abs(factor));
+    }
+    if (carried)
+      for (const Access* access : {&before, &after})
+        for (const auto& [value, factor] : access->form.terms)
+          if (varies(value, before, after)) {
+            if (variations_.of(value) == Variation::thread)
+              return true;
+            factors.push_back(std::abs(factor));
+          }
+    const std::int64_t stride = stride_of(before.form);
+    if (factors.empty()) {
+      if (distance.constant == 0)
+        return variations_.of(before.form) == Variation::none;
+      return !(stride && std::abs(distance.constant) + after.bytes <= stride);
+    }
+    if (strict)
+      return true;
+    std::int64_t unit = std::abs(distance.constant), largest = 0;
+    for (const std::int64_t factor : factors) {
+      unit = std::gcd(unit, factor);
+      largest = std::max(largest, factor);
+    }
+    // Rows, each as wide as a warp at least; or a stretch of memory for each thread.
+    return !(stride && (unit >= warp * stride || largest < stride)) && !has_product(before.form);
+  }
+
+  /// Does each thread store to what its neighbour, at a constant distance, has loaded?
+  bool is_neighbours(const Access& load, const Access& store) {
+    const LinearForm distance = store.form.minus(load.form);
+    return distance.terms.empty() && distance.constant != 0 && stride_of(load.form) &&
+           std::abs(distance.constant) % stride_of(load.form) == 0 && !below_the_load(load, store);
+  }
+
+  /// `if (t < n) a[t] += a[t + n]`: no thread stores to what another loads.
+  bool below_the_load(const Access& load, const Access& store) {
+    const std::int64_t stride = stride_of(store.form);
+    if (!stride)
+      return false;
+    const LinearForm distance = load.form.minus(store.form);
+    for (const Guard& guard : store.guards) {
+      const auto* comparison = dyn_cast<ICmpInst>(guard.condition);
+      if (!comparison)
+        continue;
+      auto predicate = guard.value ? comparison->getPredicate() : comparison->getInversePredicate();
+      const Value *small = comparison->getOperand(0), *large = comparison->getOperand(1);
+      if (predicate == ICmpInst::ICMP_UGT || predicate == ICmpInst::ICMP_SGT) {
+        std::swap(small, large);
+        predicate = ICmpInst::getSwappedPredicate(predicate);
+      }
+      if (predicate != ICmpInst::ICMP_ULT && predicate != ICmpInst::ICMP_SLT)
+        continue;
+      const LinearForm rest = store.form.minus(linear_form(small, layout_, stride));
+      const LinearForm gap = distance.minus(linear_form(large, layout_, stride));
+      if (stride_of(rest) == 0 && gap.terms.empty() && gap.constant >= 0)
+        return true;
+    }
+    return false;
+  }
+
+  /// Does each lane have a place of its own?
+  bool is_of_each_lane(const Access& access) { return variations_.of(access.form) == Variation::thread; }
+  bool is_of_all_lanes(const Access& access) { return variations_.of(access.form) == Variation::none; }
+
+private:
+  void find(Instruction& instruction) {
+    if (auto* load = dyn_cast<LoadInst>(&instruction)) {
+      if (!load->isAtomic())
+        add(instruction, load->getPointerOperand(), false, load->isVolatile(),
+            layout_.getTypeStoreSize(load->getType()));
+    } else if (auto* store = dyn_cast<StoreInst>(&instruction)) {
+      if (!store->isAtomic())
+        add(instruction, store->getPointerOperand(), true, store->isVolatile(),
+            layout_.getTypeStoreSize(store->getValueOperand()->getType()));
+    } else if (auto* fill = dyn_cast<MemIntrinsic>(&instruction)) {
+      const auto* length = dyn_cast<ConstantInt>(fill->getLength());
+      const TypeSize bytes = TypeSize::getFixed(length ? length->getZExtValue() : 1);
+      if (auto* copy = dyn_cast<MemTransferInst>(&instruction))
+        add(instruction, copy->getRawSource(), false, fill->isVolatile(), bytes);
+      add(instruction, fill->getRawDest(), true, fill->isVolatile(), bytes);
+    }
+  }
+
+  void add(Instruction& instruction, const Value* pointer, bool writes, bool is_volatile, TypeSize bytes) {
+    Access access{
+        &instruction, pointer, writes, is_volatile, static_cast<std::int64_t>(bytes.getFixedValue()),
+        Space::own,   {},      {},     {},          {}};
+    getUnderlyingObjects(pointer, access.objects, nullptr, 0);
+    for (const Value* object : access.objects)
+      access.space = std::max(access.space, space_of(object, is_kernel_));
+    if (access.space == Space::own)
+      return;
+    access.form = linear_form(pointer, layout_);
+    start_at_own_number(access.form);
+    access.extent = extent_of(pointer, layout_);
+    all_.push_back(std::move(access));
+  }
+
+  /// Of global memory only variables that each lane stores to and all lanes load from.
+  void keep_what_matters() {
+    std::set<const Value*> stored, loaded;
+    for (const Access& access : all_)
+      if (matters_in_global(access))
+        (access.writes ? stored : loaded).insert(access.objects.front());
+    std::erase_if(all_, [&](const Access& access) {
+      if (access.space != Space::global)
+        return access.space == Space::unknown && !access.is_volatile;
+      return !matters_in_global(access) || !stored.count(access.objects.front()) ||
+             !loaded.count(access.objects.front());
+    });
+  }
+  bool matters_in_global(const Access& access) {
+    return access.space == Space::global && access.objects.size() == 1 &&
+           variations_.of(access.form) == (access.writes ? Variation::thread : Variation::none);
+  }
+
+  /// `for (i = threadIdx.x; …; i += blockDim.x)`: what differs between threads is where each starts.
+  void start_at_own_number(LinearForm& form) {
+    for (const auto& [value, factor] : std::map(form.terms)) {
+      const auto* phi = dyn_cast<PHINode>(value);
+      const Loop* loop = phi ? loops_.getLoopFor(phi->getParent()) : nullptr;
+      if (!loop || loop->getHeader() != phi->getParent() || phi->getNumIncomingValues() != 2)
+        continue;
+      const unsigned again = loop->contains(phi->getIncomingBlock(0)) ? 0 : 1;
+      const Value* start = phi->getIncomingValue(1 - again);
+      const LinearForm step =
+          linear_form(phi->getIncomingValue(again), layout_).minus(linear_form(phi, layout_));
+      const bool is_wide =
+          step.terms.empty() ? std::abs(step.constant) >= warp : variations_.of(step) == Variation::none;
+      if (!is_wide || variations_.of(start) != Variation::thread)
+        continue;
+      form.terms.erase(value);
+      form = form.minus(linear_form(start, layout_, -factor));
+    }
+  }
+
+  bool apart(const Access& one, const Access& other) {
+    const auto pairs_apart = [&](const Value* first) {
+      return all_of(other.objects, [&](const Value* second) { return are_apart(first, second); });
+    };
+    if (all_of(one.objects, pairs_apart) ||
+        (one.space != other.space && one.space != Space::unknown && other.space != Space::unknown))
+      return true;
+    return one.extent && other.extent && one.objects == other.objects && !one.extent->meets(*other.extent);
+  }
+
+  bool share_one_lane(const Access& one, const Access& other) {
+    return any_of(one.guards, [&](const Guard& guard) {
+      return is_contained(other.guards, guard) && admits_one_lane(guard, variations_);
+    });
+  }
+
+  /// Has it another value in another iteration of a loop that both are in?
+  bool varies(const Value* value, const Access& one, const Access& other) const {
+    const auto* instruction = dyn_cast<Instruction>(value);
+    if (!instruction)
+      return false;
+    for (const Loop* loop = loops_.getLoopFor(one.instruction->getParent()); loop;
+         loop = loop->getParentLoop())
+      if (loop->contains(other.instruction) && loop->contains(instruction))
+        return true;
+    return false;
+  }
+
+  /// How far apart the places of neighbouring threads are; 0: not known.
+  std::int64_t stride_of(const LinearForm& form) {
+    std::int64_t least = 0;
+    for (const auto& [value, factor] : form.terms)
+      if (variations_.of(value) == Variation::thread)
+        least = least ? std::min(least, std::abs(factor)) : std::abs(factor);
+    return least;
+  }
+
+  bool has_product(const LinearForm& form) {
+    return any_of(form.terms, [&](const auto& term) {
+      const auto* product = dyn_cast<BinaryOperator>(term.first);
+      return product &&
+             (product->getOpcode() == Instruction::Mul || product->getOpcode() == Instruction::Shl) &&
+             variations_.of(product) == Variation::thread;
+    });
+  }
+
+  const DataLayout& layout_;
+  bool is_kernel_, everywhere_;
+  const DominatorTree& dominators_;
+  const LoopInfo& loops_;
+  Variations variations_;
+  std::map<const BasicBlock*, std::vector<Guard>> guards_;
+  std::vector<Access> all_;
+};
+
+/// What a lane has accessed since it last met the others, at some point of the code.
+struct Since {
+  BitVector here, in_earlier_iteration;
+  bool operator|=(const Since& other) {
+    const BitVector before = here, before_earlier = in_earlier_iteration;
+    here |= other.here;
+    in_earlier_iteration |= other.in_earlier_iteration;
+    return here != before || in_earlier_iteration != before_earlier;
+  }
+  void clear() {
+    here.reset();
+    in_earlier_iteration.reset();
+  }
+};
+
+class Stops {
+public:
+  Stops(Function& function, bool is_kernel, bool everywhere)
+      : dominators_(function), loops_(dominators_), order_(program_order(function, loops_)),
+        accesses_(function, is_kernel, everywhere, dominators_, loops_), everywhere_(everywhere) {
+    for (std::size_t i = 0; i < accesses_.all().size(); ++i)
+      at_[accesses_.all()[i].instruction].push_back(i);
+  }
+
+  /// How many stops it has put.
+  std::size_t run() {
+    const auto writes = [](const Access& access) { return access.writes; };
+    if (none_of(accesses_.all(), writes) || (all_of(accesses_.all(), writes) && !everywhere_))
+      return 0;
+    find_exchanged();
+    while (add_stop()) {
+    }
+    for (Instruction* before : stops_) {
+      IRBuilder<> builder(before);
+      call_runtime(builder, lock_step_function, Effects::suspends, builder.getVoidTy(),
+                   {current_lane(builder), builder.getInt32(0)});
+    }
+    return stops_.size();
+  }
+
+  /// Calls of the runtime, for the traced form, that tell it of each access to shared memory: it says where
+  /// lanes do exchange data so. Like probes they stand in nobody's way.
+  void observe_shared_accesses() {
+    for (const Access& access : accesses_.all()) {
+      if (access.space != Space::shared)
+        continue;
+      IRBuilder<> builder(access.instruction);
+      Value* address = builder.CreateAddrSpaceCast(const_cast<Value*>(access.pointer), builder.getPtrTy());
+      auto* call = call_runtime(
+          builder, observe_function, Effects::acts, builder.getVoidTy(),
+          {current_lane(builder), address, builder.getInt64(static_cast<std::uint64_t>(access.bytes)),
+           builder.getInt32(
+               static_cast<std::uint32_t>(access.writes ? cpu::AccessMode::write : cpu::AccessMode::read)),
+           place_text(builder, *access.instruction)});
+      Function& observe = *call->getCalledFunction();
+      observe.setMemoryEffects(MemoryEffects::inaccessibleMemOnly());
+      observe.setWillReturn();
+      observe.addParamAttr(1, Attribute::NoCapture);
+      observe.addParamAttr(1, Attribute::ReadNone);
+    }
+  }
+
+private:
+  /// One text for all accesses of a line.
+  Constant* place_text(IRBuilder<>& builder, const Instruction& instruction) {
+    Constant*& text = places_[place_of(instruction)];
+    if (!text)
+      text = builder.CreateGlobalString(place_of(instruction), "place");
+    return text;
+  }
+
+  using Visit = function_ref<void(std::size_t access, Since& since)>;
+
+  /// Follows the block's instructions.
+  void follow(BasicBlock& block, Since& since, Visit visit) {
+    for (Instruction& instruction : block) {
+      if (stops_.count(&instruction))
+        since.clear();
+      if (const auto* call = dyn_cast<CallInst>(&instruction); call && synchronises(*call))
+        since.clear();
+      const auto found = at_.find(&instruction);
+      if (found == at_.end())
+        continue;
+      for (const std::size_t access : found->second) {
+        visit(access, since);
+        since.here.set(static_cast<unsigned>(access));
+      }
+    }
+  }
+
+  /// What holds at the begin of each block, with the stops so far.
+  void solve() {
+    const auto count = static_cast<unsigned>(accesses_.all().size());
+    at_begin_.clear();
+    for (BasicBlock* block : order_)
+      at_begin_[block] = {BitVector(count), BitVector(count)};
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (BasicBlock* block : order_) {
+        Since since = at_begin_.at(block);
+        follow(*block, since, [](std::size_t, Since&) {});
+        for (BasicBlock* next : successors(block))
+          changed |= at_begin_.at(next) |= along(block, next, since);
+      }
+    }
+  }
+
+  /// Back to the begin of a loop, what has happened in it was in an earlier iteration.
+  Since along(const BasicBlock* from, const BasicBlock* to, const Since& since) {
+    const Loop* loop = loops_.getLoopFor(to);
+    if (!loop || loop->getHeader() != to || !loop->contains(from))
+      return since;
+    Since result = since;
+    for (const unsigned access : since.here.set_bits())
+      if (loop->contains(accesses_.all()[access].instruction)) {
+        result.here.reset(access);
+        result.in_earlier_iteration.set(access);
+      }
+    return result;
+  }
+
+  /// The variables through which threads exchange data without a barrier.
+  void find_exchanged() {
+    solve();
+    for (BasicBlock* block : order_) {
+      Since since = at_begin_.at(block);
+      follow(*block, since, [&](std::size_t number, Since& now) {
+        const Access& access = accesses_.all()[number];
+        if (access.writes || access.space != Space::shared)
+          return;
+        for_each(now, [&](const Access& before, bool carried) {
+          if (before.writes && before.space == Space::shared &&
+              accesses_.conflict(before, access, carried, false)) {
+            exchanged_.insert(before.objects.begin(), before.objects.end());
+            exchanged_.insert(access.objects.begin(), access.objects.end());
+          }
+        });
+      });
+    }
+  }
+
+  template <class Found> void for_each(const Since& since, Found found) {
+    for (const unsigned number : since.here.set_bits())
+      found(accesses_.all()[number], false);
+    for (const unsigned number : since.in_earlier_iteration.set_bits())
+      found(accesses_.all()[number], true);
+  }
+
+  bool is_exchanged(const Access& access) const {
+    return any_of(access.objects, [&](const Value* object) { return exchanged_.count(object) != 0; });
+  }
+
+  /// Must all lanes have done the one before any does the other?
+  bool are_ordered(const Access& before, const Access& after, bool carried) {
+    if (!before.writes && !after.writes)
+      return false;
+    const bool shared = before.space != Space::global && after.space != Space::global,
+               is_volatile = shared && (before.is_volatile || after.is_volatile);
+    if (everywhere_ || is_volatile)
+      return accesses_.conflict(before, after, carried, true) &&
+             !(!before.writes && !carried && accesses_.below_the_load(before, after));
+    if (before.space == Space::global && after.space == Space::global)
+      return before.writes && !after.writes && before.objects.size() == 1 &&
+             before.objects == after.objects && !in_one_loop(before, after) &&
+             accesses_.is_of_each_lane(before) && accesses_.is_of_all_lanes(after) &&
+             accesses_.conflict(before, after, carried, true);
+    if (before.space != Space::shared || after.space != Space::shared)
+      return false;
+    if (before.writes && !after.writes)
+      return accesses_.conflict(before, after, carried, false);
+    if (is_exchanged(before) && is_exchanged(after))
+      return accesses_.conflict(before, after, carried, false) &&
+             !(!before.writes && !carried && accesses_.below_the_load(before, after));
+    return !before.writes && !carried && accesses_.is_neighbours(before, after) &&
+           accesses_.conflict(before, after, carried, false);
+  }
+
+  bool in_one_loop(const Access& one, const Access& other) {
+    for (const Loop* loop = loops_.getLoopFor(one.instruction->getParent()); loop;
+         loop = loop->getParentLoop())
+      if (loop->contains(other.instruction))
+        return true;
+    return false;
+  }
+
+  /// In the first block that needs one. Was there one?
+  bool add_stop() {
+    solve();
+    for (BasicBlock* block : order_) {
+      std::set<Instruction*> added;
+      Since since = at_begin_.at(block);
+      follow(*block, since, [&](std::size_t number, Since& now) {
+        const Access& access = accesses_.all()[number];
+        std::vector<const Access*> before;
+        for_each(now, [&](const Access& other, bool carried) {
+          if (are_ordered(other, access, carried))
+            before.push_back(&other);
+        });
+        if (before.empty())
+          return;
+        added.insert(place_for(access, before));
+        now.clear();
+      });
+      const std::size_t before = stops_.size();
+      stops_.insert(added.begin(), added.end());
+      if (stops_.size() > before)
+        return true;
+    }
+    return false;
+  }
+
+  /// In front of the outermost loop around the access in which nothing is that it must come after.
+  Instruction* place_for(const Access& access, const std::vector<const Access*>& before) {
+    Instruction* place = access.instruction;
+    for (const Loop* loop = loops_.getLoopFor(place->getParent()); loop; loop = loop->getParentLoop()) {
+      BasicBlock* front = loop->getLoopPreheader();
+      if (!front || any_of(before, [&](const Access* other) { return loop->contains(other->instruction); }))
+        break;
+      place = front->getTerminator();
+    }
+    return place;
+  }
+
+  DominatorTree dominators_;
+  LoopInfo loops_;
+  std::vector<BasicBlock*> order_;
+  Accesses accesses_;
+  bool everywhere_;
+  std::map<const Instruction*, std::vector<std::size_t>> at_;
+  std::map<const BasicBlock*, Since> at_begin_;
+  std::set<const Value*> exchanged_;
+  std::set<Instruction*> stops_;
+  std::map<std::string, Constant*> places_;
+};
+
+} // namespace
+
+void keep_lock_step(Module& module, std::vector<Kernel>& kernels, bool everywhere) {
+  for (Function& function : module)
+    if (!function.isDeclaration() &&
+        !function.hasFnAttribute(kept_call)) { // places in those are not a kernel's
+      removeUnreachableBlocks(function);
+      const auto kernel =
+          find_if(kernels, [&](const Kernel& candidate) { return candidate.source == &function; });
+      Stops stops(function, kernel != kernels.end(), everywhere);
+      if (stops.run() && kernel != kernels.end()) {
+        kernel->in_lock_step = true;
+        stops.observe_shared_accesses();
+      }
+    }
+}
+
+} // namespace warplens::lowering

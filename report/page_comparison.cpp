@@ -1,0 +1,63 @@
+#include "report/page_comparison.h"
+
+#include "report/print_difference.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace warplens::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <class Item> std::size_t index_in(const std::vector<Item>& list, const Item* item) {
+  return static_cast<std::size_t>(item - list.data());
+}
+
+/// Objects correspond by name, which is unique in a kernel.
+Json object_pairs(const KernelResult& before, const KernelResult& after) {
+  Json pairs = Json::array();
+  for (const ObjectResult& object : after.objects) {
+    const auto old = std::ranges::find(before.objects, object.name, &ObjectResult::name);
+    if (old != before.objects.end())
+      pairs.push_back(
+          {{"before", old - before.objects.begin()}, {"after", index_in(after.objects, &object)}});
+  }
+  return pairs;
+}
+
+Json to_json(const KernelChange& kernel, const Result& before, const Result& after) {
+  Json json;
+  json["before"] = index_in(before.kernels, kernel.before);
+  json["after"] = index_in(after.kernels, kernel.after);
+  if (kernel.snapshots_differ())
+    json["snapshots"] = "The " + snapshots_of(kernel) + ". Bytes and executions are given per launch.";
+  json["launch_scale"] = {{"before", blocks_per_snapshot_block(*kernel.before)},
+                          {"after", blocks_per_snapshot_block(*kernel.after)}};
+  json["totals"] = report::to_json(kernel.totals);
+  Json& sites = json["sites"] = Json::array();
+  for (const SiteChange& site : kernel.sites)
+    sites.push_back({{"before", index_in(kernel.before->sites, site.before)},
+                     {"after", index_in(kernel.after->sites, site.after)},
+                     {"figures", report::to_json(site.figures)}});
+  Json& lines = json["lines"] = Json::array();
+  for (const LineChange& line : kernel.lines)
+    lines.push_back({{"file", line.file}, {"line", line.line}, {"figures", report::to_json(line.figures)}});
+  json["objects"] = object_pairs(*kernel.before, *kernel.after);
+  Json& gone = json["gone"] = Json::array();
+  for (const SiteResult* site : kernel.gone)
+    gone.push_back(index_in(kernel.before->sites, site));
+  return json;
+}
+
+} // namespace
+
+Json comparison_for_page(const Result& before, const Result& after) {
+  const Difference difference = compare(before, after, {});
+  Json kernels = Json::array();
+  for (const KernelChange& kernel : difference.kernels)
+    kernels.push_back(to_json(kernel, before, after));
+  return {{"kernels", std::move(kernels)}};
+}
+
+} // namespace warplens::report

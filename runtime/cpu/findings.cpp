@@ -1,0 +1,85 @@
+#include "runtime/cpu/findings.h"
+
+#include "runtime/cpu/memory.h"
+#include "runtime/cpu/written_memory.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <fmt/format.h>
+
+namespace warplens::cpu {
+
+namespace {
+
+const char* name_of(Check check) {
+  for (const CheckName& name : check_names)
+    if (name.check == check)
+      return name.name;
+  return "check";
+}
+
+/// Runs behind all that the program has registered, and behind the recorder's end.
+void end_with_failure() {
+  std::fflush(nullptr);
+  if (Findings::instance().summarise())
+    std::_Exit(1);
+}
+
+} // namespace
+
+Findings& Findings::instance() {
+  static Findings& findings = *new Findings; // kernels may run until the very end
+  return findings;
+}
+
+std::atomic<std::uint64_t>& Findings::add(Check check, const std::string& kind, const std::string& key,
+                                          const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  auto& finding = all_[fmt::format("{} {} {}", name_of(check), kind, key)];
+  if (!finding) {
+    finding = std::make_unique<Finding>();
+    finding->check = check;
+    finding->kind = kind;
+    std::fprintf(stderr, "warplens: %s: %s\n", check == Check::lock_step ? "note" : name_of(check),
+                 text.c_str());
+  }
+  ++finding->times;
+  return finding->times;
+}
+
+bool Findings::summarise() {
+  const std::lock_guard lock(mutex_);
+  bool any = false;
+  for (const CheckName& name : check_names) {
+    if (name.check == Check::lock_step)
+      continue; // notes
+    std::map<std::string, std::size_t> places;
+    std::uint64_t times = 0;
+    for (const auto& [key, finding] : all_)
+      if (finding->check == name.check) {
+        ++places[finding->kind];
+        times += finding->times;
+      }
+    std::string text;
+    for (const auto& [kind, count] : places)
+      text += fmt::format("{}{} ({} place{})", text.empty() ? "" : ", ", kind, count, count == 1 ? "" : "s");
+    any |= times != 0;
+    if (times)
+      std::fprintf(stderr, "warplens: %s: found %s, %llu time%s in all\n", name.name, text.c_str(),
+                   static_cast<unsigned long long>(times), times == 1 ? "" : "s");
+  }
+  return any;
+}
+
+} // namespace warplens::cpu
+
+using namespace warplens::cpu;
+
+void __warplens_cpu_enable_checks(std::uint32_t bits) {
+  const Checks checks(bits);
+  if (checks.has(Check::memory))
+    DeviceMemory::instance().keep_apart();
+  if (checks.has(Check::initialisation))
+    WrittenMemory::instance().enable();
+  static const bool at_the_end [[maybe_unused]] = std::atexit(end_with_failure) == 0;
+}

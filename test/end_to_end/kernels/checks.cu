@@ -1,0 +1,156 @@
+// What --racecheck, --initcheck and --synccheck find, one kernel each, chosen by the first argument; the lines that
+// messages name are marked.
+#include <cstdio>
+#include <cstring>
+#include <cuda/barrier>
+#include <cuda_runtime.h>
+
+// --racecheck
+
+__global__ void read_then_written(float* out) {
+  __shared__ float s[4];
+  int t = threadIdx.x;
+  if (t % 32 == 0)
+    s[t / 32] = t;
+  __syncthreads();
+  float first = s[0]; // site: read of old
+  __syncwarp();
+  if (t % 32 == 0)
+    s[t / 32] = first + t; // site: write of new
+  __syncthreads();
+  out[t] = first + s[t / 32];
+}
+__global__ void lock_step(float* out) {
+  __shared__ float tile[64];
+  volatile float* s = tile;
+  int t = threadIdx.x;
+  s[t] = t;
+  __syncthreads();
+  if (t < 32) {
+    s[t] += s[t + 32]; // site: written in lock step
+    s[t] += s[t + 16]; // site: read in lock step
+  }
+  __syncthreads();
+  out[t] = s[0];
+}
+__global__ void written_twice(float* out) {
+  __shared__ float s;
+  s = threadIdx.x; // site: written twice
+  __syncthreads();
+  out[threadIdx.x] = s;
+}
+__global__ void all_in_order(float* out) {
+  __shared__ float s[128];
+  __shared__ unsigned char bytes[128];
+  __shared__ int sum;
+  __shared__ cuda::barrier<cuda::thread_scope_block> all;
+  int t = threadIdx.x;
+  if (t == 0) {
+    init(&all, 128);
+    sum = 0;
+  }
+  s[t] = t;
+  bytes[t] = t; // neighbours write to one word
+  __syncthreads();
+  atomicAdd(&sum, bytes[t ^ 1]);
+  float x = s[t ^ 32];
+  __syncthreads();
+  s[t] = x + sum;
+  __syncwarp();
+  x += s[t ^ 1];
+  if (t < 64) { // two warps meet at a barrier of their own
+    asm volatile("bar.sync 1, 64;" ::: "memory");
+    s[t ^ 32] = x;
+    asm volatile("bar.sync 1, 64;" ::: "memory");
+  }
+  all.arrive_and_wait();
+  x += s[t ^ 64];
+  all.arrive_and_wait();
+  s[t] = x;
+  if (t >= 96) { // one warp tells the others of its work, and goes on
+    s[t] = 5;
+    asm volatile("bar.arrive 2, 64;" ::: "memory");
+  } else if (t < 32) {
+    asm volatile("bar.sync 2, 64;" ::: "memory");
+    x += s[t + 96];
+  }
+  out[t] = x;
+}
+
+// --initcheck
+
+__global__ void read_device(float* out, const float* in) {
+  out[threadIdx.x] = in[threadIdx.x]; // site: device memory
+}
+__global__ void read_shared(float* out) {
+  __shared__ float s[65];
+  s[threadIdx.x] = 1;
+  __syncthreads();
+  out[threadIdx.x] = s[threadIdx.x + 1]; // site: shared memory
+}
+
+// --synccheck
+
+__global__ void without_itself(int* out) {
+  if (threadIdx.x < 32)
+    out[threadIdx.x] = __shfl_xor_sync(0x7fffffff, threadIdx.x, 1); // site: without itself
+}
+__global__ void with_ended(int* out) {
+  if (threadIdx.x >= 48)
+    return;
+  __syncwarp(); // site: with ended
+  out[threadIdx.x] = threadIdx.x;
+}
+__global__ void apart(int* out) {
+  if (threadIdx.x % 2)
+    __syncthreads(); // site: odd
+  else
+    __syncthreads(); // site: even
+  out[threadIdx.x] = 1;
+}
+__global__ void in_agreement(int* out) {
+  if (threadIdx.x >= 32)
+    __syncwarp();
+  __syncthreads();
+  out[threadIdx.x] = __shfl_xor_sync(0xffffffff, threadIdx.x, 1);
+}
+
+int main(int, char** arguments) {
+  const auto is = [&](const char* name) { return std::strcmp(arguments[1], name) == 0; };
+  float *out, *in;
+  cudaMalloc(&out, 4096);
+  cudaMalloc(&in, 4096);
+  if (is("read_then_written"))
+    read_then_written<<<2, 128>>>(out);
+  else if (is("lock_step"))
+    lock_step<<<2, 64>>>(out);
+  else if (is("written_twice"))
+    written_twice<<<1, 64>>>(out);
+  else if (is("all_in_order"))
+    all_in_order<<<2, 128>>>(out);
+  else if (is("read_device")) {
+    cudaMemset(in, 0, 100);
+    read_device<<<1, 64>>>(out, in);
+  } else if (is("all_written")) {
+    static float host[1024];
+    cudaMemcpy(in, host, 64 * sizeof(float), cudaMemcpyHostToDevice);
+    read_device<<<1, 64>>>(out, in);
+    read_device<<<1, 64>>>(in, out);
+    cudaMemcpy(out + 512, out, 64 * sizeof(float), cudaMemcpyDeviceToDevice);
+    read_device<<<1, 64>>>(in, out + 512);
+    float* managed;
+    cudaMallocManaged(&managed, 4096);
+    managed[0] = 1;
+    read_device<<<1, 1>>>(in, managed);
+  } else if (is("read_shared"))
+    read_shared<<<2, 64>>>(out);
+  else if (is("without_itself"))
+    without_itself<<<1, 64>>>((int*)out);
+  else if (is("with_ended"))
+    with_ended<<<1, 64>>>((int*)out);
+  else if (is("apart"))
+    apart<<<1, 64>>>((int*)out);
+  else
+    in_agreement<<<1, 64>>>((int*)out);
+  std::puts(cudaGetErrorName(cudaDeviceSynchronize()));
+}

@@ -1,0 +1,174 @@
+// A module's kernels are compiled in parts, side by side, and found again in a cache (lowering/parts.h).
+#include "device_program.h"
+#include "lowering/object_cache.h"
+#include "lowering/progress.h"
+#include "test/catch.h"
+
+#include <atomic>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+using namespace warplens;
+using namespace warplens::test;
+using lowering::ObjectCache;
+
+namespace {
+
+constexpr char three_kernels[] = R"(
+  __device__ int counter = 5;
+  static __device__ int hidden[2] = {1, 2};
+  __constant__ int table[4] = {10, 20, 30, 40};
+  __device__ int recursive(int n) { return n < 2 ? n : recursive(n - 1) + recursive(n - 2); }
+  template <int N> __global__ void add(int* out) {
+    counter += N;
+    hidden[1] += table[N];
+    *out = counter * 1000 + hidden[1] + recursive(10);
+  }
+  template __global__ void add<1>(int*);
+  template __global__ void add<2>(int*);
+  __global__ void fill(int* p, int n) { p[threadIdx.x] = n; })";
+
+void check_three_kernels(const DeviceProgram& program) {
+  int out = 0;
+  REQUIRE(program.run("addILi1", {1}, {1}, 0, &out).status == cpu::BlockStatus::ok);
+  CHECK(out == 6022 + 55);
+  *static_cast<int*>(program.variable("counter")) = 7;
+  static_cast<int*>(program.variable("table"))[2] = 5;
+  REQUIRE(program.run("addILi2", {1}, {1}, 0, &out).status == cpu::BlockStatus::ok);
+  CHECK(out == 9027 + 55);
+}
+
+std::string bytes_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+    if (entry.is_regular_file())
+      files.push_back(entry.path());
+  return files;
+}
+
+std::filesystem::path subfolder(const char* name) {
+  static const auto folder = TemporaryDirectory::create();
+  REQUIRE(folder);
+  return folder->path() / name;
+}
+
+} // namespace
+
+TEST_CASE("kernels that are compiled apart share the module's variables") {
+  check_three_kernels(DeviceProgram(three_kernels, {.limits = {.part = 1}}));
+  check_three_kernels(DeviceProgram(three_kernels));
+}
+
+TEST_CASE("two programs of the same kernels in parts do not meet") {
+  const DeviceProgram one(three_kernels, {.limits = {.part = 1}}),
+      other(three_kernels, {.limits = {.part = 1}});
+  CHECK(one.variable("counter") != other.variable("counter"));
+  check_three_kernels(one);
+  check_three_kernels(other);
+}
+
+TEST_CASE("the same source gives the same bytes, in parts and from the cache") {
+  const auto folder = subfolder("same"), cache = subfolder("same.cache");
+  std::filesystem::create_directories(folder);
+  const auto object = [&](const lowering::Output& options) {
+    const auto path = folder / "program.o";
+    const auto lowered = compile_and_lower(three_kernels, folder, path, options);
+    INFO((lowered ? std::string() : lowered.error().message));
+    REQUIRE(lowered);
+    return bytes_of(path);
+  };
+  const auto first = object({.limits = {.part = 1}});
+  CHECK((object({.limits = {.part = 1}}) == first));
+  CHECK((object({.cache = cache, .limits = {.part = 1}}) == first));
+  const auto kept = files_in(cache);
+  CHECK(kept.size() == 3);
+  CHECK((object({.cache = cache, .limits = {.part = 1}}) == first));
+  CHECK(files_in(cache).size() == 3);
+  for (const auto& path : kept) // a damaged file is as good as none
+    std::ofstream(path, std::ios::binary | std::ios::app) << "x";
+  CHECK((object({.cache = cache, .limits = {.part = 1}}) == first));
+  // Other options are another object.
+  object({.optimisation = 1, .cache = cache, .limits = {.part = 1}});
+  CHECK(files_in(cache).size() == 6);
+}
+
+TEST_CASE("a cache that cannot be written to is no error") {
+  const auto folder = subfolder("unwritable");
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "file") << "not a folder";
+  check_three_kernels(DeviceProgram(three_kernels, {.cache = folder / "file"}));
+}
+
+TEST_CASE("the cache keeps what was used last, within its bound") {
+  const auto folder = subfolder("bound");
+  const ObjectCache cache(folder, 10000);
+  const std::string object(1000, 'o');
+  std::vector<std::string> keys;
+  for (int i = 0; i < 12; ++i) {
+    keys.push_back(ObjectCache::key(std::to_string(i)));
+    cache.store(keys.back(), object + std::to_string(i));
+    for (const auto& path : files_in(folder)) // older with each round
+      std::filesystem::last_write_time(path, std::filesystem::last_write_time(path) - std::chrono::hours(1));
+  }
+  CHECK(cache.find(keys[0]) == object + "0"); // used last now
+  cache.evict();
+  CHECK(files_in(folder).size() == 7); // of 1032 bytes and some each
+  CHECK(cache.find(keys[0]).has_value());
+  CHECK(!cache.find(keys[1]).has_value());
+  CHECK(!cache.find(keys[5]).has_value());
+  CHECK(cache.find(keys[11]) == object + "11");
+  CHECK(!cache.find(ObjectCache::key("another")).has_value());
+}
+
+TEST_CASE("several at once use one cache") {
+  const auto folder = subfolder("at once");
+  std::vector<std::jthread> threads;
+  std::atomic<int> wrong{0};
+  for (int thread = 0; thread < 4; ++thread)
+    threads.emplace_back([&] {
+      const ObjectCache cache(folder, 200000);
+      for (int i = 0; i < 100; ++i) {
+        const auto number = std::to_string(i % 10);
+        const std::string key = ObjectCache::key(number), object = number + std::string(50000, number[0]);
+        if (const auto found = cache.find(key); found && *found != object)
+          ++wrong;
+        cache.store(key, object);
+        if (i % 25 == 0)
+          cache.evict();
+      }
+    });
+  threads.clear();
+  CHECK(wrong == 0);
+  for (const auto& path : files_in(folder))
+    CHECK(path.filename().string().find('.') == std::string::npos); // no temporary file left
+}
+
+TEST_CASE("what takes long says which kernel it is at") {
+  std::FILE* out = std::tmpfile();
+  REQUIRE(out);
+  {
+    lowering::Progress progress("sort.cu", false, out, 0.01);
+    progress.expect(3);
+    {
+      const lowering::Progress::Track done(progress, "_Z5firstv", 1);
+    }
+    lowering::Progress::Track track(progress, "_Z6secondi", 2);
+    track.next("optimise", 1234);
+    const long before = std::ftell(out);
+    while (std::ftell(out) == before)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  std::rewind(out);
+  std::string last;
+  for (char line[300]; std::fgets(line, sizeof line, out);)
+    last = line;
+  std::fclose(out);
+  CHECK(last.starts_with("warplens: sort.cu: compiling for the CPU back end for 0."));
+  CHECK(last.ends_with(" s, 1 of 3 kernels done; optimise of second(int) (1234 instructions)\n"));
+}
