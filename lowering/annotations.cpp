@@ -1,7 +1,7 @@
 // What the bridges that every source includes, and the rewriter, left in it for the lowering, as annotations
 // of functions.
 #include "lowering/kernel.h"
-#include "lowering/local_memory.h"
+#include "lowering/noted_accesses.h"
 #include "lowering/stages.h"
 
 #include <llvm/ADT/SmallVector.h>
@@ -38,7 +38,7 @@ Expected<void> check_annotations(Module& module) {
   std::set<Function*> carriers; // functions that are there for what they are annotated with
   for (const Use& use : cast<Constant>(all->getInitializer())->operands()) {
     const auto* entry = dyn_cast<ConstantStruct>(use); // function, annotation, file, line, arguments
-    if (entry && keep_local_memory_note(module, text_of(entry->getOperand(1)))) {
+    if (entry && keep_note(module, text_of(entry->getOperand(1)))) {
       carriers.insert(cast<Function>(entry->getOperand(0)->stripPointerCasts()));
       continue;
     }

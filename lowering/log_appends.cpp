@@ -2,7 +2,7 @@
 // accesses that it executes, whether a probe saw them or not: that is Warplens' coverage, told by the code
 // that runs and not by what inserted the probes.
 #include "lowering/lane_binding.h"
-#include "lowering/local_memory.h"
+#include "lowering/noted_accesses.h"
 #include "lowering/runtime_calls.h"
 #include "lowering/stages.h"
 #include "runtime/cpu/abi.h"
@@ -86,7 +86,8 @@ bool is_memory(const Value* pointer) {
 }
 
 /// The memory that an instruction reads or writes: none, one pointer, or a copy's two. Of local variables,
-/// those that are in local memory: the rewriter gives probes to no others.
+/// those that are in local memory, and of other accesses those that the compiler for GPUs leaves: the
+/// rewriter gives probes to no others.
 SmallVector<const Value*, 2> accessed(const Instruction& instruction, const ProbedMemory& probed) {
   SmallVector<const Value*, 2> pointers;
   if (const Value* pointer = getLoadStorePointerOperand(&instruction))
@@ -100,7 +101,9 @@ SmallVector<const Value*, 2> accessed(const Instruction& instruction, const Prob
     if (const auto* copy = dyn_cast<MemTransferInst>(&instruction))
       pointers.push_back(copy->getRawSource());
   }
-  erase_if(pointers, [&](const Value* pointer) { return !is_memory(pointer) && !probed.contains(pointer); });
+  erase_if(pointers, [&](const Value* pointer) {
+    return (!is_memory(pointer) || is_removed_on_gpus(instruction)) && !probed.contains(pointer);
+  });
   return pointers;
 }
 

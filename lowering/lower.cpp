@@ -1,7 +1,7 @@
 // The whole lowering, stage by stage.
 #include "lowering/lower.h"
 
-#include "lowering/local_memory.h"
+#include "lowering/noted_accesses.h"
 #include "lowering/parts.h"
 #include "lowering/places.h"
 #include "lowering/progress.h"
@@ -62,7 +62,7 @@ static Expected<void> lower(std::unique_ptr<llvm::Module> owned, const Output& o
   flush_denormals(module);
   keep_lock_step(module, kernels, output.checks.has(cpu::Check::lock_step)); // checks stand behind the stops
   check_accesses(module, kernels, *variables, output.checks);
-  mark_local_memory(module);
+  mark_noted_accesses(module);
   store_places(module);
   track.next("give keys", module.getInstructionCount());
   if (auto done = lay_out_shared_memory(module, kernels); !done)

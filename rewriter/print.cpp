@@ -196,21 +196,39 @@ std::string site_table(const std::vector<trace::Site>& sites) {
   return table + "} }\n#endif\n";
 }
 
-/// For the CPU back end, which counts the accesses that it executes (lowering/local_memory.cpp): the lines
-/// with accesses to local memory that have no probe, "warplens.local_memory LINE,LINE,…,FILE".
-std::string local_memory_note(const std::set<analysis::Position>& unseen) {
-  std::map<std::string, std::set<unsigned>> lines;
-  for (const analysis::Position& position : unseen)
+using Lines = std::map<std::string, std::set<unsigned>>; // by file
+
+Lines unseen_local_lines(const Plan& plan) {
+  Lines lines;
+  for (const analysis::Position& position : plan.unseen_local)
     lines[position.file].insert(position.line);
+  return lines;
+}
+
+/// Those with other accesses that have no probe are not among them.
+Lines removed_lines(const Plan& plan) {
+  Lines lines;
+  for (const Unseen& access : plan.removed)
+    lines[analysis::canonical_file(access.file)].insert(access.line);
+  for (const Unseen& access : plan.unseen)
+    lines[analysis::canonical_file(access.file)].erase(access.line);
+  return lines;
+}
+
+/// For the CPU back end, which counts the accesses that it executes (lowering/noted_accesses.h): lines with
+/// accesses that have no probe, "KIND LINE,LINE,…,FILE".
+std::string notes(const Plan& plan) {
   std::string annotations;
-  for (const auto& [file, numbers] : lines)
-    annotations +=
-        fmt::format("__attribute__((annotate({})))\n",
-                    literal(fmt::format("warplens.local_memory {},{}", fmt::join(numbers, ","), file)));
+  for (const auto& [kind, lines] : {std::pair("warplens.local_memory", unseen_local_lines(plan)),
+                                    std::pair("warplens.removed", removed_lines(plan))})
+    for (const auto& [file, numbers] : lines)
+      if (!numbers.empty())
+        annotations += fmt::format("__attribute__((annotate({})))\n",
+                                   literal(fmt::format("{} {},{}", kind, fmt::join(numbers, ","), file)));
   if (annotations.empty())
     return {};
   return "#if defined(__WARPLENS_CPU__) && defined(__CUDA_ARCH__)\n" + annotations +
-         "__attribute__((device, used)) static void warplens_local_memory() {}\n#endif\n";
+         "__attribute__((device, used)) static void warplens_notes() {}\n#endif\n";
 }
 
 Expected<std::string> read(const std::filesystem::path& path) {
@@ -276,8 +294,7 @@ Expected<std::vector<RewrittenFile>> print(const Plan& plan, const UserFiles& fi
       if (with_line)
         whole += fmt::format("#line 1 {}\n", literal(name.string()));
       whole += body;
-      const std::string end =
-          table + (is_main && with_line ? local_memory_note(plan.unseen_local) : std::string());
+      const std::string end = table + (is_main && with_line ? notes(plan) : std::string());
       if (!end.empty() && !whole.ends_with('\n'))
         whole += '\n';
       return whole + end;

@@ -35,6 +35,8 @@ Progress Warp::run() {
       continue;
     }
     // All lanes have stopped.
+    if (in_operation_ && complete_operations())
+      continue;
     if (merger_ && make_room())
       continue;
     const Release released = release_first();
@@ -107,27 +109,56 @@ bool Warp::is_spinning_before(std::uint32_t position) const {
   return false;
 }
 
-bool Warp::complete(std::uint32_t mask) {
-  std::uint32_t participants = 0;
-  for (std::uint32_t rest = in_operation_; rest; rest &= rest - 1)
-    if (const Lane& lane = lanes_[std::countr_zero(rest)]; lane.request.mask == mask)
-      participants |= bit(lane);
-  if ((mask & alive_ & ~participants) || !participants)
-    return false;
+template <class Predicate> std::uint32_t Warp::lanes_where(std::uint32_t among, Predicate predicate) const {
+  std::uint32_t result = 0;
+  for (; among; among &= among - 1)
+    if (const Lane& lane = lanes_[std::countr_zero(among)]; predicate(lane))
+      result |= bit(lane);
+  return result;
+}
+
+void Warp::answer(std::uint32_t participants) {
   compute(lanes_, participants);
-  for (std::uint32_t rest = participants; rest; rest &= rest - 1)
-    lanes_[std::countr_zero(rest)].absent = mask & all_ & ~participants;
+  for (std::uint32_t rest = participants; rest; rest &= rest - 1) {
+    Lane& lane = lanes_[std::countr_zero(rest)];
+    lane.absent = lane.request.mask & all_ & ~alive_;
+  }
   in_operation_ &= ~participants;
   ready_ |= participants;
-  return true;
+}
+
+/// Lanes that stopped at one instruction execute it together, as converged lanes of a GPU do, whatever masks
+/// they bring; elsewhere the lanes that brought the same mask are an operation of their own, wherever they
+/// are.
+bool Warp::complete_operations() {
+  const std::uint32_t before = in_operation_;
+  for (std::uint32_t rest = before; rest &= in_operation_; rest &= rest - 1) {
+    const Lane& first = lanes_[std::countr_zero(rest)];
+    const std::uint32_t together = lanes_where(in_operation_, [&](const Lane& lane) {
+      return lane.place == first.place && lane.request.kind == first.request.kind;
+    });
+    std::uint32_t named = 0;
+    for (std::uint32_t here = together; here; here &= here - 1)
+      named |= lanes_[std::countr_zero(here)].request.mask;
+    if (!(named & alive_ & ~together)) {
+      answer(together);
+      continue;
+    }
+    const std::uint32_t of_mask =
+        lanes_where(in_operation_, [&](const Lane& lane) { return lane.request.mask == first.request.mask; });
+    if (!(first.request.mask & alive_ & ~of_mask))
+      answer(of_mask);
+  }
+  return in_operation_ != before;
 }
 
 std::uint64_t Warp::perform(Lane& lane, const WarpRequest& request) {
   lane.request = request;
-  lane.request.mask |= bit(lane); // a lane that calls takes part
   in_operation_ |= bit(lane);
   polling_ &= ~bit(lane);
-  if (complete(lane.request.mask))
+  if (in_operation_ == alive_)
+    complete_operations();
+  if (ready_ & bit(lane))
     ready_ &= ~bit(lane); // the last to come need not stop
   else
     lane.execution.suspend();
@@ -188,10 +219,6 @@ void Warp::wait_until_woken(Lane& lane) {
 void Warp::exit(Lane& lane) {
   alive_ &= ~bit(lane);
   polling_ &= ~bit(lane);
-  // Others may have waited for nobody else.
-  for (std::uint32_t rest = in_operation_; rest; rest &= rest - 1)
-    if (const Lane& other = lanes_[std::countr_zero(rest)]; in_operation_ & bit(other))
-      complete(other.request.mask);
   block_->lane_exited(lane);
   lane.execution.suspend();
   std::abort(); // nobody resumes a lane that has exited
@@ -202,15 +229,21 @@ void Warp::flush_log() {
     merger_->merge(0, LogMerger::no_limit);
 }
 
+/// The lanes that its mask names, and that have not come with this mask.
+std::uint32_t Warp::missed_by(const Lane& waiting) const {
+  const std::uint32_t mask = waiting.request.mask;
+  return mask & alive_ &
+         ~lanes_where(in_operation_, [&](const Lane& lane) { return lane.request.mask == mask; });
+}
+
 void Warp::add_waiting(std::vector<Waiting>& groups) const {
   for (std::uint32_t rest = in_operation_ | at_barrier_ | polling_; rest; rest &= rest - 1) {
     const Lane& lane = lanes_[std::countr_zero(rest)];
     const std::string place = lane.place ? lane.place : "an unknown line";
-    const std::string what =
-        at_barrier_ & bit(lane) ? block_->describe_barrier(lane)
-        : polling_ & bit(lane)
-            ? "for an mbarrier"
-            : fmt::format("for lanes {:#010x} of its warp", lane.request.mask & alive_ & ~in_operation_);
+    const std::string what = at_barrier_ & bit(lane) ? block_->describe_barrier(lane)
+                             : polling_ & bit(lane)
+                                 ? "for an mbarrier"
+                                 : fmt::format("for lanes {:#010x} of its warp", missed_by(lane));
     const auto same = std::ranges::find_if(groups, [&](const Waiting& group) {
       return group.what == what && group.place == place && group.last_warp + 1 >= number_;
     });

@@ -95,8 +95,13 @@ public:
 private:
   static std::uint32_t bit(const Lane& lane) { return 1U << lane.number; }
   void resume(Lane& lane);
-  /// Completes the operation that lanes wait in with this mask, if all have come.
-  bool complete(std::uint32_t mask);
+  /// Those of `among` for which the predicate holds.
+  template <class Predicate> std::uint32_t lanes_where(std::uint32_t among, Predicate predicate) const;
+  /// Completes the operations to which all have come that their masks name and that are alive. Were there
+  /// any?
+  bool complete_operations();
+  void answer(std::uint32_t participants);
+  std::uint32_t missed_by(const Lane& waiting) const;
   enum class Release { none, at_active_mask, in_lock_step };
   Release release_first();
   bool is_spinning_before(std::uint32_t position) const;
@@ -122,8 +127,8 @@ private:
   static constexpr std::uint32_t longest_patience = 1024, shortest_patience = 16;
 };
 
-/// The results of a warp operation: for each lane of `participants` its own, from all their requests
-/// (warp_operations.cpp).
+/// The results of a warp operation: for each lane of `participants` its own, from the requests of those of
+/// them that its mask names, and its own (warp_operations.cpp).
 void compute(Lane* lanes, std::uint32_t participants);
 
 } // namespace warplens::cpu

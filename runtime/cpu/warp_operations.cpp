@@ -95,21 +95,24 @@ std::uint32_t reduce(Lane* lanes, Reduction operation, std::uint32_t participant
 void compute(Lane* lanes, std::uint32_t participants) {
   const std::uint32_t yes = true_predicates(lanes, participants);
   for_each(lanes, participants, [&](Lane& lane) {
+    // The masks of converged lanes may differ (a lane's predecessors in a scan by ballot). The hardware votes
+    // over the lanes that are active and gives each what its mask names: ptxas makes VOTE and LOP3 of it.
+    const std::uint32_t named = participants & (lane.request.mask | 1U << lane.number);
     switch (lane.request.kind) {
     case WarpRequest::Kind::barrier: break;
     case WarpRequest::Kind::shuffle: lane.result = shuffle(lanes, lane, participants); break;
-    case WarpRequest::Kind::ballot: lane.result = yes; break;
+    case WarpRequest::Kind::ballot: lane.result = yes & lane.request.mask; break;
     case WarpRequest::Kind::vote:
-      lane.result = vote(static_cast<Vote>(lane.request.mode), yes, participants);
+      lane.result = vote(static_cast<Vote>(lane.request.mode), yes & named, named);
       break;
-    case WarpRequest::Kind::match_any: lane.result = same_value(lanes, lane, participants); break;
+    case WarpRequest::Kind::match_any: lane.result = same_value(lanes, lane, named); break;
     case WarpRequest::Kind::match_all: {
-      const bool all = same_value(lanes, lane, participants) == participants;
-      lane.result = (all ? participants : 0) | std::uint64_t{all} << 32;
+      const bool all = same_value(lanes, lane, named) == named;
+      lane.result = (all ? named : 0) | std::uint64_t{all} << 32;
       break;
     }
     case WarpRequest::Kind::reduce:
-      lane.result = reduce(lanes, static_cast<Reduction>(lane.request.mode), participants);
+      lane.result = reduce(lanes, static_cast<Reduction>(lane.request.mode), named);
       break;
     }
   });

@@ -20,9 +20,12 @@ further.tsv, beside this script, lists programs that were chosen by a rule (docs
 
 import argparse
 import collections
+import contextlib
 import csv
+import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -54,6 +57,18 @@ def verdict(row, finished):
     return "WRONG", f"exit code {code}, output {'matches' if matches else 'does not match'}; {last}"
 
 
+def communicate(command, folder, timeout):
+    """The finished process. When its time is over, the program that it runs ends with it."""
+    with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
+                          start_new_session=True) as process:
+        try:
+            stdout, stderr = process.communicate(timeout=timeout)
+            return subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+
 def run(warplens, row, folder, mode, timeout):
     """(outcome, reason, seconds) of one program built in one way."""
     with tempfile.TemporaryDirectory() as scratch:
@@ -61,9 +76,7 @@ def run(warplens, row, folder, mode, timeout):
                    "-o", f"{scratch}/result", "--run", *row["run_args"].split()]
         start = time.monotonic()
         try:
-            finished = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace",
-                                      timeout=timeout, check=False)
-            outcome, reason = verdict(row, finished)
+            outcome, reason = verdict(row, communicate(command, folder, timeout))
         except subprocess.TimeoutExpired:
             outcome, reason = "too slow", f"not done after {timeout:g} s"
     return outcome, reason, time.monotonic() - start

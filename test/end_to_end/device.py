@@ -42,14 +42,20 @@ class Device(unittest.TestCase):
                                              *(f"{name}: right" for name in ("divisions", "shifts", "conversions"))])
 
     def test_the_device_is_the_gpu_that_is_asked_for(self):
-        """A capability below that of the code (here nvcc's default, 7.5) would turn programs away that run here."""
-        for gpu, capability, gibibytes, sms, bus in (("h100-sxm", "9.0", 80, 132, 5120), ("rtx4090", "8.9", 24, 128, 384), ("v100", "7.5", 16, 80, 4096)):
+        for gpu, capability, gibibytes, sms, bus in (("h100-sxm", "9.0", 80, 132, 5120), ("rtx4090", "8.9", 24, 128, 384), ("v100", "7.0", 16, 80, 4096)):
             with self.subTest(gpu):
                 done = warplens("profile", PROJECT / "test/gpu/properties.cu", "--backend", "cpu", "--no-probes", "--gpu", gpu)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 said = dict(line.split(" ", 1) for line in done.stdout.splitlines())
                 self.assertEqual([said[key] for key in ("compute_capability", "memory_bytes", "sms", "memory_bus_bits")],
                                  [capability, str(gibibytes << 30), str(sms), str(bus)])
+
+    def test_no_device_is_older_than_the_code_it_runs(self):
+        """Such a one would turn programs away that run here; nvcc's default is 7.5."""
+        for gpu, flags, capability in (("v100", "", "7.5"), ("v100", "-arch=sm_80", "8.0"), ("h100-sxm", "", "9.0")):
+            with self.subTest(gpu, flags=flags):
+                done = warplens("profile", KERNELS / "capability.cu", "--backend", "cpu", "--no-probes", "--gpu", gpu, "--nvcc", flags)
+                self.assertEqual((done.stdout, done.returncode), (f"{capability} cudaSuccess\n", 0), done.stderr)
 
     def ends(self, what, *options):
         done = warplens("profile", KERNELS / "failures.cu", "--backend", "cpu", "--nvcc", "-arch=sm_80", *options, "--run", what, timeout=300)

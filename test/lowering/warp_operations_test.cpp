@@ -72,6 +72,40 @@ TEST_CASE("votes, matches, reductions and masks") {
   }
 }
 
+TEST_CASE("converged lanes with masks of their own are answered together, each by its own mask") {
+  const DeviceProgram program(R"(
+    __global__ void masks(unsigned* out) {
+      unsigned t = threadIdx.x, before = (1u << t) - 1, upto = before | 1u << t;
+      unsigned r[6];
+      r[0] = __popc(__ballot_sync(before, t % 3 == 0)); // a scan by ballot, as programs write it
+      r[1] = __popc(__ballot_sync(upto, t % 3 == 0));
+      r[2] = __any_sync(upto, t == 4) + 2 * __all_sync(upto, t < 9);
+      unsigned peers = __match_any_sync(~0u, t % 5);
+      r[3] = __shfl_sync(peers, t, __ffs(peers) - 1);
+      r[4] = __reduce_add_sync(peers, t);
+      r[5] = 0;
+      for (unsigned i = 0; i < 3 + t % 2; ++i) // lanes of one mask leave the loop before the others
+        r[5] += __popc(__ballot_sync(t % 2 ? 0xaaaaaaaa : 0x55555555, t > i));
+      for (int i = 0; i < 6; ++i) out[i * 32 + t] = r[i];
+    })");
+  std::vector<unsigned> out(192), traced(192);
+  const auto result = program.run("masks", {1}, {32}, 0, out.data());
+  INFO(result.message);
+  REQUIRE(result.status == cpu::BlockStatus::ok);
+  std::vector<Seen> seen;
+  REQUIRE(program.trace(seen, "masks", {1}, {32}, 0, traced.data()).status == cpu::BlockStatus::ok);
+  CHECK(out == traced);
+  for (unsigned t = 0; t < 32; ++t) {
+    CHECK(out[t] == (t + 2) / 3);
+    CHECK(out[32 + t] == t / 3 + 1);
+    CHECK(out[64 + t] == (t >= 4 ? 1U : 0U) + (t < 9 ? 2U : 0U));
+    CHECK(out[96 + t] == t % 5);
+    const unsigned last = (31 - t % 5) / 5 * 5 + t % 5, peers = last / 5 + 1;
+    CHECK(out[128 + t] == peers * (t % 5 + last) / 2);
+    CHECK(out[160 + t] == (t % 2 ? 16 + 15 + 15 + 14 : 15 + 15 + 14));
+  }
+}
+
 TEST_CASE("a partial last warp with full masks, and lanes that have left") {
   const DeviceProgram program(R"(
     __global__ void partial(int* out) {

@@ -8,8 +8,7 @@
 
 namespace warplens::test {
 
-const std::filesystem::path project =
-    std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
+const std::filesystem::path project = WARPLENS_SOURCE_DIR;
 
 std::vector<std::string> clang_arguments(const std::vector<std::string>& extra) {
   const std::string shim = (project / "runtime/shim").string();

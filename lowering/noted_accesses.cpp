@@ -1,7 +1,4 @@
-// Which variables of a thread lie in local memory on a GPU and are accessed without a probe. The rewriter,
-// which has looked at the code as optimised for a GPU, names the lines of such accesses (rewriter/print.cpp):
-// here loops are not unrolled yet, and what a GPU has in registers looks the same.
-#include "lowering/local_memory.h"
+#include "lowering/noted_accesses.h"
 
 #include <filesystem>
 #include <llvm/Analysis/ValueTracking.h>
@@ -18,13 +15,14 @@ using namespace llvm;
 
 namespace {
 
-constexpr char note_prefix[] = "warplens.local_memory "; // as rewriter/print.cpp writes it
-constexpr char noted_lines[] = "warplens.local_memory";
-constexpr char unseen_variable[] = "warplens.unseen_local_memory";
+// Notes, as rewriter/print.cpp names them, and the marks that follow from them.
+constexpr char local_memory[] = "warplens.local_memory", removed[] = "warplens.removed";
 
-std::set<std::pair<std::string, unsigned>> lines_of(const Module& module) {
-  std::set<std::pair<std::string, unsigned>> lines;
-  if (const NamedMDNode* notes = module.getNamedMetadata(noted_lines))
+using Lines = std::set<std::pair<std::string, unsigned>>;
+
+Lines lines_of(const Module& module, StringRef kind) {
+  Lines lines;
+  if (const NamedMDNode* notes = module.getNamedMetadata(kind))
     for (const MDNode* note : notes->operands()) {
       SmallVector<StringRef, 8> words; // LINE,LINE,…,FILE
       const StringRef text = cast<MDString>(note->getOperand(0))->getString();
@@ -53,37 +51,47 @@ SmallVector<const Value*, 2> addresses_of(const Instruction& instruction) {
 
 } // namespace
 
-bool keep_local_memory_note(Module& module, StringRef annotation) {
-  if (!annotation.consume_front(note_prefix))
+bool keep_note(Module& module, StringRef annotation) {
+  const auto [name, lines] = annotation.split(' ');
+  if (name != local_memory && name != removed)
     return false;
   auto& context = module.getContext();
-  module.getOrInsertNamedMetadata(noted_lines)
-      ->addOperand(MDNode::get(context, MDString::get(context, annotation)));
+  module.getOrInsertNamedMetadata(name)->addOperand(MDNode::get(context, MDString::get(context, lines)));
   return true;
 }
 
-void mark_local_memory(Module& module) {
-  const auto lines = lines_of(module);
-  if (lines.empty())
+void mark_noted_accesses(Module& module) {
+  const Lines local_lines = lines_of(module, local_memory), removed_lines = lines_of(module, removed);
+  if (local_lines.empty() && removed_lines.empty())
     return;
   MDNode* mark = MDNode::get(module.getContext(), {});
   for (Function& function : module)
-    for (const Instruction& instruction : instructions(function)) {
+    for (Instruction& instruction : instructions(function)) {
+      const auto addresses = addresses_of(instruction);
       const DILocation* location = instruction.getDebugLoc().get();
-      if (!location || !lines.contains(line_of(*location)))
+      if (addresses.empty() || !location)
         continue;
-      for (const Value* address : addresses_of(instruction)) {
+      const auto line = line_of(*location);
+      if (removed_lines.contains(line))
+        instruction.setMetadata(removed, mark);
+      if (!local_lines.contains(line))
+        continue;
+      for (const Value* address : addresses) {
         SmallVector<const Value*, 4> objects;
         getUnderlyingObjects(address, objects, nullptr, 0);
         for (const Value* object : objects)
           if (const auto* variable = dyn_cast<AllocaInst>(object))
-            const_cast<AllocaInst*>(variable)->setMetadata(unseen_variable, mark);
+            const_cast<AllocaInst*>(variable)->setMetadata(local_memory, mark);
       }
     }
 }
 
 bool has_unseen_accesses(const AllocaInst& variable) {
-  return variable.hasMetadata(unseen_variable);
+  return variable.hasMetadata(local_memory);
+}
+
+bool is_removed_on_gpus(const Instruction& access) {
+  return access.hasMetadata(removed);
 }
 
 } // namespace warplens::lowering
