@@ -126,10 +126,72 @@ bool empty_destructor(std::string& text, const std::vector<Word>& words, std::si
   return true;
 }
 
+/// PTX ISA, "Special Registers"; those that have dimensions or numbers by their begin.
+bool begins_special_register(std::string_view text) {
+  static constexpr std::string_view names[] = {"tid.",
+                                               "ntid.",
+                                               "laneid",
+                                               "warpid",
+                                               "nwarpid",
+                                               "ctaid.",
+                                               "nctaid.",
+                                               "smid",
+                                               "nsmid",
+                                               "gridid",
+                                               "clock",
+                                               "pm",
+                                               "envreg",
+                                               "globaltimer",
+                                               "dynamic_smem_size",
+                                               "lanemask_",
+                                               "cluster_",
+                                               "clusterid.",
+                                               "ncluster",
+                                               "is_explicit_cluster",
+                                               "total_smem_size",
+                                               "aggr_smem_size"};
+  return std::ranges::any_of(names, [&](std::string_view name) { return text.starts_with(name); });
+}
+
+/// The next blank in front of `%laneid` and the like: nvcc takes that for `%%laneid`.
+std::size_t blank_before_register(std::string_view text, std::size_t from) {
+  for (auto at = text.find('%', from); at != text.npos; at = text.find('%', at + 1))
+    if (at > from && (text[at - 1] == ' ' || text[at - 1] == '\t') &&
+        begins_special_register(text.substr(at + 1)))
+      return at - 1;
+  return text.npos;
+}
+
+/// `asm("mov.u32 %0, %laneid;" : …)`: the blank becomes the other `%`. Without operands `%` stands for
+/// itself.
+bool double_percent(std::string& text, const std::vector<Word>& words, std::size_t at) {
+  const std::string_view name = words[at].text;
+  if (name != "asm" && name != "__asm__" && name != "__asm")
+    return false;
+  std::size_t open = at + 1;
+  while (open < words.size() && words[open].text != "(" && open < at + 3)
+    ++open; // behind volatile
+  if (open == words.size() || words[open].text != "(")
+    return false;
+  std::size_t end = open + 1;
+  while (end < words.size() && words[end].text.front() == '"')
+    ++end;
+  if (end == words.size() || !words[end].text.starts_with(':'))
+    return false;
+  bool changed = false;
+  for (std::size_t i = open + 1; i < end; ++i)
+    for (auto blank = blank_before_register(text, words[i].begin); blank < words[i].end;
+         blank = blank_before_register(text, blank)) {
+      text[blank] = '%';
+      changed = true;
+    }
+  return changed;
+}
+
 bool may_change(std::string_view text) {
   const auto has = [&](std::string_view part) { return text.find(part) != std::string_view::npos; };
   return has("<< ") || has(barrier_end) || has("<<\t") || (has("alignas") && has("__shared__")) ||
-         may_define_pragma(text);
+         may_define_pragma(text) || blank_before_register(text, 0) != text.npos;
 }
 
 class BridgedFile : public llvm::vfs::File {
@@ -177,8 +239,8 @@ std::optional<std::string> respell(std::string_view original) {
   std::string text = before;
   bool changed = false;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    changed |=
-        align_first(text, words, i) || empty_destructor(text, words, i) || pragma_as_operator(text, words, i);
+    changed |= align_first(text, words, i) || empty_destructor(text, words, i) ||
+               pragma_as_operator(text, words, i) || double_percent(text, words, i);
     changed |= i > 0 && close_launch(text, words[i - 1], words[i]);
   }
   if (!changed)

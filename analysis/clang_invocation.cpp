@@ -41,9 +41,33 @@ bool is_nested_launch(const clang::Diagnostic& diagnostic) {
          diagnostic.getArgSInt(0) == of_kernels;
 }
 
+/// Of a kernel template there is no candidate for such a launch; a note says why.
+bool rules_out_nested_launch(const clang::Diagnostic& note) {
+  constexpr int of_kernels = 1;
+  return note.getID() == clang::diag::note_ovl_candidate_bad_target &&
+         note.getArgKind(3) == clang::DiagnosticsEngine::ak_sint && note.getArgSInt(3) == of_kernels;
+}
+
+ClangError error_at(const clang::Diagnostic& diagnostic, std::string reason) {
+  clang::PresumedLoc place;
+  if (diagnostic.hasSourceManager() && diagnostic.getLocation().isValid())
+    place = diagnostic.getSourceManager().getPresumedLoc(diagnostic.getLocation());
+  std::string message = place.isValid() ? fmt::format("{}:{}:{}: {}", place.getFilename(), place.getLine(),
+                                                      place.getColumn(), reason)
+                                        : reason;
+  return {diagnostic.getLocation(), std::move(reason), std::move(message)};
+}
+
 } // namespace
 
 void ErrorList::HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& diagnostic) {
+  if (level == clang::DiagnosticsEngine::Note && !errors_.empty() && rules_out_nested_launch(diagnostic)) {
+    constexpr std::string_view reason = "a kernel template that a kernel launches (dynamic parallelism) is "
+                                        "not supported (launch it from the host)";
+    ClangError& error = errors_.back();
+    error.message.replace(error.message.size() - error.reason.size(), error.reason.size(), reason);
+    error.reason = reason;
+  }
   if (level < clang::DiagnosticsEngine::Error)
     return;
   const bool refused = !nested_launches_ && is_nested_launch(diagnostic);
@@ -62,13 +86,7 @@ void ErrorList::HandleDiagnostic(clang::DiagnosticsEngine::Level level, const cl
              "(launch it from the host, or choose a GPU: --backend gpu)";
   else
     diagnostic.FormatDiagnostic(reason);
-  clang::PresumedLoc place;
-  if (diagnostic.hasSourceManager() && diagnostic.getLocation().isValid())
-    place = diagnostic.getSourceManager().getPresumedLoc(diagnostic.getLocation());
-  errors_.push_back({diagnostic.getLocation(), std::string(reason),
-                     place.isValid() ? fmt::format("{}:{}:{}: {}", place.getFilename(), place.getLine(),
-                                                   place.getColumn(), reason.c_str())
-                                     : std::string(reason)});
+  errors_.push_back(error_at(diagnostic, std::string(reason)));
 }
 
 namespace {

@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <filesystem>
@@ -23,7 +22,6 @@
 #include <llvm/Support/PrettyStackTrace.h>
 #include <new>
 #include <nlohmann/json.hpp>
-#include <sys/resource.h>
 
 namespace {
 
@@ -73,19 +71,6 @@ Expected<void> print_patch(const rewriter::Request& request, const fs::path& inc
   if (std::fwrite(diff.data(), 1, diff.size(), stdout) != diff.size() || std::fflush(stdout) != 0)
     return fail("stdout: error: {}", std::strerror(errno));
   return {};
-}
-
-/// A stage that runs away ends in SIGXCPU. The longest known, of sources with hundreds of kernels, take a few
-/// minutes.
-void limit_processor_time() {
-  constexpr rlim_t usual = 1200;
-  const char* wanted = std::getenv("WARPLENS_STAGE_SECONDS");
-  const rlim_t seconds = wanted && *wanted ? std::strtoul(wanted, nullptr, 10) : usual;
-  struct rlimit limit{};
-  if (seconds == 0 || getrlimit(RLIMIT_CPU, &limit) != 0)
-    return;
-  limit.rlim_cur = std::min(limit.rlim_cur, seconds);
-  setrlimit(RLIMIT_CPU, &limit);
 }
 
 int run_command_line(std::vector<std::string> arguments) {
@@ -171,7 +156,6 @@ int main(int argc, char** argv) {
   // A signal that ends us leaves the names of what we were at on stderr (driver/stages/compiler reads them).
   llvm::setBugReportMsg("");
   llvm::EnablePrettyStackTrace();
-  limit_processor_time();
   try {
     return run_command_line({argv + 1, argv + argc});
   } catch (const std::bad_alloc&) {

@@ -11,7 +11,9 @@
 // - loads from shared memory behind stores to another address, where no barrier stands between. Where a
 // variable
 //   has such a pair, stores behind loads of it count too;
-// - stores to shared memory behind loads from a neighbour's place;
+// - stores to shared memory behind loads from a neighbour's place, or where the store's place was itself
+// loaded
+//   (`a[rank[t]] = a[t]`) behind loads from each thread's own;
 // - loads by all lanes from one place in global memory, behind stores in which each lane has a place of its
 // own;
 // - with --lockstep: all accesses that are not to a thread's own memory.
@@ -143,6 +145,14 @@ public:
     const LinearForm distance = store.form.minus(load.form);
     return distance.terms.empty() && distance.constant != 0 && stride_of(load.form) &&
            std::abs(distance.constant) % stride_of(load.form) == 0 && !below_the_load(load, store);
+  }
+
+  /// Does each thread store to a place that it has looked up, behind a load from its own?
+  bool is_scattered(const Access& load, const Access& store) {
+    return stride_of(load.form) && any_of(store.form.terms, [&](const auto& term) {
+             return isa<LoadInst>(term.first) && !load.form.terms.contains(term.first) &&
+                    variations_.of(term.first) != Variation::none;
+           });
   }
 
   /// `if (t < n) a[t] += a[t + n]`: no thread stores to what another loads.
@@ -475,7 +485,8 @@ private:
     if (is_exchanged(before) && is_exchanged(after))
       return accesses_.conflict(before, after, carried, false) &&
              !(!before.writes && !carried && accesses_.below_the_load(before, after));
-    return !before.writes && !carried && accesses_.is_neighbours(before, after) &&
+    return !before.writes && !carried &&
+           (accesses_.is_neighbours(before, after) || accesses_.is_scattered(before, after)) &&
            accesses_.conflict(before, after, carried, false);
   }
 
@@ -537,6 +548,27 @@ private:
   std::map<std::string, Constant*> places_;
 };
 
+/// A small copy within shared memory is a load and a store, with room for a stop between.
+void split_copies(Function& function) {
+  constexpr std::uint64_t most_bytes = 64;
+  for (Instruction& instruction : make_early_inc_range(instructions(function))) {
+    auto* copy = dyn_cast<MemTransferInst>(&instruction);
+    const auto* length = copy ? dyn_cast<ConstantInt>(copy->getLength()) : nullptr;
+    if (!length || length->isZero() || length->getValue().ugt(most_bytes) || copy->isVolatile() ||
+        !all_of(std::initializer_list<const Value*>{copy->getRawDest(), copy->getRawSource()},
+                [](const Value* pointer) {
+                  return space_of(getUnderlyingObject(pointer, 0), false) == Space::shared;
+                }))
+      continue;
+    IRBuilder<> builder(copy);
+    Type* const bytes = builder.getIntNTy(8 * static_cast<unsigned>(length->getZExtValue()));
+    Value* const value =
+        builder.CreateAlignedLoad(bytes, copy->getRawSource(), copy->getSourceAlign().valueOrOne());
+    builder.CreateAlignedStore(value, copy->getRawDest(), copy->getDestAlign().valueOrOne());
+    copy->eraseFromParent();
+  }
+}
+
 } // namespace
 
 void keep_lock_step(Module& module, std::vector<Kernel>& kernels, bool everywhere) {
@@ -544,6 +576,7 @@ void keep_lock_step(Module& module, std::vector<Kernel>& kernels, bool everywher
     if (!function.isDeclaration() &&
         !function.hasFnAttribute(kept_call)) { // places in those are not a kernel's
       removeUnreachableBlocks(function);
+      split_copies(function);
       const auto kernel =
           find_if(kernels, [&](const Kernel& candidate) { return candidate.source == &function; });
       Stops stops(function, kernel != kernels.end(), everywhere);

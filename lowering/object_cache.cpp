@@ -1,10 +1,11 @@
 #include "lowering/object_cache.h"
 
+#include "support/read_file.h"
+
 #include <algorithm>
 #include <atomic>
 #include <fmt/format.h>
 #include <fstream>
-#include <iterator>
 #include <llvm/ADT/StringExtras.h>
 #include <llvm/Config/llvm-config.h>
 #include <llvm/Support/BLAKE3.h>
@@ -16,11 +17,6 @@ namespace warplens::lowering {
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string read_file(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 llvm::BLAKE3Result<> digest(std::string_view bytes) {
   return llvm::BLAKE3::hash(
@@ -34,7 +30,7 @@ std::string_view bytes_of(const llvm::BLAKE3Result<>& result) {
 /// Another build of this program may compile differently.
 const std::string& this_program() {
   static const std::string identity =
-      std::string(bytes_of(digest(read_file("/proc/self/exe")))) + LLVM_VERSION_STRING;
+      std::string(bytes_of(digest(read_file("/proc/self/exe").value_or("")))) + LLVM_VERSION_STRING;
   return identity;
 }
 
@@ -53,7 +49,7 @@ std::optional<std::string> ObjectCache::find(const std::string& key) const {
   if (!enabled())
     return std::nullopt;
   const auto path = path_of(key);
-  std::string stored = read_file(path);
+  std::string stored = read_file(path).value_or("");
   constexpr std::size_t digest_bytes = LLVM_BLAKE3_OUT_LEN;
   if (stored.size() <= digest_bytes ||
       bytes_of(digest(std::string_view(stored).substr(digest_bytes))) != stored.substr(0, digest_bytes))

@@ -1,5 +1,6 @@
 #include "support/process.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -10,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -140,6 +142,15 @@ public:
   int value = -1;
 };
 
+/// What it has started already, if anything, is not held to it.
+void limit_processor_time(pid_t pid, std::chrono::seconds time) {
+  struct rlimit limit{};
+  if (time.count() == 0 || prlimit(pid, RLIMIT_CPU, nullptr, &limit) != 0)
+    return;
+  limit.rlim_cur = std::min(limit.rlim_cur, static_cast<rlim_t>(time.count()));
+  prlimit(pid, RLIMIT_CPU, &limit, nullptr);
+}
+
 void read_to_end(int descriptor, std::string& text) {
   std::array<char, 65536> buffer;
   for (;;) {
@@ -204,6 +215,7 @@ Expected<Finished> run(const Command& command) {
   Finished finished;
   {
     const RegisteredChild registered(pid, signals_before_start);
+    limit_processor_time(pid, command.processor_time);
     if (command.capture_output) {
       writable.close();
       read_to_end(readable.value, finished.output);

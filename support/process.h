@@ -3,6 +3,7 @@
 
 #include "support/expected.h"
 
+#include <chrono>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -20,6 +21,8 @@ struct Command {
   bool stdout_to_stderr = false; ///< the child's stdout goes to our stderr
   bool capture_output = false;   ///< stdout and stderr together into Finished::output instead of ours
   std::filesystem::path stdout_file, stderr_file; ///< these files instead of ours; empty: ours
+  /// A child, or one of its own, that takes more gets SIGXCPU; 0: as much as we may.
+  std::chrono::seconds processor_time{0};
 };
 
 struct Finished {

@@ -2,11 +2,15 @@
 
 #include "driver/stages/user_text.h"
 
+#include <charconv>
 #include <csignal>
+#include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <sstream>
+#include <string_view>
 
 namespace warplens::driver {
 namespace {
@@ -55,6 +59,17 @@ std::string describe_signal(const Command& command, const Finished& finished, co
                      tasks, finished.signal == SIGKILL ? "; is the machine short of memory?" : "");
 }
 
+/// A stage that runs away ends in SIGXCPU. The longest known, of sources with hundreds of kernels, take a few
+/// minutes.
+std::chrono::seconds longest_stage() {
+  constexpr std::chrono::seconds usual{1200};
+  const char* const wanted = std::getenv("WARPLENS_STAGE_SECONDS");
+  std::uint32_t seconds = 0;
+  const auto whole = std::string_view(wanted ? wanted : "");
+  const auto [end, problem] = std::from_chars(whole.begin(), whole.end(), seconds);
+  return problem == std::errc() && end == whole.end() ? std::chrono::seconds(seconds) : usual;
+}
+
 } // namespace
 
 Expected<std::string> run_compiler(const std::vector<std::string>& arguments) {
@@ -65,6 +80,7 @@ Expected<std::string> run_compiler(const std::vector<std::string>& arguments) {
 
 Expected<std::string> run_compiler(Command command) {
   command.capture_output = command.stderr_file.empty();
+  command.processor_time = longest_stage();
   auto finished = run(command);
   if (!finished)
     return tl::unexpected(finished.error());

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <fstream>
 #include <future>
 #include <iterator>
@@ -52,11 +51,6 @@ Words own_flags(const NvccArguments& nvcc) {
 
 Expected<std::string> run_nvcc(const MachineCodeRequest& request, const Words& arguments) {
   Command command;
-  // A source that our own stages give up on must not keep nvcc busy for ever either.
-  const char* seconds = std::getenv("WARPLENS_STAGE_SECONDS");
-  if (seconds && std::string_view(seconds).find_first_not_of("0123456789") == std::string_view::npos &&
-      std::string_view(seconds) != "0")
-    command.arguments = {"prlimit", fmt::format("--cpu={}", seconds)};
   command.arguments.push_back((request.toolkit.root / "bin/nvcc").string());
   for (const auto& words : {own_flags(request.nvcc), arguments})
     command.arguments.insert(command.arguments.end(), words.begin(), words.end());

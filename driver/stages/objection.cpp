@@ -1,9 +1,9 @@
 #include "driver/stages/objection.h"
 
 #include "driver/stages/compile_source.h"
+#include "driver/stages/compiler.h"
 #include "driver/stages/gpu_object.h"
 #include "driver/version.h"
-#include "support/process.h"
 
 #include <regex>
 #include <string_view>
@@ -22,7 +22,8 @@ std::string only_clang_objects(const std::string& message) {
 
 Error with_nvccs_opinion(Error error, const std::filesystem::path& source, const NvccArguments& nvcc,
                          const Toolkit& toolkit, const std::filesystem::path& directory) {
-  if (!is_about_source(error.message))
+  const bool is_our_own = error.message.find("the CPU back end") != std::string::npos;
+  if (!is_about_source(error.message) || is_our_own)
     return error;
   Command command;
   command.arguments = {(toolkit.root / "bin/nvcc").string()};
@@ -31,9 +32,7 @@ Error with_nvccs_opinion(Error error, const std::filesystem::path& source, const
   command.arguments.insert(command.arguments.end(), {"-x", "cu", phase_of_object(nvcc), source.string(), "-o",
                                                      (directory / "asked.o").string()});
   command.without = nvcc_variables;
-  command.capture_output = true;
-  const auto finished = run(command);
-  return finished && finished->exit_code == 0 ? Error{only_clang_objects(error.message)} : error;
+  return run_compiler(std::move(command)) ? Error{only_clang_objects(error.message)} : error;
 }
 
 } // namespace warplens::driver

@@ -6,6 +6,15 @@
 
 using warplens::analysis::respell;
 
+TEST_CASE("a special register of PTX with one %") {
+  CHECK(respell("asm volatile(\"mov.u32 %0, %laneid;\" : \"=r\"(x));") ==
+        "asm volatile(\"mov.u32 %0,%%laneid;\" : \"=r\"(x));");
+  CHECK(respell("asm(\"{ add.u32 %0, %tid.x,\\t%ntid.x;\" \" }\" : \"=r\"(x));") ==
+        "asm(\"{ add.u32 %0,%%tid.x,\\t%ntid.x;\" \" }\" : \"=r\"(x));"); // no blank in front
+  CHECK_FALSE(respell("asm(\"mov.u32 %0, %%laneid;\" : \"=r\"(x)); printf(\" %clock\", c);"));
+  CHECK_FALSE(respell("asm(\"mov.u32 a, %laneid;\");"));
+}
+
 TEST_CASE("the brackets of a launch are closed up") {
   CHECK(respell("k<< <g, b>> >(a);") == "k<<< g, b>>> (a);");
   CHECK(respell("k<<\t<g, f<<<1>>>, 2>> >(a);") == "k<<<\tg, f<<<1>>>, 2>>> (a);");

@@ -6,7 +6,7 @@ The programs are not part of this project: give a list of them and where each su
     run_cpu.py --warplens build/bin/warplens --list cpu.tsv hecbench=PATH samples=PATH rodinia=PATH [--only REGEX]
 
 The list is tab-separated, with a header: suite, name, dir (below the suite), sources, compile_flags, run_args,
-pass_regex (searched in stdout) and expected_exit. Each program is built and run as it is and with probes, in its own
+pass_regex (searched in stdout), expected_exit and feature_tags. Each program is built and run as it is and with probes, in its own
 folder, where some write files.
 
     right     ran to its end with the expected output
@@ -15,7 +15,8 @@ folder, where some write files.
     failed    anything else: a crash, a deadlock, a source that Clang does not take
     too slow  not done within --timeout seconds, all told
 
-further.tsv, beside this script, lists programs that were chosen by a rule (docs/cpu-back-end.md).
+further.tsv, beside this script, lists programs that were chosen by a rule (docs/cpu-back-end.md). Those whose size is fixed for a GPU
+have the tag fixed-size.
 """
 
 import argparse
@@ -33,7 +34,7 @@ import time
 
 MODES = {"plain": ["--no-probes"], "probed": ["--trials", "2", "--launches", "2", "--format", "json"]}
 OUTCOMES = ["right", "refused", "WRONG", "failed", "too slow"]
-REFUSAL = re.compile(r"warplens: .*(?:not support|the CPU back end has no|is defined neither|understands|undefined)")
+REFUSAL = re.compile(r"warplens: .*(?:not support|the CPU back end has no|is defined neither|understands|undefined)|warplens: .*nvcc takes this, Clang \d+ does not: ")
 
 
 def verdict(row, finished):
@@ -87,6 +88,7 @@ def main():
     parser.add_argument("--warplens", type=pathlib.Path, required=True)
     parser.add_argument("--list", type=pathlib.Path, required=True)
     parser.add_argument("--only", default="", help="a regular expression that the name has to match")
+    parser.add_argument("--without", metavar="TAG", help="leave out programs with this word in feature_tags")
     parser.add_argument("--mode", choices=MODES, help="one of the two ways; default: both")
     parser.add_argument("--timeout", type=float, default=120)
     parser.add_argument("suites", nargs="+", metavar="SUITE=PATH")
@@ -97,7 +99,7 @@ def main():
     with open(arguments.list, newline="", encoding="utf-8") as text:
         rows = list(csv.DictReader(text, delimiter="\t", quoting=csv.QUOTE_NONE))
     for row in rows:
-        if row["suite"] not in suites or not re.search(arguments.only, row["name"]):
+        if row["suite"] not in suites or not re.search(arguments.only, row["name"]) or arguments.without in (row.get("feature_tags") or "").split():
             continue
         for mode in [arguments.mode] if arguments.mode else MODES:
             folder = pathlib.Path(suites[row["suite"]]) / row["dir"]

@@ -132,6 +132,21 @@ TEST_CASE("each thread reads its neighbour's old value before that one writes a 
   CHECK(std::vector(out.begin(), out.begin() + 64) == s);
 }
 
+TEST_CASE("lanes put what they hold where they have looked it up, in one array") {
+  const auto out = in_both_forms(kernel(R"(
+    struct Point { unsigned x, y, z; };
+    __shared__ Point points[64];
+    points[t] = {t, t + 1, t + 2};
+    s[t] = t / 32 * 32 + 31 - t % 32;
+    __syncthreads();
+    points[s[t]] = points[t];
+    __syncthreads();
+    result = points[t].x + 1000 * (points[t].z - points[t].x);)"),
+                                 {64});
+  for (unsigned t = 0; t < 64; ++t)
+    CHECK(out[t] == t / 32 * 32 + 31 - t % 32 + 2000);
+}
+
 TEST_CASE("what all warps have stored just before is found, without a barrier") {
   const auto out = in_both_forms(kernel(R"(
       for (int i = t; i < 256; i += blockDim.x) s[i] = 3 * i;

@@ -56,6 +56,14 @@ TEST_CASE("a program that a signal ends is told from one that exits") {
   CHECK(finished->exit_code == 128 + SIGSEGV);
 }
 
+TEST_CASE("a program may take no more processor time than it is given, nor may what it starts") {
+  const auto finished = run({.arguments = {"sh", "-c", "sh -c 'while :; do :; done'; echo $?"},
+                             .capture_output = true,
+                             .processor_time = std::chrono::seconds(1)});
+  REQUIRE(finished);
+  CHECK(finished->output.find(std::to_string(128 + SIGXCPU)) != std::string::npos);
+}
+
 TEST_CASE("more output than a pipe holds is captured whole") {
   const auto finished = run({.arguments = {"head", "-c", "1000000", "/dev/zero"}, .capture_output = true});
   REQUIRE(finished);

@@ -1,4 +1,4 @@
-// nvcc takes spaces within a launch's brackets, and alignas behind __shared__.
+// nvcc takes spaces within a launch's brackets, alignas behind __shared__, and one % in front of PTX's registers.
 // probes: 4
 #include <cstdio>
 
@@ -6,7 +6,9 @@ __global__ void turn(int* numbers) {
   __shared__ alignas(16) int kept[32];
   kept[threadIdx.x] = numbers[threadIdx.x];
   __syncthreads();
-  numbers[threadIdx.x] = kept[31 - threadIdx.x];
+  unsigned lane;
+  asm volatile("mov.u32 %0, %laneid;" : "=r"(lane));
+  numbers[threadIdx.x] = kept[31 - lane];
 }
 
 int main() {
