@@ -61,7 +61,7 @@ static Expected<void> lower(std::unique_ptr<llvm::Module> owned, const Output& o
   contract(module);
   flush_denormals(module);
   keep_lock_step(module, kernels, output.checks.has(cpu::Check::lock_step)); // checks stand behind the stops
-  check_accesses(module, kernels, *variables, output.checks);
+  check_accesses(module, kernels, output.checks);
   mark_noted_accesses(module);
   store_places(module);
   track.next("give keys", module.getInstructionCount());

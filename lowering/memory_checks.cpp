@@ -169,23 +169,23 @@ void check_copies(Module& module) {
   check(module, {}, cpu::Checks(static_cast<std::uint32_t>(cpu::Check::memory)), true);
 }
 
-void check_accesses(Module& module, std::vector<Kernel>& kernels, std::vector<DeviceVariable>& variables,
-                    cpu::Checks checks) {
-  if (checks.has(cpu::Check::memory)) {
-    std::set<const GlobalVariable*> known;
-    for (const DeviceVariable& variable : variables)
-      known.insert(variable.variable);
-    // Strings and the compiler's own tables are read through pointers too.
-    for (GlobalVariable& variable : module.globals())
-      if (variable.getAddressSpace() == 0 && !variable.isDeclaration() &&
-          !variable.getName().starts_with("llvm.") && !known.count(&variable))
-        variables.push_back({variable.getName().str(), &variable, false});
+void add_tables(Module& module, std::vector<DeviceVariable>& variables) {
+  std::set<const GlobalVariable*> known;
+  for (const DeviceVariable& variable : variables)
+    known.insert(variable.variable);
+  for (GlobalVariable& variable : module.globals())
+    if (variable.getAddressSpace() == 0 && !variable.isDeclaration() &&
+        !variable.getName().starts_with("llvm.") && !known.count(&variable))
+      variables.push_back({variable.getName().str(), &variable, false});
+}
+
+void check_accesses(Module& module, std::vector<Kernel>& kernels, cpu::Checks checks) {
+  if (checks.has(cpu::Check::memory))
     for (Kernel& kernel : kernels)
       for (const Argument& parameter : kernel.source->args())
         if (Type* type = parameter.getParamByValType())
           kernel.largest_struct_bytes = std::max(
               kernel.largest_struct_bytes, module.getDataLayout().getTypeAllocSize(type).getFixedValue());
-  }
   if (checks.has(cpu::Check::memory) || checks.has(cpu::Check::races) ||
       checks.has(cpu::Check::initialisation))
     check(module, kernels, checks, false);

@@ -73,8 +73,10 @@ std::string ingredients(const Module& module, const std::vector<Kernel>& kernels
 /// One part's module → the bytes of its object.
 Expected<std::string> compile_part(Module& module, std::vector<Kernel>& kernels,
                                    const std::vector<KeptFunction>& kept,
-                                   const std::vector<DeviceVariable>& variables, const Output& output,
+                                   std::vector<DeviceVariable> variables, const Output& output,
                                    const ObjectCache& cache, Progress::Track& track) {
+  if (output.checks.has(cpu::Check::memory))
+    add_tables(module, variables);
   std::string key;
   if (cache.enabled()) {
     track.next("look up", instructions_of(module));

@@ -70,8 +70,10 @@ void flush_denormals(llvm::Module& module);
 /// Copies of classes, before make_values takes them apart: as wholes they want more of an address.
 void check_copies(llvm::Module& module);
 /// Every access.
-void check_accesses(llvm::Module& module, std::vector<Kernel>& kernels,
-                    std::vector<DeviceVariable>& variables, cpu::Checks checks);
+void check_accesses(llvm::Module& module, std::vector<Kernel>& kernels, cpu::Checks checks);
+/// For --memcheck, strings and the compiler's own tables are variables, too: they are read through pointers.
+/// To be called when nothing is removed any more.
+void add_tables(llvm::Module& module, std::vector<DeviceVariable>& variables);
 
 /// Puts stops where lanes of a warp rely on running in lock step; with `everywhere` between all accesses that
 /// need not be to different places.

@@ -79,6 +79,12 @@ class Checks(unittest.TestCase):
         self.finds("synccheck", "apart", "waits for the block at ", line_of("odd"), "other lanes of its warp wait for it at ", line_of("even"))
         self.finds_nothing("synccheck", "in_agreement")
 
+    def test_several_checks_at_once(self):
+        """In a source whose strings some kernels alone use."""
+        done = warplens("profile", SOURCE, "--memcheck", "--racecheck", "--initcheck", "--synccheck", "--no-probes", "--run", "written_twice")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("write after write", done.stderr)
+
     def test_through_the_command_line(self):
         model = ("--quiet", "--gpu", "c2050", "--trials", "2")
         done = warplens("profile", SOURCE, "--racecheck", *model, "--run", "written_twice")
