@@ -159,7 +159,7 @@ class OwnOptions(NvccCase):
             "    a.h:2:39: b->low",
         ])
         self.assertEqual(self.report("a.o", "b.o", "c.o")[-1],
-                         "3 sources, 1 without probes: 3 accesses probed, 0 removed by the compiler, 3 not seen")
+                         "3 sources, 1 without probes; in the others 3 accesses probed, 0 removed by the compiler, 3 not seen")
         report = json.loads(run(self.wrapper, "--report", "--format", "json", "a.o", "c.o", cwd=self.folder).stdout)
         self.assertEqual(report["format"], "warplens-compilation-report/1")
         (one,), (other,) = (file["sources"] for file in report["files"])
