@@ -1,6 +1,6 @@
 // warplens-compile: the stages that need Clang and LLVM, as a program of their own that warplens starts.
 //
-//   warplens-compile rewrite --output DIR --summary FILE SOURCE -- CLANG-ARGUMENTS...
+//   warplens-compile rewrite --output DIR --summary FILE [--sites FILE] SOURCE -- CLANG-ARGUMENTS...
 //   warplens-compile patch --include DIR SOURCE -- CLANG-ARGUMENTS...
 //   warplens-compile clang --half device|host SOURCE -- CLANG-ARGUMENTS...
 //   warplens-compile lower --module NAME [--source FILE] [OPTIONS] BITCODE OBJECT
@@ -10,6 +10,7 @@
 #include "analysis/clang_invocation.h"
 #include "lowering/lower.h"
 #include "rewriter/instrument.h"
+#include "rewriter/print.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -48,12 +49,15 @@ nlohmann::json list(const std::vector<rewriter::Unseen>& accesses) {
   return json;
 }
 
-Expected<void> rewrite(const rewriter::Request& request, const fs::path& summary) {
+Expected<void> rewrite(const rewriter::Request& request, const fs::path& summary, const fs::path& sites) {
   const auto instrumented = rewriter::instrument(request);
   if (!instrumented)
     return tl::unexpected(instrumented.error());
   for (const auto& file : instrumented->files)
     if (auto written = write_file(file.copy, file.text); !written)
+      return written;
+  if (!sites.empty())
+    if (auto written = write_file(sites, rewriter::site_table(instrumented->sites)); !written)
       return written;
   const nlohmann::json json{{"sites", instrumented->sites.size()},
                             {"removed", instrumented->removed.size()},
@@ -82,13 +86,14 @@ int run_command_line(std::vector<std::string> arguments) {
 
   CLI::App app("the stages of warplens that need Clang and LLVM; warplens starts it", "warplens-compile");
   app.require_subcommand(1);
-  std::string source, summary, include;
+  std::string source, summary, sites, include;
   lowering::Output lowered;
   std::vector<std::string> files;
   std::string bitcode, object, output, half;
   auto* rewrite_command = app.add_subcommand("rewrite", "write the instrumented copies of a source");
   rewrite_command->add_option("--output", output, "folder of the copies")->required();
   rewrite_command->add_option("--summary", summary, "JSON: what was done")->required();
+  rewrite_command->add_option("--sites", sites, "the table of sites by itself, in C++");
   rewrite_command->add_option("source", source)->required();
   auto* patch_command = app.add_subcommand("patch", "print the instrumentation as a diff");
   patch_command->add_option("--include", include, "folder that holds warplens/probe.h")->required();
@@ -136,7 +141,7 @@ int run_command_line(std::vector<std::string> arguments) {
                         ? "linking the device code of " + object
                         : "lowering " + (lowered.source.empty() ? bitcode : lowered.source);
   const llvm::PrettyStackTraceString shown_task(task.c_str());
-  const auto done = rewrite_command->parsed() ? rewrite(request, summary)
+  const auto done = rewrite_command->parsed() ? rewrite(request, summary, sites)
                     : patch_command->parsed() ? print_patch(request, include)
                     : clang_command->parsed()
                         ? analysis::compile(request.clang_arguments, source,

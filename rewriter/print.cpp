@@ -167,35 +167,6 @@ std::string apply(const std::string& source, const FileEdits& edits,
   return result;
 }
 
-/// The sites as plain constants, for the host to register when the program starts.
-std::string site_table(const std::vector<trace::Site>& sites) {
-  if (sites.empty())
-    return {};
-  std::string dependences, records;
-  std::size_t dependence_count = 0;
-  for (const trace::Site& site : sites) {
-    std::string depends_on = "0";
-    if (!site.depends_on.empty()) {
-      depends_on = fmt::format("depends_on + {}", dependence_count);
-      for (const std::uint64_t id : site.depends_on)
-        dependences += fmt::format("{:#018x}ull, ", id);
-      dependence_count += site.depends_on.size();
-    }
-    records += fmt::format("  {{{:#018x}ull, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}},\n",
-                           site.id, literal(site.file), site.line, site.column, literal(site.expression),
-                           static_cast<unsigned>(site.kind), static_cast<unsigned>(site.space),
-                           static_cast<unsigned>(site.cache_operator), site.element_bytes, site.sequence,
-                           literal(site.object), depends_on, site.depends_on.size(), literal(site.macro),
-                           site.in_template);
-  }
-  std::string table = "#ifndef __CUDA_ARCH__\nnamespace { namespace warplens_sites {\n";
-  if (dependence_count > 0)
-    table += fmt::format("const unsigned long long depends_on[] = {{{}}};\n", dependences);
-  table += fmt::format("const ::warplens::SiteRecord records[] = {{\n{}}};\n", records);
-  table += fmt::format("const ::warplens::RegisterSites registration(records, {});\n", sites.size());
-  return table + "} }\n#endif\n";
-}
-
 using Lines = std::map<std::string, std::set<unsigned>>; // by file
 
 Lines unseen_local_lines(const Plan& plan) {
@@ -239,6 +210,34 @@ Expected<std::string> read(const std::filesystem::path& path) {
 }
 
 } // namespace
+
+std::string site_table(const std::vector<trace::Site>& sites) {
+  if (sites.empty())
+    return {};
+  std::string dependences, records;
+  std::size_t dependence_count = 0;
+  for (const trace::Site& site : sites) {
+    std::string depends_on = "0";
+    if (!site.depends_on.empty()) {
+      depends_on = fmt::format("depends_on + {}", dependence_count);
+      for (const std::uint64_t id : site.depends_on)
+        dependences += fmt::format("{:#018x}ull, ", id);
+      dependence_count += site.depends_on.size();
+    }
+    records += fmt::format("  {{{:#018x}ull, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}},\n",
+                           site.id, literal(site.file), site.line, site.column, literal(site.expression),
+                           static_cast<unsigned>(site.kind), static_cast<unsigned>(site.space),
+                           static_cast<unsigned>(site.cache_operator), site.element_bytes, site.sequence,
+                           literal(site.object), depends_on, site.depends_on.size(), literal(site.macro),
+                           site.in_template);
+  }
+  std::string table = "namespace { namespace warplens_sites {\n";
+  if (dependence_count > 0)
+    table += fmt::format("const unsigned long long depends_on[] = {{{}}};\n", dependences);
+  table += fmt::format("const ::warplens::SiteRecord records[] = {{\n{}}};\n", records);
+  table += fmt::format("const ::warplens::RegisterSites registration(records, {});\n", sites.size());
+  return table + "} }\n";
+}
 
 Expected<std::vector<RewrittenFile>> print(const Plan& plan, const UserFiles& files,
                                            const std::filesystem::path& source,
@@ -285,7 +284,9 @@ Expected<std::vector<RewrittenFile>> print(const Plan& plan, const UserFiles& fi
     const bool is_main = path == main;
     const std::string mark =
         text->starts_with("\xef\xbb\xbf") ? "\xef\xbb\xbf" : ""; // a byte order mark stays in front
-    const std::string table = is_main ? site_table(plan.sites) : std::string();
+    const std::string table = is_main && !plan.sites.empty()
+                                  ? "#ifndef __CUDA_ARCH__\n" + site_table(plan.sites) + "#endif\n"
+                                  : std::string();
     const auto finish = [&](std::string body, bool with_line) {
       body.erase(0, mark.size());
       std::string whole = mark;

@@ -20,10 +20,11 @@ extern char** environ;
 namespace warplens {
 namespace {
 
-/// A place for one child's id, or 0 where it is free. Places are added but never taken away, so that the
-/// signal handler can go through them at any time; there are as many as children ever ran at once.
+/// A place for what kill() takes for one child: its id, the negative one where it leads a process group, or 0
+/// where the place is free. Places are added but never taken away, so that the signal handler can go through
+/// them at any time; there are as many as children ever ran at once.
 struct ChildPlace {
-  std::atomic<pid_t> pid{0};
+  std::atomic<pid_t> target{0};
   ChildPlace* next = nullptr; ///< set before the place can be seen
 };
 
@@ -39,8 +40,8 @@ extern "C" void pass_on(int signal) {
   last_signal = signal;
   ++signals_seen;
   for (const ChildPlace* child = children; child; child = child->next)
-    if (const pid_t pid = child->pid; pid > 0)
-      kill(pid, signal);
+    if (const pid_t target = child->target; target != 0)
+      kill(target, signal);
   errno = saved_errno;
 }
 
@@ -81,21 +82,21 @@ private:
 /// another process's.
 class RegisteredChild {
 public:
-  RegisteredChild(pid_t pid, unsigned signals_before_start) : place_(take_place(pid)) {
+  RegisteredChild(pid_t target, unsigned signals_before_start) : place_(take_place(target)) {
     if (signals_seen != signals_before_start) // one came while the child was being started
-      kill(pid, last_signal);
+      kill(target, last_signal);
   }
-  ~RegisteredChild() { place_->pid = 0; }
+  ~RegisteredChild() { place_->target = 0; }
   RegisteredChild(const RegisteredChild&) = delete;
   RegisteredChild& operator=(const RegisteredChild&) = delete;
 
 private:
-  static ChildPlace* take_place(pid_t pid) {
+  static ChildPlace* take_place(pid_t target) {
     for (ChildPlace* place = children; place; place = place->next)
-      if (pid_t free = 0; place->pid.compare_exchange_strong(free, pid))
+      if (pid_t free = 0; place->target.compare_exchange_strong(free, target))
         return place;
     auto* added = new ChildPlace; // never freed: see ChildPlace
-    added->pid = pid;
+    added->target = target;
     added->next = children;
     while (!children.compare_exchange_weak(added->next, added)) {
     }
@@ -164,6 +165,48 @@ void read_to_end(int descriptor, std::string& text) {
 
 } // namespace
 
+void Cancellation::cancel() {
+  const std::lock_guard lock(mutex_);
+  cancelled_ = true;
+  for (const pid_t group : groups_)
+    kill(-group, SIGKILL);
+}
+
+/// One child on a Cancellation's list, or on none where that is null. It leaves the list before it is reaped:
+/// its id may then be another process's.
+class CancellableChild {
+public:
+  explicit CancellableChild(Cancellation* cancellation) : cancellation_(cancellation) {}
+  ~CancellableChild() { forget(); }
+  CancellableChild(const CancellableChild&) = delete;
+  CancellableChild& operator=(const CancellableChild&) = delete;
+
+  /// Calls `spawn`, which sets the id, unless it is too late for that; returns whether it called.
+  template <class Spawn> bool start(const pid_t& pid, const Spawn& spawn) {
+    std::unique_lock<std::mutex> lock;
+    if (cancellation_)
+      lock = std::unique_lock(cancellation_->mutex_);
+    if (cancellation_ && cancellation_->cancelled_)
+      return false;
+    spawn();
+    if (cancellation_ && pid > 0)
+      cancellation_->groups_.insert(group_ = pid);
+    return true;
+  }
+  /// Returns whether it was cancelled.
+  bool forget() {
+    if (!cancellation_)
+      return false;
+    const std::lock_guard lock(cancellation_->mutex_);
+    cancellation_->groups_.erase(group_);
+    return cancellation_->cancelled_;
+  }
+
+private:
+  Cancellation* cancellation_;
+  pid_t group_ = 0;
+};
+
 Expected<Finished> run(const Command& command) {
   if (command.arguments.empty() || command.arguments[0].empty())
     return fail("there is no program to run");
@@ -201,12 +244,25 @@ Expected<Finished> run(const Command& command) {
   std::vector<std::string> arguments = command.arguments;
   std::vector<std::string> environment = merged_environment(command);
 
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  if (command.cancellation) // group 0: one that has the child's id
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+
   const PassingOn passing_on;
   const unsigned signals_before_start = signals_seen;
   pid_t pid = 0;
-  const int problem = posix_spawnp(&pid, program.c_str(), &actions, nullptr, pointers(arguments).data(),
-                                   pointers(environment).data());
+  int problem = 0;
+  CancellableChild cancellable(command.cancellation);
+  const bool started = cancellable.start(pid, [&] {
+    problem = posix_spawnp(&pid, program.c_str(), &actions, &attributes, pointers(arguments).data(),
+                           pointers(environment).data());
+  });
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
+  const auto cancelled = [&] { return fail("{} was no longer needed", program); };
+  if (!started)
+    return cancelled();
   if (problem == ENOENT)
     return fail("cannot run {}: no such program; is it installed and in PATH?", program);
   if (problem != 0)
@@ -214,7 +270,7 @@ Expected<Finished> run(const Command& command) {
 
   Finished finished;
   {
-    const RegisteredChild registered(pid, signals_before_start);
+    const RegisteredChild registered(command.cancellation ? -pid : pid, signals_before_start);
     limit_processor_time(pid, command.processor_time);
     if (command.capture_output) {
       writable.close();
@@ -224,11 +280,14 @@ Expected<Finished> run(const Command& command) {
     while (waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
     }
   }
+  const bool was_cancelled = cancellable.forget();
   int status = 0;
   while (waitpid(pid, &status, 0) < 0)
     if (errno != EINTR)
       return fail("lost sight of {}: {}", program, std::strerror(errno));
   finished.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  if (was_cancelled && finished.signal == SIGKILL)
+    return cancelled();
   finished.exit_code = finished.signal ? 128 + finished.signal : WEXITSTATUS(status);
   return finished;
 }

@@ -5,11 +5,28 @@
 
 #include <chrono>
 #include <filesystem>
+#include <mutex>
+#include <set>
 #include <string>
+#include <sys/types.h>
 #include <utility>
 #include <vector>
 
 namespace warplens {
+
+/// Ends commands whose result nobody needs any more, from any thread. Each one runs in a process group of
+/// its own, so that what it has started itself (cc1plus by gcc) ends with it.
+class Cancellation {
+public:
+  /// Kills what runs; what is yet to be run is not started.
+  void cancel();
+
+private:
+  friend class CancellableChild;
+  std::mutex mutex_;
+  bool cancelled_ = false;
+  std::set<pid_t> groups_;
+};
 
 struct Command {
   std::vector<std::string> arguments; ///< arguments[0] is the program, looked up in PATH
@@ -23,6 +40,7 @@ struct Command {
   std::filesystem::path stdout_file, stderr_file; ///< these files instead of ours; empty: ours
   /// A child, or one of its own, that takes more gets SIGXCPU; 0: as much as we may.
   std::chrono::seconds processor_time{0};
+  Cancellation* cancellation = nullptr; ///< may end it before its time; null: nothing does
 };
 
 struct Finished {
@@ -32,7 +50,8 @@ struct Finished {
 };
 
 /// Runs to the end; several threads may each run a child. SIGINT, SIGTERM and SIGHUP that reach us while we
-/// wait are passed on to the children and end only them. An error means that it could not be started.
+/// wait are passed on to the children and end only them. An error means that it could not be started, or that
+/// it was cancelled.
 Expected<Finished> run(const Command& command);
 
 /// Becomes that program, with our environment and files; returns only if it cannot be started.

@@ -86,6 +86,7 @@ Expected<void> instrument_sources(BuildRequest& request, bool quiet) {
       return tl::unexpected(with_nvccs_opinion(instrumented.error(), source.original, request.nvcc,
                                                request.toolkit, source.directory));
     source.source = instrumented->file;
+    source.site_table = instrumented->site_table;
     stage.done(fmt::format("{}: {} accesses probed, {} removed by the compiler, {} not seen",
                            source.original.string(), instrumented->sites, instrumented->removed,
                            instrumented->unseen.size()));

@@ -117,4 +117,18 @@ Expected<std::string> join_forms(std::string_view plain, std::string_view probed
   return result;
 }
 
+Expected<void> check_same_kernels(std::string_view plain, std::string_view probed) {
+  const auto plain_items = items_of(plain), probed_items = items_of(probed);
+  if (!plain_items)
+    return tl::unexpected(plain_items.error());
+  if (!probed_items)
+    return tl::unexpected(probed_items.error());
+  const auto found = by_name(*probed_items);
+  for (const Item& item : *plain_items)
+    if (const auto same = found.find(item.name);
+        item.kind == ItemKind::kernel && (same == found.end() || same->second->kind != ItemKind::kernel))
+      return fail("the kernel {} exists without probes only", item.name);
+  return {};
+}
+
 } // namespace warplens::driver::ptx

@@ -16,4 +16,7 @@ namespace warplens::driver::ptx {
 /// the two apart.
 Expected<std::string> join_forms(std::string_view plain, std::string_view probed);
 
+/// Has `probed` each kernel of `plain`, so that it can do without it? The error names one that it has not.
+Expected<void> check_same_kernels(std::string_view plain, std::string_view probed);
+
 } // namespace warplens::driver::ptx

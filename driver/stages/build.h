@@ -17,8 +17,9 @@ struct SourceToBuild {
   std::filesystem::path source;   ///< what is compiled
   std::filesystem::path original; ///< the user's file; its folder is where its quoted includes are looked for
   bool is_cuda = true;
-  std::filesystem::path directory; ///< this source's own; its object goes there
-  MachineCodes machine_code = {};  ///< for the CPU back end; not valid: nothing is known
+  std::filesystem::path directory;       ///< this source's own; its object goes there
+  std::filesystem::path site_table = {}; ///< for GPUs: see GpuCompilation
+  MachineCodes machine_code = {};        ///< for the CPU back end; not valid: nothing is known
 };
 
 struct BuildRequest {

@@ -12,10 +12,9 @@ Expected<std::filesystem::path> build_for_gpu(const BuildRequest& request) {
       continue;
     }
     const auto object = source.directory / "instrumented.o";
-    const GpuSource gpu_source{request.toolkit, request.nvcc, source.original, source.directory};
-    const auto compiled =
-        compile_gpu_object(gpu_source, source.source, compile_plain_form(gpu_source), object);
-    if (!compiled)
+    GpuCompilation compilation(
+        {request.toolkit, request.nvcc, source.original, source.source, source.directory}, object);
+    if (const auto compiled = compilation.finish(source.site_table); !compiled)
       return tl::unexpected(compiled.error());
     inputs.push_back(object.string());
   }

@@ -10,6 +10,7 @@
 
 #include <cstdio>
 #include <future>
+#include <optional>
 
 namespace warplens::driver {
 namespace {
@@ -56,11 +57,12 @@ Expected<Attempted> compile_with_probes(const SourceToCompile& source, const Nvc
     attempted.note.fell_back = error.message;
     return attempted;
   };
-  const GpuSource gpu_source{toolkit, nvcc, source.source, source.directory};
-  std::future<Expected<std::vector<std::filesystem::path>>>
-      plain; // waits for its end, with what it reads alive
+  const auto object = source.directory / "object.o";
+  std::optional<GpuCompilation> for_gpu; // ends when we return without having finished it
   if (!source.for_cpu)
-    plain = std::async(std::launch::async, [&] { return compile_plain_form(gpu_source); });
+    for_gpu.emplace(GpuSource{toolkit, nvcc, source.source, copy_with_probes(source.source, source.directory),
+                              source.directory},
+                    object);
   MachineCodes machine_code;
   if (source.for_cpu)
     machine_code = start_machine_code({nvcc, toolkit, source.source, source.directory, known_capabilities()});
@@ -77,15 +79,13 @@ Expected<Attempted> compile_with_probes(const SourceToCompile& source, const Nvc
     return attempted;
   }
 
-  const auto object = source.directory / "object.o";
   auto dependencies =
       std::async(std::launch::async, [&] { return write_dependencies(source, nvcc, toolkit); });
-  const auto compiled = source.for_cpu
-                            ? compile_for_cpu({instrumented->file, source.source, source.directory,
-                                               source.checks, machine_code},
-                                              nvcc, clang_arguments(nvcc, toolkit), object)
-                                  .map([] { return GpuObject{}; })
-                            : compile_gpu_object(gpu_source, instrumented->file, plain.get(), object);
+  const auto compiled = source.for_cpu ? compile_for_cpu({instrumented->file, source.source, source.directory,
+                                                          source.checks, machine_code},
+                                                         nvcc, clang_arguments(nvcc, toolkit), object)
+                                             .map([] { return GpuObject{}; })
+                                       : for_gpu->finish(instrumented->site_table);
   const auto written = dependencies.get();
   if (!compiled)
     return impossible(compiled.error());

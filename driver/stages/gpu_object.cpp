@@ -5,12 +5,12 @@
 #include "driver/stages/compiler.h"
 #include "driver/stages/nvcc_steps.h"
 #include "support/hash.h"
-#include "support/process.h"
+#include "support/read_file.h"
 
 #include <algorithm>
 #include <fstream>
-#include <future>
-#include <iterator>
+#include <mutex>
+#include <optional>
 
 namespace warplens::driver {
 
@@ -70,19 +70,33 @@ std::vector<std::string> object_command(const GpuSource& source, const fs::path&
   return command;
 }
 
-std::vector<std::string> probed_command(const GpuSource& source, const fs::path& copy,
-                                        const fs::path& object) {
-  auto command = object_command(source, copy, source.nvcc.keep ? fs::path() : source.directory, object);
-  // Launches go through the documented cudaLaunchKernel, which is then redirected to our hook.
+/// For the user's own source. The host half gets the attachment to the runtime with it, and the stub the
+/// module's channel, which nvcc registers as it does the user's variables.
+std::vector<std::string> own_command(const GpuSource& source, const fs::path& object) {
+  auto command =
+      object_command(source, source.original, source.nvcc.keep ? fs::path() : source.directory, object);
   command.insert(command.end(),
-                 {"-isystem", resources().include.string(), "-Xcompiler", "-D__NV_LEGACY_LAUNCH"});
+                 {"-isystem", resources().include.string(), "-include", "warplens/module_channel.h"});
+  return command;
+}
+
+/// For the device half of the copy with probes.
+std::vector<std::string> probed_command(const GpuSource& source, const fs::path& folder) {
+  auto command = object_command(source, source.probed, folder, folder / "object.o");
+  command.insert(command.end(), {"-isystem", resources().include.string()});
   // The copy names what lies beside the original by its full path; this is for names that macros make. nvcc
   // splits at commas and knows no way to quote one.
   std::error_code ignored; // a current folder that is gone leaves the name as it is
-  const auto folder = fs::absolute(source.original, ignored).parent_path().string();
-  if (folder.find_first_of(", \"'") == std::string::npos)
-    command.insert(command.end(), {"-Xcompiler", "-iquote," + folder});
+  const auto beside = fs::absolute(source.original, ignored).parent_path().string();
+  if (beside.find_first_of(", \"'") == std::string::npos)
+    command.insert(command.end(), {"-Xcompiler", "-iquote," + beside});
   return command;
+}
+
+Expected<void> write_file(const fs::path& file, const std::string& text) {
+  if (!(std::ofstream(file, std::ios::binary) << text).flush())
+    return fail("{}: cannot be written", file.string());
+  return {};
 }
 
 /// What nvcc puts into the names of a file's own variables and functions: here it follows from the source's
@@ -96,34 +110,81 @@ Expected<void> write_module_id(const GpuSource& source, const fs::path& file) {
   const auto place = fs::absolute(source.original, ignored).lexically_normal().string();
   const auto hash = stable_hash(place + '\n' + source.nvcc.output + '\n' +
                                 quote(words_without(source.nvcc, describes_result)));
-  std::ofstream stream(file, std::ios::binary);
-  stream << fmt::format("_{:08x}_{}_{}_{:08x}", hash >> 32, name.size(), name, hash & 0xffffffff);
-  if (!stream.flush())
-    return fail("{}: cannot be written", file.string());
-  return {};
+  return write_file(file,
+                    fmt::format("_{:08x}_{}_{}_{:08x}", hash >> 32, name.size(), name, hash & 0xffffffff));
 }
 
-std::string read_file(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
+/// The steps of a command, ready to be run.
+Expected<NvccSteps> prepare(const GpuSource& source, const std::vector<std::string>& command) {
+  auto steps = plan_steps(command, source.directory);
+  if (steps)
+    if (auto written = write_module_id(source, steps->module_id); !written)
+      return tl::unexpected(written.error());
+  return steps;
 }
 
-/// Puts the form without probes into each architecture's PTX. The error says why they stay apart; then no PTX
-/// is changed.
-Expected<void> join(const NvccSteps& steps, const std::vector<fs::path>& plain) {
-  if (plain.size() != steps.devices.size())
+Expected<NvccSteps> prepare_probed(const GpuSource& source) {
+  const auto folder = source.directory / "probed";
+  std::error_code error;
+  if (!fs::create_directories(folder, error))
+    return fail("{}: {}", folder.string(), error.message());
+  return prepare(source, probed_command(source, folder));
+}
+
+Expected<std::string> make_ptx(const NvccSteps& steps, Cancellation& cancellation) {
+  std::string said;
+  for (const auto& device : steps.devices) {
+    const auto done = run_steps(steps, device.to_ptx, cancellation);
+    if (!done)
+      return done;
+    said += *done;
+  }
+  return said;
+}
+
+/// One architecture's PTX of the two forms.
+struct TwoForms {
+  std::string plain, probed;
+};
+
+Expected<std::vector<TwoForms>> read_forms(const NvccSteps& plain, const NvccSteps& probed) {
+  if (plain.devices.size() != probed.devices.size())
     return fail("the two forms are for different architectures");
+  std::vector<TwoForms> forms;
+  for (std::size_t i = 0; i < plain.devices.size(); ++i) {
+    auto own = read_file(plain.devices[i].ptx), other = read_file(probed.devices[i].ptx);
+    if (!own)
+      return tl::unexpected(own.error());
+    if (!other)
+      return tl::unexpected(other.error());
+    forms.push_back({std::move(*own), std::move(*other)});
+  }
+  return forms;
+}
+
+/// The PTX of each architecture that holds both forms. The error says why they stay apart.
+Expected<std::vector<std::string>> join(const GpuSource& source, const std::vector<TwoForms>& forms) {
+  if (source.nvcc.device_debug)
+    return fail("-G asks for code to be debugged");
   std::vector<std::string> joined;
-  for (std::size_t i = 0; i < plain.size(); ++i) {
-    auto both = ptx::join_forms(read_file(plain[i]), read_file(steps.devices[i].ptx));
+  for (const TwoForms& form : forms) {
+    auto both = ptx::join_forms(form.plain, form.probed);
     if (!both)
       return tl::unexpected(both.error());
     joined.push_back(std::move(*both));
   }
-  for (std::size_t i = 0; i < plain.size(); ++i)
-    if (!(std::ofstream(steps.devices[i].ptx, std::ios::binary) << joined[i]).flush())
-      return fail("{}: cannot be written", steps.devices[i].ptx.string());
-  return {};
+  return joined;
+}
+
+/// The form with probes alone, where it fits the host half, which is made for the user's own.
+Expected<std::vector<std::string>> only_probed(const std::vector<TwoForms>& forms) {
+  std::vector<std::string> probed;
+  for (const TwoForms& form : forms) {
+    if (auto same = ptx::check_same_kernels(form.plain, form.probed); !same)
+      return tl::unexpected(same.error());
+    probed.push_back(form.probed);
+  }
+  return probed;
 }
 
 /// Twice the kernels are twice the work for ptxas, which is able to compile functions side by side. The
@@ -136,79 +197,133 @@ std::vector<Step> side_by_side(std::vector<Step> steps) {
   return steps;
 }
 
-struct DeviceCode {
-  std::string said;
-  Expected<void> joined;
-};
+} // namespace
 
-Expected<DeviceCode> compile_device(const NvccSteps& steps, const Expected<std::vector<fs::path>>& plain) {
-  DeviceCode code;
-  const auto add = [&](const std::vector<Step>& more) -> Expected<void> {
-    return run_steps(steps, more).map([&](const std::string& said) { code.said += said; });
+GpuCompilation::GpuCompilation(const GpuSource& source, const fs::path& object)
+    : source_(source), object_(object) {
+  const auto start = [](auto work) { return std::async(std::launch::async, std::move(work)); };
+  steps_ = start([this] { return prepare(source_, own_command(source_, object_)); }).share();
+  probed_steps_ = start([this] { return prepare_probed(source_); });
+  const auto run = [this](const auto& part) -> Expected<std::string> {
+    const auto& steps = steps_.get();
+    return steps ? part(*steps) : tl::unexpected(steps.error());
   };
-  for (const auto& device : steps.devices)
-    if (auto done = add(device.to_ptx); !done)
-      return tl::unexpected(done.error());
-  code.joined = plain ? join(steps, *plain) : tl::unexpected(plain.error());
-  for (const auto& device : steps.devices)
-    if (auto done = add(code.joined ? side_by_side(device.rest) : device.rest); !done)
-      return tl::unexpected(done.error());
+  plain_ = start([this, run] {
+             return run([this](const NvccSteps& steps) { return make_ptx(steps, cancellation_); });
+           }).share();
+  cpp_ = start([this, run] {
+           return run([this](const NvccSteps& steps) { return run_steps(steps, steps.host, cancellation_); });
+         }).share();
+}
+
+GpuCompilation::~GpuCompilation() {
+  cancellation_.cancel();
+}
+
+Expected<GpuCompilation::HostHalf> GpuCompilation::compile_host(const NvccSteps& steps,
+                                                                const fs::path& site_table) {
+  const auto& cpp = cpp_.get();
+  if (!cpp)
+    return tl::unexpected(cpp.error());
+  if (const auto& plain = plain_.get(); !plain) // it makes the stub, too
+    return tl::unexpected(plain.error());
+  auto included = placeholder(steps, source_.directory, cancellation_);
+  if (!included)
+    return tl::unexpected(included.error());
+  const auto sites = site_table.empty() ? std::string() : read_file(site_table);
+  if (!sites)
+    return tl::unexpected(sites.error());
+  if (auto written = write_file(steps.stub_include, "#pragma GCC system_header\n" + *sites + included->text);
+      !written)
+    return tl::unexpected(written.error());
+  auto compile = steps.compile;
+  // Launches go through the documented cudaLaunchKernel, which is then redirected to our hook.
+  compile.insert(compile.begin() + 1, "-D__NV_LEGACY_LAUNCH");
+  const auto said = run_steps(steps, {std::move(compile)}, cancellation_);
+  if (!said)
+    return tl::unexpected(said.error());
+  return HostHalf{*cpp, *said, std::move(included->section)};
+}
+
+Expected<GpuCompilation::DeviceCode> GpuCompilation::compile_device(const NvccSteps& steps) {
+  const auto probed = probed_steps_.get();
+  if (!probed)
+    return tl::unexpected(probed.error());
+  if (const auto made = make_ptx(*probed, cancellation_); !made)
+    return tl::unexpected(made.error());
+  const auto& plain = plain_.get();
+  if (!plain)
+    return tl::unexpected(plain.error());
+
+  const auto forms = read_forms(steps, *probed);
+  if (!forms)
+    return tl::unexpected(forms.error());
+  auto ptx = join(source_, *forms);
+  DeviceCode code{*plain, ptx.map([](const auto&) {})};
+  if (!ptx)
+    ptx = only_probed(*forms);
+  if (!ptx)
+    return tl::unexpected(ptx.error());
+  for (std::size_t i = 0; i < steps.devices.size(); ++i) {
+    const DeviceSteps& device = steps.devices[i];
+    if (auto written = write_file(device.ptx, (*ptx)[i]); !written)
+      return tl::unexpected(written.error());
+    if (std::error_code error;
+        !device.lto.empty() &&
+        !fs::copy_file(probed->devices[i].lto, device.lto, fs::copy_options::overwrite_existing, error))
+      return fail("{}: {}", device.lto.string(), error.message());
+    auto said = run_steps(steps, code.joined ? side_by_side(device.rest) : device.rest, cancellation_);
+    if (!said)
+      return tl::unexpected(said.error());
+    code.said += *said;
+  }
+  const auto said = run_steps(steps, {steps.embed}, cancellation_);
+  if (!said)
+    return tl::unexpected(said.error());
+  code.said += *said;
   return code;
 }
 
-/// All at once: a name that one entry makes is not looked up again for another.
-Expected<void> redirect(const fs::path& object, bool has_two_forms) {
-  std::vector<std::string> command{"objcopy", "--redefine-syms=" + resources().redirected_symbols.string()};
+/// The device code takes its place, and calls are redirected: all at once, since a name that one entry makes
+/// is not looked up again for another.
+Expected<void> GpuCompilation::finish_object(const HostHalf& host, const NvccSteps& steps,
+                                             bool has_two_forms) const {
+  std::vector<std::string> command{"objcopy", "--update-section",
+                                   host.section + "=" + steps.fatbinary.string(),
+                                   "--redefine-syms=" + resources().redirected_symbols.string()};
   if (has_two_forms)
     command.push_back("--redefine-syms=" + resources().two_forms_symbols.string());
-  command.push_back(object.string());
-  return run_compiler(command).map([](const auto&) {});
+  command.push_back(object_.string());
+  if (const auto done = run_compiler(command); !done)
+    return fail(
+        "device code cannot be put into the host compiler's object (-flto leaves no place for it): {}",
+        done.error().message);
+  return {};
 }
 
-} // namespace
-
-Expected<std::vector<fs::path>> compile_plain_form(const GpuSource& source) {
-  if (source.nvcc.device_debug)
-    return fail("-G asks for code to be debugged");
-  const auto folder = source.directory / "plain";
-  std::error_code error;
-  if (!fs::create_directories(folder, error))
-    return fail("{}: {}", folder.string(), error.message());
-  const auto steps = plan_steps(object_command(source, source.original, folder, folder / "object.o"), folder);
+Expected<GpuObject> GpuCompilation::finish(const fs::path& site_table) {
+  const auto& steps = steps_.get();
   if (!steps)
     return tl::unexpected(steps.error());
-  if (auto written = write_module_id(source, steps->module_id); !written)
-    return tl::unexpected(written.error());
-  std::vector<fs::path> forms;
-  for (const auto& device : steps->devices) {
-    if (const auto done = run_steps(*steps, device.to_ptx); !done)
-      return tl::unexpected(done.error());
-    forms.push_back(device.ptx);
-  }
-  return forms;
-}
-
-Expected<GpuObject> compile_gpu_object(const GpuSource& source, const fs::path& copy,
-                                       const Expected<std::vector<fs::path>>& plain, const fs::path& object) {
-  const auto steps = plan_steps(probed_command(source, copy, object), source.directory);
-  if (!steps)
-    return tl::unexpected(steps.error());
-  if (auto written = write_module_id(source, steps->module_id); !written)
-    return tl::unexpected(written.error());
-  auto device = std::async(std::launch::async, [&] { return compile_device(*steps, plain); });
-  const auto host = run_steps(*steps, steps->host);
-  const auto code = device.get();
-  if (!host)
-    return tl::unexpected(host.error());
-  if (!code)
-    return tl::unexpected(code.error());
-  const auto rest = run_steps(*steps, steps->rest);
-  if (!rest)
-    return tl::unexpected(rest.error());
-
-  if (auto redirected = redirect(object, code->joined.has_value()); !redirected)
-    return tl::unexpected(redirected.error());
-  return GpuObject{(source.nvcc.verbose ? steps->told : steps->warnings) + *host + code->said + *rest,
+  std::mutex mutex;
+  std::optional<Error> failure; // the first; it ends everything else, and that then fails, too
+  const auto checked = [&](auto done) {
+    const std::lock_guard lock(mutex);
+    if (!done && !failure)
+      failure = done.error();
+    if (!done)
+      cancellation_.cancel();
+    return done;
+  };
+  auto host_half = std::async(std::launch::async, [&] { return checked(compile_host(*steps, site_table)); });
+  const auto code = checked(compile_device(*steps));
+  const auto host = host_half.get();
+  if (!host || !code)
+    return tl::unexpected(*failure);
+  if (auto finished = finish_object(*host, *steps, code->joined.has_value()); !finished)
+    return tl::unexpected(finished.error());
+  return GpuObject{(source_.nvcc.verbose ? steps->told : steps->warnings) + host->cpp_said + code->said +
+                       host->compiler_said,
                    code->joined ? "" : code->joined.error().message};
 }
 

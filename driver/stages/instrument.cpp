@@ -31,13 +31,19 @@ Expected<void> check_readable(const std::filesystem::path& source) {
 
 } // namespace
 
+std::filesystem::path copy_with_probes(const std::filesystem::path& source,
+                                       const std::filesystem::path& directory) {
+  return directory / source.filename();
+}
+
 Expected<InstrumentedSource> instrument(const std::filesystem::path& source,
                                         const std::vector<std::string>& clang_arguments,
                                         const std::filesystem::path& directory) {
   if (auto readable = check_readable(source); !readable)
     return tl::unexpected(readable.error());
-  const auto summary = directory / "instrumented.json";
-  if (auto run = compile_tool({"rewrite", "--output", directory.string(), "--summary", summary.string()},
+  const auto summary = directory / "instrumented.json", sites = directory / "instrumented.sites";
+  if (auto run = compile_tool({"rewrite", "--output", directory.string(), "--summary", summary.string(),
+                               "--sites", sites.string()},
                               source, clang_arguments);
       !run)
     return tl::unexpected(run.error());
@@ -46,7 +52,7 @@ Expected<InstrumentedSource> instrument(const std::filesystem::path& source,
   if (!json.is_object())
     return fail("{}: instrumenting it left no summary", source.string());
   // The copy's name does not come from the summary: JSON holds UTF-8 only, a file name any bytes.
-  return InstrumentedSource{directory / source.filename(), json.value("sites", std::uint64_t{0}),
+  return InstrumentedSource{copy_with_probes(source, directory), sites, json.value("sites", std::uint64_t{0}),
                             json.value("removed", std::uint64_t{0}),
                             unseen_accesses(json.value("unseen_accesses", nlohmann::json::array()))};
 }

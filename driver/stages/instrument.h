@@ -14,9 +14,14 @@ namespace warplens::driver {
 struct InstrumentedSource {
   std::filesystem::path
       file; ///< the rewritten source; headers of the user's that were rewritten lie beside it
+  std::filesystem::path site_table; ///< the sites in C++, which `file` holds, too
   std::uint64_t sites = 0, removed = 0;
   std::vector<UnseenAccess> unseen; ///< have no probe
 };
+
+/// Where instrument() leaves the rewritten source.
+std::filesystem::path copy_with_probes(const std::filesystem::path& source,
+                                       const std::filesystem::path& directory);
 
 /// Rewrites into `directory`. The error of a source that does not parse is Clang's first error.
 Expected<InstrumentedSource> instrument(const std::filesystem::path& source,

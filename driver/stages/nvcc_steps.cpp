@@ -2,9 +2,11 @@
 
 #include "driver/stages/compiler.h"
 #include "driver/stages/user_text.h"
-#include "support/process.h"
+#include "support/read_file.h"
 
 #include <algorithm>
+#include <fstream>
+#include <regex>
 #include <sstream>
 #include <string_view>
 
@@ -50,6 +52,22 @@ std::string locate(const NvccSteps& plan, const std::string& program) {
   return program;
 }
 
+/// The stub gets the name of another file to include: nvcc's own is written when the device code is there,
+/// perhaps while the host compiler reads it.
+Expected<void> add_cicc(NvccSteps& steps, Step step) {
+  const auto name = std::ranges::find(step, "--include_file_name");
+  const auto stub = value_of(step, "--stub_file_name");
+  if (name == step.end() || name + 1 == step.end() || stub.empty())
+    return fail("nvcc --dryrun names no stub");
+  *(name + 1) = std::filesystem::path(*(name + 1)).stem().stem().string() + ".warplens.c";
+  steps.stub_include = std::filesystem::path(stub).parent_path() / *(name + 1);
+  DeviceSteps& device = steps.devices.back();
+  device.ptx = value_of(step, "-o");
+  device.lto = value_of(step, "-olto");
+  device.to_ptx.push_back(std::move(step));
+  return {};
+}
+
 Expected<void> add(NvccSteps& steps, const std::string& line) {
   auto words = split_words(line);
   if (!words)
@@ -66,14 +84,21 @@ Expected<void> add(NvccSteps& steps, const std::string& line) {
   } else if (preprocesses && !for_device) {
     steps.host.push_back(*words);
   } else if (preprocesses) {
-    steps.devices.push_back({{*words}, {}, {}});
+    steps.devices.push_back({.to_ptx = {*words}, .rest = {}, .ptx = {}, .lto = {}});
   } else if (tool == "cicc" && !steps.devices.empty() && steps.devices.back().ptx.empty()) {
-    steps.devices.back().to_ptx.push_back(*words);
-    steps.devices.back().ptx = value_of(*words, "-o");
-  } else if (tool == "ptxas" && !steps.devices.empty() && steps.rest.empty()) {
+    return add_cicc(steps, *words);
+  } else if (tool == "ptxas" && !steps.devices.empty() && steps.embed.empty()) {
     steps.devices.back().rest.push_back(*words);
+  } else if (tool == "fatbinary" && steps.embed.empty()) {
+    constexpr std::string_view option = "--create=";
+    for (const std::string& word : *words)
+      if (word.starts_with(option))
+        steps.fatbinary = word.substr(option.size());
+    steps.embed = *words;
+  } else if (steps.compile.empty() && !steps.embed.empty()) {
+    steps.compile = *words;
   } else {
-    steps.rest.push_back(*words);
+    return fail("nvcc --dryrun tells of a step that is not known: {}", line);
   }
   return {};
 }
@@ -107,21 +132,48 @@ Expected<NvccSteps> plan_steps(const std::vector<std::string>& command,
       return tl::unexpected(added.error());
     }
   }
-  if (steps.host.empty() || steps.devices.empty() || steps.rest.empty())
+  if (steps.host.empty() || steps.devices.empty() || steps.stub_include.empty() || steps.fatbinary.empty() ||
+      steps.compile.empty())
     return fail("nvcc --dryrun tells of no compilation");
   return steps;
 }
 
-Expected<std::string> run_steps(const NvccSteps& plan, const std::vector<Step>& steps) {
+Expected<std::string> run_steps(const NvccSteps& plan, const std::vector<Step>& steps,
+                                Cancellation& cancellation) {
   std::string said;
   for (Step step : steps) {
     step.front() = locate(plan, step.front());
-    auto done = run_compiler(Command{.arguments = std::move(step), .environment = plan.environment});
+    auto done = run_compiler(Command{
+        .arguments = std::move(step), .environment = plan.environment, .cancellation = &cancellation});
     if (!done)
       return done;
     said += without_probes(*done);
   }
   return said;
+}
+
+/// nvcc's own program writes it, of a module without code.
+Expected<Placeholder> placeholder(const NvccSteps& plan, const std::filesystem::path& directory,
+                                  Cancellation& cancellation) {
+  const auto module = directory / "empty.ptx", text = directory / "empty.fatbin.c";
+  std::ofstream(module) << ".version 7.0\n.target sm_80\n.address_size 64\n";
+  Step step;
+  for (const std::string& word : plan.embed)
+    if (!word.starts_with("--image") && !word.starts_with("--create=") &&
+        !word.starts_with("--embedded-fatbin="))
+      step.push_back(word);
+  step.insert(step.end(),
+              {"--image3=kind=ptx,sm=80,file=" + module.string(),
+               "--create=" + (directory / "empty.fatbin").string(), "--embedded-fatbin=" + text.string()});
+  if (auto written = run_steps(plan, {step}, cancellation); !written)
+    return tl::unexpected(written.error());
+  Placeholder result{read_file(text).value_or(""), ""};
+  static const std::regex section("#define __CUDAFATBINDATASECTION +\"([^\"]+)\"");
+  if (std::smatch match; std::regex_search(result.text, match, section))
+    result.section = match[1];
+  else
+    return fail("fatbinary names no section");
+  return result;
 }
 
 } // namespace warplens::driver

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "support/expected.h"
+#include "support/process.h"
 
 #include <filesystem>
 #include <string>
@@ -19,26 +20,39 @@ struct DeviceSteps {
   std::vector<Step> to_ptx;
   std::vector<Step> rest;
   std::filesystem::path ptx;
+  std::filesystem::path lto; ///< what -dlto links instead of it; empty: nothing does
 };
 
 struct NvccSteps {
   std::vector<std::pair<std::string, std::string>> environment;
-  std::vector<Step> host;
+  std::vector<Step> host; ///< from the source to C++
   std::vector<DeviceSteps> devices;
-  std::vector<Step> rest; ///< need all of the above
+  Step embed;   ///< all device code → `fatbinary`
+  Step compile; ///< the host's C++ and the stub, which includes the device code → object
+  std::filesystem::path stub_include; ///< the file that the stub includes in the device code's place
+  std::filesystem::path fatbinary;
   std::filesystem::path module_id;
   std::string told;     ///< all of it, as nvcc -v has it
   std::string warnings; ///< what of that is not about commands
 };
 
-/// What `command`, a command line of nvcc's that compiles one source, would do; temporary files go to
-/// `directory`. The commands do not make the file `module_id`: it is to hold what tells this source from
-/// others of a program.
+/// What `command`, a command line of nvcc's with --keep that compiles one source, would do; temporary files
+/// go to `directory`. The steps make neither the file `module_id`, which is to hold what tells this source
+/// from others of a program, nor `stub_include`: so the host half need not wait for the device code.
 Expected<NvccSteps> plan_steps(const std::vector<std::string>& command,
                                const std::filesystem::path& directory);
 
 /// One after the other, without a shell, which would run what file names hold in $( ); returns what they
 /// said. The error is the first of the one that fails.
-Expected<std::string> run_steps(const NvccSteps& plan, const std::vector<Step>& steps);
+Expected<std::string> run_steps(const NvccSteps& plan, const std::vector<Step>& steps,
+                                Cancellation& cancellation);
+
+/// The text of `stub_include` for an object whose device code is put into its section later.
+struct Placeholder {
+  std::string text;
+  std::string section;
+};
+Expected<Placeholder> placeholder(const NvccSteps& plan, const std::filesystem::path& directory,
+                                  Cancellation& cancellation);
 
 } // namespace warplens::driver

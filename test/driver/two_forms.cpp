@@ -130,3 +130,12 @@ TEST_CASE("Forms that do not belong together stay apart") {
   CHECK_FALSE(join_forms(head + ".global .u32 a;\n", head + ".global .u64 a;\n"));
   CHECK_FALSE(join_forms(head, ".version 8.0\n.target sm_80\n.address_size 64\n"));
 }
+
+TEST_CASE("the form with probes may stand alone where it has every kernel of the plain one") {
+  const std::string one = head + kernel("one", "ret;\n"), both = one + kernel("two", "ret;\n");
+  CHECK(check_same_kernels(one, both));
+  CHECK(check_same_kernels(both, both));
+  const auto missing = check_same_kernels(both, one);
+  REQUIRE_FALSE(missing);
+  CHECK(missing.error().message == "the kernel two exists without probes only");
+}

@@ -7,6 +7,7 @@ import pathlib
 import re
 import shutil
 import tempfile
+import time
 
 import warplens_tool
 from nvcc_case import KERNEL, MAIN, REAL, NvccCase, kernels_of, run
@@ -168,6 +169,42 @@ class Nvcc(NvccCase):
                     self.assertFalse((self.folder / "program").exists())
         self.nvcc("--backend", "cpu", "a.o", "-o", "program")
 
+    def test_warnings_are_nvccs(self):
+        # Of the host half, the device half and the host compiler: each as often, and in the same order.
+        self.write("a.cu", "__host__ __device__ inline float half_of(float* a) { int never; return a[0] / 2; }\n" + KERNEL +
+                   "__global__ void k(float* a) { int unused = 2 * a[0]; a[1] = half_of(a); }\n"
+                   "int late(int a) { int b; if (a > 1) b = a; return b; }\n")
+        self.as_nvcc_does("-arch=sm_80", "-O2", "-Xcompiler", "-Wall", "-c", "a.cu")
+
+    def host_compiler_that_hangs_for_us(self):
+        """Its folder for -ccbin, and the file with the number of the process that hangs."""
+        started = self.folder / "started"
+        self.write("bin/g++", f"#!/bin/sh\ncase \" $* \" in\n*module_channel.h*__CUDA_ARCH__=*|*__CUDA_ARCH__=*module_channel.h*) ;;\n"
+                   f"*module_channel.h*) echo $$ > {started}; exec sleep 300;;\nesac\nexec {shutil.which('g++')} \"$@\"\n").chmod(0o755)
+        (self.folder / "bin/gcc").symlink_to("g++")
+        return self.folder / "bin", started
+
+    def test_a_host_half_that_was_begun_in_vain_is_ended(self):
+        compiler, started = self.host_compiler_that_hangs_for_us()
+        for text, outcome in (("__global__ void k() {}\n", ""),
+                              (KERNEL + "#ifdef __clang__\n#error only nvcc compiles this\n#endif\n", "compiled without probes: nvcc takes"),
+                              (KERNEL + "#ifndef __clang__\n#define warplens 1 +\n#endif\n"
+                               "__global__ void once(float* a) { a[0] = 1; }\n", "compiled without probes: a.cu")):
+            with self.subTest(outcome):
+                self.write("a.cu", text)
+                begin = time.monotonic()
+                done = self.nvcc("-arch=sm_80", "-ccbin", compiler, "-c", "a.cu")
+                self.assertLess(time.monotonic() - begin, 200)
+                self.assertIn(outcome, done.stderr)
+                with self.assertRaises(ProcessLookupError):
+                    os.kill(int(started.read_text()), 0)
+                started.unlink()
+
+    def test_link_time_optimisation_of_the_host_half_is_left_to_nvcc(self):
+        self.write("a.cu", KERNEL)
+        done = self.nvcc("-Xcompiler", "-flto", "-c", "a.cu")
+        self.assertIn("compiled without probes: device code cannot be put into the host compiler's object (-flto", done.stderr)
+
     def test_a_broken_file_fails_as_with_nvcc(self):
         self.write("a.cu", "__global__ void k(float* a) { a[0] = missing; }\n")
         self.as_nvcc_does("-c", "a.cu")
@@ -272,6 +309,7 @@ int main() { hidden<<<1, 1>>>(nullptr); }
         told = self.nvcc("-c", "a.cu", "--keep", "--keep-dir", "kept", "-v", "-Xcudafe", "--display_error_number").stderr
         self.assertIn("#$ cudafe++", told)
         self.assertLessEqual({"a.ptx", "a.cudafe1.cpp", "a.fatbin.c"}, set(os.listdir(self.folder / "kept")))
+        self.assertIn((self.folder / "kept/a.fatbin").read_bytes(), (self.folder / "a.o").read_bytes())
         told = [self.nvcc("--dryrun", "--keep", "-c", "a.cu", program=program).stderr for program in (REAL, self.wrapper)]
         self.assertEqual(*told)
 

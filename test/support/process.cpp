@@ -118,6 +118,51 @@ TEST_CASE("signals reach every one of more than 256 children") {
   CHECK(ended == count);
 }
 
+TEST_CASE("what is cancelled ends with all that it has started, and what comes later does not start") {
+  const auto folder = TemporaryDirectory::create();
+  REQUIRE(folder);
+  const auto started = folder->path() / "started";
+  Cancellation cancellation;
+  std::thread canceller([&] {
+    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (!std::filesystem::exists(started) && std::chrono::steady_clock::now() < give_up)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    cancellation.cancel();
+  });
+  const auto begin = std::chrono::steady_clock::now();
+  // The shell's child holds the output open: run() would wait for it.
+  const auto finished =
+      run({.arguments = {"sh", "-c", "sleep 60 & > " + quote({started.string()}) + "; wait"},
+           .capture_output = true,
+           .cancellation = &cancellation});
+  canceller.join();
+  REQUIRE_FALSE(finished);
+  CHECK(finished.error().message == "sh was no longer needed");
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(40));
+  const auto late = folder->path() / "late";
+  CHECK_FALSE(run({.arguments = {"touch", late.string()}, .cancellation = &cancellation}));
+  CHECK_FALSE(std::filesystem::exists(late));
+}
+
+TEST_CASE("signals reach what a command that can be cancelled has started") {
+  const auto folder = TemporaryDirectory::create();
+  REQUIRE(folder);
+  const auto started = folder->path() / "started";
+  Cancellation cancellation;
+  std::thread sender([&] {
+    while (!std::filesystem::exists(started))
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    kill(getpid(), SIGTERM);
+  });
+  const auto finished =
+      run({.arguments = {"sh", "-c", "sleep 60 & > " + quote({started.string()}) + "; wait"},
+           .capture_output = true,
+           .cancellation = &cancellation});
+  sender.join();
+  REQUIRE(finished);
+  CHECK(finished->signal == SIGTERM);
+}
+
 TEST_CASE("the folder of the running executable is where this test was built") {
   CHECK(std::filesystem::exists(executable_directory() / "test_support"));
 }

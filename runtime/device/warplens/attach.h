@@ -12,8 +12,15 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
-#define WARPLENS_HIDDEN __attribute__((visibility("hidden")))
-#define WARPLENS_STUB __attribute__((weak, visibility("hidden")))
+// What one of these does takes less than the call that it passes on. Optimising them all would take the host
+// compiler longer than many a source.
+#if defined(__clang__)
+#define WARPLENS_UNOPTIMIZED optnone, noinline
+#else
+#define WARPLENS_UNOPTIMIZED optimize("O0"), noinline
+#endif
+#define WARPLENS_HIDDEN __attribute__((visibility("hidden"), WARPLENS_UNOPTIMIZED))
+#define WARPLENS_STUB __attribute__((weak, visibility("hidden"), WARPLENS_UNOPTIMIZED))
 
 // CUDA's own functions: the driver redirects these names to them after the object is compiled, and the
 // object's other uses of the redirected ones to the stubs below.
@@ -47,9 +54,7 @@ WARPLENS_HIDDEN inline const Runtime& runtime() {
 #define WARPLENS_CALL(result, name, parameters, arguments)                                                   \
   extern "C" WARPLENS_STUB result __warplens_##name parameters {                                             \
     const auto traced = ::warplens::detail::runtime().call_##name;                                           \
-    return traced ? traced arguments                                                                         \
-                  : reinterpret_cast<decltype(::warplens::detail::Runtime::call_##name)>(                    \
-                        &__warplens_original_##name) arguments;                                              \
+    return (traced ? traced : reinterpret_cast<decltype(traced)>(&__warplens_original_##name))arguments;     \
   }
 WARPLENS_REDIRECTED_CALLS(WARPLENS_CALL)
 #undef WARPLENS_CALL
@@ -67,3 +72,4 @@ extern "C" WARPLENS_STUB void __warplens_register_channel(const void* channel) {
 
 #undef WARPLENS_STUB
 #undef WARPLENS_HIDDEN
+#undef WARPLENS_UNOPTIMIZED

@@ -2,21 +2,10 @@
 // warp's ring. Compiled by nvcc within the user's files; needs C++14 and sm_75.
 #pragma once
 
-#include "ring.h"
-
-/// `channel` is the host's name of a module's ring::Channel variable.
-extern "C" void __warplens_register_channel(const void* channel);
-
-#if !defined(__CUDA_ARCH__)
-#include "attach.h"
-#endif
+#include "module_channel.h"
 
 namespace warplens {
 namespace detail {
-
-/// Set by the launch hook in the traced launch's stream, before and after the kernel; all zero: nothing is
-/// traced.
-static __device__ ring::Channel module_channel;
 
 #if defined(__CUDA_ARCH__)
 
@@ -163,13 +152,6 @@ static __device__ __noinline__ void leave_traced() {
   if (linear_thread() % 32 == static_cast<uint32_t>(__ffs(group) - 1))
     ring::leave(buffer, __popc(group));
 }
-
-#else
-
-struct RegisterChannel {
-  RegisterChannel() { __warplens_register_channel(&module_channel); }
-};
-static const RegisterChannel register_channel;
 
 #endif
 
