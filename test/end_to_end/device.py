@@ -78,6 +78,11 @@ class Device(unittest.TestCase):
         self.assertEqual(lines[0], "-7|   42|ff  |010|w|text|3.142|  1.23e+04|0.1|0x1p+0|-5000000000|18446744073709551615|%|0x10|44|4")
         self.assertEqual(lines[1:], ["after: cudaSuccess", "then: cudaSuccess", "allocation: cudaSuccess"])
 
+    def test_a_kernel_template_that_a_kernel_launches(self):
+        done = warplens("profile", KERNELS / "nested_template.cu", "--backend", "cpu", "--no-probes")
+        self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+        self.assertRegex(done.stderr.splitlines()[-1], r"^warplens: .*nested_template\.cu:4:5: .*\(dynamic parallelism\) is not supported")
+
     def test_what_is_refused(self):
         """By name, with file and line, before anything runs."""
         for file in sorted((KERNELS / "refused").glob("*.cu")):

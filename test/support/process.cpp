@@ -57,7 +57,7 @@ TEST_CASE("a program that a signal ends is told from one that exits") {
 }
 
 TEST_CASE("a program may take no more processor time than it is given, nor may what it starts") {
-  const auto finished = run({.arguments = {"sh", "-c", "sh -c 'while :; do :; done'; echo $?"},
+  const auto finished = run({.arguments = {"sh", "-c", "sleep 0.5; sh -c 'while :; do :; done'; echo $?"},
                              .capture_output = true,
                              .processor_time = std::chrono::seconds(1)});
   REQUIRE(finished);

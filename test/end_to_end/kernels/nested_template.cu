@@ -1,5 +1,4 @@
 // A kernel template that launches itself.
-// says: dynamic parallelism
 template <int threads> __global__ void parent(int* data, int depth) {
   if (depth > 0)
     parent<threads><<<1, threads>>>(data, depth - 1);
