@@ -41,7 +41,7 @@ bool is_nested_launch(const clang::Diagnostic& diagnostic) {
          diagnostic.getArgSInt(0) == of_kernels;
 }
 
-/// Of a kernel template there is no candidate for such a launch; a note says why.
+/// For the launch of a kernel template by a kernel, Clang finds no candidate; this note says why.
 bool rules_out_nested_launch(const clang::Diagnostic& note) {
   constexpr int of_kernels = 1;
   return note.getID() == clang::diag::note_ovl_candidate_bad_target &&

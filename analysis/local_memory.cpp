@@ -70,7 +70,7 @@ std::uint64_t unrolled_size(const Loop& loop, unsigned trips) {
   return (std::max(size, end_of_iteration) - end_of_iteration) * trips;
 }
 
-/// What becomes of a variable's address.
+/// The uses of a variable's address, taken together.
 struct Uses {
   bool indexed = false; ///< at an offset that is not constant
   bool stored = false;  ///< the variable is written through it

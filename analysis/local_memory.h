@@ -33,7 +33,7 @@ public:
     std::vector<const llvm::Value*> variables; ///< AllocaInst, or the Argument of a parameter passed by value
     bool unknown = false;                      ///< maybe in what a pointer leads to that came from elsewhere
   };
-  /// What an address may lie in.
+  /// The variables that an address may lie in.
   Objects objects_at(const llvm::Value* address);
 
 private:

@@ -22,7 +22,7 @@ std::unique_ptr<clang::CodeGenerator> device_code_generator(clang::CompilerInsta
 std::unique_ptr<llvm::Module> take_device_module(clang::CodeGenerator& generator,
                                                  const clang::LangOptions& options);
 
-/// What optimisation did to accesses, beside what the module shows.
+/// Changes that optimisation made to accesses and that the module itself does not show.
 struct Optimised {
   std::map<Position, std::set<Position>> merged; ///< LocationKeeper::merged
   std::set<Position> without_iteration;          ///< LocationKeeper::without_iteration
