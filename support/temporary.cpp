@@ -50,7 +50,12 @@ private:
   Registry() {
     if (pipe2(alarm_pipe, O_CLOEXEC) != 0)
       return; // no descriptors left: destructors still remove the folders
+    // The thread inherits a mask of all signals: one that interrupted it would keep it from what it is for.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
     std::thread([this] { wait_for_alarm(); }).detach();
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
   /// For each new folder again: the one before may have been made while run() had the signals.
@@ -69,9 +74,6 @@ private:
   }
 
   void wait_for_alarm() {
-    sigset_t all, none;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, nullptr); // the handler may keep whom it interrupts
     unsigned char number = 0;
     while (read(alarm_pipe[0], &number, 1) != 1)
       if (errno != EINTR)
@@ -85,6 +87,7 @@ private:
           break;
       }
     std::signal(number, SIG_DFL);
+    sigset_t none;
     sigemptyset(&none);
     pthread_sigmask(SIG_SETMASK, &none, nullptr);
     raise(number);
