@@ -1,7 +1,7 @@
 #include "driver/compilation_note.h"
 
 #include "driver/stages/compiler.h"
-#include "support/read_file.h"
+#include "support/files.h"
 
 #include <fstream>
 #include <nlohmann/json.hpp>

@@ -11,6 +11,7 @@
 #include "lowering/lower.h"
 #include "rewriter/instrument.h"
 #include "rewriter/print.h"
+#include "support/files.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -19,7 +20,6 @@
 #include <cstring>
 #include <exception>
 #include <filesystem>
-#include <fstream>
 #include <llvm/Support/PrettyStackTrace.h>
 #include <new>
 #include <nlohmann/json.hpp>
@@ -28,15 +28,6 @@ namespace {
 
 using namespace warplens;
 namespace fs = std::filesystem;
-
-Expected<void> write_file(const fs::path& path, const std::string& text) {
-  std::error_code error;
-  fs::create_directories(path.parent_path(), error);
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  if (!(file << text).flush())
-    return fail("{}: error: cannot be written: {}", path.string(), std::strerror(errno));
-  return {};
-}
 
 nlohmann::json list(const std::vector<rewriter::Unseen>& accesses) {
   auto json = nlohmann::json::array();
@@ -53,9 +44,12 @@ Expected<void> rewrite(const rewriter::Request& request, const fs::path& summary
   const auto instrumented = rewriter::instrument(request);
   if (!instrumented)
     return tl::unexpected(instrumented.error());
-  for (const auto& file : instrumented->files)
+  for (const auto& file : instrumented->files) {
+    std::error_code told_by_writing;
+    fs::create_directories(file.copy.parent_path(), told_by_writing);
     if (auto written = write_file(file.copy, file.text); !written)
       return written;
+  }
   if (!sites.empty())
     if (auto written = write_file(sites, rewriter::site_table(instrumented->sites)); !written)
       return written;

@@ -1,6 +1,6 @@
 #include "lowering/object_cache.h"
 
-#include "support/read_file.h"
+#include "support/files.h"
 
 #include <algorithm>
 #include <atomic>

@@ -3,12 +3,12 @@
 #include "lowering/object_cache.h"
 #include "lowering/pipelines.h"
 #include "lowering/stages.h"
+#include "support/files.h"
 #include "support/process.h"
 #include "support/temporary.h"
 
 #include <algorithm>
 #include <atomic>
-#include <fstream>
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/IR/Instructions.h>
@@ -165,13 +165,6 @@ private:
   LLVMContext context_;
   std::unique_ptr<Module> module_;
 };
-
-Expected<void> write_file(const std::filesystem::path& path, const std::string& bytes) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << bytes;
-  file.close();
-  return file ? Expected<void>{} : fail("{}: cannot be written", path.string());
-}
 
 Expected<void> run_tool(const std::vector<std::string>& command) {
   const auto finished = run({.arguments = command, .capture_output = true});

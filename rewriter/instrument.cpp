@@ -2,6 +2,7 @@
 
 #include "analysis/analyse.h"
 #include "analysis/survivors.h"
+#include "rewriter/device_code.h"
 #include "rewriter/find.h"
 #include "rewriter/locate.h"
 #include "rewriter/parse.h"
@@ -9,11 +10,11 @@
 #include "rewriter/print.h"
 #include "rewriter/refused.h"
 #include "rewriter/text_record.h"
+#include "support/files.h"
 
 #include <algorithm>
 #include <array>
 #include <clang/Basic/SourceManager.h>
-#include <fstream>
 #include <iterator>
 #include <optional>
 #include <set>
@@ -65,8 +66,7 @@ void note_unwritten(const clang::ASTContext& context, const analysis::Survivors&
 /// Is there code for one architecture and not for others? (CUDA C++ Programming Guide, "__CUDA_ARCH__")
 bool depends_on_architecture(const UserFiles& files, const std::filesystem::path& source) {
   const auto mentions = [](const std::filesystem::path& path) {
-    std::ifstream stream(path, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(stream), {}};
+    const std::string text = read_file(path).value_or("");
     return std::ranges::any_of(std::array{"__CUDA_ARCH", "NV_IF_", "NV_DISPATCH_TARGET"},
                                [&](const char* word) { return text.find(word) != std::string::npos; });
   };
@@ -81,13 +81,20 @@ Expected<Instrumented> instrument(const Request& request) {
   if (std::error_code error; !std::filesystem::is_regular_file(request.source, error))
     return fail("{}: no such file", source);
 
+  auto architectures = per_architecture(request.clang_arguments);
+  const auto device_code = may_have_device_code(architectures.front(), source);
+  if (!device_code)
+    return tl::unexpected(device_code.error());
+  if (!*device_code)
+    architectures.clear(); // then there is nothing to parse for
+
   Instrumented result;
   UserFiles files;
   std::vector<Located> parses;
   std::optional<analysis::Survivors> survivors;
   std::set<analysis::Position> unwritten; // accesses to local memory
   std::string refusal;                    // the first error in a device function
-  for (const std::vector<std::string>& arguments : per_architecture(request.clang_arguments)) {
+  for (const std::vector<std::string>& arguments : architectures) {
     if (!parses.empty() && !depends_on_architecture(files, request.source))
       break;
     const bool find_survivors = parses.empty(); // by the first architecture

@@ -118,14 +118,25 @@ void find_forced_headers_in_their_folders(clang::CompilerInstance& compiler) {
         header = std::filesystem::path(header).filename().string();
 }
 
-Expected<void> parse_once(const std::vector<std::string>& arguments, const std::string& source,
-                          Attempt& attempt) {
+} // namespace
+
+Expected<analysis::Compilation> prepare_parse(const std::vector<std::string>& arguments,
+                                              const std::string& source) {
   auto compilation = analysis::prepare_compilation(
       arguments, source, analysis::Half::device,
       {"-fsyntax-only", analysis::optimised, "-w", "-fno-caret-diagnostics", "-ferror-limit=0"});
+  if (compilation)
+    find_forced_headers_in_their_folders(*compilation->compiler);
+  return compilation;
+}
+
+namespace {
+
+Expected<void> parse_once(const std::vector<std::string>& arguments, const std::string& source,
+                          Attempt& attempt) {
+  auto compilation = prepare_parse(arguments, source);
   if (!compilation)
     return tl::unexpected(compilation.error());
-  find_forced_headers_in_their_folders(*compilation->compiler);
   attempt.refusal = fmt::format("{}: Clang could not parse it", source); // until it has
   ParseAction action(*compilation->errors, attempt);
   compilation->compiler->ExecuteAction(action);

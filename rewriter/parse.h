@@ -1,6 +1,7 @@
 // Stage 1: the source's device half, parsed as the compiler would for one architecture.
 #pragma once
 
+#include "analysis/clang_invocation.h"
 #include "support/expected.h"
 
 #include <functional>
@@ -24,6 +25,10 @@ class TextRecord;
 /// none: code under
 /// `#if __CUDA_ARCH__` differs between architectures.
 std::vector<std::vector<std::string>> per_architecture(const std::vector<std::string>& arguments);
+
+/// Clang for the device half, set up to parse it and not to print what it finds wrong.
+Expected<analysis::Compilation> prepare_parse(const std::vector<std::string>& arguments,
+                                              const std::string& source);
 
 using UseTree = std::function<void(clang::ASTContext&, const TextRecord&, const RefusedFunctions&,
                                    const analysis::Survivors*)>;

@@ -1,10 +1,10 @@
 #include "rewriter/plan.h"
 
 #include "rewriter/iteration_boxes.h"
+#include "support/files.h"
 #include "support/hash.h"
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 #include <set>
 #include <tuple>
@@ -85,10 +85,10 @@ Expected<void> Planner::read_files() {
       plan_.text[kernel.file];
   }
   for (auto& [path, text] : plan_.text) {
-    std::ifstream stream(path, std::ios::binary);
-    text.assign(std::istreambuf_iterator<char>(stream), {});
-    if (!stream.good() && !stream.eof())
-      return fail("{}: cannot be read", path);
+    auto whole = read_file(path);
+    if (!whole)
+      return tl::unexpected(whole.error());
+    text = std::move(*whole);
   }
   return {};
 }

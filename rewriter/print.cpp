@@ -1,11 +1,11 @@
 #include "rewriter/print.h"
 
 #include "rewriter/includes.h"
+#include "support/files.h"
 #include "support/hash.h"
 
 #include <algorithm>
 #include <fmt/ranges.h>
-#include <fstream>
 #include <iterator>
 
 namespace warplens::rewriter {
@@ -202,13 +202,6 @@ std::string notes(const Plan& plan) {
          "__attribute__((device, used)) static void warplens_notes() {}\n#endif\n";
 }
 
-Expected<std::string> read(const std::filesystem::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream)
-    return fail("{}: cannot be read", path.string());
-  return std::string(std::istreambuf_iterator<char>(stream), {});
-}
-
 } // namespace
 
 std::string site_table(const std::vector<trace::Site>& sites) {
@@ -263,7 +256,7 @@ Expected<std::vector<RewrittenFile>> print(const Plan& plan, const UserFiles& fi
   std::vector<RewrittenFile> result;
   for (const std::string& path : changed) {
     const std::filesystem::path name = name_of(path);
-    const auto text = read(path);
+    const auto text = read_file(path);
     if (!text)
       return tl::unexpected(text.error());
     std::map<unsigned, Include> includes = includes_beside(name, *text);

@@ -1,10 +1,10 @@
 #include "driver/arguments/nvcc_grammar.h"
 
+#include "support/files.h"
 #include "support/process.h"
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <iterator>
 #include <optional>
 
@@ -212,10 +212,10 @@ std::optional<Match> match(std::string_view argument) {
 Expected<std::vector<std::string>> words_of_files(const std::string& files) {
   std::vector<std::string> words;
   for (const auto& file : split_commas(files)) {
-    std::ifstream stream(file);
-    if (!stream)
-      return fail("nvcc argument --options-file: {} cannot be read", file);
-    const auto inside = split_words({std::istreambuf_iterator<char>(stream), {}});
+    const auto text = read_file(file);
+    if (!text)
+      return fail("nvcc argument --options-file: {}", text.error().message);
+    const auto inside = split_words(*text);
     if (!inside)
       return tl::unexpected(inside.error());
     words.insert(words.end(), inside->begin(), inside->end());

@@ -15,6 +15,7 @@
 #include "driver/stages/missing_functions.h"
 #include "driver/stages/objection.h"
 #include "driver/stages/print.h"
+#include "support/files.h"
 #include "support/hash.h"
 #include "support/process.h"
 #include "support/temporary.h"
@@ -221,8 +222,7 @@ private:
     Command link{
         .arguments = std::move(command), .without = nvcc_variables, .stderr_file = directory_ / "link"};
     const auto finished = warplens::run(link);
-    std::ifstream file(link.stderr_file, std::ios::binary);
-    const std::string said(std::istreambuf_iterator<char>(file), {});
+    const std::string said = read_file(link.stderr_file).value_or("");
     std::fwrite(said.data(), 1, said.size(), stderr);
     if (!finished)
       complain(finished.error().message);

@@ -5,9 +5,9 @@
 #include "driver/stages/missing_functions.h"
 #include "driver/stages/objection.h"
 #include "driver/version.h"
+#include "support/files.h"
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 
 namespace warplens::driver {
@@ -20,8 +20,7 @@ Expected<void> link(std::vector<std::string> arguments, const std::filesystem::p
   const auto linked = run_compiler(std::move(command));
   if (linked)
     return {};
-  std::ifstream said(log);
-  const auto missing = explain_missing(std::string(std::istreambuf_iterator<char>(said), {}));
+  const auto missing = explain_missing(read_file(log).value_or(""));
   return missing.empty() ? tl::unexpected(linked.error()) : fail("{}", missing);
 }
 

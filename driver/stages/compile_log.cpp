@@ -2,7 +2,7 @@
 
 #include "driver/arguments/clang_arguments.h"
 #include "driver/stages/print.h"
-#include "support/read_file.h"
+#include "support/files.h"
 
 #include <cerrno>
 #include <cstring>

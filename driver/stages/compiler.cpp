@@ -1,13 +1,13 @@
 #include "driver/stages/compiler.h"
 
 #include "driver/stages/user_text.h"
+#include "support/files.h"
 
 #include <charconv>
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <iterator>
 #include <sstream>
 #include <string_view>
@@ -86,9 +86,8 @@ Expected<std::string> run_compiler(Command command) {
     return tl::unexpected(finished.error());
   if (finished->exit_code == 0)
     return std::move(finished->output);
-  std::ifstream said(command.stderr_file);
-  const auto output = without_probes(
-      command.capture_output ? finished->output : std::string(std::istreambuf_iterator<char>(said), {}));
+  const auto output =
+      without_probes(command.capture_output ? finished->output : read_file(command.stderr_file).value_or(""));
   return fail("{}",
               finished->signal != 0 ? describe_signal(command, *finished, output) : first_error(output));
 }

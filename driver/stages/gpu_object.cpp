@@ -4,11 +4,10 @@
 #include "driver/resources.h"
 #include "driver/stages/compiler.h"
 #include "driver/stages/nvcc_steps.h"
+#include "support/files.h"
 #include "support/hash.h"
-#include "support/read_file.h"
 
 #include <algorithm>
-#include <fstream>
 #include <mutex>
 #include <optional>
 
@@ -91,12 +90,6 @@ std::vector<std::string> probed_command(const GpuSource& source, const fs::path&
   if (beside.find_first_of(", \"'") == std::string::npos)
     command.insert(command.end(), {"-Xcompiler", "-iquote," + beside});
   return command;
-}
-
-Expected<void> write_file(const fs::path& file, const std::string& text) {
-  if (!(std::ofstream(file, std::ios::binary) << text).flush())
-    return fail("{}: cannot be written", file.string());
-  return {};
 }
 
 /// What nvcc puts into the names of a file's own variables and functions: here it follows from the source's

@@ -2,7 +2,7 @@
 
 #include "driver/stages/compiler.h"
 #include "driver/stages/user_text.h"
-#include "support/read_file.h"
+#include "support/files.h"
 
 #include <algorithm>
 #include <fstream>

@@ -3,6 +3,7 @@
 #include "driver/resources.h"
 #include "driver/version.h"
 #include "report/report.h"
+#include "support/files.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -10,7 +11,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -85,11 +85,10 @@ Expected<void> print_comparison(const std::vector<report::LabelledResult>& resul
                                 const OutputOptions& options) {
   if (const auto there = check_format(Format::html); !there)
     return there;
-  std::ifstream stream(resources().page, std::ios::binary);
-  std::ostringstream page;
-  if (!(page << stream.rdbuf()))
-    return fail("{}: cannot be read: {}", resources().page.string(), std::strerror(errno));
-  return print_text(report::print_page(results, {page.str(), version, {}}), options.file);
+  const auto page = read_file(resources().page);
+  if (!page)
+    return tl::unexpected(page.error());
+  return print_text(report::print_page(results, {*page, version, {}}), options.file);
 }
 
 Expected<void> print(const Result& result, const std::string& label, const OutputOptions& options) {

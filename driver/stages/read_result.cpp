@@ -1,6 +1,6 @@
 #include "driver/stages/read_result.h"
 
-#include "support/read_file.h"
+#include "support/files.h"
 
 #include <nlohmann/json.hpp>
 

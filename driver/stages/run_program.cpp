@@ -154,7 +154,8 @@ Expected<void> trace_model_print(const RunRequest& request, const ModelOptions& 
   if (!ending)
     return tl::unexpected(ending.error());
   if (!std::filesystem::exists(request.trace, error))
-    return ending->empty() ? fail("{}: it left no trace: was it built with probes?", request.name)
+    return ending->empty() ? fail("{}: it left no trace: it launched no kernel, or was built without probes",
+                                  request.name)
                            : fail("{}; it left no trace", *ending);
   if (lacks_gpu(request.trace))
     return fail("{}: it needs an NVIDIA GPU, and there is none here that programs may use (/dev/nvidia0); "

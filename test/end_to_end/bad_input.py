@@ -52,7 +52,7 @@ class BadInput(unittest.TestCase):
     def test_a_compilation_without_an_end(self):
         """10^9 empty declarations, which the compiler could well read, and a second of processor time for them."""
         source = self.folder / "endless.cu"
-        lines = ["#define A0 ;"] + [f"#define A{i + 1} {' '.join([f'A{i}'] * 10)}" for i in range(9)] + ["A9"]
+        lines = ["__global__ void k() {}", "#define A0 ;"] + [f"#define A{i + 1} {' '.join([f'A{i}'] * 10)}" for i in range(9)] + ["A9"]
         source.write_text("\n".join(lines))
         environment = os.environ | {"WARPLENS_STAGE_SECONDS": "1"}
         done = warplens("profile", source, "--backend", "cpu", "--quiet", env=environment)
@@ -78,7 +78,7 @@ class BadInput(unittest.TestCase):
     def test_a_trace_that_another_run_left(self):
         trace = self.folder / "old.wlt"
         trace.write_bytes(b"of another program")
-        self.fails("run", "--quiet", "--trace", trace, "--", "true", names=["true: it left no trace"])
+        self.fails("run", "--quiet", "--trace", trace, "--", "true", names=["true: it left no trace: it launched no kernel"])
         self.fails("run", "--quiet", "--trace", trace, "--", "sh", "-c", "exit 4", names=["sh exited with code 4"])
         self.assertFalse(trace.exists())
 

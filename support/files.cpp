@@ -1,9 +1,10 @@
-#include "support/read_file.h"
+#include "support/files.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <fstream>
 #include <new>
 #include <stdexcept>
 #include <sys/stat.h>
@@ -42,6 +43,15 @@ Expected<std::string> read_file(const std::filesystem::path& file) {
   } catch (const std::length_error&) {
   }
   return fail("{}: cannot be read: it is larger than the memory there is", file.string());
+}
+
+Expected<void> write_file(const std::filesystem::path& file, std::string_view bytes) {
+  std::ofstream stream(file, std::ios::binary | std::ios::trunc);
+  stream << bytes;
+  stream.close();
+  if (!stream)
+    return fail("{}: cannot be written: {}", file.string(), std::strerror(errno));
+  return {};
 }
 
 } // namespace warplens

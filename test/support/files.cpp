@@ -1,4 +1,4 @@
-#include "support/read_file.h"
+#include "support/files.h"
 
 #include "support/temporary.h"
 #include "test/catch.h"
@@ -19,6 +19,22 @@ TEST_CASE("A file is read whole, whatever its bytes") {
     CHECK(read_file(folder->path() / "file") == bytes);
   }
   CHECK_FALSE(read_file("/proc/self/status")->empty()); // its size is 0 until it is read
+}
+
+TEST_CASE("What is written replaces what a file held") {
+  const auto folder = TemporaryDirectory::create();
+  REQUIRE(folder);
+  const auto file = folder->path() / "file";
+  REQUIRE(write_file(file, "a longer text"));
+  REQUIRE(write_file(file, std::string_view("\0\n", 2)));
+  CHECK(read_file(file) == std::string("\0\n", 2));
+}
+
+TEST_CASE("What cannot be written is an error that says why") {
+  CHECK(write_file("/nonexistent/file", "x").error().message ==
+        "/nonexistent/file: cannot be written: No such file or directory");
+  CHECK(write_file("/dev/full", "x").error().message ==
+        "/dev/full: cannot be written: No space left on device");
 }
 
 TEST_CASE("What cannot be read is an error in one line that names it") {
