@@ -53,9 +53,8 @@ void BlockChecks::note(Check check, const char* kind, const char* first, const c
     ++*times;
     return;
   }
-  times =
-      &Findings::instance().add(check, kind, fmt::format("{} {} {}", name_, text_of(first), text_of(second)),
-                                fmt::format("kernel {}: {}: {}", name_, where(), text()));
+  times = &Findings::instance().add(check, kind, name_, fmt::format("{} {}", text_of(first), text_of(second)),
+                                    fmt::format("{}: {}", where(), text()));
 }
 
 std::string BlockChecks::where() const {

@@ -32,16 +32,28 @@ Findings& Findings::instance() {
   return findings;
 }
 
-std::atomic<std::uint64_t>& Findings::add(Check check, const std::string& kind, const std::string& key,
-                                          const std::string& text) {
+void Findings::print(Check check, const std::string& kernel, const std::string& text) {
+  constexpr unsigned most_notes = 2;
+  const bool note = check == Check::lock_step;
+  const unsigned before = note ? notes_[kernel]++ : 0;
+  if (before < most_notes)
+    std::fprintf(stderr, "warplens: %s: kernel %s: %s\n", note ? "note" : name_of(check), kernel.c_str(),
+                 text.c_str());
+  else if (before == most_notes)
+    std::fprintf(stderr,
+                 "warplens: note: kernel %s: it relies on lock step at more lines; --racecheck names all\n",
+                 kernel.c_str());
+}
+
+std::atomic<std::uint64_t>& Findings::add(Check check, const std::string& kind, const std::string& kernel,
+                                          const std::string& places, const std::string& text) {
   const std::lock_guard lock(mutex_);
-  auto& finding = all_[fmt::format("{} {} {}", name_of(check), kind, key)];
+  auto& finding = all_[fmt::format("{} {} {} {}", name_of(check), kind, kernel, places)];
   if (!finding) {
     finding = std::make_unique<Finding>();
     finding->check = check;
     finding->kind = kind;
-    std::fprintf(stderr, "warplens: %s: %s\n", check == Check::lock_step ? "note" : name_of(check),
-                 text.c_str());
+    print(check, kernel, text);
   }
   ++finding->times;
   return finding->times;

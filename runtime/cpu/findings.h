@@ -17,10 +17,11 @@ class Findings {
 public:
   static Findings& instance();
 
-  /// How often it was found. The first time, `text` says on stderr what it is; `key` tells it from others.
-  /// `kind` is for the summary.
-  std::atomic<std::uint64_t>& add(Check check, const std::string& kind, const std::string& key,
-                                  const std::string& text);
+  /// How often it was found. The first time, `text` says on stderr what it is; `kernel` and `places` tell it
+  /// from others. `kind` is for the summary. Of notes a kernel gets a few: they are no errors, and a scan in
+  /// lock step has two for each step.
+  std::atomic<std::uint64_t>& add(Check check, const std::string& kind, const std::string& kernel,
+                                  const std::string& places, const std::string& text);
 
   /// The summary, a line for each check that found something. Did one?
   bool summarise();
@@ -31,7 +32,10 @@ private:
     std::string kind;
     std::atomic<std::uint64_t> times = 0;
   };
+  void print(Check check, const std::string& kernel, const std::string& text);
+
   std::mutex mutex_;
+  std::map<std::string, unsigned> notes_; ///< by kernel
   std::map<std::string, std::unique_ptr<Finding>> all_;
 };
 

@@ -102,6 +102,14 @@ class Checks(unittest.TestCase):
         self.assertEqual(len(notes), 1, done.stderr)
         self.assertRegex(notes[0], rf"{line_of('read in lock step')}, which .* of the same warp wrote at \S*{line_of('written in lock step')}")
 
+    def test_notes_of_a_scan(self):
+        """Each step exchanges data, in its own lines: two of them are shown, and that there are more."""
+        done = warplens("profile", SOURCE, "--gpu", "c2050", "--trials", "2", "-o", "/dev/null", "--run", "scan_in_lock_step")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        notes = [line for line in done.stderr.splitlines() if line.startswith("warplens: note: kernel scan_in_lock_step: ")]
+        self.assertEqual(len(notes), 3, done.stderr)
+        self.assertIn("relies on lock step at more lines", notes[2])
+
     def test_lockstep(self):
         """A warp that exchanges data through global memory, in a loop: right only with the option."""
         with tempfile.TemporaryDirectory() as folder:

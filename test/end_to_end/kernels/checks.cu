@@ -33,6 +33,19 @@ __global__ void lock_step(float* out) {
   __syncthreads();
   out[t] = s[0];
 }
+__global__ void scan_in_lock_step(float* out) {
+  __shared__ float tile[64];
+  volatile float* s = tile + 32;
+  int t = threadIdx.x;
+  tile[t] = 0;
+  s[t] = t;
+  s[t] += s[t - 1];
+  s[t] += s[t - 2];
+  s[t] += s[t - 4];
+  s[t] += s[t - 8];
+  s[t] += s[t - 16];
+  out[t] = s[t];
+}
 __global__ void written_twice(float* out) {
   __shared__ float s;
   s = threadIdx.x; // site: written twice
@@ -124,6 +137,8 @@ int main(int, char** arguments) {
     read_then_written<<<2, 128>>>(out);
   else if (is("lock_step"))
     lock_step<<<2, 64>>>(out);
+  else if (is("scan_in_lock_step"))
+    scan_in_lock_step<<<2, 32>>>(out);
   else if (is("written_twice"))
     written_twice<<<1, 64>>>(out);
   else if (is("all_in_order"))
