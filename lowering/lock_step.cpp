@@ -13,7 +13,8 @@
 //   has such a pair, stores behind loads of it count too;
 // - stores to shared memory behind loads from a neighbour's place, or where the store's place was itself
 // loaded
-//   (`a[rank[t]] = a[t]`) behind loads from each thread's own;
+//   (`a[rank[t]] = a[t]`) behind loads from each thread's own, or to one place behind loads of all threads
+//   from it;
 // - loads by all lanes from one place in global memory, behind stores in which each lane has a place of its
 // own;
 // - with --lockstep: all accesses that are not to a thread's own memory.
@@ -153,6 +154,16 @@ public:
              return isa<LoadInst>(term.first) && !load.form.terms.contains(term.first) &&
                     variations_.of(term.first) != Variation::none;
            });
+  }
+
+  /// Is the place one that all threads have loaded from (`while (next < n) { …; if (t == 0) next = …; }`)?
+  bool replaces_what_all_load(const Access& load, const Access& store, bool carried) {
+    const LinearForm distance = store.form.minus(load.form);
+    const bool is_elsewhere_then = carried && any_of(load.form.terms, [&](const auto& term) {
+                                     return varies(term.first, load, store);
+                                   });
+    return is_of_all_lanes(load) && is_of_all_lanes(store) && distance.terms.empty() &&
+           distance.constant < load.bytes && -distance.constant < store.bytes && !is_elsewhere_then;
   }
 
   /// `if (t < n) a[t] += a[t + n]`: no thread stores to what another loads.
@@ -485,8 +496,9 @@ private:
     if (is_exchanged(before) && is_exchanged(after))
       return accesses_.conflict(before, after, carried, false) &&
              !(!before.writes && !carried && accesses_.below_the_load(before, after));
-    return !before.writes && !carried &&
-           (accesses_.is_neighbours(before, after) || accesses_.is_scattered(before, after)) &&
+    const bool is_moved =
+        !carried && (accesses_.is_neighbours(before, after) || accesses_.is_scattered(before, after));
+    return !before.writes && (is_moved || accesses_.replaces_what_all_load(before, after, carried)) &&
            accesses_.conflict(before, after, carried, false);
   }
 

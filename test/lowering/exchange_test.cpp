@@ -147,6 +147,28 @@ TEST_CASE("lanes put what they hold where they have looked it up, in one array")
     CHECK(out[t] == t / 32 * 32 + 31 - t % 32 + 2000);
 }
 
+TEST_CASE("one thread replaces what all have yet to read: they have on a GPU, where that takes a moment") {
+  const auto out = in_both_forms(kernel(R"(
+      __shared__ unsigned next;
+      if (t == 0) next = 0;
+      __syncthreads();
+      result = 0;
+      while (next < 10) {
+        unsigned here = next;
+        if (here % 3 == 0) {
+          if (t == 0) next = here + 1;
+          __syncthreads();
+          continue;
+        }
+        result = 10 * result + next;
+        if (t == 0) next = next + 1;
+        __syncthreads();
+      })"),
+                                 {64});
+  for (unsigned t = 0; t < 64; ++t)
+    CHECK(out[t] == 124578);
+}
+
 TEST_CASE("what all warps have stored just before is found, without a barrier") {
   const auto out = in_both_forms(kernel(R"(
       for (int i = t; i < 256; i += blockDim.x) s[i] = 3 * i;
