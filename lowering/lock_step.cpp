@@ -159,9 +159,8 @@ public:
   /// Is the place one that all threads have loaded from (`while (next < n) { …; if (t == 0) next = …; }`)?
   bool replaces_what_all_load(const Access& load, const Access& store, bool carried) {
     const LinearForm distance = store.form.minus(load.form);
-    const bool is_elsewhere_then = carried && any_of(load.form.terms, [&](const auto& term) {
-                                     return varies(term.first, load, store);
-                                   });
+    const bool is_elsewhere_then =
+        carried && any_of(load.form.terms, [&](const auto& term) { return varies(term.first, load, store); });
     return is_of_all_lanes(load) && is_of_all_lanes(store) && distance.terms.empty() &&
            distance.constant < load.bytes && -distance.constant < store.bytes && !is_elsewhere_then;
   }

@@ -52,13 +52,20 @@ std::uint32_t LogMerger::find_ends() {
   return empty;
 }
 
-std::uint32_t LogMerger::merge(std::uint32_t full, std::uint32_t limit) {
+std::uint32_t LogMerger::merge(std::uint32_t full, const Held& held) {
   std::uint32_t empty = find_ends();
+  std::int32_t limit = nothing;
+  const auto hold = [&](std::uint32_t emptied) {
+    for (std::uint32_t rest = emptied & held.lanes; rest; rest &= rest - 1)
+      limit = std::min(limit, held.keys[std::countr_zero(rest)]);
+    return emptied;
+  };
+  hold(empty);
   while (!(empty & full)) {
     std::int32_t smallest = nothing;
     for (const std::int32_t key : head_keys_)
       smallest = std::min(smallest, key);
-    if (smallest >= static_cast<std::int32_t>(limit)) // no log that is empty has a smaller one
+    if (smallest >= limit) // no log that is empty has a smaller one
       break;
     std::uint32_t together = 0;
     for (std::uint32_t lane = 0; lane < trace::warp_lanes; ++lane) {
@@ -72,7 +79,7 @@ std::uint32_t LogMerger::merge(std::uint32_t full, std::uint32_t limit) {
     const auto key = static_cast<std::uint32_t>(smallest);
     if (!apart) {
       issue(key, together, rows_[row].addresses);
-      empty |= advance(static_cast<std::uint32_t>(row));
+      empty |= hold(advance(static_cast<std::uint32_t>(row)));
     } else {
       alignas(64) PerLane<std::uint64_t> addresses{};
       for (std::uint32_t rest = together; rest; rest &= rest - 1) {
@@ -80,7 +87,7 @@ std::uint32_t LogMerger::merge(std::uint32_t full, std::uint32_t limit) {
         addresses[lane] = rows_[heads_[lane]].addresses[lane];
       }
       issue(key, together, addresses.data());
-      empty |= advance_apart(together);
+      empty |= hold(advance_apart(together));
     }
   }
   for (std::uint32_t rest = empty; rest; rest &= rest - 1) {

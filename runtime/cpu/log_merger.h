@@ -33,14 +33,21 @@ public:
              std::uint32_t lane_count, const KeyRecord* keys, const AddressMap& addresses,
              WarpAccessSink& sink);
 
-  /// Issues until the log of one of the lanes in `full` is empty, or all logs are, or only keys from `limit`
-  /// on are left. Lanes that are not in `full` are not waited for. Returns the lanes whose logs are empty.
-  std::uint32_t merge(std::uint32_t full, std::uint32_t limit = no_limit);
-  static constexpr std::uint32_t no_limit = 0x7fffffff;
-
-private:
   template <class Number> using PerLane = std::array<Number, trace::warp_lanes>;
 
+  /// Lanes that wait for others, and the keys from which on they will log.
+  struct Held {
+    std::uint32_t lanes = 0;
+    PerLane<std::int32_t> keys{};
+  };
+
+  /// Issues until the log of one of the lanes in `full` is empty, or all logs are, or only keys are left that
+  /// do not come before what a held lane with an empty log will log. Other lanes that are not in `full` are
+  /// not waited for. Returns the lanes whose logs are empty.
+  std::uint32_t merge(std::uint32_t full, const Held& held);
+  std::uint32_t merge(std::uint32_t full) { return merge(full, {}); }
+
+private:
   std::uint32_t find_ends();
   std::uint32_t advance(std::uint32_t row);
   std::uint32_t advance_apart(std::uint32_t lanes);

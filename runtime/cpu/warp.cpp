@@ -60,11 +60,13 @@ bool Warp::make_room() {
   if (!wait_for_spinning)
     spins_ = 0;
   // What lanes in lock step will log comes behind the place where they wait.
-  std::uint32_t limit = LogMerger::no_limit;
+  LogMerger::Held held{in_lock_step_};
   for (std::uint32_t rest = in_lock_step_; rest; rest &= rest - 1)
-    limit = std::min(limit, lanes_[std::countr_zero(rest)].position);
-  const std::uint32_t emptied =
-      log_full_ & merger_->merge(wait_for_spinning ? log_full_ | yielded_ : log_full_, limit);
+    held.keys[std::countr_zero(rest)] = static_cast<std::int32_t>(lanes_[std::countr_zero(rest)].position);
+  std::uint32_t emptied =
+      log_full_ & merger_->merge(wait_for_spinning ? log_full_ | yielded_ : log_full_, held);
+  if (!emptied && !wait_for_spinning) // entries of an iteration in which the others did not wait for it
+    emptied = log_full_ & merger_->merge(log_full_);
   log_full_ &= ~emptied;
   ready_ |= emptied;
   return emptied != 0;
@@ -72,6 +74,8 @@ bool Warp::make_room() {
 
 /// The lanes that wait at the first place in program order go on together.
 Warp::Release Warp::release_first() {
+  if (log_full_) // these lanes have yet to come to where the others wait
+    return Release::none;
   const std::uint32_t waiting = in_active_mask_ | in_lock_step_;
   std::uint32_t first = 0xffffffff, group = 0;
   for (std::uint32_t rest = waiting; rest; rest &= rest - 1) {
@@ -226,7 +230,7 @@ void Warp::exit(Lane& lane) {
 
 void Warp::flush_log() {
   if (merger_)
-    merger_->merge(0, LogMerger::no_limit);
+    merger_->merge(0);
 }
 
 /// The lanes that its mask names, and that have not come with this mask.

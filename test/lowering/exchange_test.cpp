@@ -258,6 +258,51 @@ TEST_CASE("a lane that others wait for in lock step may spin, be it for another 
     CHECK(out[t] == (t == 30 ? 5 : 1));
 }
 
+TEST_CASE("lanes that log more than others keep in step with them, however full their logs are") {
+  const auto source = [](const std::string& more) {
+    return R"(
+      __global__ void kernel(unsigned* out, int n) {
+        __shared__ volatile unsigned s[32];
+        unsigned lane = threadIdx.x, x = lane, sum = 0;
+        for (int i = 0; i < n; ++i) {
+          )" +
+           more + R"(
+          s[lane] = x;
+          x = s[(lane + 1) % 32] + 1;
+        }
+        out[lane] = x + (sum == 12345);
+      })";
+  };
+  for (const char* more : {"if (lane % 4 == 1) sum += out[32 + (i * 5 + lane) % 64];",
+                           "for (int j = 0; j < lane; ++j) sum += out[32 + (i * 5 + lane + j) % 64];"}) {
+    const auto out = in_both_forms(source(more), {32}, 200);
+    for (unsigned lane = 0; lane < 32; ++lane)
+      CHECK(out[lane] == (lane + 200) % 32 + 200);
+  }
+}
+
+TEST_CASE("a retry until one's own tag is there, traced for long (the histogram of CUDA's old samples)") {
+  const auto out = in_both_forms(R"(
+      __global__ void kernel(unsigned* out, int n) {
+        __shared__ volatile unsigned count[1];
+        unsigned lane = threadIdx.x;
+        count[0] = 0;
+        __syncwarp();
+        for (int i = 0; i < n; ++i) {
+          unsigned c;
+          do {
+            c = lane << 27 | ((count[0] & 0x07ffffff) + 1);
+            count[0] = c;
+          } while (count[0] != c);
+        }
+        __syncwarp();
+        out[lane] = count[0] & 0x07ffffff;
+      })",
+                                 {32}, 50, false);
+  for (unsigned lane = 0; lane < 32; ++lane)
+    CHECK(out[lane] == 32 * 50);
+}
+
 TEST_CASE("lanes at shuffles and barriers are not waited for in lock step") {
   const auto out = in_both_forms(kernel(R"(
       volatile unsigned* p = s;

@@ -81,6 +81,27 @@ TEST_CASE_METHOD(Fixture, "a lane whose log was full is waited for, others are n
   CHECK(sink.lines[1].kind == 3);
 }
 
+TEST_CASE_METHOD(Fixture, "what a held lane will log comes before what others have logged behind that") {
+  LogMerger::Held held{4};
+  held.keys[2] = 1;
+  log(0, 0, 0x8000);
+  log(0, 1, 0x1008);
+  log(2, 3, 0x8000);
+  CHECK(merger->merge(1, held) == 3); // not held as long as its log is not empty
+  CHECK(sink.lines.size() == 2);
+  log(0, 0, 0x8000);
+  log(0, 3, 0x8000);
+  CHECK(merger->merge(1, held) == 7);
+  REQUIRE(sink.lines.size() == 4);
+  CHECK(sink.lines[2].site == 10);
+  CHECK(sink.lines[3].active == 5);
+  log(0, 0, 0x8000);
+  log(0, 3, 0x8000);
+  CHECK(merger->merge(1, held) == 6); // lane 2 may log keys 1 and 2
+  REQUIRE(sink.lines.size() == 5);
+  CHECK(sink.lines[4].site == 10);
+}
+
 namespace {
 
 /// The rule as it is told, on logs without an end.
@@ -105,13 +126,17 @@ struct ReferenceMerger {
       mask |= static_cast<std::uint32_t>(logs[lane].empty()) << lane;
     return mask;
   }
-  std::uint32_t merge(std::uint32_t full) {
+  std::uint32_t merge(std::uint32_t full, const LogMerger::Held& held = {}) {
     const std::uint32_t all = logs.size() == 32 ? ~0U : (1U << logs.size()) - 1;
     while (!(empty() & full) && empty() != all) {
-      std::uint32_t smallest = ~0U;
-      for (const auto& log : logs)
-        if (!log.empty())
-          smallest = std::min(smallest, log.front().key);
+      std::uint32_t smallest = ~0U, held_from = ~0U;
+      for (std::size_t lane = 0; lane < logs.size(); ++lane)
+        if (!logs[lane].empty())
+          smallest = std::min(smallest, logs[lane].front().key);
+        else if (held.lanes >> lane & 1)
+          held_from = std::min(held_from, static_cast<std::uint32_t>(held.keys[lane]));
+      if (smallest >= held_from)
+        break;
       Issue issue{keys[smallest].site, 0, {}};
       for (std::size_t lane = 0; lane < logs.size(); ++lane)
         if (!logs[lane].empty() && logs[lane].front().key == smallest) {
@@ -160,7 +185,12 @@ TEST_CASE("logs of any content and length merge as the rule says") {
         if (lanes[lane].log_next == lanes[lane].log_end && random() % 2)
           full |= 1U << lane;
       }
-      REQUIRE(merger->merge(full) == reference.merge(full));
+      LogMerger::Held held;
+      if (random() % 2)
+        held.lanes = static_cast<std::uint32_t>(random());
+      for (std::int32_t& key : held.keys)
+        key = static_cast<std::int32_t>(random() % 6);
+      REQUIRE(merger->merge(full, held) == reference.merge(full, held));
     }
     REQUIRE(merger->merge(0) == reference.merge(0));
     std::vector<ReferenceMerger::Issue> issued;
