@@ -80,6 +80,22 @@ static unsigned architecture_of(const Function& kernel) {
   return name.consume_front("sm_") && !name.consumeInteger(10, number) ? number : 0;
 }
 
+/// __launch_bounds__ and __block_size__, as Clang notes them (LLVM, "User Guide for NVPTX Back-end"): each
+/// may stand in a node of its own. 0: there are none.
+static std::uint64_t launch_bounds_of(const Function& kernel, const NamedMDNode& annotations) {
+  std::uint64_t threads = 0;
+  for (const MDNode* node : annotations.operands()) {
+    if (mdconst::dyn_extract_or_null<Function>(node->getOperand(0)) != &kernel)
+      continue;
+    for (unsigned i = 1; i + 1 < node->getNumOperands(); i += 2)
+      if (const auto* what = dyn_cast_or_null<MDString>(node->getOperand(i));
+          what && what->getString().starts_with("maxntid"))
+        if (const auto* bound = mdconst::dyn_extract_or_null<ConstantInt>(node->getOperand(i + 1)))
+          threads = (threads ? threads : 1) * bound->getZExtValue();
+  }
+  return threads;
+}
+
 std::vector<Kernel> find_kernels(Module& module, TargetMachine& machine) {
   std::vector<Kernel> kernels;
   std::set<const Function*> seen;
@@ -93,6 +109,7 @@ std::vector<Kernel> find_kernels(Module& module, TargetMachine& machine) {
           kernels.push_back({.symbol = function->getName().str(),
                              .source = function,
                              .architecture = architecture_of(*function),
+                             .max_block_threads = launch_bounds_of(*function, *annotations),
                              .parameters = parameters_of(*function)});
       }
   // Device code of one file is complete in itself: only kernels and variables are seen from outside.

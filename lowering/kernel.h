@@ -23,9 +23,10 @@ struct Key {
 
 /// A __global__ function on its way to its forms.
 struct Kernel {
-  std::string symbol;        ///< mangled, as the host half registers it
-  llvm::Function* source;    ///< the kernel itself, everything inlined; gone after make_forms
-  unsigned architecture = 0; ///< that it was compiled for (80 is sm_80); 0: not known
+  std::string symbol;                  ///< mangled, as the host half registers it
+  llvm::Function* source;              ///< the kernel itself, everything inlined; gone after make_forms
+  unsigned architecture = 0;           ///< that it was compiled for (80 is sm_80); 0: not known
+  std::uint64_t max_block_threads = 0; ///< by __launch_bounds__; 0: it has none
   std::uint64_t static_shared_bytes = 0;
   std::vector<cpu::ParameterRecord> parameters;
   std::vector<Key> keys;                    ///< what its order keys stand for

@@ -25,6 +25,7 @@ public:
 
   Constant* kernel(const Kernel& kernel, Constant* module) {
     static_assert(sizeof(cpu::KernelRecord) == 104 && offsetof(cpu::KernelRecord, key_count) == 48 &&
+                  offsetof(cpu::KernelRecord, max_block_threads) == 76 &&
                   offsetof(cpu::KernelRecord, frame_bytes) == 80 &&
                   offsetof(cpu::KernelRecord, parameters) == 88 &&
                   offsetof(cpu::KernelRecord, architecture) == 96);
@@ -33,7 +34,8 @@ public:
          entry(kernel.traced_lane), keys(kernel.keys), number(kernel.keys.size()),
          number(kernel.parameters.size()), number(kernel.static_shared_bytes), number(stack_bytes(kernel)),
          number(kernel.checks.bits()), number(kernel.in_lock_step), number(kernel.largest_struct_bytes),
-         builder_.getInt64(kernel.frame_bytes), parameters(kernel), builder_.getInt64(kernel.architecture)}));
+         number(kernel.max_block_threads), builder_.getInt64(kernel.frame_bytes), parameters(kernel),
+         builder_.getInt64(kernel.architecture)}));
   }
 
   Constant* variable(const DeviceVariable& variable, Constant* module) {

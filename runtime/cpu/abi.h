@@ -86,6 +86,7 @@ struct KernelRecord {
   std::uint32_t in_lock_step; ///< not 0: its lanes wait for each other where a GPU runs them in lock step
   std::uint32_t
       largest_struct_bytes;          ///< of the parameters passed by value, which lie where the arguments are
+  std::uint32_t max_block_threads;   ///< by its launch bounds; 0: it has none
   std::uint64_t frame_bytes;         ///< what untraced_block keeps for each thread between barriers
   const ParameterRecord* parameters; ///< parameter_count of them
   std::uint64_t architecture;        ///< that it was compiled for: 80 where __CUDA_ARCH__ was 800

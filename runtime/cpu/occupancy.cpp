@@ -48,14 +48,23 @@ std::size_t max_dynamic_shared(const Kernel& kernel) {
 }
 
 /// What is only assumed turns no launch away.
-int max_block_threads(const Kernel& kernel) {
+static int threads_with_registers(const Kernel& kernel) {
   const auto code = machine_code(kernel);
   const bool known = code && trace::is_own(*code, described_capability());
   return static_cast<int>(max_threads_of_block(resources(), known ? code->registers : 0));
 }
 
+static int launch_bounds(const Kernel& kernel) {
+  const std::uint32_t bounds = kernel.record->max_block_threads;
+  return bounds ? static_cast<int>(std::min(bounds, max_threads)) : static_cast<int>(max_threads);
+}
+
+int max_block_threads(const Kernel& kernel) {
+  return std::min(threads_with_registers(kernel), launch_bounds(kernel));
+}
+
 int blocks_per_sm(const Kernel& kernel, int block_size, std::size_t dynamic_shared_bytes) {
-  if (dynamic_shared_bytes > max_dynamic_shared(kernel))
+  if (dynamic_shared_bytes > max_dynamic_shared(kernel) || block_size > launch_bounds(kernel))
     return 0;
   const auto code = machine_code(kernel);
   const auto fitting =
@@ -83,7 +92,9 @@ cudaError_t check_configuration(const Kernel& kernel, dim3 grid, dim3 block,
       block.x > max_threads || block.y > max_threads || block.z > 64 || threads > max_threads;
   if (empty || too_many_blocks || too_many_threads)
     return cudaErrorInvalidConfiguration;
-  if (threads > static_cast<std::uint64_t>(max_block_threads(kernel)))
+  if (threads > static_cast<std::uint64_t>(launch_bounds(kernel)))
+    return cudaErrorInvalidValue;
+  if (threads > static_cast<std::uint64_t>(threads_with_registers(kernel)))
     return cudaErrorLaunchOutOfResources;
   return dynamic_shared_bytes > max_dynamic_shared(kernel) ? cudaErrorInvalidValue : cudaSuccess;
 }

@@ -80,15 +80,21 @@ void RaceDetector::add_read(Word& word, std::uint32_t thread, std::uint8_t bytes
   word.reads.push_back({interval, lane, static_cast<std::uint16_t>(warp), bytes, place});
 }
 
-/// What comes later and races with an access before this one races with this one, or was ordered behind it.
+/// What comes later and races with an access before this one races with this one, or was ordered behind it:
+/// so this one stands for those before it. But an atomic access races with no atomic one, and stands only for
+/// such.
 void RaceDetector::add_write(Word& word, std::uint32_t thread, std::uint8_t bytes, bool atomic,
                              const char* place) {
-  const auto cover = [&](auto& accesses) {
-    std::erase_if(accesses,
-                  [&](auto& access) { return (access.bytes &= static_cast<std::uint8_t>(~bytes)) == 0; });
+  const std::uint32_t known = threads_[thread].knows.all; // to be over, to all threads
+  const auto cover = [&](auto& accesses, auto stands_for) {
+    std::erase_if(accesses, [&](auto& access) {
+      if (stands_for(access))
+        access.bytes &= static_cast<std::uint8_t>(~bytes);
+      return access.bytes == 0 || access.interval < known;
+    });
   };
-  cover(word.writes);
-  cover(word.reads);
+  cover(word.writes, [&](const Write& write) { return !atomic || write.atomic; });
+  cover(word.reads, [&](const Read&) { return !atomic; });
   word.writes.push_back(
       {threads_[thread].interval, static_cast<std::uint16_t>(thread), bytes, atomic, place});
 }

@@ -190,6 +190,32 @@ TEST_CASE("occupancy follows from the A100's limits") {
   cudaGetLastError();
 }
 
+TEST_CASE("launch bounds hold (CUDA C++ Programming Guide, \"Launch Bounds\")") {
+  register_once();
+  static const KernelRecord bounded{
+      .symbol = "_Z7boundedv", .untraced_block = fail_assertion, .max_block_threads = 128};
+  static char stub;
+  struct {
+    int magic, version;
+    const char* module;
+    void* unused;
+  } binary{0, 1, "module", nullptr};
+  void** const module = __cudaRegisterFatBinary(&binary);
+  __warplens_cpu_register_kernel(&bounded);
+  __cudaRegisterFunction(module, &stub, nullptr, bounded.symbol, -1, nullptr, nullptr, nullptr, nullptr,
+                         nullptr);
+  cudaFuncAttributes attributes;
+  REQUIRE(cudaFuncGetAttributes(&attributes, &stub) == cudaSuccess);
+  CHECK(attributes.maxThreadsPerBlock == 128);
+  int blocks = -1;
+  CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, &stub, 128, 0) == cudaSuccess);
+  CHECK(blocks == 16);
+  CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, &stub, 129, 0) == cudaSuccess);
+  CHECK(blocks == 0);
+  CHECK(cudaLaunchKernel(&stub, {1, 1, 1}, {43, 3, 1}, nullptr, 0, nullptr) == cudaErrorInvalidValue);
+  cudaGetLastError();
+}
+
 TEST_CASE("registers count where they are known") {
   register_once();
   // On the device, an A100, and on a GPU that is not asked about. Of the other kernels nothing is known.

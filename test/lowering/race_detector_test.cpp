@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <random>
+#include <string>
 #include <vector>
 
 using namespace warplens::cpu;
@@ -146,4 +147,21 @@ TEST_CASE("races are found as by vector clocks") {
     INFO("seed " << seed);
     Program(seed).run();
   }
+}
+
+TEST_CASE("a thread's own atomic access does not hide its write from those of others") {
+  int races = 0;
+  RaceDetector detector;
+  detector.begin(64, 4, [&](const Race& race) {
+    ++races;
+    CHECK(race.kind == RaceKind::write_after_write);
+    CHECK(race.first_thread == 0);
+    CHECK(race.first_place == std::string("a.cu:1"));
+  });
+  detector.access(0, 0, 4, RaceDetector::Access::write, "a.cu:1"); // no barrier behind it
+  detector.access(0, 0, 4, RaceDetector::Access::atomic, "a.cu:2");
+  CHECK(races == 0);
+  detector.access(40, 0, 4, RaceDetector::Access::atomic, "a.cu:2");
+  detector.access(41, 0, 4, RaceDetector::Access::atomic, "a.cu:2");
+  CHECK(races == 2);
 }
