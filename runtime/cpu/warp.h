@@ -106,6 +106,7 @@ private:
   Release release_first();
   bool is_spinning_before(std::uint32_t position) const;
   void spin(Lane& lane, std::uint32_t position);
+  void suspend_unless_next(Lane& lane);
   bool make_room();
 
   Block* block_ = nullptr;

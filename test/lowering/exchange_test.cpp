@@ -258,6 +258,26 @@ TEST_CASE("a lane that others wait for in lock step may spin, be it for another 
     CHECK(out[t] == (t == 30 ? 5 : 1));
 }
 
+TEST_CASE("whoever comes last to a warp operation does not run ahead of lane 0") {
+  const auto out = in_both_forms(R"(
+      __global__ void kernel(unsigned* out, int n) {
+        __shared__ unsigned come, word;
+        unsigned lane = threadIdx.x;
+        if (lane == 0) come = word = 0;
+        __syncwarp();
+        if (lane == 5)
+          while (atomicAdd(&come, 0) < 31) {}
+        else
+          atomicAdd(&come, 1);
+        __syncwarp();
+        if (lane == 0) atomicExch(&word, 7);
+        out[lane] = atomicAdd(&word, 0);
+      })",
+                                 {32}, 0, false);
+  for (unsigned lane = 0; lane < 32; ++lane)
+    CHECK(out[lane] == 7);
+}
+
 TEST_CASE("lanes that log more than others keep in step with them, however full their logs are") {
   const auto source = [](const std::string& more) {
     return R"(
