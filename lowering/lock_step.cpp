@@ -47,7 +47,7 @@ enum class Space { own, global, shared, unknown };
 struct Access {
   Instruction* instruction;
   const Value* pointer;
-  bool writes, is_volatile;
+  bool writes, is_volatile, is_atomic;
   std::int64_t bytes;
   Space space;
   SmallVector<const Value*, 4> objects;
@@ -198,13 +198,15 @@ public:
 private:
   void find(Instruction& instruction) {
     if (auto* load = dyn_cast<LoadInst>(&instruction)) {
-      if (!load->isAtomic())
-        add(instruction, load->getPointerOperand(), false, load->isVolatile(),
-            layout_.getTypeStoreSize(load->getType()));
+      add(instruction, load->getPointerOperand(), false, load->isVolatile(),
+          layout_.getTypeStoreSize(load->getType()), load->isAtomic());
     } else if (auto* store = dyn_cast<StoreInst>(&instruction)) {
-      if (!store->isAtomic())
-        add(instruction, store->getPointerOperand(), true, store->isVolatile(),
-            layout_.getTypeStoreSize(store->getValueOperand()->getType()));
+      add(instruction, store->getPointerOperand(), true, store->isVolatile(),
+          layout_.getTypeStoreSize(store->getValueOperand()->getType()), store->isAtomic());
+    } else if (isa<AtomicRMWInst, AtomicCmpXchgInst>(instruction)) { // the place is the first operand of both
+      for (const bool writes : {false, true})
+        add(instruction, instruction.getOperand(0), writes, false,
+            layout_.getTypeStoreSize(instruction.getOperand(1)->getType()), true);
     } else if (auto* fill = dyn_cast<MemIntrinsic>(&instruction)) {
       const auto* length = dyn_cast<ConstantInt>(fill->getLength());
       const TypeSize bytes = TypeSize::getFixed(length ? length->getZExtValue() : 1);
@@ -214,10 +216,19 @@ private:
     }
   }
 
-  void add(Instruction& instruction, const Value* pointer, bool writes, bool is_volatile, TypeSize bytes) {
-    Access access{
-        &instruction, pointer, writes, is_volatile, static_cast<std::int64_t>(bytes.getFixedValue()),
-        Space::own,   {},      {},     {},          {}};
+  void add(Instruction& instruction, const Value* pointer, bool writes, bool is_volatile, TypeSize bytes,
+           bool is_atomic = false) {
+    Access access{.instruction = &instruction,
+                  .pointer = pointer,
+                  .writes = writes,
+                  .is_volatile = is_volatile,
+                  .is_atomic = is_atomic,
+                  .bytes = static_cast<std::int64_t>(bytes.getFixedValue()),
+                  .space = Space::own,
+                  .objects = {},
+                  .form = {},
+                  .extent = {},
+                  .guards = {}};
     getUnderlyingObjects(pointer, access.objects, nullptr, 0);
     for (const Value* object : access.objects)
       access.space = std::max(access.space, space_of(object, is_kernel_));
@@ -243,7 +254,7 @@ private:
     });
   }
   bool matters_in_global(const Access& access) {
-    return access.space == Space::global && access.objects.size() == 1 &&
+    return access.space == Space::global && !access.is_atomic && access.objects.size() == 1 &&
            variations_.of(access.form) == (access.writes ? Variation::thread : Variation::none);
   }
 
@@ -366,8 +377,8 @@ public:
   /// lanes do exchange data so. Like probes they stand in nobody's way.
   void observe_shared_accesses() {
     for (const Access& access : accesses_.all()) {
-      if (access.space != Space::shared)
-        continue;
+      if (access.space != Space::shared || access.is_atomic)
+        continue; // what atomic accesses exchange is in order
       IRBuilder<> builder(access.instruction);
       Value* address = builder.CreateAddrSpaceCast(const_cast<Value*>(access.pointer), builder.getPtrTy());
       auto* call = call_runtime(
@@ -453,7 +464,7 @@ private:
         if (access.writes || access.space != Space::shared)
           return;
         for_each(now, [&](const Access& before, bool carried) {
-          if (before.writes && before.space == Space::shared &&
+          if (before.writes && before.space == Space::shared && !(before.is_atomic && access.is_atomic) &&
               accesses_.conflict(before, access, carried, false)) {
             exchanged_.insert(before.objects.begin(), before.objects.end());
             exchanged_.insert(access.objects.begin(), access.objects.end());
@@ -476,7 +487,7 @@ private:
 
   /// Must all lanes have done the one before any does the other?
   bool are_ordered(const Access& before, const Access& after, bool carried) {
-    if (!before.writes && !after.writes)
+    if ((!before.writes && !after.writes) || (before.is_atomic && after.is_atomic))
       return false;
     const bool shared = before.space != Space::global && after.space != Space::global,
                is_volatile = shared && (before.is_volatile || after.is_volatile);

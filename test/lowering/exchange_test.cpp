@@ -258,6 +258,17 @@ TEST_CASE("a lane that others wait for in lock step may spin, be it for another 
     CHECK(out[t] == (t == 30 ? 5 : 1));
 }
 
+TEST_CASE("an atomic access comes behind what all lanes have stored before it") {
+  const auto out = in_both_forms(kernel(R"(
+      s[31 - t] = 0x80000000u | t;
+      if (t == 1) atomicAnd(s + 1, 0x7fffffffu);
+      __syncwarp();
+      result = s[t];)"),
+                                 {32}, 0, false);
+  for (unsigned t = 0; t < 32; ++t)
+    CHECK(out[t] == (t == 1 ? 30 : 0x80000000u | (31 - t)));
+}
+
 TEST_CASE("whoever comes last to a warp operation does not run ahead of lane 0") {
   const auto out = in_both_forms(R"(
       __global__ void kernel(unsigned* out, int n) {
