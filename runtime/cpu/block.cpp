@@ -296,9 +296,12 @@ std::string Block::fault_message(int signal, std::uint64_t address) const {
     return who + " executes an illegal instruction";
   if (stacks_.guards(address))
     return who + deep_stack;
-  return fmt::format("{} accesses memory that is not there, at {} (--memcheck tells the line)", who,
+  const bool is_checked = Checks(grid_.kernel->checks).has(Check::memory);
+  return fmt::format("{} accesses memory that is not there, at {} ({})", who,
                      address < 4096 ? "a null pointer or an address that no memory can have"
-                                    : fmt::format("{:#x}", address));
+                                    : fmt::format("{:#x}", address),
+                     is_checked ? "--memcheck, which found nothing, does not watch the ends of local arrays"
+                                : "--memcheck tells the line");
 }
 
 bool Block::is_local(std::uint64_t address) const {
