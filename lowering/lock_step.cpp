@@ -6,18 +6,8 @@
 // cut, as at a barrier.
 //
 // Which accesses matter is a guess on the safe side where code is volatile, and otherwise one that lets
-// properly synchronised code alone:
-// - volatile accesses to shared memory, in any order and at any distance;
-// - loads from shared memory behind stores to another address, where no barrier stands between. Where a
-// variable
-//   has such a pair, stores behind loads of it count too;
-// - stores to shared memory behind loads from a neighbour's place, or where the store's place was itself
-// loaded
-//   (`a[rank[t]] = a[t]`) behind loads from each thread's own, or to one place behind loads of all threads
-//   from it;
-// - loads by all lanes from one place in global memory, behind stores in which each lane has a place of its
-// own;
-// - with --lockstep: all accesses that are not to a thread's own memory.
+// properly synchronised code alone: docs/how-it-works.md, "Code that relies on lock step", has the table, and
+// are_ordered() is its code.
 #include "lowering/lane_addresses.h"
 #include "lowering/places.h"
 #include "lowering/program_order.h"
