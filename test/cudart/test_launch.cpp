@@ -74,15 +74,19 @@ const KernelRecord large{
     .symbol = "_Z5largev", .untraced_lane = [](void**, LaneContext*) {}, .stack_bytes = 1U << 31};
 const VariableRecord table{.symbol = "table", .address = table_on_device, .bytes = sizeof table_on_device};
 
+void** register_module() {
+  static struct {
+    int magic, version;
+    const char* module;
+    void* unused;
+  } binary{0, 1, "module", nullptr};
+  return __cudaRegisterFatBinary(&binary);
+}
+
 void register_once() {
   static const bool done = [] {
     // The host's half first, device code later: the order is the linker's.
-    struct {
-      int magic, version;
-      const char* module;
-      void* unused;
-    } binary{0, 1, "module", nullptr};
-    void** const module = __cudaRegisterFatBinary(&binary);
+    void** const module = register_module();
     __cudaRegisterFunction(module, &counting_stub, nullptr, counting.symbol, -1, nullptr, nullptr, nullptr,
                            nullptr, nullptr);
     __cudaRegisterFunction(module, &failing_stub, nullptr, failing.symbol, -1, nullptr, nullptr, nullptr,
@@ -195,12 +199,7 @@ TEST_CASE("launch bounds hold (CUDA C++ Programming Guide, \"Launch Bounds\")") 
   static const KernelRecord bounded{
       .symbol = "_Z7boundedv", .untraced_block = fail_assertion, .max_block_threads = 128};
   static char stub;
-  struct {
-    int magic, version;
-    const char* module;
-    void* unused;
-  } binary{0, 1, "module", nullptr};
-  void** const module = __cudaRegisterFatBinary(&binary);
+  void** const module = register_module();
   __warplens_cpu_register_kernel(&bounded);
   __cudaRegisterFunction(module, &stub, nullptr, bounded.symbol, -1, nullptr, nullptr, nullptr, nullptr,
                          nullptr);
@@ -228,12 +227,7 @@ TEST_CASE("registers count where they are known") {
   static const KernelRecord demanding{.symbol = "_Z9demandingv", .untraced_block = fail_assertion},
       assumed{.symbol = "_Z9old_stylev", .untraced_block = fail_assertion};
   static char demanding_stub, assumed_stub;
-  struct {
-    int magic, version;
-    const char* module;
-    void* unused;
-  } binary{0, 1, "module", nullptr};
-  void** const module = __cudaRegisterFatBinary(&binary);
+  void** const module = register_module();
   __warplens_cpu_register_compiled(table, std::size(table));
   for (const auto& [stub, record] : {std::pair{&demanding_stub, &demanding}, {&assumed_stub, &assumed}}) {
     __warplens_cpu_register_kernel(record);
