@@ -3,7 +3,6 @@
 #include "driver/stages/compiler.h"
 #include "support/files.h"
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 namespace warplens::driver {
@@ -52,10 +51,9 @@ std::vector<UnseenAccess> unseen_accesses(const nlohmann::json& json) {
 Expected<void> add_note(const CompilationNote& note, const std::filesystem::path& object,
                         const std::filesystem::path& directory) {
   const auto text = directory / "note";
-  if (!(std::ofstream(text) << mark
-                            << to_json(note).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)
-                            << '\n'))
-    return fail("{}: cannot be written", text.string());
+  const auto json = to_json(note).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  if (auto written = write_file(text, fmt::format("{}{}\n", mark, json)); !written)
+    return written;
   const auto added =
       run_compiler({"objcopy", fmt::format("--add-section={}={}", section, text.string()), object.string()});
   if (!added)

@@ -39,11 +39,11 @@ struct Access {
   const Value* pointer;
   bool writes, is_volatile, is_atomic;
   std::int64_t bytes;
-  Space space;
-  SmallVector<const Value*, 4> objects;
-  LinearForm form;
-  std::optional<Extent> extent;
-  std::vector<Guard> guards;
+  Space space = Space::own;
+  SmallVector<const Value*, 4> objects = {};
+  LinearForm form = {};
+  std::optional<Extent> extent = {};
+  std::vector<Guard> guards = {};
 };
 
 /// The memory that a pointer's object lies in.
@@ -213,12 +213,7 @@ private:
                   .writes = writes,
                   .is_volatile = is_volatile,
                   .is_atomic = is_atomic,
-                  .bytes = static_cast<std::int64_t>(bytes.getFixedValue()),
-                  .space = Space::own,
-                  .objects = {},
-                  .form = {},
-                  .extent = {},
-                  .guards = {}};
+                  .bytes = static_cast<std::int64_t>(bytes.getFixedValue())};
     getUnderlyingObjects(pointer, access.objects, nullptr, 0);
     for (const Value* object : access.objects)
       access.space = std::max(access.space, space_of(object, is_kernel_));

@@ -55,7 +55,7 @@ private:
     });
   }
 
-  /// What a library's macros stand for, too: __attribute__((device)).
+  /// Notices the attributes that a library's macros may stand for: __attribute__((device)).
   void read(const clang::Token& token) {
     if (token.is(clang::tok::kw___attribute))
       in_attribute_ = true;
@@ -65,7 +65,7 @@ private:
     if (!name)
       return;
     const bool is_device = in_attribute_ && (name->isStr("device") || name->isStr("global"));
-    // With --expt-relaxed-constexpr such functions run on the device without saying so.
+    // --expt-relaxed-constexpr lets constexpr functions run on the device.
     const bool runs_anywhere =
         token.is(clang::tok::kw_constexpr) &&
         getCompilerInstance().getPreprocessor().isMacroDefined("WARPLENS_RELAXED_CONSTEXPR");

@@ -14,8 +14,8 @@
 
 namespace warplens {
 
-/// Ends commands whose result nobody needs any more, from any thread. Each one runs in a process group of
-/// its own, so that what it has started itself (cc1plus by gcc) ends with it.
+/// Cancels running commands whose result is no longer needed; any thread may call it. Each command runs in a
+/// process group of its own, so that the processes it has started (cc1plus by gcc) end with it.
 class Cancellation {
 public:
   /// Kills what runs; what is yet to be run is not started.

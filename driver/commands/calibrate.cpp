@@ -6,11 +6,11 @@
 #include "driver/progress.h"
 #include "driver/resources.h"
 #include "driver/stages/print.h"
+#include "support/files.h"
 #include "support/process.h"
 #include "support/temporary.h"
 
 #include <ctime>
-#include <fstream>
 #include <memory>
 
 namespace warplens::driver {
@@ -72,7 +72,7 @@ Expected<void> measure(const Options& options, const fs::path& folder) {
 /// Pictures are worth having, but not failing for.
 void plot(const Options& options, const fs::path& folder, const std::string& gpu) {
   Stage stage("plot", options.quiet);
-  if (!(std::ofstream(folder / "curves.gnuplot") << calibration::print_plot_script(gpu)).flush())
+  if (!write_file(folder / "curves.gnuplot", calibration::print_plot_script(gpu)))
     return stage.done("nothing: curves.gnuplot cannot be written");
   const auto finished =
       run({.arguments = {"gnuplot", "curves.gnuplot"}, .directory = folder, .capture_output = true});

@@ -7,11 +7,11 @@
 #include "driver/stages/gpu_object.h"
 #include "driver/stages/kernel_cache.h"
 #include "driver/version.h"
+#include "support/files.h"
 #include "support/hash.h"
 #include "support/temporary.h"
 
 #include <algorithm>
-#include <fstream>
 #include <future>
 #include <optional>
 #include <sstream>
@@ -79,8 +79,8 @@ const Arguments lenient{"-fwrapv", "-fno-strict-return", "-fPIC"};
 /// place the module's name tells the runtime which device code is this file's own.
 Expected<void> compile_host_half(const Halves& halves, const std::filesystem::path& object) {
   const auto binary = halves.source.directory / "gpu_binary";
-  if (!(std::ofstream(binary) << halves.module << '\0'))
-    return fail("{}: cannot be written", binary.string());
+  if (auto written = write_file(binary, halves.module + '\0'); !written)
+    return written;
   const auto compiled =
       compile_half(halves, "host",
                    lenient + Arguments{"-Xclang", "-fcuda-include-gpubinary", "-Xclang", binary.string(),
@@ -122,8 +122,9 @@ Expected<Arguments> machine_code_object(const Halves& halves) {
     return Arguments{};
   const auto table = halves.source.directory / "machine_code.c",
              object = halves.source.directory / "machine_code.o";
-  if (!(std::ofstream(table) << machine_code_table(halves.source.machine_code.get(), halves.module)).flush())
-    return fail("{}: cannot be written", table.string());
+  if (auto written = write_file(table, machine_code_table(halves.source.machine_code.get(), halves.module));
+      !written)
+    return tl::unexpected(written.error());
   return run_compiler({clang, "-x", "c", "-w", "-fPIC", "-c", table.string(), "-o", object.string()})
       .map([&](const auto&) { return Arguments{object.string()}; });
 }

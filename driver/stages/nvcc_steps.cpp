@@ -5,7 +5,6 @@
 #include "support/files.h"
 
 #include <algorithm>
-#include <fstream>
 #include <regex>
 #include <sstream>
 #include <string_view>
@@ -156,7 +155,8 @@ Expected<std::string> run_steps(const NvccSteps& plan, const std::vector<Step>& 
 Expected<Placeholder> placeholder(const NvccSteps& plan, const std::filesystem::path& directory,
                                   Cancellation& cancellation) {
   const auto module = directory / "empty.ptx", text = directory / "empty.fatbin.c";
-  std::ofstream(module) << ".version 7.0\n.target sm_80\n.address_size 64\n";
+  if (auto written = write_file(module, ".version 7.0\n.target sm_80\n.address_size 64\n"); !written)
+    return tl::unexpected(written.error());
   Step step;
   for (const std::string& word : plan.embed)
     if (!word.starts_with("--image") && !word.starts_with("--create=") &&

@@ -36,9 +36,9 @@ struct NvccSteps {
   std::string warnings; ///< what of that is not about commands
 };
 
-/// What `command`, a command line of nvcc's with --keep that compiles one source, would do; temporary files
-/// go to `directory`. The steps make neither the file `module_id`, which is to hold what tells this source
-/// from others of a program, nor `stub_include`: so the host half need not wait for the device code.
+/// Plans what `command`, a command line of nvcc's with --keep that compiles one source, would do; temporary
+/// files go to `directory`. The steps make neither the file `module_id`, which is to hold what tells this
+/// source from others of a program, nor `stub_include`: so the host half need not wait for the device code.
 Expected<NvccSteps> plan_steps(const std::vector<std::string>& command,
                                const std::filesystem::path& directory);
 

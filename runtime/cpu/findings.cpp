@@ -33,13 +33,13 @@ Findings& Findings::instance() {
 }
 
 void Findings::print(Check check, const std::string& kernel, const std::string& text) {
-  constexpr unsigned most_notes = 2;
+  constexpr unsigned max_notes = 2;
   const bool note = check == Check::lock_step;
   const unsigned before = note ? notes_[kernel]++ : 0;
-  if (before < most_notes)
+  if (before < max_notes)
     std::fprintf(stderr, "warplens: %s: kernel %s: %s\n", note ? "note" : name_of(check), kernel.c_str(),
                  text.c_str());
-  else if (before == most_notes)
+  else if (before == max_notes)
     std::fprintf(stderr,
                  "warplens: note: kernel %s: it relies on lock step at more lines; --racecheck names all\n",
                  kernel.c_str());

@@ -18,8 +18,8 @@ public:
   static Findings& instance();
 
   /// How often it was found. The first time, `text` says on stderr what it is; `kernel` and `places` tell it
-  /// from others. `kind` is for the summary. Of notes a kernel gets a few: they are no errors, and a scan in
-  /// lock step has two for each step.
+  /// from others. `kind` is for the summary. At most two notes are printed for a kernel: they are no errors,
+  /// and a scan in lock step has two for each step.
   std::atomic<std::uint64_t>& add(Check check, const std::string& kind, const std::string& kernel,
                                   const std::string& places, const std::string& text);
 

@@ -80,8 +80,8 @@ void RaceDetector::add_read(Word& word, std::uint32_t thread, std::uint8_t bytes
   word.reads.push_back({interval, lane, static_cast<std::uint16_t>(warp), bytes, place});
 }
 
-/// What comes later and races with an access before this one races with this one, or was ordered behind it:
-/// so this one stands for those before it. But an atomic access races with no atomic one, and stands only for
+/// A later access that races with one before this write also races with this write, or is ordered behind it:
+/// so this write stands for those accesses. An atomic access races with no atomic one, and stands only for
 /// such.
 void RaceDetector::add_write(Word& word, std::uint32_t thread, std::uint8_t bytes, bool atomic,
                              const char* place) {

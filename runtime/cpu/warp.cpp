@@ -162,18 +162,8 @@ std::uint64_t Warp::perform(Lane& lane, const WarpRequest& request) {
   polling_ &= ~bit(lane);
   if (in_operation_ == alive_)
     complete_operations();
-  suspend_unless_next(lane);
+  wait_until_woken(lane);
   return lane.result;
-}
-
-/// The last to come need not stop, unless it has lanes before it: what `if (lane == 0)` does behind the
-/// operation, a GPU's converged lanes do before they go on together.
-void Warp::suspend_unless_next(Lane& lane) {
-  const std::uint32_t before = bit(lane) - 1;
-  if (ready_ & bit(lane) && !(ready_ & ~yielded_ & before))
-    ready_ &= ~bit(lane);
-  else
-    lane.execution.suspend();
 }
 
 std::uint32_t Warp::active_mask(Lane& lane, std::uint32_t position) {
@@ -221,7 +211,11 @@ void Warp::stop_at_barrier(const Lane& lane) {
 }
 
 void Warp::wait_until_woken(Lane& lane) {
-  suspend_unless_next(lane);
+  const std::uint32_t before = bit(lane) - 1;
+  if (ready_ & bit(lane) && !(ready_ & ~yielded_ & before))
+    ready_ &= ~bit(lane);
+  else
+    lane.execution.suspend();
 }
 
 void Warp::exit(Lane& lane) {

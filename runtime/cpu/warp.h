@@ -85,7 +85,8 @@ public:
   void wait_for_log(Lane& lane);
   /// The lane has come to a barrier, and may be woken from now on.
   void stop_at_barrier(const Lane& lane);
-  /// It need not stop where it has been woken already.
+  /// The lane does not stop where it has been woken already, unless lanes before it are ready: a GPU's
+  /// converged lanes execute an `if (lane == 0)` that follows before they go on together.
   void wait_until_woken(Lane& lane);
   [[noreturn]] void exit(Lane& lane);
 
@@ -106,7 +107,6 @@ private:
   Release release_first();
   bool is_spinning_before(std::uint32_t position) const;
   void spin(Lane& lane, std::uint32_t position);
-  void suspend_unless_next(Lane& lane);
   bool make_room();
 
   Block* block_ = nullptr;

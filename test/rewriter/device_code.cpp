@@ -8,7 +8,7 @@ using namespace warplens;
 
 namespace {
 
-/// Of a source that may include "library/macros.h", a system header, and "own.h", one of the user's.
+/// Asks about a source that may include "library/macros.h", a system header, and "own.h", one of the user's.
 bool may_have_device_code(const std::string& text, const std::string& own_header = "",
                           std::vector<std::string> extra = {}) {
   const TemporaryDirectory place = test::folder();

@@ -118,23 +118,36 @@ TEST_CASE("signals reach every one of more than 256 children") {
   CHECK(ended == count);
 }
 
+namespace {
+
+/// Waits until the file is there, for 30 seconds at most.
+void wait_for(const std::filesystem::path& file) {
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!std::filesystem::exists(file) && std::chrono::steady_clock::now() < give_up)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+}
+
+/// Runs a shell that makes the file `started` and waits for its child, which holds the output open: run()
+/// would wait for that, too.
+Expected<Finished> run_shell_with_child(const std::filesystem::path& started, Cancellation& cancellation) {
+  return run({.arguments = {"sh", "-c", "sleep 60 & > " + quote({started.string()}) + "; wait"},
+              .capture_output = true,
+              .cancellation = &cancellation});
+}
+
+} // namespace
+
 TEST_CASE("what is cancelled ends with all that it has started, and what comes later does not start") {
   const auto folder = TemporaryDirectory::create();
   REQUIRE(folder);
   const auto started = folder->path() / "started";
   Cancellation cancellation;
   std::thread canceller([&] {
-    const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-    while (!std::filesystem::exists(started) && std::chrono::steady_clock::now() < give_up)
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    wait_for(started);
     cancellation.cancel();
   });
   const auto begin = std::chrono::steady_clock::now();
-  // The shell's child holds the output open: run() would wait for it.
-  const auto finished =
-      run({.arguments = {"sh", "-c", "sleep 60 & > " + quote({started.string()}) + "; wait"},
-           .capture_output = true,
-           .cancellation = &cancellation});
+  const auto finished = run_shell_with_child(started, cancellation);
   canceller.join();
   REQUIRE_FALSE(finished);
   CHECK(finished.error().message == "sh was no longer needed");
@@ -150,14 +163,10 @@ TEST_CASE("signals reach what a command that can be cancelled has started") {
   const auto started = folder->path() / "started";
   Cancellation cancellation;
   std::thread sender([&] {
-    while (!std::filesystem::exists(started))
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    wait_for(started);
     kill(getpid(), SIGTERM);
   });
-  const auto finished =
-      run({.arguments = {"sh", "-c", "sleep 60 & > " + quote({started.string()}) + "; wait"},
-           .capture_output = true,
-           .cancellation = &cancellation});
+  const auto finished = run_shell_with_child(started, cancellation);
   sender.join();
   REQUIRE(finished);
   CHECK(finished->signal == SIGTERM);

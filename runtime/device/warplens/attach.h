@@ -12,8 +12,8 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
-// What one of these does takes less than the call that it passes on. Optimising them all would take the host
-// compiler longer than many a source.
+// Each of these functions takes less time than the call that it passes on. Optimising them all would take the
+// host compiler longer than many a source.
 #if defined(__clang__)
 #define WARPLENS_UNOPTIMIZED optnone, noinline
 #else
