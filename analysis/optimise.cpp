@@ -1,17 +1,15 @@
 #include "analysis/optimise.h"
 
 #include "analysis/local_memory.h"
+#include "analysis/pass_analyses.h"
 
 #include <llvm/Analysis/AliasAnalysis.h>
 #include <llvm/Analysis/DomTreeUpdater.h>
 #include <llvm/Analysis/LazyValueInfo.h>
-#include <llvm/Analysis/MemoryDependenceAnalysis.h>
 #include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/IR/CallingConv.h>
-#include <llvm/IR/PassManager.h>
 #include <llvm/MC/TargetRegistry.h>
-#include <llvm/Passes/PassBuilder.h>
 #include <llvm/Passes/StandardInstrumentations.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Target/TargetMachine.h>
@@ -57,24 +55,6 @@ std::unique_ptr<llvm::TargetMachine> nvptx_machine(const llvm::Module& module) {
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
       module.getTargetTriple(), processor, features, llvm::TargetOptions(), std::nullopt));
 }
-
-/// In instructions of a block. LLVM's 100 are fewer than what an unrolled loop has.
-constexpr unsigned furthest_dependence = 2000;
-
-struct Analyses {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  explicit Analyses(llvm::PassBuilder& builder) {
-    functions.registerPass([] { return llvm::MemoryDependenceAnalysis(furthest_dependence); });
-    builder.registerModuleAnalyses(modules);
-    builder.registerCGSCCAnalyses(components);
-    builder.registerFunctionAnalyses(functions);
-    builder.registerLoopAnalyses(loops);
-    builder.crossRegisterProxies(loops, functions, components, modules);
-  }
-};
 
 /// Jumps that are decided by how their block is reached go where they will, as where a loop is left early.
 /// LLVM's own pass does nothing for GPUs; nvcc does this.
@@ -125,7 +105,7 @@ void drop_unreached(llvm::Module& module) {
     if (!function.isDeclaration() && !is_kernel(module, function))
       function.setLinkage(llvm::GlobalValue::InternalLinkage), function.setComdat(nullptr);
   llvm::PassBuilder builder;
-  Analyses analyses(builder);
+  PassAnalyses analyses(builder);
   llvm::ModulePassManager passes;
   passes.addPass(llvm::GlobalDCEPass());
   passes.run(module, analyses.modules);
@@ -197,9 +177,10 @@ Optimised optimise(llvm::Module& module, const LoopsAround& written_in) {
   builder.registerOptimizerLastEPCallback([](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
     passes.addPass(llvm::createModuleToFunctionPassAdaptor(merge_equal_addresses()));
   });
-  Analyses analyses(builder);
+  PassAnalyses analyses(builder);
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, analyses.modules);
-  return {keeper.merged(), keeper.without_iteration(), copies.trip_counts(), copies.iterations()};
+  return {keeper.merged(), keeper.without_iteration(), copies.trip_counts(), copies.iterations(),
+          joined_accesses(module, machine.get())};
 }
 
 } // namespace warplens::analysis

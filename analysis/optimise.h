@@ -1,6 +1,7 @@
 // The device half of a source as LLVM IR, before and after optimisation.
 #pragma once
 
+#include "analysis/joined_accesses.h"
 #include "analysis/location_keeper.h"
 #include "analysis/unrolled_copies.h"
 
@@ -28,6 +29,7 @@ struct Optimised {
   std::set<Position> without_iteration;          ///< LocationKeeper::without_iteration
   std::map<Position, unsigned> trip_counts;      ///< UnrolledCopies::trip_counts
   std::vector<Iterations> iterations;            ///< UnrolledCopies::iterations
+  std::vector<JoinedAccess> joined;              ///< joined_accesses(), of the optimised module
 
   /// What a located access is a copy of.
   const Iterations& iterations_of(const llvm::DILocation& location) const {
@@ -36,10 +38,10 @@ struct Optimised {
   }
 };
 
-/// Runs LLVM's -O2 pipeline for NVPTX, without the vectorisers (which merge accesses that a GPU still makes
-/// one by one), keeping the locations of accesses, and unrolling as much as -O3, which nvcc surpasses, and
-/// more for local arrays. (-O3 adds argument promotion, which moves loads to the place of a call; what it
-/// gains, inlining gains too.)
+/// Runs LLVM's -O2 pipeline for NVPTX, without the vectorisers of arithmetic (which merge accesses that a GPU
+/// still makes one by one), keeping the locations of accesses, and unrolling as much as -O3, which nvcc
+/// surpasses, and more for local arrays. (-O3 adds argument promotion, which moves loads to the place of a
+/// call; what it gains, inlining gains too.)
 Optimised optimise(llvm::Module& module, const LoopsAround& written_in);
 
 } // namespace warplens::analysis

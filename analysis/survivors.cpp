@@ -109,28 +109,63 @@ public:
       const Iterations& iterations = outcome.iterations_of(*innermost);
       for (const llvm::DILocation* level = innermost; level; level = level->getInlinedAt()) {
         const Position position = position_of(*level);
-        const auto outside = out_of(level, present, around, iterations);
-        const auto copies = copies_of(function, *level, position, iterations);
-        const auto note = [&](Survivors::Seen& seen) {
-          if (outside)
-            seen.note_outside(*outside);
-          else
-            seen.in_place = true;
-          copies_[&seen][copies.first].insert(copies.second);
-        };
         Survivors::Place& place = places_[position];
-        if (level == innermost && access.read)
-          note(place.read);
-        if (level == innermost && access.written)
-          note(place.stored);
-        note(place.any);
+        Copy copy{&place, &place.any, position, out_of(level, present, around, iterations)};
+        std::tie(copy.inlined, copy.iterations) = copies_of(function, *level, position, iterations);
+        note(copy);
+        if (level != innermost)
+          continue;
+        if (access.read)
+          note_alone_or_joined(instruction, copy, place.read);
+        if (access.written)
+          note_alone_or_joined(instruction, copy, place.stored);
       }
       note_local(instruction, access.read, &Survivors::Place::read);
       note_local(instruction, access.written, &Survivors::Place::stored);
     }
   }
 
-  /// To be called when all functions are noted.
+  /// To be called before any function is noted as left.
+  void expect_joined(const Optimised& outcome) {
+    std::set<Position> merged;
+    for (const auto& [into, others] : outcome.merged) {
+      merged.insert(into);
+      merged.insert(others.begin(), others.end());
+    }
+    const auto may_join = [&](const llvm::Instruction* part) {
+      return is_located(part->getDebugLoc()) && !merged.contains(position_of(*part->getDebugLoc()));
+    };
+    for (const JoinedAccess& access : outcome.joined)
+      if (std::ranges::all_of(access.parts, may_join)) {
+        for (std::size_t i = 0; i < access.parts.size(); ++i)
+          joined_of_[access.parts[i]] = {joined_.size(), i};
+        joined_.push_back({access.bytes, std::vector<Copy>(access.parts.size())});
+      }
+  }
+
+  /// An access of the source counts as joined with others where all of its copies are, with the same ones. To
+  /// be called when all functions are noted.
+  void settle_joined() {
+    for (std::size_t before = joined_.size() + 1; joined_.size() < before;) {
+      before = joined_.size();
+      const auto known = what_is_joined();
+      const auto differing =
+          std::ranges::partition(joined_, [&](const Joined& one) { return agree(one, known); });
+      for (const Joined& one : differing)
+        std::ranges::for_each(one.parts, [&](const Copy& part) { note_alone(part); });
+      joined_.erase(differing.begin(), differing.end());
+    }
+    for (const Joined& one : joined_) {
+      const Copy& lowest = one.parts.front();
+      note(lowest);
+      lowest.seen->joined_bytes = one.bytes;
+      for (const Copy& part : one.parts)
+        if (part.seen != lowest.seen)
+          part.seen->joined_into = lowest.position;
+    }
+  }
+
+  /// To be called when all joined ones are settled.
   void number_copies() {
     for (const auto& [seen, by_inlined_copy] : copies_)
       for (const auto& [inlined_copy, vectors] : by_inlined_copy)
@@ -177,6 +212,62 @@ private:
   /// left in, innermost first.
   using InlinedCopy = std::tuple<const llvm::Function*, const llvm::DILocation*, Iterations>;
   using Vector = std::vector<Iteration>;
+
+  /// What is left of an access in one place of the optimised code.
+  struct Copy {
+    Survivors::Place* place = nullptr;
+    Survivors::Seen* seen = nullptr; ///< of the place
+    Position position;
+    std::optional<std::set<Position>> outside; ///< as in Seen
+    InlinedCopy inlined;
+    Vector iterations;
+  };
+  /// Copies that became one access.
+  struct Joined {
+    unsigned bytes = 0;
+    std::vector<Copy> parts; ///< by address
+  };
+  /// What the accesses of one kind at one place became parts of: by where that starts, its bytes.
+  using JoinedKinds = std::set<std::pair<const Survivors::Place*, unsigned>>;
+
+  void note(const Copy& copy) {
+    if (copy.outside)
+      copy.seen->note_outside(*copy.outside);
+    else
+      copy.seen->in_place = true;
+    copies_[copy.seen][copy.inlined].insert(copy.iterations);
+  }
+
+  void note_alone(const Copy& copy) {
+    note(copy);
+    alone_.insert(copy.seen);
+  }
+
+  void note_alone_or_joined(const llvm::Instruction& instruction, Copy copy, Survivors::Seen& seen) {
+    copy.seen = &seen;
+    if (const auto joined = joined_of_.find(&instruction); joined != joined_of_.end())
+      joined_[joined->second.first].parts[joined->second.second] = std::move(copy);
+    else
+      note_alone(copy);
+  }
+
+  std::map<const Survivors::Seen*, JoinedKinds> what_is_joined() const {
+    std::map<const Survivors::Seen*, JoinedKinds> result;
+    for (const Joined& one : joined_)
+      for (const Copy& part : one.parts)
+        result[part.seen].insert({one.parts.front().place, one.bytes});
+    return result;
+  }
+
+  bool agree(const Joined& one, const std::map<const Survivors::Seen*, JoinedKinds>& known) const {
+    std::set<std::tuple<const Survivors::Seen*, InlinedCopy, Vector>> distinct;
+    const auto is_alike = [&](const Copy& part) {
+      return !alone_.contains(part.seen) && known.at(part.seen).size() == 1 &&
+             distinct.insert({part.seen, part.inlined, part.iterations}).second;
+    };
+    const bool all_known = !lost_read_ && !lost_written_;
+    return all_known && std::ranges::all_of(one.parts, is_alike);
+  }
 
   std::pair<InlinedCopy, Vector> copies_of(const llvm::Function& function, const llvm::DILocation& level,
                                            const Position& position, const Iterations& iterations) const {
@@ -294,6 +385,10 @@ private:
   std::set<Position>& local_accesses_;
   LoopsAround loops_;
   std::map<Survivors::Seen*, std::map<InlinedCopy, std::set<Vector>>> copies_;
+  std::vector<Joined> joined_;
+  std::map<const llvm::Instruction*, std::pair<std::size_t, std::size_t>>
+      joined_of_;                          ///< which, and which part
+  std::set<const Survivors::Seen*> alone_; ///< those of which a copy is joined with no other
   LocalMemory local_memory_;
   bool lost_read_ = false, lost_written_ = false;
 };
@@ -307,9 +402,11 @@ Survivors Survivors::of_module(llvm::Module& module) {
       collector.note_written(function);
   const Optimised outcome = optimise(module, collector.loops_around());
   survivors.trip_counts_ = outcome.trip_counts;
+  collector.expect_joined(outcome);
   for (llvm::Function& function : module)
     if (!function.isDeclaration())
       collector.note_left(function, outcome);
+  collector.settle_joined();
   collector.number_copies();
   collector.note_merged(outcome);
   collector.keep_what_may_be_lost();
@@ -347,6 +444,8 @@ IterationsLeft Survivors::iterations_left(const Place& place, const Seen& seen) 
 Survival Survivors::judge(const Place& place, const Seen& seen, AccessKind kind) const {
   Survival survival{seen.in_place || seen.outside || !seen.written, seen.outside && !seen.in_place, kind};
   survival.iterations = iterations_left(place, seen);
+  survival.joined_bytes = seen.joined_bytes;
+  survival.joined_into = seen.joined_into;
   if (survival.hoisted)
     for (const Position& loop : place.loops) { // a loop that is gone in between ran its copies: not beyond it
       if (seen.outside->contains(loop))
@@ -376,6 +475,7 @@ Survival Survivors::of(const Position& position, AccessKind kind, bool through_p
   if (kind == AccessKind::update && load.survives && load.hoisted != store.hoisted)
     return load.hoisted ? store : load;
   Seen both = place.read;
+  both.joined_bytes = std::max(both.joined_bytes, place.stored.joined_bytes);
   both.in_place |= place.stored.in_place;
   both.written |= place.stored.written;
   both.iterations.insert(place.stored.iterations.begin(), place.stored.iterations.end());

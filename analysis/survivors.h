@@ -46,6 +46,9 @@ struct Survival {
   std::optional<Position> out_of = std::nullopt;
   /// Without loops: it is left in every iteration of the loops around it.
   IterationsLeft iterations = {};
+  unsigned joined_bytes =
+      0; ///< what it and others, which are behind it, became one access of; 0: it is alone
+  std::optional<Position> joined_into = std::nullopt; ///< the other access that it became a part of
 };
 
 /// What an access that may be to local memory looks like in optimised code.
@@ -94,6 +97,8 @@ private:
     std::set<IterationsLeft::Vector> iterations;
     bool in_any_iteration = false; ///< `iterations` cannot be told
     std::set<LocalAccess> local;   ///< after it, in local memory
+    unsigned joined_bytes = 0;     ///< Survival::joined_bytes
+    std::optional<Position> joined_into;
     void note_outside(const std::set<Position>& loops);
   };
   struct Place {

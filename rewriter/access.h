@@ -83,17 +83,20 @@ struct Access {
   Handle handle = Handle::none;
   std::optional<Span> call; ///< through a handle: of what, in the file's own text
   bool overloads_address_of = false;
-  bool lvalue_in_some_instances = false;   ///< and no lvalue in others
-  trace::Site site;                        ///< without id and depends_on
-  std::vector<std::size_t> depends_on;     ///< indices into the parse's accesses
-  std::string unseen;                      ///< why it can have no probe; empty: it can
-  std::optional<analysis::Position> local; ///< its place in debug information, if it is in local memory
+  bool lvalue_in_some_instances = false; ///< and no lvalue in others
+  trace::Site site;                      ///< without id and depends_on
+  std::vector<std::size_t> depends_on;   ///< indices into the parse's accesses
+  std::string unseen;                    ///< why it can have no probe; empty: it can
+  analysis::Position in_debug_information;
+  bool is_local = false; ///< it is in local memory
 
   bool survives = true;                             ///< the compiler leaves something of it
   trace::AccessKind left = trace::AccessKind::load; ///< what: of an update, maybe the load or the store alone
   std::optional<Span> out_of; ///< the loop that the compiler hoists it out of, in the file's own text
   LeftIterations iterations;  ///< without loops: all
   std::string repeated;       ///< it is left less often than it is counted: why
+  unsigned joined_bytes = 0;  ///< analysis::Survival::joined_bytes
+  std::optional<analysis::Position> joined_into; ///< analysis::Survival::joined_into
 };
 
 } // namespace warplens::rewriter

@@ -45,8 +45,8 @@ void note_unwritten(const clang::ASTContext& context, const analysis::Survivors&
                     std::vector<Unseen>& unseen) {
   std::set<analysis::Position> written;
   for (const Access& access : located.accesses)
-    if (access.local) // it has a probe, or plan() tells why not
-      written.insert(*access.local);
+    if (access.is_local) // it has a probe, or plan() tells why not
+      written.insert(access.in_debug_information);
   const clang::SourceManager& sources = context.getSourceManager();
   for (const analysis::Position& position : survivors.local_accesses()) {
     if (written.contains(position))

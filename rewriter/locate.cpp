@@ -9,6 +9,7 @@
 #include <clang/AST/ExprCXX.h>
 #include <clang/Basic/SourceManager.h>
 #include <clang/Lex/Lexer.h>
+#include <set>
 
 namespace warplens::rewriter {
 
@@ -198,8 +199,8 @@ bool Locator::access(const FoundOperation& found, const analysis::Facts& facts, 
 
   access.handle = found.operation.handle;
   access.lvalue_in_some_instances = found.lvalue_in_some_instances;
-  if (found.local)
-    access.local = positions_.of(found.operation);
+  access.in_debug_information = positions_.of(found.operation);
+  access.is_local = found.local;
 
   // Widened to the parentheses around the place where only they can be found.
   clang::CharSourceRange range = file_range({place, found.written});
@@ -242,6 +243,8 @@ bool Locator::access(const FoundOperation& found, const analysis::Facts& facts, 
   if (survivors_) {
     const analysis::Survival survival = survivors_->of(context_, found.operation);
     access.survives = survival.survives;
+    access.joined_bytes = survival.joined_bytes;
+    access.joined_into = survival.joined_into;
     if (site.kind == trace::AccessKind::update)
       access.left = survival.kind;
     if (survival.hoisted && site.kind != trace::AccessKind::atomic)
@@ -349,6 +352,27 @@ bool Locator::kernel(clang::SourceLocation brace, KernelEntry& entry) {
   return place.has_value();
 }
 
+/// What the compiler joins with an access that has no place of its own in the source is counted by itself,
+/// and so is each of the iterations that it joins where these cannot be told apart.
+void check_joined(std::vector<Access>& accesses) {
+  std::set<analysis::Position> joined, with_others;
+  for (const Access& access : accesses)
+    if (access.joined_bytes > 0)
+      joined.insert(access.in_debug_information);
+  for (Access& access : accesses) {
+    if (!access.joined_into)
+      continue;
+    with_others.insert(*access.joined_into);
+    if (!joined.contains(*access.joined_into)) {
+      access.joined_into.reset();
+      access.survives = true;
+    }
+  }
+  for (Access& access : accesses)
+    if (!access.repeated.empty() && !with_others.contains(access.in_debug_information))
+      access.joined_bytes = 0;
+}
+
 } // namespace
 
 Located locate(clang::ASTContext& context, const TextRecord& record, const Found& found,
@@ -373,6 +397,7 @@ Located locate(clang::ASTContext& context, const TextRecord& record, const Found
       index[i] = result.accesses.size();
       result.accesses.push_back(std::move(access));
     }
+  check_joined(result.accesses);
   for (Access& access : result.accesses) {
     std::vector<std::size_t> kept;
     for (const std::size_t dependence : access.depends_on)

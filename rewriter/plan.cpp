@@ -62,7 +62,11 @@ private:
     std::optional<Span> out_of; ///< in all that survive
     LeftIterations iterations;  ///< likewise
     std::string repeated;
+    unsigned joined_bytes = 0;                                             ///< likewise
+    std::optional<std::pair<std::size_t, analysis::Position>> joined_into; ///< in which parse
   };
+
+  const Merged* left_of(const std::pair<std::size_t, std::size_t>& access) const;
 
   /// How many names of each sort a file has.
   struct NameNumbers {
@@ -75,6 +79,7 @@ private:
   Plan plan_;
   std::map<Place, Merged> merged_;
   std::map<std::pair<std::size_t, std::size_t>, Merged*> of_access_;
+  std::map<std::pair<std::size_t, analysis::Position>, Merged*> joined_; ///< of several; by parse and place
 };
 
 Expected<void> Planner::read_files() {
@@ -186,8 +191,8 @@ Unseen Planner::describe(const Access& access, std::string reason) const {
 void Planner::merge() {
   std::set<std::tuple<std::string, unsigned, unsigned, std::string>> told;
   const auto tell = [&](const Access& access, const std::string& reason) {
-    if (access.local)
-      plan_.unseen_local.insert(*access.local);
+    if (access.is_local)
+      plan_.unseen_local.insert(access.in_debug_information);
     if (told.insert({access.site.file, access.site.line, access.site.column, reason}).second)
       plan_.unseen.push_back(describe(access, reason));
   };
@@ -218,6 +223,10 @@ void Planner::merge() {
       merged.site.in_template |= access.site.in_template;
       if (access.survives) {
         merged.left = merged.survives && merged.left != access.left ? access.site.kind : access.left;
+        if (!merged.survives)
+          merged.joined_bytes = access.joined_bytes;
+        else if (merged.joined_bytes != access.joined_bytes)
+          merged.joined_bytes = 0;
         if (!merged.survives) {
           merged.out_of = access.out_of;
           merged.iterations = access.iterations;
@@ -229,6 +238,10 @@ void Planner::merge() {
           merged.repeated = access.repeated;
         merged.survives = true;
       }
+      if (access.joined_into)
+        merged.joined_into = {parse, *access.joined_into};
+      if (access.joined_bytes > 0)
+        joined_[{parse, access.in_debug_information}] = &merged;
       for (const std::size_t dependence : access.depends_on)
         merged.depends_on.push_back({parse, dependence});
     }
@@ -279,6 +292,18 @@ std::string Planner::when(const Merged& merged, FileEdits& edits, NameNumbers& n
   return condition.empty() ? own : fmt::format("{} && {}.once()", condition, own);
 }
 
+/// What an access is left as: the one that it became a part of, or itself. Null: it is gone.
+const Planner::Merged* Planner::left_of(const std::pair<std::size_t, std::size_t>& access) const {
+  const auto found = of_access_.find(access);
+  if (found == of_access_.end())
+    return nullptr;
+  const Merged& merged = *found->second;
+  if (merged.survives || !merged.joined_into)
+    return merged.survives ? &merged : nullptr;
+  const auto joined = joined_.find(*merged.joined_into);
+  return joined == joined_.end() ? nullptr : joined->second;
+}
+
 /// The identity of a site is its place in the source: a header seen by two files has the same sites in both.
 void Planner::name_sites() {
   for (auto& [place, merged] : merged_) {
@@ -297,20 +322,27 @@ void Planner::name_sites() {
   for (auto& [place, merged] : merged_) {
     trace::Site& site = merged.site;
     if (!merged.survives) {
+      const auto joined = merged.joined_into ? joined_.find(*merged.joined_into) : joined_.end();
       plan_.removed.push_back(
-          {site.file, site.line, site.column, site.expression, "removed by the compiler"});
+          {site.file, site.line, site.column, site.expression,
+           joined == joined_.end()
+               ? "removed by the compiler"
+               : fmt::format("joined by the compiler with {}, as one access of {} bytes",
+                             joined->second->site.expression, joined->second->joined_bytes)});
       continue;
     }
     site.kind = merged.left;
+    if (merged.joined_bytes > 0)
+      site.element_bytes = merged.joined_bytes;
     for (const auto& dependence : merged.depends_on)
-      if (const auto found = of_access_.find(dependence);
-          found != of_access_.end() && found->second->survives)
-        site.depends_on.push_back(found->second->site.id);
+      if (const Merged* load = left_of(dependence))
+        site.depends_on.push_back(load->site.id);
     std::sort(site.depends_on.begin(), site.depends_on.end());
     site.depends_on.erase(std::unique(site.depends_on.begin(), site.depends_on.end()), site.depends_on.end());
     FileEdits& edits = plan_.edits[std::get<0>(place)];
     edits.probes.push_back({merged.span, site.kind, site.id, std::get<2>(place), merged.overloads_address_of,
                             merged.lvalue_in_some_instances, merged.first->handle});
+    edits.probes.back().bytes = merged.joined_bytes;
     edits.probes.back().when = when(merged, edits, numbers[std::get<0>(place)]);
     if (!merged.repeated.empty() && !merged.out_of)
       plan_.repeated.push_back({site.file, site.line, site.column, site.expression, merged.repeated});

@@ -18,7 +18,8 @@ struct Probe {
   bool overloads_address_of = false;
   bool lvalue_in_some_instances = false; ///< and no lvalue in others, which the probe leaves alone
   Handle handle = Handle::none;
-  std::string when; ///< as C++, whether it records: a flag of a loop's, or a condition; empty: always
+  unsigned bytes = 0; ///< of one access that is wider than its object; 0: the object's own
+  std::string when;   ///< as C++, whether it records: a flag of a loop's, or a condition; empty: always
 };
 
 /// What a loop gets that probes inside depend on, as C++.

@@ -90,9 +90,9 @@ std::vector<Insertion> insertions(const FileEdits& edits) {
     const char* function = probe.handle == Handle::texture   ? "Texture"
                            : probe.handle == Handle::surface ? "Surface"
                                                              : functions[static_cast<unsigned>(probe.kind)];
-    const std::string call =
-        fmt::format("::warplens::{}{}({}{:#018x}ull, ", function,
-                    probe.lvalue_in_some_instances ? "_if_lvalue" : "", when, probe.site);
+    const std::string call = fmt::format(
+        "::warplens::{}{}{}({}{:#018x}ull, ", function, probe.lvalue_in_some_instances ? "_if_lvalue" : "",
+        probe.bytes ? fmt::format("<{}>", probe.bytes) : "", when, probe.site);
     const char* address = probe.overloads_address_of ? "::warplens::address_of(" : "&(";
     const Position begin = probe.span.begin, end = probe.span.end;
     const auto opening = probe.through_pointer            ? call

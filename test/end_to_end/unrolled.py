@@ -1,13 +1,11 @@
 """Accesses in unrolled loops count as often as the compiler leaves them: kernels/unrolled.cu against nvcc's own PTX."""
 
 import re
-import subprocess
-import tempfile
 import unittest
-from pathlib import Path
 
+import ptx
 import warplens_tool
-from warplens_tool import KERNELS, Profile, base_name, real_nvcc
+from warplens_tool import KERNELS, Profile
 
 SOURCE = KERNELS / "unrolled.cu"
 EXPECTATION = re.compile(r"// expect: (\d+) (loads|stores)$")
@@ -19,25 +17,10 @@ def counted(kernel, line=None):
     return [sum(site["executions"] for site in sites if site["kind"] in (kind, "update")) for kind in ("load", "store")]
 
 
-def in_ptx(text):
-    """The same by kernel, of those without loops. (The lines that nvcc gives merged accesses are any of theirs.)"""
-    counts, kernel = {}, None
-    for statement in text.splitlines():
-        if entry := re.search(r"\.entry (\w+)", statement):
-            kernel, labels, has_loop = entry[1], set(), False
-            counts[kernel] = [0, 0]
-        elif label := re.match(r"(\$\w+):", statement):
-            labels.add(label[1])
-        elif branch := re.search(r"\bbra\S*\s+(\$\w+);", statement):
-            has_loop |= branch[1] in labels
-        elif access := re.match(r"\s*(?:@\S+\s+)?(ld|st)\.global\S*\s", statement):
-            counts[kernel][access[1] == "st"] += 1
-        elif statement.startswith("}") and kernel:
-            if has_loop:
-                del counts[kernel]
-            kernel = None
-    done = subprocess.run(["c++filt"], input="\n".join(counts), capture_output=True, text=True, check=True)
-    return {base_name(name): both for name, both in zip(done.stdout.splitlines(), counts.values())}
+def in_ptx(accesses):
+    """The same of what ptx.accesses_of() has of a kernel. (The lines that nvcc gives merged accesses are any of theirs.)"""
+    return [sum(count for (of, space, _), count in accesses.items() if (of, space) == (kind, "global"))
+            for kind in ("load", "store")]
 
 
 class Unrolled(unittest.TestCase):
@@ -49,10 +32,7 @@ class Unrolled(unittest.TestCase):
         self.assertEqual(self.profile.stdout, "right\n")
 
     def test_counts_are_those_of_nvcc(self):
-        with tempfile.TemporaryDirectory() as folder:
-            ptx = Path(folder, "unrolled.ptx")
-            subprocess.run([real_nvcc(), "-ptx", "-arch=sm_80", "-o", ptx, SOURCE], check=True)
-            of_nvcc = in_ptx(ptx.read_text())
+        of_nvcc = {kernel: in_ptx(accesses) for kernel, accesses in ptx.accesses_of(SOURCE).items()}
         self.assertEqual(len(of_nvcc), 11, of_nvcc.keys())
         for kernel, counts in of_nvcc.items():
             with self.subTest(kernel=kernel):

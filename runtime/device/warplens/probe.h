@@ -17,6 +17,11 @@
 //   for (…) s += a[0];  →  { unsigned n = ~0u; for (…) { ++n; s += (*::warplens::load(n == 0, SITE,
 //   &(a[0]))); } }
 //
+// Several neighbouring objects that the compiler accesses at once are recorded at the first of them, with how
+// many bytes they have together:
+//
+//   s += v.x + v.y;  →  s += (*::warplens::load<8>(SITE, &(v.x))) + v.y;
+//
 // Each returns its pointer unchanged, with its type. On the host, under constant evaluation and on a device
 // that is not traced they do nothing. A class of size S and alignment A is S / min(A, 16) accesses of min(A,
 // 16) bytes, the widths at which compiled code may copy it (PTX ISA, "Alignment of Vectors": 16 bytes is the
@@ -109,61 +114,72 @@ template <unsigned Bytes> struct Accesses<Bytes, 0> {
   __device__ __forceinline__ static void make(unsigned long long, const volatile char*, unsigned) {}
 };
 
-template <class T>
+/// `Bytes` as in probe().
+template <unsigned Bytes, class T>
 __device__ __forceinline__ T* probe_on_device(unsigned long long site, T* pointer, unsigned kind) {
-  Accesses<Shape<T>::bytes, Shape<T>::count>::make(
+  Accesses<Bytes ? Bytes : Shape<T>::bytes, Bytes ? 1 : Shape<T>::count>::make(
       site, static_cast<const volatile char*>(static_cast<const volatile void*>(pointer)), kind);
   return pointer;
 }
 #endif
 
-template <class T> WARPLENS_PROBE constexpr T* probe(unsigned long long site, T* pointer, unsigned kind) {
+/// `Bytes`: of the one access that begins at the object, where it is wider; 0: those of the object.
+template <unsigned Bytes, class T>
+WARPLENS_PROBE constexpr T* probe(unsigned long long site, T* pointer, unsigned kind) {
 #if defined(__CUDA_ARCH__)
-  return __builtin_is_constant_evaluated() ? pointer : probe_on_device(site, pointer, kind);
+  return __builtin_is_constant_evaluated() ? pointer : probe_on_device<Bytes>(site, pointer, kind);
 #else
   return static_cast<void>(site), static_cast<void>(kind), pointer;
 #endif
 }
 
-template <class T>
+template <unsigned Bytes, class T>
 WARPLENS_PROBE constexpr T* probe_if(bool records, unsigned long long site, T* pointer, unsigned kind) {
-  return records ? probe(site, pointer, kind) : pointer;
+  return records ? probe<Bytes>(site, pointer, kind) : pointer;
 }
 
 } // namespace detail
 
-template <class T> WARPLENS_PROBE constexpr T* load(unsigned long long site, T* pointer) {
-  return detail::probe(site, pointer, detail::kind_load);
+template <unsigned Bytes = 0, class T> WARPLENS_PROBE constexpr T* load(unsigned long long site, T* pointer) {
+  return detail::probe<Bytes>(site, pointer, detail::kind_load);
 }
-template <class T> WARPLENS_PROBE constexpr T* store(unsigned long long site, T* pointer) {
-  return detail::probe(site, pointer, detail::kind_store);
+template <unsigned Bytes = 0, class T>
+WARPLENS_PROBE constexpr T* store(unsigned long long site, T* pointer) {
+  return detail::probe<Bytes>(site, pointer, detail::kind_store);
 }
 /// A read-modify-write by plain code.
-template <class T> WARPLENS_PROBE constexpr T* update(unsigned long long site, T* pointer) {
-  return detail::probe(site, pointer, detail::kind_update);
+template <unsigned Bytes = 0, class T>
+WARPLENS_PROBE constexpr T* update(unsigned long long site, T* pointer) {
+  return detail::probe<Bytes>(site, pointer, detail::kind_update);
 }
 template <class T> WARPLENS_PROBE constexpr T* atomic(unsigned long long site, T* pointer) {
-  return detail::probe(site, pointer, detail::kind_atomic);
+  return detail::probe<0>(site, pointer, detail::kind_atomic);
 }
 
-template <class T> WARPLENS_PROBE constexpr T* load(bool records, unsigned long long site, T* pointer) {
-  return detail::probe_if(records, site, pointer, detail::kind_load);
+template <unsigned Bytes = 0, class T>
+WARPLENS_PROBE constexpr T* load(bool records, unsigned long long site, T* pointer) {
+  return detail::probe_if<Bytes>(records, site, pointer, detail::kind_load);
 }
-template <class T> WARPLENS_PROBE constexpr T* store(bool records, unsigned long long site, T* pointer) {
-  return detail::probe_if(records, site, pointer, detail::kind_store);
+template <unsigned Bytes = 0, class T>
+WARPLENS_PROBE constexpr T* store(bool records, unsigned long long site, T* pointer) {
+  return detail::probe_if<Bytes>(records, site, pointer, detail::kind_store);
 }
-template <class T> WARPLENS_PROBE constexpr T* update(bool records, unsigned long long site, T* pointer) {
-  return detail::probe_if(records, site, pointer, detail::kind_update);
+template <unsigned Bytes = 0, class T>
+WARPLENS_PROBE constexpr T* update(bool records, unsigned long long site, T* pointer) {
+  return detail::probe_if<Bytes>(records, site, pointer, detail::kind_update);
 }
 
-template <class T> WARPLENS_PROBE constexpr T* load(First& first, unsigned long long site, T* pointer) {
-  return load(first.once(), site, pointer);
+template <unsigned Bytes = 0, class T>
+WARPLENS_PROBE constexpr T* load(First& first, unsigned long long site, T* pointer) {
+  return load<Bytes>(first.once(), site, pointer);
 }
-template <class T> WARPLENS_PROBE constexpr T* store(First& first, unsigned long long site, T* pointer) {
-  return store(first.once(), site, pointer);
+template <unsigned Bytes = 0, class T>
+WARPLENS_PROBE constexpr T* store(First& first, unsigned long long site, T* pointer) {
+  return store<Bytes>(first.once(), site, pointer);
 }
-template <class T> WARPLENS_PROBE constexpr T* update(First& first, unsigned long long site, T* pointer) {
-  return update(first.once(), site, pointer);
+template <unsigned Bytes = 0, class T>
+WARPLENS_PROBE constexpr T* update(First& first, unsigned long long site, T* pointer) {
+  return update<Bytes>(first.once(), site, pointer);
 }
 
 /// The address of an object whose class may overload unary &.
@@ -174,24 +190,28 @@ template <class T> WARPLENS_PROBE constexpr T* address_of(T& object) {
 // For each kind of access, with and without a flag: an lvalue is probed, any other value passed on. It lives
 // as long as the full expression, which is as long as anything that reads or assigns it here needs it.
 #define WARPLENS_IF_LVALUE(kind)                                                                             \
-  template <class T> WARPLENS_PROBE constexpr T& kind##_if_lvalue(unsigned long long site, T& object) {      \
-    return *kind(site, address_of(object));                                                                  \
+  template <unsigned Bytes = 0, class T>                                                                     \
+  WARPLENS_PROBE constexpr T& kind##_if_lvalue(unsigned long long site, T& object) {                         \
+    return *kind<Bytes>(site, address_of(object));                                                           \
   }                                                                                                          \
-  template <class T> WARPLENS_PROBE constexpr T&& kind##_if_lvalue(unsigned long long, T&& object) {         \
+  template <unsigned Bytes = 0, class T>                                                                     \
+  WARPLENS_PROBE constexpr T&& kind##_if_lvalue(unsigned long long, T&& object) {                            \
     return static_cast<T&&>(object);                                                                         \
   }                                                                                                          \
-  template <class T>                                                                                         \
+  template <unsigned Bytes = 0, class T>                                                                     \
   WARPLENS_PROBE constexpr T& kind##_if_lvalue(First& first, unsigned long long site, T& object) {           \
-    return *kind(first, site, address_of(object));                                                           \
+    return *kind<Bytes>(first, site, address_of(object));                                                    \
   }                                                                                                          \
-  template <class T> WARPLENS_PROBE constexpr T&& kind##_if_lvalue(First&, unsigned long long, T&& object) { \
+  template <unsigned Bytes = 0, class T>                                                                     \
+  WARPLENS_PROBE constexpr T&& kind##_if_lvalue(First&, unsigned long long, T&& object) {                    \
     return static_cast<T&&>(object);                                                                         \
   }                                                                                                          \
-  template <class T>                                                                                         \
+  template <unsigned Bytes = 0, class T>                                                                     \
   WARPLENS_PROBE constexpr T& kind##_if_lvalue(bool records, unsigned long long site, T& object) {           \
-    return *kind(records, site, address_of(object));                                                         \
+    return *kind<Bytes>(records, site, address_of(object));                                                  \
   }                                                                                                          \
-  template <class T> WARPLENS_PROBE constexpr T&& kind##_if_lvalue(bool, unsigned long long, T&& object) {   \
+  template <unsigned Bytes = 0, class T>                                                                     \
+  WARPLENS_PROBE constexpr T&& kind##_if_lvalue(bool, unsigned long long, T&& object) {                      \
     return static_cast<T&&>(object);                                                                         \
   }
 WARPLENS_IF_LVALUE(load)

@@ -15,7 +15,7 @@ __global__ void dynamic(const float* in, float* out, const int* index, int n) {
   const int lane = threadIdx.x;
   float table[64];
   for (int i = 0; i < 64; ++i)
-    table[i] = // expect: store, 64 executions, 4 sectors
+    table[i] = // expect: store, 16 executions, 16 sectors
         in[i * 32 + lane];
   float sum = 0;
   for (int j = 0; j < n; ++j) {
@@ -73,7 +73,7 @@ __global__ void helper(const float* in, float* out, const int* index, int n) {
   const int lane = threadIdx.x;
   float table[16];
   for (int i = 0; i < 16; ++i)
-    table[i] = in[i * 32 + lane]; // expect: store, 16 executions, 4 sectors
+    table[i] = in[i * 32 + lane]; // expect: store, 4 executions, 16 sectors
   float sum = 0;
   for (int j = 0; j < n; ++j)
     sum += pick(table, index[j]);
@@ -105,7 +105,7 @@ __global__ void doubles(const float* in, float* out, const int* index, int n) {
   const int lane = threadIdx.x;
   double table[32];
   for (int i = 0; i < 32; ++i)
-    table[i] = in[i * 32 + lane]; // expect: store, 32 executions, 8 sectors
+    table[i] = in[i * 32 + lane]; // expect: store, 16 executions, 16 sectors
   double sum = 0;
   for (int j = 0; j < n; ++j)
     sum += table[index[j]]; // expect: load, 10 executions, 8 sectors
@@ -117,7 +117,7 @@ __global__ void matrix(const float* in, float* out, const int* index, int n) {
   float table[8][8];
   for (int i = 0; i < 8; ++i)
     for (int j = 0; j < 8; ++j)
-      table[i][j] = in[i * 8 + j + lane]; // expect: store, 64 executions, 4 sectors
+      table[i][j] = in[i * 8 + j + lane]; // expect: store, 16 executions, 16 sectors
   float sum = 0;
   for (int j = 0; j < n; ++j)
     sum += table[index[j] % 8][(index[j] + lane) % 8]; // expect: load, 10 executions, 32 sectors
@@ -128,7 +128,7 @@ __global__ void histogram(float* out, const int* index, int n) {
   const int lane = threadIdx.x;
   int bins[64];
   for (int i = 0; i < 64; ++i)
-    bins[i] = lane; // expect: store, 64 executions, 4 sectors
+    bins[i] = lane; // expect: store, 16 executions, 16 sectors
   for (int j = 0; j < n; ++j)
     bins[index[j]] += j; // expect: update, 10 executions, 4 sectors
   int sum = 0;
@@ -141,7 +141,7 @@ template <class T, int N> __device__ T sum_of(const float* in, const int* index,
   const int lane = threadIdx.x;
   T table[N];
   for (int i = 0; i < N; ++i)
-    table[i] = in[i * 32 + lane]; // expect: store, 16 executions, 4 sectors
+    table[i] = in[i * 32 + lane]; // expect: store, 4 executions, 16 sectors
   T sum = 0;
   for (int j = 0; j < n; ++j)
     sum += table[index[j]]; // expect: load, 10 executions, 4 sectors
@@ -155,7 +155,7 @@ __global__ void in_lambda(const float* in, float* out, const int* index, int n) 
   const int lane = threadIdx.x;
   float table[16];
   for (int i = 0; i < 16; ++i)
-    table[i] = in[i * 32 + lane]; // expect: store, 16 executions, 4 sectors
+    table[i] = in[i * 32 + lane]; // expect: store, 4 executions, 16 sectors
   const auto at = [&](int i) {
     return table[i]; // expect: load, 10 executions, 4 sectors
   };
