@@ -8,11 +8,10 @@
 namespace warplens::analysis {
 
 using clang::FunctionDecl;
-using trace::Space;
 
 namespace {
 
-/// All functions of interest: those with operations and all that they call, directly or not.
+/// The functions to analyse: those with operations and all that they call, directly or not.
 class Program {
 public:
   Program(clang::ASTContext& context, std::span<const MemoryOperation> operations)
@@ -23,11 +22,11 @@ public:
     add_kernels(context.getTranslationUnitDecl());
   }
 
-  /// Phase 1: each function in terms of its inputs, until the summaries no longer change.
+  /// Phase 1: describes each function in terms of its inputs, until the summaries no longer change.
   void summarise() {
     for (bool changed = true; changed;) {
       changed = false;
-      for (std::size_t i = 0; i < functions_.size(); ++i) { // grows as calls are met
+      for (std::size_t i = 0; i < functions_.size(); ++i) { // the list grows as calls are met
         const FunctionDecl* function = functions_[i];
         const auto own = by_function_.find(function);
         SpaceFlow flow = analyse_spaces(
@@ -41,13 +40,13 @@ public:
     }
   }
 
-  /// Phase 2: what each function's inputs really are, from the kernels down.
+  /// Phase 2: determines each function's actual inputs, from the kernels down.
   void resolve() {
     for (const FunctionDecl* function : functions_)
       if (function->hasAttr<clang::CUDAGlobalAttr>())
         seed_kernel(function);
     propagate();
-    // What no kernel of this translation unit reaches is called from others, or not at all.
+    // A function that no kernel of this translation unit reaches is called from others, or not at all.
     for (const FunctionDecl* function : functions_)
       if (!reached_.contains(function) || is_called_from_elsewhere(function))
         seed_unknown(function);
@@ -129,8 +128,8 @@ private:
     }
   }
 
-  /// What a lambda captured where it was made. A lambda that came with a kernel's arguments was made on the
-  /// host: the pointers in it are, as all pointers that kernels are given, to global memory.
+  /// Takes the captures of a lambda where it was made. A lambda that came with a kernel's arguments was made
+  /// on the host: its pointers are to global memory, like all pointers that kernels are given.
   bool take_captures(const FunctionDecl* lambda) {
     const std::vector<const clang::VarDecl*> variables = captured_variables(*lambda);
     if (variables.empty())

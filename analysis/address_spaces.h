@@ -12,13 +12,13 @@ class ASTContext;
 
 namespace warplens::analysis {
 
-/// One space for each operation, in the same order. What may be more than one space, and what nothing is
-/// known of (a pointer that was itself loaded from memory, or made from an integer), is generic.
+/// Returns one space for each operation, in the same order. An operation is generic if it may be in more than
+/// one space, or if its pointer is unknown (itself loaded from memory, or made from an integer).
 ///
-/// Flow-sensitive within a function: `p = shared_array; …; p = global_array;` is right at each point. A
-/// function's parameters join what is passed at all calls that a kernel reaches; what a function returns is a
-/// function of what it is passed. Pointer parameters of kernels, also within structs, point to global memory.
-std::vector<trace::Space> address_spaces(clang::ASTContext& context,
-                                         std::span<const MemoryOperation> operations);
+/// The analysis is flow-sensitive within a function: `p = shared_array; …; p = global_array;` is right at
+/// each point. A function's parameters join the arguments of all calls that a kernel reaches; a function's
+/// result is a function of its arguments. Pointer parameters of kernels, also within structs, point to global
+/// memory.
+std::vector<Space> address_spaces(clang::ASTContext& context, std::span<const MemoryOperation> operations);
 
 } // namespace warplens::analysis

@@ -7,15 +7,15 @@
 namespace warplens::analysis {
 
 std::vector<Facts> analyse(clang::ASTContext& context, std::span<const MemoryOperation> operations) {
-  const std::vector<trace::Space> spaces = address_spaces(context, operations);
+  const std::vector<Space> spaces = address_spaces(context, operations);
   std::vector<std::vector<std::size_t>> depends_on(operations.size());
   for (const auto& [function, own] : by_function(operations))
     for (auto& [index, loads] : address_dependences(context, *function, own, operations))
       depends_on[index] = std::move(loads);
-  // What is loaded from local variables is at hand.
+  // Values loaded from local variables are available without waiting.
   std::vector<std::vector<std::size_t>> waits_for = depends_on;
   for (std::vector<std::size_t>& loads : waits_for)
-    std::erase_if(loads, [&](std::size_t load) { return spaces[load] == trace::Space::local; });
+    std::erase_if(loads, [&](std::size_t load) { return spaces[load] == Space::local; });
   const std::vector<std::uint32_t> numbers = sequences(operations, waits_for);
 
   std::vector<Facts> facts(operations.size());

@@ -1,4 +1,5 @@
-// The static analyses, as one question: what is known of each memory operation of a translation unit?
+// The entry point of the static analyses: computes the facts about each memory operation of a translation
+// unit.
 #pragma once
 
 #include "analysis/memory_operation.h"
@@ -14,13 +15,14 @@ class ASTContext;
 namespace warplens::analysis {
 
 struct Facts {
-  trace::Space space = trace::Space::generic; ///< generic: not known, the probe decides
-  std::uint32_t sequence = 0;                 ///< scheduling sequence, counted from 0 within the function
+  Space space = Space::generic; ///< generic: not known, the probe decides
+  std::uint32_t sequence = 0;   ///< scheduling sequence, counted from 0 within the function
   std::vector<std::size_t>
       depends_on; ///< indices of operations whose loaded values the address needs, directly or through locals
 };
 
-/// One Facts for each operation, in the same order. Operations of one function come in evaluation order.
+/// Returns one Facts for each operation, in the same order. Operations of one function come in evaluation
+/// order.
 std::vector<Facts> analyse(clang::ASTContext& context, std::span<const MemoryOperation> operations);
 
 } // namespace warplens::analysis

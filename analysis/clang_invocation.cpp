@@ -1,6 +1,6 @@
 #include "analysis/clang_invocation.h"
 
-#include "analysis/bridged_files.h"
+#include "analysis/respelled_files.h"
 
 #include <algorithm>
 #include <clang/Basic/DiagnosticLex.h>
@@ -22,7 +22,7 @@ namespace warplens::analysis {
 
 namespace {
 
-/// What nvcc takes, or only warns of; the AST is what it would be without the error.
+/// Returns whether nvcc accepts the code, maybe with a warning; the AST is the same as without the error.
 bool is_harmless(unsigned id) {
   switch (id) {
   case clang::diag::err_pragma_loop_precedes_nonloop:
@@ -33,15 +33,16 @@ bool is_harmless(unsigned id) {
   }
 }
 
-/// A kernel that launches a kernel, other than a function of the host's that device code calls.
+/// Returns whether a kernel launches a kernel, unlike device code that calls another host function.
 bool is_nested_launch(const clang::Diagnostic& diagnostic) {
-  constexpr int of_kernels = 1; // the message's %select{__device__|__global__|…}0
+  constexpr int of_kernels = 1; // the index of __global__ in the message's %select{__device__|__global__|…}0
   return diagnostic.getID() == clang::diag::err_ref_bad_target &&
          diagnostic.getArgKind(0) == clang::DiagnosticsEngine::ak_sint &&
          diagnostic.getArgSInt(0) == of_kernels;
 }
 
-/// For the launch of a kernel template by a kernel, Clang finds no candidate; this note says why.
+/// Returns whether the note says why Clang finds no candidate for the launch of a kernel template by a
+/// kernel.
 bool rules_out_nested_launch(const clang::Diagnostic& note) {
   constexpr int of_kernels = 1;
   return note.getID() == clang::diag::note_ovl_candidate_bad_target &&
@@ -72,7 +73,7 @@ void ErrorList::HandleDiagnostic(clang::DiagnosticsEngine::Level level, const cl
     return;
   const bool refused = !nested_launches_ && is_nested_launch(diagnostic);
   if (errors_.empty() && is_harmless(diagnostic.getID()) && !refused) {
-    // Clang generates no code once there was an error.
+    // Clang generates no code after an error.
     const_cast<clang::DiagnosticsEngine*>(diagnostic.getDiags())->Reset(/*soft=*/true);
     return;
   }
@@ -91,7 +92,7 @@ void ErrorList::HandleDiagnostic(clang::DiagnosticsEngine::Level level, const cl
 
 namespace {
 
-/// The frontend's options (`-cc1 …`) that the driver would compile this half with.
+/// Returns the frontend's options (`-cc1 …`) that the driver would compile this half with.
 Expected<std::vector<std::string>> frontend_options(const std::vector<std::string>& arguments,
                                                     const std::string& source, Half half,
                                                     const std::vector<std::string>& extra,
@@ -134,9 +135,7 @@ Expected<Compilation> prepare_compilation(const std::vector<std::string>& argume
                                           const std::string& source, Half half,
                                           const std::vector<std::string>& extra) {
   Compilation result{std::make_unique<ErrorList>(), std::make_unique<clang::CompilerInstance>()};
-  auto options = frontend_options(arguments, source, half, extra, *result.errors);
-  if (!options)
-    return tl::unexpected(options.error());
+  TRY_LET(options, frontend_options(arguments, source, half, extra, *result.errors));
   std::vector<const char*> pointers;
   for (const std::string& option : *options)
     pointers.push_back(option.c_str());
@@ -146,12 +145,12 @@ Expected<Compilation> prepare_compilation(const std::vector<std::string>& argume
   if (!clang::CompilerInvocation::CreateFromArgs(*invocation, pointers, result.compiler->getDiagnostics(),
                                                  WARPLENS_CLANG_EXECUTABLE))
     return fail("{}", result.errors->first());
-  invocation->getFrontendOpts().DisableFree = false; // we live on after the compilation
+  invocation->getFrontendOpts().DisableFree = false; // this process lives on after the compilation
   invocation->getCodeGenOpts().DisableFree = false;
   invocation->getDiagnosticOpts().ShowCarets = false; // no "1 warning generated"
   result.compiler->setInvocation(std::move(invocation));
   result.compiler->createFileManager(clang::createVFSFromCompilerInvocation(
-      result.compiler->getInvocation(), result.compiler->getDiagnostics(), bridged_files()));
+      result.compiler->getInvocation(), result.compiler->getDiagnostics(), respelled_files()));
   return result;
 }
 
@@ -161,9 +160,7 @@ Expected<void> compile(const std::vector<std::string>& arguments, const std::str
   llvm::InitializeAllTargetMCs();
   llvm::InitializeAllAsmPrinters();
   llvm::InitializeAllAsmParsers();
-  auto compilation = prepare_compilation(arguments, source, half);
-  if (!compilation)
-    return tl::unexpected(compilation.error());
+  TRY_LET(compilation, prepare_compilation(arguments, source, half));
   if (half == Half::device)
     compilation->errors->refuse_nested_launches();
   if (clang::ExecuteCompilerInvocation(compilation->compiler.get()))

@@ -1,4 +1,4 @@
-// From a clang++ command line to one in-process compilation of one half of a CUDA source.
+// Turns a clang++ command line into one in-process compilation of one half of a CUDA source.
 #pragma once
 
 #include "support/expected.h"
@@ -14,24 +14,24 @@ namespace warplens::analysis {
 
 enum class Half { device, host };
 
-/// An error of Clang's.
+/// An error that Clang reported.
 struct ClangError {
   clang::SourceLocation place;
   std::string reason;
   std::string message; ///< file:line:column: reason
 };
 
-/// Keeps the errors of a compilation and drops everything else, also the errors that nvcc does not make and
-/// that leave the AST whole: as if they had not been.
+/// Keeps the errors of a compilation and drops all other diagnostics, also the errors that nvcc does not make
+/// and that leave the AST whole.
 class ErrorList : public clang::DiagnosticConsumer {
 public:
   void HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& diagnostic) override;
   const std::vector<ClangError>& errors() const { return errors_; }
-  /// Did one concern the text rather than its meaning, or end the compilation early?
+  /// Returns whether an error concerned the text rather than its semantics, or ended the compilation early.
   bool incomplete() const { return incomplete_; }
-  /// From now on a kernel that launches a kernel is one: code is generated for a back end that cannot.
+  /// Makes a nested launch (of a kernel by a kernel) an error: the code is for a back end without them.
   void refuse_nested_launches() { nested_launches_ = false; }
-  /// The first one's message; empty as long as there was none.
+  /// Returns the first error's message, or an empty string if there was none.
   std::string first() const { return errors_.empty() ? std::string() : errors_.front().message; }
 
 private:
@@ -47,15 +47,15 @@ struct Compilation {
 };
 
 /// `arguments` is a clang++ command line (with or without the program's name) that names neither source nor
-/// half: -x cuda, --cuda-path, --cuda-gpu-arch, -isystem, -I, -D, -std, … Where it names several
-/// architectures, the first counts. `extra` is added behind it (-O2, …). Files are read as respell() makes
-/// them. The driver of the Clang that Warplens was built with turns
-/// them into options of the frontend, as clang++ would; the frontend's action is the caller's choice.
+/// half: -x cuda, --cuda-path, --cuda-gpu-arch, -isystem, -I, -D, -std, … If it names several architectures,
+/// the first counts. `extra` is added behind it (-O2, …). Files are read through respelled_files(). The
+/// driver of the Clang that Warplens was built with turns the arguments into options of the frontend, as
+/// clang++ would; the frontend's action is the caller's choice.
 Expected<Compilation> prepare_compilation(const std::vector<std::string>& arguments,
                                           const std::string& source, Half half,
                                           const std::vector<std::string>& extra = {});
 
-/// Does what `arguments` say (-c, -emit-llvm, -o, …). The error is Clang's first.
+/// Runs the action that `arguments` name (-c, -emit-llvm, -o, …). The error is Clang's first.
 Expected<void> compile(const std::vector<std::string>& arguments, const std::string& source, Half half);
 
 } // namespace warplens::analysis

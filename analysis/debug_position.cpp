@@ -14,7 +14,7 @@ std::string canonical_file(const std::string& file, const std::string& directory
   if (!directory.empty())
     llvm::sys::fs::make_absolute(directory, path);
   if (llvm::sys::fs::make_absolute(path))
-    return file; // the current folder is gone: compare as spelt
+    return file; // the current folder was removed: compare as spelt
   llvm::sys::path::remove_dots(path, /*remove_dot_dot=*/true);
   return std::string(path);
 }

@@ -1,4 +1,4 @@
-// Where an access is, in the words of debug information.
+// Source positions of accesses as debug information records them.
 #pragma once
 
 #include "analysis/memory_operation.h"
@@ -19,16 +19,17 @@ struct Position {
   friend auto operator<=>(const Position&, const Position&) = default;
 };
 
-/// A path as Position has it.
+/// Returns a path in the form of Position::file.
 std::string canonical_file(const std::string& file, const std::string& directory = {});
 
-/// Of a location in a module's debug information, without what it is inlined into.
+/// Returns the position of a location in a module's debug information, without what it is inlined into.
 Position position_of(const llvm::DILocation& location);
 
-/// Of a place in the AST, as Clang writes it into the debug information: of a macro the invocation.
+/// Returns the position that Clang writes into the debug information for a place in the AST; within a macro
+/// this is the invocation's.
 Position position_of(const clang::ASTContext& context, clang::SourceLocation place);
 
-/// Tells where Clang puts the instructions of source-level accesses in the debug information: a load at the
+/// Finds where Clang puts the instructions of source-level accesses in the debug information: a load at the
 /// expression that names the place (for members: at the member's name; for `*p`: at the star), stores and
 /// updates at the operator, copies of objects at the operator or where the construction begins, atomics and
 /// __ldg where the call begins, and everything within a macro at the invocation.
@@ -42,10 +43,10 @@ private:
   void visit(const clang::Stmt* statement);
 
   const clang::ASTContext& context_;
-  const clang::FunctionDecl* function_ = nullptr; // the function that the maps are of
+  const clang::FunctionDecl* function_ = nullptr; // the function that the maps belong to
   llvm::DenseMap<const clang::Stmt*, clang::SourceLocation>
-      accesses_; // by place, where it is not the place's own
-  llvm::DenseMap<const clang::Stmt*, clang::SourceLocation> calls_; // by argument
+      accesses_; // keyed by place; holds only locations that differ from the place's own
+  llvm::DenseMap<const clang::Stmt*, clang::SourceLocation> calls_; // keyed by argument
 };
 
 } // namespace warplens::analysis

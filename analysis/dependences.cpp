@@ -55,7 +55,7 @@ public:
   std::map<std::size_t, Loads> result;
 
 private:
-  /// Where a fetch or a surface access goes depends on all that it is given.
+  /// The address of a fetch or a surface access depends on all of its arguments.
   void coordinates(const clang::CallExpr& call, const State& state) {
     for (const Expr* argument : call.arguments())
       for (const std::size_t index : own_.at(argument->IgnoreParens()))
@@ -69,8 +69,8 @@ private:
                                                   : value(variable->getInit(), state);
   }
 
-  /// The variable (not a reference) that a place lies in, if that is known from its name alone; whole: all of
-  /// the variable.
+  /// Returns the variable (not a reference) that a place lies in, if its name alone tells; `whole` is set if
+  /// the place is all of the variable.
   static const clang::VarDecl* variable_of(const Expr* place, bool& whole) {
     whole = true;
     for (;;) {
@@ -94,16 +94,16 @@ private:
     bool whole = false;
     const clang::VarDecl* variable = variable_of(place, whole);
     if (!variable || !variable->hasLocalStorage())
-      return; // to memory, or through a reference: not followed
+      return; // stores to memory or through a reference are not followed
     if (whole && !keep)
       state.assign(variable, loads);
     else
       state.weaken(variable, loads);
   }
 
-  bool reads(std::size_t index) const { return operations_[index].kind != trace::AccessKind::store; }
+  bool reads(std::size_t index) const { return operations_[index].kind != AccessKind::store; }
 
-  /// What the address of a place needs.
+  /// Returns the loads that the address of a place needs.
   Loads address(const Expr* place, const State& state) const {
     place = place->IgnoreParens();
     if (const auto* element = llvm::dyn_cast<clang::ArraySubscriptExpr>(place)) {
@@ -126,7 +126,8 @@ private:
     return operands(place, state);
   }
 
-  /// What a value needs. A load ends the search: what its own address needed is its own affair.
+  /// Returns the loads that a value needs. A load ends the search: the loads that its own address needed are
+  /// not included.
   Loads value(const Expr* expression, const State& state) const {
     expression = expression->IgnoreParens();
     Loads loads;
@@ -144,7 +145,7 @@ private:
       for (const Expr* argument : call->arguments())
         for (const std::size_t index : own_.at(argument->IgnoreParens()))
           if (reads(index) && operations_[index].through_pointer)
-            loads.operations.insert(index); // __ldg(p), atomicAdd(p, …): what it gives was loaded
+            loads.operations.insert(index); // __ldg(p), atomicAdd(p, …): the result was loaded
     if (!loads.operations.empty())
       return loads;
     if (const auto* cast = llvm::dyn_cast<clang::CastExpr>(expression))

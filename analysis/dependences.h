@@ -1,4 +1,4 @@
-// Which loads an access's address is computed from.
+// Finds the loads that an access's address is computed from.
 #pragma once
 
 #include "analysis/operations.h"
@@ -13,9 +13,10 @@ class ASTContext;
 
 namespace warplens::analysis {
 
-/// For each of one function's operations the operations (of the same function) whose loaded values its
-/// address needs: through arithmetic, conversions, indices and local variables, not through memory. By index,
-/// ascending. `operations` are all operations; the result has entries for those of `function` only.
+/// Returns for each of one function's operations the operations (of the same function) whose loaded values
+/// its address needs: through arithmetic, conversions, indices and local variables, not through memory. The
+/// entries are indices, ascending. `operations` are all operations; the result has entries for those of
+/// `function` only.
 std::map<std::size_t, std::vector<std::size_t>>
 address_dependences(clang::ASTContext& context, const clang::FunctionDecl& function,
                     const FunctionOperations& own, std::span<const MemoryOperation> operations);

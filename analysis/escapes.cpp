@@ -14,8 +14,8 @@ const clang::VarDecl* named_variable(const clang::Stmt* statement) {
   return reference ? llvm::dyn_cast<clang::VarDecl>(reference->getDecl()) : nullptr;
 }
 
-/// Whether `parent` uses its operand `child`, the name of a pointer variable, in a way that the data flow
-/// sees.
+/// Returns whether `parent` uses its operand `child`, the name of a pointer variable, in a way that the data
+/// flow sees.
 bool is_seen_use(const clang::Stmt& parent, const clang::Stmt& child, bool in_lambda) {
   if (const auto* cast = llvm::dyn_cast<clang::CastExpr>(&parent))
     return cast->getCastKind() == clang::CK_LValueToRValue ||

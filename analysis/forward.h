@@ -1,4 +1,4 @@
-// Forward data flow over Clang's control-flow graph: the part that does not depend on what flows.
+// Forward data flow over Clang's control-flow graph, independent of the facts that flow.
 #pragma once
 
 #include <clang/AST/ASTContext.h>
@@ -12,9 +12,9 @@
 
 namespace warplens::analysis {
 
-/// What is known of each variable at one point of a function. `Fact` has `bool join(const Fact&)`: least
-/// upper bound, true where it changed something. A variable that is not there has no value yet (the lattice's
-/// bottom).
+/// The facts about each variable at one point of a function. `Fact` has `bool join(const Fact&)`, which forms
+/// the least upper bound and returns whether it changed something. A variable without an entry has no value
+/// yet (the lattice's bottom).
 template <class Fact> class Variables {
 public:
   Fact get(const clang::VarDecl* variable) const { return facts_.lookup(variable); }
@@ -31,8 +31,8 @@ private:
   llvm::DenseMap<const clang::VarDecl*, Fact> facts_;
 };
 
-/// The graph of a function's body with every expression as an element of its own, in evaluation order. Null
-/// where Clang builds none.
+/// Returns the graph of a function's body with every expression as an element of its own, in evaluation
+/// order, or null if Clang builds none.
 inline std::unique_ptr<clang::CFG> build_graph(const clang::FunctionDecl& function,
                                                clang::ASTContext& context) {
   clang::CFG::BuildOptions options;

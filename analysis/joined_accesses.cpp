@@ -22,7 +22,7 @@ namespace warplens::analysis {
 
 namespace {
 
-/// An address but for a constant: a pointer, and indices with what they are multiplied by.
+/// An address without its constant part: a pointer, and indices with their factors.
 struct Base {
   const llvm::Value* pointer = nullptr;
   std::map<const llvm::Value*, std::int64_t> indices;
@@ -31,7 +31,7 @@ struct Base {
 
 struct Place {
   Base base;
-  std::int64_t offset = 0; ///< in bytes
+  std::int64_t offset = 0; ///< bytes
 };
 
 Place place_of(const llvm::Instruction& access) {
@@ -64,11 +64,11 @@ bool is_plain(const llvm::Instruction& instruction) {
   return store && store->isSimple();
 }
 
-/// Loads of one type, by their distance from one address.
+/// Loads of one type, keyed by their distance from one address.
 using Elements = std::map<std::int64_t, llvm::LoadInst*>;
 
-/// Of a vector of four whose first element is loaded, and the third or the fourth, nvcc 13 loads the whole
-/// (`a[i].x + a[i].z` of a float4 is one ld.v4), which LLVM 19 does not.
+/// Loads the gaps of vectors of four whose first element is loaded, and the third or the fourth: nvcc 13
+/// loads the whole (`a[i].x + a[i].z` of a float4 is one ld.v4), which LLVM 19 does not.
 void fill_gaps(const Elements& elements, std::int64_t bytes) {
   for (const auto& [start, first] : elements) {
     const auto is_there = [&, start = start](std::int64_t index) {
@@ -105,8 +105,8 @@ void fill_gaps(llvm::Function& function) {
   }
 }
 
-/// Where in memory an array begins: a shared one's alignment as LLVM does not see it where its address was
-/// cast to a generic one, a local one's as nvcc 13 chooses it.
+/// Returns the alignment of an array's start: for a shared array the one that LLVM does not see after a cast
+/// of its address to a generic one, for a local array the one that nvcc 13 chooses.
 llvm::Align alignment_of(const llvm::Value& array) {
   if (const auto* variable = llvm::dyn_cast<llvm::GlobalVariable>(&array))
     return variable->getAlign().valueOrOne();
@@ -128,7 +128,7 @@ void align(llvm::Instruction& access) {
     llvm::cast<llvm::StoreInst>(access).setAlignment(known);
 }
 
-/// The plain loads and stores of a function and where the same ones are in its copy.
+/// The plain loads and stores of a function and their counterparts in its copy.
 class Copied {
 public:
   Copied(const llvm::Function& original, llvm::ValueToValueMapTy& copies) {
@@ -141,22 +141,23 @@ public:
   }
   std::size_t size() const { return known_.size(); }
 
-  /// What became of them; nothing where some are gone and nobody knows into what.
+  /// Returns the joined accesses; nothing if some accesses were removed and their replacement is not known.
   std::vector<JoinedAccess> joined(llvm::Function& copy) const {
     llvm::DenseSet<const llvm::Value*> left;
-    std::map<Block, std::map<std::int64_t, std::deque<const llvm::Instruction*>>> gone; // each in their order
+    std::map<Block, std::map<std::int64_t, std::deque<const llvm::Instruction*>>>
+        removed; // each list in its original order
     for (const Access& access : known_)
       if (access.copy)
         left.insert(access.copy);
       else
-        gone[access.block][access.offset].push_back(access.original);
+        removed[access.block][access.offset].push_back(access.original);
     std::vector<JoinedAccess> result;
     for (llvm::Instruction& instruction : llvm::instructions(copy)) {
       if (!is_plain(instruction) || left.contains(&instruction))
         continue;
       const Place place = place_of(instruction);
-      const auto parts = gone.find(block_of(instruction, place));
-      if (parts == gone.end())
+      const auto parts = removed.find(block_of(instruction, place));
+      if (parts == removed.end())
         continue;
       JoinedAccess joined{{}, bytes_of(instruction)};
       const auto first = parts->second.lower_bound(place.offset),
@@ -169,18 +170,18 @@ public:
       if (joined.parts.size() > 1)
         result.push_back(std::move(joined));
     }
-    const bool all_found = std::ranges::all_of(gone, [](const auto& parts) {
+    const bool all_found = std::ranges::all_of(removed, [](const auto& parts) {
       return std::ranges::all_of(parts.second, [](const auto& there) { return there.second.empty(); });
     });
     return all_found ? result : std::vector<JoinedAccess>();
   }
 
 private:
-  /// Accesses of one kind, to distances from one address, in one basic block.
+  /// Accesses of one kind, to constant distances from one address, in one basic block.
   using Block = std::tuple<const llvm::BasicBlock*, unsigned, Base>;
   struct Access {
     const llvm::Instruction* original = nullptr;
-    llvm::WeakVH copy; ///< null once it is part of another
+    llvm::WeakVH copy; ///< null after it became part of another
     Block block;
     std::int64_t offset = 0;
   };

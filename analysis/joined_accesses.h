@@ -1,4 +1,4 @@
-// Accesses to neighbouring elements that compiled code makes as one.
+// Finds accesses to neighbouring elements that compiled code makes as one.
 #pragma once
 
 #include <llvm/IR/Instructions.h>
@@ -13,8 +13,9 @@ namespace warplens::analysis {
 
 /// One load or store of several elements.
 struct JoinedAccess {
-  std::vector<const llvm::Instruction*> parts; ///< by address, without those that only fill a gap
-  unsigned bytes = 0;                          ///< at most 16 (PTX ISA, "Vectors")
+  std::vector<const llvm::Instruction*>
+      parts;          ///< the joined instructions by address, without those that only fill a gap
+  unsigned bytes = 0; ///< at most 16 (PTX ISA, "Vectors")
 };
 
 /// Finds the loads and stores of optimised device code that nvcc joins: `a[i].x` to `a[i].w` of a float4 are

@@ -20,16 +20,16 @@ using namespace llvm;
 
 namespace {
 
-/// How large a loop may become by unrolling, in instructions without phis, casts and address arithmetic. nvcc
-/// 13.0 for sm_80 unrolls loops over local arrays that become as large as 1800, and none that become larger
-/// than 2000 (measured with 40 loops of 16 to 512 iterations).
+/// The largest size that a loop may get by unrolling, in instructions without phis, casts and address
+/// arithmetic. nvcc 13.0 for sm_80 unrolls loops over local arrays that become as large as 1800, and none
+/// that become larger than 2000 (measured with 40 loops of 16 to 512 iterations).
 constexpr std::uint64_t largest_unrolled_loop = 1900;
 
-/// Up to this size ptxas 13.0 makes selections among registers of what a kernel indexes dynamically (measured
-/// with arrays of 2 to 16 words; of larger ones only what is read but once).
+/// Up to this size ptxas 13.0 replaces dynamic indexing by selections among registers (measured with arrays
+/// of 2 to 16 words; larger arrays only if each element is read but once).
 constexpr std::uint64_t bytes_kept_in_registers = 16;
 
-/// Does a subscript of a local variable in the loop change from one iteration to the next?
+/// Returns whether a subscript of a local variable in the loop changes from one iteration to the next.
 bool indexes_local_variable(const Loop& loop) {
   for (const BasicBlock* block : loop.blocks())
     for (const Instruction& instruction : *block) {
@@ -45,7 +45,7 @@ bool indexes_local_variable(const Loop& loop) {
   return false;
 }
 
-/// As LLVM's unroller has it: of several exits, the one that is taken first.
+/// Counts trips as LLVM's unroller does: the exit that is taken first counts.
 unsigned trip_count(const Loop& loop, ScalarEvolution& evolution) {
   SmallVector<BasicBlock*, 8> exits;
   loop.getExitingBlocks(exits);
@@ -57,7 +57,8 @@ unsigned trip_count(const Loop& loop, ScalarEvolution& evolution) {
   return fewest;
 }
 
-/// The comparison and the branch at the end of each iteration go.
+/// Returns the size without the comparison and the branch at the end of each iteration, which unrolling
+/// removes.
 std::uint64_t unrolled_size(const Loop& loop, unsigned trips) {
   constexpr std::uint64_t end_of_iteration = 2;
   std::uint64_t size = 0;
@@ -70,14 +71,14 @@ std::uint64_t unrolled_size(const Loop& loop, unsigned trips) {
   return (std::max(size, end_of_iteration) - end_of_iteration) * trips;
 }
 
-/// The uses of a variable's address, taken together.
+/// All uses of a variable's address together.
 struct Uses {
   bool indexed = false; ///< at an offset that is not constant
   bool stored = false;  ///< the variable is written through it
-  bool escapes = false; ///< a function gets it, or memory
-  bool printed = false; ///< printf gets it: its arguments
-  /// A function that is the toolkit's by its name gets it. nvcc inlines these; they are not in our module:
-  /// libdevice's sincosf, surface accesses.
+  bool escapes = false; ///< the address is passed to a function or stored
+  bool printed = false; ///< the address is an argument of printf
+  /// The address is passed to a function of the toolkit, recognised by its name. nvcc inlines these; they are
+  /// not in the compiled module: libdevice's sincosf, surface accesses.
   bool library = false;
 };
 
@@ -102,12 +103,12 @@ void follow(const Value& address, Uses& uses, SmallPtrSetImpl<const Value*>& see
         uses.library = true;
       else if (!(intrinsic && (intrinsic->isAssumeLikeIntrinsic() || intrinsic->isLifetimeStartOrEnd())) &&
                !(call->isArgOperand(&use) &&
-                 call->isPassPointeeByValueArgument(call->getArgOperandNo(&use)))) // travels by itself
+                 call->isPassPointeeByValueArgument(call->getArgOperandNo(&use)))) // the pointee is copied
         uses.escapes = true;
     } else if (const auto* store = dyn_cast<StoreInst>(user)) {
       (store->getPointerOperand() == &address ? uses.stored : uses.escapes) = true;
     } else if (!isa<LoadInst, ICmpInst>(user)) {
-      uses.stored = uses.escapes = true; // an atomic operation, say
+      uses.stored = uses.escapes = true; // for example an atomic operation
     }
   }
 }
@@ -129,8 +130,8 @@ bool stays_in_memory(const AllocaInst& variable) {
   return !size || size->getFixedValue() > bytes_kept_in_registers;
 }
 
-/// A parameter is read where it was passed: a kernel's from a constant bank. One that is written at offsets
-/// known only at run time is copied to local memory first.
+/// A parameter is read where it was passed: a kernel's from a constant bank. A parameter that is written at
+/// offsets known only at run time is copied to local memory first.
 bool is_copied_to_memory(const Argument& parameter) {
   const Uses uses = uses_of(parameter);
   return uses.escapes || (uses.stored && uses.indexed);
@@ -145,7 +146,7 @@ PreservedAnalyses UnrollForLocalArrays::run(Loop& loop, LoopAnalysisManager&,
   const unsigned trips = trip_count(loop, results.SE);
   if (trips > 1 && indexes_local_variable(loop) && unrolled_size(loop, trips) <= largest_unrolled_loop)
     addStringMetadataToLoop(&loop, "llvm.loop.unroll.full", 1);
-  return PreservedAnalyses::all(); // metadata is no code
+  return PreservedAnalyses::all(); // only metadata changed
 }
 
 bool LocalMemory::contains(const Value* variable) {

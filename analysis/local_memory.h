@@ -1,4 +1,4 @@
-// Which variables of a thread lie in its local memory on a GPU, and which in registers.
+// Decides which variables of a thread lie in its local memory on a GPU, and which in registers.
 //
 // LLVM's NVPTX pipeline puts a variable into registers when all offsets into it become constants. nvcc goes
 // further in two ways, which this file adds: it unrolls loops for the sake of the arrays that they index, and
@@ -18,8 +18,8 @@ class Value;
 namespace warplens::analysis {
 
 /// A pass among the loop passes, ahead of full unrolling: marks loops to be unrolled that run a constant
-/// number of times and index a local variable by what changes from one iteration to the next. LLVM does the
-/// same for AMD's GPUs ("amdgpu-unroll-threshold-private").
+/// number of times and index a local variable by a value that changes from one iteration to the next. LLVM
+/// does the same for AMD's GPUs ("amdgpu-unroll-threshold-private").
 class UnrollForLocalArrays : public llvm::PassInfoMixin<UnrollForLocalArrays> {
 public:
   llvm::PreservedAnalyses run(llvm::Loop& loop, llvm::LoopAnalysisManager& analyses,
@@ -31,9 +31,9 @@ class LocalMemory {
 public:
   struct Objects {
     std::vector<const llvm::Value*> variables; ///< AllocaInst, or the Argument of a parameter passed by value
-    bool unknown = false;                      ///< maybe in what a pointer leads to that came from elsewhere
+    bool unknown = false; ///< the address may also lie in an object behind an unknown pointer
   };
-  /// The variables that an address may lie in.
+  /// Returns the variables that an address may lie in.
   Objects objects_at(const llvm::Value* address);
 
 private:

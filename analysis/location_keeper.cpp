@@ -13,8 +13,8 @@ namespace warplens::analysis {
 
 namespace {
 
-/// Whether `address` is `known` or chosen between it and others, as where two accesses in two branches became
-/// one.
+/// Returns whether `address` is `known` or chosen between it and others, as after two accesses in two
+/// branches became one.
 bool may_be(const llvm::Value* address, const llvm::Value* known) {
   if (!address || !known)
     return false;
@@ -27,7 +27,7 @@ bool may_be(const llvm::Value* address, const llvm::Value* known) {
   return false;
 }
 
-/// Of plain loads and stores; null for others.
+/// Returns the type that a plain load or store accesses; null for other instructions.
 const llvm::Type* access_type(const llvm::Instruction& instruction) {
   const bool is_plain = llvm::isa<llvm::LoadInst, llvm::StoreInst>(instruction);
   return is_plain ? llvm::getLoadStoreType(const_cast<llvm::Instruction*>(&instruction)) : nullptr;
@@ -54,10 +54,10 @@ bool LocationKeeper::same_place(const Access& known, const llvm::Value* read, co
 void LocationKeeper::note_merged(const llvm::Instruction& into, const Access& other) {
   if (!is_located(other.location))
     return;
-  const llvm::DILocation &own = *into.getDebugLoc(), &gone = *other.location;
-  const Position place = position_of(own), of_other = position_of(gone);
+  const llvm::DILocation &own = *into.getDebugLoc(), &removed = *other.location;
+  const Position place = position_of(own), of_other = position_of(removed);
   merged_[place].insert(of_other);
-  if (own.getDiscriminator() != gone.getDiscriminator())
+  if (own.getDiscriminator() != removed.getDiscriminator())
     without_iteration_.insert({place, of_other});
 }
 
@@ -76,7 +76,8 @@ void LocationKeeper::locate(llvm::Instruction& instruction, const InstructionAcc
         note_merged(instruction, one);
     return;
   }
-  // Made of accesses of several places, whose addresses were rewritten in the same pass: of any that went.
+  // The access was made of several places' accesses, whose addresses were rewritten in the same pass: any of
+  // the removed locations will do.
   for (const Access& one : known) {
     if (one.instruction || !is_located(one.location) || one.type != access_type(instruction) ||
         one.reads != (access.read != nullptr))
@@ -103,9 +104,8 @@ void LocationKeeper::update(llvm::Function& function) {
     } else if (!is_of_access(instruction.getDebugLoc()) && !is_copy) {
       locate(instruction, access, known);
     }
-    if (is_copy &&
-        is_located(
-            instruction.getDebugLoc())) // `t = a[i]; b[i] = t;` becomes one copy, at the second's place
+    if (is_copy && is_located(instruction.getDebugLoc())) // `t = a[i]; b[i] = t;` becomes one copy, at the
+                                                          // second access's place
       for (const Access& one : known)
         if (one.read == access.read && one.instruction != &instruction)
           note_merged(instruction, one);
@@ -125,7 +125,7 @@ LocationKeeper::LocationKeeper(llvm::Module& initial, llvm::PassInstrumentationC
   }
   callbacks.registerAfterPassCallback(
       [this](llvm::StringRef pass, llvm::Any unit, const llvm::PreservedAnalyses& preserved) {
-        // Managers and adaptors do nothing that the passes within did not do.
+        // Managers and adaptors do nothing beyond the passes within.
         if (pass.contains("PassManager") || pass.contains("PassAdaptor") || preserved.areAllPreserved())
           return;
         if (const auto* function = llvm::any_cast<const llvm::Function*>(&unit)) {

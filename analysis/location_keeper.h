@@ -15,28 +15,28 @@
 
 namespace warplens::analysis {
 
-/// Whether a location is one place in the source. LLVM gives merged instructions line or column 0.
+/// Returns whether a location is one place in the source. LLVM gives merged instructions line or column 0.
 bool is_located(const llvm::DebugLoc& location);
 
-/// LLVM drops or blurs the location of an instruction that it moves to another block (LLVM, "How to Update
-/// Debug Info": a debugger should not jump). For us an access that is hoisted or merged is still the one that
-/// was written, so after each pass this gives it its location back.
+/// Restores debug locations after each pass: an access that is hoisted or merged is still the one that was
+/// written. LLVM drops or blurs the location of an instruction that it moves to another block (LLVM, "How to
+/// Update Debug Info": a debugger should not jump).
 class LocationKeeper {
 public:
-  /// Takes in where the module's accesses are before any pass. Must outlive the passes that run with these
-  /// callbacks.
+  /// Records the locations of the module's accesses before any pass. The object must outlive the passes that
+  /// run with these callbacks.
   LocationKeeper(llvm::Module& module, llvm::PassInstrumentationCallbacks& callbacks);
   LocationKeeper(const LocationKeeper&) = delete;
 
-  /// Accesses that were merged into the one that now has the key's location (`if (c) a[i] = 1; else a[i] =
-  /// 2;`).
+  /// The accesses that were merged into the one that now has the key's location (`if (c) a[i] = 1; else a[i]
+  /// = 2;`).
   const std::map<Position, std::set<Position>>& merged() const { return merged_; }
 
-  /// Accesses of which copies from several iterations of an unrolled loop were merged across branches: which
-  /// of them is left cannot be told.
+  /// The accesses of which copies from several iterations of an unrolled loop were merged across branches, so
+  /// that the iteration of the copy that is left is not known.
   const std::set<Position>& without_iteration() const { return without_iteration_; }
 
-  /// To be called for a function that changed, where no callback tells.
+  /// Updates the locations in a function that changed without a callback.
   void update(llvm::Function& function);
 
 private:
@@ -49,8 +49,8 @@ private:
   };
   using PlaceInFile = std::tuple<const llvm::DIFile*, unsigned, unsigned>;
   static PlaceInFile place_of(const llvm::DebugLoc& location);
-  /// LLVM may also give a merged access the location of what chose between the two, where the source has no
-  /// access.
+  /// Returns whether the location is one of an access. LLVM may give a merged access the location of the
+  /// branch that chose between the two, where the source has no access.
   bool is_of_access(const llvm::DebugLoc& location) const;
   void locate(llvm::Instruction& instruction, const InstructionAccess& access,
               const std::vector<Access>& known);
@@ -60,7 +60,7 @@ private:
   std::map<const llvm::Function*, std::vector<Access>> known_;
   std::map<Position, std::set<Position>> merged_;
   std::set<Position> without_iteration_;
-  std::set<PlaceInFile> places_; // of the source's accesses
+  std::set<PlaceInFile> places_; // the places of the source's accesses
 };
 
 } // namespace warplens::analysis

@@ -1,4 +1,4 @@
-// A memory access as Clang's AST shows it: what the rewriter finds and the analyses are asked about.
+// A memory access as Clang's AST shows it, found by the rewriter and examined by the analyses.
 #pragma once
 
 #include "trace/records.h"
@@ -10,7 +10,7 @@ class FunctionDecl;
 
 namespace warplens {
 
-/// What an operation goes through, where it is no pointer.
+/// The kind of object that an operation goes through instead of a pointer.
 enum class Handle { none, texture, surface };
 
 struct MemoryOperation {
@@ -19,10 +19,10 @@ struct MemoryOperation {
   const clang::Expr* place =
       nullptr;                  ///< the lvalue accessed; where `through_pointer`, the pointer argument itself
   bool through_pointer = false; ///< atomics, __ldg and the cache-hint loads and stores
-  trace::AccessKind kind = trace::AccessKind::load;
-  trace::CacheOperator cache_operator = trace::CacheOperator::none;
-  /// With one, `through_pointer` is set and `place` is the object that is passed; the other arguments of the
-  /// call have a part in the address.
+  AccessKind kind = AccessKind::load;
+  CacheOperator cache_operator = CacheOperator::none;
+  /// For a handle, `through_pointer` is set and `place` is the object that is passed; the other arguments of
+  /// the call are part of the address.
   Handle handle = Handle::none;
 };
 

@@ -1,4 +1,4 @@
-// The operations that are asked about, found again from the expressions they stand for.
+// Maps expressions back to the memory operations that the analyses examine.
 #pragma once
 
 #include "analysis/memory_operation.h"
@@ -15,14 +15,14 @@ namespace warplens::analysis {
 
 using OperationIndices = llvm::SmallVector<std::size_t, 1>;
 
-/// The definition of a function, where it has one that can be looked into.
+/// Returns the definition of a function, or null if it has none that can be looked into.
 inline const clang::FunctionDecl* definition_of(const clang::FunctionDecl* function) {
   const clang::FunctionDecl* definition = nullptr;
   return function && function->hasBody(definition) ? definition : nullptr;
 }
 
-/// The operations of one function by the expression they access. (Instantiations of one template may share
-/// expressions, so an expression alone does not name an operation.)
+/// The operations of one function, keyed by the expression they access. (Instantiations of one template may
+/// share expressions, so an expression alone does not name an operation.)
 class FunctionOperations {
 public:
   void add(const clang::Expr* place, std::size_t index) { by_place_[place->IgnoreParens()].push_back(index); }
@@ -36,8 +36,8 @@ private:
   llvm::DenseMap<const clang::Stmt*, OperationIndices> by_place_;
 };
 
-/// All operations, by the definition of the function they stand in, in the order in which the functions first
-/// occur.
+/// All operations, keyed by the definition of the function they stand in, in the order in which the functions
+/// first occur.
 using OperationsByFunction = llvm::MapVector<const clang::FunctionDecl*, FunctionOperations>;
 
 inline OperationsByFunction by_function(std::span<const MemoryOperation> operations) {

@@ -44,7 +44,7 @@ std::unique_ptr<llvm::TargetMachine> nvptx_machine(const llvm::Module& module) {
   std::string error;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(module.getTargetTriple(), error);
   if (!target)
-    return nullptr; // the passes then know less of the target's costs
+    return nullptr; // the passes then know less about the target's costs
   std::string processor, features;
   for (const llvm::Function& function : module)
     if (function.hasFnAttribute("target-cpu")) {
@@ -56,8 +56,8 @@ std::unique_ptr<llvm::TargetMachine> nvptx_machine(const llvm::Module& module) {
       module.getTargetTriple(), processor, features, llvm::TargetOptions(), std::nullopt));
 }
 
-/// Jumps that are decided by how their block is reached go where they will, as where a loop is left early.
-/// LLVM's own pass does nothing for GPUs; nvcc does this.
+/// Threads jumps whose outcome depends on how their block is reached, as after leaving a loop early. LLVM's
+/// own pass does nothing for GPUs; nvcc does this.
 struct ThreadJumps : llvm::PassInfoMixin<ThreadJumps> {
   static llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses) {
     auto updater =
@@ -72,7 +72,7 @@ struct ThreadJumps : llvm::PassInfoMixin<ThreadJumps> {
   }
 };
 
-/// What LLVM's code generator for NVPTX does to addresses before it chooses instructions
+/// Simplifies addresses like LLVM's code generator for NVPTX before it chooses instructions
 /// (NVPTXPassConfig::addStraightLineScalarOptimizationPasses). It finds a[i + 1] of one iteration and a[i] of
 /// the next to be one.
 llvm::FunctionPassManager merge_equal_addresses() {
@@ -98,8 +98,8 @@ bool is_kernel(const llvm::Module& module, const llvm::Function& function) {
   return function.getCallingConv() == llvm::CallingConv::PTX_Kernel;
 }
 
-/// Without relocatable device code nothing outside calls a device function: those that are inlined everywhere
-/// vanish.
+/// Without relocatable device code nothing outside calls a device function: functions that are inlined
+/// everywhere vanish.
 void drop_unreached(llvm::Module& module) {
   for (llvm::Function& function : module)
     if (!function.isDeclaration() && !is_kernel(module, function))
@@ -111,8 +111,8 @@ void drop_unreached(llvm::Module& module) {
   passes.run(module, analyses.modules);
 }
 
-/// libdevice is not linked in, so say of its functions what its code says: they touch no memory but what they
-/// are given pointers to. And of loads through the read-only path that they end, which LLVM 19 does not know.
+/// Describes libdevice's functions, which are not linked in: they touch no memory but through their pointer
+/// arguments. Also tells LLVM 19 that loads through the read-only path terminate, which it does not know.
 void describe_functions(llvm::Module& module) {
   for (llvm::Function& function : module) {
     if (function.getName().starts_with("llvm.nvvm.ldg."))
@@ -134,12 +134,12 @@ void describe_functions(llvm::Module& module) {
 
 std::unique_ptr<clang::CodeGenerator> device_code_generator(clang::CompilerInstance& compiler,
                                                             llvm::LLVMContext& context) {
-  // What LLVM's passes could not do (unroll a loop, say) nvcc's may, and nobody is asked.
+  // nvcc may do what LLVM's passes could not do (unroll a loop, say), so that such remarks are dropped.
   context.setDiagnosticHandlerCallBack([](const llvm::DiagnosticInfo*, void*) {});
   clang::CodeGenOptions& options = compiler.getCodeGenOpts();
   options.setDebugInfo(llvm::codegenoptions::DebugLineTablesOnly);
   options.DebugColumnInfo = true;
-  options.DiscardValueNames = false; // local variables are known by theirs
+  options.DiscardValueNames = false; // local variables are known by their names
   // No libdevice: its code has no lines of the user's. (-nogpulib would also make the driver forget the
   // toolkit's version.)
   options.LinkBitcodeFiles.clear();

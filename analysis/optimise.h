@@ -13,13 +13,14 @@
 
 namespace warplens::analysis {
 
-/// Clang's code generation for the device half, as an AST consumer, with line tables. The compilation is to
-/// be one with `optimised`.
+/// The option that a compilation with device_code_generator() must have.
 inline constexpr const char* optimised = "-O2";
+/// Returns Clang's code generation for the device half, with line tables, as an AST consumer.
 std::unique_ptr<clang::CodeGenerator> device_code_generator(clang::CompilerInstance& compiler,
                                                             llvm::LLVMContext& context);
 
-/// What it has generated, without what no kernel reaches. Null where the source does not parse.
+/// Returns the generated module without the functions that no kernel reaches, or null if the source does not
+/// parse.
 std::unique_ptr<llvm::Module> take_device_module(clang::CodeGenerator& generator,
                                                  const clang::LangOptions& options);
 
@@ -29,9 +30,9 @@ struct Optimised {
   std::set<Position> without_iteration;          ///< LocationKeeper::without_iteration
   std::map<Position, unsigned> trip_counts;      ///< UnrolledCopies::trip_counts
   std::vector<Iterations> iterations;            ///< UnrolledCopies::iterations
-  std::vector<JoinedAccess> joined;              ///< joined_accesses(), of the optimised module
+  std::vector<JoinedAccess> joined;              ///< the result of joined_accesses() for the optimised module
 
-  /// What a located access is a copy of.
+  /// Returns the iterations that a located access is a copy of.
   const Iterations& iterations_of(const llvm::DILocation& location) const {
     const unsigned discriminator = location.getDiscriminator();
     return iterations[discriminator < iterations.size() ? discriminator : 0];

@@ -1,4 +1,4 @@
-// LLVM's analyses of a module, function and loop, as its passes ask for them.
+// LLVM's analyses of a module, function and loop, as its passes request them.
 #pragma once
 
 #include <llvm/Analysis/MemoryDependenceAnalysis.h>
@@ -7,7 +7,7 @@
 
 namespace warplens::analysis {
 
-/// In instructions of a block. LLVM's 100 are fewer than what an unrolled loop has.
+/// The limit of the search, in instructions of a block. An unrolled loop has more than LLVM's default of 100.
 inline constexpr unsigned furthest_dependence = 2000;
 
 struct PassAnalyses {

@@ -1,4 +1,4 @@
-// The lattice of the address-space analysis: which spaces a pointer may point into, in terms of the
+// The lattice of the address-space analysis: the spaces that a pointer may point into, in terms of the
 // function's inputs.
 #pragma once
 
@@ -18,14 +18,14 @@ using Input = unsigned;
 /// point to and of what the pointers stored within the objects behind the inputs in `within` point to. The
 /// empty set is the lattice's bottom.
 struct SpaceSet {
-  std::uint8_t spaces = 0; ///< bit n: trace::Space n; generic stands for anything
+  std::uint8_t spaces = 0; ///< bit n: Space n; generic stands for anything
   std::uint32_t targets = 0;
   std::uint32_t within = 0;
 
-  static SpaceSet of(trace::Space space) {
+  static SpaceSet of(Space space) {
     return {static_cast<std::uint8_t>(1U << static_cast<unsigned>(space)), 0, 0};
   }
-  static SpaceSet anything() { return of(trace::Space::generic); }
+  static SpaceSet anything() { return of(Space::generic); }
 
   bool join(const SpaceSet& other) {
     const SpaceSet before = *this;
@@ -34,19 +34,18 @@ struct SpaceSet {
     within |= other.within;
     return !(before == *this);
   }
-  /// The one space it must be, or generic.
-  trace::Space only() const {
-    for (const trace::Space space :
-         {trace::Space::global, trace::Space::shared, trace::Space::local, trace::Space::constant})
+  /// Returns the one space it must be, or generic.
+  Space only() const {
+    for (const Space space : {Space::global, Space::shared, Space::local, Space::constant})
       if (*this == of(space))
         return space;
-    return trace::Space::generic;
+    return Space::generic;
   }
   friend bool operator==(const SpaceSet&, const SpaceSet&) = default;
 };
 
-/// What is known of a pointer, a reference or an object: where it points to, and where the pointers point to
-/// that are stored within the object it points to (for an object by value: within itself).
+/// The facts about a pointer, a reference or an object: where it points to, and where the pointers that are
+/// stored within the object it points to point to (for an object by value: within itself).
 struct PointerFact {
   SpaceSet target;
   SpaceSet within;
@@ -64,10 +63,10 @@ struct PointerFact {
   friend bool operator==(const PointerFact&, const PointerFact&) = default;
 };
 
-/// What is passed for each input. An input that is not there may be anything.
+/// The facts passed for each input. An input without an entry may be anything.
 using Arguments = std::map<Input, PointerFact>;
 
-/// The set with the inputs' names replaced by what was passed for them.
+/// Returns the set with the inputs' names replaced by the facts passed for them.
 inline SpaceSet substitute(const SpaceSet& set, const Arguments& arguments) {
   SpaceSet result{set.spaces, 0, 0};
   for (Input input = 0; input < max_inputs; ++input) {

@@ -10,8 +10,9 @@ namespace warplens::analysis {
 
 namespace {
 
-/// CUDA C++ Programming Guide, "Synchronization Functions", "Memory Fence Functions", "Pipeline Primitives";
-/// and Clang's builtins that NVIDIA's headers are written with.
+/// Returns whether a function of this name synchronises: CUDA C++ Programming Guide, "Synchronization
+/// Functions", "Memory Fence Functions", "Pipeline Primitives"; and Clang's builtins that NVIDIA's headers
+/// are written with.
 bool synchronises_by_name(const clang::FunctionDecl& function) {
   static const llvm::StringSet<> names{"__syncthreads",
                                        "__syncthreads_count",
@@ -58,21 +59,22 @@ bool synchronises_by_name(const clang::FunctionDecl& function) {
   return false;
 }
 
-/// PTX ISA, "Parallel Synchronization and Communication Instructions".
+/// Returns whether inline assembly synchronises (PTX ISA, "Parallel Synchronization and Communication
+/// Instructions").
 bool synchronises(const clang::GCCAsmStmt& assembly) {
   const llvm::StringRef text = assembly.getAsmString()->getString();
   return text.contains("bar.") || text.contains("barrier") || text.contains("fence") ||
          text.contains("cp.async.wait");
 }
 
-/// Which functions end their caller's sequence.
+/// Determines which functions end their caller's sequence.
 class Callees {
 public:
   explicit Callees(const OperationsByFunction& operations) : operations_(operations) {}
 
   bool end_sequence(const clang::FunctionDecl* callee) {
     if (!callee)
-      return false; // through a pointer: not known
+      return false; // a call through a pointer is not known
     if (synchronises_by_name(*callee))
       return true;
     const clang::FunctionDecl* definition = definition_of(callee);
@@ -147,10 +149,10 @@ public:
       if (callees_.end_sequence(construction->getConstructor()))
         end_sequence();
     } else if (llvm::isa<clang::LabelStmt>(statement)) {
-      end_sequence(); // a goto may come back here
+      end_sequence(); // a goto may jump back to here
       walk_children(statement);
     } else if (llvm::isa<clang::LambdaExpr>(statement)) {
-      return; // its body is a function of its own
+      return; // a lambda's body is a function of its own
     } else if (const auto* assembly = llvm::dyn_cast<clang::GCCAsmStmt>(statement)) {
       walk_children(assembly);
       if (synchronises(*assembly))

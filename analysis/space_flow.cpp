@@ -9,7 +9,6 @@
 namespace warplens::analysis {
 
 using clang::Expr;
-using trace::Space;
 
 std::vector<const clang::VarDecl*> captured_variables(const clang::FunctionDecl& function) {
   std::vector<const clang::VarDecl*> result;
@@ -25,7 +24,7 @@ std::vector<const clang::VarDecl*> captured_variables(const clang::FunctionDecl&
 namespace {
 
 using State = Variables<PointerFact>;
-/// `this` has its place among the variables, under the null pointer.
+/// `this` is stored among the variables, under the null pointer.
 constexpr const clang::VarDecl* this_object = nullptr;
 
 class Flow {
@@ -50,13 +49,13 @@ public:
   }
 
   void transfer(const clang::CFGElement& element, State& state);
-  /// The space that an operation accesses.
+  /// Returns the space that an operation accesses.
   SpaceSet accessed(const MemoryOperation& operation, const State& state) const {
     const Expr* place = operation.place;
     return operation.through_pointer ? value(place, state).target : address(place, state).target;
   }
 
-  /// The functions that are named other than to call them.
+  /// Returns the functions that are named other than to call them.
   std::vector<const clang::FunctionDecl*> address_taken() const {
     std::vector<const clang::FunctionDecl*> taken;
     for (const auto& [name, function] : named_functions_)
@@ -68,8 +67,10 @@ public:
   SpaceFlow result;
 
 private:
-  PointerFact value(const Expr* expression, const State& state) const; // of a pointer, an object, a lambda, …
-  PointerFact address(const Expr* expression, const State& state) const; // of the object that a glvalue names
+  PointerFact value(const Expr* expression,
+                    const State& state) const; // for a pointer, an object, a lambda, …
+  PointerFact address(const Expr* expression,
+                      const State& state) const; // the address of the object that a glvalue names
   PointerFact loaded(const Expr* place, const State& state) const;
   PointerFact variable_address(const clang::VarDecl* variable, const State& state) const;
   PointerFact current(const clang::VarDecl* variable, const State& state) const;
@@ -100,7 +101,7 @@ bool is_object(const clang::QualType& type) {
   return type->isRecordType() || type->isArrayType();
 }
 
-/// An initial value as a glvalue or a prvalue, without what only wraps it.
+/// Returns an initial value as a glvalue or a prvalue, without its wrappers.
 const Expr* unwrap(const Expr* expression) {
   for (;;) {
     const Expr* inner = expression->IgnoreParens();
@@ -120,7 +121,7 @@ const Expr* unwrap(const Expr* expression) {
   }
 }
 
-/// The local variable (or `this`) that holds the object a glvalue names; found says whether there is one.
+/// The local variable (or `this`) that holds the object a glvalue names; `found` is false if there is none.
 struct Root {
   bool found = false;
   const clang::VarDecl* variable = nullptr;
@@ -256,7 +257,7 @@ PointerFact Flow::value(const Expr* expression, const State& state) const {
     default: return value(inner, state);
     }
   }
-  if (llvm::isa<clang::CXXThisExpr>(expression)) // in a lambda it is not the closure but what encloses it
+  if (llvm::isa<clang::CXXThisExpr>(expression)) // in a lambda this is the enclosing object, not the closure
     return is_lambda_body() ? PointerFact::anything() : state.get(this_object);
   if (const auto* unary = llvm::dyn_cast<clang::UnaryOperator>(expression)) {
     if (unary->getOpcode() == clang::UO_AddrOf)
@@ -298,7 +299,7 @@ const clang::FunctionDecl* Flow::callee(const Expr* call) {
   return llvm::cast<clang::CallExpr>(call)->getDirectCallee();
 }
 
-/// The object a member function is called on; null for other calls.
+/// Returns the object a member function is called on; null for other calls.
 const Expr* Flow::implicit_object(const Expr* call) const {
   if (const auto* member = llvm::dyn_cast<clang::CXXMemberCallExpr>(call))
     return member->getImplicitObjectArgument();
@@ -392,7 +393,7 @@ void Flow::call(const Expr* call, State& state) {
   const clang::FunctionDecl* definition = definition_of(function);
   const Arguments arguments = passed(call, state);
   if (definition &&
-      !definition->hasAttr<clang::CUDAGlobalAttr>()) // what a kernel is passed is global, whoever launches it
+      !definition->hasAttr<clang::CUDAGlobalAttr>()) // a kernel's arguments are global, in any launch
     result.calls.push_back({definition, arguments});
   const auto* method = llvm::dyn_cast_or_null<clang::CXXMethodDecl>(function);
   const Expr* object = implicit_object(call);
@@ -414,7 +415,7 @@ void Flow::call(const Expr* call, State& state) {
     state.weaken(this_object, {{}, within});
     result.summary.this_within.join(within);
   }
-  // What is passed by reference to non-const may come back with other pointers in it.
+  // Arguments passed by reference to non-const may hold other pointers afterwards.
   const auto* plain = llvm::dyn_cast<clang::CallExpr>(call);
   if (!plain || !function)
     return;
@@ -489,7 +490,7 @@ SpaceFlow analyse_spaces(const clang::FunctionDecl& function, const clang::CFG* 
                          std::span<const MemoryOperation> operations,
                          const std::function<SpaceSummary(const clang::FunctionDecl*)>& summary_of) {
   Flow flow(function, summary_of);
-  // The states only grow, so joining over all visits of an element gives what holds in the end.
+  // The states only grow, so joining over all visits of an element gives the final state.
   const auto visit = [&](const clang::CFGElement& element, State& state) {
     if (const auto statement = element.getAs<clang::CFGStmt>(); statement && own_operations)
       for (const std::size_t index : own_operations->at(statement->getStmt()))

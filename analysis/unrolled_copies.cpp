@@ -24,7 +24,7 @@ void set_discriminator(llvm::Instruction& access, unsigned discriminator) {
   access.setDebugLoc(access.getDebugLoc()->cloneWithDiscriminator(discriminator));
 }
 
-/// The access that an anchor was put in front of, if it is still there.
+/// Returns the access that an anchor was put in front of, if it still exists.
 llvm::Instruction* access_behind(llvm::Instruction& anchor, unsigned discriminator) {
   for (llvm::Instruction* next = anchor.getNextNode(); next; next = next->getNextNode()) {
     if (llvm::isa<llvm::PseudoProbeInst>(next))
@@ -52,7 +52,7 @@ UnrolledCopies::UnrolledCopies(const LoopsAround& written_in, llvm::PassInstrume
     if (is_observed(pass))
       begin(**llvm::any_cast<const llvm::Loop*>(&unit), pass == deleting);
   });
-  // In front of other observers, which are not to see the anchors.
+  // The callback comes before other observers, which must not see the anchors.
   callbacks.registerAfterPassCallback(
       [this](llvm::StringRef pass, const llvm::Any&, const llvm::PreservedAnalyses& preserved) {
         if (is_observed(pass))
@@ -62,7 +62,7 @@ UnrolledCopies::UnrolledCopies(const LoopsAround& written_in, llvm::PassInstrume
   callbacks.registerAfterPassInvalidatedCallback(
       [this](llvm::StringRef pass, const llvm::PreservedAnalyses&) {
         if (is_observed(pass))
-          end(Outcome::loop_gone, pass == deleting);
+          end(Outcome::loop_removed, pass == deleting);
       });
 }
 
@@ -107,7 +107,7 @@ void UnrolledCopies::end(Outcome outcome, bool deletion) {
     return;
   if (!deletion)
     number_copies(attempt, outcome);
-  if (outcome != Outcome::loop_gone)
+  if (outcome != Outcome::loop_removed)
     return;
   if (deletion)
     note_deletion(attempt);
@@ -115,7 +115,7 @@ void UnrolledCopies::end(Outcome outcome, bool deletion) {
   refresh_(*attempt.function);
 }
 
-/// What is left of a deleted loop is its only iteration.
+/// Gives the only iteration to all accesses that are left of a deleted loop.
 void UnrolledCopies::note_deletion(const Attempt& attempt) {
   const Position loop = position_of(*attempt.start);
   bool runs_once = false;
@@ -127,8 +127,9 @@ void UnrolledCopies::note_deletion(const Attempt& attempt) {
   trip_counts_[loop] = std::max(trip_counts_[loop], runs_once ? 1u : 2u);
 }
 
-/// Copies of one access are told apart by the order in which the unroller appends them to the function. An
-/// access that it finds to be dead in one iteration is not among them, hence the anchors, which are in all.
+/// Puts anchors in front of the accesses. Copies of one access are distinguished by the order in which the
+/// unroller appends them to the function. A copy that the unroller finds to be dead in one iteration is
+/// missing there, but no anchor is.
 void UnrolledCopies::set_anchors(const llvm::Loop& loop, Attempt& attempt) {
   const auto anchor = [&](llvm::BasicBlock::iterator place) {
     const auto own = static_cast<unsigned>(iterations_.size());
@@ -145,18 +146,18 @@ void UnrolledCopies::set_anchors(const llvm::Loop& loop, Attempt& attempt) {
     for (llvm::Instruction& instruction : *block)
       if (access_of(instruction) && instruction.getDebugLoc() &&
           !llvm::isa<llvm::PseudoProbeInst>(instruction)) {
-        // A discriminator of its own, for the pass's duration.
+        // The access gets a discriminator of its own for the duration of the pass.
         const Iterations known = iterations_of(*instruction.getDebugLoc());
         const unsigned own = anchor(instruction.getIterator());
         iterations_[own] = known;
         set_discriminator(instruction, own);
       }
-  anchor(loop.getHeader()->getFirstInsertionPt()); // counts iterations where there is no access
+  anchor(loop.getHeader()->getFirstInsertionPt()); // counts iterations without an access
 }
 
 void UnrolledCopies::number_copies(const Attempt& attempt, Outcome outcome) {
   const Position loop = position_of(*attempt.start);
-  std::map<std::uint64_t, std::vector<llvm::Instruction*>> copies; // the original first
+  std::map<std::uint64_t, std::vector<llvm::Instruction*>> copies; // the original comes first
   for (const Anchor& anchor : attempt.anchors)
     copies[anchor.number].push_back(
         llvm::cast_or_null<llvm::Instruction>(static_cast<llvm::Value*>(anchor.call)));
@@ -174,14 +175,14 @@ void UnrolledCopies::number_copies(const Attempt& attempt, Outcome outcome) {
           of_access[i] ? access_behind(*of_access[i], static_cast<unsigned>(own)) : nullptr;
       if (!access)
         continue;
-      if (outcome == Outcome::loop_gone)
+      if (outcome == Outcome::loop_removed)
         set(*access, loop, {Iteration::Kind::numbered, i});
       else if (has_copies) // some iterations were peeled off
         set(*access, loop, {});
       else
         set_discriminator(*access, number_of(iterations_of(*access->getDebugLoc())));
     }
-    if (outcome == Outcome::loop_gone)
+    if (outcome == Outcome::loop_removed)
       trip_counts_[loop] = std::max(trip_counts_[loop], static_cast<unsigned>(of_access.size()));
   }
   for (auto& [own, of_access] : copies)
@@ -201,7 +202,8 @@ const std::vector<Position>& UnrolledCopies::loops_around(const llvm::DILocation
   return *known;
 }
 
-/// An access that was written in the loop, is outside of all its copies and has no number had left it before.
+/// Notes accesses that were written in the loop, are outside of all its copies and have no number: they had
+/// left the loop before.
 void UnrolledCopies::note_moved_out(llvm::Function& function, const llvm::DILocation& start) {
   const Position loop = position_of(start);
   const auto is_written_in_loop = [&](const llvm::DILocation* level) {
@@ -212,7 +214,8 @@ void UnrolledCopies::note_moved_out(llvm::Function& function, const llvm::DILoca
   };
   std::vector<llvm::Instruction*> without_number;
   for (llvm::Instruction& access : llvm::instructions(function))
-    if (access_of(access) && !llvm::isa<llvm::MemIntrinsic>(access) && // which may stand for the whole loop
+    if (access_of(access) &&
+        !llvm::isa<llvm::MemIntrinsic>(access) && // a memory intrinsic may stand for the whole loop
         access.getDebugLoc() && is_written_in_loop(access.getDebugLoc()) &&
         !iterations_of(*access.getDebugLoc()).contains(loop))
       without_number.push_back(&access);

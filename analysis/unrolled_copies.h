@@ -1,4 +1,4 @@
-// Which iteration of a fully unrolled loop each copy of an access is.
+// Determines which iteration of a fully unrolled loop each copy of an access belongs to.
 #pragma once
 
 #include "analysis/debug_position.h"
@@ -17,12 +17,12 @@
 
 namespace warplens::analysis {
 
-/// Where Clang says a loop starts, or null; it is kept with the loop through inlining, rotation and unrolling
-/// in part.
+/// Returns where Clang says a loop starts, or null; it is kept with the loop through inlining, rotation and
+/// partial unrolling.
 const llvm::DILocation* start_of(const llvm::Loop& loop);
 
-/// What a copy of an access is with regard to a loop of the source that LLVM unrolled fully, or deleted
-/// because nothing in it was left to be done or because it runs once.
+/// The relation of a copy of an access to a loop of the source that LLVM unrolled fully, or deleted because
+/// nothing in it was left to be done or because it runs once.
 struct Iteration {
   enum class Kind {
     numbered,  ///< it ran in the iteration `number`, from 0
@@ -34,44 +34,46 @@ struct Iteration {
   friend auto operator<=>(const Iteration&, const Iteration&) = default;
 };
 
-/// By where the loop starts.
+/// Keyed by the start of the loop.
 using Iterations = std::map<Position, Iteration>;
 
-/// By access or call: where the loops of its function around it start, innermost first.
+/// The starts of the loops of its function around each access or call, innermost first, keyed by the access's
+/// position.
 using LoopsAround = std::map<Position, std::vector<Position>>;
 
 /// Observes LLVM's full unrolling and deletion of loops and numbers the copies of each access. The number is
-/// kept in the discriminator of the access's debug location, so that it stays with the access as its place
-/// does, also through inlining, and of copies that are merged that of one is left.
+/// kept in the discriminator of the access's debug location, so that it stays with the access, also through
+/// inlining; merged copies keep the number of one of them.
 class UnrolledCopies {
 public:
-  /// Must outlive the passes that run with these callbacks. `refresh` is called when a function was unrolled
-  /// in.
+  /// The object must outlive the passes that run with these callbacks. `refresh` is called after loops of a
+  /// function were unrolled.
   UnrolledCopies(const LoopsAround& written_in, llvm::PassInstrumentationCallbacks& callbacks,
                  std::function<void(llvm::Function&)> refresh);
   UnrolledCopies(const UnrolledCopies&) = delete;
 
-  /// By the discriminator of an access's location: what the access is a copy of. 0: of nothing.
+  /// The iterations of the copies, indexed by the discriminator of an access's location. Entry 0 is for
+  /// accesses that are no copy.
   const std::vector<Iterations>& iterations() const { return iterations_; }
 
-  /// By where a loop starts: the largest number of iterations that it had in any of its copies. Of a deleted
-  /// one it is not known: 2, so that the first iteration is not all of them.
+  /// The largest number of iterations in any copy of a loop, keyed by the start of the loop. For a deleted
+  /// loop, whose count is not known, it is 2, so that the first iteration is not all of them.
   const std::map<Position, unsigned>& trip_counts() const { return trip_counts_; }
 
 private:
-  /// A call in front of an access that no pass removes or takes for more expensive than nothing.
+  /// A call in front of an access that no pass removes and every pass treats as free.
   struct Anchor {
     llvm::WeakVH call;
-    unsigned number = 0; ///< of the access's own discriminator while the pass runs
+    unsigned number = 0; ///< the access's own discriminator while the pass runs
   };
   /// A pass over one loop.
   struct Attempt {
     llvm::Function* function = nullptr;
     const llvm::DILocation* start = nullptr;
-    std::vector<Anchor> anchors;        ///< of unrolling
-    std::vector<llvm::WeakVH> accesses; ///< of deletion: those in the loop
+    std::vector<Anchor> anchors;        ///< for unrolling
+    std::vector<llvm::WeakVH> accesses; ///< for deletion: the accesses in the loop
   };
-  enum class Outcome { nothing_done, loop_changed, loop_gone };
+  enum class Outcome { nothing_done, loop_changed, loop_removed };
   const Iterations& iterations_of(const llvm::DILocation& location) const;
   void begin(const llvm::Loop& loop, bool deletion);
   void end(Outcome outcome, bool deletion);
@@ -85,10 +87,10 @@ private:
 
   const LoopsAround& written_in_;
   llvm::DenseMap<std::pair<const llvm::DIFile*, std::uint64_t>, const std::vector<Position>*>
-      known_; ///< of `written_in_`, by line and column
+      known_; ///< points into `written_in_`, keyed by line and column
   std::function<void(llvm::Function&)> refresh_;
   std::vector<Attempt> attempts_;
-  std::vector<Iterations> iterations_{{}}; ///< by discriminator; 0: none
+  std::vector<Iterations> iterations_{{}}; ///< indexed by discriminator; 0: none
   std::map<Iterations, unsigned> numbers_{{{}, 0}};
   std::map<Position, unsigned> trip_counts_;
 };

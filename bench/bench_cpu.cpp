@@ -1,6 +1,6 @@
-// How fast the CPU back end is, as ratios within one run: kernels against plain C++ on one core, a traced
-// lane access against a jump between fibers, two cores against one, and what the trace takes. Each pair is
-// measured in alternation, the best of all rounds counts.
+// Benchmarks of the CPU back end, as ratios within one run: kernels against plain C++ on one core, a traced
+// lane access against a jump between fibers, two cores against one, and the size of the trace. Each pair is
+// measured in alternation, and the best of all rounds counts.
 #include "bench/cpu_loops.h"
 #include "support/process.h"
 #include "support/temporary.h"
@@ -28,8 +28,8 @@ using namespace warplens::bench;
 
 namespace {
 
-/// Of processor time, which other programs on the machine do not stretch: of all threads, or of the calling
-/// one.
+/// Returns the seconds of processor time of `work`, in all threads or in the calling one. Other programs on
+/// the machine do not stretch it.
 template <class Work> double processor_seconds(clockid_t clock, Work&& work) {
   const auto now = [clock] {
     timespec time{};
@@ -47,7 +47,7 @@ template <class Work> double wall_seconds(Work&& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// While one lives, all that is launched runs on one core, threads that it starts included.
+/// Runs all launches during its life on one core, including those of threads that start then.
 class OneCore {
 public:
   OneCore() : limit_(tbb::global_control::max_allowed_parallelism, 1) {
@@ -76,7 +76,7 @@ Vector random_vector(std::size_t size) {
   return vector;
 }
 
-/// 16 to 48 random ascending columns a row.
+/// A random sparse matrix with 16 to 48 ascending columns in each row.
 struct Matrix {
   std::vector<int> begin{0}, column;
   Vector value, y;
@@ -96,13 +96,14 @@ struct Matrix {
   Csr csr() const { return {rows(), begin.data(), column.data(), value.data(), y.data()}; }
 };
 
-/// The kernel may contract multiplications and additions, and vectorise; the plain loops do not.
+/// Returns whether the outputs agree up to rounding: the kernel may contract multiplications and additions,
+/// and vectorise, which the plain loops do not.
 bool agree(const Vector& left, const Vector& right) {
   return std::ranges::equal(left, right,
                             [](float a, float b) { return std::abs(a - b) <= 1e-4F * std::abs(a); });
 }
 
-/// Runs both on one core; `work(output)` each.
+/// Measures plain(output) against kernel(output), both on one core.
 template <class Plain, class Kernel>
 void against_plain(benchmark::State& state, const Vector& output, Plain&& plain, Kernel&& kernel) {
   const OneCore here;
@@ -155,7 +156,7 @@ void matrix_multiply(benchmark::State& state, Multiply plain, Multiply kernel) {
       [&](float* c) { kernel(n, a.data(), b.data(), c); });
 }
 
-/// Seconds that Boost.Context takes from one fiber to another.
+/// Returns the seconds that a jump from one fiber to another takes in Boost.Context.
 double jump_seconds() {
   namespace context = boost::context::detail;
   constexpr int rounds = 1 << 16;
@@ -175,7 +176,7 @@ double jump_seconds() {
 constexpr char trace_variable[] = "BENCH_CPU_TRACE";
 std::filesystem::path trace_path;
 
-/// What the last launch left in the trace.
+/// The accesses of the last launch in the trace.
 struct Traced {
   std::uint64_t lane_accesses, warp_accesses;
 };
@@ -190,8 +191,8 @@ std::optional<Traced> last_launch() {
   return Traced{end->probed_accesses, reader->access_count(id)};
 }
 
-/// Of a traced launch on one core: what a lane's access costs, in jumps. All counts: the kernel, the merge of
-/// the lanes' logs, the trace's encoding and compression, and writing it.
+/// Measures a lane's access in a traced launch on one core, in jumps. The time includes the kernel, the merge
+/// of the lanes' logs, the trace's encoding and compression, and writing it.
 void traced_spmv(benchmark::State& state) {
   const OneCore here;
   const Matrix matrix(16384);
@@ -211,7 +212,7 @@ void traced_spmv(benchmark::State& state) {
   state.counters["in_jumps"] = once / jump;
 }
 
-/// A whole launch, by the clock on the wall.
+/// Measures the wall-clock time of a whole launch on one core and on two.
 void two_cores(benchmark::State& state, void (*launch)(const Csr&, float*), int rows) {
   const Matrix matrix(rows);
   Vector x(static_cast<std::size_t>(matrix.rows()));
@@ -226,7 +227,7 @@ void two_cores(benchmark::State& state, void (*launch)(const Csr&, float*), int 
   state.counters["times_one_core"] = one / two;
 }
 
-/// Bytes of trace per warp access.
+/// Measures the bytes of trace per warp access.
 template <class Launch> void trace_size(benchmark::State& state, Launch&& launch) {
   launch(); // the first brings the file's head and the sites
   const auto before = std::filesystem::file_size(trace_path);
@@ -277,8 +278,8 @@ BENCHMARK(size_stream)->ROUNDS(1);
 BENCHMARK(size_spmv)->ROUNDS(1);
 BENCHMARK(size_random)->ROUNDS(1);
 
-/// Kernels meet the recorder before main(), and so the environment that it reads: the benchmarks run in a
-/// process of their own that is given one.
+/// The recorder reads its environment before main(), so the benchmarks run in a child process that has the
+/// variables set.
 int run_with_trace(int argc, char** argv) {
   const auto folder = TemporaryDirectory::create();
   if (!folder) {
@@ -307,7 +308,7 @@ int main(int argc, char** argv) {
   if (!path)
     return run_with_trace(argc, argv);
   trace_path = path;
-  tbb::info::default_concurrency(); // learnt now, while no core is shut out
+  tbb::info::default_concurrency(); // TBB counts the cores now, while none is excluded
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv))
     return 1;

@@ -1,10 +1,10 @@
-// How fast a trial is, on one core: transactions per second, and how many times as fast as the slow reference
-// in the same run; what telling sites apart costs; how much memory it takes.
+// Benchmarks of a trial on one core: transactions per second, the ratio to the slow reference in the same
+// run, the cost of attribution to sites, and the memory.
 #include "bench/made_snapshot.h"
 #include "bench/peak_memory.h"
 #include "bench/reference_trial.h"
 #include "model/run_trials.h"
-#include "model/trial_run.h"
+#include "model/trial/trial_run.h"
 
 #include <algorithm>
 #include <benchmark/benchmark.h>
@@ -16,7 +16,7 @@ using namespace warplens;
 
 namespace {
 
-/// Of processor time, which other programs on the machine do not stretch.
+/// Returns the seconds of processor time of `work`, which other programs on the machine do not stretch.
 template <class Work> double seconds(Work&& work) {
   const std::clock_t start = std::clock();
   work();
@@ -51,7 +51,7 @@ void trial(benchmark::State& state, MakeSnapshot make) {
   for (auto _ : state)
     all_seconds += seconds([&] { fast = model::run_trial(snapshot, *gpu, occupancy, random); });
 
-  // The two take their SMs in different orders, so they agree as two trials do.
+  // The two have different orders of the SMs' requests, so they agree only as two trials do.
   if (fast.l1_reads.all != slow.l1_reads.all ||
       std::abs(hit_rate(fast.l1_reads) - hit_rate(slow.l1_reads)) > 0.01 ||
       std::abs(hit_rate(fast.l2_reads) - hit_rate(slow.l2_reads)) > 0.01)
@@ -64,7 +64,7 @@ void trial(benchmark::State& state, MakeSnapshot make) {
   state.counters["mib_per_trial"] = double(memory.bytes()) / double(1 << 20);
 }
 
-/// The same trial with all sites counted as one, in turn with the real one.
+/// Measures the trial against one that counts all sites as one, in alternation.
 void attribution(benchmark::State& state, MakeSnapshot make) {
   const auto gpu = model::load_gpu("h100-sxm", WARPLENS_GPU_FOLDER);
   if (!gpu)
@@ -75,10 +75,10 @@ void attribution(benchmark::State& state, MakeSnapshot make) {
   const model::Occupancy occupancy = *occupancy_of(*gpu, 8);
   const auto run = [&]<bool by_site>(std::bool_constant<by_site>) {
     model::Random random(1, 0, 0);
-    model::NoObserver nobody;
+    model::NoObserver no_observer;
     return seconds([&] {
       benchmark::DoNotOptimize(model::Trial<model::NoObserver, model::Avx2Instructions, by_site>(
-                                   snapshot, *gpu, occupancy, random, nobody)
+                                   snapshot, *gpu, occupancy, random, no_observer)
                                    .run());
     });
   };
@@ -109,13 +109,13 @@ void paper_spmv(benchmark::State& state) {
   state.counters["l2_hit_rate"] = hit_rate(counts.l2_reads);
 }
 
-/// 16 trials by one thread and by two, on the clock: the machine must be idle for this to mean anything.
+/// Measures 16 trials by one thread and by two, in wall-clock time, for which the machine must be idle.
 void two_cores(benchmark::State& state) {
   const auto gpu = model::load_gpu("h100-sxm", WARPLENS_GPU_FOLDER);
   if (!gpu)
     return state.SkipWithError(gpu.error().message.c_str());
   const model::Snapshot snapshot = bench::spmv_like(1u << 20);
-  const std::vector<trace::Site> sites(snapshot.sites.size());
+  const std::vector<Site> sites(snapshot.sites.size());
   const auto run = [&](unsigned threads) {
     model::Options options;
     options.trials = 16;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How long compiling for the CPU back end takes, in nvcc's CPU time of the same run.
+"""Measures the time to compile for the CPU back end, relative to nvcc's CPU time in the same run.
 
     bench/compile_time.py [--build build] [--arch sm_80] [SOURCE.cu...]
 
@@ -21,7 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def cpu_and_wall(command, environment):
-    """Runs it; returns the CPU seconds of its processes and the seconds on the clock."""
+    """Runs the command and returns the CPU seconds of its processes and the wall-clock seconds."""
     before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     wall, after = time.monotonic() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)

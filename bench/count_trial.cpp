@@ -1,7 +1,7 @@
 // One trial, for valgrind to count the instructions of: `count_trial TRACE FORM TRANSACTIONS`.
 #include "bench/made_snapshot.h"
 #include "bench/reference_trial.h"
-#include "model/trial_run.h"
+#include "model/trial/trial_run.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -18,8 +18,9 @@ struct Run {
 
   template <class Instructions, bool by_site> model::TrialCounts trial() const {
     model::Random random(1, 0, 0);
-    model::NoObserver nobody;
-    return model::Trial<model::NoObserver, Instructions, by_site>(snapshot, gpu, occupancy, random, nobody)
+    model::NoObserver no_observer;
+    return model::Trial<model::NoObserver, Instructions, by_site>(snapshot, gpu, occupancy, random,
+                                                                  no_observer)
         .run();
   }
   model::TrialCounts reference() const {
@@ -29,7 +30,7 @@ struct Run {
 
 } // namespace
 
-/// What valgrind counts, by this name.
+/// Runs the trial. Valgrind counts the instructions of the function of this name.
 extern "C" [[gnu::noinline]] std::uint64_t warplens_counted(const Run& run, const char* form) {
   const std::string_view wanted = form;
   const auto counts = wanted == "avx2"    ? run.trial<model::Avx2Instructions, true>()

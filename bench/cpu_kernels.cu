@@ -1,4 +1,4 @@
-// The kernels that bench_cpu measures, as a program would write them.
+// The kernels that bench_cpu measures, written as in a program.
 #include "cpu_loops.h"
 
 #include <cstdlib>

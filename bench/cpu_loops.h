@@ -1,11 +1,11 @@
-// What bench_cpu measures: the same loop nests as CUDA kernels on the CPU back end and as plain C++.
+// The loop nests that bench_cpu measures, as CUDA kernels on the CPU back end and as plain C++.
 #pragma once
 
 #include <cstddef>
 
 namespace warplens::bench {
 
-/// A sparse matrix in CSR, and the vectors of x = A · y.
+/// A sparse matrix A in CSR, and the vector y of x = A · y.
 struct Csr {
   int rows;
   const int* begin; ///< [rows + 1]
@@ -34,11 +34,11 @@ void matrix_multiply_large(int n, const float* a, const float* b, float* c); ///
 // Named apart so that only these are traced.
 void traced_spmv(const Csr& matrix, float* x);
 void traced_stream(int n, const float* a, const float* b, float* c); ///< c = a + b
-/// to[i] = from[any], by a random number of its own for each i; `size` is a power of 2.
+/// Sets to[i] = from[j] with a random j of its own for each i; `size` is a power of 2.
 void traced_random(int n, unsigned size, const float* from, float* to);
 } // namespace kernels
 
-/// Compiled with -O2 -fno-tree-vectorize.
+/// The same as plain C++, which is compiled with -O2 -fno-tree-vectorize.
 namespace plain {
 void saxpy(int n, float a, const float* x, float* y);
 void spmv(const Csr& matrix, float* x);

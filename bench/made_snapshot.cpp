@@ -1,7 +1,7 @@
 #include "bench/made_snapshot.h"
 
-#include "model/geometry.h"
-#include "model/random.h"
+#include "model/numeric/random.h"
+#include "vocabulary/geometry.h"
 
 #include <algorithm>
 #include <array>
@@ -12,9 +12,9 @@ namespace {
 using model::Snapshot;
 
 constexpr std::uint32_t warps_per_block = 8, blocks = 132 * 8 * 2;
-constexpr std::uint32_t lines_of_64_mb = (64u << 20) / model::line_bytes;
+constexpr std::uint32_t lines_of_64_mb = (64u << 20) / line_bytes;
 
-/// Blocks of empty warps, and as many sites.
+/// Returns a snapshot with blocks of empty warps, and this number of sites.
 Snapshot with_sites(std::uint32_t sites) {
   Snapshot made;
   for (std::uint32_t block = 0; block < blocks; ++block) {
@@ -27,7 +27,7 @@ Snapshot with_sites(std::uint32_t sites) {
   return made;
 }
 
-/// A load of `count` lines by the warp; `line()` and `sectors` say which.
+/// Adds a load by the warp of `sectors` in `count` lines, each of which `line()` returns.
 template <class Line>
 void load(Snapshot& made, model::Warp& warp, std::uint32_t site, unsigned count, unsigned sectors,
           Line&& line) {
@@ -45,14 +45,13 @@ void load(Snapshot& made, model::Warp& warp, std::uint32_t site, unsigned count,
 
 constexpr unsigned one_sector = 1;
 
-/// A load of four bytes by each lane of the warp, at `address(lane)`.
+/// Adds a load of four bytes by each lane of the warp, at `address(lane)`.
 template <class Address>
 void load_lanes(Snapshot& made, model::Warp& warp, std::uint32_t site, bool starts_bulk, Address&& address) {
-  std::array<std::pair<std::uint32_t, std::uint32_t>, model::warp_lanes> touched; // line, its sector's bit
-  for (unsigned lane = 0; lane < model::warp_lanes; ++lane) {
+  std::array<std::pair<std::uint32_t, std::uint32_t>, warp_lanes> touched; // line, its sector's bit
+  for (unsigned lane = 0; lane < warp_lanes; ++lane) {
     const std::uint64_t at = address(lane);
-    touched[lane] = {std::uint32_t(at / model::line_bytes),
-                     1u << at % model::line_bytes / model::sector_bytes};
+    touched[lane] = {std::uint32_t(at / line_bytes), 1u << at % line_bytes / sector_bytes};
   }
   std::sort(touched.begin(), touched.end());
   model::Access access;
@@ -78,8 +77,8 @@ Snapshot streaming(std::uint32_t transactions) {
   std::uint32_t next = 0;
   while (made.transactions < transactions)
     for (model::Warp& warp : made.warps)
-      load(made, warp, 0, 1, model::whole_line, [&] { return next++; });
-  sum_up(made);
+      load(made, warp, 0, 1, whole_line, [&] { return next++; });
+  finalize(made);
   return made;
 }
 
@@ -88,8 +87,8 @@ Snapshot random_over_64_mb(std::uint32_t transactions) {
   model::Random random(1, 0, 0);
   while (made.transactions < transactions)
     for (model::Warp& warp : made.warps)
-      load(made, warp, 0, model::warp_lanes, one_sector, [&] { return random.below(lines_of_64_mb); });
-  sum_up(made);
+      load(made, warp, 0, warp_lanes, one_sector, [&] { return random.below(lines_of_64_mb); });
+  finalize(made);
   return made;
 }
 
@@ -99,11 +98,11 @@ Snapshot spmv_like(std::uint32_t transactions) {
   std::uint32_t next = lines_of_64_mb;
   while (made.transactions < transactions)
     for (model::Warp& warp : made.warps) {
-      load(made, warp, 0, 1, model::whole_line, [&] { return next++; });
-      load(made, warp, 1, 1, model::whole_line, [&] { return next++; });
-      load(made, warp, 2, model::warp_lanes, one_sector, [&] { return random.below(lines_of_64_mb); });
+      load(made, warp, 0, 1, whole_line, [&] { return next++; });
+      load(made, warp, 1, 1, whole_line, [&] { return next++; });
+      load(made, warp, 2, warp_lanes, one_sector, [&] { return random.below(lines_of_64_mb); });
     }
-  sum_up(made);
+  finalize(made);
   return made;
 }
 
@@ -114,12 +113,12 @@ Snapshot paper_spmv() {
   made.sites.resize(5);
   model::Random random(3, 0, 0);
   for (std::uint32_t block = 0; block < rows / rows_per_block; ++block) {
-    made.blocks.push_back({block, std::uint32_t(made.warps.size()), rows_per_block / model::warp_lanes});
-    for (std::uint32_t number = 0; number < rows_per_block / model::warp_lanes; ++number) {
+    made.blocks.push_back({block, std::uint32_t(made.warps.size()), rows_per_block / warp_lanes});
+    for (std::uint32_t number = 0; number < rows_per_block / warp_lanes; ++number) {
       model::Warp& warp = made.warps.emplace_back();
       warp.block = block;
       warp.warp = number;
-      const std::uint64_t first_row = block * rows_per_block + number * model::warp_lanes;
+      const std::uint64_t first_row = block * rows_per_block + number * warp_lanes;
       const auto element = [&](std::uint64_t array, std::uint64_t index) {
         return array * of_array + index * float_bytes;
       };
@@ -134,7 +133,7 @@ Snapshot paper_spmv() {
     }
   }
   made.blocks_seen = made.blocks.size();
-  sum_up(made);
+  finalize(made);
   return made;
 }
 

@@ -26,7 +26,7 @@ void give_back(void* memory) {
 
 } // namespace
 
-// In place of the library's, for the whole program.
+// These replace the library's operators in the whole program.
 void* operator new(std::size_t bytes) {
   return taken(std::malloc(bytes));
 }

@@ -1,11 +1,12 @@
-// How much memory the program has asked for at once.
+// The peak of the program's heap memory.
 #pragma once
 
 #include <cstddef>
 
 namespace warplens::bench {
 
-/// From now on, beyond what it had before. One at a time, and only while one thread allocates.
+/// Measures the peak since its construction, beyond the memory in use then. There may be one at a time, and
+/// only while one thread allocates.
 class PeakMemory {
 public:
   PeakMemory();

@@ -1,10 +1,11 @@
-// A trial once more, slow and obvious, to compare times with: one random SM at each step, every access at
-// once through lists of lines. Loads only, as the made snapshots have.
+// A slow reference for a trial, to compare times with: one random SM issues at each step, and each access is
+// served at once by caches that are lists of lines. It supports loads only, as the made snapshots have no
+// stores.
 #pragma once
 
-#include "model/dram.h"
-#include "model/schedule.h"
-#include "model/trial.h"
+#include "model/dram/dram.h"
+#include "model/trial/schedule.h"
+#include "model/trial/trial.h"
 #include "test/model/reference_caches.h"
 
 #include <numeric>
@@ -30,7 +31,7 @@ public:
     while (!busy.empty()) {
       const std::uint32_t chosen = random_.below(std::uint32_t(busy.size()));
       Sm& sm = sms_[busy[chosen]];
-      sm.schedule.take_turns(1, [&](const model::Access& access, const model::Transaction* transactions) {
+      sm.schedule.issue_round(1, [&](const model::Access& access, const model::Transaction* transactions) {
         load(sm, access, transactions);
       });
       if (sm.schedule.transactions_left() == 0)
@@ -59,13 +60,13 @@ private:
         continue;
       const auto outcome = l2_.request(test::ReferenceL2::Kind::load, line, missing, sm.partition);
       count(site.l2, counts_.l2_reads, outcome.hits, missing);
-      double latency = outcome.far != 0 ? gpu_.l2.copies.far_latency_ns : gpu_.l2.latency_ns;
+      double latency = outcome.far != 0 ? gpu_.l2.replicas.far_latency_ns : gpu_.l2.latency_ns;
       model::Level served = model::Level::l2;
       if (outcome.fetched != 0) {
         latency = double(dram_.request(line, outcome.fetched).ns);
         served = model::Level::dram;
         counts_.dram_latency_ns += latency;
-        counts_.dram_read_sectors += model::sector_count(outcome.fetched);
+        counts_.dram_read_sectors += sector_count(outcome.fetched);
         ++counts_.dram_reads;
       }
       if (latency > slowest) {
@@ -78,8 +79,8 @@ private:
 
   static void count(model::Lookups& of_site, model::Lookups& total, unsigned hits, unsigned all) {
     for (model::Lookups* lookups : {&of_site, &total}) {
-      lookups->hits += model::sector_count(hits);
-      lookups->all += model::sector_count(all);
+      lookups->hits += sector_count(hits);
+      lookups->all += sector_count(all);
     }
   }
 

@@ -3,9 +3,7 @@
 namespace warplens::calibration {
 
 Expected<Findings> analyse(const Curves& curves) {
-  auto levels = fit_levels(curves.chase);
-  if (!levels)
-    return tl::unexpected(levels.error());
+  TRY_LET(levels, fit_levels(curves.chase));
   if (levels->levels.size() < 2)
     return fail(
         "the pointer chase shows one cache only; it has to reach from within the L1 to beyond the L2");

@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 
 using Row = std::vector<std::string>;
 
-/// Values hold no commas, but for the last, which may (a GPU's name).
+/// Splits a line. Values hold no commas, but for the last, which may (a GPU's name).
 Row split(const std::string& line, std::size_t columns) {
   Row row;
   std::size_t begin = 0;
@@ -32,7 +32,7 @@ bool read_number(const std::string& text, double& value) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-/// Calls `take` for each row behind the heading, which has to be this one. A file that is not there is none.
+/// Calls `take` for each row behind the heading, which must be `heading`. A missing file has no rows.
 Expected<void> read_rows(const fs::path& file, const std::string& heading,
                          const std::function<bool(const Row&)>& take) {
   std::ifstream stream(file);

@@ -1,4 +1,4 @@
-// What the measuring program (device/) leaves: one CSV file per curve in a folder. Cycles are of the SM's
+// The output of the measuring program (device/): one CSV file per curve in a folder. Cycles are of the SM's
 // clock.
 #pragma once
 
@@ -23,20 +23,20 @@ struct ChasePoint {
 };
 
 struct Curves {
-  std::map<std::string, std::string> device; ///< what CUDA says of the GPU, and "clock_mhz" as measured
+  std::map<std::string, std::string> device; ///< CUDA's properties of the GPU, and "clock_mhz" as measured
   std::vector<ChasePoint> chase;             ///< one pointer per 128 bytes, through L1 and L2
 
-  // Absent from folders that hold published curves only.
+  // The following are absent from folders that hold published curves only.
   std::vector<Sample> strides; ///< x: bytes from pointer to pointer, y: pointers
   std::vector<Sample>
-      touch_l1; ///< x: the second load lies so many bytes behind the first; both bypass nothing
-  std::vector<Sample> touch_l2;           ///< the same, loads that bypass the L1, from memory
+      touch_l1; ///< x: the second load's offset behind the first in bytes; both bypass nothing
+  std::vector<Sample> touch_l2;           ///< like touch_l1, with loads that bypass the L1, from memory
   std::map<std::string, double> policies; ///< cycles of one load after a history; see device/touches.cu
   std::vector<Sample> distance;           ///< x: SM, y: 0 for the first load of a line, 1 for the second
   std::vector<Sample> bits;               ///< x: the one bit in which two addresses differ
-  std::vector<Sample> batches;            ///< x: SMs, y: requests of each at once; cycles until all have come
-  std::map<std::string, double> on_chip;  ///< cycles in shared and constant memory
-  double read_gb_per_s = 0;               ///< of memory, all SMs streaming; 0: not measured
+  std::vector<Sample> batches; ///< x: SMs, y: requests of each at once; cycles until all have arrived
+  std::map<std::string, double> on_chip; ///< cycles in shared and constant memory
+  double read_gb_per_s = 0;              ///< memory bandwidth, all SMs streaming; 0: not measured
 };
 
 /// Reads the folder. device.csv and chase.csv must be there; the error names file and line.

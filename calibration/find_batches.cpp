@@ -1,4 +1,5 @@
-// How long a batch of requests takes, by how many SMs ask for how many lines at once: the paper's table.
+// Finds the time that a batch of requests takes, by the number of SMs and of lines that each requests at
+// once: the paper's table.
 #include "calibration/analyse.h"
 
 #include <algorithm>

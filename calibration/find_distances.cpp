@@ -1,4 +1,4 @@
-// Near and far: does a load's latency depend on where SM and line lie?
+// Finds whether a load's latency depends on where SM and line lie: near and far.
 #include "calibration/analyse.h"
 
 #include <algorithm>
@@ -20,21 +20,21 @@ double spread(const double* begin, const double* end) {
 
 } // namespace
 
-// Two kinds, where cutting the sorted latencies in two takes nearly all of their spread away.
+// There are two kinds if cutting the sorted latencies in two takes nearly all of their spread away.
 std::optional<Distances> find_distances(const std::vector<Sample>& distance) {
-  constexpr std::size_t least_loads = 100;
-  constexpr double apart = 0.15, least_share = 0.1, explained = 0.8;
+  constexpr std::size_t min_loads = 100;
+  constexpr double apart = 0.15, min_share = 0.1, explained = 0.8;
   std::vector<double> first, second;
   for (const Sample& sample : distance)
     (sample.y == 0 ? first : second).push_back(sample.cycles);
-  if (first.size() < least_loads)
+  if (first.size() < min_loads)
     return std::nullopt;
-  // One load in a hundred meets something else: it must not count as a kind.
+  // One load in a hundred is disturbed: it must not count as a kind.
   std::sort(first.begin(), first.end());
   first.resize(first.size() - first.size() / 100);
   const double* const begin = first.data();
   const double* const end = begin + first.size();
-  const auto least = static_cast<std::ptrdiff_t>(std::ceil(least_share * static_cast<double>(first.size())));
+  const auto least = static_cast<std::ptrdiff_t>(std::ceil(min_share * static_cast<double>(first.size())));
   const double* best = begin + least;
   for (const double* cut = begin + least; cut <= end - least; ++cut)
     if (spread(begin, cut) + spread(cut, end) < spread(begin, best) + spread(best, end))
@@ -51,8 +51,8 @@ std::optional<Distances> find_distances(const std::vector<Sample>& distance) {
   found.far_share = static_cast<double>(end - best) / static_cast<double>(first.size());
   const auto still_far =
       std::count_if(second.begin(), second.end(), [=](double cycles) { return cycles > (near + far) / 2; });
-  found.keeps_copies = !second.empty() && static_cast<double>(still_far) <
-                                              found.far_share / 2 * static_cast<double>(second.size());
+  found.keeps_replicas = !second.empty() && static_cast<double>(still_far) <
+                                                found.far_share / 2 * static_cast<double>(second.size());
   return found;
 }
 

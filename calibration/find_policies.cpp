@@ -1,4 +1,5 @@
-// What stores and evictions do, from the latency of one load after a short history (device/touches.cu).
+// Finds the effects of stores and evictions from the latency of one load after a short history
+// (device/touches.cu).
 #include "calibration/analyse.h"
 
 #include <cmath>
@@ -11,7 +12,7 @@ std::optional<Policies> find_policies(const std::map<std::string, double>& polic
         "new_value_seen", "l1_load_after_l2_overflow", "l2_load_after_l1_load"})
     if (!policies.contains(needed) || policies.at(needed) < 0)
       return std::nullopt;
-  // The level whose own latency is nearest, as a ratio.
+  // The load is served by the level whose own latency is nearest, as a ratio.
   const auto is_served_by = [&](const char* history, const char* level) {
     const auto ratio = [&](const char* other) {
       return std::abs(std::log(policies.at(history) / policies.at(other)));

@@ -1,4 +1,4 @@
-// How much memory comes at a time: lines, sectors, and what is fetched ahead.
+// Finds the granularity of memory: lines, sectors, and prefetches.
 #include "calibration/analyse.h"
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 namespace warplens::calibration {
 namespace {
 
-/// How many pointers fit at this stride: the last number before two in a row are a quarter slower than the
-/// fewest; 0: all fit, or none were measured.
+/// Returns how many pointers fit at this stride: the last number before two in a row are a quarter slower
+/// than the fewest; 0: all fit, or none were measured.
 double pointers_that_fit(const std::vector<Sample>& strides, double stride) {
   std::vector<Sample> curve;
   std::copy_if(strides.begin(), strides.end(), std::back_inserter(curve),
@@ -20,7 +20,7 @@ double pointers_that_fit(const std::vector<Sample>& strides, double stride) {
   return 0;
 }
 
-/// The median over the samples of each offset, ascending.
+/// Returns the median over the samples of each offset, ascending.
 std::map<double, double> by_offset(const std::vector<Sample>& touch) {
   std::map<double, std::vector<double>> cycles;
   for (const Sample& sample : touch)
@@ -36,7 +36,7 @@ std::map<double, double> by_offset(const std::vector<Sample>& touch) {
 
 } // namespace
 
-// At a stride of a whole line each pointer has a line of its own, and so it has at odd multiples of that,
+// Pointers a whole line apart have a line of their own each, and so have those at odd multiples of that,
 // which use all sets as well (three of them, lest the number of sets be a multiple of one). At a smaller
 // stride pointers share lines, and more of them fit.
 std::optional<std::uint32_t> find_line(const std::vector<Sample>& strides) {

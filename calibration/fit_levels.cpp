@@ -10,14 +10,15 @@ namespace warplens::calibration {
 namespace {
 
 constexpr double lines_per_kib = 8;
-/// At least two ways keep noise from making a cache direct-mapped, which no published structure is, and no
-/// published L2 has fewer than four. Beyond 24 a ramp is too steep for its end to be told from its beginning.
-constexpr unsigned least_ways = 2, least_l2_ways = 4, most_ways = 24;
-constexpr std::size_t most_levels = 4;
+/// The ranges of associativity. At least two ways keep noise from making a cache direct-mapped, which no
+/// published structure is, and no published L2 has fewer than four. Beyond 24 a ramp is too steep to
+/// distinguish its end from its beginning.
+constexpr unsigned min_ways = 2, min_l2_ways = 4, max_ways = 24;
+constexpr std::size_t max_levels = 4;
 
 struct Candidate {
   std::uint64_t sets = 1;
-  unsigned ways = least_ways;
+  unsigned ways = min_ways;
   std::vector<double> misses; ///< at each point of the curve
 };
 
@@ -33,12 +34,12 @@ Candidate make_candidate(const std::vector<ChasePoint>& chase, double kib, unsig
 
 struct Fit {
   double error = std::numeric_limits<double>::infinity(); ///< sum of squares of relative errors
-  Eigen::VectorXd steps; ///< the first level's latency, then what each level's misses add
+  Eigen::VectorXd steps; ///< the first level's latency, then the increase by each level's misses
 };
 
-/// The latencies that suit the given caches best: least squares of the relative errors. A level is asked only
-/// for what missed in those before it, and is so much larger that this is when its own sets overflow; so
-/// misses add up.
+/// Fits the latencies of the given caches: least squares of the relative errors. A level is requested only
+/// for misses of those before it, and is so much larger that its own sets overflow only then; so misses add
+/// up.
 Fit fit_latencies(const std::vector<ChasePoint>& chase, const std::vector<const Candidate*>& caches) {
   const auto points = static_cast<Eigen::Index>(chase.size()),
              unknowns = static_cast<Eigen::Index>(caches.size() + 1);
@@ -70,7 +71,8 @@ double size_of(const Candidate& cache) {
   return static_cast<double>(cache.sets * cache.ways) / lines_per_kib;
 }
 
-/// Every size from `low` to `high` in steps of `step` (a ratio) with each number of ways in `which`'s place.
+/// Tries every size from `low` to `high` in steps of `step` (a ratio) with each number of ways in `which`'s
+/// place.
 bool search(const std::vector<ChasePoint>& chase, std::vector<Candidate>& caches, std::size_t which,
             double low, double high, double step, const std::vector<unsigned>& ways, double& error) {
   bool better = false;
@@ -81,7 +83,7 @@ bool search(const std::vector<ChasePoint>& chase, std::vector<Candidate>& caches
   std::optional<Candidate> best;
   for (double kib = low; kib <= high; kib *= step)
     for (const unsigned some : ways) {
-      if (some < (is_largest && caches.size() > 1 ? least_l2_ways : least_ways))
+      if (some < (is_largest && caches.size() > 1 ? min_l2_ways : min_ways))
         continue;
       const Candidate candidate = make_candidate(chase, kib, some);
       trial[which] = &candidate;
@@ -96,13 +98,13 @@ bool search(const std::vector<ChasePoint>& chase, std::vector<Candidate>& caches
   return better;
 }
 
-/// One level more: it is looked for everywhere, then all are adjusted in turn until nothing improves.
+/// Adds one level: it is searched everywhere, then all are adjusted in turn until nothing improves.
 double add_level(const std::vector<ChasePoint>& chase, std::vector<Candidate>& caches) {
   std::vector<unsigned> all_ways;
-  for (unsigned ways = least_ways; ways <= most_ways; ++ways)
+  for (unsigned ways = min_ways; ways <= max_ways; ++ways)
     all_ways.push_back(ways);
   double error = std::numeric_limits<double>::infinity();
-  caches.push_back(make_candidate(chase, chase.front().kib, least_ways));
+  caches.push_back(make_candidate(chase, chase.front().kib, min_ways));
   search(chase, caches, caches.size() - 1, chase.front().kib, chase.back().kib, 1.04, {2, 4, 8, 16}, error);
   for (unsigned round = 0; round < 6; ++round) {
     bool better = false;
@@ -135,8 +137,8 @@ Levels to_levels(const std::vector<ChasePoint>& chase, std::vector<Candidate> ca
   return levels;
 }
 
-/// Is the step of each level worth being called one? Latency in memory rises a little without any cache's
-/// doing.
+/// Returns whether the step of each level is significant. Latency in memory rises a little without a cache's
+/// effect.
 bool all_count(const Levels& levels) {
   double before = levels.hit_cycles, size = 0;
   for (const Level& level : levels.levels) {
@@ -172,13 +174,13 @@ double Levels::latency_cycles(double kib) const {
 }
 
 Expected<Levels> fit_levels(const std::vector<ChasePoint>& chase) {
-  constexpr std::size_t least_points = 20;
-  if (chase.size() < least_points)
-    return fail("the pointer chase has {} sizes; at least {} are needed", chase.size(), least_points);
+  constexpr std::size_t min_points = 20;
+  if (chase.size() < min_points)
+    return fail("the pointer chase has {} sizes; at least {} are needed", chase.size(), min_points);
   std::vector<Candidate> caches;
   std::optional<Levels> found;
   double error = fit_latencies(chase, {}).error;
-  while (caches.size() < most_levels) {
+  while (caches.size() < max_levels) {
     auto more = caches;
     const double smaller = add_level(chase, more);
     if (smaller > 0.6 * error)

@@ -10,7 +10,7 @@
 namespace warplens::calibration {
 namespace {
 
-/// device.csv's numbers; the first that is missing is remembered.
+/// Reads device.csv's numbers and remembers the first missing one.
 class Device {
 public:
   explicit Device(const std::map<std::string, std::string>& properties) : properties_(properties) {}
@@ -39,7 +39,7 @@ private:
   std::string missing_;
 };
 
-/// A name from outside, between quotes.
+/// Quotes a name from outside.
 std::string quoted(const std::string& text) {
   std::string result = "\"";
   for (const char letter : text)
@@ -48,7 +48,7 @@ std::string quoted(const std::string& text) {
   return result + "\"";
 }
 
-/// The file as it grows.
+/// Builds the file's text.
 class Text {
 public:
   void table(const char* name) { text_ += fmt::format("\n[{}]\n", name); }
@@ -90,7 +90,7 @@ void print_sources(Text& text, const Device& device, const std::string& when) {
   text.line("assumed = \"An assumption, not a measurement\"");
 }
 
-/// A whole cache of `nominal` KiB, of which so much was found to hold lines.
+/// Prints a whole cache of `nominal` KiB, of which a measured part holds lines.
 void print_size(Text& text, const char* ways, const char* usable, const Level& level, double nominal_kib) {
   text.figure(ways, level.ways, measured);
   text.figure(usable, fmt::format("{:.4f}", std::clamp(level.kib / nominal_kib, 0.1, 1.0)), measured);
@@ -202,7 +202,7 @@ void print_l2(Text& text, Device& device, const Findings& found, double cycle_ns
 }
 
 void print_dram(Text& text, Device& device, const Curves& curves, const Findings& found, double cycle_ns) {
-  constexpr double hbm2_ns = 14.1; // tRCD and tRP of HBM2, as GPGPU-Sim's SM7_QV100 has them
+  constexpr double hbm2_ns = 14.1; // tRCD and tRP of HBM2 in GPGPU-Sim's SM7_QV100
   constexpr double hbm_channel_bits = 64, gddr_channel_bits = 32;
   const double bus_bits = device.number("memory_bus_bits");
   // HBM's bus is at least 1024 bits wide, GDDR's at most 512.

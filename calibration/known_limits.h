@@ -1,4 +1,4 @@
-// What NVIDIA documents per compute capability and CUDA does not tell a program.
+// The limits that NVIDIA documents per compute capability and CUDA does not report to a program.
 #pragma once
 
 #include "support/expected.h"
@@ -13,8 +13,8 @@ struct KnownLimits {
   std::vector<std::uint32_t> carveout_kib; ///< ascending
 };
 
-/// `compute_capability` as 90 for 9.0. CUDA C++ Programming Guide, "Compute Capabilities". The error names
-/// those that are known.
+/// Returns the limits for `compute_capability` (90 is 9.0): CUDA C++ Programming Guide, "Compute
+/// Capabilities". The error names the known ones.
 Expected<KnownLimits> known_limits(unsigned compute_capability);
 
 } // namespace warplens::calibration

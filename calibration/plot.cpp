@@ -22,8 +22,8 @@ constexpr Plot plots[] = {
      "using 1:3:2 with points pt 7 ps 0.3 palette"},
     {"bits", "A second load from memory whose address differs in one bit", "bit", "",
      "using 1:2 with points pt 7 ps 0.4"},
-    {"batches", "Until all of some requests at once have come, by SMs that ask", "requests of each SM",
-     "set logscale x 2", "using 2:3:1 with points pt 7 ps 0.6 palette"},
+    {"batches", "Until all of some simultaneous requests have arrived, by requesting SMs",
+     "requests of each SM", "set logscale x 2", "using 2:3:1 with points pt 7 ps 0.6 palette"},
 };
 
 } // namespace

@@ -36,10 +36,11 @@ std::string print_findings(const Curves& curves, const Findings& findings) {
   if (findings.prefetches)
     add("fetched ahead of that", yes_or_no(*findings.prefetches));
   if (const auto& policies = findings.policies) {
-    add("a store's line in the L1", fmt::format("{} if it was not there, {} if it was",
-                                                policies->l1_allocates_stores ? "comes" : "does not come",
-                                                policies->l1_keeps_stored ? "stays" : "does not stay"));
-    add("a store's sector in the L2", policies->l2_allocates_stores ? "comes" : "does not come");
+    add("a store's line in the L1",
+        fmt::format("{} if it is not resident, {} if it is",
+                    policies->l1_allocates_stores ? "is allocated" : "is not allocated",
+                    policies->l1_keeps_stored ? "stays" : "does not stay"));
+    add("a store's sector in the L2", policies->l2_allocates_stores ? "is allocated" : "is not allocated");
     add("L2 includes the L1", yes_or_no(policies->inclusive));
     add("a load fills L1 and L2", yes_or_no(policies->fills_both));
   }
@@ -50,7 +51,7 @@ std::string print_findings(const Curves& curves, const Findings& findings) {
       add("near and far",
           fmt::format("{:.0f} and {:.0f} cycles; {:.0f} % of first loads are far, {}", distances->near_cycles,
                       distances->far_cycles, 100 * distances->far_share,
-                      distances->keeps_copies ? "the second is near" : "and so is the second"));
+                      distances->keeps_replicas ? "the second is near" : "and so is the second"));
   }
   if (const auto& rows = findings.rows) {
     add("rows", fmt::format("open {:.0f}, none open {:.0f}, another open {:.0f} cycles", rows->hit_cycles,
@@ -59,9 +60,9 @@ std::string print_findings(const Curves& curves, const Findings& findings) {
         fmt::format("columns {}; banks and channels {}; rows {}", fmt::join(rows->column_bits, " "),
                     fmt::join(rows->bank_bits, " "), fmt::join(rows->row_bits, " ")));
   } else if (!curves.bits.empty()) {
-    add("rows", "open, closed and conflicting rows cannot be told apart");
+    add("rows", "open, closed and conflicting rows cannot be distinguished");
   }
-  for (std::size_t i = 0; i < findings.batches.size();) { // a line for each number of SMs
+  for (std::size_t i = 0; i < findings.batches.size();) { // one line for each number of SMs
     const unsigned sms = findings.batches[i].sms;
     std::vector<std::string> table;
     for (; i < findings.batches.size() && findings.batches[i].sms == sms; ++i)

@@ -10,7 +10,8 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(tomlplusplus REQUIRED IMPORTED_TARGET tomlplusplus)
 
-find_package(LLVM 19.1 REQUIRED CONFIG PATHS /usr/lib/llvm-19/lib/cmake/llvm)
+set(WARPLENS_LLVM /usr/lib/llvm-19 CACHE PATH "Where LLVM 19 and Clang 19 are installed")
+find_package(LLVM 19.1 REQUIRED CONFIG PATHS ${WARPLENS_LLVM}/lib/cmake/llvm)
 find_package(Clang REQUIRED CONFIG NO_DEFAULT_PATH PATHS ${LLVM_LIBRARY_DIR}/cmake/clang) # of that LLVM, not of another
 
 option(WARPLENS_MPI "Trials over MPI, where it is found" ON)

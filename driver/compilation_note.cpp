@@ -9,10 +9,11 @@ namespace warplens::driver {
 namespace {
 
 constexpr const char* section = ".warplens";
-/// In front of each note; the note ends with its line. Found without knowing the file's format.
+/// The mark in front of each note, which ends with its line. Notes are found without knowing the file's
+/// format.
 const std::string mark = "warplens-compilation/1 ";
 
-// A file may hold anything behind the mark: what is of another type counts as missing.
+// A file may hold anything behind the mark: a field of another type counts as missing.
 
 std::string text_in(const nlohmann::json& object, const char* key) {
   const auto found = object.find(key);
@@ -26,6 +27,7 @@ std::uint64_t number_in(const nlohmann::json& object, const char* key) {
 
 } // namespace
 
+// "one_form" is the old spelling of single_variant_reason, which readers of notes know.
 nlohmann::json to_json(const CompilationNote& note) {
   auto unseen = nlohmann::json::array();
   for (const auto& access : note.unseen)
@@ -35,7 +37,7 @@ nlohmann::json to_json(const CompilationNote& note) {
                       {"expression", access.expression},
                       {"reason", access.reason}});
   return {{"source", note.source},   {"fell_back", note.fell_back}, {"probed", note.sites},
-          {"removed", note.removed}, {"unseen", std::move(unseen)}, {"one_form", note.one_form}};
+          {"removed", note.removed}, {"unseen", std::move(unseen)}, {"one_form", note.single_variant_reason}};
 }
 
 std::vector<UnseenAccess> unseen_accesses(const nlohmann::json& json) {
@@ -52,19 +54,14 @@ Expected<void> add_note(const CompilationNote& note, const std::filesystem::path
                         const std::filesystem::path& directory) {
   const auto text = directory / "note";
   const auto json = to_json(note).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
-  if (auto written = write_file(text, fmt::format("{}{}\n", mark, json)); !written)
-    return written;
-  const auto added =
-      run_compiler({"objcopy", fmt::format("--add-section={}={}", section, text.string()), object.string()});
-  if (!added)
-    return tl::unexpected(added.error());
+  TRY(write_file(text, fmt::format("{}{}\n", mark, json)));
+  TRY_LET(added, run_compiler({"objcopy", fmt::format("--add-section={}={}", section, text.string()),
+                               object.string()}));
   return {};
 }
 
 Expected<std::vector<CompilationNote>> read_notes(const std::filesystem::path& file) {
-  const auto bytes = read_file(file);
-  if (!bytes)
-    return tl::unexpected(bytes.error());
+  TRY_LET(bytes, read_file(file));
   std::vector<CompilationNote> notes;
   for (auto begin = bytes->find(mark); begin != std::string::npos; begin = bytes->find(mark, begin)) {
     begin += mark.size();

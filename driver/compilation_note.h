@@ -1,5 +1,5 @@
-// What `warplens nvcc` did to a source, kept in the object that came of it. Linkers collect the notes of all
-// objects, so that a program, too, tells which of its sources have probes.
+// The record of what `warplens nvcc` did to a source, kept in the resulting object. Linkers collect the notes
+// of all objects, so that a program, too, says which of its sources have probes.
 #pragma once
 
 #include "support/expected.h"
@@ -12,7 +12,7 @@
 
 namespace warplens::driver {
 
-/// An access that has no probe, and why.
+/// An access that has no probe, and the reason.
 struct UnseenAccess {
   std::string file;
   std::uint32_t line = 0, column = 0;
@@ -21,21 +21,22 @@ struct UnseenAccess {
 };
 
 struct CompilationNote {
-  std::string source;    ///< as the command line named it
-  std::string fell_back; ///< why plain nvcc compiled it; empty: it has probes
+  std::string source;    ///< the name on the command line
+  std::string fell_back; ///< the reason for compiling it by plain nvcc; empty: it has probes
   std::uint64_t sites = 0, removed = 0;
   std::vector<UnseenAccess> unseen = {};
-  std::string one_form = {}; ///< why its kernels exist with probes only; empty: they do not
+  std::string single_variant_reason =
+      {}; ///< the reason if its kernels exist with probes only; empty: they have both variants
 };
 
-/// `directory` is for a file that is needed meanwhile.
+/// Adds the note to the object. `directory` is for a temporary file.
 Expected<void> add_note(const CompilationNote& note, const std::filesystem::path& object,
                         const std::filesystem::path& directory);
 
-/// From an object, a library or a program.
+/// Reads the notes of an object, a library or a program.
 Expected<std::vector<CompilationNote>> read_notes(const std::filesystem::path& file);
 
-/// A note as JSON, and accesses as they stand in one. What is missing there is empty.
+/// Converts notes and accesses to JSON and back. A missing field becomes an empty value.
 nlohmann::json to_json(const CompilationNote& note);
 std::vector<UnseenAccess> unseen_accesses(const nlohmann::json& json);
 

@@ -11,7 +11,7 @@ namespace {
 struct Counts {
   std::uint64_t probed = 0, removed = 0, unseen = 0;
 
-  /// A source that fell back has no probes, whatever Clang had found in it.
+  /// Adds a note's counts. A source that fell back has no probes, whatever Clang had found in it.
   Counts& operator+=(const CompilationNote& note) {
     if (!note.fell_back.empty())
       return *this;
@@ -27,7 +27,7 @@ std::string text_of(const Counts& counts) {
                      counts.removed, counts.unseen);
 }
 
-/// By reason: the most frequent one first, of equals in the alphabet's order.
+/// Lists the reasons: the most frequent one first, equally frequent ones in alphabetical order.
 std::string reasons_of(const CompilationNote& note) {
   std::map<std::string, std::vector<const UnseenAccess*>> by_reason;
   for (const auto& access : note.unseen)
@@ -51,7 +51,9 @@ std::string text_of(const CompilationNote& note) {
   Counts counts;
   counts += note;
   return fmt::format("{}: {}{}\n{}", note.source, text_of(counts),
-                     note.one_form.empty() ? "" : "; every launch runs with probes: " + note.one_form,
+                     note.single_variant_reason.empty()
+                         ? ""
+                         : "; every launch runs with probes: " + note.single_variant_reason,
                      reasons_of(note));
 }
 

@@ -1,5 +1,5 @@
-// `warplens nvcc --report`: which sources have probes, which fell back and why, and which accesses are not
-// seen.
+// The report of `warplens nvcc --report`: which sources have probes, which fell back and why, and which
+// accesses are not seen.
 #pragma once
 
 #include "driver/compilation_note.h"
@@ -14,10 +14,10 @@ struct ReportedFile {
   std::vector<CompilationNote> notes;
 };
 
-/// A line for each source; below it what is not seen, by reason, the most frequent one first; at the end the
-/// sums of several sources.
+/// Prints a line for each source; below it the unseen accesses by reason, the most frequent one first; at the
+/// end the sums of several sources.
 std::string report_as_text(const std::vector<ReportedFile>& files);
-/// warplens-compilation-report/1
+/// Prints the report as warplens-compilation-report/1.
 std::string report_as_json(const std::vector<ReportedFile>& files);
 
 } // namespace warplens::driver

@@ -41,18 +41,14 @@ nlohmann::json list(const std::vector<rewriter::Unseen>& accesses) {
 }
 
 Expected<void> rewrite(const rewriter::Request& request, const fs::path& summary, const fs::path& sites) {
-  const auto instrumented = rewriter::instrument(request);
-  if (!instrumented)
-    return tl::unexpected(instrumented.error());
+  TRY_LET(instrumented, rewriter::instrument(request));
   for (const auto& file : instrumented->files) {
     std::error_code told_by_writing;
     fs::create_directories(file.copy.parent_path(), told_by_writing);
-    if (auto written = write_file(file.copy, file.text); !written)
-      return written;
+    TRY(write_file(file.copy, file.text));
   }
   if (!sites.empty())
-    if (auto written = write_file(sites, rewriter::site_table(instrumented->sites)); !written)
-      return written;
+    TRY(write_file(sites, rewriter::site_table(instrumented->sites)));
   const nlohmann::json json{{"sites", instrumented->sites.size()},
                             {"removed", instrumented->removed.size()},
                             {"removed_accesses", list(instrumented->removed)},
@@ -61,11 +57,9 @@ Expected<void> rewrite(const rewriter::Request& request, const fs::path& summary
   return write_file(summary, json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
-Expected<void> print_patch(const rewriter::Request& request, const fs::path& include) {
-  const auto instrumented = rewriter::instrument(request);
-  if (!instrumented)
-    return tl::unexpected(instrumented.error());
-  const auto diff = rewriter::print_patch(*instrumented, include);
+Expected<void> print_instrumentation_patch(const rewriter::Request& request, const fs::path& include) {
+  TRY_LET(instrumented, rewriter::instrument(request));
+  const auto diff = rewriter::print_instrumentation_patch(*instrumented, include);
   if (std::fwrite(diff.data(), 1, diff.size(), stdout) != diff.size() || std::fflush(stdout) != 0)
     return fail("stdout: error: {}", std::strerror(errno));
   return {};
@@ -92,7 +86,8 @@ int run_command_line(std::vector<std::string> arguments) {
   auto* patch_command = app.add_subcommand("patch", "print the instrumentation as a diff");
   patch_command->add_option("--include", include, "folder that holds warplens/probe.h")->required();
   patch_command->add_option("source", source)->required();
-  auto* clang_command = app.add_subcommand("clang", "compile one half of a source as Clang does, bridged");
+  auto* clang_command = app.add_subcommand(
+      "clang", "compile one half of a source as Clang does, with the compatibility headers");
   clang_command->add_option("--half", half, "device or host")
       ->required()
       ->check(CLI::IsMember({"device", "host"}));
@@ -136,7 +131,7 @@ int run_command_line(std::vector<std::string> arguments) {
                         : "lowering " + (lowered.source.empty() ? bitcode : lowered.source);
   const llvm::PrettyStackTraceString shown_task(task.c_str());
   const auto done = rewrite_command->parsed() ? rewrite(request, summary, sites)
-                    : patch_command->parsed() ? print_patch(request, include)
+                    : patch_command->parsed() ? print_instrumentation_patch(request, include)
                     : clang_command->parsed()
                         ? analysis::compile(request.clang_arguments, source,
                                             half == "host" ? analysis::Half::host : analysis::Half::device)
@@ -152,7 +147,7 @@ int run_command_line(std::vector<std::string> arguments) {
 } // namespace
 
 int main(int argc, char** argv) {
-  // A signal that ends us leaves the names of what we were at on stderr (driver/stages/compiler reads them).
+  // After a signal, LLVM prints the names of the current tasks on stderr (driver/stages/compiler reads them).
   llvm::setBugReportMsg("");
   llvm::EnablePrettyStackTrace();
   try {

@@ -1,4 +1,4 @@
-// warplens: per source line, what the memory hierarchy does to each access of a CUDA program.
+// warplens: shows per source line what the memory hierarchy does to each access of a CUDA program.
 
 #include "driver/commands/commands.h"
 #include "driver/progress.h"
@@ -24,8 +24,8 @@ std::string version_text() {
                              : "not found");
 }
 
-/// `profile … --run ARGS…`, `run … -- PROGRAM ARGS…` and `compile-commands … -- BUILD…`: the rest of the line
-/// is the program's and not ours to parse.
+/// Takes the rest of the line in `profile … --run ARGS…`, `run … -- PROGRAM ARGS…` and `compile-commands … --
+/// BUILD…`: it is the program's and not ours to parse.
 std::vector<std::string> take_rest(std::vector<std::string>& arguments) {
   if (arguments.empty())
     return {};
@@ -38,15 +38,16 @@ std::vector<std::string> take_rest(std::vector<std::string>& arguments) {
   return rest;
 }
 
-/// A file opened while stdin, stdout or stderr is closed would take its number, and what is printed would end
-/// up in it. What stands in for them here is open the wrong way round, so that using it fails as before.
+/// Opens closed standard streams. A file opened while stdin, stdout or stderr is closed would take its number
+/// and receive the output. The placeholders are open the wrong way round, so that using them fails as before.
 void occupy_closed_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (fcntl(stream, F_GETFD) < 0)
       static_cast<void>(open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY));
 }
 
-/// `profile`, or `trace dump`: what of the command line was understood before it went wrong, for --help.
+/// Returns `profile`, or `trace dump`: the part of the command line that was understood before the error, for
+/// --help.
 std::string help_for(const CLI::App& app) {
   std::string command = app.get_name();
   for (const CLI::App* chosen : app.get_subcommands())
@@ -54,8 +55,8 @@ std::string help_for(const CLI::App& app) {
   return command;
 }
 
-/// What there is to say of the word where a command was expected, if there is such a word: CLI11 only says
-/// that one is missing.
+/// Returns a message about the word in a command's place, if there is such a word: CLI11 only says that a
+/// command is missing.
 std::optional<std::string> unknown_word(const CLI::App& app, const std::vector<std::string>& words) {
   const CLI::App* command = &app;
   std::size_t depth = 0;
@@ -71,7 +72,7 @@ std::optional<std::string> unknown_word(const CLI::App& app, const std::vector<s
   return fmt::format("there is no subcommand or option '{}'; there are {}", words[depth], known);
 }
 
-/// The words after `warplens nvcc`, or all of `warplens-nvcc`'s: not ours to parse.
+/// Returns the words after `warplens nvcc`, or all of `warplens-nvcc`'s: not ours to parse.
 std::optional<std::vector<std::string>> nvcc_words(const std::string& program,
                                                    const std::vector<std::string>& arguments) {
   if (std::filesystem::path(program).filename() == "warplens-nvcc")
@@ -81,7 +82,8 @@ std::optional<std::vector<std::string>> nvcc_words(const std::string& program,
   return std::nullopt;
 }
 
-/// `warplens nvcc --help` alone; warplens-nvcc's is nvcc's, and so is that of an nvcc that is named first.
+/// Returns whether the command is `warplens nvcc --help` alone; the help of warplens-nvcc, and of an nvcc
+/// that is named first, is nvcc's.
 bool asks_for_nvcc_help(const std::string& program, const std::vector<std::string>& arguments) {
   return std::filesystem::path(program).filename() != "warplens-nvcc" && arguments.size() == 2 &&
          arguments[0] == "nvcc" && (arguments[1] == "--help" || arguments[1] == "-h");
@@ -89,7 +91,7 @@ bool asks_for_nvcc_help(const std::string& program, const std::vector<std::strin
 
 int run_command_line(std::vector<std::string> arguments) {
   CLI::App app(
-      "Warplens tells, line by line, what the memory hierarchy does to each access of a CUDA program:\n"
+      "Warplens shows, line by line, what the memory hierarchy does to each access of a CUDA program:\n"
       "how often it hits in L1 and L2, what latency to expect, and how sure that is. No GPU needed.\n\n"
       "  warplens profile FILE.cu --gpu a100 --run ARGS...     is where to start",
       "warplens");
@@ -113,7 +115,7 @@ int run_command_line(std::vector<std::string> arguments) {
   driver::declare_calibrate(app, chosen);
 
   const std::vector<std::string> words = arguments;
-  std::ranges::reverse(arguments); // as CLI11 takes a vector
+  std::ranges::reverse(arguments); // the order that CLI11 expects of a vector
   try {
     app.parse(arguments);
   } catch (const CLI::ParseError& error) {

@@ -1,6 +1,6 @@
 #include "driver/options.h"
 
-#include "model/gpu.h"
+#include "model/gpu/gpu.h"
 
 #include <algorithm>
 #include <charconv>
@@ -11,8 +11,8 @@
 namespace warplens::driver {
 namespace {
 
-/// A whole number of the option's type and no less than `least`. CLI11 itself takes -1 for a large one, and
-/// the largest for what is larger still.
+/// Returns a validator for whole numbers between `least` and `most`. CLI11 itself takes -1 for a large
+/// number, and larger numbers than the largest for that one.
 CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
   return {[=](const std::string& text) {
             std::uint64_t number = 0;
@@ -25,7 +25,7 @@ CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
           ""};
 }
 
-/// A number from 0 to `most` that is the whole text.
+/// Returns the number from 0 to `most` that is the whole text.
 std::optional<double> number_to(double most, std::string_view text) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -33,7 +33,7 @@ std::optional<double> number_to(double most, std::string_view text) {
   return whole && number >= 0 && number <= most ? std::optional(number) : std::nullopt;
 }
 
-/// RATE[,LATENCY%]
+/// Parses RATE[,LATENCY%].
 std::optional<model::Confidence> confidence_of(std::string_view text) {
   model::Confidence confidence;
   const std::size_t comma = text.find(',');
@@ -55,8 +55,9 @@ std::optional<model::Confidence> confidence_of(std::string_view text) {
 }
 
 constexpr std::pair<Format, const char*> formats[] = {
-    {Format::text, "text"},   {Format::html, "html"},   {Format::json, "json"},        {Format::csv, "csv"},
-    {Format::sarif, "sarif"}, {Format::patch, "patch"}, {Format::perfetto, "perfetto"}};
+    {Format::text, "text"},        {Format::html, "html"},   {Format::json, "json"},
+    {Format::csv, "csv"},          {Format::sarif, "sarif"}, {Format::annotated_diff, "patch"},
+    {Format::perfetto, "perfetto"}};
 
 std::vector<std::string> format_names() {
   std::vector<std::string> names;
@@ -81,11 +82,11 @@ std::string check_column(const std::string& name) {
 std::string column_names() {
   std::string names;
   for (const report::Column& column : report::all_columns())
-    names += fmt::format("\n{}: {}", column.name, column.meaning);
+    names += fmt::format("\n{}: {}", column.name, column.description);
   return names;
 }
 
-/// What the reports print of each site.
+/// Adds the options that choose the printed figures of each site.
 void add_figure_options(CLI::App& command, OutputOptions& options) {
   command
       .add_option_function<std::vector<std::string>>(
@@ -136,7 +137,7 @@ std::string check_fraction(const std::string& text) {
   return number_to(1, text) ? "" : fmt::format("'{}' is not a number from 0 to 1", text);
 }
 
-/// The program would find out, but only once it runs.
+/// Checks the regex now: the program would fail only once it runs.
 std::string check_regex(const std::string& text) {
   try {
     const std::regex ignored(text, std::regex::ECMAScript | std::regex::optimize);
@@ -172,7 +173,7 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
                    "launches begin with an empty L2, else with what copies, fills and earlier launches are "
                    "known to have left in it");
   command.add_option("--trials", options.trials, "Monte Carlo trials at most (see --confidence)")
-      ->check(whole_number(2, 1000000)) // one has no interval
+      ->check(whole_number(2, 1000000)) // a single trial has no interval
       ->type_name("N")
       ->capture_default_str();
   command
@@ -209,7 +210,7 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
       ->capture_default_str();
   command
       .add_option("--snapshot-blocks", options.snapshot_blocks,
-                  "take the first N blocks of a launch (default: what each GPU asks for)")
+                  "take the first N blocks of a launch (default: what each GPU requires)")
       ->type_name("N")
       ->check(whole_number(1, std::uint64_t{1} << 48));
 }

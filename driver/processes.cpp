@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::uint64_t has_failed = ~std::uint64_t{0};
 
-/// mpirun and Slurm say so; without them MPI_Init would start services for one process.
+/// Returns whether mpirun or Slurm started this process; without them MPI_Init would start services for one
+/// process.
 bool started_by_mpi() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"})
     if (std::getenv(name))
@@ -21,21 +22,21 @@ bool started_by_mpi() {
   return false;
 }
 
-/// A number of each process.
+/// Gathers one number from each process.
 std::vector<std::uint64_t> numbers_of_all(std::uint64_t mine, std::uint32_t count) {
   std::vector<std::uint64_t> all(count);
   MPI_Allgather(&mine, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, MPI_COMM_WORLD);
   return all;
 }
 
-/// Another process tells of the error and fails for all: mpirun kills the others as soon as one fails, before
-/// that has said why.
+/// Ends this process without a message; another process prints the error and fails for all: mpirun kills the
+/// others as soon as one fails, before that has printed why.
 [[noreturn]] void end_quietly() {
   MPI_Finalize();
   std::_Exit(0);
 }
 
-/// Ranks::exchange.
+/// Implements Ranks::exchange.
 std::vector<std::vector<std::byte>> exchange(std::vector<std::byte> mine, std::uint32_t own_rank,
                                              std::uint32_t count) {
   const std::vector<std::uint64_t> sizes = numbers_of_all(mine.size(), count);

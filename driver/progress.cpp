@@ -38,15 +38,4 @@ void complain(const std::string& text) {
   std::fputs(fmt::format("warplens: {}\n", text).c_str(), stderr);
 }
 
-std::string group_digits(std::uint64_t number) {
-  const std::string digits = std::to_string(number);
-  std::string grouped;
-  for (std::size_t i = 0; i < digits.size(); ++i) {
-    if (i != 0 && (digits.size() - i) % 3 == 0)
-      grouped += ' ';
-    grouped += digits[i];
-  }
-  return grouped;
-}
-
 } // namespace warplens::driver

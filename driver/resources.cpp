@@ -13,11 +13,11 @@ const Resources& resources() {
                      root / "lib/warplens",
                      root / "lib/warplens/libwarplens_gpu.so",
                      share / "include",
-                     share / "shim",
+                     share / "compatibility",
                      share / "gpus",
                      share / "report.html",
                      share / "redirected_symbols.txt",
-                     share / "two_forms_symbols.txt"};
+                     share / "variant_symbols.txt"};
   }();
   return found;
 }

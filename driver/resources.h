@@ -1,4 +1,4 @@
-// Where the parts of this installation (or build tree: they have the same shape) lie.
+// The places of the parts of this installation (or build tree: they have the same shape).
 #pragma once
 
 #include <filesystem>
@@ -6,19 +6,21 @@
 namespace warplens::driver {
 
 struct Resources {
-  std::filesystem::path compile;     ///< the warplens-compile executable
-  std::filesystem::path measure;     ///< the program that measures a GPU; absent if built without nvcc
-  std::filesystem::path libraries;   ///< what is linked into a program for the CPU back end
-  std::filesystem::path gpu_runtime; ///< what a program for NVIDIA GPUs loads when it starts
-  std::filesystem::path include;     ///< holds warplens/probe.h
-  std::filesystem::path shim;        ///< headers that let Clang parse CUDA 13
-  std::filesystem::path gpus;        ///< one TOML file per GPU
-  std::filesystem::path page;        ///< the HTML report without its data; absent if built without Node
-  std::filesystem::path redirected_symbols; ///< what objcopy redirects in objects for the GPU back end
-  std::filesystem::path two_forms_symbols;  ///< … where kernels have a form without probes, too
+  std::filesystem::path compile;       ///< the warplens-compile executable
+  std::filesystem::path measure;       ///< the program that measures a GPU; absent if built without nvcc
+  std::filesystem::path libraries;     ///< the libraries that are linked into a program for the CPU back end
+  std::filesystem::path gpu_runtime;   ///< the library that a program for NVIDIA GPUs loads when it starts
+  std::filesystem::path include;       ///< holds warplens/probe.h
+  std::filesystem::path compatibility; ///< headers that let Clang parse CUDA 13
+  std::filesystem::path gpus;          ///< one TOML file per GPU
+  std::filesystem::path page;          ///< the HTML report without its data; absent if built without Node
+  std::filesystem::path
+      redirected_symbols; ///< the symbols that objcopy redirects in objects for the GPU back end
+  std::filesystem::path
+      variant_symbols; ///< further symbols, for objects whose kernels also have a variant without probes
 };
 
-/// Found from the place of the running executable.
+/// Returns the resources, located from the running executable.
 const Resources& resources();
 
 } // namespace warplens::driver

@@ -12,19 +12,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Set while an nvcc is asked where it is: one that comes back to us gets no second question.
-const std::string asking = "WARPLENS_ASKS_NVCC";
+/// The variable that is set while an nvcc is queried for its root: a wrapper that comes back to us is not
+/// queried again.
+const std::string query_variable = "WARPLENS_ASKS_NVCC";
 
 bool is_toolkit(const fs::path& root) {
   std::error_code error;
   return fs::exists(root / "bin/nvcc", error) && fs::exists(root / "include/cuda_runtime.h", error);
 }
 
-/// From what `nvcc --dryrun` prints, as CMake does: "#$ TOP=/usr/local/cuda-13.0/bin/..".
-fs::path ask_for_root(const fs::path& nvcc) {
+/// Returns the root that `nvcc --dryrun` prints, as CMake does: "#$ TOP=/usr/local/cuda-13.0/bin/..".
+fs::path query_root(const fs::path& nvcc) {
   Command command;
   command.arguments = {nvcc.string(), "--dryrun", "-E", "-x", "cu", "/dev/null"};
-  command.environment = {{asking, "1"}};
+  command.environment = {{query_variable, "1"}};
   command.capture_output = true;
   const auto finished = run(command);
   static const std::regex top("#\\$ TOP=([^\n]+)");
@@ -54,8 +55,8 @@ Expected<Toolkit> toolkit_of(const fs::path& nvcc) {
     return fail("{}: {}", nvcc.string(), error.message());
   if (const auto root = file.parent_path().parent_path(); is_toolkit(root))
     return Toolkit{root};
-  if (!std::getenv(asking.c_str()))
-    if (const auto root = ask_for_root(nvcc); is_toolkit(root))
+  if (!std::getenv(query_variable.c_str()))
+    if (const auto root = query_root(nvcc); is_toolkit(root))
       return Toolkit{root};
   return fail("{}: belongs to no CUDA Toolkit", nvcc.string());
 }
@@ -86,7 +87,7 @@ Expected<Toolkit> find_toolkit() {
               looked);
 }
 
-/// From `nvcc --version`: "Cuda compilation tools, release 13.0, V13.0.88".
+/// Reads `nvcc --version`: "Cuda compilation tools, release 13.0, V13.0.88".
 std::string version_of(const Toolkit& toolkit) {
   Command command;
   command.arguments = {(toolkit.root / "bin/nvcc").string(), "--version"};

@@ -1,5 +1,4 @@
-// What the bridges that every source includes, and the rewriter, left in it for the lowering, as annotations
-// of functions.
+// Reads the annotations that the rewriter and the compatibility headers leave on functions for the lowering.
 #include "lowering/kernel.h"
 #include "lowering/noted_accesses.h"
 #include "lowering/stages.h"
@@ -23,7 +22,7 @@ static StringRef text_of(const Value* value) {
 }
 
 /// "__cluster_dims__(2, 1, 1)"
-static bool asks_for_several_blocks(StringRef annotation) {
+static bool requires_several_blocks(StringRef annotation) {
   if (!annotation.consume_front("__cluster_dims__(") || !annotation.consume_back(")"))
     return false;
   SmallVector<StringRef, 3> sizes;
@@ -35,21 +34,21 @@ Expected<void> check_annotations(Module& module) {
   GlobalVariable* all = module.getNamedGlobal("llvm.global.annotations");
   if (!all || !all->hasInitializer())
     return {};
-  std::set<Function*> carriers; // functions that are there for what they are annotated with
+  std::set<Function*> carriers; // functions that exist only to carry an annotation
   for (const Use& use : cast<Constant>(all->getInitializer())->operands()) {
     const auto* entry = dyn_cast<ConstantStruct>(use); // function, annotation, file, line, arguments
     if (entry && keep_note(module, text_of(entry->getOperand(1)))) {
       carriers.insert(cast<Function>(entry->getOperand(0)->stripPointerCasts()));
       continue;
     }
-    if (entry && asks_for_several_blocks(text_of(entry->getOperand(1))))
+    if (entry && requires_several_blocks(text_of(entry->getOperand(1))))
       return fail("{}:{}: a kernel in clusters of several blocks, {}, is not supported on the CPU back end "
                   "(choose a way of the program's without it, or a GPU: --backend gpu)",
                   text_of(entry->getOperand(2)).str(),
                   cast<ConstantInt>(entry->getOperand(3))->getZExtValue(),
                   text_of(entry->getOperand(1)).str());
   }
-  all->eraseFromParent(); // it would keep functions alive
+  all->eraseFromParent(); // the list would keep functions alive
   removeFromUsedLists(module, [&](Constant* used) { return carriers.contains(dyn_cast<Function>(used)); });
   for (Function* carrier : carriers)
     carrier->eraseFromParent();

@@ -24,7 +24,7 @@ struct Name {
     modifiers.erase(modifiers.begin());
   }
   bool has(StringRef modifier) const { return is_contained(modifiers, modifier); }
-  /// Rounding to nearest even, or none said: what the host's arithmetic does.
+  /// Returns whether the host's arithmetic rounds so: to nearest even, which is also the default.
   bool rounds_to_nearest() const { return !has("rz") && !has("rm") && !has("rp"); }
   bool is_scalar_float() const { return has("f") || has("d"); }
 };
@@ -53,7 +53,7 @@ Value* floating(IRBuilderBase& b, const Name& name, ArrayRef<Value*> a) {
                ? b.CreateBinaryIntrinsic(largest ? Intrinsic::maximum : Intrinsic::minimum, a[0], a[1])
                : pick(b, !largest, a[0], a[1]);
   }
-  if (operation == "saturate") { // NaN becomes 0, as PTX's .sat says: maxnum takes the number
+  if (operation == "saturate") { // NaN becomes 0, as with PTX's .sat: maxnum returns the number
     Value* positive = b.CreateBinaryIntrinsic(Intrinsic::maxnum, a[0], ConstantFP::get(type, 0.0));
     return b.CreateBinaryIntrinsic(Intrinsic::minnum, positive, one());
   }
@@ -72,7 +72,7 @@ Value* floating(IRBuilderBase& b, const Name& name, ArrayRef<Value*> a) {
   return unary ? b.CreateUnaryIntrinsic(unary, a[0]) : nullptr;
 }
 
-/// f2i, d2ull, …: rounds as told, saturates, NaN becomes 0, as cvt does.
+/// Lowers f2i, d2ull, …: rounds as the name says and saturates; NaN becomes 0, as with cvt.
 Value* converted_to_integer(IRBuilderBase& b, const Name& name, Value* value, Type* type) {
   if (!name.operation.starts_with("f2") && !name.operation.starts_with("d2"))
     return nullptr;
@@ -91,7 +91,7 @@ Value* converted_to_integer(IRBuilderBase& b, const Name& name, Value* value, Ty
   return lowering::to_integer(b, b.CreateUnaryIntrinsic(rounding, value), type, !is_unsigned);
 }
 
-/// i2f.rn, ull2d.rn, …
+/// Lowers i2f.rn, ull2d.rn, …
 Value* from_integer(IRBuilderBase& b, const Name& name, Value* value, Type* type) {
   const auto [source, target] = name.operation.split('2');
   if ((target != "f" && target != "d") || !name.rounds_to_nearest())

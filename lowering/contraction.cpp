@@ -1,6 +1,6 @@
-// Sums of products become fused multiply-adds, where the source's options allow it (nvcc's -fmad, which is on
-// unless it says otherwise; Clang marks what may be fused). Left to LLVM's code generator, what is fused
-// would depend on how the code around it was split up, so that a kernel's forms could give different results.
+// Turns sums of products into fused multiply-adds where the source's options allow it (nvcc's -fmad, which is
+// on by default; Clang marks what may be fused). LLVM's code generator would fuse depending on how the code
+// around was split up, so that a kernel's variants could give different results.
 #include "lowering/stages.h"
 
 #include <llvm/IR/IRBuilder.h>
@@ -32,7 +32,7 @@ Value* fused(IRBuilderBase& b, const Product& product, Value* addend) {
   return b.CreateIntrinsic(Intrinsic::fma, {addend->getType()}, {product.x, product.y, addend});
 }
 
-/// Of two products the left one, as nvcc chooses.
+/// Returns the fused operation; of two products it fuses the left one, as nvcc chooses.
 Value* contracted(IRBuilderBase& b, BinaryOperator& sum) {
   const bool subtracts = sum.getOpcode() == Instruction::FSub;
   Value *left = sum.getOperand(0), *right = sum.getOperand(1);

@@ -18,7 +18,7 @@ Value* divide(IRBuilderBase& b, Instruction::BinaryOps operation, Value* value, 
   if (const auto* constant = dyn_cast<ConstantInt>(by);
       constant && !constant->isZero() && !(is_signed && constant->isMinusOne()))
     return b.CreateBinOp(operation, value, by);
-  // By 1 instead, which traps nowhere and gives all but the quotient's sign and what a zero asks for.
+  // A divisor of 0 or -1 is replaced by 1, which traps nowhere; their results are selected below.
   Value *zero = b.CreateICmpEQ(by, number(0)),
         *minus_one = is_signed ? b.CreateICmpEQ(by, number(-1)) : nullptr;
   Value* special = is_signed ? b.CreateOr(zero, minus_one) : zero;
@@ -31,7 +31,7 @@ Value* divide(IRBuilderBase& b, Instruction::BinaryOps operation, Value* value, 
 Value* shift(IRBuilderBase& b, Instruction::BinaryOps operation, Value* value, Value* amount) {
   const unsigned bits = value->getType()->getIntegerBitWidth();
   const auto limit = [&](std::uint64_t n) { return ConstantInt::get(amount->getType(), n); };
-  if (amount->getType()->getIntegerBitWidth() < 32) // too narrow for the limit, perhaps
+  if (amount->getType()->getIntegerBitWidth() < 32) // the type may be too narrow for the limit
     return shift(b, operation, value, b.CreateZExt(amount, b.getInt32Ty()));
   Value* small = b.CreateICmpULT(amount, limit(bits));
   Value* by = b.CreateZExtOrTrunc(b.CreateSelect(small, amount, limit(bits - 1)), value->getType());
@@ -64,7 +64,7 @@ Value* pick(IRBuilderBase& b, bool least, Value* x, Value* y) {
   return b.CreateSelect(b.CreateFCmpUNO(x, y), number, result);
 }
 
-/// The narrow integers of C++ are cut from 32 bits, as nvcc does it.
+/// Converts to 32 bits first and cuts the narrow integers of C++ from that, as nvcc does.
 static Value* defined_conversion(IRBuilderBase& b, CastInst& cast) {
   const bool is_signed = isa<FPToSIInst>(cast);
   const unsigned bits = cast.getType()->getIntegerBitWidth();
@@ -76,7 +76,7 @@ static Value* defined_conversion(IRBuilderBase& b, CastInst& cast) {
 }
 
 static Value* defined(IRBuilderBase& b, Instruction& instruction) {
-  if (!instruction.getType()->isIntegerTy()) // of vectors only what the toolkit's headers make themselves
+  if (!instruction.getType()->isIntegerTy()) // only the toolkit's headers convert vectors
     return nullptr;
   switch (instruction.getOpcode()) {
   case Instruction::SDiv:

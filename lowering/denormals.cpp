@@ -1,5 +1,5 @@
-// nvcc's -ftz=true: single precision takes and gives zeros in place of subnormal numbers, double precision
-// does not (PTX ISA, .ftz). The host's switch for it (MXCSR) would concern both.
+// Implements nvcc's -ftz=true: single precision reads and returns zeros in place of subnormal numbers, double
+// precision does not (PTX ISA, .ftz). The host's switch for it (MXCSR) would affect both.
 #include "lowering/defined_arithmetic.h"
 #include "lowering/stages.h"
 
@@ -20,7 +20,7 @@ bool flushes(const Function& function) {
   return function.getFnAttribute(attribute).getValueAsString().starts_with("preserve-sign");
 }
 
-/// Does its instruction on a GPU have .ftz?
+/// Returns whether the operation's PTX instruction has .ftz.
 bool is_concerned(const Instruction& instruction) {
   switch (instruction.getOpcode()) {
   case Instruction::FAdd:
@@ -43,12 +43,12 @@ void flush_denormals(Module& module) {
   for (Function& function : module) {
     if (!flushes(function))
       continue;
-    function.removeFnAttr(attribute); // LLVM would take the host for one that flushes, and drop what follows
+    function.removeFnAttr(attribute); // LLVM would assume that the host flushes, and remove the flushing code
     std::vector<Instruction*> concerned;
     for (Instruction& instruction : instructions(function))
       if (is_concerned(instruction))
         concerned.push_back(&instruction);
-    SmallPtrSet<const Value*, 32> flushed; // these are no subnormals any more
+    SmallPtrSet<const Value*, 32> flushed; // values that are no longer subnormal
     for (Instruction* instruction : concerned) {
       IRBuilder<> before(instruction);
       for (Use& operand : instruction->operands())

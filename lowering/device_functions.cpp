@@ -1,6 +1,6 @@
-// Functions that device code calls and nobody defines: libdevice's mathematics (__nv_…, libdevice User's
-// Guide) and the few system calls of device code (CUDA C++ Programming Guide: formatted output, assertion,
-// dynamic global memory allocation).
+// Lowers functions that device code calls without a definition: libdevice's mathematics (__nv_…, libdevice
+// User's Guide) and the few system calls of device code (CUDA C++ Programming Guide: formatted output,
+// assertion, dynamic global memory allocation).
 #include "lowering/defined_arithmetic.h"
 #include "lowering/places.h"
 #include "lowering/runtime_calls.h"
@@ -20,7 +20,7 @@ using namespace llvm;
 
 namespace {
 
-/// Names behind __nv_ that one LLVM intrinsic of the argument's type computes.
+/// Returns the LLVM intrinsic of the argument's type that computes __nv_`name`.
 Intrinsic::ID same_type_intrinsic(StringRef name) {
   static const std::map<StringRef, Intrinsic::ID> table = {
       {"fabs", Intrinsic::fabs},
@@ -83,7 +83,7 @@ Intrinsic::ID same_type_intrinsic(StringRef name) {
   return found == table.end() ? Intrinsic::not_intrinsic : found->second;
 }
 
-/// What else is a few instructions; null where it is not.
+/// Returns the value of a function that takes a few instructions; null for all others.
 Value* few_instructions(IRBuilder<>& b, StringRef name, CallInst& call) {
   const SmallVector<Value*, 4> a(call.args());
   Type* type = call.getType();
@@ -108,7 +108,7 @@ Value* few_instructions(IRBuilder<>& b, StringRef name, CallInst& call) {
     return integer_of_counts(b.CreateUnaryIntrinsic(Intrinsic::ctpop, a[0]));
   if (name == "clz" || name == "clzll")
     return integer_of_counts(b.CreateBinaryIntrinsic(Intrinsic::ctlz, a[0], b.getFalse()));
-  if (name == "ffs" || name == "ffsll") { // 1 + the lowest bit's place, 0 where there is none
+  if (name == "ffs" || name == "ffsll") { // 1 + the position of the lowest set bit; 0 if there is none
     Value* place = integer_of_counts(b.CreateBinaryIntrinsic(Intrinsic::cttz, a[0], b.getFalse()));
     Value* is_zero = b.CreateICmpEQ(a[0], ConstantInt::get(a[0]->getType(), 0));
     return b.CreateSelect(is_zero, ConstantInt::get(type, 0), b.CreateAdd(place, ConstantInt::get(type, 1)));
@@ -137,7 +137,7 @@ Value* few_instructions(IRBuilder<>& b, StringRef name, CallInst& call) {
 const StringSet<>& provided_by_the_runtime() {
   static const StringSet<> names = {
 #define DEVICE_FUNCTION(name) #name,
-#include "runtime/cpu/device_functions.def"
+#include "runtime/abi/device_functions.def"
 #undef DEVICE_FUNCTION
   };
   return names;
@@ -145,7 +145,7 @@ const StringSet<>& provided_by_the_runtime() {
 
 constexpr char assertion[] = "__warplens_cpu_assertfail";
 
-/// Functions of the system, under the names that the runtime gives them.
+/// System functions, and the names that the runtime gives them.
 const std::map<StringRef, StringRef>& system_functions() {
   static const std::map<StringRef, StringRef> names = {{"vprintf", "__warplens_cpu_vprintf"},
                                                        {"__assertfail", assertion},
@@ -159,7 +159,7 @@ bool takes_pointer(const Function& function) {
   return any_of(function.args(), [](const Argument& argument) { return argument.getType()->isPointerTy(); });
 }
 
-/// Mathematics touches no memory but what it is handed.
+/// Mathematical functions access no memory but that of their arguments.
 void assume_pure(Function& function) {
   function.removeFnAttr(Attribute::Convergent);
   function.setDoesNotThrow();
@@ -168,15 +168,14 @@ void assume_pure(Function& function) {
   function.setMemoryEffects(takes_pointer(function) ? MemoryEffects::argMemOnly() : MemoryEffects::none());
 }
 
-/// An assertion's message says which thread it was, which the runtime must be told in code that runs without
-/// fibers.
+/// An assertion's message names the thread; in code that runs without fibers the runtime does not know it.
 void enter_lane(CallInst& call) {
   IRBuilder<> builder(&call);
   call_runtime(builder, "__warplens_cpu_enter_lane", Effects::acts, builder.getVoidTy(),
                {current_lane(builder)});
 }
 
-/// Replaces the call by instructions, where there are any for it.
+/// Replaces the call by instructions if the function has any.
 bool expand(CallInst& call, StringRef name) {
   IRBuilder<> builder(&call);
   Value* value = nullptr;
@@ -198,9 +197,9 @@ bool expand(CallInst& call, StringRef name) {
 } // namespace
 
 Expected<void> lower_device_functions(Module& module) {
-  for (const auto& [name, ours] : system_functions())
+  for (const auto& [name, runtime_name] : system_functions())
     if (Function* function = module.getFunction(name); function && function->isDeclaration()) {
-      function->setName(ours);
+      function->setName(runtime_name);
       function->removeFnAttr(Attribute::Convergent);
     }
   std::vector<CallInst*> calls;

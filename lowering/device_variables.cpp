@@ -12,17 +12,17 @@ namespace {
 // NVPTX's address spaces (LLVM, "User Guide for NVPTX Back-end").
 constexpr unsigned global_space = 1, constant_space = 4;
 
-/// Clang declares threadIdx and its like as objects whose members are functions. Where one is used as a
-/// whole, its address is handed to them, but nobody reads there.
+/// Clang declares threadIdx and its like as objects whose members are functions. Code that uses one as a
+/// whole passes its address to them, but no code reads there.
 bool is_builtin(const GlobalVariable& variable) {
   return is_contained({"threadIdx", "blockIdx", "blockDim", "gridDim"}, variable.getName());
 }
 
 bool is_managed(const GlobalVariable& variable) {
-  return variable.getSection() == "warplens_managed"; // runtime/shim/bridge/managed.h
+  return variable.getSection() == "warplens_managed"; // runtime/compatibility/clang/managed.h
 }
 
-/// The host half defines it under the same name.
+/// Declares the variable as external: the host half defines it under the same name.
 void use_the_hosts(Module& module, GlobalVariable& old) {
   auto* hosts =
       new GlobalVariable(module, old.getValueType(), false, GlobalValue::ExternalLinkage, nullptr, "", &old);
@@ -60,13 +60,12 @@ Expected<std::vector<DeviceVariable>> lower_device_variables(Module& module) {
       continue;
     }
     const bool is_constant = old->getAddressSpace() == constant_space;
-    // Host code may name a variable that no kernel uses: only add_records, which registers it, makes it
-    // private.
+    // Host code may name a variable that no kernel uses: it stays external until add_records registers it.
     auto* variable = new GlobalVariable(module, old->getValueType(), false, GlobalValue::ExternalLinkage,
                                         old->getInitializer(), "", old);
     variable->takeName(old);
     variable->setAlignment(std::max(old->getAlign().valueOrOne(), Align(16)));
-    // Code uses it through a cast to the generic space; casting there and back folds away.
+    // Code uses the variable through a cast to the generic space; the cast there and back folds away.
     old->replaceAllUsesWith(ConstantExpr::getAddrSpaceCast(variable, old->getType()));
     old->eraseFromParent();
     if (!builtin)

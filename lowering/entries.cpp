@@ -3,7 +3,7 @@
 #include "lowering/lane_binding.h"
 #include "lowering/parameters.h"
 #include "lowering/runtime_calls.h"
-#include "runtime/cpu/abi.h"
+#include "runtime/abi/abi.h"
 
 #include <cstddef>
 #include <functional>
@@ -39,7 +39,7 @@ Function* make_entry(Function& body, const Twine& name) {
   return entry;
 }
 
-/// A function that runs a whole block.
+/// Builds a function that runs a whole block.
 class BlockEntry {
 public:
   BlockEntry(Function& body, const Twine& name)
@@ -66,14 +66,15 @@ public:
 
   Function* build(const Regions& regions) {
     ended_ = static_cast<unsigned>(regions.regions.size());
-    frames_ = load_block_pointer(builder_, block_, offsetof(cpu::BlockContext, frames));
+    block_frames_ = load_block_pointer(builder_, block_, offsetof(cpu::BlockContext, frames));
     threads_ = builder_.getInt64(1);
     for (Value* limit : limits_)
       threads_ = builder_.CreateMul(threads_, builder_.CreateZExt(limit, builder_.getInt64Ty()));
     any_ = builder_.CreateAlloca(builder_.getInt32Ty());
     all_ = builder_.CreateAlloca(builder_.getInt32Ty());
     Value* lane = make_lane();
-    Value* lane_apart = make_lane(); // its address goes to functions, which would keep the other in memory
+    Value* lane_apart =
+        make_lane(); // functions receive its address, which would keep the other lane in memory
     for (unsigned number = 0; number < ended_; ++number)
       runs_.push_back(add_block("run"));
     apart_ = add_block("apart");
@@ -96,7 +97,7 @@ private:
     return builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), lane, offset);
   }
 
-  /// A LaneContext of this function's, which is values after inlining.
+  /// Allocates a LaneContext of this function, which becomes values after inlining.
   Value* make_lane() {
     Value* lane =
         builder_.CreateAlloca(ArrayType::get(builder_.getInt64Ty(), (sizeof(cpu::LaneContext) + 7) / 8));
@@ -107,7 +108,7 @@ private:
     return lane;
   }
 
-  /// for z, for y, for x
+  /// Emits the loops: for z, for y, for x.
   void for_each_thread(Value* lane, const Thread& thread) {
     IRBuilder<> at_entry(&entry_->getEntryBlock(), entry_->getEntryBlock().begin());
     Value* linear = at_entry.CreateAlloca(builder_.getInt32Ty());
@@ -141,13 +142,13 @@ private:
 
   CallInst* call_region(const Region& region, Value* lane) {
     SmallVector<Value*, 16> all(values_);
-    all.append({frames_, threads_, lane});
+    all.append({block_frames_, threads_, lane});
     return call_body(builder_, *region.function, all);
   }
 
-  /// The word of the frames that says where the thread goes on.
+  /// Returns the word of the thread's frame that holds its next region.
   Value* next_of(Value* linear) {
-    return builder_.CreateInBoundsGEP(builder_.getInt32Ty(), frames_,
+    return builder_.CreateInBoundsGEP(builder_.getInt32Ty(), block_frames_,
                                       builder_.CreateZExt(linear, builder_.getInt64Ty()));
   }
 
@@ -161,7 +162,7 @@ private:
     builder_.CreateStore(builder_.CreateOr(builder_.CreateLoad(word, any_), next), any_);
     builder_.CreateStore(builder_.CreateAnd(builder_.CreateLoad(word, all_), next), all_);
   }
-  /// To the region that all threads go on with, if it is one and the same.
+  /// Branches to the region that all threads continue with if it is the same for all.
   void go_on(const std::set<unsigned>& possible) {
     Value* any = builder_.CreateLoad(builder_.getInt32Ty(), any_);
     Value* all = builder_.CreateLoad(builder_.getInt32Ty(), all_);
@@ -186,16 +187,16 @@ private:
     go_on(region.next);
   }
 
-  /// Where lanes of a warp are in lock step, only those at the first place of each warp run; the others are
-  /// marked as waiting. Those at barriers go on once all threads are at one.
+  /// Where lanes of a warp are in lock step, only those at the first position of each warp run; the others
+  /// are marked as waiting. Threads at barriers continue once all threads are at one.
   void choose_threads(const Regions& regions) {
     std::vector<std::uint32_t> positions = regions.positions;
-    positions.push_back(Regions::at_barrier); // threads that have ended
+    positions.push_back(Regions::at_barrier); // threads that have exited
     auto* table = ConstantDataArray::get(builder_.getContext(), positions);
     auto* global =
         new GlobalVariable(*entry_->getParent(), table->getType(), true, GlobalValue::PrivateLinkage, table);
     call_runtime(builder_, "__warplens_cpu_choose_threads", Effects::acts, builder_.getVoidTy(),
-                 {frames_, threads_, global, builder_.getInt32(ended_)});
+                 {block_frames_, threads_, global, builder_.getInt32(ended_)});
   }
 
   void run_apart(const Regions& regions, Value* lane) {
@@ -210,7 +211,7 @@ private:
       BasicBlock* joined = add_block("");
       Value* number_or_mark = builder_.CreateLoad(builder_.getInt32Ty(), next_of(linear));
       Value* stays = builder_.CreateAnd(number_or_mark, ~cpu::waits_mark);
-      auto* choice = builder_.CreateSwitch(number_or_mark, joined); // neither ended nor marked as waiting
+      auto* choice = builder_.CreateSwitch(number_or_mark, joined); // neither exited nor marked as waiting
       BasicBlock* before = builder_.GetInsertBlock();
       builder_.SetInsertPoint(joined);
       PHINode* next = builder_.CreatePHI(builder_.getInt32Ty(), ended_ + 1);
@@ -236,9 +237,9 @@ private:
   IRBuilder<> builder_;
   SmallVector<Value*, 16> values_;
   Value* limits_[3];
-  // Of regions only:
+  // The rest is used for regions only:
   unsigned ended_ = 0;
-  Value* frames_ = nullptr;
+  Value* block_frames_ = nullptr;
   Value* threads_ = nullptr;
   Value *any_ = nullptr, *all_ = nullptr; ///< the bits of the regions that come next: in any thread, in all
   std::vector<BasicBlock*> runs_;         ///< each region's loop, and the end

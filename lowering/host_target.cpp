@@ -1,4 +1,4 @@
-// The host as LLVM's target, and the module's move to it.
+// Makes the host LLVM's target and moves the module to it.
 #include "lowering/pipelines.h"
 #include "lowering/stages.h"
 
@@ -16,7 +16,7 @@ namespace warplens::lowering {
 using namespace llvm;
 
 Expected<std::unique_ptr<TargetMachine>> host_target(unsigned optimisation) {
-  [[maybe_unused]] static const bool initialised = // once, whichever thread comes first
+  [[maybe_unused]] static const bool initialised = // once per process, in the first thread that needs it
       !InitializeNativeTarget() && !InitializeNativeTargetAsmPrinter();
   const std::string triple = sys::getDefaultTargetTriple();
   std::string problem;
@@ -39,7 +39,7 @@ Expected<std::unique_ptr<TargetMachine>> host_target(unsigned optimisation) {
 void retarget(Module& module, const TargetMachine& machine) {
   module.setTargetTriple(machine.getTargetTriple().str());
   module.setDataLayout(machine.createDataLayout());
-  // NVPTX's own flags mean nothing here, and "PIC Level" and the like come from the target machine.
+  // NVPTX's own flags mean nothing on the host, and "PIC Level" and the like come from the target machine.
   for (const char* metadata : {"nvvm.annotations", "nvvmir.version", "llvm.module.flags", "llvm.ident"})
     if (auto* node = module.getNamedMetadata(metadata))
       if (StringRef(metadata) != "llvm.module.flags")
@@ -58,7 +58,7 @@ void retarget(Module& module, const TargetMachine& machine) {
   }
 }
 
-/// Packed as in CUDA's parameter buffer: each aligned as its type asks.
+/// Returns the parameters' offsets as in CUDA's parameter buffer: each is aligned as its type requires.
 static std::vector<cpu::ParameterRecord> parameters_of(const Function& kernel) {
   const DataLayout& layout = kernel.getParent()->getDataLayout();
   std::vector<cpu::ParameterRecord> parameters;
@@ -73,15 +73,15 @@ static std::vector<cpu::ParameterRecord> parameters_of(const Function& kernel) {
   return parameters;
 }
 
-/// As Clang says it, before the kernel gets another target.
+/// Reads the architecture that Clang noted, before the kernel gets another target.
 static unsigned architecture_of(const Function& kernel) {
   StringRef name = kernel.getFnAttribute("target-cpu").getValueAsString();
   unsigned number = 0;
   return name.consume_front("sm_") && !name.consumeInteger(10, number) ? number : 0;
 }
 
-/// __launch_bounds__ and __block_size__, as Clang notes them (LLVM, "User Guide for NVPTX Back-end"): each
-/// may stand in a node of its own. 0: there are none.
+/// Returns the bound of __launch_bounds__ or __block_size__, as Clang notes them (LLVM, "User Guide for NVPTX
+/// Back-end"), each perhaps in a node of its own; 0 if there is none.
 static std::uint64_t launch_bounds_of(const Function& kernel, const NamedMDNode& annotations) {
   std::uint64_t threads = 0;
   for (const MDNode* node : annotations.operands()) {
@@ -112,7 +112,7 @@ std::vector<Kernel> find_kernels(Module& module, TargetMachine& machine) {
                              .max_block_threads = launch_bounds_of(*function, *annotations),
                              .parameters = parameters_of(*function)});
       }
-  // Device code of one file is complete in itself: only kernels and variables are seen from outside.
+  // Device code of one file is complete: only kernels and variables are visible outside.
   for (const char* name : {"llvm.used", "llvm.compiler.used"})
     if (GlobalVariable* used = module.getNamedGlobal(name))
       used->eraseFromParent();

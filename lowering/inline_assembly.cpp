@@ -1,5 +1,5 @@
-// Inline PTX becomes IR, instruction by instruction (lowering/ptx/). What is not known there is refused with
-// its text.
+// Turns inline PTX into IR, instruction by instruction (lowering/ptx/). An instruction that is not known
+// there is refused with its text.
 #include "lowering/places.h"
 #include "lowering/ptx/instructions.h"
 #include "lowering/runtime_calls.h"
@@ -33,7 +33,8 @@ std::string operand_name(std::size_t number) {
   return fmt::format("${}", number);
 }
 
-/// $0, $1, …: outputs, then inputs. False: a constraint that is not a register or a number.
+/// Binds $0, $1, …: outputs, then inputs. Returns false for a constraint that is neither a register nor a
+/// number.
 bool bind_operands(ptx::Block& block, const InlineAsm& assembly, CallInst& call,
                    std::vector<Type*>& outputs) {
   IRBuilder<>& b = block.builder();
@@ -57,7 +58,7 @@ bool bind_operands(ptx::Block& block, const InlineAsm& assembly, CallInst& call,
     if (constraint.hasMatchingInput() ||
         !isdigit(static_cast<unsigned char>(constraint.Codes.front().front())))
       continue;
-    // "+r": the output begins with the input's value.
+    // A "+r" output begins with the input's value.
     block.set(operand_name(std::stoul(constraint.Codes.front())), bits->getType()->getIntegerBitWidth(),
               bits);
   }
@@ -79,7 +80,8 @@ bool emit(ptx::Block& block, const ptx::Instruction& instruction) {
   return rule && (*rule)(block, modifiers, instruction.operands) && modifiers.empty();
 }
 
-/// @p instruction: runs in a branch of its own, and what it writes keeps its value on the other way.
+/// Emits `@p instruction` in a branch of its own; registers that it writes keep their values on the other
+/// path.
 bool emit_guarded(ptx::Block& block, const ptx::Instruction& instruction, CallInst& call) {
   IRBuilder<>& b = block.builder();
   Value* condition = block.read({.name = instruction.guard, .negated = instruction.guard_negated}, 1);
@@ -120,7 +122,7 @@ Value* result(ptx::Block& block, CallInst& call, const std::vector<Type*>& outpu
 Expected<void> lower_statement(CallInst& call) {
   const auto& assembly = *cast<InlineAsm>(call.getCalledOperand());
   const auto refuse = [&](const std::string& what) -> Expected<void> {
-    // Who wrote none has called a function that is made of it.
+    // A user who wrote no inline PTX has called a function that consists of it.
     const auto function = system_function_of(call);
     return fail("{}: {} is not supported on the CPU back end: {}", place_of(call),
                 function ? *function + ", which is inline PTX," : "inline PTX", what);
@@ -133,7 +135,7 @@ Expected<void> lower_statement(CallInst& call) {
     return refuse(line + " (" + text.error().message + ")");
   }
   if (text->instructions.empty() &&
-      call.getType()->isVoidTy()) { // a hurdle for the compiler only: keep it as one
+      call.getType()->isVoidTy()) { // an optimisation barrier only: it stays one
     builder.CreateFence(AtomicOrdering::SequentiallyConsistent, SyncScope::SingleThread);
     call.eraseFromParent();
     return {};

@@ -1,6 +1,6 @@
-// Everything a kernel calls moves into it, so that one function shows the program's order. Recursive
-// functions and those whose address is taken stay calls. So do the largest callees of a function that would
-// otherwise grow beyond bounds, where lanes cannot wait in them.
+// Inlines everything that a kernel calls, so that one function shows the program's order. Recursive functions
+// and those whose address is taken stay calls. So do the largest callees of a function that would otherwise
+// grow beyond its bound, provided that no lane can wait in them.
 #include "lowering/pipelines.h"
 #include "lowering/runtime_calls.h"
 #include "lowering/stages.h"
@@ -22,8 +22,8 @@ namespace warplens::lowering {
 
 using namespace llvm;
 
-/// The rewriter's probe reads no memory and keeps no pointer; so locals whose address it is not given can
-/// become values. What it asks before of a texture goes where nobody wants to know.
+/// Declares that the rewriter's probe reads no memory and keeps no pointer, so that locals whose address it
+/// does not receive can become values. Texture look-ups may be removed if their results are unused.
 static void describe_access(Module& module) {
   for (const char* name : lookup_functions)
     if (Function* lookup = module.getFunction(name)) {
@@ -63,14 +63,13 @@ static void mark_for_inlining(Module& module) {
         function->addFnAttr(Attribute::AlwaysInline);
       }
     }
-  for (Function& function : module) // a call site may forbid it too
+  for (Function& function : module) // a call site may forbid inlining, too
     for (User* user : function.users())
       if (auto* call = dyn_cast<CallBase>(user); call && function.hasFnAttribute(Attribute::AlwaysInline))
         call->removeFnAttr(Attribute::NoInline);
 }
 
-// Nothing below may move blocks: their layout is the program's order, which the keys are taken from
-// afterwards.
+// No pass below may move blocks: their layout is the program's order, from which the keys are assigned.
 
 static FunctionPassManager value_passes() {
   FunctionPassManager simplify;
@@ -90,7 +89,7 @@ bool uses_shared_memory(const Value& value) {
          any_of(constant->operands(), [](const Use& operand) { return uses_shared_memory(*operand); });
 }
 
-/// A probe whose site, size or kind its caller chooses.
+/// Returns whether the call is a probe whose site, size or kind is chosen by the caller.
 bool is_probe_of_any_site(const CallInst& call) {
   const Function* callee = call.getCalledFunction();
   return callee && callee->getName() == access_function && any_of(call.args(), [&](const Use& argument) {
@@ -98,9 +97,9 @@ bool is_probe_of_any_site(const CallInst& call) {
          });
 }
 
-/// Functions that are kept serve kernels that keep their shared variables at different places, and are left
-/// only by returning. What is volatile may be where lanes rely on lock step, and stops belong to kernels;
-/// a loop that waits for another thread must see what it looks at.
+/// Returns whether the function may stay a call. Such functions serve kernels with different layouts of
+/// shared memory, and are left only by returning. Volatile accesses may rely on lock step, whose stops belong
+/// to kernels; a loop that waits for another thread must see the memory that it tests.
 bool may_be_kept(Function& function) {
   return all_of(instructions(function), [](const Instruction& instruction) {
     const auto* call = dyn_cast<CallInst>(&instruction);
@@ -110,13 +109,13 @@ bool may_be_kept(Function& function) {
   });
 }
 
-/// Inlines callees before their callers and simplifies each function once all its calls are in it: what moves
-/// into many callers is small by then, and LLVM's time grows faster than its functions. Without `simplify` a
-/// kernel grows with every line of every callee.
+/// Inlines callees before their callers and simplifies each function once all its calls are inlined: a
+/// function with many callers is small by then, and LLVM's time grows faster than its functions. Without
+/// `simplify` a kernel grows with every line of every callee.
 class BottomUpInliner {
 public:
-  BottomUpInliner(Module& module, TargetMachine& machine, bool simplify, std::uint64_t most_instructions)
-      : module_(module), simplify_(simplify), most_instructions_(most_instructions), analyses_(machine),
+  BottomUpInliner(Module& module, TargetMachine& machine, bool simplify, std::uint64_t max_instructions)
+      : module_(module), simplify_(simplify), max_instructions_(max_instructions), analyses_(machine),
         passes_(value_passes()) {}
 
   void run() {
@@ -126,7 +125,7 @@ public:
       for (CallGraphNode* node : *component)
         if (Function* function = node->getFunction(); function && !function->isDeclaration())
           callees_first.push_back(function);
-    // Functions that others than kernels and their callees may call have no lane to hand on.
+    // Functions that may be called from elsewhere than kernels and their callees have no lane to pass on.
     keeps_ = none_of(callees_first, [](const Function* function) {
       return function->hasAddressTaken() || !function->hasFnAttribute(Attribute::AlwaysInline);
     });
@@ -146,7 +145,7 @@ public:
 private:
   struct Callee {
     Function* function;
-    std::uint64_t instructions; ///< in all its copies
+    std::uint64_t instructions; ///< the sum over all its copies
   };
 
   std::vector<Callee> callees_of(const std::vector<CallBase*>& calls) const {
@@ -161,7 +160,7 @@ private:
     return callees;
   }
 
-  /// The callees that do not move into this caller.
+  /// Returns the callees that stay calls in this caller.
   SmallPtrSet<Function*, 4> choose_kept(const Function& caller, const std::vector<CallBase*>& calls) const {
     SmallPtrSet<Function*, 4> kept;
     auto callees = callees_of(calls);
@@ -171,9 +170,9 @@ private:
     stable_sort(callees, [](const Callee& left, const Callee& right) {
       return left.instructions > right.instructions;
     });
-    const std::uint64_t hardly_larger_than_a_call = most_instructions_ / 200;
+    const std::uint64_t hardly_larger_than_a_call = max_instructions_ / 200;
     for (const Callee& callee : callees)
-      if (keeps_ && total > most_instructions_ &&
+      if (keeps_ && total > max_instructions_ &&
           callee.function->getInstructionCount() >= hardly_larger_than_a_call &&
           may_be_kept(*callee.function)) {
         kept.insert(callee.function);
@@ -204,7 +203,7 @@ private:
 
   Module& module_;
   bool simplify_;
-  std::uint64_t most_instructions_;
+  std::uint64_t max_instructions_;
   bool keeps_ = true;
   SetVector<Function*> kept_;
   FunctionAnalyses analyses_;
@@ -213,10 +212,10 @@ private:
 
 } // namespace
 
-void inline_calls(Module& module, TargetMachine& machine, bool simplify, std::uint64_t most_instructions) {
+void inline_calls(Module& module, TargetMachine& machine, bool simplify, std::uint64_t max_instructions) {
   describe_access(module);
   mark_for_inlining(module);
-  BottomUpInliner(module, machine, simplify, most_instructions).run();
+  BottomUpInliner(module, machine, simplify, max_instructions).run();
   remove_unreachable(module, machine);
 }
 

@@ -1,12 +1,12 @@
-// The intrinsics that concern threads, memory and time. Names and operands: LLVM's IntrinsicsNVVM.td;
-// meanings: PTX ISA.
+// Lowers the intrinsics that concern threads, memory and time. Names and operands: LLVM's IntrinsicsNVVM.td;
+// semantics: PTX ISA.
 #include "lowering/intrinsics.h"
 
 #include "lowering/places.h"
 #include "lowering/runtime_calls.h"
 #include "lowering/stages.h"
 #include "lowering/unsupported.h"
-#include "runtime/cpu/intrinsics.h"
+#include "runtime/abi/intrinsics.h"
 
 #include <functional>
 #include <llvm/IR/Constants.h>
@@ -37,7 +37,7 @@ Value* barrier(Builder& builder, Value* id, Value* threads) {
   return suspending(builder, "__warplens_cpu_barrier", builder.getVoidTy(), {id, threads});
 }
 
-/// barrier0.popc/and/or
+/// Lowers barrier0.popc, .and and .or.
 Rule barrier_reduction(cpu::Reduction operation) {
   return [=](Builder& builder, CallInst& call) {
     return suspending(
@@ -46,7 +46,7 @@ Rule barrier_reduction(cpu::Reduction operation) {
   };
 }
 
-/// The halves of a pair of u32 that a C function returns in one register.
+/// Returns the low half of a pair of u32 that a C function returns in one register.
 Value* low(Builder& builder, Value* pair) {
   return builder.CreateTrunc(pair, builder.getInt32Ty());
 }
@@ -54,7 +54,7 @@ Value* high(Builder& builder, Value* pair) {
   return low(builder, builder.CreateLShr(pair, 32));
 }
 
-/// {value, predicate}
+/// Returns {value, predicate}.
 Value* with_predicate(Builder& builder, Type* type, Value* value, Value* predicate) {
   Value* result = builder.CreateInsertValue(PoisonValue::get(type), value, 0);
   return builder.CreateInsertValue(result, builder.CreateICmpNE(predicate, builder.getInt32(0)), 1);
@@ -100,7 +100,7 @@ Value* match_all(Builder& builder, CallInst& call) {
   return with_predicate(builder, call.getType(), low(builder, pair), high(builder, pair));
 }
 
-/// redux.sync.<operation> (mask, value): the order in which Clang 19's headers hand them over, not the one of
+/// redux.sync.<operation> (mask, value): Clang 19's headers pass the operands in this order, not in that of
 /// the intrinsic's definition (corrected in later Clangs: llvm-project pull request 132881).
 Rule reduce(cpu::Reduction operation) {
   return [=](Builder& builder, CallInst& call) {
@@ -109,7 +109,7 @@ Rule reduce(cpu::Reduction operation) {
   };
 }
 
-/// One OS thread runs all threads of a block, so a fence within the block only has to hold back the compiler.
+/// One OS thread runs all threads of a block, so a fence within the block only restrains the compiler.
 Rule fence(SyncScope::ID scope) {
   return [=](Builder& builder, CallInst&) {
     return builder.CreateFence(AtomicOrdering::SequentiallyConsistent, scope);
@@ -130,7 +130,7 @@ Value* compare_and_swap(Builder& builder, CallInst& call) {
   return builder.CreateExtractValue(pair, 0);
 }
 
-/// ldg and ldu (address, alignment): loads that the program promises to be of unchanging memory.
+/// ldg and ldu (address, alignment): loads from memory that the program promises not to change.
 Value* load(Builder& builder, CallInst& call) {
   const auto alignment = cast<ConstantInt>(call.getArgOperand(1))->getZExtValue();
   return builder.CreateAlignedLoad(call.getType(), call.getArgOperand(0), MaybeAlign(alignment));
@@ -158,12 +158,12 @@ Value* is_global(Builder& builder, CallInst& call) {
   return builder.CreateNot(elsewhere);
 }
 
-/// All spaces are parts of one flat one here.
+/// Address spaces are parts of one flat space on the CPU.
 Value* change_space(Builder& builder, CallInst& call) {
   return builder.CreateAddrSpaceCast(call.getArgOperand(0), call.getType());
 }
 
-/// cp.async (shared destination, global source): copied at once, so that waiting for it is nothing.
+/// cp.async (shared destination, global source): copies at once, so that waiting for it is a no-op.
 Rule copy_now(unsigned bytes) {
   return [=](Builder& builder, CallInst& call) {
     return builder.CreateMemCpy(call.getArgOperand(0), Align(bytes), call.getArgOperand(1), Align(bytes),
@@ -171,8 +171,8 @@ Rule copy_now(unsigned bytes) {
   };
 }
 
-/// Where the driver tells of a cooperative launch (cooperative_groups/details/driver_abi.h): the upper half
-/// of an address in envreg1, the lower in envreg2.
+/// The driver passes a cooperative launch's workspace (cooperative_groups/details/driver_abi.h): the upper
+/// half of an address in envreg1, the lower in envreg2.
 Rule half_of_grid_workspace(unsigned shift) {
   return [shift](Builder& builder, CallInst&) -> Value* {
     Value* block = builder.CreateLoad(
@@ -288,7 +288,7 @@ const std::map<StringRef, Rule>& rules() {
       {"read.ptx.sreg.globaltimer", clock},
       {"read.ptx.sreg.envreg1", half_of_grid_workspace(32)},
       {"read.ptx.sreg.envreg2", half_of_grid_workspace(0)},
-      // A cluster has one block: launches of others are refused.
+      // A cluster has one block: launches with more are refused.
       {"read.ptx.sreg.cluster.ctaid", constant(0)},
       {"read.ptx.sreg.cluster.nctaid", constant(1)},
       {"read.ptx.sreg.cluster.ctarank", constant(0)},
@@ -310,7 +310,7 @@ const std::map<StringRef, Rule>& rules() {
       {"exit", ends("__warplens_cpu_exit")},
       {"nanosleep",
        [](Builder& b, CallInst&) { return suspending(b, "__warplens_cpu_sleep", b.getVoidTy(), {}); }},
-      // Which lanes are active is told by program order, which order_keys.cpp fills in.
+      // Program order determines the active lanes; order_keys.cpp inserts the position.
       {"activemask",
        [](Builder& b, CallInst&) {
          return suspending(b, active_mask_function, b.getInt32Ty(), {b.getInt32(0)});
@@ -319,7 +319,8 @@ const std::map<StringRef, Rule>& rules() {
   return table;
 }
 
-/// Names whose first part alone tells: shfl.sync.up.i32p, atomic.add.gen.i.cta, ptr.gen.to.shared.p3, …
+/// Intrinsics that are known by the first part of their names: shfl.sync.up.i32p, atomic.add.gen.i.cta,
+/// ptr.gen.to.shared.p3, …
 const Rule* rule_for(StringRef name) {
   static const std::map<StringRef, Rule> prefixes = {
       {"shfl.sync.up.", shuffle(cpu::Shuffle::up)},
@@ -335,7 +336,7 @@ const Rule* rule_for(StringRef name) {
   for (const auto& [prefix, rule] : prefixes)
     if (name.starts_with(prefix))
       return &rule;
-  // Overloaded intrinsics end in their types, scoped atomics in .cta or .sys before that.
+  // Names of overloaded intrinsics end in their types; scoped atomics have .cta or .sys before that.
   for (StringRef rest = name; !rest.empty(); rest = rest.rsplit('.').first) {
     if (auto found = rules().find(rest); found != rules().end())
       return &found->second;
@@ -345,7 +346,7 @@ const Rule* rule_for(StringRef name) {
   return nullptr;
 }
 
-/// Generic LLVM intrinsics that need the runtime.
+/// Lowers generic LLVM intrinsics that need the runtime.
 Value* lower_generic(Builder& builder, CallInst& call) {
   if (call.getIntrinsicID() == Intrinsic::trap || call.getIntrinsicID() == Intrinsic::ubsantrap)
     return ends("__warplens_cpu_trap")(builder, call);

@@ -13,10 +13,10 @@ using namespace llvm;
 
 namespace {
 
-constexpr unsigned deepest = 24;        ///< operations that a form looks through
-constexpr unsigned most_branches = 256; ///< how far guards are looked for
+constexpr unsigned deepest = 24;       ///< operations that a linear form is expanded through
+constexpr unsigned max_branches = 256; ///< the number of branches searched for guards
 
-/// The intrinsic itself stands for all reads of a special register.
+/// Returns the key of a term; all reads of a special register share its intrinsic.
 const Value* key_of(const Value* value) {
   const auto* call = dyn_cast<CallInst>(value);
   const Function* callee = call ? call->getCalledFunction() : nullptr;
@@ -87,7 +87,7 @@ private:
   const DataLayout& layout_;
 };
 
-/// Is the one computed as the other is, be it elsewhere?
+/// Returns whether both values are computed by the same expression, perhaps in different places.
 bool are_alike(const Value* one, const Value* other, unsigned depth = 0) {
   constexpr unsigned deepest_alike = 6;
   if (key_of(one) == key_of(other))
@@ -127,7 +127,7 @@ LinearForm linear_form(const Value* value, const DataLayout& layout, std::int64_
 }
 
 Variation Variations::of(const Value* value) {
-  const auto [known, added] = known_.emplace(value, Variation::none); // what a loop's phi starts from
+  const auto [known, added] = known_.emplace(value, Variation::none); // the assumption for a loop's phi
   if (!added)
     return known->second;
   const Variation found = find(*value);
@@ -158,7 +158,7 @@ Variation Variations::find(const Value& value) {
   const auto* instruction = dyn_cast<Instruction>(&value);
   if (!instruction)
     return Variation::data;
-  // What is left of a thread's number may be the same for its neighbours.
+  // Neighbouring threads may share a quotient of their numbers.
   const APInt* number;
   constexpr std::uint64_t warp = 32;
   if (match(&value, m_UDiv(m_Value(), m_Value())) || match(&value, m_SDiv(m_Value(), m_Value())) ||
@@ -182,7 +182,7 @@ Variation Variations::find(const Value& value) {
 
 namespace {
 
-/// Follows constant indices from a variable's begin.
+/// Follows constant indices from the begin of a variable.
 class Descent {
 public:
   explicit Descent(const DataLayout& layout) : layout_(layout) {}
@@ -209,7 +209,7 @@ public:
       exact_.reset();
       return extent;
     }
-    const Type* type = step->getSourceElementType(); // that an index leads into
+    const Type* type = step->getSourceElementType(); // the type that the index selects from
     for (++index; index != gep_type_end(*step); type = index.getIndexedType(), ++index) {
       const auto* number = dyn_cast<ConstantInt>(index.getOperand());
       if (StructType* members = index.getStructTypeOrNull()) {
@@ -234,7 +234,7 @@ private:
   }
 
   const DataLayout& layout_;
-  std::optional<std::uint64_t> exact_; ///< where the pointer is, if that is the same for all
+  std::optional<std::uint64_t> exact_; ///< the pointer's offset if it is the same for all threads
 };
 
 void add_guards(const Value* condition, bool value, std::vector<Guard>& guards) {
@@ -259,7 +259,7 @@ std::optional<Extent> extent_of(const Value* pointer, const DataLayout& layout) 
 
 std::vector<Guard> guards_of(const BasicBlock& block, const DominatorTree& dominators) {
   std::vector<Guard> guards;
-  unsigned left = most_branches;
+  unsigned left = max_branches;
   for (const auto* node = dominators.getNode(&block); node && node->getIDom() && left;
        node = node->getIDom()) {
     --left;

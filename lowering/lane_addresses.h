@@ -1,4 +1,4 @@
-// Addresses as linear forms, to tell what one thread of a block accesses from what the others do.
+// Addresses as linear forms, which distinguish one thread's accesses from those of others in its block.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@
 
 namespace warplens::lowering {
 
-/// How a value differs between the threads of a block.
+/// The way in which a value differs between the threads of a block.
 enum class Variation {
-  none,   ///< all threads have the same, or groups of neighbours do (threadIdx.x / 32)
-  data,   ///< depends on memory or on what a call returned
-  thread, ///< each thread has its own
+  none,   ///< all threads have the same value, or groups of neighbours do (threadIdx.x / 32)
+  data,   ///< the value depends on memory or on the result of a call
+  thread, ///< each thread has its own value
 };
 
-/// A sum of values times constants, in bytes. Integers are taken not to wrap around: the forms only say where
-/// a stop is of use, or which accesses are alike.
+/// A sum of values times constants, in bytes. Integers are assumed not to wrap around: the forms only decide
+/// where a stop is useful and which accesses are alike.
 struct LinearForm {
   std::map<const llvm::Value*, std::int64_t> terms; ///< a special register's key is its intrinsic
   std::int64_t constant = 0;
@@ -31,12 +31,12 @@ struct LinearForm {
 
 LinearForm linear_form(const llvm::Value* value, const llvm::DataLayout& layout, std::int64_t scale = 1);
 
-/// How the values of one function vary. Keeps what it has found.
+/// Determines how the values of one function vary. Caches its results.
 class Variations {
 public:
   explicit Variations(bool is_kernel) : is_kernel_(is_kernel) {}
   Variation of(const llvm::Value* value);
-  /// Of the address as a whole: the most that one of its terms varies.
+  /// Returns the variation of the address as a whole: the largest of its terms.
   Variation of(const LinearForm& form);
 
 private:
@@ -46,24 +46,24 @@ private:
   std::map<const llvm::Value*, Variation> known_;
 };
 
-/// The bytes that a pointer into a variable with members stays in, from the variable's begin: those of the
-/// innermost array or member that constant indices lead to.
+/// The range of bytes that a pointer into a variable with members stays in, relative to the variable's begin:
+/// that of the innermost array or member that constant indices select.
 struct Extent {
   std::uint64_t begin, end;
   bool meets(const Extent& other) const { return begin < other.end && other.begin < end; }
 };
 std::optional<Extent> extent_of(const llvm::Value* pointer, const llvm::DataLayout& layout);
 
-/// A condition that holds wherever a block runs: `condition` is `value` there.
+/// A condition that holds wherever a block runs: `condition` equals `value` there.
 struct Guard {
   const llvm::Value* condition;
   bool value;
   auto operator<=>(const Guard&) const = default;
 };
-/// The comparisons that hold in a block, by the branches that lead to it.
+/// Returns the comparisons that hold in a block because of the branches that lead to it.
 std::vector<Guard> guards_of(const llvm::BasicBlock& block, const llvm::DominatorTree& dominators);
 
-/// Does the guard let only one thread of a warp pass (threadIdx.x == 0)?
+/// Returns whether the guard lets only one thread of a warp pass (threadIdx.x == 0).
 bool admits_one_lane(const Guard& guard, Variations& variations);
 
 } // namespace warplens::lowering

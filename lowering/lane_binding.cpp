@@ -3,7 +3,7 @@
 #include "lowering/intrinsics.h"
 #include "lowering/runtime_calls.h"
 #include "lowering/stages.h"
-#include "runtime/cpu/abi.h"
+#include "runtime/abi/abi.h"
 
 #include <functional>
 #include <llvm/IR/InstIterator.h>
@@ -36,7 +36,7 @@ bool is_lane_value(StringRef function) {
 
 namespace {
 
-/// The values a function asks for, each made once, where the function begins.
+/// Materialises the special registers that a function reads, each once, at the function's begin.
 class Registers {
 public:
   explicit Registers(Function& function)
@@ -55,7 +55,7 @@ public:
   }
 
   static constexpr char runtime_lane[] =
-      "__warplens_cpu_running_lane"; ///< renamed once all placeholders are gone
+      "__warplens_cpu_running_lane"; ///< renamed once all placeholders are removed
 
 private:
   Value* lane_field(std::size_t offset) {
@@ -94,7 +94,7 @@ private:
       return builder_.CreateLShr(linear(), 5);
     if (reg == "warpsize")
       return builder_.getInt32(32);
-    if (reg == "smid") // one processor, as far as programs can tell
+    if (reg == "smid") // programs see one processor
       return builder_.getInt32(0);
     if (reg == "nsmid")
       return builder_.getInt32(1);
@@ -129,17 +129,17 @@ bool is_special_register(StringRef name) {
 
 void bind_lanes(Module& module) {
   for (Function& function : module) {
-    std::vector<CallInst*> asked;
+    std::vector<CallInst*> requests;
     for (Instruction& instruction : instructions(function))
       if (auto* call = dyn_cast<CallInst>(&instruction))
         if (const Function* callee = call->getCalledFunction(); callee && is_lane_value(callee->getName()))
-          asked.push_back(call);
-    if (asked.empty())
+          requests.push_back(call);
+    if (requests.empty())
       continue;
     Registers registers(function);
-    for (CallInst* call : asked)
+    for (CallInst* call : requests)
       call->replaceAllUsesWith(registers.value(call->getCalledFunction()->getName()));
-    for (CallInst* call : asked)
+    for (CallInst* call : requests)
       call->eraseFromParent();
   }
   if (Function* placeholder = module.getFunction(lane_function))

@@ -1,19 +1,18 @@
-// Where code relies on the lock step of a warp: lanes exchange data through memory, and no barrier stands
-// between. CUDA's model calls that a race, and yet it works on GPUs, where the lanes of a warp run an
-// instruction together. Here a lane runs until it has to wait for others; so stops are put where the order of
-// accesses matters: a lane waits before it loads what others may have stored since they met last, and before
-// it stores to what others may have loaded. In a loop over the block's threads (regions.h) such a stop is a
-// cut, as at a barrier.
+// Finds code that relies on the lock step of a warp: lanes exchange data through memory without a barrier in
+// between. CUDA's model calls that a race, and yet it works on GPUs, where the lanes of a warp execute an
+// instruction together. On the CPU a lane runs until it waits for others; so stops are inserted where the
+// order of accesses matters: a lane waits before it loads data that others may have stored since they last
+// met, and before it stores to places that others may have loaded. In a loop over the block's threads
+// (regions.h) such a stop is a cut, as at a barrier.
 //
-// Which accesses matter is a guess on the safe side where code is volatile, and otherwise one that lets
-// properly synchronised code alone: docs/how-it-works.md, "Code that relies on lock step", has the table, and
-// are_ordered() is its code.
+// For volatile code the guess errs on the safe side; for other code it leaves properly synchronised code
+// alone. docs/how-it-works.md, "Code that relies on lock step", has the table, and are_ordered() is its code.
 #include "lowering/lane_addresses.h"
 #include "lowering/places.h"
 #include "lowering/program_order.h"
 #include "lowering/runtime_calls.h"
 #include "lowering/stages.h"
-#include "runtime/cpu/memcheck.h"
+#include "runtime/abi/memcheck.h"
 
 #include <llvm/ADT/BitVector.h>
 #include <llvm/Analysis/LoopInfo.h>
@@ -46,7 +45,7 @@ struct Access {
   std::vector<Guard> guards = {};
 };
 
-/// The memory that a pointer's object lies in.
+/// Returns the address space of a pointer's object.
 Space space_of(const Value* object, bool in_kernel) {
   if (isa<AllocaInst>(object))
     return Space::own;
@@ -56,25 +55,26 @@ Space space_of(const Value* object, bool in_kernel) {
     return argument->hasByValAttr() ? Space::own : in_kernel ? Space::global : Space::unknown;
   if (object->getType()->isPointerTy() && object->getType()->getPointerAddressSpace() == shared_space)
     return Space::shared;
-  if (const auto* load = dyn_cast<LoadInst>(object)) // a kernel's struct holds no address of shared memory
+  if (const auto* load = dyn_cast<LoadInst>(object)) // a kernel's struct contains no address of shared memory
     if (const auto* argument = dyn_cast<Argument>(getUnderlyingObject(load->getPointerOperand(), 0)))
       return argument->hasByValAttr() && in_kernel ? Space::global : Space::unknown;
   return Space::unknown;
 }
 
-/// Do the variables lie in different places, whatever is done with pointers into them?
+/// Returns whether the variables occupy different memory, however pointers into them are changed.
 bool are_apart(const Value* one, const Value* other) {
   const auto* first = dyn_cast<GlobalVariable>(one);
   const auto* second = dyn_cast<GlobalVariable>(other);
   if (first && second)
     return first != second &&
-           !(first->isDeclaration() && second->isDeclaration()); // dynamic shared memory is one
+           !(first->isDeclaration() && second->isDeclaration()); // all dynamic shared memory overlaps
   return false;
 }
 
 class Accesses {
 public:
-  /// `everywhere`: all that are not to a thread's own memory. Else those that stops may be put for.
+  /// Collects accesses to other than a thread's own memory if `everywhere`, else only those that stops may be
+  /// inserted for.
   Accesses(Function& function, bool is_kernel, bool everywhere, const DominatorTree& dominators,
            const LoopInfo& loops)
       : layout_(function.getParent()->getDataLayout()), is_kernel_(is_kernel), everywhere_(everywhere),
@@ -82,7 +82,7 @@ public:
     for (Instruction& instruction : instructions(function))
       find(instruction);
     if (!everywhere_)
-      keep_what_matters();
+      discard_irrelevant();
     for (Access& access : all_) {
       auto [guards, added] = guards_.try_emplace(access.instruction->getParent());
       if (added)
@@ -93,8 +93,9 @@ public:
 
   const std::vector<Access>& all() const { return all_; }
 
-  /// May one thread's access be to what another's, that came before, was to? `carried`: in another iteration
-  /// of a loop that both are in. Not `strict`: where a thread very likely keeps to a part of its own, no.
+  /// Returns whether one thread's access may be to the place of an earlier access of another thread.
+  /// `carried`: in another iteration of a loop that contains both. Unless `strict`, a thread that very likely
+  /// keeps to a part of its own does not conflict.
   bool conflict(const Access& before, const Access& after, bool carried, bool strict) {
     if (apart(before, after) || share_one_lane(before, after))
       return false;
@@ -127,18 +128,18 @@ public:
       unit = std::gcd(unit, factor);
       largest = std::max(largest, factor);
     }
-    // Rows, each as wide as a warp at least; or a stretch of memory for each thread.
+    // The accesses form rows at least as wide as a warp, or a stretch of memory for each thread.
     return !(stride && (unit >= warp * stride || largest < stride)) && !has_product(before.form);
   }
 
-  /// Does each thread store to what its neighbour, at a constant distance, has loaded?
+  /// Returns whether each thread stores to the place that its neighbour, at a constant distance, has loaded.
   bool is_neighbours(const Access& load, const Access& store) {
     const LinearForm distance = store.form.minus(load.form);
     return distance.terms.empty() && distance.constant != 0 && stride_of(load.form) &&
            std::abs(distance.constant) % stride_of(load.form) == 0 && !below_the_load(load, store);
   }
 
-  /// Does each thread store to a place that it has looked up, behind a load from its own?
+  /// Returns whether each thread stores to a place that it has looked up, after a load from its own.
   bool is_scattered(const Access& load, const Access& store) {
     return stride_of(load.form) && any_of(store.form.terms, [&](const auto& term) {
              return isa<LoadInst>(term.first) && !load.form.terms.contains(term.first) &&
@@ -146,7 +147,8 @@ public:
            });
   }
 
-  /// Is the place one that all threads have loaded from (`while (next < n) { …; if (t == 0) next = …; }`)?
+  /// Returns whether all threads have loaded from the place (`while (next < n) { …; if (t == 0) next = …;
+  /// }`).
   bool replaces_what_all_load(const Access& load, const Access& store, bool carried) {
     const LinearForm distance = store.form.minus(load.form);
     const bool is_elsewhere_then =
@@ -155,7 +157,7 @@ public:
            distance.constant < load.bytes && -distance.constant < store.bytes && !is_elsewhere_then;
   }
 
-  /// `if (t < n) a[t] += a[t + n]`: no thread stores to what another loads.
+  /// Returns whether no thread stores to a place that another loads, as in `if (t < n) a[t] += a[t + n]`.
   bool below_the_load(const Access& load, const Access& store) {
     const std::int64_t stride = stride_of(store.form);
     if (!stride)
@@ -181,7 +183,7 @@ public:
     return false;
   }
 
-  /// Does each lane have a place of its own?
+  /// Returns whether each lane has a place of its own.
   bool is_of_each_lane(const Access& access) { return variations_.of(access.form) == Variation::thread; }
   bool is_of_all_lanes(const Access& access) { return variations_.of(access.form) == Variation::none; }
 
@@ -225,8 +227,8 @@ private:
     all_.push_back(std::move(access));
   }
 
-  /// Of global memory only variables that each lane stores to and all lanes load from.
-  void keep_what_matters() {
+  /// Keeps, of global memory, only variables that each lane stores to and all lanes load from.
+  void discard_irrelevant() {
     std::set<const Value*> stored, loaded;
     for (const Access& access : all_)
       if (matters_in_global(access))
@@ -243,7 +245,8 @@ private:
            variations_.of(access.form) == (access.writes ? Variation::thread : Variation::none);
   }
 
-  /// `for (i = threadIdx.x; …; i += blockDim.x)`: what differs between threads is where each starts.
+  /// Replaces a loop variable by its start: in `for (i = threadIdx.x; …; i += blockDim.x)` threads differ
+  /// only there.
   void start_at_own_number(LinearForm& form) {
     for (const auto& [value, factor] : std::map(form.terms)) {
       const auto* phi = dyn_cast<PHINode>(value);
@@ -279,7 +282,7 @@ private:
     });
   }
 
-  /// Has it another value in another iteration of a loop that both are in?
+  /// Returns whether the value differs in another iteration of a loop that contains both accesses.
   bool varies(const Value* value, const Access& one, const Access& other) const {
     const auto* instruction = dyn_cast<Instruction>(value);
     if (!instruction)
@@ -291,7 +294,7 @@ private:
     return false;
   }
 
-  /// How far apart the places of neighbouring threads are; 0: not known.
+  /// Returns the distance between the places of neighbouring threads; 0 if unknown.
   std::int64_t stride_of(const LinearForm& form) {
     std::int64_t least = 0;
     for (const auto& [value, factor] : form.terms)
@@ -318,7 +321,7 @@ private:
   std::vector<Access> all_;
 };
 
-/// What a lane has accessed since it last met the others, at some point of the code.
+/// The accesses of a lane since it last met the others, at some point of the code.
 struct Since {
   BitVector here, in_earlier_iteration;
   bool operator|=(const Since& other) {
@@ -342,7 +345,7 @@ public:
       at_[accesses_.all()[i].instruction].push_back(i);
   }
 
-  /// How many stops it has put.
+  /// Inserts the stops and returns their number.
   std::size_t run() {
     const auto writes = [](const Access& access) { return access.writes; };
     if (none_of(accesses_.all(), writes) || (all_of(accesses_.all(), writes) && !everywhere_))
@@ -358,12 +361,12 @@ public:
     return stops_.size();
   }
 
-  /// Calls of the runtime, for the traced form, that tell it of each access to shared memory: it says where
-  /// lanes do exchange data so. Like probes they stand in nobody's way.
+  /// Inserts into the traced variant a call of the runtime for each access to shared memory; the runtime
+  /// reports where lanes exchange data. Like probes the calls block no optimisation.
   void observe_shared_accesses() {
     for (const Access& access : accesses_.all()) {
       if (access.space != Space::shared || access.is_atomic)
-        continue; // what atomic accesses exchange is in order
+        continue; // atomic accesses are ordered
       IRBuilder<> builder(access.instruction);
       Value* address = builder.CreateAddrSpaceCast(const_cast<Value*>(access.pointer), builder.getPtrTy());
       auto* call = call_runtime(
@@ -381,7 +384,7 @@ public:
   }
 
 private:
-  /// One text for all accesses of a line.
+  /// Returns one text for all accesses of a line.
   Constant* place_text(IRBuilder<>& builder, const Instruction& instruction) {
     Constant*& text = places_[place_of(instruction)];
     if (!text)
@@ -391,7 +394,7 @@ private:
 
   using Visit = function_ref<void(std::size_t access, Since& since)>;
 
-  /// Follows the block's instructions.
+  /// Updates `since` over the block's instructions.
   void follow(BasicBlock& block, Since& since, Visit visit) {
     for (Instruction& instruction : block) {
       if (stops_.count(&instruction))
@@ -408,7 +411,7 @@ private:
     }
   }
 
-  /// What holds at the begin of each block, with the stops so far.
+  /// Computes the state at the begin of each block, with the stops inserted by now.
   void solve() {
     const auto count = static_cast<unsigned>(accesses_.all().size());
     at_begin_.clear();
@@ -425,7 +428,7 @@ private:
     }
   }
 
-  /// Back to the begin of a loop, what has happened in it was in an earlier iteration.
+  /// On the back edge of a loop, accesses within it become those of an earlier iteration.
   Since along(const BasicBlock* from, const BasicBlock* to, const Since& since) {
     const Loop* loop = loops_.getLoopFor(to);
     if (!loop || loop->getHeader() != to || !loop->contains(from))
@@ -439,7 +442,7 @@ private:
     return result;
   }
 
-  /// The variables through which threads exchange data without a barrier.
+  /// Finds the variables through which threads exchange data without a barrier.
   void find_exchanged() {
     solve();
     for (BasicBlock* block : order_) {
@@ -470,7 +473,7 @@ private:
     return any_of(access.objects, [&](const Value* object) { return exchanged_.count(object) != 0; });
   }
 
-  /// Must all lanes have done the one before any does the other?
+  /// Returns whether all lanes must have done `before` when any of them does `after`.
   bool are_ordered(const Access& before, const Access& after, bool carried) {
     if ((!before.writes && !after.writes) || (before.is_atomic && after.is_atomic))
       return false;
@@ -505,7 +508,7 @@ private:
     return false;
   }
 
-  /// In the first block that needs one. Was there one?
+  /// Inserts a stop in the first block that needs one; returns whether there was one.
   bool add_stop() {
     solve();
     for (BasicBlock* block : order_) {
@@ -531,7 +534,7 @@ private:
     return false;
   }
 
-  /// In front of the outermost loop around the access in which nothing is that it must come after.
+  /// Returns the point in front of the outermost loop around the access that contains no access of `before`.
   Instruction* place_for(const Access& access, const std::vector<const Access*>& before) {
     Instruction* place = access.instruction;
     for (const Loop* loop = loops_.getLoopFor(place->getParent()); loop; loop = loop->getParentLoop()) {
@@ -555,13 +558,13 @@ private:
   std::map<std::string, Constant*> places_;
 };
 
-/// A small copy within shared memory is a load and a store, with room for a stop between.
+/// Splits a small copy within shared memory into a load and a store, so that a stop fits between them.
 void split_copies(Function& function) {
-  constexpr std::uint64_t most_bytes = 64;
+  constexpr std::uint64_t max_bytes = 64;
   for (Instruction& instruction : make_early_inc_range(instructions(function))) {
     auto* copy = dyn_cast<MemTransferInst>(&instruction);
     const auto* length = copy ? dyn_cast<ConstantInt>(copy->getLength()) : nullptr;
-    if (!length || length->isZero() || length->getValue().ugt(most_bytes) || copy->isVolatile() ||
+    if (!length || length->isZero() || length->getValue().ugt(max_bytes) || copy->isVolatile() ||
         !all_of(std::initializer_list<const Value*>{copy->getRawDest(), copy->getRawSource()},
                 [](const Value* pointer) {
                   return space_of(getUnderlyingObject(pointer, 0), false) == Space::shared;
@@ -581,7 +584,7 @@ void split_copies(Function& function) {
 void keep_lock_step(Module& module, std::vector<Kernel>& kernels, bool everywhere) {
   for (Function& function : module)
     if (!function.isDeclaration() &&
-        !function.hasFnAttribute(kept_call)) { // places in those are not a kernel's
+        !function.hasFnAttribute(kept_call)) { // positions in such functions are not a kernel's
       removeUnreachableBlocks(function);
       split_copies(function);
       const auto kernel =

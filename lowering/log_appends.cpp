@@ -1,11 +1,11 @@
-// What traced code does at a probe: appends (address, key) to the lane's log, inline. And it counts the
-// accesses that it executes, whether a probe saw them or not: that is Warplens' coverage, told by the code
-// that runs and not by what inserted the probes.
+// Turns each probe of traced code into an append of (address, key) to the lane's log, inline. Traced code
+// also counts the accesses that it executes, with or without a probe: Warplens' coverage thus does not depend
+// on the code that inserted the probes.
 #include "lowering/lane_binding.h"
 #include "lowering/noted_accesses.h"
 #include "lowering/runtime_calls.h"
 #include "lowering/stages.h"
-#include "runtime/cpu/abi.h"
+#include "runtime/abi/abi.h"
 
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/InstIterator.h>
@@ -21,7 +21,7 @@ using namespace llvm;
 
 namespace {
 
-/// A pointer as a constant distance from something.
+/// A pointer as a constant offset from a base.
 struct Place {
   const Value* base;
   std::int64_t offset;
@@ -33,7 +33,7 @@ Place place(const Value* pointer, const DataLayout& layout) {
   return {base, offset.getSExtValue()};
 }
 
-/// Which memory of a function the probes see.
+/// Determines which memory of a function the probes see.
 class ProbedMemory {
 public:
   ProbedMemory(const std::vector<CallInst*>& probes, const std::vector<Key>& keys, const DataLayout& layout)
@@ -49,7 +49,7 @@ public:
     return contains(at.base, at.offset);
   }
 
-  /// Of a copy or a fill both ends.
+  /// Returns whether the probes see the memory; a copy or a fill is tested at both ends.
   bool contains(const Value* pointer, const Instruction& access) const {
     const auto at = place(pointer, layout_);
     const auto* block = dyn_cast<MemIntrinsic>(&access);
@@ -70,8 +70,8 @@ private:
   std::map<const Value*, std::vector<std::pair<std::int64_t, std::int64_t>>> ranges_;
 };
 
-/// Most locals, parameters, the lane's own state and the compiler's constants are not memory on a GPU, or not
-/// of a kind that anybody can change.
+/// Most locals, parameters, the lane's own state and the compiler's constants are not memory on a GPU, or
+/// memory that no code changes.
 bool is_memory(const Value* pointer) {
   const Value* object = getUnderlyingObject(pointer, 0);
   if (const auto* variable = dyn_cast<AllocaInst>(object))
@@ -85,8 +85,8 @@ bool is_memory(const Value* pointer) {
   return true;
 }
 
-/// The memory that an instruction reads or writes: none, one pointer, or a copy's two. Of local variables,
-/// those that are in local memory, and of other accesses those that the compiler for GPUs leaves: the
+/// Returns the memory that an instruction reads or writes: none, one pointer, or a copy's two. Local
+/// variables count if they are in local memory, other accesses if the compiler for GPUs leaves them: the
 /// rewriter gives probes to no others.
 SmallVector<const Value*, 2> accessed(const Instruction& instruction, const ProbedMemory& probed) {
   SmallVector<const Value*, 2> pointers;
@@ -107,9 +107,9 @@ SmallVector<const Value*, 2> accessed(const Instruction& instruction, const Prob
   return pointers;
 }
 
-/// In larger functions appends are calls: inline, each is two branches, and their number alone would cost
-/// LLVM more than all else.
-constexpr std::size_t most_appends_inline = 256;
+/// Larger functions append by calls: an inline append has two branches, and their number would dominate
+/// LLVM's time.
+constexpr std::size_t max_appends_inline = 256;
 
 class TracedFunction {
 public:
@@ -125,7 +125,7 @@ public:
     IRBuilder<> builder(&*function_.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
     lane_ = current_lane(builder);
     count_accesses();
-    const bool by_calls = probes_.size() > most_appends_inline && function_.hasFnAttribute(takes_lane);
+    const bool by_calls = probes_.size() > max_appends_inline && function_.hasFnAttribute(takes_lane);
     for (CallInst* probe : probes_)
       if (by_calls)
         call_append(*probe);
@@ -145,7 +145,8 @@ private:
     return distance;
   }
 
-  /// Sums in two locals, which become registers, and hands them over where the function ends.
+  /// Counts in two locals, which become registers, and adds them to the lane's counters at the function's
+  /// end.
   void count_accesses() {
     const ProbedMemory probed(probes_, keys_, layout_);
     std::vector<std::pair<BasicBlock*, std::pair<unsigned, unsigned>>> counts;
@@ -176,7 +177,8 @@ private:
         ends.push_back(&instruction);
     }
     for (const auto& [block, amount] : counts) {
-      // In front of what may end the function, behind the locals' initialisation.
+      // Adds at the block's begin, before any call that may end the function, after the locals'
+      // initialisation.
       Instruction* first = &*block->getFirstNonPHIOrDbgOrAlloca();
       while (block->isEntryBlock() && isa<StoreInst>(first) &&
              (first->getOperand(1) == executed || first->getOperand(1) == seen))
@@ -205,7 +207,7 @@ private:
     probe.eraseFromParent();
   }
 
-  /// A function of nothing but one probe: (ptr address, u32 key, ptr lane).
+  /// Makes a function that contains one probe only: (ptr address, u32 key, ptr lane).
   Function* append_function() {
     constexpr char name[] = "warplens.append";
     Module& module = *function_.getParent();
@@ -228,8 +230,8 @@ private:
     return made;
   }
 
-  /// if (next == end) log_full(lane); the address and the key at next; next += a row. Functions that are not
-  /// a kernel's traced form run untraced too: there the log has no end.
+  /// Emits: if (next == end) log_full(lane); the address and the key at next; next += a row. Functions
+  /// without a traced variant run untraced too: there the log is unlimited.
   void append(CallInst& probe) {
     auto& context = function_.getContext();
     Instruction* at = &probe;
@@ -279,7 +281,7 @@ void append_to_logs(Module& module, const std::vector<Kernel>& kernels,
   for (const KeptFunction& function : kept)
     if (Function* form = module.getFunction(function.symbol + traced_suffix))
       TracedFunction(*form, function.keys).run();
-  // Other functions that stay calls serve both forms; their keys are the same in all kernels.
+  // Other functions that stay calls serve both variants; their keys are the same in all kernels.
   std::vector<Function*> shared;
   for (Function& function : module)
     if (!function.isDeclaration() && !function.hasFnAttribute(takes_lane) &&

@@ -1,4 +1,4 @@
-// The whole lowering, stage by stage.
+// Runs all stages of the lowering.
 #include "lowering/lower.h"
 
 #include "lowering/noted_accesses.h"
@@ -29,9 +29,7 @@ static Expected<void> lower(std::unique_ptr<llvm::Module> owned, const Output& o
   track.next("lower operations", module.getInstructionCount());
   if (auto valid = verify(module, "as it was read"); !valid)
     return valid;
-  auto machine = host_target(output.optimisation);
-  if (!machine)
-    return tl::unexpected(machine.error());
+  TRY_LET(machine, host_target(output.optimisation));
 
   set_system_folders(module, output.system_folders);
   if (auto done = check_annotations(module); !done)
@@ -46,9 +44,7 @@ static Expected<void> lower(std::unique_ptr<llvm::Module> owned, const Output& o
     return done;
   if (auto done = lower_device_functions(module); !done)
     return done;
-  auto variables = lower_device_variables(module);
-  if (!variables)
-    return tl::unexpected(variables.error());
+  TRY_LET(variables, lower_device_variables(module));
   retarget(module, **machine);
 
   track.next("inline", module.getInstructionCount());
@@ -60,17 +56,17 @@ static Expected<void> lower(std::unique_ptr<llvm::Module> owned, const Output& o
   make_values(module, **machine);
   contract(module);
   flush_denormals(module);
-  keep_lock_step(module, kernels, output.checks.has(cpu::Check::lock_step)); // checks stand behind the stops
+  keep_lock_step(module, kernels, output.checks.has(cpu::Check::lock_step)); // checks follow the stops
   check_accesses(module, kernels, output.checks);
   mark_noted_accesses(module);
   store_places(module);
-  track.next("give keys", module.getInstructionCount());
+  track.next("assign keys", module.getInstructionCount());
   if (auto done = lay_out_shared_memory(module, kernels); !done)
     return done;
   std::vector<KeptFunction> kept;
   if (auto done = assign_order_keys(module, kernels, kept); !done)
     return done;
-  llvm::StripDebugInfo(module); // the forms are clones: one source function would be described twice
+  llvm::StripDebugInfo(module); // the variants are clones: one source function would be described twice
   track.next("compile", module.getInstructionCount());
   return compile_in_parts(std::move(owned), std::move(kernels), kept, std::move(*variables), output,
                           progress);
@@ -78,9 +74,7 @@ static Expected<void> lower(std::unique_ptr<llvm::Module> owned, const Output& o
 
 Expected<void> lower(const std::filesystem::path& bitcode, const Output& output) {
   llvm::LLVMContext context;
-  auto module = read_bitcode(bitcode, context);
-  if (!module)
-    return tl::unexpected(module.error());
+  TRY_LET(module, read_bitcode(bitcode, context));
   if (!output.source.empty())
     (*module)->setSourceFileName(output.source);
   Progress progress((*module)->getSourceFileName(), output.times);
@@ -89,9 +83,7 @@ Expected<void> lower(const std::filesystem::path& bitcode, const Output& output)
 
 Expected<void> link(const std::vector<std::string>& files, const Output& output) {
   llvm::LLVMContext context;
-  auto module = link_bitcode(files, context);
-  if (!module)
-    return tl::unexpected(module.error());
+  TRY_LET(module, link_bitcode(files, context));
   Progress progress("device link", output.times);
   return lower(std::move(*module), output, progress);
 }

@@ -1,7 +1,7 @@
-// NVPTX bitcode of a rewritten CUDA source's device half → an x86-64 object that runs under runtime/cpu.
+// Lowers the NVPTX bitcode of a rewritten CUDA source's device half to an x86-64 object for runtime/cpu.
 #pragma once
 
-#include "runtime/cpu/checks.h"
+#include "runtime/abi/checks.h"
 #include "support/expected.h"
 
 #include <cstdint>
@@ -11,35 +11,36 @@
 
 namespace warplens::lowering {
 
-/// Sizes in LLVM's instructions; tests set smaller ones.
+/// Bounds in LLVM instructions; tests set smaller ones.
 struct Limits {
-  /// A function that would grow beyond by what it calls keeps its largest callees as calls.
+  /// A function that would grow beyond this keeps its largest callees as calls.
   std::uint64_t inlined = 10000;
-  /// So many at least are compiled together, if there are so many.
+  /// The minimum that is compiled together, where the module is large enough.
   std::uint64_t part = 3000;
 };
 
 struct Output {
   std::filesystem::path object;
-  std::string module; ///< a name that the host half knows it by, too; needed where files name things alike
-  std::string source; ///< what messages call the source; empty: as the bitcode does
+  std::string
+      module; ///< the module's name, which the host half knows, too; needed where files use the same names
+  std::string source;          ///< the source's name in messages; empty: the one in the bitcode
   unsigned optimisation = 2;   ///< 0 to 3
-  cpu::Checks checks;          ///< what the code checks while it runs
-  bool times = false;          ///< a table of what each step took goes to stderr
-  std::filesystem::path cache; ///< folder that keeps kernels' objects for the next time; empty: none
+  cpu::Checks checks;          ///< the checks that the code makes while it runs
+  bool times = false;          ///< prints a table of the time of each step to stderr
+  std::filesystem::path cache; ///< folder that keeps kernels' objects for later runs; empty: none
   Limits limits;
-  /// Where headers lie that are not the user's: messages name the user's line that leads into them.
+  /// Folders of headers that are not the user's: messages name the user's line that leads into them.
   std::vector<std::filesystem::path> system_folders;
 };
 
-/// `bitcode` is from clang --cuda-device-only -emit-llvm -c -O1 -Xclang -disable-llvm-passes -nogpulib
-/// -gline-tables-only -D__WARPLENS_CPU__: unoptimised, so that blocks stand in the source's order and nothing
-/// convergent has moved. An error names what cannot be run here (an intrinsic, inline PTX, …) with file and
-/// line.
+/// Lowers one file. `bitcode` is from clang --cuda-device-only -emit-llvm -c -O1 -Xclang -disable-llvm-passes
+/// -nogpulib -gline-tables-only -D__WARPLENS_CPU__: unoptimised, so that blocks are in the source's order and
+/// convergent operations have not moved. An error names a feature that the CPU back end lacks (an intrinsic,
+/// inline PTX, …) with file and line.
 Expected<void> lower(const std::filesystem::path& bitcode, const Output& output);
 
-/// The device link of -rdc: the same for the bitcode of many files together, which objects and archives bring
-/// along in a section.
+/// Does the device link of -rdc: lowers together the bitcode of many files, which objects and archives
+/// contain in a section.
 Expected<void> link(const std::vector<std::string>& files, const Output& output);
 
 } // namespace warplens::lowering

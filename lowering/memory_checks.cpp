@@ -1,13 +1,13 @@
-// --memcheck, --racecheck, --initcheck: before each access a call of the runtime. For --memcheck it knows
-// what is allocated; what the access is made to is often known here: then it has to stay within that
-// variable, and not just within some memory.
+// Inserts the checks of --memcheck, --racecheck and --initcheck: a call of the runtime before each access.
+// The runtime knows for --memcheck which memory is allocated; the compiler often knows the accessed variable,
+// and the access must then stay within that variable.
 //
-// Only the compiler knows which line, which width and which variable an access is meant for; guard pages
-// alone would know an address, and only of accesses that miss a whole page. So the check is code, made before
-// the optimiser could merge or drop accesses that go wrong.
+// Only the compiler knows the line, the width and the variable of an access; guard pages alone would know an
+// address, and only of accesses that miss a whole page. So the check is code, inserted before the optimiser
+// could merge or remove faulty accesses.
 #include "lowering/runtime_calls.h"
 #include "lowering/stages.h"
-#include "runtime/cpu/memcheck.h"
+#include "runtime/abi/memcheck.h"
 
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/Demangle/Demangle.h>
@@ -32,21 +32,22 @@ struct Access {
   cpu::AccessMode mode;
 };
 
-/// PTX wants vectors and words at multiples of their size. What is known to lie at less, NVPTX takes apart.
+/// PTX requires vectors and words at multiples of their size. NVPTX splits accesses that are known to have a
+/// smaller alignment.
 Align required(Align known, std::uint64_t bytes) {
   constexpr std::uint64_t widest = 16;
   return std::min(known,
                   Align(std::min(widest, std::uint64_t{1} << Log2_64(std::max<std::uint64_t>(bytes, 1)))));
 }
 
-/// What is certainly no memory that others know of, or no memory at all: locals and parameters.
+/// Returns whether the object is certainly invisible to other threads: a local or a parameter.
 bool is_own(const Value* object) {
   if (const auto* argument = dyn_cast<Argument>(object))
     return argument->hasByValAttr();
   return isa<AllocaInst>(object);
 }
 
-/// Without the function or namespace that it is in.
+/// Returns the name without the function or namespace that contains it.
 std::string source_name(const GlobalVariable& variable) {
   const std::string name = demangle(variable.getName());
   const std::size_t scope = name.rfind("::");
@@ -128,8 +129,8 @@ private:
                  builder.getVoidTy(), arguments);
   }
 
-  /// May the object lie in shared memory, or be allocated by the program? Races are looked for in the one,
-  /// memory that is not written in both; variables are, from the begin.
+  /// Returns whether the object may lie in shared memory, or be allocated by the program. The race check
+  /// looks at the former, the initialisation check at the latter; variables are initialised from the begin.
   bool matters_to_others(const Value* object) const {
     if (is_own(object) || !(checks_.has(cpu::Check::races) || checks_.has(cpu::Check::initialisation)))
       return false;

@@ -15,7 +15,7 @@ using namespace llvm;
 
 namespace {
 
-// Notes, as rewriter/print.cpp names them, and the marks that follow from them.
+// The rewriter's notes, named as in rewriter/print.cpp, and the marks that they lead to.
 constexpr char local_memory[] = "warplens.local_memory", removed[] = "warplens.removed";
 
 using Lines = std::set<std::pair<std::string, unsigned>>;

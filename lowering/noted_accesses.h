@@ -1,5 +1,6 @@
-// What the rewriter has noted of accesses without a probe. It has looked at the code as optimised for a GPU;
-// here loops are not unrolled yet, and what a GPU has in registers, or loads once, looks as in the source.
+// Reads the rewriter's notes on accesses without a probe. The rewriter has analysed the code as optimised for
+// a GPU; here loops are not unrolled yet, and data that a GPU has in registers, or loads once, looks as in
+// the source.
 #pragma once
 
 #include <llvm/ADT/StringRef.h>
@@ -12,17 +13,18 @@ class Module;
 
 namespace warplens::lowering {
 
-/// Is it a note of the rewriter's (rewriter/print.cpp)? Then the module remembers it.
+/// Stores the annotation in the module if it is a note of the rewriter (rewriter/print.cpp); returns whether
+/// it is.
 bool keep_note(llvm::Module& module, llvm::StringRef annotation);
 
-/// Marks the local variables that a GPU accesses in memory, out of the probes' sight, and the accesses that a
-/// GPU does not execute. To be called while instructions still have their places in the source.
+/// Marks the local variables that a GPU accesses in memory without probes, and the accesses that a GPU does
+/// not execute. Must run while instructions still have their places in the source.
 void mark_noted_accesses(llvm::Module& module);
 
-/// Does a GPU access the variable in memory where there is no probe?
+/// Returns whether a GPU accesses the variable in memory where there is no probe.
 bool has_unseen_accesses(const llvm::AllocaInst& variable);
 
-/// Does the compiler for GPUs remove accesses without a probe from where this one comes from?
+/// Returns whether the compiler for GPUs removes accesses without a probe from this one's place.
 bool is_removed_on_gpus(const llvm::Instruction& access);
 
 } // namespace warplens::lowering

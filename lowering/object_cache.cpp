@@ -27,7 +27,7 @@ std::string_view bytes_of(const llvm::BLAKE3Result<>& result) {
   return {reinterpret_cast<const char*>(result.data()), result.size()};
 }
 
-/// Another build of this program may compile differently.
+/// Returns this program's identity: another build of it may compile differently.
 const std::string& this_program() {
   static const std::string identity =
       std::string(bytes_of(digest(read_file("/proc/self/exe").value_or("")))) + LLVM_VERSION_STRING;
@@ -55,7 +55,7 @@ std::optional<std::string> ObjectCache::find(const std::string& key) const {
       bytes_of(digest(std::string_view(stored).substr(digest_bytes))) != stored.substr(0, digest_bytes))
     return std::nullopt;
   std::error_code ignored;
-  fs::last_write_time(path, fs::file_time_type::clock::now(), ignored); // the time of its last use
+  fs::last_write_time(path, fs::file_time_type::clock::now(), ignored); // marks its last use
   return stored.substr(digest_bytes);
 }
 
@@ -89,12 +89,12 @@ void ObjectCache::evict() const {
   std::error_code problem;
   for (fs::recursive_directory_iterator at(folder_, problem), end; !problem && at != end;
        at.increment(problem)) {
-    std::error_code gone; // another process may remove files, too
-    if (!at->is_regular_file(gone) || gone)
+    std::error_code error; // another process may remove files, too
+    if (!at->is_regular_file(error) || error)
       continue;
-    const std::uint64_t bytes = at->file_size(gone);
-    const auto last_use = gone ? fs::file_time_type{} : at->last_write_time(gone);
-    if (gone)
+    const std::uint64_t bytes = at->file_size(error);
+    const auto last_use = error ? fs::file_time_type{} : at->last_write_time(error);
+    if (error)
       continue;
     entries.push_back({at->path(), bytes, last_use});
     total += bytes;

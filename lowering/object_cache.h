@@ -1,4 +1,4 @@
-// Objects of kernels that were compiled before, kept by what they were made of.
+// A cache of compiled kernels' objects, keyed by what they were made from.
 #pragma once
 
 #include <atomic>
@@ -11,26 +11,26 @@
 namespace warplens::lowering {
 
 /// A folder of files, one for each key, that several processes may use at once: a file appears complete or
-/// not at all, and one that was damaged is as good as none. A cache that cannot be written to keeps nothing;
-/// that is no error.
+/// not at all, and a damaged one counts as missing. A cache that cannot be written to stores nothing; that is
+/// no error.
 class ObjectCache {
 public:
   static constexpr std::uint64_t default_bytes = std::uint64_t{1} << 30;
 
-  /// An empty folder's name means: keep nothing.
+  /// An empty folder name disables the cache.
   explicit ObjectCache(std::filesystem::path folder, std::uint64_t max_bytes = default_bytes)
       : folder_(std::move(folder)), max_bytes_(max_bytes) {}
 
   bool enabled() const { return !folder_.empty(); }
 
-  /// The key of something made of `ingredients` by this very program.
+  /// Returns the key of an object made of `ingredients` by this build of the program.
   static std::string key(std::string_view ingredients);
 
   std::optional<std::string> find(const std::string& key) const;
   void store(const std::string& key, std::string_view object) const;
-  /// Did this one store something?
+  /// Returns whether this instance stored anything.
   bool has_grown() const { return has_grown_; }
-  /// Removes what was not used for longest until three quarters of the bound are left, where it is exceeded.
+  /// Removes the least recently used files until three quarters of the bound are left, if it is exceeded.
   void evict() const;
 
 private:

@@ -1,13 +1,13 @@
 // Gives every probe its order key, and every loop whose end the probes do not mark a key for its end.
 //
-// The lanes' logs are merged by always issuing the smallest key (runtime/cpu/log_merger.h). Within a loop
-// that needs care: a lane that skips the last, conditional access of an iteration would otherwise issue the
-// first access of its next one before the others have finished this one. So each passage of the loop's end is
-// logged too, and lanes meet there, as they do on a GPU. Where the loop's last probe is passed on every way
-// to the end, that probe serves.
+// The lanes' logs are merged by always issuing the smallest key (runtime/cpu/execution/log_merger.h). Loops
+// need care: a lane that skips the last, conditional access of an iteration would otherwise issue the first
+// access of its next one before the others have finished this one. So each passage of the loop's end is
+// logged too, and lanes meet there, as they do on a GPU. Where every path to the end passes the loop's last
+// probe, that probe serves.
 //
-// A function that stays a call (inlining.cpp) is numbered once, from 0. Each call of it takes as many keys of
-// its caller's as it has, and hands on the first one: the keys are those that it would have if it were
+// A function that stays a call (inlining.cpp) is numbered once, from 0. Each call of it reserves as many of
+// its caller's keys as it has and passes on the first one: the keys are those that it would have if it were
 // inlined.
 #include "lowering/places.h"
 #include "lowering/program_order.h"
@@ -30,13 +30,14 @@ using namespace llvm;
 
 namespace {
 
-constexpr std::size_t most_keys = std::size_t{1} << 22; ///< of a kernel; each takes 16 bytes in the program
+constexpr std::size_t max_keys = std::size_t{1}
+                                 << 22; ///< maximum per kernel; each takes 16 bytes in the program
 
 class Numbering {
 public:
   using KeysOf = std::function<Expected<const std::vector<Key>*>(Function&)>;
 
-  /// `keys_of` numbers a function that stays a call.
+  /// Numbers a function that stays a call, using `keys_of` for its callees.
   Numbering(Function& function, std::vector<Key>& keys, const KeysOf& keys_of)
       : function_(function), dominators_(function), loops_(dominators_),
         order_(program_order(function, loops_)), keys_(keys), keys_of_(keys_of),
@@ -81,7 +82,7 @@ private:
         continue;
       if (callee->getName() == active_mask_function || callee->getName() == lock_step_function) {
         call->setArgOperand(1, ConstantInt::get(call->getArgOperand(1)->getType(), keys_.size()));
-        keys_.push_back({}); // no access has this key: it only is a place
+        keys_.push_back({}); // a position only: no access has this key
         last_ = call;
       }
       if (is_kept_call(*call))
@@ -107,14 +108,12 @@ private:
   }
 
   Expected<void> add_call(CallInst& call) {
-    const auto keys = keys_of_(*call.getCalledFunction());
-    if (!keys)
-      return tl::unexpected(keys.error());
-    if (keys_.size() + (*keys)->size() > most_keys)
+    TRY_LET(keys, keys_of_(*call.getCalledFunction()));
+    if (keys_.size() + (*keys)->size() > max_keys)
       return fail(
           "{}: more than {} accesses, with those of all functions that are called from here counted for "
           "each call; the CPU back end does not compile that: make the calls a loop",
-          place_of(call), most_keys);
+          place_of(call), max_keys);
     set_first_key(call, static_cast<std::uint32_t>(keys_.size()));
     keys_.insert(keys_.end(), (*keys)->begin(), (*keys)->end());
     if (!(*keys)->empty())
@@ -137,8 +136,8 @@ private:
       stop_at_end(loop, latches);
   }
 
-  /// Lanes in lock step meet at the end of each iteration, or one that takes a short way would come to the
-  /// next iteration's stops before the others have left this one's.
+  /// Makes lanes in lock step meet at the end of each iteration. Otherwise one on a short path would reach
+  /// the next iteration's stops before the others have left this one's.
   void stop_at_end(const Loop& loop, ArrayRef<BasicBlock*> latches) {
     const auto position = static_cast<std::uint32_t>(keys_.size());
     keys_.push_back({});
@@ -156,7 +155,7 @@ private:
     }
   }
 
-  /// As a property of the loop, which LLVM keeps with it when its blocks are merged.
+  /// Stores the position as a property of the loop, which LLVM keeps when the loop's blocks are merged.
   void note_position(const Loop& loop, std::uint32_t position) {
     auto& context = function_.getContext();
     SmallVector<Metadata*, 4> properties{nullptr};
@@ -195,7 +194,7 @@ private:
   CallInst* last_ = nullptr;  ///< the probe of keys_.back(), or the call that contains it
   bool in_lock_step_ = false; ///< lanes meet at stops somewhere in the function
   Instruction *last_stop_ = nullptr,
-              *last_meeting_ = nullptr; ///< in program order: in lock step; of any kind
+              *last_meeting_ = nullptr; ///< the last in program order: in lock step; of any kind
   std::map<const BasicBlock*, std::size_t> position_;
   std::map<const Loop*, std::pair<std::size_t, std::size_t>>
       first_key_; ///< first block's position, first key
@@ -216,8 +215,7 @@ Expected<void> assign_order_keys(Module& module, std::vector<Kernel>& kernels,
   keys_of = [&](Function& function) -> Expected<const std::vector<Key>*> {
     const auto [at, is_new] = known.try_emplace(&function);
     if (is_new) {
-      if (auto done = number(function, at->second); !done)
-        return tl::unexpected(done.error());
+      TRY(number(function, at->second));
       kept.push_back({function.getName().str(), at->second});
     }
     return &at->second;
@@ -225,8 +223,8 @@ Expected<void> assign_order_keys(Module& module, std::vector<Kernel>& kernels,
   std::set<const Function*> sources;
   for (const Kernel& kernel : kernels)
     sources.insert(kernel.source);
-  // Functions that stay calls for another reason come first, in every kernel: lanes inside one run until they
-  // return.
+  // Functions that stay calls for another reason are numbered first in every kernel: lanes inside one run
+  // until they return.
   std::vector<Key> common;
   for (Function& function : module)
     if (!function.isDeclaration() && !sources.count(&function) && !function.hasFnAttribute(kept_call))

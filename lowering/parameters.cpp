@@ -8,7 +8,7 @@ namespace warplens::lowering {
 
 using namespace llvm;
 
-/// Calls `visit` for each use that is not only another name for the place, until it says no.
+/// Calls `visit` for each use that is not only another name for the place, until `visit` returns false.
 template <class Visit> static bool for_each_access(Value& pointer, const Visit& visit) {
   return all_of(pointer.uses(), [&](Use& use) {
     auto* user = cast<Instruction>(use.getUser());

@@ -1,4 +1,4 @@
-// A kernel's parameters, and what the runtime hands over for them: void** arguments, as to cudaLaunchKernel.
+// A kernel's parameters, and the arguments that the runtime passes for them: void**, as to cudaLaunchKernel.
 #pragma once
 
 #include <llvm/IR/Function.h>
@@ -6,12 +6,12 @@
 
 namespace warplens::lowering {
 
-/// Structs that are passed by value and that no thread writes to are parameters by reference from now on,
-/// whose loads give the same while the kernel runs.
+/// Turns structs that are passed by value and that no thread writes to into parameters by reference whose
+/// loads are invariant.
 void share_parameters(llvm::Function& body);
 
-/// Loads what the arguments point to, in the types of the body's parameters but for its last, the lane. A
-/// struct stays where it is: the inliner copies it for each thread where threads write to it.
+/// Loads the arguments in the types of the body's parameters except its last, the lane. A struct stays in
+/// place: the inliner copies it for each thread where threads write to it.
 llvm::SmallVector<llvm::Value*, 16> load_parameters(llvm::IRBuilderBase& builder, llvm::Value* arguments,
                                                     llvm::Function& body);
 

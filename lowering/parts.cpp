@@ -26,7 +26,7 @@ using namespace llvm;
 namespace {
 
 /// Each thread holds a part's module in memory.
-constexpr unsigned most_threads = 8;
+constexpr unsigned max_threads = 8;
 
 std::string bitcode_of(const Module& module) {
   std::string bytes;
@@ -42,7 +42,7 @@ std::uint64_t instructions_of(const Module& module) {
   return count;
 }
 
-/// Everything that an object is made of.
+/// Returns everything that an object is made from, as the cache's key.
 std::string ingredients(const Module& module, const std::vector<Kernel>& kernels,
                         const std::vector<KeptFunction>& kept, const std::vector<DeviceVariable>& variables,
                         const Output& output) {
@@ -70,7 +70,7 @@ std::string ingredients(const Module& module, const std::vector<Kernel>& kernels
   return text;
 }
 
-/// One part's module → the bytes of its object.
+/// Compiles one part's module to the bytes of its object.
 Expected<std::string> compile_part(Module& module, std::vector<Kernel>& kernels,
                                    const std::vector<KeptFunction>& kept,
                                    std::vector<DeviceVariable> variables, const Output& output,
@@ -84,16 +84,13 @@ Expected<std::string> compile_part(Module& module, std::vector<Kernel>& kernels,
     if (auto found = cache.find(key))
       return std::move(*found);
   }
-  auto machine = host_target(output.optimisation);
-  if (!machine)
-    return tl::unexpected(machine.error());
-  track.next("make forms", instructions_of(module));
-  make_forms(module, kernels, kept, **machine);
+  TRY_LET(machine, host_target(output.optimisation));
+  track.next("make variants", instructions_of(module));
+  make_variants(module, kernels, kept, **machine);
   append_to_logs(module, kernels, kept);
   bind_lanes(module);
   add_records(module, kernels, variables, output.module);
-  if (auto valid = verify(module, "after lowering"); !valid)
-    return tl::unexpected(valid.error());
+  TRY(verify(module, "after lowering"));
   track.next("optimise", instructions_of(module));
   optimise(module, **machine, output.optimisation);
   check_stacks(module);
@@ -104,10 +101,10 @@ Expected<std::string> compile_part(Module& module, std::vector<Kernel>& kernels,
   return object;
 }
 
-/// Kernels in their order, small ones together, since each part costs something. Functions whose address is
-/// taken must be one for all kernels.
+/// Groups the kernels in their order, small ones together, since each part has a fixed cost. Functions whose
+/// address is taken must be the same for all kernels, which are then one group.
 std::vector<std::vector<Kernel>> group(const Module& module, const std::vector<Kernel>& kernels,
-                                       std::uint64_t least_instructions) {
+                                       std::uint64_t min_instructions) {
   std::set<const Function*> sources;
   for (const Kernel& kernel : kernels)
     sources.insert(kernel.source);
@@ -117,7 +114,7 @@ std::vector<std::vector<Kernel>> group(const Module& module, const std::vector<K
   std::vector<std::vector<Kernel>> groups(1);
   std::uint64_t instructions = 0;
   for (const Kernel& kernel : kernels) {
-    if (instructions >= least_instructions && !together) {
+    if (instructions >= min_instructions && !together) {
       groups.emplace_back();
       instructions = 0;
     }
@@ -131,7 +128,7 @@ bool is_shared(const GlobalVariable& variable) {
   return !variable.isDeclaration() && !variable.isConstant();
 }
 
-/// A part's own copy of the module, in a context of its own.
+/// Holds a part's own copy of the module, in a context of its own.
 class PartModule {
 public:
   PartModule(const std::string& bitcode, std::vector<Kernel>& kernels,
@@ -167,19 +164,15 @@ private:
 };
 
 Expected<void> run_tool(const std::vector<std::string>& command) {
-  const auto finished = run({.arguments = command, .capture_output = true});
-  if (!finished)
-    return tl::unexpected(finished.error());
+  TRY_LET(finished, run({.arguments = command, .capture_output = true}));
   if (finished->exit_code != 0)
     return fail("{}: {}", command.front(), finished->output.substr(0, finished->output.find('\n')));
   return {};
 }
 
-/// The parts' objects become one, in which only their own names for each other's variables were visible.
+/// Joins the parts' objects into one and hides the names of each other's variables.
 Expected<void> join(const std::vector<std::string>& objects, const std::filesystem::path& object) {
-  const auto folder = TemporaryDirectory::create();
-  if (!folder)
-    return tl::unexpected(folder.error());
+  TRY_LET(folder, TemporaryDirectory::create());
   std::vector<std::string> command{"ld", "-r", "-o", object.string()};
   for (const std::string& bytes : objects) {
     const auto file = folder->path() / fmt::format("{}.o", command.size());
@@ -202,9 +195,7 @@ Expected<void> compile_in_parts(std::unique_ptr<Module> module, std::vector<Kern
   progress.expect(kernels.size());
   module->setModuleIdentifier("device code");
   if (groups.size() == 1) {
-    auto machine = host_target(output.optimisation);
-    if (!machine)
-      return tl::unexpected(machine.error());
+    TRY_LET(machine, host_target(output.optimisation));
     remove_unreachable(*module, **machine);
     Progress::Track track(progress, kernels.empty() ? "" : kernels.front().symbol, kernels.size());
     const auto object = compile_part(*module, kernels, kept, variables, output, cache, track);
@@ -225,7 +216,7 @@ Expected<void> compile_in_parts(std::unique_ptr<Module> module, std::vector<Kern
   std::vector<Expected<std::string>> objects(groups.size(), std::string());
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
-    const PrettyStackTraceString shown_task(task.c_str()); // of each thread's own
+    const PrettyStackTraceString shown_task(task.c_str()); // per thread
     for (std::size_t i; (i = next++) < groups.size();) {
       Progress::Track track(progress, groups[i].front().symbol, groups[i].size());
       track.next("read", 0);
@@ -242,7 +233,7 @@ Expected<void> compile_in_parts(std::unique_ptr<Module> module, std::vector<Kern
   };
   std::vector<std::jthread> threads;
   const std::size_t count =
-      std::min<std::size_t>({most_threads, groups.size(), std::max(1U, std::thread::hardware_concurrency())});
+      std::min<std::size_t>({max_threads, groups.size(), std::max(1U, std::thread::hardware_concurrency())});
   while (threads.size() + 1 < count)
     threads.emplace_back(work);
   work();

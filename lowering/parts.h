@@ -1,5 +1,5 @@
-// From a module in which every kernel is whole to one object: in parts of a few kernels each, which are
-// compiled side by side and each found again in the cache.
+// Compiles a module in which every kernel is complete to one object, in parts of a few kernels each. Parts
+// are compiled in parallel and each is looked up in the cache.
 #pragma once
 
 #include "lowering/kernel.h"

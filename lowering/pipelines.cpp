@@ -13,7 +13,7 @@ namespace warplens::lowering {
 
 using namespace llvm;
 
-/// While it lives, a crash is reported as one of the pass that runs, on the function that it runs on.
+/// Reports a crash during its lifetime as one of the running pass, on the function that it runs on.
 class FunctionAnalyses::PassTask : PrettyStackTraceEntry {
 public:
   explicit PassTask(PassInstrumentationCallbacks& callbacks) {

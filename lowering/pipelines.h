@@ -12,15 +12,15 @@ namespace warplens::lowering {
 
 using BuildPipeline = std::function<void(llvm::PassBuilder&, llvm::ModulePassManager&)>;
 
-/// Runs over the module what `build` adds.
+/// Runs the passes that `build` adds over the module.
 void run_pipeline(llvm::Module& module, llvm::TargetMachine& machine, const BuildPipeline& build);
 
-/// What function passes keep between runs, set up for the host, for stages that go from function to function.
+/// Analyses that function passes keep between runs, for stages that iterate over functions.
 class FunctionAnalyses {
 public:
   explicit FunctionAnalyses(llvm::TargetMachine& machine);
   ~FunctionAnalyses();
-  /// Assumes that the function may have changed since the last run.
+  /// Runs the passes; assumes that the function may have changed since the last run.
   void run(llvm::FunctionPassManager& passes, llvm::Function& function);
 
 private:

@@ -1,7 +1,7 @@
 #include "lowering/places.h"
 
 #include "lowering/runtime_calls.h"
-#include "runtime/cpu/abi.h"
+#include "runtime/abi/abi.h"
 
 #include <deque>
 #include <fmt/format.h>
@@ -30,14 +30,13 @@ bool is_users(const Module& module, const DILocation& location) {
          }));
 }
 
-/// Where the user's own code leads to an instruction.
+/// The place where the user's own code leads to an instruction.
 struct Origin {
-  const DILocation* users = nullptr; ///< null: not known
-  const DISubprogram* called_there =
-      nullptr; ///< the function of a system header that is called there; null: none
+  const DILocation* users = nullptr;          ///< null: unknown
+  const DISubprogram* called_there = nullptr; ///< the function of a system header that it calls; null: none
 };
 
-/// The location itself, or the nearest of those that it was inlined into.
+/// Returns the location itself, or the nearest one that it was inlined into in the user's code.
 Origin origin_of(const Module& module, const DILocation* location) {
   const DILocation* inside = nullptr;
   for (; location && !is_users(module, *location); location = location->getInlinedAt())
@@ -45,7 +44,7 @@ Origin origin_of(const Module& module, const DILocation* location) {
   return {location, inside ? inside->getScope()->getSubprogram() : nullptr};
 }
 
-/// The nearest call, over any number of callers, that stands in the user's own code.
+/// Returns the nearest call in the user's own code, over any number of callers.
 Origin users_call(const Function& function) {
   std::deque<const Function*> waiting{&function};
   std::set<const Function*> seen{&function};

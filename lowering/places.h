@@ -1,4 +1,4 @@
-// Places in the source, for messages: at compile time and, handed to the runtime, while a kernel runs.
+// Places in the source, for messages at compile time and, passed to the runtime, while a kernel runs.
 #pragma once
 
 #include <filesystem>
@@ -10,18 +10,18 @@
 
 namespace warplens::lowering {
 
-/// Whose files are not the user's: those below these folders.
+/// Sets the folders below which files are not the user's.
 void set_system_folders(llvm::Module& module, const std::vector<std::filesystem::path>& folders);
 
-/// "file:line" of an instruction. In a system header: the user's line that leads there, with the header's in
-/// brackets. The function's name where there is no line.
+/// Returns "file:line" of an instruction. In a system header it is the user's line that leads there, with the
+/// header's in brackets. Without a line it is the function's name.
 std::string place_of(const llvm::Instruction& instruction);
 
-/// "atomicAdd() of sm_60_atomic_functions.hpp": the function of a system header that the user's code calls
-/// and that leads to this instruction; nothing where the instruction is the user's own.
+/// Returns "atomicAdd() of sm_60_atomic_functions.hpp": the function of a system header that the user's code
+/// calls and that leads to this instruction; nothing for the user's own instructions.
 std::optional<std::string> system_function_of(const llvm::Instruction& instruction);
 
-/// Each call that may end or suspend a lane is preceded by a store of its place to LaneContext::place.
+/// Inserts a store of its place to LaneContext::place before each call that may end or suspend a lane.
 void store_places(llvm::Module& module);
 
 } // namespace warplens::lowering

@@ -18,7 +18,7 @@ bool is_back_edge(const BasicBlock* from, const BasicBlock* to, const LoopInfo& 
   return loop && loop->getHeader() == to && loop->contains(from);
 }
 
-/// Clang lays blocks out as the source has them, and inlining puts a callee's blocks where the call was.
+/// Clang lays blocks out in the source's order, and inlining inserts a callee's blocks at the call.
 bool layout_is_program_order(const std::vector<BasicBlock*>& layout, const Positions& position,
                              const LoopInfo& loops) {
   for (BasicBlock* block : layout)
@@ -28,15 +28,15 @@ bool layout_is_program_order(const std::vector<BasicBlock*>& layout, const Posit
   return true;
 }
 
-/// The rest (goto, mostly): a topological order of a region whose inner loops count as one node each; among
-/// the nodes that are free to come, the first in layout.
+/// Orders other code (goto, mostly): a topological order of a region in which each inner loop is one node;
+/// among the free nodes the first in layout is next.
 class Region {
 public:
   Region(const Loop* region, const LoopInfo& loops, const Positions& layout)
       : region_(region), loops_(loops), layout_(layout) {}
 
   void order(std::vector<BasicBlock*>& result) {
-    std::map<const BasicBlock*, std::set<BasicBlock*>> members; // by the node's first block
+    std::map<const BasicBlock*, std::set<BasicBlock*>> members; // keyed by the node's first block
     for (const auto& [block, at] : layout_)
       if (!region_ || region_->contains(block))
         members[node_of(block)].insert(const_cast<BasicBlock*>(block));
@@ -52,7 +52,7 @@ public:
       bool best_is_free = false;
       for (const auto& [node, blocks] : members) {
         const bool is_free =
-            before[node].empty(); // in an irreducible loop nothing may be free: the first in layout then
+            before[node].empty(); // no node of an irreducible loop may be free: then the first in layout
         if (!best || is_free > best_is_free ||
             (is_free == best_is_free && layout_.at(node) < layout_.at(best))) {
           best = node;
@@ -71,7 +71,7 @@ public:
   }
 
 private:
-  /// The outermost loop within the region that the block is in.
+  /// Returns the outermost loop within the region that contains the block.
   const Loop* inner_loop(const BasicBlock* block) const {
     const Loop* loop = loops_.getLoopFor(block);
     if (loop == region_)

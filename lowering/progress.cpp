@@ -21,7 +21,7 @@ double since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// Template arguments make names of thousands of characters.
+/// Shortens a symbol: template arguments make names of thousands of characters.
 std::string short_name(const std::string& symbol) {
   constexpr std::size_t longest = 100;
   std::string name = llvm::demangle(symbol);
@@ -53,9 +53,9 @@ void Progress::expect(std::size_t kernels) {
 }
 
 void Progress::watch() {
-  constexpr double most_between = 60;
+  constexpr double max_seconds_between = 60;
   std::unique_lock lock(mutex_);
-  for (double next = patience_; !ended_; next += std::min(next, most_between)) {
+  for (double next = patience_; !ended_; next += std::min(next, max_seconds_between)) {
     const auto at = begin_ + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                                  std::chrono::duration<double>(next));
     if (ended_condition_.wait_until(lock, at, [this] { return ended_; }))

@@ -1,5 +1,4 @@
-// What lowering says of itself while it runs: which step takes long, and, where it is asked, what each step
-// took.
+// The lowering's progress messages: which step takes long and, on request, the time of each step.
 #pragma once
 
 #include <chrono>
@@ -14,25 +13,26 @@
 
 namespace warplens::lowering {
 
-/// Prints a line after 10 s, after 20, 40 and then every minute: nothing runs for minutes in silence.
+/// Prints a line after 10 s, after 20, 40 and then every minute, so that no lowering runs for minutes in
+/// silence.
 class Progress {
 public:
-  /// `subject` is what is lowered. With `times`, a table of the steps goes to stderr in the end. Tests have
-  /// another stream and less patience.
+  /// `subject` names the lowered source. With `times`, a table of the steps goes to stderr in the end. Tests
+  /// pass another stream and less patience.
   Progress(std::string subject, bool times, std::FILE* out = stdout, double patience_seconds = 10);
   ~Progress();
   Progress(const Progress&) = delete;
 
-  /// How many kernels there are to compile.
+  /// Sets the number of kernels to compile.
   void expect(std::size_t kernels);
 
-  /// The steps of one thread, one after the other.
+  /// The consecutive steps of one thread.
   class Track {
   public:
     Track(Progress& progress, std::string item, std::size_t kernels = 0);
     ~Track(); ///< ends the last step; its kernels are done
     Track(const Track&) = delete;
-    /// Ends the step before. `instructions` is the size of what it works on.
+    /// Ends the step before and starts one. `instructions` is the size of its module.
     void next(const char* step, std::uint64_t instructions);
 
   private:
@@ -40,7 +40,7 @@ public:
     void end();
 
     Progress& progress_;
-    std::string item_; ///< a kernel's name, mangled; empty: all of them
+    std::string item_; ///< a kernel's mangled name; empty: all kernels
     std::size_t kernels_;
     const char* step_ = nullptr;
     std::uint64_t instructions_ = 0;
@@ -53,7 +53,7 @@ private:
     std::string item;
     const char* step;
     std::uint64_t instructions;
-    double wall, cpu; ///< seconds; `cpu` of the step's own thread
+    double wall, cpu; ///< seconds; `cpu` is that of the step's own thread
   };
 
   void watch();

@@ -1,5 +1,4 @@
-// Where the module that is lowered comes from: one file's bitcode, or that of all files in objects and
-// archives, linked.
+// Reads the module to lower: one file's bitcode, or that of all files in objects and archives, linked.
 #include "lowering/stages.h"
 
 #include <llvm/BinaryFormat/Magic.h>
@@ -17,10 +16,10 @@ using namespace llvm;
 
 namespace {
 
-constexpr char section_name[] = ".warplens_device"; // as driver/stages/cpu_object.cpp writes it
+constexpr char section_name[] = ".warplens_device"; // the name that driver/stages/cpu_object.cpp uses
 
-/// A static variable that host code uses gets a name with an ending, so that it can be seen from there. Where
-/// Clang meets a use in device code first, that keeps the name without.
+/// A static variable that host code uses gets a name with a suffix, so that it is visible from there. If
+/// Clang meets a use in device code first, that use keeps the name without the suffix.
 void give_externalised_names(Module& module) {
   for (GlobalVariable& variable : make_early_inc_range(module.globals())) {
     const StringRef name = variable.getName();
@@ -32,7 +31,7 @@ void give_externalised_names(Module& module) {
   }
 }
 
-/// All modules of a device link, one after the other linked into one.
+/// Links all modules of a device link into one.
 class DeviceLink {
 public:
   explicit DeviceLink(LLVMContext& context)
@@ -47,7 +46,7 @@ public:
     switch (identify_magic((*buffer)->getBuffer())) {
     case file_magic::archive: return add_archive(path, **buffer);
     case file_magic::elf_relocatable: return add_object(path, **buffer);
-    default: return {}; // shared libraries, linker scripts: they hold no device code that could be linked
+    default: return {}; // shared libraries, linker scripts: they contain no linkable device code
     }
   }
 
@@ -88,7 +87,7 @@ private:
     return {};
   }
 
-  /// `ld -r` puts the sections of several objects behind each other.
+  /// `ld -r` concatenates the sections of several objects.
   Expected<void> add_bitcode(const std::string& path, StringRef contents) {
     auto modules = getBitcodeModuleList({contents, path});
     if (!modules)
@@ -139,8 +138,7 @@ Expected<std::unique_ptr<Module>> read_bitcode(const std::filesystem::path& path
 Expected<std::unique_ptr<Module>> link_bitcode(const std::vector<std::string>& files, LLVMContext& context) {
   DeviceLink link(context);
   for (const std::string& file : files)
-    if (auto added = link.add_file(file); !added)
-      return tl::unexpected(added.error());
+    TRY(link.add_file(file));
   return link.take();
 }
 

@@ -1,10 +1,10 @@
-// The tables that a lowered object brings along (runtime/cpu/abi.h), and the constructor that hands them to
-// the runtime.
+// Makes the tables of a lowered object (runtime/abi/abi.h), and the constructor that passes them to the
+// runtime.
 #include "lowering/lane_binding.h"
 #include "lowering/runtime_calls.h"
 #include "lowering/stages.h"
-#include "runtime/cpu/abi.h"
-#include "runtime/cpu/stack_frame.h"
+#include "runtime/abi/abi.h"
+#include "runtime/abi/stack_frame.h"
 
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/InstIterator.h>
@@ -76,22 +76,22 @@ private:
     return numbers.empty() ? entry(nullptr) : global(ConstantDataArray::get(module_.getContext(), numbers));
   }
 
-  /// The locals of both forms and some more for what the compiler spills; 0 where calls may nest without a
-  /// known end, or take memory on the stack as they run.
+  /// Returns the size of both variants' locals plus a margin for the compiler's spills; 0 where calls may
+  /// nest without a known bound, or allocate stack memory as they run.
   std::uint64_t stack_bytes(const Kernel& kernel) {
     const auto bytes = deepest_frames(*kernel.traced_body);
     return bytes ? *bytes : 0;
   }
 
-  /// Of the function and of the deepest of its calls together.
+  /// Returns the frame size of the function and of the deepest of its calls together.
   std::optional<std::uint64_t> deepest_frames(const Function& function) {
-    const auto known = frames_.find(&function);
-    if (known != frames_.end())
+    const auto known = deepest_frames_.find(&function);
+    if (known != deepest_frames_.end())
       return known->second;
-    return frames_[&function] = frames_below(function);
+    return deepest_frames_[&function] = compute_deepest_frames(function);
   }
 
-  std::optional<std::uint64_t> frames_below(const Function& function) {
+  std::optional<std::uint64_t> compute_deepest_frames(const Function& function) {
     // Functions that stay calls are the large ones.
     const std::uint64_t spills = std::max<std::uint64_t>(
         cpu::spill_bytes,
@@ -127,10 +127,10 @@ private:
 
   Module& module_;
   IRBuilder<> builder_;
-  std::map<const Function*, std::optional<std::uint64_t>> frames_;
+  std::map<const Function*, std::optional<std::uint64_t>> deepest_frames_;
 };
 
-/// All lowered code goes into one section, of which the linker knows where it begins and ends in the program.
+/// Puts all lowered code into one section, whose begin and end in the program the linker knows.
 void register_code(IRBuilder<>& builder, Module& module) {
   constexpr char section[] = "warplens_lowered";
   for (Function& function : module)
@@ -160,9 +160,10 @@ void add_records(Module& module, const std::vector<Kernel>& kernels,
     call_runtime(builder, "__warplens_cpu_register_kernel", Effects::acts, builder.getVoidTy(),
                  {tables.kernel(kernel, module_name)});
   for (const DeviceVariable& variable : variables) {
-    if (!variable.variable->hasHiddenVisibility()) // that is private as soon as the parts are joined
+    if (!variable.variable
+             ->hasHiddenVisibility()) // such a variable is private as soon as the parts are joined
       variable.variable->setLinkage(
-          GlobalValue::InternalLinkage); // other files may have another of this name
+          GlobalValue::InternalLinkage); // other files may have a variable of this name
     call_runtime(builder, "__warplens_cpu_register_variable", Effects::acts, builder.getVoidTy(),
                  {tables.variable(variable, module_name)});
     if (variable.is_constant)

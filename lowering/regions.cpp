@@ -1,12 +1,12 @@
-// Each region is a copy of the part of the body that is reached before the next barrier. A value that is
-// needed behind a barrier goes through the thread's frame, unless it is as easily computed again: then its
-// computation stands in front of each region. The frames of a block's threads lie interleaved, like to like,
-// so that loops over threads find them side by side.
+// Cuts a kernel's body at its barriers. Each region is a copy of the part of the body that is reached before
+// the next barrier. A value that is needed after a barrier is stored in the thread's frame, unless
+// recomputing it is as cheap: then its computation precedes each region. The frames of a block's threads are
+// interleaved by slot, so that loops over threads access neighbouring words.
 #include "lowering/regions.h"
 
 #include "lowering/lane_binding.h"
 #include "lowering/runtime_calls.h"
-#include "runtime/cpu/abi.h"
+#include "runtime/abi/abi.h"
 
 #include <cstddef>
 #include <llvm/ADT/PostOrderIterator.h>
@@ -27,7 +27,7 @@ using namespace llvm;
 
 namespace {
 
-constexpr std::size_t most_instructions = 20000; ///< of all regions together
+constexpr std::size_t max_instructions = 20000; ///< sum over all regions
 
 bool is_whole_block_barrier(const CallInst& call) {
   const auto is_zero = [&](unsigned argument) {
@@ -38,7 +38,7 @@ bool is_whole_block_barrier(const CallInst& call) {
   return callee && callee->getName() == "__warplens_cpu_barrier" && is_zero(1) && is_zero(2);
 }
 
-/// Of a stop in lock step: its position.
+/// Returns the position of a lock-step stop.
 std::optional<std::uint32_t> position_of_stop(const CallInst& call) {
   const Function* callee = call.getCalledFunction();
   const auto* position = callee && callee->getName() == lock_step_function
@@ -59,7 +59,8 @@ std::vector<CallInst*> stops_of(Function& body) {
   return stops;
 }
 
-/// Structs that threads write to are copied for each where its function begins, and a region is one.
+/// Returns whether no struct parameter is written. Written structs are copied for each thread where the
+/// function begins, and a region is a function.
 bool shares_parameters(const Function& body) {
   return none_of(body.args(), [](const Argument& parameter) { return parameter.hasByValAttr(); });
 }
@@ -71,7 +72,7 @@ bool has_known_frame(Function& body) {
   });
 }
 
-/// Where a value lies in the frames.
+/// The location of a value in the frames.
 struct Slot {
   std::uint64_t offset, bytes;
   Type* type;
@@ -84,18 +85,18 @@ public:
   Regions run() {
     if (!shares_parameters(body_) || !has_known_frame(body_))
       return {};
-    make_whole();
+    clone_whole_kernel();
     Regions result;
     starts_.push_back(begin_);
     result.positions.push_back(Regions::at_barrier);
-    for (CallInst* stop : stops_of(*whole_)) {
+    for (CallInst* stop : stops_of(*whole_kernel_)) {
       BasicBlock* before = stop->getParent();
       starts_.push_back(SplitBlock(before, stop->getNextNode()));
       stops_[before] = {stop, static_cast<unsigned>(starts_.size() - 1)};
       result.positions.push_back(position_of_stop(*stop).value_or(Regions::at_barrier));
     }
-    if (instructions_of_all() > most_instructions) {
-      whole_->eraseFromParent();
+    if (instructions_of_all() > max_instructions) {
+      whole_kernel_->eraseFromParent();
       return {};
     }
     live_.resize(starts_.size());
@@ -104,7 +105,7 @@ public:
     for (unsigned number = 0; number < starts_.size(); ++number)
       result.regions.push_back(make_region(number));
     result.frame_bytes = alignTo(frame_bytes_, 16);
-    whole_->eraseFromParent();
+    whole_kernel_->eraseFromParent();
     return result;
   }
 
@@ -134,22 +135,23 @@ private:
   static Value* threads(Function& function) { return function.getArg(function.arg_size() - 2); }
   static Value* lane(Function& function) { return function.getArg(function.arg_size() - 1); }
 
-  /// A copy of the body that has the regions' parameters, and in front a block for what all regions begin
-  /// with.
-  void make_whole() {
-    whole_ = declare(body_.getName() + ".whole", body_.getReturnType());
+  /// Copies the body into a function with the regions' parameters, and adds a front block with the code that
+  /// all regions begin with.
+  void clone_whole_kernel() {
+    whole_kernel_ = declare(body_.getName() + ".whole", body_.getReturnType());
     ValueToValueMapTy map;
     for (Argument& argument : body_.args())
-      map[&argument] =
-          argument.getArgNo() + 1 == body_.arg_size() ? lane(*whole_) : whole_->getArg(argument.getArgNo());
+      map[&argument] = argument.getArgNo() + 1 == body_.arg_size()
+                           ? lane(*whole_kernel_)
+                           : whole_kernel_->getArg(argument.getArgNo());
     SmallVector<ReturnInst*, 4> returns;
-    const AttributeList attributes = whole_->getAttributes();
-    CloneFunctionInto(whole_, &body_, map, CloneFunctionChangeType::LocalChangesOnly, returns);
-    whole_->setAttributes(attributes);
-    begin_ = &whole_->getEntryBlock();
-    front_ = BasicBlock::Create(whole_->getContext(), "", whole_, begin_);
+    const AttributeList attributes = whole_kernel_->getAttributes();
+    CloneFunctionInto(whole_kernel_, &body_, map, CloneFunctionChangeType::LocalChangesOnly, returns);
+    whole_kernel_->setAttributes(attributes);
+    begin_ = &whole_kernel_->getEntryBlock();
+    front_ = BasicBlock::Create(whole_kernel_->getContext(), "", whole_kernel_, begin_);
     IRBuilder<> builder(front_);
-    Value* number = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), lane(*whole_),
+    Value* number = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), lane(*whole_kernel_),
                                                        offsetof(cpu::LaneContext, linear_thread));
     linear_ = builder.CreateZExt(builder.CreateLoad(builder.getInt32Ty(), number), builder.getInt64Ty());
     builder.CreateBr(begin_);
@@ -171,10 +173,10 @@ private:
                              builder.CreateMul(linear, builder.getInt64(slot.bytes), "", true, true));
   }
 
-  /// Locals that did not become values live in the frame for good.
+  /// Moves locals that did not become values into the frame.
   void move_locals() {
     std::vector<AllocaInst*> locals;
-    for (Instruction& instruction : instructions(*whole_))
+    for (Instruction& instruction : instructions(*whole_kernel_))
       if (auto* local = dyn_cast<AllocaInst>(&instruction))
         locals.push_back(local);
     for (AllocaInst* local : locals) {
@@ -186,7 +188,7 @@ private:
           add_slot(ArrayType::get(local->getAllocatedType(), count), std::min(local->getAlign(), Align(16)));
       IRBuilder<> builder(front_->getTerminator());
       local->replaceAllUsesWith(
-          builder.CreateAddrSpaceCast(address_of(builder, slot, *whole_, linear_), local->getType()));
+          builder.CreateAddrSpaceCast(address_of(builder, slot, *whole_kernel_, linear_), local->getType()));
       local->eraseFromParent();
     }
   }
@@ -204,7 +206,7 @@ private:
            isSafeToSpeculativelyExecute(&instruction) && all_of(instruction.operands(), is_at_hand);
   }
 
-  /// The starts behind a barrier at which the value is still needed.
+  /// Returns the starts after a barrier at which the value is still needed.
   std::vector<unsigned> starts_that_need(Instruction& value) const {
     std::set<BasicBlock*> needed;
     std::vector<BasicBlock*> rest;
@@ -236,11 +238,11 @@ private:
     return starts;
   }
 
-  /// Values that are needed behind a barrier: computed again, or kept in the frame.
+  /// Recomputes or stores in the frame each value that is needed after a barrier.
   void keep_values() {
     std::vector<std::pair<Instruction*, std::vector<unsigned>>> kept;
     std::vector<Instruction*> again;
-    for (BasicBlock* block : ReversePostOrderTraversal<Function*>(whole_))
+    for (BasicBlock* block : ReversePostOrderTraversal<Function*>(whole_kernel_))
       for (Instruction& instruction : *block) {
         if (block == front_)
           continue;
@@ -265,7 +267,7 @@ private:
     }
   }
 
-  /// With what it is computed from.
+  /// Moves the instruction with its operands.
   void move_to_front(Instruction& instruction) {
     if (instruction.getParent() == front_)
       return;
@@ -298,7 +300,7 @@ private:
     Function* function = declare(body_.getName() + "." + Twine(number), Type::getInt32Ty(body_.getContext()));
     function->addFnAttr(Attribute::AlwaysInline);
     ValueToValueMapTy map;
-    for (Argument& argument : whole_->args())
+    for (Argument& argument : whole_kernel_->args())
       map[&argument] = function->getArg(argument.getArgNo());
     auto blocks = blocks_from(starts_[number]);
     blocks.insert(blocks.begin(), front_);
@@ -333,7 +335,8 @@ private:
     return region;
   }
 
-  /// In place of `first` and what stands behind it: keeps what the next region needs, and returns its number.
+  /// Replaces `first` and the instructions after it: stores the values that the next region needs, and
+  /// returns its number.
   void end(Instruction& first, unsigned next, Region& region, ValueToValueMapTy& map) {
     BasicBlock* block = first.getParent();
     while (&block->back() != &first)
@@ -350,13 +353,13 @@ private:
 
   Function& body_;
   const DataLayout& layout_;
-  Function* whole_ = nullptr;
-  BasicBlock* begin_ = nullptr; ///< where the kernel begins
-  BasicBlock* front_ = nullptr; ///< in front of every region
-  Value* linear_ = nullptr;     ///< the thread's number, there
+  Function* whole_kernel_ = nullptr;
+  BasicBlock* begin_ = nullptr; ///< the kernel's begin
+  BasicBlock* front_ = nullptr; ///< executed before every region
+  Value* linear_ = nullptr;     ///< the thread's number, in front_
   std::vector<BasicBlock*> starts_;
   std::map<BasicBlock*, Stop> stops_;
-  std::vector<std::vector<std::pair<AllocaInst*, Slot>>> live_; ///< at each start
+  std::vector<std::vector<std::pair<AllocaInst*, Slot>>> live_; ///< one list for each start
   std::set<const Instruction*> cheap_;
   std::uint64_t frame_bytes_ = sizeof(std::uint32_t);
 };

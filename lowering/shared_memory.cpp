@@ -1,5 +1,5 @@
-// Each kernel's __shared__ variables get offsets in the block's buffer. Functions that could not be inlined
-// are shared between kernels, so what they use comes first, at the same offset in every kernel.
+// Gives each kernel's __shared__ variables offsets in the block's buffer. Functions that could not be inlined
+// are shared between kernels, so their variables come first, at the same offset in every kernel.
 #include "lowering/runtime_calls.h"
 #include "lowering/stages.h"
 
@@ -18,7 +18,7 @@ namespace {
 
 constexpr unsigned shared_space = 3;
 
-/// The block's buffer, filled from the front.
+/// The layout of the block's buffer, filled from the front.
 struct Layout {
   std::map<GlobalVariable*, std::uint64_t> offsets;
   std::uint64_t bytes = 0;
@@ -90,7 +90,7 @@ Expected<void> lay_out_shared_memory(Module& module, std::vector<Kernel>& kernel
     sources.insert(kernel.source);
   Layout common;
   for (GlobalVariable* variable :
-       variables) // in the module's order, so that offsets do not depend on addresses of ours
+       variables) // the module's order does not depend on addresses within the compiler
     for (const auto& [function, names] : used)
       if (!sources.count(function) && names.count(variable) && !is_dynamic(*variable))
         common.place(variable, layout);

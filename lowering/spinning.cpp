@@ -13,7 +13,7 @@ namespace warplens::lowering {
 
 using namespace llvm;
 
-static bool may_look_at_others(const Instruction& instruction, const Loop& loop) {
+static bool may_read_others_stores(const Instruction& instruction, const Loop& loop) {
   if (const auto* load = dyn_cast<LoadInst>(&instruction))
     return load->isVolatile() || load->isAtomic();
   if (const auto* swap = dyn_cast<AtomicCmpXchgInst>(&instruction))
@@ -33,12 +33,12 @@ static bool may_spin(const Loop& loop, ScalarEvolution& evolution) {
     return false;
   for (const BasicBlock* block : loop.blocks())
     for (const Instruction& instruction : *block)
-      if (may_look_at_others(instruction, loop))
+      if (may_read_others_stores(instruction, loop))
         return true;
   return false;
 }
 
-/// Where the loop ends in program order, if it matters there.
+/// Returns the position of the loop's end in program order, if it matters.
 static Value* position_of_end(IRBuilder<>& builder, const Loop& loop) {
   const MDNode* known = loop.getLoopID();
   const MDNode* position =

@@ -5,10 +5,10 @@
 
 namespace warplens::lowering {
 
-/// Puts a call of the runtime's yield at the end of each loop that may spin: one whose number of passages
-/// cannot be computed and which looks at memory that others change: by a volatile or atomic load, an
-/// exchange, an atomic whose result is used, or a compare-and-swap against a fixed value. A compare-and-swap
-/// against what was just read (the usual retry) makes progress by itself.
+/// Inserts a call of the runtime's yield at the end of each loop that may spin: one whose trip count cannot
+/// be computed and which reads memory that others change, by a volatile or atomic load, an exchange, an
+/// atomic whose result is used, or a compare-and-swap against a fixed value. A compare-and-swap against a
+/// value just read (the usual retry) makes progress by itself.
 struct YieldInSpinLoops : llvm::PassInfoMixin<YieldInSpinLoops> {
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
 };

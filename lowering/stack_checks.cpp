@@ -1,7 +1,6 @@
-// Where the compiler cannot tell how much of its stack a thread needs, the thread looks itself: a function
-// that could not be inlined (it recurs, or its address is taken) begins with a call of the runtime, which
-// ends the kernel where there is no room for it. Stacks have no guard pages of their own
-// (runtime/cpu/fiber.h).
+// Inserts run-time checks where the compiler cannot bound a thread's stack: a function that could not be
+// inlined (it recurs, or its address is taken) begins with a call of the runtime, which ends the kernel if
+// the stack is too small. Stacks have no guard pages of their own (runtime/cpu/execution/fiber.h).
 #include "lowering/runtime_calls.h"
 #include "lowering/stages.h"
 
@@ -25,7 +24,7 @@ void check_where_allocated(AllocaInst& local) {
   IRBuilder<> builder(&local);
   Value* count = builder.CreateZExtOrTrunc(local.getArraySize(), builder.getInt64Ty());
   const std::uint64_t each = local.getModule()->getDataLayout().getTypeAllocSize(local.getAllocatedType());
-  // No element has 2^31 bytes, and no stack 2^32.
+  // The size cannot overflow: no element has 2^31 bytes, and no stack 2^32.
   check(builder, builder.CreateSelect(builder.CreateICmpUGT(count, builder.getInt64(0xffffffff)),
                                       builder.getInt64(~std::uint64_t{0}),
                                       builder.CreateMul(count, builder.getInt64(each))));
@@ -52,7 +51,7 @@ void check_stacks(Module& module) {
       check_where_allocated(*local);
     if (function.hasFnAttribute(nested)) {
       IRBuilder<> builder(&*function.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
-      check(builder, builder.getInt64(0)); // its frame is there already
+      check(builder, builder.getInt64(0)); // the function's frame is already there
     }
   }
 }

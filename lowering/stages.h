@@ -12,107 +12,107 @@
 
 namespace warplens::lowering {
 
-/// The module of one bitcode file.
+/// Reads the module of one bitcode file.
 Expected<std::unique_ptr<llvm::Module>> read_bitcode(const std::filesystem::path& path,
                                                      llvm::LLVMContext& context);
-/// One module of all the bitcode that lies in objects and archives (-rdc). Other files hold none.
+/// Links all the bitcode in objects and archives into one module (-rdc). Other files contain none.
 Expected<std::unique_ptr<llvm::Module>> link_bitcode(const std::vector<std::string>& files,
                                                      llvm::LLVMContext& context);
 
-/// The machine this process runs on.
+/// Returns the machine this process runs on.
 Expected<std::unique_ptr<llvm::TargetMachine>> host_target(unsigned optimisation);
 
-/// Refuses what an annotation in the source asks for and this back end has not.
+/// Refuses annotations in the source that this back end cannot follow.
 Expected<void> check_annotations(llvm::Module& module);
 
-/// The module's kernels; everything that neither they nor device variables reach is removed.
+/// Returns the module's kernels, and removes everything that neither they nor device variables reach.
 std::vector<Kernel> find_kernels(llvm::Module& module, llvm::TargetMachine& machine);
 
-/// Host triple, data layout and processor instead of NVPTX's.
+/// Replaces NVPTX's triple, data layout and processor by the host's.
 void retarget(llvm::Module& module, const llvm::TargetMachine& machine);
 
-/// __device__ and __constant__ variables become globals of the host, which stay until add_records has them
-/// registered, used or not.
+/// Turns __device__ and __constant__ variables into globals of the host, which stay, used or not, until
+/// add_records registers them.
 Expected<std::vector<DeviceVariable>> lower_device_variables(llvm::Module& module);
 
-/// Divisions, shifts and conversions to integers get a result for all operands.
+/// Defines the results of divisions, shifts and conversions to integers for all operands.
 void define_arithmetic(llvm::Module& module);
 
-/// Inline PTX becomes intrinsics; what is not known is refused.
+/// Turns inline PTX into intrinsics; unknown instructions are refused.
 Expected<void> lower_inline_assembly(llvm::Module& module);
 
-/// llvm.nvvm.* becomes plain IR or calls of the runtime, except the special registers, which stay until
-/// bind_lane.
+/// Turns llvm.nvvm.* into plain IR or calls of the runtime, except the special registers, which stay until
+/// bind_lanes.
 Expected<void> lower_intrinsics(llvm::Module& module);
 
-/// Calls of libdevice, printf, malloc, … become plain IR or calls of the runtime; what is not defined
-/// anywhere is refused.
+/// Turns calls of libdevice, printf, malloc, … into plain IR or calls of the runtime; calls of undefined
+/// functions are refused.
 Expected<void> lower_device_functions(llvm::Module& module);
 
-/// Inlines all that can be into the kernels, keeping program order. With `simplify`, functions are simplified
-/// as by make_values before they move into their callers. A function that would grow beyond
-/// `most_instructions` keeps its largest callees as calls.
+/// Inlines all calls that it can into the kernels, keeping program order. With `simplify`, functions are
+/// simplified as by make_values before they are inlined. A function that would grow beyond `max_instructions`
+/// keeps its largest callees as calls.
 void inline_calls(llvm::Module& module, llvm::TargetMachine& machine, bool simplify,
-                  std::uint64_t most_instructions);
+                  std::uint64_t max_instructions);
 
-/// Makes values of locals, and so of the probes' arguments, keeping program order.
+/// Turns locals, and so the probes' arguments, into values, keeping program order.
 void make_values(llvm::Module& module, llvm::TargetMachine& machine);
 
-/// Fuses products into sums where the source allows it, and nothing else does so later.
+/// Fuses products into sums where the source allows it; no later pass does so.
 void contract(llvm::Module& module);
 
-/// Where -ftz=true asks for it, single precision knows no subnormal numbers.
+/// Flushes subnormal numbers in single precision where the source has -ftz=true.
 void flush_denormals(llvm::Module& module);
 
-// For --memcheck, --racecheck and --initcheck: calls of the runtime before accesses to memory that other
-// threads may know of.
+// Inserts calls of the runtime for --memcheck, --racecheck and --initcheck before accesses to memory that
+// other threads may know of.
 
-/// Copies of classes, before make_values takes them apart: as wholes they want more of an address.
+/// Checks copies of classes, before make_values splits them: as wholes they require a larger alignment.
 void check_copies(llvm::Module& module);
-/// Every access.
+/// Checks every access.
 void check_accesses(llvm::Module& module, std::vector<Kernel>& kernels, cpu::Checks checks);
-/// For --memcheck, strings and the compiler's own tables are variables, too: they are read through pointers.
-/// To be called when nothing is removed any more.
+/// Adds, for --memcheck, strings and the compiler's own tables to the variables: they are read through
+/// pointers. Must run after the last removal of variables.
 void add_tables(llvm::Module& module, std::vector<DeviceVariable>& variables);
 
-/// Puts stops where lanes of a warp rely on running in lock step; with `everywhere` between all accesses that
-/// need not be to different places.
+/// Inserts stops where lanes of a warp rely on lock step; with `everywhere`, between all accesses that may be
+/// to the same place.
 void keep_lock_step(llvm::Module& module, std::vector<Kernel>& kernels, bool everywhere);
 
-/// Gives each kernel's __shared__ variables their places in the block's buffer.
+/// Gives each kernel's __shared__ variables their offsets in the block's buffer.
 Expected<void> lay_out_shared_memory(llvm::Module& module, std::vector<Kernel>& kernels);
 
-/// Replaces each __warplens_access by a probe with its order key, marks where loops end, and keeps with each
-/// kernel what its keys stand for. The functions that stay calls within kernels go to `kept`, callees first.
+/// Replaces each __warplens_access by a probe with its order key, marks the ends of loops, and stores in each
+/// kernel what its keys mean. The functions that stay calls within kernels go to `kept`, callees first.
 Expected<void> assign_order_keys(llvm::Module& module, std::vector<Kernel>& kernels,
                                  std::vector<KeptFunction>& kept);
 
-/// Splits each kernel into its untraced and its traced form and makes the entries that the runtime calls.
-void make_forms(llvm::Module& module, std::vector<Kernel>& kernels, const std::vector<KeptFunction>& kept,
-                llvm::TargetMachine& machine);
+/// Splits each kernel into its untraced and its traced variant and makes the entries that the runtime calls.
+void make_variants(llvm::Module& module, std::vector<Kernel>& kernels, const std::vector<KeptFunction>& kept,
+                   llvm::TargetMachine& machine);
 
-/// Probes become entries in the lane's log; counts the accesses that traced code executes.
+/// Turns probes into appends to the lane's log; counts the accesses that traced code executes.
 void append_to_logs(llvm::Module& module, const std::vector<Kernel>& kernels,
                     const std::vector<KeptFunction>& kept);
 
-/// Gives every function the lane it runs for, and the values of the special registers.
+/// Gives every function its lane, and the values of the special registers.
 void bind_lanes(llvm::Module& module);
 
-/// A constructor that registers the kernels and variables with the runtime, under the module's name. The
+/// Adds a constructor that registers the kernels and variables with the runtime, under the module's name. The
 /// variables become private.
 void add_records(llvm::Module& module, const std::vector<Kernel>& kernels,
                  const std::vector<DeviceVariable>& variables, const std::string& name);
 
-/// Functions that could not be inlined are to be checked.
+/// Marks the functions that could not be inlined for check_stacks.
 void mark_nested(llvm::Module& module, const std::vector<Kernel>& kernels);
-/// Puts calls of the runtime where a thread may need more of its stack than the compiler can tell.
+/// Inserts calls of the runtime where a thread may need more stack than the compiler can determine.
 void check_stacks(llvm::Module& module);
 
-/// A module that LLVM's verifier refuses would crash later stages.
+/// Runs LLVM's verifier: a module that it refuses would crash later stages.
 Expected<void> verify(const llvm::Module& module, const char* when);
 
 void optimise(llvm::Module& module, llvm::TargetMachine& machine, unsigned level);
-/// The bytes of the object file.
+/// Returns the bytes of the object file.
 Expected<std::string> emit_object(llvm::Module& module, llvm::TargetMachine& machine);
 
 } // namespace warplens::lowering

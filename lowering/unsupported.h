@@ -1,4 +1,4 @@
-// What a message says of a GPU's feature that the CPU back end does not have.
+// The explanation, in messages, of a GPU feature that the CPU back end lacks.
 #pragma once
 
 #include <llvm/ADT/StringRef.h>
@@ -6,8 +6,8 @@
 
 namespace warplens::lowering {
 
-/// " (tensor cores; what to do)", by the instruction's first words: "wmma.load.a…", "cp.async.bulk.tensor…".
-/// Of those without a name of their own only what to do.
+/// Returns " (tensor cores; what to do)" for an instruction, by its first words: "wmma.load.a…",
+/// "cp.async.bulk.tensor…". For a feature without a name of its own it returns only what to do.
 std::string explanation(llvm::StringRef instruction);
 
 } // namespace warplens::lowering

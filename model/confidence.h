@@ -1,18 +1,18 @@
-// When there have been trials enough.
+// The rule by which trials stop.
 #pragma once
 
 #include "model/model.h"
-#include "model/snapshot.h"
-#include "model/trial.h"
+#include "model/snapshot/snapshot.h"
+#include "model/trial/trial.h"
 
 #include <span>
 
 namespace warplens::model {
 
-/// Whether half of each ci95 is narrower than asked for: those of the totals, and those of the sites with at
-/// least 1 % of the snapshot's warp accesses. Figures that fewer than two trials had have no interval, and
-/// stop nobody.
+/// Returns whether half of each ci95 is narrower than `wanted`: those of the totals, and those of the sites
+/// with at least 1 % of the snapshot's warp accesses. A figure that fewer than two trials had has no interval
+/// and is ignored.
 bool known_well(std::span<const TrialCounts> trials, const Snapshot& snapshot, const Gpu& gpu,
-                const Confidence& asked);
+                const Confidence& wanted);
 
 } // namespace warplens::model

@@ -1,10 +1,10 @@
 #include "model/evaluate.h"
 
+#include "model/cache/l2_before.h"
 #include "model/figures.h"
-#include "model/l2_before.h"
-#include "model/machine_code.h"
+#include "model/gpu/machine_code.h"
 #include "model/run_trials.h"
-#include "model/snapshot_size.h"
+#include "model/snapshot/snapshot_size.h"
 
 #include <algorithm>
 #include <tuple>
@@ -12,7 +12,7 @@
 namespace warplens::model {
 namespace {
 
-/// Why the snapshot is as large as it is.
+/// Returns the reason for the snapshot's size.
 std::string limit_of(const trace::Launch& launch, const Gpu& gpu, const Occupancy& occupied,
                      const Options& options) {
   if (launch.blocks >= launch.grid.count())
@@ -22,7 +22,7 @@ std::string limit_of(const trace::Launch& launch, const Gpu& gpu, const Occupanc
                      options.snapshot_blocks ? ", as asked for" : "");
 }
 
-/// A traced launch, decoded as far as one GPU after the other asks for it.
+/// A traced launch, decoded as far as each GPU in turn requires.
 class DecodedLaunch {
 public:
   DecodedLaunch(const trace::Reader& trace, const trace::Launch& launch)
@@ -31,21 +31,19 @@ public:
       collected_ = std::min(collected_, end->blocks);
   }
 
-  /// Chooses the blocks: by the GPU, whichever others are modelled beside it, or as the options say.
+  /// Decodes the blocks that the options name, or those that the GPU needs, whichever others are modelled.
   Expected<void> choose(const Gpu& gpu, const Options& options) {
     if (options.snapshot_blocks)
       return decode(*options.snapshot_blocks, gpu.lanes);
     if (auto decoded = decode(blocks_with(snapshot_threads(gpu).most, launch_), gpu.lanes); !decoded)
       return decoded;
-    const auto occupied = occupancy(gpu, launch_);
-    if (!occupied)
-      return tl::unexpected(occupied.error());
+    TRY_LET(occupied, occupancy(gpu, launch_));
     const std::uint64_t resident = std::uint64_t{occupied->blocks_per_sm} * gpu.sms;
     return decode(snapshot_blocks(snapshot_, part_, gpu, resident), gpu.lanes);
   }
 
   const Snapshot& snapshot() const { return snapshot_; }
-  /// The launch with as many blocks as were chosen.
+  /// Returns the launch with the chosen number of blocks.
   const trace::Launch& part() const { return part_; }
 
 private:
@@ -53,10 +51,8 @@ private:
     part_.blocks = std::min(blocks, collected_);
     if (decoded_blocks_ == part_.blocks && decoded_rules_ == rules)
       return {};
-    snapshot_ = Snapshot(); // not two at once
-    auto decoded = model::decode(trace_, launch_, part_.blocks, rules);
-    if (!decoded)
-      return tl::unexpected(decoded.error());
+    snapshot_ = Snapshot(); // frees the memory before another one is made
+    TRY_LET(decoded, model::decode(trace_, launch_, part_.blocks, rules));
     snapshot_ = std::move(*decoded);
     decoded_blocks_ = part_.blocks;
     decoded_rules_ = rules;
@@ -74,12 +70,10 @@ private:
 
 } // namespace
 
-Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vector<trace::Site>& sites,
+Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vector<Site>& sites,
                                        const trace::Launch& launch, const Gpu& gpu, const Options& options,
                                        const L2* before) {
-  const auto occupied = occupancy(gpu, launch);
-  if (!occupied)
-    return tl::unexpected(occupied.error());
+  TRY_LET(occupied, occupancy(gpu, launch));
   Trials trials = run_trials(snapshot, sites, launch, gpu, *occupied, options, before);
 
   KernelResult result;
@@ -106,7 +100,7 @@ Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vect
 
   double all_latency = 0;
   for (std::size_t i = 0; i < snapshot.sites.size(); ++i) {
-    const trace::Site& site_of_trace = sites[snapshot.sites[i].site];
+    const Site& site_of_trace = sites[snapshot.sites[i].site];
     result.sites.push_back(site_result(snapshot.sites[i], i, site_of_trace, trials.counts, gpu));
     const SiteResult& site = result.sites.back();
     all_latency += double(site.executions) * site.latency_ns->mean;
@@ -138,17 +132,14 @@ Expected<Result> evaluate(const trace::Reader& trace, const std::vector<Gpu>& gp
       probed += end->probed_accesses;
     }
     if (!options.cold)
-      history.go_to(trace, launch);
+      history.add_uses_before(trace, launch);
     DecodedLaunch decoded(trace, launch);
     for (const Gpu& gpu : gpus) {
-      if (auto chosen = decoded.choose(gpu, options); !chosen)
-        return tl::unexpected(chosen.error());
+      TRY(decoded.choose(gpu, options));
       const trace::Launch& part = decoded.part();
       const L2Before before = options.cold ? L2Before() : l2_before(history, decoded.snapshot(), gpu);
-      auto kernel = evaluate_launch(decoded.snapshot(), trace.sites(), part, gpu, options,
-                                    before.l2 ? &*before.l2 : nullptr);
-      if (!kernel)
-        return tl::unexpected(kernel.error());
+      TRY_LET(kernel, evaluate_launch(decoded.snapshot(), trace.sites(), part, gpu, options,
+                                      before.l2 ? &*before.l2 : nullptr));
       kernel->l2_start = before.start;
       kernel->snapshot.complete = end && end->complete;
       if (!kernel->snapshot.complete)
@@ -160,8 +151,7 @@ Expected<Result> evaluate(const trace::Reader& trace, const std::vector<Gpu>& gp
       result.kernels.push_back(std::move(*kernel));
     }
     if (!options.cold && &launch != &trace.launches().back())
-      if (auto passed = history.pass(trace, launch); !passed)
-        return tl::unexpected(passed.error());
+      TRY(history.add_launch(trace, launch));
   }
   if (executed != 0)
     result.executed_accesses_probed = double(probed) / double(executed);

@@ -1,16 +1,16 @@
-// The trials of one decoded launch on one GPU, and what they add up to. model.h is the way in for the rest of
-// the project.
+// The trials of one decoded launch on one GPU, and their result. The rest of the project includes model.h.
 #pragma once
 
-#include "model/l2.h"
+#include "model/cache/l2.h"
 #include "model/model.h"
-#include "model/snapshot.h"
+#include "model/snapshot/snapshot.h"
 
 namespace warplens::model {
 
-/// `sites`: the trace's, which the snapshot was built with. `launch` also numbers the random streams.
-/// `options.trials` must be at least 2. `before`: what the L2 holds when a trial begins; null: nothing.
-Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vector<trace::Site>& sites,
+/// Runs the launch's trials and returns their statistics. `sites` are the trace's, with which the snapshot
+/// was built; `launch` also numbers the random streams. `options.trials` must be at least 2. `before` is the
+/// content of the L2 when a trial begins; null: it is empty.
+Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vector<Site>& sites,
                                        const trace::Launch& launch, const Gpu& gpu, const Options& options,
                                        const L2* before = nullptr);
 

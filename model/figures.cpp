@@ -1,15 +1,15 @@
 #include "model/figures.h"
 
-#include "model/geometry.h"
-#include "model/statistics.h"
+#include "model/numeric/statistics.h"
+#include "vocabulary/geometry.h"
 
 #include <algorithm>
 
 namespace warplens::model {
 namespace {
 
-/// `value(trial)` for each trial, an optional: empty for trials in which there was nothing to see. No list at
-/// all if that was so in every trial.
+/// Returns `value(trial)` of each trial, an optional that is empty for a trial without such events. The list
+/// is empty if every trial's is.
 template <class Value> TrialValues::Values values(std::span<const TrialCounts> trials, Value&& value) {
   TrialValues::Values values;
   bool seen = false;
@@ -18,7 +18,7 @@ template <class Value> TrialValues::Values values(std::span<const TrialCounts> t
   return seen ? values : TrialValues::Values{};
 }
 
-/// Of the trials in which there was something to see; absent if there are fewer than two.
+/// Returns the statistic over those values that are not empty; absent if there are fewer than two.
 std::optional<Statistic> statistic_of(const TrialValues::Values& values) {
   std::vector<double> seen;
   for (const std::optional<double>& value : values)
@@ -41,25 +41,26 @@ std::optional<double> dram_latency(const TrialCounts& trial) {
   return trial.dram_latency_ns / double(trial.dram_reads);
 }
 
-trace::Space observed_space(const SiteSummary& summary) {
+Space observed_space(const SiteSummary& summary) {
   const auto kinds = std::count(std::begin(summary.seen), std::end(summary.seen), true);
   const auto first =
       std::find(std::begin(summary.seen), std::end(summary.seen), true) - std::begin(summary.seen);
-  return kinds == 1 ? trace::Space(first) : trace::Space::generic;
+  return kinds == 1 ? Space(first) : Space::generic;
 }
 
-double extra_passes(const SiteSummary& summary) {
-  return double(summary.bank_passes - summary.least_bank_passes);
+double extra_wavefronts(const SiteSummary& summary) {
+  return double(summary.bank_wavefronts - summary.min_bank_wavefronts);
 }
 
-/// Summed over the executions that went to shared memory; the same in each trial.
+/// Returns the latency summed over the executions that went to shared memory; it is the same in each trial.
 double shared_ns(const SiteSummary& summary, const Gpu& gpu) {
-  return double(summary.shared) * gpu.shared.latency_ns + extra_passes(summary) * gpu.shared.pass_ns;
+  return double(summary.shared) * gpu.shared.latency_ns + extra_wavefronts(summary) * gpu.shared.pass_ns;
 }
 
-/// Of addresses after the first, in accesses to constant memory; the same in each trial.
-double constant_passes_ns(const SiteSummary& summary, const Gpu& gpu) {
-  return double(summary.constant_passes - summary.constant) * gpu.constant.pass_ns;
+/// Returns the time of the requests after the first in accesses to constant memory; it is the same in each
+/// trial.
+double constant_requests_ns(const SiteSummary& summary, const Gpu& gpu) {
+  return double(summary.constant_requests - summary.constant) * gpu.constant.pass_ns;
 }
 
 LatencyParts latency_parts(const SiteSummary& summary, std::size_t index, std::span<const TrialCounts> trials,
@@ -73,14 +74,14 @@ LatencyParts latency_parts(const SiteSummary& summary, std::size_t index, std::s
   };
   return {of_level(Level::l1), of_level(Level::l2), of_level(Level::dram),
           shared_ns(summary, gpu) / executions,
-          of_level(Level::constant) + constant_passes_ns(summary, gpu) / executions};
+          of_level(Level::constant) + constant_requests_ns(summary, gpu) / executions};
 }
 
 } // namespace
 
 SiteStatistics site_statistics(const SiteSummary& summary, std::size_t index,
                                std::span<const TrialCounts> trials, const Gpu& gpu) {
-  const double fixed_ns = shared_ns(summary, gpu) + constant_passes_ns(summary, gpu);
+  const double fixed_ns = shared_ns(summary, gpu) + constant_requests_ns(summary, gpu);
   const auto over = [&](auto&& value) { return statistic_of(values(trials, value)); };
   return {over([&](const TrialCounts& trial) { return rate(trial.sites[index].l1); }),
           over([&](const TrialCounts& trial) { return rate(trial.sites[index].l2); }),
@@ -91,7 +92,7 @@ SiteStatistics site_statistics(const SiteSummary& summary, std::size_t index,
           })};
 }
 
-SiteResult site_result(const SiteSummary& summary, std::size_t index, const trace::Site& site,
+SiteResult site_result(const SiteSummary& summary, std::size_t index, const Site& site,
                        std::span<const TrialCounts> trials, const Gpu& gpu) {
   SiteResult result;
   result.site = site;
@@ -104,7 +105,7 @@ SiteResult site_result(const SiteSummary& summary, std::size_t index, const trac
     result.bytes_moved = summary.sectors * sector_bytes;
   }
   if (summary.shared != 0)
-    result.bank_conflicts = extra_passes(summary) / double(summary.shared);
+    result.bank_conflicts = extra_wavefronts(summary) / double(summary.shared);
   SiteStatistics statistics = site_statistics(summary, index, trials, gpu);
   result.l1_hit_rate = std::move(statistics.l1_hit_rate);
   result.l2_hit_rate = std::move(statistics.l2_hit_rate);

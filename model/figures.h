@@ -1,9 +1,9 @@
-// From what was counted in each trial to figures.
+// Figures of a result, computed from the counts of its trials.
 #pragma once
 
-#include "model/gpu.h"
-#include "model/snapshot.h"
-#include "model/trial.h"
+#include "model/gpu/gpu.h"
+#include "model/snapshot/snapshot.h"
+#include "model/trial/trial.h"
 #include "result/result.h"
 
 #include <span>
@@ -14,18 +14,18 @@ struct SiteStatistics {
   std::optional<Statistic> l1_hit_rate, l2_hit_rate, constant_hit_rate, latency_ns;
 };
 
-/// `index`: the site's in Snapshot::sites, and so in each trial's.
+/// Returns the statistics of one site. `index` is its index in Snapshot::sites, and so in TrialCounts::sites.
 SiteStatistics site_statistics(const SiteSummary& summary, std::size_t index,
                                std::span<const TrialCounts> trials, const Gpu& gpu);
 
-/// All but latency_share, which needs the other sites. `site`: as the trace describes it.
-SiteResult site_result(const SiteSummary& summary, std::size_t index, const trace::Site& site,
+/// Returns all of a site's result but latency_share, which needs the other sites. `site` is the trace's.
+SiteResult site_result(const SiteSummary& summary, std::size_t index, const Site& site,
                        std::span<const TrialCounts> trials, const Gpu& gpu);
 
-/// All but cold_miss_share.
+/// Returns all totals but cold_miss_share.
 Totals totals_of(std::span<const TrialCounts> trials);
 
-/// The totals' values in each trial.
+/// Returns the values that the totals have in each trial.
 TrialValues values_of(std::span<const TrialCounts> trials);
 
 } // namespace warplens::model

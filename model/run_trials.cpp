@@ -1,11 +1,11 @@
 #include "model/run_trials.h"
 
-#include "model/cold_misses.h"
 #include "model/confidence.h"
-#include "model/dram_latencies.h"
-#include "model/objects.h"
 #include "model/share_trials.h"
-#include "model/timeline.h"
+#include "model/trial/observers/cold_misses.h"
+#include "model/trial/observers/dram_latencies.h"
+#include "model/trial/observers/objects.h"
+#include "model/trial/observers/timeline.h"
 
 #include <algorithm>
 #include <mutex>
@@ -16,14 +16,14 @@
 namespace warplens::model {
 namespace {
 
-/// After so many trials, and after each further so many, the intervals are looked at. Trials end when they
-/// were narrow at two looks in a row: those that are narrow by chance once would be stated too narrow.
+/// The intervals are checked after each batch. Trials end when they were narrow at two checks in a row: those
+/// that are narrow by chance once would be stated too narrow.
 constexpr std::uint32_t batch_trials = 16;
 
-/// What listens to the first trial.
+/// The observers of the first trial.
 class FirstTrial {
 public:
-  FirstTrial(const Snapshot& snapshot, const std::vector<trace::Site>& sites, const Gpu& gpu,
+  FirstTrial(const Snapshot& snapshot, const std::vector<Site>& sites, const Gpu& gpu,
              std::uint32_t timeline_bins)
       : objects_(snapshot, sites) {
     if (timeline_bins != 0 && snapshot.transactions != 0)
@@ -54,9 +54,8 @@ private:
 
 } // namespace
 
-Trials run_trials(const Snapshot& snapshot, const std::vector<trace::Site>& sites,
-                  const trace::Launch& launch, const Gpu& gpu, const Occupancy& occupied,
-                  const Options& options, const L2* before) {
+Trials run_trials(const Snapshot& snapshot, const std::vector<Site>& sites, const trace::Launch& launch,
+                  const Gpu& gpu, const Occupancy& occupied, const Options& options, const L2* before) {
   Trials trials;
   FirstTrial first(snapshot, sites, gpu, options.timeline_bins);
   Observers observers = first.observers();
@@ -77,7 +76,7 @@ Trials run_trials(const Snapshot& snapshot, const std::vector<trace::Site>& site
   while (trials.counts.size() < options.trials && !trials.enough) {
     const auto begin = std::uint32_t(trials.counts.size());
     const auto end = std::min(options.trials, begin + batch_trials);
-    trials.counts.resize(end); // each trial has a place of its own, whoever runs it
+    trials.counts.resize(end); // each trial has an element of its own, whichever thread runs it
     arena.execute([&] {
       tbb::parallel_for(
           tbb::blocked_range<std::uint32_t>(begin, end, 1),

@@ -1,28 +1,29 @@
-// As many trials of one launch on one GPU as the confidence asked for takes.
+// The trials of one launch on one GPU, until its figures have converged.
 #pragma once
 
+#include "model/gpu/occupancy.h"
 #include "model/model.h"
-#include "model/occupancy.h"
-#include "model/snapshot.h"
-#include "model/trial.h"
+#include "model/snapshot/snapshot.h"
+#include "model/trial/trial.h"
 
 namespace warplens::model {
 
 struct Trials {
   std::vector<TrialCounts> counts; ///< in trial order
-  bool known_well = false;         ///< in the end, as was asked for
-  bool enough = false;             ///< known well, and once more; otherwise the limit came first
-  // What the first trial told of its course:
+  bool known_well = false;         ///< all figures have converged in the end
+  bool enough = false;             ///< they had at two checks in a row; otherwise the limit was reached
+  // Observations of the first trial:
   std::vector<ObjectResult> objects;
   std::optional<double> cold_miss_share;
   std::optional<LatencyDistribution> dram_latencies;
-  std::optional<Timeline> timeline; ///< only if asked for
+  std::optional<Timeline> timeline; ///< if Options::timeline_bins is not 0
 };
 
-/// `sites`: the trace's. `before`: what the L2 holds when a trial begins; null: nothing. The same trials for
-/// any number of threads: they may end only at certain numbers of them.
-Trials run_trials(const Snapshot& snapshot, const std::vector<trace::Site>& sites,
-                  const trace::Launch& launch, const Gpu& gpu, const Occupancy& occupied,
-                  const Options& options, const L2* before = nullptr);
+/// Runs trials until the figures have converged or the limit is reached. They are the same for any number of
+/// threads, as they may end only after whole batches. `sites` are the trace's. `before` is the content of the
+/// L2 when a trial begins; null: it is empty.
+Trials run_trials(const Snapshot& snapshot, const std::vector<Site>& sites, const trace::Launch& launch,
+                  const Gpu& gpu, const Occupancy& occupied, const Options& options,
+                  const L2* before = nullptr);
 
 } // namespace warplens::model

@@ -13,14 +13,14 @@ namespace {
 
 constexpr std::uint32_t context_lines = 2;
 constexpr unsigned bar_width = 3;
-constexpr std::size_t least_source_width = 20;
-constexpr double notable_share = 0.01; // of the latency; less is not worth a look
+constexpr std::size_t min_source_width = 20;
+constexpr double notable_share = 0.01; // share of the latency; smaller ones are not worth a look
 
 bool has_conflicts(const SiteResult& site) {
-  return site.bank_conflicts && *site.bank_conflicts >= 0.005; // what two decimals show
+  return site.bank_conflicts && *site.bank_conflicts >= 0.005; // visible with two decimals
 }
 
-/// Everything that is laid out alike for all lines of one file.
+/// The layout that all lines of one file share.
 class Page {
 public:
   Page(const TextOptions& options, const std::vector<const CostlyLine*>& marked, double largest_share,
@@ -31,8 +31,8 @@ public:
     for (const Column* column : columns_)
       gutter_width_ += column->width + 1;
     const std::size_t before = gutter_width_ + 1 + number_width_ + 2;
-    // Whoever asks for more figures than fit still sees some of the source.
-    source_width_ = std::max<std::size_t>(line_width(options), before + least_source_width) - before;
+    // Some of the source stays visible even with more figures than fit.
+    source_width_ = std::max<std::size_t>(line_width(options), before + min_source_width) - before;
   }
 
   std::string headings() const {
@@ -51,7 +51,7 @@ public:
                style_.dim(cut(printable(source), source_width_)));
   }
 
-  /// `source` is null where the file could not be read or has no such line.
+  /// Prints a costly line; `source` is null if the file could not be read or has no such line.
   std::string costly(const CostlyLine& line, const std::string* source) const {
     const bool marked = marked_.contains(&line);
     const std::string mark = marked ? style_.hot("»") : " ";
@@ -92,7 +92,7 @@ private:
     return pad_left(known ? bar(*line.latency_share / largest_share_, bar_width) : "", bar_width) + " ";
   }
 
-  /// Of several sites only the shares add up.
+  /// Returns the line's figures. For several sites only the shares add up.
   std::string figures(const CostlyLine& line) const {
     std::string text;
     for (const Column* column : columns_)
@@ -107,18 +107,18 @@ private:
     return text;
   }
 
-  /// Can the reader see in the line itself what the figures belong to?
+  /// Returns whether the reader can see in the line itself what the figures belong to.
   bool shows(const SiteResult& site, const std::string& source) const {
     return !has_conflicts(site) && column_of(site, source) + 1 < source_width_;
   }
 
-  /// Where the site's column comes out in the printed line.
+  /// Returns the column of the site in the printed line.
   static std::size_t column_of(const SiteResult& site, const std::string& source) {
     const std::size_t before = site.site.column ? site.site.column - 1 : 0;
     return width_of(printable(std::string_view(source).substr(0, before)));
   }
 
-  /// The site's expression below the place it stands at; further left where it would not fit there.
+  /// Returns the site's expression below its place; further left if it would not fit there.
   std::string pointer(const SiteResult& site, const std::string* source) const {
     const std::string what = printable(site.site.expression), remark = note_on(site);
     const std::string text =
@@ -176,9 +176,9 @@ std::size_t line_width(const TextOptions& options) {
 
 std::string note_on(const SiteResult& site) {
   std::string text;
-  if (site.site.space != trace::Space::global && site.site.space != trace::Space::generic)
+  if (site.site.space != Space::global && site.site.space != Space::generic)
     text = std::string(name_of(site.site.space)) + " " + std::string(name_of(site.site.kind));
-  else if (site.site.kind != trace::AccessKind::load)
+  else if (site.site.kind != AccessKind::load)
     text = name_of(site.site.kind);
   if (has_conflicts(site))
     text += fmt::format("{}+{} passes", text.empty() ? "" : ", ", ratio(site.bank_conflicts));

@@ -9,7 +9,7 @@
 
 namespace warplens::report {
 
-/// The sites of one source line, by column, and what they cost together.
+/// The sites of one source line, by column, and their cost together.
 struct CostlyLine {
   std::string file;
   std::uint32_t line = 0;
@@ -17,22 +17,22 @@ struct CostlyLine {
   std::optional<double> latency_share; ///< sum over the sites that have one
 };
 
-/// All lines with sites, the most expensive file first, by line within a file.
+/// Returns all lines with sites, the most expensive file first, by line within a file.
 std::vector<CostlyLine> lines_of(const KernelResult& kernel);
 
-/// The lines with the largest latency shares, the most expensive first: at most `count`, and none but the
-/// first below 1 %.
+/// Returns the lines with the largest latency shares, the most expensive first: at most `count`, and none but
+/// the first below 1 %.
 std::vector<const CostlyLine*> most_expensive(const std::vector<CostlyLine>& lines, std::size_t count);
 
-/// What `options` ask for, within what can be printed.
+/// Returns the width that `options` request, within the printable range.
 std::size_t line_width(const TextOptions& options);
 
-/// What the default figures do not tell: not a global load, bank conflicts. Empty, or in parentheses after a
-/// blank.
+/// Returns properties that the default figures do not show: not a global load, bank conflicts. The text is
+/// empty, or in parentheses after a blank.
 std::string note_on(const SiteResult& site);
 
-/// For each file with sites the lines around them, with the columns that `options` name. `marked` lines get a
-/// mark.
+/// Prints for each file with sites the lines around them, with the columns that `options` name. `marked`
+/// lines get a mark.
 std::string print_annotated_source(const std::vector<CostlyLine>& lines,
                                    const std::vector<const CostlyLine*>& marked, const TextOptions& options);
 

@@ -13,7 +13,7 @@ std::optional<double> used_share(const SiteResult& site) {
   return static_cast<double>(*site.bytes_used) / static_cast<double>(*site.bytes_moved);
 }
 
-/// A low rate is what is worth a look.
+/// Returns the miss rate as the sort value: low hit rates deserve a look.
 std::optional<double> missed(const std::optional<Statistic>& rate) {
   return rate ? std::optional(1 - rate->mean) : std::nullopt;
 }
@@ -51,7 +51,7 @@ const std::vector<Column>& all_columns() {
        [](Site site) { return site.executions ? ratio(site.active_lanes) : "-"; },
        [](Site site) { return site.executions ? std::optional(32 - site.active_lanes) : std::nullopt; }},
       {"used", "bytes", "used%", 5, "{} % of the bytes used",
-       "bytes that lanes asked for over bytes moved; sorts by unused ones",
+       "bytes that lanes requested over bytes moved; sorts by unused ones",
        [](Site site) {
          const auto used = used_share(site);
          return used ? percent(*used) : "-";

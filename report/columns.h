@@ -1,4 +1,4 @@
-// The figures of a site that a person can choose from: how each is headed, printed, ordered and said.
+// The figures of a site that a person can choose from: the heading, text, order and phrase of each.
 #pragma once
 
 #include "result/result.h"
@@ -12,23 +12,23 @@
 namespace warplens::report {
 
 struct Column {
-  std::string_view name;                                  ///< as --columns and --sort take it
+  std::string_view name;                                  ///< the name in --columns and --sort
   std::string_view heading, unit;                         ///< two short lines, the second may be empty
   std::size_t width;                                      ///< no text is wider
   std::string_view phrase;                                ///< "{}" stands for the text: "L1 {} %"
-  std::string_view meaning;                               ///< for --help
+  std::string_view description;                           ///< the text for --help
   std::string (*text)(const SiteResult& site);            ///< "-" if not observed
-  std::optional<double> (*value)(const SiteResult& site); ///< what to sort by: more is worth a look earlier
+  std::optional<double> (*value)(const SiteResult& site); ///< the value to sort by: larger values come first
 };
 
-/// All of them, in the order of --help.
+/// Returns all columns, in the order of --help.
 const std::vector<Column>& all_columns();
 
-/// latency share, latency, hit rates, sectors, executions; that of the constant caches only where there is
-/// one.
+/// Returns latency share, latency, hit rates, sectors, executions; the hit rate of the constant caches only
+/// if `reads_constants`.
 std::vector<const Column*> default_columns(bool reads_constants);
 
-/// A name of all_columns(); the error lists them.
+/// Returns the column of a name of all_columns(); the error lists the names.
 Expected<const Column*> column_named(std::string_view name);
 
 } // namespace warplens::report

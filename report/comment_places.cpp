@@ -1,5 +1,5 @@
-// The lexical grammar of C++ as far as it decides where lines end: comments, literals, raw strings, and lines
-// joined by a backslash ([lex.phases] in the C++ standard, phases 2 and 3).
+// The lexical grammar of C++ that decides where lines end: comments, literals, raw strings, and lines joined
+// by a backslash ([lex.phases] in the C++ standard, phases 2 and 3).
 #include "report/comment_places.h"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ public:
 private:
   enum class State { code, line_comment, block_comment, string, character };
 
-  /// The newline of a backslash at `at` that joins two lines; Clang and gcc let blanks stand between.
+  /// Returns the newline of a backslash at `at` that joins two lines; Clang and gcc let blanks stand between.
   std::size_t end_of_splice(std::size_t at) const {
     if (text_[at] != '\\')
       return npos;
@@ -53,8 +53,8 @@ private:
 
   void add(CommentPlace::Form form, std::size_t at) { places_.push_back({form, at - line_start_}); }
 
-  /// A comment is a blank: before the backslash it may only stand where no token goes on in the next line.
-  /// Not every compiler takes a backslash with blanks behind it for a splice.
+  /// Handles a joined line. A comment counts as a blank: before the backslash it may only stand if no token
+  /// goes on in the next line. Not every compiler takes a backslash with blanks behind it for a splice.
   void splice(std::size_t newline) {
     const bool plain = newline == at_ + 1 || (newline == at_ + 2 && text_[at_ + 1] == '\r');
     const bool apart = (at_ > line_start_ && is_blank(text_[at_ - 1])) ||
@@ -69,7 +69,8 @@ private:
     if (end > line_start_ && text_[end - 1] == '\r')
       --end;
     const std::string_view line = text_.substr(line_start_, end - line_start_);
-    const bool joined = line.ends_with('\\') || line.ends_with("?\?/"); // by the file's end; before C++17
+    const bool joined =
+        line.ends_with('\\') || line.ends_with("?\?/"); // at the end of the file; before C++17
     const bool free = (state_ == State::code || state_ == State::line_comment) && !joined;
     add(free ? CommentPlace::Form::line : CommentPlace::Form::none, end);
     if (state_ != State::block_comment)
@@ -132,7 +133,7 @@ private:
            is_word(text_[at_]);
   }
 
-  /// From behind the opening quote to behind the closing one. Lines are not joined in between.
+  /// Reads from behind the opening quote to behind the closing one. Lines are not joined in between.
   void raw_string() {
     const std::size_t open = text_.find('(', at_);
     std::string close(1, ')');
@@ -152,8 +153,9 @@ private:
   std::string_view text_;
   std::size_t at_ = 0, line_start_ = 0;
   State state_ = State::code;
-  char previous_ = '\n'; // of the lines as joined; a blank where it must not be taken together with the next
-  std::string word_;     // the identifier or number that is going on
+  char previous_ =
+      '\n'; // the last character of the joined lines; a blank if it must not be combined with the next
+  std::string word_; // the current identifier or number
   std::vector<CommentPlace> places_;
 };
 

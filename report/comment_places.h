@@ -1,4 +1,4 @@
-// Where a comment can be put behind a line of C++ without changing what the compiler sees.
+// Finds the places where a comment can stand behind a line of C++ without changing the compiler's view.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@ namespace warplens::report {
 struct CommentPlace {
   enum class Form {
     none,  ///< the line ends within a string or a comment, or in the middle of a token
-    line,  ///< `// …` as the line's last
+    line,  ///< `// …` at the end of the line
     block, ///< only `/* … */`: the line goes on after its backslash
   } form = Form::none;
   std::size_t at = 0; ///< bytes from the start of the line
 };
 
-/// One for each line of `text`.
+/// Returns one place for each line of `text`.
 std::vector<CommentPlace> comment_places(std::string_view text);
 
 } // namespace warplens::report

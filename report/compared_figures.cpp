@@ -24,7 +24,7 @@ double lookups(const SiteResult& site) {
   return executions(site) * site.sectors_per_request.value_or(1);
 }
 
-/// Of the lookups, those that the first cache passes on.
+/// Returns the lookups that the first cache passes on.
 double lookups_in_l2(const SiteResult& site) {
   const auto& first = site.l1_hit_rate ? site.l1_hit_rate : site.constant_hit_rate;
   return lookups(site) * (1 - (first ? first->mean : 0));

@@ -83,7 +83,7 @@ std::string heading() {
 }
 
 std::string row_of(const KernelResult& kernel, const SiteResult& result) {
-  const trace::Site& site = result.site;
+  const Site& site = result.site;
   return Row()
       .add(kernel.name)
       .add(kernel.gpu)

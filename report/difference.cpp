@@ -12,14 +12,14 @@
 namespace warplens::report {
 namespace {
 
-constexpr double rounding = 1e-12; // of figures that were read from text, or scaled
+constexpr double rounding = 1e-12; // for figures that were read from text, or scaled
 
-/// What counts in the two snapshots are multiplied by, to be those of their launches.
+/// The factors that turn counts in the two snapshots into those of their launches.
 struct LaunchScale {
   double before, after;
 };
 
-/// Where both values are there.
+/// Adds a figure that both results have.
 template <class Figure>
 void add_change(std::vector<FigureChange>& changes, const Figure& figure,
                 const std::optional<MeasuredValue>& old, const std::optional<MeasuredValue>& now,
@@ -49,15 +49,14 @@ std::vector<FigureChange> changes(const Sites& before, const Sites& after, const
   return result;
 }
 
-/// What a file is called whatever tree it lies in: its last name, if no other file of the kernel has the
-/// same.
+/// Names a file independently of its tree: by its last name, if no other file of the kernel has the same.
 class FileKeys {
 public:
   explicit FileKeys(const KernelResult& kernel) {
     for (const SiteResult& site : kernel.sites) {
       std::string& file = only_.try_emplace(last_name(site.site.file), site.site.file).first->second;
       if (file != site.site.file)
-        file.clear(); // two of that name
+        file.clear(); // two files have that name
     }
   }
 
@@ -74,7 +73,7 @@ private:
   std::map<std::string, std::string> only_;
 };
 
-using Key = std::tuple<std::string, std::string, trace::AccessKind>; // file, expression, kind
+using Key = std::tuple<std::string, std::string, AccessKind>; // file, expression, kind
 
 std::map<Key, Sites> by_key(const KernelResult& kernel) {
   const FileKeys files(kernel);
@@ -84,7 +83,7 @@ std::map<Key, Sites> by_key(const KernelResult& kernel) {
   return groups;
 }
 
-/// Which site of `before` each of `after` corresponds to.
+/// Finds the site of `before` that each site of `after` corresponds to.
 class SiteMatch {
 public:
   SiteMatch(const KernelResult& before, const KernelResult& after) {
@@ -103,8 +102,8 @@ public:
     for (const auto& [key, sites] : old)
       left_old.insert(left_old.end(), sites.begin(), sites.end());
     pair_by_id(left_old, left_new);
-    gone = left_old;
-    come = left_new;
+    removed = left_old;
+    added = left_new;
   }
 
   const SiteResult* counterpart(const SiteResult& site) const {
@@ -112,10 +111,10 @@ public:
     return found == counterpart_.end() ? nullptr : found->second;
   }
 
-  Sites gone, come;
+  Sites removed, added;
 
 private:
-  /// Pairs those whose ids agree and takes them out of both.
+  /// Pairs sites whose ids agree and takes them out of both lists.
   void pair_by_id(Sites& old, Sites& now) {
     std::map<std::uint64_t, const SiteResult*> by_id;
     for (const SiteResult* site : old)
@@ -148,20 +147,20 @@ std::vector<LineChange> line_changes(const KernelResult& after, const SiteMatch&
   return result;
 }
 
-KernelChange compare(const KernelResult& before, const KernelResult& after, double least_share) {
+KernelChange compare(const KernelResult& before, const KernelResult& after, double min_share) {
   const LaunchScale scale = {blocks_per_snapshot_block(before), blocks_per_snapshot_block(after)};
   SiteMatch match(before, after);
   KernelChange change;
   change.before = &before;
   change.after = &after;
   change.totals = changes(before.totals, after.totals, scale);
-  const auto counts = [&](const SiteResult& site) { return site.latency_share.value_or(1) >= least_share; };
+  const auto counts = [&](const SiteResult& site) { return site.latency_share.value_or(1) >= min_share; };
   for (const SiteResult& site : after.sites)
     if (const SiteResult* old = match.counterpart(site); old && (counts(site) || counts(*old)))
       change.sites.push_back({old, &site, changes(Sites{old}, Sites{&site}, scale)});
   change.lines = line_changes(after, match, scale);
-  change.gone = std::move(match.gone);
-  change.come = std::move(match.come);
+  change.removed = std::move(match.removed);
+  change.added = std::move(match.added);
   return change;
 }
 
@@ -172,7 +171,7 @@ template <class Figure> std::vector<std::string_view> names_of(std::span<const F
   return names;
 }
 
-/// The kernel's counterpart among those of before that have none yet.
+/// Finds the kernel's counterpart among the unpaired kernels of `before`.
 auto find_counterpart(std::vector<const KernelResult*>& before, const KernelResult& kernel,
                       bool may_be_renamed) {
   const auto named = std::ranges::find_if(before, [&](const KernelResult* other) {
@@ -231,7 +230,7 @@ Difference compare(const Result& before, const Result& after, const DifferenceOp
   Difference difference;
   for (const KernelResult& kernel : before.kernels)
     if (wanted(kernel))
-      difference.gone.push_back(&kernel);
+      difference.removed.push_back(&kernel);
   const auto alone = [&](const Result& result, const std::string& gpu) {
     return 1 == std::ranges::count_if(result.kernels, [&](const KernelResult& kernel) {
              return wanted(kernel) && kernel.gpu == gpu;
@@ -241,13 +240,13 @@ Difference compare(const Result& before, const Result& after, const DifferenceOp
     if (!wanted(kernel))
       continue;
     const auto old =
-        find_counterpart(difference.gone, kernel, alone(before, kernel.gpu) && alone(after, kernel.gpu));
-    if (old == difference.gone.end()) {
-      difference.come.push_back(&kernel);
+        find_counterpart(difference.removed, kernel, alone(before, kernel.gpu) && alone(after, kernel.gpu));
+    if (old == difference.removed.end()) {
+      difference.added.push_back(&kernel);
       continue;
     }
-    difference.kernels.push_back(compare(**old, kernel, options.least_share));
-    difference.gone.erase(old);
+    difference.kernels.push_back(compare(**old, kernel, options.min_share));
+    difference.removed.erase(old);
   }
   return difference;
 }

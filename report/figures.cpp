@@ -12,8 +12,8 @@ namespace {
 
 const std::string absent = "-";
 
-/// A mean and its uncertainty with the same number of decimals. An uncertainty that rounds to nothing is left
-/// out.
+/// Prints a mean and its uncertainty with the same number of decimals. An uncertainty that rounds to nothing
+/// is left out.
 std::string with_uncertainty(double mean, double uncertainty, int decimals, double negligible) {
   if (!std::isfinite(mean))
     return absent;
@@ -57,7 +57,7 @@ std::string rate(const std::optional<Statistic>& fraction) {
   const double mean = std::clamp(100 * fraction->mean, 0.0, 100.0),
                uncertainty = 200 * fraction->std_deviation;
   const bool coarse = uncertainty >= 9.95;
-  // Below 100 % by less than can be shown with an uncertainty beside it: "100±1".
+  // The value is below 100 % by less than can be shown with an uncertainty beside it: "100±1".
   const int decimals = coarse || (mean >= 99.95 && uncertainty >= 0.5) ? 0 : 1;
   return with_uncertainty(mean, uncertainty, decimals, 0.5);
 }
@@ -67,7 +67,7 @@ std::string nanoseconds(const std::optional<Statistic>& latency) {
     return absent;
   const double mean = latency->mean, uncertainty = 2 * latency->std_deviation;
   const int decimals = mean < 9.95 ? 1 : 0;
-  // Half a percent of a latency is beyond what anyone could act on.
+  // An uncertainty of half a percent of a latency is not worth showing.
   const std::string text =
       with_uncertainty(mean, uncertainty, decimals, std::max(0.005 * mean, decimals ? 0.1 : 1.0));
   if (width_of(text) <= 8)
@@ -93,13 +93,6 @@ std::string bytes(double value) {
     ++index;
   }
   return fmt::format("{:.{}f} {}", value, index ? 1 : 0, units[index]);
-}
-
-std::string grouped(std::uint64_t value) {
-  std::string text = fmt::format("{}", value);
-  for (std::size_t position = text.size(); position > 3; position -= 3)
-    text.insert(position - 3, 1, ',');
-  return text;
 }
 
 std::string bar(double fraction, unsigned columns) {

@@ -1,4 +1,4 @@
-// Figures as short text for narrow columns. What was not observed is "-".
+// Figures as short text for narrow columns. An unobserved figure is "-".
 #pragma once
 
 #include "result/result.h"
@@ -9,29 +9,26 @@
 
 namespace warplens::report {
 
-/// 12345, 1.23M, 45.6G: at most 5 characters.
+/// Prints 12345, 1.23M, 45.6G: at most 5 characters.
 std::string short_count(double value);
 
-/// A fraction in percent, one decimal, at most 5 characters: "43.1".
+/// Prints a fraction in percent, one decimal, at most 5 characters: "43.1".
 std::string percent(double fraction);
 
-/// A share in percent, at most 3 characters: "100", "45", "4.5".
+/// Prints a share in percent, at most 3 characters: "100", "45", "4.5".
 std::string share(const std::optional<double>& fraction);
 
-/// Mean and, where it is not negligible, 2 standard deviations over trials, at most 8 characters.
+/// Prints the mean and, if it is not negligible, 2 standard deviations over trials, at most 8 characters.
 std::string rate(const std::optional<Statistic>& fraction);       ///< percent: "43.1", "43.1±0.6", "55±12"
 std::string nanoseconds(const std::optional<Statistic>& latency); ///< "612", "1205±60"
 
-/// Two significant decimals below 10, one below 100: "3.25", "31.5", "128".
+/// Prints two significant decimals below 10, one below 100: "3.25", "31.5", "128".
 std::string ratio(const std::optional<double>& value);
 
-/// Decimal units: "12.3 MB".
+/// Prints decimal units: "12.3 MB".
 std::string bytes(double value);
 
-/// With thin groups for people to read: "1,234,567".
-std::string grouped(std::uint64_t value);
-
-/// A horizontal bar of `columns` cells, filled by `fraction` in eighths of a cell.
+/// Draws a horizontal bar of `columns` cells, filled by `fraction` in eighths of a cell.
 std::string bar(double fraction, unsigned columns);
 
 } // namespace warplens::report

@@ -1,4 +1,4 @@
-// What is known of a kernel's machine code, in a few words.
+// Describes a kernel's machine code in a few words.
 #pragma once
 
 #include "result/result.h"
@@ -8,7 +8,7 @@
 
 namespace warplens::report {
 
-/// "96 per thread (ptxas, sm_80), 564 bytes spilled", "not known".
+/// Returns "96 per thread (ptxas, sm_80), 564 bytes spilled", "not known".
 std::string registers(const std::optional<CompiledKernel>& compiled);
 
 } // namespace warplens::report

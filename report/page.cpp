@@ -1,4 +1,4 @@
-// The report as one HTML file: the page, which report/web/ is the source of, with the data in it.
+// Prints the report as one HTML file: the page, built from report/web/, with the data in it.
 #include "report/page_comparison.h"
 #include "report/report.h"
 #include "report/source_file.h"
@@ -17,20 +17,19 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view marker = "<!-- warplens-data -->";
 
-/// What is to be said of a line, and of which of its accesses: those of which the same is to be said come
-/// together.
+/// Returns the verdicts on a line with the accesses that each applies to.
 std::vector<std::pair<std::string, std::string>> accesses_by_verdict(const CostlyLine& line,
                                                                      const KernelResult& kernel) {
-  std::vector<std::pair<std::string, std::string>> said;
+  std::vector<std::pair<std::string, std::string>> by_text;
   for (const LineVerdict& verdict : verdicts_on(line, kernel)) {
     const std::string& expression = verdict.site->site.expression;
-    const auto same = std::ranges::find(said, verdict.text, &std::pair<std::string, std::string>::first);
-    if (same == said.end())
-      said.emplace_back(verdict.text, expression);
+    const auto same = std::ranges::find(by_text, verdict.text, &std::pair<std::string, std::string>::first);
+    if (same == by_text.end())
+      by_text.emplace_back(verdict.text, expression);
     else
       same->second += ", " + expression;
   }
-  return said;
+  return by_text;
 }
 
 Json short_names(const Result& result) {
@@ -40,7 +39,8 @@ Json short_names(const Result& result) {
   return list;
 }
 
-/// A kernel is named by its index in the result: launches of one kernel share their name and GPU.
+/// Returns the verdicts on all lines. A kernel is named by its index in the result: launches of one kernel
+/// share their name and GPU.
 Json verdicts(const Result& result) {
   Json list = Json::array();
   for (std::size_t index = 0; index < result.kernels.size(); ++index) {
@@ -79,8 +79,8 @@ Json sources(const std::vector<LabelledResult>& results, const std::filesystem::
   return list;
 }
 
-/// JSON that a script element can hold: nothing in it can end the element or open a comment, for a `<` can
-/// only stand in a string, where it may as well be escaped. U+2028 and U+2029 end lines in older JavaScript.
+/// Returns JSON that a script element can hold: nothing in it can end the element or open a comment, for a
+/// `<` can only stand in a string, which allows escaping it. U+2028 and U+2029 end lines in older JavaScript.
 std::string inert(const Json& json) {
   const std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   std::string result;

@@ -14,7 +14,7 @@ template <class Item> std::size_t index_in(const std::vector<Item>& list, const 
   return static_cast<std::size_t>(item - list.data());
 }
 
-/// Objects correspond by name, which is unique in a kernel.
+/// Pairs objects by name, which is unique in a kernel.
 Json object_pairs(const KernelResult& before, const KernelResult& after) {
   Json pairs = Json::array();
   for (const ObjectResult& object : after.objects) {
@@ -44,9 +44,9 @@ Json to_json(const KernelChange& kernel, const Result& before, const Result& aft
   for (const LineChange& line : kernel.lines)
     lines.push_back({{"file", line.file}, {"line", line.line}, {"figures", report::to_json(line.figures)}});
   json["objects"] = object_pairs(*kernel.before, *kernel.after);
-  Json& gone = json["gone"] = Json::array();
-  for (const SiteResult* site : kernel.gone)
-    gone.push_back(index_in(kernel.before->sites, site));
+  Json& removed = json["gone"] = Json::array();
+  for (const SiteResult* site : kernel.removed)
+    removed.push_back(index_in(kernel.before->sites, site));
   return json;
 }
 

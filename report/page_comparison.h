@@ -1,5 +1,5 @@
-// What the report page shows of two results: their pairs and differences, found here so that the page and
-// `warplens diff` agree.
+// The comparison that the report page shows: pairs and differences of two results, found here so that the
+// page and `warplens diff` agree.
 #pragma once
 
 #include "result/result.h"
@@ -8,7 +8,7 @@
 
 namespace warplens::report {
 
-/// `comparison` of the page's data: kernels, sites and objects by their index in the results.
+/// Returns `comparison` of the page's data: kernels, sites and objects by their index in the results.
 nlohmann::ordered_json comparison_for_page(const Result& before, const Result& after);
 
 } // namespace warplens::report

@@ -1,4 +1,4 @@
-// The time-lapse as Chrome trace events: https://perfetto.dev opens them, and chrome://tracing.
+// Prints the time-lapse as Chrome trace events: https://perfetto.dev opens them, and chrome://tracing.
 //
 // Time is the trial's own order of requests: 1 µs stands for one request. Each kernel on a GPU is a process
 // of counter tracks; so are its SMs, L2 slices and DRAM channels, and the source lines that were executed.
@@ -17,7 +17,7 @@ class Events {
 public:
   explicit Events(const std::vector<std::uint64_t>& edges) : edges_(&edges) {}
 
-  /// What follows goes to a new process.
+  /// Starts a new process for the tracks that follow.
   void begin_process(const std::string& name, std::uint64_t process) {
     process_ = process;
     add({{"name", "process_name"}, {"ph", "M"}, {"pid", process_}, {"args", {{"name", name}}}});
@@ -37,7 +37,7 @@ public:
       counter(name, bin, {{series, values[bin]}});
   }
 
-  /// Hits and misses, and their rate where there were any.
+  /// Prints hits and misses, and their rate if there were any.
   void lookups(const std::string& name, const std::vector<std::uint64_t>& hits,
                const std::vector<std::uint64_t>& all) {
     for (std::size_t bin = 0; bin < all.size(); ++bin) {

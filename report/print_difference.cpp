@@ -43,9 +43,9 @@ public:
     line(style_.dim("after   ") + cut(printable(report.after), width_ - 8));
     for (const KernelChange& kernel : report.difference->kernels)
       print(kernel);
-    for (const KernelResult* kernel : report.difference->gone)
+    for (const KernelResult* kernel : report.difference->removed)
       only(*kernel, "before");
-    for (const KernelResult* kernel : report.difference->come)
+    for (const KernelResult* kernel : report.difference->added)
       only(*kernel, "after");
     line("");
     line(fmt::format("{} figure{}, {} of them beyond {} 95 % interval (*); {} the same", differing_,
@@ -82,10 +82,10 @@ private:
     print(kernel.totals, "total.");
     for (const SiteChange& site : kernel.sites)
       print(site);
-    for (const SiteResult* site : kernel.gone)
+    for (const SiteResult* site : kernel.removed)
       line(cut(place_of(*site) + "  " + printable(site->site.expression) + note_on(*site) + ": only before",
                width_));
-    for (const SiteResult* site : kernel.come)
+    for (const SiteResult* site : kernel.added)
       line(cut(place_of(*site) + "  " + printable(site->site.expression) + note_on(*site) + ": only after",
                width_));
   }
@@ -178,8 +178,8 @@ Json to_json(const KernelChange& kernel) {
     sites.push_back({{"before", to_json(*site.before)},
                      {"after", to_json(*site.after)},
                      {"figures", to_json(site.figures)}});
-  json["only_before"] = to_json(kernel.gone);
-  json["only_after"] = to_json(kernel.come);
+  json["only_before"] = to_json(kernel.removed);
+  json["only_after"] = to_json(kernel.added);
   return json;
 }
 
@@ -230,8 +230,8 @@ std::string print_difference_json(const DifferenceReport& report) {
   Json& kernels = json["kernels"] = Json::array();
   for (const KernelChange& kernel : report.difference->kernels)
     kernels.push_back(to_json(kernel));
-  json["only_before"] = to_json(report.difference->gone);
-  json["only_after"] = to_json(report.difference->come);
+  json["only_before"] = to_json(report.difference->removed);
+  json["only_after"] = to_json(report.difference->added);
   Json& failures = json["failures"] = Json::array();
   for (const Failure& failure : *report.failures)
     failures.push_back(to_json(failure));

@@ -1,4 +1,4 @@
-// What changed between two results, for a person or a tool.
+// Prints the changes between two results, for a person or a tool.
 #pragma once
 
 #include "report/report.h"
@@ -9,24 +9,24 @@
 namespace warplens::report {
 
 struct DifferenceReport {
-  std::string before, after; ///< what the two results are called
+  std::string before, after; ///< the names of the two results
   const Difference* difference;
   const std::vector<Failure>* failures;
 };
 
-/// A figure's change, as `warplens-diff/1` and the report page have it.
+/// Returns the changes of figures in the format of `warplens-diff/1` and the report page.
 nlohmann::ordered_json to_json(const std::vector<FigureChange>& changes);
 
-/// "snapshots differ: 336 of 512 blocks before, 512 of 512 after".
+/// Returns "snapshots differ: 336 of 512 blocks before, 512 of 512 after".
 std::string snapshots_of(const KernelChange& kernel);
 
-/// "spmv on a100, spmv.cu:13 val[j]: l1_hit_rate 0.82 → 0.61, -0.21 ±0.01".
+/// Returns "spmv on a100, spmv.cu:13 val[j]: l1_hit_rate 0.82 → 0.61, -0.21 ±0.01".
 std::string describe(const Failure& failure);
 
-/// A table of all figures that differ; those beyond their intervals are marked.
+/// Prints a table of all figures that differ; those beyond their intervals are marked.
 std::string print_difference_text(const DifferenceReport& report, const TextOptions& options);
 
-/// `warplens-diff/1`: every figure that both results have, with its difference and interval.
+/// Prints `warplens-diff/1`: every figure that both results have, with its difference and interval.
 std::string print_difference_json(const DifferenceReport& report);
 
 } // namespace warplens::report

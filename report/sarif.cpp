@@ -1,4 +1,4 @@
-// SARIF 2.1.0 (OASIS): what is worth telling of the costly lines, for code-review tools.
+// Prints the findings on costly lines as SARIF 2.1.0 (OASIS), for code-review tools.
 #include "report/figures.h"
 #include "report/report.h"
 #include "report/source_file.h"
@@ -22,7 +22,7 @@ struct RuleText {
   const char *id, *name, *level, *summary, *help;
 };
 
-// What a person could change is a warning; what may be the problem's nature is a note.
+// Findings that a person could fix are warnings; findings that may be inherent in the problem are notes.
 constexpr RuleText rules[] = {
     {Rule::bank_conflicts, "bank-conflicts", "BankConflicts", "warning",
      "Lanes of a warp access different words of one shared-memory bank, which serves them one after the "
@@ -75,7 +75,8 @@ Json rule_descriptions() {
   return list;
 }
 
-/// RFC 3986: every byte that is not unreserved is escaped, but for the slashes between names.
+/// Returns the URI of a path: every byte that is not unreserved is escaped (RFC 3986), but for the slashes
+/// between names.
 std::string uri_of(const std::filesystem::path& place) {
   std::string uri = place.is_absolute() ? "file://" : "";
   for (const unsigned char byte : place.generic_string()) {
@@ -89,7 +90,7 @@ std::string uri_of(const std::filesystem::path& place) {
   return uri;
 }
 
-/// In a message braces stand for arguments.
+/// Escapes braces, which stand for arguments in a message.
 std::string message_text(std::string_view text) {
   std::string result;
   for (const char character : text)
@@ -152,8 +153,8 @@ private:
                                                {"kind", "function"}}})}};
   }
 
-  /// Sites count bytes, SARIF characters.
-  Json region(const trace::Site& site) {
+  /// Returns the site's region in characters, as SARIF counts; sites count bytes.
+  Json region(const Site& site) {
     Json region = {{"startLine", site.line}};
     const std::vector<std::string>& lines = source(site.file);
     if (site.column == 0 || site.line > lines.size() || site.column > lines[site.line - 1].size())
@@ -174,7 +175,7 @@ private:
     return entry->second;
   }
 
-  /// The same finding keeps it when lines above it come or go.
+  /// Returns a fingerprint that stays the same when lines above the finding are added or removed.
   std::string fingerprint(const RuleText& rule, const SiteResult& site, const KernelResult& kernel) {
     const std::string what =
         fmt::format("{}\n{}\n{}\n{}\n{}\n{}", rule.id, place_of(site.site.file).string(),

@@ -9,7 +9,7 @@
 namespace warplens::report {
 namespace {
 
-constexpr std::size_t least_place_width = 30;
+constexpr std::size_t min_place_width = 30;
 
 std::vector<const SiteResult*> sorted(const KernelResult& kernel, const Column& column) {
   std::vector<const SiteResult*> sites;
@@ -22,8 +22,8 @@ std::vector<const SiteResult*> sorted(const KernelResult& kernel, const Column& 
   return sites;
 }
 
-/// The same column may well be shown already.
-std::vector<const Column*> with(std::vector<const Column*> columns, const Column* sort) {
+/// Adds the column to sort by unless it is shown already.
+std::vector<const Column*> with_sort_column(std::vector<const Column*> columns, const Column* sort) {
   if (std::ranges::find(columns, sort) == columns.end())
     columns.insert(columns.begin(), sort);
   return columns;
@@ -33,14 +33,14 @@ std::vector<const Column*> with(std::vector<const Column*> columns, const Column
 
 std::string print_site_table(const KernelResult& kernel, const TextOptions& options) {
   const Style style(options.colour);
-  const std::vector<const Column*> columns = with(options.columns, options.sort);
+  const std::vector<const Column*> columns = with_sort_column(options.columns, options.sort);
   std::string names, units;
   for (const Column* column : columns) {
     names += pad_left(column->heading, column->width) + " ";
     units += pad_left(column->unit, column->width) + " ";
   }
   const std::size_t gutter = width_of(names);
-  const std::size_t room = std::max<std::size_t>(line_width(options), gutter + least_place_width) - gutter;
+  const std::size_t room = std::max<std::size_t>(line_width(options), gutter + min_place_width) - gutter;
   const std::string by = fmt::format("by {}", options.sort->name);
   std::string text =
       style.dim(names + " " + by) + "\n" + style.dim(std::string(without_trailing_blanks(units))) + "\n";

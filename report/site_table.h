@@ -5,7 +5,7 @@
 
 namespace warplens::report {
 
-/// One line per site, ordered by `options.sort`; sites without that figure come last.
+/// Prints one line per site, ordered by `options.sort`; sites without that figure are last.
 std::string print_site_table(const KernelResult& kernel, const TextOptions& options);
 
 } // namespace warplens::report

@@ -18,7 +18,7 @@ struct Character {
   bool valid = false;
 };
 
-/// The first character of a text that is not empty (RFC 3629: no overlong forms, no surrogates).
+/// Returns the first character of a text that is not empty (RFC 3629: no overlong forms, no surrogates).
 Character first_of(std::string_view text) {
   const auto byte = [&](std::size_t index) { return static_cast<unsigned char>(text[index]); };
   const unsigned lead = byte(0);
@@ -45,7 +45,8 @@ bool within(const std::array<std::pair<char32_t, char32_t>, N>& ranges, char32_t
                      [&](const auto& range) { return code >= range.first && code <= range.second; });
 }
 
-/// Unicode's bidirectional controls, line separators, and the byte order mark.
+/// Returns whether the character is one of Unicode's bidirectional controls, line separators, or the byte
+/// order mark.
 bool reorders(char32_t code) {
   constexpr std::array<std::pair<char32_t, char32_t>, 6> ranges = {{{0x061C, 0x061C},
                                                                     {0x200E, 0x200F},
@@ -72,7 +73,7 @@ std::size_t width_of(char32_t code) {
   return within(none, code) ? 0 : within(two, code) ? 2 : 1;
 }
 
-/// The picture of a C0 control (U+2400 block), as UTF-8.
+/// Returns the picture of a C0 control (U+2400 block), as UTF-8.
 std::string picture_of(char32_t control) {
   const char32_t code = control == 0x7F ? 0x2421 : 0x2400 + control;
   return {'\xE2', static_cast<char>(0x80 | ((code >> 6) & 0x3F)), static_cast<char>(0x80 | (code & 0x3F))};

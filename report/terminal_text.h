@@ -1,4 +1,4 @@
-// Text as a terminal shows it: how wide it is, cut and padded to a width, harmless, coloured.
+// Text for a terminal: its width, cut and padded to a width, harmless, coloured.
 #pragma once
 
 #include <string>
@@ -6,24 +6,24 @@
 
 namespace warplens::report {
 
-/// UTF-8 that is safe to print: tabs expanded to stops of 4 columns, control characters as their pictures
-/// (␛), and what could reorder the line (bidirectional controls, see CVE-2021-42574), as well as bytes that
-/// are not UTF-8, as U+FFFD.
+/// Returns UTF-8 that is safe to print: tabs expanded to stops of 4 columns, control characters as their
+/// pictures (␛), and characters that could reorder the line (bidirectional controls, see CVE-2021-42574), as
+/// well as bytes that are not UTF-8, as U+FFFD.
 std::string printable(std::string_view text);
 
-/// Columns that printable text takes; wide East Asian characters take two, combining ones none.
+/// Returns the columns that printable text takes; wide East Asian characters take two, combining ones none.
 std::size_t width_of(std::string_view text);
 
-/// At most `columns` wide; what had to go is marked by an ellipsis.
+/// Returns the text cut to at most `columns`; an ellipsis marks the cut.
 std::string cut(std::string_view text, std::size_t columns);
 
-/// Exactly `columns` wide, the text at the left or at the right.
+/// Return text of exactly `columns`, at the left or at the right.
 std::string pad_right(std::string_view text, std::size_t columns);
 std::string pad_left(std::string_view text, std::size_t columns);
 
 std::string without_trailing_blanks(std::string text);
 
-/// ECMA-48 "select graphic rendition" around a text, or nothing where colours are off.
+/// Puts ECMA-48 "select graphic rendition" around a text, or nothing if colours are off.
 class Style {
 public:
   explicit Style(bool colour) : colour_(colour) {}

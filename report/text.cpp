@@ -1,5 +1,5 @@
-// The report for a terminal: per kernel and GPU a header, totals, the annotated source, and what to look at
-// first.
+// Prints the report for a terminal: per kernel and GPU a header, totals, the annotated source, and the lines
+// to look at first.
 #include "report/annotated_source.h"
 #include "report/figures.h"
 #include "report/machine_code.h"
@@ -8,6 +8,7 @@
 #include "report/terminal_text.h"
 #include "report/verdict.h"
 #include "support/display_name.h"
+#include "vocabulary/number_text.h"
 
 #include <algorithm>
 

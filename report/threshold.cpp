@@ -80,7 +80,8 @@ private:
   std::size_t at_ = 0;
 };
 
-/// In percent of the value before; of nothing, everything is infinitely more.
+/// Returns the difference in the threshold's unit: in percent of the value before (infinite if that is 0), or
+/// absolute.
 double measured(const Threshold& threshold, const FigureChange& change) {
   const double difference = change.difference();
   if (!threshold.relative || difference == 0)

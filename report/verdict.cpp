@@ -11,11 +11,11 @@ namespace {
 
 constexpr double sector_bytes = 32;
 
-// Where a figure starts to be worth a programmer's time.
+// The limits from which a figure is worth a programmer's time.
 constexpr double notable_conflicts = 0.5;     // extra passes per request
 constexpr double notable_sector_excess = 1.5; // sectors touched over sectors needed
-constexpr double notable_miss_share = 0.5;    // of the sectors
-constexpr double notable_touches = 1.5;       // of each sector, over the whole kernel
+constexpr double notable_miss_share = 0.5;    // share of the sectors
+constexpr double notable_touches = 1.5;       // touches of each sector, over the whole kernel
 constexpr double few_lanes = 16;
 
 std::optional<Finding> on_conflicts(const SiteResult& site) {
@@ -33,7 +33,7 @@ std::optional<Finding> on_coalescing(const SiteResult& site) {
                                                 ratio(site.sectors_per_request), ratio(needed))};
 }
 
-/// How often the kernel touches each sector of the array that the site accesses.
+/// Returns the mean number of times that the kernel touches each sector of the array that the site accesses.
 std::optional<double> touches(const SiteResult& site, const KernelResult& kernel) {
   const auto object = std::ranges::find(kernel.objects, site.site.object, &ObjectResult::name);
   if (site.site.object.empty() || object == kernel.objects.end() || object->footprint_bytes == 0)
@@ -67,8 +67,8 @@ std::optional<Finding> on_lanes(const SiteResult& site) {
 }
 
 std::string fine(const SiteResult& site) {
-  // A store that is new to the L2 need not be at fault: each sector has to be written once.
-  if (site.site.kind == trace::AccessKind::store && site.l2_hit_rate)
+  // A store that is new to the L2 need not be at fault: each sector must be written once.
+  if (site.site.kind == AccessKind::store && site.l2_hit_rate)
     return fmt::format("fine: {} sectors per request, {} of them in L2 already",
                        ratio(site.sectors_per_request),
                        site.l2_hit_rate->mean == 0 ? "none" : percent(site.l2_hit_rate->mean) + " %");

@@ -1,4 +1,4 @@
-// What the figures of a site say, in words.
+// Explains the figures of a site in words.
 #pragma once
 
 #include "report/annotated_source.h"
@@ -22,21 +22,22 @@ struct Finding {
   std::string text; ///< one clause with the figures
 };
 
-/// What is worth telling of a site, derived from figures alone; empty if all is fine. Locality only matters
-/// where layout is not at fault.
+/// Returns the notable findings on a site, derived from figures alone; empty if all is fine. Locality only
+/// matters if the layout is not at fault.
 std::vector<Finding> findings_on(const SiteResult& site, const KernelResult& kernel);
 
-/// The findings as one clause, or why it is fine.
+/// Returns the findings as one clause, or why the site is fine.
 std::string verdict_on(const SiteResult& site, const KernelResult& kernel);
 
-/// The site that costs most, then those others that are wasteful. The line has sites.
+/// The verdicts on a line with sites: first the site with the highest cost, then the other wasteful ones.
 struct LineVerdict {
   const SiteResult* site;
   std::string text;
 };
 std::vector<LineVerdict> verdicts_on(const CostlyLine& line, const KernelResult& kernel);
 
-/// The fewest sectors that could carry what a request of this site uses; empty where its bytes are not known.
+/// Returns the fewest sectors that could carry the bytes that a request of this site uses; nothing if its
+/// bytes are not known.
 std::optional<double> needed_sectors_per_request(const SiteResult& site);
 
 } // namespace warplens::report

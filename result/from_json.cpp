@@ -1,5 +1,5 @@
-// JSON → Result. The input may be anyone's: every type and range is checked, and the first thing wrong is
-// told with its path.
+// JSON → Result. The input may be anyone's: every type and range is checked, and the error names the path of
+// the first fault.
 #include "result/json_node.h"
 #include "result/names.h"
 #include "result/timeline_json.h"
@@ -103,14 +103,14 @@ void read(const JsonNode& node, trace::Dim3& target) {
 }
 
 void read(const JsonNode& node, SiteResult& target) {
-  trace::Site& site = target.site;
+  Site& site = target.site;
   node["id"].read_identity(site.id);
   node["file"].read(site.file);
   node["line"].read(site.line);
   node["column"].read(site.column);
   node["expression"].read(site.expression);
-  node["kind"].read_word(site.kind, access_kind_named, "load, store, update or atomic");
-  node["space"].read_word(site.space, space_named, "global, shared, local, constant or generic");
+  node["kind"].read_word(site.kind, value_named<AccessKind>, "load, store, update or atomic");
+  node["space"].read_word(site.space, value_named<Space>, "global, shared, local, constant or generic");
   node["element_bytes"].read(site.element_bytes);
   if (node.has("object"))
     node["object"].read(site.object);
@@ -119,7 +119,7 @@ void read(const JsonNode& node, SiteResult& target) {
   if (node.has("template"))
     node["template"].read(site.in_template);
   if (node.has("cache_operator"))
-    node["cache_operator"].read_word(site.cache_operator, cache_operator_named, "a PTX cache operator");
+    node["cache_operator"].read_word(site.cache_operator, value_named<CacheOperator>, "a PTX cache operator");
   if (node.has("sequence"))
     node["sequence"].read(site.sequence);
   if (node.has("depends_on"))
@@ -154,7 +154,7 @@ void read(const JsonNode& node, Totals& target) {
   read_if_there(node, "dram_latencies", target.dram_latencies);
 }
 
-/// One value for each of the trials, null where a trial had none.
+/// Reads one value for each of the trials, null if a trial had none.
 void read_values(const JsonNode& node, const char* key, std::size_t trials, TrialValues::Values& target) {
   if (!node.has(key))
     return;
@@ -211,7 +211,7 @@ void read(const JsonNode& node, KernelResult& target) {
   trials["run"].read(target.trials.run);
   trials["converged"].read(target.trials.converged);
   if (trials.has("stopped_by"))
-    trials["stopped_by"].read_word(target.trials.stopped_by, stopped_by_named, "confidence or limit");
+    trials["stopped_by"].read_word(target.trials.stopped_by, value_named<StoppedBy>, "confidence or limit");
   read_if_there(node, "l2_start", target.l2_start);
   read(node["totals"], target.totals);
   if (node.has("trial_values"))
@@ -231,7 +231,7 @@ Expected<Result> result_from_json(const nlohmann::json& json) {
   std::string schema;
   root["schema"].read(schema);
   if (!error && schema != result_schema) {
-    // Escaped and short: the text may be anything, and the error goes to a terminal.
+    // The text is escaped and shortened: it may be anything, and the error goes to a terminal.
     const std::string shown = Json(schema.substr(0, 40)).dump(-1, ' ', true, Json::error_handler_t::replace);
     error = Error{fmt::format("not a {} document: schema is {}", result_schema, shown)};
   }

@@ -1,5 +1,4 @@
-// A JSON value on the way to becoming ours: reads with their types and ranges checked, errors with their
-// path.
+// Reads JSON values into ours, with types and ranges checked and the path in errors.
 #pragma once
 
 #include "result/result.h"
@@ -12,14 +11,14 @@
 
 namespace warplens {
 
-/// A value and how one gets there, e.g. `kernels[0].sites[2].line`. The first error of a whole tree of nodes
-/// is kept by their root; reads after it leave their targets alone, so that the code below can list the
-/// fields without a check at each.
+/// A value and its path, e.g. `kernels[0].sites[2].line`. The root keeps the first error of a whole tree of
+/// nodes; reads after it leave their targets alone, so that the code below can list the fields without a
+/// check at each.
 class JsonNode {
 public:
   JsonNode(const nlohmann::json& value, std::optional<Error>& error) : value_(&value), error_(&error) {}
 
-  /// The required member, or a null node with the error set.
+  /// Returns the required member, or a null node with the error set.
   JsonNode operator[](const char* key) const {
     if (!expect(value_ && value_->is_object(), "an object"))
       return {};
@@ -69,7 +68,7 @@ public:
       target = static_cast<Integer>(value_->get<std::uint64_t>());
   }
 
-  /// The site's identity: 16 hexadecimal digits.
+  /// Reads the site's identity: 16 hexadecimal digits.
   void read_identity(std::uint64_t& target) const {
     std::string text;
     read(text);
@@ -82,7 +81,7 @@ public:
       target = id;
   }
 
-  /// A word that `parse` knows.
+  /// Reads a word that `parse` knows.
   template <class Target, class Parse> void read_word(Target& target, Parse parse, const char* words) const {
     std::string text;
     read(text);
@@ -118,7 +117,7 @@ private:
   std::string path_;
 };
 
-/// The numbers of an array; as many as `count` says, where it says.
+/// Reads the numbers of an array; `count`, if given, is their required number.
 template <class Number>
 void read_list(const JsonNode& node, std::vector<Number>& target, std::optional<std::size_t> count = {}) {
   node.for_each([&](const JsonNode& item) { item.read(target.emplace_back()); });

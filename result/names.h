@@ -1,28 +1,17 @@
-// The words that stand for enumerations in results and reports.
+// The words that stand for enumerations in results and reports; those of accesses are in vocabulary/access.h.
 #pragma once
 
 #include "result/result.h"
+#include "vocabulary/access.h"
 
 #include <optional>
 #include <string_view>
 
 namespace warplens {
 
-/// "load", "store", "update" or "atomic".
-std::string_view name_of(trace::AccessKind kind);
-/// "global", "shared", "local", "constant" or "generic".
-std::string_view name_of(trace::Space space);
-/// As the PTX ISA spells it, without the dot; "none" for the compiler's default.
-std::string_view name_of(trace::CacheOperator cache_operator);
-/// "confidence" or "limit".
-std::string_view name_of(StoppedBy stopped_by);
+template <> inline constexpr std::array<std::string_view, 2> names_of<StoppedBy>{"confidence", "limit"};
 
-/// The inverse of name_of; empty for any other word.
-std::optional<trace::AccessKind> access_kind_named(std::string_view name);
-std::optional<trace::Space> space_named(std::string_view name);
-std::optional<trace::CacheOperator> cache_operator_named(std::string_view name);
-std::optional<StoppedBy> stopped_by_named(std::string_view name);
-/// "sm_80" → 80.
+/// Returns the number of an architecture: "sm_80" → 80.
 std::optional<std::uint32_t> architecture_named(std::string_view name);
 
 } // namespace warplens

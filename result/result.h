@@ -1,5 +1,5 @@
-// The result of a model run, schema `warplens-result/1`: the one contract between model/ and report/.
-// What was not observed is absent (an empty optional), never 0.
+// The result of a model run, schema `warplens-result/1`: the one contract between model/ and report/. An
+// unobserved figure is absent (an empty optional), never 0.
 #pragma once
 
 #include "result/timeline.h"
@@ -15,10 +15,10 @@ namespace warplens {
 
 struct Histogram {
   std::vector<double> edges;         ///< counts.size() + 1, ascending
-  std::vector<std::uint64_t> counts; ///< of a Statistic: one trial each
+  std::vector<std::uint64_t> counts; ///< for a Statistic: one trial each
 };
 
-/// With fewer trials than this, spreads and intervals say little.
+/// Below this number of trials, spreads and intervals say little.
 inline constexpr std::uint64_t few_trials = 8;
 
 /// A figure over trials. `std_deviation` is over trials; `spread95` is mean ± 2 std (how much the unknown
@@ -31,96 +31,99 @@ struct Statistic {
   Histogram histogram;
 };
 
-/// The parts of a mean latency by where the slowest transaction of each request was served, which decides it.
+/// The parts of a mean latency by the level that served each request's slowest transaction, which decides it.
 /// They add up to it.
 struct LatencyParts {
   double l1_ns = 0, l2_ns = 0, dram_ns = 0, shared_ns = 0, constant_ns = 0;
 };
 
 struct SiteResult {
-  trace::Site site;                          ///< space: as observed, where one was
+  Site site;                                 ///< the space is the observed one, if there was any
   std::uint64_t executions = 0;              ///< warp-level, inside the snapshot
   double active_lanes = 0;                   ///< mean over executions
   std::optional<double> sectors_per_request; ///< 32-byte sectors, mean over executions; not for shared memory
-  std::optional<std::uint64_t> bytes_used;   ///< distinct bytes the lanes asked for, summed over executions
+  std::optional<std::uint64_t> bytes_used;   ///< distinct bytes the lanes requested, summed over executions
   std::optional<std::uint64_t> bytes_moved;  ///< 32 × sectors touched, summed over executions
   std::optional<double> bank_conflicts;      ///< shared memory: mean number of extra passes per request
   std::optional<Statistic> l1_hit_rate, l2_hit_rate, latency_ns;
-  std::optional<Statistic> constant_hit_rate; ///< of the addresses asked for, in the SM's constant cache
+  std::optional<Statistic>
+      constant_hit_rate; ///< share of the requested addresses, in the SM's constant cache
   std::optional<LatencyParts> latency_parts;
   std::optional<double> latency_share; ///< executions × latency over the kernel's sum
 };
 
-/// Of the requests of one trial.
+/// The latencies of the requests of one trial.
 struct LatencyDistribution {
   Histogram histogram;   ///< in ns; counts are requests
   double mode_ns = 0;    ///< the middle of the fullest bin
-  double mode_share = 0; ///< of the requests in that bin
+  double mode_share = 0; ///< the share of the requests in that bin
 };
 
 struct Totals {
   std::optional<Statistic> l1_read_hit_rate, l2_read_hit_rate, l2_write_hit_rate, dram_latency_ns;
-  /// Of the addresses that accesses to constant memory ask their SM's constant cache for; of what is not
-  /// there, in the constant cache that a group of SMs shares.
+  /// The share of the addresses that accesses to constant memory find in their SM's constant cache; and of
+  /// the others, in the constant cache that a group of SMs shares.
   std::optional<Statistic> constant_hit_rate, constant_group_hit_rate;
   std::optional<double> dram_read_bytes, dram_write_bytes; ///< mean over trials
-  /// Of the sectors that loads missed in the L2, the share that nobody had touched before in the trial: they
-  /// would be there if an earlier launch or copy had left them.
+  /// The share of the sectors that loads missed in the L2 without an earlier touch in the trial: they would
+  /// hit if an earlier launch or copy had left them.
   std::optional<double> cold_miss_share;
   std::optional<LatencyDistribution>
-      dram_latencies; ///< lines read in the first trial, each as slow as it was
+      dram_latencies; ///< lines read in the first trial, with the latency of each
 };
 
-/// A total's value in each trial, in trial order; empty where a trial had nothing to see. A list is empty if
-/// no trial had.
+/// A total's value in each trial, in trial order; empty if a trial observed nothing. A list is empty if no
+/// trial did.
 struct TrialValues {
   using Values = std::vector<std::optional<double>>;
   Values l1_read_hit_rate, l2_read_hit_rate, l2_write_hit_rate, dram_latency_ns;
   Values constant_hit_rate, constant_group_hit_rate;
 };
 
-/// What the L2 held when each trial began: what copies, fills and earlier launches are known to have left in
-/// it (warm), or nothing (cold).
+/// The L2's contents when each trial began: the known remains of copies, fills and earlier launches (warm),
+/// or nothing (cold).
 struct L2Start {
   bool warm = false;
-  std::uint64_t bytes = 0; ///< in valid sectors; 0 where it is cold
-  std::string why;         ///< who left it, and why it is not known what else was there
+  std::uint64_t bytes = 0; ///< bytes in valid sectors; 0 if it is cold
+  std::string why;         ///< the origin of the contents, and why others are not known
 };
 
-/// Why there were no more trials: the intervals were narrow enough, or --trials was reached.
+/// The reason why there were no more trials: the intervals were narrow enough, or --trials was reached.
 enum class StoppedBy : std::uint8_t { confidence, limit };
 
-/// How many distinct 128-byte lines lie between an access to a line and the one before it to the same line.
+/// The number of distinct 128-byte lines between an access to a line and the one before it to the same line.
 struct ReuseDistance {
   std::vector<std::uint64_t> edges;  ///< counts.size() + 1, ascending; edges[i] <= distance < edges[i + 1]
   std::vector<std::uint64_t> counts; ///< accesses to one line
   std::uint64_t cold = 0;            ///< first touches, which have no distance
 };
 
-/// What the kernel does with one array (or whatever its accesses are called after).
+/// The kernel's accesses to one array (or other object that they are named after).
 struct ObjectResult {
   std::string name;
   std::uint64_t requests = 0;                    ///< warp accesses in the snapshot
   std::uint64_t footprint_bytes = 0;             ///< 32 × distinct sectors touched in the snapshot
-  std::uint64_t bytes_used = 0, bytes_moved = 0; ///< as of its sites, summed
+  std::uint64_t bytes_used = 0, bytes_moved = 0; ///< the sums over its sites
   std::optional<ReuseDistance> reuse_distance;
 };
 
-/// What NVIDIA's compiler made of the kernel for this GPU, without probes.
+/// The properties of the machine code that NVIDIA's compiler makes of the kernel for this GPU, without
+/// probes.
 struct CompiledKernel {
-  std::uint32_t architecture = 0; ///< 80 is sm_80; 0: not known, the rest but for the registers neither
-  bool assumed = false;           ///< for another architecture than this GPU would run
-  std::uint32_t registers = 0;    ///< of a thread
-  std::uint32_t stack_bytes = 0;  ///< of a thread, in local memory
-  std::uint32_t spill_store_bytes = 0, spill_load_bytes = 0; ///< of a thread, each instruction counted once
-  std::uint32_t shared_bytes = 0;                            ///< static, of a block
+  std::uint32_t architecture = 0; ///< 80 is sm_80; 0: not known; then only the registers are
+  bool assumed = false;           ///< the code is for another architecture than this GPU would run
+  std::uint32_t registers = 0;    ///< per thread
+  std::uint32_t stack_bytes = 0;  ///< per thread, in local memory
+  std::uint32_t spill_store_bytes = 0, spill_load_bytes = 0; ///< per thread, each instruction counted once
+  std::uint32_t shared_bytes = 0;                            ///< static, per block
 };
 
 struct KernelResult {
   std::string name, gpu;
-  std::optional<bool> gpu_validated; ///< has the model of this GPU been held against measurements on one?
+  std::optional<bool> gpu_validated; ///< true if the model of this GPU was compared with measurements on one
   trace::Dim3 grid, block;
-  std::uint64_t launches = 0; ///< of this kernel in the whole run; 0: not known, the trace was cut short
+  std::uint64_t launches =
+      0; ///< launches of this kernel in the whole run; 0: not known, the trace was cut short
   struct {
     std::uint32_t blocks_per_sm = 0, warps_per_sm = 0;
     std::string limited_by;
@@ -129,7 +132,7 @@ struct KernelResult {
   struct {
     std::uint64_t blocks = 0, warp_accesses = 0, transactions = 0;
     bool complete = true;
-    std::string limit; ///< why it is that large; empty: not known
+    std::string limit; ///< the reason for the size; empty: not known
   } snapshot;
   struct {
     std::uint32_t run = 0;
@@ -140,8 +143,8 @@ struct KernelResult {
   Totals totals;
   TrialValues trial_values;
   std::vector<SiteResult> sites;     ///< ordered by file, line, column
-  std::vector<ObjectResult> objects; ///< ordered by bytes_moved, most first
-  std::optional<Timeline> timeline;  ///< only if asked for
+  std::vector<ObjectResult> objects; ///< ordered by bytes_moved, largest first
+  std::optional<Timeline> timeline;  ///< only on request
 };
 
 struct Result {
@@ -154,12 +157,12 @@ struct Result {
 
 inline constexpr const char* result_schema = "warplens-result/1";
 
-/// Figures that are not finite are left out. Strings may hold any bytes of the user's source: dump with
-/// nlohmann::json::error_handler_t::replace, as report::print_json does.
+/// Converts a result to JSON. Figures that are not finite are left out. Strings may hold any bytes of the
+/// user's source: dump with nlohmann::json::error_handler_t::replace, as report::print_json does.
 nlohmann::ordered_json to_json(const Result& result);
 
-/// Checks the schema's name, every type and every range; the error names the JSON path, e.g.
-/// `kernels[0].sites[2].line`.
+/// Reads a result. The schema's name, every type and every range are checked; the error names the JSON path,
+/// e.g. `kernels[0].sites[2].line`.
 Expected<Result> result_from_json(const nlohmann::json& json);
 
 } // namespace warplens

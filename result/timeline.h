@@ -1,4 +1,4 @@
-// One trial in its own order of requests, binned: what a time-lapse of a kernel is drawn from.
+// One trial in its own order of requests, binned: the data of a kernel's time-lapse.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,12 @@
 
 namespace warplens {
 
-/// Each vector has one entry per bin. Requests are warp accesses that go to the memory hierarchy (not to
-/// shared memory); a bin is a stretch of them in the order in which the trial's SMs issued them,
-/// all SMs side by side. What a request causes further down counts in the request's own bin.
+/// The figures of one trial over time. Each vector has one entry per bin. Requests are warp accesses that go
+/// to the memory hierarchy (not to shared memory); a bin is a stretch of them in the order in which the
+/// trial's SMs issued them, all SMs side by side. The effects of a request further down count in the
+/// request's own bin.
 struct Timeline {
-  /// Sectors that were looked up, and those of them that were there (in an L1 without sectors: lines).
+  /// Sectors that were looked up, and those of them that hit (in an L1 without sectors: lines).
   struct Lookups {
     std::vector<std::uint64_t> hits, all;
   };
@@ -24,7 +25,7 @@ struct Timeline {
     std::vector<std::uint64_t> l1_hits, l1_all, requests;
   };
   struct Channel {
-    std::vector<std::uint64_t> requests; ///< lines of which something was read from it or written to it
+    std::vector<std::uint64_t> requests; ///< lines that were read or written, at least in part
     std::vector<double> outstanding;     ///< mean number of them issued but not yet served
   };
 
@@ -36,7 +37,7 @@ struct Timeline {
   std::vector<std::vector<std::uint64_t>> active_lanes; ///< requests with 1–4, 5–8, … 29–32 lanes active
   std::vector<Line> lines;                              ///< ordered by file, line
   std::vector<Sm> sms;
-  std::vector<Lookups> slices; ///< of the L2, by the addresses that they have
+  std::vector<Lookups> slices; ///< slices of the L2, each with its own addresses
   std::vector<Channel> channels;
 };
 

@@ -11,7 +11,7 @@ Json to_json(const Timeline::Lookups& lookups) {
   return {{"hits", lookups.hits}, {"all", lookups.all}};
 }
 
-/// One number per bin, none negative.
+/// Reads one number per bin, none negative.
 template <class Number>
 void read_bins(const JsonNode& node, std::vector<Number>& target, const Timeline& timeline) {
   read_list(node, target, timeline.edges.empty() ? 0 : timeline.edges.size() - 1);

@@ -1,4 +1,4 @@
-// A kernel's timeline to JSON and back.
+// Converts a kernel's timeline to JSON and back.
 #pragma once
 
 #include "result/json_node.h"

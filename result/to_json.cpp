@@ -48,7 +48,7 @@ void put(Json& object, const char* key, const std::optional<Statistic>& value) {
     object[key]["few_samples"] = true;
 }
 
-/// Where nothing was seen, null: the entries are counted off against the trials.
+/// Writes one entry per trial; null if the trial observed nothing.
 void put(Json& object, const char* key, const TrialValues::Values& values) {
   if (values.empty())
     return;
@@ -76,7 +76,7 @@ std::string hexadecimal(std::uint64_t id) {
 }
 
 Json to_json(const SiteResult& result) {
-  const trace::Site& site = result.site;
+  const Site& site = result.site;
   Json json;
   json["id"] = hexadecimal(site.id);
   json["file"] = site.file;
@@ -92,7 +92,7 @@ Json to_json(const SiteResult& result) {
     json["macro"] = site.macro;
   if (site.in_template)
     json["template"] = true;
-  if (site.cache_operator != trace::CacheOperator::none)
+  if (site.cache_operator != CacheOperator::none)
     json["cache_operator"] = name_of(site.cache_operator);
   json["sequence"] = site.sequence;
   Json& depends_on = json["depends_on"] = Json::array();

@@ -35,7 +35,7 @@ protected:
 
 private:
   struct FilesEntered : clang::PPCallbacks {
-    explicit FilesEntered(DeviceCodeFinder& asking) : finder(asking) {}
+    explicit FilesEntered(DeviceCodeFinder& owner) : finder(owner) {}
     void FileChanged(clang::SourceLocation place, FileChangeReason reason, clang::SrcMgr::CharacteristicKind,
                      clang::FileID) override {
       if (reason == EnterFile)
@@ -44,7 +44,7 @@ private:
     DeviceCodeFinder& finder;
   };
 
-  /// The file as it is written, whatever of it is active.
+  /// Searches the file as it is written, inactive parts included.
   void search(clang::SourceLocation place) {
     const clang::SourceManager& sources = getCompilerInstance().getSourceManager();
     if (!is_users(sources, place))
@@ -55,7 +55,7 @@ private:
     });
   }
 
-  /// Notices the attributes that a library's macros may stand for: __attribute__((device)).
+  /// Notices attributes that a library's macros may expand to: __attribute__((device)).
   void read(const clang::Token& token) {
     if (token.is(clang::tok::kw___attribute))
       in_attribute_ = true;
@@ -80,9 +80,7 @@ private:
 } // namespace
 
 Expected<bool> may_have_device_code(const std::vector<std::string>& arguments, const std::string& source) {
-  auto compilation = prepare_parse(arguments, source);
-  if (!compilation)
-    return tl::unexpected(compilation.error());
+  TRY_LET(compilation, prepare_parse(arguments, source));
   DeviceCodeFinder finder;
   compilation->compiler->ExecuteAction(finder);
   return finder.found() || !compilation->errors->errors().empty();

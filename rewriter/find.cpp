@@ -14,15 +14,13 @@
 
 namespace warplens::rewriter {
 
-using trace::AccessKind;
-
 bool runs_on_device(const clang::FunctionDecl& function) {
   return function.hasAttr<clang::CUDAGlobalAttr>() || function.hasAttr<clang::CUDADeviceAttr>();
 }
 
 namespace {
 
-/// Does the class's own layout leave members less aligned than their types ask for?
+/// Returns whether the class's own layout leaves members less aligned than their types require.
 bool is_packed_member(const clang::Expr* place) {
   const auto* member = llvm::dyn_cast<clang::MemberExpr>(place->IgnoreParens());
   if (!member)
@@ -33,16 +31,17 @@ bool is_packed_member(const clang::Expr* place) {
          is_packed_member(member->getBase());
 }
 
-/// Post-order, so that an operation comes after those that its address needs.
+/// Visits expressions in post-order, so that an operation comes after those that its address needs.
 class Finder : public clang::RecursiveASTVisitor<Finder> {
 public:
-  Finder(clang::ASTContext& context, const RefusedFunctions& refused, const analysis::Survivors* survivors)
-      : context_(context), refused_(refused), survivors_(survivors), storage_(context) {}
+  Finder(clang::ASTContext& context, const RefusedFunctions& refused,
+         const analysis::AccessesLeft* accesses_left)
+      : context_(context), refused_(refused), accesses_left_(accesses_left), storage_(context) {}
 
   bool shouldVisitTemplateInstantiations() const { return true; }
   bool shouldTraversePostOrder() const { return true; }
 
-  // Not evaluated, or evaluated by the compiler.
+  // These parts are not evaluated, or evaluated by the compiler.
   bool TraverseTypeLoc(clang::TypeLoc) { return true; }
   bool TraverseTemplateArgumentLoc(const clang::TemplateArgumentLoc&) { return true; }
   bool TraverseNestedNameSpecifierLoc(clang::NestedNameSpecifierLoc) { return true; }
@@ -94,14 +93,14 @@ private:
 
   clang::ASTContext& context_;
   const RefusedFunctions& refused_;
-  const analysis::Survivors* survivors_;
+  const analysis::AccessesLeft* accesses_left_;
   Storage storage_;
-  const clang::FunctionDecl* function_ = nullptr; ///< the device function we are in; null: none
-  bool in_instance_ = false;                      ///< of a template, for the host or the device
-  std::vector<const clang::Stmt*> loops_;         ///< of that function, around where we are
+  const clang::FunctionDecl* function_ = nullptr; ///< the current device function; null: none
+  bool in_instance_ = false;                      ///< in a template's instance, for the host or the device
+  std::vector<const clang::Stmt*> loops_;         ///< the loops of that function around the current place
   Found found_;
   std::set<std::pair<clang::SourceLocation, clang::SourceLocation>>
-      values_; ///< where an instance has an expression that is no lvalue
+      values_; ///< the places at which an instance has an expression that is no lvalue
 };
 
 bool Finder::TraverseDecl(clang::Decl* declaration) {
@@ -120,7 +119,7 @@ bool Finder::TraverseDecl(clang::Decl* declaration) {
   if (function->hasAttr<clang::CUDAGlobalAttr>() && function->doesThisDeclarationHaveABody() &&
       llvm::isa<clang::CompoundStmt>(function->getBody()))
     found_.kernels.push_back(llvm::cast<clang::CompoundStmt>(function->getBody())->getLBracLoc());
-  // A function whose only type information is that of its template has nothing to look at.
+  // A function whose only type information is that of its template has no accesses to find.
   if (function->isDependentContext() || function->isInvalidDecl())
     return true;
   llvm::SaveAndRestore<const clang::FunctionDecl*> in_function(
@@ -177,14 +176,14 @@ bool Finder::TraverseCXXForRangeStmt(clang::CXXForRangeStmt* loop) {
   storage_.note_range(*loop);
   TraverseStmt(loop->getInit());
   TraverseStmt(loop->getRangeInit());
-  // The elements are read by code that nobody wrote.
+  // Code that has no text reads the elements.
   const clang::VarDecl* variable = loop->getLoopVariable();
   if (function_ && variable && !variable->getType()->isReferenceType())
     access(AccessKind::load, loop->getRangeInit(), "read by a range-based for");
   return TraverseStmt(loop->getBody());
 }
 
-/// Is it made by the compiler, with the range of what it is made of?
+/// Returns whether the compiler made the expression, with the range of its operand.
 static bool has_the_range_of_its_operand(const clang::Expr& expression) {
   if (llvm::isa<clang::ImplicitCastExpr, clang::MaterializeTemporaryExpr, clang::CXXBindTemporaryExpr,
                 clang::ExprWithCleanups, clang::CXXThisExpr>(expression))
@@ -202,7 +201,7 @@ bool Finder::VisitExpr(clang::Expr* expression) {
   return true;
 }
 
-/// A loop with attributes counts once, with them.
+/// Counts a loop with attributes once, with them.
 bool Finder::enter(const clang::Stmt* statement) {
   const auto* attributed = loops_.empty() ? nullptr : llvm::dyn_cast<clang::AttributedStmt>(loops_.back());
   if (is_loop(*statement) && !(attributed && attributed->getSubStmt() == statement))
@@ -258,18 +257,19 @@ void Finder::through_pointer(const PointerFunction& function, const clang::Expr*
   add({function_, written, true, function.kind, function.cache_operator}, written, std::move(unseen));
 }
 
-/// f(object, …) gives what it reads; f(place, object, …) leaves it there, or writes what is there.
+/// Handles f(object, …), which returns the value it reads, and f(place, object, …), which stores the value at
+/// `place` or writes the value there.
 void Finder::through_image(const ImageFunction& function, const clang::CallExpr* call) {
   const auto parameters = call->getDirectCallee()->parameters();
   const bool tells_residency = llvm::any_of(parameters.drop_front(), [](const clang::ParmVarDecl* parameter) {
     return parameter->getType()->isPointerType();
   });
   if (tells_residency)
-    return note_unseen(call, "fetch that tells whether its texels are resident");
+    return note_unseen(call, "fetch that reports whether its texels are resident");
   const bool object_is_second =
       function.kind == AccessKind::store || parameters.front()->getType()->isPointerType();
   const clang::Expr* object = call->getArg(object_is_second)->IgnoreParens();
-  add({function_, object, true, function.kind, trace::CacheOperator::tex, function.handle}, object, {});
+  add({function_, object, true, function.kind, CacheOperator::tex, function.handle}, object, {});
   found_.operations.back().call = call;
 }
 
@@ -277,7 +277,7 @@ void Finder::note_unseen(const clang::Expr* expression, std::string reason) {
   add({function_, expression, true, AccessKind::load}, expression, std::move(reason));
 }
 
-/// Copies without a body to look into: the compiler's own, and a library's.
+/// Returns whether the copy has no body to look into: the compiler's own, and a library's.
 bool Finder::is_copied_as_a_whole(const clang::CXXMethodDecl& copy) const {
   if (copy.getParent()->isEmpty() || copy.getParent()->isLambda())
     return false;
@@ -286,7 +286,7 @@ bool Finder::is_copied_as_a_whole(const clang::CXXMethodDecl& copy) const {
           is_small_value(context_.getRecordType(copy.getParent()), context_));
 }
 
-/// What a library's function is handed by reference, it reads or writes itself, out of our sight.
+/// Counts reference arguments of a library's function as read or written by it, since its body is not seen.
 void Finder::arguments_of_library(const clang::FunctionDecl& callee, const clang::Expr* object,
                                   llvm::ArrayRef<const clang::Expr*> arguments) {
   const auto by_reference = [&](const clang::Expr* argument, bool constant) {
@@ -295,7 +295,7 @@ void Finder::arguments_of_library(const clang::FunctionDecl& callee, const clang
   };
   if (callee.getBuiltinID() != 0 ||
       (callee.getReturnType()->isReferenceType() && arguments.size() == 1 && !object))
-    return; // std::move, std::forward and the like pass it on
+    return; // std::move, std::forward and the like pass their argument on
   if (const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(&callee); method && object) {
     const bool assigns = method->isCopyAssignmentOperator() || method->isMoveAssignmentOperator() ||
                          method->getOverloadedOperator() == clang::OO_Equal;
@@ -406,8 +406,8 @@ Found Finder::finish() {
     Storage::Designated designated{Storage::Kind::memory, nullptr};
     if (!operation.through_pointer) {
       designated = storage_.designated(operation.place, *operation.function);
-      found.local = designated.kind != Storage::Kind::registers && survivors_ &&
-                    survivors_->in_local_memory(context_, operation, designated.variable);
+      found.local = designated.kind != Storage::Kind::registers && accesses_left_ &&
+                    accesses_left_->in_local_memory(context_, operation, designated.variable);
     }
     if (designated.kind == Storage::Kind::memory || found.local)
       result.operations.push_back(std::move(found));
@@ -418,8 +418,8 @@ Found Finder::finish() {
 } // namespace
 
 Found find_memory_operations(clang::ASTContext& context, const RefusedFunctions& refused,
-                             const analysis::Survivors* survivors) {
-  Finder finder(context, refused, survivors);
+                             const analysis::AccessesLeft* accesses_left) {
+  Finder finder(context, refused, accesses_left);
   for (clang::Decl* declaration : context.getTranslationUnitDecl()->decls())
     if (is_users(context.getSourceManager(), declaration->getLocation()))
       finder.TraverseDecl(declaration);

@@ -1,8 +1,8 @@
-// Stage 2: the memory operations of a translation unit's device code.
+// Stage 2: finds the memory operations of a translation unit's device code.
 #pragma once
 
+#include "analysis/accesses_left.h"
 #include "analysis/memory_operation.h"
-#include "analysis/survivors.h"
 
 #include <clang/Basic/SourceLocation.h>
 #include <string>
@@ -22,25 +22,25 @@ class RefusedFunctions;
 struct FoundOperation {
   MemoryOperation operation;
   const clang::Expr* written = nullptr;  ///< `place` with the parentheses around it
-  const clang::CallExpr* call = nullptr; ///< through a texture or a surface: of what
-  /// Another instance of the template has a value or a class's proxy here, which lies nowhere in memory.
+  const clang::CallExpr* call = nullptr; ///< the call that accesses a texture or a surface
+  /// In another instance of the template this is a value or a class's proxy, which lies nowhere in memory.
   bool lvalue_in_some_instances = false;
-  std::string unseen; ///< why it cannot have a probe; empty: it can
-  bool local = false; ///< to a variable that the compiler leaves in local memory
+  std::string unseen; ///< the reason if it cannot have a probe; empty: it can
+  bool local = false; ///< it accesses a variable that the compiler leaves in local memory
   std::vector<const clang::Stmt*>
-      loops; ///< around it in its function, with their attributes, outermost first
+      loops; ///< the loops around it in its function, with their attributes, outermost first
 };
 
 struct Found {
-  std::vector<FoundOperation> operations;     ///< of one function: in evaluation order
-  std::vector<clang::SourceLocation> kernels; ///< opening braces of the kernels' bodies
+  std::vector<FoundOperation> operations;     ///< the order within one function is that of evaluation
+  std::vector<clang::SourceLocation> kernels; ///< the opening braces of the kernels' bodies
 };
 
-/// Instances of templates count, templates themselves do not: dependent code has no types. Left alone are
-/// what is constant or not evaluated, built-in variables, and what lies in registers: local variables, but
-/// for those that `survivors` finds in local memory. `survivors` may be null.
+/// Finds the memory operations of template instances and plain functions; templates themselves have no types.
+/// The function leaves out constant and unevaluated expressions, built-in variables, and registers: local
+/// variables, but for those that `accesses_left` finds in local memory. `accesses_left` may be null.
 Found find_memory_operations(clang::ASTContext& context, const RefusedFunctions& refused,
-                             const analysis::Survivors* survivors);
+                             const analysis::AccessesLeft* accesses_left);
 
 bool runs_on_device(const clang::FunctionDecl& function);
 

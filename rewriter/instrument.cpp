@@ -1,7 +1,7 @@
 #include "rewriter/instrument.h"
 
+#include "analysis/accesses_left.h"
 #include "analysis/analyse.h"
-#include "analysis/survivors.h"
 #include "rewriter/device_code.h"
 #include "rewriter/find.h"
 #include "rewriter/locate.h"
@@ -23,7 +23,7 @@ namespace warplens::rewriter {
 
 namespace {
 
-/// Clang's errors, each as something that is not seen: nobody knows how many accesses it hides.
+/// Notes each of Clang's errors as unseen accesses, of unknown number.
 void note_refused(const clang::SourceManager& sources, const RefusedFunctions& refused,
                   std::vector<Unseen>& unseen) {
   for (const analysis::ClangError& error : refused.in_device_functions()) {
@@ -39,16 +39,16 @@ void note_refused(const clang::SourceManager& sources, const RefusedFunctions& r
   }
 }
 
-/// Accesses to local memory that no expression stands for.
-void note_unwritten(const clang::ASTContext& context, const analysis::Survivors& survivors,
+/// Notes accesses to local memory that have no expression in the source.
+void note_unwritten(const clang::ASTContext& context, const analysis::AccessesLeft& accesses_left,
                     const Located& located, std::set<analysis::Position>& positions,
                     std::vector<Unseen>& unseen) {
   std::set<analysis::Position> written;
   for (const Access& access : located.accesses)
-    if (access.is_local) // it has a probe, or plan() tells why not
+    if (access.is_local) // it has a probe, or plan() says why not
       written.insert(access.in_debug_information);
   const clang::SourceManager& sources = context.getSourceManager();
-  for (const analysis::Position& position : survivors.local_accesses()) {
+  for (const analysis::Position& position : accesses_left.local_accesses()) {
     if (written.contains(position))
       continue;
     positions.insert(position);
@@ -63,7 +63,8 @@ void note_unwritten(const clang::ASTContext& context, const analysis::Survivors&
   }
 }
 
-/// Is there code for one architecture and not for others? (CUDA C++ Programming Guide, "__CUDA_ARCH__")
+/// Returns whether there is code for one architecture and not for others (CUDA C++ Programming Guide,
+/// "__CUDA_ARCH__").
 bool depends_on_architecture(const UserFiles& files, const std::filesystem::path& source) {
   const auto mentions = [](const std::filesystem::path& path) {
     const std::string text = read_file(path).value_or("");
@@ -82,57 +83,52 @@ Expected<Instrumented> instrument(const Request& request) {
     return fail("{}: no such file", source);
 
   auto architectures = per_architecture(request.clang_arguments);
-  const auto device_code = may_have_device_code(architectures.front(), source);
-  if (!device_code)
-    return tl::unexpected(device_code.error());
+  TRY_LET(device_code, may_have_device_code(architectures.front(), source));
   if (!*device_code)
-    architectures.clear(); // then there is nothing to parse for
+    architectures.clear(); // there is nothing to parse then
 
   Instrumented result;
   UserFiles files;
   std::vector<Located> parses;
-  std::optional<analysis::Survivors> survivors;
-  std::set<analysis::Position> unwritten; // accesses to local memory
+  std::optional<analysis::AccessesLeft> accesses_left;
+  std::set<analysis::Position> unwritten; // positions of accesses to local memory
   std::string refusal;                    // the first error in a device function
   for (const std::vector<std::string>& arguments : architectures) {
     if (!parses.empty() && !depends_on_architecture(files, request.source))
       break;
-    const bool find_survivors = parses.empty(); // by the first architecture
-    auto parsed = parse(
-        arguments, source, find_survivors,
-        [&](clang::ASTContext& context, const TextRecord& record, const RefusedFunctions& refused,
-            const analysis::Survivors* left) {
-          if (left)
-            survivors = *left;
-          const Found found = find_memory_operations(context, refused, survivors ? &*survivors : nullptr);
-          note_refused(context.getSourceManager(), refused, result.unseen);
-          if (refusal.empty() && !refused.in_device_functions().empty())
-            refusal = refused.in_device_functions().front().message;
-          std::vector<MemoryOperation> operations;
-          std::transform(found.operations.begin(), found.operations.end(), std::back_inserter(operations),
-                         [](const FoundOperation& operation) { return operation.operation; });
-          parses.push_back(locate(context, record, found, analysis::analyse(context, operations),
-                                  survivors && !request.keep_removed ? &*survivors : nullptr, files));
-          if (left)
-            note_unwritten(context, *left, parses.back(), unwritten, result.unseen);
-        });
-    if (!parsed)
-      return tl::unexpected(parsed.error());
+    const bool find_accesses_left = parses.empty(); // only the first architecture is compiled
+    TRY_LET(parsed,
+            parse(arguments, source, find_accesses_left,
+                  [&](clang::ASTContext& context, const TextRecord& record, const RefusedFunctions& refused,
+                      const analysis::AccessesLeft* left) {
+                    if (left)
+                      accesses_left = *left;
+                    const Found found =
+                        find_memory_operations(context, refused, accesses_left ? &*accesses_left : nullptr);
+                    note_refused(context.getSourceManager(), refused, result.unseen);
+                    if (refusal.empty() && !refused.in_device_functions().empty())
+                      refusal = refused.in_device_functions().front().message;
+                    std::vector<MemoryOperation> operations;
+                    std::transform(found.operations.begin(), found.operations.end(),
+                                   std::back_inserter(operations),
+                                   [](const FoundOperation& operation) { return operation.operation; });
+                    parses.push_back(
+                        locate(context, record, found, analysis::analyse(context, operations),
+                               accesses_left && !request.keep_removed ? &*accesses_left : nullptr, files));
+                    if (left)
+                      note_unwritten(context, *left, parses.back(), unwritten, result.unseen);
+                  }));
   }
 
-  auto edits = plan(parses, files);
-  if (!edits)
-    return tl::unexpected(edits.error());
+  TRY_LET(edits, plan(parses, files));
   if (!refusal.empty() && edits->sites.empty())
-    return fail("{}", refusal); // all there is to see is in functions that Clang refuses
-  if (survivors)
+    return fail("{}", refusal); // all accesses are in functions that Clang refuses
+  if (accesses_left)
     std::erase_if(edits->unseen_local, [&](const analysis::Position& position) {
-      return !survivors->local_accesses().contains(position);
+      return !accesses_left->local_accesses().contains(position);
     });
   edits->unseen_local.merge(unwritten);
-  auto printed = print(*edits, files, request.source, request.output_directory);
-  if (!printed)
-    return tl::unexpected(printed.error());
+  TRY_LET(printed, print(*edits, files, request.source, request.output_directory));
   result.files = std::move(*printed);
   result.sites = std::move(edits->sites);
   result.removed = std::move(edits->removed);

@@ -7,8 +7,8 @@ namespace warplens::rewriter {
 
 namespace {
 
-constexpr std::size_t most_iterations = 1u << 16;
-constexpr std::size_t most_boxes = 24;
+constexpr std::size_t max_iterations = 1u << 16;
+constexpr std::size_t max_boxes = 24;
 
 /// The vectors of iterations of nested loops, each of which is left or not.
 class Grid {
@@ -18,7 +18,7 @@ public:
     std::size_t size = 1;
     for (const UnrolledLoop& loop : iterations.loops) {
       grid.counts_.push_back(std::max(loop.iterations, 1u));
-      if (size > most_iterations / grid.counts_.back())
+      if (size > max_iterations / grid.counts_.back())
         return std::nullopt;
       size *= grid.counts_.back();
     }
@@ -35,7 +35,7 @@ public:
 
   Range whole(std::size_t loop) const { return {0, counts_[loop] - 1}; }
 
-  /// The first vector that is left and not covered.
+  /// Returns the first vector that is left and not covered.
   std::optional<std::vector<Range>> next() const {
     for (std::size_t index = 0; index < left_.size(); ++index)
       if (left_[index] && !covered_[index]) {
@@ -52,7 +52,7 @@ public:
   void grow(std::vector<Range>& box, bool innermost_first) const {
     for (std::size_t step = 0; step < box.size(); ++step) {
       const std::size_t loop = innermost_first ? box.size() - 1 - step : step;
-      auto is_left_at = [&, at = box](unsigned iteration) mutable { // the box's slice there
+      auto is_left_at = [&, at = box](unsigned iteration) mutable { // looks at the box's slice at `iteration`
         at[loop] = {iteration, iteration};
         return is_left(at);
       };
@@ -113,7 +113,7 @@ std::optional<std::vector<Box>> boxes_of(const LeftIterations& iterations) {
     return std::nullopt;
   std::vector<Box> boxes;
   while (const auto start = grid->next()) {
-    if (boxes.size() == most_boxes)
+    if (boxes.size() == max_boxes)
       return std::nullopt;
     auto box = *start, other = *start;
     grid->grow(box, true);

@@ -15,8 +15,8 @@ namespace warplens::rewriter {
 
 namespace {
 
-/// The name of the array that an lvalue or a pointer leads to: of the last thing that was dereferenced, or of
-/// the variable itself.
+/// Returns the name of the array that an lvalue or a pointer leads to: the last dereferenced object, or the
+/// variable itself.
 std::string object_name(const clang::Expr* expression) {
   const clang::Expr* e = expression->IgnoreParenCasts();
   if (const auto* subscript = llvm::dyn_cast<clang::ArraySubscriptExpr>(e))
@@ -54,8 +54,8 @@ bool overloads_address_of(clang::QualType type, clang::ASTContext& context) {
   });
 }
 
-/// The macro whose invocation stands where the expression is shown. What is an argument as it stands in the
-/// file comes out of none.
+/// Returns the macro whose invocation stands where the expression is shown. An argument as it stands in the
+/// file comes out of no macro.
 std::string macro_around(clang::SourceLocation place, bool stands_in_file, const clang::ASTContext& context) {
   const clang::SourceManager& sources = context.getSourceManager();
   const clang::SourceLocation name = sources.getExpansionLoc(place);
@@ -67,7 +67,7 @@ std::string macro_around(clang::SourceLocation place, bool stands_in_file, const
           clang::Lexer::MeasureTokenLength(name, sources, context.getLangOpts())};
 }
 
-/// A lambda counts as what is around it.
+/// Returns whether the function is a template's instance. A lambda counts as the function around it.
 bool is_instantiated(const clang::FunctionDecl& function) {
   for (const clang::DeclContext* around = &function; around; around = around->getParent()) {
     const auto* outer = llvm::dyn_cast<clang::FunctionDecl>(around);
@@ -79,10 +79,10 @@ bool is_instantiated(const clang::FunctionDecl& function) {
 
 class Locator {
 public:
-  Locator(clang::ASTContext& context, const TextRecord& record, const analysis::Survivors* survivors,
+  Locator(clang::ASTContext& context, const TextRecord& record, const analysis::AccessesLeft* accesses_left,
           UserFiles& files)
-      : context_(context), sources_(context.getSourceManager()), record_(record), survivors_(survivors),
-        files_(files), positions_(context) {}
+      : context_(context), sources_(context.getSourceManager()), record_(record),
+        accesses_left_(accesses_left), files_(files), positions_(context) {}
 
   bool access(const FoundOperation& found, const analysis::Facts& facts, Access& access);
   bool kernel(clang::SourceLocation brace, KernelEntry& entry);
@@ -96,8 +96,8 @@ private:
                                    std::vector<unsigned>& touched);
   clang::CharSourceRange file_range(std::initializer_list<const clang::Expr*> expressions) const;
   clang::QualType accessed_type(const FoundOperation& found) const;
-  void hoist(const FoundOperation& found, const analysis::Survival& survival, Access& access) const;
-  void restrict_iterations(const FoundOperation& found, const analysis::Survival& survival,
+  void hoist(const FoundOperation& found, const analysis::AccessLeft& left, Access& access) const;
+  void restrict_iterations(const FoundOperation& found, const analysis::AccessLeft& left,
                            Access& access) const;
   std::string unrolled_loop(const FoundOperation& found, const analysis::Position& start,
                             const Access& access, UnrolledLoop& result) const;
@@ -108,7 +108,7 @@ private:
   clang::ASTContext& context_;
   const clang::SourceManager& sources_;
   const TextRecord& record_;
-  const analysis::Survivors* survivors_;
+  const analysis::AccessesLeft* accesses_left_;
   UserFiles& files_;
   analysis::DebugPositions positions_;
 };
@@ -121,7 +121,7 @@ std::string Locator::note_file(clang::SourceLocation place) {
   return path;
 }
 
-/// A byte order mark belongs to no line.
+/// Returns the size of a byte order mark, which belongs to no line.
 unsigned Locator::bytes_before_first_column(clang::SourceLocation place, unsigned line) const {
   constexpr llvm::StringRef mark = "\xef\xbb\xbf";
   return line == 1 && sources_.getBufferData(sources_.getFileID(place)).starts_with(mark) ? mark.size() : 0;
@@ -140,8 +140,8 @@ void Locator::note_invocation(const std::string& file, const TextRecord::Expansi
         "in a macro that expands differently from one inclusion or architecture to the next";
 }
 
-/// The place itself (a token's start) or behind its token, with the invocation that it comes from, if any,
-/// replaced.
+/// Returns the place itself (a token's start) or behind its token, with the invocation that it comes from, if
+/// any, replaced.
 std::optional<Position> Locator::expanded(clang::SourceLocation place, bool behind, const std::string& file,
                                           std::vector<unsigned>& touched) {
   if (!place.isMacroID()) {
@@ -160,7 +160,7 @@ std::optional<Position> Locator::expanded(clang::SourceLocation place, bool behi
   return Position{sources_.getFileOffset(expansion->begin), 2 * (index + 1) + (behind ? 1 : 0)};
 }
 
-/// The first of them that is there in the file's own text.
+/// Returns the range of the first expression that stands in the file's own text.
 clang::CharSourceRange Locator::file_range(std::initializer_list<const clang::Expr*> expressions) const {
   clang::CharSourceRange range;
   for (const clang::Expr* expression : expressions) {
@@ -173,14 +173,14 @@ clang::CharSourceRange Locator::file_range(std::initializer_list<const clang::Ex
   return range;
 }
 
-/// Null: it is not known.
+/// Returns the type of the accessed value, or null if it is not known.
 clang::QualType Locator::accessed_type(const FoundOperation& found) const {
   const clang::QualType type = found.operation.place->getType();
-  if (found.call) { // what is written, or where what is read goes, or what the call gives
+  if (found.call) { // the written value, the destination of the read one, or the call's result
     const clang::QualType first = found.call->getArg(0)->getType();
-    return found.operation.kind == trace::AccessKind::store ? first
-           : first->isPointerType()                         ? first->getPointeeType()
-                                                            : found.call->getType();
+    return found.operation.kind == AccessKind::store ? first
+           : first->isPointerType()                  ? first->getPointeeType()
+                                                     : found.call->getType();
   }
   if (found.operation.through_pointer)
     return type->isArrayType() ? context_.getAsArrayType(type)->getElementType() : type->getPointeeType();
@@ -189,7 +189,7 @@ clang::QualType Locator::accessed_type(const FoundOperation& found) const {
 
 bool Locator::access(const FoundOperation& found, const analysis::Facts& facts, Access& access) {
   const clang::Expr* place = found.operation.place;
-  const bool in_registers = facts.space == trace::Space::local && !found.local && !found.call;
+  const bool in_registers = facts.space == Space::local && !found.local && !found.call;
   if (!is_users(sources_, place->getBeginLoc()) || in_registers)
     return false;
   const clang::SourceLocation begin = sources_.getExpansionLoc(place->getBeginLoc());
@@ -202,7 +202,7 @@ bool Locator::access(const FoundOperation& found, const analysis::Facts& facts, 
   access.in_debug_information = positions_.of(found.operation);
   access.is_local = found.local;
 
-  // Widened to the parentheses around the place where only they can be found.
+  // The range is widened to the parentheses around the place if only they can be found.
   clang::CharSourceRange range = file_range({place, found.written});
   if (range.isValid() && sources_.getFileID(range.getBegin()) == sources_.getFileID(begin))
     access.direct =
@@ -220,13 +220,13 @@ bool Locator::access(const FoundOperation& found, const analysis::Facts& facts, 
       range = call;
     }
 
-  trace::Site& site = access.site;
+  Site& site = access.site;
   site.file = files_[access.file].name;
   const clang::SourceLocation shown = access.direct ? range.getBegin() : begin;
   site.line = sources_.getSpellingLineNumber(shown);
   site.column = sources_.getSpellingColumnNumber(shown) - bytes_before_first_column(shown, site.line);
   site.kind = found.operation.kind;
-  site.space = found.call ? trace::Space::global : facts.space;
+  site.space = found.call ? Space::global : facts.space;
   site.cache_operator = found.operation.cache_operator;
   site.sequence = facts.sequence;
   site.object = object_name(place);
@@ -239,23 +239,23 @@ bool Locator::access(const FoundOperation& found, const analysis::Facts& facts, 
   }
   access.depends_on = facts.depends_on;
 
-  access.left = site.kind;
-  if (survivors_) {
-    const analysis::Survival survival = survivors_->of(context_, found.operation);
-    access.survives = survival.survives;
-    access.joined_bytes = survival.joined_bytes;
-    access.joined_into = survival.joined_into;
-    if (site.kind == trace::AccessKind::update)
-      access.left = survival.kind;
-    if (survival.hoisted && site.kind != trace::AccessKind::atomic)
-      hoist(found, survival, access);
-    if (site.kind != trace::AccessKind::atomic)
-      restrict_iterations(found, survival, access);
+  access.kind_left = site.kind;
+  if (accesses_left_) {
+    const analysis::AccessLeft left = accesses_left_->of(context_, found.operation);
+    access.is_left = left.is_left;
+    access.joined_bytes = left.joined_bytes;
+    access.joined_into = left.joined_into;
+    if (site.kind == AccessKind::update)
+      access.kind_left = left.kind;
+    if (left.hoisted && site.kind != AccessKind::atomic)
+      hoist(found, left, access);
+    if (site.kind != AccessKind::atomic)
+      restrict_iterations(found, left, access);
   }
   return true;
 }
 
-/// Does a stretch of the access's file have the access in it?
+/// Returns whether a stretch of the access's file contains the access.
 bool holds(const Span& span, const Access& access) {
   const auto has = [&](const std::optional<Span>& place) {
     return !place || (span.begin <= place->begin && place->end <= span.end);
@@ -263,8 +263,8 @@ bool holds(const Span& span, const Access& access) {
   return has(access.direct) && has(access.expanded);
 }
 
-void Locator::hoist(const FoundOperation& found, const analysis::Survival& survival, Access& access) const {
-  const clang::Stmt* loop = survival.out_of ? loop_at(found.loops, *survival.out_of, context_) : nullptr;
+void Locator::hoist(const FoundOperation& found, const analysis::AccessLeft& left, Access& access) const {
+  const clang::Stmt* loop = left.out_of ? loop_at(found.loops, *left.out_of, context_) : nullptr;
   if (!loop) {
     access.repeated = "hoisted out of a loop around a call of its function";
     return;
@@ -277,28 +277,28 @@ void Locator::hoist(const FoundOperation& found, const analysis::Survival& survi
   const Span span = span_between(text.begin, text.end);
   if (real_path(sources_, text.begin) == access.file && holds(span, access))
     access.out_of = span;
-  else // a default argument, say, is written elsewhere
+  else // for example a default argument, which is written elsewhere
     access.repeated = "hoisted out of a loop that its text is not in";
 }
 
-void Locator::restrict_iterations(const FoundOperation& found, const analysis::Survival& survival,
+void Locator::restrict_iterations(const FoundOperation& found, const analysis::AccessLeft& left,
                                   Access& access) const {
   LeftIterations known, result;
-  for (const auto& loop : survival.iterations.loops)
+  for (const auto& loop : left.iterations.loops)
     known.loops.push_back({{}, {}, false, loop.iterations});
-  known.left = survival.iterations.left;
+  known.left = left.iterations.left;
   const auto boxes = boxes_of(known);
   const auto depth_of = [&](const analysis::Position& start) {
     return std::ranges::find(found.loops, loop_at(found.loops, start, context_)) - found.loops.begin();
   };
-  std::vector<std::size_t> counted; // of the loops
+  std::vector<std::size_t> counted; // indices into the loops
   std::string obstacle;
   if (!boxes) {
     obstacle = "the set of these iterations is irregular";
     access.out_of.reset();
   }
   for (std::size_t i = 0; i < known.loops.size(); ++i) {
-    const analysis::Position& start = survival.iterations.loops[i].start;
+    const analysis::Position& start = left.iterations.loops[i].start;
     std::string reason = unrolled_loop(found, start, access, known.loops[i]);
     if (reason.empty()) {
       counted.push_back(i);
@@ -307,7 +307,7 @@ void Locator::restrict_iterations(const FoundOperation& found, const analysis::S
     }
     if (boxes && std::ranges::any_of(*boxes, [i](const Box& box) { return box[i].has_value(); }))
       obstacle = reason;
-    if (access.out_of && depth_of(start) > depth_of(*survival.out_of)) { // one flag for all its iterations
+    if (access.out_of && depth_of(start) > depth_of(*left.out_of)) { // one flag for all its iterations
       access.out_of.reset();
       obstacle = std::move(reason);
     }
@@ -323,7 +323,7 @@ void Locator::restrict_iterations(const FoundOperation& found, const analysis::S
   access.iterations = std::move(result);
 }
 
-/// Finds the loop's text. Returns why its iterations cannot be counted there, or nothing.
+/// Finds the loop's text. Returns why its iterations cannot be counted there, or an empty string.
 std::string Locator::unrolled_loop(const FoundOperation& found, const analysis::Position& start,
                                    const Access& access, UnrolledLoop& result) const {
   const clang::Stmt* loop = loop_at(found.loops, start, context_);
@@ -352,8 +352,8 @@ bool Locator::kernel(clang::SourceLocation brace, KernelEntry& entry) {
   return place.has_value();
 }
 
-/// What the compiler joins with an access that has no place of its own in the source is counted by itself,
-/// and so is each of the iterations that it joins where these cannot be told apart.
+/// An access that the compiler joins with one without a place of its own in the source is counted by itself,
+/// and so is each of the joined iterations that cannot be distinguished.
 void check_joined(std::vector<Access>& accesses) {
   std::set<analysis::Position> joined, with_others;
   for (const Access& access : accesses)
@@ -365,7 +365,7 @@ void check_joined(std::vector<Access>& accesses) {
     with_others.insert(*access.joined_into);
     if (!joined.contains(*access.joined_into)) {
       access.joined_into.reset();
-      access.survives = true;
+      access.is_left = true;
     }
   }
   for (Access& access : accesses)
@@ -376,7 +376,7 @@ void check_joined(std::vector<Access>& accesses) {
 } // namespace
 
 Located locate(clang::ASTContext& context, const TextRecord& record, const Found& found,
-               std::span<const analysis::Facts> facts, const analysis::Survivors* survivors,
+               std::span<const analysis::Facts> facts, const analysis::AccessesLeft* accesses_left,
                UserFiles& files) {
   for (const auto& [path, file] : record.files()) {
     UserFile& known = files[path];
@@ -384,13 +384,13 @@ Located locate(clang::ASTContext& context, const TextRecord& record, const Found
       known.name = file.name;
     known.includes.insert(file.includes.begin(), file.includes.end());
   }
-  Locator locator(context, record, survivors, files);
+  Locator locator(context, record, accesses_left, files);
   Located result;
   for (const clang::SourceLocation brace : found.kernels)
     if (KernelEntry entry; locator.kernel(brace, entry))
       result.kernels.push_back(std::move(entry));
 
-  // Operations that turn out not to be in memory drop out; those behind them move up.
+  // Operations that turn out not to be in memory are dropped; those behind them move up.
   std::vector<std::size_t> index(found.operations.size(), SIZE_MAX);
   for (std::size_t i = 0; i < found.operations.size(); ++i)
     if (Access access; locator.access(found.operations[i], facts[i], access)) {

@@ -1,8 +1,8 @@
-// Stage 3: from the AST's memory operations to positions in the text.
+// Stage 3: turns the AST's memory operations into positions in the text.
 #pragma once
 
+#include "analysis/accesses_left.h"
 #include "analysis/analyse.h"
-#include "analysis/survivors.h"
 #include "rewriter/access.h"
 #include "rewriter/find.h"
 
@@ -18,16 +18,16 @@ namespace warplens::rewriter {
 
 class TextRecord;
 
-/// What one parse found, as text.
+/// The accesses and kernels of one parse, as text.
 struct Located {
   std::vector<Access> accesses;
   std::vector<KernelEntry> kernels;
 };
 
-/// Adds the files and the macro invocations that matter to `files`. `facts` are those of `found.operations`,
-/// in the same order; `survivors` may be null: then nothing is taken to be removed.
+/// Locates the operations and adds the files and macro invocations that matter to `files`. `facts` are those
+/// of `found.operations`, in the same order. If `accesses_left` is null, no access counts as removed.
 Located locate(clang::ASTContext& context, const TextRecord& record, const Found& found,
-               std::span<const analysis::Facts> facts, const analysis::Survivors* survivors,
+               std::span<const analysis::Facts> facts, const analysis::AccessesLeft* accesses_left,
                UserFiles& files);
 
 } // namespace warplens::rewriter

@@ -17,7 +17,7 @@ const clang::Stmt& without_attributes(const clang::Stmt& statement) {
   return attributed ? *attributed->getSubStmt() : statement;
 }
 
-/// Can control come into the statement other than through its beginning?
+/// Returns whether control can enter the statement other than through its beginning.
 bool has_side_entry(const clang::Stmt* statement, bool in_switch = false) {
   if (!statement || llvm::isa<clang::LambdaExpr>(statement))
     return false;
@@ -28,7 +28,7 @@ bool has_side_entry(const clang::Stmt* statement, bool in_switch = false) {
                      [&](const clang::Stmt* child) { return has_side_entry(child, in_switch); });
 }
 
-/// The statement that the text of a statement ends with; null where that cannot be told.
+/// Returns the statement that ends the text of a statement, or null if that is not known.
 const clang::Stmt* last_part(const clang::Stmt* statement) {
   for (;;) {
     if (const auto* loop = llvm::dyn_cast<clang::ForStmt>(statement))
@@ -52,7 +52,7 @@ const clang::Stmt* last_part(const clang::Stmt* statement) {
   }
 }
 
-/// Behind the statement's closing brace or semicolon; invalid where a macro makes that.
+/// Returns the place behind the statement's closing brace or semicolon; invalid if a macro makes that.
 clang::SourceLocation behind(const clang::Stmt& statement, const clang::ASTContext& context) {
   const clang::SourceManager& sources = context.getSourceManager();
   const clang::Stmt* last = last_part(&statement);
@@ -77,9 +77,9 @@ const clang::Stmt* body_of(const clang::Stmt& loop) {
   return range_loop ? range_loop->getBody() : nullptr;
 }
 
-/// In front of the statement and the pragmas that it has to stand right behind.
+/// Returns the place in front of the statement and the pragmas that it must follow directly.
 clang::SourceLocation in_front_of(const clang::Stmt& statement, const TextRecord& record) {
-  // #pragma unroll wants to stand right before the loop, and nothing can stand before it on its line.
+  // #pragma unroll must stand right before the loop, and nothing can stand before it on its line.
   const clang::SourceLocation before_pragma = record.end_of_token_before_pragma(statement.getBeginLoc());
   return before_pragma.isValid() ? before_pragma : statement.getBeginLoc();
 }

@@ -1,8 +1,8 @@
 #include "rewriter/parse.h"
 
+#include "analysis/accesses_left.h"
 #include "analysis/clang_invocation.h"
 #include "analysis/optimise.h"
-#include "analysis/survivors.h"
 #include "rewriter/refused.h"
 #include "rewriter/template_keywords.h"
 #include "rewriter/text_record.h"
@@ -39,16 +39,17 @@ std::vector<std::vector<std::string>> per_architecture(const std::vector<std::st
 
 namespace {
 
-/// What one parse is given, and what it comes to.
+/// The input and the outcome of one parse.
 struct Attempt {
-  bool find_survivors;
+  bool find_accesses_left;
   const UseTree& use;
-  const KeywordPlaces keywords = {}; ///< to be put in
-  KeywordPlaces lacking = {};        ///< had they been, more of the source could be used: it was not yet
-  std::string refusal;               ///< why it could not be used; empty: it could
+  const KeywordPlaces keywords = {}; ///< the keywords to insert
+  KeywordPlaces lacking =
+      {}; ///< keywords that would make more of the source usable; the parse then does not call `use`
+  std::string refusal; ///< the reason if the source could not be used; empty: it could
 };
 
-/// The last of a parse's consumers: code generation, where there is one, is done by then.
+/// The last of a parse's consumers: if there is code generation, it has finished by then.
 class TreeConsumer : public clang::ASTConsumer {
 public:
   TreeConsumer(clang::CompilerInstance& compiler, clang::CodeGenerator* generator,
@@ -66,10 +67,10 @@ public:
       attempt_.refusal.clear();
       const auto module =
           generator_ ? analysis::take_device_module(*generator_, compiler_.getLangOpts()) : nullptr;
-      if (!module) // there is none with an error in any function
+      if (!module) // a module is missing after an error in any function
         return attempt_.use(context, record_, refused, nullptr);
-      const auto survivors = analysis::Survivors::of_module(*module);
-      attempt_.use(context, record_, refused, &survivors);
+      const auto accesses_left = analysis::AccessesLeft::of_module(*module);
+      attempt_.use(context, record_, refused, &accesses_left);
     }
   }
 
@@ -93,7 +94,8 @@ public:
   ParseAction(const analysis::ErrorList& errors, Attempt& attempt) : errors_(errors), attempt_(attempt) {}
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
                                                         llvm::StringRef) override {
-    auto generator = attempt_.find_survivors ? analysis::device_code_generator(compiler, context_) : nullptr;
+    auto generator =
+        attempt_.find_accesses_left ? analysis::device_code_generator(compiler, context_) : nullptr;
     std::vector<std::unique_ptr<clang::ASTConsumer>> consumers;
     auto tree = std::make_unique<TreeConsumer>(compiler, generator.get(), errors_, attempt_);
     if (generator)
@@ -108,8 +110,8 @@ private:
   Attempt& attempt_;
 };
 
-/// A header that -include takes from a folder of system headers is a system header: find it there instead of
-/// by its path.
+/// Treats a header that -include takes from a folder of system headers as one: it is looked up there instead
+/// of by its path.
 void find_forced_headers_in_their_folders(clang::CompilerInstance& compiler) {
   for (std::string& header : compiler.getPreprocessorOpts().Includes)
     for (const clang::HeaderSearchOptions::Entry& folder : compiler.getHeaderSearchOpts().UserEntries)
@@ -134,10 +136,9 @@ namespace {
 
 Expected<void> parse_once(const std::vector<std::string>& arguments, const std::string& source,
                           Attempt& attempt) {
-  auto compilation = prepare_parse(arguments, source);
-  if (!compilation)
-    return tl::unexpected(compilation.error());
-  attempt.refusal = fmt::format("{}: Clang could not parse it", source); // until it has
+  TRY_LET(compilation, prepare_parse(arguments, source));
+  attempt.refusal =
+      fmt::format("{}: Clang could not parse it", source); // overwritten once Clang has parsed it
   ParseAction action(*compilation->errors, attempt);
   compilation->compiler->ExecuteAction(action);
   return {};
@@ -146,14 +147,12 @@ Expected<void> parse_once(const std::vector<std::string>& arguments, const std::
 } // namespace
 
 Expected<void> parse(const std::vector<std::string>& arguments, const std::string& source,
-                     bool find_survivors, const UseTree& use) {
-  Attempt first{find_survivors, use};
-  if (auto done = parse_once(arguments, source, first); !done)
-    return done;
-  Attempt second{find_survivors, use, first.lacking};
+                     bool find_accesses_left, const UseTree& use) {
+  Attempt first{find_accesses_left, use};
+  TRY(parse_once(arguments, source, first));
+  Attempt second{find_accesses_left, use, first.lacking};
   if (!first.lacking.empty())
-    if (auto done = parse_once(arguments, source, second); !done)
-      return done;
+    TRY(parse_once(arguments, source, second));
   const Attempt& last = first.lacking.empty() ? first : second;
   if (!last.refusal.empty())
     return fail("{}", last.refusal);

@@ -1,4 +1,4 @@
-// Stage 1: the source's device half, parsed as the compiler would for one architecture.
+// Stage 1: parses the source's device half as the compiler would for one architecture.
 #pragma once
 
 #include "analysis/clang_invocation.h"
@@ -13,7 +13,7 @@ class ASTContext;
 } // namespace clang
 
 namespace warplens::analysis {
-class Survivors;
+class AccessesLeft;
 } // namespace warplens::analysis
 
 namespace warplens::rewriter {
@@ -21,22 +21,21 @@ namespace warplens::rewriter {
 class RefusedFunctions;
 class TextRecord;
 
-/// The command lines, one for each --cuda-gpu-arch that `arguments` name, or just `arguments` where they name
-/// none: code under
-/// `#if __CUDA_ARCH__` differs between architectures.
+/// Returns one command line for each --cuda-gpu-arch that `arguments` name, or just `arguments` if they name
+/// none: code under `#if __CUDA_ARCH__` differs between architectures.
 std::vector<std::vector<std::string>> per_architecture(const std::vector<std::string>& arguments);
 
-/// Clang for the device half, set up to parse it and not to print what it finds wrong.
+/// Returns Clang, set up to parse the device half without printing diagnostics.
 Expected<analysis::Compilation> prepare_parse(const std::vector<std::string>& arguments,
                                               const std::string& source);
 
 using UseTree = std::function<void(clang::ASTContext&, const TextRecord&, const RefusedFunctions&,
-                                   const analysis::Survivors*)>;
+                                   const analysis::AccessesLeft*)>;
 
-/// Calls `use` with the finished AST and, where wanted, what is left of it after optimisation: one parse
-/// serves both. Errors of Clang's within functions cost these functions their probes; else the error is the
-/// first elsewhere, as file:line:column: reason.
+/// Calls `use` with the finished AST and, on request, the accesses left after optimisation: one parse serves
+/// both. Functions with errors get no probes; the returned error is the first one elsewhere, as
+/// file:line:column: reason.
 Expected<void> parse(const std::vector<std::string>& arguments, const std::string& source,
-                     bool find_survivors, const UseTree& use);
+                     bool find_accesses_left, const UseTree& use);
 
 } // namespace warplens::rewriter

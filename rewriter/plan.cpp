@@ -15,12 +15,7 @@ namespace {
 
 using Place = std::tuple<std::string, Span, bool>; ///< file, stretch of text, through a pointer
 
-const char* name_of(trace::AccessKind kind) {
-  static constexpr const char* names[] = {"load", "store", "update", "atomic"};
-  return names[static_cast<unsigned>(kind)];
-}
-
-/// On one line, without runs of blanks.
+/// Returns the text on one line, without runs of blanks.
 std::string on_one_line(std::string_view text) {
   std::string result;
   for (const char c : text)
@@ -54,12 +49,12 @@ private:
   struct Merged {
     const Access* first = nullptr;
     Span span;
-    trace::Site site;
+    Site site;
     std::vector<std::pair<std::size_t, std::size_t>> depends_on; ///< (parse, access)
     bool overloads_address_of = false, lvalue_in_some_instances = false;
-    bool survives = false; ///< in one of them at least
-    trace::AccessKind left = trace::AccessKind::load;
-    std::optional<Span> out_of; ///< in all that survive
+    bool is_left = false; ///< at least one of them is left
+    AccessKind kind_left = AccessKind::load;
+    std::optional<Span> out_of; ///< the loop that all accesses left are hoisted out of
     LeftIterations iterations;  ///< likewise
     std::string repeated;
     unsigned joined_bytes = 0;                                             ///< likewise
@@ -68,7 +63,7 @@ private:
 
   const Merged* left_of(const std::pair<std::size_t, std::size_t>& access) const;
 
-  /// How many names of each sort a file has.
+  /// The numbers of names of each sort in a file.
   struct NameNumbers {
     unsigned flags = 0, counters = 0;
   };
@@ -79,7 +74,8 @@ private:
   Plan plan_;
   std::map<Place, Merged> merged_;
   std::map<std::pair<std::size_t, std::size_t>, Merged*> of_access_;
-  std::map<std::pair<std::size_t, analysis::Position>, Merged*> joined_; ///< of several; by parse and place
+  std::map<std::pair<std::size_t, analysis::Position>, Merged*>
+      joined_; ///< for accesses joined from several; keyed by parse and place
 };
 
 Expected<void> Planner::read_files() {
@@ -90,9 +86,7 @@ Expected<void> Planner::read_files() {
       plan_.text[kernel.file];
   }
   for (auto& [path, text] : plan_.text) {
-    auto whole = read_file(path);
-    if (!whole)
-      return tl::unexpected(whole.error());
+    TRY_LET(whole, read_file(path));
     text = std::move(*whole);
   }
   return {};
@@ -107,10 +101,11 @@ void Planner::expand(const Access& access) {
     plan_.edits[access.file].expansions[offset] = file.invocations.at(offset);
 }
 
-/// A macro's invocation makes way for its expansion where the access cannot be wrapped in the file's own
-/// text, where a macro shows the program its argument's text, and where one argument is accessed in two ways.
+/// Chooses the macro invocations that make way for their expansions: those in which the access cannot be
+/// wrapped in the file's own text, those that show the program their argument's text, and those with one
+/// argument that is accessed in two ways.
 void Planner::choose_expansions() {
-  std::map<Place, trace::AccessKind> kinds;
+  std::map<Place, AccessKind> kinds;
   for (const Located& parse : parses_)
     for (const Access& access : parse.accesses) {
       if (!access.unseen.empty())
@@ -189,11 +184,11 @@ Unseen Planner::describe(const Access& access, std::string reason) const {
 }
 
 void Planner::merge() {
-  std::set<std::tuple<std::string, unsigned, unsigned, std::string>> told;
-  const auto tell = [&](const Access& access, const std::string& reason) {
+  std::set<std::tuple<std::string, unsigned, unsigned, std::string>> reported;
+  const auto report = [&](const Access& access, const std::string& reason) {
     if (access.is_local)
       plan_.unseen_local.insert(access.in_debug_information);
-    if (told.insert({access.site.file, access.site.line, access.site.column, reason}).second)
+    if (reported.insert({access.site.file, access.site.line, access.site.column, reason}).second)
       plan_.unseen.push_back(describe(access, reason));
   };
   for (std::size_t parse = 0; parse < parses_.size(); ++parse)
@@ -202,8 +197,8 @@ void Planner::merge() {
       std::string reason = access.unseen;
       const auto span = reason.empty() ? span_of(access, reason) : std::nullopt;
       if (!span) {
-        if (access.survives)
-          tell(access, reason);
+        if (access.is_left)
+          report(access, reason);
         continue;
       }
       Merged& merged = merged_[{access.file, *span, access.through_pointer}];
@@ -212,22 +207,23 @@ void Planner::merge() {
         merged.span = *span;
         merged.site = access.site;
       } else if (merged.site.kind != access.site.kind) {
-        tell(access, fmt::format("the same text is also a {}", name_of(merged.site.kind)));
+        report(access, fmt::format("the same text is also a {}", name_of(merged.site.kind)));
         continue;
       }
       of_access_[{parse, i}] = &merged;
       if (merged.site.space != access.site.space)
-        merged.site.space = trace::Space::generic;
+        merged.site.space = Space::generic;
       merged.overloads_address_of |= access.overloads_address_of;
       merged.lvalue_in_some_instances |= access.lvalue_in_some_instances;
       merged.site.in_template |= access.site.in_template;
-      if (access.survives) {
-        merged.left = merged.survives && merged.left != access.left ? access.site.kind : access.left;
-        if (!merged.survives)
+      if (access.is_left) {
+        merged.kind_left =
+            merged.is_left && merged.kind_left != access.kind_left ? access.site.kind : access.kind_left;
+        if (!merged.is_left)
           merged.joined_bytes = access.joined_bytes;
         else if (merged.joined_bytes != access.joined_bytes)
           merged.joined_bytes = 0;
-        if (!merged.survives) {
+        if (!merged.is_left) {
           merged.out_of = access.out_of;
           merged.iterations = access.iterations;
         } else if (merged.out_of != access.out_of || merged.iterations != access.iterations) {
@@ -236,7 +232,7 @@ void Planner::merge() {
         }
         if (merged.repeated.empty())
           merged.repeated = access.repeated;
-        merged.survives = true;
+        merged.is_left = true;
       }
       if (access.joined_into)
         merged.joined_into = {parse, *access.joined_into};
@@ -247,13 +243,13 @@ void Planner::merge() {
     }
 }
 
-/// When a probe records, as C++, and what its loops need for that.
+/// Returns the C++ condition under which a probe records, and adds the code that its loops need for that.
 std::string Planner::when(const Merged& merged, FileEdits& edits, NameNumbers& numbers) {
   const std::vector<UnrolledLoop>& loops = merged.iterations.loops;
   const std::vector<Box> boxes = boxes_of(merged.iterations).value_or(std::vector<Box>{});
   std::vector<std::string> counters(loops.size());
   std::string slot =
-      "0"; // of the flag: one for each iteration of the loops inside the one that it is declared at
+      "0"; // the flag's index: one for each iteration of the loops inside the one that it is declared at
   unsigned slots = 1;
   for (std::size_t i = 0; i < loops.size(); ++i) {
     const auto is_one_iteration = [&](const Box& box) {
@@ -292,22 +288,22 @@ std::string Planner::when(const Merged& merged, FileEdits& edits, NameNumbers& n
   return condition.empty() ? own : fmt::format("{} && {}.once()", condition, own);
 }
 
-/// What an access is left as: the one that it became a part of, or itself. Null: it is gone.
+/// Returns the access that this one became a part of, or itself, or null if it was removed.
 const Planner::Merged* Planner::left_of(const std::pair<std::size_t, std::size_t>& access) const {
   const auto found = of_access_.find(access);
   if (found == of_access_.end())
     return nullptr;
   const Merged& merged = *found->second;
-  if (merged.survives || !merged.joined_into)
-    return merged.survives ? &merged : nullptr;
+  if (merged.is_left || !merged.joined_into)
+    return merged.is_left ? &merged : nullptr;
   const auto joined = joined_.find(*merged.joined_into);
   return joined == joined_.end() ? nullptr : joined->second;
 }
 
-/// The identity of a site is its place in the source: a header seen by two files has the same sites in both.
+/// Names each site after its place in the source: a header seen by two files has the same sites in both.
 void Planner::name_sites() {
   for (auto& [place, merged] : merged_) {
-    trace::Site& site = merged.site;
+    Site& site = merged.site;
     const std::string& file = std::get<0>(place);
     const Access& access = *merged.first;
     site.expression = text_of(file, access.call     ? *access.call
@@ -318,10 +314,10 @@ void Planner::name_sites() {
     site.id += site.id == 0; // 0 is no site
   }
   std::set<std::uint64_t> known;
-  std::map<std::string, NameNumbers> numbers; // of each file
+  std::map<std::string, NameNumbers> numbers; // keyed by file
   for (auto& [place, merged] : merged_) {
-    trace::Site& site = merged.site;
-    if (!merged.survives) {
+    Site& site = merged.site;
+    if (!merged.is_left) {
       const auto joined = merged.joined_into ? joined_.find(*merged.joined_into) : joined_.end();
       plan_.removed.push_back(
           {site.file, site.line, site.column, site.expression,
@@ -331,7 +327,7 @@ void Planner::name_sites() {
                              joined->second->site.expression, joined->second->joined_bytes)});
       continue;
     }
-    site.kind = merged.left;
+    site.kind = merged.kind_left;
     if (merged.joined_bytes > 0)
       site.element_bytes = merged.joined_bytes;
     for (const auto& dependence : merged.depends_on)
@@ -365,8 +361,8 @@ void Planner::add_kernel_entries() {
     for (const KernelEntry& kernel : parse.kernels) {
       if (kernel.direct)
         entries.insert({kernel.file, *kernel.direct});
-      // A kernel that a macro makes can be entered where its invocation is replaced anyway; else its block
-      // keeps its buffer to the kernel's end, which costs time and nothing more.
+      // A kernel that a macro makes can be entered if its invocation is replaced anyway; else its block keeps
+      // its buffer to the kernel's end, which only costs time.
       else if (const auto edits = plan_.edits.find(kernel.file);
                edits != plan_.edits.end() && edits->second.expansions.contains(kernel.expanded->offset))
         entries.insert({kernel.file, *kernel.expanded});
@@ -376,8 +372,7 @@ void Planner::add_kernel_entries() {
 }
 
 Expected<Plan> Planner::run() {
-  if (auto read = read_files(); !read)
-    return tl::unexpected(read.error());
+  TRY(read_files());
   choose_expansions();
   merge();
   name_sites();

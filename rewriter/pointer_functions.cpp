@@ -6,9 +6,6 @@
 
 namespace warplens::rewriter {
 
-using trace::AccessKind;
-using trace::CacheOperator;
-
 std::optional<PointerFunction> pointer_function(std::string_view name) {
   struct Named {
     std::string_view name;

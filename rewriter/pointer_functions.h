@@ -1,4 +1,4 @@
-// CUDA's functions that access memory through a pointer, a texture or a surface they are given.
+// CUDA's functions that access memory through a pointer, a texture or a surface argument.
 #pragma once
 
 #include "analysis/memory_operation.h"
@@ -9,24 +9,25 @@
 namespace warplens::rewriter {
 
 struct PointerFunction {
-  trace::AccessKind kind;
-  trace::CacheOperator cache_operator = trace::CacheOperator::none;
+  AccessKind kind;
+  CacheOperator cache_operator = CacheOperator::none;
 };
 
-/// By the function's name; they all access what their first argument points to. (CUDA C++ Programming Guide:
-/// "Read-Only Data Cache Load Function", "Load/Store Functions Using Cache Hints", "Atomic Functions"; PTX
-/// ISA, "Cache Operators".)
+/// Returns the description of a function, by its name; they all access the target of their first argument.
+/// (CUDA C++ Programming Guide: "Read-Only Data Cache Load Function", "Load/Store Functions Using Cache
+/// Hints", "Atomic Functions"; PTX ISA, "Cache Operators".)
 std::optional<PointerFunction> pointer_function(std::string_view name);
 
 struct ImageFunction {
   Handle handle;
-  trace::AccessKind kind;
+  AccessKind kind;
 };
-/// By the function's name. (CUDA C++ Programming Guide: "Texture Functions", "Surface Functions".)
+/// Returns the description of a function, by its name. (CUDA C++ Programming Guide: "Texture Functions",
+/// "Surface Functions".)
 std::optional<ImageFunction> image_function(std::string_view name);
 
-/// Does it access memory in a way that has no probe, such as copies? Null if not, else what it is
-/// called.
+/// Returns a description of a function that accesses memory in a way that has no probe, such as copies, or
+/// null for other functions.
 const char* unprobed_function(std::string_view name);
 
 } // namespace warplens::rewriter

@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view probe_include = "#include <warplens/probe.h>\n";
 constexpr std::string_view kernel_entry = " ::warplens::KernelScope warplens_kernel_scope;";
 
-/// A C++ string literal of any bytes.
+/// Returns a C++ string literal for any bytes.
 std::string literal(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
@@ -32,8 +32,8 @@ std::string literal(std::string_view text) {
   return result + '"';
 }
 
-/// What encloses what where two insertions have the same ends: a loop's body the loop that it is, that the
-/// probe around a pointer, and that the one around the load of the pointer itself.
+/// The nesting of insertions with the same ends: a loop's body encloses the loop, that the probe around a
+/// pointer, and that the one around the load of the pointer itself.
 enum class Rank { access, pointer, loop, body };
 
 struct Insertion {
@@ -44,8 +44,8 @@ struct Insertion {
   std::string text;
 };
 
-/// Probes and blocks nest: at one place inner ones close first and outer ones open first, a kernel's entry
-/// before all.
+/// Orders the insertions so that probes and blocks nest: at one place inner ones close first and outer ones
+/// open first, after a kernel's entry.
 bool comes_before(const Insertion& a, const Insertion& b) {
   if (a.at != b.at)
     return a.at < b.at;
@@ -56,7 +56,7 @@ bool comes_before(const Insertion& a, const Insertion& b) {
   return a.closes ? a.rank < b.rank : a.rank > b.rank;
 }
 
-/// The block around a loop and, where its iterations are counted, what counts them.
+/// Adds the block around a loop and, if its iterations are counted, the counting code.
 void add_loop(const Span& whole, const LoopEdits& loop, std::vector<Insertion>& result) {
   std::string block = "{ ";
   for (const std::string& flag : loop.flags)
@@ -68,7 +68,7 @@ void add_loop(const Span& whole, const LoopEdits& loop, std::vector<Insertion>& 
   result.push_back({whole.end, true, Rank::loop, whole.begin, " }"});
   if (loop.counter.empty())
     return;
-  // Within braces it comes first, also before what begins where they end.
+  // Within braces it comes first, also before insertions that begin where they end.
   const Position end = loop.needs_braces ? loop.body.end : Position{~0u};
   result.push_back(
       {loop.body.begin, false, Rank::body, end,
@@ -110,7 +110,7 @@ struct Replacement {
   std::string text;
 };
 
-/// The expansion instead of the invocation, on as many lines.
+/// Replaces the invocation by its expansion, on as many lines.
 Replacement replacement(const std::string& source, const Invocation& invocation,
                         std::span<const Insertion> inside) {
   Replacement result{invocation.end, {}};
@@ -167,7 +167,7 @@ std::string apply(const std::string& source, const FileEdits& edits,
   return result;
 }
 
-using Lines = std::map<std::string, std::set<unsigned>>; // by file
+using Lines = std::map<std::string, std::set<unsigned>>; // keyed by file
 
 Lines unseen_local_lines(const Plan& plan) {
   Lines lines;
@@ -176,7 +176,7 @@ Lines unseen_local_lines(const Plan& plan) {
   return lines;
 }
 
-/// Those with other accesses that have no probe are not among them.
+/// Returns the lines of removed accesses, without lines that have other accesses without a probe.
 Lines removed_lines(const Plan& plan) {
   Lines lines;
   for (const Unseen& access : plan.removed)
@@ -186,8 +186,8 @@ Lines removed_lines(const Plan& plan) {
   return lines;
 }
 
-/// For the CPU back end, which counts the accesses that it executes (lowering/noted_accesses.h): lines with
-/// accesses that have no probe, "KIND LINE,LINE,…,FILE".
+/// Returns the notes for the CPU back end, which counts the accesses that it executes
+/// (lowering/noted_accesses.h): lines with accesses that have no probe, "KIND LINE,LINE,…,FILE".
 std::string notes(const Plan& plan) {
   std::string annotations;
   for (const auto& [kind, lines] : {std::pair("warplens.local_memory", unseen_local_lines(plan)),
@@ -204,12 +204,12 @@ std::string notes(const Plan& plan) {
 
 } // namespace
 
-std::string site_table(const std::vector<trace::Site>& sites) {
+std::string site_table(const std::vector<Site>& sites) {
   if (sites.empty())
     return {};
   std::string dependences, records;
   std::size_t dependence_count = 0;
-  for (const trace::Site& site : sites) {
+  for (const Site& site : sites) {
     std::string depends_on = "0";
     if (!site.depends_on.empty()) {
       depends_on = fmt::format("depends_on + {}", dependence_count);
@@ -256,9 +256,7 @@ Expected<std::vector<RewrittenFile>> print(const Plan& plan, const UserFiles& fi
   std::vector<RewrittenFile> result;
   for (const std::string& path : changed) {
     const std::filesystem::path name = name_of(path);
-    const auto text = read_file(path);
-    if (!text)
-      return tl::unexpected(text.error());
+    TRY_LET(text, read_file(path));
     std::map<unsigned, Include> includes = includes_beside(name, *text);
     if (const auto known = files.find(path); known != files.end())
       for (const auto& [offset, include] : known->second.includes)

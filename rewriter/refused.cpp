@@ -10,7 +10,7 @@
 namespace warplens::rewriter {
 namespace {
 
-/// The outermost functions, templates included.
+/// Collects the outermost functions, templates included.
 class FunctionVisitor : public clang::RecursiveASTVisitor<FunctionVisitor> {
 public:
   bool TraverseFunctionDecl(clang::FunctionDecl* function) { return note(function); }

@@ -1,4 +1,4 @@
-// Functions that Clang does not take and nvcc does: they get no probes, the rest of the source does.
+// Functions that Clang refuses and nvcc accepts: they get no probes, the rest of the source does.
 #pragma once
 
 #include "analysis/clang_invocation.h"
@@ -17,13 +17,14 @@ class RefusedFunctions {
 public:
   RefusedFunctions(clang::ASTContext& context, std::span<const analysis::ClangError> errors);
 
-  /// The first error that lies in no function: the source as a whole cannot be relied on. Null: none does.
+  /// Returns the first error that lies in no function, which makes the source as a whole unusable, or null.
   const analysis::ClangError* elsewhere() const { return elsewhere_; }
 
-  /// Of those in device functions of the user's.
+  /// Returns the errors in the user's device functions.
   const std::vector<analysis::ClangError>& in_device_functions() const { return in_device_functions_; }
 
-  /// The text of the functions, braces included; of those that are in one file, and no macro's.
+  /// Returns the text of the functions, braces included. Functions in more than one file or made by a macro
+  /// are left out.
   const std::vector<clang::SourceRange>& bodies() const { return bodies_; }
 
   bool contains(const clang::FunctionDecl& function) const;
@@ -33,7 +34,7 @@ private:
   Place place_of(clang::SourceLocation location) const;
 
   const clang::SourceManager& sources_;
-  std::set<Place> begins_; ///< where the functions begin: all instances of a template in one place
+  std::set<Place> begins_; ///< the starts of the functions: all instances of a template share one
   std::vector<clang::SourceRange> bodies_;
   const analysis::ClangError* elsewhere_ = nullptr;
   std::vector<analysis::ClangError> in_device_functions_;

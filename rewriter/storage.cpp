@@ -12,9 +12,9 @@ namespace warplens::rewriter {
 
 namespace {
 
-constexpr unsigned deepest = 64; // enough for any code that people wrote; ends what refers to itself
+constexpr unsigned deepest = 64; // enough for any code that people wrote; ends self-reference
 
-/// The functions that only pass a reference on.
+/// Returns whether the function only passes a reference on.
 bool passes_on(const clang::FunctionDecl& function) {
   const clang::IdentifierInfo* name = function.getIdentifier();
   return name && (name->isStr("move") || name->isStr("forward") || name->isStr("as_const"));
@@ -87,8 +87,7 @@ Storage::Kind Storage::reached(const Root& root_found, std::set<Slot>& visited) 
     return Kind::registers;
   const auto found = bindings_.find(slot);
   if (found ==
-      bindings_
-          .end()) // called by nobody we see: the functors of a library's algorithms are its own variables
+      bindings_.end()) // no visible caller: the functors of a library's algorithms are its own variables
     return !is_self || llvm::cast<clang::CXXMethodDecl>(root_found.function)->isVirtual() ? Kind::memory
                                                                                           : Kind::local;
   Kind most = Kind::registers;
@@ -191,7 +190,7 @@ Storage::Root Storage::root_of_result(const clang::CallExpr& call, const clang::
         found = root_of_object(member_call->getImplicitObjectArgument(), function, depth + 1);
     } else if (found.kind == Root::parameter &&
                found.function->getCanonicalDecl() == definition->getCanonicalDecl()) {
-      // A library's function that hands back one of two values (std::max): its arguments count as loaded
+      // The arguments of a library's function that returns one of two references (std::max) count as loaded
       // already.
       const unsigned index = unsigned(index_of(*found.variable)) + object_is_argument;
       if (is_opaque(*definition, context_.getSourceManager()) &&
@@ -226,7 +225,7 @@ Storage::Root Storage::root(const clang::Expr* lvalue, const clang::FunctionDecl
     const auto* variable = llvm::dyn_cast<clang::VarDecl>(reference->getDecl());
     Root found = variable ? root_of_variable(*variable, function, depth) : Root{};
     if (found.kind == Root::local && reference->refersToEnclosingVariableOrCapture())
-      found.variable = nullptr; // a lambda's, which may be a copy
+      found.variable = nullptr; // a lambda's variable, which may be a copy
     return found;
   }
   if (const auto* member = llvm::dyn_cast<clang::MemberExpr>(e)) {
@@ -253,7 +252,7 @@ Storage::Root Storage::root(const clang::Expr* lvalue, const clang::FunctionDecl
     case clang::BO_Comma: return into(binary->getRHS());
     case clang::BO_PtrMemD: return into(binary->getLHS());
     case clang::BO_PtrMemI: return root_of_pointee(binary->getLHS(), function, depth + 1);
-    default: return {}; // the value of an assignment is at hand
+    default: return {}; // the value of an assignment is in a register
     }
   }
   if (const auto* conditional = llvm::dyn_cast<clang::AbstractConditionalOperator>(e)) {

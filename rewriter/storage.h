@@ -1,5 +1,5 @@
-// Does an lvalue designate memory, or a variable that the compiler may keep in registers? The second has a
-// probe only where it is left in memory anyway: taking its address would force it there.
+// Decides whether an lvalue designates memory, or a variable that the compiler may keep in registers. The
+// latter gets a probe only if it is left in memory anyway: taking its address would force it there.
 #pragma once
 
 #include <clang/AST/ASTContext.h>
@@ -13,44 +13,44 @@
 
 namespace warplens::rewriter {
 
-/// Is the function defined where it gets no probes: in a system or toolkit header?
+/// Returns whether the function is defined in a system or toolkit header, where it gets no probes.
 bool is_opaque(const clang::FunctionDecl& function, const clang::SourceManager& sources);
 
-/// May a value of this type be read or written as a whole by a function that takes a reference to it: is it a
-/// scalar or a class of at most 16 bytes?
+/// Returns whether a function that takes a reference to this type may read or write the value as a whole: a
+/// scalar or a class of at most 16 bytes.
 bool is_small_value(clang::QualType type, const clang::ASTContext& context);
 
-/// Follows references and objects through the calls it was told of. What a reference is bound to is known
-/// only once the whole translation unit was seen: first note all calls, then ask.
+/// Follows references and objects through the noted calls. The bindings of a reference are complete only
+/// after the whole translation unit: callers first note all calls, then query.
 class Storage {
 public:
   explicit Storage(const clang::ASTContext& context) : context_(context) {}
 
-  /// Notes what the call binds `callee`'s reference parameters to. `object` is the object of a member call
-  /// (an lvalue, or a pointer to it), else null.
+  /// Notes the objects that the call binds `callee`'s reference parameters to. `object` is the object of a
+  /// member call (an lvalue, or a pointer to it), else null.
   void note_call(const clang::FunctionDecl& callee, const clang::Expr* object,
                  llvm::ArrayRef<const clang::Expr*> arguments, const clang::FunctionDecl& caller);
   void note_range(const clang::CXXForRangeStmt& loop);
 
-  /// `local`: a thread's own variable, in registers or in local memory as the compiler decides.
+  /// `local` is a thread's own variable, in registers or in local memory as the compiler decides.
   enum class Kind { registers, local, memory };
   struct Designated {
     Kind kind = Kind::registers;
-    const clang::VarDecl* variable = nullptr; ///< local: which, where the lvalue itself names it
+    const clang::VarDecl* variable = nullptr; ///< for local: the variable, if the lvalue itself names it
   };
 
-  /// A reference whose bindings are not known is taken to designate memory.
+  /// Returns what an lvalue designates. A reference with unknown bindings counts as memory.
   Designated designated(const clang::Expr* lvalue, const clang::FunctionDecl& function) const;
 
 private:
   struct Root {
     enum Kind { registers, local, memory, parameter, self } kind = registers;
-    const clang::VarDecl* variable = nullptr;      ///< local, parameter: which
-    const clang::FunctionDecl* function = nullptr; ///< parameter, self: of which function
+    const clang::VarDecl* variable = nullptr;      ///< for local and parameter: the variable
+    const clang::FunctionDecl* function = nullptr; ///< for parameter and self: the function it belongs to
   };
   struct Binding {
     const clang::Expr* expression;
-    const clang::FunctionDecl* function; ///< where the expression stands
+    const clang::FunctionDecl* function; ///< the function that contains the expression
   };
   using Slot = std::pair<const clang::FunctionDecl*,
                          int>; ///< a function and its parameter's number, or -1 for its object

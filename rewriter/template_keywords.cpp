@@ -18,7 +18,7 @@ struct Word {
   bool is_template;
 };
 
-/// The tokens from one offset of a file to another, as they stand there.
+/// Returns the tokens from one offset of a file to another, as written.
 std::vector<Word> words_of(llvm::StringRef text, const clang::LangOptions& language, unsigned begin,
                            unsigned end) {
   clang::Lexer lexer(clang::SourceLocation(), language, text.begin(), text.begin() + begin, text.end());
@@ -33,7 +33,7 @@ std::vector<Word> words_of(llvm::StringRef text, const clang::LangOptions& langu
   return words;
 }
 
-/// Behind the template arguments that begin with `<` at words[at]; 0: they are none.
+/// Returns the index behind the template arguments that begin with `<` at words[at]; 0: they are none.
 std::size_t behind_arguments(const std::vector<Word>& words, std::size_t at) {
   int open = 0;
   for (std::size_t i = at; i < words.size(); ++i) {

@@ -1,5 +1,5 @@
-// What the preprocessor did to the user's files during a parse: macro invocations with the tokens they
-// became.
+// Records what the preprocessor did to the user's files during a parse: macro invocations with the tokens
+// they became.
 #pragma once
 
 #include "rewriter/access.h"
@@ -21,39 +21,42 @@ class SourceManager;
 
 namespace warplens::rewriter {
 
-/// Is this place in a file of the user's, not in a system or toolkit header?
+/// Returns whether the place is in a file of the user's, not in a system or toolkit header.
 bool is_users(const clang::SourceManager& sources, clang::SourceLocation place);
 
-/// The file's name as the user gave it; Clang puts ./ in front of what it finds beside a source without a
+/// Returns the file's name as the user gave it; Clang puts ./ in front of files beside a source without a
 /// folder.
 std::string name_of(clang::FileEntryRef file);
 
-/// The real path of the file that the place (a file location) lies in; empty where there is none.
+/// Returns the real path of the file that the place (a file location) lies in; empty if there is none.
 std::string real_path(const clang::SourceManager& sources, clang::SourceLocation place);
 
-/// Listens to a preprocessor from its construction on; must outlive the parse.
+/// Observes a preprocessor from its construction on; must outlive the parse.
 class TextRecord {
 public:
-  /// Puts in the keyword `template` where `keywords` say that it is missing.
+  /// Inserts the keyword `template` at the places in `keywords`.
   explicit TextRecord(clang::Preprocessor& preprocessor, KeywordPlaces keywords = {});
 
   struct Expansion {
-    clang::SourceLocation begin, end; ///< of the invocation: its first character, and behind its last
-    std::vector<clang::SourceLocation> places; ///< of each token
+    clang::SourceLocation begin,
+        end; ///< the ends of the invocation: its first character, and behind its last
+    std::vector<clang::SourceLocation> places; ///< one for each token
     std::vector<std::string> tokens;
     bool stringizes = false;
   };
 
-  /// The outermost invocation that a macro location comes from; null where it is not one in the user's files.
+  /// Returns the outermost invocation that a macro location comes from; null if it is not one in the user's
+  /// files.
   const Expansion* expansion_of(clang::SourceLocation place) const;
 
-  /// Behind the token in front of a loop's pragmas, the first of which is there; invalid where there is none.
+  /// Returns the place behind the token in front of a loop's pragmas, the first of which is at `pragma`;
+  /// invalid if there is none.
   clang::SourceLocation end_of_token_before_pragma(clang::SourceLocation pragma) const;
 
-  /// Are two places of a file in the same branch of each #if?
+  /// Returns whether two places of a file are in the same branch of each #if.
   bool under_same_conditions(clang::SourceLocation one, clang::SourceLocation other) const;
 
-  /// The user's files that were read, with their names and includes.
+  /// Returns the user's files that were read, with their names and includes.
   const UserFiles& files() const { return files_; }
 
 private:
@@ -65,9 +68,9 @@ private:
   clang::Preprocessor& preprocessor_;
   KeywordPlaces keywords_;
   std::map<Key, Expansion> expansions_;
-  std::map<clang::SourceLocation, clang::SourceLocation> before_pragmas_; ///< the token in front of it
+  std::map<clang::SourceLocation, clang::SourceLocation> before_pragmas_; ///< the tokens in front of pragmas
   clang::SourceLocation last_token_;
-  clang::PPConditionalDirectiveRecord* conditions_; ///< the preprocessor's
+  clang::PPConditionalDirectiveRecord* conditions_; ///< owned by the preprocessor
   UserFiles files_;
 };
 

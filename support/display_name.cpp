@@ -21,7 +21,8 @@ bool is_word_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/// Behind `operator<<`, `operator()` and the like, whose signs are no brackets; `at` where there is none.
+/// Returns the place behind `operator<<`, `operator()` and the like, whose signs are no brackets; `at` if
+/// there is none.
 std::size_t behind_operator(std::string_view name, std::size_t at) {
   constexpr std::string_view word = "operator";
   if (!name.substr(at).starts_with(word) || (at > 0 && is_word_character(name[at - 1])))
@@ -32,8 +33,7 @@ std::size_t behind_operator(std::string_view name, std::size_t at) {
   std::size_t end = signs;
   while (end < name.size() && std::string_view("<>=!-+*/%&|^~,").find(name[end]) != std::string_view::npos)
     ++end;
-  // `operator<<int>` is the operator < of a template, whose arguments follow: one sign has to be left for
-  // them.
+  // `operator<<int>` is the operator < of a template, whose arguments follow: one sign is left for them.
   if (end > signs + 1 && end < name.size() && name[end - 1] == '<' &&
       name.substr(end).find('>') != std::string_view::npos)
     --end;
@@ -42,11 +42,11 @@ std::size_t behind_operator(std::string_view name, std::size_t at) {
 
 struct Brackets {
   std::size_t open, close; ///< the places of the two
-  unsigned
-      depth; ///< of template argument lists within one another, from 1; 0 for parentheses outside of them
+  unsigned depth; ///< the nesting depth of template argument lists, from 1; 0 for parentheses outside of them
 };
 
-/// The template argument lists, and the parentheses that stand outside of them; nothing if they do not match.
+/// Returns the template argument lists, and the parentheses that stand outside of them; nothing if they do
+/// not match.
 std::optional<std::vector<Brackets>> brackets_of(std::string_view name) {
   struct Open {
     std::size_t at;
@@ -82,7 +82,7 @@ std::optional<std::vector<Brackets>> brackets_of(std::string_view name) {
   return found;
 }
 
-/// Without `void ` in front and the parameters behind.
+/// Returns the name without `void ` in front and the parameters behind.
 std::string_view without_signature(std::string_view name, const std::vector<Brackets>& brackets) {
   const auto parameters = std::ranges::find_if(brackets, [&](const Brackets& pair) {
     return pair.depth == 0 && pair.open > 0 && pair.close + 1 == name.size();
@@ -94,7 +94,7 @@ std::string_view without_signature(std::string_view name, const std::vector<Brac
   return name;
 }
 
-/// With `…` for all template arguments that are at least `depth` lists deep.
+/// Returns the name with `…` for all template arguments that are at least `depth` lists deep.
 std::string without_arguments(std::string_view name, unsigned depth) {
   std::string text;
   std::size_t copied = 0;
@@ -108,7 +108,7 @@ std::string without_arguments(std::string_view name, unsigned depth) {
   return text.append(name.substr(copied));
 }
 
-/// With `…` for its middle.
+/// Returns the name with `…` for its middle.
 std::string without_middle(std::string_view name, std::size_t longest) {
   const std::size_t kept = longest > 1 ? longest - 1 : 0;
   const auto place_of = [&](std::size_t characters) {

@@ -1,5 +1,4 @@
-// Names of kernels and functions as a person reads them: those of templates can be thousands of characters
-// long.
+// Shortens names of kernels and functions for people: those of templates can be thousands of characters long.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +7,13 @@
 
 namespace warplens {
 
-/// The longest name that display_name gives unless it is asked for another.
+/// The default length of display_name().
 inline constexpr std::size_t display_name_length = 96;
 
-/// The demangled name if it has at most `longest` characters (UTF-8 code points). Else, as far as needed:
-/// without return type and parameters, then with `…` for template arguments, the innermost first, and at last
-/// with `…` for its middle. What tells kernels apart, their own name, stays as long as it fits.
+/// Returns the demangled name if it has at most `longest` characters (UTF-8 code points). Else it is
+/// shortened, as far as needed: without return type and parameters, then with `…` for template arguments, the
+/// innermost first, and at last with `…` for its middle. The kernel's own name, which distinguishes it, stays
+/// as long as it fits.
 std::string display_name(std::string_view name, std::size_t longest = display_name_length);
 
 } // namespace warplens

@@ -8,7 +8,7 @@
 
 namespace warplens {
 
-/// A failure, told in one line without a trailing newline or full stop.
+/// A failure, described in one line without a trailing newline or full stop.
 struct Error {
   std::string message;
 };
@@ -22,3 +22,18 @@ template <class... Args>
 }
 
 } // namespace warplens
+
+#define WARPLENS_JOIN(a, b) a##b
+#define WARPLENS_TRY(result, ...)                                                                            \
+  if (auto result = (__VA_ARGS__); !result)                                                                  \
+  return tl::unexpected(std::move(result).error())
+#define WARPLENS_TRY_NUMBERED(number, ...) WARPLENS_TRY(WARPLENS_JOIN(tried_, number), __VA_ARGS__)
+
+/// Returns the error of an Expected from the enclosing function, if it has one: `TRY(figures.finish());`
+#define TRY(...) WARPLENS_TRY_NUMBERED(__COUNTER__, __VA_ARGS__)
+
+/// Declares `name` as an Expected and returns its error, if it has one: `TRY_LET(text, read_file(path));`
+#define TRY_LET(name, ...)                                                                                   \
+  auto name = __VA_ARGS__;                                                                                   \
+  if (!name)                                                                                                 \
+  return tl::unexpected(name.error())

@@ -23,7 +23,7 @@ Expected<std::string> read_file(const std::filesystem::path& file) {
   constexpr std::size_t at_least = 1 << 16;
   try {
     struct stat about{};
-    fstat(descriptor, &about); // of a pipe the size is 0: it is read until it ends
+    fstat(descriptor, &about); // a pipe's size is 0: it is read until it ends
     std::string bytes(static_cast<std::size_t>(about.st_size) + 1, '\0');
     for (std::size_t size = 0;;) {
       if (size == bytes.size())

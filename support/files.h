@@ -1,4 +1,4 @@
-// Files read and written whole, with every way in which that can go wrong as one line.
+// Reads and writes whole files, with one line for each possible failure.
 #pragma once
 
 #include "support/expected.h"
@@ -9,12 +9,12 @@
 
 namespace warplens {
 
-/// The bytes of a regular file, a pipe or a device. The error names the file: it is not there, is a folder,
-/// cannot be read, or is larger than the memory there is.
+/// Returns the bytes of a regular file, a pipe or a device. The error names the file and says why: it does
+/// not exist, is a folder, cannot be read, or is larger than the available memory.
 Expected<std::string> read_file(const std::filesystem::path& file);
 
-/// The file then holds `bytes` alone; its folder has to be there. The error names the file and says why: no
-/// such folder, no right, a full disk.
+/// Writes the file, which then holds `bytes` alone; its folder must exist. The error names the file and says
+/// why: no such folder, no right, a full disk.
 Expected<void> write_file(const std::filesystem::path& file, std::string_view bytes);
 
 } // namespace warplens

@@ -6,7 +6,7 @@
 
 namespace warplens {
 
-/// xxHash64 with seed 0 of the bytes.
+/// Returns xxHash64 with seed 0 of the bytes.
 std::uint64_t stable_hash(std::string_view bytes);
 
 } // namespace warplens

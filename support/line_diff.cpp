@@ -7,7 +7,7 @@
 namespace warplens {
 namespace {
 
-/// With their newlines; the last one may lack it.
+/// Returns the lines with their newlines; the last one may lack it.
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
   while (!text.empty()) {
@@ -23,7 +23,8 @@ struct Line {
   std::string_view text;
 };
 
-/// Every line of both, in a diff's order: of each changed stretch first what goes, then what comes.
+/// Returns every line of both texts, in a diff's order: of each changed stretch first the removed lines, then
+/// the added ones.
 std::vector<Line> compare(const std::vector<std::string_view>& before,
                           const std::vector<std::string_view>& after, std::size_t added_on_top) {
   std::vector<Line> result;
@@ -46,8 +47,8 @@ std::vector<Line> compare(const std::vector<std::string_view>& before,
   return result;
 }
 
-/// As a range of a hunk: where it starts, and how long it is where that is not 1. An empty range names the
-/// line before it.
+/// Returns the range of a hunk: its start, and its length unless that is 1. An empty range names the line
+/// before it.
 std::string range(std::size_t lines_before, std::size_t count) {
   const std::size_t start = lines_before + (count > 0 ? 1 : 0);
   return count == 1 ? fmt::format("{}", start) : fmt::format("{},{}", start, count);
@@ -69,7 +70,7 @@ std::string hunks(const std::vector<Line>& lines) {
                                     lines.begin());
   };
   for (std::size_t change = next_change(0); change < lines.size();) {
-    std::size_t end = change; // behind the hunk's last change
+    std::size_t end = change; // the place behind the hunk's last change
     for (std::size_t next = change; next < lines.size() && next <= end + 2 * context; next = next_change(end))
       end = next + 1;
     pass(std::max(cursor, change > context ? change - context : 0));
@@ -97,7 +98,8 @@ std::string line_diff(const std::string& name, std::string_view before, std::str
                       std::size_t added_on_top) {
   if (before == after)
     return {};
-  const char* separator = name.find(' ') == std::string::npos ? "" : "\t"; // ends a name that holds blanks
+  const char* separator =
+      name.find(' ') == std::string::npos ? "" : "\t"; // a tab ends a name that holds blanks
   return fmt::format("--- {0}{1}\n+++ {0}{1}\n", name, separator) +
          hunks(compare(lines_of(before), lines_of(after), added_on_top));
 }

@@ -1,28 +1,27 @@
 #include "support/occupancy.h"
 
+#include "vocabulary/geometry.h"
+#include "vocabulary/round_up.h"
+
 #include <algorithm>
 #include <iterator>
 
 namespace warplens {
 namespace {
 
-constexpr std::uint64_t warp_lanes = 32, unlimited = ~std::uint64_t{0};
-
-std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
-  return unit == 0 ? value : (value + unit - 1) / unit * unit;
-}
+constexpr std::uint64_t unlimited = ~std::uint64_t{0};
 
 std::uint64_t registers_of_warp(const SmResources& sm, std::uint32_t registers_per_thread) {
   return round_up(std::uint64_t{registers_per_thread} * warp_lanes, sm.register_unit);
 }
 
-/// Warps that the registers of an SM are enough for.
+/// Returns the number of warps that the registers of an SM suffice for.
 std::uint64_t warps_by_registers(const SmResources& sm, std::uint32_t registers_per_thread) {
   const std::uint64_t of_warp = registers_of_warp(sm, registers_per_thread);
   return of_warp == 0 ? unlimited : sm.registers / sm.sub_partitions / of_warp * sm.sub_partitions;
 }
 
-/// The hardware checks a block's need as if each sub-partition took part equally.
+/// Checks a block's registers as the hardware does: as if each sub-partition took part equally.
 bool block_has_registers(const SmResources& sm, std::uint64_t warps, std::uint32_t registers_per_thread) {
   return registers_per_thread <= sm.registers_per_thread &&
          registers_of_warp(sm, registers_per_thread) * round_up(warps, sm.sub_partitions) <=

@@ -20,15 +20,15 @@ extern char** environ;
 namespace warplens {
 namespace {
 
-/// A place for what kill() takes for one child: its id, the negative one where it leads a process group, or 0
-/// where the place is free. Places are added but never taken away, so that the signal handler can go through
-/// them at any time; there are as many as children ever ran at once.
+/// The target of kill() for one child: its id, the negative one if it leads a process group, or 0 if the
+/// place is free. Places are added but never removed, so that the signal handler can go through them at any
+/// time; there are as many as children ever ran at once.
 struct ChildPlace {
   std::atomic<pid_t> target{0};
-  ChildPlace* next = nullptr; ///< set before the place can be seen
+  ChildPlace* next = nullptr; ///< set before the place is visible to the handler
 };
 
-// What the signal handler reads is lock-free: the children that run() waits for, and the last signal that was
+// The signal handler reads lock-free data: the children that run() waits for, and the last signal that was
 // passed on.
 constexpr std::array passed_on{SIGINT, SIGTERM, SIGHUP};
 std::atomic<ChildPlace*> children{nullptr};
@@ -45,8 +45,8 @@ extern "C" void pass_on(int signal) {
   errno = saved_errno;
 }
 
-/// While one lives, signals go to the children; afterwards they do what they did before. One that we were
-/// started to ignore stays ignored.
+/// Passes signals on to the children while an object of this class exists; afterwards they have their former
+/// effect. A signal that we were started to ignore stays ignored.
 class PassingOn {
 public:
   PassingOn() {
@@ -78,12 +78,12 @@ private:
   static inline std::array<struct sigaction, passed_on.size()> before{};
 };
 
-/// Keeps a child's id where the handler finds it. Given up before the child is reaped: its id may then be
+/// Registers a child's id for the handler. The id is unregistered before the child is reaped: it may then be
 /// another process's.
 class RegisteredChild {
 public:
   RegisteredChild(pid_t target, unsigned signals_before_start) : place_(take_place(target)) {
-    if (signals_seen != signals_before_start) // one came while the child was being started
+    if (signals_seen != signals_before_start) // a signal arrived while the child was being started
       kill(target, last_signal);
   }
   ~RegisteredChild() { place_->target = 0; }
@@ -143,7 +143,7 @@ public:
   int value = -1;
 };
 
-/// What it has started already, if anything, is not held to it.
+/// Limits a child's processor time. Processes that it has already started are not limited.
 void limit_processor_time(pid_t pid, std::chrono::seconds time) {
   struct rlimit limit{};
   if (time.count() == 0 || prlimit(pid, RLIMIT_CPU, nullptr, &limit) != 0)
@@ -172,7 +172,7 @@ void Cancellation::cancel() {
     kill(-group, SIGKILL);
 }
 
-/// One child on a Cancellation's list, or on none where that is null. It leaves the list before it is reaped:
+/// One child on a Cancellation's list, or on none if that is null. It leaves the list before it is reaped:
 /// its id may then be another process's.
 class CancellableChild {
 public:
@@ -181,7 +181,7 @@ public:
   CancellableChild(const CancellableChild&) = delete;
   CancellableChild& operator=(const CancellableChild&) = delete;
 
-  /// Calls `spawn`, which sets the id, unless it is too late for that; returns whether it called.
+  /// Calls `spawn`, which sets the id, unless the cancellation came first; returns whether it called.
   template <class Spawn> bool start(const pid_t& pid, const Spawn& spawn) {
     std::unique_lock<std::mutex> lock;
     if (cancellation_)
@@ -193,7 +193,7 @@ public:
       cancellation_->groups_.insert(group_ = pid);
     return true;
   }
-  /// Returns whether it was cancelled.
+  /// Takes the child off the list; returns whether it was cancelled.
   bool forget() {
     if (!cancellation_)
       return false;
@@ -246,7 +246,7 @@ Expected<Finished> run(const Command& command) {
 
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  if (command.cancellation) // group 0: one that has the child's id
+  if (command.cancellation) // group 0: the group with the child's id
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
 
   const PassingOn passing_on;
@@ -299,7 +299,7 @@ Error replace_with(const std::vector<std::string>& arguments) {
 }
 
 std::filesystem::path executable_directory() {
-  std::error_code problem; // /proc is always there on the systems we run on; without it, the current folder
+  std::error_code problem; // /proc exists on all supported systems; without it, the current folder
   const std::filesystem::path executable = std::filesystem::read_symlink("/proc/self/exe", problem);
   return problem ? std::filesystem::path(".") : executable.parent_path();
 }

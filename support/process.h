@@ -18,7 +18,7 @@ namespace warplens {
 /// process group of its own, so that the processes it has started (cc1plus by gcc) end with it.
 class Cancellation {
 public:
-  /// Kills what runs; what is yet to be run is not started.
+  /// Kills the running commands; commands that have not started yet are not started.
   void cancel();
 
 private:
@@ -31,16 +31,16 @@ private:
 struct Command {
   std::vector<std::string> arguments; ///< arguments[0] is the program, looked up in PATH
   std::vector<std::pair<std::string, std::string>>
-      environment;                  ///< added to ours, in place of what has the same name
+      environment;                  ///< added to ours, replacing variables of the same name
   std::vector<std::string> without; ///< variables of ours that the child does not get
   std::filesystem::path
-      directory; ///< where the child starts, a relative arguments[0] counting from there; empty: ours
+      directory;                 ///< the child's folder, to which a relative arguments[0] refers; empty: ours
   bool stdout_to_stderr = false; ///< the child's stdout goes to our stderr
   bool capture_output = false;   ///< stdout and stderr together into Finished::output instead of ours
   std::filesystem::path stdout_file, stderr_file; ///< these files instead of ours; empty: ours
-  /// A child, or one of its own, that takes more gets SIGXCPU; 0: as much as we may.
+  /// The limit after which a child, or one of its own, gets SIGXCPU; 0: ours.
   std::chrono::seconds processor_time{0};
-  Cancellation* cancellation = nullptr; ///< may end it before its time; null: nothing does
+  Cancellation* cancellation = nullptr; ///< may end it before its time; null: none
 };
 
 struct Finished {
@@ -49,21 +49,22 @@ struct Finished {
   std::string output;
 };
 
-/// Runs to the end; several threads may each run a child. SIGINT, SIGTERM and SIGHUP that reach us while we
-/// wait are passed on to the children and end only them. An error means that it could not be started, or that
-/// it was cancelled.
+/// Runs the command to its end; several threads may each run a child. SIGINT, SIGTERM and SIGHUP that reach
+/// us while we wait are passed on to the children and end only them. An error means that it could not be
+/// started, or that it was cancelled.
 Expected<Finished> run(const Command& command);
 
-/// Becomes that program, with our environment and files; returns only if it cannot be started.
+/// Replaces this process by the program, with our environment and files; returns only if it cannot be
+/// started.
 Error replace_with(const std::vector<std::string>& arguments);
 
-/// The command as one could type it into a shell.
+/// Returns the command as one could type it into a shell.
 std::string quote(const std::vector<std::string>& arguments);
 
-/// Splits as a POSIX shell splits words (quotes, backslashes), without expansions.
+/// Splits a text as a POSIX shell splits words (quotes, backslashes), without expansions.
 Expected<std::vector<std::string>> split_words(const std::string& text);
 
-/// The folder of the running executable.
+/// Returns the folder of the running executable.
 std::filesystem::path executable_directory();
 
 } // namespace warplens

@@ -16,22 +16,23 @@
 namespace warplens {
 namespace {
 
-// Removing a tree is nothing for a signal handler: ours only writes the signal's number into a pipe, at whose
-// other end a thread removes what is registered and then lets the signal do what it would have done.
+// A signal handler must not remove a tree: ours only writes the signal's number into a pipe, at whose other
+// end a thread removes the registered folders and then lets the signal have its normal effect.
 int alarm_pipe[2] = {-1, -1};
 
 extern "C" void ring_alarm(int signal) {
   const int saved_errno = errno;
   const auto number = static_cast<unsigned char>(signal);
   [[maybe_unused]] const ssize_t written = write(alarm_pipe[1], &number, 1);
-  while (signal == SIGPIPE) // it comes to the thread that wrote, which has nobody left to write to
+  while (signal == SIGPIPE) // a write to a closed pipe
     pause();
   errno = saved_errno;
 }
 
 class Registry {
 public:
-  /// Lives until the process ends, so that the thread and late destructors can use it.
+  /// Returns the registry, which lives until the process ends, so that the thread and late destructors can
+  /// use it.
   static Registry& instance() {
     static Registry& registry = *new Registry;
     return registry;
@@ -50,7 +51,7 @@ private:
   Registry() {
     if (pipe2(alarm_pipe, O_CLOEXEC) != 0)
       return; // no descriptors left: destructors still remove the folders
-    // The thread inherits a mask of all signals: one that interrupted it would keep it from what it is for.
+    // The thread inherits a mask of all signals: a signal that interrupted it would block its own handling.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -58,7 +59,8 @@ private:
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
-  /// For each new folder again: the one before may have been made while run() had the signals.
+  /// Installs the handlers, again for each new folder: the one before may have been made while run() had the
+  /// signals.
   void watch_signals() {
     if (alarm_pipe[1] < 0)
       return;
@@ -68,7 +70,7 @@ private:
     for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
       struct sigaction before{};
       sigaction(signal, nullptr, &before);
-      if (before.sa_handler == SIG_DFL) // whoever ignores or handles it knows better
+      if (before.sa_handler == SIG_DFL) // a program that ignores or handles the signal decides itself
         sigaction(signal, &action, nullptr);
     }
   }
@@ -78,7 +80,7 @@ private:
     while (read(alarm_pipe[0], &number, 1) != 1)
       if (errno != EINTR)
         return;
-    const std::lock_guard lock(mutex_); // never released: nobody makes or removes a folder any more
+    const std::lock_guard lock(mutex_); // never released: no thread makes or removes a folder any more
     for (const auto& path : paths_)
       for (int attempt = 0; attempt < 3; ++attempt) { // the rest of the program may still be writing there
         std::error_code problem;
@@ -133,7 +135,7 @@ void TemporaryDirectory::keep() {
 TemporaryDirectory::~TemporaryDirectory() {
   if (path_.empty() || kept_)
     return;
-  std::error_code ignored; // nothing sensible can be done about a folder that cannot be removed
+  std::error_code ignored; // there is no sensible reaction to a folder that cannot be removed
   std::filesystem::remove_all(path_, ignored);
   Registry::instance().drop(path_);
 }

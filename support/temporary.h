@@ -1,4 +1,4 @@
-// Private temporary folders that are gone afterwards, also after SIGINT, SIGTERM, SIGHUP and SIGPIPE.
+// Private temporary folders that are removed afterwards, also after SIGINT, SIGTERM, SIGHUP and SIGPIPE.
 #pragma once
 
 #include "support/expected.h"
@@ -10,16 +10,16 @@ namespace warplens {
 
 class TemporaryDirectory {
 public:
-  /// mkdtemp in $TMPDIR or /tmp, mode 0700.
+  /// Makes a folder by mkdtemp in $TMPDIR or /tmp, mode 0700.
   static Expected<TemporaryDirectory> create();
-  /// Its name says nothing but `name`, unless there is one of that name already. For files whose path gets
-  /// into what is made of them.
+  /// Makes a folder whose path depends on `name` alone, unless there is one of that name already. It is for
+  /// files whose path gets into their results.
   static Expected<TemporaryDirectory> create(const std::string& name);
   TemporaryDirectory(TemporaryDirectory&& other) noexcept;
   TemporaryDirectory& operator=(TemporaryDirectory&&) = delete;
   ~TemporaryDirectory();
   const std::filesystem::path& path() const { return path_; }
-  /// Leaves the folder in place.
+  /// Leaves the folder in place after the program.
   void keep();
 
 private:

@@ -1,4 +1,4 @@
-// Shell words, both ways (POSIX Shell Command Language, "Quoting").
+// Quotes and splits shell words (POSIX Shell Command Language, "Quoting").
 #include "support/process.h"
 
 #include <string_view>

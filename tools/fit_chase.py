@@ -3,7 +3,7 @@
 
 Fits on every second working-set size, and on all of a further run's if there is one, and prints the errors on these and
 on the others. With a set index that spreads a contiguous working set evenly and LRU in each set, the share of misses of
-the measured program (model/chase.h) has a closed form, Level.misses below; test/model/test_chase.cpp runs the program
+the measured program (model/trial/chase.h) has a closed form, Level.misses below; test/model/test_chase.cpp runs the program
 itself through the model's caches. With --even no level gets an early part.
 
 usage: fit_chase.py GPU.toml CHASE.csv [FURTHER.csv] [--even] [--dry-run]
@@ -16,7 +16,7 @@ import sys
 import tomllib
 
 LINES_PER_KIB = 8
-EARLY_WAYS, LINES_PER_EARLY_SET = 8, 32  # as in model/uneven_cache.h
+EARLY_WAYS, LINES_PER_EARLY_SET = 8, 32  # as in model/cache/uneven_cache.h
 USABLE = range(600, 1001, 2)  # what is tried, in thousandths
 GOAL = 0.1  # no size further away than that
 SECTOR_LAPS = 4  # laps that stay in the same sector of each line
@@ -36,10 +36,10 @@ def at_most(ways, lines, share):
 
 class Level:
     """What is fitted of it: its ways, the share of its size that is usable, the latency of what misses in it and,
-    if it has an early part (model/uneven_cache.h), the share of its size from which that overflows, otherwise 0."""
+    if it has an early part (model/cache/uneven_cache.h), the share of its size from which that overflows, otherwise 0."""
 
-    def __init__(self, name, size_kib, least_ways, flushed, fetch_bytes, may_be_uneven=False):
-        self.name, self.size_kib, self.least_ways = name, size_kib, least_ways
+    def __init__(self, name, size_kib, min_ways, flushed, fetch_bytes, may_be_uneven=False):
+        self.name, self.size_kib, self.min_ways = name, size_kib, min_ways
         self.flushed, self.fetch_bytes, self.may_be_uneven = flushed, fetch_bytes, may_be_uneven
         self.early_sets = 1 << int(size_kib * LINES_PER_KIB / LINES_PER_EARLY_SET).bit_length() - 1
 
@@ -79,13 +79,13 @@ class Level:
                 self.misses_in(lines - early, lines, others, ways))
 
     def even_shapes(self):
-        for ways in range(self.least_ways, 25):
+        for ways in range(self.min_ways, 25):
             for usable in USABLE:
                 yield ways, usable / 1000, 0
 
     def uneven_shapes(self):
         seen = set()
-        for ways in range(self.least_ways, 9):
+        for ways in range(self.min_ways, 9):
             for usable in USABLE:
                 for early_usable in range(USABLE.start, usable + 1, USABLE.step):
                     shape = ways, usable / 1000, early_usable / 1000
@@ -175,7 +175,7 @@ def main():
     flat = [cycles for kib, cycles in every_second if kib < 0.1 * l1_kib]
     hit_latency = latency = sum(flat) / len(flat)
     for i, level in enumerate(levels):
-        # From where the level before has long overflown to where the next one begins to.
+        # The range begins where the level before has long overflown and ends where the next one begins to.
         low = 2 * levels[i - 1].size_kib if i == 1 else 1.5 * levels[i - 1].size_kib if i else 0
         high = 0.75 * levels[i + 1].size_kib if i + 1 < len(levels) else float("inf")
         latency = level.fit([p for p in fitted if low < p[0] < high], latency)

@@ -1,6 +1,5 @@
-// How warp accesses become the payload of a chunk and come back. A chunk stands for itself: nothing is
-// carried over from the one before. docs/trace-format.md tells the layout; what both directions share is
-// here.
+// Encodes warp accesses into the payload of a chunk and decodes them. Each chunk is self-contained.
+// docs/trace-format.md describes the layout; this file has the parts that both directions share.
 #pragma once
 
 #include "support/expected.h"
@@ -19,7 +18,7 @@
 
 namespace warplens::trace {
 
-/// How the addresses of an access are told. `lanes_…`: one difference per active lane, to
+/// The encoding of the addresses of an access. `lanes_…`: one difference per active lane, to
 enum class AddressCode : std::uint8_t {
   step = 0,            ///< all lanes moved by the same distance since their last addresses
   affine = 1,          ///< base + stride × lane
@@ -33,10 +32,10 @@ enum class AddressCode : std::uint8_t {
 inline constexpr unsigned width_shift = 3;
 inline constexpr unsigned changed_mask_bit = 1u << 6;
 
-/// The columns behind the table of shapes: like values lie together, which is what makes them compress.
+/// The columns behind the table of shapes: like values lie together, which makes them compress.
 enum Column : std::size_t { runs, control, shape_indices, masks, scalars, planes, column_count = planes + 8 };
 
-/// What accesses have in common; named by its index in the chunk's table.
+/// The common properties of accesses; named by its index in the chunk's table.
 struct Shape {
   std::uint64_t site = 0;
   std::uint16_t bytes = 0;
@@ -53,8 +52,8 @@ template <class Act> void for_each_lane(std::uint32_t active, Act act) {
     act(static_cast<unsigned>(std::countr_zero(active)));
 }
 
-/// The last addresses of each (block, warp, shape), in a table of fixed size: who falls into the same slot
-/// shares it, which costs compression, never correctness, since both directions do the same.
+/// The last addresses of each (block, warp, shape), in a table of fixed size: entries that fall into the same
+/// slot share it, which costs compression, never correctness, since both directions do the same.
 class LastAddresses {
 public:
   LastAddresses() : slots_(static_cast<Slot*>(std::calloc(slot_count, sizeof(Slot)))) {
@@ -68,7 +67,7 @@ public:
   }
   void add_shape() { shapes_.emplace_back(); }
 
-  /// What a shape's lanes accessed last in this warp; in a warp not seen yet, in any warp.
+  /// Returns the addresses that a shape's lanes accessed last in this warp; in a new warp, those of any warp.
   Lanes& of(std::uint64_t block, std::uint32_t warp, std::size_t shape) {
     std::uint64_t hash = (block * 64 + warp) * max_shapes + shape;
     hash *= 0x9e3779b97f4a7c15; // 2^64 / golden ratio: Fibonacci hashing
@@ -80,7 +79,7 @@ public:
     return slot.lanes;
   }
 
-  /// The first address seen at the shape in this chunk; 0 before.
+  /// Returns the first address seen at the shape in this chunk; 0 before.
   std::uint64_t reference(std::size_t shape) const { return shapes_[shape].reference; }
 
   void remember(const WarpAccess& access, std::size_t shape, Lanes& last) {
@@ -111,7 +110,7 @@ private:
     void operator()(Slot* slots) const { std::free(slots); }
   };
   std::unique_ptr<Slot[], Free>
-      slots_; // from calloc: the kernel gives zeroed pages only for slots that are used
+      slots_; // calloc'ed: the kernel gives zeroed pages only for slots that are used
   std::vector<ShapeState> shapes_;
   std::uint64_t chunk_ = 0;
 };
@@ -126,7 +125,7 @@ public:
   void add(std::uint64_t block, std::uint32_t warp, const WarpAccess& access);
   std::uint32_t records() const; ///< accesses added since the last take()
   bool full() const;
-  /// The payload, column by column, valid until the next call; starts afresh.
+  /// Returns the payload, column by column, valid until the next call, and starts afresh.
   std::span<const Bytes> take();
 
 private:
@@ -137,7 +136,7 @@ private:
 class AccessDecoder {
 public:
   using Visit = std::function<void(std::uint64_t block, std::uint32_t warp, const WarpAccess&)>;
-  /// The error is what is wrong with the payload; some accesses may have been visited by then.
+  /// Decodes a payload. The error names the fault; some accesses may have been visited by then.
   Expected<void> decode(std::span<const std::uint8_t> payload, std::uint32_t records, const Visit& visit);
 
 private:

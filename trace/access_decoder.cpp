@@ -41,7 +41,7 @@ Expected<Columns> read_columns(ByteReader& reader) {
   return columns;
 }
 
-/// Fills in the addresses of the active lanes; false where the control byte makes no sense.
+/// Fills in the addresses of the active lanes; returns false if the control byte is invalid.
 bool read_addresses(unsigned control_byte, Columns& columns, const Lanes& last, std::uint64_t reference,
                     WarpAccess& access) {
   const auto code = static_cast<AddressCode>(control_byte & 7);
@@ -92,12 +92,8 @@ bool read_addresses(unsigned control_byte, Columns& columns, const Lanes& last, 
 Expected<void> AccessDecoder::decode(std::span<const std::uint8_t> payload, std::uint32_t records,
                                      const Visit& visit) {
   ByteReader reader(payload);
-  const auto shapes = read_shapes(reader);
-  if (!shapes)
-    return tl::unexpected(shapes.error());
-  auto columns = read_columns(reader);
-  if (!columns)
-    return tl::unexpected(columns.error());
+  TRY_LET(shapes, read_shapes(reader));
+  TRY_LET(columns, read_columns(reader));
   if ((*columns)[control].left() != records)
     return fail("it states {} accesses and holds {}", records, (*columns)[control].left());
 
@@ -131,7 +127,7 @@ Expected<void> AccessDecoder::decode(std::span<const std::uint8_t> payload, std:
     Lanes& last_lanes = last_.of(block, warp, shape);
     if (control_byte > 0x7f ||
         !read_addresses(control_byte, *columns, last_lanes, last_.reference(shape), access))
-      return fail("access {} is told in an unknown way", record);
+      return fail("access {} has an unknown encoding", record);
     for (const ByteReader& column : *columns)
       if (!column.ok())
         return fail("a column ends before access {}", record);

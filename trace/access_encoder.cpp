@@ -46,11 +46,11 @@ bool is_step(const WarpAccess& access, const Lanes& last, std::uint64_t& distanc
   return fits;
 }
 
-/// Differences lane by lane, and what they would take.
+/// Differences lane by lane, and their cost.
 struct Differences {
   AddressCode code = AddressCode::lanes_own;
   Lanes lanes{};
-  unsigned bits = 0;  ///< of all together: what entropy coding makes of them
+  unsigned bits = 0;  ///< bits of all together, as entropy coding packs them
   unsigned width = 1; ///< bytes that hold each with its sign
 
   void set(unsigned lane, std::uint64_t difference) {
@@ -90,10 +90,10 @@ struct AccessEncoder::State {
   std::unordered_map<Shape, std::uint32_t, ShapeHash> shape_index;
   Bytes shapes;
   std::array<Bytes, column_count> columns;
-  std::array<Bytes, 1 + column_count> taken; ///< the head and the columns of the chunk before
+  std::array<Bytes, 1 + column_count> taken; ///< the head and the columns of the previous chunk
   std::uint32_t records = 0;
   std::uint32_t mask = 0;
-  std::uint64_t block = 0, run_block = 0; // of the run being added to; of the run before
+  std::uint64_t block = 0, run_block = 0; // the block of the current run; that of the previous run
   std::uint32_t warp = 0, run_warp = 0;
   std::uint64_t run_length = 0;
 
@@ -160,7 +160,7 @@ std::uint32_t AccessEncoder::records() const {
 bool AccessEncoder::full() const {
   if (state_->shape_index.size() >= max_shapes)
     return true;
-  constexpr std::uint32_t interval = 64; // accesses: what they take at most is little beside a chunk
+  constexpr std::uint32_t interval = 64; // accesses: their maximum size is small beside a chunk
   if (state_->records % interval != 0)
     return false;
   std::size_t size = 0;

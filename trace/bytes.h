@@ -25,7 +25,7 @@ inline void put_varint(Bytes& bytes, std::uint64_t number) {
   bytes.push_back(static_cast<std::uint8_t>(number));
 }
 
-/// Small numbers of either sign become small: 0, -1, 1, -2, … are 0, 1, 2, 3, …
+/// Writes a number so that small ones of either sign become small: 0, -1, 1, -2, … are 0, 1, 2, 3, …
 inline void put_signed(Bytes& bytes, std::int64_t number) {
   put_varint(bytes, (static_cast<std::uint64_t>(number) << 1) ^ static_cast<std::uint64_t>(number >> 63));
 }
@@ -35,8 +35,8 @@ inline void put_string(Bytes& bytes, std::string_view text) {
   bytes.insert(bytes.end(), text.begin(), text.end());
 }
 
-/// Reads what the functions above wrote. Reading past the end, or a number that does not fit, gives zeros and
-/// makes ok() false.
+/// Reads the output of the functions above. Reading past the end, or a number that does not fit, yields zeros
+/// and makes ok() false.
 class ByteReader {
 public:
   explicit ByteReader(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
@@ -78,7 +78,7 @@ public:
     return {text.begin(), text.end()};
   }
 
-  /// The next `count` bytes; empty if there are not so many.
+  /// Returns the next `count` bytes; empty if there are fewer.
   std::span<const std::uint8_t> take(std::uint64_t count) {
     if (count > bytes_.size()) {
       ok_ = false;

@@ -18,8 +18,7 @@ public:
   Expected<Findings> run() {
     check_sites();
     for (std::size_t i = 0; i < reader_.launches().size(); ++i)
-      if (auto read = check_launch(i, reader_.launches()[i]); !read)
-        return tl::unexpected(read.error());
+      TRY(check_launch(i, reader_.launches()[i]));
     check_memory_uses();
     return std::move(findings_);
   }
@@ -122,7 +121,8 @@ private:
     }
   }
 
-  /// CUDA's own limits keep it in 64 bits; a trace from elsewhere may not, and then no product is right.
+  /// Returns the number of elements, or 0 if it exceeds 64 bits: CUDA's own limits exclude that, a trace from
+  /// elsewhere may not.
   static std::uint64_t product(const Dim3& dim) {
     const std::uint64_t plane = std::uint64_t{dim.x} * dim.y;
     return dim.z != 0 && plane > UINT64_MAX / dim.z ? 0 : plane * dim.z;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int compression_level = 1; // higher levels gain little on delta-coded addresses and cost much time
 
-/// No chunk is stored in more: zstd's own bound, and for each part a block that is not full.
+/// Returns the maximum size of a stored chunk: zstd's own bound, and for each part a block that is not full.
 std::size_t stored_bound(std::size_t raw_bytes) {
   return ZSTD_compressBound(raw_bytes) + 1024;
 }
@@ -61,8 +61,8 @@ struct Packer::State {
   State& operator=(const State&) = delete;
   ~State() { ZSTD_freeCCtx(context); }
 
-  /// One frame, into `stored`. Each part begins a block of its own, hence with tables of its own. Returns
-  /// zstd's status.
+  /// Compresses the parts into one frame in `stored`. Each part begins a block of its own, hence with tables
+  /// of its own. Returns zstd's status.
   std::size_t compress(std::span<const Bytes> parts, std::size_t raw_bytes) {
     ZSTD_CCtx_reset(context, ZSTD_reset_session_only);
     ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, compression_level);
@@ -113,8 +113,7 @@ Expected<ChunkOutput> ChunkOutput::create(const std::filesystem::path& path) {
   Bytes header(file_magic.begin(), file_magic.end());
   put_fixed(header, format_version);
   put_fixed(header, std::uint32_t{0});
-  if (auto written = output.write_all(header); !written)
-    return tl::unexpected(written.error());
+  TRY(output.write_all(header));
   return output;
 }
 
@@ -127,8 +126,7 @@ Expected<std::uint64_t> ChunkOutput::write(ChunkType type, std::uint32_t launch,
   put_fixed(chunk, checksum_of(stored, chunk));
   chunk.insert(chunk.end(), stored.begin(), stored.end());
   const std::uint64_t offset = offset_;
-  if (auto written = write_all(chunk); !written)
-    return tl::unexpected(written.error());
+  TRY(write_all(chunk));
   return offset;
 }
 

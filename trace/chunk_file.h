@@ -1,4 +1,4 @@
-// Files of chunks: compressed, checksummed, at known offsets. What the chunks mean is not known here.
+// Files of chunks: compressed, checksummed, at known offsets. The meaning of the chunks is not known here.
 #pragma once
 
 #include "support/expected.h"
@@ -11,7 +11,7 @@
 
 namespace warplens::trace {
 
-/// An open file, closed when it goes.
+/// An open file, closed by the destructor.
 class FileHandle {
 public:
   FileHandle() = default;
@@ -28,11 +28,11 @@ private:
   int descriptor_ = -1;
 };
 
-/// A chunk's payload as it stands in the file.
+/// A chunk's payload in its stored form.
 struct PackedPayload {
-  std::uint32_t records = 0; ///< how many accesses, sites, … it holds
+  std::uint32_t records = 0; ///< the number of accesses, sites, … that it holds
   std::uint32_t raw_bytes = 0;
-  std::span<const std::uint8_t> stored; ///< its packer's, until that packs the next
+  std::span<const std::uint8_t> stored; ///< the packer's buffer, valid until that packs the next
 };
 
 /// Compresses payloads; for one thread at a time.
@@ -42,7 +42,7 @@ public:
   Packer(Packer&&) noexcept;
   Packer& operator=(Packer&&) noexcept;
   ~Packer();
-  /// Parts of unlike statistics compress better told apart.
+  /// Compresses one payload. Parts of unlike statistics compress better apart.
   Expected<PackedPayload> pack(std::uint32_t records, std::span<const Bytes> payload);
 
 private:
@@ -55,11 +55,11 @@ public:
   /// Makes the file, or empties it, and writes its header.
   static Expected<ChunkOutput> create(const std::filesystem::path& path);
 
-  /// Gives the chunk's offset.
+  /// Writes a chunk and returns its offset.
   Expected<std::uint64_t> write(ChunkType type, std::uint32_t launch, const PackedPayload& payload);
   Expected<void> write_trailer(std::uint64_t index_offset);
   bool is_open() const { return file_.is_open(); }
-  /// A full disk may show only now.
+  /// Closes the file; a full disk may show only now.
   Expected<void> close();
 
 private:
@@ -78,26 +78,26 @@ public:
 
   std::uint64_t size() const { return size_; }
 
-  /// The offset of the index, or 0 where the file does not end in a trailer.
+  /// Returns the offset of the index, or 0 if the file does not end in a trailer.
   Expected<std::uint64_t> index_offset() const;
 
-  /// What stands at an offset: a header that makes sense, whether or not its whole payload is there.
+  /// Returns the header at an offset, if it is valid; its payload may be incomplete.
   Expected<ChunkHeader> header_at(std::uint64_t offset) const;
-  /// Does the chunk end within the file?
+  /// Returns whether the chunk ends within the file.
   bool is_complete(std::uint64_t offset, const ChunkHeader& header) const;
-  /// Is there a trailer at this offset, with nothing behind it?
+  /// Returns whether there is a trailer at this offset, with nothing behind it.
   bool is_trailer(std::uint64_t offset) const;
-  /// The payload, checked and decompressed.
+  /// Returns the payload, checked and decompressed.
   Expected<Bytes> payload_at(std::uint64_t offset, const ChunkHeader& header) const;
 
-  /// One line for what is wrong at an offset.
+  /// Returns the error for damage at an offset, in one line.
   tl::unexpected<Error> damage(std::uint64_t offset, std::string_view what) const;
-  /// One line for a file that ends before anything of use.
+  /// Returns the error for a file that ends before any useful data, in one line.
   tl::unexpected<Error> cut_short() const;
 
 private:
   ChunkInput(std::filesystem::path path, FileHandle file, std::uint64_t size);
-  /// False where the file ends before, or cannot be read.
+  /// Returns false if the file ends before, or cannot be read.
   bool read_at(std::uint64_t offset, std::span<std::uint8_t> bytes) const;
 
   std::filesystem::path path_;

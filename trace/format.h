@@ -1,4 +1,4 @@
-// The trace file's layout in numbers; docs/trace-format.md tells it in full.
+// The trace file's layout in numbers; docs/trace-format.md describes it in full.
 #pragma once
 
 #include <array>
@@ -7,8 +7,8 @@
 
 namespace warplens::trace {
 
-// As in PNG: a byte above 127, both kinds of line ends and a DOS end-of-file give away a file that was
-// treated as text.
+// The magic resembles PNG's: a byte above 127, both kinds of line ends and a DOS end-of-file reveal a file
+// that was treated as text.
 inline constexpr std::array<std::uint8_t, 8> file_magic{0x97, 'W', 'L', 'T', '\r', '\n', 0x1a, '\n'};
 inline constexpr std::uint32_t format_version = 5;
 inline constexpr std::size_t file_header_bytes = 16; ///< magic, version, four zero bytes
@@ -41,24 +41,24 @@ enum class ChunkType : std::uint32_t {
   memory_uses = 9,
 };
 
-/// What stands before each payload, all little-endian 32-bit numbers behind chunk_magic, in this order; then
+/// The header before each payload, all little-endian 32-bit numbers behind chunk_magic, in this order; then
 /// the checksum: the XXH64 of the stored payload, seeded with the XXH64 (seed 0) of the header's first 24
 /// bytes.
 struct ChunkHeader {
   ChunkType type = ChunkType::program;
-  std::uint32_t launch = 0;       ///< of accesses and launch_end; else 0
-  std::uint32_t records = 0;      ///< how many accesses, sites, … the payload holds
-  std::uint32_t stored_bytes = 0; ///< as compressed by zstd
+  std::uint32_t launch = 0;       ///< for accesses and launch_end; else 0
+  std::uint32_t records = 0;      ///< the number of accesses, sites, … in the payload
+  std::uint32_t stored_bytes = 0; ///< the size after compression by zstd
   std::uint32_t raw_bytes = 0;
   std::uint64_t checksum = 0;
 };
 
-/// One line of the index: a chunk and where it stands.
+/// One line of the index: a chunk and its offset.
 struct IndexEntry {
   ChunkType type = ChunkType::program;
   std::uint32_t launch = 0;
   std::uint32_t records = 0;
-  std::uint64_t offset = 0; ///< from the start of the file, in bytes
+  std::uint64_t offset = 0; ///< bytes from the start of the file
 };
 
 } // namespace warplens::trace

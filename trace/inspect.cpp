@@ -14,7 +14,8 @@ std::string text_of(const Dim3& dim) {
   return fmt::format("{}x{}x{}", dim.x, dim.y, dim.z);
 }
 
-/// Names and expressions come from the traced program: nothing in them may end a line or steer the terminal.
+/// Makes a name or expression from the traced program printable: it must not end a line or steer the
+/// terminal.
 std::string printable(const std::string& text) {
   std::string result;
   for (const char c : text)
@@ -53,43 +54,6 @@ template <class... Args> void line(std::ostream& out, fmt::format_string<Args...
 }
 
 } // namespace
-
-const char* name_of(AccessKind kind) {
-  switch (kind) {
-  case AccessKind::load: return "load";
-  case AccessKind::store: return "store";
-  case AccessKind::update: return "update";
-  case AccessKind::atomic: return "atomic";
-  }
-  return "?";
-}
-
-const char* name_of(Space space) {
-  switch (space) {
-  case Space::generic: return "generic";
-  case Space::global: return "global";
-  case Space::shared: return "shared";
-  case Space::local: return "local";
-  case Space::constant: return "constant";
-  }
-  return "?";
-}
-
-const char* name_of(CacheOperator cache_operator) {
-  switch (cache_operator) {
-  case CacheOperator::none: return "";
-  case CacheOperator::ca: return "ca";
-  case CacheOperator::cg: return "cg";
-  case CacheOperator::cs: return "cs";
-  case CacheOperator::lu: return "lu";
-  case CacheOperator::cv: return "cv";
-  case CacheOperator::wb: return "wb";
-  case CacheOperator::wt: return "wt";
-  case CacheOperator::nc: return "nc";
-  case CacheOperator::tex: return "tex";
-  }
-  return "?";
-}
 
 void print_info(const Reader& reader, std::ostream& out) {
   const Program& program = reader.program();
@@ -138,9 +102,8 @@ Expected<void> dump(const Reader& reader, std::ostream& out) {
       depends_on += fmt::format(" {:016x}", id);
     line(out, "site {:016x} {} {} {} {} bytes operator {} sequence {} object {} depends on{} expression {}",
          site.id, place_of(site), name_of(site.kind), name_of(site.space), site.element_bytes,
-         *name_of(site.cache_operator) ? name_of(site.cache_operator) : "none", site.sequence,
-         site.object.empty() ? "-" : printable(site.object), depends_on.empty() ? " none" : depends_on,
-         printable(site.expression));
+         name_of(site.cache_operator), site.sequence, site.object.empty() ? "-" : printable(site.object),
+         depends_on.empty() ? " none" : depends_on, printable(site.expression));
   }
   for (const Allocation& allocation : reader.allocations())
     line(out, "allocation {:x} {} bytes {}", allocation.address, allocation.bytes,
@@ -149,7 +112,7 @@ Expected<void> dump(const Reader& reader, std::ostream& out) {
   for (const MemoryUse& use : reader.memory_uses())
     line(out, "{}", text_of(use));
 
-  fmt::memory_buffer text; // one line, reused: an access at a time is all that is held
+  fmt::memory_buffer text; // one line, reused: only one access at a time is in memory
   for (const Launch& launch : reader.launches()) {
     line(out, "launch {} {} symbol {} grid {} block {} shared {}+{} registers {} first block {} blocks {}",
          launch.id, printable(launch.kernel), printable(launch.symbol), text_of(launch.grid),
@@ -176,8 +139,7 @@ Expected<void> dump(const Reader& reader, std::ostream& out) {
       text.push_back('\n');
       out.write(text.data(), static_cast<std::streamsize>(text.size()));
     };
-    if (auto read = reader.for_each_access(launch.id, print); !read)
-      return read;
+    TRY(reader.for_each_access(launch.id, print));
     if (const auto end = reader.end_of(launch.id))
       line(out, "end {} {} executed {} probed {} blocks {}", launch.id,
            end->complete ? "complete" : "incomplete", end->executed_accesses, end->probed_accesses,

@@ -1,4 +1,4 @@
-// What `warplens trace info`, `dump` and `check` print.
+// Prints the output of `warplens trace info`, `dump` and `check`.
 #pragma once
 
 #include "support/expected.h"
@@ -10,38 +10,33 @@
 
 namespace warplens::trace {
 
-/// The names people read: "load", "shared", "ld.cg"-style suffix ("" for none).
-const char* name_of(AccessKind kind);
-const char* name_of(Space space);
-const char* name_of(CacheOperator cache_operator);
-
-/// A summary: program, launches, sizes. Reads no accesses.
+/// Prints a summary: program, launches, sizes. Reads no accesses.
 void print_info(const Reader& reader, std::ostream& out);
 
-/// Everything, one line per record; accesses as they were written, each as
-/// `access LAUNCH BLOCK WARP KIND SPACE BYTES FILE:LINE:COLUMN MASK ADDRESS…` with one hexadecimal address
-/// per active lane. Stops with an error where the trace is damaged or `out` fails.
+/// Prints everything, one line per record; accesses as they were written, each as `access LAUNCH BLOCK WARP
+/// KIND SPACE BYTES FILE:LINE:COLUMN MASK ADDRESS…` with one hexadecimal address per active lane. Stops with
+/// an error if the trace is damaged or `out` fails.
 Expected<void> dump(const Reader& reader, std::ostream& out);
 
-/// How often each site was executed in each traced launch, one line each, its fields separated by tabs:
-/// launch, kernel, FILE:LINE:COLUMN, kind, space, warp accesses, lane accesses. Ordered by launch and place.
+/// Prints how often each site was executed in each traced launch, one line each, its fields separated by
+/// tabs: launch, kernel, FILE:LINE:COLUMN, kind, space, warp accesses, lane accesses. Ordered by launch and
+/// place.
 Expected<void> print_counts(const Reader& reader, std::ostream& out);
 
-/// What is wrong with a trace that can be read.
+/// The faults of a trace that can be read.
 struct Findings {
   std::uint64_t count = 0;
   std::vector<std::string> first; ///< one line each, the first hundred
 };
 
-/// Reads all of the trace and checks what every reader may rely on:
+/// Reads all of the trace and checks the properties that every reader may rely on:
 /// - site ids are unique, element sizes are 0 (not known) or 1 to 4096, line numbers start at 1, dependences
-/// name known sites;
+///   name known sites;
 /// - launches are numbered 0, 1, 2, … and have 1 to 1024 threads a block and a snapshot within the grid;
 /// - each access is at a known site, of its kind, with an active lane, 1 to 16 bytes a lane, in a block of
-/// the snapshot and a
-///   warp of the block, with no active lane beyond the block's threads and none of its addresses beyond the
-///   end of the address space; shared addresses lie within the block's shared memory;
-/// - what used memory before a launch has a launch, and where it was if it was seen;
+///   the snapshot and a warp of the block, with no active lane beyond the block's threads and none of its
+///   addresses beyond the end of the address space; shared addresses lie within the block's shared memory;
+/// - each memory use before a launch has a launch, and its address if it was seen;
 /// - each launch of a trace that was not cut short has ended, with no more accesses probed than executed.
 Expected<Findings> check(const Reader& reader);
 

@@ -1,5 +1,5 @@
-// Which of a kernel's machine codes stands for a GPU: one rule for the model and for the program's CUDA
-// runtime.
+// Chooses which of a kernel's machine codes stands for a GPU: one rule for the model and for the program's
+// CUDA runtime.
 #pragma once
 
 #include "trace/records.h"
@@ -10,18 +10,18 @@
 
 namespace warplens::trace {
 
-/// Was it made for GPUs of this capability (89 is 8.9), and not in the place of what no compiler is there
-/// for?
+/// Returns whether the code was made for GPUs of this capability (89 is 8.9), and not as a substitute for an
+/// architecture without a compiler.
 inline bool is_own(const MachineCode& code, int capability) {
   return static_cast<int>(code.capability) == capability && static_cast<int>(code.architecture) <= capability;
 }
 
-/// Compilers of today count on so many registers of a thread at least. What they make says nothing of what a
-/// compiler for a GPU with fewer makes.
+/// The number of registers of a thread that current compilers assume at least. Their code says nothing about
+/// the code for a GPU with fewer.
 inline constexpr std::uint32_t registers_of_todays_threads = 255;
 
-/// That for this capability, else that for the closest one, which is an assumption. Null: nothing is known,
-/// or nothing of a GPU whose threads have no more than so many registers.
+/// Returns the code for this capability, else that for the closest one, which is an assumption. Null: nothing
+/// is known, or nothing about a GPU whose threads have at most `registers_per_thread` registers.
 inline const MachineCode* machine_code_for(std::span<const MachineCode> all, int capability,
                                            std::uint32_t registers_per_thread) {
   const auto distance = [&](const MachineCode& code) {

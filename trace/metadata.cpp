@@ -16,7 +16,7 @@ Dim3 read_dim3(ByteReader& reader) {
   return dim;
 }
 
-/// False where the number is none of the enumeration's.
+/// Reads an enumeration; returns false if the number is none of its values.
 template <class Enumeration> bool read_enumeration(ByteReader& reader, Enumeration& value, Enumeration last) {
   const std::uint8_t number = reader.byte();
   value = static_cast<Enumeration>(number);
@@ -111,7 +111,7 @@ bool read(ByteReader& reader, IndexEntry& entry) {
   return true;
 }
 
-/// Refuses what no address space has.
+/// Reads a memory use; refuses addresses that no address space has.
 bool read(ByteReader& reader, MemoryUse& use) {
   use.launch = reader.varint32();
   const bool known = read_enumeration(reader, use.kind, MemoryUse::Kind::unseen);

@@ -1,5 +1,5 @@
-// Everything in a trace but the accesses, to payloads and back. The decoders append to what is there already
-// and say what is wrong with a payload.
+// Encodes everything in a trace but the accesses into payloads and decodes it. The decoders append to
+// existing records, and their errors name the fault in a payload.
 #pragma once
 
 #include "support/expected.h"
@@ -21,7 +21,7 @@ void encode(Bytes& payload, const KernelLaunches& launches);
 void encode(Bytes& payload, const IndexEntry& entry);
 void encode(Bytes& payload, const MemoryUse& use);
 
-/// `count` records, which must fill the payload.
+/// Decodes `count` records, which must fill the payload.
 template <class Record>
 Expected<void> decode(std::span<const std::uint8_t> payload, std::uint32_t count,
                       std::vector<Record>& records);

@@ -29,7 +29,7 @@ struct Reader::State {
   Expected<void> load_chunk(std::uint64_t offset, const ChunkHeader& header);
   Expected<void> check_launches(std::uint64_t offset, const ChunkHeader& header);
   Expected<void> check_memory_uses(std::uint64_t offset, const ChunkHeader& header);
-  /// A payload that is kept; there is a bound on all of them together.
+  /// Returns a payload that is kept; there is a bound on all of them together.
   Expected<Bytes> metadata_at(std::uint64_t offset, const ChunkHeader& header);
 };
 
@@ -58,9 +58,7 @@ Expected<void> Reader::State::load_chunk(std::uint64_t offset, const ChunkHeader
     access_chunks.push_back({header.type, header.launch, header.records, offset});
     return {};
   }
-  const auto payload = metadata_at(offset, header);
-  if (!payload)
-    return tl::unexpected(payload.error());
+  TRY_LET(payload, metadata_at(offset, header));
   auto into = [&](auto& records) -> Expected<void> {
     if (auto decoded = decode(*payload, header.records, records); !decoded)
       return input.damage(offset, decoded.error().message);
@@ -85,7 +83,7 @@ Expected<void> Reader::State::load_chunk(std::uint64_t offset, const ChunkHeader
   return check_launches(offset, header);
 }
 
-/// They stand before their launch, and so in the launches' order.
+/// Checks that memory uses stand before their launch, and so in the launches' order.
 Expected<void> Reader::State::check_memory_uses(std::uint64_t offset, const ChunkHeader& header) {
   for (auto use = memory_uses.end() - header.records; use != memory_uses.end(); ++use)
     if (launch_ids.count(use->launch) || (use != memory_uses.begin() && use->launch < (use - 1)->launch))
@@ -109,14 +107,10 @@ Expected<void> Reader::State::check_launches(std::uint64_t offset, const ChunkHe
 Expected<void> Reader::State::load_from_index(std::uint64_t index_offset) {
   std::vector<IndexEntry> index;
   for (std::uint64_t offset = index_offset; !input.is_trailer(offset);) {
-    const auto header = input.header_at(offset);
-    if (!header)
-      return tl::unexpected(header.error());
+    TRY_LET(header, input.header_at(offset));
     if (header->type != ChunkType::index)
       return input.damage(offset, "there is no index where the trailer says");
-    const auto payload = metadata_at(offset, *header);
-    if (!payload)
-      return tl::unexpected(payload.error());
+    TRY_LET(payload, metadata_at(offset, *header));
     if (auto decoded = decode(*payload, header->records, index); !decoded)
       return input.damage(offset, decoded.error().message);
     offset = end_of_chunk(offset, *header);
@@ -125,14 +119,11 @@ Expected<void> Reader::State::load_from_index(std::uint64_t index_offset) {
   for (const IndexEntry& entry : index) {
     if (entry.offset != expected_offset)
       return input.damage(entry.offset, "the index does not name every chunk");
-    const auto header = input.header_at(entry.offset);
-    if (!header)
-      return tl::unexpected(header.error());
+    TRY_LET(header, input.header_at(entry.offset));
     if (header->type != entry.type || header->launch != entry.launch || header->records != entry.records ||
         end_of_chunk(entry.offset, *header) > index_offset)
       return input.damage(entry.offset, "a chunk is not what the index says");
-    if (auto loaded = load_chunk(entry.offset, *header); !loaded)
-      return loaded;
+    TRY(load_chunk(entry.offset, *header));
     expected_offset = end_of_chunk(entry.offset, *header);
   }
   if (expected_offset != index_offset)
@@ -145,18 +136,13 @@ Expected<void> Reader::State::load_by_scanning() {
   bool whole = false;
   std::uint64_t offset = file_header_bytes;
   while (input.size() - offset >= chunk_header_bytes) {
-    const auto header = input.header_at(offset);
-    if (!header)
-      return tl::unexpected(header.error());
+    TRY_LET(header, input.header_at(offset));
     if (!input.is_complete(offset, *header))
       break;
-    // A kill leaves a chunk whole or short. Accesses are checked here too: their headers are all that counts
-    // them.
+    // A kill leaves a chunk whole or short. Accesses are checked here too: only their headers count them.
     if (header->type == ChunkType::accesses)
-      if (auto payload = input.payload_at(offset, *header); !payload)
-        return tl::unexpected(payload.error());
-    if (auto loaded = load_chunk(offset, *header); !loaded)
-      return loaded;
+      TRY(input.payload_at(offset, *header));
+    TRY(load_chunk(offset, *header));
     offset = end_of_chunk(offset, *header);
     whole = header->type == ChunkType::index && input.size() - offset == trailer_bytes;
   }
@@ -173,15 +159,10 @@ Reader& Reader::operator=(Reader&&) noexcept = default;
 Reader::~Reader() = default;
 
 Expected<Reader> Reader::open(const std::filesystem::path& path) {
-  auto input = ChunkInput::open(path);
-  if (!input)
-    return tl::unexpected(input.error());
+  TRY_LET(input, ChunkInput::open(path));
   auto state = std::make_unique<State>(std::move(*input));
-  const auto index = state->input.index_offset();
-  if (!index)
-    return tl::unexpected(index.error());
-  if (auto loaded = *index ? state->load_from_index(*index) : state->load_by_scanning(); !loaded)
-    return tl::unexpected(loaded.error());
+  TRY_LET(index, state->input.index_offset());
+  TRY(*index ? state->load_from_index(*index) : state->load_by_scanning());
   if (state->programs.size() != 1)
     return state->input.damage(file_header_bytes, "it names no program at its start, or several");
   return Reader(std::move(state));
@@ -234,12 +215,8 @@ Expected<void> Reader::for_each_access(std::uint32_t launch, const Visit& visit)
   for (const IndexEntry& chunk : state_->access_chunks) {
     if (chunk.launch != launch)
       continue;
-    const auto header = state_->input.header_at(chunk.offset);
-    if (!header)
-      return tl::unexpected(header.error());
-    const auto payload = state_->input.payload_at(chunk.offset, *header);
-    if (!payload)
-      return tl::unexpected(payload.error());
+    TRY_LET(header, state_->input.header_at(chunk.offset));
+    TRY_LET(payload, state_->input.payload_at(chunk.offset, *header));
     if (auto decoded = decoder.decode(*payload, header->records, visit); !decoded)
       return state_->input.damage(chunk.offset, decoded.error().message);
   }

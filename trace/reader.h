@@ -25,11 +25,11 @@ public:
   const std::vector<Site>& sites() const;
   const std::vector<Allocation>& allocations() const;
   const std::vector<Launch>& launches() const;
-  /// Of all launches, in order: what stands before the launch with the same number.
+  /// Returns the memory uses of all launches, in order; each comes before the launch with the same number.
   const std::vector<MemoryUse>& memory_uses() const;
   std::optional<LaunchEnd> end_of(std::uint32_t launch) const;
   const std::vector<KernelLaunches>& kernel_launches() const;
-  /// Warp accesses of the launch that are in the file.
+  /// Returns the number of the launch's warp accesses in the file.
   std::uint64_t access_count(std::uint32_t launch) const;
   std::uint64_t file_bytes() const;
 

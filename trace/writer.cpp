@@ -17,13 +17,13 @@ struct Writer::State {
   explicit State(ChunkOutput file) : output(std::move(file)) {}
 
   ChunkOutput output;
-  Packer packer; ///< of everything but accesses
+  Packer packer; ///< for everything but accesses
   std::set<std::uint32_t> begun;
   Bytes allocations;
   std::uint32_t allocation_count = 0;
   std::uint64_t metadata_bytes = 0, metadata_records = 0;
   std::vector<IndexEntry> index;
-  Expected<void> result; ///< the first failure, for ever after
+  Expected<void> result; ///< the first failure, kept for later calls
 
   Expected<void> write(ChunkType type, std::uint32_t launch, const PackedPayload& payload) {
     if (!result)
@@ -57,17 +57,16 @@ struct Writer::State {
     return written;
   }
 
-  /// One record with all before it.
+  /// Writes the pending allocations, then one record.
   template <class Record>
   Expected<void> write_record(ChunkType type, std::uint32_t launch, const Record& record) {
-    if (auto flushed = write_allocations(); !flushed)
-      return flushed;
+    TRY(write_allocations());
     Bytes payload;
     encode(payload, record);
     return write_metadata(type, launch, 1, {&payload, 1});
   }
 
-  /// As many chunks as it takes.
+  /// Writes the records in the necessary number of chunks.
   template <class Record> Expected<void> write_records(ChunkType type, std::span<const Record> records) {
     Bytes payload;
     std::uint32_t count = 0;
@@ -95,12 +94,9 @@ Writer::~Writer() {
 }
 
 Expected<Writer> Writer::create(const std::filesystem::path& path, const Program& program) {
-  auto output = ChunkOutput::create(path);
-  if (!output)
-    return tl::unexpected(output.error());
+  TRY_LET(output, ChunkOutput::create(path));
   auto state = std::make_unique<State>(std::move(*output));
-  if (auto written = state->write_record(ChunkType::program, 0, program); !written)
-    return tl::unexpected(written.error());
+  TRY(state->write_record(ChunkType::program, 0, program));
   return Writer(std::move(state));
 }
 
@@ -142,13 +138,10 @@ Expected<void> Writer::flush() {
 
 Expected<void> Writer::finish(std::span<const KernelLaunches> counts) {
   State& state = *state_;
-  if (auto flushed = state.write_allocations(); !flushed)
-    return flushed;
-  if (auto written = state.write_records(ChunkType::kernel_launches, counts); !written)
-    return written;
+  TRY(state.write_allocations());
+  TRY(state.write_records(ChunkType::kernel_launches, counts));
   const std::vector<IndexEntry> index = state.index;
-  if (auto written = state.write_records(ChunkType::index, std::span(index)); !written)
-    return written;
+  TRY(state.write_records(ChunkType::index, std::span(index)));
   const std::uint64_t index_offset = state.index[index.size()].offset;
   if (auto written = state.output.write_trailer(index_offset); !written)
     return state.result = written;

@@ -24,13 +24,13 @@ public:
 
   Expected<void> add_sites(std::span<const Site> sites);
   Expected<void> add_allocation(const Allocation& allocation);
-  /// Those before the launch that begins next, in order.
+  /// Adds the memory uses before the launch that begins next, in order.
   Expected<void> add_memory_uses(std::span<const MemoryUse> uses);
   Expected<void> begin_launch(const Launch& launch);
-  /// A whole chunk of accesses, from an AccessStream.
+  /// Appends a whole chunk of accesses, from an AccessStream.
   Expected<void> append_chunk(std::uint32_t launch, const PackedPayload& accesses);
   Expected<void> end_launch(const LaunchEnd& end);
-  /// Writes the allocations that were added, so that all so far survives a kill.
+  /// Writes the allocations that were added, so that everything so far stays readable after a kill.
   Expected<void> flush();
   /// Writes the launch counts and the footer index, and closes.
   Expected<void> finish(std::span<const KernelLaunches> counts);

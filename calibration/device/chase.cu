@@ -16,7 +16,8 @@ __global__ void link(char* memory, const unsigned* order, unsigned count, unsign
 }
 
 /// results: SM cycles and nanoseconds of all the timed steps. Uses no shared memory, whose part of an SM
-/// would be missing from the L1; that a clock may be read one load too early is nothing among thousands.
+/// would be missing from the L1. The clock may be read one load too early, which is negligible among
+/// thousands.
 __global__ void chase(const char* start, unsigned warming, unsigned steps, long long* results) {
   const char* place = start;
   for (unsigned i = 0; i < warming; ++i)
@@ -33,7 +34,7 @@ __global__ void chase(const char* start, unsigned warming, unsigned steps, long 
   results[2] = reinterpret_cast<long long>(place);
 }
 
-/// Reads all the pointers once, by one block: enough where the L1 is far too small to keep any.
+/// Reads all the pointers once, by one block: enough if the L1 is far too small to keep any.
 __global__ void warm(const char* memory, unsigned count, unsigned stride) {
   for (unsigned i = threadIdx.x; i < count; i += blockDim.x)
     Cg::load(memory + static_cast<unsigned long long>(i) * stride);
@@ -42,13 +43,13 @@ __global__ void warm(const char* memory, unsigned count, unsigned stride) {
 class Chase {
 public:
   explicit Chase(const Device& device) : device_(device) {
-    // All of the L1 is to be cache.
+    // The whole L1 must be cache.
     check(cudaFuncSetAttribute(chase, cudaFuncAttributePreferredSharedMemoryCarveout, 0), "carve-out");
   }
   ~Chase() { cudaFree(order_); }
 
-  /// Mean cycles of a load once warm, `count` pointers `stride` bytes apart. Two rounds of warming, but
-  /// beyond `brief` pointers, where hardly anything hits, a part of a round is timed.
+  /// Returns the mean cycles of a load once warm, `count` pointers `stride` bytes apart. Two rounds of
+  /// warming come first, but beyond `brief` pointers, where hardly anything hits, a part of a round is timed.
   double cycles(unsigned count, unsigned stride, unsigned brief) {
     std::vector<unsigned> order(count);
     std::iota(order.begin(), order.end(), 0u);
@@ -64,8 +65,8 @@ public:
     if (is_brief)
       warm<<<1, 1024>>>(device_.memory, count, stride);
     const unsigned warming = is_brief ? 1000 : 2 * count;
-    const unsigned least_steps = 4096; // a few loads tell little
-    const unsigned steps = is_brief ? brief / 4 : std::max(count, least_steps / count * count);
+    const unsigned min_steps = 4096; // fewer loads are not significant
+    const unsigned steps = is_brief ? brief / 4 : std::max(count, min_steps / count * count);
     chase<<<1, 1>>>(device_.memory + std::size_t{order[0]} * stride, warming, steps, device_.results);
     check(cudaDeviceSynchronize(), "chase");
     const auto results = results_of(device_, 2);
@@ -98,7 +99,7 @@ void measure_chase(const Device& device, const std::string& folder, double secon
   Csv csv(folder, "chase", "kib,cycles");
   const double most = std::min(3.0 * device.properties.l2CacheSize, static_cast<double>(device.bytes));
   const auto brief = static_cast<unsigned>(1.6 * device.properties.l2CacheSize / line);
-  // Coarse first and finer where time is left: a curve cut short has all of its range.
+  // Sizes are coarse first and finer if time is left: a curve cut short has all of its range.
   std::vector<double> sizes;
   for (double bytes = 2048; bytes <= most; bytes *= finest)
     sizes.push_back(bytes);
@@ -121,7 +122,7 @@ void measure_strides(const Device& device, const std::string& folder, double sec
   const Deadline deadline(seconds);
   Chase chase(device);
   Csv csv(folder, "strides", "stride_bytes,pointers,cycles");
-  // A size in bytes and odd multiples of it, each for a line of 32, 64 or 128 bytes.
+  // The strides are a size in bytes and odd multiples of it, each for a line of 32, 64 or 128 bytes.
   for (const unsigned stride : {128u, 384u, 640u, 896u, 64u, 192u, 320u, 448u, 32u, 96u, 160u, 224u}) {
     double before = 0;
     for (double count = 256; count <= 16384; count *= 1.05) {
@@ -132,7 +133,7 @@ void measure_strides(const Device& device, const std::string& folder, double sec
       if (before == 0)
         before = cycles;
       if (cycles > 4 * before)
-        break; // far beyond what fits
+        break; // far beyond the capacity
     }
   }
 }

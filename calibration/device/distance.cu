@@ -10,7 +10,7 @@ __device__ unsigned own_sm() {
   return sm;
 }
 
-/// Only the block on SM `sm` works, and of several there only the first.
+/// Returns whether this block works: only the first on SM `sm` does.
 __device__ bool is_chosen(unsigned sm, unsigned* taken) {
   return threadIdx.x == 0 && own_sm() == sm && atomicExch(taken, 1u) == 0;
 }
@@ -22,7 +22,7 @@ __global__ void bring(unsigned sm, const char* lines, unsigned count, unsigned a
     Cg::load(lines + static_cast<unsigned long long>(i) * apart);
 }
 
-/// results: cycles of the first and the second load of each line, or nothing where no block ran on that SM.
+/// results: cycles of the first and the second load of each line, or nothing if no block ran on that SM.
 __global__ void load_twice(unsigned sm, const char* lines, unsigned count, unsigned apart, unsigned* taken,
                            long long* results) {
   __shared__ volatile unsigned long long used;

@@ -1,5 +1,5 @@
 // warplens-measure FOLDER [SECONDS [DEVICE]]: runs microbenchmarks on a GPU and leaves their raw curves in
-// the folder. Exit code 3 and one line on stderr where there is no GPU.
+// the folder. Exit code 3 and one line on stderr mean that there is no GPU.
 #include "measure.h"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ Device open_device(int index) {
   check(cudaMalloc(&device.memory, device.bytes), "memory to measure");
   check(cudaMalloc(&device.sweep, device.sweep_bytes), "memory to flush the L2");
   check(cudaMemset(device.sweep, 0, device.sweep_bytes), "memory to flush the L2");
-  check(cudaMalloc(&device.results, Device::most_results * sizeof *device.results), "results");
+  check(cudaMalloc(&device.results, Device::max_results * sizeof *device.results), "results");
   return device;
 }
 

@@ -1,6 +1,6 @@
-// What the measuring programs' parts share. Every curve is a CSV file in the folder that main() is given;
-// curves.h of the folder above says what is in each. Each part stops early when its time is up: a curve then
-// has fewer points, not wrong ones.
+// The common parts of the measuring programs. Every curve is a CSV file in the folder that main() is given;
+// calibration/curves.h describes their contents. Each part stops early when its time is up: a curve then has
+// fewer points, not wrong ones.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@ inline void check(cudaError_t status, const char* what) {
   std::exit(1);
 }
 
-/// A CSV file: its heading, then a row at a time.
+/// A CSV file, written as its heading, then a row at a time.
 class Csv {
 public:
   Csv(const std::string& folder, const char* name, const char* heading)
@@ -61,22 +61,22 @@ private:
 struct Device {
   cudaDeviceProp properties{};
   int bus_bits = 0, driver = 0, runtime = 0;
-  char* memory = nullptr; ///< for the parts to use, one after the other
+  char* memory = nullptr; ///< used by the parts, one after the other
   std::size_t bytes = 0;
   char* sweep = nullptr; ///< three times the L2: reading it leaves nothing else in the L2
   std::size_t sweep_bytes = 0;
-  long long* results = nullptr; ///< of kernels, on the device
-  static constexpr std::size_t most_results = 4096;
+  long long* results = nullptr; ///< the kernels' results, on the device
+  static constexpr std::size_t max_results = 4096;
 };
 
-/// Leaves nothing of `device.memory` in the caches.
+/// Evicts all of `device.memory` from the caches.
 void flush(const Device& device);
 
 std::vector<long long> results_of(const Device& device, std::size_t count);
 
-inline constexpr double chase_share = 0.6; ///< of the time, which main() hands out
+inline constexpr double chase_share = 0.6; ///< share of the time that main() distributes
 
-// The parts.
+// The parts of the measurement.
 double measure_clock_mhz(const Device& device);
 void measure_chase(const Device& device, const std::string& folder, double seconds);
 void measure_strides(const Device& device, const std::string& folder, double seconds);
@@ -105,9 +105,10 @@ struct Cg {
   }
 };
 
-/// Cycles of one load from its issue to its value's use. `after` is 0 and orders it behind what yielded it.
-/// `used` lies in shared memory: a warp issues in order, so that storing the value there keeps the clock from
-/// being read before it has come (some cycles too many, the same everywhere).
+/// Returns the cycles of one load from its issue to its value's use. `after` is 0 and orders the load behind
+/// the one that yielded it. `used` lies in shared memory: a warp issues in order, so that storing the value
+/// there keeps the clock from being read before the value arrived (some cycles too many, the same
+/// everywhere).
 template <class Operator>
 __device__ long long timed_load(const char* address, unsigned long long after,
                                 volatile unsigned long long* used) {

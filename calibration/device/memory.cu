@@ -13,8 +13,8 @@ __global__ void pair(const char* a, const char* b, long long* results) {
   results[0] = timed_load<Cg>(b, zero, &used);
 }
 
-/// One warp per block, of which the first `requests` lanes load a line each, all at once; results: per block,
-/// until all have come.
+/// The first `requests` lanes of one warp per block load a line each, all at once; results: per block, the
+/// cycles until all have arrived.
 __global__ void batch(const char* memory, const unsigned* lines, unsigned requests, long long* results) {
   __shared__ volatile unsigned long long used[32];
   const char* const place = memory + 128ull * lines[blockIdx.x * 32 + threadIdx.x];

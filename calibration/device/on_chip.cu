@@ -8,7 +8,7 @@ constexpr unsigned steps = 256;
 
 __constant__ unsigned constant_chain[512];
 
-/// Of one lane: a chase. results: cycles of all steps in shared, in constant memory.
+/// Chases in one lane. results: cycles of all steps in shared, in constant memory.
 __global__ void chase_on_chip(long long* results) {
   __shared__ volatile unsigned chain[512];
   for (unsigned i = 0; i < 512; ++i)

@@ -1,5 +1,5 @@
-// Two loads one after the other, and loads after short histories: what a miss brings along, what a store or
-// an eviction leaves.
+// Two loads one after the other, and loads after short histories: they show what a miss fetches, and the
+// effects of a store or an eviction.
 #include "measure.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ __global__ void touch(const char* a, unsigned offset, bool in_l2, long long* res
   results[0] = timed_load<Operator>(a, zero, &used);
   zero = used;
   for (unsigned i = 0; i < 4000; i += 100)
-    __nanosleep(100); // whatever the first one fetched ahead has come
+    __nanosleep(100); // prefetches of the first load arrive
   results[1] = timed_load<Operator>(a + offset, zero, &used);
 }
 
@@ -35,7 +35,7 @@ enum History {
   l2_after_l1
 };
 
-/// A sector's bytes, all of them: of one that is stored in part an L2 may have to read the rest from memory.
+/// Stores all of a sector's bytes: after a partial store an L2 may have to read the rest from memory.
 __device__ void store(char* sector, unsigned long long value) {
   asm volatile("st.global.v2.u64 [%0], {%1, %1};" : : "l"(sector), "l"(value) : "memory");
   asm volatile("st.global.v2.u64 [%0 + 16], {%1, %1};" : : "l"(sector), "l"(value) : "memory");
@@ -60,7 +60,7 @@ __global__ void load_after(History history, char* a, const char* sweep, unsigned
     __nanosleep(2000);
   }
   __syncthreads();
-  if (history == l2_overflow) // by loads that leave the L1 alone
+  if (history == l2_overflow) // these loads leave the L1 alone
     for (unsigned long long i = threadIdx.x * 32ull; i < sweep_bytes; i += overflow_threads * 32ull)
       Cg::load(sweep + i);
   __syncthreads();
@@ -72,7 +72,7 @@ __global__ void load_after(History history, char* a, const char* sweep, unsigned
   results[1] = used == 7;
 }
 
-/// Places that were not used before, 64 KiB apart.
+/// Yields unused places, 64 KiB apart.
 class Places {
 public:
   explicit Places(const Device& device) : device_(device) {}

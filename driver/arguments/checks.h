@@ -1,17 +1,17 @@
-// --memcheck, --racecheck and their like as arguments.
+// The command-line form of --memcheck, --racecheck and their like.
 #pragma once
 
-#include "runtime/cpu/checks.h"
+#include "runtime/abi/checks.h"
 
 #include <string>
 #include <vector>
 
 namespace warplens::driver {
 
-/// The options that ask for them.
+/// Returns the options that request the checks.
 std::vector<std::string> options_of(cpu::Checks checks);
 
-/// What to do on a GPU in place of a check, to end a message with.
+/// Returns the end of a message: the advice for a GPU in place of a check.
 std::string on_a_gpu(cpu::Check check);
 
 } // namespace warplens::driver

@@ -21,7 +21,7 @@ int number_of(std::string_view text) {
   return number;
 }
 
-/// At least one; the one to be compiled for stands first, the others ascend.
+/// Returns at least one architecture; the one to be compiled for stands first, the others ascend.
 std::vector<int> parsed_architectures(const NvccArguments& nvcc, int capability) {
   std::vector<int> numbers;
   for (const std::string& text : nvcc.architectures) {
@@ -45,18 +45,18 @@ std::vector<std::string> clang_arguments(const NvccArguments& nvcc, const Toolki
   std::vector<std::string> arguments{
       clang, "-x", "cuda", "--cuda-path=" + toolkit.root.string(),
       "-std=" + (nvcc.standard.empty() ? std::string("c++17") : nvcc.standard), // nvcc 13's default
-      "-isystem", parts.shim.string(), "-isystem", (toolkit.root / "include/cccl").string(), "-I",
+      "-isystem", parts.compatibility.string(), "-isystem", (toolkit.root / "include/cccl").string(), "-I",
       parts.include.string(),
-      // CUB's host code chooses among these what it launches, so there is only what is compiled. It is also
-      // in the names of CUB's kernels, so that both halves have to agree on it.
+      // CUB's host code chooses the kernels that it launches among these, so the list names the compiled
+      // architecture alone. It is also in the names of CUB's kernels, so that both halves must agree on it.
       fmt::format("{}{}0", list_flag, architectures.front()),
-      // Differences in what the two compilers warn of are no concern of the user's.
+      // Differences between the warnings of the two compilers do not concern the user.
       "-Wno-unknown-cuda-version", "-Wno-c++11-narrowing", "-Wno-register",
       "-Wno-reserved-user-defined-literal", "-w"};
   for (const int architecture : architectures)
     arguments.push_back(fmt::format("{}{}", architecture_flag, architecture));
-  for (const char* header : {"warplens_bridge.h"})
-    arguments.insert(arguments.end(), {"-include", (parts.shim / header).string()});
+  for (const char* header : {"warplens_compatibility.h"})
+    arguments.insert(arguments.end(), {"-include", (parts.compatibility / header).string()});
   arguments.insert(arguments.end(), nvcc.preprocessing.begin(), nvcc.preprocessing.end());
   for (const auto& flag : nvcc.host_compiler)
     if (flag.starts_with("-D") || flag.starts_with("-I") || flag == "-fopenmp")

@@ -15,7 +15,7 @@ std::string variable(const char* name) {
   return value ? value : "";
 }
 
-/// The value of `--name VALUE` or `--name=VALUE`, which goes from the words; nothing: it is not there.
+/// Takes `--name VALUE` or `--name=VALUE` out of the words and returns the value; nothing if it is not there.
 Expected<std::optional<std::string>> take_value(std::vector<std::string>& words, const std::string& name) {
   const auto option = std::ranges::find_if(
       words, [&](const std::string& word) { return word == name || word.starts_with(name + '='); });
@@ -29,7 +29,7 @@ Expected<std::optional<std::string>> take_value(std::vector<std::string>& words,
   return value;
 }
 
-/// Of several the last one counts.
+/// Takes all occurrences of an option; the last one counts.
 Expected<std::optional<std::string>> take_last_value(std::vector<std::string>& words,
                                                      const std::string& name) {
   std::optional<std::string> last;
@@ -41,7 +41,7 @@ Expected<std::optional<std::string>> take_last_value(std::vector<std::string>& w
   }
 }
 
-/// auto is what nvcc does: objects for GPUs.
+/// `auto` is nvcc's choice: objects for GPUs.
 Expected<bool> is_for_cpu(std::string_view backend, std::string_view where) {
   if (backend != "auto" && backend != "gpu" && backend != "cpu")
     return fail("{}: '{}' is not auto, gpu or cpu", where, backend);
@@ -49,9 +49,7 @@ Expected<bool> is_for_cpu(std::string_view backend, std::string_view where) {
 }
 
 Expected<bool> asks_for_json(std::vector<std::string>& words) {
-  const auto format = take_last_value(words, "--format");
-  if (!format)
-    return tl::unexpected(format.error());
+  TRY_LET(format, take_last_value(words, "--format"));
   if (*format && **format != "text" && **format != "json")
     return fail("--format: '{}' is not text or json", **format);
   return *format == "json";
@@ -64,30 +62,23 @@ Expected<DropInOptions> take_drop_in_options(std::vector<std::string> words) {
   options.report = !words.empty() && words.front() == "--report";
   if (options.report) {
     words.erase(words.begin());
-    const auto json = asks_for_json(words);
-    if (!json)
-      return tl::unexpected(json.error());
+    TRY_LET(json, asks_for_json(words));
     options.json = *json;
     options.words = std::move(words);
     return options;
   }
   options.strict = (std::erase(words, "--strict") > 0) | !variable("WARPLENS_STRICT").empty();
-  const auto backend = take_last_value(words, "--backend");
-  if (!backend)
-    return tl::unexpected(backend.error());
+  TRY_LET(backend, take_last_value(words, "--backend"));
   if (const auto known = variable("WARPLENS_BACKEND"); *backend || !known.empty()) {
-    const auto for_cpu =
-        *backend ? is_for_cpu(**backend, "--backend") : is_for_cpu(known, "WARPLENS_BACKEND");
-    if (!for_cpu)
-      return tl::unexpected(for_cpu.error());
+    TRY_LET(for_cpu, *backend ? is_for_cpu(**backend, "--backend") : is_for_cpu(known, "WARPLENS_BACKEND"));
     options.for_cpu = *for_cpu;
   }
   for (const cpu::CheckName& check : cpu::check_names) {
     const std::string option = std::string("--") + check.name;
-    const bool asked = std::erase(words, option) > 0;
-    if (asked && !options.for_cpu)
+    const bool requested = std::erase(words, option) > 0;
+    if (requested && !options.for_cpu)
       return fail("{} works on the CPU back end (--backend cpu){}", option, on_a_gpu(check.check));
-    if (options.for_cpu && (asked || !variable(check.variable).empty()))
+    if (options.for_cpu && (requested || !variable(check.variable).empty()))
       options.checks.add(check.check);
   }
   options.words = std::move(words);

@@ -15,8 +15,8 @@ int architecture_number(const std::string& architecture) {
   return number;
 }
 
-/// "sm_80", "compute_90a", … → "80", "90a"; nothing for native, all and all-major, which name no
-/// architecture.
+/// Returns the architecture in "sm_80", "compute_90a", … → "80", "90a"; nothing for native, all and
+/// all-major, which name none.
 Expected<std::optional<std::string>> architecture_of(const std::string& value) {
   if (value == "native" || value == "all" || value == "all-major")
     return std::nullopt;
@@ -27,9 +27,7 @@ Expected<std::optional<std::string>> architecture_of(const std::string& value) {
 }
 
 Expected<void> add_architecture(NvccArguments& result, const std::string& value) {
-  auto architecture = architecture_of(value);
-  if (!architecture)
-    return tl::unexpected(architecture.error());
+  TRY_LET(architecture, architecture_of(value));
   if (*architecture && std::ranges::find(result.architectures, **architecture) == result.architectures.end())
     result.architectures.push_back(**architecture);
   return {};
@@ -42,17 +40,17 @@ Expected<void> add_code_generation(NvccArguments& result, const std::string& val
   return fail("nvcc argument -gencode: '{}' has no arch=", value);
 }
 
-/// What ends earlier wins: `-c -ptx` is a query, `-c -lib` compiles.
-void set_phase(NvccArguments& result, Meaning phase) {
-  constexpr std::array order{Meaning::link,
-                             Meaning::run,
-                             Meaning::library_archive,
-                             Meaning::compile,
-                             Meaning::compile_relocatable,
-                             Meaning::compile_whole,
-                             Meaning::device_link,
-                             Meaning::no_object};
-  const auto rank = [&](Meaning meaning) { return std::ranges::find(order, meaning) - order.begin(); };
+/// Sets the phase that ends earlier: `-c -ptx` is a query, `-c -lib` compiles.
+void set_phase(NvccArguments& result, OptionKind phase) {
+  constexpr std::array order{OptionKind::link,
+                             OptionKind::run,
+                             OptionKind::library_archive,
+                             OptionKind::compile,
+                             OptionKind::compile_relocatable,
+                             OptionKind::compile_whole,
+                             OptionKind::device_link,
+                             OptionKind::no_object};
+  const auto rank = [&](OptionKind kind) { return std::ranges::find(order, kind) - order.begin(); };
   if (rank(phase) > rank(result.phase))
     result.phase = phase;
 }
@@ -66,65 +64,67 @@ Expected<void> apply(NvccArguments& result, const NvccArgument& argument) {
     for (const auto& part : split_commas(value))
       list.push_back(flag + part);
   };
-  switch (argument.meaning) {
-  case Meaning::include_path: add_list(result.preprocessing, "-I"); break;
-  case Meaning::system_include_path:
+  switch (argument.kind) {
+  case OptionKind::include_path: add_list(result.preprocessing, "-I"); break;
+  case OptionKind::system_include_path:
     for (const auto& folder : split_commas(value))
       add(result.preprocessing, {"-isystem", folder});
     break;
-  case Meaning::define: add(result.preprocessing, {"-D" + value}); break; // a macro's value may hold commas
-  case Meaning::undefine: add_list(result.preprocessing, "-U"); break;
-  case Meaning::include_file:
+  case OptionKind::define:
+    add(result.preprocessing, {"-D" + value});
+    break; // a macro's value may hold commas
+  case OptionKind::undefine: add_list(result.preprocessing, "-U"); break;
+  case OptionKind::include_file:
     for (const auto& file : split_commas(value))
       add(result.preprocessing, {"-include", file});
     break;
-  case Meaning::standard: result.standard = value; break;
-  case Meaning::optimisation: result.optimisation = "-O" + value; break;
-  case Meaning::architecture: return add_architecture(result, value);
-  case Meaning::code_generation: return add_code_generation(result, value);
-  case Meaning::fast_math: result.fast_math = result.flush_to_zero = true; break;
-  case Meaning::fused_multiply_add: result.fused_multiply_add = value == "true"; break;
-  case Meaning::flush_to_zero: result.flush_to_zero = value == "true"; break;
-  case Meaning::host_compiler: add_list(result.host_compiler, ""); break;
-  case Meaning::unknown: add(result.host_compiler, {value}); break;
-  case Meaning::linker: add_list(result.linking, "-Wl,"); break;
-  case Meaning::library: add_list(result.linking, "-l"); break;
-  case Meaning::library_path: add_list(result.linking, "-L"); break;
-  case Meaning::extended_lambda: result.extended_lambda = true; break;
-  case Meaning::relaxed_constexpr: result.relaxed_constexpr = true; break;
-  case Meaning::device_debug: result.device_debug = true; break;
-  case Meaning::default_stream: result.per_thread_stream = value == "per-thread"; break;
-  case Meaning::keep: result.keep = true; break;
-  case Meaning::verbose: result.verbose = true; break;
-  case Meaning::parallelism:
+  case OptionKind::standard: result.standard = value; break;
+  case OptionKind::optimisation: result.optimisation = "-O" + value; break;
+  case OptionKind::architecture: return add_architecture(result, value);
+  case OptionKind::code_generation: return add_code_generation(result, value);
+  case OptionKind::fast_math: result.fast_math = result.flush_to_zero = true; break;
+  case OptionKind::fused_multiply_add: result.fused_multiply_add = value == "true"; break;
+  case OptionKind::flush_to_zero: result.flush_to_zero = value == "true"; break;
+  case OptionKind::host_compiler: add_list(result.host_compiler, ""); break;
+  case OptionKind::unknown: add(result.host_compiler, {value}); break;
+  case OptionKind::linker: add_list(result.linking, "-Wl,"); break;
+  case OptionKind::library: add_list(result.linking, "-l"); break;
+  case OptionKind::library_path: add_list(result.linking, "-L"); break;
+  case OptionKind::extended_lambda: result.extended_lambda = true; break;
+  case OptionKind::relaxed_constexpr: result.relaxed_constexpr = true; break;
+  case OptionKind::device_debug: result.device_debug = true; break;
+  case OptionKind::default_stream: result.per_thread_stream = value == "per-thread"; break;
+  case OptionKind::keep: result.keep = true; break;
+  case OptionKind::verbose: result.verbose = true; break;
+  case OptionKind::parallelism:
     if (value.empty() || value.find_first_not_of("0123456789") != std::string::npos)
       return fail("nvcc argument --threads: '{}' is not a number", value);
     break;
-  case Meaning::relocatable: result.relocatable = value == "true"; break;
-  case Meaning::output: result.output = value; break;
-  case Meaning::output_directory: result.output_directory = value; break;
-  case Meaning::dependencies:
-  case Meaning::user_dependencies: result.dependencies = argument.meaning; break;
-  case Meaning::dependency_file: result.dependency_file = value; break;
-  case Meaning::dependency_target: result.dependency_target = value; break;
-  case Meaning::dependency_phony: result.dependency_phony = true; break;
-  case Meaning::compile_relocatable:
+  case OptionKind::relocatable: result.relocatable = value == "true"; break;
+  case OptionKind::output: result.output = value; break;
+  case OptionKind::output_directory: result.output_directory = value; break;
+  case OptionKind::dependencies:
+  case OptionKind::user_dependencies: result.dependencies = argument.kind; break;
+  case OptionKind::dependency_file: result.dependency_file = value; break;
+  case OptionKind::dependency_target: result.dependency_target = value; break;
+  case OptionKind::dependency_phony: result.dependency_phony = true; break;
+  case OptionKind::compile_relocatable:
     result.relocatable = true;
-    set_phase(result, argument.meaning);
+    set_phase(result, argument.kind);
     break;
-  case Meaning::compile:
-  case Meaning::compile_whole:
-  case Meaning::link:
-  case Meaning::library_archive:
-  case Meaning::run:
-  case Meaning::device_link:
-  case Meaning::no_object: set_phase(result, argument.meaning); break;
-  case Meaning::input:
-  case Meaning::language:
-  case Meaning::options_file:
-  case Meaning::forward_unknown:
-  case Meaning::keep_directory:
-  case Meaning::other: break;
+  case OptionKind::compile:
+  case OptionKind::compile_whole:
+  case OptionKind::link:
+  case OptionKind::library_archive:
+  case OptionKind::run:
+  case OptionKind::device_link:
+  case OptionKind::no_object: set_phase(result, argument.kind); break;
+  case OptionKind::input:
+  case OptionKind::language:
+  case OptionKind::options_file:
+  case OptionKind::forward_unknown:
+  case OptionKind::keep_directory:
+  case OptionKind::other: break;
   }
   return {};
 }
@@ -135,12 +135,12 @@ bool is_linker_input(std::string_view file) {
          file.find(".so.") != std::string_view::npos;
 }
 
-/// Objects and libraries are what they are; -x says what the other files are, or their names do.
+/// Sorts the inputs: objects and libraries by their names, other files by -x or by their names.
 void sort_inputs(NvccArguments& result) {
   const auto language =
-      std::ranges::find(result.all.rbegin(), result.all.rend(), Meaning::language, &NvccArgument::meaning);
+      std::ranges::find(result.all.rbegin(), result.all.rend(), OptionKind::language, &NvccArgument::kind);
   for (const auto& argument : result.all) {
-    if (argument.meaning != Meaning::input)
+    if (argument.kind != OptionKind::input)
       continue;
     const auto& file = argument.value;
     if (is_linker_input(file))
@@ -153,14 +153,11 @@ void sort_inputs(NvccArguments& result) {
 } // namespace
 
 Expected<NvccArguments> parse_nvcc_arguments(const std::vector<std::string>& words) {
-  auto all = read_nvcc_arguments(words);
-  if (!all)
-    return tl::unexpected(all.error());
+  TRY_LET(all, read_nvcc_arguments(words));
   NvccArguments result;
   result.all = std::move(*all);
   for (const auto& argument : result.all)
-    if (auto applied = apply(result, argument); !applied)
-      return tl::unexpected(applied.error());
+    TRY(apply(result, argument));
   sort_inputs(result);
   std::ranges::sort(result.architectures, {}, architecture_number);
   return result;

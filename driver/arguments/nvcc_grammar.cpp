@@ -13,20 +13,21 @@ namespace {
 
 enum class Value {
   none,
-  apart,  ///< the next word, or after =
-  joined, ///< that, or right behind the letter
+  apart,  ///< the value is the next word, or after =
+  joined, ///< the next word, after =, or right behind the letter
 };
 
 struct Option {
   std::string_view letter, word; ///< the short and the long spelling; empty: none
-  Meaning meaning = Meaning::other;
+  OptionKind kind = OptionKind::other;
   Value value = Value::none;
 };
 
-using enum Meaning;
+using enum OptionKind;
 constexpr auto apart = Value::apart, joined = Value::joined;
 
-// Spellings: `nvcc --help` of CUDA 13.0.88, and those that it takes without telling (-Xcudafe and its like).
+// The spellings are those of `nvcc --help` of CUDA 13.0.88, and the undocumented ones that it takes (-Xcudafe
+// and its like).
 constexpr auto options = std::to_array<Option>({
     {"-I", "--include-path", include_path, joined},
     {"-isystem", "--system-include", system_include_path, apart},
@@ -181,10 +182,10 @@ constexpr auto options = std::to_array<Option>({
 
 struct Match {
   const Option* option;
-  std::optional<std::string> value; ///< joined or after =
+  std::optional<std::string> value; ///< the value behind the letter or after =
 };
 
-/// The longest spelling that fits, so that -lineinfo is not -l ineinfo.
+/// Finds the longest spelling that fits, so that -lineinfo is not -l ineinfo.
 std::optional<Match> match(std::string_view argument) {
   std::optional<Match> best;
   std::size_t length = 0;
@@ -215,9 +216,7 @@ Expected<std::vector<std::string>> words_of_files(const std::string& files) {
     const auto text = read_file(file);
     if (!text)
       return fail("nvcc argument --options-file: {}", text.error().message);
-    const auto inside = split_words(*text);
-    if (!inside)
-      return tl::unexpected(inside.error());
+    TRY_LET(inside, split_words(*text));
     words.insert(words.end(), inside->begin(), inside->end());
   }
   return words;
@@ -225,7 +224,7 @@ Expected<std::vector<std::string>> words_of_files(const std::string& files) {
 
 Expected<void> read_into(std::vector<NvccArgument>& result, const std::vector<std::string>& words,
                          int depth) {
-  constexpr int deepest = 16; // a file that names itself
+  constexpr int deepest = 16; // ends a file that names itself
   if (depth > deepest)
     return fail("nvcc argument --options-file: files name each other without end");
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -239,22 +238,19 @@ Expected<void> read_into(std::vector<NvccArgument>& result, const std::vector<st
       result.push_back({unknown, word, {word}});
       continue;
     }
-    NvccArgument argument{found->option->meaning, found->value.value_or(""), {word}};
+    NvccArgument argument{found->option->kind, found->value.value_or(""), {word}};
     if (found->option->value != Value::none && !found->value) {
       if (i + 1 == words.size())
         return fail("nvcc argument '{}' needs a value", word);
       argument.value = words[++i];
       argument.words.push_back(argument.value);
     }
-    if (argument.meaning != options_file) {
+    if (argument.kind != options_file) {
       result.push_back(std::move(argument));
       continue;
     }
-    const auto inside = words_of_files(argument.value);
-    if (!inside)
-      return tl::unexpected(inside.error());
-    if (auto read = read_into(result, *inside, depth + 1); !read)
-      return read;
+    TRY_LET(inside, words_of_files(argument.value));
+    TRY(read_into(result, *inside, depth + 1));
   }
   return {};
 }
@@ -274,10 +270,9 @@ std::vector<std::string> split_commas(std::string_view text) {
 
 Expected<std::vector<NvccArgument>> read_nvcc_arguments(const std::vector<std::string>& words) {
   std::vector<NvccArgument> result;
-  if (auto read = read_into(result, words, 0); !read)
-    return tl::unexpected(read.error());
-  const auto is = [](Meaning meaning) {
-    return [meaning](const NvccArgument& argument) { return argument.meaning == meaning; };
+  TRY(read_into(result, words, 0));
+  const auto is = [](OptionKind kind) {
+    return [kind](const NvccArgument& argument) { return argument.kind == kind; };
   };
   if (std::ranges::none_of(result, is(forward_unknown)))
     if (const auto first = std::ranges::find_if(result, is(unknown)); first != result.end())

@@ -1,4 +1,4 @@
-// The grammar of nvcc 13's command line: which options there are, how each is spelled, which take a value.
+// The grammar of nvcc 13's command line: the options, their spellings, and which take a value.
 #pragma once
 
 #include "support/expected.h"
@@ -9,10 +9,10 @@
 
 namespace warplens::driver {
 
-/// What an option means to us. Most only matter to nvcc, which gets them as they stand.
-enum class Meaning {
+/// The kind of an option. Most options only matter to nvcc, which gets them unchanged.
+enum class OptionKind {
   input,   ///< not an option: a file
-  unknown, ///< an option of the host compiler's, where those are forwarded
+  unknown, ///< an option of the host compiler's, if those are forwarded
   other,
   include_path,
   system_include_path,
@@ -43,7 +43,7 @@ enum class Meaning {
   compile,             ///< -c
   compile_relocatable, ///< -dc
   compile_whole,       ///< -dw
-  link,                ///< what nvcc does without any of these
+  link,                ///< nvcc's default phase
   library_archive,     ///< -lib
   device_link,         ///< -dlink
   no_object,    ///< anything that ends before there is a host object: -ptx, -E, -M, --version, --dryrun, …
@@ -60,16 +60,16 @@ enum class Meaning {
 };
 
 struct NvccArgument {
-  Meaning meaning = Meaning::other;
-  std::string value;              ///< an input's path, too
-  std::vector<std::string> words; ///< as given; one or two
+  OptionKind kind = OptionKind::other;
+  std::string value;              ///< also an input's path
+  std::vector<std::string> words; ///< one or two words, unchanged
 };
 
-/// The arguments in their order, options files put in where they stand. The error names the word that is not
-/// nvcc's.
+/// Returns the arguments in their order, with the contents of options files in place. The error names the
+/// word that is not nvcc's.
 Expected<std::vector<NvccArgument>> read_nvcc_arguments(const std::vector<std::string>& words);
 
-/// "a,b" → "a", "b".
+/// Splits a list at its commas: "a,b" → "a", "b".
 std::vector<std::string> split_commas(std::string_view text);
 
 } // namespace warplens::driver

@@ -44,32 +44,28 @@ Expected<void> make_folder(const fs::path& folder) {
   return {};
 }
 
-/// The measuring program, which leaves the curves in the folder.
+/// Runs the measuring program, which leaves the curves in the folder.
 Expected<void> measure(const Options& options, const fs::path& folder) {
   if (!fs::exists(resources().measure))
     return fail("{}: not there: it is built where there is an nvcc", resources().measure.string());
-  if (const auto made = make_folder(folder); !made)
-    return made;
+  TRY(make_folder(folder));
   Stage stage("measure", options.quiet);
-  const auto finished =
-      run({.arguments = {resources().measure.string(), folder.string(), fmt::format("{}", options.seconds),
-                         std::to_string(options.device)},
-           .capture_output = true});
-  if (!finished)
-    return tl::unexpected(finished.error());
-  const std::string said = finished->output.substr(0, finished->output.find('\n'));
+  TRY_LET(finished, run({.arguments = {resources().measure.string(), folder.string(),
+                                       fmt::format("{}", options.seconds), std::to_string(options.device)},
+                         .capture_output = true}));
+  const std::string output = finished->output.substr(0, finished->output.find('\n'));
   if (std::error_code ignored; finished->exit_code != 0)
-    fs::remove(folder, ignored); // if nothing came of it
+    fs::remove(folder, ignored); // removes the folder if it is empty
   if (finished->exit_code == no_gpu)
-    return fail("{}; --from FOLDER analyses curves that were measured elsewhere", said);
+    return fail("{}; --from FOLDER analyses curves that were measured elsewhere", output);
   if (finished->exit_code != 0)
     return fail("the measuring program failed ({}): {}", finished->exit_code,
-                said.empty() ? "it said nothing" : said);
+                output.empty() ? "it printed nothing" : output);
   stage.done("the curves are in " + folder.string());
   return {};
 }
 
-/// Pictures are worth having, but not failing for.
+/// Draws the curves; calibration does not fail if the pictures do.
 void plot(const Options& options, const fs::path& folder, const std::string& gpu) {
   Stage stage("plot", options.quiet);
   if (!write_file(folder / "curves.gnuplot", calibration::print_plot_script(gpu)))
@@ -88,14 +84,10 @@ Expected<void> calibrate(const Options& options) {
                                  : !options.curves.empty()
                                      ? fs::path(options.curves)
                                      : fs::path(options.file).replace_extension("curves");
-  if (const auto writable = check_writable(options.file); !writable)
-    return writable; // said before the minutes that measuring takes
+  TRY(check_writable(options.file)); // fails before the minutes that measuring takes
   if (options.from.empty())
-    if (const auto measured = measure(options, curves_folder); !measured)
-      return measured;
-  const auto curves = calibration::read_curves(curves_folder);
-  if (!curves)
-    return tl::unexpected(curves.error());
+    TRY(measure(options, curves_folder));
+  TRY_LET(curves, calibration::read_curves(curves_folder));
   Stage stage("analyse", options.quiet);
   const auto findings = calibration::analyse(*curves);
   if (!findings)
@@ -103,8 +95,7 @@ Expected<void> calibrate(const Options& options) {
   const auto text = calibration::print_gpu_file(*curves, *findings, today());
   if (!text)
     return fail("{}: {}", curves_folder.string(), text.error().message);
-  if (const auto printed = print_text(*text, options.file); !printed)
-    return printed;
+  TRY(print_text(*text, options.file));
   stage.done(fmt::format("{}: `--gpu {}` takes it", options.file,
                          options.file.find('/') == std::string::npos ? "./" + options.file : options.file));
   plot(options, curves_folder, curves->device.at("name"));

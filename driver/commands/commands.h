@@ -1,5 +1,5 @@
-// The subcommands. Each declares itself on the command line; what it returns when chosen is the exit code's
-// cause.
+// The subcommands. Each declares itself on the command line; the Expected that it returns when chosen
+// determines the exit code.
 #pragma once
 
 #include "support/expected.h"
@@ -11,10 +11,11 @@
 
 namespace warplens::driver {
 
-/// What main() runs once the command line has been parsed. An error is printed and ends with exit code 1.
+/// The work that main() runs once the command line has been parsed. An error is printed and ends with exit
+/// code 1.
 using Action = std::function<Expected<void>()>;
 
-/// `rest` holds what followed `--run` or `--` on the command line.
+/// Declares a subcommand; `rest` holds the words after `--run` or `--` on the command line.
 void declare_profile(CLI::App& app, const std::vector<std::string>& rest, Action& chosen);
 void declare_run(CLI::App& app, const std::vector<std::string>& rest, Action& chosen);
 void declare_compile_commands(CLI::App& app, const std::vector<std::string>& rest, Action& chosen);
@@ -26,11 +27,11 @@ void declare_trace(CLI::App& app, Action& chosen);
 void declare_gpus(CLI::App& app, Action& chosen);
 void declare_calibrate(CLI::App& app, Action& chosen);
 
-/// What `warplens nvcc --help` prints: the options that nvcc does not have. `warplens-nvcc --help` is nvcc's
-/// own, as build systems expect it.
+/// Prints the text of `warplens nvcc --help`: the options that nvcc does not have. `warplens-nvcc --help` is
+/// nvcc's own, as build systems expect it.
 Expected<void> print_nvcc_help();
 
-/// `warplens nvcc WORDS...`, whose command line is nvcc's. The exit code, as nvcc's.
+/// Runs `warplens nvcc WORDS...`, whose command line is nvcc's. Returns the exit code, as nvcc's.
 int nvcc_command(std::vector<std::string> words);
 
 } // namespace warplens::driver

@@ -15,16 +15,10 @@ namespace {
 Expected<void> write_database(const std::string& output, const std::vector<std::string>& build) {
   if (build.empty())
     return fail("no build to run: warplens compile-commands -- make NVCC=warplens-nvcc, for example");
-  const auto folder = TemporaryDirectory::create();
-  if (!folder)
-    return tl::unexpected(folder.error());
+  TRY_LET(folder, TemporaryDirectory::create());
   const auto log = folder->path() / "log";
-  const auto finished = run({.arguments = build, .environment = {{compile_log_variable, log.string()}}});
-  if (!finished)
-    return tl::unexpected(finished.error());
-  const auto count = merge_compile_log(log, output);
-  if (!count)
-    return tl::unexpected(count.error());
+  TRY_LET(finished, run({.arguments = build, .environment = {{compile_log_variable, log.string()}}}));
+  TRY_LET(count, merge_compile_log(log, output));
   if (finished->exit_code != 0)
     return fail("{} exited with code {}; {} holds what was compiled until then", build.front(),
                 finished->exit_code, output);

@@ -1,4 +1,4 @@
-// `warplens diff`: what changed between two results; fails where it is worse than allowed.
+// `warplens diff`: prints the changes between two results; fails if one is worse than allowed.
 
 #include "driver/commands/commands.h"
 #include "driver/options.h"
@@ -16,7 +16,7 @@ namespace {
 struct DiffOptions {
   std::string before, after, kernel, format = "text";
   std::vector<report::Threshold> thresholds;
-  double least_share = 0;
+  double min_share = 0;
   OutputOptions output;
 };
 
@@ -26,33 +26,26 @@ std::string check_threshold(const std::string& text) {
 }
 
 Expected<void> compare_and_print(const DiffOptions& options) {
-  const auto before = read_result(options.before);
-  if (!before)
-    return tl::unexpected(before.error());
-  const auto after = read_result(options.after);
-  if (!after)
-    return tl::unexpected(after.error());
+  TRY_LET(before, read_result(options.before));
+  TRY_LET(after, read_result(options.after));
   report::DifferenceOptions wanted;
-  wanted.least_share = options.least_share;
+  wanted.min_share = options.min_share;
   if (!options.kernel.empty())
     wanted.wants_kernel = [matches = std::regex(options.kernel)](const std::string& name) {
       return std::regex_search(name, matches);
     };
   const report::Difference difference = compare(*before, *after, wanted);
   if (difference.kernels.empty())
-    return fail("{} and {} have no kernel in common{}: kernels are told by name and GPU", options.before,
+    return fail("{} and {} have no kernel in common{}: kernels correspond by name and GPU", options.before,
                 options.after,
                 options.kernel.empty() ? "" : fmt::format(" that matches --kernel '{}'", options.kernel));
-  const auto failures = failures_in(difference, options.thresholds);
-  if (!failures)
-    return tl::unexpected(failures.error());
+  TRY_LET(failures, failures_in(difference, options.thresholds));
 
   const report::DifferenceReport report = {options.before, options.after, &difference, &*failures};
   const std::string text = options.format == "json"
                                ? print_difference_json(report)
                                : print_difference_text(report, text_options(options.output));
-  if (const auto printed = print_text(text, options.output.file); !printed)
-    return printed;
+  TRY(print_text(text, options.output.file));
   if (failures->empty())
     return {};
   return fail("{} difference{} beyond --fail-if; {}", failures->size(), failures->size() == 1 ? "" : "s",
@@ -85,7 +78,7 @@ void declare_diff(CLI::App& app, Action& chosen) {
       ->type_name("REGEX")
       ->check(CLI::Validator(check_regex, ""));
   command
-      ->add_option("--min-share", options->least_share,
+      ->add_option("--min-share", options->min_share,
                    "leave out accesses with a smaller share of the latency in both")
       ->check(CLI::Validator(check_fraction, ""))
       ->type_name("FRACTION")

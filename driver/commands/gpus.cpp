@@ -1,9 +1,9 @@
-// `warplens gpus`: what can be modelled.
+// `warplens gpus`: lists the GPUs that can be modelled.
 
 #include "driver/commands/commands.h"
 #include "driver/resources.h"
 #include "driver/stages/print.h"
-#include "model/gpu.h"
+#include "model/gpu/gpu.h"
 
 #include <memory>
 
@@ -11,14 +11,10 @@ namespace warplens::driver {
 namespace {
 
 Expected<void> list() {
-  const auto names = model::list_gpus(resources().gpus);
-  if (!names)
-    return tl::unexpected(names.error());
+  TRY_LET(names, model::list_gpus(resources().gpus));
   std::string text = fmt::format("{:<12} {:<28} {:>4} {:>10}  {}\n", "name", "GPU", "SMs", "L2", "model");
   for (const auto& name : *names) {
-    const auto gpu = model::load_gpu(name, resources().gpus);
-    if (!gpu)
-      return tl::unexpected(gpu.error());
+    TRY_LET(gpu, model::load_gpu(name, resources().gpus));
     text += fmt::format("{:<12} {:<28} {:>4} {:>6} KiB  {}\n", gpu->id, gpu->name, gpu->sms,
                         gpu->l2_bytes / 1024, gpu->validated ? "validated" : "not validated");
   }
@@ -26,9 +22,7 @@ Expected<void> list() {
 }
 
 Expected<void> describe(const std::string& name) {
-  const auto text = model::describe_gpu(name, resources().gpus);
-  if (!text)
-    return tl::unexpected(text.error());
+  TRY_LET(text, model::describe_gpu(name, resources().gpus));
   return print_text(*text, "");
 }
 

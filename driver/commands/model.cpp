@@ -18,11 +18,8 @@ struct Options {
 };
 
 Expected<Result> replay(const Options& options) {
-  if (const auto there = check_format(options.output.format); !there)
-    return tl::unexpected(there.error());
-  const auto gpus = load_gpus(options.model);
-  if (!gpus)
-    return tl::unexpected(gpus.error());
+  TRY(check_format(options.output.format));
+  TRY_LET(gpus, load_gpus(options.model));
   return simulate(options.trace, *gpus, options.model, options.output);
 }
 
@@ -35,8 +32,7 @@ Expected<void> model_and_print(Options options) {
     return tl::unexpected(processes.failed(result.error()));
   if (!processes.is_first())
     return {};
-  if (const auto printed = print(*result, options.trace, options.output); !printed)
-    return printed;
+  TRY(print(*result, options.trace, options.output));
   if (result->trace_truncated)
     return fail("{}: the trace was cut short; the result covers what was collected", options.trace);
   return {};

@@ -1,5 +1,5 @@
-// `warplens nvcc`, the drop-in nvcc: instrument → compile → (link). Whatever does not concern us, the real
-// nvcc does, with the very same arguments.
+// `warplens nvcc`, the drop-in nvcc: instrument → compile → (link). The real nvcc does everything else, with
+// the very same arguments.
 
 #include "driver/arguments/clang_arguments.h"
 #include "driver/arguments/drop_in_options.h"
@@ -34,16 +34,14 @@ using Words = std::vector<std::string>;
 
 struct Request {
   Toolkit toolkit;
-  DropInOptions options; ///< its words are nvcc's, as given
+  DropInOptions options; ///< the words are nvcc's, as given
 };
 
-/// As a compiler launcher we are given nvcc's path first.
+/// Reads the command line. Under a compiler launcher its first word is nvcc's path.
 Expected<Request> read_request(DropInOptions options) {
   auto& words = options.words;
   const bool named = !words.empty() && std::filesystem::path(words.front()).filename() == "nvcc";
-  auto toolkit = named ? toolkit_of(words.front()) : find_toolkit();
-  if (!toolkit)
-    return tl::unexpected(toolkit.error());
+  TRY_LET(toolkit, named ? toolkit_of(words.front()) : find_toolkit());
   if (named)
     words.erase(words.begin());
   return Request{std::move(*toolkit), std::move(options)};
@@ -55,13 +53,13 @@ Words command_of(const Request& request) {
   return command;
 }
 
-/// The real nvcc takes our place.
+/// Replaces this process by the real nvcc.
 int become_nvcc(const Request& request) {
   complain(replace_with(command_of(request)).message);
   return 1;
 }
 
-/// nvcc's exit code, after it has said whatever it says.
+/// Runs nvcc and returns its exit code; nvcc's output goes to ours.
 int run_nvcc(Words command, bool with_variables) {
   const auto finished =
       run({.arguments = std::move(command), .without = with_variables ? Words{} : nvcc_variables});
@@ -71,22 +69,18 @@ int run_nvcc(Words command, bool with_variables) {
   return 1;
 }
 
-/// NVCC_PREPEND_FLAGS, the words, NVCC_APPEND_FLAGS: what nvcc itself makes of them.
+/// Parses NVCC_PREPEND_FLAGS, the words and NVCC_APPEND_FLAGS, as nvcc itself does.
 Expected<NvccArguments> parse(const Request& request) {
   Words all;
   const auto add_variable = [&](const std::string& name) -> Expected<void> {
     const char* value = std::getenv(name.c_str());
-    const auto words = split_words(value ? value : "");
-    if (!words)
-      return tl::unexpected(words.error());
+    TRY_LET(words, split_words(value ? value : ""));
     all.insert(all.end(), words->begin(), words->end());
     return {};
   };
-  if (auto added = add_variable("NVCC_PREPEND_FLAGS"); !added)
-    return tl::unexpected(added.error());
+  TRY(add_variable("NVCC_PREPEND_FLAGS"));
   all.insert(all.end(), request.options.words.begin(), request.options.words.end());
-  if (auto added = add_variable("NVCC_APPEND_FLAGS"); !added)
-    return tl::unexpected(added.error());
+  TRY(add_variable("NVCC_APPEND_FLAGS"));
   return parse_nvcc_arguments(all);
 }
 
@@ -96,15 +90,13 @@ public:
   Compilation(const Request& request, const NvccArguments& nvcc, std::filesystem::path directory)
       : request_(request), nvcc_(nvcc), directory_(std::move(directory)) {}
 
-  /// The exit code; nothing if there is nothing for us to do.
+  /// Returns the exit code; nothing if there is nothing for us to do.
   Expected<std::optional<int>> run() {
     std::vector<SourceToCompile> plain;
     bool touched = false;
     for (std::size_t i = 0; i < nvcc_.cuda_inputs.size(); ++i) {
       const auto source = source_at(i);
-      const auto attempted = compile_with_probes(source, nvcc_, request_.toolkit);
-      if (!attempted)
-        return tl::unexpected(attempted.error());
+      TRY_LET(attempted, compile_with_probes(source, nvcc_, request_.toolkit));
       const bool nothing = attempted->outcome == Attempt::nothing_to_instrument;
       if (nothing && attempted->note.unseen.empty()) {
         plain.push_back(source);
@@ -129,14 +121,14 @@ public:
 
 private:
   bool only_compiles() const {
-    return nvcc_.phase == Meaning::compile || nvcc_.phase == Meaning::compile_relocatable ||
-           nvcc_.phase == Meaning::compile_whole;
+    return nvcc_.phase == OptionKind::compile || nvcc_.phase == OptionKind::compile_relocatable ||
+           nvcc_.phase == OptionKind::compile_whole;
   }
 
   SourceToCompile source_at(std::size_t index) const {
     const auto& name = nvcc_.cuda_inputs[index];
     auto own = directory_ / std::to_string(index);
-    std::error_code problem; // whoever writes there will say that it is not there
+    std::error_code problem; // writing there will report a missing folder
     std::filesystem::create_directories(own, problem);
     std::filesystem::path object = nvcc_.output;
     if (!only_compiles() || nvcc_.output.empty())
@@ -145,7 +137,8 @@ private:
     return {name, std::move(object), std::move(own), request_.options.for_cpu, request_.options.checks};
   }
 
-  /// Never break a build: what we cannot do, plain nvcc does. If it cannot either, it says why.
+  /// Compiles with plain nvcc what cannot be instrumented, so that no build breaks. If nvcc fails, too, it
+  /// prints why.
   int fall_back(const SourceToCompile& source, const Attempted& attempted) {
     CompilationNote note = attempted.note;
     if (request_.options.strict) {
@@ -153,7 +146,8 @@ private:
       return 1;
     }
     if (attempted.refused_by_clang && !source.for_cpu)
-      note.fell_back = only_clang_objects(note.fell_back); // nothing is said of it unless nvcc takes it
+      note.fell_back =
+          only_clang_objects(note.fell_back); // the message is printed only if nvcc takes the source
     const int code = compile_with_note(source, note);
     if (code == 0)
       complain(fmt::format("warning: {} is compiled without probes: {}", source.source, note.fell_back));
@@ -164,7 +158,7 @@ private:
     if (const int code = compile_plainly(source); code != 0)
       return code;
     if (const auto noted = add_note(note, source.object, source.directory); !noted)
-      complain(fmt::format("warning: the object of {} does not tell of it: {}", source.source,
+      complain(fmt::format("warning: the object of {} has no note about it: {}", source.source,
                            noted.error().message));
     return 0;
   }
@@ -199,17 +193,16 @@ private:
     return done ? 0 : 1;
   }
 
-  /// The device link, and nvcc's own link of what is left, which finds our runtime in cudart's place.
+  /// Links device code, and then the rest by nvcc's own link, which finds our runtime in cudart's place.
   Expected<std::optional<int>> link_for_cpu() const {
     const auto device = directory_ / "device.o";
     auto files = nvcc_.linking;
     for (std::size_t i = 0; i < nvcc_.cuda_inputs.size(); ++i)
       files.push_back(source_at(i).object.string());
-    if (const auto linked = link_device_code(files, device, request_.options.checks); !linked)
-      return tl::unexpected(linked.error());
+    TRY(link_device_code(files, device, request_.options.checks));
     auto command = link_command();
     command.insert(command.begin() + 1, {"-nodlink", "-L" + resources().libraries.string()});
-    if (nvcc_.phase != Meaning::library_archive) {
+    if (nvcc_.phase != OptionKind::library_archive) {
       command.push_back(device.string());
       for (const auto& library : libraries_of_host_half(nvcc_))
         command.push_back(library);
@@ -217,30 +210,30 @@ private:
     return link_and_explain(std::move(command));
   }
 
-  /// What the linker does not find is told once more, by the library of CUDA's that has it.
+  /// Links, and explains undefined symbols by the CUDA library that has them.
   int link_and_explain(Words command) const {
     Command link{
         .arguments = std::move(command), .without = nvcc_variables, .stderr_file = directory_ / "link"};
     const auto finished = warplens::run(link);
-    const std::string said = read_file(link.stderr_file).value_or("");
-    std::fwrite(said.data(), 1, said.size(), stderr);
+    const std::string log = read_file(link.stderr_file).value_or("");
+    std::fwrite(log.data(), 1, log.size(), stderr);
     if (!finished)
       complain(finished.error().message);
-    else if (const auto missing = finished->exit_code != 0 ? explain_missing(said) : std::string();
+    else if (const auto missing = finished->exit_code != 0 ? explain_missing(log) : std::string();
              missing.starts_with("it calls "))
       complain("error: " + missing);
     return finished ? finished->exit_code : 1;
   }
 
   bool is_cuda(const NvccArgument& argument) const {
-    return argument.meaning == Meaning::input &&
+    return argument.kind == OptionKind::input &&
            std::ranges::find(nvcc_.cuda_inputs, argument.value) != nvcc_.cuda_inputs.end();
   }
 
-  /// `nvcc -c a.cu b.cpp`: the sources that are not CUDA.
+  /// Compiles the sources that are not CUDA, as in `nvcc -c a.cu b.cpp`.
   int compile_rest() const {
     const bool any = std::ranges::any_of(nvcc_.all, [&](const NvccArgument& argument) {
-      return argument.meaning == Meaning::input && !is_cuda(argument) &&
+      return argument.kind == OptionKind::input && !is_cuda(argument) &&
              std::ranges::find(nvcc_.linking, argument.value) == nvcc_.linking.end();
     });
     if (!any)
@@ -250,14 +243,14 @@ private:
     return run_nvcc(std::move(command), false);
   }
 
-  /// The command with objects in the sources' places.
+  /// Returns the command with objects in the sources' places.
   Words link_command() const {
     Words command{command_of(request_).front()};
     std::size_t next = 0;
     for (const auto& argument : nvcc_.all)
       if (is_cuda(argument))
         command.push_back(source_at(next++).object.string());
-      else if (argument.meaning != Meaning::language && !concerns_dependencies(argument.meaning))
+      else if (argument.kind != OptionKind::language && !concerns_dependencies(argument.kind))
         command.insert(command.end(), argument.words.begin(), argument.words.end());
     return command;
   }
@@ -267,20 +260,20 @@ private:
   std::filesystem::path directory_;
 };
 
-/// The name of our folder gets into the objects: the same command gives the same bytes.
+/// Returns the name of our folder, which gets into the objects: the same command gives the same bytes.
 std::string name_of(const Request& request) {
   std::error_code ignored;
   return fmt::format("{:016x}", stable_hash(quote(request.options.words) + '\n' +
                                             std::filesystem::current_path(ignored).string()));
 }
 
-/// What `nvcc -v` says is where build systems learn which libraries a program needs and where they lie: ours
-/// come first.
+/// Prints the output of `nvcc -v`, from which build systems learn the libraries of a program and their
+/// folders, with our folder first.
 int run_verbosely_for_cpu(const Request& request, const std::filesystem::path& directory) {
   Command command{.arguments = command_of(request), .stderr_file = directory / "stderr"};
   const auto finished = run(command);
-  std::ifstream said(command.stderr_file);
-  for (std::string line; std::getline(said, line);) {
+  std::ifstream log(command.stderr_file);
+  for (std::string line; std::getline(log, line);) {
     if (const auto first = line.find("\"-L"); first != std::string::npos)
       line.insert(first, fmt::format("\"-L{}\" ", resources().libraries.string()));
     fmt::print(stderr, "{}\n", line);
@@ -302,9 +295,10 @@ bool asks_for_commands(const NvccArguments& nvcc) {
   });
 }
 
-/// Each source is compiled on its own. What only is wrong with several together, nvcc says before it starts.
+/// Returns whether nvcc rejects the command as a whole. Each source is compiled on its own, but nvcc checks
+/// combinations of several before it starts.
 bool nvcc_rejects(const Request& request, const NvccArguments& nvcc) {
-  if (std::ranges::count(nvcc.all, Meaning::input, &NvccArgument::meaning) < 2)
+  if (std::ranges::count(nvcc.all, OptionKind::input, &NvccArgument::kind) < 2)
     return false;
   auto command = command_of(request);
   command.push_back("--dryrun");
@@ -312,30 +306,28 @@ bool nvcc_rejects(const Request& request, const NvccArguments& nvcc) {
   return !finished || finished->exit_code != 0;
 }
 
-/// The exit code; nothing: the real nvcc is to take our place.
+/// Returns the exit code, or nothing if the real nvcc is to replace this process.
 Expected<std::optional<int>> compile(const Request& request) {
   const auto nvcc = parse(request);
-  const bool is_query = !nvcc || nvcc->phase == Meaning::no_object;
+  const bool is_query = !nvcc || nvcc->phase == OptionKind::no_object;
   const bool cpu_link =
-      request.options.for_cpu && !is_query && nvcc->phase == Meaning::link && !nvcc->linking.empty();
+      request.options.for_cpu && !is_query && nvcc->phase == OptionKind::link && !nvcc->linking.empty();
   const bool verbose = request.options.for_cpu && nvcc && asks_for_commands(*nvcc);
-  if (request.options.for_cpu && !is_query && nvcc->phase == Meaning::device_link)
+  if (request.options.for_cpu && !is_query && nvcc->phase == OptionKind::device_link)
     return link_device_code_for_cpu(*nvcc, request.options.checks);
   if (!request.options.for_cpu && !is_query &&
-      (nvcc->phase == Meaning::link || nvcc->phase == Meaning::device_link)) {
-    if (const auto right = check_made_for_gpu(nvcc->linking); !right)
-      return tl::unexpected(right.error());
+      (nvcc->phase == OptionKind::link || nvcc->phase == OptionKind::device_link)) {
+    TRY(check_made_for_gpu(nvcc->linking));
   }
-  if (!verbose && !cpu_link && (is_query || nvcc->phase == Meaning::device_link || nvcc->cuda_inputs.empty()))
-    return std::nullopt; // what we do not understand, nvcc understands or explains
+  if (!verbose && !cpu_link &&
+      (is_query || nvcc->phase == OptionKind::device_link || nvcc->cuda_inputs.empty()))
+    return std::nullopt; // nvcc runs or explains what is not understood here
   if (nvcc_rejects(request, *nvcc))
     return std::nullopt;
   if (const char* log = std::getenv(compile_log_variable); log && *log && !is_query)
     if (const auto logged = log_compilation(*nvcc, request.toolkit, log); !logged)
       complain(logged.error().message);
-  const auto directory = TemporaryDirectory::create(name_of(request));
-  if (!directory)
-    return tl::unexpected(directory.error());
+  TRY_LET(directory, TemporaryDirectory::create(name_of(request)));
   if (verbose)
     return run_verbosely_for_cpu(request, directory->path());
   return Compilation(request, *nvcc, directory->path()).run();
@@ -384,7 +376,7 @@ Expected<void> print_nvcc_help() {
       "  --strict                        a source that cannot have probes is an error, and not compiled "
       "without\n"
       "                                  (WARPLENS_STRICT)\n"
-      "  --report FILE...                what was done to the sources of these objects, libraries or "
+      "  --report FILE...                a summary for the sources of these objects, libraries or "
       "programs: accesses\n"
       "                                  probed and not seen, sources without probes and why; --format json "
       "for tools\n"

@@ -40,24 +40,18 @@ Backend chosen_backend(const ProfileOptions& options) {
 
 Expected<BuildRequest> prepare(const ProfileOptions& options, const model::Gpu& gpu,
                                const std::filesystem::path& directory) {
-  const auto words = split_words(options.nvcc);
-  if (!words)
-    return tl::unexpected(words.error());
+  TRY_LET(words, split_words(options.nvcc));
   auto all = *words;
   all.insert(all.end(), options.files.begin(), options.files.end());
-  auto nvcc = parse_nvcc_arguments(all);
-  if (!nvcc)
-    return tl::unexpected(nvcc.error());
-  auto toolkit = find_toolkit();
-  if (!toolkit)
-    return tl::unexpected(toolkit.error());
+  TRY_LET(nvcc, parse_nvcc_arguments(all));
+  TRY_LET(toolkit, find_toolkit());
   BuildRequest request;
   for (std::size_t i = 0; i < options.files.size(); ++i) {
     const auto& file = options.files[i];
     const bool is_cuda =
         options.files.size() == 1 || std::ranges::find(nvcc->cuda_inputs, file) != nvcc->cuda_inputs.end();
     request.sources.push_back({file, file, is_cuda, directory / std::to_string(i)});
-    std::error_code problem; // whoever writes there will say that it is not there
+    std::error_code problem; // writing there will report a missing folder
     std::filesystem::create_directories(request.sources.back().directory, problem);
   }
   request.clang_arguments = clang_arguments(*nvcc, *toolkit, gpu.capability());
@@ -68,7 +62,8 @@ Expected<BuildRequest> prepare(const ProfileOptions& options, const model::Gpu& 
   return request;
 }
 
-/// It takes nvcc as long as all that we do until the program starts, so it begins first.
+/// Starts to determine the machine code. It takes nvcc as long as all our stages until the program starts, so
+/// it begins first.
 void start_machine_code(BuildRequest& request, const std::vector<int>& capabilities) {
   for (auto& source : request.sources)
     if (source.is_cuda && !capabilities.empty())
@@ -104,33 +99,24 @@ Expected<std::filesystem::path> build(const BuildRequest& request, Backend backe
 
 Expected<void> profile(const ProfileOptions& options, const std::vector<std::string>& program_arguments) {
   const bool quiet = options.output.quiet;
-  const auto gpus = load_gpus(options.model);
-  if (!gpus)
-    return tl::unexpected(gpus.error());
+  TRY_LET(gpus, load_gpus(options.model));
   if (options.backend == Backend::gpu)
     for (const cpu::CheckName& check : cpu::check_names)
       if (options.trace.checks.has(check.check))
         return fail("--{} works on the CPU back end{}", check.name, on_a_gpu(check.check));
-  auto directory = TemporaryDirectory::create();
-  if (!directory)
-    return tl::unexpected(directory.error());
+  TRY_LET(directory, TemporaryDirectory::create());
   if (options.keep) {
     directory->keep();
     complain(fmt::format("intermediate files stay in {}", directory->path().string()));
   }
-  auto request = prepare(options, gpus->front(), directory->path());
-  if (!request)
-    return tl::unexpected(request.error());
+  TRY_LET(request, prepare(options, gpus->front(), directory->path()));
 
   const auto backend = chosen_backend(options);
   if (backend == Backend::cpu)
     start_machine_code(*request, capabilities_of(*gpus));
   if (!options.no_probes)
-    if (const auto done = instrument_sources(*request, quiet); !done)
-      return done;
-  const auto program = build(*request, backend, quiet);
-  if (!program)
-    return tl::unexpected(program.error());
+    TRY(instrument_sources(*request, quiet));
+  TRY_LET(program, build(*request, backend, quiet));
 
   RunRequest run;
   run.command = {program->string()};

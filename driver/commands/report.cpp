@@ -1,4 +1,4 @@
-// `warplens report`: result to what a person or a tool reads.
+// `warplens report`: prints a result for a person or a tool.
 
 #include "driver/commands/commands.h"
 #include "driver/options.h"
@@ -16,16 +16,11 @@ struct ReportOptions {
 };
 
 Expected<void> read_and_print(const ReportOptions& options) {
-  if (const auto there = check_format(options.output.format); !there)
-    return there;
-  const auto result = read_result(options.result);
-  if (!result)
-    return tl::unexpected(result.error());
+  TRY(check_format(options.output.format));
+  TRY_LET(result, read_result(options.result));
   if (options.other.empty())
     return print(*result, options.result, options.output);
-  const auto other = read_result(options.other);
-  if (!other)
-    return tl::unexpected(other.error());
+  TRY_LET(other, read_result(options.other));
   return print_comparison({{options.result, &*result}, {options.other, &*other}}, options.output);
 }
 

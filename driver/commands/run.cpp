@@ -19,12 +19,8 @@ struct RunOptions {
 };
 
 Expected<void> run_and_report(const RunOptions& options, const std::vector<std::string>& program) {
-  const auto gpus = load_gpus(options.model);
-  if (!gpus)
-    return tl::unexpected(gpus.error());
-  const auto directory = TemporaryDirectory::create();
-  if (!directory)
-    return tl::unexpected(directory.error());
+  TRY_LET(gpus, load_gpus(options.model));
+  TRY_LET(directory, TemporaryDirectory::create());
   RunRequest run;
   run.command = program;
   run.name = program.front();

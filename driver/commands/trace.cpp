@@ -12,45 +12,33 @@ namespace warplens::driver {
 namespace {
 
 Expected<void> print_info(const std::string& file) {
-  const auto reader = trace::Reader::open(file);
-  if (!reader)
-    return tl::unexpected(reader.error());
+  TRY_LET(reader, trace::Reader::open(file));
   std::ostringstream text;
   trace::print_info(*reader, text);
   return print_text(text.str(), "");
 }
 
 Expected<void> print_counts(const std::string& file) {
-  const auto reader = trace::Reader::open(file);
-  if (!reader)
-    return tl::unexpected(reader.error());
+  TRY_LET(reader, trace::Reader::open(file));
   std::ostringstream text;
-  if (const auto counted = trace::print_counts(*reader, text); !counted)
-    return counted;
+  TRY(trace::print_counts(*reader, text));
   return print_text(text.str(), "");
 }
 
 Expected<void> dump(const std::string& file) {
-  const auto reader = trace::Reader::open(file);
-  if (!reader)
-    return tl::unexpected(reader.error());
+  TRY_LET(reader, trace::Reader::open(file));
   return trace::dump(*reader, std::cout);
 }
 
 Expected<void> check(const std::string& file) {
-  const auto reader = trace::Reader::open(file);
-  if (!reader)
-    return tl::unexpected(reader.error());
-  const auto findings = trace::check(*reader);
-  if (!findings)
-    return tl::unexpected(findings.error());
+  TRY_LET(reader, trace::Reader::open(file));
+  TRY_LET(findings, trace::check(*reader));
   std::string text;
   for (const auto& line : findings->first)
     text += line + "\n";
   if (findings->count == 0)
     text = fmt::format("{}: nothing wrong{}\n", file, reader->truncated() ? ", but it was cut short" : "");
-  if (const auto printed = print_text(text, ""); !printed)
-    return printed;
+  TRY(print_text(text, ""));
   if (findings->count != 0)
     return fail("{}: {} thing{} wrong", file, findings->count, findings->count == 1 ? "" : "s");
   return {};

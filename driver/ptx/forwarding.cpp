@@ -13,7 +13,7 @@ namespace {
 struct Parameter {
   std::string declaration; ///< `.param .align 8 .b8 NAME[24]`
   std::string name;
-  unsigned bits = 0; ///< of one element
+  unsigned bits = 0; ///< the bits of one element
   unsigned elements = 0;
 };
 
@@ -27,7 +27,7 @@ std::vector<Parameter> parameters_of(const std::string& text) {
   return found;
 }
 
-/// PTX has no assignment of parameters: element by element, through a register.
+/// Copies a parameter element by element, through a register: PTX has no assignment of parameters.
 std::string copy(const Parameter& parameter, const std::string& from, const std::string& to) {
   const unsigned width = std::max(parameter.bits, 16U); // no register is narrower
   std::string text;

@@ -1,5 +1,5 @@
-// Device functions of other files. A kernel with probes calls their form with probes, which only the linker
-// knows to be there: where it is not, a weak function of that name stands in and calls the user's own.
+// Device functions of other files. A kernel with probes calls the probed variant of such a function, but only
+// the linker knows whether it exists: a weak function of that name is its fallback and calls the user's own.
 #pragma once
 
 #include "driver/ptx/module.h"
@@ -9,12 +9,12 @@
 
 namespace warplens::driver::ptx {
 
-/// Is it a declaration of a function that the user wrote, in another file? CUDA's own functions have one
-/// form.
+/// Returns whether the item declares a function that the user wrote, in another file. CUDA's own functions
+/// have one variant.
 bool is_users_elsewhere(const Item& item);
 
-/// A weak definition of `name` (PTX ISA, ".weak": another file's takes its place) that calls what `item`
-/// declares. Empty where its parameters are not understood.
+/// Returns a weak definition of `name` (PTX ISA, ".weak": another file's takes its place) that calls the
+/// function declared by `item`, or an empty string if its parameters are not understood.
 std::string forwarding_function(const Item& item, std::string_view name);
 
 } // namespace warplens::driver::ptx

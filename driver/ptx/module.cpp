@@ -12,7 +12,7 @@ bool is_word(char letter) {
          letter == '%' || letter == '.';
 }
 
-/// Behind the comment or the string that starts at `at`; `at` itself if none does.
+/// Returns the place behind the comment or the string that starts at `at`; `at` itself if none does.
 std::size_t skip_unread(std::string_view text, std::size_t at) {
   const auto behind = [&](std::string_view end, std::size_t from) {
     const auto found = text.find(end, from);
@@ -27,7 +27,8 @@ std::size_t skip_unread(std::string_view text, std::size_t at) {
   return at;
 }
 
-/// The next word (a directive with its dot, a name, a number) and where it ends; empty at the end.
+/// Returns the next word (a directive with its dot, a name, a number), empty at the end, and moves `at`
+/// behind it.
 std::string_view next_word(std::string_view text, std::size_t& at) {
   while (at < text.size() && !is_word(text[at])) {
     const auto behind = skip_unread(text, at);
@@ -49,7 +50,8 @@ bool ends_with_its_line(std::string_view directive) {
          directive == ".file";
 }
 
-/// Behind the item that starts at `begin`: its line, `;`, or the brace that closes its body.
+/// Returns the place behind the item that starts at `begin`: its line, `;`, or the brace that closes its
+/// body.
 std::optional<std::size_t> end_of_item(std::string_view text, std::size_t begin) {
   if (ends_with_its_line(first_word(text.substr(begin))))
     return std::min(text.find('\n', begin), text.size());
@@ -72,17 +74,17 @@ std::optional<std::size_t> end_of_item(std::string_view text, std::size_t begin)
   return std::nullopt;
 }
 
-/// The name that a function's or kernel's head gives it: what stands before its parameters, or before the
-/// body.
+/// Returns the name in a function's or kernel's head: the word before its parameters, or before the body.
 std::string name_of_function(std::string_view text, std::size_t at) {
   while (at < text.size() && std::isspace(static_cast<unsigned char>(text[at])))
     ++at;
-  if (at < text.size() && text[at] == '(') // what it returns
+  if (at < text.size() && text[at] == '(') // the returned parameters
     at = text.find(')', at);
   return std::string(next_word(text, at));
 }
 
-/// `.global .align 4 .b8 name[12] = …`: the first word that is neither a directive nor its number.
+/// Returns the name in `.global .align 4 .b8 name[12] = …`: the first word that is neither a directive nor
+/// its number.
 std::string name_of_variable(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const auto word = next_word(text, at);

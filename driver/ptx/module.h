@@ -1,6 +1,6 @@
-// PTX as a list of its top-level items (PTX ISA, "Syntax" and "Directives"): enough to tell one module's
-// functions and variables from another's, and to rename them. What stands within functions is not looked
-// into.
+// PTX as a list of its top-level items (PTX ISA, "Syntax" and "Directives"): enough to distinguish one
+// module's functions and variables from another's, and to rename them. The bodies of functions are not
+// parsed.
 #pragma once
 
 #include "support/expected.h"
@@ -14,8 +14,8 @@ namespace warplens::driver::ptx {
 
 enum class ItemKind {
   header,      ///< .version, .target, .address_size
-  variable,    ///< in any state space, textures included
-  declaration, ///< of a function
+  variable,    ///< a variable in any state space, textures included
+  declaration, ///< a declaration of a function
   function,
   kernel,
   debug, ///< .file, .section
@@ -24,21 +24,21 @@ enum class ItemKind {
 
 struct Item {
   ItemKind kind = ItemKind::other;
-  std::string name; ///< of variables, functions and kernels
+  std::string name; ///< the name of a variable, function or kernel
   std::string text;
 };
 
-/// The error tells of text that does not end.
+/// Splits a module into its items. The error points at text that does not end.
 Expected<std::vector<Item>> items_of(std::string_view module);
 
-/// Visible to other modules, or theirs: .visible, .extern, .weak, .common.
+/// Returns whether the item is visible to other modules, or theirs: .visible, .extern, .weak, .common.
 bool is_external(const Item& item);
 
-/// Each of the names, wherever it stands as a whole word, gets the suffix.
+/// Appends the suffix to each of the names wherever it stands as a whole word.
 std::string with_suffix(std::string_view text, const std::set<std::string, std::less<>>& names,
                         std::string_view suffix);
 
-/// A function without the positions in the source that it names.
+/// Returns a function without the positions in the source that it names.
 std::string without_positions(std::string_view function);
 
 } // namespace warplens::driver::ptx

@@ -9,7 +9,7 @@
 namespace warplens::driver {
 namespace {
 
-/// The number before `what`: "12 registers".
+/// Returns the number before `what`: "12 registers".
 std::uint32_t number_before(const std::string& line, std::string_view what) {
   const auto end = line.find(what);
   if (end == line.npos || end == 0)
@@ -51,7 +51,7 @@ CodeChoice choose_code(const std::vector<std::string>& architectures, int capabi
 
 namespace {
 
-/// Without what nvcc puts in front of a file's own kernels under -rdc, so that no other file has the name.
+/// Removes nvcc's prefix of a file's own kernels under -rdc, which makes the name unique.
 std::string as_written(std::string symbol) {
   const auto mangled = symbol.starts_with("__nv_static_") ? symbol.find("__Z") : symbol.npos;
   return mangled == symbol.npos ? symbol : symbol.substr(mangled + 1);
@@ -59,10 +59,10 @@ std::string as_written(std::string symbol) {
 
 } // namespace
 
-std::vector<KernelCode> read_ptxas(const std::string& said) {
+std::vector<KernelCode> read_ptxas(const std::string& log) {
   std::vector<KernelCode> kernels;
-  std::string described; // the function that the next line with a stack frame is about
-  std::istringstream lines(said);
+  std::string described; // the function of the next line with a stack frame
+  std::istringstream lines(log);
   for (std::string line; std::getline(lines, line);) {
     if (auto name = between(line, "Compiling entry function '", '\''); !name.empty())
       kernels.push_back({std::move(name), {}});

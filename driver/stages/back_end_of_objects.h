@@ -1,4 +1,4 @@
-// Whether objects fit the link that they are given to.
+// Checks that objects fit the link that they are given to.
 #pragma once
 
 #include "support/expected.h"
@@ -8,8 +8,8 @@
 
 namespace warplens::driver {
 
-/// An error if one of these files (words that begin with `-` are none) was compiled for the CPU back end. To
-/// nvcc's linkers such objects are broken, and what they say of them helps nobody.
+/// Returns an error if one of these files (words that begin with `-` are none) was compiled for the CPU back
+/// end. nvcc's linkers take such objects for broken, and their messages do not explain it.
 Expected<void> check_made_for_gpu(const std::vector<std::string>& linking);
 
 } // namespace warplens::driver

@@ -4,7 +4,7 @@
 #include "driver/arguments/nvcc_arguments.h"
 #include "driver/stages/machine_code.h"
 #include "driver/toolkit.h"
-#include "runtime/cpu/checks.h"
+#include "runtime/abi/checks.h"
 #include "support/expected.h"
 
 #include <filesystem>
@@ -14,8 +14,8 @@
 namespace warplens::driver {
 
 struct SourceToBuild {
-  std::filesystem::path source;   ///< what is compiled
-  std::filesystem::path original; ///< the user's file; its folder is where its quoted includes are looked for
+  std::filesystem::path source;   ///< the source to compile
+  std::filesystem::path original; ///< the user's file; quoted includes are searched in its folder
   bool is_cuda = true;
   std::filesystem::path directory;       ///< this source's own; its object goes there
   std::filesystem::path site_table = {}; ///< for GPUs: see GpuCompilation
@@ -28,14 +28,15 @@ struct BuildRequest {
   std::vector<std::string> clang_arguments; ///< see clang_arguments()
   Toolkit toolkit;
   std::filesystem::path directory; ///< the program goes there
-  cpu::Checks checks;              ///< what its code checks while it runs; for the CPU only
+  cpu::Checks checks;              ///< the checks that its code makes while it runs; for the CPU only
 };
 
-/// A program that runs without a GPU: the device half lowered to x86-64, our runtime in cudart's place.
+/// Builds a program that runs without a GPU: the device half lowered to x86-64, our runtime in cudart's
+/// place.
 Expected<std::filesystem::path> build_for_cpu(const BuildRequest& request);
 
-/// A program for NVIDIA GPUs, compiled by the real nvcc with the user's own flags. `warplens run` gives it
-/// the runtime when it starts.
+/// Builds a program for NVIDIA GPUs, compiled by the real nvcc with the user's own flags. `warplens run`
+/// gives it the runtime when it starts.
 Expected<std::filesystem::path> build_for_gpu(const BuildRequest& request);
 
 } // namespace warplens::driver

@@ -46,8 +46,7 @@ Expected<std::filesystem::path> build_for_cpu(const BuildRequest& request) {
     const auto device = request.directory / "device.o";
     auto files = objects;
     files.insert(files.end(), request.nvcc.linking.begin(), request.nvcc.linking.end());
-    if (const auto linked = link_device_code(files, device, request.checks); !linked)
-      return tl::unexpected(linked.error());
+    TRY(link_device_code(files, device, request.checks));
     objects.push_back(device.string());
   }
 

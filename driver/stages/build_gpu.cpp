@@ -7,15 +7,14 @@ namespace warplens::driver {
 Expected<std::filesystem::path> build_for_gpu(const BuildRequest& request) {
   std::vector<std::string> inputs;
   for (const auto& source : request.sources) {
-    if (!source.is_cuda) { // nvcc compiles it on the way
+    if (!source.is_cuda) { // nvcc compiles it during the link
       inputs.push_back(source.source.string());
       continue;
     }
     const auto object = source.directory / "instrumented.o";
     GpuCompilation compilation(
         {request.toolkit, request.nvcc, source.original, source.source, source.directory}, object);
-    if (const auto compiled = compilation.finish(source.site_table); !compiled)
-      return tl::unexpected(compiled.error());
+    TRY(compilation.finish(source.site_table));
     inputs.push_back(object.string());
   }
   const auto program = request.directory / "program";

@@ -33,7 +33,7 @@ Expected<void> append(const std::filesystem::path& file, const std::string& line
   return {};
 }
 
-/// The entries by what they are about, in their order.
+/// The entries, keyed by their source, in their order.
 class Database {
 public:
   void add(json entry) {
@@ -66,13 +66,12 @@ Expected<void> log_compilation(const NvccArguments& nvcc, const Toolkit& toolkit
   if (error)
     return fail("the current folder: {}", error.message());
   auto arguments = clang_arguments(nvcc, toolkit);
-  std::erase(arguments, "-w"); // here warnings are of interest
+  std::erase(arguments, "-w"); // the database's readers want warnings
   for (const auto& source : nvcc.cuda_inputs) {
     auto command = arguments;
     command.insert(command.end(), {"-c", source});
     const json entry{{"directory", here.string()}, {"file", source}, {"arguments", command}};
-    if (auto added = append(log, printed(entry, -1) + '\n'); !added)
-      return added;
+    TRY(append(log, printed(entry, -1) + '\n'));
   }
   return {};
 }
@@ -80,9 +79,7 @@ Expected<void> log_compilation(const NvccArguments& nvcc, const Toolkit& toolkit
 Expected<std::size_t> merge_compile_log(const std::filesystem::path& log, const std::filesystem::path& file) {
   Database database;
   if (std::error_code ignored; std::filesystem::exists(file, ignored)) {
-    const auto older = read_file(file);
-    if (!older)
-      return tl::unexpected(older.error());
+    TRY_LET(older, read_file(file));
     const auto entries = json::parse(*older, nullptr, false);
     if (!entries.is_array())
       return fail("{}: is no compile_commands.json; move it away to get a new one", file.string());
@@ -93,8 +90,7 @@ Expected<std::size_t> merge_compile_log(const std::filesystem::path& log, const 
   std::ifstream lines(log);
   for (std::string line; std::getline(lines, line); ++count)
     database.add(json::parse(line, nullptr, false));
-  if (auto written = print_text(printed(database.entries(), 1) + '\n', file.string()); !written)
-    return tl::unexpected(written.error());
+  TRY(print_text(printed(database.entries(), 1) + '\n', file.string()));
   return count;
 }
 

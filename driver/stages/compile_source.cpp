@@ -29,7 +29,7 @@ const std::vector<std::string> nvcc_variables{"NVCC_PREPEND_FLAGS", "NVCC_APPEND
 
 Expected<void> write_dependencies(const SourceToCompile& source, const NvccArguments& nvcc,
                                   const Toolkit& toolkit) {
-  if (nvcc.dependencies == Meaning::other)
+  if (nvcc.dependencies == OptionKind::other)
     return {};
   const std::filesystem::path target = nvcc.output.empty() ? source.object.string() : nvcc.output;
   Command command;
@@ -39,7 +39,7 @@ Expected<void> write_dependencies(const SourceToCompile& source, const NvccArgum
   auto file = target;
   file.replace_extension(".d");
   command.arguments.insert(command.arguments.end(),
-                           {"-x", "cu", nvcc.dependencies == Meaning::dependencies ? "-M" : "-MM",
+                           {"-x", "cu", nvcc.dependencies == OptionKind::dependencies ? "-M" : "-MM",
                             source.source, "-MF",
                             nvcc.dependency_file.empty() ? file.string() : nvcc.dependency_file, "-MT",
                             nvcc.dependency_target.empty() ? target.string() : nvcc.dependency_target});
@@ -58,7 +58,7 @@ Expected<Attempted> compile_with_probes(const SourceToCompile& source, const Nvc
     return attempted;
   };
   const auto object = source.directory / "object.o";
-  std::optional<GpuCompilation> for_gpu; // ends when we return without having finished it
+  std::optional<GpuCompilation> for_gpu; // its destructor cancels it if the function returns before finish()
   if (!source.for_cpu)
     for_gpu.emplace(GpuSource{toolkit, nvcc, source.source, copy_with_probes(source.source, source.directory),
                               source.directory},
@@ -91,12 +91,10 @@ Expected<Attempted> compile_with_probes(const SourceToCompile& source, const Nvc
     return impossible(compiled.error());
   if (!written)
     return impossible(written.error());
-  attempted.note.one_form = compiled->one_form;
-  if (auto noted = add_note(attempted.note, object, source.directory); !noted)
-    return tl::unexpected(noted.error());
-  if (auto copied = copy_object(object, source.object); !copied)
-    return tl::unexpected(copied.error());
-  std::fwrite(compiled->said.data(), 1, compiled->said.size(), stderr);
+  attempted.note.single_variant_reason = compiled->single_variant_reason;
+  TRY(add_note(attempted.note, object, source.directory));
+  TRY(copy_object(object, source.object));
+  std::fwrite(compiled->output.data(), 1, compiled->output.size(), stderr);
   attempted.outcome = Attempt::instrumented;
   return attempted;
 }

@@ -1,10 +1,10 @@
-// Stage of the drop-in nvcc: one source → its object, with probes where that is possible.
+// Stage of the drop-in nvcc: one source → its object, with probes if possible.
 #pragma once
 
 #include "driver/arguments/nvcc_arguments.h"
 #include "driver/compilation_note.h"
 #include "driver/toolkit.h"
-#include "runtime/cpu/checks.h"
+#include "runtime/abi/checks.h"
 #include "support/expected.h"
 
 #include <filesystem>
@@ -14,30 +14,31 @@
 namespace warplens::driver {
 
 struct SourceToCompile {
-  std::string source;              ///< as the command line names it
-  std::filesystem::path object;    ///< where it goes
-  std::filesystem::path directory; ///< ours alone; what comes to lie there is gone afterwards
+  std::string source;              ///< the name on the command line
+  std::filesystem::path object;    ///< the object to write
+  std::filesystem::path directory; ///< our own folder, which is removed afterwards
   bool for_cpu = false;            ///< the object is for the CPU back end
-  cpu::Checks checks;              ///< … what its code checks while it runs
+  cpu::Checks checks;              ///< the checks that the object's code makes while it runs
 };
 
 enum class Attempt { instrumented, nothing_to_instrument, impossible };
 
-/// Writes the object, the dependency file that the command line asks for, and what nvcc said; or, unless it
-/// is `instrumented`, nothing at all. The note tells why it was `impossible`.
+/// The outcome of compile_with_probes(), which writes the object, the dependency file that the command line
+/// requests, and nvcc's output; unless the outcome is `instrumented`, it writes nothing at all. The note says
+/// why it was `impossible`.
 struct Attempted {
   Attempt outcome;
   CompilationNote note;
-  bool refused_by_clang = false; ///< it is a message of Clang's about the source
+  bool refused_by_clang = false; ///< the reason is a message of Clang's about the source
 };
 Expected<Attempted> compile_with_probes(const SourceToCompile& source, const NvccArguments& nvcc,
                                         const Toolkit& toolkit);
 
-/// What -MD and its like ask for: the user's files, not our copies.
+/// Writes the dependency file of -MD and its like: the user's files, not our copies.
 Expected<void> write_dependencies(const SourceToCompile& source, const NvccArguments& nvcc,
                                   const Toolkit& toolkit);
 
-/// nvcc reads these by itself; they are part of the command line as parsed, too.
+/// The variables that nvcc reads by itself; their words are part of the parsed command line, too.
 extern const std::vector<std::string> nvcc_variables;
 
 } // namespace warplens::driver

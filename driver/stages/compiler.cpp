@@ -20,18 +20,18 @@ std::string first_error(const std::string& output) {
   std::string first;
   for (std::string line; std::getline(lines, line);) {
     if (line.find("linker command failed") != std::string::npos)
-      continue; // Clang's, after the linker itself has said what was wrong
+      continue; // Clang's own line, after the linker's message
     if (line.find("error:") != std::string::npos || line.find("undefined reference") != std::string::npos ||
         line.find(" fatal") != std::string::npos)
       return line;
     if (first.empty())
       first = line;
   }
-  return first.empty() ? "it said nothing" : first;
+  return first.empty() ? "it printed nothing" : first;
 }
 
-/// What a stage of ours was at when a signal came: LLVM prints its tasks, each as "1.\tlowering spmv.cu", the
-/// outermost first. That one and the innermost are told.
+/// Returns a stage's tasks at the time of a signal: LLVM prints them, each as "1.\tlowering spmv.cu", the
+/// outermost first. The result names that one and the innermost.
 std::string interrupted_tasks(const std::string& output) {
   std::istringstream lines(output.substr(std::min(output.find("Stack dump:"), output.size())));
   std::vector<std::string> tasks;
@@ -59,8 +59,8 @@ std::string describe_signal(const Command& command, const Finished& finished, co
                      tasks, finished.signal == SIGKILL ? "; is the machine short of memory?" : "");
 }
 
-/// A stage that runs away ends in SIGXCPU. The longest known, of sources with hundreds of kernels, take a few
-/// minutes.
+/// Returns the limit after which a stage ends in SIGXCPU. The longest known, for sources with hundreds of
+/// kernels, take a few minutes.
 std::chrono::seconds longest_stage() {
   constexpr std::chrono::seconds usual{1200};
   const char* const wanted = std::getenv("WARPLENS_STAGE_SECONDS");
@@ -81,9 +81,7 @@ Expected<std::string> run_compiler(const std::vector<std::string>& arguments) {
 Expected<std::string> run_compiler(Command command) {
   command.capture_output = command.stderr_file.empty();
   command.processor_time = longest_stage();
-  auto finished = run(command);
-  if (!finished)
-    return tl::unexpected(finished.error());
+  TRY_LET(finished, run(command));
   if (finished->exit_code == 0)
     return std::move(finished->output);
   const auto output =

@@ -1,4 +1,4 @@
-// Runs one compiler, quietly.
+// Runs one compiler and captures its output.
 #pragma once
 
 #include "support/expected.h"
@@ -9,11 +9,11 @@
 
 namespace warplens::driver {
 
-/// What it printed. If it fails, the error is its first line that names one (file:line:column: error:
-/// reason), as the user wrote that line (user_text.h).
+/// Returns the compiler's output. If it fails, the error is the first line that names one (file:line:column:
+/// error: reason), as the user wrote that line (user_text.h).
 Expected<std::string> run_compiler(const std::vector<std::string>& arguments);
-/// The same for a command with an environment of its own. What it says goes to `stdout_file` and
-/// `stderr_file` where the command has them.
+/// Does the same for a command with an environment of its own. The output goes to the command's `stdout_file`
+/// and `stderr_file` if it has them.
 Expected<std::string> run_compiler(Command command);
 
 } // namespace warplens::driver

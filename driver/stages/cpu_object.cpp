@@ -26,29 +26,31 @@ Arguments operator+(Arguments left, const Arguments& right) {
   return left;
 }
 
-/// What both halves of one source have in common.
+/// The common data of both halves of one source.
 struct Halves {
   const CpuSource& source;
   const NvccArguments& nvcc;
   const Arguments& clang_arguments;
-  /// The same in both halves and no other source's: tells apart what several files name alike for themselves.
+  /// A name that is the same in both halves and unique to this source: it distinguishes file-local names of
+  /// several files.
   std::string module;
 };
 
-/// Clang as the rewriter has it: it reads the source with the same bridges.
+/// Compiles with Clang as the rewriter does: it reads the source through the same compatibility headers.
 Expected<std::string> compile_half(const Halves& halves, const char* half, const Arguments& arguments) {
-  std::error_code ignored; // a current folder that is gone leaves the name as it is
+  std::error_code ignored; // a removed current folder leaves the name as it is
   const auto folder = std::filesystem::absolute(halves.source.original, ignored).parent_path().string();
   Arguments command{resources().compile.string(),  "clang", "--half", half,
                     halves.source.source.string(), "--"};
   command = command + halves.clang_arguments + Arguments{"-iquote", folder, "-c", "-D__WARPLENS_CPU__"};
   const auto cuid = "-cuid=" + halves.module;
   if (halves.nvcc.relocatable)
-    command = command + Arguments{"-fgpu-rdc", cuid, "-Xclang", cuid}; // Clang's driver forgets one half's
+    command = command + Arguments{"-fgpu-rdc", cuid, "-Xclang", cuid}; // Clang's driver drops one half's
   return run_compiler(command + arguments);
 }
 
-/// Bitcode as the parser made it: LLVM's passes may move convergent operations only after they were lowered.
+/// Writes bitcode as the parser made it: LLVM's passes may move convergent operations only after they were
+/// lowered.
 Expected<void> compile_device_half(const Halves& halves, const std::filesystem::path& bitcode) {
   return compile_half(halves, "device",
                       {"-emit-llvm", "-O1", "-Xclang", "-disable-llvm-passes", "-nogpulib",
@@ -56,12 +58,10 @@ Expected<void> compile_device_half(const Halves& halves, const std::filesystem::
       .map([](const auto&) {});
 }
 
-/// The constructor of a relocatable object calls a function named after the object, which nvcc's device link
-/// defines; ours is one for all (runtime/cpu/cudart_registration.cpp).
+/// Redirects the registration of a relocatable object. Its constructor calls a function named after the
+/// object, which nvcc's device link defines; ours is one for all (runtime/cpu/cudart/registration.cpp).
 Expected<void> redirect_registration(const std::filesystem::path& object) {
-  const auto symbols = run_compiler({"nm", "--undefined-only", "--just-symbols", object.string()});
-  if (!symbols)
-    return tl::unexpected(symbols.error());
+  TRY_LET(symbols, run_compiler({"nm", "--undefined-only", "--just-symbols", object.string()}));
   std::istringstream names(*symbols);
   for (std::string name; names >> name;)
     if (name.starts_with("__cudaRegisterLinkedBinary"))
@@ -71,42 +71,41 @@ Expected<void> redirect_registration(const std::filesystem::path& object) {
   return {};
 }
 
-/// What programs that gcc has compiled so far may rely on: it makes less than Clang does of signed overflow
-/// and of a function that ends without the return it should have.
+/// Options for programs that only gcc has compiled so far: it exploits less than Clang does of signed
+/// overflow and of a function that ends without the return it should have.
 const Arguments lenient{"-fwrapv", "-fno-strict-return", "-fPIC"};
 
-/// Clang registers a host half's kernels only if it is given a GPU binary to embed; in its
-/// place the module's name tells the runtime which device code is this file's own.
+/// Compiles the host half. Clang registers its kernels only if it is given a GPU binary to embed; in its
+/// place the module's name tells the runtime which device code belongs to this file.
 Expected<void> compile_host_half(const Halves& halves, const std::filesystem::path& object) {
   const auto binary = halves.source.directory / "gpu_binary";
-  if (auto written = write_file(binary, halves.module + '\0'); !written)
-    return written;
-  const auto compiled =
+  TRY(write_file(binary, halves.module + '\0'));
+  TRY_LET(
+      compiled,
       compile_half(halves, "host",
                    lenient + Arguments{"-Xclang", "-fcuda-include-gpubinary", "-Xclang", binary.string(),
                                        halves.nvcc.optimisation.empty() ? "-O2" : halves.nvcc.optimisation,
-                                       "-o", object.string()});
-  if (!compiled)
-    return tl::unexpected(compiled.error());
+                                       "-o", object.string()}));
   return halves.nvcc.relocatable ? redirect_registration(object) : Expected<void>{};
 }
 
-/// Linkers leave the section out of programs.
+/// Adds the bitcode in a section that linkers leave out of programs.
 Expected<void> add_bitcode(const std::filesystem::path& host, const std::filesystem::path& bitcode,
                            const std::filesystem::path& object) {
-  constexpr const char* section = ".warplens_device"; // as lowering/read_bitcode.cpp looks for it
+  constexpr const char* section = ".warplens_device"; // the name in lowering/read_bitcode.cpp
   return run_compiler({"objcopy", fmt::format("--add-section={}={}", section, bitcode.string()),
                        fmt::format("--set-section-flags={}=exclude,readonly", section), host.string(),
                        object.string()})
       .map([](const auto&) {});
 }
 
-/// The toolkit's headers are not the user's, nor are the C and C++ libraries' and Clang's.
+/// Returns the options for the lowering; the folders of the toolkit's, the C and C++ libraries' and Clang's
+/// headers are not the user's.
 Arguments lowering_options(const Arguments& clang_arguments, cpu::Checks checks) {
   Arguments options;
   for (const char* folder : {"/usr/include", "/usr/lib"})
     options.insert(options.end(), {"--system-folder", folder});
-  options.insert(options.end(), {"--system-folder", resources().shim.string()});
+  options.insert(options.end(), {"--system-folder", resources().compatibility.string()});
   constexpr std::string_view toolkit = "--cuda-path=";
   for (const auto& argument : clang_arguments)
     if (argument.starts_with(toolkit))
@@ -116,35 +115,29 @@ Arguments lowering_options(const Arguments& clang_arguments, cpu::Checks checks)
   return options + options_of(checks);
 }
 
-/// An object with what is known of the kernels on GPUs; nothing where that is nothing.
+/// Makes an object with the machine code figures of the kernels; returns nothing if there are none.
 Expected<Arguments> machine_code_object(const Halves& halves) {
   if (!halves.source.machine_code.valid() || halves.source.machine_code.get().empty())
     return Arguments{};
   const auto table = halves.source.directory / "machine_code.c",
              object = halves.source.directory / "machine_code.o";
-  if (auto written = write_file(table, machine_code_table(halves.source.machine_code.get(), halves.module));
-      !written)
-    return tl::unexpected(written.error());
+  TRY(write_file(table, machine_code_table(halves.source.machine_code.get(), halves.module)));
   return run_compiler({clang, "-x", "c", "-w", "-fPIC", "-c", table.string(), "-o", object.string()})
       .map([&](const auto&) { return Arguments{object.string()}; });
 }
 
 Expected<void> join(const Halves& halves, const std::vector<std::filesystem::path>& parts,
                     const std::filesystem::path& object) {
-  const auto machine_code = machine_code_object(halves);
-  if (!machine_code)
-    return tl::unexpected(machine_code.error());
+  TRY_LET(machine_code, machine_code_object(halves));
   Arguments command{"ld", "-r", "-o", object.string()};
   for (const auto& part : parts)
     command.push_back(part.string());
   return run_compiler(command + *machine_code).map([](const auto&) {});
 }
 
-/// What takes long says so on its stdout, which goes to our stderr.
+/// Runs the lowering; slow stages announce themselves on its stdout, which goes to our stderr.
 Expected<void> run_lowering(const Arguments& arguments) {
-  const auto folder = TemporaryDirectory::create();
-  if (!folder)
-    return tl::unexpected(folder.error());
+  TRY_LET(folder, TemporaryDirectory::create());
   Command command;
   command.arguments = Arguments{resources().compile.string()} + arguments;
   command.stdout_to_stderr = true;
@@ -155,21 +148,18 @@ Expected<void> run_lowering(const Arguments& arguments) {
 Expected<void> lower_and_join(const Halves& halves, const std::filesystem::path& host,
                               const std::filesystem::path& bitcode, const std::filesystem::path& object) {
   const auto device = halves.source.directory / "device.o";
-  if (const auto lowered = run_lowering(
-          Arguments{"lower", "--module", halves.module, "--source", halves.source.original.string()} +
-          lowering_options(halves.clang_arguments, halves.source.checks) +
-          Arguments{bitcode.string(), device.string()});
-      !lowered)
-    return tl::unexpected(lowered.error());
+  TRY(run_lowering(
+      Arguments{"lower", "--module", halves.module, "--source", halves.source.original.string()} +
+      lowering_options(halves.clang_arguments, halves.source.checks) +
+      Arguments{bitcode.string(), device.string()}));
   return join(halves, {host, device}, object);
 }
 
-/// Of a relocatable object, whose device code is lowered by the device link.
+/// Joins the halves of a relocatable object, whose device code is lowered by the device link.
 Expected<void> join_with_bitcode(const Halves& halves, const std::filesystem::path& host,
                                  const std::filesystem::path& bitcode, const std::filesystem::path& object) {
   const auto joined = halves.source.directory / "joined.o";
-  if (const auto done = join(halves, {host}, joined); !done)
-    return done;
+  TRY(join(halves, {host}, joined));
   return add_bitcode(joined, bitcode, object);
 }
 
@@ -211,7 +201,7 @@ Expected<void> compile_for_cpu(const CpuSource& source, const NvccArguments& nvc
 Arguments libraries_of_host_half(const NvccArguments& nvcc) {
   if (std::ranges::find(nvcc.host_compiler, "-fopenmp") == nvcc.host_compiler.end())
     return {};
-  // LLVM's OpenMP runtime; it has what gcc's objects call, too.
+  // LLVM's OpenMP runtime also has the functions that gcc's objects call.
   return {(std::filesystem::path(clang).parent_path().parent_path() / "lib/libomp.so").string()};
 }
 

@@ -1,10 +1,11 @@
-// (Instrumented) source → object for the CPU back end, which links wherever the user's own would.
+// Compiles an (instrumented) source to an object for the CPU back end, which links wherever the user's own
+// would.
 #pragma once
 
 #include "driver/arguments/nvcc_arguments.h"
 #include "driver/stages/machine_code.h"
 #include "driver/toolkit.h"
-#include "runtime/cpu/checks.h"
+#include "runtime/abi/checks.h"
 #include "support/expected.h"
 
 #include <filesystem>
@@ -14,30 +15,31 @@
 namespace warplens::driver {
 
 struct CpuSource {
-  std::filesystem::path source;    ///< what is compiled
-  std::filesystem::path original;  ///< the user's file; its folder is where quoted includes are looked for
-  std::filesystem::path directory; ///< ours alone
-  cpu::Checks checks;              ///< what its code checks while it runs
-  MachineCodes machine_code = {};  ///< goes along; not valid: nothing does
+  std::filesystem::path source;    ///< the source to compile
+  std::filesystem::path original;  ///< the user's file; quoted includes are searched in its folder
+  std::filesystem::path directory; ///< our own folder
+  cpu::Checks checks;              ///< the checks that its code makes while it runs
+  MachineCodes machine_code = {};  ///< goes into the object; not valid: nothing does
 };
 
-/// The host half and the device half in one object, for the first architecture that `clang_arguments` name,
-/// or for the next older one of the command where the CPU back end lacks what the first needs. With -rdc the
-/// device half is not lowered yet: it lies in the object as bitcode, since only together with that of the
-/// other files is it complete.
+/// Compiles the host half and the device half into one object, for the first architecture that
+/// `clang_arguments` name, or for the next older one of the command if the CPU back end lacks what the first
+/// needs. With -rdc the device half is not lowered yet: it lies in the object as bitcode, since it is
+/// complete only together with that of the other files.
 Expected<void> compile_for_cpu(const CpuSource& source, const NvccArguments& nvcc,
                                const std::vector<std::string>& clang_arguments,
                                const std::filesystem::path& object);
 
-/// What a program takes beside its own libraries since Clang, not gcc, compiled its host half.
+/// Returns the libraries that a program needs beside its own because Clang, not gcc, compiled its host half.
 std::vector<std::string> libraries_of_host_half(const NvccArguments& nvcc);
 
-/// A source that is not CUDA: nvcc hands it to its host compiler, which takes more than Clang does.
+/// Compiles a source that is not CUDA: nvcc passes it to its host compiler, which accepts more than Clang
+/// does.
 Expected<void> compile_host_source(const std::filesystem::path& source, const NvccArguments& nvcc,
                                    const Toolkit& toolkit, const std::filesystem::path& object);
 
-/// The device link: one object with all the device code that lies in objects and archives as bitcode; other
-/// words (-lfoo) are passed over. Where there is none, `object` holds nothing.
+/// Links the device code of all objects and archives, stored as bitcode, into one object; other words (-lfoo)
+/// are ignored. If there is no device code, `object` is empty.
 Expected<void> link_device_code(const std::vector<std::string>& files, const std::filesystem::path& object,
                                 cpu::Checks checks);
 

@@ -1,6 +1,6 @@
 #include "driver/stages/gpu_object.h"
 
-#include "driver/ptx/two_forms.h"
+#include "driver/ptx/merge_variants.h"
 #include "driver/resources.h"
 #include "driver/stages/compiler.h"
 #include "driver/stages/nvcc_steps.h"
@@ -13,53 +13,54 @@
 
 namespace warplens::driver {
 
-bool concerns_dependencies(Meaning meaning) {
-  switch (meaning) {
-  case Meaning::dependencies:
-  case Meaning::user_dependencies:
-  case Meaning::dependency_file:
-  case Meaning::dependency_target:
-  case Meaning::dependency_phony: return true;
+bool concerns_dependencies(OptionKind kind) {
+  switch (kind) {
+  case OptionKind::dependencies:
+  case OptionKind::user_dependencies:
+  case OptionKind::dependency_file:
+  case OptionKind::dependency_target:
+  case OptionKind::dependency_phony: return true;
   default: return false;
   }
 }
 
 bool describes_result(const NvccArgument& argument) {
-  switch (argument.meaning) {
-  case Meaning::input:
-  case Meaning::language:
-  case Meaning::output:
-  case Meaning::output_directory:
-  case Meaning::compile:
-  case Meaning::compile_relocatable:
-  case Meaning::compile_whole:
-  case Meaning::link:
-  case Meaning::library_archive:
-  case Meaning::run:
-  case Meaning::device_link:
-  case Meaning::no_object: return true;
-  default: return concerns_dependencies(argument.meaning);
+  switch (argument.kind) {
+  case OptionKind::input:
+  case OptionKind::language:
+  case OptionKind::output:
+  case OptionKind::output_directory:
+  case OptionKind::compile:
+  case OptionKind::compile_relocatable:
+  case OptionKind::compile_whole:
+  case OptionKind::link:
+  case OptionKind::library_archive:
+  case OptionKind::run:
+  case OptionKind::device_link:
+  case OptionKind::no_object: return true;
+  default: return concerns_dependencies(argument.kind);
   }
 }
 
 std::string phase_of_object(const NvccArguments& nvcc) {
-  return nvcc.phase == Meaning::compile_whole ? "-dw" : nvcc.relocatable ? "-dc" : "-c";
+  return nvcc.phase == OptionKind::compile_whole ? "-dw" : nvcc.relocatable ? "-dc" : "-c";
 }
 
 namespace {
 
 namespace fs = std::filesystem;
 
-/// The real nvcc with the user's own flags, and the names of intermediate files known to us. They do not
-/// depend on nvcc's process, as its own do, which get into the object.
+/// Returns a command of the real nvcc with the user's own flags and known names of intermediate files. They
+/// do not depend on nvcc's process, as its own names do, which get into the object.
 std::vector<std::string> object_command(const GpuSource& source, const fs::path& file,
                                         const fs::path& keep_in, const fs::path& object) {
   std::vector<std::string> command{(source.toolkit.root / "bin/nvcc").string()};
   for (const auto& word : words_without(source.nvcc, [&](const NvccArgument& argument) {
-         // With threads of its own nvcc writes its commands for a shell, each into a file; we have ours.
-         return describes_result(argument) || argument.meaning == Meaning::parallelism ||
+         // nvcc --threads would write its commands for a shell, each into a file; we run them in threads of
+         // our own.
+         return describes_result(argument) || argument.kind == OptionKind::parallelism ||
                 (!keep_in.empty() &&
-                 (argument.meaning == Meaning::keep || argument.meaning == Meaning::keep_directory));
+                 (argument.kind == OptionKind::keep || argument.kind == OptionKind::keep_directory));
        }))
     command.push_back(word);
   if (!keep_in.empty())
@@ -69,8 +70,8 @@ std::vector<std::string> object_command(const GpuSource& source, const fs::path&
   return command;
 }
 
-/// For the user's own source. The host half gets the attachment to the runtime with it, and the stub the
-/// module's channel, which nvcc registers as it does the user's variables.
+/// Returns the command for the user's own source. The host half gets the attachment to the runtime with it,
+/// and the stub the module's channel, which nvcc registers as it does the user's variables.
 std::vector<std::string> own_command(const GpuSource& source, const fs::path& object) {
   auto command =
       object_command(source, source.original, source.nvcc.keep ? fs::path() : source.directory, object);
@@ -79,21 +80,22 @@ std::vector<std::string> own_command(const GpuSource& source, const fs::path& ob
   return command;
 }
 
-/// For the device half of the copy with probes.
+/// Returns the command for the device half of the copy with probes.
 std::vector<std::string> probed_command(const GpuSource& source, const fs::path& folder) {
   auto command = object_command(source, source.probed, folder, folder / "object.o");
   command.insert(command.end(), {"-isystem", resources().include.string()});
-  // The copy names what lies beside the original by its full path; this is for names that macros make. nvcc
-  // splits at commas and knows no way to quote one.
-  std::error_code ignored; // a current folder that is gone leaves the name as it is
+  // The copy names files beside the original by their full path; this option is for names that macros make.
+  // nvcc splits at commas and has no quotation for one.
+  std::error_code ignored; // a removed current folder leaves the name as it is
   const auto beside = fs::absolute(source.original, ignored).parent_path().string();
   if (beside.find_first_of(", \"'") == std::string::npos)
     command.insert(command.end(), {"-Xcompiler", "-iquote," + beside});
   return command;
 }
 
-/// What nvcc puts into the names of a file's own variables and functions: here it follows from the source's
-/// place and the command, so that it is the same for both forms, and no other source of a program has it.
+/// Writes the id that nvcc puts into the names of a file's own variables and functions. It follows from the
+/// source's place and the command, so that it is the same for both variants, and no other source of a program
+/// has it.
 Expected<void> write_module_id(const GpuSource& source, const fs::path& file) {
   auto name = source.original.filename().string();
   for (char& letter : name)
@@ -107,12 +109,11 @@ Expected<void> write_module_id(const GpuSource& source, const fs::path& file) {
                     fmt::format("_{:08x}_{}_{}_{:08x}", hash >> 32, name.size(), name, hash & 0xffffffff));
 }
 
-/// The steps of a command, ready to be run.
+/// Plans the steps of a command and prepares their files.
 Expected<NvccSteps> prepare(const GpuSource& source, const std::vector<std::string>& command) {
   auto steps = plan_steps(command, source.directory);
   if (steps)
-    if (auto written = write_module_id(source, steps->module_id); !written)
-      return tl::unexpected(written.error());
+    TRY(write_module_id(source, steps->module_id));
   return steps;
 }
 
@@ -125,63 +126,58 @@ Expected<NvccSteps> prepare_probed(const GpuSource& source) {
 }
 
 Expected<std::string> make_ptx(const NvccSteps& steps, Cancellation& cancellation) {
-  std::string said;
+  std::string output;
   for (const auto& device : steps.devices) {
     const auto done = run_steps(steps, device.to_ptx, cancellation);
     if (!done)
       return done;
-    said += *done;
+    output += *done;
   }
-  return said;
+  return output;
 }
 
-/// One architecture's PTX of the two forms.
-struct TwoForms {
+/// The PTX of both variants for one architecture.
+struct KernelVariants {
   std::string plain, probed;
 };
 
-Expected<std::vector<TwoForms>> read_forms(const NvccSteps& plain, const NvccSteps& probed) {
+Expected<std::vector<KernelVariants>> read_variants(const NvccSteps& plain, const NvccSteps& probed) {
   if (plain.devices.size() != probed.devices.size())
-    return fail("the two forms are for different architectures");
-  std::vector<TwoForms> forms;
+    return fail("the two variants are for different architectures");
+  std::vector<KernelVariants> variants;
   for (std::size_t i = 0; i < plain.devices.size(); ++i) {
-    auto own = read_file(plain.devices[i].ptx), other = read_file(probed.devices[i].ptx);
-    if (!own)
-      return tl::unexpected(own.error());
-    if (!other)
-      return tl::unexpected(other.error());
-    forms.push_back({std::move(*own), std::move(*other)});
+    TRY_LET(plain_ptx, read_file(plain.devices[i].ptx));
+    TRY_LET(probed_ptx, read_file(probed.devices[i].ptx));
+    variants.push_back({std::move(*plain_ptx), std::move(*probed_ptx)});
   }
-  return forms;
+  return variants;
 }
 
-/// The PTX of each architecture that holds both forms. The error says why they stay apart.
-Expected<std::vector<std::string>> join(const GpuSource& source, const std::vector<TwoForms>& forms) {
+/// Returns for each architecture the PTX that holds both variants. The error says why they cannot be merged.
+Expected<std::vector<std::string>> merge(const GpuSource& source,
+                                         const std::vector<KernelVariants>& variants) {
   if (source.nvcc.device_debug)
     return fail("-G asks for code to be debugged");
-  std::vector<std::string> joined;
-  for (const TwoForms& form : forms) {
-    auto both = ptx::join_forms(form.plain, form.probed);
-    if (!both)
-      return tl::unexpected(both.error());
-    joined.push_back(std::move(*both));
+  std::vector<std::string> merged;
+  for (const KernelVariants& variant : variants) {
+    TRY_LET(both, ptx::merge_variants(variant.plain, variant.probed));
+    merged.push_back(std::move(*both));
   }
-  return joined;
+  return merged;
 }
 
-/// The form with probes alone, where it fits the host half, which is made for the user's own.
-Expected<std::vector<std::string>> only_probed(const std::vector<TwoForms>& forms) {
+/// Returns the variant with probes alone, if it fits the host half, which is made for the user's own.
+Expected<std::vector<std::string>> only_probed(const std::vector<KernelVariants>& variants) {
   std::vector<std::string> probed;
-  for (const TwoForms& form : forms) {
-    if (auto same = ptx::check_same_kernels(form.plain, form.probed); !same)
-      return tl::unexpected(same.error());
-    probed.push_back(form.probed);
+  for (const KernelVariants& variant : variants) {
+    TRY(ptx::check_same_kernels(variant.plain, variant.probed));
+    probed.push_back(variant.probed);
   }
   return probed;
 }
 
-/// Twice the kernels are twice the work for ptxas, which is able to compile functions side by side. The
-/// machine code is the same. The user may have said by how many threads.
+/// Makes ptxas compile functions side by side, since two variants are twice the work. The machine code is the
+/// same. An explicit number of threads from the user stays.
 std::vector<Step> side_by_side(std::vector<Step> steps) {
   for (Step& step : steps)
     if (std::ranges::none_of(step,
@@ -218,74 +214,56 @@ Expected<GpuCompilation::HostHalf> GpuCompilation::compile_host(const NvccSteps&
   const auto& cpp = cpp_.get();
   if (!cpp)
     return tl::unexpected(cpp.error());
-  if (const auto& plain = plain_.get(); !plain) // it makes the stub, too
+  if (const auto& plain = plain_.get(); !plain) // cicc also makes the stub
     return tl::unexpected(plain.error());
-  auto included = placeholder(steps, source_.directory, cancellation_);
-  if (!included)
-    return tl::unexpected(included.error());
-  const auto sites = site_table.empty() ? std::string() : read_file(site_table);
-  if (!sites)
-    return tl::unexpected(sites.error());
-  if (auto written = write_file(steps.stub_include, "#pragma GCC system_header\n" + *sites + included->text);
-      !written)
-    return tl::unexpected(written.error());
+  TRY_LET(included, placeholder(steps, source_.directory, cancellation_));
+  TRY_LET(sites, site_table.empty() ? std::string() : read_file(site_table));
+  TRY(write_file(steps.stub_include, "#pragma GCC system_header\n" + *sites + included->text));
   auto compile = steps.compile;
   // Launches go through the documented cudaLaunchKernel, which is then redirected to our hook.
   compile.insert(compile.begin() + 1, "-D__NV_LEGACY_LAUNCH");
-  const auto said = run_steps(steps, {std::move(compile)}, cancellation_);
-  if (!said)
-    return tl::unexpected(said.error());
-  return HostHalf{*cpp, *said, std::move(included->section)};
+  TRY_LET(output, run_steps(steps, {std::move(compile)}, cancellation_));
+  return HostHalf{*cpp, *output, std::move(included->section)};
 }
 
 Expected<GpuCompilation::DeviceCode> GpuCompilation::compile_device(const NvccSteps& steps) {
-  const auto probed = probed_steps_.get();
-  if (!probed)
-    return tl::unexpected(probed.error());
-  if (const auto made = make_ptx(*probed, cancellation_); !made)
-    return tl::unexpected(made.error());
+  TRY_LET(probed, probed_steps_.get());
+  TRY(make_ptx(*probed, cancellation_));
   const auto& plain = plain_.get();
   if (!plain)
     return tl::unexpected(plain.error());
 
-  const auto forms = read_forms(steps, *probed);
-  if (!forms)
-    return tl::unexpected(forms.error());
-  auto ptx = join(source_, *forms);
+  TRY_LET(variants, read_variants(steps, *probed));
+  auto ptx = merge(source_, *variants);
   DeviceCode code{*plain, ptx.map([](const auto&) {})};
   if (!ptx)
-    ptx = only_probed(*forms);
+    ptx = only_probed(*variants);
   if (!ptx)
     return tl::unexpected(ptx.error());
   for (std::size_t i = 0; i < steps.devices.size(); ++i) {
     const DeviceSteps& device = steps.devices[i];
-    if (auto written = write_file(device.ptx, (*ptx)[i]); !written)
-      return tl::unexpected(written.error());
+    TRY(write_file(device.ptx, (*ptx)[i]));
     if (std::error_code error;
         !device.lto.empty() &&
         !fs::copy_file(probed->devices[i].lto, device.lto, fs::copy_options::overwrite_existing, error))
       return fail("{}: {}", device.lto.string(), error.message());
-    auto said = run_steps(steps, code.joined ? side_by_side(device.rest) : device.rest, cancellation_);
-    if (!said)
-      return tl::unexpected(said.error());
-    code.said += *said;
+    TRY_LET(output, run_steps(steps, code.merged ? side_by_side(device.rest) : device.rest, cancellation_));
+    code.output += *output;
   }
-  const auto said = run_steps(steps, {steps.embed}, cancellation_);
-  if (!said)
-    return tl::unexpected(said.error());
-  code.said += *said;
+  TRY_LET(output, run_steps(steps, {steps.embed}, cancellation_));
+  code.output += *output;
   return code;
 }
 
-/// The device code takes its place, and calls are redirected: all at once, since a name that one entry makes
-/// is not looked up again for another.
+/// Puts the device code into its place and redirects calls: all at once, since a name that one entry makes is
+/// not looked up again for another.
 Expected<void> GpuCompilation::finish_object(const HostHalf& host, const NvccSteps& steps,
-                                             bool has_two_forms) const {
+                                             bool has_both_variants) const {
   std::vector<std::string> command{"objcopy", "--update-section",
                                    host.section + "=" + steps.fatbinary.string(),
                                    "--redefine-syms=" + resources().redirected_symbols.string()};
-  if (has_two_forms)
-    command.push_back("--redefine-syms=" + resources().two_forms_symbols.string());
+  if (has_both_variants)
+    command.push_back("--redefine-syms=" + resources().variant_symbols.string());
   command.push_back(object_.string());
   if (const auto done = run_compiler(command); !done)
     return fail(
@@ -299,7 +277,7 @@ Expected<GpuObject> GpuCompilation::finish(const fs::path& site_table) {
   if (!steps)
     return tl::unexpected(steps.error());
   std::mutex mutex;
-  std::optional<Error> failure; // the first; it ends everything else, and that then fails, too
+  std::optional<Error> failure; // the first failure; it cancels everything else, which then fails, too
   const auto checked = [&](auto done) {
     const std::lock_guard lock(mutex);
     if (!done && !failure)
@@ -313,11 +291,10 @@ Expected<GpuObject> GpuCompilation::finish(const fs::path& site_table) {
   const auto host = host_half.get();
   if (!host || !code)
     return tl::unexpected(*failure);
-  if (auto finished = finish_object(*host, *steps, code->joined.has_value()); !finished)
-    return tl::unexpected(finished.error());
-  return GpuObject{(source_.nvcc.verbose ? steps->told : steps->warnings) + host->cpp_said + code->said +
-                       host->compiler_said,
-                   code->joined ? "" : code->joined.error().message};
+  TRY(finish_object(*host, *steps, code->merged.has_value()));
+  return GpuObject{(source_.nvcc.verbose ? steps->log : steps->warnings) + host->cpp_output + code->output +
+                       host->compiler_output,
+                   code->merged ? "" : code->merged.error().message};
 }
 
 } // namespace warplens::driver

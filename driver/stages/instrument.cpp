@@ -9,7 +9,7 @@
 namespace warplens::driver {
 namespace {
 
-/// `warplens-compile VERB OPTIONS… SOURCE -- CLANG-ARGUMENTS…`
+/// Runs `warplens-compile VERB OPTIONS… SOURCE -- CLANG-ARGUMENTS…`.
 Expected<std::string> compile_tool(std::vector<std::string> command, const std::filesystem::path& source,
                                    const std::vector<std::string>& clang_arguments) {
   command.insert(command.begin(), resources().compile.string());
@@ -39,14 +39,11 @@ std::filesystem::path copy_with_probes(const std::filesystem::path& source,
 Expected<InstrumentedSource> instrument(const std::filesystem::path& source,
                                         const std::vector<std::string>& clang_arguments,
                                         const std::filesystem::path& directory) {
-  if (auto readable = check_readable(source); !readable)
-    return tl::unexpected(readable.error());
+  TRY(check_readable(source));
   const auto summary = directory / "instrumented.json", sites = directory / "instrumented.sites";
-  if (auto run = compile_tool({"rewrite", "--output", directory.string(), "--summary", summary.string(),
-                               "--sites", sites.string()},
-                              source, clang_arguments);
-      !run)
-    return tl::unexpected(run.error());
+  TRY(compile_tool(
+      {"rewrite", "--output", directory.string(), "--summary", summary.string(), "--sites", sites.string()},
+      source, clang_arguments));
   std::ifstream file(summary);
   const auto json = nlohmann::json::parse(file, nullptr, false);
   if (!json.is_object())
@@ -57,10 +54,9 @@ Expected<InstrumentedSource> instrument(const std::filesystem::path& source,
                             unseen_accesses(json.value("unseen_accesses", nlohmann::json::array()))};
 }
 
-Expected<std::string> instrument_as_patch(const std::filesystem::path& source,
-                                          const std::vector<std::string>& clang_arguments) {
-  if (auto readable = check_readable(source); !readable)
-    return tl::unexpected(readable.error());
+Expected<std::string> instrumentation_patch(const std::filesystem::path& source,
+                                            const std::vector<std::string>& clang_arguments) {
+  TRY(check_readable(source));
   return compile_tool({"patch", "--include", resources().include.string()}, source, clang_arguments);
 }
 

@@ -12,24 +12,23 @@
 namespace warplens::driver {
 
 struct InstrumentedSource {
-  std::filesystem::path
-      file; ///< the rewritten source; headers of the user's that were rewritten lie beside it
+  std::filesystem::path file;       ///< the rewritten source; rewritten headers of the user's lie beside it
   std::filesystem::path site_table; ///< the sites in C++, which `file` holds, too
   std::uint64_t sites = 0, removed = 0;
-  std::vector<UnseenAccess> unseen; ///< have no probe
+  std::vector<UnseenAccess> unseen; ///< accesses without a probe
 };
 
-/// Where instrument() leaves the rewritten source.
+/// Returns the path at which instrument() leaves the rewritten source.
 std::filesystem::path copy_with_probes(const std::filesystem::path& source,
                                        const std::filesystem::path& directory);
 
-/// Rewrites into `directory`. The error of a source that does not parse is Clang's first error.
+/// Rewrites the source into `directory`. The error for a source that does not parse is Clang's first error.
 Expected<InstrumentedSource> instrument(const std::filesystem::path& source,
                                         const std::vector<std::string>& clang_arguments,
                                         const std::filesystem::path& directory);
 
-/// The same as a unified diff.
-Expected<std::string> instrument_as_patch(const std::filesystem::path& source,
-                                          const std::vector<std::string>& clang_arguments);
+/// Returns the instrumentation as a unified diff.
+Expected<std::string> instrumentation_patch(const std::filesystem::path& source,
+                                            const std::vector<std::string>& clang_arguments);
 
 } // namespace warplens::driver

@@ -10,9 +10,9 @@ std::filesystem::path kernel_cache() {
     const char* value = std::getenv(name);
     return value ? value : "";
   };
-  if (const auto asked = variable("WARPLENS_CACHE"); !asked.empty())
-    return asked == "off" ? std::filesystem::path() : std::filesystem::absolute(asked);
-  // By the XDG Base Directory Specification a relative path is to be ignored.
+  if (const auto requested = variable("WARPLENS_CACHE"); !requested.empty())
+    return requested == "off" ? std::filesystem::path() : std::filesystem::absolute(requested);
+  // The XDG Base Directory Specification requires relative paths to be ignored.
   if (const std::filesystem::path cache = variable("XDG_CACHE_HOME"); cache.is_absolute())
     return cache / "warplens";
   if (const std::filesystem::path home = variable("HOME"); home.is_absolute())

@@ -1,12 +1,12 @@
-// Where kernels that were compiled for the CPU back end are kept for the next compilation.
+// The place of the cache of kernels that were compiled for the CPU back end.
 #pragma once
 
 #include <filesystem>
 
 namespace warplens::driver {
 
-/// The folder that WARPLENS_CACHE names; without it, warplens/ in XDG_CACHE_HOME or in ~/.cache. Empty where
-/// WARPLENS_CACHE is `off`, or where the user has no folder of the kind.
+/// Returns the folder that WARPLENS_CACHE names; without it, warplens/ in XDG_CACHE_HOME or in ~/.cache. The
+/// path is empty if WARPLENS_CACHE is `off`, or if the user has no such folder.
 std::filesystem::path kernel_cache();
 
 } // namespace warplens::driver

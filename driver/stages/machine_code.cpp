@@ -21,26 +21,26 @@ namespace {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-/// With a value or without.
+/// Returns whether the word is one of the options, with a value or without.
 bool is_one_of(const std::string& word, std::initializer_list<std::string_view> options) {
   return std::ranges::find(options, std::string_view(word).substr(0, word.find('='))) != options.end();
 }
 
-/// The user's flags, but for those that say what comes out and for which architectures. Link-time
+/// Returns the user's flags, but for those that choose the output and the architectures. Link-time
 /// optimisation would leave ptxas nothing to do.
 Words own_flags(const NvccArguments& nvcc) {
   return words_without(nvcc, [](const NvccArgument& argument) {
-    switch (argument.meaning) {
-    case Meaning::architecture:
-    case Meaning::code_generation:
-    case Meaning::keep:
-    case Meaning::keep_directory:
-    case Meaning::parallelism:
-    case Meaning::verbose:
-    case Meaning::relocatable:
-    case Meaning::linker:
-    case Meaning::library:
-    case Meaning::library_path: return true;
+    switch (argument.kind) {
+    case OptionKind::architecture:
+    case OptionKind::code_generation:
+    case OptionKind::keep:
+    case OptionKind::keep_directory:
+    case OptionKind::parallelism:
+    case OptionKind::verbose:
+    case OptionKind::relocatable:
+    case OptionKind::linker:
+    case OptionKind::library:
+    case OptionKind::library_path: return true;
     default:
       return describes_result(argument) ||
              is_one_of(argument.words.front(),
@@ -61,7 +61,8 @@ Expected<std::string> run_nvcc(const MachineCodeRequest& request, const Words& a
   return run_compiler(std::move(command));
 }
 
-/// Calls of functions of other files: what a kernel that makes one takes is known after the device link.
+/// Returns whether the PTX calls functions of other files: the resources of a kernel with such a call are
+/// known after the device link.
 bool calls_other_files(const fs::path& ptx) {
   constexpr auto of_the_driver =
       std::to_array<std::string_view>({"vprintf", "malloc", "free", "__assertfail"});
@@ -74,7 +75,7 @@ bool calls_other_files(const fs::path& ptx) {
   return false;
 }
 
-/// All that is made of one architecture's PTX.
+/// Returns the machine code made from one architecture's PTX.
 std::vector<KernelCode> from_ptx(const MachineCodeRequest& request, const std::string& architecture,
                                  const std::map<std::string, std::vector<int>>& binaries) {
   const fs::path ptx = request.directory / fmt::format("code_{}.ptx", architecture);
@@ -84,7 +85,7 @@ std::vector<KernelCode> from_ptx(const MachineCodeRequest& request, const std::s
     return {};
   const auto assemble = [&](const std::string& binary) {
     const auto made = request.directory / fmt::format("code_{}_{}.cubin", architecture, binary);
-    // Not as an input of the user's language: the file is PTX.
+    // The input has no -x option: the file is PTX.
     return run_nvcc(request,
                     {"-cubin", fmt::format("-gencode=arch=compute_{},code=sm_{}", architecture, binary),
                      "-Xptxas", "-v", ptx.string(), "-o", made.string()});
@@ -93,8 +94,8 @@ std::vector<KernelCode> from_ptx(const MachineCodeRequest& request, const std::s
   for (const auto& entry : binaries)
     running.emplace(entry.first, std::async(std::launch::async, assemble, entry.first));
   std::vector<KernelCode> all;
-  for (auto& [binary, said] : running)
-    if (const auto text = said.get())
+  for (auto& [binary, output] : running)
+    if (const auto text = output.get())
       for (const KernelCode& kernel : read_ptxas(*text))
         for (const int capability : binaries.at(binary)) {
           all.push_back(kernel);

@@ -14,11 +14,11 @@ namespace warplens::driver {
 namespace {
 
 struct Library {
-  const char* prefix; ///< of its functions
+  const char* prefix; ///< the common prefix of its functions
   const char* name;
 };
 
-/// A prefix that begins another comes after it. cuFFTW's functions are not told from FFTW's.
+/// A prefix that begins another comes after it. cuFFTW's functions cannot be distinguished from FFTW's.
 constexpr Library libraries[] = {
     {"cublas", "cuBLAS"},     {"cufft", "cuFFT"},           {"curand", "cuRAND"}, {"cusolver", "cuSOLVER"},
     {"cusparse", "cuSPARSE"}, {"cudnn", "cuDNN"},           {"npp", "NPP"},       {"nvjpeg", "nvJPEG"},
@@ -26,7 +26,7 @@ constexpr Library libraries[] = {
     {"nccl", "NCCL"},         {"cuda", "the CUDA runtime"},
 };
 
-/// The driver API's names go on with a capital: cuInit, cuModuleLoad.
+/// Returns the library of a function. The driver API's names go on with a capital: cuInit, cuModuleLoad.
 std::optional<std::string> library_of(const std::string& function) {
   for (const Library& library : libraries)
     if (function.starts_with(library.prefix))
@@ -36,7 +36,7 @@ std::optional<std::string> library_of(const std::string& function) {
   return std::nullopt;
 }
 
-/// "a, b, c and 5 more"
+/// Returns "a, b, c and 5 more".
 std::string list(const std::set<std::string>& functions) {
   constexpr std::size_t most = 3;
   const std::vector<std::string> all(functions.begin(), functions.end());

@@ -1,12 +1,12 @@
-// What a linker did not find, as a user understands it.
+// Explains a linker's undefined symbols to the user.
 #pragma once
 
 #include <string>
 
 namespace warplens::driver {
 
-/// In one line: which of CUDA's libraries the program calls that the CPU back end has not, with the
-/// functions; where none of them is concerned, the first symbol that is missing. Empty where the linker
+/// Returns one line: the CUDA libraries that the program calls and the CPU back end lacks, with the
+/// functions; if none of them is concerned, the first missing symbol. The line is empty if the linker
 /// complains of something else.
 std::string explain_missing(const std::string& linker_output);
 

@@ -12,7 +12,7 @@
 namespace warplens::driver {
 namespace {
 
-/// `"$CICC_PATH/cicc"` → cicc.
+/// Returns the tool that a command runs: `"$CICC_PATH/cicc"` → cicc.
 std::string tool_of(const std::vector<std::string>& words) {
   return words.empty() ? "" : std::filesystem::path(words.front()).filename().string();
 }
@@ -22,7 +22,7 @@ std::string value_of(const std::vector<std::string>& words, std::string_view opt
   return found == words.end() || found + 1 == words.end() ? "" : *(found + 1);
 }
 
-/// `NAME=VALUE`, which goes to the environment of the commands.
+/// Returns whether the line is `NAME=VALUE`, which goes to the environment of the commands.
 bool is_setting(std::string_view line) {
   const auto equals = line.find('=');
   return equals != std::string_view::npos && equals > 0 &&
@@ -36,7 +36,8 @@ std::string setting_of(const NvccSteps& plan, std::string_view name) {
   return found == plan.environment.end() ? "" : found->second;
 }
 
-/// nvcc writes a program as `$CICC_PATH/cicc`, or by a name that is to be found in the PATH it sets.
+/// Returns a program's path. nvcc writes a program as `$CICC_PATH/cicc`, or by a name to be found in the PATH
+/// it sets.
 std::string locate(const NvccSteps& plan, const std::string& program) {
   const auto slash = program.find('/');
   if (slash != std::string::npos)
@@ -51,8 +52,8 @@ std::string locate(const NvccSteps& plan, const std::string& program) {
   return program;
 }
 
-/// The stub gets the name of another file to include: nvcc's own is written when the device code is there,
-/// perhaps while the host compiler reads it.
+/// Adds a cicc command. The stub gets the name of another file to include: nvcc's own is written together
+/// with the device code, perhaps while the host compiler reads it.
 Expected<void> add_cicc(NvccSteps& steps, Step step) {
   const auto name = std::ranges::find(step, "--include_file_name");
   const auto stub = value_of(step, "--stub_file_name");
@@ -68,9 +69,7 @@ Expected<void> add_cicc(NvccSteps& steps, Step step) {
 }
 
 Expected<void> add(NvccSteps& steps, const std::string& line) {
-  auto words = split_words(line);
-  if (!words)
-    return tl::unexpected(words.error());
+  TRY_LET(words, split_words(line));
   const auto tool = tool_of(*words);
   const bool preprocesses = std::ranges::find(*words, "-E") != words->end();
   const bool for_device = std::ranges::any_of(
@@ -97,7 +96,7 @@ Expected<void> add(NvccSteps& steps, const std::string& line) {
   } else if (steps.compile.empty() && !steps.embed.empty()) {
     steps.compile = *words;
   } else {
-    return fail("nvcc --dryrun tells of a step that is not known: {}", line);
+    return fail("nvcc --dryrun lists a step that is not known: {}", line);
   }
   return {};
 }
@@ -106,17 +105,15 @@ Expected<void> add(NvccSteps& steps, const std::string& line) {
 
 Expected<NvccSteps> plan_steps(const std::vector<std::string>& command,
                                const std::filesystem::path& directory) {
-  auto asking = command;
-  asking.push_back("--dryrun");
-  const auto told = run_compiler(Command{.arguments = std::move(asking),
-                                         .environment = {{"TMPDIR", directory.string()}},
-                                         .without = {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"}});
-  if (!told)
-    return tl::unexpected(told.error());
+  auto query = command;
+  query.push_back("--dryrun");
+  TRY_LET(log, run_compiler(Command{.arguments = std::move(query),
+                                    .environment = {{"TMPDIR", directory.string()}},
+                                    .without = {"NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"}}));
   NvccSteps steps;
-  steps.told = *told;
+  steps.log = *log;
   steps.environment.emplace_back("TMPDIR", directory.string());
-  std::istringstream lines(*told);
+  std::istringstream lines(*log);
   constexpr std::string_view mark = "#$ ";
   for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with(mark)) {
@@ -133,30 +130,29 @@ Expected<NvccSteps> plan_steps(const std::vector<std::string>& command,
   }
   if (steps.host.empty() || steps.devices.empty() || steps.stub_include.empty() || steps.fatbinary.empty() ||
       steps.compile.empty())
-    return fail("nvcc --dryrun tells of no compilation");
+    return fail("nvcc --dryrun lists no compilation");
   return steps;
 }
 
 Expected<std::string> run_steps(const NvccSteps& plan, const std::vector<Step>& steps,
                                 Cancellation& cancellation) {
-  std::string said;
+  std::string output;
   for (Step step : steps) {
     step.front() = locate(plan, step.front());
     auto done = run_compiler(Command{
         .arguments = std::move(step), .environment = plan.environment, .cancellation = &cancellation});
     if (!done)
       return done;
-    said += without_probes(*done);
+    output += without_probes(*done);
   }
-  return said;
+  return output;
 }
 
-/// nvcc's own program writes it, of a module without code.
+/// Makes the placeholder with nvcc's own program, from a module without code.
 Expected<Placeholder> placeholder(const NvccSteps& plan, const std::filesystem::path& directory,
                                   Cancellation& cancellation) {
   const auto module = directory / "empty.ptx", text = directory / "empty.fatbin.c";
-  if (auto written = write_file(module, ".version 7.0\n.target sm_80\n.address_size 64\n"); !written)
-    return tl::unexpected(written.error());
+  TRY(write_file(module, ".version 7.0\n.target sm_80\n.address_size 64\n"));
   Step step;
   for (const std::string& word : plan.embed)
     if (!word.starts_with("--image") && !word.starts_with("--create=") &&
@@ -165,8 +161,7 @@ Expected<Placeholder> placeholder(const NvccSteps& plan, const std::filesystem::
   step.insert(step.end(),
               {"--image3=kind=ptx,sm=80,file=" + module.string(),
                "--create=" + (directory / "empty.fatbin").string(), "--embedded-fatbin=" + text.string()});
-  if (auto written = run_steps(plan, {step}, cancellation); !written)
-    return tl::unexpected(written.error());
+  TRY(run_steps(plan, {step}, cancellation));
   Placeholder result{read_file(text).value_or(""), ""};
   static const std::regex section("#define __CUDAFATBINDATASECTION +\"([^\"]+)\"");
   if (std::smatch match; std::regex_search(result.text, match, section))

@@ -30,7 +30,7 @@ Error with_nvccs_opinion(Error error, const std::filesystem::path& source, const
   for (const auto& word : words_without(nvcc, describes_result))
     command.arguments.push_back(word);
   command.arguments.insert(command.arguments.end(), {"-x", "cu", phase_of_object(nvcc), source.string(), "-o",
-                                                     (directory / "asked.o").string()});
+                                                     (directory / "query.o").string()});
   command.without = nvcc_variables;
   return run_compiler(std::move(command)) ? Error{only_clang_objects(error.message)} : error;
 }

@@ -65,7 +65,7 @@ Expected<void> print_text(const std::string& text, const std::string& file) {
     const std::string reason = std::strerror(errno);
     std::error_code ignored;
     if (std::filesystem::is_regular_file(file, ignored))
-      std::filesystem::remove(file, ignored); // half a result is worse than none
+      std::filesystem::remove(file, ignored); // removes half a result
     return fail("{}: cannot be written: {}", file, reason);
   }
   return {};
@@ -83,11 +83,8 @@ Expected<void> check_format(Format format) {
 
 Expected<void> print_comparison(const std::vector<report::LabelledResult>& results,
                                 const OutputOptions& options) {
-  if (const auto there = check_format(Format::html); !there)
-    return there;
-  const auto page = read_file(resources().page);
-  if (!page)
-    return tl::unexpected(page.error());
+  TRY(check_format(Format::html));
+  TRY_LET(page, read_file(resources().page));
   return print_text(report::print_page(results, {*page, version, {}}), options.file);
 }
 
@@ -97,7 +94,8 @@ Expected<void> print(const Result& result, const std::string& label, const Outpu
   case Format::csv: return print_text(report::print_csv(result), options.file);
   case Format::sarif:
     return print_text(report::print_sarif(result, {options.threshold, version, {}}), options.file);
-  case Format::patch: return print_text(report::print_annotations(result, {options.columns}), options.file);
+  case Format::annotated_diff:
+    return print_text(report::print_annotated_diff(result, {options.columns}), options.file);
   case Format::perfetto: return print_text(report::print_perfetto(result), options.file);
   case Format::html: return print_comparison({{label, &result}}, options);
   case Format::text: break;

@@ -1,4 +1,4 @@
-// Stage: result → what the person or tool asked for, where they asked for it.
+// Stage: result → the requested output.
 #pragma once
 
 #include "driver/options.h"
@@ -11,16 +11,18 @@
 
 namespace warplens::driver {
 
-/// To stdout, or to the file of -o (written whole or not at all). `label` is what a page calls the result.
+/// Prints to stdout, or to the file of -o (written whole or not at all). `label` is the result's name in a
+/// page.
 Expected<void> print(const Result& result, const std::string& label, const OutputOptions& options);
-/// A page that compares the two, before and after.
+/// Prints a page that compares the two, before and after.
 Expected<void> print_comparison(const std::vector<report::LabelledResult>& results,
                                 const OutputOptions& options);
-/// How text is to look: colours and width as the terminal takes them, if it goes to one.
+/// Returns the look of text: colours and width as the terminal takes them, if the output is one.
 report::TextOptions text_options(const OutputOptions& output);
-/// Is everything there that the format takes? Said before the work, not after.
+/// Checks, before the work, that the files are there that the format needs.
 Expected<void> check_format(Format format);
-/// Could the file be created or overwritten? It is left as it is. An empty name stands for stdout.
+/// Checks that the file could be created or overwritten, and leaves it as it is. An empty name stands for
+/// stdout.
 Expected<void> check_writable(const std::filesystem::path& file);
 Expected<void> print_text(const std::string& text, const std::string& file);
 

@@ -7,9 +7,7 @@
 namespace warplens::driver {
 
 Expected<Result> read_result(const std::string& file) {
-  const auto text = read_file(file);
-  if (!text)
-    return tl::unexpected(text.error());
+  TRY_LET(text, read_file(file));
   const auto json = nlohmann::json::parse(*text, nullptr, false);
   if (json.is_discarded())
     return fail("{}: not JSON: a result is what --format json writes", file);

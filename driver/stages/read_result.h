@@ -8,7 +8,7 @@
 
 namespace warplens::driver {
 
-/// What --format json wrote.
+/// Reads a result that --format json wrote.
 Expected<Result> read_result(const std::string& file);
 
 } // namespace warplens::driver

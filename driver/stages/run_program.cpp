@@ -4,11 +4,11 @@
 #include "driver/resources.h"
 #include "driver/stages/print.h"
 #include "driver/stages/simulate.h"
-#include "model/geometry.h"
-#include "model/snapshot_size.h"
+#include "model/snapshot/snapshot_size.h"
 #include "support/process.h"
 #include "support/temporary.h"
 #include "trace/reader.h"
+#include "vocabulary/geometry.h"
 
 #include <algorithm>
 #include <cmath>
@@ -19,10 +19,11 @@
 namespace warplens::driver {
 namespace {
 
-/// What the CPU back end's cudaDeviceProp says, as runtime/cpu/device_description.h reads it.
+/// Returns the properties of the CPU back end's cudaDeviceProp, as runtime/cpu/device/device_description.h
+/// reads them.
 std::string device_properties(const model::Gpu& gpu) {
   constexpr std::uint32_t without_opting_in = 48 * 1024; // CUDA C++ Programming Guide, "Shared Memory"
-  const double bytes_per_ns = model::sector_bytes / gpu.dram.burst_ns * gpu.dram.channels;
+  const double bytes_per_ns = sector_bytes / gpu.dram.burst_ns * gpu.dram.channels;
   const double memory_clock_khz =
       bytes_per_ns * 1e6 * 8 / (2.0 * gpu.dram.bus_bits); // two bits a cycle and wire
   const auto& shared = gpu.shared;
@@ -51,8 +52,8 @@ Expected<std::vector<std::pair<std::string, std::string>>> recorder_environment(
     return fail("{}: cannot be written: the current folder: {}", request.trace.string(), error.message());
   model::SnapshotThreads threads{};
   for (const auto& gpu : request.gpus) {
-    const auto asked = model::snapshot_threads(gpu);
-    threads = {std::max(threads.least, asked.least), std::max(threads.most, asked.most)};
+    const auto requested = model::snapshot_threads(gpu);
+    threads = {std::max(threads.least, requested.least), std::max(threads.most, requested.most)};
   }
   std::vector<std::pair<std::string, std::string>> environment{
       {"WARPLENS_TRACE", trace.string()},
@@ -68,7 +69,7 @@ Expected<std::vector<std::pair<std::string, std::string>>> recorder_environment(
   return environment;
 }
 
-/// What the runtime has written about the first kernel that failed; empty if none has.
+/// Returns the runtime's message about the first kernel that failed; empty if none has.
 std::string first_failed_kernel(const std::filesystem::path& file) {
   std::ifstream stream(file);
   std::string line;
@@ -76,7 +77,7 @@ std::string first_failed_kernel(const std::filesystem::path& file) {
   return line;
 }
 
-/// The trace of a program for GPUs that found none says so, too, but not why.
+/// Returns whether a program for GPUs found none, which leaves a trace that does not say why.
 bool lacks_gpu(const std::filesystem::path& trace) {
   const auto reader = trace::Reader::open(trace);
   return reader && reader->launches().empty() && reader->program().backend == "gpu" && !gpu_present();
@@ -85,7 +86,7 @@ bool lacks_gpu(const std::filesystem::path& trace) {
 } // namespace
 
 bool gpu_present() {
-  // The driver makes the first as it is loaded, the second is WSL's.
+  // The driver makes the first as it is loaded; the second is WSL's.
   for (const char* node : {"/dev/nvidia0", "/dev/dxg"})
     if (access(node, R_OK | W_OK) == 0)
       return true;
@@ -102,9 +103,7 @@ Expected<std::string> run_program(const RunRequest& request, bool quiet) {
   command.arguments = request.command;
   command.stdout_to_stderr = request.stdout_to_stderr;
   if (!request.trace.empty()) {
-    auto environment = recorder_environment(request);
-    if (!environment)
-      return tl::unexpected(environment.error());
+    TRY_LET(environment, recorder_environment(request));
     command.environment = std::move(*environment);
   }
   if (!request.gpus.empty())
@@ -116,15 +115,11 @@ Expected<std::string> run_program(const RunRequest& request, bool quiet) {
   if (request.options.deterministic)
     command.environment.emplace_back("WARPLENS_CPU_THREADS", "1");
 
-  const auto directory = TemporaryDirectory::create();
-  if (!directory)
-    return tl::unexpected(directory.error());
+  TRY_LET(directory, TemporaryDirectory::create());
   const auto failed_kernels = directory->path() / "failed_kernels";
   command.environment.emplace_back("WARPLENS_FAILED_KERNELS", failed_kernels.string());
 
-  const auto finished = run(command);
-  if (!finished)
-    return tl::unexpected(finished.error());
+  TRY_LET(finished, run(command));
   std::string ending;
   if (finished->signal != 0)
     ending = fmt::format("{} was ended by signal {} ({})", request.name, finished->signal,
@@ -143,16 +138,12 @@ Expected<std::string> run_program(const RunRequest& request, bool quiet) {
 Expected<void> trace_model_print(const RunRequest& request, const ModelOptions& model,
                                  const OutputOptions& output) {
   for (const std::filesystem::path& file : {request.trace, std::filesystem::path(output.file)})
-    if (const auto writable = check_writable(file); !writable)
-      return writable; // said before the program runs, not after
-  if (const auto there = check_format(output.format); !there)
-    return there;
+    TRY(check_writable(file)); // fails before the program runs, not after
+  TRY(check_format(output.format));
   std::error_code error;
-  if (std::filesystem::is_regular_file(request.trace, error)) // an earlier run's must not pass for this one's
+  if (std::filesystem::is_regular_file(request.trace, error)) // an old trace must not pass for the new one
     std::filesystem::remove(request.trace, error);
-  const auto ending = run_program(request, output.quiet);
-  if (!ending)
-    return tl::unexpected(ending.error());
+  TRY_LET(ending, run_program(request, output.quiet));
   if (!std::filesystem::exists(request.trace, error))
     return ending->empty() ? fail("{}: it left no trace: it launched no kernel, or was built without probes",
                                   request.name)
@@ -165,8 +156,7 @@ Expected<void> trace_model_print(const RunRequest& request, const ModelOptions& 
   if (!result)
     return ending->empty() ? tl::unexpected(result.error()) : fail("{}; {}", *ending, result.error().message);
   result->program = request.name;
-  if (const auto printed = print(*result, result->program, output); !printed)
-    return printed;
+  TRY(print(*result, result->program, output));
   if (!ending->empty())
     return fail("{}; the report covers what was collected until then", *ending);
   if (result->trace_truncated)

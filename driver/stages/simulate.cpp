@@ -5,13 +5,14 @@
 #include "model/model.h"
 #include "support/display_name.h"
 #include "trace/reader.h"
+#include "vocabulary/number_text.h"
 
 #include <algorithm>
 
 namespace warplens::driver {
 namespace {
 
-/// The enumerator that the word stands for; an empty word leaves things as they are.
+/// Sets the enumerator that the word stands for; an empty word changes nothing.
 template <class Choice>
 void choose(Choice& choice, const std::vector<std::string>& words, const std::string& word) {
   if (!word.empty())
@@ -25,10 +26,8 @@ Expected<std::vector<model::Gpu>> load_gpus(const ModelOptions& options) {
   std::vector<model::Gpu> gpus;
   for (auto name = names.begin(); name != names.end(); ++name) {
     if (std::find(names.begin(), name, *name) != name)
-      continue; // asked for twice, modelled once
-    auto gpu = model::load_gpu(*name, resources().gpus);
-    if (!gpu)
-      return tl::unexpected(gpu.error());
+      continue; // requested twice, modelled once
+    TRY_LET(gpu, model::load_gpu(*name, resources().gpus));
     choose(gpu->schedule.warps, model::warp_orders(), options.schedule);
     choose(gpu->schedule.placement, model::block_placements(), options.placement);
     choose(gpu->schedule.start, model::block_starts(), options.start);
@@ -40,9 +39,7 @@ Expected<std::vector<model::Gpu>> load_gpus(const ModelOptions& options) {
 Expected<Result> simulate(const std::filesystem::path& trace, const std::vector<model::Gpu>& gpus,
                           const ModelOptions& options, const OutputOptions& output, const std::string& name,
                           const std::string& kernel) {
-  const auto reader = trace::Reader::open(trace);
-  if (!reader)
-    return tl::unexpected(reader.error());
+  TRY_LET(reader, trace::Reader::open(trace));
   if (reader->launches().empty()) {
     const auto& program = name.empty() ? reader->program().name : name;
     if (kernel.empty() || reader->kernel_launches().empty())
@@ -80,7 +77,7 @@ Expected<Result> simulate(const std::filesystem::path& trace, const std::vector<
   const std::string trials = fewest == most ? std::to_string(most) : fmt::format("{} to {}", fewest, most);
   stage.done(fmt::format("{} launch{} on {} GPU{}, {} trials each, {} transactions",
                          reader->launches().size(), reader->launches().size() == 1 ? "" : "es", gpus.size(),
-                         gpus.size() == 1 ? "" : "s", trials, group_digits(transactions)));
+                         gpus.size() == 1 ? "" : "s", trials, grouped(transactions)));
   return result;
 }
 

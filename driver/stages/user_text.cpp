@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view ours = "::warplens::";
 
-/// A quoted line, and which of its characters are not the user's.
+/// A quoted line, with marks on the characters that are not the user's.
 class QuotedLine {
 public:
   explicit QuotedLine(const std::string& text) : text_(text), removed_(text.size(), false) {
@@ -28,7 +28,8 @@ public:
         kept += line[i];
     return kept;
   }
-  /// The marks of the line below. The main one stays, at what follows if its own place goes.
+  /// Returns the marks of the line below. The main mark stays, at the following text if its own place is
+  /// removed.
   std::string marks(const std::string& line) const {
     std::string kept = kept_of(line);
     const auto mark = line.find('^');
@@ -45,7 +46,7 @@ public:
   }
 
 private:
-  /// What rewriter/print.cpp inserts.
+  /// Removes a probe that rewriter/print.cpp inserted.
   void remove_at(std::size_t at) {
     static const std::regex wrapped(
         "::warplens::\\w+\\([^;]*?0x[0-9a-f]{16}ull, (?:&\\(|::warplens::address_of\\()"),
@@ -81,7 +82,7 @@ private:
     }
   }
 
-  /// Removes the brackets that close `count` open ones; gives the place of the last.
+  /// Removes the brackets that close `count` open ones; returns the place of the last.
   std::size_t close(std::size_t from, char open, char shut, unsigned count) {
     const unsigned inner = count;
     char quote = 0;
@@ -116,7 +117,7 @@ bool holds_marks(const std::string& line) {
   return line.find('^') != line.npos && line.find_first_not_of(" ^~|0123456789\t") == line.npos;
 }
 
-/// `file:line:column: …` with its column moved to the left.
+/// Moves the column of `file:line:column: …` to the left.
 void move_column(std::string& message, std::size_t by) {
   static const std::regex place("^(.+?:\\d+:)(\\d+)(: .*)$");
   std::smatch match;

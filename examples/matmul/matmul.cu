@@ -1,7 +1,7 @@
-// Dense matrix multiply, C = A B, for square matrices of any size, in two forms:
+// Dense matrix multiply, C = A B, for square matrices of any size, in two versions:
 //   matmul_naive  each thread reads a whole row of A and a whole column of B from global memory;
 //   matmul_tiled  each block brings tiles of A and B into shared memory, where every element is used TILE
-//   times.
+//                 times.
 //
 // Usage: matmul [SIZE]    default 128
 #include <cmath>
@@ -59,7 +59,7 @@ float* to_device(const std::vector<float>& host, const char* name) {
   return device;
 }
 
-// Row by row of B, which a cache likes, in double precision.
+// Goes through B row by row, which suits a cache, in double precision.
 std::vector<double> product(unsigned size, const std::vector<float>& a, const std::vector<float>& b) {
   std::vector<double> c(a.size());
   for (unsigned row = 0; row < size; ++row)

@@ -1,4 +1,4 @@
-// The sum of many numbers: threads add up what they read in a grid-stride loop, the lanes of a warp hand
+// The sum of many numbers: threads add up what they read in a grid-stride loop, the lanes of a warp pass
 // their sums down by shuffles, the warps of a block by way of shared memory, and a second launch adds up the
 // blocks. Only the first loop reads much memory, and all of it coalesced.
 //

@@ -1,6 +1,6 @@
 // Sparse matrix times dense vector, x = A y, with A in compressed sparse row (CSR) form: the case study of
 // Baghsorkhi, Gelado, Delahaye and Hwu, "Efficient performance evaluation of memory hierarchy for highly
-// multithreaded graphics processors", PPoPP 2012. One thread computes one row, in two forms:
+// multithreaded graphics processors", PPoPP 2012. One thread computes one row, in two versions:
 //   spmv_scalar   loads one index and one value at a time;
 //   spmv_vector4  loads four of each at once.
 //
@@ -68,7 +68,7 @@ struct Matrix {
   std::vector<float> val;           // their values
 };
 
-// The generator's own numbers, not a distribution's: those differ between standard libraries.
+// Uses the generator's numbers directly: distributions differ between standard libraries.
 using Random = std::mt19937;
 
 unsigned random_below(Random& random, unsigned end) {

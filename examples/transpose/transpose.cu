@@ -1,9 +1,9 @@
-// Transposing a square matrix, in three forms. Rows are read coalesced in all of them; they differ in how
+// Transposing a square matrix, in three versions. Rows are read coalesced in all of them; they differ in how
 // columns are written:
 //   transpose_naive      straight to global memory, each lane to another row;
 //   transpose_conflicts  by way of a tile in shared memory: coalesced, but all lanes read a column of the
-//   tile from one bank; transpose_padded     the same with one unused column, which puts a column's elements
-//   in different banks.
+//                        tile from one bank;
+//   transpose_padded     the same with one unused column, which spreads a column over different banks.
 //
 // Usage: transpose [SIZE]    default 1024
 #include <cstdio>

@@ -1,5 +1,5 @@
-// PTX ISA: "Asynchronous copy" and "mbarrier". A copy is done at once, so that whoever waits for it waits for
-// nothing, and tells its mbarrier at once too. Where a cluster is named, it is the block alone.
+// PTX ISA: "Asynchronous copy" and "mbarrier". A copy is done at once and notifies its mbarrier at once, so
+// that waiting for it is a no-op. A cluster is the block alone.
 #include "lowering/ptx/instructions.h"
 #include "lowering/runtime_calls.h"
 
@@ -15,7 +15,7 @@ using Builder = IRBuilder<>;
 
 const Type b32{Type::Kind::bits, 32}, b64{Type::Kind::bits, 64}, truth{Type::Kind::predicate, 1};
 
-/// expect_tx and complete_tx.
+/// Emits expect_tx or complete_tx.
 void transact(Builder& b, Value* barrier, Value* bytes, bool complete) {
   call_runtime(b, "__warplens_cpu_mbarrier_transact", Effects::acts, b.getVoidTy(),
                {barrier, bytes, b.getInt32(complete)});
@@ -58,7 +58,7 @@ bool copy_few_bytes(Block& block, Modifiers& modifiers, const Operands& operands
 }
 
 /// cp.async.mbarrier.arrive[.noinc].b64 [barrier]: an arrival once the copies are done. Without .noinc the
-/// barrier waits for one arrival more before, which makes nothing of both.
+/// barrier first expects one arrival more; both together are a no-op.
 bool arrive_for_copies(Block& block, Modifiers& modifiers, const Operands& operands) {
   Builder& b = block.builder();
   const bool counts = modifiers.take("noinc");
@@ -71,7 +71,7 @@ bool arrive_for_copies(Block& block, Modifiers& modifiers, const Operands& opera
   return true;
 }
 
-/// cp.async.bulk.to.from[.completion] [to], [from], size[, barrier], without tensor maps.
+/// cp.async.bulk.to.from[.completion] [to], [from], size[, barrier]; tensor maps are refused.
 bool copy_many_bytes(Block& block, Modifiers& modifiers, const Operands& operands) {
   Builder& b = block.builder();
   if (modifiers.take("commit_group"))

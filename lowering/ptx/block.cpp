@@ -78,8 +78,8 @@ unsigned Block::width(const Operand& operand) const {
   return operand.kind == Operand::Kind::name && found != registers_.end() ? found->second.bits : 0;
 }
 
-/// %reserved_smem_offset_1: where the part of shared memory lies that belongs to the toolkit's headers, as a
-/// 32-bit shared address. Cooperative groups keep 288 bytes there.
+/// Returns %reserved_smem_offset_1: the 32-bit shared address of the part of shared memory that the toolkit's
+/// headers reserve. Cooperative groups keep 288 bytes there.
 static Value* reserved_shared_memory(IRBuilder<>& builder) {
   constexpr char name[] = "__warplens_reserved_shared";
   constexpr unsigned bytes = 288, shared_space = 3;
@@ -100,7 +100,7 @@ static Value* half_of(IRBuilder<>& builder, Intrinsic::ID reg, unsigned shift) {
                              builder.getInt32Ty());
 }
 
-/// %tid.x, %lanemask_lt, %clock64: LLVM has an intrinsic for each that it knows.
+/// Returns %tid.x, %lanemask_lt, %clock64, …: LLVM has an intrinsic for each special register that it knows.
 static Value* special_register(IRBuilder<>& builder, StringRef name) {
   if (name == "%reserved_smem_offset_1")
     return reserved_shared_memory(builder);
@@ -134,7 +134,7 @@ Value* Block::read(const Operand& operand, unsigned bits) {
       return nullptr;
     return builder_.CreateNot(content);
   }
-  // A predicate is no number, nor a number a predicate.
+  // A predicate cannot be used as a number, nor a number as a predicate.
   if ((bits == 1) != content->getType()->isIntegerTy(1))
     return nullptr;
   return builder_.CreateZExtOrTrunc(content, builder_.getIntNTy(bits));

@@ -1,4 +1,4 @@
-// One inline PTX statement on its way to IR: its registers' values, and how instructions read and write them.
+// One inline PTX statement during its translation to IR: its registers' values, and their accesses.
 #pragma once
 
 #include "lowering/ptx/text.h"
@@ -9,11 +9,11 @@
 
 namespace warplens::lowering::ptx {
 
-/// An instruction's type, as ".f16x2" or ".u32" says it.
+/// An instruction's type, as written in ".f16x2" or ".u32".
 struct Type {
   enum class Kind { bits, unsigned_, signed_, floating, brain, predicate };
   Kind kind = Kind::bits;
-  unsigned bits = 0;  ///< of one element
+  unsigned bits = 0;  ///< width of one element
   unsigned lanes = 1; ///< 2: f16x2 and its like
 
   unsigned width() const { return bits * lanes; }
@@ -22,14 +22,15 @@ struct Type {
 };
 std::optional<Type> type_of(llvm::StringRef name);
 
-/// What stands after an opcode. A rule takes what it understands; the instruction is refused if any is left.
+/// The modifiers after an opcode. A rule takes those that it understands; the instruction is refused if any
+/// is left.
 class Modifiers {
 public:
   explicit Modifiers(const std::vector<std::string>& all) : left_(all) {}
   bool take(llvm::StringRef modifier);
-  /// The one of these that is there; empty: none.
+  /// Takes the one of these that is present; returns an empty string if none is.
   llvm::StringRef take_one(std::initializer_list<llvm::StringRef> choices);
-  /// The first type that is left.
+  /// Takes the first type that is left.
   std::optional<Type> type();
   void take_any() { left_.pop_back(); }
   bool empty() const { return left_.empty(); }
@@ -38,7 +39,8 @@ private:
   std::vector<std::string> left_;
 };
 
-/// Values are integers of their register's width: PTX's registers are typed loosely.
+/// The registers of a statement. Values are integers of their register's width: PTX's registers are typed
+/// loosely.
 class Block {
 public:
   Block(llvm::IRBuilder<>& builder, const Text& text);
@@ -48,16 +50,18 @@ public:
   llvm::Value* value(const std::string& name) const;
   const auto& values() const { return registers_; }
 
-  /// The operand as an integer of that many bits, cut or extended with zeros; null if it cannot be read so.
+  /// Returns the operand as an integer of the given width, cut or extended with zeros; null if it cannot be
+  /// read so.
   llvm::Value* read(const Operand& operand, unsigned bits);
   llvm::Value* read(const Operand& operand, const Type& type);
-  /// Cuts the value to the register's width, or extends it as its type says. False: not a register.
+  /// Writes the value, cut to the register's width or extended as its type requires. Returns false if the
+  /// operand is no register.
   bool write(const Operand& operand, llvm::Value* value, const Type& type);
-  /// Address operands: the pointer; null if it is not one.
+  /// Returns the pointer of an address operand; null if it is none.
   llvm::Value* address(const Operand& operand);
   unsigned width(const Operand& operand) const;
 
-  /// The carry flag of add.cc and its like; null before the first of them.
+  /// The carry flag of add.cc and the like; null before the first of them.
   llvm::Value* carry = nullptr;
 
 private:
@@ -69,8 +73,8 @@ private:
   std::map<std::string, Content> registers_;
 };
 
-/// A value in the type's own arithmetic (half, float, double; bfloat16 as float) and back. Back to bfloat16
-/// only what it can hold exactly.
+/// Convert between a value's bits and its type's own arithmetic (half, float, double; bfloat16 as float). The
+/// conversion back to bfloat16 is for values that it represents exactly.
 llvm::Value* to_floating(llvm::IRBuilder<>& builder, llvm::Value* bits, const Type& type);
 llvm::Value* to_bits(llvm::IRBuilder<>& builder, llvm::Value* value);
 

@@ -18,7 +18,7 @@ struct Manner {
   StringRef rounding;   ///< "rn", …
   bool saturates = false, flushes = false;
 
-  /// cvt's .ftz concerns single precision only.
+  /// Flushes subnormals if .ftz is given, which concerns single precision only.
   Value* flushed(Builder& b, Value* value) const {
     return flushes && value->getType()->isFloatTy() ? flush_subnormal(b, value) : value;
   }
@@ -47,7 +47,7 @@ Value* float_to_integer(Builder& b, const Manner& how, Value* value, const Type&
   return lowering::to_integer(b, whole, b.getIntNTy(to.bits), to.is_signed());
 }
 
-/// Integer to the floating-point value that `to` rounds it to.
+/// Converts an integer to the floating-point value of type `to`, rounded as `how` requires.
 Value* integer_to_float(Builder& b, const Manner& how, Value* value, const Type& from, const Type& to) {
   if (how.rounding.empty())
     return nullptr;
@@ -56,7 +56,7 @@ Value* integer_to_float(Builder& b, const Manner& how, Value* value, const Type&
   };
   if (to.kind == Type::Kind::brain) // double holds 32 bits exactly
     return from.bits <= 32 && how.rounding == "rn" ? round_to_bfloat(b, convert(b.getDoubleTy())) : nullptr;
-  if (to.bits == 16) // what double does not hold exactly is out of half's range
+  if (to.bits == 16) // values that double does not hold exactly are out of half's range
     return to_bits(b, round_to_half(b, convert(b.getDoubleTy()), how.rounding));
   auto* type = to.bits == 32 ? b.getFloatTy() : b.getDoubleTy();
   if (how.rounding == "rn" || (to.bits == 64 && from.bits <= 32))
@@ -69,7 +69,7 @@ Value* integer_to_float(Builder& b, const Manner& how, Value* value, const Type&
   return to_bits(b, call(b, name, type, value));
 }
 
-/// `value`: half, float (bfloat16 too) or double; the result is bits.
+/// Converts `value`, which is half, float (also for bfloat16) or double; returns bits.
 Value* float_to_float(Builder& b, const Manner& how, Value* value, const Type& from, const Type& to) {
   const unsigned from_bits = from.kind == Type::Kind::brain ? 32 : from.bits;
   if (!how.to_integer.empty()) {
@@ -109,7 +109,7 @@ Value* integer_to_integer(Builder& b, const Manner& how, Value* value, const Typ
     if (from.bits <= to.bits && from.is_signed() == to.is_signed())
       return from.is_signed() ? b.CreateSExt(value, b.getIntNTy(to.bits))
                               : b.CreateZExt(value, b.getIntNTy(to.bits));
-    // In 128 bits every value of either type is itself.
+    // In 128 bits every value of either type is representable.
     Value* wide =
         from.is_signed() ? b.CreateSExt(value, b.getInt128Ty()) : b.CreateZExt(value, b.getInt128Ty());
     const APInt least = to.is_signed() ? APInt::getSignedMinValue(to.bits).sext(128) : APInt(128, 0);
@@ -200,7 +200,7 @@ bool convert(Block& block, Modifiers& modifiers, const Operands& operands) {
   return block.write(operands[0], result, *to);
 }
 
-/// All spaces are parts of one flat one here, so that an address is the same in each.
+/// Address spaces are parts of one flat space on the CPU, so that an address is the same in each.
 bool convert_address(Block& block, Modifiers& modifiers, const Operands& operands) {
   modifiers.take("to");
   if (modifiers.take_one({"shared", "shared::cta", "global", "local", "const", "param"}).empty())
@@ -255,8 +255,8 @@ Value* round_to_half(Builder& b, Value* value, StringRef rounding) {
   Value* nearest = b.CreateFPTrunc(value, half);
   if (rounding == "rn")
     return nearest;
-  // One step from the nearest, where that lies on the wrong side. Steps in the bits are steps in the
-  // magnitude.
+  // Moves one step away from the nearest value if that lies on the wrong side. Steps in the bits are steps in
+  // the magnitude.
   Value* back = b.CreateFPExt(nearest, value->getType());
   Value *bits = to_bits(b, nearest), *negative = b.CreateICmpSLT(bits, b.getInt16(0));
   Value *above = b.CreateFCmpOGT(back, value), *below = b.CreateFCmpOLT(back, value);

@@ -14,9 +14,9 @@ namespace {
 
 using Builder = IRBuilder<>;
 
-/// What the modifiers ask of an operation.
+/// The modifiers of an operation.
 struct Manner {
-  StringRef rounding; ///< empty: none said
+  StringRef rounding; ///< empty: none given
   bool approximate = false, flushes = false, saturates = false, propagates_nan = false, clamps_below = false;
   bool signs_of_product = false; ///< .xorsign.abs
   bool to_nearest() const { return rounding.empty() || rounding == "rn"; }
@@ -31,11 +31,11 @@ Manner manner(Modifiers& modifiers) {
   result.propagates_nan = modifiers.take("NaN");
   result.clamps_below = modifiers.take("relu");
   result.signs_of_product = modifiers.take("xorsign") && modifiers.take("abs");
-  modifiers.take("noftz"); // what half does anyway
+  modifiers.take("noftz"); // the default for half
   return result;
 }
 
-/// libdevice's function of that name, which the runtime has.
+/// Calls libdevice's function of that name, which the runtime has.
 Value* libdevice(Builder& b, StringRef name, ArrayRef<Value*> arguments) {
   SmallVector<llvm::Type*, 3> types;
   for (Value* argument : arguments)
@@ -45,7 +45,7 @@ Value* libdevice(Builder& b, StringRef name, ArrayRef<Value*> arguments) {
                       arguments);
 }
 
-/// Rounded towards zero, down or up: libdevice has one function for each.
+/// Computes with rounding towards zero, down or up: libdevice has one function for each.
 Value* directed(Builder& b, StringRef opcode, StringRef rounding, ArrayRef<Value*> a) {
   const bool is_double = a[0]->getType()->isDoubleTy();
   if (!is_double && !a[0]->getType()->isFloatTy())
@@ -63,7 +63,8 @@ Value* directed(Builder& b, StringRef opcode, StringRef rounding, ArrayRef<Value
   return libdevice(b, name + "_" + suffix, a);
 }
 
-/// bfloat16: everything is a fused multiply-add with one rounding, as for sums and products x·1+y and x·y-0.
+/// Computes in bfloat16: each operation is a fused multiply-add with one rounding; sums and products are
+/// x·1+y and x·y-0.
 Value* brain_arithmetic(Builder& b, StringRef opcode, ArrayRef<Value*> bits) {
   constexpr std::uint16_t one = 0x3f80, minus_one = 0xbf80, minus_zero = 0x8000;
   const auto fused = [&](Value* x, Value* y, Value* z) {
@@ -80,7 +81,7 @@ Value* brain_arithmetic(Builder& b, StringRef opcode, ArrayRef<Value*> bits) {
   return nullptr;
 }
 
-/// The product of halves is exact in double, and a sum that is not is nowhere near the middle between two
+/// The product of halves is exact in double, and a sum that is not exact is far from the middle between two
 /// halves.
 Value* half_fma(Builder& b, ArrayRef<Value*> a) {
   const auto wide = [&](Value* value) { return b.CreateFPExt(value, b.getDoubleTy()); };
@@ -119,14 +120,14 @@ Value* nearest(Builder& b, StringRef opcode, ArrayRef<Value*> a) {
   return type->isHalfTy() ? half_fma(b, a) : b.CreateIntrinsic(Intrinsic::fma, {type}, {a[0], a[1], a[2]});
 }
 
-/// .relu: NaN stays.
+/// Applies .relu; NaN stays.
 Value* not_below_zero(Builder& b, Value* value) {
   Value* zero = ConstantFP::get(value->getType(), 0.0);
   return b.CreateSelect(b.CreateFCmpULT(zero, value), value,
                         b.CreateSelect(b.CreateFCmpUNO(value, value), value, zero));
 }
 
-/// One element: bits in, bits out.
+/// Computes one element from bits to bits.
 Value* compute(Builder& b, StringRef opcode, const Manner& how, const Type& type, ArrayRef<Value*> bits) {
   const std::uint64_t sign = 1ULL << (type.bits - 1);
   if (bits.size() == 1 && (opcode == "neg" || opcode == "abs") && !how.flushes)
@@ -262,7 +263,7 @@ bool set_predicate(Block& block, Modifiers& modifiers, const Operands& operands)
          block.write(operands[0].parts[1], combined(b.CreateNot(holds)), truth);
 }
 
-/// set.compare.dtype.stype d, a, b: all ones or 1.0 where it holds, per element.
+/// set.compare.dtype.stype d, a, b: all ones or 1.0 where the comparison holds, per element.
 bool set_value(Block& block, Modifiers& modifiers, const Operands& operands) {
   Builder& b = block.builder();
   const StringRef name = take_comparison(modifiers);
@@ -272,7 +273,7 @@ bool set_value(Block& block, Modifiers& modifiers, const Operands& operands) {
     return false;
   const auto predicate = comparison(name, *type);
   Value *x = block.read(operands[1], *type), *y = block.read(operands[2], *type);
-  // Of two elements: two results of 16 bits, in one register of 32.
+  // Two elements have two results of 16 bits, in one register of 32.
   if (!predicate || !x || !y || (type->lanes == 2 && result->width() != 32))
     return false;
   const unsigned bits = result->width() / type->lanes;

@@ -13,7 +13,7 @@ namespace {
 
 using Builder = IRBuilder<>;
 
-/// Reads all operands but the first; empty: one could not be read.
+/// Reads all operands but the first; the result is empty if one cannot be read.
 SmallVector<Value*, 4> sources(Block& block, const Operands& operands, const Type& type) {
   SmallVector<Value*, 4> values;
   for (std::size_t i = 1; i < operands.size(); ++i)
@@ -26,7 +26,7 @@ Value* extend(Builder& b, Value* value, Type type, unsigned bits) {
   return type.is_signed() ? b.CreateSExt(value, b.getIntNTy(bits)) : b.CreateZExt(value, b.getIntNTy(bits));
 }
 
-/// target = x ± y ± the carry flag, which counts borrows for subtractions.
+/// Computes target = x ± y ± the carry flag, which counts borrows for subtractions.
 bool add_with_carry(Block& block, const Operand& target, const Type& type, Value* x, Value* y, bool subtract,
                     bool carry_in, bool carry_out) {
   Builder& b = block.builder();
@@ -169,13 +169,14 @@ bool unary(Block& block, Modifiers& modifiers, const Operands& operands,
   if (!value)
     return false;
   Value* result = make(block.builder(), value);
-  // popc and clz give u32, whatever the source's width.
+  // popc and clz return u32, whatever the source's width.
   Type result_type = *type;
   result_type.kind = Type::Kind::bits;
   return block.write(operands[0], result, result_type);
 }
 
-/// bfe.type d, a, position, length: bits beyond the top repeat the sign of signed types and are 0 otherwise.
+/// bfe.type d, a, position, length: bits above the source repeat the sign of signed types and are 0
+/// otherwise.
 bool extract_field(Block& block, Modifiers& modifiers, const Operands& operands) {
   Builder& b = block.builder();
   const auto type = modifiers.type();
@@ -190,7 +191,7 @@ bool extract_field(Block& block, Modifiers& modifiers, const Operands& operands)
   const unsigned bits = type->bits;
   const auto right = type->is_signed() ? llvm::Instruction::AShr : llvm::Instruction::LShr;
   Value* moved = shift(b, right, value, position);
-  // The field at the top, then back down: that extends it by its own highest bit, or by zeros.
+  // Shifts the field to the top and back down, which extends it by its own highest bit, or by zeros.
   Value* unused =
       b.CreateSub(b.getInt32(bits), b.CreateBinaryIntrinsic(Intrinsic::umin, length, b.getInt32(bits)));
   Value* field = shift(b, right, shift(b, llvm::Instruction::Shl, moved, unused), unused);
@@ -217,7 +218,7 @@ bool insert_field(Block& block, Modifiers& modifiers, const Operands& operands) 
                      *type);
 }
 
-/// bmsk.clamp|wrap.b32 d, position, length: that many ones from there upwards.
+/// bmsk.clamp|wrap.b32 d, position, length: `length` ones from `position` upwards.
 bool bit_mask(Block& block, Modifiers& modifiers, const Operands& operands) {
   Builder& b = block.builder();
   const StringRef mode = modifiers.take_one({"clamp", "wrap"});
@@ -229,7 +230,7 @@ bool bit_mask(Block& block, Modifiers& modifiers, const Operands& operands) {
   return block.write(operands[0], shift(b, llvm::Instruction::Shl, ones, number(a[0])), *type_of("b32"));
 }
 
-/// prmt.b32[.mode] d, a, b, selector. The modes other than the default make a selector of its lowest two bits
+/// prmt.b32[.mode] d, a, b, selector. Modes other than the default derive a selector from its lowest two bits
 /// n.
 bool permute(Block& block, Modifiers& modifiers, const Operands& operands) {
   Builder& b = block.builder();
@@ -241,7 +242,7 @@ bool permute(Block& block, Modifiers& modifiers, const Operands& operands) {
   if (!mode.empty()) {
     Value* n = b.CreateAnd(a[2], 3);
     selector = b.getInt32(0);
-    for (unsigned i = 0; i < 4; ++i) { // which of the eight bytes byte i is
+    for (unsigned i = 0; i < 4; ++i) { // selects byte i of the result among the eight bytes
       Value* byte = mode == "f4e"   ? b.CreateAdd(n, b.getInt32(i))
                     : mode == "b4e" ? b.CreateAnd(b.CreateSub(n, b.getInt32(i)), 7)
                     : mode == "rc8" ? n
@@ -306,7 +307,7 @@ bool dot_product_of_halves(Block& block, Modifiers& modifiers, const Operands& o
   return block.write(operands[0], sum, *first);
 }
 
-/// bfind[.shiftamt].type d, a: the place of the highest bit that is not the sign; ~0: there is none.
+/// bfind[.shiftamt].type d, a: the position of the highest bit that differs from the sign; ~0 if none does.
 bool find_highest(Block& block, Modifiers& modifiers, const Operands& operands) {
   Builder& b = block.builder();
   const bool as_shift = modifiers.take("shiftamt");
@@ -317,7 +318,7 @@ bool find_highest(Block& block, Modifiers& modifiers, const Operands& operands) 
           : nullptr;
   if (!value)
     return false;
-  if (type->is_signed()) // of a negative one the highest zero
+  if (type->is_signed()) // the highest zero of a negative number
     value = b.CreateXor(value, b.CreateAShr(value, type->bits - 1));
   Value* above = b.CreateTrunc(b.CreateBinaryIntrinsic(Intrinsic::ctlz, value, b.getFalse()), b.getInt32Ty());
   Value* place = as_shift ? above : b.CreateSub(b.getInt32(type->bits - 1), above);

@@ -24,8 +24,8 @@ void take_scope(Modifiers& modifiers) {
 struct Access {
   unsigned elements = 1;
   Type type;
-  AtomicOrdering ordering = AtomicOrdering::NotAtomic; ///< of a strong operation
-  bool has_policy = false;                             ///< as one operand more
+  AtomicOrdering ordering = AtomicOrdering::NotAtomic; ///< the ordering of a strong operation
+  bool has_policy = false;                             ///< an additional operand
 };
 
 std::optional<Access> access(Modifiers& modifiers) {
@@ -42,7 +42,7 @@ std::optional<Access> access(Modifiers& modifiers) {
     result.ordering = AtomicOrdering::Monotonic;
   take_scope(modifiers);
   take_space(modifiers);
-  if (modifiers.take("cv")) // never from a cache: another thread may have written it
+  if (modifiers.take("cv")) // bypasses the caches: another thread may have written it
     result.ordering = AtomicOrdering::Monotonic;
   modifiers.take("nc");
   result.has_policy = Modifiers(modifiers).take("L2::cache_hint");
@@ -56,7 +56,7 @@ std::optional<Access> access(Modifiers& modifiers) {
   return result;
 }
 
-/// A vector's elements as operands.
+/// Returns a vector's elements as operands.
 const Operands& elements_of(const Operand& operand, Operands& one) {
   if (operand.kind == Operand::Kind::vector)
     return operand.parts;
@@ -64,8 +64,8 @@ const Operands& elements_of(const Operand& operand, Operands& one) {
   return one;
 }
 
-// A strong access of a vector is one access of its whole width here, which x86 does not tear where it is
-// aligned. LLVM has no atomic vectors, so it is a volatile one between fences.
+// A strong access of a vector is one access of its whole width, which x86 does not tear if it is aligned.
+// LLVM has no atomic vectors, so it is a volatile access between fences.
 
 bool load(Block& block, Modifiers& modifiers, const Operands& operands) {
   Builder& b = block.builder();
@@ -150,7 +150,7 @@ std::optional<AtomicRMWInst::BinOp> operation(StringRef name, const Type& type) 
   return found == BAD_BINOP ? std::nullopt : std::optional(found);
 }
 
-/// One element of an atomic operation: each half of f16x2 is atomic, not both together.
+/// Emits one element of an atomic operation: each half of f16x2 is atomic, not both together.
 Value* modify(Builder& b, AtomicRMWInst::BinOp does, const Type& type, Value* address, Value* value) {
   Value* before = b.getIntN(type.width(), 0);
   for (unsigned lane = 0; lane < type.lanes; ++lane) {
@@ -168,8 +168,8 @@ Value* modify(Builder& b, AtomicRMWInst::BinOp does, const Type& type, Value* ad
   return before;
 }
 
-/// atom.op[.vector].type d, [a], b[, c], and red.op.type [a], b. Always sequentially consistent, which is
-/// always allowed.
+/// atom.op[.vector].type d, [a], b[, c], and red.op.type [a], b: always sequentially consistent, which PTX
+/// permits.
 bool atomic(Block& block, Modifiers& modifiers, const Operands& operands, bool returns) {
   Builder& b = block.builder();
   modifiers.take_one({"relaxed", "acquire", "release", "acq_rel"});
@@ -216,8 +216,8 @@ bool atomic(Block& block, Modifiers& modifiers, const Operands& operands, bool r
   return true;
 }
 
-/// membar.scope, fence.semantics.scope; and fence.proxy, between ways to the same memory of which there is
-/// one here.
+/// membar.scope, fence.semantics.scope; and fence.proxy, between several ways to the same memory, of which
+/// the CPU has one.
 bool fence(Block& block, Modifiers& modifiers, const Operands& operands) {
   modifiers.take("mbarrier_init");
   modifiers.take_one({"sc", "acq_rel", "acquire", "release"});
@@ -233,14 +233,15 @@ bool fence(Block& block, Modifiers& modifiers, const Operands& operands) {
   return true;
 }
 
-/// prefetch, prefetchu, applypriority, discard: here nothing is cached that would have to be fetched or kept.
+/// prefetch, prefetchu, applypriority, discard: no-ops, since the back end has no cache to fetch into or keep
+/// in.
 bool advice(Block& block, Modifiers& modifiers, const Operands& operands) {
   take_space(modifiers);
   const StringRef level = modifiers.take_one({"L1", "L2", "L2::evict_last", "L2::evict_normal"});
   return !level.empty() && !operands.empty() && operands.size() <= 2 && block.address(operands[0]);
 }
 
-/// createpolicy: what tells of a cache policy is never looked at.
+/// createpolicy: the description of a cache policy is never read.
 bool cache_policy(Block& block, Modifiers& modifiers, const Operands& operands) {
   modifiers.take_one({"fractional", "range"});
   modifiers.take("global");
@@ -250,7 +251,7 @@ bool cache_policy(Block& block, Modifiers& modifiers, const Operands& operands) 
          block.write(operands[0], block.builder().getInt64(0), *type_of("b64"));
 }
 
-/// mapa d, a, rank: the address in another block of the cluster, which has one block here; getctarank d, a.
+/// mapa d, a, rank: the address in another block of the cluster, which has one block; getctarank d, a.
 bool map_address(Block& block, Modifiers& modifiers, const Operands& operands) {
   modifiers.take("shared::cluster");
   const auto type = modifiers.type();
@@ -290,7 +291,7 @@ void take_cache_hints(Modifiers& modifiers) {
       {"L1::evict_normal", "L1::evict_unchanged", "L1::evict_first", "L1::evict_last", "L1::no_allocate"});
   modifiers.take_one({"L2::evict_normal", "L2::evict_first", "L2::evict_last"});
   modifiers.take_one({"L2::64B", "L2::128B", "L2::256B"});
-  modifiers.take("L2::cache_hint"); // with one operand more
+  modifiers.take("L2::cache_hint"); // an additional operand
 }
 
 const Rules& memory_rules() {

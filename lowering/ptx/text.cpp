@@ -58,7 +58,7 @@ private:
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '%';
   }
 
-  /// With `dots`, %tid.x is one name.
+  /// Reads a word; with `dots`, %tid.x is one name.
   std::string word(bool dots) {
     skip_blanks();
     const std::size_t begin = at_;
@@ -154,7 +154,7 @@ private:
     return true;
   }
 
-  /// The last instruction may lack its semicolon.
+  /// Returns whether the text has ended: the last instruction may lack its semicolon.
   bool at_end() {
     skip_blanks();
     return at_ == text_.size() || text_[at_] == ';' || text_[at_] == '}';

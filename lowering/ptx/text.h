@@ -1,4 +1,4 @@
-// Inline PTX as text, taken apart into instructions. Grammar: PTX ISA, "Syntax".
+// The parser of inline PTX into instructions. Grammar: PTX ISA, "Syntax".
 #pragma once
 
 #include "support/expected.h"
@@ -27,9 +27,9 @@ struct Operand {
 };
 
 struct Instruction {
-  std::string text; ///< as written, for messages
+  std::string text; ///< the operand's own text, for messages
   std::string opcode;
-  std::vector<std::string> modifiers; ///< what follows the opcode after dots
+  std::vector<std::string> modifiers; ///< the parts after the opcode's dots
   std::vector<Operand> operands;
   std::string guard; ///< @p: runs only where p is true
   bool guard_negated = false;

@@ -1,4 +1,4 @@
-// PTX ISA, "Texture Instructions": tex and tld4 become calls of the runtime (runtime/cpu/intrinsics.h).
+// PTX ISA, "Texture Instructions": lowers tex and tld4 to calls of the runtime (runtime/abi/intrinsics.h).
 #include "lowering/ptx/instructions.h"
 #include "lowering/runtime_calls.h"
 #include "runtime/device/warplens/texels.h"
@@ -23,8 +23,8 @@ std::optional<Shape> shape_of(Modifiers& modifiers) {
   return std::nullopt;
 }
 
-/// Room for a texel in the lane's own memory.
-Value* make_room(IRBuilder<>& builder) {
+/// Allocates a texel in the lane's own memory.
+Value* allocate_texel(IRBuilder<>& builder) {
   BasicBlock& entry = builder.GetInsertBlock()->getParent()->getEntryBlock();
   IRBuilder<> first(&entry, entry.begin());
   return first.CreateAlloca(ArrayType::get(first.getInt32Ty(), 4));
@@ -42,10 +42,11 @@ bool write_texel(Block& block, const Operand& targets, Value* texel) {
   return true;
 }
 
-/// [texture, {coordinates}]: the address is parsed as far as its object, the coordinates are its parts.
+/// The operand [texture, {coordinates}]: the address is parsed as far as its object, the coordinates are its
+/// parts.
 struct Place {
   Value* texture;
-  std::vector<Value*> coordinates; ///< as bits
+  std::vector<Value*> coordinates; ///< the coordinates' bits
 };
 
 std::optional<Place> place_of(Block& block, const Operand& operand) {
@@ -62,7 +63,7 @@ std::optional<Place> place_of(Block& block, const Operand& operand) {
   return place.texture ? std::optional(place) : std::nullopt;
 }
 
-/// Level and gradient choose a mip level, of which there is one.
+/// Ignores level and gradient, which choose a mip level: there is one.
 bool texture(Block& block, Modifiers& modifiers, const Operands& operands) {
   IRBuilder<>& b = block.builder();
   const bool leveled = !modifiers.take_one({"level", "grad"}).empty();
@@ -78,7 +79,7 @@ bool texture(Block& block, Modifiers& modifiers, const Operands& operands) {
   auto place = place_of(block, operands[1]);
   if (!place)
     return false;
-  Value* texel = make_room(b);
+  Value* texel = allocate_texel(b);
   auto& given = place->coordinates;
   if (!coordinate->is_float()) {
     if (*shape != Shape::line)
@@ -113,7 +114,7 @@ bool gather(Block& block, Modifiers& modifiers, const Operands& operands) {
   const auto place = place_of(block, operands[1]);
   if (!place || place->coordinates.size() < 2)
     return false;
-  Value* texel = make_room(b);
+  Value* texel = allocate_texel(b);
   call_runtime(b, "__warplens_cpu_texture_gather", Effects::acts, b.getVoidTy(),
                {place->texture, b.getInt32(static_cast<std::uint32_t>(StringRef("rgba").find(component))),
                 b.CreateBitCast(place->coordinates[0], b.getFloatTy()),

@@ -1,7 +1,7 @@
 // PTX ISA: "Parallel Synchronization and Communication", "Miscellaneous".
 #include "lowering/ptx/instructions.h"
 #include "lowering/runtime_calls.h"
-#include "runtime/cpu/intrinsics.h"
+#include "runtime/abi/intrinsics.h"
 
 #include <llvm/IR/IntrinsicsNVPTX.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 const Type b32{Type::Kind::bits, 32}, truth{Type::Kind::predicate, 1};
 
-/// d[|p]: a value and a predicate.
+/// Writes d[|p]: a value and a predicate.
 bool write_both(Block& block, const Operand& target, Value* both) {
   auto& b = block.builder();
   if (target.kind != Operand::Kind::pair)
@@ -100,7 +100,7 @@ bool reduce(Block& block, Modifiers& modifiers, const Operands& operands) {
       : name == "min"
           ? (type->is_signed() ? Intrinsic::nvvm_redux_sync_min : Intrinsic::nvvm_redux_sync_umin)
           : (type->is_signed() ? Intrinsic::nvvm_redux_sync_max : Intrinsic::nvvm_redux_sync_umax);
-  // Mask first: the order in which intrinsics.cpp reads them, and why.
+  // The mask is first, in the order in which intrinsics.cpp reads them (explained there).
   return block.write(operands[0], b.CreateIntrinsic(intrinsic, {}, {mask, value}), *type);
 }
 
@@ -133,7 +133,7 @@ bool barrier_reduction(Block& block, Modifiers& modifiers, const Operands& opera
                 : block.write(operands[0], b.CreateIsNotNull(result), truth);
 }
 
-/// barrier.cluster.arrive|wait, of a cluster of this block alone.
+/// barrier.cluster.arrive|wait: the cluster is this block alone.
 bool cluster_barrier(Block& block, Modifiers& modifiers, const Operands& operands) {
   auto& b = block.builder();
   const StringRef does = modifiers.take_one({"arrive", "wait"});
@@ -200,8 +200,8 @@ bool sleep(Block& block, Modifiers& modifiers, const Operands& operands) {
   return true;
 }
 
-/// Of no effect here. Launches run one after the other, so that a dependent one (griddepcontrol) finds all
-/// done; registers are not counted (setmaxnreg).
+/// Accepts instructions without effect here. Launches run one after the other, so that a dependent one
+/// (griddepcontrol) finds all done; registers are not counted (setmaxnreg).
 bool nothing(Block&, Modifiers& modifiers, const Operands&) {
   while (!modifiers.empty())
     modifiers.take_any();

@@ -1,5 +1,5 @@
-// PTX ISA: "Video Instructions", those on two halves or four bytes of a word, without masks and selectors.
-// Clang's headers make CUDA's SIMD intrinsics (__vadd2, __vmaxs4, …) of them.
+// PTX ISA: "Video Instructions" on two halves or four bytes of a word, without masks and selectors. Clang's
+// headers implement CUDA's SIMD intrinsics (__vadd2, __vmaxs4, …) with them.
 #include "lowering/ptx/instructions.h"
 
 namespace warplens::lowering::ptx {
@@ -10,14 +10,14 @@ namespace {
 
 using Builder = IRBuilder<>;
 
-/// The word's elements, each extended to 32 bits as its type says.
+/// Returns the word's elements, each extended to 32 bits as its type requires.
 Value* elements(Builder& b, Value* word, const Type& type, unsigned count) {
   Value* narrow = b.CreateBitCast(word, FixedVectorType::get(b.getIntNTy(32 / count), count));
   auto* wide = FixedVectorType::get(b.getInt32Ty(), count);
   return type.is_signed() ? b.CreateSExt(narrow, wide) : b.CreateZExt(narrow, wide);
 }
 
-/// To the limits of an element of the type.
+/// Clamps to the limits of an element of the type.
 Value* clamp(Builder& b, Value* values, const Type& type, unsigned count) {
   const unsigned bits = 32 / count;
   const APInt least = type.is_signed() ? APInt::getSignedMinValue(bits).sext(32) : APInt(32, 0);
@@ -28,7 +28,7 @@ Value* clamp(Builder& b, Value* values, const Type& type, unsigned count) {
                                  all(least));
 }
 
-/// Rounded away from zero.
+/// Returns the average, rounded away from zero.
 Value* average(Builder& b, Value* x, Value* y) {
   Value* sum = b.CreateAdd(x, y);
   auto* type = cast<VectorType>(sum->getType());
@@ -49,7 +49,7 @@ Value* operate(Builder& b, StringRef operation, Value* x, Value* y) {
   return b.CreateBinaryIntrinsic(operation == "vmin" ? Intrinsic::smin : Intrinsic::smax, x, y);
 }
 
-/// Elements as one word; or, with .add, their sum and c.
+/// Writes the elements as one word, or, with .add, their sum plus c.
 bool write_elements(Block& block, const Operands& operands, Value* values, bool add, unsigned count) {
   Builder& b = block.builder();
   if (add) {
@@ -80,7 +80,7 @@ Rule arithmetic(StringRef operation, unsigned count) {
   };
 }
 
-/// vsetN.atype.btype.cmp{.add} d, a, b, c: 1 where it holds, else 0
+/// vsetN.atype.btype.cmp{.add} d, a, b, c: 1 where the comparison holds, else 0
 Rule comparison(unsigned count) {
   return [=](Block& block, Modifiers& modifiers, const Operands& operands) {
     Builder& b = block.builder();

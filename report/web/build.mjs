@@ -19,7 +19,7 @@ const bundle = await build({
   format: "iife",
   target: ["chrome100", "firefox100", "safari15.4"],
   legalComments: "none",
-  // uPlot and the rest are MIT: their notices go with the page, as comments of the page and not of the code.
+  // uPlot and the rest are MIT: their notices are comments of the page, not of the code.
 });
 const textOf = (ending) => bundle.outputFiles.find((file) => file.path.endsWith(ending)).text.trim();
 const script = textOf(".js");

@@ -1,5 +1,5 @@
 // The GPU back end's runtime as the library that a program loads when it starts (see warplens/attach.h). It
-// brings no CUDA runtime of its own: its calls go to the program's, which may be linked into it statically.
+// contains no CUDA runtime of its own: it calls the program's, which may be linked into it statically.
 
 #include "runtime/gpu/device_channel.h"
 #include "runtime/gpu/launch_hook.h"
@@ -21,11 +21,11 @@ enum : std::size_t {
 };
 #undef WARPLENS_COUNT
 
-/// The program's CUDA functions, as cuda_calls.h orders them.
+/// The program's CUDA functions, in the order of cuda_calls.h.
 const AnyFunction* cuda = nullptr;
 
-/// A second copy of the CUDA runtime in the same program (a shared library's) knows other kernels and
-/// streams: what belongs to it stays untraced.
+/// Returns whether this is the first CUDA runtime in the program. A second copy (a shared library's) knows
+/// other kernels and streams, which stay untraced.
 bool is_the_first(const AnyFunction* functions) {
   static std::mutex mutex;
   const std::scoped_lock lock(mutex);
@@ -38,7 +38,7 @@ bool is_the_first(const AnyFunction* functions) {
 
 } // namespace
 
-// This library's CUDA runtime.
+// The CUDA runtime's functions, as this library calls them.
 #define WARPLENS_FORWARD(result, name, parameters, arguments)                                                \
   extern "C" result name parameters {                                                                        \
     using Function = result(*) parameters;                                                                   \
@@ -55,7 +55,7 @@ extern "C" warplens::detail::Runtime __warplens_attach_3(const AnyFunction* func
                             "see it): its kernels are not traced");
     return runtime;
   }
-  warplens::runtime::Recorder::instance().set_device("gpu", "none found"); // until one is
+  warplens::runtime::Recorder::instance().set_device("gpu", "none found"); // the value until a GPU is found
   runtime.register_sites = &__warplens_register_sites;
   runtime.register_channel = &__warplens_register_channel;
 #define WARPLENS_GIVE(result, name, parameters, arguments) runtime.call_##name = &__warplens_##name;

@@ -7,11 +7,11 @@
 namespace warplens::gpu {
 namespace {
 
-/// Enough for 16 lines for each of 29000 warps, 3 times what an H100 keeps in flight.
+/// The size has 16 lines for each of 29000 warps, 3 times what an H100 keeps in flight.
 constexpr std::size_t shared_bytes = std::size_t{128} << 20;
 constexpr std::size_t local_bytes = std::size_t{16} << 20;
 
-/// What else is pinned.
+/// Other pinned data.
 struct Pinned {
   ring::Channel opened, closed;
   std::uint32_t unknown_texture;
@@ -23,7 +23,8 @@ struct Modules {
   std::vector<const void*> symbols;
 };
 
-/// Built at first use: modules register before main() in no particular order.
+/// Returns the modules; constructed at first use, since modules register before main() in no particular
+/// order.
 Modules& modules() {
   static Modules registered;
   return registered;
@@ -37,7 +38,7 @@ void register_module_channel(const void* symbol) {
 }
 
 cudaError_t DeviceChannel::create() {
-  // A capture elsewhere in the program must not be broken by an allocation (CUDA Runtime API,
+  // An allocation must not invalidate a capture elsewhere in the program (CUDA Runtime API,
   // cudaThreadExchangeStreamCaptureMode).
   cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
   if (const cudaError_t error = cudaThreadExchangeStreamCaptureMode(&mode); error != cudaSuccess)

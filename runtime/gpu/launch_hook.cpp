@@ -1,9 +1,9 @@
 #include "runtime/gpu/launch_hook.h"
 
 #include "runtime/gpu/device_channel.h"
-#include "runtime/gpu/kernel_forms.h"
+#include "runtime/gpu/kernel_variants.h"
 #include "runtime/gpu/memory_hook.h"
-#include "runtime/gpu/quiet.h"
+#include "runtime/gpu/scoped_error_suppressor.h"
 #include "runtime/gpu/streams.h"
 #include "runtime/gpu/textures.h"
 #include "runtime/host/trace_file.h"
@@ -26,7 +26,7 @@ struct Request {
 };
 
 struct Hook {
-  std::mutex mutex; ///< held from a traced launch's beginning to its end; other launches do not wait for it
+  std::mutex mutex; ///< held from the begin of a traced launch to its end; other launches do not wait for it
   enum class Memory { none, ready, unavailable } memory = Memory::none;
   DeviceChannel channel;
 };
@@ -36,13 +36,14 @@ Hook& hook() {
   return *instance;
 }
 
-/// Is the channel's memory there, for this device, and no kernel of an abandoned launch writing to it?
+/// Returns whether the channel's memory exists, for this device, and no kernel of an abandoned launch writes
+/// to it.
 bool channel_is_ready(Hook& state) {
   if (state.memory == Hook::Memory::none) {
     state.memory = Hook::Memory::unavailable;
     int devices = 0;
     if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)
-      return false; // the launch itself tells the program
+      return false; // the launch itself reports the error to the program
     if (const cudaError_t error = state.channel.create(); error != cudaSuccess) {
       runtime::warn(std::string("no memory for the ring buffers on the GPU: ") + cudaGetErrorString(error) +
                     "; nothing is traced");
@@ -57,8 +58,8 @@ bool channel_is_ready(Hook& state) {
   if (state.memory != Hook::Memory::ready || cudaGetDevice(&device) != cudaSuccess)
     return false;
   if (device != state.channel.device()) {
-    static std::once_flag told;
-    std::call_once(told, [&] {
+    static std::once_flag warned;
+    std::call_once(warned, [&] {
       runtime::warn("launches on GPU " + std::to_string(device) + " stay untraced: those on GPU " +
                     std::to_string(state.channel.device()) + ", which came first, are traced");
     });
@@ -67,31 +68,32 @@ bool channel_is_ready(Hook& state) {
   return state.channel.query() == cudaSuccess;
 }
 
-trace::Launch describe(const Request& request, const KernelForms& forms) {
+trace::Launch describe(const Request& request, const KernelVariants& variants) {
   trace::Launch launch;
   launch.grid = {request.grid.x, request.grid.y, request.grid.z};
   launch.block = {request.block.x, request.block.y, request.block.z};
   launch.dynamic_shared_bytes = static_cast<std::uint32_t>(request.shared_bytes);
-  launch.static_shared_bytes = forms.static_shared_bytes;
-  launch.symbol = forms.symbol;
+  launch.static_shared_bytes = variants.static_shared_bytes;
+  launch.symbol = variants.symbol;
   return launch;
 }
 
-/// Its probes take registers, so that the form with probes may not fit where the user's own does.
-bool probes_fit(const Request& request, const KernelForms& forms) {
-  if (can_stand_in(forms.probed, request.kernel,
-                   {request.grid, request.block, request.shared_bytes, request.cooperative}))
+/// Returns whether the variant with probes fits: probes take registers, so it may not fit where the user's
+/// own does.
+bool probes_fit(const Request& request, const KernelVariants& variants) {
+  if (can_replace(variants.probed, request.kernel,
+                  {request.grid, request.block, request.shared_bytes, request.cooperative}))
     return true;
-  static std::once_flag told;
-  std::call_once(told, [&] {
-    runtime::warn(forms.symbol +
+  static std::once_flag warned;
+  std::call_once(warned, [&] {
+    runtime::warn(variants.symbol +
                   ": with probes it does not fit where it does without: a launch stays untraced");
   });
   return false;
 }
 
-/// Waits for the kernel while its rings are being emptied, but not beyond the end of tracing: the kernel may
-/// be waiting for what the program does next.
+/// Waits for the kernel while its rings are emptied, but not beyond the end of tracing: the kernel may be
+/// waiting for the program's next action.
 void await(Hook& state, bool opened) {
   Recorder& recorder = Recorder::instance();
   cudaError_t ended = cudaErrorNotReady;
@@ -103,7 +105,8 @@ void await(Hook& state, bool opened) {
     recorder.end_launch({.complete = opened && ended == cudaSuccess});
 }
 
-/// `call` is CUDA's own, with the form of the kernel to launch; its result is the program's.
+/// Launches the kernel. `call` is CUDA's own, with the variant of the kernel to launch; its result is the
+/// program's.
 template <class Call> cudaError_t launch(const Request& request, Call call) {
   Recorder& recorder = Recorder::instance();
   if (!recorder.enabled())
@@ -113,12 +116,12 @@ template <class Call> cudaError_t launch(const Request& request, Call call) {
   ring::Channel* channel = nullptr;
   const void* probed = nullptr;
   {
-    const QuietError quiet;
-    const KernelForms forms = forms_of(request.kernel);
-    probed = forms.probed;
-    trace::Launch description = describe(request, forms);
+    const ScopedErrorSuppressor suppressor;
+    const KernelVariants variants = variants_of(request.kernel);
+    probed = variants.probed;
+    trace::Launch description = describe(request, variants);
     const bool possible = lock && recorder.wants(description) && !is_capturing(request.stream) &&
-                          channel_is_ready(state) && probes_fit(request, forms);
+                          channel_is_ready(state) && probes_fit(request, variants);
     if (possible) {
       log_memory_of(state.channel.device());
       channel = recorder.begin_launch(description, state.channel.placement());
@@ -130,11 +133,11 @@ template <class Call> cudaError_t launch(const Request& request, Call call) {
 
   bool opened = false;
   {
-    const QuietError quiet;
+    const ScopedErrorSuppressor suppressor;
     opened = state.channel.open(*channel, request.stream) == cudaSuccess;
   }
   const cudaError_t result = call(probed);
-  const QuietError quiet;
+  const ScopedErrorSuppressor suppressor;
   const bool closed = state.channel.close(request.stream) == cudaSuccess;
   await(state, result == cudaSuccess && opened && closed);
   if (opened && state.channel.met_unknown_texture())
@@ -164,32 +167,33 @@ using namespace warplens::gpu;
 
 cudaError_t __warplens_cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
                                         size_t shared_bytes, cudaStream_t stream) {
-  return launch({kernel, grid, block, shared_bytes, stream}, [&](const void* form) {
-    return cudaLaunchKernel(form, grid, block, arguments, shared_bytes, stream);
+  return launch({kernel, grid, block, shared_bytes, stream}, [&](const void* variant) {
+    return cudaLaunchKernel(variant, grid, block, arguments, shared_bytes, stream);
   });
 }
 
 cudaError_t __warplens_cudaLaunchKernel_ptsz(const void* kernel, dim3 grid, dim3 block, void** arguments,
                                              size_t shared_bytes, cudaStream_t stream) {
-  return launch({kernel, grid, block, shared_bytes, per_thread_stream(stream)}, [&](const void* form) {
-    return cudaLaunchKernel_ptsz(form, grid, block, arguments, shared_bytes, stream);
+  return launch({kernel, grid, block, shared_bytes, per_thread_stream(stream)}, [&](const void* variant) {
+    return cudaLaunchKernel_ptsz(variant, grid, block, arguments, shared_bytes, stream);
   });
 }
 
 cudaError_t __warplens_cudaLaunchCooperativeKernel(const void* kernel, dim3 grid, dim3 block,
                                                    void** arguments, size_t shared_bytes,
                                                    cudaStream_t stream) {
-  return launch({kernel, grid, block, shared_bytes, stream, true}, [&](const void* form) {
-    return cudaLaunchCooperativeKernel(form, grid, block, arguments, shared_bytes, stream);
+  return launch({kernel, grid, block, shared_bytes, stream, true}, [&](const void* variant) {
+    return cudaLaunchCooperativeKernel(variant, grid, block, arguments, shared_bytes, stream);
   });
 }
 
 cudaError_t __warplens_cudaLaunchCooperativeKernel_ptsz(const void* kernel, dim3 grid, dim3 block,
                                                         void** arguments, size_t shared_bytes,
                                                         cudaStream_t stream) {
-  return launch({kernel, grid, block, shared_bytes, per_thread_stream(stream), true}, [&](const void* form) {
-    return cudaLaunchCooperativeKernel_ptsz(form, grid, block, arguments, shared_bytes, stream);
-  });
+  return launch(
+      {kernel, grid, block, shared_bytes, per_thread_stream(stream), true}, [&](const void* variant) {
+        return cudaLaunchCooperativeKernel_ptsz(variant, grid, block, arguments, shared_bytes, stream);
+      });
 }
 
 cudaError_t __warplens_cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* kernel,
@@ -198,7 +202,7 @@ cudaError_t __warplens_cudaLaunchKernelExC(const cudaLaunchConfig_t* config, con
     return cudaLaunchKernelExC(config, kernel, arguments);
   return launch({kernel, config->gridDim, config->blockDim, config->dynamicSmemBytes, config->stream,
                  is_cooperative(*config)},
-                [&](const void* form) { return cudaLaunchKernelExC(config, form, arguments); });
+                [&](const void* variant) { return cudaLaunchKernelExC(config, variant, arguments); });
 }
 
 cudaError_t __warplens_cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t* config, const void* kernel,
@@ -207,7 +211,7 @@ cudaError_t __warplens_cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t* config
     return cudaLaunchKernelExC_ptsz(config, kernel, arguments);
   return launch({kernel, config->gridDim, config->blockDim, config->dynamicSmemBytes,
                  per_thread_stream(config->stream), is_cooperative(*config)},
-                [&](const void* form) { return cudaLaunchKernelExC_ptsz(config, form, arguments); });
+                [&](const void* variant) { return cudaLaunchKernelExC_ptsz(config, variant, arguments); });
 }
 
 cudaError_t __warplens_cudaMalloc(void** pointer, size_t bytes) {

@@ -1,4 +1,4 @@
-// What the launches and allocations of instrumented objects call instead of CUDA's runtime.
+// The functions that instrumented objects call in place of CUDA's launches and allocations.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -37,8 +37,7 @@ cudaError_t __warplens_cudaCreateSurfaceObject(cudaSurfaceObject_t* surface,
                                                const cudaResourceDesc* resource);
 cudaError_t __warplens_cudaDestroySurfaceObject(cudaSurfaceObject_t surface);
 
-// The per-thread forms of CUDA's own, which cuda_runtime_api.h declares under --default-stream per-thread
-// only.
+// CUDA's own per-thread versions, which cuda_runtime_api.h declares under --default-stream per-thread only.
 cudaError_t cudaLaunchKernel_ptsz(const void* kernel, dim3 grid, dim3 block, void** arguments,
                                   size_t shared_bytes, cudaStream_t stream);
 cudaError_t cudaLaunchCooperativeKernel_ptsz(const void* kernel, dim3 grid, dim3 block, void** arguments,
@@ -46,7 +45,7 @@ cudaError_t cudaLaunchCooperativeKernel_ptsz(const void* kernel, dim3 grid, dim3
 cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t* config, const void* kernel, void** arguments);
 cudaError_t cudaMallocAsync_ptsz(void** pointer, size_t bytes, cudaStream_t stream);
 
-// What the code that nvcc generates calls before main() (CUDA's crt/host_runtime.h).
+// The function that nvcc's generated code calls before main() (CUDA's crt/host_runtime.h).
 void __cudaRegisterFunction(void** module, const char* host_name, char* device_name, const char* symbol,
                             int thread_limit, uint3* thread, uint3* block, dim3* block_extent,
                             dim3* grid_extent, int* warp_size);

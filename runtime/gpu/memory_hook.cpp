@@ -1,6 +1,6 @@
 #include "runtime/gpu/memory_hook.h"
 
-#include "runtime/gpu/quiet.h"
+#include "runtime/gpu/scoped_error_suppressor.h"
 #include "runtime/gpu/streams.h"
 #include "runtime/host/recorder.h"
 
@@ -32,12 +32,12 @@ Rows row(const void* start, std::size_t bytes) {
   return {start, bytes, bytes, 1};
 }
 
-/// CUDA itself says whose memory it is: the direction of a copy may be left to it, too.
+/// Records the use. CUDA determines whose memory it is: the direction of a copy may be left to it, too.
 void used(Use kind, const Rows& rows) {
   cudaPointerAttributes place{};
   if (cudaPointerGetAttributes(&place, rows.start) != cudaSuccess)
     return;
-  if (place.type == cudaMemoryTypeManaged) // its pages are where they were needed last
+  if (place.type == cudaMemoryTypeManaged) // its pages are where they were last used
     Recorder::instance().note_unseen("a copy or fill of managed memory");
   else if (place.type == cudaMemoryTypeDevice && is_logged(place.device))
     Recorder::instance().note_memory_use({.kind = kind,
@@ -57,7 +57,7 @@ const void* at(const cudaPitchedPtr& pointer, const cudaPos& position, std::size
          position.x;
 }
 
-/// A box of a cudaMemcpy3DParms or cudaMemcpy3DPeerParms.
+/// Records the copy of a box of a cudaMemcpy3DParms or cudaMemcpy3DPeerParms.
 template <class Box> void copied(const Box& box) {
   if (box.srcArray || box.dstArray)
     return Recorder::instance().note_unseen("a copy to or from a CUDA array");
@@ -68,14 +68,14 @@ template <class Box> void copied(const Box& box) {
          box.extent.height});
 }
 
-/// Where a variable of the device's lies; null if CUDA does not tell.
+/// Returns the address of a device variable; null if CUDA does not report it.
 const void* place_of(const void* symbol, std::size_t offset) {
   void* start = nullptr;
   return cudaGetSymbolAddress(&start, symbol) == cudaSuccess ? static_cast<char*>(start) + offset : nullptr;
 }
 
-/// What each call did, once CUDA has accepted it. Where a stream captures it has done nothing yet; the launch
-/// of the graph is what is noted then.
+/// Records each call's effect, once CUDA has accepted it. If a stream captures, the call has not had its
+/// effect yet; the launch of the graph is recorded then.
 class Note {
 public:
   explicit Note(bool per_thread) : per_thread_(per_thread) {}
@@ -148,7 +148,7 @@ public:
       cudaMemcpyFromSymbol(to, symbol, bytes, offset, kind);
   }
 
-  // Where an array lies CUDA does not tell.
+  // CUDA does not reveal the address of an array.
   void cudaMemcpy2DToArray(cudaArray_t, std::size_t, std::size_t, const void*, std::size_t, std::size_t,
                            std::size_t, cudaMemcpyKind) const {
     unseen("a copy to a CUDA array");
@@ -209,7 +209,7 @@ private:
 
 template <class Then> cudaError_t then_note(cudaError_t result, Then then) {
   if (result == cudaSuccess && Recorder::instance().enabled()) {
-    const QuietError quiet;
+    const ScopedErrorSuppressor suppressor;
     then();
   }
   return result;

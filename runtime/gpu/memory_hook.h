@@ -1,5 +1,5 @@
-// What the copies and fills of instrumented objects call instead of CUDA's runtime: the same, and a line in
-// the log of what read and wrote device memory between two traced launches.
+// The functions that instrumented objects call in place of CUDA's copies and fills: they do the same and log
+// the reads and writes of device memory between two traced launches.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -7,14 +7,15 @@
 
 namespace warplens::gpu {
 
-/// A launch on this GPU is to be traced: from now on the log is of its memory. Until then it is of the first
-/// GPU that was copied to or from.
+/// Makes the log, from now on, that of this GPU's memory, before a traced launch. Until then it is that of
+/// the first GPU that was copied to or from.
 void log_memory_of(int device);
 
 } // namespace warplens::gpu
 
 extern "C" {
-// CUDA's own too: cuda_runtime_api.h declares the per-thread forms under --default-stream per-thread only.
+// CUDA's own functions, too: cuda_runtime_api.h declares the per-thread versions only under --default-stream
+// per-thread.
 #define WARPLENS_DECLARE(result, name, parameters, arguments)                                                \
   result name parameters;                                                                                    \
   result __warplens_##name parameters;

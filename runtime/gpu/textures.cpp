@@ -1,6 +1,6 @@
 #include "runtime/gpu/textures.h"
 
-#include "runtime/gpu/quiet.h"
+#include "runtime/gpu/scoped_error_suppressor.h"
 #include "runtime/host/recorder.h"
 #include "runtime/host/trace_file.h"
 
@@ -13,20 +13,20 @@
 namespace warplens::gpu {
 namespace {
 
-/// CUDA does not tell where an array lies. Each gets a range of addresses that no device memory has, in the
-/// layout that texels.h assumes.
+/// CUDA does not reveal the address of an array. Each gets a range of addresses that no device memory has, in
+/// the layout that texels.h assumes.
 constexpr std::uint64_t first_array_address = std::uint64_t{1} << 60;
 constexpr std::uint64_t array_alignment = 1 << 16;
 
 struct Known {
   std::mutex mutex;
-  std::map<std::pair<int, std::uint64_t>, texels::View> views; ///< by device and key
+  std::map<std::pair<int, std::uint64_t>, texels::View> views; ///< keyed by device and texture key
   std::map<cudaArray_t, texels::View> arrays;
   std::uint64_t next_array = first_array_address;
 };
 
 Known& known() {
-  static Known* const instance = new Known; // outlives every thread that may still make some
+  static Known* const instance = new Known; // outlives every thread that may still use it
   return *instance;
 }
 
@@ -44,7 +44,7 @@ bool same_shape(const texels::View& a, const texels::View& b) {
          a.texel_bytes == b.texel_bytes;
 }
 
-/// Another array may have the place of one that was freed.
+/// Another array may have the address of one that was freed.
 std::optional<texels::View> view_of_array(Known& state, cudaArray_t array) {
   cudaChannelFormatDesc format{};
   cudaExtent extent{};
@@ -106,14 +106,14 @@ std::optional<texels::View> view_of(Known& state, const cudaResourceDesc& resour
 } // namespace
 
 void note_texture(std::uint64_t handle, const cudaResourceDesc& resource, const cudaTextureDesc* texture) {
-  const QuietError quiet;
+  const ScopedErrorSuppressor suppressor;
   Known& state = known();
   const std::scoped_lock lock(state.mutex);
   int device = 0;
   auto view = cudaGetDevice(&device) == cudaSuccess ? view_of(state, resource) : std::nullopt;
   if (!view) {
-    static std::once_flag told;
-    std::call_once(told, [] {
+    static std::once_flag warned;
+    std::call_once(warned, [] {
       runtime::warn("a texture or surface of a mipmapped array or in a format of its own: what is fetched "
                     "from it is not "
                     "traced");

@@ -1,4 +1,4 @@
-// The textures and surfaces that the program has made, for traced kernels to look up.
+// The textures and surfaces of the program, which traced kernels look up.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,12 @@
 
 namespace warplens::gpu {
 
-/// Of `texture`, or without one of a surface; what there is no view for (mipmapped arrays, block-compressed
-/// formats, views of another format) is told once.
+/// Records a texture, or, without `texture`, a surface. An object that has no view (mipmapped arrays,
+/// block-compressed formats, views of another format) is reported once.
 void note_texture(std::uint64_t handle, const cudaResourceDesc& resource, const cudaTextureDesc* texture);
 void forget_texture(std::uint64_t handle, bool is_surface);
 
-/// Those of the current device, as many as the table has room for.
+/// Fills the table with the objects of the current device, up to its capacity.
 void fill_table(TextureTable& table);
 
 } // namespace warplens::gpu

@@ -1,4 +1,4 @@
-// The accesses of a launch on their way into the trace.
+// Writes the accesses of a launch into the trace.
 #pragma once
 
 #include "runtime/host/trace_file.h"
@@ -10,20 +10,20 @@
 
 namespace warplens::runtime {
 
-/// One launch after the other. What belongs to different parts of it is encoded and compressed at the same
-/// time; only writing to the file takes turns. Each part is for one thread at a time.
+/// Writes one launch after the other. Parts of a launch are encoded and compressed in parallel; only the
+/// writes to the file are serialised. Each part is for one thread at a time.
 class AccessWriter {
 public:
   /// `file` must outlive this.
   explicit AccessWriter(TraceFile& file) : file_(file) {}
 
-  /// All of the launch before has been flushed.
+  /// Begins a launch; all of the launch before must have been flushed.
   void begin_launch(std::uint32_t launch, std::uint32_t parts);
-  /// In program order within a warp, whose accesses all have to go to the same part. False: nothing more can
-  /// be taken.
+  /// Appends accesses in program order within a warp, whose accesses must all go to the same part. Returns
+  /// false if the file takes no more.
   bool append(std::uint32_t part, std::uint64_t block, std::uint32_t warp,
               std::span<const trace::WarpAccess> accesses);
-  /// Makes what was appended survive a kill.
+  /// Writes the part to the file, so that its accesses survive a kill.
   bool flush(std::uint32_t part);
 
 private:
@@ -31,7 +31,7 @@ private:
 
   TraceFile& file_;
   std::uint32_t launch_ = 0;
-  std::deque<trace::AccessStream> streams_; ///< by part; they stay, being large
+  std::deque<trace::AccessStream> streams_; ///< one per part; kept, since they are large
 };
 
 } // namespace warplens::runtime

@@ -7,7 +7,7 @@
 namespace warplens::ring {
 namespace {
 
-/// Hands out consecutive parts, each on cache lines of its own.
+/// Allocates consecutive parts, each on cache lines of its own.
 class Parts {
 public:
   explicit Parts(void* memory) : memory_(reinterpret_cast<std::uintptr_t>(memory)) {}

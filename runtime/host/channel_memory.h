@@ -1,4 +1,4 @@
-// The memory behind a channel: how much it takes, where its parts lie.
+// The memory behind a channel: its size and its layout.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace warplens::ring {
 
-/// How large a channel is made. Every member but first_block is at least 1.
+/// The dimensions of a channel. Every member but first_block is at least 1.
 struct Extent {
   std::uint64_t first_block = 0, blocks = 0; ///< the snapshot
   std::uint32_t buffers = 0;                 ///< blocks that may be in flight at once
@@ -19,16 +19,16 @@ struct Extent {
   std::size_t shared_bytes() const;
 };
 
-/// A channel in the given memories, which are zero-filled and aligned to 64 bytes, `extent.local_bytes()` and
-/// `extent.shared_bytes()` long. Touches neither, so that `local` may be a device's. The launch's shape is
-/// the caller's to fill in.
+/// Lays a channel out in the given memories, which are zero-filled and aligned to 64 bytes,
+/// `extent.local_bytes()` and `extent.shared_bytes()` long. Accesses neither, so that `local` may be a
+/// device's. The caller sets the launch's shape.
 Channel lay_out(const Extent& extent, void* local, void* shared);
 
 /// Zero-filled memory of this process that costs nothing before it is touched.
 class HostMemory {
 public:
   HostMemory() = default;
-  /// Throws std::bad_alloc where the address space is used up.
+  /// Throws std::bad_alloc if the address space is exhausted.
   explicit HostMemory(std::size_t bytes);
   HostMemory(HostMemory&& other) noexcept;
   HostMemory& operator=(HostMemory&& other) noexcept;

@@ -8,9 +8,9 @@ trace::WarpAccess to_access(const ring::Line& line) {
   access.site = line.site;
   access.active = line.active;
   access.bytes = line.bytes;
-  access.space = static_cast<trace::Space>(line.space);
-  access.kind = static_cast<trace::AccessKind>(line.kind);
-  for (unsigned lane = 0; lane < trace::warp_lanes; ++lane)
+  access.space = static_cast<Space>(line.space);
+  access.kind = static_cast<AccessKind>(line.kind);
+  for (unsigned lane = 0; lane < warp_lanes; ++lane)
     access.addresses[lane] = line.active >> lane & 1 ? line.addresses[lane] : 0;
   return access;
 }
@@ -34,7 +34,7 @@ std::uint64_t Drain::once(const Visit& visit, std::uint32_t part) {
 std::uint64_t Drain::drain_ring(std::uint64_t ring, std::uint32_t warp, const Visit& visit, Batch& batch) {
   const ring::Slot* const slots = &channel_.slots[ring * channel_.capacity];
   const std::uint64_t before = drained_[ring];
-  // At most one round of the ring at a time, lest a busy warp keep the others waiting.
+  // Drains at most one round of the ring at a time, lest a busy warp keep the others waiting.
   const std::uint64_t limit = before + channel_.capacity;
   std::uint64_t ticket = before;
   while (ticket < limit) {
@@ -53,7 +53,7 @@ std::uint64_t Drain::drain_ring(std::uint64_t ring, std::uint32_t warp, const Vi
       break;
     drained_[ring] = ticket;
     scoped::store_release(&channel_.drained[ring],
-                          ticket); // the producers go on while the lines are being written
+                          ticket); // the producers continue while the lines are being written
     visit(block, warp, batch);
   }
   return ticket - before;

@@ -17,7 +17,8 @@ void report_failed_kernel(const std::string& kernel, const std::string& why) {
   const int descriptor = open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
   if (descriptor < 0)
     return;
-  // One write: lines of several processes do not mix. What cannot be told here has been told on stderr.
+  // The line is one write, so that those of several processes do not mix. A failure here is ignored: the
+  // error is already on stderr.
   [[maybe_unused]] const ssize_t written = write(descriptor, line.data(), line.size());
   close(descriptor);
 }

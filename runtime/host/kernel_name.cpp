@@ -11,7 +11,7 @@
 namespace warplens::runtime {
 namespace {
 
-/// Where the parameter list begins: at the parenthesis that matches the last one. npos: there is none.
+/// Returns the position of the parenthesis that matches the last one; npos if there is none.
 std::size_t start_of_parameters(std::string_view name) {
   int depth = 0;
   for (std::size_t at = name.rfind(')'); at < name.size(); --at) {
@@ -25,15 +25,15 @@ std::size_t start_of_parameters(std::string_view name) {
 
 using Demangled = std::unique_ptr<char, decltype(&std::free)>;
 
-/// Null if it is no mangled name.
+/// Returns null if the symbol is not a mangled name.
 Demangled demangled(const std::string& symbol) {
   int status = 0;
   return {symbol.starts_with("_Z") ? abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status) : nullptr,
           &std::free};
 }
 
-/// Behind `__nv_static_25__73606af7_4_a_cu_f5e33558_`, where the number is the length of the module's name; 0
-/// where there is no such prefix.
+/// Returns the position after `__nv_static_25__73606af7_4_a_cu_f5e33558_`, where the number is the length of
+/// the module's name; 0 if there is no such prefix.
 std::size_t behind_module(const std::string& symbol) {
   constexpr std::string_view prefix = "__nv_static_";
   std::size_t length = 0;
@@ -47,7 +47,7 @@ std::size_t behind_module(const std::string& symbol) {
   return symbol.size() - rest + length + 2;
 }
 
-/// Where Clang's hash of the module begins; npos: there is none.
+/// Returns the position of Clang's hash of the module; npos if there is none.
 std::size_t start_of_hash(const std::string& symbol) {
   constexpr std::size_t shortest_hash = 8;
   const std::size_t at = std::max(symbol.rfind("__intern__") + 1, symbol.rfind("__static__") + 1);

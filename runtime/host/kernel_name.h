@@ -1,18 +1,17 @@
-// Kernels' names as their programmers know them.
+// Kernels' names as in the source.
 #pragma once
 
 #include <string>
 
 namespace warplens::runtime {
 
-/// The symbol as the programmer's declaration gives it. Compilers tell the static kernels of several files
-/// apart by what they put around their names: nvcc `__nv_static_NN__MODULE_` in front, Clang `__intern__HASH`
-/// or
-/// `__static__HASH` behind. A name that merely contains such words stays whole.
+/// Returns the symbol of the programmer's declaration. Compilers distinguish the static kernels of several
+/// files by additions to their names: nvcc prepends `__nv_static_NN__MODULE_`, Clang appends `__intern__HASH`
+/// or `__static__HASH`. A name that merely contains such words is unchanged.
 std::string symbol_as_written(const std::string& symbol);
 
-/// The demangled name without parameters and return type: "_Z5scaleIfEvPT_" → "scale<float>". What is not an
-/// Itanium C++ ABI mangled name comes back as it is.
+/// Returns the demangled name without parameters and return type: "_Z5scaleIfEvPT_" → "scale<float>". A
+/// symbol that is not an Itanium C++ ABI mangled name is returned as it is.
 std::string kernel_name(const std::string& symbol);
 
 } // namespace warplens::runtime

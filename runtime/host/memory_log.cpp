@@ -20,7 +20,7 @@ MemoryLog::Place MemoryLog::place_of(const MemoryUse& use) {
 
 void MemoryLog::add(const MemoryUse& use) {
   MemoryUse added = use;
-  if (added.rows == 1 || added.pitch == added.row_bytes) { // one piece, told in one way
+  if (added.rows == 1 || added.pitch == added.row_bytes) { // one piece, described in one way
     added.row_bytes *= added.rows;
     added.pitch = added.row_bytes;
     added.rows = 1;
@@ -34,12 +34,12 @@ void MemoryLog::add(const MemoryUse& use) {
   }
   if (const auto same = by_place_.find(place_of(added)); same != by_place_.end()) {
     if (same->second->kind == MemoryUse::Kind::written)
-      added.kind = MemoryUse::Kind::written; // what is read after it was written is as dirty as before
+      added.kind = MemoryUse::Kind::written; // memory that is read after it was written stays dirty
     remove(same->second);
   }
   bytes_ += added.bytes();
   by_place_.emplace(place_of(added), uses_.insert(uses_.end(), added));
-  while (uses_.size() > most_uses || (bytes_ > most_bytes && uses_.size() > 1)) {
+  while (uses_.size() > max_uses || (bytes_ > max_bytes && uses_.size() > 1)) {
     remove(uses_.begin());
     unseen_ = "more copies and fills than are kept";
   }

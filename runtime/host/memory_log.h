@@ -1,4 +1,4 @@
-// What the program did to device memory since its last traced launch, as far as a cache may still know it.
+// The program's uses of device memory since its last traced launch, as far as a cache may still contain them.
 #pragma once
 
 #include "trace/records.h"
@@ -11,19 +11,19 @@
 
 namespace warplens::runtime {
 
-/// Bounded: a program may copy a million times between two launches. Of what is used twice the later time
-/// stands, pieces that follow one another become one, and what is too long ago is forgotten. Not thread-safe.
+/// A bounded log: a program may copy a million times between two launches. Memory that is used twice keeps
+/// the later time, adjacent pieces are joined, and the oldest uses are dropped. Not thread-safe.
 class MemoryLog {
 public:
-  static constexpr std::size_t most_uses = 4096;
-  /// Several times what any GPU's L2 holds. The latest use is kept, whatever its size.
-  static constexpr std::uint64_t most_bytes = 512u << 20;
+  static constexpr std::size_t max_uses = 4096;
+  /// The bound is several times the L2 of any GPU. The latest use is kept, whatever its size.
+  static constexpr std::uint64_t max_bytes = 512u << 20;
 
-  /// Memory was read or written; `use.launch` does not matter.
+  /// Records that memory was read or written; `use.launch` is ignored.
   void add(const trace::MemoryUse& use);
-  /// Something happened whose accesses are not known: what was there before may be gone.
+  /// Records an event with unknown accesses, which may have evicted everything before it.
   void add_unseen(std::string what);
-  /// All that is known, oldest first, as the uses before that launch; the log is empty then.
+  /// Returns all uses, oldest first, as those before that launch, and empties the log.
   std::vector<trace::MemoryUse> take(std::uint32_t launch);
 
 private:
@@ -32,10 +32,10 @@ private:
   static Place place_of(const trace::MemoryUse& use);
   void remove(Uses::iterator use);
 
-  std::string unseen_; ///< before all others; empty: nothing
+  std::string unseen_; ///< before all others; empty: none
   Uses uses_;          ///< oldest first, each of another place
   std::map<Place, Uses::iterator> by_place_;
-  std::uint64_t bytes_ = 0; ///< of all uses
+  std::uint64_t bytes_ = 0; ///< the sum of all uses
 };
 
 } // namespace warplens::runtime

@@ -1,4 +1,4 @@
-// Threads of ours within the user's program.
+// Warplens' own threads within the user's program.
 #pragma once
 
 #include <csignal>
@@ -6,7 +6,7 @@
 
 namespace warplens::runtime {
 
-/// A thread (std::thread or std::jthread) that takes none of the program's signals: they are for the
+/// Starts a thread (std::thread or std::jthread) that takes none of the program's signals: they are for the
 /// program's own threads.
 template <class Thread, class Body> Thread start_without_signals(Body body) {
   sigset_t all, before;

@@ -20,13 +20,13 @@
 namespace warplens::runtime {
 namespace {
 
-/// An encoder takes up to 17 MB (trace::LastAddresses).
-constexpr std::uint32_t most_streams = 8;
+/// Each stream has an encoder, which takes up to 17 MB (trace::LastAddresses).
+constexpr std::uint32_t max_streams = 8;
 
 /// The launch that is being traced.
 struct TracedLaunch {
   std::uint32_t id = 0;
-  ring::HostMemory local, shared; ///< empty where the caller placed the channel
+  ring::HostMemory local, shared; ///< empty if the caller placed the channel
   ring::Channel channel{};
   std::optional<Snooper> snooper; ///< last: it uses the above
 };
@@ -59,14 +59,14 @@ struct Recorder::State {
   std::mutex mutex;     ///< guards all below
   trace::Program program{program_invocation_name, "cpu", "CPU"};
   std::vector<trace::Allocation> early_allocations;      ///< before there is a file
-  std::map<std::string, trace::KernelLaunches> launches; ///< by symbol
-  std::map<std::string, std::uint64_t> traced;           ///< by symbol
+  std::map<std::string, trace::KernelLaunches> launches; ///< keyed by symbol
+  std::map<std::string, std::uint64_t> traced;           ///< keyed by symbol
   MemoryLog memory;
   std::uint32_t next_id = 0;
   std::shared_ptr<TracedLaunch> active;
   AccessWriter accesses{file}; ///< the active launch's
   std::vector<std::shared_ptr<TracedLaunch>>
-      abandoned; ///< their kernels may still write, or their snoopers: the memory stays for good
+      abandoned; ///< their kernels or snoopers may still write: the memory stays allocated
   bool finished = false;
 
   bool wanted(const trace::Launch& launch) const;
@@ -84,8 +84,8 @@ Recorder::Recorder(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Recorder::~Recorder() = default;
 
 Recorder& Recorder::instance() {
-  // Never destroyed: the program's own destructors and other threads may still launch kernels after exit()
-  // was called.
+  // The recorder is never destroyed: the program's own destructors and other threads may still launch kernels
+  // after exit() was called.
   static Recorder* const recorder = [] {
     auto state = std::make_unique<State>();
     if (auto settings = Settings::from_environment())
@@ -108,7 +108,7 @@ Recorder& Recorder::instance() {
 }
 
 bool Recorder::enabled() const {
-  // A child of fork() has our memory but neither our snooper nor a file of its own.
+  // A child of fork() has a copy of the memory but neither the snooper nor a file of its own.
   return state_->enabled && state_->owner == getpid();
 }
 
@@ -159,7 +159,7 @@ void Recorder::State::open_file() {
 }
 
 void Recorder::State::write_sites() {
-  if (const std::vector<trace::Site> found = sites.take_new(); !found.empty())
+  if (const std::vector<Site> found = sites.take_new(); !found.empty())
     file.with_writer([&](trace::Writer& writer) { return writer.add_sites(found); });
 }
 
@@ -168,7 +168,7 @@ std::shared_ptr<TracedLaunch> Recorder::State::prepare(trace::Launch& launch,
   launch.id = next_id;
   launch.first_block = 0;
   const SnapshotBlocks blocks = snapshot_blocks(settings, launch);
-  launch.blocks = placement ? blocks.least : blocks.most; // on a GPU all is decided before
+  launch.blocks = placement ? blocks.least : blocks.most; // a GPU's snapshot is decided beforehand
   auto prepared = std::make_shared<TracedLaunch>();
   prepared->id = launch.id;
   if (placement) {
@@ -204,9 +204,9 @@ void Recorder::State::start_snooper(TracedLaunch& traced_launch, const std::stri
   SnooperLimits limits;
   limits.stall = settings.stall.value_or(std::chrono::seconds(program.backend == "gpu" ? 10 : 60));
   limits.accesses = settings.snapshot_accesses;
-  if (threads != 0) { // they help: the snooper's own only sees to what comes slowly
+  if (threads != 0) { // they help: the snooper's own thread only handles slow streams
     limits.first_pause = limits.longest_pause = std::chrono::milliseconds(2);
-    limits.parts = std::min({threads, traced_launch.channel.buffers, most_streams});
+    limits.parts = std::min({threads, traced_launch.channel.buffers, max_streams});
   }
   accesses.begin_launch(traced_launch.id, limits.parts);
   Sink sink;
@@ -218,7 +218,7 @@ void Recorder::State::start_snooper(TracedLaunch& traced_launch, const std::stri
   sink.ended_early = [this, kernel, limits](SnooperState state) {
     if (state == SnooperState::stuck)
       file.give_up();
-    if (state != SnooperState::sink_failed) // the file has told its own failure
+    if (state != SnooperState::sink_failed) // the file has already reported its failure
       warn(why_ended_early(state, display_name(kernel), limits));
   };
   traced_launch.snooper.emplace(traced_launch.channel, std::move(sink), limits);
@@ -306,8 +306,8 @@ void Recorder::end_launch(const trace::LaunchEnd& end) {
   }
   if (!ending)
     return;
-  // Without the lock, so that other threads' launches do not wait; they run untraced as long as `active`
-  // stands.
+  // The lock is not held, so that other threads' launches do not wait; they run untraced while `active` is
+  // set.
   const SnooperState ended = ending->snooper->finish();
   trace::LaunchEnd written = end;
   written.launch = ending->id;
@@ -337,7 +337,7 @@ void Recorder::note_allocation(std::uint64_t address, std::uint64_t bytes, const
   trace::Allocation allocation{address, bytes, label};
   std::unique_lock lock(state_->mutex);
   if (state_->file.is_open()) {
-    lock.unlock(); // the file may be slow, and those who watch over it take this lock
+    lock.unlock(); // the file may be slow, and threads that check its progress take this lock
     state_->file.with_writer([&](trace::Writer& writer) { return writer.add_allocation(allocation); });
   } else if (!state_->finished)
     state_->early_allocations.push_back(std::move(allocation));
@@ -361,11 +361,11 @@ void Recorder::finish() {
   if (!enabled())
     return;
   State& state = *state_;
-  // Whoever comes second waits until the file is whole: it may be what ends the process.
+  // A second caller waits until the file is complete: it may be the one that ends the process.
   const std::scoped_lock finishing(state.finishing);
   {
     const std::scoped_lock lock(state.mutex);
-    if (std::exchange(state.finished, true)) // no launch begins any more
+    if (std::exchange(state.finished, true)) // no launch begins after this
       return;
   }
   abandon_launch();

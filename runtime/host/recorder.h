@@ -1,25 +1,23 @@
-// The host's half of tracing, the same for both back ends: which launches are traced, the snapshot, the
-// snooper thread that empties the rings while the kernel runs, and the trace file.
+// The host's half of tracing, the same for both back ends: the choice of launches, the snapshot, the snooper
+// thread that empties the rings while the kernel runs, and the trace file.
 //
-// Steered by environment variables, which `warplens profile` and `warplens run` set:
-//   WARPLENS_TRACE              path of the trace to write; unset: nothing is traced and nothing costs. The
-//   first instrumented process
-//                               takes it out of its environment, so that the programs it starts do not write
-//                               to the same file
-//   WARPLENS_KERNEL             ECMAScript regex that a traced kernel's demangled name must contain a match
-//   of WARPLENS_LAUNCHES           trace the first N launches of each kernel (default 1)
+// Configured by environment variables, which `warplens profile` and `warplens run` set:
+//   WARPLENS_TRACE              path of the trace to write; unset: tracing is off and free. The first
+//                               instrumented process removes it from its environment, so that programs that
+//                               it starts do not write to the same file
+//   WARPLENS_KERNEL             ECMAScript regex that must match a part of a traced kernel's demangled name
+//   WARPLENS_LAUNCHES           trace the first N launches of each kernel (default 1)
 //   WARPLENS_SNAPSHOT_THREADS   cover at least this many threads of a launch (default: see settings.h)
-//   WARPLENS_SNAPSHOT_MOST_THREADS, WARPLENS_SNAPSHOT_ENOUGH   on the CPU back end more, up to so many
-//   threads, until
-//                               there are enough accesses (see settings.h)
-//   WARPLENS_SNAPSHOT_BLOCKS    exactly this many blocks instead
+//   WARPLENS_SNAPSHOT_MOST_THREADS, WARPLENS_SNAPSHOT_ENOUGH
+//                               on the CPU back end cover up to this many threads, until there are this many
+//                               accesses (see settings.h)
+//   WARPLENS_SNAPSHOT_BLOCKS    cover exactly this many blocks instead
 //   WARPLENS_SNAPSHOT_ACCESSES  cut the snapshot of a launch off after this many warp accesses (default 2^26)
-//   WARPLENS_STALL_SECONDS      end the tracing of a launch of which no access has come for so long (default:
-//   10 on a GPU, where the
-//                               program may itself be waiting; 60 on the CPU back end)
+//   WARPLENS_STALL_SECONDS      end the tracing of a launch after this time without accesses (default: 10
+//                               on a GPU, where the program may itself be waiting; 60 on the CPU back end)
 //
 // With or without a trace, for the CPU back end:
-//   WARPLENS_FAILED_KERNELS     a file that gets a line for each kernel that failed (failed_kernels.h)
+//   WARPLENS_FAILED_KERNELS     a file that receives a line for each failed kernel (failed_kernels.h)
 #pragma once
 
 #include "support/expected.h"
@@ -35,7 +33,7 @@
 
 namespace warplens::runtime {
 
-/// Memory for a channel where it is not this process's own: a GPU's. See ring.h.
+/// Memory for a channel outside this process: a GPU's. See ring.h.
 struct ChannelPlacement {
   void* local = nullptr; ///< the caller zero-fills it between begin_launch() and the kernel
   std::size_t local_bytes = 0;
@@ -43,70 +41,75 @@ struct ChannelPlacement {
   std::size_t shared_bytes = 0;
 };
 
-/// When a snapshot is deep enough: at least so many blocks, and then once so many accesses to the memory
-/// hierarchy (not to shared or constant memory) are in it.
+/// The goal of a snapshot's depth: at least `min_blocks` blocks, and `enough_accesses` accesses to the memory
+/// hierarchy (not to shared or constant memory).
 struct SnapshotGoal {
-  std::uint64_t least_blocks = 0, enough_accesses = 0;
+  std::uint64_t min_blocks = 0, enough_accesses = 0;
 };
 
 class Recorder {
 public:
-  /// The process's recorder; reads the environment on first use.
+  /// Returns the process's recorder; reads the environment on first use.
   static Recorder& instance();
 
-  /// Is a trace wanted at all?
+  /// Returns whether a trace is wanted at all.
   bool enabled() const;
 
-  /// Adds sites to the trace's table. The error tells of two places with one id.
+  /// Adds sites to the trace's table. It is an error if two places have one id.
   Expected<void> register_sites(std::span<const SiteRecord> records);
 
-  /// What the trace says of the program's device: "cpu" or "gpu", and the device's name. To be called before
-  /// the first launch.
+  /// Sets the trace's description of the program's device: "cpu" or "gpu", and the device's name. Must be
+  /// called before the first launch.
   void set_device(const std::string& backend, const std::string& device);
 
-  /// Would begin_launch() trace it? Cheap, for what has to be found out about such a launch only.
+  /// Returns whether begin_launch() would trace the launch. It is cheap, and avoids costly queries for other
+  /// launches.
   bool wants(const trace::Launch& launch) const;
 
-  /// Counts the launch. Where it is to be traced, fills in id, kernel, first_block and blocks, starts the
-  /// snooper and returns the channel for its blocks to write to; else null. One launch is traced at a time:
-  /// others meanwhile run untraced. The caller fills in the rest of `launch`, of which `symbol` gives the
-  /// kernel's name.
+  /// Counts the launch. If it is to be traced, fills in id, kernel, first_block and blocks, starts the
+  /// snooper and returns the channel for its blocks to write to; else returns null. One launch is traced at a
+  /// time: others meanwhile run untraced. The caller fills in the rest of `launch`, of which `symbol`
+  /// determines the kernel's name.
   ///
-  /// Its blocks run on a GPU:
+  /// This overload is for blocks that run on a GPU:
   ring::Channel* begin_launch(trace::Launch& launch, const ChannelPlacement& placement);
-  /// So many of this process's threads run them, one block at a time, and call drain_rings():
+  /// This overload is for blocks that run on `threads` threads of this process, one block at a time each,
+  /// which call drain_rings():
   ring::Channel* begin_launch(trace::Launch& launch, unsigned threads);
 
-  /// Of a launch that begin_launch() has taken. Who can leave out blocks while the kernel runs may end with
-  /// fewer blocks than the launch was given; end_launch() is told how many (LaunchEnd::blocks).
+  /// Returns the goal of a launch that begin_launch() has accepted. A back end that can leave out blocks
+  /// while the kernel runs may end with fewer blocks than the launch has; it passes their number to
+  /// end_launch() (LaunchEnd::blocks).
   SnapshotGoal goal(const trace::Launch& launch) const;
 
   /// Counts a launch that cannot be traced.
   void count_launch(const trace::Launch& launch);
 
-  /// Has the tracing of the running launch ended early? Nobody waits for the host then.
+  /// Returns whether the tracing of the running launch has ended early. No producer waits for the host then.
   bool launch_stopped() const;
 
-  /// Does the snooper's work for once. For a block of this process that finds a ring of its buffer full.
+  /// Does one round of the snooper's work, for a block of this process whose ring is full.
   void drain_rings(std::uint32_t buffer);
 
-  /// The kernel has ended: drains what is left, stops the snooper, writes the launch's end. `end.complete`
-  /// says whether the back end ran every block; the trace then says whether all of it was collected, too.
+  /// Ends a launch after its kernel: drains the rest, stops the snooper, writes the launch's end.
+  /// `end.complete` is whether the back end ran every block; the trace then records whether all of it was
+  /// collected, too.
   void end_launch(const trace::LaunchEnd& end);
 
-  /// The kernel may still be running and is not waited for: the launch stays incomplete in the trace.
+  /// Ends a launch whose kernel may still be running, without waiting: the launch stays incomplete in the
+  /// trace.
   void abandon_launch();
 
   void note_allocation(std::uint64_t address, std::uint64_t bytes, const std::string& label);
 
-  /// The program read or wrote device memory by other means than a kernel. From any thread; where nothing is
-  /// traced it costs nothing. `use.launch` is filled in.
+  /// Records that the program read or wrote device memory by other means than a kernel. From any thread; free
+  /// if tracing is off. Fills in `use.launch`.
   void note_memory_use(const trace::MemoryUse& use);
-  /// From now on it is not known what lies in the device's caches, because of this: "a launch of f() without
-  /// tracing".
+  /// Records that the contents of the device's caches are unknown from now on, and why: "a launch of f()
+  /// without tracing".
   void note_unseen(const std::string& what);
 
-  /// At exit: launch counts, footer, close. Safe to call twice.
+  /// Completes the file at exit: launch counts, footer, close. May be called twice.
   void finish();
 
 private:

@@ -8,17 +8,15 @@
 namespace warplens::runtime {
 namespace {
 
-/// A variable that is unset or empty is absent.
+/// Returns the variable's value; unset and empty ones are absent.
 std::optional<std::string_view> variable(const char* name) {
   const char* const value = std::getenv(name);
   return value && *value ? std::optional<std::string_view>(value) : std::nullopt;
 }
 
-/// Leaves `into` alone where the variable is absent.
+/// Reads a number; leaves `into` unchanged if the variable is absent.
 template <class Into> Expected<void> read_count(const char* name, Into& into) {
-  const auto count = count_in_environment(name);
-  if (!count)
-    return tl::unexpected(count.error());
+  TRY_LET(count, count_in_environment(name));
   if (*count)
     into = **count;
   return {};
@@ -55,7 +53,7 @@ Expected<Settings> Settings::from_environment() {
   for (const Expected<void>& read :
        {read_count("WARPLENS_LAUNCHES", settings.launches),
         read_count("WARPLENS_SNAPSHOT_THREADS", settings.snapshot_threads),
-        read_count("WARPLENS_SNAPSHOT_MOST_THREADS", settings.snapshot_most_threads),
+        read_count("WARPLENS_SNAPSHOT_MOST_THREADS", settings.snapshot_max_threads),
         read_count("WARPLENS_SNAPSHOT_ENOUGH", settings.snapshot_enough_accesses),
         read_count("WARPLENS_SNAPSHOT_BLOCKS", settings.snapshot_blocks),
         read_count("WARPLENS_SNAPSHOT_ACCESSES", settings.snapshot_accesses),

@@ -7,17 +7,17 @@ const char* text_or_empty(const char* text) {
   return text ? text : "";
 }
 
-trace::Site to_site(const SiteRecord& record) {
-  trace::Site site;
+Site to_site(const SiteRecord& record) {
+  Site site;
   site.id = record.id;
   site.file = text_or_empty(record.file);
   site.line = record.line;
   site.column = record.column;
   site.expression = text_or_empty(record.expression);
-  site.kind = static_cast<trace::AccessKind>(record.kind);
-  site.space = static_cast<trace::Space>(record.space);
+  site.kind = static_cast<AccessKind>(record.kind);
+  site.space = static_cast<Space>(record.space);
   site.element_bytes = record.element_bytes;
-  site.cache_operator = static_cast<trace::CacheOperator>(record.cache_operator);
+  site.cache_operator = static_cast<CacheOperator>(record.cache_operator);
   site.sequence = record.sequence;
   if (record.depends_on)
     site.depends_on.assign(record.depends_on, record.depends_on + record.depends_on_count);
@@ -27,8 +27,9 @@ trace::Site to_site(const SiteRecord& record) {
   return site;
 }
 
-/// Sizes and analyses may differ between the instantiations that two objects have of one place.
-bool same_place(const trace::Site& a, const trace::Site& b) {
+/// Returns whether both sites are one place; sizes and analyses may differ between two objects'
+/// instantiations of it.
+bool same_place(const Site& a, const Site& b) {
   return a.file == b.file && a.line == b.line && a.column == b.column && a.kind == b.kind &&
          a.expression == b.expression;
 }
@@ -38,7 +39,7 @@ bool same_place(const trace::Site& a, const trace::Site& b) {
 Expected<void> SiteRegistry::add(std::span<const SiteRecord> records) {
   const std::scoped_lock lock(mutex_);
   for (const SiteRecord& record : records) {
-    trace::Site site = to_site(record);
+    Site site = to_site(record);
     const auto [found, is_new] = sites_.try_emplace(site.id, site);
     if (is_new)
       new_.push_back(site.id);
@@ -52,9 +53,9 @@ Expected<void> SiteRegistry::add(std::span<const SiteRecord> records) {
   return {};
 }
 
-std::vector<trace::Site> SiteRegistry::take_new() {
+std::vector<Site> SiteRegistry::take_new() {
   const std::scoped_lock lock(mutex_);
-  std::vector<trace::Site> sites;
+  std::vector<Site> sites;
   sites.reserve(new_.size());
   for (const std::uint64_t id : new_)
     sites.push_back(sites_.at(id));

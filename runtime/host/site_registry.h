@@ -15,16 +15,16 @@ namespace warplens::runtime {
 
 class SiteRegistry {
 public:
-  /// Adds what is new. The same place may come again from another object (a header of two files): the first
-  /// stays. The error tells of two places with one id.
+  /// Adds new sites. Another object may add the same place (a header of two files): the first stays. It is an
+  /// error if two places have one id.
   Expected<void> add(std::span<const SiteRecord> records);
 
-  /// The sites added since the last call.
-  std::vector<trace::Site> take_new();
+  /// Returns the sites added since the last call.
+  std::vector<Site> take_new();
 
 private:
   std::mutex mutex_;
-  std::unordered_map<std::uint64_t, trace::Site> sites_;
+  std::unordered_map<std::uint64_t, Site> sites_;
   std::vector<std::uint64_t> new_;
 };
 

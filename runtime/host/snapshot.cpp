@@ -5,14 +5,14 @@
 namespace warplens::runtime {
 namespace {
 
-/// Lines per ring where memory is no concern: few enough to stay in a core's caches, enough that a woken
+/// The lines per ring if memory is plentiful: few enough to stay in a core's caches, enough that a woken
 /// snooper finds work.
-constexpr std::uint32_t roomy_capacity = 128;
-/// Fewer lines than this and producers wait for the host at nearly every access.
-constexpr std::uint32_t least_capacity = 16;
+constexpr std::uint32_t ample_capacity = 128;
+/// The minimum of lines per ring; with fewer, producers wait for the host at nearly every access.
+constexpr std::uint32_t min_capacity = 16;
 
 std::uint32_t warps_of(const trace::Launch& launch) {
-  return static_cast<std::uint32_t>((launch.block.count() + trace::warp_lanes - 1) / trace::warp_lanes);
+  return static_cast<std::uint32_t>((launch.block.count() + warp_lanes - 1) / warp_lanes);
 }
 
 ring::Extent with_buffers(const trace::Launch& launch, std::uint64_t buffers, std::uint32_t capacity) {
@@ -33,14 +33,14 @@ SnapshotBlocks snapshot_blocks(const Settings& settings, const trace::Launch& la
     return std::min(wanted, launch.grid.count());
   };
   const std::uint64_t least = blocks_with(settings.snapshot_threads);
-  return {least, std::max(least, blocks_with(settings.snapshot_most_threads))};
+  return {least, std::max(least, blocks_with(settings.snapshot_max_threads))};
 }
 
 ring::Extent extent_on_host(const trace::Launch& launch) {
   constexpr std::uint64_t address_space = std::uint64_t{4} << 30;
-  const std::uint64_t buffer_bytes = std::uint64_t{warps_of(launch)} * roomy_capacity * sizeof(ring::Slot);
+  const std::uint64_t buffer_bytes = std::uint64_t{warps_of(launch)} * ample_capacity * sizeof(ring::Slot);
   ring::Extent extent = with_buffers(
-      launch, std::clamp<std::uint64_t>(address_space / buffer_bytes, 1, launch.blocks), roomy_capacity);
+      launch, std::clamp<std::uint64_t>(address_space / buffer_bytes, 1, launch.blocks), ample_capacity);
   extent.first_choices = 1;
   return extent;
 }
@@ -50,17 +50,17 @@ Expected<ring::Extent> extent_within(const trace::Launch& launch, std::size_t lo
   const auto fits = [&](const ring::Extent& extent) {
     return extent.local_bytes() <= local_bytes && extent.shared_bytes() <= shared_bytes;
   };
-  // Both grow with the number of buffers and with the capacity.
+  // Both memories grow with the number of buffers and with the capacity.
   std::uint64_t fitting = 0;
   for (std::uint64_t above = std::min<std::uint64_t>(launch.blocks, UINT32_MAX) + 1; above - fitting > 1;) {
     const std::uint64_t middle = fitting + (above - fitting) / 2;
-    (fits(with_buffers(launch, middle, least_capacity)) ? fitting : above) = middle;
+    (fits(with_buffers(launch, middle, min_capacity)) ? fitting : above) = middle;
   }
   if (fitting == 0)
     return fail("no ring buffer for a block of {} threads of {} fits into {} bytes of pinned memory",
                 launch.block.count(), launch.kernel, shared_bytes);
-  std::uint32_t capacity = least_capacity;
-  while (capacity < roomy_capacity && fits(with_buffers(launch, fitting, capacity * 2)))
+  std::uint32_t capacity = min_capacity;
+  while (capacity < ample_capacity && fits(with_buffers(launch, fitting, capacity * 2)))
     capacity *= 2;
   return with_buffers(launch, fitting, capacity);
 }

@@ -1,4 +1,4 @@
-// How much of a launch is traced, and how large a channel it gets.
+// The part of a launch that is traced, and the size of its channel.
 #pragma once
 
 #include "runtime/host/channel_memory.h"
@@ -11,19 +11,19 @@
 
 namespace warplens::runtime {
 
-/// Blocks with consecutive ids from 0, as many as the settings ask for and the grid has: at least; and at
-/// most, as long as there are not enough accesses.
+/// The number of blocks, with consecutive ids from 0, according to the settings and the grid: `least` at
+/// least, and up to `most` until there are enough accesses.
 struct SnapshotBlocks {
   std::uint64_t least = 0, most = 0;
 };
 SnapshotBlocks snapshot_blocks(const Settings& settings, const trace::Launch& launch);
 
-/// A channel in this process's memory for launch.blocks blocks. Blocks look for a buffer from the first on,
-/// so that memory is touched for as many as run at once only.
+/// Returns the extent of a channel in this process's memory for launch.blocks blocks. Blocks search for a
+/// buffer from the first on, so that only the memory of those that run at once is touched.
 ring::Extent extent_on_host(const trace::Launch& launch);
 
-/// A channel in memory of the given sizes, with as many buffers as leave room for a useful ring. The error
-/// says that not one fits.
+/// Returns the extent of a channel in memory of the given sizes, with as many buffers as permit a useful
+/// ring. It is an error if none fits.
 Expected<ring::Extent> extent_within(const trace::Launch& launch, std::size_t local_bytes,
                                      std::size_t shared_bytes);
 

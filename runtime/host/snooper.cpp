@@ -41,10 +41,10 @@ Snooper::State Snooper::finish() {
   wake();
   while (state_ == State::running && !is_stuck())
     std::this_thread::sleep_for(50us);
-  if (state_ != State::stuck && drain_.parts() > 1) // producers of this process, who wait for writes anyway
-    for (std::uint32_t part = drain_.parts(); part-- > 0;) // the thread begins at the other end
+  if (state_ != State::stuck && drain_.parts() > 1) // producers of this process, which wait for writes anyway
+    for (std::uint32_t part = drain_.parts(); part-- > 0;) // the snooper's thread begins at the other end
       flush_rest(part);
-  // A launch on another stream may have come first to the channel, and run on: nobody drains any more.
+  // A launch on another stream may have taken the channel first, and continue: it is no longer drained.
   scoped::store_release(channel_.stop, std::uint32_t{1});
   return join();
 }
@@ -56,15 +56,16 @@ Snooper::State Snooper::abandon() {
 }
 
 void Snooper::wake() {
-  const std::lock_guard lock(sleeping_); // whoever is about to sleep has not seen why it should not
+  const std::lock_guard lock(
+      sleeping_); // the thread that is about to sleep has not seen the reason to stay awake
   woken_.notify_all();
 }
 
-/// Its last write may never return, either.
+/// Waits for the thread, whose last write may never return.
 Snooper::State Snooper::join() {
   while (!ended_ && !is_stuck())
     std::this_thread::sleep_for(50us);
-  const std::lock_guard lock(watching_); // of two who end it at the same time, one joins the thread
+  const std::lock_guard lock(watching_); // only one of two threads that end it joins the thread
   if (thread_.joinable())
     thread_.join();
   return state_;
@@ -72,11 +73,11 @@ Snooper::State Snooper::join() {
 
 void Snooper::stop_producers(State reason) {
   State running = State::running;
-  // The first reason stands, but a thread that is stuck can only be left.
-  const bool told = reason == State::stuck ? state_.exchange(reason) != reason
-                                           : state_.compare_exchange_strong(running, reason);
+  // The first reason is kept, but a thread that is stuck can only be left.
+  const bool first_report = reason == State::stuck ? state_.exchange(reason) != reason
+                                                   : state_.compare_exchange_strong(running, reason);
   scoped::store_release(channel_.stop, std::uint32_t{1});
-  if (told && sink_.ended_early && reason != State::abandoned)
+  if (first_report && sink_.ended_early && reason != State::abandoned)
     sink_.ended_early(reason);
 }
 
@@ -88,7 +89,7 @@ void Snooper::help(std::uint32_t buffer) {
     std::this_thread::yield();
 }
 
-/// Takes out what is there, and says how many lines that were. Under the part's mutex.
+/// Takes out the available lines and returns their number. The part's mutex must be held.
 std::uint64_t Snooper::drain(std::uint32_t number) {
   if (state_ != State::running)
     return 0;
@@ -117,7 +118,7 @@ std::uint64_t Snooper::drain(std::uint32_t number) {
   return lines;
 }
 
-/// Under the part's mutex.
+/// Flushes the part, whose mutex must be held.
 bool Snooper::flush(std::uint32_t part) {
   return !std::exchange(parts_[part].unflushed, false) || sink_.flush(part);
 }
@@ -126,7 +127,8 @@ void Snooper::run() {
   auto pause = limits_.first_pause;
   while (state_ == State::running) {
     ++heartbeat_;
-    const bool last_round = kernel_ended_; // read before draining: what the kernel wrote is then all there
+    const bool last_round =
+        kernel_ended_; // read before draining: all of the kernel's lines are then available
     std::uint64_t lines = 0;
     for (std::uint32_t part = 0; part < drain_.parts(); ++part) {
       const std::lock_guard lock(parts_[part].mutex);
@@ -152,7 +154,7 @@ void Snooper::run() {
   ended_ = true;
 }
 
-/// Nobody begins to drain any more; whoever has begun is waited for.
+/// Flushes the part after the end: no new drain begins, and a running one is waited for.
 void Snooper::flush_rest(std::uint32_t part) {
   const std::lock_guard lock(parts_[part].mutex);
   State complete = State::complete;

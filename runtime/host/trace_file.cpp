@@ -22,7 +22,7 @@ void TraceFile::create(const std::filesystem::path& path, const trace::Program& 
 void TraceFile::finish(std::span<const trace::KernelLaunches> counts) {
   with_writer([&](trace::Writer& writer) { return writer.finish(counts); });
   const std::scoped_lock lock(mutex_);
-  if (!in_use_) // else a write never returned
+  if (!in_use_) // otherwise a write never returned
     writer_.reset();
   open_ = false;
 }
@@ -44,7 +44,7 @@ bool TraceFile::take_turn() {
 void TraceFile::end_turn() {
   const std::scoped_lock lock(mutex_);
   in_use_ = false;
-  turn_ended_.notify_all(); // all: where the file has failed, nobody who is woken takes a turn
+  turn_ended_.notify_all(); // all: if the file has failed, none of the woken threads takes a turn
 }
 
 bool TraceFile::succeeded(const Expected<void>& result) {

@@ -1,4 +1,4 @@
-// The trace while the program runs: a Writer that any thread may call, and that fails once.
+// The trace during the program's run: a Writer that any thread may call, and that reports one failure only.
 #pragma once
 
 #include "trace/writer.h"
@@ -10,16 +10,16 @@
 
 namespace warplens::runtime {
 
-/// A line on stderr that is recognisably not the program's.
+/// Prints a line to stderr that is recognisably not the program's.
 void warn(const std::string& message);
 
 class TraceFile {
 public:
-  /// Creates the file. Failure counts as a failed write.
+  /// Creates the file. A failure counts as a failed write.
   void create(const std::filesystem::path& path, const trace::Program& program);
 
-  /// Calls `use(writer)` unless there is no file, or a call has failed. The first failure is told on stderr;
-  /// the program goes on untraced. False: nothing was written.
+  /// Calls `use(writer)` unless there is no file, or a call has failed. The first failure is reported on
+  /// stderr; the program continues untraced. Returns false if nothing was written.
   template <class Use> bool with_writer(Use&& use) {
     if (!take_turn())
       return false;
@@ -30,7 +30,7 @@ public:
 
   bool is_open() const { return open_; }
   bool failed() const { return failed_; }
-  /// Counts as a failed write, which the caller has told: another thread's write may never return.
+  /// Counts as a failed write, which the caller has reported: another thread's write may never return.
   void give_up();
   /// Writes the footer and closes.
   void finish(std::span<const trace::KernelLaunches> counts);
@@ -42,7 +42,7 @@ private:
 
   std::mutex mutex_;
   std::condition_variable turn_ended_;
-  bool in_use_ = false; ///< the writer, by one thread; a write that never returns leaves it so
+  bool in_use_ = false; ///< the writer is in use by one thread; a write that never returns leaves this set
   std::optional<trace::Writer> writer_;
   std::atomic<bool> open_ = false, failed_ = false;
 };

@@ -32,9 +32,9 @@ struct uint3 { unsigned x, y, z; };
 #line 1
 )";
 
-/// Every subscript, dereference and `->` member that is loaded, stored, updated or copied as an object; the
-/// first argument of __ldg and atomicAdd. Variables by name alone (also references) are left out where they
-/// are no references.
+/// Finds every subscript, dereference and `->` member that is loaded, stored, updated or copied as an object,
+/// and the first argument of __ldg and atomicAdd. Variables by name alone are left out unless they are
+/// references.
 class Finder : public clang::RecursiveASTVisitor<Finder> {
 public:
   explicit Finder(const clang::SourceManager& sources) : sources_(sources) {}
@@ -59,29 +59,28 @@ public:
 
   bool VisitImplicitCastExpr(clang::ImplicitCastExpr* cast) {
     if (cast->getCastKind() == clang::CK_LValueToRValue)
-      add(cast->getSubExpr(), trace::AccessKind::load);
+      add(cast->getSubExpr(), AccessKind::load);
     return true;
   }
   bool VisitBinaryOperator(clang::BinaryOperator* binary) {
     if (binary->isAssignmentOp())
-      add(binary->getLHS(),
-          binary->isCompoundAssignmentOp() ? trace::AccessKind::update : trace::AccessKind::store);
+      add(binary->getLHS(), binary->isCompoundAssignmentOp() ? AccessKind::update : AccessKind::store);
     return true;
   }
   bool VisitUnaryOperator(clang::UnaryOperator* unary) {
     if (unary->isIncrementDecrementOp())
-      add(unary->getSubExpr(), trace::AccessKind::update);
+      add(unary->getSubExpr(), AccessKind::update);
     return true;
   }
   bool VisitCXXConstructExpr(clang::CXXConstructExpr* construction) {
     if (construction->getConstructor()->isCopyOrMoveConstructor())
-      add(construction->getArg(0)->IgnoreParenImpCasts(), trace::AccessKind::load);
+      add(construction->getArg(0)->IgnoreParenImpCasts(), AccessKind::load);
     return true;
   }
   bool VisitCXXOperatorCallExpr(clang::CXXOperatorCallExpr* call) {
     if (call->getOperator() == clang::OO_Equal) {
-      add(call->getArg(1)->IgnoreParenImpCasts(), trace::AccessKind::load);
-      add(call->getArg(0)->IgnoreParenImpCasts(), trace::AccessKind::store);
+      add(call->getArg(1)->IgnoreParenImpCasts(), AccessKind::load);
+      add(call->getArg(0)->IgnoreParenImpCasts(), AccessKind::store);
     }
     return true;
   }
@@ -91,9 +90,9 @@ public:
       return true;
     const llvm::StringRef name = callee->getName();
     if (name == "__ldg" || name.starts_with("__nvvm_ldg"))
-      add(call->getArg(0), trace::AccessKind::load, true);
+      add(call->getArg(0), AccessKind::load, true);
     else if (name == "atomicAdd" || name.starts_with("__nvvm_atom"))
-      add(call->getArg(0), trace::AccessKind::atomic, true);
+      add(call->getArg(0), AccessKind::atomic, true);
     return true;
   }
 
@@ -109,7 +108,7 @@ private:
     return go_on;
   }
 
-  void add(const clang::Expr* place, trace::AccessKind kind, bool through_pointer = false) {
+  void add(const clang::Expr* place, AccessKind kind, bool through_pointer = false) {
     if (!function_ || function_->isDependentContext() || place->isTypeDependent() ||
         !sources_.isInMainFile(sources_.getExpansionLoc(place->getBeginLoc())) ||
         sources_.getPresumedLoc(sources_.getExpansionLoc(place->getBeginLoc())).isInvalid())
@@ -130,7 +129,7 @@ private:
       if (!in_memory)
         return;
     }
-    operations.push_back({function_, place, through_pointer, kind, trace::CacheOperator::none});
+    operations.push_back({function_, place, through_pointer, kind, CacheOperator::none});
   }
 
   const clang::SourceManager& sources_;
@@ -247,7 +246,7 @@ const analysis::Facts& Parsed::facts(const std::string& text, std::size_t occurr
   return facts_[index(text, occurrence)];
 }
 
-trace::Space Parsed::space(const std::string& text, std::size_t occurrence) const {
+Space Parsed::space(const std::string& text, std::size_t occurrence) const {
   return facts(text, occurrence).space;
 }
 
@@ -262,8 +261,8 @@ std::vector<std::string> Parsed::depends_on(const std::string& text, std::size_t
   return result;
 }
 
-const analysis::Survivors& Parsed::survivors() {
-  if (!survivors_) {
+const analysis::AccessesLeft& Parsed::accesses_left() {
+  if (!accesses_left_) {
     auto compilation =
         analysis::prepare_compilation(arguments_, (folder_.path() / "source.cu").string(),
                                       analysis::Half::device, {"-fsyntax-only", analysis::optimised});
@@ -272,14 +271,15 @@ const analysis::Survivors& Parsed::survivors() {
     GenerateAction action;
     compilation->compiler->ExecuteAction(action);
     REQUIRE(action.module);
-    survivors_ = std::make_unique<analysis::Survivors>(analysis::Survivors::of_module(*action.module));
+    accesses_left_ =
+        std::make_unique<analysis::AccessesLeft>(analysis::AccessesLeft::of_module(*action.module));
   }
-  return *survivors_;
+  return *accesses_left_;
 }
 
-analysis::Survival Parsed::survival(const std::string& text, std::size_t occurrence) {
-  return survivors().of(frontend_->compilation.compiler->getASTContext(),
-                        operations_[index(text, occurrence)]);
+analysis::AccessLeft Parsed::access_left(const std::string& text, std::size_t occurrence) {
+  return accesses_left().of(frontend_->compilation.compiler->getASTContext(),
+                            operations_[index(text, occurrence)]);
 }
 
 bool Parsed::in_local_memory(const std::string& text, std::size_t occurrence) {
@@ -291,13 +291,13 @@ bool Parsed::in_local_memory(const std::string& text, std::size_t occurrence) {
     else
       place = llvm::cast<clang::MemberExpr>(place)->getBase()->IgnoreParenImpCasts();
   const auto* variable = llvm::cast<clang::VarDecl>(llvm::cast<clang::DeclRefExpr>(place)->getDecl());
-  return survivors().in_local_memory(frontend_->compilation.compiler->getASTContext(), operation,
-                                     variable->getType()->isPointerType() ? nullptr : variable);
+  return accesses_left().in_local_memory(frontend_->compilation.compiler->getASTContext(), operation,
+                                         variable->getType()->isPointerType() ? nullptr : variable);
 }
 
 std::string Parsed::fate(const std::string& text, std::size_t occurrence) {
-  const analysis::Survival survival = this->survival(text, occurrence);
-  return !survival.survives ? "gone" : survival.hoisted ? "hoisted" : "stays";
+  const analysis::AccessLeft left = access_left(text, occurrence);
+  return !left.is_left ? "removed" : left.hoisted ? "hoisted" : "stays";
 }
 
 } // namespace warplens::test

@@ -1,9 +1,8 @@
-// A small CUDA source, parsed, with its memory operations found by a plain rule, and a way to ask for them by
-// what they look like.
+// A small CUDA source, parsed, with its memory operations found by a plain rule and looked up by their text.
 #pragma once
 
+#include "analysis/accesses_left.h"
 #include "analysis/analyse.h"
-#include "analysis/survivors.h"
 #include "support/temporary.h"
 
 #include <string>
@@ -11,38 +10,39 @@
 
 namespace warplens::test {
 
-/// The command line of a test: CUDA without the toolkit's headers; the keywords are defined as attributes at
-/// the head of the source.
+/// Returns the command line of a test: CUDA without the toolkit's headers; the keywords are defined as
+/// attributes at the head of the source.
 std::vector<std::string> bare_arguments();
-/// The command line with NVIDIA's headers, as Warplens itself parses. `scratch` gets the empty header that
-/// Clang wants.
+/// Returns the command line with NVIDIA's headers, as Warplens itself parses. `scratch` gets the empty header
+/// that Clang needs.
 std::vector<std::string> toolkit_arguments(const std::filesystem::path& scratch);
 
 class Parsed {
 public:
-  /// Fails the test where the source does not parse. `prelude`: put the keywords' definitions in front of it.
+  /// Parses a source and fails the test if it does not parse. `prelude` puts the keywords' definitions in
+  /// front of it.
   explicit Parsed(const std::string& source);
   Parsed(const std::string& source, std::vector<std::string> arguments, bool prelude);
   ~Parsed();
 
-  /// The operation that the n-th occurrence (from 0) of an expression is; `text` as written.
+  /// Returns the operation at the n-th occurrence (from 0) of an expression; `text` as written.
   std::size_t index(const std::string& text, std::size_t occurrence = 0) const;
   const analysis::Facts& facts(const std::string& text, std::size_t occurrence = 0) const;
-  trace::Space space(const std::string& text, std::size_t occurrence = 0) const;
+  Space space(const std::string& text, std::size_t occurrence = 0) const;
   std::uint32_t sequence(const std::string& text, std::size_t occurrence = 0) const;
-  /// As written, of the operations that its address depends on.
+  /// Returns the texts of the operations that its address depends on.
   std::vector<std::string> depends_on(const std::string& text, std::size_t occurrence = 0) const;
-  analysis::Survival survival(const std::string& text, std::size_t occurrence = 0);
-  /// Is it left as an access to local memory?
+  analysis::AccessLeft access_left(const std::string& text, std::size_t occurrence = 0);
+  /// Returns whether it is left as an access to local memory.
   bool in_local_memory(const std::string& text, std::size_t occurrence = 0);
-  /// `gone`, `stays` or `hoisted`.
+  /// Returns `removed`, `stays` or `hoisted`.
   std::string fate(const std::string& text, std::size_t occurrence = 0);
 
   const std::vector<MemoryOperation>& operations() const { return operations_; }
 
 private:
   struct Frontend;
-  const analysis::Survivors& survivors();
+  const analysis::AccessesLeft& accesses_left();
   std::string written(std::size_t operation) const;
 
   TemporaryDirectory folder_;
@@ -50,7 +50,7 @@ private:
   std::unique_ptr<Frontend> frontend_;
   std::vector<MemoryOperation> operations_;
   std::vector<analysis::Facts> facts_;
-  std::unique_ptr<analysis::Survivors> survivors_;
+  std::unique_ptr<analysis::AccessesLeft> accesses_left_;
 };
 
 } // namespace warplens::test

@@ -1,13 +1,13 @@
-// Curves to analyse: published ones, and what the measuring program would leave of a GPU that is as the model
-// has it.
+// Curves to analyse: published ones, and the output of the measuring program on a GPU that behaves like the
+// model.
 #pragma once
 
 #include "calibration/curves.h"
-#include "model/chase.h"
-#include "model/dram.h"
-#include "model/gpu.h"
-#include "model/l1.h"
-#include "model/l2.h"
+#include "model/cache/l1.h"
+#include "model/cache/l2.h"
+#include "model/dram/dram.h"
+#include "model/gpu/gpu.h"
+#include "model/trial/chase.h"
 #include "test/catch.h"
 
 #include <fstream>
@@ -39,7 +39,8 @@ inline double cycles(const model::Gpu& of, double ns) {
   return ns * of.clock_mhz / 1000;
 }
 
-/// What device/chase.cu measures of such a GPU: two laps of warming and one that is timed, in one launch.
+/// Returns the latency that device/chase.cu would measure on such a GPU: two laps of warming and one that is
+/// timed, in one launch.
 inline double chase_cycles(const model::Gpu& of, std::uint32_t lines) {
   model::Random random(1, 0, 0);
   const auto order = model::chase_order(lines, random);
@@ -58,14 +59,14 @@ inline double chase_cycles(const model::Gpu& of, std::uint32_t lines) {
       if (outcome.fetched != 0)
         ns += double(dram.request(line, outcome.fetched).ns);
       else
-        ns += outcome.far != 0 ? of.l2.copies.far_latency_ns : of.l2.latency_ns;
+        ns += outcome.far != 0 ? of.l2.replicas.far_latency_ns : of.l2.latency_ns;
     }
   }
   return cycles(of, ns / lines);
 }
 
-/// The curve of that, at sizes that are 2.5 % apart as those of device/chase.cu, but fewer on the long flat
-/// parts.
+/// Returns the curve of these latencies, at sizes that are 2.5 % apart as those of device/chase.cu, but fewer
+/// on the long flat parts.
 inline std::vector<calibration::ChasePoint> modelled_chase(const model::Gpu& of) {
   std::vector<calibration::ChasePoint> points;
   const double l2_kib = static_cast<double>(of.l2_bytes) / 1024;
@@ -92,13 +93,13 @@ public:
   double load(std::uint64_t address, bool bypass = false) {
     const auto line = static_cast<std::uint32_t>(address / 128);
     const unsigned sector = 1u << address % 128 / 32;
-    // Where the L1 has no sectors a miss asks for all of the line.
+    // In an L1 without sectors a miss requests the whole line.
     if (!bypass && l1_.load(line, sector) == 0)
       return cycles(gpu_, gpu_.l1.latency_ns);
-    const unsigned asked = bypass || gpu_.l1.sectored ? sector : 0xf;
-    const model::L2Outcome outcome = l2_.load(line, asked, 0, no_write_back);
+    const unsigned requested = bypass || gpu_.l1.sectored ? sector : 0xf;
+    const model::L2Outcome outcome = l2_.load(line, requested, 0, no_write_back);
     return cycles(gpu_, (outcome.fetched & sector) != 0 ? gpu_.dram.latency_ns
-                        : outcome.far != 0              ? gpu_.l2.copies.far_latency_ns
+                        : outcome.far != 0              ? gpu_.l2.replicas.far_latency_ns
                                                         : gpu_.l2.latency_ns);
   }
   void store(std::uint64_t address) {
@@ -178,9 +179,9 @@ inline std::map<std::string, double> modelled_policies(const model::Gpu& on) {
   return policies;
 }
 
-/// distance.csv: each load is near or far by chance, with some noise; the second of a line is near where the
-/// near part keeps copies.
-inline std::vector<Sample> modelled_distances(const model::Gpu& of, double far_ns, bool copies) {
+/// Returns distance.csv: each load is near or far by chance, with some noise; the second load of a line is
+/// near if the near part keeps replicas.
+inline std::vector<Sample> modelled_distances(const model::Gpu& of, double far_ns, bool replicas) {
   model::Random random(7, 0, 0);
   std::vector<Sample> samples;
   for (unsigned sm = 0; sm < of.sms; ++sm)
@@ -190,12 +191,12 @@ inline std::vector<Sample> modelled_distances(const model::Gpu& of, double far_n
         return cycles(of, as_far ? far_ns : of.l2.latency_ns) + random.below(20);
       };
       samples.push_back({double(sm), 0, loaded(far)});
-      samples.push_back({double(sm), 1, loaded(far && !copies)});
+      samples.push_back({double(sm), 1, loaded(far && !replicas)});
     }
   return samples;
 }
 
-/// bits.csv: of two loads in a row, with nothing else under way, the second's.
+/// Returns bits.csv: the latency of the second of two loads in a row, with nothing else under way.
 inline std::vector<Sample> modelled_bits(const model::Gpu& of) {
   std::vector<Sample> samples;
   model::Random random(1, 0, 0);
@@ -209,13 +210,13 @@ inline std::vector<Sample> modelled_bits(const model::Gpu& of) {
   return samples;
 }
 
-/// The same GPU with addresses that go to channels and banks as they are.
+/// Returns the same GPU with addresses that go to channels and banks without hashing.
 inline model::Gpu without_hashes(model::Gpu of) {
   of.dram.channel_index = of.dram.bank_index = model::DramIndex::modulo;
   return of;
 }
 
-/// device.csv of such a GPU.
+/// Returns device.csv of such a GPU.
 inline std::map<std::string, std::string> device_of(const model::Gpu& of, unsigned compute_capability) {
   const auto text = [](auto value) { return std::to_string(value); };
   return {

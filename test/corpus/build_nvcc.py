@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Builds other people's CUDA programs with plain nvcc and with warplens-nvcc, and prints what became of each source.
+"""Builds other people's CUDA programs with plain nvcc and with warplens-nvcc, and prints the outcome for each source.
 
 The programs are not part of this project: give lists of them and where each suite they name is checked out.
 
@@ -16,8 +16,9 @@ ignored. The checkouts stay as they are: each program is built in a temporary tr
     not nvcc's   plain nvcc does not build it either: it does not count
 
 Times are those of one source after the other, plain and probed in alternation; the median ratios at the end are over the
-sources with probes, and over those of them that take plain nvcc 1 to 3 s (--between), where nvcc's own start counts least. With --patch, instead: `warplens patch` on every CUDA source, the patch applies to the original, and
-plain nvcc compiles the result with the flags that the patch's header names.
+sources with probes, and over those of them that take plain nvcc 1 to 3 s (--between), where nvcc's own start counts least.
+With --patch the script runs `warplens patch` on every CUDA source instead: the patch applies to the original, and plain nvcc
+compiles the result with the flags that the patch's header names.
 """
 
 import argparse
@@ -37,13 +38,13 @@ import time
 
 COLUMNS = ["suite", "name", "source", "outcome", "probed", "removed", "unseen", "plain_wall", "probed_wall", "plain_cpu",
            "probed_cpu", "reason"]
-# What CUDA 13 dropped, and what took its place.
+# Names that CUDA 13 dropped, and their replacements.
 EDITS = {"rodinia": [(r"\bcudaThreadSynchronize\b", "cudaDeviceSynchronize"), (r".*\bdeviceOverlap\b.*", ""), (r".*\bclockRate\b.*", "")]}
 SUFFIXES = {".cu", ".cuh", ".c", ".cpp", ".h", ".hpp"}
 
 
 def looks_like(suite, folder, root):
-    """Makes `root` look like the suite with `folder` (below it) copied and everything else linked to; the copy's path."""
+    """Makes `root` look like the suite with `folder` (below it) copied and everything else linked to; returns the copy's path."""
     here, there = root, suite
     for part in pathlib.PurePath(folder).parts:
         here.mkdir(exist_ok=True)
@@ -66,7 +67,7 @@ def edit(folder, edits):
 
 
 def measured(command, folder):
-    """The finished process, its wall time and its CPU time with that of its children, in seconds."""
+    """Returns the finished process, its wall time and its CPU time with that of its children, in seconds."""
     def cpu():
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         return used.ru_utime + used.ru_stime
@@ -77,7 +78,7 @@ def measured(command, folder):
 
 def first_complaint(finished):
     lines = (finished.stderr + finished.stdout).splitlines()
-    return next((line for line in lines if "error" in line or "undefined" in line), lines[0] if lines else "it said nothing")
+    return next((line for line in lines if "error" in line or "undefined" in line), lines[0] if lines else "it printed nothing")
 
 
 class Program:
@@ -92,7 +93,7 @@ class Program:
         return [self.arguments.nvcc] if kind == "plain" else [self.arguments.warplens, "nvcc"]
 
     def compile(self, source, number):
-        """What became of one source: the columns from `outcome` on."""
+        """Returns the outcome for one source: the columns from `outcome` on."""
         walls, cpus, finished = collections.defaultdict(list), collections.defaultdict(list), {}
         for _ in range(self.arguments.rounds):
             for kind in ("plain", "probed"):
@@ -102,26 +103,26 @@ class Program:
                 cpus[kind].append(cpu)
                 if finished[kind].returncode:
                     break
-        told = {"plain_wall": min(walls["plain"]), "plain_cpu": min(cpus["plain"])}
+        columns = {"plain_wall": min(walls["plain"]), "plain_cpu": min(cpus["plain"])}
         if finished["plain"].returncode:
-            return told | {"outcome": "not nvcc's", "reason": first_complaint(finished["plain"])}
-        told |= {"probed_wall": min(walls["probed"]), "probed_cpu": min(cpus["probed"])}
+            return columns | {"outcome": "not nvcc's", "reason": first_complaint(finished["plain"])}
+        columns |= {"probed_wall": min(walls["probed"]), "probed_cpu": min(cpus["probed"])}
         if finished["probed"].returncode:
-            return told | {"outcome": "FAILED", "reason": first_complaint(finished["probed"])}
-        return told | self.report(self.scratch / f"probed{number}.o")
+            return columns | {"outcome": "FAILED", "reason": first_complaint(finished["probed"])}
+        return columns | self.report(self.scratch / f"probed{number}.o")
 
     def report(self, made):
-        said = subprocess.run([self.arguments.warplens, "nvcc", "--report", made], capture_output=True, text=True, check=True).stdout
-        if fell_back := re.search(r": compiled without probes: (.*)", said):
+        report = subprocess.run([self.arguments.warplens, "nvcc", "--report", made], capture_output=True, text=True, check=True).stdout
+        if fell_back := re.search(r": compiled without probes: (.*)", report):
             return {"outcome": "fell back", "reason": fell_back[1]}
-        counts = re.search(r": (\d+) accesses probed, (\d+) removed by the compiler, (\d+) not seen(.*)", said)
+        counts = re.search(r": (\d+) accesses probed, (\d+) removed by the compiler, (\d+) not seen(.*)", report)
         if not counts:
             return {"outcome": "no accesses"}
         return {"outcome": "probed", **dict(zip(("probed", "removed", "unseen"), map(int, counts.groups()[:3]))),
                 "reason": counts[4].strip(" :()")}
 
     def link(self, kind):
-        """Nothing, or why not."""
+        """Returns the reason of the failure, or an empty string."""
         objects = [self.scratch / f"{kind}{number}.o" for number in range(len(self.sources))]
         finished, _, _ = measured([*self.nvcc(kind), *self.flags, *objects, "-o", self.scratch / kind], self.folder)
         return first_complaint(finished) if finished.returncode else ""
@@ -134,7 +135,7 @@ class Program:
         return results
 
     def own(self, file):
-        """A file of the tree and the folders on the way to it become copies, where they are links into the suite."""
+        """Replaces a file of the tree, and the folders on the way to it, by copies if they are links into the suite."""
         here = self.scratch
         for part in file.relative_to(self.scratch).parts:
             here /= part
@@ -147,7 +148,7 @@ class Program:
                     shutil.copy(target, here)
 
     def print_patch(self, source):
-        """The finished process, how to apply what it printed, the flags that its head names, and the files it changes."""
+        """Returns the finished process, the command that applies its output, the flags that its head names, and the files it changes."""
         printed = subprocess.run([self.arguments.warplens, "patch", source, "--nvcc", self.row["compile_flags"]], cwd=self.folder,
                                  capture_output=True, check=False)
         if printed.returncode:
@@ -158,7 +159,7 @@ class Program:
         return printed, apply, flags, files
 
     def patch(self, source):
-        """What became of one source's patch: `outcome` and `reason`."""
+        """Returns the outcome for one source's patch: `outcome` and `reason`."""
         _, _, _, files = self.print_patch(source)
         for file in files:
             if file.is_relative_to(self.suite):
@@ -193,7 +194,7 @@ def key_of(row):
 
 
 def rows_of(arguments):
-    """Each program once, though several lists may name it."""
+    """Returns each program once, though several lists may name it."""
     rows = {}
     for path in arguments.list:
         with open(path, newline="", encoding="utf-8") as text:

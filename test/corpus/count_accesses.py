@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds the loads and stores that Warplens collects against numbers worked out by hand from the source.
+"""Compares the loads and stores that Warplens collects with numbers worked out by hand from the source.
 
     count_accesses.py --warplens build/bin/warplens --list cpu.tsv hecbench=PATH samples=PATH [--only REGEX]
 
@@ -25,7 +25,7 @@ def rows_of(path):
 
 
 def profile(warplens, row, folder):
-    """The kernels of the result, or why there are none."""
+    """Returns the kernels of the result, or why there are none."""
     with tempfile.TemporaryDirectory() as scratch:
         command = [warplens, "profile", *row["sources"].split(), "--backend", "cpu", "--nvcc", row["compile_flags"], "--trials", "2",
                    "--gpu", "a100", "--snapshot-blocks", "100000000", "--format", "json", "-o", f"{scratch}/result",
@@ -38,7 +38,7 @@ def profile(warplens, row, folder):
 
 
 def counted(kernel, kind):
-    """By single threads. An update, such as ++ of an element, is a load and a store."""
+    """Counts accesses by single threads. An update, such as ++ of an element, is a load and a store."""
     return sum(round(site["executions"] * site["active_lanes"]) for site in kernel["sites"]
                if site["kind"] in (kind, "update") and site["space"] == "global")
 

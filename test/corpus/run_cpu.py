@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs other people's CUDA programs on the CPU back end and prints what became of each.
+"""Runs other people's CUDA programs on the CPU back end and prints the outcome of each.
 
 The programs are not part of this project: give a list of them and where each suite it names is checked out.
 
@@ -13,7 +13,7 @@ folder, where some write files.
     refused   Warplens names what it does not support, before the program runs or when it calls it
     WRONG     ran to its end with another output
     failed    anything else: a crash, a deadlock, a source that Clang does not take
-    too slow  not done within --timeout seconds, all told
+    too slow  not done within --timeout seconds in total
 
 further.tsv, beside this script, lists programs that were chosen by a rule (docs/cpu-back-end.md). Those whose size is fixed for a GPU
 have the tag fixed-size.
@@ -38,7 +38,7 @@ REFUSAL = re.compile(r"warplens: .*(?:not support|the CPU back end has no|is def
 
 
 def verdict(row, finished):
-    """(outcome, reason) of a finished process."""
+    """Returns (outcome, reason) of a finished process."""
     complaints = [line for line in finished.stderr.splitlines() if line.startswith("warplens: ")]
     last = complaints[-1].removeprefix("warplens: ") if complaints else ""
     built = any(line.startswith("build ") for line in finished.stderr.splitlines())
@@ -59,7 +59,7 @@ def verdict(row, finished):
 
 
 def communicate(command, folder, timeout):
-    """The finished process. When its time is over, the program that it runs ends with it."""
+    """Returns the finished process. When its time is over, the program that it runs ends with it."""
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
                           start_new_session=True) as process:
         try:
@@ -71,7 +71,7 @@ def communicate(command, folder, timeout):
 
 
 def run(warplens, row, folder, mode, timeout):
-    """(outcome, reason, seconds) of one program built in one way."""
+    """Returns (outcome, reason, seconds) of one program built in one way."""
     with tempfile.TemporaryDirectory() as scratch:
         command = [warplens, "profile", *row["sources"].split(), "--backend", "cpu", "--nvcc", row["compile_flags"], *MODES[mode],
                    "-o", f"{scratch}/result", "--run", *row["run_args"].split()]

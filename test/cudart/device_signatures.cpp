@@ -4,6 +4,6 @@
 #define __device__
 #include LIBDEVICE_DECLARATIONS
 
-#include "runtime/cpu/device_math_elementary.cpp"
-#include "runtime/cpu/device_math_integer.cpp"
-#include "runtime/cpu/device_math_rounding.cpp"
+#include "runtime/cpu/device_library/elementary_functions.cpp"
+#include "runtime/cpu/device_library/integer_functions.cpp"
+#include "runtime/cpu/device_library/rounding_functions.cpp"

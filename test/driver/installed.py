@@ -1,4 +1,4 @@
-"""An installed tree works from wherever it was installed to.
+"""Tests that an installed tree works from wherever it was installed to.
 
 usage: installed.py CMAKE BUILD-FOLDER
 """

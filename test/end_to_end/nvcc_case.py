@@ -1,4 +1,4 @@
-"""What the tests of `warplens nvcc` share."""
+"""The common parts of the tests of `warplens nvcc`."""
 
 import os
 import pathlib
@@ -23,7 +23,7 @@ def run(*command, **options):
 
 
 def kernels_of(cubin):
-    """Each kernel's name and machine code: the sections .text.NAME of an ELF file."""
+    """Returns each kernel's name and machine code: the sections .text.NAME of an ELF file."""
     data = cubin.read_bytes()
     table, size, count, names = struct.unpack_from("<Q", data, 0x28) + struct.unpack_from("<HHH", data, 0x3A)
     sections = [struct.unpack_from("<IIQQQQ", data, table + i * size) for i in range(count)]
@@ -41,7 +41,7 @@ class NvccCase(unittest.TestCase):
         temporary = tempfile.TemporaryDirectory()
         self.addCleanup(temporary.cleanup)
         self.folder = pathlib.Path(temporary.name).resolve()
-        # Ours alone, so that what is left there is ours.
+        # The folder is this test's alone, so that any file left there is its own.
         self.scratch = self.folder / "scratch"
         self.scratch.mkdir()
         self.environment = os.environ | {"TMPDIR": str(self.scratch)}
@@ -71,7 +71,7 @@ class NvccCase(unittest.TestCase):
             self.assertRegex(line, r": [1-9]\d* accesses probed")
 
     def as_nvcc_does(self, *arguments, environment={}):
-        """stdout, stderr, exit code and the files that appear are the real nvcc's."""
+        """Checks that stdout, stderr, exit code and the new files are the real nvcc's."""
         def result(program):
             with tempfile.TemporaryDirectory() as folder:
                 self.copy_sources_to(folder)

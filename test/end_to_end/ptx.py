@@ -1,4 +1,4 @@
-"""The accesses in the PTX that nvcc makes of a source."""
+"""Reads the accesses in the PTX that nvcc makes of a source."""
 
 import collections
 import re
@@ -12,7 +12,7 @@ ACCESS = re.compile(r"\s*(?:@\S+\s+)?(ld|st)\.(?:volatile\.)?(global|shared)(?:\
 
 
 def accesses_of(source):
-    """By kernel, of those without loops: how often a thread makes each access, a (kind, space, bytes)."""
+    """Returns for each kernel without loops how often a thread makes each access, a (kind, space, bytes)."""
     with tempfile.TemporaryDirectory() as folder:
         ptx = Path(folder, "source.ptx")
         subprocess.run([real_nvcc(), "-ptx", "-arch=sm_80", "-o", ptx, source], check=True)

@@ -18,7 +18,7 @@ tool = None
 
 
 def main():
-    """unittest.main() with the tool's path taken off the command line."""
+    """Calls unittest.main() after taking the tool's path off the command line."""
     global tool
     if len(sys.argv) < 2:
         sys.exit(f"usage: {sys.argv[0]} PATH-OF-WARPLENS [TEST...]")
@@ -29,23 +29,23 @@ def main():
 
 
 def warplens(*arguments, timeout=300, **options):
-    """The finished process, with stdout and stderr as text."""
+    """Returns the finished process, with stdout and stderr as text."""
     return subprocess.run([str(tool), *map(str, arguments)], capture_output=True, text=True, timeout=timeout, **options)
 
 
 def real_nvcc():
-    """The nvcc that Warplens finds, by the path it has inside its toolkit: the one in PATH may be a script that starts it."""
+    """Returns the nvcc that Warplens finds, by its path inside its toolkit: the one in PATH may be a script that starts it."""
     for name in ("CUDA_PATH", "CUDA_HOME"):
         nvcc = pathlib.Path(os.environ.get(name) or "/nowhere", "bin/nvcc")
         if nvcc.exists():
             return nvcc
     nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
-    said = subprocess.run([nvcc, "--dryrun", "-E", "-x", "cu", "/dev/null"], capture_output=True, text=True).stderr
-    return pathlib.Path(re.search(r"#\$ TOP=(.+)", said)[1]).resolve() / "bin/nvcc"
+    output = subprocess.run([nvcc, "--dryrun", "-E", "-x", "cu", "/dev/null"], capture_output=True, text=True).stderr
+    return pathlib.Path(re.search(r"#\$ TOP=(.+)", output)[1]).resolve() / "bin/nvcc"
 
 
 class Profile:
-    """One `warplens profile` on the CPU back end that has to succeed: its result, and what the program printed."""
+    """One `warplens profile` on the CPU back end that must succeed: its result, and the program's output."""
 
     def __init__(self, source, *options, run=()):
         self.source = pathlib.Path(source)
@@ -60,7 +60,7 @@ class Profile:
         self.lines = self.source.read_text().splitlines()
 
     def kernel(self, name, gpu=None):
-        """The one entry for the kernel of this name (with template arguments, without parameters), on this GPU."""
+        """Returns the one entry for the kernel of this name (with template arguments, without parameters), on this GPU."""
         found = [kernel for kernel in self.result["kernels"]
                  if base_name(kernel["name"]) == name and gpu in (None, kernel["gpu"])]
         if len(found) != 1:
@@ -69,16 +69,16 @@ class Profile:
         return found[0]
 
     def line_of(self, name):
-        """The line that ends with `// site: NAME`."""
+        """Returns the line that ends with `// site: NAME`."""
         return next(number for number, line in enumerate(self.lines, 1) if line.endswith("// site: " + name))
 
     def site(self, kernel, name, kind="load"):
-        """The one site of this kind on the line marked `// site: NAME`."""
+        """Returns the one site of this kind on the line marked `// site: NAME`."""
         return only(site for site in kernel["sites"] if site["line"] == self.line_of(name) and site["kind"] == kind)
 
 
 def base_name(kernel):
-    """`void walk<4>(char const*, int, float*)` → `walk<4>`: demanglers differ in how much they print."""
+    """Shortens `void walk<4>(char const*, int, float*)` to `walk<4>`: demanglers differ in how much they print."""
     return re.sub(r"\(int\)|\([^()]*\)$|^void ", "", kernel)
 
 

@@ -1,4 +1,4 @@
-"""Holds the model, on traces from the CPU back end, against the counters of real GPUs in test/gpu/reference/ and prints the table:
+"""Compares the model, on traces from the CPU back end, with the counters of real GPUs in test/gpu/reference/ and prints a table:
 absolute error in points per kernel and level, and the means; and of the counters by source line those that differ. Exit code 77 where nothing was recorded, 1 where a mean is beyond its
 aim. Started as `python3 accuracy.py PATH-OF-WARPLENS [REFERENCE-FOLDER]`."""
 
@@ -24,7 +24,7 @@ def run(*command):
 
 
 def modelled(warplens, program, size, model):
-    """The kernels of the program's result, in the order of their first launches; cold, as Nsight Compute flushed the caches before each."""
+    """Returns the kernels of the result, in the order of their first launches; cold, as Nsight Compute flushed the caches."""
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         run(warplens, "nvcc", "--strict", "--backend", "cpu", "-O3", "-arch=sm_80", HERE / f"kernels/{program}.cu", "-o", folder / program)
@@ -38,12 +38,12 @@ def pair_up(program, recorded, kernels):
     return zip(recorded, kernels)
 
 
-# Which of a GPU's memory instructions stand for a site's accesses; what atomics are called there is not documented.
+# The GPU's memory instructions for a site's accesses; the names of atomics are not documented.
 OPERATIONS = {"load": ("load",), "store": ("store",), "update": ("load", "store")}
 
 
 def sites_by_line(sites):
-    """{(file, line, space, operation): [executions, sectors or extra passes over the banks]}"""
+    """Returns {(file, line, space, operation): [executions, sectors or extra passes over the banks]}."""
     lines = {}
     for site in sites:
         per_request = site.get("bank_conflicts" if site["space"] == "shared" else "sectors_per_request", 0)
@@ -55,7 +55,7 @@ def sites_by_line(sites):
 
 
 def counters_by_line(recorded):
-    """The same of what was counted. A line that a compiler has split into several instructions is their sum."""
+    """Returns the same for the counters. A line that a compiler has split into several instructions is their sum."""
     lines = {}
     for entry in recorded:
         work = entry.get("wavefronts", 0) - entry.get("wavefronts_ideal", 0) if entry["space"] == "shared" else entry.get("sectors", 0)
@@ -66,24 +66,24 @@ def counters_by_line(recorded):
 
 
 def differing_lines(recorded, kernel):
-    """(how many lines both have, what to say of those that differ by more than 1 %). Requests are compared where the snapshot has all
-    of the launch, sectors and bank conflicts per request always."""
+    """Returns (the number of lines that both have, a text for each that differs by more than 1 %). Requests are compared if the
+    snapshot has all of the launch, sectors and bank conflicts per request always."""
     counted, modelled = counters_by_line(recorded), sites_by_line(kernel["sites"])
     whole = kernel["snapshot"]["blocks"] == math.prod(kernel["grid"])
     both = sorted(counted.keys() & modelled.keys())
-    told = []
+    differences = []
     for key in both:
         (requests, work), (executions, expected) = counted[key], modelled[key]
         pairs = [("requests", requests, executions)] if whole else []
         pairs.append(("bank conflicts per request" if key[2] == "shared" else "sectors per request",
                       work / requests if requests else 0, expected / executions if executions else 0))
-        told += [f"{key[0]}:{key[1]} {key[2]} {key[3]}: {what} {measured:g}, modelled {found:g}"
-                 for what, measured, found in pairs if abs(measured - found) > 0.01 * max(measured, found)]
-    return len(both), told
+        differences += [f"{key[0]}:{key[1]} {key[2]} {key[3]}: {what} {measured:g}, modelled {found:g}"
+                        for what, measured, found in pairs if abs(measured - found) > 0.01 * max(measured, found)]
+    return len(both), differences
 
 
 def compare(warplens, folder):
-    """Prints the table of one GPU; the mean errors by level, in points."""
+    """Prints the table of one GPU; returns the mean errors by level, in points."""
     reference = json.loads((folder / "counters.json").read_text())
     model = folder / reference["model"] if reference["model"].endswith(".toml") else reference["model"]
     print(f"{folder.name}, modelled as {reference['model']}: measured, modelled and the error in points")
@@ -104,15 +104,15 @@ def compare(warplens, folder):
                 errors[level].append(error)
                 line += f"{100 * measured[level]:>10.1f}{100 * found['mean']:>8.1f}{error:>8.1f}"
             print(line)
-            count, told = differing_lines(recorded.get("lines", []), kernel)
+            count, differences = differing_lines(recorded.get("lines", []), kernel)
             lines += count
-            differing += told
+            differing += differences
     means = {level: sum(of_level) / len(of_level) if of_level else None for level, of_level in errors.items()}
     print(f"{'mean absolute error':<24}" + "".join("{:>26}".format("-" if mean is None else f"{mean:.2f}") for mean in means.values()))
     print(f"{'aim':<24}" + "".join(f"{aim:>26.2f}" for aim in AIMS.values()))
     print(f"of {lines} accesses of source lines that both have, figures that differ by more than 1 %: {len(differing)}")
-    for told in differing:
-        print("  " + told)
+    for difference in differing:
+        print("  " + difference)
     if all(mean is None for mean in means.values()):
         sys.exit(f"{folder}: not one rate could be compared")
     return means

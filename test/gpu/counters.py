@@ -1,4 +1,4 @@
-"""Reads what Nsight Compute prints with --csv: `--page raw` (a row per kernel, a column per metric, units in the second row) and
+"""Reads Nsight Compute's output with --csv: `--page raw` (a row per kernel, a column per metric, units in the second row) and
 `--page details` (a row per kernel and metric). Values come in bytes and nanoseconds; percentages stay what they are."""
 
 import csv
@@ -9,11 +9,11 @@ KERNEL, GRID, BLOCK = "Kernel Name", "Grid Size", "Block Size"
 
 
 class Damaged(Exception):
-    """What is wrong, and where."""
+    """An error in the file, with its place."""
 
 
 def scale(unit):
-    """What a value in this unit is multiplied by."""
+    """Returns the factor for a value in this unit."""
     unit = unit.strip()
     if unit in SECONDS:
         return SECONDS[unit]
@@ -24,7 +24,7 @@ def scale(unit):
 
 
 def number(text, unit=""):
-    """A value as ncu prints it: with thousands' commas, "n/a" or nothing where it could not be collected."""
+    """Parses a value that ncu printed: with thousands' commas, "n/a" or nothing if it could not be collected."""
     text = text.strip().replace(",", "")
     if text.lower() in ("", "n/a", "nan", "-nan", "inf"):
         return None
@@ -35,7 +35,7 @@ def number(text, unit=""):
 
 
 def table(path):
-    """The heading and the rows behind it: ncu's own messages may come first."""
+    """Returns the heading and the rows after it, without ncu's own messages before it."""
     with open(path, newline="") as file:
         rows = [row for row in csv.reader(file) if row]
     for start, row in enumerate(rows):
@@ -77,7 +77,7 @@ def read_details(heading, body):
 
 
 def read(path):
-    """One entry per launch that was profiled, in order: {"kernel", "grid", "block", "metrics": {name: value}}."""
+    """Returns one entry per profiled launch, in order: {"kernel", "grid", "block", "metrics": {name: value}}."""
     heading, body = table(path)
     for needed in (GRID, BLOCK):
         if needed not in heading:
@@ -90,12 +90,12 @@ def read(path):
 
 
 def base_name(kernel):
-    """`void gather<(unsigned int)0>(const unsigned int *)` and `gather<0u>` are both `gather`."""
+    """Returns the base name: `gather` for both `void gather<(unsigned int)0>(const unsigned int *)` and `gather<0u>`."""
     return kernel.removeprefix("void ").split("<")[0].split("(")[0].split("::")[-1].strip()
 
 
 def first_of_each(launches):
-    """The first launch of each kernel, as a trace has it; instances of one template are told apart by their full names."""
+    """Returns the first launch of each kernel, as in a trace; instances of one template are distinguished by their full names."""
     seen = {}
     for launch in launches:
         seen.setdefault(launch["kernel"], launch)
@@ -107,9 +107,9 @@ def ratio(metrics, hits, all_of_them):
 
 
 def hit_rates(metrics):
-    """The fractions that the model's totals are held against; None where the kernel had no such access or it was not collected.
+    """Returns the fractions to compare with the model's totals; None if the kernel had no such access or it was not collected.
 
-    In the L2 the SMs' own requests where ncu counts them apart, else all."""
+    For the L2 they are the SMs' own requests if ncu counts them separately, else all."""
     l1_sectors = metrics.get("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum")
     l1 = metrics.get("l1tex__t_sector_pipe_lsu_mem_global_op_ld_hit_rate.pct")
     rates = {"l1_read_hit_rate": l1 / 100 if l1 is not None and l1_sectors != 0 else None}

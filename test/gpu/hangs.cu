@@ -1,5 +1,5 @@
-// What must never hang, nor change its result, because it is traced. What to do is the first argument; prints
-// "right" and exits with 0 where everything came out as it should.
+// Kernels that must never hang, nor change their results, because they are traced. The first argument selects
+// the case; prints "right" and exits with 0 if all results are right.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -14,8 +14,7 @@ __global__ void add(unsigned count, unsigned value, unsigned* numbers) {
     numbers[i] = numbers[i] + value;
 }
 
-// Each round writes somewhere else, so that a traced launch has much to tell, of which little can be
-// compressed.
+// Each round writes somewhere else, so that the trace of a launch is large and hardly compresses.
 __global__ void many(unsigned count, unsigned rounds, unsigned* numbers) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   for (unsigned round = 0; round < rounds; ++round) {
@@ -27,7 +26,7 @@ __global__ void many(unsigned count, unsigned rounds, unsigned* numbers) {
   }
 }
 
-// Waits until somebody sets the flag; then goes on.
+// Waits until the host or another kernel sets the flag.
 __global__ void wait_for(const volatile unsigned* flag, unsigned count, unsigned* numbers) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < count)
@@ -117,7 +116,7 @@ bool run_many(unsigned rounds) {
   return true;
 }
 
-// The flag is the host's, and the kernel waits until the program has gone on after the launch.
+// The flag is the host's, and the kernel waits until the program has continued after the launch.
 bool run_waits_for_host() {
   constexpr unsigned count = 4 * threads;
   unsigned* flag = nullptr;
@@ -163,7 +162,7 @@ void run_endless() {
   check(cudaDeviceSynchronize(), "endless");
 }
 
-// The program's own result of this is CUDA's error.
+// The program must get CUDA's error.
 bool run_trap() {
   trap<<<1, 32>>>(zeros<unsigned>(32));
   const cudaError_t error = cudaDeviceSynchronize();

@@ -1,5 +1,5 @@
-"""One reference kernel: on the CPU back end its results are right, plain and traced, and every access is probed; with probes it
-compiles for sm_80 and sm_90. Started as `python3 kernels.py PATH-OF-WARPLENS NAME`."""
+"""Tests one reference kernel: on the CPU back end its results are right, plain and traced, and every access is probed; with probes
+it compiles for sm_80 and sm_90. Started as `python3 kernels.py PATH-OF-WARPLENS NAME`."""
 
 import json
 import pathlib
@@ -11,7 +11,7 @@ KERNELS = pathlib.Path(__file__).resolve().parent / "kernels"
 
 
 def sizes():
-    """{name: (size for tests, size on a GPU)}"""
+    """Returns {name: (size for tests, size on a GPU)}."""
     rows = [line.split("\t") for line in (KERNELS / "kernels.tsv").read_text().splitlines() if line and not line.startswith("#")]
     return {name: (small, large) for name, small, large in rows}
 

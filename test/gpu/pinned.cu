@@ -1,4 +1,4 @@
-// How fast a kernel writes to pinned host memory: what the ring buffers' throughput is held against. Prints
+// Measures how fast a kernel writes to pinned host memory, the reference for the ring buffers' throughput. Prints
 // "pinned_write_gb_per_s VALUE" and, for the copy engine, "copy_to_host_gb_per_s VALUE".
 #include <algorithm>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// What CUDA says of every device, one "NAME VALUE" a line. Exit code 3 where there is none.
+// Prints CUDA's properties of every device, one "NAME VALUE" a line. Exit code 3 if there is none.
 #include <cstdio>
 #include <cuda_runtime.h>
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Takes the counters that test/gpu/run left into the project: test/gpu/reference/NAME/.
+"""Copies the counters that test/gpu/run recorded into the project: test/gpu/reference/NAME/.
 
-usage: record.py RESULTS NAME MODEL     MODEL: the GPU in model/gpus/ (or a file) that stands for this one
+usage: record.py RESULTS NAME MODEL     MODEL: the GPU in model/gpu/gpus/ (or a file) that stands for this one
 """
 
 import json
@@ -21,7 +21,7 @@ def large_sizes():
 
 
 def kernels(path):
-    """The first launch of each kernel, with its counters and, where they were printed, those of its source lines."""
+    """Returns the first launch of each kernel, with its counters and, if they were printed, those of its source lines."""
     launches = counters.read(path)
     by_line = path.with_suffix(".source.csv")
     if by_line.exists() and by_line.stat().st_size:
@@ -31,7 +31,7 @@ def kernels(path):
 
 
 def record(results, target, model):
-    """Writes counters.json, versions.txt and what lies beside them; the error says what is not there."""
+    """Writes counters.json, versions.txt and the files beside them; the error names a missing one."""
     programs = []
     for name, size in large_sizes().items():
         path = results / "counters" / f"{name}.csv"

@@ -1,4 +1,4 @@
-"""Reads what Nsight Compute prints with `--csv --page source --print-source cuda,sass`, and adds up the memory instructions of each
+"""Reads Nsight Compute's output with `--csv --page source --print-source cuda,sass`, and adds up the memory instructions of each
 source line.
 
 Per launch and source file there are rows "File Path" and "Function Name", then a heading, then for each line of source a row with the
@@ -6,13 +6,13 @@ sums over its instructions, and behind it a row per instruction (SASS) with an a
 value for a row hold "-", left-out instructions "...". Two columns are called "Source": the line's and the instruction's text. (Nsight
 Compute CLI 2025.4, "Console Output": `print-source`; Profiling Guide, "Source Metrics".)
 
-Hit rates are not there: the hardware counts them per kernel only."""
+Hit rates are missing: the hardware counts them per kernel only."""
 
 import csv
 
 from counters import Damaged, base_name, number
 
-# What is added up, by the name of its column.
+# The counters to add up, by the name of their column.
 COLUMNS = {"Instructions Executed": "executed", "Thread Instructions Executed": "lanes", "L1 Tag Requests Global": "tag_requests",
            "L2 Theoretical Sectors Global": "sectors", "L2 Theoretical Sectors Global Ideal": "sectors_ideal",
            "L1 Wavefronts Shared": "wavefronts", "L1 Wavefronts Shared Ideal": "wavefronts_ideal"}
@@ -20,14 +20,14 @@ NEEDED = ("Line No", "Address", "Address Space", "Access Operation", "Instructio
 
 
 class Block:
-    """What a launch executed of one file."""
+    """The instructions that a launch executed of one file."""
 
     def __init__(self, file, function):
         self.file, self.function = file, function
         self.lines = {}  # by (line, space, operation)
 
     def add(self, line, row, place):
-        """One instruction. Only the first of several columns of one name counts."""
+        """Adds one instruction. Only the first of several columns of one name counts."""
         space, operation = row[place["Address Space"]].strip().lower(), row[place["Access Operation"]].strip().lower()
         if space in ("", "-"):
             return
@@ -68,9 +68,9 @@ def blocks(path):
 
 
 def read(path, launches):
-    """Per launch, in the order of `launches` (their kernels' names): [{"file", "line", "space", "operation", "executed", …}].
+    """Returns per launch, in the order of `launches` (their kernels' names): [{"file", "line", "space", "operation", "executed", …}].
 
-    A launch has a block per file; the next one begins where a file comes again or another kernel's name does."""
+    A launch has a block per file; the next one begins where a file is repeated or another kernel's name appears."""
     result = [[] for _ in launches]
     current, seen = 0, set()
     for block in blocks(path):

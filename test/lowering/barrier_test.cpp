@@ -1,5 +1,5 @@
-// Kernels with barriers run untraced as loops from one barrier to the next (lowering/regions.h). What they
-// compute is held against the same kernel traced, where each thread has a stack of its own.
+// Kernels with barriers run untraced as loops from one barrier to the next (lowering/regions.h). The results
+// are compared with the same kernel traced, where each thread has a stack of its own.
 #include "device_program.h"
 #include "test/catch.h"
 
@@ -10,8 +10,8 @@ using namespace warplens::test;
 
 namespace {
 
-/// The kernel of two blocks in both forms; each thread leaves words in `out`.
-void check_forms_agree(const char* body, trace::Dim3 block = {64}, int argument = 0) {
+/// Runs the kernel with two blocks in both variants; each thread stores words in `out`.
+void check_variants_agree(const char* body, trace::Dim3 block = {64}, int argument = 0) {
   const DeviceProgram program(std::string(R"(
     struct Pair { int x, y; };
     __global__ void kernel(unsigned* out, int n, Pair pair) {
@@ -39,7 +39,7 @@ void check_forms_agree(const char* body, trace::Dim3 block = {64}, int argument 
 } // namespace
 
 TEST_CASE("values that live across barriers, in a loop and behind it") {
-  check_forms_agree(R"(
+  check_variants_agree(R"(
     unsigned sum = t * 7, before = out[1] + t, half = t / 2;
     for (int i = 0; i < 5 + n; ++i) {
       shared[t] = sum + i;
@@ -51,17 +51,17 @@ TEST_CASE("values that live across barriers, in a loop and behind it") {
 }
 
 TEST_CASE("blocks of three dimensions, barriers at the begin and at the end") {
-  check_forms_agree(R"(
+  check_variants_agree(R"(
     __syncthreads();
     shared[t] = threadIdx.x * 100 + threadIdx.y * 10 + threadIdx.z;
     __syncthreads();
     out[0] = shared[all - 1 - t]; out[1] = threadIdx.x; out[2] = threadIdx.y; out[3] = threadIdx.z + blockIdx.x;
     __syncthreads();)",
-                    {5, 3, 4});
+                       {5, 3, 4});
 }
 
 TEST_CASE("threads that end before a barrier, and in a loop of barriers") {
-  check_forms_agree(R"(
+  check_variants_agree(R"(
     shared[t] = t + 1;
     if (t > 50) { out[3] = 1; return; }
     for (int i = 0; i < 10; ++i) {
@@ -72,11 +72,11 @@ TEST_CASE("threads that end before a barrier, and in a loop of barriers") {
       shared[t] += next * (i + 1);
       out[0] = shared[t];
     })",
-                    {64});
+                       {64});
 }
 
 TEST_CASE("threads that wait at different barriers meet as on a GPU, where each counts all") {
-  check_forms_agree(R"(
+  check_variants_agree(R"(
     unsigned mine = 0;
     shared[t] = t;
     if (t % 2) {
@@ -96,7 +96,7 @@ TEST_CASE("threads that wait at different barriers meet as on a GPU, where each 
 }
 
 TEST_CASE("loops of barriers that threads leave at different times") {
-  check_forms_agree(R"(
+  check_variants_agree(R"(
     unsigned count = 0, passages = 1 + t % 3;
     shared[t] = 0;
     for (unsigned i = 0; i < passages; ++i) {
@@ -108,7 +108,7 @@ TEST_CASE("loops of barriers that threads leave at different times") {
 }
 
 TEST_CASE("local arrays, structs, small types and several values of one loop keep what they hold") {
-  check_forms_agree(R"(
+  check_variants_agree(R"(
     unsigned char bytes[8];
     double precise = t;
     bool odd = t % 2;
@@ -130,7 +130,7 @@ TEST_CASE("local arrays, structs, small types and several values of one loop kee
 }
 
 TEST_CASE("barriers in nested loops and under conditions that hold for the whole block") {
-  check_forms_agree(R"(
+  check_variants_agree(R"(
     unsigned sum = t;
     for (int i = 0; i < 3; ++i) {
       if (i + n > 0) {

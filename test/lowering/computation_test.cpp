@@ -1,4 +1,4 @@
-// Lowered kernels compute what CUDA says they compute, in both forms.
+// Lowered kernels compute results by CUDA's definition, in both variants.
 #include "device_program.h"
 #include "test/catch.h"
 
@@ -45,7 +45,7 @@ TEST_CASE("vector addition runs as a loop over threads and gives the sums") {
           reinterpret_cast<std::uint64_t>(base + one.block * 128 + one.warp * 32 + lane));
     CHECK(one.line.bytes == 4);
     CHECK(one.line.kind == (one.line.site == 3 ? 1 : 0));
-    CHECK(one.line.space == static_cast<int>(trace::Space::global));
+    CHECK(one.line.space == static_cast<int>(Space::global));
   }
   CHECK(lanes == 3 * n);
 }
@@ -89,7 +89,7 @@ TEST_CASE("a reduction in shared memory, static and dynamic") {
       if (t == 0)
         out[blockIdx.x] = partial[0] + copy[255] + copy[0];
     })");
-  CHECK(program.kernel("sum").untraced_block != nullptr); // it waits for nothing but its block
+  CHECK(program.kernel("sum").untraced_block != nullptr); // it waits only for its block
   CHECK(program.kernel("sum").static_shared_bytes == 1024);
   std::vector<int> in(4 * 256), out(4);
   std::iota(in.begin(), in.end(), 0);
@@ -104,15 +104,16 @@ TEST_CASE("a reduction in shared memory, static and dynamic") {
   REQUIRE(program.trace(seen, "sum", {4}, {256}, 1024, in.data(), out.data()).status == cpu::BlockStatus::ok);
   check();
   for (const Seen& one : seen) {
-    CHECK(one.line.space == static_cast<int>(trace::Space::shared));
+    CHECK(one.line.space == static_cast<int>(Space::shared));
     if (one.line.site == 1)
       CHECK(one.line.addresses[5] == one.warp * 128 + 5 * 4);
   }
-  // Per block: 8 warps store; then 4, 2, 1, 1, 1, 1, 1, 1 warps are active, each with a load and an update.
+  // The count per block: 8 warps store; then 4, 2, 1, 1, 1, 1, 1, 1 warps are active, each with a load and an
+  // update.
   CHECK(seen.size() == 4 * (8 + 2 * (4 + 2 + 1 + 1 + 1 + 1 + 1 + 1)));
 }
 
-TEST_CASE("threads that return before a barrier are not waited for") {
+TEST_CASE("barriers do not wait for threads that return before them") {
   const DeviceProgram program(R"(
     __global__ void early(int* out, int n) {
       __shared__ int values[64];
@@ -198,8 +199,8 @@ TEST_CASE("device and constant variables, structs by value, recursion, virtual a
   check();
 }
 
-TEST_CASE(
-    "accesses to constant, local and shared memory are told apart, and those without a probe are counted") {
+TEST_CASE("accesses to constant, local and shared memory are distinguished, and those without a probe are "
+          "counted") {
   const DeviceProgram program(R"(
     __constant__ int table[32];
     __global__ void spaces(const int* in, int* out) {
@@ -219,7 +220,6 @@ TEST_CASE(
   const auto result = program.trace(seen, "spaces", {1}, {32}, 0, in.data(), out.data());
   for (int t = 0; t < 32; ++t)
     CHECK(out[t] == t * 7 % 32 * 2 + 131 - t);
-  using trace::Space;
   const Space expected[] = {Space::generic, Space::local, Space::shared, Space::constant,
                             Space::global,  Space::local, Space::shared};
   for (const Seen& one : seen) {
@@ -230,7 +230,8 @@ TEST_CASE(
         REQUIRE(one.line.addresses[lane] == one.line.addresses[0] + 4 * static_cast<std::uint64_t>(lane));
   }
   CHECK(seen.size() == 32 + 5);
-  // Of each lane: four, and of the local array 32 stores and a load. Only what is in local memory has probes.
+  // Each lane has four, and for the local array 32 stores and a load. Only accesses to local memory have
+  // probes.
   CHECK(result.probed_accesses == 32 * (4 + 32 + 1));
   CHECK(result.executed_accesses > result.probed_accesses);
 }

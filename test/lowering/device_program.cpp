@@ -11,7 +11,7 @@ std::vector<const warplens::cpu::KernelRecord*> kernels;
 std::vector<const warplens::cpu::VariableRecord*> variables;
 } // namespace
 
-// In place of the CUDA runtime's registry.
+// Replaces the CUDA runtime's registry.
 void __warplens_cpu_register_kernel(const warplens::cpu::KernelRecord* kernel) {
   kernels.push_back(kernel);
 }
@@ -30,7 +30,7 @@ Expected<void> compile_and_lower(const std::string& source, const std::filesyste
                                                "cuda",
                                                std::string("--cuda-path=") + WARPLENS_TEST_CUDA,
                                                "-isystem",
-                                               WARPLENS_TEST_SHIM,
+                                               WARPLENS_TEST_COMPATIBILITY,
                                                "-isystem",
                                                std::string(WARPLENS_TEST_CUDA) + "/include/cccl",
                                                "-I",

@@ -1,8 +1,8 @@
-// A CUDA source, compiled, lowered and loaded into the test.
+// Compiles and lowers a CUDA source and loads it into the test.
 #pragma once
 
 #include "lowering/lower.h"
-#include "runtime/cpu/run_grid.h"
+#include "runtime/cpu/execution/run_grid.h"
 #include "support/expected.h"
 #include "support/temporary.h"
 
@@ -12,12 +12,12 @@
 
 namespace warplens::test {
 
-/// Compiles the device half of `source` as Warplens does and lowers it. The error is the lowering's, or says
-/// that Clang refused. Headers in the folder `system` beside it are not the user's.
+/// Compiles the device half of `source` as Warplens does and lowers it. The error is the lowering's, or names
+/// Clang's. Headers in the folder `system` beside it are not the user's.
 Expected<void> compile_and_lower(const std::string& source, const std::filesystem::path& folder,
                                  const std::filesystem::path& object, lowering::Output options = {});
 
-/// What a warp did, by block and warp.
+/// One access of a warp, with its block and warp.
 struct Seen {
   std::uint64_t block;
   std::uint32_t warp;
@@ -31,7 +31,7 @@ public:
   ~DeviceProgram();
   DeviceProgram(const DeviceProgram&) = delete;
 
-  /// The kernel or variable whose name contains `name`.
+  /// Returns the kernel or variable whose name contains `name`.
   const cpu::KernelRecord& kernel(const std::string& name) const;
   void* variable(const std::string& name) const;
 
@@ -42,7 +42,7 @@ public:
     return cpu::run_grid({&kernel(name), grid, block, dynamic_shared, pointers}, nullptr);
   }
 
-  /// Runs all blocks traced. What each warp did comes in order.
+  /// Runs all blocks traced, and returns each warp's accesses in order.
   template <class... Arguments>
   cpu::GridResult trace(std::vector<Seen>& seen, const std::string& name, trace::Dim3 grid, trace::Dim3 block,
                         std::uint32_t dynamic_shared, Arguments... arguments) const {

@@ -1,5 +1,5 @@
-// Code that relies on the lock step of a warp computes what it does on a GPU, in both forms; code with
-// barriers gets no stops. Expected values are by plain C++.
+// Code that relies on the lock step of a warp computes the same as on a GPU, in both variants; code with
+// barriers gets no stops. Expected values are computed in plain C++.
 #include "device_program.h"
 #include "test/catch.h"
 
@@ -11,10 +11,10 @@ using namespace warplens::test;
 
 namespace {
 
-/// Runs a kernel `kernel(unsigned* out, int n)` in both forms; each thread of the blocks leaves out[its
+/// Runs a kernel `kernel(unsigned* out, int n)` in both variants; each thread of the blocks stores out[its
 /// number].
-std::vector<unsigned> in_both_forms(const std::string& source, trace::Dim3 block, int n = 32,
-                                    bool in_loops = true) {
+std::vector<unsigned> in_both_variants(const std::string& source, trace::Dim3 block, int n = 32,
+                                       bool in_loops = true) {
   const DeviceProgram program(source);
   CHECK((program.kernel("kernel").untraced_block != nullptr) == in_loops);
   std::vector<unsigned> untraced(2 * block.count(), 77), traced(untraced);
@@ -25,7 +25,7 @@ std::vector<unsigned> in_both_forms(const std::string& source, trace::Dim3 block
   return untraced;
 }
 
-/// A kernel with this body; `t` is the thread, `result` what it leaves.
+/// Returns a kernel with this body; `t` is the thread, `result` its result.
 std::string kernel(const std::string& body, const std::string& before = "") {
   return before +
          "\n__global__ void kernel(unsigned* out, int n) { __shared__ unsigned s[256]; unsigned result = 0;"
@@ -33,7 +33,7 @@ std::string kernel(const std::string& body, const std::string& before = "") {
          body + " out[blockIdx.x * blockDim.x + t] = result; }";
 }
 
-/// How many places of the program's code there are in which lanes wait in lock step, for programs without
+/// Returns the number of places in the program's code in which lanes wait in lock step, for programs without
 /// probes.
 std::uint32_t stops_of(const std::string& source) {
   return DeviceProgram(source).kernel("kernel").key_count;
@@ -48,7 +48,7 @@ constexpr char device_hash[] =
 } // namespace
 
 TEST_CASE("a reduction by the last warp, volatile and without barriers") {
-  const auto out = in_both_forms(kernel(R"(
+  const auto out = in_both_variants(kernel(R"(
       s[t] = hash(t);
       __syncthreads();
       for (unsigned half = blockDim.x / 2; half > 32; half /= 2) {
@@ -58,11 +58,11 @@ TEST_CASE("a reduction by the last warp, volatile and without barriers") {
       if (t < 32) reduce(s, t);
       __syncthreads();
       result = s[0];)",
-                                        std::string(device_hash) + R"(
+                                           std::string(device_hash) + R"(
       __device__ void reduce(volatile unsigned* s, int t) {
         s[t] += s[t + 32]; s[t] += s[t + 16]; s[t] += s[t + 8]; s[t] += s[t + 4]; s[t] += s[t + 2]; s[t] += s[t + 1];
       })"),
-                                 {256});
+                                    {256});
   unsigned sum = 0;
   for (unsigned t = 0; t < 256; ++t)
     sum += hash(t);
@@ -76,9 +76,9 @@ TEST_CASE("a scan within warps, with and without volatile, in a loop and unrolle
       "if (lane >= 8) p[t] += p[t - 8]; if (lane >= 16) p[t] += p[t - 16];";
   const auto code = GENERATE_COPY(loop, unrolled);
   const std::string type = GENERATE("unsigned* p = s;", "volatile unsigned* p = s;");
-  // For all that is known, a loop that reads what is volatile may wait for other threads.
+  // A loop that reads volatile data may wait for other threads.
   const bool in_loops = code == unrolled || !type.starts_with("volatile");
-  const auto out = in_both_forms(
+  const auto out = in_both_variants(
       kernel(type + " int lane = t & 31; p[t] = hash(t);" + code + " result = p[t];", device_hash), {96}, 32,
       in_loops);
   for (unsigned t = 0; t < 96; ++t) {
@@ -94,11 +94,11 @@ TEST_CASE("lanes in different iterations, and lanes that leave early") {
   // In iteration i the lanes from i on add their left neighbour's value; those below have left, or do
   // nothing.
   const std::string way = GENERATE("if (lane < i) break;", "if (lane < i) continue;");
-  const auto out =
-      in_both_forms(kernel("volatile unsigned* p = s; int lane = t & 31; p[t] = t;"
-                           "for (int i = 1; i < n; ++i) {" +
-                           way + " p[t] += p[t - 1]; if (lane % 3 == 0) p[t] += p[t - 1]; } result = p[t];"),
-                    {64});
+  const auto out = in_both_variants(
+      kernel("volatile unsigned* p = s; int lane = t & 31; p[t] = t;"
+             "for (int i = 1; i < n; ++i) {" +
+             way + " p[t] += p[t - 1]; if (lane % 3 == 0) p[t] += p[t - 1]; } result = p[t];"),
+      {64});
   std::vector<unsigned> lanes(64);
   std::iota(lanes.begin(), lanes.end(), 0U);
   for (unsigned i = 1; i < 32; ++i)
@@ -112,7 +112,7 @@ TEST_CASE("lanes in different iterations, and lanes that leave early") {
 }
 
 TEST_CASE("each thread reads its neighbour's old value before that one writes a new one") {
-  const auto out = in_both_forms(kernel(R"(
+  const auto out = in_both_variants(kernel(R"(
       s[t] = t;
       __syncthreads();
       for (int i = 0; i < n; ++i) {
@@ -121,7 +121,7 @@ TEST_CASE("each thread reads its neighbour's old value before that one writes a 
         __syncthreads();
       }
       result = s[t];)"),
-                                 {64}, 5);
+                                    {64}, 5);
   std::vector<unsigned> s(64);
   std::iota(s.begin(), s.end(), 0U);
   for (unsigned i = 0; i < 5; ++i) {
@@ -132,8 +132,8 @@ TEST_CASE("each thread reads its neighbour's old value before that one writes a 
   CHECK(std::vector(out.begin(), out.begin() + 64) == s);
 }
 
-TEST_CASE("lanes put what they hold where they have looked it up, in one array") {
-  const auto out = in_both_forms(kernel(R"(
+TEST_CASE("lanes store their values where they have looked it up, in one array") {
+  const auto out = in_both_variants(kernel(R"(
     struct Point { unsigned x, y, z; };
     __shared__ Point points[64];
     points[t] = {t, t + 1, t + 2};
@@ -142,13 +142,14 @@ TEST_CASE("lanes put what they hold where they have looked it up, in one array")
     points[s[t]] = points[t];
     __syncthreads();
     result = points[t].x + 1000 * (points[t].z - points[t].x);)"),
-                                 {64});
+                                    {64});
   for (unsigned t = 0; t < 64; ++t)
     CHECK(out[t] == t / 32 * 32 + 31 - t % 32 + 2000);
 }
 
-TEST_CASE("one thread replaces what all have yet to read: they have on a GPU, where that takes a moment") {
-  const auto out = in_both_forms(kernel(R"(
+TEST_CASE(
+    "one thread replaces data that all have yet to read: on a GPU they have, since that takes a moment") {
+  const auto out = in_both_variants(kernel(R"(
       __shared__ unsigned next;
       if (t == 0) next = 0;
       __syncthreads();
@@ -164,13 +165,13 @@ TEST_CASE("one thread replaces what all have yet to read: they have on a GPU, wh
         if (t == 0) next = next + 1;
         __syncthreads();
       })"),
-                                 {64});
+                                    {64});
   for (unsigned t = 0; t < 64; ++t)
     CHECK(out[t] == 124578);
 }
 
-TEST_CASE("what all warps have stored just before is found, without a barrier") {
-  const auto out = in_both_forms(kernel(R"(
+TEST_CASE("a thread finds data that all warps have stored just before, without a barrier") {
+  const auto out = in_both_variants(kernel(R"(
       for (int i = t; i < 256; i += blockDim.x) s[i] = 3 * i;
       int low = 0, high = 256;
       while (low < high) {
@@ -178,13 +179,13 @@ TEST_CASE("what all warps have stored just before is found, without a barrier") 
         if (s[middle] < t * 9) low = middle + 1; else high = middle;
       }
       result = low;)"),
-                                 {80});
+                                    {80});
   for (unsigned t = 0; t < 80; ++t)
     CHECK(out[t] == 3 * t);
 }
 
 TEST_CASE("one thread reads from global memory what the others of its warp have stored") {
-  const auto out = in_both_forms(R"(
+  const auto out = in_both_variants(R"(
       __global__ void kernel(unsigned* out, int n) {
         for (int i = threadIdx.x; i < 64; i += blockDim.x) out[i] = 5 * i + 1;
         if (threadIdx.x == 0) {
@@ -193,23 +194,23 @@ TEST_CASE("one thread reads from global memory what the others of its warp have 
           out[100] = sum;
         }
       })",
-                                 {64});
+                                    {64});
   CHECK(out[100] == 5 * 31 * 16 + 32);
 }
 
 TEST_CASE("flags that are cleared by all lanes and then set by some") {
-  const auto out = in_both_forms(kernel(R"(
+  const auto out = in_both_variants(kernel(R"(
       volatile unsigned* p = s;
       p[t] = 0;
       if (t % 4 == 0) p[t / 2] = 1;
       result = p[t];)"),
-                                 {32});
+                                    {32});
   for (unsigned t = 0; t < 32; ++t)
     CHECK(out[t] == (t < 16 && t % 2 == 0));
 }
 
-TEST_CASE("a lock around volatile data: whoever spins lets the others run") {
-  const auto out = in_both_forms(R"(
+TEST_CASE("a lock around volatile data: the spinning lane lets the others run") {
+  const auto out = in_both_variants(R"(
       __global__ void kernel(unsigned* out, int n) {
         __shared__ volatile unsigned sum, last; __shared__ unsigned lock;
         if (threadIdx.x == 0) { sum = 0; last = 0; lock = 0; }
@@ -224,12 +225,12 @@ TEST_CASE("a lock around volatile data: whoever spins lets the others run") {
         __syncthreads();
         out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
       })",
-                                 {96}, 32, false);
+                                    {96}, 32, false);
   CHECK(out == std::vector<unsigned>(192, 95 * 48));
 }
 
 TEST_CASE("lanes that spin for one that waits behind their loop do not hold it back for ever") {
-  const auto out = in_both_forms(kernel(R"(
+  const auto out = in_both_variants(kernel(R"(
       __shared__ volatile unsigned flag;
       volatile unsigned* p = s;
       if (t == 0) flag = 0;
@@ -238,13 +239,13 @@ TEST_CASE("lanes that spin for one that waits behind their loop do not hold it b
       if (t != 31) while (flag == 0) {}
       if (t == 31) { p[t] = 7; result = p[0]; p[0] = result + p[t]; flag = 1; }
       result += p[t];)"),
-                                 {64}, 32, false);
+                                    {64}, 32, false);
   CHECK(out[0] == 7);
   CHECK(out[1] == 1);
 }
 
 TEST_CASE("a lane that others wait for in lock step may spin, be it for another warp") {
-  const auto out = in_both_forms(kernel(R"(
+  const auto out = in_both_variants(kernel(R"(
       __shared__ volatile unsigned flag;
       volatile unsigned* p = s;
       if (t == 0) flag = 0;
@@ -253,38 +254,38 @@ TEST_CASE("a lane that others wait for in lock step may spin, be it for another 
       if (t == 31) { while (flag == 0) {} p[t] = 5; }
       if (t < 32) result = p[(t + 1) & 31];
       else { for (int i = 0; i < n; ++i) { p[t] += p[t ^ 1]; p[t] += p[t ^ 3]; } __threadfence_block(); flag = 1; })"),
-                                 {64}, 32, false);
+                                    {64}, 32, false);
   for (unsigned t = 0; t < 32; ++t)
     CHECK(out[t] == (t == 30 ? 5 : 1));
 }
 
-TEST_CASE("an atomic access comes behind what all lanes have stored before it") {
-  const auto out = in_both_forms(kernel(R"(
+TEST_CASE("an atomic access follows all lanes' stores before it") {
+  const auto out = in_both_variants(kernel(R"(
       s[31 - t] = 0x80000000u | t;
       if (t == 1) atomicAnd(s + 1, 0x7fffffffu);
       __syncwarp();
       result = s[t];)"),
-                                 {32}, 0, false);
+                                    {32}, 0, false);
   for (unsigned t = 0; t < 32; ++t)
     CHECK(out[t] == (t == 1 ? 30 : 0x80000000u | (31 - t)));
 }
 
-TEST_CASE("whoever comes last to a warp operation does not run ahead of lane 0") {
-  const auto out = in_both_forms(R"(
+TEST_CASE("the last lane of a warp operation does not run ahead of lane 0") {
+  const auto out = in_both_variants(R"(
       __global__ void kernel(unsigned* out, int n) {
-        __shared__ unsigned come, word;
+        __shared__ unsigned arrived, word;
         unsigned lane = threadIdx.x;
-        if (lane == 0) come = word = 0;
+        if (lane == 0) arrived = word = 0;
         __syncwarp();
         if (lane == 5)
-          while (atomicAdd(&come, 0) < 31) {}
+          while (atomicAdd(&arrived, 0) < 31) {}
         else
-          atomicAdd(&come, 1);
+          atomicAdd(&arrived, 1);
         __syncwarp();
         if (lane == 0) atomicExch(&word, 7);
         out[lane] = atomicAdd(&word, 0);
       })",
-                                 {32}, 0, false);
+                                    {32}, 0, false);
   for (unsigned lane = 0; lane < 32; ++lane)
     CHECK(out[lane] == 7);
 }
@@ -306,14 +307,14 @@ TEST_CASE("lanes that log more than others keep in step with them, however full 
   };
   for (const char* more : {"if (lane % 4 == 1) sum += out[32 + (i * 5 + lane) % 64];",
                            "for (int j = 0; j < lane; ++j) sum += out[32 + (i * 5 + lane + j) % 64];"}) {
-    const auto out = in_both_forms(source(more), {32}, 200);
+    const auto out = in_both_variants(source(more), {32}, 200);
     for (unsigned lane = 0; lane < 32; ++lane)
       CHECK(out[lane] == (lane + 200) % 32 + 200);
   }
 }
 
-TEST_CASE("a retry until one's own tag is there, traced for long (the histogram of CUDA's old samples)") {
-  const auto out = in_both_forms(R"(
+TEST_CASE("a retry until one's own tag is read, traced for long (the histogram of CUDA's old samples)") {
+  const auto out = in_both_variants(R"(
       __global__ void kernel(unsigned* out, int n) {
         __shared__ volatile unsigned count[1];
         unsigned lane = threadIdx.x;
@@ -329,13 +330,13 @@ TEST_CASE("a retry until one's own tag is there, traced for long (the histogram 
         __syncwarp();
         out[lane] = count[0] & 0x07ffffff;
       })",
-                                 {32}, 50, false);
+                                    {32}, 50, false);
   for (unsigned lane = 0; lane < 32; ++lane)
     CHECK(out[lane] == 32 * 50);
 }
 
-TEST_CASE("lanes at shuffles and barriers are not waited for in lock step") {
-  const auto out = in_both_forms(kernel(R"(
+TEST_CASE("lanes in lock step do not wait for lanes at shuffles and barriers") {
+  const auto out = in_both_variants(kernel(R"(
       volatile unsigned* p = s;
       p[t] = t;
       if (t % 32 < 16) { p[t] = p[t ^ 1]; result = __shfl_xor_sync(0xffff, p[t], 2); }
@@ -343,7 +344,7 @@ TEST_CASE("lanes at shuffles and barriers are not waited for in lock step") {
       if (t >= 32) __syncthreads();
       else { p[t] = p[t ^ 2] + 1; __syncthreads(); }
       result += p[t];)"),
-                                 {64}, 32, false);
+                                    {64}, 32, false);
   for (unsigned t = 0; t < 64; ++t) {
     const unsigned swapped = t % 32 < 16 ? t ^ 1 : t;
     const unsigned shuffled = t % 32 < 16 ? (t ^ 2) ^ 1 : t ^ 4;
@@ -354,7 +355,7 @@ TEST_CASE("lanes at shuffles and barriers are not waited for in lock step") {
 
 TEST_CASE("code with barriers has no stops") {
   for (const char* body :
-       {// reductions, in steps known and not known
+       {// reductions, with known and unknown steps
         "s[t] = t; __syncthreads(); for (int half = n / 2; half > 0; half /= 2) { if (t < half) s[t] += s[t "
         "+ half]; "
         "__syncthreads(); } result = s[0];",
@@ -374,7 +375,7 @@ TEST_CASE("code with barriers has no stops") {
         "s[t] = t; __syncthreads(); for (int by = 1; by < n; by *= 2) { unsigned left = t >= by ? s[t - by] "
         ": 0; __syncthreads(); s[t] "
         "+= left; __syncthreads(); } result = s[t];",
-        // what is a thread's own: a place, a row, a column, a stretch
+        // a thread's own data: a place, a row, a column, a stretch
         "s[t] = t; s[t] += 5; result = s[t];",
         "for (int i = t; i < 256; i += blockDim.x) s[i] = i; for (int i = t; i < 256; i += blockDim.x) "
         "result += s[i];",

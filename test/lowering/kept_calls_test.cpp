@@ -1,5 +1,5 @@
-// A function that would grow too large keeps callees as calls (lowering/inlining.cpp). What its kernel
-// computes and logs is what it would with everything inlined, which is the reference here.
+// A function that would grow too large keeps callees as calls (lowering/inlining.cpp). The reference is the
+// same kernel with everything inlined: results and logs must agree.
 #include "device_program.h"
 #include "test/catch.h"
 
@@ -84,7 +84,7 @@ Ran run(const DeviceProgram& program) {
 
 } // namespace
 
-TEST_CASE("functions that stay calls compute and log what they would if they were inlined") {
+TEST_CASE("functions that stay calls compute and log the same as inlined ones") {
   const DeviceProgram inlined(nested_calls), kept(nested_calls, keep_calls);
   const Ran expected = run(inlined), ran = run(kept);
   CHECK(ran.untraced == expected.untraced);
@@ -95,13 +95,14 @@ TEST_CASE("functions that stay calls compute and log what they would if they wer
   // `leaf` does not know that `sum` is a local, nor what its callers have loaded already.
   CHECK(ran.probed >= expected.probed);
   CHECK(ran.executed >= expected.executed);
-  // No lane waits in them, so that blocks still run as loops.
+  // No lane waits in them, so blocks still run as loops.
   CHECK(kept.kernel("kernel").untraced_block != nullptr);
   CHECK(kept.kernel("kernel").key_count == inlined.kernel("kernel").key_count);
   CHECK(kept.kernel("kernel").stack_bytes > inlined.kernel("kernel").stack_bytes);
 }
 
-TEST_CASE("what lanes may wait in, or what uses shared variables, is inlined however large it is") {
+TEST_CASE(
+    "functions in which lanes may wait, or that use shared variables, are inlined however large they are") {
   const DeviceProgram program(R"(
     __shared__ int tile[64];
     __device__ int exchange(int v) {
@@ -125,7 +126,7 @@ TEST_CASE("what lanes may wait in, or what uses shared variables, is inlined how
   CHECK(ran.traced == expected);
 }
 
-TEST_CASE("a loop that waits for another thread sees what it waits for, however large that is") {
+TEST_CASE("a large loop that waits for another thread sees that thread's stores") {
   const DeviceProgram program(R"(
     __device__ int wait_for(int* flag) {
       int seen;

@@ -22,7 +22,7 @@ struct Issue {
 };
 using Issued = std::vector<Issue>;
 
-/// What one warp issued, in order.
+/// Returns the accesses that one warp issued, in order.
 Issued issued(const std::vector<Seen>& seen) {
   Issued result;
   for (const Seen& one : seen)
@@ -46,7 +46,7 @@ Issued run_one_warp(const char* body, int argument = 0) {
 
 constexpr std::uint32_t all = 0xffffffff, even = 0x55555555, odd = 0xaaaaaaaa;
 
-/// Lanes 0 to n - 1.
+/// Returns the mask of lanes 0 to n - 1.
 constexpr std::uint32_t first(unsigned n) {
   return n >= 32 ? all : (1U << n) - 1;
 }
@@ -119,7 +119,7 @@ TEST_CASE("continue") {
 }
 
 TEST_CASE("break, with an access on the way out") {
-  // In passage i the lanes t > i are left over after lane i breaks.
+  // In passage i the lanes t > i remain after lane i breaks.
   Issued expected;
   for (unsigned i = 0; i < 4; ++i) {
     expected.push_back({1, all & ~first(i)});
@@ -133,7 +133,7 @@ TEST_CASE("break, with an access on the way out") {
       expected);
 }
 
-TEST_CASE("a way out after which nothing more is in the loop") {
+TEST_CASE("a way out after which the loop contains no more code") {
   Issued expected;
   for (unsigned i = 0; i < 3; ++i) {
     expected.push_back({1, all & ~first(i)});
@@ -217,7 +217,7 @@ TEST_CASE("CSR rows of unequal length, over several warps and blocks") {
   std::map<std::uint64_t, std::uint64_t> executions;
   for (const Seen& one : seen)
     ++executions[one.line.site];
-  std::uint64_t passages = 0, warps = 0; // of a warp: as many as its longest row
+  std::uint64_t passages = 0, warps = 0; // per warp as many as its longest row
   for (int first_row = 0; first_row < rows; first_row += 32, ++warps) {
     int longest = 0;
     for (int row = first_row; row < std::min(first_row + 32, rows); ++row)

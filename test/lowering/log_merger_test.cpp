@@ -1,5 +1,5 @@
-// The merging rule by itself, on logs written by hand.
-#include "runtime/cpu/log_merger.h"
+// The merging rule in isolation, on logs written by hand.
+#include "runtime/cpu/execution/log_merger.h"
 #include "test/catch.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ struct Lines : WarpAccessSink {
   void access(std::uint32_t, const ring::Line& line) override { lines.push_back(line); }
 };
 
-/// As lowered code does it.
+/// Appends as lowered code does.
 void append(LaneContext& lane, std::uint32_t key, std::uint64_t address) {
   REQUIRE(lane.log_next != lane.log_end);
   *lane.log_next = address;
@@ -36,7 +36,7 @@ struct Fixture {
   Lines sink;
 
   Fixture() {
-    std::array<LaneContext*, trace::warp_lanes> pointers{&lanes[0], &lanes[1], &lanes[2]};
+    std::array<LaneContext*, warp_lanes> pointers{&lanes[0], &lanes[1], &lanes[2]};
     merger->begin(0, pointers, 3, keys, addresses, sink);
   }
   void log(int lane, std::uint32_t key, std::uint64_t address) {
@@ -69,7 +69,7 @@ TEST_CASE_METHOD(Fixture,
   CHECK(sink.lines[2].active == 7);
 }
 
-TEST_CASE_METHOD(Fixture, "a lane whose log was full is waited for, others are not") {
+TEST_CASE_METHOD(Fixture, "merging waits for a lane whose log was full, not for others") {
   log(0, 0, 0x8000);
   log(1, 3, 0x8000);
   CHECK(merger->merge(1) == 5); // lane 0 may log more before key 3
@@ -81,13 +81,13 @@ TEST_CASE_METHOD(Fixture, "a lane whose log was full is waited for, others are n
   CHECK(sink.lines[1].kind == 3);
 }
 
-TEST_CASE_METHOD(Fixture, "what a held lane will log comes before what others have logged behind that") {
+TEST_CASE_METHOD(Fixture, "a held lane's next entries precede the others' later ones") {
   LogMerger::Held held{4};
   held.keys[2] = 1;
   log(0, 0, 0x8000);
   log(0, 1, 0x1008);
   log(2, 3, 0x8000);
-  CHECK(merger->merge(1, held) == 3); // not held as long as its log is not empty
+  CHECK(merger->merge(1, held) == 3); // a held lane's entries are issued while its log is not empty
   CHECK(sink.lines.size() == 2);
   log(0, 0, 0x8000);
   log(0, 3, 0x8000);
@@ -104,7 +104,7 @@ TEST_CASE_METHOD(Fixture, "what a held lane will log comes before what others ha
 
 namespace {
 
-/// The rule as it is told, on logs without an end.
+/// A slow implementation of the rule on logs of unlimited length.
 struct ReferenceMerger {
   struct Entry {
     std::uint32_t key;
@@ -153,13 +153,13 @@ struct ReferenceMerger {
 
 } // namespace
 
-TEST_CASE("logs of any content and length merge as the rule says") {
+TEST_CASE("logs of any content and length merge by the rule") {
   std::mt19937 random(11);
   const KeyRecord keys[] = {{10, 4, 0, {}}, {11, 8, 1, {}}, {0, 0, 0, {}}, {13, 4, 3, {}}, {14, 4, 0, {}}};
   for (int round = 0; round < 200; ++round) {
     const std::uint32_t lane_count = round % 4 ? 32 : 1 + random() % 32;
     std::vector<LaneContext> lanes(lane_count);
-    std::array<LaneContext*, trace::warp_lanes> pointers{};
+    std::array<LaneContext*, warp_lanes> pointers{};
     for (std::uint32_t lane = 0; lane < lane_count; ++lane)
       pointers[lane] = &lanes[lane];
     const auto merger = std::make_unique<LogMerger>();
@@ -171,7 +171,7 @@ TEST_CASE("logs of any content and length merge as the rule says") {
     for (int step = 0; step < 6; ++step) {
       std::uint32_t full = 0;
       const auto most = random() % 2 ? random() % 8 : LogMerger::capacity;
-      const bool alike = random() % 2; // lanes do the same, but for some
+      const bool alike = random() % 2; // lanes do the same, with a few exceptions
       std::uint32_t common[LogMerger::capacity];
       for (std::uint32_t& key : common)
         key = random() % 5;
@@ -205,11 +205,11 @@ TEST_CASE("logs of any content and length merge as the rule says") {
 TEST_CASE("the same word of a warp's lanes lies side by side, and every warp of the grid has its own") {
   StackPool stacks;
   stacks.reserve(96, 4096);
-  // The addresses of warp 1's access to what lies `depth` bytes below the top of each stack.
+  // Returns the addresses of warp 1's access `depth` bytes below the top of each stack.
   const auto addresses_at = [&](std::uint64_t depth, std::uint64_t first_warp) {
     const KeyRecord keys[] = {{10, 4, 0, {}}};
     std::vector<LaneContext> lanes(32);
-    std::array<LaneContext*, trace::warp_lanes> pointers{};
+    std::array<LaneContext*, warp_lanes> pointers{};
     for (std::size_t lane = 0; lane < 32; ++lane)
       pointers[lane] = &lanes[lane];
     const AddressMap map{.shared = {0x1000, 0x100},
@@ -224,7 +224,7 @@ TEST_CASE("the same word of a warp's lanes lies side by side, and every warp of 
       append(lanes[lane], 0, reinterpret_cast<std::uint64_t>(stacks.top(32 + lane)) - depth);
     merger->merge(0);
     REQUIRE(sink.lines.size() == 1);
-    CHECK(sink.lines[0].space == static_cast<int>(trace::Space::local));
+    CHECK(sink.lines[0].space == static_cast<int>(Space::local));
     CHECK(sink.lines[0].active == ~0U);
     return std::vector<std::uint64_t>(sink.lines[0].addresses, sink.lines[0].addresses + 32);
   };
@@ -235,7 +235,7 @@ TEST_CASE("the same word of a warp's lanes lies side by side, and every warp of 
   CHECK(addresses_at(124, 0)[5] == first[5] + 128); // the next word
   CHECK(addresses_at(126, 0)[5] == first[5] + 2);   // a byte of the same word
   CHECK(addresses_at(128, 2)[0] == first[0] + 2 * 32 * 256);
-  CHECK(addresses_at(128 + 256, 0)[0] == first[0]); // nothing has more than its share
+  CHECK(addresses_at(128 + 256, 0)[0] == first[0]); // no thread has more than its share
 }
 
 TEST_CASE_METHOD(Fixture, "lanes in different spaces are accesses of their own") {
@@ -243,9 +243,9 @@ TEST_CASE_METHOD(Fixture, "lanes in different spaces are accesses of their own")
   log(1, 3, 0x1010);
   merger->merge(0);
   REQUIRE(sink.lines.size() == 2);
-  CHECK(sink.lines[0].space == static_cast<int>(trace::Space::global));
+  CHECK(sink.lines[0].space == static_cast<int>(Space::global));
   CHECK(sink.lines[0].active == 1);
-  CHECK(sink.lines[1].space == static_cast<int>(trace::Space::shared));
+  CHECK(sink.lines[1].space == static_cast<int>(Space::shared));
   CHECK(sink.lines[1].active == 2);
   CHECK(sink.lines[1].addresses[1] == 0x10);
 }

@@ -1,7 +1,7 @@
-// Barriers for a number of threads (bar.sync and bar.arrive with a count), of which a block has sixteen: who
-// waits for whom, plain and traced. The numbers that kernels leave are worked out by hand.
+// Barriers for a number of threads (bar.sync and bar.arrive with a count), of which a block has sixteen,
+// untraced and traced. The expected numbers are worked out by hand.
 #include "device_program.h"
-#include "runtime/cpu/barrier.h"
+#include "runtime/cpu/execution/barrier.h"
 #include "test/catch.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ struct Outcome {
   std::vector<unsigned> words;
 };
 
-/// The kernel `body` in one block, plain and traced; both end alike and leave the same.
+/// Runs the kernel `body` in one block, untraced and traced; checks that both end alike and store the same.
 Outcome run_both(const std::string& body, std::uint32_t threads) {
   const DeviceProgram program(std::string(helpers) + R"(
     __global__ void kernel(unsigned* out) {
@@ -79,7 +79,7 @@ TEST_CASE("a barrier for all threads waits for each warp that has not exited") {
   check_all(outcome.words, 32, 7);
 }
 
-TEST_CASE("threads that exit are not waited for by barriers for all, and are by barriers that count") {
+TEST_CASE("barriers for all do not wait for threads that exit, barriers that count do") {
   REQUIRE(run_both("if (warp == 1) return; sync(3); out[t] = 1;", 96).result.status == cpu::BlockStatus::ok);
   const Outcome outcome = run_both("if (warp == 1) return; sync(3, 96); out[t] = 1;", 96);
   CHECK(outcome.result.status == cpu::BlockStatus::deadlocked);
@@ -97,7 +97,7 @@ TEST_CASE("a warp that is not full counts as a full one") {
   check_all(outcome.words, 0, 5);
 }
 
-TEST_CASE("a warp arrives once all its threads have come that have not exited, wherever they stand") {
+TEST_CASE("a warp arrives once all its threads that have not exited have, wherever they are") {
   const Outcome outcome = run_both(R"(
     if (warp == 0) {
       if (t == 31) return;
@@ -113,7 +113,7 @@ TEST_CASE("a warp arrives once all its threads have come that have not exited, w
   check_all(outcome.words, 32, 31);
 }
 
-TEST_CASE("threads of a warp that does not come as a whole are told") {
+TEST_CASE("threads of a warp that arrives incompletely are reported") {
   const Outcome outcome =
       run_both("if (t < 16) sync(5, 64); else if (warp == 1) sync(5, 64); else sync(6, 32);", 64);
   CHECK(outcome.result.status == cpu::BlockStatus::deadlocked);
@@ -125,11 +125,11 @@ TEST_CASE("threads of a warp that does not come as a whole are told") {
 TEST_CASE("different numbers of threads for one barrier contradict each other") {
   const Outcome outcome = run_both("sync(1, warp == 0 ? 96 : 64);", 96);
   CHECK(outcome.result.status == cpu::BlockStatus::failed);
-  const std::string& message = outcome.result.message; // which warp is first, is the runtime's choice
-  CHECK((has(message, "barrier 1 waits for 96 threads, and warp 1 comes to it for 64 threads") ||
-         has(message, "barrier 1 waits for 64 threads, and warp 0 comes to it for 96 threads")));
-  CHECK(
-      has(run_both("sync(1, 32 + t);", 32).result.message, "warp 0 come to barrier 1 for different numbers"));
+  const std::string& message = outcome.result.message; // the runtime chooses which warp is first
+  CHECK((has(message, "barrier 1 waits for 96 threads, and warp 1 arrives for 64 threads") ||
+         has(message, "barrier 1 waits for 64 threads, and warp 0 arrives for 96 threads")));
+  CHECK(has(run_both("sync(1, 32 + t);", 32).result.message,
+            "warp 0 arrive at barrier 1 for different numbers"));
 }
 
 TEST_CASE("a producer and three consumers take turns by two barriers") {
@@ -169,15 +169,15 @@ TEST_CASE("pairs of warps meet at barriers of their own, and reduce over the pai
 
 namespace {
 
-/// The same barrier, lane by lane, as the manual has it; for `expected` threads, 0: all.
+/// The same barrier, lane by lane, by the manual's definition; for `expected` threads, 0: all.
 class ReferenceBarrier {
 public:
   ReferenceBarrier(unsigned block_threads, unsigned expected)
       : block_threads_(block_threads), expected_(expected) {}
 
-  void come(unsigned thread, bool waits) { here_[thread / 32][thread] = waits; }
+  void arrive_lane(unsigned thread, bool waits) { here_[thread / 32][thread] = waits; }
 
-  /// The lanes, numbered through the block, that now go on.
+  /// Returns the released lanes, numbered through the block.
   std::set<unsigned> release(const std::set<unsigned>& exited) {
     std::set<unsigned> released;
     for (unsigned warp = 0; warp * 32 < block_threads_; ++warp) {
@@ -216,7 +216,7 @@ private:
 
 } // namespace
 
-TEST_CASE("barriers against a slow reference: threads come, wait, pass and exit in any order") {
+TEST_CASE("barriers against a slow reference: threads arrive, wait, pass and exit in any order") {
   std::mt19937 random(7);
   for (unsigned attempt = 0; attempt < 300; ++attempt) {
     const unsigned threads = 1 + random() % 130, warps = (threads + 31) / 32;
@@ -238,7 +238,7 @@ TEST_CASE("barriers against a slow reference: threads come, wait, pass and exit 
         for (; lanes; lanes &= lanes - 1)
           released.insert(of * 32 + static_cast<unsigned>(std::countr_zero(lanes)));
       };
-      if (barrier.warp_has_come(warp, alive(warp)))
+      if (barrier.warp_is_present(warp, alive(warp)))
         add(warp, barrier.arrive(warp));
       std::uint32_t alive_warps = 0;
       for (unsigned w = 0; w < warps; ++w)
@@ -258,8 +258,8 @@ TEST_CASE("barriers against a slow reference: threads come, wait, pass and exit 
         exited.insert(thread);
       } else {
         const bool waits = !expected || random() % 4 != 0;
-        REQUIRE(barrier.come(thread / 32, thread % 32, expected, waits, false));
-        reference.come(thread, waits);
+        REQUIRE(barrier.arrive_lane(thread / 32, thread % 32, expected, waits, false));
+        reference.arrive_lane(thread, waits);
       }
       const auto released = settle(thread / 32);
       REQUIRE(released == reference.release(exited));

@@ -1,4 +1,4 @@
-// A module's kernels are compiled in parts, side by side, and found again in a cache (lowering/parts.h).
+// A module's kernels are compiled in parts, in parallel, and looked up in a cache (lowering/parts.h).
 #include "device_program.h"
 #include "lowering/object_cache.h"
 #include "lowering/progress.h"
@@ -65,7 +65,7 @@ TEST_CASE("kernels that are compiled apart share the module's variables") {
   check_three_kernels(DeviceProgram(three_kernels));
 }
 
-TEST_CASE("two programs of the same kernels in parts do not meet") {
+TEST_CASE("two programs with the same kernels in parts do not interfere") {
   const DeviceProgram one(three_kernels, {.limits = {.part = 1}}),
       other(three_kernels, {.limits = {.part = 1}});
   CHECK(one.variable("counter") != other.variable("counter"));
@@ -90,10 +90,10 @@ TEST_CASE("the same source gives the same bytes, in parts and from the cache") {
   CHECK(kept.size() == 3);
   CHECK((object({.cache = cache, .limits = {.part = 1}}) == first));
   CHECK(files_in(cache).size() == 3);
-  for (const auto& path : kept) // a damaged file is as good as none
+  for (const auto& path : kept) // a damaged file counts as missing
     std::ofstream(path, std::ios::binary | std::ios::app) << "x";
   CHECK((object({.cache = cache, .limits = {.part = 1}}) == first));
-  // Other options are another object.
+  // Other options make another object.
   object({.optimisation = 1, .cache = cache, .limits = {.part = 1}});
   CHECK(files_in(cache).size() == 6);
 }
@@ -105,7 +105,7 @@ TEST_CASE("a cache that cannot be written to is no error") {
   check_three_kernels(DeviceProgram(three_kernels, {.cache = folder / "file"}));
 }
 
-TEST_CASE("the cache keeps what was used last, within its bound") {
+TEST_CASE("the cache keeps the files used last, within its bound") {
   const auto folder = subfolder("bound");
   const ObjectCache cache(folder, 10000);
   const std::string object(1000, 'o');
@@ -116,9 +116,9 @@ TEST_CASE("the cache keeps what was used last, within its bound") {
     for (const auto& path : files_in(folder)) // older with each round
       std::filesystem::last_write_time(path, std::filesystem::last_write_time(path) - std::chrono::hours(1));
   }
-  CHECK(cache.find(keys[0]) == object + "0"); // used last now
+  CHECK(cache.find(keys[0]) == object + "0"); // now used last
   cache.evict();
-  CHECK(files_in(folder).size() == 7); // of 1032 bytes and some each
+  CHECK(files_in(folder).size() == 7); // slightly more than 1032 bytes each
   CHECK(cache.find(keys[0]).has_value());
   CHECK(!cache.find(keys[1]).has_value());
   CHECK(!cache.find(keys[5]).has_value());
@@ -126,7 +126,7 @@ TEST_CASE("the cache keeps what was used last, within its bound") {
   CHECK(!cache.find(ObjectCache::key("another")).has_value());
 }
 
-TEST_CASE("several at once use one cache") {
+TEST_CASE("several threads use one cache at once") {
   const auto folder = subfolder("at once");
   std::vector<std::jthread> threads;
   std::atomic<int> wrong{0};
@@ -149,7 +149,7 @@ TEST_CASE("several at once use one cache") {
     CHECK(path.filename().string().find('.') == std::string::npos); // no temporary file left
 }
 
-TEST_CASE("what takes long says which kernel it is at") {
+TEST_CASE("a slow step is reported with its kernel") {
   std::FILE* out = std::tmpfile();
   REQUIRE(out);
   {

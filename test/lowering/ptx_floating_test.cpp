@@ -68,8 +68,8 @@ TEST_CASE("PTX table: floating point") {
         {"infinite", [](double x) { return std::isinf(x); }},
         {"number", [](double x) { return !std::isnan(x); }},
         {"notanumber", [](double x) { return std::isnan(x); }},
-        {"normal", [=](double x) { return std::isfinite(x) && std::abs(x) >= format->least_normal(); }},
-        {"subnormal", [=](double x) { return x != 0 && std::abs(x) < format->least_normal(); }}};
+        {"normal", [=](double x) { return std::isfinite(x) && std::abs(x) >= format->min_normal(); }},
+        {"subnormal", [=](double x) { return x != 0 && std::abs(x) < format->min_normal(); }}};
     for (const auto& [name, holds] : properties)
       forms.push_back({fmt::format(".reg .b32 t; testp.{}.{} p, a; selp.b32 t, 1, 2, p; cvt.u{}.u32 r, t;",
                                    name, type, format->bits),
@@ -77,12 +77,12 @@ TEST_CASE("PTX table: floating point") {
                          return Word{holds(to_double(o.a, *format)) ? 1U : 2U};
                        }});
   }
-  // The manual's bounds for these are wider: 2^-22 of the result or so.
+  // The manual's bounds for these are wider: about 2^-22 of the result.
   const auto approximate = [&](const std::string& text, double (*reference)(double), double from, double to) {
     forms.push_back({text, 32, 32,
                      [=](const Operands& o) -> std::optional<Word> {
                        const double x = to_double(o.a, single_precision);
-                       // Between 2^-20 and 2^20, whatever the operand was.
+                       // The operand is between 2^-20 and 2^20.
                        if (!(x >= from && x <= to))
                          return encode(reference(1.5), single_precision, FE_TONEAREST);
                        return encode(reference(x), single_precision, FE_TONEAREST);
@@ -177,7 +177,7 @@ TEST_CASE("PTX table: pairs of eight bits") {
   for (const bool e5m2 : {false, true}) {
     const std::string name = e5m2 ? "e5m2x2" : "e4m3x2";
     const Word largest = e5m2 ? 0x7b : 0x7e, nan = 0x7f;
-    const auto value = [=](Word bits) { // of a positive finite one
+    const auto value = [=](Word bits) { // the value of a positive finite number
       const Word fraction = bits & (e5m2 ? 3 : 7), exponent = bits >> (e5m2 ? 2 : 3);
       const double scale = e5m2 ? 4 : 8, bias = e5m2 ? 15 : 7;
       return exponent ? (1 + static_cast<double>(fraction) / scale) *
@@ -191,7 +191,7 @@ TEST_CASE("PTX table: pairs of eight bits") {
                                                                 : std::nan("");
       return bits & 0x80 ? -of_bits : of_bits;
     };
-    const auto encoded = [=](double number) -> Word { // the nearest of all, of two as near the even one
+    const auto encoded = [=](double number) -> Word { // the nearest of all, to even in a tie
       if (std::isnan(number))
         return nan;
       const double magnitude = std::min(std::abs(number), value(largest));

@@ -11,8 +11,8 @@
 namespace warplens::test {
 namespace {
 
-/// Edge cases of all formats, and random numbers: of all bits, small ones, and floating-point ones of usual
-/// size.
+/// Returns edge cases of all formats, and random numbers: of all bits, small ones, and floating-point ones of
+/// usual size.
 std::vector<Operands> operands() {
   const std::vector<Word> edges = {0,
                                    1,
@@ -69,7 +69,7 @@ std::vector<Operands> operands() {
     switch (random() % 4) {
     case 0: return edges[random() % edges.size()];
     case 1: return random() % 40;
-    case 2: return random() >> 32 & 0xbfffffff; // as single precision: no NaN
+    case 2: return random() >> 32 & 0xbfffffff; // no NaN in single precision
     default: return random();
     }
   };
@@ -125,12 +125,12 @@ void check(const std::vector<Form>& forms) {
   for (std::size_t f = 0; f < forms.size(); ++f) {
     const Form& form = forms[f];
     std::string wrong;
-    std::size_t told = 0;
+    std::size_t defined = 0;
     for (std::size_t i = 0; i < in.size(); ++i) {
       const Operands cut{low_bits(in[i].a, form.operand_bits), low_bits(in[i].b, form.operand_bits),
                          low_bits(in[i].c, form.operand_bits)};
       auto expected = form.reference(cut);
-      told += expected.has_value();
+      defined += expected.has_value();
       if (!expected)
         continue;
       expected = low_bits(*expected, form.result_bits);
@@ -140,7 +140,7 @@ void check(const std::vector<Form>& forms) {
     }
     INFO(form.text << wrong);
     CHECK(wrong.empty());
-    CHECK(told > in.size() / 8);
+    CHECK(defined > in.size() / 8);
   }
 }
 

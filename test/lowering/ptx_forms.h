@@ -1,4 +1,4 @@
-// Forms of PTX instructions, each held against plain C++ that says the same, on edge cases and random
+// Forms of PTX instructions, each compared with plain C++ of the same meaning, on edge cases and random
 // operands.
 #pragma once
 
@@ -19,13 +19,13 @@ struct Operands {
   Word a, b, c;
 };
 
-/// `text` reads registers a, b and c and writes r; the reference gets them cut to their width. It answers
-/// nothing where PTX leaves the result open.
+/// An instruction and its reference. `text` reads registers a, b and c and writes r; the reference receives
+/// them cut to their width. It returns nothing where PTX leaves the result undefined.
 struct Form {
   std::string text;
   unsigned result_bits, operand_bits;
   std::function<std::optional<Word>(const Operands&)> reference;
-  const Format* format = nullptr; ///< of the result: any NaN is as good as another
+  const Format* format = nullptr; ///< the result's: all NaNs are considered equal
   unsigned lanes = 1;
   double tolerance = 0; ///< relative
 };
@@ -38,7 +38,7 @@ inline std::int64_t as_signed(Word value, unsigned bits) {
   return static_cast<std::int64_t>(value << (64 - bits)) >> (64 - bits);
 }
 
-/// All in one program, since each takes seconds to compile.
+/// Checks all forms in one program, since each program takes seconds to compile.
 void check(const std::vector<Form>& forms);
 
 /// u16 … s64, as far as an instruction has them.
@@ -67,7 +67,7 @@ inline Word word(Wide value) {
   return static_cast<Word>(value);
 }
 
-/// The lower bits, whatever happens above.
+/// Returns the lower bits of the product; higher bits may overflow.
 inline Wide multiplied(Wide a, Wide b) {
   __extension__ typedef unsigned __int128 Unsigned;
   return static_cast<Wide>(static_cast<Unsigned>(a) * static_cast<Unsigned>(b));

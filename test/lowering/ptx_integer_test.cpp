@@ -105,7 +105,7 @@ TEST_CASE("PTX table: integer arithmetic") {
 
 TEST_CASE("PTX table: sums and products in several words") {
   const auto low = [](Word value) { return value & 0xffffffff; };
-  // a and b in halves of 32 bits each.
+  // Splits a and b into halves of 32 bits.
   const std::string split =
       ".reg .b32 al, ah, bl, bh, cl, ch, rl, rh; mov.b64 {al, ah}, a; mov.b64 {bl, bh}, b; "
       "mov.b64 {cl, ch}, c; ";

@@ -62,7 +62,7 @@ TEST_CASE("PTX table: logic, shifts and fields") {
           [=](const Operands& o) { return find(o.a) == ~Word{0} ? ~Word{0} : bits - 1 - find(o.a); });
       const std::string counts = bits == 64 ? ".reg .u32 m, n; cvt.u32.u64 m, b; cvt.u32.u64 n, c; "
                                             : ".reg .u32 m, n; mov.u32 m, b; mov.u32 n, c; ";
-      // As the manual's pseudocode.
+      // This is the manual's pseudocode.
       add(counts + "bfe." + type + " r, a, m, n;", bits, [=](const Operands& o) {
         const unsigned pos = o.b & 0xff, len = o.c & 0xff, msb = bits - 1;
         const bool sign = is_signed && len != 0 && (o.a >> std::min(pos + len - 1, msb) & 1);

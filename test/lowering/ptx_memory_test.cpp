@@ -39,7 +39,7 @@ void require_ok(const cpu::GridResult& result) {
   REQUIRE(result.status == cpu::BlockStatus::ok);
 }
 
-/// Each text is one asm statement of its own, with these operands; `r` is the result.
+/// Returns an asm statement with these operands; `r` is the result.
 std::string statement(const std::string& text, const std::string& operands) {
   return fmt::format("  asm volatile(\"{{ .reg .b64 r; .reg .pred p; {} }}\" {} : \"memory\");\n", text,
                      operands);
@@ -205,7 +205,7 @@ TEST_CASE("PTX: loads and stores in each space, with offsets and cache policies"
   CHECK(traced == expected);
 }
 
-TEST_CASE("PTX: local memory is known in a kernel with barriers, too") {
+TEST_CASE("PTX: local memory in a kernel with barriers") {
   const DeviceProgram program(R"(
     __global__ void k(unsigned* out) {
       unsigned own[4] = {threadIdx.x, 2, 3, 4};
@@ -231,7 +231,7 @@ struct Atomic {
   std::string type;
   unsigned bits;
   std::string operation;
-  std::function<Word(Word memory, Word b, Word c)> result; ///< of words cut to the width
+  std::function<Word(Word memory, Word b, Word c)> result; ///< the words are cut to the width
 };
 
 std::vector<Atomic> atomics() {
@@ -307,7 +307,7 @@ TEST_CASE("PTX: atom and red with every operation, type, order and scope") {
   for (Word& word : in)
     word = any();
   for (std::size_t i = 0; i < memory.size(); ++i)
-    memory[i] = random() % 4 ? any() : in[2 * (i % threads)]; // what is compared is found now and then
+    memory[i] = random() % 4 ? any() : in[2 * (i % threads)]; // sometimes the comparison succeeds
   const auto at_first = memory;
   require_ok(program.run("k", {1}, {threads}, 0, memory.data(), before.data(), in.data()));
   std::size_t cell = 0;
@@ -421,7 +421,7 @@ TEST_CASE("PTX: an mbarrier's phases, counts and bytes") {
       asm volatile("mbarrier.arrive.shared.b64 %0, [%1], 3;" : "=l"(state) : "r"(at) : "memory");
       *out++ = completed(at, 1);                                        // the second phase
       asm volatile("mbarrier.arrive.shared.b64 %0, [%1], 3;" : "=l"(state) : "r"(at) : "memory");
-      *out++ = pending(state); *out++ = completed(at, 0);               // the third, without the one that left
+      *out++ = pending(state); *out++ = completed(at, 0);               // the third, without the thread that left
       asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], 100;" :: "r"(at) : "memory");
       asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 %0, [%1], 28;" : "=l"(state) : "r"(at) : "memory");
       asm volatile("mbarrier.arrive.shared.b64 %0, [%1], 2;" : "=l"(state) : "r"(at) : "memory");
@@ -441,7 +441,7 @@ TEST_CASE("PTX: an mbarrier's phases, counts and bytes") {
   CHECK(out == std::vector<unsigned>{1, 0, 3, 0, 1, 1, 1, 0, 1, 3, 1, 0, 0, 1, 0, 1});
 }
 
-TEST_CASE("an mbarrier that goes wrong is told") {
+TEST_CASE("misuse of an mbarrier is reported") {
   const DeviceProgram program(R"(
     __device__ void prepare(unsigned long long* barrier, unsigned count) {
       if (threadIdx.x == 0) asm volatile("mbarrier.init.b64 [%0], %1;" :: "l"(barrier), "r"(count) : "memory");
@@ -449,7 +449,7 @@ TEST_CASE("an mbarrier that goes wrong is told") {
     }
     __global__ void stuck() {
       __shared__ unsigned long long barrier;
-      prepare(&barrier, 33); // one more than will come
+      prepare(&barrier, 33); // one more than will arrive
       unsigned long long state;
       unsigned done = 0;
       asm volatile("mbarrier.arrive.b64 %0, [%1];" : "=l"(state) : "l"(&barrier) : "memory");

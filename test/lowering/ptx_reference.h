@@ -1,5 +1,4 @@
-// Floating-point arithmetic on bits, written down slowly and plainly: what PTX's instructions are held
-// against.
+// Slow and plain floating-point arithmetic on bits, the reference for PTX's instructions.
 #pragma once
 
 #include <bit>
@@ -15,14 +14,14 @@ namespace warplens::test {
 __extension__ typedef __float128 Exact;
 
 struct Format {
-  const char* name; ///< as PTX names it
+  const char* name; ///< PTX's name
   unsigned bits, fraction_bits;
 
   unsigned exponent_bits() const { return bits - 1 - fraction_bits; }
   int bias() const { return (1 << (exponent_bits() - 1)) - 1; }
   std::uint64_t sign() const { return std::uint64_t{1} << (bits - 1); }
   std::uint64_t infinity() const { return ((std::uint64_t{1} << exponent_bits()) - 1) << fraction_bits; }
-  double least_normal() const { return std::ldexp(1.0, 1 - bias()); }
+  double min_normal() const { return std::ldexp(1.0, 1 - bias()); }
 };
 
 inline constexpr Format half_precision{"f16", 16, 10}, brain_precision{"bf16", 16, 7},
@@ -45,12 +44,12 @@ inline double to_double(std::uint64_t bits, const Format& format) {
   return negative ? -value : value;
 }
 
-/// FE_TONEAREST, … for "rn", "rz", "rm" and "rp".
+/// Returns FE_TONEAREST, … for "rn", "rz", "rm" and "rp".
 inline int rounding_mode(const std::string& name) {
   return name == "rz" ? FE_TOWARDZERO : name == "rm" ? FE_DOWNWARD : name == "rp" ? FE_UPWARD : FE_TONEAREST;
 }
 
-/// The value in the format, rounded once. NaN is the format's with all fraction bits set.
+/// Returns the value in the format, rounded once. NaN is the format's with all fraction bits set.
 inline std::uint64_t encode(Exact value, const Format& format, int mode) {
   __extension__ typedef unsigned __int128 Bits;
   const auto bits = std::bit_cast<Bits>(value);
@@ -94,7 +93,7 @@ inline std::uint64_t encode(Exact value, const Format& format, int mode) {
   return sign | stored << format.fraction_bits | static_cast<std::uint64_t>(kept & (hidden - 1));
 }
 
-/// The host's own operation on single or double precision, in the rounding mode.
+/// Computes the host's own operation on single or double precision, in the rounding mode.
 template <class Operation>
 std::uint64_t by_host(std::uint64_t a, std::uint64_t b, std::uint64_t c, const Format& format, int mode,
                       Operation operation) {
@@ -118,7 +117,7 @@ std::uint64_t by_host(std::uint64_t a, std::uint64_t b, std::uint64_t c, const F
   return result;
 }
 
-/// x + y with the last of 113 bits odd where it is not exact, so that rounding it once more does no harm.
+/// Returns x + y with the last of 113 bits odd if it is not exact, so that rounding it again does no harm.
 inline Exact added(Exact x, Exact y) {
   __extension__ typedef unsigned __int128 Bits;
   const Exact sum = x + y;
@@ -162,7 +161,8 @@ inline std::uint64_t square_root(std::uint64_t a, const Format& format, int mode
   return by_host(a, 0, 0, format, mode, [](auto x, auto, auto) { return std::sqrt(x); });
 }
 
-/// min or max: a number wins against NaN unless it propagates; -0 is less than +0.
+/// Computes min or max: of a NaN and a number it returns the number, unless NaN propagates; -0 is less than
+/// +0.
 inline std::uint64_t picked(std::uint64_t a, std::uint64_t b, const Format& format, bool least,
                             bool propagates_nan) {
   const double x = to_double(a, format), y = to_double(b, format);
@@ -174,12 +174,12 @@ inline std::uint64_t picked(std::uint64_t a, std::uint64_t b, const Format& form
   return a_first == least ? a : b;
 }
 
-/// .ftz
+/// Implements .ftz.
 inline std::uint64_t flush(std::uint64_t bits, const Format& format) {
-  return std::abs(to_double(bits, format)) < format.least_normal() ? bits & format.sign() : bits;
+  return std::abs(to_double(bits, format)) < format.min_normal() ? bits & format.sign() : bits;
 }
 
-/// .sat
+/// Implements .sat.
 inline std::uint64_t saturate(std::uint64_t bits, const Format& format) {
   const double value = to_double(bits, format);
   return value >= 1 ? encode(1.0, format, FE_TONEAREST) : value > 0 ? bits : 0;

@@ -1,4 +1,4 @@
-// Each instruction of inline PTX against its definition in the PTX ISA, on values that tell its forms apart.
+// Each instruction of inline PTX against its definition in the PTX ISA, on values that distinguish its forms.
 #include "device_program.h"
 #include "test/catch.h"
 
@@ -11,15 +11,15 @@ using namespace warplens::test;
 
 namespace {
 
-/// `text` reads registers a, b and c and writes r.
+/// A test case. `text` reads registers a, b and c and writes r.
 struct Case {
   std::string text;
-  std::string type;         ///< of r
-  std::string operand_type; ///< of a, b and c
+  std::string type;         ///< r's type
+  std::string operand_type; ///< the type of a, b and c
   std::uint64_t a, b, c, expected;
 };
 
-/// One program for all cases, since each takes seconds to compile.
+/// Checks all cases in one program, since each program takes seconds to compile.
 void check(const std::vector<Case>& cases) {
   std::string source = "__global__ void k(unsigned long long* out, const unsigned long long* in) {\n";
   for (std::size_t i = 0; i < cases.size(); ++i) {
@@ -172,7 +172,6 @@ TEST_CASE("PTX: half and bfloat16 round once") {
       {"fma.rn.bf16 r, a, b, c;", "b16", "b16", 0x3f80, 0x3f80, 0x3b80, 0x3f80}, // 1 + 2^-8: to even
       {"fma.rn.bf16 r, a, b, c;", "b16", "b16", 0x3f81, 0x3f80, 0x3b80, 0x3f82}, // the same from an odd one
       // The product is in the middle between two; the smallest addend decides.
-      // holds.
       {"fma.rn.bf16 r, a, b, c;", "b16", "b16", 0x3f90, 0x3f84, 0x0080, 0x3f95},
       {"fma.rn.bf16 r, a, b, c;", "b16", "b16", 0x3f90, 0x3f84, 0x8080, 0x3f94},
       {"fma.rn.bf16x2 r, a, b, c;", "b32", "b32", 0x3f804000, 0x40004000, 0x00003f80, 0x400040a0},
@@ -256,7 +255,7 @@ TEST_CASE("PTX: memory and warps, in 32-bit shared addresses too") {
   }
 }
 
-TEST_CASE("PTX: what is not known is refused with the instruction") {
+TEST_CASE("PTX: unknown instructions are refused with their text") {
   auto folder = TemporaryDirectory::create();
   REQUIRE(folder);
   for (const std::string text :

@@ -22,7 +22,8 @@ void require_ok(const cpu::GridResult& result) {
 
 TEST_CASE("PTX: shfl.sync against the manual's pseudocode") {
   const char* modes[] = {"up", "down", "bfly", "idx"};
-  // Widths 32, 16, 8 and 2, as CUDA's functions make their third operand, and one that is no power of two.
+  // Widths 32, 16, 8 and 2, encoded as CUDA's functions encode their third operand, and one that is no power
+  // of two.
   const unsigned clamps[] = {0x1f, 0x101f, 0x181f, 0x1e1f, 0x1000, 0x1800, 0x0, 0x14};
   std::string source = "__global__ void k(unsigned* out, const unsigned* by) {\n  const unsigned t = "
                        "threadIdx.x, v = 1000 + t;\n";
@@ -177,7 +178,7 @@ TEST_CASE("PTX: barriers of whole blocks and of parts, with reductions, and arri
       asm volatile("{.reg .pred p; setp.lt.u32 p, %1, 50; barrier.cta.red.popc.aligned.u32 %0, 4, 128, !p;}" : "=r"(r[3]) : "r"(t) : "memory");
       asm volatile("{.reg .pred p, q; setp.lt.u32 p, %1, 50; bar.red.and.pred q, 0, p; selp.u32 %0, 1, 0, q;}" : "=r"(r[4]) : "r"(t) : "memory");
       asm volatile("{.reg .pred p, q; setp.lt.u32 p, %1, 50; bar.red.or.pred q, 0, p; selp.u32 %0, 1, 0, q;}" : "=r"(r[5]) : "r"(t) : "memory");
-      // Two warps make, the two others use: the makers do not wait.
+      // Two warps produce, the two others consume: the producers do not wait.
       if (t < 64) {
         more[t] = 3 * t;
         asm volatile("barrier.cta.arrive 5, 128;" ::: "memory");

@@ -1,6 +1,6 @@
 // The race detector's compact clocks against vector clocks of all threads and a full history, on random
 // programs.
-#include "runtime/cpu/race_detector.h"
+#include "runtime/cpu/execution/race_detector.h"
 #include "test/catch.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint32_t threads = 70, shared_bytes = 24;
 
-/// Each thread's clock holds, for every thread, how many of its accesses are known to be over.
+/// The reference: each thread's clock holds, for every thread, how many of its accesses are known to be over.
 class Reference {
 public:
   bool access(std::uint32_t thread, std::uint64_t offset, std::uint64_t bytes, RaceDetector::Access kind) {
@@ -28,7 +28,7 @@ public:
     history_.push_back({thread, ++clocks_[thread][thread] - 1, offset, bytes, kind});
     return races;
   }
-  /// All of them learn what any of them knows.
+  /// Gives all threads of the group the knowledge of any of them.
   void meet(const std::vector<std::uint32_t>& group) {
     Clock joined(threads);
     for (const std::uint32_t thread : group)
@@ -55,14 +55,14 @@ private:
   std::vector<Past> history_;
 };
 
-/// Both, side by side.
+/// Runs both detectors side by side.
 class Program {
 public:
   explicit Program(std::uint64_t seed) : random_(seed) {
     detector_.begin(threads, shared_bytes, [this](const Race&) { found_ = true; });
   }
 
-  /// Did they agree until the first race? Those behind it may be hidden by it, but none is made up.
+  /// Checks that they agree until the first race. It may hide later ones, but none is reported wrongly.
   void run() {
     for (int step = 0; step < 300 && !ended_; ++step)
       switch (pick(12)) {
@@ -106,7 +106,7 @@ private:
     return members;
   }
 
-  /// Those that have left go on while others are still to leave.
+  /// Threads that have left continue while others are still to leave.
   void meet(std::uint64_t number, const std::vector<std::uint32_t>& members) {
     for (const std::uint32_t thread : members)
       detector_.arrive(number, thread);
@@ -119,7 +119,7 @@ private:
   }
 
   void access(std::uint32_t thread) {
-    // Mostly each thread to its own bytes or reads, or everything would race at once.
+    // Most accesses are to the thread's own bytes or reads, or everything would race at once.
     const std::uint64_t bytes = 1U << pick(3), offset = pick(shared_bytes / 4) * 4 +
                                                         pick(4 / static_cast<std::uint32_t>(bytes)) * bytes;
     const auto kind = pick(25) == 0   ? RaceDetector::Access::write
@@ -158,7 +158,7 @@ TEST_CASE("a thread's own atomic access does not hide its write from those of ot
     CHECK(race.first_thread == 0);
     CHECK(race.first_place == std::string("a.cu:1"));
   });
-  detector.access(0, 0, 4, RaceDetector::Access::write, "a.cu:1"); // no barrier behind it
+  detector.access(0, 0, 4, RaceDetector::Access::write, "a.cu:1"); // no barrier follows
   detector.access(0, 0, 4, RaceDetector::Access::atomic, "a.cu:2");
   CHECK(races == 0);
   detector.access(40, 0, 4, RaceDetector::Access::atomic, "a.cu:2");

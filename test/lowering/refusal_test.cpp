@@ -1,4 +1,4 @@
-// What cannot be run is refused by name and place, and never miscompiled.
+// Unsupported features are refused by name and place, and never miscompiled.
 #include "device_program.h"
 #include "lowering/lower.h"
 #include "test/catch.h"
@@ -55,7 +55,7 @@ TEST_CASE("in a header that is not the user's, the user's line is named too") {
                  "not supported on the CPU back end: st.global.strange"));
 }
 
-TEST_CASE("what no kernel reaches is not refused") {
+TEST_CASE("unsupported code that no kernel reaches is not refused") {
   const DeviceProgram program(
       "__device__ void unused() { asm volatile(\"st.global.strange.s32 [%0], 1;\" :: \"l\"((int*)0)); }\n"
       "__global__ void k(int* p) { *p = 4; }\n");

@@ -1,7 +1,7 @@
-// What threads keep on their stacks, which lie side by side without guard pages: a thread that needs more
-// than fits is told before it writes to another's.
+// Threads' stacks, which lie side by side without guard pages: a thread that needs more than its stack is
+// reported before it writes to another's.
 #include "device_program.h"
-#include "runtime/cpu/fiber.h"
+#include "runtime/cpu/execution/fiber.h"
 #include "test/catch.h"
 
 #include <fstream>
@@ -13,8 +13,8 @@ using namespace warplens::test;
 
 namespace {
 
-/// Each thread recurs as deep as `depths` says, with 256 bytes in each call, while the others wait in the
-/// same.
+/// A kernel whose threads recur to the depths in `depths`, with 256 bytes in each call, while the others wait
+/// in the same.
 constexpr char deep[] = R"(
   __device__ int descend(volatile int* seen, int depth) {
     volatile int here[64];
@@ -55,7 +55,7 @@ TEST_CASE("threads recur each on its own stack") {
   }
 }
 
-TEST_CASE("a recursion that is too deep for its thread's stack is told, wherever it would have written") {
+TEST_CASE("a recursion that is too deep for its thread's stack is reported, wherever it would have written") {
   const DeviceProgram program(deep);
   for (const int depth : {4500, 10000, 200000}) { // past its own stack, past the next, past them all
     std::vector<int> out(64), depths(64, 3);
@@ -87,7 +87,7 @@ TEST_CASE("memory taken on the stack as the kernel runs must fit, too") {
   }
 }
 
-TEST_CASE("a thousand stacks cost two mappings, and are told apart by address") {
+TEST_CASE("a thousand stacks cost two mappings, and are distinguished by address") {
   const std::size_t before = mappings();
   cpu::StackPool stacks;
   stacks.reserve(1024, 64 * 1024);

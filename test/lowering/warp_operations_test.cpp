@@ -72,7 +72,7 @@ TEST_CASE("votes, matches, reductions and masks") {
   }
 }
 
-TEST_CASE("converged lanes with masks of their own are answered together, each by its own mask") {
+TEST_CASE("converged lanes with masks of their own vote together, each by its own mask") {
   const DeviceProgram program(R"(
     __global__ void masks(unsigned* out) {
       unsigned t = threadIdx.x, before = (1u << t) - 1, upto = before | 1u << t;
@@ -123,7 +123,8 @@ TEST_CASE("a partial last warp with full masks, and lanes that have left") {
     CHECK(out[t] / 1000 == (t == 36 || t == 37 ? 0 : 6));
 }
 
-TEST_CASE("what cannot complete is a deadlock, told with block and lines; trap ends the kernel") {
+TEST_CASE(
+    "an operation that cannot complete is a deadlock, reported with block and lines; trap ends the kernel") {
   const DeviceProgram program(R"(
     __global__ void stuck() { if (threadIdx.x < 32) __syncthreads(); else __syncwarp(threadIdx.x == 40 ? 0x300 : 0x100 << 0); }
     __global__ void split() { if (threadIdx.x == 3) __syncwarp(0xff); else if (threadIdx.x < 8) __syncthreads(); }

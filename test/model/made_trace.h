@@ -1,4 +1,4 @@
-// Traces made in memory, access by access, for kernels whose figures can be worked out by hand.
+// Traces made in memory, access by access, for kernels whose figures can be computed by hand.
 #pragma once
 
 #include "model/evaluate.h"
@@ -22,12 +22,12 @@ public:
   }
 
   trace::Launch& launch() { return launch_; }
-  const std::vector<trace::Site>& sites() const { return sites_; }
+  const std::vector<Site>& sites() const { return sites_; }
 
-  /// The site's id; sites come in the order of their lines.
-  std::uint64_t site(trace::AccessKind kind = trace::AccessKind::load,
-                     std::vector<std::uint64_t> depends_on = {}, std::uint32_t sequence = 0) {
-    trace::Site site;
+  /// Adds a site on the next source line and returns its id.
+  std::uint64_t site(AccessKind kind = AccessKind::load, std::vector<std::uint64_t> depends_on = {},
+                     std::uint32_t sequence = 0) {
+    Site site;
     site.id = 1000 + sites_.size();
     site.line = std::uint32_t(sites_.size() + 1);
     site.kind = kind;
@@ -36,18 +36,17 @@ public:
     sites_.push_back(site);
     return site.id;
   }
-  trace::Site& site_of(std::uint64_t id) { return sites_[id - 1000]; }
+  Site& site_of(std::uint64_t id) { return sites_[id - 1000]; }
 
   void access(std::uint64_t block, std::uint32_t warp, std::uint64_t site, unsigned bytes,
-              const Addresses& address, std::uint32_t active = 0xffff'ffff,
-              trace::Space space = trace::Space::global) {
+              const Addresses& address, std::uint32_t active = 0xffff'ffff, Space space = Space::global) {
     trace::WarpAccess access;
     access.site = site;
     access.active = active;
     access.bytes = std::uint16_t(bytes);
     access.space = space;
     access.kind = site_of(site).kind;
-    for (unsigned lane = 0; lane < trace::warp_lanes; ++lane)
+    for (unsigned lane = 0; lane < warp_lanes; ++lane)
       if (active >> lane & 1)
         access.addresses[lane] = address(lane);
     accesses_.push_back({block, warp, access});
@@ -77,7 +76,7 @@ public:
 
 private:
   trace::Launch launch_;
-  std::vector<trace::Site> sites_;
+  std::vector<Site> sites_;
   struct One {
     std::uint64_t block;
     std::uint32_t warp;

@@ -1,9 +1,9 @@
-// The caches once more, slow and obvious: a list per set, the most recently used in front, one entry per line
-// or block.
+// Slow references for the caches: a list per set, the most recently used in front, one entry per line or
+// block.
 #pragma once
 
-#include "model/geometry.h"
-#include "model/gpu.h"
+#include "model/gpu/gpu.h"
+#include "vocabulary/geometry.h"
 
 #include <algorithm>
 #include <array>
@@ -16,14 +16,14 @@ namespace warplens::test {
 struct ReferenceEntry {
   std::uint32_t number = 0;
   std::array<bool, 4> valid{}, written{}, dirty{};
-  std::array<std::uint32_t, 4> bytes{}; ///< that are there, in an L2 that keeps masks; one bit each
+  std::array<std::uint32_t, 4> bytes{}; ///< the valid ones in an L2 that keeps masks; one bit each
 };
 
 class ReferenceSets {
 public:
   ReferenceSets(std::uint32_t sets, std::uint32_t ways, model::IndexHash index)
       : sets_(sets), ways_(ways), index_(index) {}
-  /// Of each `period` lines the first ones have sets of eight ways of their own, in front of the others.
+  /// The first lines of each `period` have sets of eight ways of their own, in front of the others.
   ReferenceSets(std::uint32_t period, std::uint32_t early, std::uint32_t others, std::uint32_t ways)
       : period_(period), early_(early), sets_(early_ + others), ways_(ways),
         index_(model::IndexHash::modulo) {}
@@ -62,7 +62,7 @@ public:
     return high % (sets / power) * power + low;
   }
 
-  /// Null if it is not there.
+  /// Returns the entry, null if it is not cached.
   ReferenceEntry* find(std::uint32_t number) {
     for (ReferenceEntry& entry : sets_[set_of(number)])
       if (entry.number == number)
@@ -71,7 +71,7 @@ public:
   }
   bool contains(std::uint32_t number) { return find(number) != nullptr; }
 
-  /// Moves or puts the entry to the front; what fell out goes to `evicted`.
+  /// Moves or inserts the entry to the front; a victim is added to `evicted`.
   ReferenceEntry& access(std::uint32_t number, std::vector<ReferenceEntry>& evicted) {
     const std::uint32_t place = set_of(number);
     auto& set = sets_[place];
@@ -96,15 +96,15 @@ private:
   model::IndexHash index_;
 };
 
-/// A cache for constants or read-only loads. It numbers lines of its own size.
+/// A cache for constants or read-only loads, which numbers lines of its own size.
 class ReferenceReadOnlyCache {
 public:
   ReferenceReadOnlyCache(std::uint32_t bytes, std::uint32_t line_bytes, std::uint32_t ways)
       : line_bytes_(line_bytes), sets_(bytes / line_bytes / ways, ways, model::IndexHash::modulo) {}
 
   bool load(std::uint64_t address) {
-    std::vector<ReferenceEntry> forgotten;
-    bool& there = sets_.access(std::uint32_t(address / line_bytes_), forgotten).valid[0];
+    std::vector<ReferenceEntry> discarded;
+    bool& there = sets_.access(std::uint32_t(address / line_bytes_), discarded).valid[0];
     return std::exchange(there, true);
   }
 
@@ -119,7 +119,7 @@ public:
       : gpu_(gpu),
         sets_(ReferenceSets::of_file(bytes, gpu.l1.early_usable, gpu.l1.usable, gpu.l1.ways, gpu.l1.index)) {}
 
-  /// What goes to the L2 because of a request: each line with a bit for each sector.
+  /// Lines that a request writes back to the L2, each with a bit for each sector.
   using WrittenBack = std::vector<std::pair<std::uint32_t, unsigned>>;
 
   unsigned load(std::uint32_t line, unsigned sectors) { return load(line, sectors, ignored_); }
@@ -135,16 +135,16 @@ public:
   }
 
   void store(std::uint32_t line, unsigned sectors) {
-    std::vector<ReferenceEntry> forgotten;
+    std::vector<ReferenceEntry> discarded;
     if (gpu_.l1.stores == model::L1Stores::evict_on_hit && sets_.contains(line))
       for (unsigned s = 0; s < 4; ++s)
         if (!gpu_.l1.sectored || (sectors >> s & 1))
           sets_.find(line)->valid[s] = false;
     if (gpu_.l1.stores == model::L1Stores::update_on_hit && sets_.contains(line))
-      sets_.access(line, forgotten);
+      sets_.access(line, discarded);
   }
 
-  /// To local memory, where it is written back.
+  /// Stores to local memory that is written back.
   void store_back(std::uint32_t line, unsigned sectors, WrittenBack& back) {
     ReferenceEntry& entry = access(line, back);
     for (unsigned s = 0; s < 4; ++s)
@@ -156,12 +156,12 @@ private:
   ReferenceEntry& access(std::uint32_t line, WrittenBack& back) {
     std::vector<ReferenceEntry> evicted;
     ReferenceEntry& entry = sets_.access(line, evicted);
-    for (const ReferenceEntry& gone : evicted) {
+    for (const ReferenceEntry& victim : evicted) {
       unsigned dirty = 0;
       for (unsigned s = 0; s < 4; ++s)
-        dirty |= unsigned(gone.dirty[s]) << s;
+        dirty |= unsigned(victim.dirty[s]) << s;
       if (dirty != 0)
-        back.emplace_back(gone.number, dirty);
+        back.emplace_back(victim.number, dirty);
     }
     return entry;
   }
@@ -184,72 +184,75 @@ public:
         sets_(std::uint32_t(double(gpu.l2_bytes / gpu.l2.line_bytes) * gpu.l2.usable) / gpu.l2.ways,
               gpu.l2.ways, gpu.l2.index) {
     for (std::uint32_t i = 0; i < gpu.l2.partitions && gpu.l2.partitions > 1; ++i)
-      copies_.push_back(ReferenceSets::of_file(gpu.l2_bytes / gpu.l2.partitions, gpu.l2.copies.early_usable,
-                                               gpu.l2.copies.usable, gpu.l2.copies.ways, gpu.l2.index));
+      replicas_.push_back(ReferenceSets::of_file(gpu.l2_bytes / gpu.l2.partitions,
+                                                 gpu.l2.replicas.early_usable, gpu.l2.replicas.usable,
+                                                 gpu.l2.replicas.ways, gpu.l2.index));
   }
 
   enum class Kind { load, store, atomic };
 
-  /// `bytes`: what a store writes of each sector, one bit each.
+  /// Serves a request; `bytes` are those that a store writes of each sector, one bit each.
   Outcome request(Kind kind, std::uint32_t line, unsigned sectors, unsigned partition,
                   std::array<std::uint32_t, 4> bytes = {all_bytes, all_bytes, all_bytes, all_bytes}) {
     if (kind != Kind::store || gpu_.l2.partial_writes == model::PartialWrites::whole)
       bytes.fill(all_bytes);
-    const unsigned near = copies_.empty() ? 0 : copied(kind, line, sectors, partition, bytes);
-    Outcome outcome = request_whole(kind, line, sectors & ~near, bytes);
-    outcome.far = kind == Kind::load && !copies_.empty() ? outcome.hits : 0;
-    outcome.hits |= near;
+    const unsigned local_hits =
+        replicas_.empty() ? 0 : look_up_replicas(kind, line, sectors, partition, bytes);
+    Outcome outcome = request_l2(kind, line, sectors & ~local_hits, bytes);
+    outcome.far = kind == Kind::load && !replicas_.empty() ? outcome.hits : 0;
+    outcome.hits |= local_hits;
     return outcome;
   }
 
-  /// What is there before a trial went through the L2 without leaving copies.
+  /// Replays a use before the launch, which leaves no replicas.
   void use(Kind kind, std::uint32_t line, unsigned sectors, std::array<std::uint32_t, 4> bytes) {
     if (kind != Kind::store || gpu_.l2.partial_writes == model::PartialWrites::whole)
       bytes.fill(all_bytes);
-    request_whole(kind, line, sectors, bytes);
+    request_l2(kind, line, sectors, bytes);
   }
-  /// Valid sectors of the line.
+  /// Returns the line's valid sectors.
   unsigned sectors_of(std::uint32_t line) {
-    unsigned there = 0;
+    unsigned valid = 0;
     for (unsigned s = 0; s < 4; ++s)
       if (const ReferenceEntry* entry = sets_.find(by_block_ ? 4 * line + s : line))
-        there |= unsigned(entry->valid[by_block_ ? 0 : s]) << s;
-    return there;
+        valid |= unsigned(entry->valid[by_block_ ? 0 : s]) << s;
+    return valid;
   }
 
 private:
   static constexpr std::uint32_t all_bytes = 0xffff'ffff;
 
-  /// What a load finds as a copy. It leaves copies of what it asks for, as a store does where it comes from,
-  /// of sectors that it writes in full; elsewhere a store takes them away, an atomic everywhere.
-  unsigned copied(Kind kind, std::uint32_t line, unsigned sectors, unsigned partition,
-                  const std::array<std::uint32_t, 4>& bytes) {
-    unsigned near = 0, whole = 0;
+  /// Returns the sectors that a load finds as replicas. It makes replicas of all that it requests, as a store
+  /// does in the requester's partition of sectors that it writes in full; elsewhere a store invalidates them,
+  /// an atomic everywhere.
+  unsigned look_up_replicas(Kind kind, std::uint32_t line, unsigned sectors, unsigned partition,
+                            const std::array<std::uint32_t, 4>& bytes) {
+    unsigned local_hits = 0, whole = 0;
     for (unsigned s = 0; s < 4; ++s)
       if ((sectors >> s & 1) && bytes[s] == all_bytes)
         whole |= 1u << s;
-    for (unsigned i = 0; i < copies_.size(); ++i) {
+    for (unsigned i = 0; i < replicas_.size(); ++i) {
       const bool brings = i == partition && kind != Kind::atomic;
       if (brings && whole == 0)
         continue;
-      std::vector<ReferenceEntry> forgotten;
-      ReferenceEntry* entry = brings ? &copies_[i].access(line, forgotten) : copies_[i].find(line);
+      std::vector<ReferenceEntry> discarded;
+      ReferenceEntry* entry = brings ? &replicas_[i].access(line, discarded) : replicas_[i].find(line);
       for (unsigned s = 0; s < 4; ++s) {
         if (!entry || !(sectors >> s & 1))
           continue;
         if (kind == Kind::load && i == partition && entry->valid[s])
-          near |= 1u << s;
+          local_hits |= 1u << s;
         if (brings)
           entry->valid[s] = entry->valid[s] || bytes[s] == all_bytes;
         else if (kind != Kind::load)
           entry->valid[s] = false;
       }
     }
-    return near;
+    return local_hits;
   }
 
-  Outcome request_whole(Kind kind, std::uint32_t line, unsigned sectors,
-                        const std::array<std::uint32_t, 4>& bytes) {
+  Outcome request_l2(Kind kind, std::uint32_t line, unsigned sectors,
+                     const std::array<std::uint32_t, 4>& bytes) {
     ReferenceEntry before;
     bool first = true;
     Outcome outcome;
@@ -260,13 +263,13 @@ private:
       ReferenceEntry& entry = sets_.access(by_block_ ? 4 * line + s : line, evicted);
       const unsigned at = by_block_ ? 0 : s;
       if (by_block_ || first)
-        before = entry; // as it was when the request came
+        before = entry; // the state before the request
       first = false;
-      for (const ReferenceEntry& gone : evicted) {
-        outcome.written_back += unsigned(std::count(gone.dirty.begin(), gone.dirty.end(), true));
+      for (const ReferenceEntry& victim : evicted) {
+        outcome.written_back += unsigned(std::count(victim.dirty.begin(), victim.dirty.end(), true));
         if (gpu_.l2.partial_writes == model::PartialWrites::fill)
           for (unsigned t = 0; t < 4; ++t)
-            outcome.filled += gone.dirty[t] && gone.bytes[t] != all_bytes;
+            outcome.filled += victim.dirty[t] && victim.bytes[t] != all_bytes;
       }
       const bool store_needs_written =
           kind == Kind::store && gpu_.l2.stores == model::L2Stores::memory_update;
@@ -282,7 +285,7 @@ private:
         }
         entry.bytes[at] |= bytes[s];
       } else if (!hit) {
-        // What is fetched at once; blocks of 32 bytes are fetched one by one.
+        // The sectors of a group are fetched together; blocks of 32 bytes are fetched one by one.
         const unsigned group = by_block_ ? 1 : gpu_.l2.fetch_bytes / 32;
         for (unsigned t = at / group * group; t < at / group * group + group; ++t)
           if (!before.valid[t] || before.bytes[t] != all_bytes) {
@@ -306,7 +309,7 @@ private:
   model::Gpu gpu_;
   bool by_block_;
   ReferenceSets sets_;
-  std::vector<ReferenceSets> copies_;
+  std::vector<ReferenceSets> replicas_;
 };
 
 } // namespace warplens::test

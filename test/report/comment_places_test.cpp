@@ -6,7 +6,7 @@ using Form = CommentPlace::Form;
 
 namespace {
 
-/// One letter per line: l(ine), b(lock) or - (none).
+/// Returns one letter per line: l(ine), b(lock) or - (none).
 std::string forms(std::string_view text) {
   std::string letters;
   for (const CommentPlace& place : comment_places(text))

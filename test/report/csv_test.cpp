@@ -9,7 +9,7 @@ using namespace warplens;
 
 namespace {
 
-/// RFC 4180, read as its grammar says.
+/// Reads CSV by the grammar of RFC 4180.
 std::vector<std::vector<std::string>> parse(const std::string& text) {
   std::vector<std::vector<std::string>> rows;
   std::vector<std::string> row;
@@ -72,7 +72,7 @@ TEST_CASE("csv: a row per site, every row as long as the heading") {
                                  ""});
 }
 
-TEST_CASE("csv: quotes, commas and line ends survive, absent figures are empty") {
+TEST_CASE("csv: quotes, commas and line ends are kept, absent figures are empty") {
   Result result = test::sample_result();
   result.kernels[0].sites[0].site.expression = "a[\n\"x\",\r\n1]";
   const auto rows = parse(report::print_csv(result));

@@ -44,7 +44,7 @@ TEST_CASE("diff: a result and itself do not differ") {
   const Difference difference = compare(result, result, {});
   REQUIRE(difference.kernels.size() == 1);
   CHECK(difference.kernels[0].sites.size() == 5);
-  CHECK(difference.kernels[0].gone.empty());
+  CHECK(difference.kernels[0].removed.empty());
   for (const SiteChange& site : difference.kernels[0].sites)
     for (const FigureChange& change : site.figures)
       CHECK_FALSE(change.is_beyond_interval());
@@ -73,11 +73,11 @@ TEST_CASE("diff: sites correspond when lines and folders moved") {
   }
   const Difference difference = compare(before, after, {});
   CHECK(difference.kernels[0].sites.size() == 5);
-  CHECK(difference.kernels[0].come.empty());
+  CHECK(difference.kernels[0].added.empty());
 }
 
 TEST_CASE(
-    "diff: of equal expressions the ids tell, else their order; a changed expression keeps its place's id") {
+    "diff: equal expressions correspond by id, else by order; a changed expression keeps its place's id") {
   Result before, after;
   const auto add = [](Result& result, std::uint64_t id, std::uint32_t line, const char* expression) {
     if (result.kernels.empty())
@@ -86,7 +86,8 @@ TEST_CASE(
   };
   add(before, 1, 10, "a[i]"), add(before, 2, 11, "a[i]"), add(before, 5, 20, "b[i]"),
       add(before, 6, 30, "gone");
-  // The first goes a line down, to where the second was, and so on: in order, whatever the ids.
+  // The first statement moves down to the line where the second was, and so on: they pair in order, whatever
+  // the ids.
   add(after, 2, 11, "a[i]"), add(after, 3, 12, "a[i]"), add(after, 5, 20, "b[2 * i]"),
       add(after, 7, 31, "new");
   const Difference moved = compare(before, after, {});
@@ -94,12 +95,12 @@ TEST_CASE(
   CHECK(change_of(moved, sites[0])->before->site.id == 1);
   CHECK(change_of(moved, sites[1])->before->site.id == 2);
   CHECK(change_of(moved, sites[2])->before->site.id == 5);
-  REQUIRE(moved.kernels[0].gone.size() == 1);
-  CHECK(moved.kernels[0].gone[0]->site.id == 6);
-  CHECK(moved.kernels[0].come[0]->site.id == 7);
+  REQUIRE(moved.kernels[0].removed.size() == 1);
+  CHECK(moved.kernels[0].removed[0]->site.id == 6);
+  CHECK(moved.kernels[0].added[0]->site.id == 7);
 
   Result fewer;
-  add(fewer, 2, 11, "a[i]"); // the first one went
+  add(fewer, 2, 11, "a[i]"); // the first one was removed
   CHECK(compare(before, fewer, {}).kernels[0].sites.at(0).before->site.id == 2);
 }
 
@@ -109,13 +110,13 @@ TEST_CASE("diff: kernels correspond by name and GPU") {
   after.kernels[0].gpu = std::string("a100");
   const Difference other = compare(before, after, {});
   CHECK(other.kernels.empty());
-  CHECK(other.gone.size() == 1);
-  CHECK(other.come.size() == 1);
+  CHECK(other.removed.size() == 1);
+  CHECK(other.added.size() == 1);
   DifferenceOptions none;
   none.wants_kernel = [](const std::string&) { return false; };
   CHECK(compare(before, before, none).kernels.empty());
   DifferenceOptions costly;
-  costly.least_share = 0.2;
+  costly.min_share = 0.2;
   CHECK(compare(before, before, costly).kernels[0].sites.size() == 3); // two costly ones, one without a share
 }
 
@@ -125,7 +126,7 @@ TEST_CASE("diff: a kernel that is alone on its GPU corresponds to the other what
   after.kernels[0].name = std::string("spmv<float>");
   const Difference renamed = compare(before, after, {});
   REQUIRE(renamed.kernels.size() == 1);
-  CHECK(renamed.gone.empty());
+  CHECK(renamed.removed.empty());
   const std::vector<Failure> none;
   const std::string text = print_difference_text({"a", "b", &renamed, &none}, {});
   CHECK(text.find("→ spmv<float> on Tesla C2050") != std::string::npos);
@@ -146,7 +147,7 @@ TEST_CASE("diff: launches of one kernel correspond in order") {
 }
 
 TEST_CASE("diff: several accesses of a line together, by hand") {
-  // 100 executions of 4 sectors and 300 of 10: 8.5; intervals of the sum in quadrature.
+  // 100 executions of 4 sectors and 300 of 10 make 8.5; intervals of the sum add in quadrature.
   SiteResult few = test::site(1, 5, 1, "a[i]", "a"), many = test::site(2, 5, 9, "b[i]", "b");
   few.executions = 100, few.sectors_per_request = 4, few.latency_ns = test::statistic(100, 12);     // ±3
   many.executions = 300, many.sectors_per_request = 10, many.latency_ns = test::statistic(200, 16); // ±4
@@ -159,11 +160,11 @@ TEST_CASE("diff: several accesses of a line together, by hand") {
   CHECK(value("latency_ns")->mean == Approx(175));
   CHECK(value("latency_ns")->half_width == Approx(std::hypot(0.25 * 3, 0.75 * 4)));
   CHECK_FALSE(value("bank_conflicts").has_value());
-  many.latency_ns = std::nullopt; // only one has it: its own value
+  many.latency_ns = std::nullopt; // only one has it: the result is its own value
   CHECK(value("latency_ns")->mean == Approx(100));
 }
 
-TEST_CASE("--fail-if: what is understood") {
+TEST_CASE("--fail-if: the accepted syntax") {
   const Threshold rate = *parse_threshold("l1_hit_rate<-0.05");
   CHECK(rate.figure == "l1_hit_rate");
   CHECK_FALSE(rate.total);
@@ -177,7 +178,7 @@ TEST_CASE("--fail-if: what is understood") {
   CHECK(bytes.comparison == Threshold::Comparison::at_least);
 }
 
-TEST_CASE("--fail-if: what is not, and where") {
+TEST_CASE("--fail-if: a syntax error is reported with its place") {
   CHECK(error_of("l1_hit_rate<<1") == "'l1_hit_rate<<1', character 13: expected a number");
   CHECK(error_of("latency_ns") == "'latency_ns', character 11: expected <, <=, > or >=");
   CHECK(error_of("latency_ns=1") == "'latency_ns=1', character 11: expected <, <=, > or >=");
@@ -214,8 +215,7 @@ TEST_CASE("--fail-if: beyond the threshold and beyond the interval, or nothing")
 }
 
 TEST_CASE("--fail-if: totals of snapshots of different size are compared per launch") {
-  // A transpose of 16384 blocks: a snapshot of 3456 of them then, of all of them now. It reads less than
-  // before.
+  // A transpose of 16384 blocks: the first snapshot has 3456 of them, the second all. The second reads less.
   Result before = test::sample_result();
   before.kernels[0].grid = {128, 128, 1};
   before.kernels[0].snapshot.blocks = 3456;
@@ -244,7 +244,7 @@ TEST_CASE("--fail-if: totals of snapshots of different size are compared per lau
   CHECK(failures(compare(before, after, {}), *parse_threshold("executions>99%")).size() == 1);
 }
 
-TEST_CASE("diff: snapshots of different size are told") {
+TEST_CASE("diff: snapshots of different size are reported") {
   Result before = test::sample_result(), after = before;
   const auto printed = [&](bool with_failure) {
     const Difference difference = compare(before, after, {});
@@ -263,9 +263,9 @@ TEST_CASE("diff: snapshots of different size are told") {
   after.kernels[0].snapshot.blocks = 512;
   after.kernels[0].sites[3].l1_hit_rate = test::statistic(0.72, 0.004);
   std::tie(text, json, failure) = printed(true);
-  constexpr const char* told = "snapshots differ: 336 of 512 blocks before, 512 of 512 after";
-  CHECK(text.find(told) != std::string::npos);
-  CHECK(failure.find(told) != std::string::npos);
+  constexpr const char* warning = "snapshots differ: 336 of 512 blocks before, 512 of 512 after";
+  CHECK(text.find(warning) != std::string::npos);
+  CHECK(failure.find(warning) != std::string::npos);
   const auto snapshots = nlohmann::json::parse(json)["kernels"][0]["snapshots"];
   CHECK(snapshots["differ"] == true);
   CHECK(snapshots["before"]["blocks"] == 336);
@@ -273,7 +273,7 @@ TEST_CASE("diff: snapshots of different size are told") {
   CHECK(snapshots["after"]["blocks"] == 512);
 }
 
-TEST_CASE("--fail-if: percent of nothing") {
+TEST_CASE("--fail-if: percent of zero") {
   Result before = test::sample_result(), after = before;
   before.kernels[0].sites[1].bank_conflicts = 0;
   const Difference difference = compare(before, after, {});
@@ -298,7 +298,7 @@ TEST_CASE("diff: as text and as JSON") {
         std::string::npos);
   CHECK(text.find("fails l1_hit_rate<0: spmv(") != std::string::npos);
   CHECK(text.find('\x1b') == std::string::npos);
-  CHECK(text.find("latency_ns") == std::string::npos); // the same in both
+  CHECK(text.find("latency_ns") == std::string::npos); // it is the same in both
 
   const auto json = nlohmann::json::parse(print_difference_json(report));
   CHECK(json["schema"] == "warplens-diff/1");

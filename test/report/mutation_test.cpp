@@ -1,4 +1,4 @@
-// Results may come from anywhere: whatever reads as one can be printed in every format.
+// Tests results from anywhere: every text that reads as one can be printed in every format.
 #include "report/print_difference.h"
 #include "report/report.h"
 #include "test/catch.h"
@@ -12,7 +12,7 @@ using Json = nlohmann::json;
 
 namespace {
 
-/// Every value in a document, the document itself included.
+/// Collects every value in a document, the document itself included.
 void collect(Json& json, std::vector<Json*>& values) {
   values.push_back(&json);
   if (json.is_structured())
@@ -79,7 +79,7 @@ TEST_CASE("a mutated result is refused, or printed in every format") {
     CHECK(Json::accept(report::print_sarif(*result, {0, "1", {}})));
     if (const auto trace = report::print_perfetto(*result))
       CHECK(Json::accept(*trace));
-    CHECK_FALSE(report::print_annotations(*result, {}).has_value()); // there is no such source here
+    CHECK_FALSE(report::print_annotated_diff(*result, {}).has_value()); // there is no such source here
     CHECK(report::print_page({{"a", &*result}}, {"<!-- warplens-data -->", "1", {}}).has_value());
     const report::Difference difference = report::compare(plain, *result, {});
     const std::vector<report::Failure> none;

@@ -21,7 +21,7 @@ std::string print(const std::vector<report::LabelledResult>& results) {
   return *text;
 }
 
-/// What stands in the script element, and that it stands there.
+/// Returns the content of the script element, and checks that it stands there.
 std::string data_in(const std::string& text) {
   REQUIRE(text.starts_with(before + opening));
   REQUIRE(text.ends_with(closing + after));
@@ -31,7 +31,7 @@ std::string data_in(const std::string& text) {
 
 } // namespace
 
-TEST_CASE("page: the results, what is said of their lines, the sources") {
+TEST_CASE("page: the results, the verdicts on their lines, the sources") {
   const Result result = test::sample_page_result();
   const Json data = Json::parse(data_in(print({{"a.json", &result}, {"b.json", &result}})));
   CHECK(data["version"] == "1.2.3");
@@ -53,7 +53,7 @@ TEST_CASE("page: the results, what is said of their lines, the sources") {
   CHECK(data["sources"][1]["missing"] == "not found where the report was made");
 }
 
-TEST_CASE("page: accesses of which the same is said come together") {
+TEST_CASE("page: accesses with the same verdict are combined") {
   Result result = test::sample_page_result();
   auto& sites = result.kernels[0].sites;
   const auto on_line = [&](const char* expression) {
@@ -62,7 +62,7 @@ TEST_CASE("page: accesses of which the same is said come together") {
   const auto value = on_line("val[j]"), gathered = on_line("y[indices[j]]");
   REQUIRE(value != sites.end());
   REQUIRE(gathered != sites.end());
-  const trace::Site own = gathered->site;
+  const Site own = gathered->site;
   *gathered = *value;
   gathered->site.expression = own.expression;
   gathered->site.id = own.id;
@@ -149,7 +149,7 @@ TEST_CASE("page: pairs and differences are those of diff") {
   CHECK_FALSE(Json::parse(data_in(print({{"a.json", &before}}))).contains("comparison"));
 }
 
-TEST_CASE("page: better and worse are said where a difference is beyond its interval") {
+TEST_CASE("page: a difference beyond its interval is better or worse") {
   const Result before = test::sample_result();
   Result after = before;
   after.kernels[0].sites[3].l1_hit_rate = test::statistic(0.9, 0.004);

@@ -15,7 +15,7 @@ Json log(const Result& result, double threshold, const std::filesystem::path& ro
   return Json::parse(report::print_sarif(result, {threshold, "1.2.3", root}));
 }
 
-/// What the schema of SARIF 2.1.0 asks of the parts that are used.
+/// Checks the requirements of SARIF 2.1.0's schema on the parts that are used.
 void check_structure(const Json& json) {
   CHECK(json["version"] == "2.1.0");
   REQUIRE(json["runs"].size() == 1);

@@ -1,4 +1,4 @@
-// A folder with the sample's source, gone afterwards.
+// A folder with the sample's source, removed afterwards.
 #pragma once
 
 #include "test/catch.h"

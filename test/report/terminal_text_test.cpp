@@ -34,7 +34,7 @@ TEST_CASE("width, cut and padding count columns") {
   CHECK(pad_left("12345", 4) == "123…");
 }
 
-TEST_CASE("colours only where asked") {
+TEST_CASE("colours only on request") {
   CHECK(Style(false).hot("x") == "x");
   CHECK(Style(true).hot("x") == "\x1b[1;31mx\x1b[0m");
   CHECK(Style(true).hot("").empty());

@@ -48,7 +48,7 @@ TEST_CASE("the whole report of the sample") {
   CHECK(print(test::sample_result(), folder.options()) == golden("sample.txt"));
 }
 
-TEST_CASE("constant memory's hit rates, where there are any") {
+TEST_CASE("constant memory's hit rates, if there are any") {
   const Folder folder;
   TextOptions options = folder.options();
   options.columns = {*report::column_named("constant")};
@@ -56,14 +56,14 @@ TEST_CASE("constant memory's hit rates, where there are any") {
   CHECK(contains(text, "constant hit rate             87.5       2.0 %"));
   CHECK(contains(text, "… of a group of SMs           50.0       4.0 %"));
   CHECK(contains(text, "87.5±2.0"));
-  // Unless other figures are asked for.
+  // Other figures replace it on request.
   CHECK(contains(print(test::sample_constants(), folder.options()), "87.5±2.0"));
   const std::string without = print(test::sample_result(), folder.options());
   CHECK_FALSE(contains(without, "constant"));
   CHECK_FALSE(contains(without, "hit %"));
 }
 
-TEST_CASE("no line is wider than asked, nothing steers the terminal") {
+TEST_CASE("no line exceeds the requested width, nothing steers the terminal") {
   const Folder folder;
   std::string source = test::sample_source;
   source.replace(source.find("\tx[i] = t;"), 10, "\tx[i] = \x1b[2J\u202e" + std::string(200, 'w') + ";");
@@ -81,7 +81,7 @@ TEST_CASE("no line is wider than asked, nothing steers the terminal") {
   }
 }
 
-TEST_CASE("a source that is gone or shorter now: expressions without source") {
+TEST_CASE("a source that was removed or shortened: expressions without source") {
   Result result = test::sample_result();
   const std::string without = print(result, {.source_root = "/nonexistent"});
   CHECK(contains(without, "spmv.cu (not found: expressions only)"));
@@ -108,7 +108,7 @@ TEST_CASE("an expression beyond the cut line gets a line of its own") {
   CHECK(contains(print(result, folder.options()), "→ late[i]"));
 }
 
-TEST_CASE("colours only when asked") {
+TEST_CASE("the report has colours only on request") {
   const Folder folder;
   TextOptions options = folder.options();
   CHECK_FALSE(contains(print(test::sample_result(), options), "\x1b"));
@@ -116,7 +116,7 @@ TEST_CASE("colours only when asked") {
   CHECK(contains(print(test::sample_result(), options), "\x1b[1;31m"));
 }
 
-TEST_CASE("how the L2 starts is said, and how many of its misses are first touches") {
+TEST_CASE("the start of the L2 is shown, and the share of first touches in its misses") {
   Result result = test::sample_result();
   CHECK(contains(print(result, {}), "L2 start   warm: 4.2 MB left by 3 copies and fills and 1 launch\n"));
   CHECK_FALSE(contains(print(result, {}), "first among"));
@@ -128,7 +128,7 @@ TEST_CASE("how the L2 starts is said, and how many of its misses are first touch
   CHECK_FALSE(contains(print(result, {}), "L2 start"));
 }
 
-TEST_CASE("nothing traced, cut short, partial: said in words") {
+TEST_CASE("empty, cut and partial traces are explained in words") {
   Result result;
   result.program = "a.out";
   CHECK(contains(print(result, {}), "No kernel was traced."));
@@ -144,12 +144,12 @@ TEST_CASE("nothing traced, cut short, partial: said in words") {
   CHECK(contains(text, "not known (the back end cannot see"));
 }
 
-TEST_CASE("a program without memory accesses: that is said, not the back end blamed") {
+TEST_CASE("a program without memory accesses is reported as such, the back end is not blamed") {
   Result result;
   result.program = "a.out";
   result.kernels.emplace_back().name = "empty";
   CHECK(contains(print(result, {}), "no memory access with a probe was executed"));
-  result.trace_truncated = true; // perhaps there were some
+  result.trace_truncated = true; // there may have been some
   CHECK(contains(print(result, {}), "not known (the back end cannot see"));
 }
 
@@ -202,7 +202,7 @@ TEST_CASE("sorted: a table of sites, the largest figure first") {
   CHECK(other.find("tile[") < other.find("val[j]"));
 }
 
-TEST_CASE("what costs next to nothing is not worth a look") {
+TEST_CASE("negligible costs are not worth a look") {
   Result result = test::sample_result();
   result.kernels[0].sites[1].latency_share = 0.009; // tile
   const std::string text = print(result, {});

@@ -29,14 +29,14 @@ TEST_CASE("verdicts follow from the figures") {
   CHECK(verdict_on(scattered, {}) == "uncoalesced: 32.0 sectors per request where 4.00 would do");
 
   SiteResult store = coalesced(0, 0.25);
-  store.site.kind = trace::AccessKind::store;
+  store.site.kind = AccessKind::store;
   store.l1_hit_rate.reset();
   CHECK(verdict_on(store, {}) == "fine: 4.00 sectors per request, 25.0 % of them in L2 already");
   SiteResult first = store;
   first.l2_hit_rate = test::statistic(0, 0);
   CHECK(verdict_on(first, {}) == "fine: 4.00 sectors per request, none of them in L2 already");
   SiteResult atomic = store;
-  atomic.site.kind = trace::AccessKind::atomic;
+  atomic.site.kind = AccessKind::atomic;
   CHECK(verdict_on(atomic, {}) == "fine: 25.0 % L2 hits");
 
   SiteResult shared = test::site(2, 1, 1, "tile[i]", "tile");
@@ -48,7 +48,7 @@ TEST_CASE("verdicts follow from the figures") {
   CHECK(verdict_on(shared, {}) == "fine: hardly any bank conflicts");
 }
 
-TEST_CASE("what comes from afar: once is streaming, again and again is poor locality") {
+TEST_CASE("sectors from far levels: touched once is streaming, again and again is poor locality") {
   KernelResult kernel;
   CHECK(verdict_on(coalesced(0.1, 0.2), kernel) == "72.0 % of its sectors come from DRAM");
   CHECK(findings_on(coalesced(0.1, 0.2), kernel).at(0).rule == Rule::from_afar);
@@ -76,7 +76,7 @@ TEST_CASE("what comes from afar: once is streaming, again and again is poor loca
   CHECK(findings_on(nameless, kernel).at(0).rule == Rule::from_afar);
 }
 
-TEST_CASE("a line's verdicts: its most expensive site, and what else is wasteful") {
+TEST_CASE("a line's verdicts: its most expensive site, and the other wasteful ones") {
   SiteResult cheap = coalesced(0.9, 0.5), dear = cheap, scattered = cheap;
   dear.latency_share = 0.5;
   scattered.sectors_per_request = 32;
@@ -88,7 +88,7 @@ TEST_CASE("a line's verdicts: its most expensive site, and what else is wasteful
   CHECK(verdicts[1].site == &scattered);
 }
 
-TEST_CASE("one lane needs one sector, and is told to be alone") {
+TEST_CASE("one lane needs one sector, and is reported to be alone") {
   SiteResult site = coalesced(0.875, 0.5);
   site.active_lanes = 1;
   site.sectors_per_request = 1;
@@ -97,7 +97,7 @@ TEST_CASE("one lane needs one sector, and is told to be alone") {
   CHECK(verdict_on(site, {}) == "fine: 87.5 % L1 hits; only 1.00 of 32 lanes active");
 }
 
-TEST_CASE("nothing observed, nothing said") {
+TEST_CASE("a site without observations has no findings") {
   CHECK(verdict_on(test::site(3, 1, 1, "p[0]", "p"), {}) == "nothing notable was observed");
   CHECK_FALSE(needed_sectors_per_request(test::site(3, 1, 1, "p[0]", "p")).has_value());
 }

@@ -25,7 +25,7 @@ std::string error_of(const Json& json) {
 
 } // namespace
 
-TEST_CASE("a result survives the way through JSON") {
+TEST_CASE("a result is unchanged by the way through JSON") {
   const Json before = sample();
   const auto result = result_from_json(before);
   REQUIRE(result.has_value());
@@ -34,13 +34,13 @@ TEST_CASE("a result survives the way through JSON") {
   const SiteResult& value = result->kernels.at(0).sites.at(3);
   CHECK(value.site.id == 0x20);
   CHECK(value.site.depends_on == std::vector<std::uint64_t>{0x40});
-  CHECK(value.site.cache_operator == trace::CacheOperator::nc);
+  CHECK(value.site.cache_operator == CacheOperator::nc);
   CHECK(value.l1_hit_rate->spread95[1] == Approx(0.828));
   CHECK(value.l1_hit_rate->histogram.counts == std::vector<std::uint64_t>{30, 34});
   CHECK(result->seed == std::numeric_limits<std::uint64_t>::max());
 }
 
-TEST_CASE("what the page shows survives the way through JSON") {
+TEST_CASE("the page's data is unchanged by the way through JSON") {
   const Json before = sample_page();
   const auto result = result_from_json(before);
   REQUIRE(result.has_value());
@@ -57,7 +57,7 @@ TEST_CASE("what the page shows survives the way through JSON") {
   CHECK(kernel.timeline->channels[0].outstanding == std::vector<double>{1.5, 2, 0.25});
 }
 
-TEST_CASE("constant memory's figures survive the way through JSON, and are absent without it") {
+TEST_CASE("constant memory's figures are unchanged by the way through JSON, and are absent without it") {
   const Json before = Json::parse(to_json(test::sample_constants()).dump());
   const auto result = result_from_json(before);
   REQUIRE(result.has_value());
@@ -127,7 +127,7 @@ TEST_CASE("the schema's names") {
   CHECK(site["l1_hit_rate"]["histogram"]["edges"].size() == 3);
 }
 
-TEST_CASE("what was not observed is absent") {
+TEST_CASE("unobserved figures are absent") {
   const Json header = sample()["kernels"][0]["sites"][0];
   for (const char* key : {"object", "cache_operator", "sectors_per_request", "bytes_used", "bytes_moved",
                           "bank_conflicts", "l1_hit_rate", "l2_hit_rate", "latency_ns", "latency_share"})
@@ -156,9 +156,9 @@ TEST_CASE("figures that are not finite are left out") {
 namespace {
 
 struct Change {
-  const char* pointer; // what is changed
-  const char* value;   // to what; empty: it is removed
-  const char* message; // behind "not a warplens-result/1 document: "
+  const char* pointer; // the place of the change
+  const char* value;   // the new value; empty: it is removed
+  const char* message; // the text behind "not a warplens-result/1 document: "
 };
 
 void check_refused(Json json, const Change& change) {

@@ -22,13 +22,13 @@ inline SiteResult site(std::uint64_t id, std::uint32_t line, std::uint32_t colum
   result.site.line = line;
   result.site.column = column;
   result.site.expression = std::string(expression);
-  result.site.space = trace::Space::global;
+  result.site.space = Space::global;
   result.site.element_bytes = 4;
   result.site.object = std::string(object);
   return result;
 }
 
-/// The source that sample_result() is about.
+/// The source of sample_result().
 inline constexpr const char* sample_source = R"(// Sparse matrix times vector, one thread per row.
 __global__ void spmv(const int* rows, const int* indices, const float* val, const float* y, float* x) {
 	const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -75,8 +75,8 @@ inline Result sample_result() {
   kernel.totals.dram_read_bytes = 12.345e6;
 
   SiteResult tile = site(0x10, 6, 2, "tile[threadIdx.x][0]", "tile");
-  tile.site.kind = trace::AccessKind::store;
-  tile.site.space = trace::Space::shared;
+  tile.site.kind = AccessKind::store;
+  tile.site.space = Space::shared;
   tile.executions = 2688;
   tile.active_lanes = 32;
   tile.bank_conflicts = 31;
@@ -94,7 +94,7 @@ inline Result sample_result() {
   value.latency_share = 0.6;
   value.site.sequence = 2;
   value.site.depends_on = {0x40};
-  value.site.cache_operator = trace::CacheOperator::nc;
+  value.site.cache_operator = CacheOperator::nc;
 
   SiteResult vector = site(0x30, 13, 17, "y[indices[j]]", "y");
   vector.executions = 380000;
@@ -137,7 +137,7 @@ inline Result sample_constants() {
   kernel.trial_values.constant_hit_rate = TrialValues::Values(kernel.trials.run, 0.875);
   kernel.trial_values.constant_group_hit_rate = TrialValues::Values(kernel.trials.run, 0.5);
   SiteResult weight = site(0x60, 14, 5, "weights[k]", "weights");
-  weight.site.space = trace::Space::constant;
+  weight.site.space = Space::constant;
   weight.executions = 1000;
   weight.active_lanes = 32;
   weight.sectors_per_request = 1;

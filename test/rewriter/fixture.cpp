@@ -11,17 +11,17 @@ namespace warplens::test {
 const std::filesystem::path project = WARPLENS_SOURCE_DIR;
 
 std::vector<std::string> clang_arguments(const std::vector<std::string>& extra) {
-  const std::string shim = (project / "runtime/shim").string();
+  const std::string compatibility = (project / "runtime/compatibility").string();
   const std::string cuda = std::filesystem::canonical(WARPLENS_CUDA_ROOT).string();
   std::vector<std::string> arguments{"-x",
                                      "cuda",
                                      "--cuda-path=" + cuda,
                                      "-isystem",
-                                     shim,
+                                     compatibility,
                                      "-isystem",
                                      cuda + "/include/cccl",
                                      "-include",
-                                     shim + "/warplens_bridge.h",
+                                     compatibility + "/warplens_compatibility.h",
                                      "--cuda-gpu-arch=sm_80",
                                      "-std=c++17",
                                      "-Wno-unknown-cuda-version"};

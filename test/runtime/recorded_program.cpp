@@ -1,5 +1,5 @@
-// A program as the CPU back end would run it: a few launches whose blocks push lines. What it does is its
-// first argument; it always prints "done" and exits with 0 where it gets to its end.
+// A program as the CPU back end would run it: a few launches whose blocks push lines. Its first argument
+// selects its actions; it prints "done" and exits with 0 if it reaches its end.
 #include "runtime/host/recorder.h"
 
 #include <chrono>
@@ -20,7 +20,8 @@ const SiteRecord sites[] = {
     {1002, "program.cu", 3, 12, "b[i]", 1, 1, 0, 4, 0, "b", nullptr, 0},
 };
 const RegisterSites register_sites(sites, 2);
-const RegisterSites register_sites_again(sites, 2); // as a second object that includes the same header would
+const RegisterSites register_sites_again(sites,
+                                         2); // another object that includes the same header does so, too
 
 void run_block(ring::Channel* channel, std::uint64_t block, std::uint64_t lines) {
   ring::BlockBuffer* const buffer = ring::enter(channel, block, 64);
@@ -63,7 +64,7 @@ void launch(const char* symbol, std::uint64_t lines) {
 int main(int, char** arguments) {
   const std::string what = arguments[1];
   runtime::Recorder::instance().note_allocation(0x1000, 40960, "a");
-  if (what == "endless") // until it is killed
+  if (what == "endless") // ends when it is killed
     for (;;)
       launch("_Z5scaleIfEvPT_i", 1u << 20);
   if (what == "conflict") {
@@ -100,7 +101,7 @@ int main(int, char** arguments) {
     run_block(runtime::Recorder::instance().begin_launch(unfinished, 1), 0, 10);
   }
   if (what == "exit-from-a-thread" || what == "quick-exit-from-a-thread") {
-    // Until the process is gone: launches begin, run and end while another thread exits.
+    // Launches until the process has exited: launches begin, run and end while another thread exits.
     std::thread([] {
       for (;;)
         launch("_Z4busyv", 2000);

@@ -1,4 +1,4 @@
-// Accesses made for a test, and their way into a trace: as the runtime's, from an AccessStream.
+// Puts accesses made for a test into a trace through an AccessStream, as the runtime does.
 #pragma once
 
 #include "trace/access_stream.h"
@@ -16,7 +16,7 @@ struct Record {
   friend bool operator==(const Record&, const Record&) = default;
 };
 
-/// In as many chunks as it takes.
+/// Appends the accesses in the necessary number of chunks.
 inline Expected<void> append(Writer& writer, std::uint32_t launch, const std::vector<Record>& records) {
   AccessStream stream;
   for (const Record& record : records) {

@@ -1,4 +1,4 @@
-// Traces for the tests: known ones, random ones, and what a file of them takes.
+// Traces for the tests: known ones, random ones, and the size of their files.
 #pragma once
 
 #include "support/temporary.h"
@@ -18,7 +18,7 @@ inline std::filesystem::path scratch_file(const std::string& name) {
   return folder.path() / name;
 }
 
-/// Stops the test with the error's own words.
+/// Returns the value; stops the test with the error's own words.
 template <class T> decltype(auto) good(T&& expected) {
   INFO((expected ? std::string() : expected.error().message));
   REQUIRE(expected);
@@ -56,7 +56,7 @@ inline Launch sample_launch(std::uint32_t id, std::uint64_t blocks = 64) {
   return launch;
 }
 
-/// An access of 4 bytes a lane; `address(lane)` for each active lane.
+/// Returns an access of 4 bytes a lane, with `address(lane)` for each active lane.
 template <class Address>
 WarpAccess make_access(std::uint64_t site, std::uint32_t active, Address address,
                        AccessKind kind = AccessKind::load) {
@@ -67,7 +67,7 @@ WarpAccess make_access(std::uint64_t site, std::uint32_t active, Address address
   return access;
 }
 
-/// Every shape an access can have: all kinds, spaces and masks, regular and wild addresses up to the ends of
+/// Returns every shape of access: all kinds, spaces and masks, regular and wild addresses up to the ends of
 /// the address space.
 inline std::vector<Record> random_records(std::uint64_t seed, std::size_t count) {
   std::mt19937_64 random(seed);
@@ -110,7 +110,7 @@ inline std::vector<MemoryUse> sample_uses(std::uint32_t launch) {
           {launch, MemoryUse::Kind::read, 0x7f0000000100, 100, 512, 7, ""}};
 }
 
-/// A small complete trace with everything in it.
+/// Writes a small complete trace with everything in it.
 inline void write_sample(const std::filesystem::path& path, std::uint64_t seed = 1, std::size_t count = 40) {
   Writer writer = good(Writer::create(path, sample_program()));
   const std::vector<Site> sites{sample_site(0), sample_site(1)};

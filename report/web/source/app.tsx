@@ -1,4 +1,4 @@
-// The page: what is shown is chosen at the top; below it one of four views.
+// The page: at the top the reader chooses what is shown; below it is one of four views.
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { Header } from "./header";
 import { profilesOf } from "./profile";
@@ -8,6 +8,7 @@ import { Breakdown } from "./views/breakdown";
 import { Objects } from "./views/objects";
 import { SourceView } from "./views/source";
 import { TimeLapse } from "./views/time_lapse";
+import type { ViewProps } from "./view_props";
 
 const titles = { source: "Source", time: "Time-lapse", breakdown: "Breakdown", objects: "Data objects" };
 
@@ -20,7 +21,7 @@ export function App({ data }: { data: PageData }) {
   useEffect(() => {
     const address = toAddress(state);
     if (address === location.hash) return;
-    // A new view is a place to come back to; a moved line is not.
+    // A new view becomes a place to go back to; a moved line does not.
     const sameView = new URLSearchParams(location.hash.slice(1)).get("view") === state.view;
     if (sameView || !location.hash) history.replaceState(null, "", address);
     else history.pushState(null, "", address);
@@ -33,7 +34,7 @@ export function App({ data }: { data: PageData }) {
 
   if (profiles.length === 0) return <p class="empty">No kernel was profiled: the result holds none.</p>;
   const shown = profiles.filter((profile) => state.shown.includes(profile.key));
-  const common = { data, profiles, shown, files, state, change };
+  const common: ViewProps = { data, profiles, shown, files, state, change };
 
   const turn = (event: KeyboardEvent) => {
     const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
@@ -66,13 +67,4 @@ export function App({ data }: { data: PageData }) {
       </main>
     </>
   );
-}
-
-export interface ViewProps {
-  data: PageData;
-  profiles: import("./profile").Profile[];
-  shown: import("./profile").Profile[];
-  files: string[];
-  state: State;
-  change: import("./state").Change;
 }

@@ -1,11 +1,11 @@
 // Colour scales that colour-blind readers can read: viridis for intensities, Okabe and Ito's palette for kinds.
 
-/** Every eighth of matplotlib's viridis. */
+/** matplotlib's viridis at every eighth. */
 const viridisSteps = [
   [68, 1, 84], [71, 44, 122], [59, 81, 139], [44, 113, 142], [33, 144, 141], [39, 173, 129], [92, 200, 99], [170, 220, 50], [253, 231, 37],
 ];
 
-/** `position` in [0, 1]; a colour as red, green, blue of 255. */
+/** Returns the colour at `position` in [0, 1] as red, green, blue of 255. */
 export function viridis(position: number): [number, number, number] {
   const scaled = Math.min(1, Math.max(0, position)) * (viridisSteps.length - 1);
   const index = Math.min(viridisSteps.length - 2, Math.floor(scaled));

@@ -19,7 +19,7 @@ export function studentQuantile(freedom: number): number {
   return quantiles[freedom - 1] ?? z + (z ** 3 + z) / (4 * freedom) + (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * freedom ** 2);
 }
 
-/** Trials that saw nothing (null) do not count. */
+/** Trials without an observation (null) do not count. */
 export function runningMeans(values: (number | null)[]): RunningMean[] {
   let [count, mean, squares] = [0, 0, 0];
   const result: RunningMean[] = [];

@@ -1,11 +1,11 @@
-// The figures that the gutter, the strip and the records show: what each is of a site, and of a line with several.
+// The figures that the gutter, the strip and the records show, for a site and for a line with several.
 import * as format from "./format";
 import type { Profile } from "./profile";
 import type { FigureChange, Site, Statistic } from "./result";
 
 export interface Value {
   mean: number;
-  /** 2 std over trials; absent where the figure does not depend on the trial or is of several sites. */
+  /** 2 std over trials; absent if the figure does not depend on the trial or is of several sites. */
   spread?: number;
   /** The 95 % interval of the mean. */
   interval?: [number, number];
@@ -13,20 +13,20 @@ export interface Value {
 
 export interface Figure {
   id: string;
-  /** What the result and `warplens diff` call it; absent: the page makes it of others. */
+  /** The name in the result and in `warplens diff`; absent: the page computes it from others. */
   resultName?: string;
-  /** Counted over the snapshot: more of it where the snapshot is larger. */
+  /** The figure is counted over the snapshot: it grows with the snapshot. */
   extensive?: boolean;
   label: string;
-  /** Over its column. */
+  /** The heading of its column. */
   short: string;
   unit: string;
   about: string;
   of(site: Site): Value | undefined;
-  /** What a line's sites are averaged by; absent: they are added up. */
+  /** The weight in the average over a line's sites; absent: they are added up. */
   weight?(site: Site): number;
   text(value: number): string;
-  /** Which way is worse for the program. */
+  /** The direction that is worse for the program. */
   worse: "high" | "low" | "neither";
   /** The figure's natural largest value, for bars and heat; absent: the largest one shown. */
   limit?: number;
@@ -39,10 +39,10 @@ const overTrials = (statistic: Statistic | undefined): Value | undefined =>
 
 const executions = (site: Site) => site.executions;
 const lookups = (site: Site) => site.executions * (site.sectors_per_request ?? 1);
-/** In the first cache that it comes to. */
+/** Returns the hit rate of the first cache on its path. */
 const missed = (site: Site) => 1 - ((site.l1_hit_rate ?? site.constant_hit_rate)?.mean ?? 0);
 
-/** Bytes of the touched sectors that neither cache had; constant memory is fetched in lines of another size. */
+/** Returns the bytes of the touched sectors that neither cache had; constant memory is fetched in lines of another size. */
 function fromDram(site: Site): number | undefined {
   if (site.bytes_moved === undefined || !site.l2_hit_rate || site.constant_hit_rate) return undefined;
   return site.bytes_moved * missed(site) * (1 - site.l2_hit_rate.mean);
@@ -51,27 +51,27 @@ function fromDram(site: Site): number | undefined {
 export const figures: Figure[] = [
   {
     id: "share", resultName: "latency_share", label: "Share of the latency", short: "lat %", unit: "%", worse: "high", limit: 1,
-    about: "Executions × expected latency, of the kernel's sum: where its warps wait.",
+    about: "Executions × expected latency, share of the kernel's sum: where its warps wait.",
     of: (site) => plain(site.latency_share), text: format.percent,
   },
   {
     id: "latency", resultName: "latency_ns", label: "Expected latency", short: "lat ns", unit: "ns", worse: "high",
-    about: "Of a request, decided by the slowest of its transactions; mean over trials ± 2 standard deviations.",
+    about: "Latency of a request, decided by the slowest of its transactions; mean over trials ± 2 standard deviations.",
     of: (site) => overTrials(site.latency_ns), weight: executions, text: format.nanoseconds,
   },
   {
     id: "l1", resultName: "l1_hit_rate", label: "L1 hit rate", short: "L1 %", unit: "%", worse: "low", limit: 1,
-    about: "Of the sectors that loads look up in the L1; mean over trials ± 2 standard deviations.",
+    about: "Share of the sectors that loads look up in the L1; mean over trials ± 2 standard deviations.",
     of: (site) => overTrials(site.l1_hit_rate), weight: lookups, text: format.percent,
   },
   {
     id: "l2", resultName: "l2_hit_rate", label: "L2 hit rate", short: "L2 %", unit: "%", worse: "low", limit: 1,
-    about: "Of the sectors that are asked of the L2; mean over trials ± 2 standard deviations.",
+    about: "Share of the sectors that are requested from the L2; mean over trials ± 2 standard deviations.",
     of: (site) => overTrials(site.l2_hit_rate), weight: (site) => lookups(site) * missed(site), text: format.percent,
   },
   {
     id: "constant", resultName: "constant_hit_rate", label: "Constant cache hit rate", short: "const %", unit: "%", worse: "low", limit: 1,
-    about: "Of the addresses that the SM's constant cache is asked for; mean over trials ± 2 standard deviations.",
+    about: "Share of the addresses that are requested from the SM's constant cache; mean over trials ± 2 standard deviations.",
     of: (site) => overTrials(site.constant_hit_rate), weight: executions, text: format.percent,
   },
   {
@@ -81,7 +81,7 @@ export const figures: Figure[] = [
   },
   {
     id: "executions", resultName: "executions", extensive: true, label: "Executions", short: "execs", unit: "", worse: "neither",
-    about: "By warps, inside the snapshot.",
+    about: "Executions by warps, inside the snapshot.",
     of: (site) => plain(site.executions), text: format.count,
   },
   {
@@ -106,14 +106,14 @@ export const figures: Figure[] = [
   },
   {
     id: "used", resultName: "bytes_used", extensive: true, label: "Bytes used", short: "used", unit: "B", worse: "neither",
-    about: "Distinct bytes that the lanes asked for.",
+    about: "Distinct bytes that the lanes requested.",
     of: (site) => plain(site.bytes_used), text: format.bytes,
   },
 ];
 
 export const defaultFigures = ["share", "latency", "l1", "l2", "sectors"];
 
-/** A figure by its id; `a/b` is the ratio of two. */
+/** Returns a figure by its id; `a/b` is the ratio of two. */
 export function figureOf(id: string): Figure | undefined {
   const [upper, lower] = id.split("/").map((part) => figures.find((figure) => figure.id === part));
   if (!lower || !upper) return id.includes("/") ? undefined : upper;
@@ -129,7 +129,7 @@ function ratio(upper: Value | undefined, lower: Value | undefined): Value | unde
   return upper && lower && lower.mean !== 0 ? { mean: upper.mean / lower.mean } : undefined;
 }
 
-/** The figure of all these sites together, which are those of one line or one array. */
+/** Returns the figure of all these sites together, which are those of one line or one array. */
 export function combined(figure: Figure, sites: Site[]): Value | undefined {
   if (figure.id.includes("/")) {
     const [upper, lower] = figure.id.split("/").map((part) => figures.find((candidate) => candidate.id === part)!);
@@ -149,7 +149,7 @@ export function combined(figure: Figure, sites: Site[]): Value | undefined {
 export function valueText(figure: Figure, value: Value | undefined): { mean: string; spread: string } {
   if (!value) return { mean: format.absent, spread: "" };
   const mean = figure.text(value.mean);
-  // A spread has the digits of its mean: more would pretend.
+  // A spread has the digits of its mean: more would be false precision.
   const digits = digitsOf(mean);
   const scale = figure.unit === "%" ? 100 : 1;
   const spread = value.spread === undefined ? "" : (scale * value.spread).toFixed(digits);
@@ -160,12 +160,12 @@ const digitsOf = (text: string) => /\.(\d+)/.exec(text)?.[1].length ?? 0;
 
 export interface Change {
   text: string;
-  /** Is it beyond its interval? The result says so. */
+  /** True where the change is beyond its interval, according to the result. */
   beyond: boolean;
   better?: boolean;
 }
 
-/** A change as text: with the digits of the figure itself, or more where the change is beyond its interval and would not show in them. */
+/** Prints a change: with the digits of the figure itself, or more if the change is beyond its interval and would not show in them. */
 export function changeOf(figure: Figure, changes: FigureChange[]): Change | undefined {
   const change = changes.find((one) => one.figure === figure.resultName);
   if (!change) return undefined;
@@ -180,7 +180,7 @@ export function changeOf(figure: Figure, changes: FigureChange[]): Change | unde
   return { text: visible || size >= 1e-3 ? text : text.replace("0.001", "<0.001"), beyond, better: effect && effect === "better" };
 }
 
-/** The figure of these sites of a profile together; where two results are compared, bytes and executions are per launch. */
+/** Returns the figure of these sites of a profile together; if two results are compared, bytes and executions are per launch. */
 export function valueIn(profile: Profile, figure: Figure, sites: Site[]): Value | undefined {
   const value = combined(figure, sites);
   return value && figure.extensive && profile.scale !== 1 ? { ...value, mean: value.mean * profile.scale } : value;

@@ -1,4 +1,4 @@
-// Numbers as people read them. What was not observed is "–".
+// Numbers as text for people. An unobserved figure is "–".
 
 export const absent = "–";
 

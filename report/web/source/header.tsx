@@ -1,11 +1,11 @@
-// The page's head: what was profiled, which kernels and GPUs are shown, the views, dark or light.
+// The page's head: the program's name, the choice of kernels and GPUs, the views, dark or light.
 import type { ComponentChildren } from "preact";
-import type { ViewProps } from "./app";
+import type { ViewProps } from "./view_props";
 import { baseName, hotLines, unique } from "./profile";
 import { useSignal } from "./signal";
 import { theme, toggleTheme } from "./theme";
 
-/** Buttons of which one or more are on. A click shows one alone; with Ctrl, ⌘ or Shift it adds or takes away. */
+/** Buttons of which one or more are on. A click shows one alone; with Ctrl, ⌘ or Shift it adds or removes one. */
 function Choice(props: { label: string; names: string[]; on: string[]; possible: string[]; choose(names: string[]): void; full?(name: string): string }) {
   const { label, names, on, possible, choose, full = (name: string) => name } = props;
   if (names.length < 2) return <span class="choice"><span class="choice-label">{label}</span> <b title={full(names[0])}>{names[0]}</b></span>;
@@ -39,14 +39,14 @@ export function Header({ data, profiles, shown, change, children }: ViewProps & 
     const fitting = profiles.filter((profile) => names.includes(profile.label) && onGpus.includes(profile.kernel.gpu));
     const some = fitting.length ? fitting : profiles.filter((profile) => names.includes(profile.label));
     if (some.length === 0) return;
-    // What is shown anew is shown where it is hottest.
+    // A newly shown kernel is shown at its hottest line.
     const anew = some.find((profile) => !shownKernels.includes(profile.label));
     const hottest = anew && hotLines(anew)[0];
     change({ shown: some.map((profile) => profile.key), ...(hottest ? { file: hottest.file, line: hottest.line } : {}) });
   };
   const [first, second] = data.results;
-  const tellApart = second && baseName(first.label) === baseName(second.label);
-  const nameOf = (label: string) => (tellApart ? label : baseName(label));
+  const sameBaseName = second && baseName(first.label) === baseName(second.label);
+  const nameOf = (label: string) => (sameBaseName ? label : baseName(label));
   return (
     <header>
       <div class="bar">

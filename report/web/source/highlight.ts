@@ -1,4 +1,4 @@
-// A source file as lines of tokens: C++ by its grammar, with CUDA's own words on top.
+// Splits a source file into lines of tokens: C++ by its grammar, with CUDA's own words on top.
 import { parser } from "@lezer/cpp";
 import { classHighlighter, highlightCode } from "@lezer/highlight";
 import type { Site } from "./result";
@@ -28,12 +28,12 @@ export function tokenLines(text: string): Token[][] {
   return lines;
 }
 
-/** Lines without colours: at once, for files whose parse is still to come. */
+/** Returns lines without colours, at once, for files that are not parsed yet. */
 export const plainLines = (text: string): Token[][] => text.split("\n").map((line) => [{ text: line, kind: "" }]);
 
 const encoder = new TextEncoder();
 
-/** A column of Clang's (bytes, from 1) as an index into the line. */
+/** Converts a column of Clang's (bytes, from 1) to an index into the line. */
 export function indexOfColumn(line: string, column: number): number {
   let bytes = 1;
   let index = 0;
@@ -45,17 +45,17 @@ export function indexOfColumn(line: string, column: number): number {
   return index;
 }
 
-/** Where a site's expression stands in its line. One that goes on in the next line ends with its own. */
+/** Returns the place of a site's expression in its line. An expression that goes on in the next line ends with its own. */
 export function rangeOf(line: string, site: Site): [number, number] {
   const from = Math.min(indexOfColumn(line, site.column), line.length);
   const firstLine = site.expression.split("\n")[0].trimEnd();
   if (firstLine && line.startsWith(firstLine, from)) return [from, from + firstLine.length];
-  // The expression as written differs (out of a macro, with comments): the word that stands there.
+  // The expression as written differs (out of a macro, with comments): the span is the word at its place.
   const word = /^(\w+|\S)/.exec(line.slice(from));
   return [from, from + (word ? word[0].length : 0)];
 }
 
-/** The tokens of a line, cut where expressions of sites begin and end. Of nested ones the innermost has the text. */
+/** Returns the tokens of a line, cut where expressions of sites begin and end. For nested ones the text belongs to the innermost. */
 export function spansOf(tokens: Token[], sites: Site[]): Span[] {
   if (sites.length === 0) return tokens;
   const line = tokens.map((token) => token.text).join("");
@@ -78,7 +78,7 @@ export function spansOf(tokens: Token[], sites: Site[]): Span[] {
 
 const length = ([from, to]: [number, number]) => to - from;
 
-/** Neighbouring spans of the same site, as one piece to point at. */
+/** Combines neighbouring spans of the same site to one piece to point at. */
 export function piecesOf(spans: Span[]): { site?: Site; tokens: Span[] }[] {
   const pieces: { site?: Site; tokens: Span[] }[] = [];
   for (const span of spans) {

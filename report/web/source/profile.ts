@@ -1,31 +1,31 @@
-// From results to what is shown side by side: a profile is one kernel on one GPU, with the one before the change
-// where two results are compared.
+// The profiles that are shown side by side: a profile is one kernel on one GPU, with the one before the change
+// if two results are compared.
 import type { DataObject, FigureChange, Kernel, KernelComparison, PageData, ResultEntry, Site } from "./result";
 
 export interface Profile {
-  /** Unique: kernel, GPU, and which of the launches of that name. */
+  /** A unique key: kernel, GPU, and which of the launches of that name. */
   key: string;
-  /** The kernel's name, short enough to read, with the number of the launch where several share it. */
+  /** The kernel's name, short enough to read, with the number of the launch if several share it. */
   label: string;
   kernel: Kernel;
   entry: ResultEntry;
-  /** Total of executions × latency in ns: what the kernels are ranked by. */
+  /** The total of executions × latency in ns, by which the kernels are ranked. */
   cost: number;
   sites: Map<string, Map<number, Site[]>>;
   verdicts: Map<string, string>;
   before?: Profile;
   comparison?: KernelComparison;
-  /** What bytes and executions are multiplied by: 1, but where two results are compared, per launch. */
+  /** The factor for bytes and executions: 1, but per launch if two results are compared. */
   scale: number;
-  /** This profile's sites → the same ones before the change. */
+  /** This profile's sites → the same sites before the change. */
   siteBefore: Map<Site, Site>;
-  /** … and what changed of them. */
+  /** This profile's sites → their changes. */
   siteChanges: Map<Site, FigureChange[]>;
-  /** Of lines with several sites, by placeKey. */
+  /** The changes of lines with several sites, by placeKey. */
   lineChanges: Map<string, FigureChange[]>;
   objectBefore: Map<DataObject, DataObject>;
-  /** Sites of `before` that are gone. */
-  gone: Site[];
+  /** Sites of `before` without a counterpart. */
+  removed: Site[];
 }
 
 export const placeKey = (file: string, line: number) => `${file}\n${line}`;
@@ -54,12 +54,12 @@ function profilesOfEntry(entry: ResultEntry): Profile[] {
       key: `${kernel.name}\n${kernel.gpu}${launch > 1 ? `\n${launch}` : ""}`,
       label: launches.length > 1 ? `${name} · launch ${launch}` : name,
       kernel, entry, sites, verdicts, cost: kernel.sites.reduce((sum, site) => sum + costOf(site), 0), scale: 1,
-      siteBefore: new Map(), siteChanges: new Map(), lineChanges: new Map(), objectBefore: new Map(), gone: [],
+      siteBefore: new Map(), siteChanges: new Map(), lineChanges: new Map(), objectBefore: new Map(), removed: [],
     };
   });
 }
 
-/** The profiles of the page, costliest kernel first. Of two results, those of the second, each with its counterpart. */
+/** Returns the profiles of the page, costliest kernel first. For two results these are the second's, each with its counterpart. */
 export function profilesOf(data: PageData): Profile[] {
   const [first, second] = data.results;
   const before = profilesOfEntry(first);
@@ -76,18 +76,18 @@ export function profilesOf(data: PageData): Profile[] {
     }
     for (const { file, line, figures } of comparison.lines) now.lineChanges.set(placeKey(file, line), figures);
     for (const { before: was, after: is } of comparison.objects) now.objectBefore.set(now.kernel.objects![is], old.kernel.objects![was]);
-    now.gone = comparison.gone.map((index) => old.kernel.sites[index]);
+    now.removed = comparison.gone.map((index) => old.kernel.sites[index]);
   }
   return ranked(after);
 }
 
-/** What changed of these accesses: of one its own changes, of several those of their line together. */
+/** Returns the changes of these accesses: one access's own changes, several accesses' changes of their line. */
 export function changesOf(profile: Profile, sites: Site[]): FigureChange[] {
   if (sites.length === 0) return [];
   return (sites.length === 1 ? profile.siteChanges.get(sites[0]) : profile.lineChanges.get(placeKey(sites[0].file, sites[0].line))) ?? [];
 }
 
-/** By what they cost on the GPU that was asked about first. */
+/** Ranks the profiles by their cost on the first GPU. */
 function ranked(profiles: Profile[]) {
   const costs = new Map<string, number>();
   for (const { label, cost } of profiles) if (!costs.has(label)) costs.set(label, cost);
@@ -104,7 +104,7 @@ export interface HotLine {
   verdict?: string;
 }
 
-/** The lines of a profile by their share of its latency, largest first. */
+/** Returns the lines of a profile by their share of its latency, largest first. */
 export function hotLines(profile: Profile): HotLine[] {
   const lines: HotLine[] = [];
   for (const [file, byLine] of profile.sites)

@@ -1,5 +1,5 @@
 // The result as the page reads it: `warplens-result/1`, embedded by `warplens report --format html`.
-// What was not observed is absent.
+// An unobserved figure is absent.
 
 export interface HistogramData {
   edges: number[];
@@ -22,7 +22,7 @@ export interface Site {
   id: string;
   file: string;
   line: number;
-  /** From 1, in bytes. */
+  /** The column from 1, in bytes. */
   column: number;
   expression: string;
   kind: "load" | "store" | "update" | "atomic";
@@ -121,9 +121,9 @@ export interface Result {
 export interface ResultEntry {
   label: string;
   result: Result;
-  /** One for each of the result's kernels: its name, short enough to read. */
+  /** The name of each of the result's kernels, short enough to read. */
   names?: string[];
-  /** `kernel`: its index in the result; launches of one kernel share name and GPU. */
+  /** `kernel` is its index in the result; launches of one kernel share name and GPU. */
   verdicts?: { file: string; line: number; kernel: number; text: string }[];
 }
 
@@ -135,9 +135,9 @@ export interface FigureChange {
   difference: number;
   interval95: number;
   beyond_interval: boolean;
-  /** Given for the whole launch, scaled from the snapshot. */
+  /** The figure is given for the whole launch, scaled from the snapshot. */
   per_launch: boolean;
-  /** Only of what is beyond its interval. */
+  /** Present only if the change is beyond its interval. */
   effect?: "better" | "worse";
 }
 
@@ -145,13 +145,13 @@ export interface FigureChange {
 export interface KernelComparison {
   before: number;
   after: number;
-  /** In words, where the two snapshots differ. */
+  /** The difference between the two snapshots in words, if there is one. */
   snapshots?: string;
-  /** What bytes and executions of each snapshot are multiplied by, to be those of the launch. */
+  /** The factors that turn bytes and executions of each snapshot into those of the launch. */
   launch_scale: { before: number; after: number };
   totals: FigureChange[];
   sites: { before: number; after: number; figures: FigureChange[] }[];
-  /** Lines with several accesses: their figures together. */
+  /** The figures of lines with several accesses, together. */
   lines: { file: string; line: number; figures: FigureChange[] }[];
   objects: { before: number; after: number }[];
   /** Sites of `before` without a counterpart. */
@@ -168,11 +168,11 @@ export interface PageData {
   version: string;
   results: ResultEntry[];
   sources: SourceEntry[];
-  /** Of two results. */
+  /** Present for two results. */
   comparison?: { kernels: KernelComparison[] };
 }
 
-/** What the page was made with; an error says in one line why there is nothing to show. */
+/** The data that the page was made with; an error says in one line why there is nothing to show. */
 export function readPageData(document: Document): PageData {
   const element = document.getElementById("warplens-data");
   if (!element) throw new Error("This page holds no result: it is the empty template. Use `warplens report RESULT --format html`.");

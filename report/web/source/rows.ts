@@ -6,15 +6,15 @@ import type { Site } from "./result";
 
 export interface Row {
   line: number;
-  /** Sites of the line, of any of the profiles, one for each place. */
+  /** The sites of the line, of any of the profiles, one for each place. */
   sites: Site[];
-  /** The row is of this access of the line alone. */
+  /** Present if the row is for this access of the line alone. */
   site?: Site;
 }
 
 const samePlace = (a: Site, b: Site) => a.id === b.id || (a.line === b.line && a.column === b.column && a.kind === b.kind);
 
-/** A site as this profile saw it. */
+/** Returns this profile's site at the same place. */
 export const siteIn = (profile: Profile, site: Site) =>
   sitesOfLine(profile, site.file, site.line).find((candidate) => samePlace(candidate, site));
 
@@ -31,14 +31,14 @@ export function rowsOf(lineCount: number, file: string, profiles: Profile[]): Ro
   return rows;
 }
 
-/** What of this row the profile saw. */
+/** Returns the profile's sites in this row. */
 export function sitesOfRow(profile: Profile, file: string, row: Row): Site[] {
   if (!row.site) return sitesOfLine(profile, file, row.line);
   const site = siteIn(profile, row.site);
   return site ? [site] : [];
 }
 
-/** How hot each line is by this figure, in [0, 1]; lines without it are left out. */
+/** Returns how hot each line is by this figure, in [0, 1]; lines without it are left out. */
 export function heatOf(figure: Figure, file: string, profiles: Profile[]): Map<number, number> {
   const values = new Map<number, number>();
   for (const profile of profiles)

@@ -1,10 +1,10 @@
-// A value that several parts of the page watch.
+// A value that several parts of the page observe.
 import { useEffect, useState } from "preact/hooks";
 
 export interface Signal<T> {
   readonly value: T;
   set(value: T): void;
-  /** Returns what ends the subscription. */
+  /** Returns a function that ends the subscription. */
   subscribe(listener: (value: T) => void): () => void;
 }
 

@@ -1,4 +1,4 @@
-// What the reader has chosen. It lives in the address (after #), so that a link or the back button leads to the same view.
+// The reader's choices. They live in the address (after #), so that a link or the back button leads to the same view.
 import { defaultFigures, figureOf } from "./figures";
 import { hotLines, unique, type Profile } from "./profile";
 import type { PageData } from "./result";
@@ -28,7 +28,7 @@ export function initialState(profiles: Profile[]): State {
   };
 }
 
-/** The files that can be looked at: those with sites first, as many accesses decide. */
+/** Returns the files that can be shown: those with sites first, ordered by cost. */
 export function filesOf(data: PageData, profiles: Profile[]): string[] {
   const cost = new Map<string, number>();
   for (const profile of profiles)
@@ -45,7 +45,7 @@ export function toAddress(state: State): string {
   return `#${fields}`;
 }
 
-/** What of an address fits this page; the rest as it was. */
+/** Returns the state of an address as far as it fits this page; the rest stays. */
 export function fromAddress(address: string, state: State, profiles: Profile[], files: string[]): State {
   const fields = new URLSearchParams(address.replace(/^#/, ""));
   const shown = (fields.get("shown") ?? "").split("|").filter((key) => profiles.some((profile) => profile.key === key));

@@ -1,4 +1,4 @@
-// Dark or light: as the system has it, until the reader chooses.
+// The theme, dark or light: the system's, until the reader chooses.
 import { signal } from "./signal";
 
 export type Theme = "light" | "dark";
@@ -34,9 +34,9 @@ export function toggleTheme() {
   try {
     localStorage.setItem(storageKey, next);
   } catch {
-    // Without storage the choice is the page's alone.
+    // Without storage only this page keeps the choice.
   }
 }
 
-/** A colour of the theme, for what is drawn on a canvas. */
+/** Returns a colour of the theme, for drawing on a canvas. */
 export const themeColor = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();

@@ -41,13 +41,13 @@ test("the breakdown has both, side by side", async ({ page }) => {
 const rowOf = (page: import("@playwright/test").Page, line: number) =>
   page.locator(".lines .row").filter({ has: page.locator(".number", { hasText: new RegExp(`^◆?${line}$`) }) });
 
-test("pairs and judgements are those of the data, whatever the figures would suggest", async ({ page }) => {
-  const told = structuredClone(data);
-  const [one, other] = told.comparison!.kernels[0].sites;
+test("pairs and judgements are those of the data, even against the figures", async ({ page }) => {
+  const swapped = structuredClone(data);
+  const [one, other] = swapped.comparison!.kernels[0].sites;
   [one.before, other.before] = [other.before, one.before];
   one.figures = [madeChange("l1_hit_rate", 0.5, 0.25, 1)]; // within its interval
   other.figures = [madeChange("l1_hit_rate", 0.5, 0.25)];
-  await page.goto(`${pageWith("compare_told", told)}#line=${first.line}`);
+  await page.goto(`${pageWith("compare_swapped", swapped)}#line=${first.line}`);
   await expect(rowOf(page, first.line).locator(".cell").nth(2).locator(".change")).toHaveText("−25.0");
   await expect(rowOf(page, first.line).locator(".cell").nth(2).locator(".change")).not.toHaveClass(/beyond/);
   await expect(rowOf(page, second.line).locator(".cell").nth(2).locator(".change")).toHaveText("✗−25.0");
@@ -55,14 +55,14 @@ test("pairs and judgements are those of the data, whatever the figures would sug
   await expect(page.locator(".record .figures tr", { hasText: "L1 hit rate" }).locator("td").first()).toHaveText(was);
 });
 
-test("what has no counterpart is new", async ({ page }) => {
+test("a site without a counterpart is new", async ({ page }) => {
   const fewer = madeComparison(before, after, 11);
   const site = fewer.results[1].result.kernels[0].sites[11];
   await page.goto(`${pageWith("compare_new", fewer)}#line=${site.line}`);
   await expect(rowOf(page, site.line).locator(".change").first()).toHaveText("new");
 });
 
-test("snapshots of different size are told, and their counts are per launch", async ({ page }) => {
+test("snapshots of different size are reported, and their counts are per launch", async ({ page }) => {
   const scaled = structuredClone(data);
   Object.assign(scaled.comparison!.kernels[0], { snapshots: "The snapshots differ: 128 of 512 blocks before, 512 of 512 after.", launch_scale: { before: 4, after: 1 } });
   await page.goto(`${pageWith("compare_snapshots", scaled)}#line=${first.line}`);
@@ -75,7 +75,7 @@ test("snapshots of different size are told, and their counts are per launch", as
   expect(was).toBe(after.results[0].result.kernels[0].sites[0].bytes_moved);
 });
 
-test("launches of one kernel are told apart", async ({ page }) => {
+test("launches of one kernel are distinguished", async ({ page }) => {
   const launches = madeData({ sites: 4, kernels: 2 });
   const { result, verdicts, names } = launches.results[0];
   for (const kernel of result.kernels) kernel.name = "kernel_0";

@@ -1,7 +1,7 @@
-// What `warplens report --format html` does, for tests that make their results themselves.
+// Does the work of `warplens report --format html` for tests that make their results themselves.
 import { readFileSync } from "node:fs";
 
-/** The page with this data in it. */
+/** Returns the page with this data in it. */
 export function embed(template, data) {
   const json = JSON.stringify(data).replaceAll("<", "\\u003c").replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
   const parts = readFileSync(template, "utf8").split("<!-- warplens-data -->");

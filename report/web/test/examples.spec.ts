@@ -1,4 +1,4 @@
-// What the real tool makes of the project's examples. `WARPLENS` names the tool; without it there is nothing to open.
+// Tests pages that the real tool makes of the project's examples. `WARPLENS` names the tool; without it there is nothing to open.
 import { expect } from "@playwright/test";
 import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
@@ -59,7 +59,7 @@ test("the transpose: its time-lapse, breakdown and arrays", async ({ page }) => 
   await screenshot(page, "transpose-objects");
 });
 
-test("the reduction, with two seeds: what has no trials has not changed", async ({ page }) => {
+test("the reduction, with two seeds: figures without trials are unchanged", async ({ page }) => {
   await page.goto(`file://${file("reduction.html")}`);
   await expect(page.locator(".program")).toContainText("reduction-1.json");
   await page.locator(".hot button").first().click();

@@ -1,4 +1,4 @@
-// Results made by a formula, true to the contract: as large as one likes, the same for the same seed.
+// Results made by a formula, valid by the contract, of any size, the same for the same seed.
 let bins = 256;
 
 /** Numbers in [0, 1), the same each time (mulberry32). */
@@ -25,7 +25,7 @@ function statistic(mean, std, trials, random) {
 
 const values = (length, of) => Array.from({ length }, (_, index) => of(index));
 
-/** Hits out of lookups: what congests comes and goes. */
+/** Hits out of lookups, with congestion that varies over time. */
 function lookups(random, all, rate) {
   const alls = values(bins, () => Math.round(all * (0.7 + 0.6 * random())));
   return { all: alls, hits: alls.map((count, bin) => Math.round(count * Math.min(1, Math.max(0, rate(bin) + 0.1 * (random() - 0.5))))) };
@@ -67,7 +67,7 @@ function site(random, file, line, text, column, expression, index, trials) {
   };
 }
 
-/** A page's data with this many files, lines in all and sites in all. */
+/** Returns a page's data with this many files, lines in all and sites in all. */
 export function madeData({ files = 1, lines = 200, sites = 24, kernels = 1, gpus = ["a100"], seed = 1, trials = 64, units = {}, timelineBins = 256 } = {}) {
   bins = timelineBins;
   const random = numbers(seed);
@@ -125,7 +125,7 @@ function madeKernel(random, name, gpu, sites, trials, units) {
 
 const resultNames = { latency_share: "high", latency_ns: "high", l1_hit_rate: "low", l2_hit_rate: "low", sectors_per_request: "high", executions: "neither" };
 
-/** A figure's change as `warplens report` would have it. */
+/** A figure's change in the format of `warplens report`. */
 export function madeChange(figure, before, after, interval95 = 0) {
   const difference = after - before, beyond = Math.abs(difference) > interval95;
   const worse = resultNames[figure] ?? "neither";

@@ -9,7 +9,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 export const template = process.env.WARPLENS_PAGE_TEMPLATE ?? resolve(here, "../report.html");
 export const artefacts = process.env.WARPLENS_PAGE_ARTEFACTS ?? resolve(here, "../test-results");
 
-/** Writes a page with this data; its address. */
+/** Writes a page with this data; returns its address. */
 export function pageWith(name: string, data: unknown): string {
   mkdirSync(artefacts, { recursive: true });
   const path = resolve(artefacts, `${name}.html`);
@@ -19,7 +19,7 @@ export function pageWith(name: string, data: unknown): string {
 
 export const screenshot = (page: Page, name: string) => page.screenshot({ path: resolve(artefacts, `${name}.png`) });
 
-/** A test whose page must neither fail nor ask for anything from outside. */
+/** A test whose page must neither fail nor request anything from outside. */
 export const test = base.extend({
   page: async ({ page }, use) => {
     const wrong: string[] = [];
@@ -32,5 +32,5 @@ export const test = base.extend({
   },
 });
 
-/** The share of the requests that the time-lapse shows, by its own words. */
+/** Returns the share of the requests that the time-lapse shows, read from its text. */
 export const shownStretch = (page: Page) => page.locator(".readout > span").first().innerText();

@@ -1,4 +1,4 @@
-// The parts that need no browser.
+// Tests of the parts that need no browser.
 import { expect, test } from "@playwright/test";
 import { binAt, limited } from "../source/charts/time_axis_range";
 import { runningMeans, studentQuantile } from "../source/convergence";
@@ -32,7 +32,7 @@ test("Student's quantiles are those of the tables", () => {
   expect(studentQuantile(120)).toBeCloseTo(1.9799, 3);
 });
 
-test("running means leave out trials that saw nothing", () => {
+test("running means leave out trials without an observation", () => {
   const means = runningMeans([1, null, 3]);
   expect(means.map((mean) => mean.mean)).toEqual([1, 2]);
   expect(means[1].high! - means[1].mean).toBeCloseTo(12.706 * Math.sqrt(2) / Math.sqrt(2), 2);
@@ -69,7 +69,7 @@ test("a line's figures are those of its accesses together", () => {
   expect(combined(figureOf("conflicts")!, sites)).toBeUndefined();
 });
 
-test("DRAM traffic is what neither cache had", () => {
+test("DRAM traffic is the bytes that neither cache had", () => {
   const rate = (mean: number) => ({ mean, std: 0, ci95: [mean, mean], spread95: [mean, mean], histogram: { edges: [], counts: [] } }) as Site["l1_hit_rate"];
   const dram = figureOf("dram")!;
   expect(dram.of(site({ bytes_moved: 1000, l1_hit_rate: rate(0.5), l2_hit_rate: rate(0.2) }))!.mean).toBeCloseTo(400);
@@ -119,7 +119,7 @@ test("sites are paired as the data says, not by id or text", () => {
   const [profile] = profilesOf(data);
   expect(profile.siteBefore.size).toBe(5);
   expect(profile.siteBefore.get(profile.kernel.sites[0])!.id).toBe(profile.before!.kernel.sites[1].id);
-  expect(profile.gone).toHaveLength(1);
+  expect(profile.removed).toHaveLength(1);
 });
 
 test("launches of one kernel have keys and names of their own", () => {

@@ -31,7 +31,7 @@ test("hostile text shows as text", async ({ page }) => {
   expect(await page.locator("script").count()).toBe(2);
 });
 
-/** In ms, until the lines are drawn; the best of three, for the machine may have other work. */
+/** Returns the time in ms until the lines are drawn; the best of three, for the machine may have other work. */
 async function timeToOpen(page: Page, address: string): Promise<number> {
   const times: number[] = [];
   for (let round = 0; round < 3; ++round) {
@@ -142,7 +142,7 @@ interface Violation {
 
 async function violations(page: Page): Promise<string[]> {
   const found = await page.evaluate(async (code) => {
-    // The page's policy lets nothing in but its own script; the debugger may.
+    // The page's policy admits only its own script; the debugger is exempt.
     if (!("axe" in window)) (0, eval)(code);
     return (await (window as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } }).axe.run()).violations;
   }, axe);

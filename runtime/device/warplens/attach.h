@@ -1,10 +1,10 @@
-// How an instrumented object for NVIDIA GPUs meets the runtime: not when the program is linked but when it
-// starts, and only under `warplens run`, which says in WARPLENS_RUNTIME where the runtime lies. So the object
+// Attaches an instrumented object for NVIDIA GPUs to the runtime: not when the program is linked but when it
+// starts, and only under `warplens run`, which sets WARPLENS_RUNTIME to the runtime's path. So the object
 // links wherever the user's own would (by nvcc, by the host compiler, into a library), and a program that is
-// started otherwise behaves as if it had been compiled without us.
+// started otherwise behaves like the uninstrumented one.
 //
-// Host code within the user's files. Everything is hidden: each shared library of a program may bring its own
-// copy of the CUDA runtime, and has to keep to it.
+// This is host code within the user's files. Everything is hidden: each shared library of a program may
+// contain its own copy of the CUDA runtime, and must use that copy.
 #pragma once
 
 #include "runtime_table.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 // Each of these functions takes less time than the call that it passes on. Optimising them all would take the
-// host compiler longer than many a source.
+// host compiler longer than many sources do.
 #if defined(__clang__)
 #define WARPLENS_UNOPTIMIZED optnone, noinline
 #else

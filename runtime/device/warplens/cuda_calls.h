@@ -1,11 +1,11 @@
-// The calls of the CUDA runtime that tracing on a GPU has to do with, as CALL(result, name, parameters,
-// arguments). redirected_symbols.txt names them, too.
+// The calls of the CUDA runtime that concern tracing on a GPU, as CALL(result, name, parameters, arguments).
+// redirected_symbols.txt lists them, too.
 #pragma once
 
 #include "cuda_copies.h"
 
-/// Those that instrumented objects make through us; __cudaRegisterFunction where the object's kernels have
-/// two forms (CUDA's crt/host_runtime.h declares it).
+/// The calls that instrumented objects make through the runtime; __cudaRegisterFunction if the object's
+/// kernels have two variants (CUDA's crt/host_runtime.h declares it).
 #define WARPLENS_REDIRECTED_CALLS(CALL)                                                                      \
   CALL(void, __cudaRegisterFunction,                                                                         \
        (void** module, const char* host_name, char* device_name, const char* symbol, int thread_limit,       \
@@ -53,7 +53,7 @@
   CALL(cudaError_t, cudaDestroySurfaceObject, (cudaSurfaceObject_t surface), (surface))                      \
   WARPLENS_COPY_CALLS(CALL)
 
-/// Those besides that tracing makes for itself.
+/// The additional calls that tracing itself makes.
 #define WARPLENS_OWN_CALLS(CALL)                                                                             \
   CALL(cudaError_t, cudaArrayGetInfo,                                                                        \
        (struct cudaChannelFormatDesc * format, struct cudaExtent * extent, unsigned* flags,                  \

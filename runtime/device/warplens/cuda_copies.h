@@ -1,5 +1,5 @@
-// The calls of the CUDA runtime that read or write device memory without a kernel of ours, or run what was
-// captured: ENTRY(CALL, name, suffix, parameters, arguments). `name` is without its "cuda": under
+// The calls of the CUDA runtime that read or write device memory without an instrumented kernel, or run
+// captured work: ENTRY(CALL, name, suffix, parameters, arguments). `name` lacks its "cuda": under
 // --default-stream per-thread the whole names are macros of cuda_runtime_api.h, which adds the suffix to
 // them.
 #pragma once
@@ -81,7 +81,7 @@
         (to, value, extent, stream))                                                                         \
   ENTRY(CALL, GraphLaunch, _ptsz, (cudaGraphExec_t graph, cudaStream_t stream), (graph, stream))
 
-/// Those that have one form.
+/// The calls without a per-thread version.
 #define WARPLENS_PEER_COPY_LIST(CALL)                                                                        \
   CALL(cudaError_t, cudaMemcpyPeer,                                                                          \
        (void* to, int to_device, const void* from, int from_device, size_t bytes),                           \
@@ -94,7 +94,7 @@
   CALL(cudaError_t, cuda##name, parameters, arguments)                                                       \
   CALL(cudaError_t, cuda##name##suffix, parameters, arguments)
 
-/// All of them as CALL(result, name, parameters, arguments).
+/// All these calls as CALL(result, name, parameters, arguments).
 #define WARPLENS_COPY_CALLS(CALL)                                                                            \
   WARPLENS_COPY_LIST(WARPLENS_BOTH_FORMS, CALL)                                                              \
   WARPLENS_PEER_COPY_LIST(CALL)

@@ -1,4 +1,4 @@
-// The GPU back end's half of the probes: from the lanes that arrive together at a probe to a line in their
+// The GPU back end's half of the probes: turns the lanes that arrive together at a probe into a line in their
 // warp's ring. Compiled by nvcc within the user's files; needs C++14 and sm_75.
 #pragma once
 
@@ -16,25 +16,27 @@ __device__ inline uint32_t linear_thread() {
   return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
 }
 
-/// Does the channel belong to this launch? Kernels of other streams may run meanwhile and see the same
-/// variable: the shape has to be the traced launch's, and the first of that shape to come keeps the channel.
+/// Returns whether the channel belongs to this launch. Kernels of other streams may run meanwhile and see the
+/// same variable: the shape must be the traced launch's, and the first launch of that shape keeps the
+/// channel.
 __device__ inline bool is_traced_launch(const ring::Channel& channel) {
   if (gridDim.x != channel.grid[0] || gridDim.y != channel.grid[1] || gridDim.z != channel.grid[2] ||
       blockDim.x != channel.block[0] || blockDim.y != channel.block[1] || blockDim.z != channel.block[2])
     return false;
   uint64_t self;
   asm("mov.u64 %0, %%gridid;" : "=l"(self));
-  self += 1; // 0 means that nobody has come yet
+  self += 1; // 0 means that no launch has taken it
   uint64_t owner = scoped::load_relaxed(channel.launch);
   if (owner == 0 && scoped::compare_exchange(channel.launch, owner, self))
     owner = self;
   return owner == self;
 }
 
-/// Channel::buffer_of_block holds one of these, or a buffer's index plus `entry_buffers`.
+/// Channel::buffer_of_block contains one of these, or a buffer's index plus `entry_buffers`.
 enum : uint32_t { entry_none = 0, entry_pending = 1, entry_refused = 2, entry_buffers = 3 };
 
-/// This thread's block's buffer; the first thread to ask takes one for the block. Null: not traced.
+/// Returns the buffer of this thread's block; the first calling thread takes one for the block. Null: not
+/// traced.
 __device__ inline ring::BlockBuffer* buffer_of_this_block() {
   ring::Channel& channel = module_channel;
   const uint64_t block = linear_block();
@@ -47,7 +49,7 @@ __device__ inline ring::BlockBuffer* buffer_of_this_block() {
     found = buffer ? buffer->index + entry_buffers : uint32_t{entry_refused};
     scoped::store_release(entry, found);
   }
-  // Whoever is taking the buffer leaves enter() at the latest when the host sets the stop word.
+  // The thread that is taking the buffer leaves enter() at the latest when the host sets the stop word.
   while (found == entry_pending) {
     scoped::relax();
     found = scoped::load_acquire(entry);
@@ -55,17 +57,17 @@ __device__ inline ring::BlockBuffer* buffer_of_this_block() {
   return found == entry_refused ? nullptr : &channel.block_buffers[found - entry_buffers];
 }
 
-/// An address as a trace has it.
+/// An address in a trace's terms.
 struct Place {
   uint64_t address;
-  uint32_t space; ///< trace::Space
+  uint32_t space; ///< Space
 };
 
 __device__ inline Place place_of(const volatile void* pointer) {
   const void* const plain = const_cast<const void*>(pointer);
   if (__isShared(plain)) {
     uint32_t reserved =
-        0; // the system's own part comes first (PTX ISA, "%reserved_smem_offset_<begin, end, cap, 2>")
+        0; // the system's reserved part is first (PTX ISA, "%reserved_smem_offset_<begin, end, cap, 2>")
 #if __CUDA_ARCH__ >= 800
     asm("mov.b32 %0, %%reserved_smem_offset_end;" : "=r"(reserved));
 #endif
@@ -85,7 +87,7 @@ __device__ inline Place place_of(const volatile void* pointer) {
   return {reinterpret_cast<uint64_t>(plain), 1};
 }
 
-/// The lanes of `group` write one line together; all of them call it.
+/// Writes one line for the lanes of `group`; all of them call it.
 __device__ inline void push_together(ring::BlockBuffer* buffer, uint32_t group, uint64_t site, Place place,
                                      unsigned bytes, unsigned kind) {
   const uint32_t lane = linear_thread() % 32;
@@ -116,8 +118,8 @@ __device__ inline void record_place(unsigned long long site, Place place, unsign
   ring::BlockBuffer* const buffer = buffer_of_this_block(); // the same for all of a block
   if (!buffer)
     return;
-  // Those that arrive together may still differ in space, in width where they fetch from different textures,
-  // and in site where the compiler has merged two calls.
+  // Lanes that arrive together may still differ in space, in width if they fetch from different textures, and
+  // in site if the compiler has merged two calls.
   const uint32_t space_and_width = place.space | bytes << 8;
   for (uint32_t left = arrived;;) {
     const uint32_t leader = __ffs(left) - 1;
@@ -131,7 +133,7 @@ __device__ inline void record_place(unsigned long long site, Place place, unsign
   }
 }
 
-/// Not inlined, so that an untraced launch pays for a test and a branch only.
+/// Never inlined, so that an untraced launch only pays for a test and a branch.
 static __device__ __noinline__ void record_traced(unsigned long long site, const volatile void* pointer,
                                                   unsigned bytes, unsigned kind) {
   record_place(site, place_of(pointer), bytes, kind);
@@ -157,8 +159,8 @@ static __device__ __noinline__ void leave_traced() {
 
 } // namespace detail
 
-/// Stands first in the body of a kernel: its block takes a buffer, and gives it back as the block's threads
-/// return. Without it a block keeps its buffer to the kernel's end.
+/// The first statement in the body of a kernel: its block takes a buffer, and releases it as the block's
+/// threads return. Without it a block keeps its buffer to the kernel's end.
 struct KernelScope {
   __device__ __forceinline__ KernelScope() {
 #if defined(__CUDA_ARCH__)

@@ -1,4 +1,4 @@
-// What a rewritten source includes: the probes around its memory accesses.
+// The probes around memory accesses, which a rewritten source includes.
 //
 //   a[i]          as a load          →  (*::warplens::load(SITE, &(a[i])))
 //   a[i] = x      as a store target  →  (*::warplens::store(SITE, &(a[i]))) = x
@@ -11,14 +11,14 @@
 //
 //   for (…) s += a[i];  →  { ::warplens::First f; for (…) s += (*::warplens::load(f, SITE, &(a[i]))); }
 //
-// One of which the compiler leaves a part of the copies that unrolling makes is recorded in the iterations of
-// these:
+// If the compiler removes some of an access's unrolled copies, it is recorded in the iterations of the
+// others:
 //
 //   for (…) s += a[0];  →  { unsigned n = ~0u; for (…) { ++n; s += (*::warplens::load(n == 0, SITE,
 //   &(a[0]))); } }
 //
-// Several neighbouring objects that the compiler accesses at once are recorded at the first of them, with how
-// many bytes they have together:
+// Several neighbouring objects that the compiler accesses at once are recorded at the first of them, with the
+// sum of their bytes:
 //
 //   s += v.x + v.y;  →  s += (*::warplens::load<8>(SITE, &(v.x))) + v.y;
 //
@@ -32,7 +32,7 @@
 //
 //   in[i] as a load                  →  (::warplens::load_if_lvalue(SITE, (in[i])))
 //
-// Where the class overloads unary &, `::warplens::address_of(lvalue)` takes its place.
+// If the class overloads unary &, `::warplens::address_of(lvalue)` replaces it.
 //
 // Needs C++14. Includes nothing heavy on the host and under the CPU back end.
 #pragma once
@@ -46,7 +46,7 @@
 #endif
 
 #if defined(__WARPLENS_CPU__)
-// CPU back end: the lowering turns each call into an entry of the lane's log. `kind` as trace::AccessKind.
+// CPU back end: the lowering turns each call into an entry of the lane's log. `kind` is an AccessKind.
 extern "C" __attribute__((device)) void
 __warplens_access(unsigned long long site, const volatile void* address, unsigned bytes, unsigned kind);
 #elif defined(__CUDACC__)
@@ -55,7 +55,7 @@ __warplens_access(unsigned long long site, const volatile void* address, unsigne
 
 namespace warplens {
 
-/// Whether a probe has yet to be passed for the first time.
+/// Records whether a probe has yet to be passed for the first time.
 struct __attribute__((unused)) First {
   bool ahead = true;
   WARPLENS_PROBE constexpr bool once() {
@@ -67,10 +67,10 @@ struct __attribute__((unused)) First {
 
 namespace detail {
 
-/// trace::AccessKind, which user code does not see.
+/// AccessKind's values, which user code does not see.
 enum Kind : unsigned { kind_load = 0, kind_store = 1, kind_update = 2, kind_atomic = 3 };
 
-/// How many bytes one lane asks for at once, and how often, for an object of type T.
+/// The width and the number of one lane's accesses for an object of type T.
 template <class T> struct Shape {
   static constexpr unsigned bytes = alignof(T) < 16 ? alignof(T) : 16;
   static constexpr unsigned count = __is_empty(T) ? 0 : sizeof(T) / bytes;
@@ -94,7 +94,7 @@ __device__ __forceinline__ void access(unsigned long long site, const volatile c
 #endif
 }
 
-/// The accesses of one object. Small counts are written out, so that each keeps its own place in the
+/// Emits the accesses of one object. Small counts are unrolled, so that each keeps its own place in the
 /// program's order.
 template <unsigned Bytes, unsigned Count> struct Accesses {
   static constexpr unsigned largest_written_out = 16;
@@ -114,7 +114,7 @@ template <unsigned Bytes> struct Accesses<Bytes, 0> {
   __device__ __forceinline__ static void make(unsigned long long, const volatile char*, unsigned) {}
 };
 
-/// `Bytes` as in probe().
+/// Probes on the device; `Bytes` is as in probe().
 template <unsigned Bytes, class T>
 __device__ __forceinline__ T* probe_on_device(unsigned long long site, T* pointer, unsigned kind) {
   Accesses<Bytes ? Bytes : Shape<T>::bytes, Bytes ? 1 : Shape<T>::count>::make(
@@ -123,7 +123,8 @@ __device__ __forceinline__ T* probe_on_device(unsigned long long site, T* pointe
 }
 #endif
 
-/// `Bytes`: of the one access that begins at the object, where it is wider; 0: those of the object.
+/// Probes an access. `Bytes` is the width of the one access that begins at the object, if it is wider than
+/// the object; else 0.
 template <unsigned Bytes, class T>
 WARPLENS_PROBE constexpr T* probe(unsigned long long site, T* pointer, unsigned kind) {
 #if defined(__CUDA_ARCH__)
@@ -147,7 +148,7 @@ template <unsigned Bytes = 0, class T>
 WARPLENS_PROBE constexpr T* store(unsigned long long site, T* pointer) {
   return detail::probe<Bytes>(site, pointer, detail::kind_store);
 }
-/// A read-modify-write by plain code.
+/// Probes a read-modify-write by plain code.
 template <unsigned Bytes = 0, class T>
 WARPLENS_PROBE constexpr T* update(unsigned long long site, T* pointer) {
   return detail::probe<Bytes>(site, pointer, detail::kind_update);
@@ -182,13 +183,13 @@ WARPLENS_PROBE constexpr T* update(First& first, unsigned long long site, T* poi
   return update<Bytes>(first.once(), site, pointer);
 }
 
-/// The address of an object whose class may overload unary &.
+/// Returns the address of an object whose class may overload unary &.
 template <class T> WARPLENS_PROBE constexpr T* address_of(T& object) {
   return __builtin_addressof(object);
 }
 
-// For each kind of access, with and without a flag: an lvalue is probed, any other value passed on. It lives
-// as long as the full expression, which is as long as anything that reads or assigns it here needs it.
+// For each kind of access, with and without a flag: probes an lvalue, and passes any other value on. The
+// result lives as long as the full expression, which is as long as a read or an assignment needs it.
 #define WARPLENS_IF_LVALUE(kind)                                                                             \
   template <unsigned Bytes = 0, class T>                                                                     \
   WARPLENS_PROBE constexpr T& kind##_if_lvalue(unsigned long long site, T& object) {                         \
@@ -220,8 +221,8 @@ WARPLENS_IF_LVALUE(update)
 #undef WARPLENS_IF_LVALUE
 
 #if defined(__WARPLENS_CPU__) || !defined(__CUDACC__)
-/// Stands first in the body of a kernel: its block comes into the snapshot and, as threads return, leaves it.
-/// The CPU back end sees blocks come and go by itself.
+/// The first statement in the body of a kernel: its block enters the snapshot and, as threads return, leaves
+/// it. The CPU back end starts and ends blocks itself.
 struct __attribute__((unused)) KernelScope {};
 #endif
 
@@ -229,7 +230,7 @@ struct __attribute__((unused)) KernelScope {};
 
 #undef WARPLENS_PROBE
 
-// Where CUDA's own functions are declared.
+// Defined if CUDA's own functions are declared.
 #if defined(__TEXTURE_INDIRECT_FUNCTIONS_H__) && defined(__SURFACE_INDIRECT_FUNCTIONS_H__)
 #include "texture_probe.h"
 #endif

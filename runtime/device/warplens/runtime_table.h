@@ -1,4 +1,4 @@
-// What a program and the GPU back end's runtime, which it loads when it starts, give to each other.
+// The interface between a program and the GPU back end's runtime, which the program loads when it starts.
 #pragma once
 
 #include "cuda_calls.h"
@@ -11,7 +11,7 @@ namespace detail {
 
 using AnyFunction = void (*)();
 
-/// What the runtime gives to a program; all null where it is not there.
+/// The runtime's functions for a program; all null if the runtime is not loaded.
 struct Runtime {
   void (*register_sites)(const SiteRecord* records, unsigned long long count);
   void (*register_channel)(const void* channel);
@@ -20,8 +20,8 @@ struct Runtime {
 #undef WARPLENS_MEMBER
 };
 
-/// The runtime's one entry; its name changes with what it takes. It gets the program's CUDA functions, in the
-/// order of cuda_calls.h.
+/// The runtime's only entry; its name changes with its parameters. It receives the program's CUDA functions,
+/// in the order of cuda_calls.h.
 using Attach = Runtime (*)(const AnyFunction* cuda);
 #define WARPLENS_ATTACH "__warplens_attach_3"
 

@@ -1,10 +1,10 @@
 // Atomic operations on words that a running kernel and the host share: system scope, on the device and on the
 // host alike.
 //
-// cuda::atomic_ref says the same, but libcu++ needs C++17 and would come into every file of the user's;
-// nvcc's own atomic functions (CUDA Programming Guide, "Built-in atomic functions") need neither. Over PCIe a
-// read-modify-write by the device is not atomic towards the host (CUDA Programming Guide, "Mapped Memory"):
-// words that both sides write do not exist here.
+// cuda::atomic_ref is equivalent, but libcu++ needs C++17 and would be included into every file of the
+// user's; nvcc's own atomic functions (CUDA Programming Guide, "Built-in atomic functions") need neither.
+// Over PCIe a read-modify-write by the device is not atomic towards the host (CUDA Programming Guide, "Mapped
+// Memory"): there are no words that both sides write.
 #pragma once
 
 #if defined(__CUDACC__) || defined(__CUDA__)
@@ -34,16 +34,16 @@ template <class T> __device__ inline void store_release(T* word, T value) {
 template <class T> __device__ inline T fetch_add_relaxed(T* word, T value) {
   return __nv_atomic_fetch_add(word, value, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_SYSTEM);
 }
-/// Acquire and release.
+/// Subtracts with acquire and release semantics.
 template <class T> __device__ inline T fetch_sub(T* word, T value) {
   return __nv_atomic_fetch_sub(word, value, __NV_ATOMIC_ACQ_REL, __NV_THREAD_SCOPE_SYSTEM);
 }
-/// Acquire and release where it succeeds. `expected` becomes what was found.
+/// Exchanges with acquire and release semantics on success. `expected` becomes the value found.
 template <class T> __device__ inline bool compare_exchange(T* word, T& expected, T desired) {
   return __nv_atomic_compare_exchange_n(word, &expected, desired, false, __NV_ATOMIC_ACQ_REL,
                                         __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_SYSTEM);
 }
-/// Lets others run for a moment, in a loop that waits for them.
+/// Yields for a moment, in a loop that waits for others.
 __device__ inline void relax() {
   __nanosleep(100);
 }

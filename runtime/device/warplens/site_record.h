@@ -1,11 +1,11 @@
-// What the rewritten source tells the runtime of each site, as plain constants. Included by the user's
+// The rewritten source's description of each site for the runtime, as plain constants. Included by the user's
 // (rewritten) source: keep it free of other headers.
 #pragma once
 
 namespace warplens {
 
-/// One row of the table that the rewriter appends to a source file; fields as in trace::Site, enumerations as
-/// their numbers.
+/// One row of the table that the rewriter appends to a source file; fields as in Site, enumerations as their
+/// numbers.
 struct SiteRecord {
   unsigned long long id;
   const char* file;
@@ -24,7 +24,7 @@ struct SiteRecord {
 } // namespace warplens
 
 /// Provided by the runtime: linked in on the CPU back end, loaded when the program starts on the GPU back
-/// end. The same site may come again from another object file; two different sites with one id stop the
+/// end. Another object file may register the same site again; two different sites with one id stop the
 /// program with a clear message.
 extern "C" void __warplens_register_sites(const warplens::SiteRecord* records, unsigned long long count);
 

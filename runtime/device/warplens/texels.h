@@ -1,11 +1,11 @@
-// Which texels a fetch touches, and where they lie: one code for both back ends. Formulas: CUDA C++
+// The texels that a fetch touches, and their addresses: one code for both back ends. Formulas: CUDA C++
 // Programming Guide, "Texture Fetching".
 //
-// Linear memory and pitched rows lie where the program put them. How a CUDA array lies in memory is not
-// documented by CUDA; taken is the block-linear layout of NVIDIA's own documents, for Fermi and later: "GOBs"
-// of 64 bytes by 8 rows, in blocks of several GOBs, one above the other (Tegra X1 Technical Reference Manual,
-// "Block Linear", with the order of the bytes in a GOB). How high a block is, is the driver's choice; taken
-// is that of Mesa's nouveau (nv50_tex_choose_tile_dims_helper). Arrays of one row are taken to be linear.
+// Linear memory and pitched rows lie where the program put them. CUDA does not document the layout of a CUDA
+// array; this file assumes the block-linear layout of NVIDIA's own documents, for Fermi and later: "GOBs" of
+// 64 bytes by 8 rows, in blocks of several GOBs, one above the other (Tegra X1 Technical Reference Manual,
+// "Block Linear", with the order of the bytes in a GOB). The driver chooses the height of a block; this file
+// follows Mesa's nouveau (nv50_tex_choose_tile_dims_helper). Arrays of one row are assumed to be linear.
 //
 // Needs C++14.
 #pragma once
@@ -22,11 +22,11 @@
 namespace warplens {
 namespace texels {
 
-/// What a fetch's coordinates mean: tex's 1d, 2d, 3d, a1d, a2d, cube and acube; tld4 (all four texels,
-/// whatever the filter); tex with an integer coordinate.
+/// The meaning of a fetch's coordinates: tex's 1d, 2d, 3d, a1d, a2d, cube and acube; tld4 (all four texels,
+/// for any filter); tex with an integer coordinate.
 enum class Shape : uint32_t { line, plane, volume, lines, planes, cube, cubes, gather, element };
 
-/// A fetch's place. `index` counts layers, or elements.
+/// The position of a fetch. `index` counts layers, or elements.
 struct Coordinates {
   int32_t index;
   float x, y, z;
@@ -37,11 +37,11 @@ enum Mode : uint32_t { wrap = 0, clamp = 1, mirror = 2, border = 3 };
 
 /// A bound texture or surface. Extents count texels.
 struct View {
-  uint64_t address;   ///< of the first texel
-  uint64_t row_bytes; ///< from one row to the next, where it is linear
+  uint64_t address;   ///< the first texel's address
+  uint64_t row_bytes; ///< the distance of two rows, if linear
   uint32_t width, height, depth, layers;
   uint32_t texel_bytes;
-  uint32_t modes[3]; ///< Mode, of x, y and z
+  uint32_t modes[3]; ///< the Mode for x, y and z
   bool filters, is_normalised, is_cubemap, is_block_linear;
 };
 
@@ -49,7 +49,7 @@ WARPLENS_TEXELS uint64_t divided_up(uint64_t value, uint64_t unit) {
   return (value + unit - 1) / unit;
 }
 
-/// A block's GOBs, one above and one behind the other, as powers of two.
+/// The number of a block's GOBs, above and behind one another, as powers of two.
 struct BlockShape {
   unsigned high, deep;
 };
@@ -66,7 +66,7 @@ WARPLENS_TEXELS BlockShape block_shape(const View& view) {
 
 enum : uint64_t { gob_width = 64, gob_rows = 8, gob_bytes = 512 };
 
-/// Bytes that the array takes, in its own layout.
+/// Returns the bytes that the array takes in its own layout.
 WARPLENS_TEXELS uint64_t bytes_of(const View& view) {
   if (!view.is_block_linear)
     return view.row_bytes * view.height * view.depth * view.layers;
@@ -76,7 +76,7 @@ WARPLENS_TEXELS uint64_t bytes_of(const View& view) {
          view.layers * (gob_bytes << (block.high + block.deep));
 }
 
-/// The address of byte `x` of row `y` of a slice, of a layer.
+/// Returns the address of byte `x` of row `y` of a slice, of a layer.
 WARPLENS_TEXELS uint64_t address_of(const View& view, uint64_t x, uint64_t y, uint64_t z, uint64_t layer) {
   if (!view.is_block_linear)
     return view.address + ((layer * view.depth + z) * view.height + y) * view.row_bytes + x;
@@ -84,7 +84,7 @@ WARPLENS_TEXELS uint64_t address_of(const View& view, uint64_t x, uint64_t y, ui
   const uint64_t wide = divided_up(uint64_t{view.width} * view.texel_bytes, gob_width);
   const uint64_t high = divided_up(view.height, gob_rows << shape.high);
   const uint64_t deep = divided_up(view.depth, 1u << shape.deep);
-  const uint64_t row = y / gob_rows; // of GOBs
+  const uint64_t row = y / gob_rows; // a row of GOBs
   const uint64_t block =
       ((layer * deep + (z >> shape.deep)) * high + (row >> shape.high)) * wide + x / gob_width;
   const uint64_t gob = (z & ((1u << shape.deep) - 1)) << shape.high | (row & ((1u << shape.high) - 1));
@@ -92,7 +92,7 @@ WARPLENS_TEXELS uint64_t address_of(const View& view, uint64_t x, uint64_t y, ui
   return view.address + ((block << (shape.high + shape.deep)) + gob) * gob_bytes + in_gob;
 }
 
-/// Texels along one dimension, and how much the second counts.
+/// The texels along one dimension, and the weight of the second.
 struct Span {
   int64_t first, second; ///< -1: outside, in border mode
   float second_part;
@@ -111,7 +111,7 @@ WARPLENS_TEXELS int64_t bounded(double place, uint32_t size, uint32_t mode) {
   return static_cast<int64_t>(place < 0 ? 0 : place > texels - 1 ? texels - 1 : place);
 }
 
-/// `dimension`: 0 is x.
+/// Computes the span along `dimension`: 0 is x.
 WARPLENS_TEXELS Span span(const View& view, float coordinate, uint32_t size, unsigned dimension,
                           bool filters) {
   const bool is_normalised = view.is_normalised || view.is_cubemap;
@@ -130,8 +130,8 @@ WARPLENS_TEXELS Span span(const View& view, float coordinate, uint32_t size, uns
   return {bounded(first, size, mode), bounded(first + 1, size, mode), static_cast<float>(fraction)};
 }
 
-/// "Cubemap Textures": the face that a direction points to; x and y become the place where it meets it, in
-/// [0, 1].
+/// Returns the face that a direction points to ("Cubemap Textures"); x and y become the point where it meets
+/// the face, in [0, 1].
 WARPLENS_TEXELS int32_t enter_face(Coordinates& at) {
   const float x = at.x, y = at.y, z = at.z;
   const float ax = x < 0 ? -x : x, ay = y < 0 ? -y : y, az = z < 0 ? -z : z;
@@ -152,7 +152,7 @@ WARPLENS_TEXELS int32_t enter_face(Coordinates& at) {
   return face;
 }
 
-/// Where a fetch goes, dimension by dimension.
+/// A fetch's texels, dimension by dimension.
 struct Place {
   Span columns, rows, slices;
   uint32_t layer;
@@ -175,16 +175,16 @@ WARPLENS_TEXELS Place place_of(const View& view, Shape shape, Coordinates at) {
                                                : layer)};
 }
 
-/// How many texels a fetch touches at most.
-WARPLENS_TEXELS constexpr unsigned most_texels(Shape shape) {
+/// Returns the maximum number of texels that a fetch touches.
+WARPLENS_TEXELS constexpr unsigned max_texels(Shape shape) {
   return shape == Shape::element                         ? 1
          : shape == Shape::line || shape == Shape::lines ? 2
          : shape == Shape::volume                        ? 8
                                                          : 4;
 }
 
-/// Along one dimension: the texel of one side, if it is touched: else -1. What has no part in the result does
-/// not count as touched, nor does one twice that both sides are.
+/// Returns the touched texel of one side along one dimension, else -1. Texels that have no part in the result
+/// do not count as touched, nor does a texel twice that both sides share.
 WARPLENS_TEXELS int64_t touched(const Span& span, bool second, bool all) {
   if (span.first == span.second && second)
     return -1;
@@ -193,8 +193,8 @@ WARPLENS_TEXELS int64_t touched(const Span& span, bool second, bool all) {
   return second ? span.second : span.first;
 }
 
-/// The address of the texel that a fetch touches at one of its corners, below most_texels(shape): bit 0 of
-/// `corner` is the side along x, bit 1 along y, bit 2 along z. 0: it touches none there.
+/// Returns the address of the texel that a fetch touches at one of its corners, below max_texels(shape): bit
+/// 0 of `corner` is the side along x, bit 1 along y, bit 2 along z. Returns 0 if it touches none there.
 WARPLENS_TEXELS uint64_t texel(const View& view, Shape shape, const Coordinates& at, unsigned corner) {
   if (shape == Shape::element)
     return at.index < 0 || static_cast<uint32_t>(at.index) >= view.width
@@ -211,8 +211,8 @@ WARPLENS_TEXELS uint64_t texel(const View& view, Shape shape, const Coordinates&
   return address_of(view, uint64_t(x) * view.texel_bytes, uint64_t(y), uint64_t(z), place.layer);
 }
 
-/// The address of a surface access of `bytes` bytes, with x in bytes; 0: it touches nothing, as it lies
-/// outside.
+/// Returns the address of a surface access of `bytes` bytes, with x in bytes; 0 if it lies outside and
+/// touches nothing.
 WARPLENS_TEXELS uint64_t surface_address(const View& view, int64_t x, int64_t y, int64_t z, int64_t layer,
                                          bool clamps, uint32_t bytes) {
   const int64_t last[] = {int64_t{view.width} * view.texel_bytes - bytes, int64_t{view.height} - 1,

@@ -1,17 +1,17 @@
-// Probes of texture fetches and surface accesses: CUDA's functions once more, for an object that carries its
-// site.
+// Probes of texture fetches and surface accesses: overloads of CUDA's functions for an object that contains
+// its site.
 //
 //   tex2D<float>(object, x, y)    →  tex2D<float>(::warplens::Texture(SITE, object), x, y)
 //   surf2Dwrite(v, object, x, y)  →  surf2Dwrite(v, ::warplens::Surface(SITE, object), x, y)
 //
-// Each records the texels that it touches, one warp access for each corner of the filter, and then is CUDA's
-// own.
+// Each records the texels that it touches, one warp access for each corner of the filter, and then calls
+// CUDA's own.
 #pragma once
 
 #include "texture_table.h"
 
 #if defined(__WARPLENS_CPU__)
-// CPU back end: what the runtime knows of the object (runtime/cpu/intrinsics.h).
+// CPU back end: the runtime's look-ups of the object (runtime/abi/intrinsics.h).
 extern "C" __attribute__((device)) unsigned long long __warplens_texel_address(unsigned long long texture,
                                                                                unsigned shape, int index,
                                                                                float x, float y, float z,
@@ -25,7 +25,7 @@ extern "C" __attribute__((device)) unsigned long long __warplens_surface_address
 
 namespace warplens {
 
-/// An object with the site of the fetch or the access that it is used in.
+/// An object with the site of the fetch or the access that uses it.
 struct Handle {
   unsigned long long site, object;
   bool is_traced = true;
@@ -33,7 +33,7 @@ struct Handle {
       : site(of_site), object(handle) {}
   __device__ __forceinline__ Handle(bool records, unsigned long long of_site, unsigned long long handle)
       : site(of_site), object(handle), is_traced(records) {}
-  /// Once for each time that a loop is entered.
+  /// Records once for each time that a loop is entered.
   __device__ __forceinline__ Handle(First& first, unsigned long long of_site, unsigned long long handle)
       : Handle(first.once(), of_site, handle) {}
 };
@@ -47,7 +47,7 @@ struct Surface : Handle {
 namespace detail {
 
 #if defined(__CUDA_ARCH__) && defined(__WARPLENS_CPU__)
-/// The lowering wants a site's widths as constants.
+/// The lowering needs a site's widths as constants.
 __device__ __forceinline__ void access_of_width(unsigned long long site, unsigned long long address,
                                                 unsigned bytes, unsigned kind) {
   const volatile char* const pointer = reinterpret_cast<const volatile char*>(address);
@@ -72,9 +72,9 @@ __device__ __forceinline__ void touch(const Texture& texture, texels::Shape shap
 __device__ __forceinline__ void fetch(const Texture& texture, texels::Shape shape, texels::Coordinates at) {
   if (!texture.is_traced)
     return;
-  if (texels::most_texels(shape) == 1)
+  if (texels::max_texels(shape) == 1)
     return touch(texture, shape, at, 0);
-  for (unsigned corner = 0; corner < texels::most_texels(shape); ++corner)
+  for (unsigned corner = 0; corner < texels::max_texels(shape); ++corner)
     touch(texture, shape, at, corner);
 }
 
@@ -87,7 +87,7 @@ __device__ __forceinline__ void access_surface(const Surface& surface, unsigned 
     access_of_width(surface.site, address, bytes, kind);
 }
 #elif defined(__CUDA_ARCH__)
-/// Null: the program has made it where the launch hook does not see it.
+/// Returns null if the program has made the object where the launch hook does not see it.
 __device__ inline const texels::View* view_of(unsigned long long object, bool is_surface) {
   const ring::Channel& channel = module_channel;
   if (!buffer_of_this_block())
@@ -102,7 +102,7 @@ __device__ inline const texels::View* view_of(unsigned long long object, bool is
 static __device__ __noinline__ void fetch_traced(unsigned long long site, unsigned long long object,
                                                  texels::Shape shape, texels::Coordinates at) {
   const texels::View* const view = view_of(object, false);
-  for (unsigned corner = 0; view && corner < texels::most_texels(shape); ++corner)
+  for (unsigned corner = 0; view && corner < texels::max_texels(shape); ++corner)
     if (const uint64_t address = texels::texel(*view, shape, at, corner))
       record_place(site, {address, 1}, view->texel_bytes, kind_load);
 }
@@ -136,7 +136,7 @@ __device__ inline void access_surface(const Surface&, unsigned, unsigned, int, i
 } // namespace detail
 } // namespace warplens
 
-// As CUDA declares them, in its order of parameters: (name, shape, parameters, arguments, index, x, y, z).
+// CUDA's functions with their order of parameters: (name, shape, parameters, arguments, index, x, y, z).
 #define WARPLENS_LIST(...) __VA_ARGS__
 #define WARPLENS_FETCH(name, shape, parameters, arguments, index, x, y, z)                                   \
   template <class T>                                                                                         \

@@ -3,7 +3,7 @@
 #error "this is not nvcc"
 #endif
 #if defined(__USE_FAST_MATH__) || defined(__CUDACC_EXTENDED_LAMBDA__) || defined(__CUDACC_RELAXED_CONSTEXPR__)
-#error "not asked for"
+#error "not requested"
 #endif
 #include <cooperative_groups.h>
 #include <cuda/std/array>

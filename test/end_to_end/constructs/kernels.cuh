@@ -1,4 +1,4 @@
-// Included by several files.
+// This header is included by several files.
 #pragma once
 template <class T> __global__ void fill(T* out, T value, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,5 +1,5 @@
-// What a program learns of the architecture that its kernels were compiled for, as CUB's host code asks for it: the answer has to be the
-// __CUDA_ARCH__ of the kernel that is launched. Prints ARCHITECTURE PTX BINARY DEVICE.
+// Queries the architecture that a program's kernels were compiled for, as CUB's host code does: the answer must be the
+// __CUDA_ARCH__ of the launched kernel. Prints ARCHITECTURE PTX BINARY DEVICE.
 #include <cstdio>
 
 __global__ void which(int* architecture) {
@@ -12,7 +12,7 @@ __global__ void which(int* architecture) {
 }
 
 #ifdef CHOOSE
-// CUB's way (util_device.cuh, ChainedPolicy): the host picks what to launch, for one of the architectures in the list, by the attribute.
+// The host picks the kernel by the attribute, for one architecture of the list, as CUB does (util_device.cuh, ChainedPolicy).
 template <int architecture> __global__ void tuned(int* found) {
 #ifdef __CUDA_ARCH__
   if (__CUDA_ARCH__ == architecture)

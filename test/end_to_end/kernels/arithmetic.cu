@@ -37,7 +37,7 @@ __global__ void divisions(long long* out) {
   out[3] = wide_least / minus_one;
   out[4] = wide_least % minus_one;
   out[5] = 100 / (amounts[1] - 38) * 10 + 100 % (amounts[1] - 38);
-  // By zero: any result, but no trap.
+  // Division by zero gives any result, but no trap.
   volatile int sink = 5 / zero + 5 % zero;
   volatile unsigned usink = 5U / static_cast<unsigned>(zero) + 5U % static_cast<unsigned>(zero);
   volatile long long wsink = wide_least / zero + wide_least % zero;

@@ -1,4 +1,4 @@
-// What --racecheck, --initcheck and --synccheck find, one kernel each, chosen by the first argument; the lines that
+// The faults that --racecheck, --initcheck and --synccheck find, one kernel each, chosen by the first argument; the lines that
 // messages name are marked.
 #include <cstdio>
 #include <cstring>
@@ -80,7 +80,7 @@ __global__ void all_in_order(float* out) {
   x += s[t ^ 64];
   all.arrive_and_wait();
   s[t] = x;
-  if (t >= 96) { // one warp tells the others of its work, and goes on
+  if (t >= 96) { // one warp signals its work to the others, and goes on
     s[t] = 5;
     asm volatile("bar.arrive 2, 64;" ::: "memory");
   } else if (t < 32) {

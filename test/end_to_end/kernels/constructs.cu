@@ -69,7 +69,7 @@ int main() {
   });
   check("cub", scan, [](int i) { return static_cast<float>(i == 0 ? threads * (threads - 1) / 2 : i * (i + 1) / 2); });
 
-  // As gcc compiles it, and so what nvcc's users are used to: integers wrap.
+  // Integers wrap, as gcc compiles them and nvcc's users expect.
   std::vector<int> squares(100000);
   for (std::size_t i = 0; i < squares.size(); ++i)
     squares[i] = static_cast<int>(static_cast<unsigned>(i) * static_cast<unsigned>(i));

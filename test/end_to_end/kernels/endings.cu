@@ -1,4 +1,4 @@
-// One kernel, and the ending that the first argument asks for.
+// One kernel, and the ending that the first argument requests.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -21,7 +21,7 @@ int main(int argc, char** argv) {
   if (std::strcmp(ending, "abort") == 0)
     std::abort();
   if (std::strcmp(ending, "at-once") == 0)
-    std::_Exit(0); // nobody closes the trace
+    std::_Exit(0); // the trace is not closed
   if (std::strcmp(ending, "exit-3") == 0)
     return 3;
   return 0;

@@ -1,4 +1,4 @@
-// A kernel that ends as the first argument asks, and what the program is told then.
+// A kernel that ends as the first argument requests, and the errors that the program gets then.
 #include <cassert>
 #include <cooperative_groups.h>
 #include <cstdio>
@@ -13,7 +13,7 @@ __global__ void traps() {
     __trap();
 }
 
-/// Of a launch whose blocks are not all there at the same time.
+/// Waits for the grid in a launch whose blocks are not all resident at the same time.
 __global__ void syncs_grid() {
   cooperative_groups::this_grid().sync();
 }

@@ -1,5 +1,5 @@
-// Components of vectors, which nvcc joins to one access where it can: joined.py holds the accesses that are counted, and
-// how wide they are, against the PTX that nvcc makes of these kernels.
+// Components of vectors, which nvcc joins to one access if it can: joined_test.py compares the counted accesses, and
+// their widths, with the PTX that nvcc makes of these kernels.
 #include <cstdio>
 #include <cuda_runtime.h>
 

@@ -1,5 +1,5 @@
-// The largest blocks, grids and shared memory that CUDA allows, and much at once; which, the first argument says.
-// Prints "NAME: right, B bytes asked for".
+// The largest blocks, grids and shared memory that CUDA allows, and much at once; the first argument chooses.
+// Prints "NAME: right, B bytes requested".
 #include <cooperative_groups.h>
 #include <cstdio>
 #include <cstring>
@@ -7,11 +7,11 @@
 #include <thread>
 #include <vector>
 
-static size_t asked = 0;
+static size_t requested = 0;
 
 template <class T> T* allocate(size_t count) {
   T* pointer = nullptr;
-  asked += count * sizeof(T);
+  requested += count * sizeof(T);
   cudaMalloc(&pointer, count * sizeof(T));
   cudaMemset(pointer, 0, count * sizeof(T));
   return pointer;
@@ -92,7 +92,7 @@ bool large_shared() {
   constexpr int bytes = 200 * 1024, count = bytes / 4, blocks = 16;
   int* values = allocate<int>(count);
   turn<<<blocks, 256, bytes>>>(values, count);
-  bool right = cudaGetLastError() == cudaErrorInvalidValue; // not asked for yet
+  bool right = cudaGetLastError() == cudaErrorInvalidValue; // not requested yet
   right &= cudaFuncSetAttribute(turn, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) == cudaSuccess;
   turn<<<blocks, 256, bytes>>>(values, count);
   const auto found = read(values, count);
@@ -149,7 +149,7 @@ bool many_host_threads() {
   return every;
 }
 
-/// Each block adds up what all wrote in the phase before; the others wait meanwhile.
+/// Each block adds up the values of all blocks from the phase before; the others wait meanwhile.
 __global__ void meet(unsigned* words, unsigned* wrong, int phases) {
   auto grid = cooperative_groups::this_grid();
   const unsigned blocks = gridDim.x;
@@ -163,7 +163,7 @@ __global__ void meet(unsigned* words, unsigned* wrong, int phases) {
   }
 }
 
-/// As many threads at once as an A100 has: large blocks, and as many blocks as there can be.
+/// Launches as many threads at once as an A100 has: large blocks, and the maximum number of blocks.
 bool cooperative_of(int threads) {
   constexpr int phases = 4;
   int sms = 0, per_sm = 0;
@@ -181,7 +181,7 @@ bool cooperative_of(int threads) {
 bool large_cooperative() { return cooperative_of(1024); }
 bool many_cooperative() { return cooperative_of(64); }
 
-/// What <<<>>> answers to configurations that no GPU takes; nothing runs, and the next launch is as good as ever.
+/// Checks the errors of <<<>>> for configurations that no GPU takes; nothing runs, and the next launch works as ever.
 bool bad_configurations() {
   int* values = allocate<int>(1024);
   const auto error_of = [&](dim3 grid, dim3 block, size_t shared = 0) {
@@ -212,7 +212,7 @@ int main(int argc, char** argv) {
   for (const auto& one : all)
     if (argc > 1 && std::strcmp(argv[1], one.name) == 0) {
       const bool right = one.run();
-      std::printf("%s: %s, %zu bytes asked for\n", one.name, right ? "right" : "wrong", asked);
+      std::printf("%s: %s, %zu bytes requested\n", one.name, right ? "right" : "wrong", requested);
       return right ? 0 : 1;
     }
   return 2;

@@ -1,9 +1,9 @@
-// Variables of a thread that a GPU keeps in local memory. Each kernel runs as one warp. What its accesses
-// come to is counted by hand in a comment:  expect: KIND, N executions, S sectors  or expect: nothing
+// Variables of a thread that a GPU keeps in local memory. Each kernel runs as one warp. Its
+// accesses are counted by hand in a comment:  expect: KIND, N executions, S sectors  or expect: nothing
 //
 // A word of a variable lies next to the same word of the neighbouring lane (CUDA C++ Programming Guide,
-// "Local Memory"): 32 lanes that ask for the same element of 4 bytes touch 4 sectors, with 8 bytes it is 8.
-// Lanes that ask for different elements touch a sector each.
+// "Local Memory"): 32 lanes that request the same element of 4 bytes touch 4 sectors, with 8 bytes it is 8.
+// Lanes that request different elements touch a sector each.
 #include <cstdio>
 #include <cstring>
 #include <cuda_runtime.h>
@@ -40,7 +40,7 @@ __global__ void unrolled(const float* in, float* out) {
   out[lane] = sum;
 }
 
-// nvcc unrolls these without being asked, for the array's sake.
+// nvcc unrolls these by itself, for the array's sake.
 __global__ void tile(const float* in, float* out, int n) {
   const int lane = threadIdx.x;
   float sums[4][4] = {};

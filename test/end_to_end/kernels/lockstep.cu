@@ -1,5 +1,5 @@
-// Divergent control flow. What a warp in lock step executes, with lanes meeting again at the earliest common
-// point, is counted by hand in a comment at each access:  expect: KIND, N executions by warps, M by lanes
+// Divergent control flow. The accesses of a warp in lock step, whose lanes meet again at the earliest common
+// point, are counted by hand in a comment at each access:  expect: KIND, N executions by warps, M by lanes
 #include <cstdio>
 #include <cuda_runtime.h>
 #include <vector>
@@ -37,7 +37,7 @@ __global__ void nested_loops(const float* in, float* out) {
 }
 
 // Lane n leaves at round n / 2 and skips rounds of the other parity. Round r is run by the lanes from 2r + 2
-// on that have r's parity: 15 - r of them. Rounds 0 to 14 have someone: 15; 15 + 14 + … + 1 = 120 by lanes.
+// on that have r's parity: 15 - r of them. Rounds 0 to 14 have lanes: 15; 15 + 14 + … + 1 = 120 by lanes.
 __global__ void break_and_continue(const float* in, float* out) {
   const int lane = threadIdx.x;
   float sum = 0;
@@ -73,7 +73,7 @@ __global__ void partial_warp(const float* in, float* out) {
   out[thread] = in[thread]; // expect: load, 2 executions by warps, 40 by lanes
 }
 
-// Which operand is evaluated depends on the lane: 4 lanes look at in[lane], of which those with in[lane] > 1
+// The lane decides which operand is evaluated: 4 lanes look at in[lane], of which those with in[lane] > 1
 // (2 of 0, 1, 2, 3) at the one behind.
 __global__ void short_circuit(const float* in, float* out) {
   const int lane = threadIdx.x;
@@ -98,7 +98,7 @@ __global__ void switch_cases(float* out) {
   }
 }
 
-// At least once, then while something of one's own is left: lane % 5 + 1 rounds, the longest 5. 32 lanes: 7
+// At least once, then while a lane has rounds left: lane % 5 + 1 rounds, the longest 5. 32 lanes: 7
 // of 0 and of 1, 6 of each other: 7·1 + 7·2 + 6·(3 + 4 + 5) = 93 by lanes.
 __global__ void do_while(const float* in, float* out) {
   const int lane = threadIdx.x;

@@ -1,4 +1,4 @@
-// Constant memory, and read-only loads: what of them other_caches.py expects. 80 blocks, one for each SM of a V100.
+// Constant memory, and read-only loads, for other_caches_test.py. 80 blocks, one for each SM of a V100.
 #include <cstdio>
 #include <cuda_runtime.h>
 

@@ -1,4 +1,4 @@
-// Access patterns whose figures can be worked out by hand (patterns.py does). Every kernel is launched once
+// Access patterns whose figures can be worked out by hand (patterns_test.py does). Every kernel is launched once
 // and checked on the host.
 #include <cstdio>
 #include <cstdlib>
@@ -7,7 +7,7 @@
 
 constexpr int threads = 256;
 constexpr int blocks = 56;
-constexpr int words_in_all = blocks * threads * 64; // what the widest stride reaches
+constexpr int words_in_all = blocks * threads * 64; // the reach of the widest stride
 
 struct Triple { // 12 bytes
   float x, y, z;
@@ -101,7 +101,7 @@ public:
   template <class T> const T* in() const { return reinterpret_cast<const T*>(in_); }
   template <class T> T* out() const { return reinterpret_cast<T*>(out_); }
 
-  /// Compares out[0], out[1], … with what `expected(i)` says.
+  /// Compares out[0], out[1], … with `expected(i)`.
   template <class Expected> void check(const char* name, int count, Expected expected) {
     const cudaError_t status = cudaDeviceSynchronize();
     std::vector<float> found(count);

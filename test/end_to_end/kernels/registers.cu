@@ -1,5 +1,5 @@
-// Kernels that take many registers and few. Prints of each what CUDA's runtime says: registers, bytes of local memory, blocks of 256 threads
-// that an SM holds.
+// Kernels that take many registers and few. Prints for each the properties from CUDA's runtime: registers, bytes of local memory,
+// blocks of 256 threads that an SM holds.
 #include <cstdio>
 
 template <int count> __device__ void rotate(float* data) {

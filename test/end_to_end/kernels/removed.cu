@@ -1,4 +1,4 @@
-// What the compiler removes or moves out of a loop is not counted as if it ran. How often each access runs in
+// Accesses that the compiler removes or moves out of a loop are not counted as if they ran. How often each access runs in
 // compiled code is counted by hand in a comment:  expect: KIND, N executions by warps, M by lanes  or expect:
 // nothing
 #include <cstdio>
@@ -13,7 +13,7 @@ __global__ void redundant(const float* a, float* out) {
   out[lane] = once + twice;    // expect: store, 1 executions by warps, 32 by lanes
 }
 
-// What was just stored is at hand.
+// A value that was just stored is still in a register.
 __global__ void forwarded(float* a, float* out, float x) {
   const int lane = threadIdx.x;
   a[lane] = x * lane; // expect: store, 1 executions by warps, 32 by lanes
@@ -70,7 +70,7 @@ __global__ void unequal(const float* __restrict__ a, float* __restrict__ out) {
         a[lane];             // expect: load, 1 executions by warps, 31 by lanes
 }
 
-// The same access from two warps and, as a template, with two types: two loops of four rounds each.
+// One access from two warps and, as a template, with two types: two loops of four rounds each.
 template <class T> __device__ T scaled(const T* __restrict__ a, const T* __restrict__ scale, int n) {
   T sum = 0;
   int round = 0;

@@ -1,4 +1,4 @@
-// A scan by key of Thrust's, which picks its tuning by the architecture that the program says it was compiled for.
+// A scan by key of Thrust's, which picks its tuning by the architecture that the program reports to be compiled for.
 #include <cstdio>
 #include <thrust/device_vector.h>
 #include <thrust/scan.h>

@@ -1,4 +1,4 @@
-// Texture fetches and surface accesses: what of them texture_accesses.py expects. 64 x 64 floats, which as an
+// Texture fetches and surface accesses for texture_accesses_test.py. 64 x 64 floats, which as an
 // array are 4 x 1 blocks of 16 GOBs.
 #include <cstdio>
 #include <cuda_runtime.h>

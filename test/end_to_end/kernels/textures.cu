@@ -135,7 +135,7 @@ static cudaArray_t plane_of(const std::vector<T>& values, int columns, unsigned 
   return array;
 }
 
-/// 2 x 2 x depth.
+/// An array of 2 x 2 x depth.
 static cudaArray_t box_of(const std::vector<float>& values, unsigned flags) {
   cudaArray_t array;
   const auto format = cudaCreateChannelDesc<float>();

@@ -1,6 +1,6 @@
 // Unrolling a loop makes copies of its accesses, and the copies that the compiler merges or removes do not count as if
 // they ran. How often each line loads and stores in a thread is in the PTX that nvcc makes of these kernels, which have
-// no loop left in it; unrolled.py compares. Kernels with loops left have their counts by hand:  expect: N loads  or
+// no loop left in it; unrolled_test.py compares. Kernels with loops left have their counts by hand:  expect: N loads  or
 // expect: N stores
 #include <cstdio>
 #include <cuda_runtime.h>
@@ -32,7 +32,7 @@ __global__ void filter(const float* taps, const float* in, float* out, int, int)
     out[base + o] = s[o];
 }
 
-// The same, stored as it comes: `out` may be `taps` or `in`.
+// The taps again, stored at once: `out` may be `taps` or `in`.
 __global__ void filter_may_alias(const float* taps, const float* in, float* out, int, int) {
   const int base = threadIdx.x * 8;
 #pragma unroll
@@ -46,7 +46,7 @@ __global__ void filter_may_alias(const float* taps, const float* in, float* out,
   }
 }
 
-// It is not, and nothing asks for unrolling.
+// This loop is not unrolled, and no pragma requests it.
 __global__ void filter_restricted(const float* __restrict__ taps, const float* __restrict__ in, float* __restrict__ out, int, int) {
   const int base = threadIdx.x * 8;
   for (int o = 0; o < 4; ++o) {
@@ -58,7 +58,7 @@ __global__ void filter_restricted(const float* __restrict__ taps, const float* _
   }
 }
 
-// Three points of a row at a time, several of which the next row's share.
+// Three points of a row at a time, several of which are shared with the next row.
 __global__ void stencil(const float* __restrict__ a, const float* __restrict__, float* __restrict__ out, int n, int) {
   const int t = threadIdx.x + 1;
 #pragma unroll
@@ -158,7 +158,7 @@ __global__ void members(const float* a, const float* w, float* out, int n, int) 
   out[t] = sum;
 }
 
-// Taps stay in registers over the rows; rows are as many as `n` says.
+// Taps stay in registers over the rows; `n` is the number of rows.
 __global__ void rows(const float* __restrict__ taps, const float* __restrict__ in, float* __restrict__ out, int n, int) {
   const int t = threadIdx.x;
 #pragma unroll 1
@@ -178,8 +178,8 @@ __global__ void rows(const float* __restrict__ taps, const float* __restrict__ i
   }
 }
 
-// What the inner loop, whose end is only known when it runs, does not change is loaded before it, in each of the outer
-// one's iterations.
+// Values that the inner loop, whose end is only known when it runs, does not change are loaded before it, in each of
+// the outer one's iterations.
 __global__ void inner_loop(const float* __restrict__ a, const float* __restrict__ w, float* __restrict__ out, int n, int b) {
   const int t = threadIdx.x;
   float sum = 0;

@@ -1,4 +1,4 @@
-// What one step leaves in the L2 for the next: copies, launches, and a launch that nobody sees (all kernels
+// The remains of each step in the L2 for the next: copies, launches, and an unseen launch (all kernels
 // are traced once).
 #include <cstdio>
 #include <vector>
@@ -35,8 +35,8 @@ int main() {
   const std::vector<float> ones(elements, 1);
 
   cudaMemcpy(a, ones.data(), bytes, cudaMemcpyHostToDevice);
-  add<<<elements / threads, threads>>>(a, b);   // reads what was copied
-  scale<<<elements / threads, threads>>>(b, c); // reads what the launch before wrote
+  add<<<elements / threads, threads>>>(a, b);   // reads the copied data
+  scale<<<elements / threads, threads>>>(b, c); // reads the output of the launch before
   add<<<elements / threads, threads>>>(a, b);   // the second launch of its kernel: untraced
   negate<<<elements / threads, threads>>>(b, c);
   add<<<elements / threads, threads>>>(c, a);

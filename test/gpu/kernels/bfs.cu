@@ -1,6 +1,6 @@
 // Breadth-first search by levels from many sources at once, on a random graph of 8 neighbours a vertex. Each
 // level is two launches: vertices of the level mark their neighbours, then marked vertices that are new get
-// their distance. No thread reads what another of its launch may have written, so that accesses repeat.
+// their distance. No thread reads data that another of its launch may have written, so that accesses repeat.
 #include "program.h"
 
 constexpr unsigned degree = 8, threads = 256, source_every = 64, unreached = 0xffffffffu;

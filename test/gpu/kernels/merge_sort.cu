@@ -7,7 +7,7 @@
 
 constexpr unsigned tile = 512; // one element a thread
 
-// How many of the sorted elements come before `key`: those less, and where `ties` those equal as well.
+// Returns the number of sorted elements before `key`: those less than it and, if `ties`, those equal to it.
 template <class Elements>
 __device__ unsigned rank_of(unsigned key, Elements elements, unsigned count, bool ties) {
   unsigned first = 0;

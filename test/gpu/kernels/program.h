@@ -1,4 +1,4 @@
-// What the reference kernels' programs share: their command line, device memory, times and verdicts.
+// The common code of the reference kernels' programs: command line, device memory, times and verdicts.
 //
 // Each takes `SIZE [REPEATS]`, makes its input from a fixed seed, checks its result against the host's and
 // prints one line per kernel, "KERNEL PASS" or "KERNEL FAIL". With REPEATS it launches each kernel that often
@@ -24,7 +24,7 @@ inline void check(cudaError_t status, const char* what) {
   std::exit(1);
 }
 
-/// Memory of the device for as long as this lives.
+/// Device memory, released with the object.
 template <class T> class Array {
 public:
   explicit Array(std::size_t count) : count_(count) {
@@ -50,7 +50,7 @@ private:
   std::size_t count_;
 };
 
-/// The generator's own numbers, not a distribution's: those differ between standard libraries.
+/// Uses the generator's own numbers, since distributions differ between standard libraries.
 class Random {
 public:
   explicit Random(unsigned seed) : generator_(seed) {}
@@ -73,7 +73,8 @@ inline unsigned blocks_for(unsigned threads, unsigned per_block) {
 
 class Program {
 public:
-  /// Sizes are `least` times a power of two, or any multiple of `least` where `any_multiple`; at most `most`.
+  /// Reads the size, which is `least` times a power of two, or any multiple of `least` if `any_multiple`; at
+  /// most `most`.
   Program(int argc, char** argv, unsigned least, unsigned most, bool any_multiple = false) {
     const long size = argc > 1 ? std::strtol(argv[1], nullptr, 10) : 0;
     const long repeats = argc > 2 ? std::strtol(argv[2], nullptr, 10) : 0;
@@ -93,14 +94,14 @@ public:
 
   unsigned size() const { return size_; }
 
-  /// One launch, to its end.
+  /// Launches once and waits for the end.
   template <class Launch> void run(const char* kernel, Launch launch) {
     launch();
     check(cudaGetLastError(), kernel);
     check(cudaDeviceSynchronize(), kernel);
   }
 
-  /// The same, and its time; then again REPEATS times. `launch` has to leave the same result every time.
+  /// Measures a launch, then REPEATS more. `launch` must produce the same result every time.
   template <class Launch> void measure(const char* kernel, Launch launch) {
     for (unsigned repeat = 0; repeat <= repeats_; ++repeat) {
       const auto start = std::chrono::steady_clock::now();

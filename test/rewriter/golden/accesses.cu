@@ -1,4 +1,4 @@
-// Every kind of access, and what looks like one and is none.
+// Every kind of access, and expressions that only look like one.
 #include <cstdio>
 
 __device__ float table[16];

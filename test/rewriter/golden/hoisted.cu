@@ -70,7 +70,7 @@ again:
   out[0] = sum(a, a + 1, n) + sum(d, d + 1, n) + power(b, n);
 }
 
-// Those that cannot be told from the others.
+// Accesses that cannot be distinguished from others.
 __global__ void repeated(const float* __restrict__ a, float* __restrict__ out, int n, int i) {
   REPEAT(n) out[j] = a[i];
   for (int j = 0; j < n; ++j)
@@ -98,7 +98,7 @@ __global__ void repeated(const float* __restrict__ a, float* __restrict__ out, i
     out[j] = a[i + 2];
   }
 }
-// What goes through a function of CUDA's leaves its loop likewise.
+// An access through a function of CUDA's leaves its loop likewise.
 __global__ void through_functions(const float* in, cudaTextureObject_t texture, float* out, int count) {
   float sum = 0;
   for (int i = 0; i < count; ++i)

@@ -1,4 +1,4 @@
-// Accesses that a toolkit header makes with what it is handed.
+// Accesses that a toolkit header makes through its arguments.
 #include <algorithm>
 #include <cuda/std/array>
 #include <cuda/std/complex>

@@ -1,5 +1,5 @@
-// The fake CUDA runtime's copies and fills: they are accepted and do nothing, but for those in
-// cuda_runtime.cpp that tracing makes for itself.
+// The fake CUDA runtime's copies and fills: they are accepted and do nothing, except those in
+// cuda_runtime.cpp that tracing itself uses.
 #include "test/runtime/fake_gpu/fake_gpu.h"
 
 #include <warplens/cuda_copies.h>

@@ -1,5 +1,5 @@
-// A CUDA runtime of two GPUs whose kernels are host functions: what the launch hook calls, with CUDA's
-// order within a stream, so that the hook's own logic is tested where there is no GPU. Each stream is a
+// A CUDA runtime of two GPUs whose kernels are host functions: the functions that the launch hook calls, with
+// CUDA's order within a stream, so that the hook's own logic is tested without a GPU. Each stream is a
 // thread.
 #include "test/runtime/fake_gpu/fake_gpu.h"
 
@@ -17,7 +17,7 @@
 
 namespace {
 
-thread_local int current_device = 0; ///< in a stream's thread: the stream's
+thread_local int current_device = 0; ///< a stream's thread has the stream's device
 
 class Stream {
 public:
@@ -165,7 +165,7 @@ cudaError_t cudaFuncGetName(const char** name, const void* kernel) {
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel) {
   *attributes = {};
   attributes->sharedSizeBytes = 48;
-  attributes->maxThreadsPerBlock = fake_gpu::kernel_of(kernel).most_threads;
+  attributes->maxThreadsPerBlock = fake_gpu::kernel_of(kernel).max_threads;
   attributes->maxDynamicSharedSizeBytes = fake_gpu::dynamic_shared_bytes[kernel];
   return cudaSuccess;
 }
@@ -179,7 +179,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
 }
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* kernel, int threads,
                                                           size_t) {
-  return *blocks = fake_gpu::kernel_of(kernel).most_threads / threads, cudaSuccess;
+  return *blocks = fake_gpu::kernel_of(kernel).max_threads / threads, cudaSuccess;
 }
 void __cudaRegisterFunction(void** module, const char* host_name, char*, const char* symbol, int, uint3*,
                             uint3*, dim3*, dim3*, int*) {
@@ -231,7 +231,7 @@ cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t 
   return cudaMalloc(pointer, *pitch * height);
 }
 
-// Handles count textures and surfaces apart. The one array there is has 64 x 32 floats.
+// Handles number textures and surfaces separately. The only array has 64 x 32 floats.
 cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const cudaResourceDesc*,
                                     const cudaTextureDesc*, const cudaResourceViewDesc*) {
   static std::atomic<cudaTextureObject_t> made = 0;
@@ -293,7 +293,7 @@ cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void**, 
                              cudaStream_t stream) {
   if (fake_gpu::trapped)
     return remember(cudaErrorLaunchFailure);
-  if (block.x > static_cast<unsigned>(fake_gpu::kernel_of(kernel).most_threads) ||
+  if (block.x > static_cast<unsigned>(fake_gpu::kernel_of(kernel).max_threads) ||
       shared > static_cast<std::size_t>(std::max(48 * 1024, fake_gpu::dynamic_shared_bytes[kernel])))
     return remember(cudaErrorInvalidConfiguration);
   ++fake_gpu::launches;

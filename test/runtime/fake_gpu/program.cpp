@@ -1,5 +1,5 @@
-// A program under the GPU back end's launch hook, on the fake device. What it does is its first argument;
-// prints "done" and exits with 0 where everything went as it should for the program.
+// A program under the GPU back end's launch hook, on the fake device. Its first argument selects its actions;
+// it prints "done" and exits with 0 if all of them succeeded.
 #include "runtime/gpu/launch_hook.h"
 #include "runtime/gpu/memory_hook.h"
 #include "test/runtime/fake_gpu/fake_gpu.h"
@@ -19,11 +19,11 @@ extern "C" void __warplens_register_channel(const void* channel);
 
 namespace {
 
-ring::Channel module_channel; // as in gpu_probe.h
+ring::Channel module_channel; // a copy of gpu_probe.h's
 const int registered = (__warplens_register_channel(&module_channel), 0);
 std::atomic<bool> host_is_ready = false;
 
-/// Each warp of each block stores `lines` times.
+/// Runs a kernel in which each warp of each block stores `lines` times.
 void store(dim3 grid, dim3 block, unsigned lines) {
   ring::Channel channel = fake_gpu::read(module_channel);
   for (std::uint64_t id = 0; id < grid.x && channel.blocks != 0; ++id) {
@@ -39,8 +39,8 @@ void store(dim3 grid, dim3 block, unsigned lines) {
 }
 
 const fake_gpu::Kernel plain{"_Z5plainv", [](dim3 grid, dim3 block) { store(grid, block, 300); }};
-/// Addresses that cannot be compressed: a trace of many megabytes, which the snooper writes while the kernel
-/// runs.
+/// A kernel whose addresses do not compress: its trace has many megabytes, which the snooper writes while the
+/// kernel runs.
 const fake_gpu::Kernel scattered{
     "_Z9scatteredv", [](dim3, dim3 block) {
       ring::Channel channel = fake_gpu::read(module_channel);
@@ -63,11 +63,11 @@ const fake_gpu::Kernel waiting{"_Z7waitingv", [](dim3 grid, dim3 block) {
                                  while (!host_is_ready)
                                    std::this_thread::yield();
                                  store(grid, block,
-                                       300); // more than a ring holds, and nobody drains any more
+                                       300); // more than a ring holds, with no snooper to drain it
                                }};
 
-/// Each block of 32 threads reads, as gpu_probe.h and texture_probe.h have it, a texel of each of three
-/// textures, and writes one of a surface.
+/// A kernel whose blocks of 32 threads read, like gpu_probe.h and texture_probe.h, a texel of each of three
+/// textures, and write one of a surface.
 unsigned long long handles[4];
 const fake_gpu::Kernel fetching{
     "_Z8fetchingv", [](dim3, dim3 block) {
@@ -101,7 +101,7 @@ bool launch(const fake_gpu::Kernel& kernel, unsigned blocks = 20, unsigned threa
   return __warplens_cudaLaunchKernel(&kernel, blocks, threads, nullptr, 0, stream) == cudaSuccess;
 }
 
-// Two forms of one kernel: the user's own, which has no probes, and that with probes, which takes more
+// Two variants of one kernel: the user's own, which has no probes, and that with probes, which takes more
 // registers.
 std::atomic<int> plain_runs = 0;
 const fake_gpu::Kernel both{"_Z4bothv", [](dim3, dim3) { ++plain_runs; }};
@@ -114,7 +114,7 @@ bool launch_both(unsigned blocks, unsigned threads, std::size_t shared = 0) {
   return __warplens_cudaLaunchKernel(&host_name, blocks, threads, nullptr, shared, nullptr) == cudaSuccess;
 }
 
-/// What the log is to have, in its order: of one array each row tells its own length.
+/// Makes the copies that the log must contain, in its order: each row of an array reports its own length.
 bool copy_in_all_ways() {
   void *array = nullptr, *elsewhere = nullptr, *managed = nullptr;
   static char host[4096], variable[256];
@@ -127,7 +127,7 @@ bool copy_in_all_ways() {
   char* const start = static_cast<char*>(array);
   const auto ok = [&](cudaError_t result) { right &= result == cudaSuccess; };
 
-  ok(__warplens_cudaMemcpy(array, host, 10, cudaMemcpyHostToDevice)); // lost with what comes next
+  ok(__warplens_cudaMemcpy(array, host, 10, cudaMemcpyHostToDevice)); // dropped because of the next call
   ok(__warplens_cudaMemset(managed, 0, 4096));
   ok(__warplens_cudaMemcpy(array, host, 101, cudaMemcpyDefault));
   ok(__warplens_cudaMemcpyAsync_ptsz(host, start + 0x1000, 102, cudaMemcpyDeviceToHost, nullptr));
@@ -144,7 +144,7 @@ bool copy_in_all_ways() {
   const void* from[] = {host, host};
   const std::size_t bytes[] = {105, 106};
   ok(__warplens_cudaMemcpyBatchAsync(to, from, bytes, 2, nullptr, nullptr, 0, nullptr));
-  ok(__warplens_cudaMemcpyPeer(start + 0x5000, 0, elsewhere, 1, 107)); // of the other GPU's nothing is told
+  ok(__warplens_cudaMemcpyPeer(start + 0x5000, 0, elsewhere, 1, 107)); // the other GPU's memory is not logged
   ok(__warplens_cudaMemset(elsewhere, 0, 108));
   ok(__warplens_cudaMemsetAsync(start + 0x6000, 1, 109, nullptr));
   ok(__warplens_cudaMemset2D(start + 0x7000, 1024, 0, 110, 2));
@@ -156,16 +156,17 @@ bool copy_in_all_ways() {
   fake_gpu::copies_fail = true;
   right &= __warplens_cudaMemset(start + 0x9000, 1, 113) != cudaSuccess;
   fake_gpu::copies_fail = false;
-  const auto at = [&](const void* place) { // for the test, which does not know where it lies
+  const auto at = [&](const void* place) { // shows the address to the test
     return static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(place));
   };
   std::printf("%llx %llx\n", at(array), at(variable));
   return right && launch(plain);
 }
 
-/// Each GPU has a thread that launches; the one that comes first is traced.
+/// Launches in a thread for each GPU; the first launch is traced.
 bool use_two_devices() {
-  fake_gpu::dynamic_shared_bytes = {{&plain, 0}, {&on_the_other, 0}}; // not for several threads to change
+  fake_gpu::dynamic_shared_bytes = {{&plain, 0},
+                                    {&on_the_other, 0}}; // several threads must not change the map
   bool right = launch(plain);
   std::atomic<bool> all = true;
   std::vector<std::thread> threads;
@@ -202,9 +203,9 @@ bool run(const std::string& what) {
   } else if (what == "scattered") {
     right &= launch(scattered, 1, 64);
     void* memory = nullptr;
-    right &= __warplens_cudaMalloc(&memory, 4000) == cudaSuccess; // which would be noted in the trace
+    right &= __warplens_cudaMalloc(&memory, 4000) == cudaSuccess; // the trace would record the allocation
     right &= launch(plain) && cudaFree(memory) == cudaSuccess;
-  } else if (what == "many-streams") { // while a launch is traced, those of other threads are not held up
+  } else if (what == "many-streams") { // while a launch is traced, those of other threads do not wait
     std::vector<std::thread> threads;
     std::atomic<bool> all = true;
     fake_gpu::dynamic_shared_bytes[&plain] = 0; // its entry: the map is not for several threads to change
@@ -218,7 +219,7 @@ bool run(const std::string& what) {
     for (std::thread& thread : threads)
       thread.join();
     right &= all && fake_gpu::launches == 16 * 200;
-  } else if (what == "endless") { // until it is killed
+  } else if (what == "endless") { // ends when it is killed
     for (;;)
       right &= launch(scattered, 1, 64);
   } else if (what == "waits-for-host") {
@@ -226,7 +227,7 @@ bool run(const std::string& what) {
     host_is_ready = true;
     right &= launch(plain); // the abandoned kernel may still write to the channel: untraced
   } else if (what == "waits-for-kernel") {
-    // Another thread's launch must get through while a traced kernel runs that waits for it.
+    // Another thread's launch must succeed while a traced kernel runs that waits for it.
     const fake_gpu::Kernel releasing{"_Z9releasingv", [](dim3, dim3) { host_is_ready = true; }};
     bool released = false;
     std::thread second([&] {
@@ -238,17 +239,17 @@ bool run(const std::string& what) {
     right &= launch(waiting);
     second.join();
     right &= released;
-  } else if (what.starts_with("two-forms")) {
+  } else if (what.starts_with("two-variants")) {
     __warplens___cudaRegisterFunction(const_cast<void**>(module_kernels), &host_name, nullptr, both.symbol,
                                       -1, nullptr, nullptr, nullptr, nullptr, nullptr);
-    if (what == "two-forms-too-large")
+    if (what == "two-variants-too-large")
       right &= launch_both(20, 1024);
-    else if (what == "two-forms-cooperative") // 10 SMs, on each of which 8 blocks fit
+    else if (what == "two-variants-cooperative") // 10 SMs, on each of which 8 blocks fit
       right &= __warplens_cudaLaunchCooperativeKernel(&host_name, 81, 64, nullptr, 0, nullptr) == cudaSuccess;
     fake_gpu::dynamic_shared_bytes[&host_name] = 100000;
     right &= launch_both(20, 64, 100000) && launch_both(20, 64);
     fake_gpu::synchronize(nullptr);
-    right &= plain_runs == (what == "two-forms" ? 1 : 2);
+    right &= plain_runs == (what == "two-variants" ? 1 : 2);
   } else if (what.starts_with("textures")) {
     const cudaChannelFormatDesc floats{32, 0, 0, 0, cudaChannelFormatKindFloat};
     cudaResourceDesc linear{}, pitched{}, array{};
@@ -269,7 +270,7 @@ bool run(const std::string& what) {
     right &= launch(fetching, 1, 32);
   } else if (what == "copies") {
     right &= copy_in_all_ways();
-  } else if (what == "graph") { // what it does is not seen
+  } else if (what == "graph") { // the accesses of a graph are not seen
     void* memory = nullptr;
     right &= __warplens_cudaMalloc(&memory, 4096) == cudaSuccess;
     right &= __warplens_cudaMemset(memory, 0, 4096) == cudaSuccess;
@@ -281,7 +282,7 @@ bool run(const std::string& what) {
       right &= launch(count % 2 ? plain : on_the_other, 1, 32);
     right &= fake_gpu::launches == 10000;
   } else if (what == "trap") {
-    right &= launch(trapping); // which has ended when this returns: it was traced
+    right &= launch(trapping); // the launch has ended when this returns: it was traced
     right &= cudaGetLastError() == cudaErrorLaunchFailure;
     right &= !launch(plain) && cudaPeekAtLastError() == cudaErrorLaunchFailure;
     std::puts(right ? "done" : "wrong");

@@ -1,4 +1,4 @@
-// As the rewriter leaves a file: every kind of probe, a scope in each kernel, the site table. Runs on a GPU where there is one.
+// A file like the rewriter's output: every kind of probe, a scope in each kernel, the site table. Runs on a GPU if there is one.
 #include <warplens/probe.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// How often each value came up in the trials; with the one before the change behind it, where there is one.
+// The number of trials for each value; with the one before the change behind it, if there is one.
 import { largestOf, smallestOf } from "../extremes";
 import type { Statistic } from "../result";
 
@@ -13,7 +13,7 @@ interface Props {
 
 const height = 44;
 
-/** The same in every trial, but for rounding. The histogram of such values has edges around them that no trial gave. */
+/** Returns whether the value is the same in every trial, but for rounding. The histogram of such values has edges around them that no trial gave. */
 export const isConstant = ({ mean, std }: Statistic) => std <= 1e-9 * Math.max(1e-300, Math.abs(mean));
 
 function constantText(now: Statistic, before: Statistic | undefined, text: (value: number) => string, unit: string, trials: number): string {
@@ -26,7 +26,7 @@ export function Histogram({ statistic, before, text, unit, label, width = 270 }:
   const edges = all.flatMap((one) => one.histogram.edges);
   if (edges.length === 0) return null;
   const trials = statistic.histogram.counts.reduce((sum, count) => sum + count, 0);
-  // Values without spread have no distribution: a bar in an axis made up around it would tell of one.
+  // Values without spread have no distribution: a bar in an artificial axis would suggest one.
   if (all.every(isConstant)) return <p class="note constant">{constantText(statistic, before, text, unit, trials)}</p>;
   const [low, high] = [smallestOf(edges), largestOf(edges)];
   const most = largestOf(all.flatMap((one) => one.histogram.counts), 1);

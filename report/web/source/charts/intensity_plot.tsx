@@ -93,7 +93,7 @@ export function IntensityPlot(props: Props) {
   );
 }
 
-/** For those who cannot see the colours: the rows with the largest and the smallest mean. */
+/** Describes the rows with the largest and the smallest mean, for readers who cannot see the colours. */
 function extremes(rows: IntensityRow[], text: (value: number) => string): string {
   const means = rows.flatMap(({ label, values }) => {
     const seen = values.filter((value): value is number => value !== null);

@@ -12,12 +12,12 @@ import { axisRange, tickTexts } from "./value_axis";
 
 export interface Series {
   label: string;
-  /** Of CSS, or the number of a category. */
+  /** A CSS colour, or the number of a category. */
   color: string | number;
   values: (number | null)[];
-  /** Drawn faintly: one of many units. */
+  /** The series is drawn faintly: one of many units. */
   faint?: boolean;
-  /** Not drawn itself: an edge of a band. */
+  /** The series is not drawn itself: it is an edge of a band. */
   hidden?: boolean;
   /** Fills to the series that is this far away in the list. */
   bandWith?: number;
@@ -31,9 +31,9 @@ interface Props {
   xLabel: string;
   series: Series[];
   axis?: TimeAxis;
-  /** Of the vertical axis; absent: what the values take. */
+  /** The range of the vertical axis; absent: the values' own. */
   range?: [number, number];
-  /** What the values cannot go beyond, where the axis follows them. */
+  /** The limits of the values, if the axis follows them. */
   limits?: [number, number];
 }
 
@@ -41,7 +41,7 @@ export function LinePlot({ title, height, x, xLabel, series, axis, range, limits
   const host = useRef<HTMLDivElement>(null);
   const look = useSignal(theme);
   const colorOf = (one: Series) => (typeof one.color === "number" ? category(look, one.color) : one.color);
-  // A filled area stands for amounts: its axis starts at nothing.
+  // A filled area stands for amounts: its axis starts at 0.
   const rangeOfValues = () => {
     const filled = series.some((one) => one.fill);
     const smallest = series.reduce((low, one) => smallestOf(one.values, low), filled ? 0 : Infinity);
@@ -87,9 +87,9 @@ export function LinePlot({ title, height, x, xLabel, series, axis, range, limits
   }, [x, series, height, look, axis, range?.[0], range?.[1]]);
 
   const named = series.filter((one) => !one.hidden && !one.faint);
-  const told = named.map((one) => `${one.label} from ${short(smallestOf(one.values))} to ${short(largestOf(one.values))}`).join("; ");
+  const summary = named.map((one) => `${one.label} from ${short(smallestOf(one.values))} to ${short(largestOf(one.values))}`).join("; ");
   return (
-    <figure class="plot" role="img" aria-label={`${title}, by ${xLabel}: ${told}`}>
+    <figure class="plot" role="img" aria-label={`${title}, by ${xLabel}: ${summary}`}>
       <figcaption>
         {title}{" "}
         {named.length > 1 && <span class="legend">{named.map((one) => <span key={one.label}><i style={{ background: colorOf(one) }} /> {one.label}</span>)}</span>}
@@ -101,7 +101,7 @@ export function LinePlot({ title, height, x, xLabel, series, axis, range, limits
 
 const short = (value: number) => (Number.isFinite(value) ? Number(value.toPrecision(3)).toString() : "–");
 
-/** The plot shows what the axis says, and its cursor stands where any of the linked plots has it. */
+/** Makes the plot show the axis's range, with its cursor at that of any linked plot. */
 function follow(plot: uPlot, axis: TimeAxis): () => void {
   const endRange = axis.range.subscribe(([min, max]) => plot.setScale("x", { min, max }));
   const endCursor = axis.cursor.subscribe((at) => {

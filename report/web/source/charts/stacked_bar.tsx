@@ -1,4 +1,4 @@
-// One horizontal bar: a mean latency, divided by where the deciding transaction was served.
+// One horizontal bar: a mean latency, divided by the level that served the deciding transaction.
 import { levelColors } from "../color";
 import { nanoseconds } from "../format";
 import { latencyLevels, type Site } from "../result";

@@ -1,4 +1,4 @@
-// What linked plots share: the stretch of requests that is shown, and the cursor. Wheel: zoom; drag: zoom into; with Shift: pan.
+// The common state of linked plots: the shown stretch of requests, and the cursor. Wheel: zoom; drag: zoom into; with Shift: pan.
 import { signal, type Signal } from "../signal";
 import { limited } from "./time_axis_range";
 
@@ -9,9 +9,9 @@ export const plotRight = 14;
 export interface TimeAxis {
   readonly full: [number, number];
   readonly range: Signal<[number, number]>;
-  /** A request number; null: nowhere. */
+  /** The cursor's request number; null: none. */
   readonly cursor: Signal<number | null>;
-  /** Lets an element zoom, pan and move the cursor; returns what ends that. */
+  /** Lets an element zoom, pan and move the cursor; returns a function that ends that. */
   attach(element: HTMLElement, at: (event: MouseEvent) => number): () => void;
 }
 
@@ -20,7 +20,7 @@ export function zoom(axis: TimeAxis, about: number, factor: number) {
   axis.range.set(limited(axis.full, [about - (about - from) * factor, about + (to - about) * factor]));
 }
 
-/** `share`: of the width that is shown. */
+/** `share` is relative to the shown width. */
 export function pan(axis: TimeAxis, share: number) {
   const [from, to] = axis.range.value;
   const step = share * (to - from);

@@ -1,6 +1,6 @@
 // Stretches of a trial, and the bins in them.
 
-/** A wish for a range, within what there is and not below a thousandth of it. */
+/** Limits a requested range to the whole, and to at least a thousandth of it. */
 export function limited(full: [number, number], [from, to]: [number, number]): [number, number] {
   const whole = full[1] - full[0];
   const width = Math.min(whole, Math.max(to - from, whole / 1000, Math.min(1, whole)));
@@ -8,7 +8,7 @@ export function limited(full: [number, number], [from, to]: [number, number]): [
   return [start, start + width];
 }
 
-/** The bin that holds this request; of one beyond the ends, the nearest. */
+/** Returns the bin that holds this request; beyond the ends, the nearest. */
 export function binAt(edges: number[], request: number): number {
   let [low, high] = [0, edges.length - 2];
   while (low < high) {

@@ -1,7 +1,7 @@
-// The vertical axis of a plot: what it shows of the values, and its ticks as text.
+// The vertical axis of a plot: its range, and its ticks as text.
 import { count } from "../format";
 
-/** From the smallest to the largest with some room. Values without spread get an axis that is short around them, so that its ticks differ. */
+/** Returns the range from the smallest to the largest value with some room. Values without spread get a short axis around them, so that its ticks differ. */
 export function axisRange(smallest: number, largest: number, limits: [number, number] = [-Infinity, Infinity]): [number, number] {
   if (!(smallest <= largest)) return [0, 1];
   const spread = largest - smallest;
@@ -12,7 +12,7 @@ export function axisRange(smallest: number, largest: number, limits: [number, nu
   return low < high ? [low, high] : [low - room, high + room];
 }
 
-/** Ticks with the digits that tell them apart. */
+/** Returns ticks with enough digits to differ. */
 export function tickTexts(ticks: (number | null)[]): string[] {
   const seen = ticks.filter((tick): tick is number => tick !== null);
   const step = seen.length > 1 ? Math.abs(seen[1] - seen[0]) : 1;

@@ -1,6 +1,6 @@
 // The paper's figures: latency by level for each access (Fig. 8), distributions over trials (Fig. 5 and 6), convergence (Fig. 7).
 import { useMemo, useState } from "preact/hooks";
-import type { ViewProps } from "../app";
+import type { ViewProps } from "../view_props";
 import { Histogram } from "../charts/histogram";
 import { LinePlot } from "../charts/line_plot";
 import { LevelLegend, partsOf, StackedBar } from "../charts/stacked_bar";
@@ -22,7 +22,7 @@ export const totalNames: { id: Total; name: string; unit: string; text(value: nu
 interface Configuration {
   name: string;
   profile: Profile;
-  /** Of the profile before a change: its sites → those after it. */
+  /** The sites of the profile before a change → those after it. */
   counterpart?: Map<Site, Site>;
 }
 

@@ -1,6 +1,6 @@
-// What the gutter shows, what the heat and the navigation strip show, and which file.
+// Chooses the figures of the gutter, the figure of the heat and the navigation strip, and the file.
 import { useState } from "preact/hooks";
-import type { ViewProps } from "../app";
+import type { ViewProps } from "../view_props";
 import { figureOf, figures } from "../figures";
 import { baseName } from "../profile";
 
@@ -58,7 +58,7 @@ function Operand({ label, value, choose }: { label: string; value: string; choos
   );
 }
 
-/** The short names, where they tell the files apart. */
+/** Returns the short names, if they distinguish the files. */
 function baseNamesOrPaths(files: string[]): string[] {
   const short = files.map(baseName);
   return files.map((file, index) => (short.filter((name) => name === short[index]).length > 1 ? file : short[index]));

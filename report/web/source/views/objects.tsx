@@ -1,5 +1,5 @@
-// The same figures by array: what each takes up, how soon it is used again, how much of what moves is used.
-import type { ViewProps } from "../app";
+// The same figures by array: the size of each, how soon it is reused, and how much of the moved bytes is used.
+import type { ViewProps } from "../view_props";
 import { largestOf } from "../extremes";
 import { absent, bytes, count, grouped } from "../format";
 import { unique, type Profile } from "../profile";
@@ -19,7 +19,7 @@ export function Objects({ shown, change }: ViewProps) {
   );
 }
 
-/** What the sites alone tell of an array, where the result says no more. */
+/** Derives the figures of an array from its sites alone, for results without more. */
 function fromSites(name: string, sites: Site[]): Partial<DataObject> & { name: string } {
   const sum = (of: (site: Site) => number | undefined) => sites.reduce((total, site) => total + (of(site) ?? 0), 0);
   return { name, requests: sum((site) => site.executions), bytes_used: sum((site) => site.bytes_used), bytes_moved: sum((site) => site.bytes_moved) };
@@ -88,7 +88,7 @@ function Accesses({ sites, show }: { sites: Site[]; show(site: Site): void }) {
 function Use({ object, largest, scale }: { object: Partial<DataObject>; largest: number; scale: number }) {
   const [used, moved] = [scale * (object.bytes_used ?? 0), scale * (object.bytes_moved ?? 0)];
   if (moved === 0) return <span class="note">{absent}</span>;
-  // Lanes of several requests may use a byte that moved once: more than all is all.
+  // Lanes of several requests may use a byte that moved once: the share is at most 1.
   const share = Math.min(1, used / moved);
   return (
     <span class="use" title={`${bytes(used)} used of ${bytes(moved)} moved`}>
@@ -105,9 +105,9 @@ function ReuseHistogram({ name, reuse }: { name: string; reuse: NonNullable<Data
   const [width, height] = [240, 40];
   const step = Math.min(24, width / bars.length);
   const ticks = reuse.edges.map((edge, index) => ({ edge, index })).filter(({ index }) => index % Math.ceil(reuse.edges.length / 6) === 0 && index < reuse.counts.length);
-  const told = bars.filter((bar) => bar.value / all >= 0.05).map((bar) => `${bar.label}: ${((100 * bar.value) / all).toFixed(0)} %`).join("; ");
+  const summary = bars.filter((bar) => bar.value / all >= 0.05).map((bar) => `${bar.label}: ${((100 * bar.value) / all).toFixed(0)} %`).join("; ");
   return (
-    <svg class="histogram" viewBox={`0 0 ${width} ${height + 14}`} style={{ width }} role="img" aria-label={`Reuse distances of ${name}: ${told}`}>
+    <svg class="histogram" viewBox={`0 0 ${width} ${height + 14}`} style={{ width }} role="img" aria-label={`Reuse distances of ${name}: ${summary}`}>
       {bars.map((bar, index) => (
         <g key={bar.label}>
           <title>{`${bar.label}: ${grouped(bar.value)} accesses, ${((100 * bar.value) / all).toFixed(1)} %`}</title>

@@ -1,5 +1,5 @@
-// Everything that is known of one access, or of the line's accesses in short.
-import type { ViewProps } from "../app";
+// The record of one access in full, or of the line's accesses in short.
+import type { ViewProps } from "../view_props";
 import { LevelLegend, partsOf, StackedBar } from "../charts/stacked_bar";
 import { Histogram } from "../charts/histogram";
 import { largestOf } from "../extremes";
@@ -19,7 +19,7 @@ interface Props extends ViewProps {
 
 export function Record({ row, hover, pinned, pin, shown, state }: Props) {
   const hovered = useSignal(hover);
-  // Of a line's accesses the costliest in full, the others in short.
+  // The costliest access of a line is shown in full, the others in short.
   const cost = (site: Site) => largestOf(shown.map((profile) => siteIn(profile, site)?.latency_share ?? 0), 0);
   const chosen = row?.site ? [row.site] : [...(row?.sites ?? [])].sort((a, b) => cost(b) - cost(a));
   const sites = hovered && !pinned ? [hovered] : chosen;
@@ -119,5 +119,5 @@ function Distribution({ title, site, before, text, unit }: DistributionProps) {
   );
 }
 
-/** The figures of some sites together, for tables by array. */
+/** Returns the figures of some sites together, for tables by array. */
 export const together = (id: string, sites: Site[]) => valueText(figureOf(id)!, combined(figureOf(id)!, sites));

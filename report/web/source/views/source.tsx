@@ -1,6 +1,6 @@
 // The source with its figures, the strip that shows the whole file, and the record of the access in focus.
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { ViewProps } from "../app";
+import type { ViewProps } from "../view_props";
 import { largestOf } from "../extremes";
 import { figureOf } from "../figures";
 import { plainLines, tokenLines } from "../highlight";

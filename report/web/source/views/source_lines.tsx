@@ -1,7 +1,7 @@
-// The lines themselves. Only those on the screen are in the document, so that ten thousand are as smooth as ten.
+// The lines of the source. Only those on the screen are in the document, so that ten thousand are as smooth as ten.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { flushSync } from "preact/compat";
-import type { ViewProps } from "../app";
+import type { ViewProps } from "../view_props";
 import { largestOf } from "../extremes";
 import { changeOf, figureOf, valueIn, valueText, type Figure } from "../figures";
 import { piecesOf, spansOf, type Token } from "../highlight";
@@ -106,7 +106,7 @@ function bringIntoView(pane: HTMLElement, active: number) {
     pane.scrollTop = Math.max(0, top - (pane.clientHeight - head) / 3);
 }
 
-/** In characters. Where there is much side by side, spreads are left to the record. */
+/** Returns a width in characters. With many columns side by side, spreads are left to the record. */
 function columnWidth(figure: Figure, shown: Profile[]) {
   const change = comparing(shown) ? changeWidth : 0;
   const value = withSpread(shown) && ["latency", "l1", "l2"].includes(figure.id) ? 12 : comparing(shown) ? 7 : 8;
@@ -214,7 +214,7 @@ function Cell({ figure, profile, shown, sites }: { figure: Figure; profile: Prof
   const value = valueIn(profile, figure, sites);
   const { mean, spread } = valueText(figure, value);
   const change = changeOf(figure, changesOf(profile, sites));
-  // What the page makes of other figures (a ratio) has no interval and is not compared.
+  // Figures that the page computes from others (a ratio) have no interval and are not compared.
   const isNew = !change && value !== undefined && figure.resultName !== undefined && !sites.some((site) => profile.siteBefore.has(site));
   const bar = figure.id === "share" && value ? { "--bar": `${Math.min(100, 100 * value.mean).toFixed(1)}%` } : {};
   return (

@@ -1,4 +1,4 @@
-// The whole file at a glance: one bar per line with the chosen figure, and a frame around what is on the screen.
+// The whole file at a glance: one bar per line with the chosen figure, and a frame around the visible lines.
 import { useEffect, useRef } from "preact/hooks";
 import { rgb, viridis } from "../color";
 import type { Figure } from "../figures";
@@ -31,7 +31,7 @@ export function Strip({ lineCount, heat, line, visible, figure, jump }: Props) {
   const follow = (event: PointerEvent) => {
     const box = canvas.current!.getBoundingClientRect();
     const at = Math.ceil(((event.clientY - box.top) / box.height) * Math.max(lineCount, box.height / 4));
-    // The bars are thin: near one, it is meant.
+    // The bars are thin: a click near one selects it.
     const reach = Math.max(1, Math.round((6 / box.height) * lineCount));
     const near = [...heat.keys()].filter((candidate) => Math.abs(candidate - at) <= reach);
     const target = near.sort((a, b) => (heat.get(b) ?? 0) - (heat.get(a) ?? 0))[0] ?? at;

@@ -1,8 +1,8 @@
-// The first screen's answer, in order: which lines cost most, why, and how sure that is.
+// The first screen's answer, in order: the most expensive lines, the reasons, and the uncertainty.
 import { absent, bytes, grouped, percent } from "../format";
 import { baseName, changesOf, hotLines, unique, type HotLine, type Profile } from "../profile";
 import type { Kernel, Statistic } from "../result";
-import type { ViewProps } from "../app";
+import type { ViewProps } from "../view_props";
 import { largestOf } from "../extremes";
 import { changeOf, figureOf } from "../figures";
 
@@ -68,7 +68,7 @@ function HotList({ profile, named, current, jump }: HotListProps) {
   );
 }
 
-/** The costliest first: there may be room for no more. */
+/** The costliest come first: there may be no room for more. */
 function expressionsOf(line: HotLine): string {
   const sites = [...line.sites].sort((a, b) => (b.latency_share ?? 0) - (a.latency_share ?? 0));
   return unique(sites.map((site) => site.expression.replace(/\s+/g, " "))).join(", ");

@@ -1,6 +1,6 @@
-// One trial along its own order of requests: what an average hides.
+// One trial along its own order of requests, which an average hides.
 import { useMemo, useState } from "preact/hooks";
-import type { ViewProps } from "../app";
+import type { ViewProps } from "../view_props";
 import { IntensityPlot, type IntensityRow } from "../charts/intensity_plot";
 import { LinePlot, type Series } from "../charts/line_plot";
 import { pan, timeAxis, zoom, type TimeAxis } from "../charts/time_axis";
@@ -123,7 +123,7 @@ function Readout({ timeline, axis, readout }: Common) {
   );
 }
 
-/** The middles of the bins. */
+/** Returns the middles of the bins. */
 const useMiddles = (edges: number[]) => useMemo(() => edges.slice(1).map((edge, bin) => (edge + edges[bin]) / 2), [edges]);
 
 const rateRange: [number, number] = [0, 100];
@@ -149,7 +149,7 @@ function ActiveLanes({ timeline, axis }: Common) {
   const series = useMemo<Series[]>(() => {
     const rows = timeline.active_lanes;
     const totals = x.map((_, bin) => rows.reduce((sum, row) => sum + row[bin], 0));
-    // Stacked from the fullest warps up, drawn from the top down so that each covers what is below its edge.
+    // The areas are stacked from the fullest warps up, and drawn from the top down so that each covers the part below its edge.
     let below = x.map(() => 0);
     const layers = rows.map((_, index) => rows.length - 1 - index).map((row) => {
       below = below.map((value, bin) => value + (totals[bin] ? (100 * rows[row][bin]) / totals[bin] : 0));
@@ -179,7 +179,7 @@ function Lines({ timeline, axis, readout, profile, show }: Common & { profile: P
   );
 }
 
-/** From nothing to the largest; for rates from the lowest to the highest, in steps of 10 %, so that small differences show too. */
+/** Returns the range from 0 to the largest; for rates from the lowest to the highest, in steps of 10 %, so that small differences show too. */
 function rangeOf(rows: IntensityRow[], rates: boolean): [number, number] {
   let [low, high] = [Infinity, 0];
   for (const { values } of rows)

@@ -74,7 +74,7 @@ __global__ void of_blocks(int* out) {
   out[threads * (items + 2) + t] = loaded[0] + loaded[items - 1];
 }
 
-/// Asks for the storage it needs, and runs.
+/// Requests the storage it needs, and runs.
 template <class Algorithm> bool run(Algorithm algorithm) {
   std::size_t bytes = 0;
   void* storage = nullptr;

@@ -1,6 +1,6 @@
 // flags: -arch=sm_80
 // flags: -arch=sm_90
-// Copies that run beside the kernel, and what waits for them: cuda::barrier, cuda::pipeline, memcpy_async in
+// Copies that run beside the kernel, and waits for them: cuda::barrier, cuda::pipeline, memcpy_async in
 // its spellings, and the C primitives under them.
 #include "check.h"
 
@@ -55,7 +55,7 @@ __global__ void dropping(int* out) {
   }
   barrier.arrive_and_wait();
   atomicAdd(&left, 1);
-  barrier.arrive_and_wait(); // of those that are left
+  barrier.arrive_and_wait(); // waits for the threads that are left
   out[threadIdx.x] = left;
 }
 

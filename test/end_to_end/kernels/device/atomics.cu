@@ -22,7 +22,7 @@ __global__ void functions(unsigned long long* out) {
   atomicMax(reinterpret_cast<int*>(out + 4), static_cast<int>(i) - 100);
   atomicMin(reinterpret_cast<long long*>(out + 5), -static_cast<long long>(i));
   atomicMax(out + 6, (unsigned long long)i << 32);
-  atomicAnd(reinterpret_cast<unsigned*>(out + 7), i); // from 0
+  atomicAnd(reinterpret_cast<unsigned*>(out + 7), i); // starts at 0
   atomicOr(out + 8, 1ULL << (i % 64));
   atomicXor(reinterpret_cast<unsigned*>(out + 9), 1U << (i % 31));
   atomicInc(reinterpret_cast<unsigned*>(out + 10), 99U);
@@ -101,7 +101,7 @@ __global__ void of_other_types(double* out) {
   }
 }
 
-/// The later blocks wait for what the earlier ones publish; the last to come resets.
+/// The later blocks wait for the values that the earlier ones publish; the last to arrive resets.
 __global__ void hand_over(int* out) {
   auto* turn = reinterpret_cast<cuda::atomic<int, cuda::thread_scope_device>*>(out);
   if (threadIdx.x == 0) {

@@ -1,5 +1,5 @@
 // flags: -arch=sm_90
-// Thread block clusters: of one block each, as a launch has them that asks for none.
+// Thread block clusters of one block each, as in a launch that requests none.
 #include "check.h"
 
 #include <cooperative_groups.h>

@@ -12,7 +12,7 @@ __host__ __device__ unsigned word(int i) {
   return i < edges ? known[i] : 2654435761u * (i + 7) ^ (i * 40503u << 15);
 }
 
-/// Element `i` of `n`, signed or not.
+/// Returns element `i` of `n`, signed or not.
 long element(unsigned word, int i, int n, bool is_signed) {
   const unsigned bits = word >> (32 / n * i);
   if (n == 2)
@@ -27,7 +27,7 @@ long positive(long value) { return value < 0 ? -value : value; }
 long larger(long a, long b) { return a > b ? a : b; }
 long smaller(long a, long b) { return a < b ? a : b; }
 
-// X(name, arguments, elements, signed?, what becomes of elements x and y)
+// X(name, arguments, elements, signed?, the result for elements x and y)
 #define COMPARISONS(X, n, sign, is_signed)                                                                         \
   X(__vcmpge##sign##n, (a, b), n, is_signed, -(x >= y))                                                            \
   X(__vcmpgt##sign##n, (a, b), n, is_signed, -(x > y))                                                             \

@@ -1,6 +1,6 @@
 // flags: -arch=sm_80
 // flags: -arch=sm_90
-// Half and bfloat16, alone and in pairs, and the fast forms of single precision, against double precision.
+// Half and bfloat16, alone and in pairs, and the fast variants of single precision, against double precision.
 #include "check.h"
 
 #include <cmath>
@@ -9,7 +9,7 @@
 
 constexpr int threads = 64;
 
-/// From -4 to 3.875, exact in both formats.
+/// Returns values from -4 to 3.875, exact in both formats.
 __host__ __device__ float number(int i) {
   return (i % 64 - 32) * 0.125f;
 }
@@ -63,7 +63,7 @@ template <class T> __global__ void converted(float* out) {
 }
 
 template <class T>
-float rounded(double value) { // single precision holds what is close enough to round once more
+float rounded(double value) { // single precision is close enough to round once more
   return Of<T>::to(Of<T>::from(static_cast<float>(value)));
 }
 

@@ -19,7 +19,7 @@ __global__ void xorwow(unsigned* out) {
     out[6 + i] = curand(&state);
 }
 
-/// Skipping ahead gives what calling as often gives.
+/// Checks that skipping ahead equals as many calls.
 __global__ void skipped(unsigned* out) {
   curandState calling, skipping;
   curand_init(99, 3, 0, &calling);
@@ -55,7 +55,7 @@ __global__ void mrg(double* out) {
     out[6 + i] = curand_uniform_double(&state);
 }
 
-/// The first dimension of Sobol's sequence: van der Corput's, in Gray code order.
+/// Checks the first dimension of Sobol's sequence: van der Corput's, in Gray code order.
 __global__ void sobol(unsigned* out) {
   unsigned vectors[32];
   for (int i = 0; i < 32; ++i)
@@ -66,7 +66,7 @@ __global__ void sobol(unsigned* out) {
     out[i] = curand(&state);
 }
 
-/// Sums of x and x² of each distribution.
+/// Computes the sums of x and x² of each distribution.
 __global__ void moments(double* out) {
   curandStatePhilox4_32_10_t state;
   curand_init(7, blockIdx.x * blockDim.x + threadIdx.x, 0, &state);

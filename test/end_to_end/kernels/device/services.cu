@@ -1,5 +1,5 @@
 // flags: -arch=sm_80
-// What device code asks of the system: its heap, clocks, pauses, and what printf returns.
+// The services of the system to device code: its heap, clocks, pauses, and printf's result.
 #include "check.h"
 
 #include <cuda/std/chrono>

@@ -1,0 +1,151 @@
+// A set-associative store of lines with LRU replacement, fast for any number of ways up to 256.
+#pragma once
+
+#include "model/cache/narrow_sets.h"
+#include "model/cache/wide_sets.h"
+#include "model/gpu/gpu.h"
+#include "model/numeric/divisor.h"
+
+#include <variant>
+
+namespace warplens::model {
+
+/// Maps a line to its set.
+class SetIndex {
+public:
+  SetIndex(std::uint32_t sets, IndexHash index)
+      : fold_bits_(index == IndexHash::xor_fold ? unsigned(std::countr_zero(sets)) : 0),
+        modulus_(sets >> fold_bits_) {}
+
+  std::uint32_t operator()(std::uint32_t line) const {
+    if (fold_bits_ == 0)
+      return modulus_.remainder(line);
+    return modulus_.remainder(line >> fold_bits_) << fold_bits_ | folded(line);
+  }
+  /// Calls work(find) with a function that returns the line's set in a form that the compiler vectorises.
+  template <class Work> void with_loop_form(Work&& work) const {
+    const SetIndex index = *this; // a copy, which the compiler knows that no store changes
+    if (fold_bits_ == 0)
+      work([index](std::uint32_t line) { return index.modulus_.remainder_in_loop(line); });
+    else
+      work([index](std::uint32_t line) {
+        return index.modulus_.remainder_in_loop(line >> index.fold_bits_) << index.fold_bits_ |
+               index.folded(line);
+      });
+  }
+
+private:
+  std::uint32_t folded(std::uint32_t line) const {
+    const std::uint32_t low_mask = (1u << fold_bits_) - 1;
+    const std::uint32_t high = line >> fold_bits_;
+    return (line ^ high ^ high >> fold_bits_ ^ (2 * fold_bits_ < 32 ? high >> 2 * fold_bits_ : 0)) & low_mask;
+  }
+
+  unsigned fold_bits_; ///< the number of sets is modulus_ × 2^fold_bits_
+  Divisor modulus_;
+};
+
+/// The lines of a cache, or of several caches of one size side by side: its parts. A copy of the object
+/// refers to the same lines.
+template <class Sets, class Index = SetIndex> class Lines {
+public:
+  /// `sets` is the number of sets in each part.
+  Lines(Index index, std::uint32_t sets, Sets of_lines)
+      : index_(index), sets_per_part_(sets), sets_(of_lines) {}
+  SetMemory make_memory(std::uint32_t parts) {
+    SetMemory memory(sets_.bytes(parts * sets_per_part_));
+    sets_.place_in(memory.begin(), parts * sets_per_part_);
+    return memory;
+  }
+  void find_in(const SetMemory& memory) { sets_.find_in(memory.begin()); }
+
+  /// Makes the line the most recently used one of its set, where a new line replaces the least recently used
+  /// one. Calls `evict(victim, state)` first, on a hit with the state 0; then `change` takes the line's
+  /// state, 0 for a new one, and returns its new state. Returns whether the line hit.
+  template <class Instructions, class Change, class Evict = DiscardVictim>
+  bool access(std::uint32_t part, std::uint32_t line, Change&& change, Evict&& evict = {}) const {
+    return access_in<Instructions>(set_of(part, line), line, change, evict);
+  }
+
+  /// Returns the line's state, null if it is not cached; the LRU order stays.
+  LineState* peek(std::uint32_t part, std::uint32_t line) const {
+    return sets_.peek(set_of(part, line), line);
+  }
+
+  // The same in two steps, for loops that look ahead.
+
+  /// Returns the number of the line's set. In the next part it is higher by sets_per_part().
+  std::uint32_t set_of(std::uint32_t part, std::uint32_t line) const {
+    return part * sets_per_part_ + index_(line);
+  }
+  std::uint32_t sets_per_part() const { return sets_per_part_; }
+  /// Calls work(find), for loops, with a function find(line) that returns set_of(0, line).
+  template <class Work> void with_set_index(Work&& work) const { index_.with_loop_form(work); }
+  /// Prefetches the set into the host's cache.
+  void prefetch(std::uint32_t set) const { sets_.prefetch(set); }
+  /// Does what access() does, for a line in this set.
+  template <class Instructions, class Change, class Evict = DiscardVictim>
+  bool access_in(std::uint32_t set, std::uint32_t line, Change&& change, Evict&& evict = {}) const {
+    return sets_.template access<Instructions>(set, line, change, evict);
+  }
+
+private:
+  Index index_;
+  std::uint32_t sets_per_part_;
+  Sets sets_;
+};
+
+/// A cache whose number of ways is known at run time only.
+class Cache {
+public:
+  /// `ways` must be in [1, max_ways], `sets` at least 1 in each of the parts.
+  Cache(std::uint32_t sets, std::uint32_t ways, IndexHash index, std::uint32_t parts = 1)
+      : lines_(lines(sets, ways, index)),
+        memory_(std::visit([&](auto& of_cache) { return of_cache.make_memory(parts); }, lines_)) {}
+  Cache(const Cache& other) : lines_(other.lines_), memory_(other.memory_) {
+    std::visit([&](auto& of_cache) { of_cache.find_in(memory_); }, lines_);
+  }
+  Cache(Cache&&) noexcept = default;
+
+  /// Calls `work` with the Lines, whose type depends on the number of ways: loops over many accesses call
+  /// this once. It does not use std::visit(), through which the compiler does not inline.
+  template <class Work> decltype(auto) with_lines(Work&& work) const {
+    switch (lines_.index()) {
+    case 0: return work(*std::get_if<0>(&lines_));
+    case 1: return work(*std::get_if<1>(&lines_));
+    case 2: return work(*std::get_if<2>(&lines_));
+    case 3: return work(*std::get_if<3>(&lines_));
+    case 4: return work(*std::get_if<4>(&lines_));
+    case 5: return work(*std::get_if<5>(&lines_));
+    default: return work(*std::get_if<6>(&lines_));
+    }
+  }
+
+private:
+  // The capacities fill 16, 32, 64 and 128 bytes; eight ways, without the odd one, are compared faster. The
+  // C2050's L1 and L2 have 64.
+  using AnyLines =
+      std::variant<Lines<NarrowSets<2>>, Lines<NarrowSets<4>>, Lines<NarrowSets<8>>, Lines<NarrowSets<9>>,
+                   Lines<NarrowSets<16>>, Lines<WideSets<64>>, Lines<WideSets<256>>>;
+  static AnyLines lines(std::uint32_t sets, std::uint32_t ways, IndexHash index) {
+    const SetIndex of(sets, index);
+    if (ways <= 2)
+      return Lines(of, sets, NarrowSets<2>(ways));
+    if (ways <= 4)
+      return Lines(of, sets, NarrowSets<4>(ways));
+    if (ways <= 8)
+      return Lines(of, sets, NarrowSets<8>(ways));
+    if (ways <= 9)
+      return Lines(of, sets, NarrowSets<9>(ways));
+    if (ways <= 16)
+      return Lines(of, sets, NarrowSets<16>(ways));
+    if (ways <= 64)
+      return Lines(of, sets, WideSets<64>(ways));
+    return Lines(of, sets, WideSets<256>(ways));
+  }
+
+  AnyLines lines_;
+  SetMemory memory_;
+};
+
+} // namespace warplens::model

@@ -1,0 +1,96 @@
+// The L1 of one SM. It is write-through, so that a victim is simply discarded, except for local memory where
+// the GPU writes that back.
+#pragma once
+
+#include "model/cache/cache.h"
+#include "model/cache/uneven_cache.h"
+#include "vocabulary/geometry.h"
+
+namespace warplens::model {
+
+/// The default for `write_back`: the launch does not store to local memory, or the GPU writes it through.
+struct NoWriteback {
+  void operator()(std::uint32_t, unsigned) const {}
+};
+
+class L1 {
+public:
+  L1(const Gpu& gpu, std::uint32_t bytes)
+      : lines_(bytes, gpu.l1.early_usable, gpu.l1.usable, gpu.l1.ways, gpu.l1.index), stores_(gpu.l1.stores),
+        min_sectors_(gpu.l1.sectored ? 0 : whole_line) {}
+
+  /// Calls `work` with the lines, which the functions below take.
+  template <class Work> decltype(auto) with_lines(Work&& work) { return lines_.with_lines(work); }
+
+  /// Loads the sectors, which must be those that looked_up() returns, and returns the missing ones, which it
+  /// brings in. Calls `write_back(line, sectors)` with the victim's dirty sectors, those of local memory.
+  template <class Instructions, class Lines, class WriteBack = NoWriteback>
+  unsigned load(const Lines& lines, std::uint32_t line, unsigned sectors,
+                WriteBack&& write_back = NoWriteback()) const {
+    unsigned missing = 0;
+    lines.template access<Instructions>(
+        0, line,
+        [&](LineState state) {
+          missing = sectors & ~unsigned(state);
+          return LineState(state | sectors);
+        },
+        with_dirty(write_back));
+    return missing;
+  }
+  template <class WriteBack = NoWriteback>
+  unsigned load(std::uint32_t line, unsigned sectors, WriteBack&& write_back = NoWriteback()) {
+    return with_lines(
+        [&](auto& lines) { return load<PlainInstructions>(lines, line, looked_up(sectors), write_back); });
+  }
+
+  /// Stores to local memory where the L1 keeps the data until the line is evicted. It allocates all of the
+  /// sectors, or the line where there are no sectors, without a request to the L2: a warp's lanes lie next to
+  /// each other.
+  template <class Instructions, class Lines, class WriteBack>
+  void store_back(const Lines& lines, std::uint32_t line, unsigned sectors, WriteBack&& write_back) const {
+    sectors = looked_up(sectors);
+    lines.template access<Instructions>(
+        0, line, [&](LineState state) { return LineState(state | sectors | sectors << dirty_shift); },
+        with_dirty(write_back));
+  }
+  template <class WriteBack> void store_back(std::uint32_t line, unsigned sectors, WriteBack&& write_back) {
+    with_lines([&](auto& lines) { store_back<PlainInstructions>(lines, line, sectors, write_back); });
+  }
+
+  /// Stores by write-through: the data goes on to the L2 in any case, and a miss never brings a line in.
+  template <class Instructions, class Lines>
+  void store(const Lines& lines, std::uint32_t line, unsigned sectors) const {
+    if (stores_ == L1Stores::bypass)
+      return;
+    LineState* state = lines.peek(0, line);
+    if (state == nullptr)
+      return;
+    if (stores_ == L1Stores::evict_on_hit)
+      *state = LineState(*state & ~(sectors | min_sectors_));
+    else
+      lines.template access<Instructions>(0, line, [](LineState same) { return same; });
+  }
+  void store(std::uint32_t line, unsigned sectors) {
+    with_lines([&](auto& lines) { store<PlainInstructions>(lines, line, sectors); });
+  }
+
+  /// Returns the sectors that a load of `sectors` looks up: all four of a line in an L1 without sectors.
+  unsigned looked_up(unsigned sectors) const { return sectors | min_sectors_; }
+
+private:
+  static constexpr unsigned dirty_shift = 4;
+
+  /// Returns the `evict` function that writes a victim's dirty sectors back.
+  template <class WriteBack> static auto with_dirty(WriteBack& write_back) {
+    return [&write_back](std::uint32_t line, LineState state) {
+      if (const unsigned dirty = state >> dirty_shift; dirty != 0)
+        write_back(line, dirty);
+    };
+  }
+
+  CacheOfFile lines_; ///< state: four bits for valid sectors, four for dirty ones
+  L1Stores stores_;
+  unsigned min_sectors_; ///< the sectors that every load looks up
+};
+
+} // namespace warplens::model

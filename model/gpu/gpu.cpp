@@ -1,0 +1,337 @@
+#include "model/gpu/gpu.h"
+
+#include "model/gpu/toml_figures.h"
+#include "vocabulary/geometry.h"
+
+#include <algorithm>
+#include <bit>
+#include <fmt/ranges.h>
+
+namespace warplens::model {
+namespace {
+
+namespace fs = std::filesystem;
+
+Expected<fs::path> find_file(const std::string& name, const fs::path& folder) {
+  std::error_code ignored;
+  const bool looks_like_path = name.find('/') != std::string::npos || name.ends_with(".toml");
+  if (looks_like_path) {
+    if (fs::is_regular_file(name, ignored))
+      return fs::path(name);
+    return fail("{}: no such GPU file", name);
+  }
+  const fs::path file = folder / (name + ".toml");
+  if (!name.empty() && fs::is_regular_file(file, ignored))
+    return file;
+  TRY_LET(known, list_gpus(folder));
+  return fail("unknown GPU '{}': choose one of {}, or a file ending in .toml", name, fmt::join(*known, ", "));
+}
+
+constexpr double any_latency = 100'000;
+
+void read_sm(TomlFigures& figures, Gpu& gpu) {
+  figures.number("sm.compute_capability", gpu.compute_capability, 1, 99.9);
+  figures.number("sm.clock_mhz", gpu.clock_mhz, 1, 10'000);
+  figures.number("sm.count", gpu.sms, 1, 1024);
+  figures.number("sm.max_threads", gpu.max_threads_per_sm, warp_lanes, 8192);
+  figures.number("sm.max_blocks", gpu.max_blocks_per_sm, 1, 256);
+  figures.number("sm.max_threads_per_block", gpu.max_threads_per_block, warp_lanes, 8192);
+  figures.number("sm.coalesced_bytes", gpu.lanes.coalesced_bytes, sector_bytes, 512);
+}
+
+void read_constant(TomlFigures& figures, Gpu::Constant& constant) {
+  figures.number("constant.bytes", constant.bytes, sector_bytes, 1u << 24);
+  figures.number("constant.line_bytes", constant.line_bytes, sector_bytes, line_bytes);
+  figures.number("constant.ways", constant.ways, 1, max_ways);
+  figures.number("constant.latency_ns", constant.latency_ns, 0, any_latency);
+  figures.number("constant.pass_ns", constant.pass_ns, 0, any_latency);
+  figures.number("constant.group_sms", constant.group.sms, 1, 1024);
+  figures.number("constant.group_bytes", constant.group.bytes, line_bytes, 1u << 24);
+  figures.number("constant.group_line_bytes", constant.group.line_bytes, line_bytes, 4096);
+  figures.number("constant.group_ways", constant.group.ways, 1, max_ways);
+  figures.number("constant.group_latency_ns", constant.group.latency_ns, 0, any_latency);
+}
+
+void read_schedule(TomlFigures& figures, Gpu::Schedule& schedule) {
+  schedule.warps = WarpOrder(figures.choice("schedule.warps", warp_orders()));
+  schedule.placement = BlockPlacement(figures.choice("schedule.placement", block_placements()));
+  schedule.start = BlockStart(figures.choice("schedule.start", block_starts()));
+}
+
+void read_registers(TomlFigures& figures, Gpu::Registers& registers) {
+  figures.number("registers.per_sm", registers.per_sm, 1, 1u << 24);
+  figures.number("registers.per_block", registers.per_block, 1, 1u << 24);
+  figures.number("registers.max_per_thread", registers.max_per_thread, 1, 1024);
+  figures.number("registers.allocation_unit", registers.allocation_unit, 1, 4096);
+  figures.number("registers.sub_partitions", registers.sub_partitions, 1, 16);
+}
+
+void read_shared(TomlFigures& figures, Gpu::Shared& shared, LaneRules& lanes) {
+  figures.numbers("shared.carveout_bytes", shared.carveout_bytes, 0, 1u << 24);
+  figures.number("shared.max_bytes_per_block", shared.max_bytes_per_block, 0, 1u << 24);
+  figures.number("shared.reserved_bytes_per_block", shared.reserved_bytes_per_block, 0, 1u << 20);
+  figures.number("shared.allocation_unit", shared.allocation_unit, 1, 1u << 20);
+  figures.number("shared.bank_bytes", lanes.bank_bytes, 4, 8);
+  figures.number("shared.bank_stride_bytes", lanes.bank_stride_bytes, 4, 8);
+  figures.number("shared.latency_ns", shared.latency_ns, 0, any_latency);
+  figures.number("shared.pass_ns", shared.pass_ns, 0, any_latency);
+}
+
+void read_l1(TomlFigures& figures, Gpu::L1& l1, LaneRules& lanes) {
+  figures.number("l1.with_shared_bytes", l1.with_shared_bytes, line_bytes, 1u << 24);
+  figures.number("l1.ways", l1.ways, 1, max_ways);
+  figures.number("l1.usable", l1.usable, 0.1, 1);
+  figures.number("l1.early_usable", l1.early_usable, 0, 1);
+  figures.boolean("l1.sectored", l1.sectored);
+  l1.index = IndexHash(figures.choice("l1.index", {"modulo", "xor_fold"}));
+  figures.choice("l1.replacement", {"lru"}); // refuses other policies
+  l1.stores = L1Stores(figures.choice("l1.stores", {"bypass", "update_on_hit", "evict_on_hit"}));
+  l1.local_stores = LocalStores(figures.choice("l1.local_stores", {"as_global", "write_back"}));
+  figures.boolean("l1.global_loads", lanes.global_loads_in_l1);
+  figures.number("l1.latency_ns", l1.latency_ns, 0, any_latency);
+}
+
+void read_cache(TomlFigures& figures, const std::string& table, Gpu::ReadOnly& cache) {
+  figures.number(table + ".bytes", cache.bytes, line_bytes, 1u << 24);
+  figures.number(table + ".line_bytes", cache.line_bytes, sector_bytes, line_bytes);
+  figures.number(table + ".ways", cache.ways, 1, max_ways);
+  figures.number(table + ".latency_ns", cache.latency_ns, 0, any_latency);
+}
+
+void read_read_only(TomlFigures& figures, Gpu& gpu) {
+  gpu.lanes.own_read_only_cache = figures.choice("read_only.cache", {"l1", "own"}) == 1;
+  if (gpu.lanes.own_read_only_cache)
+    read_cache(figures, "read_only", gpu.read_only);
+}
+
+void read_texture(TomlFigures& figures, Gpu& gpu) {
+  gpu.lanes.texture_cache = TextureCache(figures.choice("texture.cache", {"l1", "read_only", "own"}));
+  if (gpu.lanes.texture_cache == TextureCache::own)
+    read_cache(figures, "texture", gpu.texture);
+}
+
+void read_l2(TomlFigures& figures, std::uint64_t& bytes, Gpu::L2& l2) {
+  figures.number("l2.bytes", bytes, sector_bytes, std::uint64_t{1} << 34);
+  figures.number("l2.line_bytes", l2.line_bytes, sector_bytes, line_bytes);
+  figures.number("l2.ways", l2.ways, 1, max_ways);
+  figures.number("l2.usable", l2.usable, 0.1, 1);
+  figures.number("l2.partitions", l2.partitions, 1, 2);
+  if (l2.partitions > 1) {
+    figures.number("l2.copies_ways", l2.replicas.ways, 1, max_ways);
+    figures.number("l2.copies_usable", l2.replicas.usable, 0.1, 1);
+    figures.number("l2.copies_early_usable", l2.replicas.early_usable, 0, 1);
+    figures.number("l2.far_latency_ns", l2.replicas.far_latency_ns, 0, any_latency);
+  }
+  l2.index = IndexHash(figures.choice("l2.index", {"modulo", "xor_fold"}));
+  figures.choice("l2.replacement", {"lru"}); // refuses other policies
+  l2.stores = L2Stores(figures.choice("l2.stores", {"memory_update", "allocate"}));
+  l2.partial_writes = PartialWrites(figures.choice("l2.partial_writes", {"whole", "mask", "fill", "fetch"}));
+  figures.number("l2.fetch_bytes", l2.fetch_bytes, sector_bytes, line_bytes);
+  figures.number("l2.slices", l2.slices, 1, 1024);
+  l2.slice_index = SliceHash(figures.choice("l2.slice_index", {"modulo", "xor_fold", "polynomial"}));
+  figures.number("l2.latency_ns", l2.latency_ns, 0, any_latency);
+}
+
+void read_dram(TomlFigures& figures, Gpu::Dram& dram) {
+  figures.number("dram.bytes", dram.bytes, 1u << 20, std::uint64_t{1} << 44);
+  figures.number("dram.bus_bits", dram.bus_bits, 8, 1u << 16);
+  figures.number("dram.channels", dram.channels, 1, 4096);
+  figures.number("dram.banks", dram.banks, 1, 1024);
+  figures.number("dram.row_bytes", dram.row_bytes, line_bytes, 1u << 20);
+  figures.number("dram.interleave_bytes", dram.interleave_bytes, line_bytes, 1u << 20);
+  dram.channel_index = DramIndex(figures.choice("dram.channel_index", {"modulo", "permuted"}));
+  dram.bank_index = DramIndex(figures.choice("dram.bank_index", {"modulo", "permuted"}));
+  dram.queue = DramQueue(figures.choice("dram.queue", {"batch", "kingman"}));
+  figures.number("dram.latency_ns", dram.latency_ns, 0, any_latency);
+  figures.number("dram.activate_ns", dram.activate_ns, 0, any_latency);
+  figures.number("dram.precharge_ns", dram.precharge_ns, 0, any_latency);
+  figures.number("dram.burst_ns", dram.burst_ns, 0, any_latency);
+}
+
+/// Reads all tables and checks each figure by itself. The first error in this order is the one reported.
+Gpu read_tables(TomlFigures& figures) {
+  Gpu gpu;
+  figures.text("name", gpu.name);
+  figures.flag("validated", gpu.validated);
+  read_sm(figures, gpu);
+  read_constant(figures, gpu.constant);
+  read_schedule(figures, gpu.schedule);
+  read_registers(figures, gpu.registers);
+  read_shared(figures, gpu.shared, gpu.lanes);
+  read_l1(figures, gpu.l1, gpu.lanes);
+  read_read_only(figures, gpu);
+  read_texture(figures, gpu);
+  read_l2(figures, gpu.l2_bytes, gpu.l2);
+  read_dram(figures, gpu.dram);
+  return gpu;
+}
+
+void require_carveouts(TomlFigures& figures, const Gpu& gpu) {
+  for (const std::uint32_t carveout : gpu.shared.carveout_bytes) {
+    const std::uint64_t rest = carveout < gpu.l1.with_shared_bytes ? gpu.l1.with_shared_bytes - carveout : 0;
+    const std::uint64_t of_one_set = std::uint64_t{gpu.l1.ways} * line_bytes;
+    figures.require(
+        rest >= of_one_set && rest % line_bytes == 0, "shared.carveout_bytes",
+        fmt::format("each carve-out to leave the L1 whole lines of {} bytes, at least one set of {}",
+                    line_bytes, gpu.l1.ways));
+  }
+}
+
+/// Requires that the cache can have its early part. `prefix` is that of the cache's keys in the table.
+template <class CacheFigures>
+void require_early_part(TomlFigures& figures, const std::string& table, const std::string& prefix,
+                        const CacheFigures& cache, IndexHash index) {
+  if (cache.early_usable == 0)
+    return;
+  const std::string early = table + "." + prefix + "early_usable";
+  figures.require(
+      cache.early_usable >= min_early_usable && cache.early_usable <= cache.usable, early,
+      fmt::format("{} to be 0, or from {} to {}.{}usable", early, min_early_usable, table, prefix));
+  figures.require(cache.ways <= max_ways_with_early_part && index == IndexHash::modulo, early,
+                  fmt::format("{} to be 0 where {}.{}ways is more than {} or {}.index not modulo", early,
+                              table, prefix, max_ways_with_early_part, table));
+}
+
+template <class CacheFigures>
+void require_small_lines(TomlFigures& figures, const std::string& table, const CacheFigures& cache) {
+  figures.require(std::has_single_bit(cache.line_bytes), table + ".line_bytes",
+                  table + ".line_bytes to be 32, 64 or 128");
+  figures.require(
+      cache.bytes % (cache.ways * line_bytes) == 0, table + ".bytes",
+      fmt::format("{}.bytes to be a multiple of {} (ways × 128)", table, cache.ways * line_bytes));
+}
+
+void require_read_only_caches(TomlFigures& figures, const Gpu& gpu) {
+  const Gpu::Constant& constant = gpu.constant;
+  require_small_lines(figures, "constant", constant);
+  if (gpu.lanes.own_read_only_cache)
+    require_small_lines(figures, "read_only", gpu.read_only);
+  if (gpu.lanes.texture_cache == TextureCache::own)
+    require_small_lines(figures, "texture", gpu.texture);
+  figures.require(gpu.lanes.texture_cache != TextureCache::read_only || gpu.lanes.own_read_only_cache,
+                  "texture.cache", "texture.cache to be l1 or own where read_only.cache is not own");
+  figures.require(std::has_single_bit(constant.group.line_bytes), "constant.group_line_bytes",
+                  "constant.group_line_bytes to be a power of two");
+  figures.require(constant.group.bytes % (constant.group.ways * constant.group.line_bytes) == 0,
+                  "constant.group_bytes",
+                  fmt::format("constant.group_bytes to be a multiple of {} (ways × line)",
+                              constant.group.ways * constant.group.line_bytes));
+}
+
+void require_l2(TomlFigures& figures, const Gpu& gpu) {
+  const Gpu::L2& l2 = gpu.l2;
+  figures.require(l2.line_bytes == sector_bytes || l2.line_bytes == line_bytes, "l2.line_bytes",
+                  "l2.line_bytes to be 32 or 128");
+  figures.require(l2.line_bytes == line_bytes || l2.index == IndexHash::modulo, "l2.index",
+                  "l2.index to be modulo where l2.line_bytes is 32");
+  // Blocks of 32 bytes are kept as one cache per sector of a line, so the sets must divide by four.
+  const std::uint64_t sets_unit = std::uint64_t{l2.ways} * line_bytes;
+  figures.require(
+      l2.usable < 1 || gpu.l2_bytes % sets_unit == 0, "l2.bytes",
+      fmt::format("l2.bytes to be a multiple of {} (ways × 128) where all of it is usable", sets_unit));
+  figures.require(l2.line_bytes == line_bytes || (l2.usable == 1 && l2.partitions == 1), "l2.line_bytes",
+                  "l2.line_bytes to be 128 where the L2 has partitions or is not usable in full");
+  figures.require(l2.line_bytes == line_bytes || l2.fetch_bytes == sector_bytes, "l2.fetch_bytes",
+                  "l2.fetch_bytes to be 32 where l2.line_bytes is 32");
+  figures.require(std::has_single_bit(l2.fetch_bytes), "l2.fetch_bytes",
+                  "l2.fetch_bytes to be 32, 64 or 128");
+  figures.require(l2.partial_writes == PartialWrites::whole ||
+                      (l2.line_bytes == line_bytes && l2.stores == L2Stores::allocate),
+                  "l2.partial_writes",
+                  "l2.partial_writes to be whole where l2.line_bytes is 32 or l2.stores memory_update");
+}
+
+void require_lanes(TomlFigures& figures, const LaneRules& lanes) {
+  figures.require(std::has_single_bit(lanes.coalesced_bytes), "sm.coalesced_bytes",
+                  "sm.coalesced_bytes to be a power of two");
+  figures.require(std::has_single_bit(lanes.bank_bytes), "shared.bank_bytes",
+                  "shared.bank_bytes to be 4 or 8");
+  figures.require(std::has_single_bit(lanes.bank_stride_bytes) && lanes.bank_stride_bytes <= lanes.bank_bytes,
+                  "shared.bank_stride_bytes",
+                  "shared.bank_stride_bytes to be 4 or 8, no more than shared.bank_bytes");
+}
+
+void require_dram(TomlFigures& figures, const Gpu::Dram& dram) {
+  figures.require(std::has_single_bit(dram.interleave_bytes), "dram.interleave_bytes",
+                  "dram.interleave_bytes to be a power of two");
+  figures.require(std::has_single_bit(dram.row_bytes) && dram.row_bytes >= dram.interleave_bytes,
+                  "dram.row_bytes",
+                  "dram.row_bytes to be a power of two, no less than dram.interleave_bytes");
+  figures.require(std::has_single_bit(dram.banks), "dram.banks", "dram.banks to be a power of two");
+  figures.require(dram.latency_ns >= dram.activate_ns + dram.burst_ns, "dram.latency_ns",
+                  "dram.latency_ns to include dram.activate_ns and dram.burst_ns");
+}
+
+/// Checks the requirements that span several figures.
+void check_combinations(TomlFigures& figures, const Gpu& gpu) {
+  require_carveouts(figures, gpu);
+  require_early_part(figures, "l1", "", gpu.l1, gpu.l1.index);
+  require_early_part(figures, "l2", "copies_", gpu.l2.replicas, gpu.l2.index);
+  require_read_only_caches(figures, gpu);
+  require_l2(figures, gpu);
+  require_lanes(figures, gpu.lanes);
+  require_dram(figures, gpu.dram);
+}
+
+Expected<Gpu> read(const fs::path& path, TomlFigures& figures) {
+  Gpu gpu = read_tables(figures);
+  gpu.id = path.stem().string();
+  TRY(figures.finish());
+  check_combinations(figures, gpu);
+  TRY(figures.finish());
+  return gpu;
+}
+
+} // namespace
+
+const std::vector<std::string>& warp_orders() {
+  static const std::vector<std::string> words{"weighted_round_robin", "loose_round_robin",
+                                              "greedy_then_oldest"};
+  return words;
+}
+
+const std::vector<std::string>& block_placements() {
+  static const std::vector<std::string> words{"in_order", "random"};
+  return words;
+}
+
+const std::vector<std::string>& block_starts() {
+  static const std::vector<std::string> words{"random_delay", "random_point", "mid_launch"};
+  return words;
+}
+
+std::uint32_t sets_in(std::uint64_t bytes, double usable, std::uint32_t ways) {
+  // A share such as 0.9 has no exact binary form: half a line more lets it give the whole number it means.
+  const double lines = double(bytes / line_bytes) * usable + 0.5;
+  return std::max(1u, std::uint32_t(lines) / ways);
+}
+
+Expected<std::vector<std::string>> list_gpus(const fs::path& folder) {
+  std::error_code error;
+  fs::directory_iterator files(folder, error);
+  if (error)
+    return fail("{}: cannot read the folder of GPU files: {}", folder.string(), error.message());
+  std::vector<std::string> names;
+  for (const fs::directory_entry& entry : files)
+    if (entry.path().extension() == ".toml")
+      names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Expected<Gpu> load_gpu(const std::string& name, const fs::path& folder) {
+  return find_file(name, folder).and_then([](const fs::path& path) -> Expected<Gpu> {
+    return TomlFigures::open(path).and_then([&](TomlFigures figures) { return read(path, figures); });
+  });
+}
+
+Expected<std::string> describe_gpu(const std::string& name, const fs::path& folder) {
+  return find_file(name, folder).and_then([](const fs::path& path) -> Expected<std::string> {
+    return TomlFigures::open(path).and_then([&](TomlFigures figures) -> Expected<std::string> {
+      TRY(read(path, figures));
+      return figures.describe();
+    });
+  });
+}
+
+} // namespace warplens::model

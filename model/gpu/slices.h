@@ -1,0 +1,54 @@
+// The mapping of lines to slices of the L2.
+#pragma once
+
+#include "model/gpu/gpu.h"
+
+#include <bit>
+
+namespace warplens::model {
+
+class Slices {
+public:
+  explicit Slices(const Gpu& gpu)
+      : hash_(gpu.l2.slice_index), bits_(unsigned(std::countr_zero(gpu.l2.slices))),
+        odd_(gpu.l2.slices >> bits_) {}
+
+  std::uint32_t of(std::uint32_t line) const {
+    // The high bits of the line's number choose among the odd factor of the number of slices.
+    return (line >> bits_) % odd_ << bits_ | low(line);
+  }
+
+private:
+  /// Returns the slice's low bits, in [0, 2^bits_).
+  std::uint32_t low(std::uint32_t line) const {
+    const std::uint32_t mask = (1u << bits_) - 1;
+    if (bits_ == 0 || hash_ == SliceHash::modulo)
+      return line & mask;
+    std::uint32_t folded = line & mask;
+    if (hash_ == SliceHash::xor_fold) {
+      while ((line >>= bits_) != 0)
+        folded ^= line & mask;
+      return folded;
+    }
+    // Horner's scheme over GF(2), the highest bit first.
+    folded = 0;
+    for (unsigned bit = 32; bit-- > 0;) {
+      folded = folded << 1 | (line >> bit & 1);
+      if (folded >> bits_ != 0)
+        folded ^= primitive[bits_];
+    }
+    return folded;
+  }
+
+  /// Primitive polynomials of each degree, one bit for each coefficient (Peterson and Weldon,
+  /// "Error-Correcting Codes", appendix C).
+  static constexpr std::uint32_t primitive[] = {0,           0b11,         0b111,        0b1011,
+                                                0b10011,     0b100101,     0b1000011,    0b10000011,
+                                                0b100011101, 0b1000010001, 0b10000001001};
+
+  SliceHash hash_;
+  unsigned bits_; ///< the number of slices is odd_ × 2^bits_
+  std::uint32_t odd_;
+};
+
+} // namespace warplens::model

@@ -1,0 +1,237 @@
+#include "model/gpu/toml_figures.h"
+
+#include <fmt/ranges.h>
+#include <sstream>
+
+namespace warplens::model {
+namespace {
+
+/// Returns the text with spaces for its control characters: text from a file may contain line ends and worse.
+std::string one_line(std::string_view text) {
+  std::string line;
+  for (const char c : text)
+    line += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c;
+  return line;
+}
+
+std::string text_of(const toml::node& node) {
+  std::ostringstream out;
+  if (const auto* number = node.as_floating_point())
+    return fmt::format("{}",
+                       number->get()); // the shortest form that reads back the same; toml++ prints 17 digits
+  node.visit([&](const auto& value) { out << value; });
+  return out.str();
+}
+
+} // namespace
+
+Expected<TomlFigures> TomlFigures::open(const std::filesystem::path& path) {
+  try {
+    return TomlFigures(path.string(), toml::parse_file(path.string()));
+  } catch (const toml::parse_error& error) {
+    const auto line = error.source().begin.line;
+    if (line == 0)
+      return fail("{}: {}", path.string(), one_line(error.description()));
+    return fail("{}:{}: {}", path.string(), line, one_line(error.description()));
+  }
+}
+
+void TomlFigures::set_error(const toml::node* where, const std::string& what) {
+  if (!error_.empty())
+    return;
+  const auto line = where ? where->source().begin.line : 0;
+  error_ = line ? fmt::format("{}:{}: {}", file_, line, one_line(what))
+                : fmt::format("{}: {}", file_, one_line(what));
+}
+
+const toml::node* TomlFigures::find(const std::string& path) {
+  read_paths_.insert(path);
+  const auto dot = path.find('.');
+  const toml::table* table = &root_;
+  if (dot != std::string::npos) {
+    const std::string name = path.substr(0, dot);
+    const toml::node* node = root_.get(name);
+    table = node ? node->as_table() : nullptr;
+    if (!table) {
+      set_error(node, fmt::format("expected a table [{}]", name));
+      return nullptr;
+    }
+  }
+  const toml::node* node = table->get(path.substr(dot == std::string::npos ? 0 : dot + 1));
+  if (!node)
+    set_error(table == &root_ ? nullptr : table, fmt::format("expected a key '{}'", path));
+  return node;
+}
+
+const toml::node* TomlFigures::figure(const std::string& path) {
+  const toml::node* node = find(path);
+  if (!node)
+    return nullptr;
+  const toml::table* table = node->as_table();
+  const toml::node* value = table ? table->get("value") : nullptr;
+  const toml::node* source = table ? table->get("source") : nullptr;
+  if (!value || !source || !source->is_string() || table->size() != 2) {
+    set_error(node, fmt::format("expected {} = {{ value = …, source = \"…\" }}", path));
+    return nullptr;
+  }
+  const toml::node* sources = root_.get("sources");
+  const std::string name = source->as_string()->get();
+  if (!sources || !sources->is_table() || !sources->as_table()->get(name)) {
+    set_error(node, fmt::format("the source '{}' of {} is not one of [sources]", name, path));
+    return nullptr;
+  }
+  return value;
+}
+
+void TomlFigures::text(const std::string& path, std::string& value) {
+  const toml::node* node = find(path);
+  if (!node)
+    return;
+  if (const auto* string = node->as_string())
+    value = string->get();
+  else
+    set_error(node, fmt::format("expected {} = \"…\"", path));
+}
+
+void TomlFigures::flag(const std::string& path, bool& value) {
+  const toml::node* node = find(path);
+  if (!node)
+    return;
+  if (const auto* boolean = node->as_boolean())
+    value = boolean->get();
+  else
+    set_error(node, fmt::format("expected {} = true or false", path));
+}
+
+void TomlFigures::number(const std::string& path, std::uint64_t& value, std::uint64_t low,
+                         std::uint64_t high) {
+  const toml::node* node = figure(path);
+  if (!node)
+    return;
+  const auto* integer = node->as_integer();
+  if (!integer || integer->get() < 0 || std::uint64_t(integer->get()) < low ||
+      std::uint64_t(integer->get()) > high)
+    return set_error(node, fmt::format("expected {} to be a whole number from {} to {}", path, low, high));
+  value = std::uint64_t(integer->get());
+}
+
+void TomlFigures::number(const std::string& path, std::uint32_t& value, std::uint32_t low,
+                         std::uint32_t high) {
+  std::uint64_t wide = value;
+  number(path, wide, low, high);
+  value = std::uint32_t(wide);
+}
+
+void TomlFigures::number(const std::string& path, double& value, double low, double high) {
+  const toml::node* node = figure(path);
+  if (!node)
+    return;
+  const auto read = node->is_number() ? node->value<double>() : std::nullopt;
+  if (!read || !(*read >= low && *read <= high))
+    return set_error(node, fmt::format("expected {} to be a number from {} to {}", path, low, high));
+  value = *read;
+}
+
+void TomlFigures::numbers(const std::string& path, std::vector<std::uint32_t>& values, std::uint32_t low,
+                          std::uint32_t high) {
+  const toml::node* node = figure(path);
+  if (!node)
+    return;
+  const toml::array* array = node->as_array();
+  const auto expected =
+      fmt::format("expected {} to be a list of ascending whole numbers from {} to {}", path, low, high);
+  if (!array || array->empty())
+    return set_error(node, expected);
+  values.clear();
+  for (const toml::node& item : *array) {
+    const auto* integer = item.as_integer();
+    if (!integer || integer->get() < std::int64_t(low) || integer->get() > std::int64_t(high) ||
+        (!values.empty() && integer->get() <= std::int64_t(values.back())))
+      return set_error(node, expected);
+    values.push_back(std::uint32_t(integer->get()));
+  }
+}
+
+void TomlFigures::boolean(const std::string& path, bool& value) {
+  const toml::node* node = figure(path);
+  if (!node)
+    return;
+  if (const auto* boolean = node->as_boolean())
+    value = boolean->get();
+  else
+    set_error(node, fmt::format("expected {} to be true or false", path));
+}
+
+std::size_t TomlFigures::choice(const std::string& path, const std::vector<std::string>& words) {
+  const toml::node* node = figure(path);
+  if (!node)
+    return 0;
+  if (const auto* string = node->as_string())
+    for (std::size_t i = 0; i < words.size(); ++i)
+      if (words[i] == string->get())
+        return i;
+  set_error(node, fmt::format("expected {} to be one of: {}", path, fmt::join(words, ", ")));
+  return 0;
+}
+
+void TomlFigures::require(bool holds, const std::string& path, const std::string& expected) {
+  if (holds || !error_.empty())
+    return;
+  set_error(find(path), "expected " + expected);
+}
+
+Expected<void> TomlFigures::finish() {
+  for (const auto& [name, node] : root_) {
+    const std::string top(name.str());
+    if (top == "sources") {
+      if (!node.is_table())
+        set_error(&node, "expected a table [sources]");
+      else
+        for (const auto& [key, source] : *node.as_table())
+          if (!source.is_string())
+            set_error(&source, fmt::format("expected sources.{} = \"…\"", std::string(key.str())));
+      continue;
+    }
+    if (read_paths_.contains(top))
+      continue;
+    const toml::table* table = node.as_table();
+    if (!table) {
+      set_error(&node, fmt::format("unknown key '{}'", top));
+      continue;
+    }
+    for (const auto& [key, value] : *table)
+      if (const std::string path = top + "." + std::string(key.str()); !read_paths_.contains(path))
+        set_error(&value, fmt::format("unknown key '{}'", path));
+  }
+  if (!error_.empty())
+    return tl::unexpected<Error>(Error{error_});
+  return {};
+}
+
+std::string TomlFigures::describe() const {
+  std::string out;
+  for (const auto& [name, node] : root_) {
+    const std::string top(name.str());
+    const toml::table* table = node.as_table();
+    if (!table) {
+      out += fmt::format("{:<30} {}\n", top, node.is_string() ? node.as_string()->get() : text_of(node));
+      continue;
+    }
+    if (top == "sources")
+      continue;
+    for (const auto& [key, value] : *table)
+      if (const toml::table* figure = value.as_table()) {
+        const toml::node& is = *figure->get("value");
+        out += fmt::format("{:<30} {:<34} [{}]\n", top + "." + std::string(key.str()),
+                           is.is_string() ? is.as_string()->get() : text_of(is),
+                           figure->get("source")->as_string()->get());
+      }
+  }
+  out += "\nSources\n";
+  if (const toml::node* sources = root_.get("sources"))
+    for (const auto& [key, source] : *sources->as_table())
+      out += fmt::format("[{}] {}\n", std::string(key.str()), source.as_string()->get());
+  return out;
+}
+
+} // namespace warplens::model

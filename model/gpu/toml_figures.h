@@ -1,0 +1,59 @@
+// Reader of the figures of a GPU file: each is `key = { value = …, source = "…" }`, its source one of the
+// file's [sources].
+#pragma once
+
+#include "support/expected.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <toml++/toml.h>
+#include <vector>
+
+namespace warplens::model {
+
+/// Reads figures by their paths, "table.key", or "key" at the top. It keeps the first error, after which
+/// reading on is harmless.
+class TomlFigures {
+public:
+  static Expected<TomlFigures> open(const std::filesystem::path& path);
+
+  /// Reads a plain string, without a source.
+  void text(const std::string& path, std::string& value);
+  /// Reads a plain boolean, without a source.
+  void flag(const std::string& path, bool& value);
+
+  /// Reads a number within [low, high].
+  void number(const std::string& path, std::uint32_t& value, std::uint32_t low, std::uint32_t high);
+  void number(const std::string& path, std::uint64_t& value, std::uint64_t low, std::uint64_t high);
+  void number(const std::string& path, double& value, double low, double high);
+  /// Reads a list of ascending numbers within [low, high], at least one.
+  void numbers(const std::string& path, std::vector<std::uint32_t>& values, std::uint32_t low,
+               std::uint32_t high);
+  void boolean(const std::string& path, bool& value);
+  /// Reads one of the words, and returns its index.
+  std::size_t choice(const std::string& path, const std::vector<std::string>& words);
+
+  /// Checks a requirement that spans figures: where it does not hold, the error names the line of `path`.
+  void require(bool holds, const std::string& path, const std::string& expected);
+
+  /// Returns the first error, or that for a key that was not read.
+  Expected<void> finish();
+
+  /// Returns a text with every figure, its value and its source.
+  std::string describe() const;
+
+private:
+  TomlFigures(std::string file, toml::table root) : file_(std::move(file)), root_(std::move(root)) {}
+  const toml::node* find(const std::string& path);
+  const toml::node* figure(const std::string& path);
+  void set_error(const toml::node* where, const std::string& what);
+
+  std::string file_;
+  toml::table root_;
+  std::set<std::string> read_paths_;
+  std::string error_;
+};
+
+} // namespace warplens::model

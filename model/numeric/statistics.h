@@ -1,0 +1,15 @@
+// The statistics of a figure that has one value per trial.
+#pragma once
+
+#include "result/result.h"
+
+#include <span>
+
+namespace warplens::model {
+
+/// Returns the mean, its Student-t interval, the sample standard deviation (n − 1), the mean ± 2 standard
+/// deviations, and a histogram of equal bins over [minimum, maximum]. There must be at least two values, as a
+/// single one has no interval.
+Statistic summarize(std::span<const double> values);
+
+} // namespace warplens::model

@@ -1,0 +1,127 @@
+#include "model/snapshot/coalesce.h"
+
+#include "vocabulary/geometry.h"
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+namespace warplens::model {
+namespace {
+
+constexpr unsigned local_word_bytes = 4; // CUDA C++ Programming Guide, "Local Memory"
+
+/// Sets the bits [begin, end) of a line's 128.
+void mark(std::uint64_t (&bits)[2], unsigned begin, unsigned end) {
+  for (unsigned half = 0; half < 2; ++half) {
+    const unsigned low = std::max(begin, half * 64), high = std::min(end, half * 64 + 64);
+    if (low >= high)
+      continue;
+    const std::uint64_t ones = high - low == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << (high - low)) - 1;
+    bits[half] |= ones << (low - half * 64);
+  }
+}
+
+} // namespace
+
+unsigned Coalesced::Line::sectors() const {
+  constexpr std::uint64_t one = 0xffff'ffff;
+  return unsigned((bytes[0] & one) != 0) | unsigned((bytes[0] >> 32) != 0) << 1 |
+         unsigned((bytes[1] & one) != 0) << 2 | unsigned((bytes[1] >> 32) != 0) << 3;
+}
+
+unsigned Coalesced::sectors() const {
+  unsigned sum = 0;
+  for (unsigned i = 0; i < count; ++i)
+    sum += sector_count(lines[i].sectors());
+  return sum;
+}
+
+unsigned Coalesced::distinct_bytes() const {
+  unsigned sum = 0;
+  for (unsigned i = 0; i < count; ++i) {
+    std::uint64_t bytes[2] = {lines[i].bytes[0], lines[i].bytes[1]};
+    for (unsigned earlier = 0; grouped && earlier < i; ++earlier)
+      if (lines[earlier].line == lines[i].line)
+        for (unsigned half = 0; half < 2; ++half)
+          bytes[half] &= ~lines[earlier].bytes[half];
+    sum += unsigned(std::popcount(bytes[0]) + std::popcount(bytes[1]));
+  }
+  return sum;
+}
+
+Coalesced coalesce(const trace::WarpAccess& access, const LaneRules& rules) {
+  const unsigned lanes_per_group =
+      std::bit_floor(std::clamp<unsigned>(rules.coalesced_bytes / access.bytes, 1, warp_lanes));
+  Coalesced result;
+  result.grouped = lanes_per_group < warp_lanes;
+  unsigned group = 0, group_begin = 0; // the group's first line
+  for (std::uint32_t lanes = access.active; lanes != 0; lanes &= lanes - 1) {
+    const unsigned lane = unsigned(std::countr_zero(lanes));
+    if (lane / lanes_per_group != group) {
+      group = lane / lanes_per_group;
+      group_begin = result.count;
+    }
+    const std::uint64_t address = access.addresses[lane];
+    unsigned offset = unsigned(address % line_bytes);
+    std::uint64_t line = address / line_bytes;
+    // The words of a thread's local memory lie a line apart, each next to those of the other lanes.
+    const bool local = access.space == Space::local;
+    const unsigned word = offset - offset % local_word_bytes;
+    for (unsigned left = access.bytes; left != 0; ++line, offset = local ? word : 0) {
+      const unsigned end = local ? word + local_word_bytes : line_bytes;
+      const unsigned here = std::min(left, end - offset);
+      // Neighbouring lanes mostly share a line, so the search starts at the latest.
+      unsigned at = result.count;
+      while (at != group_begin && result.lines[at - 1].line != line)
+        --at;
+      if (at == group_begin) {
+        at = ++result.count;
+        result.lines[at - 1] = {line, {}};
+      }
+      Coalesced::Line& entry = result.lines[at - 1];
+      mark(entry.bytes, offset, offset + here);
+      left -= here;
+    }
+  }
+  return result;
+}
+
+BankWavefronts bank_wavefronts(const trace::WarpAccess& access, const LaneRules& rules) {
+  const unsigned row_bytes = shared_banks * rules.bank_bytes, word = rules.bank_stride_bytes;
+  const unsigned lanes_per_phase =
+      std::bit_floor(std::clamp<unsigned>(row_bytes / access.bytes, 1, warp_lanes));
+  BankWavefronts result;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> rows; // each with its bank
+  for (unsigned first = 0; first < warp_lanes; first += lanes_per_phase) {
+    rows.clear();
+    for (unsigned lane = first; lane < first + lanes_per_phase; ++lane) {
+      if (!(access.active >> lane & 1))
+        continue;
+      const std::uint64_t address = access.addresses[lane];
+      for (std::uint64_t at = address / word; at <= (address + access.bytes - 1) / word; ++at)
+        rows.emplace_back(at * word / row_bytes, at % shared_banks);
+    }
+    if (rows.empty())
+      continue;
+    std::sort(rows.begin(), rows.end());
+    rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+    std::array<unsigned, shared_banks> wanted{};
+    for (const auto& [row, bank] : rows)
+      ++wanted[bank];
+    result.count += *std::max_element(wanted.begin(), wanted.end());
+    ++result.min;
+  }
+  return result;
+}
+
+std::vector<std::uint64_t> distinct_addresses(const trace::WarpAccess& access) {
+  std::vector<std::uint64_t> addresses;
+  for (std::uint32_t lanes = access.active; lanes != 0; lanes &= lanes - 1)
+    addresses.push_back(access.addresses[unsigned(std::countr_zero(lanes))]);
+  std::sort(addresses.begin(), addresses.end());
+  addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
+  return addresses;
+}
+
+} // namespace warplens::model

@@ -1,0 +1,296 @@
+#include "model/snapshot/snapshot.h"
+
+#include "support/display_name.h"
+#include "vocabulary/geometry.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace warplens::model {
+namespace {
+
+/// CUDA's limits are 1024 threads per block and fewer than 2^63 blocks per grid; a snapshot of 2^58 blocks
+/// exists in no file.
+constexpr std::uint32_t max_warps_per_block = 32;
+constexpr std::uint64_t max_blocks = std::uint64_t{1} << 58;
+
+/// Returns the first cache of loads from global memory with this operator.
+FirstCache first_cache(CacheOperator cache, const LaneRules& rules) {
+  if (cache == CacheOperator::nc && rules.own_read_only_cache)
+    return FirstCache::read_only;
+  if (cache == CacheOperator::tex && rules.texture_cache != TextureCache::l1)
+    return rules.texture_cache == TextureCache::own ? FirstCache::texture : FirstCache::read_only;
+  return FirstCache::l1;
+}
+
+} // namespace
+
+SnapshotBuilder::SnapshotBuilder(const std::vector<Site>& sites, const trace::Launch& launch,
+                                 const LaneRules& rules)
+    : trace_sites_(sites), launch_(launch), rules_(rules), depends_on_(sites.size()),
+      summaries_(sites.size()) {
+  masks_.push_back({~std::uint64_t{0}, ~std::uint64_t{0}});
+  for (std::uint32_t i = 0; i < sites.size(); ++i) {
+    site_index_.emplace(sites[i].id, i);
+    summaries_[i].site = i;
+  }
+  for (std::uint32_t i = 0; i < sites.size(); ++i)
+    for (const std::uint64_t id : sites[i].depends_on)
+      if (const auto found = site_index_.find(id); found != site_index_.end())
+        depends_on_[i].push_back(found->second);
+}
+
+SnapshotBuilder::Stream& SnapshotBuilder::stream_of(std::uint64_t block, std::uint32_t warp) {
+  const std::uint64_t key = (block - launch_.first_block) * max_warps_per_block + warp;
+  const auto [found, fresh] = stream_index_.emplace(key, std::uint32_t(streams_.size()));
+  if (fresh) {
+    streams_.emplace_back();
+    streams_.back().warp.block = block;
+    streams_.back().warp.warp = warp;
+  }
+  return streams_[found->second];
+}
+
+bool SnapshotBuilder::starts_bulk(const Stream& stream, std::uint32_t site) const {
+  if (stream.bulk.empty())
+    return true;
+  if (trace_sites_[stream.bulk.back()].sequence != trace_sites_[site].sequence)
+    return true;
+  for (const std::uint32_t earlier : stream.bulk) {
+    if (earlier == site)
+      return true; // the next iteration of a loop
+    for (const std::uint32_t needed : depends_on_[site])
+      if (earlier == needed)
+        return true;
+  }
+  return false;
+}
+
+Expected<std::uint32_t> SnapshotBuilder::line_id(std::uint64_t line) {
+  const std::uint64_t page = line >> page_shift;
+  if (page != last_page_) {
+    const auto [found, fresh] = page_ids_.emplace(page, std::uint32_t(page_ids_.size()));
+    if (page_ids_.size() > max_pages)
+      return fail("kernel '{}' touches more than {} pages of 2 MiB, which is more than can be modelled",
+                  display_name(launch_.kernel), max_pages);
+    last_page_ = page;
+    last_page_id_ = found->second;
+  }
+  return last_page_id_ << page_shift | std::uint32_t(line & ((1u << page_shift) - 1));
+}
+
+/// Returns 0 where all bytes of the touched sectors are written, which is nearly always so.
+Expected<std::uint32_t> SnapshotBuilder::mask_of(const Coalesced::Line& written) {
+  const unsigned sectors = written.sectors();
+  ByteMask whole{};
+  for (unsigned sector = 0; sector < sectors_per_line; ++sector)
+    if (sectors >> sector & 1)
+      whole[sector / 2] |= std::uint64_t{0xffff'ffff} << sector % 2 * sector_bytes;
+  const ByteMask mask{written.bytes[0], written.bytes[1]};
+  if (mask == whole)
+    return 0u;
+  const auto [found, fresh] = mask_index_.emplace(mask, std::uint32_t(masks_.size()));
+  if (fresh)
+    masks_.push_back(mask);
+  if (masks_.size() > max_byte_masks)
+    return fail("kernel '{}' writes parts of lines in more than {} ways, which is more than can be modelled",
+                display_name(launch_.kernel), max_byte_masks);
+  return found->second;
+}
+
+Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
+                                    const trace::WarpAccess& access) {
+  const auto refuse = [&](const std::string& what) {
+    return fail("damaged trace: an access of kernel '{}', block {}, warp {} {}", display_name(launch_.kernel),
+                block, warp, what);
+  };
+  if (block < launch_.first_block || block - launch_.first_block >= std::min(launch_.blocks, max_blocks))
+    return refuse("is outside the launch's snapshot");
+  if (warp >= max_warps_per_block || std::uint64_t{warp} * warp_lanes >= launch_.block.count())
+    return refuse("is outside the block");
+  if (!has_possible_width(access))
+    return refuse(fmt::format("has {} bytes per lane", access.bytes));
+  if (access.active == 0)
+    return refuse("has no active lane");
+  if (access.kind > AccessKind::atomic || access.space > Space::constant)
+    return refuse("is of no known kind or space");
+  const auto known = site_index_.find(access.site);
+  if (known == site_index_.end())
+    return refuse(fmt::format("names site {:#x}, which the trace does not describe", access.site));
+
+  const std::uint32_t site = known->second;
+  if (site >= max_sites)
+    return fail(
+        "kernel '{}' accesses memory in the trace's site number {}; more than {} sites cannot be modelled",
+        launch_.kernel, site, max_sites);
+  SiteSummary& summary = summaries_[site];
+  ++summary.executions;
+  summary.active_lanes += unsigned(std::popcount(access.active));
+  summary.seen[unsigned(access.space)] = true;
+
+  Stream& stream = stream_of(block, warp);
+  if (starts_bulk(stream, site)) {
+    stream.bulk.clear();
+    stream.bulk_ended = true;
+  }
+  stream.bulk.push_back(site);
+
+  if (access.space == Space::shared) {
+    const BankWavefronts banks = bank_wavefronts(access, rules_);
+    ++summary.shared;
+    summary.bank_wavefronts += banks.count;
+    summary.min_bank_wavefronts += banks.min;
+    return {};
+  }
+  const Coalesced touched = coalesce(access, rules_);
+  summary.sectors += touched.sectors();
+  summary.bytes_used += touched.distinct_bytes();
+  const CacheOperator cache = trace_sites_[site].cache_operator;
+  const std::size_t before = stream.warp.transactions.size();
+  Access entry;
+  entry.site = site;
+  entry.starts_bulk = stream.bulk_ended;
+  stream.warp.bulks += entry.starts_bulk;
+  entry.active_lanes = std::uint8_t(std::popcount(access.active)) & 63;
+  stream.bulk_ended = false;
+  Expected<void> put;
+  if (access.space == Space::constant) {
+    ++summary.constant;
+    entry.cache = FirstCache::constant;
+    entry.skips_l1 = true;
+    trace::WarpAccess request;
+    request.active = 1;
+    request.bytes = access.bytes;
+    for (const std::uint64_t address : distinct_addresses(access)) {
+      ++summary.constant_requests;
+      request.addresses[0] = address;
+      if (put)
+        put = put_transactions(stream.warp, coalesce(request, rules_), request);
+    }
+  } else {
+    ++summary.cached;
+    entry.kind = access.kind;
+    entry.skips_l1 =
+        access.kind == AccessKind::atomic || cache == CacheOperator::cg || cache == CacheOperator::cv;
+    if (access.space == Space::local) {
+      entry.cache = FirstCache::l1_local;
+      stores_local_ |= access.kind != AccessKind::load;
+    } else if (const FirstCache first = first_cache(cache, rules_);
+               access.kind == AccessKind::load && first != FirstCache::l1) {
+      entry.cache = first;
+      entry.skips_l1 = true;
+      (entry.cache == FirstCache::texture ? reads_textures_ : reads_read_only_) = true;
+    } else if (!rules_.global_loads_in_l1 && cache != CacheOperator::ca && cache != CacheOperator::tex)
+      entry.skips_l1 = true;
+    put = put_transactions(stream.warp, touched, access);
+  }
+  entry.transactions = std::uint8_t(stream.warp.transactions.size() - before);
+  stream.warp.accesses.push_back(entry);
+  return put;
+}
+
+Expected<void> SnapshotBuilder::put_transactions(Warp& warp, const Coalesced& touched,
+                                                 const trace::WarpAccess& access) {
+  for (unsigned i = 0; i < touched.count; ++i) {
+    TRY_LET(line, line_id(touched.lines[i].line));
+    std::uint32_t mask = 0;
+    if (access.kind == AccessKind::store || access.kind == AccessKind::update) {
+      TRY_LET(known_mask, mask_of(touched.lines[i]));
+      mask = *known_mask;
+    }
+    warp.transactions.push_back({*line, touched.lines[i].sectors(), mask});
+  }
+  return {};
+}
+
+Snapshot SnapshotBuilder::finish() && {
+  // Number the pages by address, so that the result does not depend on the order of the warps.
+  std::vector<std::uint64_t> pages;
+  for (const auto& [page, id] : page_ids_)
+    pages.push_back(page);
+  std::sort(pages.begin(), pages.end());
+  std::vector<std::uint32_t> renumbered(pages.size());
+  for (std::uint32_t i = 0; i < pages.size(); ++i)
+    renumbered[page_ids_.at(pages[i])] = i;
+
+  Snapshot snapshot;
+  snapshot.pages = std::move(pages);
+  snapshot.byte_masks = std::move(masks_);
+  snapshot.stores_local = stores_local_;
+  snapshot.reads_read_only = reads_read_only_;
+  snapshot.reads_textures = reads_textures_;
+  snapshot.whole_grid = launch_.first_block == 0 && launch_.blocks >= launch_.grid.count();
+  std::vector<std::uint32_t> site_number(summaries_.size());
+  for (const SiteSummary& summary : summaries_) {
+    if (summary.executions == 0)
+      continue;
+    site_number[summary.site] = std::uint32_t(snapshot.sites.size());
+    snapshot.sites.push_back(summary);
+    snapshot.warp_accesses += summary.executions;
+    snapshot.reads_constants |= summary.constant != 0;
+  }
+
+  std::sort(streams_.begin(), streams_.end(), [](const Stream& a, const Stream& b) {
+    return std::pair(a.warp.block, a.warp.warp) < std::pair(b.warp.block, b.warp.warp);
+  });
+  for (std::size_t i = 0; i < streams_.size(); ++i) {
+    Warp& warp = streams_[i].warp;
+    if (i == 0 || streams_[i - 1].warp.block != warp.block)
+      ++snapshot.blocks_seen;
+    if (warp.accesses.empty())
+      continue;
+    for (Access& access : warp.accesses)
+      access.site = site_number[access.site];
+    for (Transaction& transaction : warp.transactions)
+      transaction.line = renumbered[transaction.line >> page_shift] << page_shift |
+                         (transaction.line & ((1u << page_shift) - 1));
+    warp.accesses.shrink_to_fit();
+    warp.transactions.shrink_to_fit();
+    snapshot.transactions += warp.transactions.size();
+    if (snapshot.blocks.empty() || snapshot.blocks.back().id != warp.block)
+      snapshot.blocks.push_back({warp.block, std::uint32_t(snapshot.warps.size()), 0});
+    ++snapshot.blocks.back().warps;
+    snapshot.warps.push_back(std::move(warp));
+  }
+  finalize(snapshot);
+  return snapshot;
+}
+
+void finalize(Snapshot& snapshot) {
+  for (SiteSummary& site : snapshot.sites)
+    site.l1_lines = site.l1_sectors = 0;
+  snapshot.longest_bulk = 0;
+  for (const Warp& warp : snapshot.warps) {
+    std::uint64_t of_bulk = 0;
+    warp.each_access([&](const Access& access, std::span<const Transaction> transactions) {
+      of_bulk = access.starts_bulk ? 1 : of_bulk + 1;
+      snapshot.longest_bulk = std::max(snapshot.longest_bulk, of_bulk);
+      if (!access.loads_in_l1())
+        return;
+      SiteSummary& site = snapshot.sites[access.site];
+      site.l1_lines += transactions.size();
+      for (const Transaction& transaction : transactions)
+        site.l1_sectors += sector_count(transaction.sectors);
+    });
+  }
+}
+
+Expected<Snapshot> decode(const trace::Reader& trace, const trace::Launch& launch, std::uint64_t blocks,
+                          const LaneRules& rules) {
+  trace::Launch part = launch;
+  part.blocks = std::min(launch.blocks, blocks);
+  SnapshotBuilder builder(trace.sites(), part, rules);
+  Expected<void> first_failure;
+  TRY_LET(read, trace.for_each_access(
+                    launch.id, [&](std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& access) {
+                      const std::uint64_t number = block - launch.first_block;
+                      const bool skipped = number >= part.blocks && number < launch.blocks;
+                      if (first_failure && !skipped)
+                        first_failure = builder.add(block, warp, access);
+                    }));
+  if (!first_failure)
+    return tl::unexpected(first_failure.error());
+  return std::move(builder).finish();
+}
+
+} // namespace warplens::model

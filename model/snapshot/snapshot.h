@@ -1,0 +1,150 @@
+// A decoded launch, which the trials replay: the accesses of each warp in program order, coalesced once for
+// all trials.
+#pragma once
+
+#include "model/snapshot/coalesce.h"
+#include "support/expected.h"
+#include "trace/reader.h"
+#include "vocabulary/geometry.h"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace warplens::model {
+
+/// Lines have numbers of 32 bits: the 2 MiB pages that a launch touches get consecutive numbers in the order
+/// of their addresses, as physical addresses are unknown; the offset in a page stays.
+inline constexpr unsigned page_shift = 14; ///< lines in 2 MiB, as a power of two
+inline constexpr std::uint32_t max_pages =
+    (std::uint32_t{1} << (32 - page_shift)) - 1; ///< the last line number stays unused
+
+/// The sectors of one line that one warp access touches.
+struct Transaction {
+  std::uint32_t line = 0;
+  std::uint32_t sectors : 8 = 0; ///< one bit each
+  std::uint32_t mask : 24 = 0;   ///< the bytes that a store writes, an index into Snapshot::byte_masks
+};
+
+/// A bit for each byte of a line.
+using ByteMask = std::array<std::uint64_t, 2>;
+inline constexpr std::uint32_t max_byte_masks = 1u << 21; ///< a request to the L2 has that many bits for it
+
+/// The cache of the SM that serves an access first; `l1_local`: the L1, for local memory.
+enum class FirstCache : std::uint8_t { l1, l1_local, constant, read_only, texture };
+
+/// One warp access to the memory hierarchy. Accesses to shared memory are only in the SiteSummary.
+struct Access {
+  std::uint32_t site : 23 = 0;       ///< index into Snapshot::sites
+  std::uint32_t starts_bulk : 1 = 0; ///< the scheduler may switch to another warp before it
+  std::uint32_t active_lanes : 8 = warp_lanes;
+  std::uint8_t transactions = 0;
+  FirstCache cache = FirstCache::l1; ///< constant memory: one transaction for each address
+  AccessKind kind = AccessKind::load;
+  bool skips_l1 = false; ///< due to its cache operator, or as another cache serves it
+
+  bool loads_in_l1() const { return !skips_l1 && (kind == AccessKind::load || kind == AccessKind::update); }
+};
+static_assert(sizeof(Access) == 8);
+
+struct Warp {
+  std::uint64_t block = 0;
+  std::uint32_t warp = 0; ///< within the block
+  std::uint32_t bulks = 0;
+  std::vector<Access> accesses;
+  std::vector<Transaction> transactions; ///< of one access after the other
+
+  /// Calls visit(access, transactions) for each access.
+  template <class Visit> void each_access(Visit&& visit) const {
+    const Transaction* first = transactions.data();
+    for (const Access& access : accesses) {
+      visit(access, std::span(first, access.transactions));
+      first += access.transactions;
+    }
+  }
+};
+
+inline constexpr std::uint32_t max_sites = 1u << 23; ///< a site's index and its request's state share a word
+
+/// The counts of a site that do not depend on the order of accesses, summed over its executions.
+struct SiteSummary {
+  std::uint32_t site = 0; ///< index into the trace's sites
+  bool seen[5] = {};      ///< by Space
+  std::uint64_t executions = 0, active_lanes = 0;
+  std::uint64_t cached = 0, shared = 0, constant = 0; ///< executions by the memory that they access
+  std::uint64_t constant_requests = 0;                ///< to the constant cache, one for each address
+  std::uint64_t sectors = 0, bytes_used = 0;          ///< not shared memory
+  std::uint64_t bank_wavefronts = 0, min_bank_wavefronts = 0;
+  std::uint64_t l1_lines = 0, l1_sectors = 0; ///< that its loads look up in the L1; finalize() sets them
+};
+
+struct Snapshot {
+  struct Block {
+    std::uint64_t id = 0;
+    std::uint32_t first_warp = 0, warps = 0;
+  };
+  std::vector<Block> blocks; ///< ascending ids; those without accesses to the hierarchy are absent
+  std::vector<Warp> warps;   ///< by block, then by warp
+  std::vector<SiteSummary> sites;
+  std::vector<std::uint64_t> pages; ///< address / 2 MiB of each page, by its number
+  std::vector<ByteMask> byte_masks; ///< the first has all bytes, for stores of whole sectors
+  std::uint64_t blocks_seen = 0, warp_accesses = 0, transactions = 0;
+  std::uint64_t longest_bulk = 0; ///< accesses; finalize() sets it
+  bool whole_grid = true;         ///< else it represents a longer launch
+  bool reads_constants = false;   ///< there are accesses to constant memory
+  bool stores_local = false;      ///< there are stores to local memory
+  bool reads_read_only = false;   ///< there are loads that a read-only cache serves
+  bool reads_textures = false;    ///< there are loads that a texture cache serves
+};
+
+/// Sets the fields that follow from the warps' accesses and are the same for every trial: `longest_bulk`, and
+/// the sites' lookups in the L1.
+void finalize(Snapshot& snapshot);
+
+/// Builds a snapshot from accesses in the program order of each warp; the order of the warps does not change
+/// the result.
+class SnapshotBuilder {
+public:
+  SnapshotBuilder(const std::vector<Site>& sites, const trace::Launch& launch, const LaneRules& rules = {});
+  /// Adds an access. The error reports an impossible one: a block or warp outside the launch, a site that the
+  /// trace does not have, or an impossible width.
+  Expected<void> add(std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& access);
+  Snapshot finish() &&;
+
+private:
+  struct Stream {
+    Warp warp;
+    std::vector<std::uint32_t> bulk; ///< sites of the current bulk's accesses so far
+    bool bulk_ended = true;
+  };
+  Stream& stream_of(std::uint64_t block, std::uint32_t warp);
+  Expected<void> put_transactions(Warp& warp, const Coalesced& touched, const trace::WarpAccess& access);
+  bool starts_bulk(const Stream& stream, std::uint32_t site) const;
+  Expected<std::uint32_t> line_id(std::uint64_t line);
+  Expected<std::uint32_t> mask_of(const Coalesced::Line& written);
+
+  const std::vector<Site>& trace_sites_;
+  trace::Launch launch_;
+  LaneRules rules_;
+  std::unordered_map<std::uint64_t, std::uint32_t> site_index_; ///< Site::id → index into the trace's sites
+  std::vector<std::vector<std::uint32_t>> depends_on_;          ///< by index into the trace's sites
+  std::vector<SiteSummary> summaries_;                          ///< by index into the trace's sites
+  std::unordered_map<std::uint64_t, std::uint32_t> stream_index_;
+  std::vector<Stream> streams_;
+  std::unordered_map<std::uint64_t, std::uint32_t>
+      page_ids_; ///< page → number, in the order of first touch until finish()
+  std::map<ByteMask, std::uint32_t> mask_index_;
+  std::vector<ByteMask> masks_;
+  bool stores_local_ = false, reads_read_only_ = false, reads_textures_ = false;
+  std::uint64_t last_page_ = ~std::uint64_t{0};
+  std::uint32_t last_page_id_ = 0;
+};
+
+/// Decodes the first `blocks` of the launch's blocks; accesses of the others are skipped.
+Expected<Snapshot> decode(const trace::Reader& trace, const trace::Launch& launch, std::uint64_t blocks,
+                          const LaneRules& rules);
+
+} // namespace warplens::model

@@ -1,0 +1,32 @@
+// The size of the snapshot that represents a launch.
+#pragma once
+
+#include "model/gpu/gpu.h"
+#include "model/snapshot/snapshot.h"
+
+namespace warplens::model {
+
+/// The minimum and maximum number of a snapshot's threads. The minimum is the number of threads in flight at
+/// once, times a depth in time of 2 or more that suffices to fill the L2 if each thread brings in 64 bytes of
+/// its own. The maximum is 32 times the threads in flight, or the minimum if that is more.
+struct SnapshotThreads {
+  std::uint64_t least, most;
+};
+/// Returns the limits that follow from the GPU's size.
+SnapshotThreads snapshot_threads(const Gpu& gpu);
+
+/// Between the two limits, blocks are added until there are this number of accesses to the memory hierarchy,
+/// or this number of transactions. The snapshot of a kernel whose threads do little has many blocks, that of
+/// one whose threads do much has few.
+inline constexpr std::uint64_t enough_accesses = 1u << 20, enough_transactions = 1u << 22;
+
+/// Returns the number of whole blocks that hold this number of threads.
+std::uint64_t blocks_with(std::uint64_t threads, const trace::Launch& launch);
+
+/// Returns the number of the launch's blocks that this GPU needs, of which `resident` run at once: a multiple
+/// of those (or the whole grid), as a last round that does not fill the SMs would weigh too much. `deepest`
+/// is the snapshot of all blocks that it may need, or of all that the trace has.
+std::uint64_t snapshot_blocks(const Snapshot& deepest, const trace::Launch& launch, const Gpu& gpu,
+                              std::uint64_t resident);
+
+} // namespace warplens::model

@@ -1,0 +1,50 @@
+// One trial: a replay of the snapshot in one GPU's memory hierarchy, in one random order.
+#pragma once
+
+#include "model/gpu/gpu.h"
+#include "model/gpu/occupancy.h"
+#include "model/numeric/random.h"
+#include "model/snapshot/snapshot.h"
+#include "model/trial/trial_observer.h"
+
+#include <array>
+#include <vector>
+
+namespace warplens::model {
+
+/// The level of the hierarchy that serves a transaction.
+enum class Level : std::uint8_t { l1, l2, dram, constant };
+inline constexpr std::size_t levels = 4;
+
+/// Counts of a trial over all sites.
+struct TrialTotals {
+  Lookups l1_reads, l2_reads, l2_writes;
+  Lookups constant_reads;       ///< addresses, in the SMs' constant caches
+  Lookups constant_group_reads; ///< misses of these, in the groups' constant caches
+  std::uint64_t dram_read_sectors = 0, dram_written_sectors = 0;
+  std::uint64_t dram_reads = 0; ///< lines of which sectors were read
+  double dram_latency_ns = 0;   ///< summed over these reads
+};
+
+/// Counts of a trial, in total and by site.
+struct TrialCounts : TrialTotals {
+  struct Site {
+    Lookups l1; ///< loads: sectors, or lines where the L1 has no sectors
+    Lookups l2; ///< sectors: loads that missed the L1, stores and atomics
+    /// Latencies by Level, summed over requests: each adds that of its slowest transaction to the level that
+    /// served it.
+    std::array<double, levels> latency_ns{};
+    Lookups constant; ///< addresses, in the SMs' constant caches
+    double all_latency_ns() const { return latency_ns[0] + latency_ns[1] + latency_ns[2] + latency_ns[3]; }
+  };
+  std::vector<Site> sites; ///< in the order of Snapshot::sites
+};
+
+/// Runs a trial. `before` is the initial content of the L2, which is copied; null: it is empty.
+TrialCounts run_trial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random random,
+                      const L2* before = nullptr);
+/// Runs the same trial and notifies the observer.
+TrialCounts run_trial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random random,
+                      TrialObserver& observer, const L2* before = nullptr);
+
+} // namespace warplens::model

@@ -1,0 +1,141 @@
+// Prints the annotated diff: the sources with their figures as comments, as a unified diff.
+#include "report/annotated_source.h"
+#include "report/comment_places.h"
+#include "report/report.h"
+#include "report/source_file.h"
+#include "report/terminal_text.h"
+#include "support/line_diff.h"
+
+#include <map>
+
+namespace warplens::report {
+namespace {
+
+constexpr std::size_t longest_expression = 40;
+
+/// The comments on the lines of one file, keyed by line number.
+using Remarks = std::map<std::uint32_t, std::string>;
+
+void replace_all(std::string& text, std::string_view what, std::string_view with) {
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size()))
+    text.replace(at, what.size(), with);
+}
+
+std::string figures_of(const SiteResult& site, const std::vector<const Column*>& columns) {
+  std::string text;
+  for (const Column* column : columns) {
+    std::string figure = column->text(site);
+    if (figure == "-")
+      continue;
+    replace_all(figure, "±", "+-"); // the source need not be UTF-8
+    text += text.empty() ? "" : ", ";
+    text += column->phrase.substr(0, column->phrase.find("{}"));
+    text += figure;
+    text += column->phrase.substr(column->phrase.find("{}") + 2);
+  }
+  return text;
+}
+
+std::string remark_on(const CostlyLine& line, const std::vector<const Column*>& columns) {
+  std::string text;
+  for (const SiteResult* site : line.sites) {
+    const std::string figures = figures_of(*site, columns);
+    if (figures.empty())
+      continue;
+    text += text.empty() ? "" : "; ";
+    if (line.sites.size() > 1)
+      text += cut(printable(site->site.expression), longest_expression) + note_on(*site) + ": ";
+    text += figures;
+  }
+  return text;
+}
+
+/// Returns the comments for each file. A line that several kernels have, or that was modelled on several
+/// GPUs, names them.
+std::map<std::filesystem::path, Remarks> remarks_on(const Result& result,
+                                                    const std::vector<const Column*>& columns) {
+  std::map<std::pair<std::filesystem::path, std::uint32_t>,
+           std::vector<std::pair<const KernelResult*, std::string>>>
+      places;
+  for (const KernelResult& kernel : result.kernels)
+    for (const CostlyLine& line : lines_of(kernel))
+      if (std::string remark = remark_on(line, columns); !remark.empty())
+        places[{place_of(line.file), line.line}].emplace_back(&kernel, std::move(remark));
+  std::map<std::filesystem::path, Remarks> files;
+  for (const auto& [place, entries] : places) {
+    std::string& text = files[place.first][place.second];
+    for (const auto& [kernel, remark] : entries) {
+      text += text.empty() ? "" : " | ";
+      if (entries.size() > 1)
+        text += fmt::format("{} on {}: ", cut(printable(kernel->name), longest_expression),
+                            printable(kernel->gpu));
+      text += remark;
+    }
+  }
+  return files;
+}
+
+void insert(std::string& line, const CommentPlace& place, std::string remark) {
+  const char* blank = place.at != 0 && line[place.at - 1] != ' ' ? " " : "";
+  if (place.form == CommentPlace::Form::block) {
+    replace_all(remark, "*/", "* /");
+    line.insert(place.at, fmt::format("{}/* warplens: {} */ ", blank, remark));
+  } else {
+    line.insert(place.at, fmt::format("{}// warplens: {}", blank, remark));
+  }
+}
+
+/// Returns the text with the comments in it. `skipped` gets the lines that have no room, or do not exist.
+std::string annotate(const std::string& text, const Remarks& remarks, std::vector<std::uint32_t>& skipped) {
+  const std::vector<CommentPlace> places = comment_places(text);
+  std::string result;
+  std::size_t copied = 0, start = 0;
+  std::uint32_t number = 1; // the number of the line that starts at `start`
+  for (const auto& [wanted, remark] : remarks) {
+    if (wanted == 0 || wanted > places.size() || places[wanted - 1].form == CommentPlace::Form::none) {
+      skipped.push_back(wanted);
+      continue;
+    }
+    for (; number < wanted; ++number)
+      start = text.find('\n', start) + 1;
+    result += text.substr(copied, start - copied);
+    const std::size_t end = std::min(text.find('\n', start), text.size());
+    std::string line = text.substr(start, end - start);
+    insert(line, places[wanted - 1], remark);
+    result += line;
+    copied = end;
+  }
+  return result + text.substr(copied);
+}
+
+/// Returns whether the file is in the current folder, under a name that a diff's head can hold.
+bool can_be_annotated(const std::filesystem::path& place) {
+  return place.is_relative() && place.string().find_first_of("\t\n\r\"\\") == std::string::npos;
+}
+
+} // namespace
+
+Expected<std::string> print_annotated_diff(const Result& result, const AnnotatedDiffOptions& options) {
+  const auto columns = options.columns.empty() ? default_columns(true) : options.columns;
+  std::string head = "# Figures by Warplens, as comments.\n", diff, absent;
+  for (const auto& [place, remarks] : remarks_on(result, columns)) {
+    const std::string name = printable(place.string());
+    const auto text = read_source(place, {});
+    if (!text || !can_be_annotated(place)) {
+      const char* why = text ? "not in the current folder" : "not found";
+      head += fmt::format("# {}: {}\n", name, why);
+      absent += fmt::format("{}{} is {}", absent.empty() ? "" : ", ", name, why);
+      continue;
+    }
+    std::vector<std::uint32_t> skipped;
+    diff += line_diff(place.string(), *text, annotate(*text, remarks, skipped));
+    for (const std::uint32_t line : skipped)
+      head += fmt::format("# {}:{}: no place for a comment\n", name, line);
+  }
+  if (diff.empty())
+    return fail("there is no source to patch: {}",
+                absent.empty() ? "no line has figures and room for a comment" : absent);
+  return head + diff;
+}
+
+} // namespace warplens::report

@@ -1,0 +1,41 @@
+// The macros by which sources recognise nvcc (CUDA Compiler Driver NVCC, "NVCC Identification Macro"). They
+// follow the two headers in which CCCL detects its compiler, since these must detect Clang.
+#pragma once
+
+#ifdef __cplusplus
+#include <nv/target>
+#if __cplusplus >= 201703L
+#include <cuda/std/__cccl/compiler.h>
+#endif
+#endif
+
+#define __NVCC__ 1
+#define __CUDACC_VER_MAJOR__ (CUDART_VERSION / 1000)
+#define __CUDACC_VER_MINOR__ (CUDART_VERSION % 1000 / 10)
+#define __CUDACC_VER_BUILD__ 0
+#define __CUDA_API_VER_MAJOR__ __CUDACC_VER_MAJOR__
+#define __CUDA_API_VER_MINOR__ __CUDACC_VER_MINOR__
+
+#if defined(WARPLENS_ARCH_LIST)
+#define __CUDA_ARCH_LIST__ WARPLENS_ARCH_LIST
+#elif defined(__CUDA_ARCH__)
+#define __CUDA_ARCH_LIST__ __CUDA_ARCH__
+#endif
+
+#ifdef WARPLENS_EXTENDED_LAMBDA
+#define __CUDACC_EXTENDED_LAMBDA__ 1
+#endif
+#ifdef WARPLENS_RELAXED_CONSTEXPR
+#define __CUDACC_RELAXED_CONSTEXPR__ 1
+#endif
+
+// nvcc gives extended lambdas closure types of its own; to Clang they are plain closures.
+#define __nv_is_extended_device_lambda_closure_type(type) false
+#define __nv_is_extended_host_device_lambda_closure_type(type) false
+#define __nv_is_extended_device_lambda_with_preserved_return_type(type) false
+
+// Clang's wrapper leaves it defined as 0, but nvcc defines it only under -use_fast_math.
+#undef __USE_FAST_MATH__
+#ifdef __CLANG_GPU_APPROX_TRANSCENDENTALS__
+#define __USE_FAST_MATH__ 1
+#endif

@@ -1,0 +1,149 @@
+// Launches: CUDA Runtime API, "Execution Control". A kernel is complete when the call returns; as on a GPU,
+// later calls report its errors.
+#include "runtime/cpu/execution/launch.h"
+
+#include "runtime/cpu/cudart/capture.h"
+#include "runtime/cpu/cudart/error.h"
+#include "runtime/cpu/cudart/occupancy.h"
+#include "runtime/cpu/device/device_description.h"
+#include "runtime/cpu/device/registry.h"
+#include "runtime/cpu/device_library/device_io.h"
+#include "runtime/host/failed_kernels.h"
+
+#include <cstdio>
+
+using namespace warplens;
+using namespace warplens::cpu;
+
+namespace {
+
+trace::Dim3 to_dim3(dim3 size) {
+  return {size.x, size.y, size.z};
+}
+
+/// Returns whether all blocks of a cooperative launch are resident at the same time.
+bool fits_at_once(const Kernel& kernel, const KernelConfiguration& configuration) {
+  const int threads = static_cast<int>(to_dim3(configuration.block).count());
+  const int per_sm = blocks_per_sm(kernel, threads, configuration.dynamic_shared_bytes);
+  return to_dim3(configuration.grid).count() <=
+         static_cast<std::uint64_t>(per_sm) * static_cast<std::uint64_t>(device().sms);
+}
+
+} // namespace
+
+namespace warplens::cpu {
+
+cudaError_t check_kernel(const KernelConfiguration& configuration) {
+  const Kernel* kernel = find_kernel(configuration.function);
+  if (!kernel)
+    return cudaErrorInvalidDeviceFunction;
+  if (!kernel->record) {
+    std::fprintf(stderr, "warplens: kernel %s has no device code in this program\n",
+                 kernel->demangled.c_str());
+    return cudaErrorNoKernelImageForDevice;
+  }
+  const cudaError_t error = check_configuration(*kernel, configuration.grid, configuration.block,
+                                                configuration.dynamic_shared_bytes);
+  if (error == cudaSuccess && configuration.cooperative && !fits_at_once(*kernel, configuration))
+    return cudaErrorCooperativeLaunchTooLarge;
+  return error;
+}
+
+cudaError_t run_kernel(const KernelConfiguration& configuration, void** arguments) {
+  if (const cudaError_t error = check_kernel(configuration); error != cudaSuccess)
+    return error;
+  const Kernel& kernel = *find_kernel(configuration.function);
+  const LaunchResult result =
+      launch(*kernel.record, to_dim3(configuration.grid), to_dim3(configuration.block),
+             configuration.dynamic_shared_bytes, arguments, kernel.demangled.c_str(),
+             configuration.cooperative, kernel.machine_code);
+  if (result.status == LaunchStatus::ok)
+    return cudaSuccess;
+  if (result.status == LaunchStatus::no_memory) {
+    std::fprintf(stderr, "warplens: kernel %s was not run to its end: %s\n", kernel.demangled.c_str(),
+                 result.message.c_str());
+    return cudaErrorMemoryAllocation;
+  }
+  if (take_failed_assertion()) {
+    runtime::report_failed_kernel(kernel.demangled, "an assertion does not hold");
+    fail_context(cudaErrorAssert); // the assertion's message has been printed
+  } else {
+    std::fprintf(stderr, "warplens: kernel %s failed: %s\n", kernel.demangled.c_str(),
+                 result.message.c_str());
+    runtime::report_failed_kernel(kernel.demangled, result.message);
+    fail_context(result.status == LaunchStatus::faulted ? cudaErrorIllegalAddress : cudaErrorLaunchFailure);
+  }
+  return cudaSuccess; // the launch has succeeded: later calls report the error
+}
+
+cudaError_t apply(const cudaLaunchAttribute& attribute, KernelConfiguration& configuration) {
+  const auto& value = attribute.val;
+  if (attribute.id == cudaLaunchAttributeCooperative)
+    configuration.cooperative = value.cooperative != 0;
+  const auto& cluster = value.clusterDim;
+  if (attribute.id != cudaLaunchAttributeClusterDimension ||
+      std::uint64_t{cluster.x} * cluster.y * cluster.z <= 1)
+    return cudaSuccess;
+  const Kernel* kernel = find_kernel(configuration.function);
+  std::fprintf(stderr, "warplens: a launch in clusters of kernel %s is not supported by the CPU back end\n",
+               kernel ? kernel->demangled.c_str() : "(unknown)");
+  return cudaErrorNotSupported;
+}
+
+} // namespace warplens::cpu
+
+namespace {
+
+/// Starts a launch; its attributes are stored if it becomes a node.
+cudaError_t start(const KernelConfiguration& configuration, void** arguments, cudaStream_t stream,
+                  const LaunchAttributes& attributes = {}) {
+  if (!find_kernel(configuration.function))
+    return cudaErrorInvalidDeviceFunction;
+  if (!is_stream(stream))
+    return cudaErrorInvalidResourceHandle;
+  const StreamState state = state_of(stream);
+  if (state.error != cudaSuccess)
+    return state.error;
+  if (!state.captured)
+    return run_kernel(configuration, arguments);
+  if (const cudaError_t error = check_kernel(configuration); error != cudaSuccess)
+    return error;
+  const KernelRecord& kernel = *find_kernel(configuration.function)->record;
+  return add_to_capture(stream, KernelCall{configuration, KernelArguments(kernel, arguments), attributes});
+}
+
+} // namespace
+
+extern "C" {
+
+cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments,
+                             std::size_t dynamic_shared_bytes, cudaStream_t stream) {
+  return cuda_entry([&] { return start({function, grid, block, dynamic_shared_bytes}, arguments, stream); });
+}
+
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function, void** arguments) {
+  return cuda_entry([&] {
+    if (!config || (config->numAttrs && !config->attrs))
+      return cudaErrorInvalidValue;
+    KernelConfiguration configuration{function, config->gridDim, config->blockDim, config->dynamicSmemBytes};
+    LaunchAttributes attributes;
+    for (unsigned i = 0; i < config->numAttrs; ++i) {
+      if (const cudaError_t error = apply(config->attrs[i], configuration); error != cudaSuccess)
+        return error;
+      attributes[config->attrs[i].id] = config->attrs[i].val;
+    }
+    return start(configuration, arguments, config->stream, attributes);
+  });
+}
+
+cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** arguments,
+                                        std::size_t dynamic_shared_bytes, cudaStream_t stream) {
+  return cuda_entry(
+      [&] { return start({function, grid, block, dynamic_shared_bytes, true}, arguments, stream); });
+}
+
+} // extern "C"
+
+PER_THREAD_NAME(cudaLaunchKernel, ptsz)
+PER_THREAD_NAME(cudaLaunchKernelExC, ptsz)
+PER_THREAD_NAME(cudaLaunchCooperativeKernel, ptsz)

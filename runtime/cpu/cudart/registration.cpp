@@ -1,0 +1,83 @@
+// The calls that compiled host code makes before main for its kernels and variables, and at each <<<…>>>
+// (CUDA's crt/host_runtime.h).
+#include "runtime/cpu/cudart/error.h"
+#include "runtime/cpu/cudart/real_libraries.h"
+#include "runtime/cpu/device/registry.h"
+
+#include <cstdint>
+#include <cuda_runtime_api.h>
+#include <vector>
+
+namespace {
+
+struct CallConfiguration {
+  dim3 grid, block;
+  std::size_t shared_bytes;
+  void* stream;
+};
+
+/// A stack, since the arguments of a launch may themselves launch.
+thread_local std::vector<CallConfiguration> call_configurations;
+
+/// The target of a handle, as Clang lays it out. The module's name replaces GPU code.
+struct Binary {
+  std::int32_t magic, version;
+  const char* module;
+  void* unused;
+};
+
+const char* module_of(void** handle) {
+  return handle ? reinterpret_cast<const Binary*>(handle)->module : "";
+}
+
+} // namespace
+
+using namespace warplens::cpu;
+
+extern "C" {
+
+void** __cudaRegisterFatBinary(void* binary) {
+  warn_of_real_libraries();
+  return static_cast<void**>(binary);
+}
+void __cudaRegisterFatBinaryEnd(void**) {}
+void __cudaUnregisterFatBinary(void**) {}
+char __cudaInitModule(void**) {
+  return 1;
+}
+
+void __cudaRegisterFunction(void** handle, const char* host_function, char*, const char* symbol, int, void*,
+                            void*, void*, void*, int*) {
+  register_host_kernel(host_function, symbol, module_of(handle));
+}
+
+void __cudaRegisterVar(void** handle, char* host_variable, char*, const char* symbol, int, std::size_t, int,
+                       int) {
+  register_host_variable(host_variable, symbol, module_of(handle));
+}
+
+/// The constructor of a relocatable object calls this (driver/stages/cpu_object.cpp redirects its call).
+void __warplens_cpu_register_linked_binary(void (*register_all)(void**), void* binary, void*,
+                                           void (*)(void*)) {
+  register_all(__cudaRegisterFatBinary(binary));
+}
+
+/// Returns 0 if the launch may continue; the launch itself reports errors of the configuration.
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared_bytes, void* stream) {
+  call_configurations.push_back({grid, block, shared_bytes, stream});
+  return 0;
+}
+
+cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* shared_bytes, void* stream) {
+  if (call_configurations.empty())
+    return report(cudaErrorMissingConfiguration);
+  const CallConfiguration last = call_configurations.back();
+  call_configurations.pop_back();
+  *grid = last.grid;
+  *block = last.block;
+  *shared_bytes = last.shared_bytes;
+  *static_cast<void**>(stream) = last.stream;
+  return cudaSuccess;
+}
+
+} // extern "C"

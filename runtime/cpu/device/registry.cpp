@@ -1,0 +1,184 @@
+// The tables of kernels and variables. Static constructors of several objects fill them, so they are made on
+// first use and never destroyed.
+#include "runtime/cpu/device/registry.h"
+
+#include "runtime/cpu/device/held_lock.h"
+#include "runtime/host/kernel_name.h"
+#include "support/display_name.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cxxabi.h>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <unordered_map>
+
+namespace warplens::cpu {
+namespace {
+
+struct HostVariable {
+  std::string symbol, module;
+};
+
+struct Tables {
+  std::mutex mutex;
+  std::multimap<std::string, const KernelRecord*, std::less<>> device_kernels;
+  std::multimap<std::string, const VariableRecord*, std::less<>> device_variables;
+  std::vector<const CompiledRecord*> compiled;
+  std::size_t compiled_named = 0; ///< number of these that are in the next map: most programs never need it
+  std::multimap<std::string, const CompiledRecord*> compiled_by_name;
+  std::unordered_map<const void*, Kernel> host_kernels;
+  std::unordered_map<const void*, HostVariable> host_variables;
+};
+
+Tables& tables() {
+  static Tables& all = *new Tables;
+  return all;
+}
+
+/// Returns whether the name is invisible to other files (Itanium C++ ABI, 5.1: _ZL…, and anonymous
+/// namespaces). Otherwise several definitions are one template or inline function and all the same.
+bool is_internal(std::string_view symbol) {
+  return symbol.starts_with("_ZL") || symbol.find("_GLOBAL__N_") != symbol.npos;
+}
+
+std::string full_name(const std::string& symbol) {
+  const std::string as_written = runtime::symbol_as_written(symbol);
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> name(
+      abi::__cxa_demangle(as_written.c_str(), nullptr, nullptr, &status), &std::free);
+  return status == 0 ? name.get() : symbol;
+}
+
+/// Returns a name that is the same for both compilers: a file's own functions are mangled differently, and
+/// the architectures in the names of CUB's kernels are all of the command for one compiler and the compiled
+/// one for the other.
+std::string name_for_both(const std::string& symbol) {
+  std::string name = full_name(symbol);
+  constexpr std::string_view list = "_SM_";
+  for (auto found = name.find(list); found != name.npos; found = name.find(list, found + list.size())) {
+    const auto begin = found + list.size();
+    const auto end = name.find_first_not_of("0123456789_", begin);
+    name.erase(begin, (end == name.npos ? name.size() : end) - begin);
+  }
+  return name;
+}
+
+template <class Record>
+const Record* find_record(const std::multimap<std::string, const Record*, std::less<>>& records,
+                          const std::string& symbol, const std::string& module) {
+  const auto [first, last] = records.equal_range(symbol);
+  if (is_internal(symbol))
+    for (auto record = first; record != last; ++record)
+      if (record->second->module == module)
+        return record->second;
+  return first == last ? nullptr : first->second;
+}
+
+/// Returns at most one entry for each capability.
+std::vector<trace::MachineCode> machine_code_of(Tables& all, const Kernel& kernel) {
+  for (; all.compiled_named < all.compiled.size(); ++all.compiled_named) {
+    const CompiledRecord* record = all.compiled[all.compiled_named];
+    all.compiled_by_name.emplace(name_for_both(record->symbol), record);
+  }
+  const auto [first, last] = all.compiled_by_name.equal_range(name_for_both(kernel.symbol));
+  const auto has_module = [&](const auto& entry) { return entry.second->module == kernel.module; };
+  const bool own = std::any_of(first, last, has_module); // else that of a template, from another file
+  std::map<std::uint32_t, trace::MachineCode> by_capability;
+  for (auto entry = first; entry != last; ++entry)
+    if (const CompiledRecord& code = *entry->second; !own || has_module(*entry))
+      by_capability.try_emplace(code.capability,
+                                trace::MachineCode{code.capability, code.architecture, code.registers,
+                                                   code.stack_bytes, code.spill_store_bytes,
+                                                   code.spill_load_bytes, code.shared_bytes});
+  std::vector<trace::MachineCode> found;
+  for (const auto& [capability, code] : by_capability)
+    found.push_back(code);
+  return found;
+}
+
+} // namespace
+
+std::string demangle(const std::string& symbol) {
+  return display_name(full_name(symbol));
+}
+
+Kernel* find_kernel(const void* host_function) {
+  Tables& all = tables();
+  const std::lock_guard lock(all.mutex);
+  const auto found = all.host_kernels.find(host_function);
+  if (found == all.host_kernels.end())
+    return nullptr;
+  Kernel& kernel = found->second;
+  if (!kernel.record) {
+    kernel.record = find_record(all.device_kernels, kernel.symbol, kernel.module);
+    if (kernel.record)
+      kernel.machine_code = machine_code_of(all, kernel);
+  }
+  return &kernel;
+}
+
+int newest_architecture() {
+  Tables& all = tables();
+  const std::lock_guard lock(all.mutex);
+  std::uint64_t newest = 0;
+  for (const auto& [symbol, record] : all.device_kernels)
+    newest = std::max(newest, record->architecture);
+  return static_cast<int>(newest);
+}
+
+const VariableRecord* find_variable(const void* host_variable) {
+  Tables& all = tables();
+  const std::lock_guard lock(all.mutex);
+  const auto found = all.host_variables.find(host_variable);
+  if (found == all.host_variables.end())
+    return nullptr;
+  return find_record(all.device_variables, found->second.symbol, found->second.module);
+}
+
+const VariableRecord* variable_at(const void* address) {
+  Tables& all = tables();
+  const LaneLock lock(all.mutex);
+  for (const auto& [symbol, record] : all.device_variables)
+    if (const auto* begin = static_cast<const char*>(record->address);
+        address >= begin && address < begin + record->bytes)
+      return record;
+  return nullptr;
+}
+
+void register_host_kernel(const void* host_function, const char* symbol, const char* module) {
+  Tables& all = tables();
+  const std::lock_guard lock(all.mutex);
+  all.host_kernels.insert_or_assign(host_function, Kernel{symbol, module, demangle(symbol)});
+}
+
+void register_host_variable(const void* host_variable, const char* symbol, const char* module) {
+  Tables& all = tables();
+  const std::lock_guard lock(all.mutex);
+  all.host_variables.insert_or_assign(host_variable, HostVariable{symbol, module});
+}
+
+} // namespace warplens::cpu
+
+using namespace warplens::cpu;
+
+void __warplens_cpu_register_kernel(const KernelRecord* kernel) {
+  Tables& all = tables();
+  const std::lock_guard lock(all.mutex);
+  all.device_kernels.emplace(kernel->symbol, kernel);
+}
+
+void __warplens_cpu_register_compiled(const CompiledRecord* records, std::uint64_t count) {
+  Tables& all = tables();
+  const std::lock_guard lock(all.mutex);
+  for (std::uint64_t i = 0; i < count; ++i)
+    all.compiled.push_back(records + i);
+}
+
+void __warplens_cpu_register_variable(const VariableRecord* variable) {
+  Tables& all = tables();
+  const std::lock_guard lock(all.mutex);
+  all.device_variables.emplace(variable->symbol, variable);
+}

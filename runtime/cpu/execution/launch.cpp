@@ -1,0 +1,152 @@
+#include "runtime/cpu/execution/launch.h"
+
+#include "runtime/cpu/device/registry.h"
+#include "runtime/cpu/execution/checks_wanted.h"
+#include "runtime/cpu/execution/run_grid.h"
+#include "runtime/cpu/execution/signals.h"
+#include "runtime/cpu/execution/snapshot_depth.h"
+#include "runtime/host/kernel_name.h"
+#include "runtime/host/own_thread.h"
+#include "runtime/host/recorder.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <mutex>
+#include <thread>
+
+namespace warplens::cpu {
+
+namespace {
+
+/// Passes a block's accesses on to the snooper.
+class RingSink : public WarpAccessSink {
+public:
+  RingSink(ring::BlockBuffer* buffer, std::uint32_t threads, std::uint64_t block, SnapshotDepth& depth)
+      : buffer_(buffer), threads_(threads), block_(block), depth_(depth) {}
+  ~RingSink() override {
+    ring::leave(buffer_, threads_);
+    depth_.ended(block_, accesses_);
+  }
+  void access(std::uint32_t warp, const ring::Line& line) override {
+    const auto space = static_cast<Space>(line.space);
+    accesses_ += space != Space::shared && space != Space::constant;
+    while (ring::is_full(buffer_, warp))
+      runtime::Recorder::instance().drain_rings(buffer_->index);
+    ring::push(buffer_, warp, line);
+  }
+
+private:
+  ring::BlockBuffer* buffer_;
+  std::uint32_t threads_;
+  std::uint64_t block_, accesses_ = 0; ///< to the memory hierarchy
+  SnapshotDepth& depth_;
+};
+
+/// Checks, during its lifetime, whether the tracing has ended: otherwise a stuck snooper stays undetected
+/// while every block waits for it.
+class StallWatchdog {
+public:
+  StallWatchdog()
+      : thread_(runtime::start_without_signals<std::jthread>([this](std::stop_token grid_ended) {
+          std::unique_lock lock(mutex_);
+          while (!grid_ended.stop_requested() && !runtime::Recorder::instance().launch_stopped())
+            wake_.wait_for(lock, grid_ended, std::chrono::milliseconds(100), [] { return false; });
+        })) {}
+
+private:
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  std::jthread thread_; ///< last: it uses the above
+};
+
+GridResult run_traced(const Grid& grid, const trace::Launch& launch, ring::Channel* channel,
+                      SnapshotDepth& depth) {
+  const auto threads = static_cast<std::uint32_t>(grid.block.count());
+  // Blocks that run at the same time must not wait for each other's buffers.
+  const std::uint64_t blocks =
+      grid.workspace ? std::min<std::uint64_t>(launch.blocks, channel->buffers) : launch.blocks;
+  const Tracing tracing{launch.first_block, blocks,
+                        [&](std::uint64_t block) -> std::unique_ptr<WarpAccessSink> {
+                          if (!depth.admits(block))
+                            return nullptr;
+                          ring::BlockBuffer* buffer = ring::enter(channel, block, threads);
+                          return buffer ? std::make_unique<RingSink>(buffer, threads, block, depth) : nullptr;
+                        }};
+  const StallWatchdog watchdog;
+  return run_grid(grid, &tracing);
+}
+
+/// Ends the program where continuing would wait for ever, or compute with missing data. The program's
+/// destructors must not see half-done work.
+[[noreturn]] void end_program(const char* kernel, const std::string& why) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "warplens: kernel %s: %s\n", kernel, why.c_str());
+  runtime::Recorder::instance().finish();
+  std::_Exit(1);
+}
+
+/// Runs all blocks; traced if the recorder requests it.
+LaunchResult run_all_blocks(const KernelRecord& kernel, const trace::Dim3& grid_dim,
+                            const trace::Dim3& block_dim, std::size_t dynamic_shared_bytes, void** arguments,
+                            const char* demangled_name, bool cooperative,
+                            const std::vector<trace::MachineCode>& machine_code) {
+  // The workspace's size and barrier (cooperative_groups/details/driver_abi.h).
+  alignas(64) std::array<std::uint32_t, 16> workspace{};
+  const Grid grid{&kernel,   grid_dim,
+                  block_dim, static_cast<std::uint32_t>(dynamic_shared_bytes),
+                  arguments, cooperative ? workspace.data() : nullptr};
+  trace::Launch launch{.kernel = demangled_name,
+                       .symbol = runtime::symbol_as_written(kernel.symbol),
+                       .grid = grid_dim,
+                       .block = block_dim,
+                       .static_shared_bytes = kernel.static_shared_bytes,
+                       .dynamic_shared_bytes = grid.dynamic_shared_bytes,
+                       .machine_code = machine_code};
+  for (const CheckName& check : check_names)
+    if (checks_wanted().has(check.check) && !Checks(kernel.checks).has(check.check))
+      end_program(demangled_name,
+                  fmt::format("it was built without --{0}; build it with --{0}, too", check.name));
+  auto& recorder = runtime::Recorder::instance();
+  ring::Channel* channel = recorder.enabled() ? recorder.begin_launch(launch, worker_threads()) : nullptr;
+  SnapshotDepth depth(launch.first_block, launch.blocks, recorder.goal(launch));
+  const GridResult result = channel ? run_traced(grid, launch, channel, depth) : run_grid(grid, nullptr);
+  if (channel)
+    recorder.end_launch({.launch = launch.id,
+                         .complete = result.status == BlockStatus::ok,
+                         .executed_accesses = result.executed_accesses,
+                         .probed_accesses = result.probed_accesses,
+                         .blocks = depth.blocks()});
+  switch (result.status) {
+  case BlockStatus::ok: return {};
+  case BlockStatus::failed: return {LaunchStatus::trapped, result.message};
+  case BlockStatus::faulted: return {LaunchStatus::faulted, result.message};
+  case BlockStatus::no_memory: return {LaunchStatus::no_memory, result.message};
+  case BlockStatus::interrupted: return {LaunchStatus::interrupted, result.message};
+  case BlockStatus::bad_access:
+  case BlockStatus::deadlocked: break;
+  }
+  end_program(demangled_name, result.message);
+}
+
+} // namespace
+
+LaunchResult launch(const KernelRecord& kernel, const trace::Dim3& grid_dim, const trace::Dim3& block_dim,
+                    std::size_t dynamic_shared_bytes, void** arguments, const char* demangled_name,
+                    bool cooperative, const std::vector<trace::MachineCode>& machine_code) {
+  LaunchResult result;
+  {
+    const LaunchParticipation here;
+    result = run_all_blocks(kernel, grid_dim, block_dim, dynamic_shared_bytes, arguments, demangled_name,
+                            cooperative, machine_code);
+  }
+  if (result.status == LaunchStatus::interrupted)
+    wait_for_program_end();
+  return result;
+}
+
+} // namespace warplens::cpu

@@ -1,0 +1,16 @@
+// The receiver of a traced block's warp accesses.
+#pragma once
+
+#include <cstdint>
+#include <warplens/ring.h>
+
+namespace warplens::cpu {
+
+/// A sink for one block. Called by the OS thread that runs the block.
+class WarpAccessSink {
+public:
+  virtual ~WarpAccessSink() = default;
+  virtual void access(std::uint32_t warp, const ring::Line& line) = 0;
+};
+
+} // namespace warplens::cpu

@@ -1,6 +1,0 @@
-// The function by which Clang checks <<<…>>> where it has not been told CUDA's version, as under -nogpulib.
-// It is never called: the host half knows the version and uses __cudaPushCallConfiguration.
-#pragma once
-
-extern "C" cudaError_t cudaConfigureCall(dim3 grid, dim3 block, size_t shared_bytes = 0,
-                                         cudaStream_t stream = 0);

@@ -1,0 +1,162 @@
+// Tests that a folder of curves becomes a GPU file that the model takes, with the figures that the curves
+// were made of.
+#include "calibration/gpu_file.h"
+#include "calibration/plot.h"
+#include "curves_of.h"
+#include "support/temporary.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <fmt/format.h>
+
+using namespace warplens;
+namespace fs = std::filesystem;
+
+namespace {
+
+void write(const fs::path& file, const std::string& text) {
+  REQUIRE((std::ofstream(file) << text).flush());
+}
+
+void write_folder(const fs::path& folder, const model::Gpu& on, unsigned compute_capability) {
+  std::string device = "property,value\n", chase = "kib,cycles\n";
+  for (const auto& [property, value] : test::device_of(on, compute_capability))
+    device += property + "," + value + "\n";
+  for (const auto& point : test::modelled_chase(on))
+    chase += std::to_string(point.kib) + "," + std::to_string(point.cycles) + "\n";
+  write(folder / "device.csv", device);
+  write(folder / "chase.csv", chase);
+  const auto write_samples = [&](const char* name, const char* heading,
+                                 const std::vector<test::Sample>& samples) {
+    const bool has_y = std::count(heading, heading + std::strlen(heading), ',') == 2;
+    std::string text = heading;
+    for (const test::Sample& sample : samples)
+      text += has_y ? fmt::format("\n{},{},{:.2f}", sample.x, sample.y, sample.cycles)
+                    : fmt::format("\n{},{:.2f}", sample.x, sample.cycles);
+    write(folder / name, text + "\n");
+  };
+  write_samples("strides.csv", "stride_bytes,pointers,cycles", test::modelled_strides(on));
+  write_samples("touch_l1.csv", "offset_bytes,cycles", test::modelled_touches(on, true));
+  write_samples("touch_l2.csv", "offset_bytes,cycles", test::modelled_touches(on, false));
+  write_samples("distance.csv", "sm,load,cycles",
+                test::modelled_distances(
+                    on, on.l2.partitions > 1 ? on.l2.replicas.far_latency_ns : on.l2.latency_ns, true));
+  write_samples("bits.csv", "bit,cycles", test::modelled_bits(test::without_hashes(on)));
+  std::vector<test::Sample> batches;
+  for (const double requests : {1., 2., 4.})
+    batches.insert(batches.end(), {{1, requests, 700}, {132, requests, 900}});
+  write_samples("batches.csv", "sms,requests,cycles", batches);
+  std::string policies = "history,cycles\n";
+  for (const auto& [history, cycles] : test::modelled_policies(on))
+    policies += fmt::format("{},{:.0f}\n", history, cycles);
+  write(folder / "policies.csv", policies);
+  write(folder / "on_chip.csv", "what,cycles\nshared,29\nshared_32_ways,91\nconstant,27\n");
+  write(folder / "bandwidth.csv", "what,gb_per_s\nread,2000\n");
+}
+
+std::string error_of(const fs::path& folder) {
+  const auto curves = calibration::read_curves(folder);
+  if (!curves)
+    return curves.error().message;
+  const auto findings = calibration::analyse(*curves);
+  if (!findings)
+    return findings.error().message;
+  const auto text = calibration::print_gpu_file(*curves, *findings, "2026-01-01");
+  return text ? "none" : text.error().message;
+}
+
+} // namespace
+
+TEST_CASE("The file holds the figures that the curves were made of") {
+  for (const auto& [name, compute_capability] : {std::pair{"a100", 80u}, {"h100-sxm", 90u}, {"v100", 70u}}) {
+    INFO(name);
+    const auto folder = std::move(*TemporaryDirectory::create());
+    model::Gpu on = test::gpu(name);
+    on.l1.early_usable = 0; // calibrate knows sets that are all alike
+    write_folder(folder.path(), on, compute_capability);
+    const auto curves = calibration::read_curves(folder.path());
+    REQUIRE(curves);
+    const auto findings = calibration::analyse(*curves);
+    REQUIRE(findings);
+    const auto text = calibration::print_gpu_file(*curves, *findings, "2026-01-01");
+    REQUIRE(text);
+    const fs::path file = folder.path() / "made.toml";
+    write(file, *text);
+    const auto made = model::load_gpu(file.string(), WARPLENS_GPU_FOLDER);
+    INFO(*text);
+    if (!made)
+      FAIL(made.error().message);
+    CHECK(made->name == on.name);
+    CHECK_FALSE(made->validated);
+    CHECK(made->sms == on.sms);
+    CHECK(made->clock_mhz == Approx(on.clock_mhz));
+    CHECK(made->shared.carveout_bytes == on.shared.carveout_bytes);
+    CHECK(made->shared.max_bytes_per_block == on.shared.max_bytes_per_block);
+    CHECK(made->shared.pass_ns == Approx(2 * 1000 / on.clock_mhz).epsilon(0.01));
+    CHECK(made->constant.bytes == on.constant.bytes);
+    CHECK(made->constant.latency_ns == Approx(27 * 1000 / on.clock_mhz).epsilon(0.01));
+    CHECK(made->constant.group.bytes == on.constant.group.bytes);
+    CHECK(made->l1.with_shared_bytes == on.l1.with_shared_bytes);
+    CHECK(made->l1.usable == Approx(on.l1.usable).epsilon(0.02));
+    CHECK(findings->line_bytes.value_or(0) == 128);
+    CHECK(made->l1.sectored == on.l1.sectored);
+    CHECK(made->l1.stores == on.l1.stores);
+    CHECK(made->l2.fetch_bytes == on.l2.fetch_bytes);
+    CHECK_FALSE(findings->prefetches.value_or(true));
+    REQUIRE(findings->policies);
+    CHECK_FALSE(findings->policies->inclusive);
+    REQUIRE(findings->distances);
+    CHECK((findings->distances->far_share > 0) == (on.l2.partitions > 1));
+    CHECK(made->l1.latency_ns == Approx(on.l1.latency_ns).epsilon(0.01));
+    CHECK(made->l2_bytes == on.l2_bytes);
+    CHECK(made->l2.partitions == on.l2.partitions);
+    CHECK(made->l2.usable == Approx(on.l2.usable).epsilon(0.02));
+    CHECK(made->l2.latency_ns == Approx(on.l2.latency_ns).epsilon(0.01));
+    CHECK(made->dram.channels == on.dram.channels);
+    CHECK(made->dram.latency_ns == Approx(on.dram.latency_ns).epsilon(0.02));
+    CHECK(made->dram.activate_ns == Approx(on.dram.activate_ns).epsilon(0.01));
+    CHECK(made->dram.precharge_ns == Approx(on.dram.precharge_ns).epsilon(0.01));
+    if (std::has_single_bit(on.dram.channels)) // else no bit of an address is a channel's alone
+      CHECK(made->dram.row_bytes == on.dram.row_bytes);
+    CHECK(made->dram.burst_ns == Approx(32.0 * on.dram.channels / 2000).epsilon(0.01));
+    // The chase through the model of the new file follows the curve that it was made of.
+    for (const std::uint32_t kib : {16u, 600u, 100000u}) {
+      INFO(kib << " KiB");
+      CHECK(model::chase_latency_ns(*made, kib * 8, model::Random(1, 0, 0)) ==
+            Approx(model::chase_latency_ns(on, kib * 8, model::Random(1, 0, 0))).epsilon(0.02));
+    }
+    const std::string printed = calibration::print_findings(*curves, *findings);
+    CHECK(printed.find("lines from 132 SMs        1 in 900, 2 in 900, 4 in 900 cycles\n") !=
+          std::string::npos);
+  }
+}
+
+TEST_CASE("The error names the fault of a folder") {
+  const auto folder = std::move(*TemporaryDirectory::create());
+  CHECK(error_of(folder.path()).find("no device.csv") != std::string::npos);
+  const model::Gpu on = test::gpu("v100");
+  write_folder(folder.path(), on, 99);
+  CHECK(error_of(folder.path()).find("compute capability 9.9") != std::string::npos);
+  write_folder(folder.path(), on, 70);
+  CHECK(error_of(folder.path()) == "none");
+  write(folder.path() / "bits.csv", "bit,cycles\n7,500\n8,many\n");
+  CHECK(error_of(folder.path()).find("bits.csv:3: expected a row of bit,cycles") != std::string::npos);
+  write(folder.path() / "bits.csv", "cycles\n");
+  CHECK(error_of(folder.path()).find("bits.csv:1: expected bit,cycles") != std::string::npos);
+  fs::remove(folder.path() / "bits.csv");
+  write(folder.path() / "chase.csv", "kib,cycles\n");
+  CHECK(error_of(folder.path()).find("no chase.csv") != std::string::npos);
+  write(folder.path() / "device.csv", "property,value\nname,Some, \"GPU\"\ncompute_capability,80\n");
+  std::string chase = "kib,cycles\n";
+  for (const auto& point : test::published_chase("v100"))
+    chase += std::to_string(point.kib) + "," + std::to_string(point.cycles) + "\n";
+  write(folder.path() / "chase.csv", chase);
+  CHECK(error_of(folder.path()).find("device.csv has no number for") != std::string::npos);
+}
+
+TEST_CASE("The plotting script draws the existing curves and executes nothing in the name") {
+  const std::string script = calibration::print_plot_script("GPU'; system('true');\n");
+  CHECK(script.find("GPU; system(true);)'") != std::string::npos);
+  CHECK(script.find("'chase.svg'") != std::string::npos);
+}

@@ -1,0 +1,62 @@
+// Tests the reader of ptxas's log, with output of CUDA 13.0, and the choice of the code that a GPU takes.
+#include "driver/ptx/ptxas.h"
+#include "test/catch.h"
+
+using namespace warplens;
+using driver::choose_code;
+
+namespace {
+
+const std::string ptxas_log = R"(ptxas info    : 0 bytes gmem
+ptxas info    : Compiling entry function '_Z5heavyIfEvPT_i' for 'sm_80'
+ptxas info    : Function properties for _Z5heavyIfEvPT_i
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 254 registers, used 1 barriers, 364 bytes cmem[0]
+ptxas info    : Compile time = 25.252 ms
+ptxas info    : Compiling entry function '_Z7boundedPf' for 'sm_80'
+ptxas info    : Function properties for _Z7boundedPf
+    504 bytes stack frame, 564 bytes spill stores, 560 bytes spill loads
+ptxas info    : Used 32 registers, used 1 barriers, 632 bytes cumulative stack size, 4096 bytes smem, 360 bytes cmem[0]
+ptxas info    : Function properties for _Z6calledPf
+    16 bytes stack frame, 8 bytes spill stores, 8 bytes spill loads
+)";
+
+} // namespace
+
+TEST_CASE("the log of ptxas for each kernel") {
+  const auto kernels = driver::read_ptxas(ptxas_log);
+  REQUIRE(kernels.size() == 2);
+  CHECK(kernels[0].symbol == "_Z5heavyIfEvPT_i");
+  CHECK(kernels[0].code == trace::MachineCode{.registers = 254});
+  CHECK(kernels[1].symbol == "_Z7boundedPf");
+  CHECK(kernels[1].code == trace::MachineCode{.registers = 32,
+                                              .stack_bytes = 632,
+                                              .spill_store_bytes = 564,
+                                              .spill_load_bytes = 560,
+                                              .shared_bytes = 4096});
+  const auto own = driver::read_ptxas(
+      "ptxas info    : Compiling entry function '__nv_static_26__fc23e962_4_a_cu_281a1c52__Z1kPf' "
+      "for 'sm_80'\nptxas info    : Used 8 registers, used 0 barriers\n");
+  REQUIRE(own.size() == 1);
+  CHECK(own[0].symbol == "_Z1kPf");
+  CHECK(driver::read_ptxas("").empty());
+  CHECK(driver::read_ptxas("ptxas info    : Compiling entry function '_Z1kv' for 'sm_80'\n").empty());
+}
+
+TEST_CASE("the code that a GPU takes") {
+  const std::vector<std::string> two{"75", "80"}, special{"80", "90a"};
+  CHECK(choose_code({"75"}, 75) == driver::CodeChoice{"75", "75"});
+  CHECK(choose_code({"75"}, 80) == driver::CodeChoice{"75", "80"}); // compiled by the driver
+  CHECK(choose_code(two, 80) == driver::CodeChoice{"80", "80"});
+  CHECK(choose_code(two, 89) == driver::CodeChoice{"80", "80"}); // runs as it is
+  CHECK(choose_code(two, 90) == driver::CodeChoice{"80", "90"});
+  CHECK(choose_code(two, 70) == driver::CodeChoice{"75", "75"}); // nothing older can be compiled
+  CHECK(choose_code({"90"}, 80) == driver::CodeChoice{"90", "90"});
+  CHECK(choose_code(special, 90) == driver::CodeChoice{"90a", "90a"});
+  CHECK(choose_code(special, 89) == driver::CodeChoice{"80", "80"});
+}
+
+TEST_CASE("the table for the runtime is C") {
+  const auto text = driver::machine_code_table({{"_Z1kv", {80, 80, 96, 1, 2, 3, 4}}}, "0123");
+  CHECK(text.find("{\"_Z1kv\", \"0123\", {80, 80, 96, 1, 2, 3, 4, 0}},") != text.npos);
+}

@@ -1,0 +1,41 @@
+"""Tests that constructs from the toolkit's headers run on the CPU back end, with probes and without."""
+
+import os
+import unittest
+
+from warplens_tool import KERNELS, main, warplens
+
+EXPECTED = [f"{name}: right" for name in ("half", "groups", "cub", "wrapping", "thrust")]
+
+
+class Constructs(unittest.TestCase):
+    def run_with(self, *options):
+        done = warplens("profile", KERNELS / "constructs.cu", "--backend", "cpu", "--nvcc", "-arch=sm_80 -std=c++17 -rdc=true",
+                        *options, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout.splitlines(), EXPECTED)
+
+    def test_as_it_is(self):
+        self.run_with("--no-probes")
+
+    def ends_with_a_failed_kernel(self, done, output, kernel):
+        """The program has a kernel fail, finds what it expects, and ends with code 0; the run reports it, and does not pass."""
+        self.assertEqual((done.returncode, done.stdout), (1, output), done.stderr)
+        self.assertRegex(done.stderr, rf"kernel {kernel}\(.*\) failed: .* and the program ended with code 0 all the same")
+
+    def test_textures_and_surfaces(self):
+        for options in (["--no-probes"], ["--quiet", "--trials", "2", "-o", os.devnull]):
+            done = warplens("profile", KERNELS / "textures.cu", "--backend", "cpu", *options, timeout=300)
+            self.ends_with_a_failed_kernel(done, "textures: right\n", "leave_surface")
+
+    def test_cooperative_launch(self):
+        for options in (["--no-probes"], ["--trials", "2", "-o", "/dev/null"]):
+            done = warplens("profile", KERNELS / "cooperative.cu", "--backend", "cpu", *options, timeout=300)
+            self.ends_with_a_failed_kernel(done, "cooperative launch: right\n", "fail_alone")
+
+    def test_with_probes(self):
+        self.run_with("--trials", "2", "--launches", "1", "-o", "/dev/null")
+
+
+if __name__ == "__main__":
+    main()

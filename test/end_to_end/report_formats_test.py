@@ -1,0 +1,205 @@
+"""Tests the reports of one result: annotated diffs apply and change nothing for the compiler, SARIF and pages are consistent,
+diff gates."""
+
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import warplens_tool
+from warplens_tool import warplens
+
+# Every place where a comment would be read as something else: joined lines, raw strings, comments over several lines.
+SOURCE = r'''// a.cu
+#define TWICE(p, i) \
+  ((p)[i] + \
+   (p)[i])
+#define PASTED(p, i) ((p)[i] + na\
+me)
+int name;
+const char* text = R"(x[0] // not code
+x[1] \
+)" "x[2]"; int after_raw(int* x) { return x[3]; }
+int one(int* x, int i) { return x[i]; } // a comment that ends \
+in x[i]
+int two(int* x, int i) { return x[i]; /* a comment
+over x[i] */ } int three(int* x) { return x[0]; }
+const char* spliced = "x[0] \
+x[1]"; int four(int* x) { return x[1'0]; }
+int five(int* x) { return TWICE(x, 1) + PASTED(x, 2); }
+int six(int* x) { return x[0]; }'''
+
+
+def statistic(mean, half_width=0.001):
+    return {"mean": mean, "std": 0.002, "ci95": [mean - half_width, mean + half_width],
+            "spread95": [mean - 0.004, mean + 0.004], "histogram": {"edges": [], "counts": []}}
+
+
+def site(identity, line, expression, **more):
+    return {"id": f"{identity:016x}", "file": "a.cu", "line": line, "column": 1, "expression": expression, "kind": "load",
+            "space": "global", "element_bytes": 4, "executions": 100, "active_lanes": 32.0, "sectors_per_request": 32.0,
+            "bytes_used": 12800, "bytes_moved": 102400, "l1_hit_rate": statistic(0.5), "latency_ns": statistic(400, 1),
+            "latency_share": 0.05, **more}
+
+
+def result(sites, **totals):
+    return {"schema": "warplens-result/1", "program": "a", "seed": 1, "coverage": {}, "kernels": [
+        {"name": "k<1>(int*)", "gpu": "a100", "grid": [1, 1, 1], "block": [32, 1, 1], "launches": 1,
+         "occupancy": {"blocks_per_sm": 1, "warps_per_sm": 1, "limited_by": "blocks"},
+         "snapshot": {"blocks": 1, "warp_accesses": 100, "transactions": 3200}, "trials": {"run": 8, "converged": True},
+         "totals": totals, "sites": sites}]}
+
+
+def result_of_every_line():
+    return result([site(line, line, "x[\\\n*/ \"i\" // ]" if line % 2 else "x[i]")
+                   for line in range(1, SOURCE.count("\n") + 2)])
+
+
+class Formats(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+        (self.folder / "a.cu").write_text(SOURCE)
+        self.write("a.json", result_of_every_line())
+
+    def write(self, name, content):
+        (self.folder / name).write_text(json.dumps(content))
+
+    def report(self, *arguments):
+        done = warplens("report", "a.json", *arguments, cwd=self.folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def tokens(self):
+        """Returns the compiler's view of the source, with macros' bodies and the strings made of their arguments."""
+        clang = shutil.which("clang++-19") or shutil.which("g++")
+        done = subprocess.run([clang, "-std=c++17", "-x", "c++", "-E", "-P", "-w", "a.cu"], cwd=self.folder, capture_output=True,
+                              text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.split()
+
+    def test_annotated_diffs_apply_and_change_nothing(self):
+        for endings in ("\n", "\r\n"):
+            for apply in (["patch", "-p0", "--fuzz=0", "--binary"], ["git", "apply", "-p0"]):
+                with self.subTest(apply=apply[0], endings=endings):
+                    source = SOURCE.replace("\n", endings).encode()
+                    (self.folder / "a.cu").write_bytes(source)
+                    before = self.tokens()
+                    diff = subprocess.run([warplens_tool.tool, "report", "a.json", "--format", "patch"], cwd=self.folder,
+                                          capture_output=True, check=True).stdout
+                    applied = subprocess.run(apply, cwd=self.folder, input=diff, capture_output=True)
+                    self.assertEqual(applied.returncode, 0, applied.stdout + applied.stderr)
+                    self.assertEqual(self.tokens(), before)
+                    after = (self.folder / "a.cu").read_bytes()
+                    self.assertEqual(after.count(b"\n"), source.count(b"\n"))
+                    self.assertEqual(after.count(b"warplens: "), 12)
+                    self.assertIn(b"return x[0]; } // warplens: 5.0 % of the latency, 400 ns, L1 50.0 %, 32.0 sectors/request, 100 exec",
+                                  after)
+                    skipped = re.findall(r"^# a.cu:(\d+): no place for a comment$", diff.decode(), re.MULTILINE)
+                    self.assertEqual(skipped, ["5", "8", "9", "11", "13", "15"])
+
+    def test_figures_of_an_annotated_diff(self):
+        diff = self.report("--format", "patch", "--columns", "lanes,used")
+        self.assertIn("// warplens: 32.0 lanes active, 12.5 % of the bytes used\n", diff)
+
+    def test_sources_that_are_not_here(self):
+        (self.folder / "a.cu").unlink()
+        done = warplens("report", "a.json", "--format", "patch", cwd=self.folder)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("a.cu is not found", done.stderr)
+
+    def test_sarif(self):
+        log = json.loads(self.report("--format", "sarif", "--threshold", "0.05"))
+        self.assertEqual(len(log["runs"][0]["results"]), SOURCE.count("\n") + 1)
+        self.assertEqual(json.loads(self.report("--format", "sarif", "--threshold", "0.06"))["runs"][0]["results"], [])
+
+    def test_pages(self):
+        page = pathlib.Path(warplens_tool.tool).parent.parent / "share/warplens/report.html"
+        done = warplens("report", "a.json", "a.json", "--format", "html", cwd=self.folder)
+        if not page.exists():
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertIn("Node.js was not found", done.stderr)
+            return
+        self.assertEqual(done.returncode, 0, done.stderr)
+        data = re.search(r'<script type="application/json" id="warplens-data">(.*?)</script>', done.stdout, re.DOTALL)
+        data = json.loads(data[1])
+        self.assertEqual([entry["label"] for entry in data["results"]], ["a.json", "a.json"])
+        self.assertEqual(data["sources"], [{"file": "a.cu", "text": SOURCE}])
+
+    def test_a_second_result_is_for_pages(self):
+        done = warplens("report", "a.json", "a.json", cwd=self.folder)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("warplens diff", done.stderr)
+
+    def test_text_options(self):
+        self.assertIn("by latency", self.report("--sort", "latency", "--width", "120"))
+        done = warplens("report", "a.json", "--columns", "speed", cwd=self.folder)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("there is no figure 'speed'; there are share, latency", done.stderr)
+
+    def test_no_time_lapse(self):
+        done = warplens("report", "a.json", "--format", "perfetto", cwd=self.folder)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("--timeline", done.stderr)
+
+
+class Diff(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+        before, after = result([site(1, 5, "x[i]")]), result([site(2, 7, "x[i]", l1_hit_rate=statistic(0.4))])
+        for name, content in (("a.json", before), ("b.json", after)):
+            (self.folder / name).write_text(json.dumps(content))
+
+    def diff(self, *arguments):
+        return warplens("diff", "a.json", "b.json", *arguments, cwd=self.folder)
+
+    def test_exit_codes(self):
+        for condition, code in (("l1_hit_rate<-0.05", 1), ("l1_hit_rate<-0.2", 0), ("l1_hit_rate<-10%", 1), ("latency_ns>0", 0),
+                                ("l1_hit_rate<", 2), ("total.l1_read_hit_rate<0", 1)):
+            with self.subTest(condition=condition):
+                done = self.diff("--fail-if", condition)
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertEqual(len(done.stderr.splitlines()), 0 if code == 0 else 1, done.stderr)
+
+    def test_snapshots_of_different_size(self):
+        """Compares a transpose before and after: the snapshot then held 3456 of its 16384 blocks, now all of them; it moves fewer bytes."""
+        def transpose(blocks, bytes_per_block):
+            made = result([site(1, 5, "x[i]", executions=8 * blocks, bytes_used=1024 * blocks, bytes_moved=bytes_per_block * blocks)],
+                          dram_read_bytes=bytes_per_block * blocks)
+            made["kernels"][0].update(grid=[128, 128, 1], snapshot={"blocks": blocks, "warp_accesses": 8 * blocks,
+                                                                   "transactions": 64 * blocks})
+            return made
+        for name, content in (("a.json", transpose(3456, 8192)), ("b.json", transpose(16384, 6000))):
+            (self.folder / name).write_text(json.dumps(content))
+        conditions = ["--fail-if", "total.dram_read_bytes>5%", "--fail-if", "bytes_moved>5%", "--fail-if", "executions>0"]
+        done = self.diff(*conditions)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        self.assertIn("snapshots differ: 3456 of 16384 blocks before, 16384 of 16384 after", done.stdout)
+        done = self.diff("--fail-if", "total.dram_read_bytes<-20%")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("snapshots differ: 3456 of 16384 blocks before", done.stderr)
+
+    def test_several_conditions(self):
+        self.assertEqual(self.diff("--fail-if", "latency_ns>5%", "--fail-if", "l1_hit_rate<-0.05").returncode, 1)
+
+    def test_the_printed_output(self):
+        done = self.diff()
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("a.cu:5 → 7  x[i]", done.stdout)
+        self.assertRegex(done.stdout, r"l1_hit_rate +0\.5 +0\.4 +-0\.1 ±0\.0014 \*")
+        self.assertEqual(json.loads(self.diff("--format", "json").stdout)["schema"], "warplens-diff/1")
+
+    def test_nothing_in_common(self):
+        done = self.diff("--kernel", "other")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no kernel in common", done.stderr)
+
+
+if __name__ == "__main__":
+    warplens_tool.main()

@@ -1,0 +1,109 @@
+"""Tests programs of several sources on the CPU back end, with and without -rdc, and libraries that it lacks."""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import warplens_tool
+from warplens_tool import HERE, warplens
+
+SEVERAL = HERE / "several"
+
+
+def profile(*files, nvcc="", options=()):
+    """Returns (the finished process, the result) with probes; the program's output is on stdout."""
+    with tempfile.TemporaryDirectory() as folder:
+        output = pathlib.Path(folder) / "result.json"
+        done = warplens("profile", *[SEVERAL / file for file in files], "--backend", "cpu", "--nvcc", nvcc, "--format", "json",
+                        "--trials", "2", "--launches", "9", "-o", output, *options)
+        return done, json.loads(output.read_text()) if output.exists() else None
+
+
+class SeveralSources(unittest.TestCase):
+    def test_each_file_has_its_own_static_variables(self):
+        for nvcc in ("", "-rdc=true"):
+            with self.subTest(nvcc=nvcc):
+                done, result = profile("main.cu", "other.cu", "host.c", nvcc=nvcc)
+                self.assertEqual((done.returncode, done.stdout), (0, "410 7\n"), done.stderr)
+                self.assertEqual([kernel["name"] for kernel in result["kernels"]], ["add"] * len(result["kernels"]))
+                files = {pathlib.Path(site["file"]).name for kernel in result["kernels"] for site in kernel["sites"]}
+                self.assertEqual(files, {"main.cu", "other.cu"})
+
+    def test_device_code_of_other_files(self):
+        done, result = profile("caller.cu", "callee.cu", nvcc="-rdc=true")
+        self.assertEqual((done.returncode, done.stdout), (0, "1010 8\n"), done.stderr)
+        files = {pathlib.Path(site["file"]).name for kernel in result["kernels"] for site in kernel["sites"]}
+        self.assertEqual(files, {"caller.cu", "callee.cu"})
+
+    def test_device_code_of_other_files_takes_rdc(self):
+        done, _ = profile("caller.cu", "callee.cu")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"caller\.cu:\d+: calls doubled_and_counted\(int\), .*-rdc=true")
+
+    def test_a_missing_library_is_named(self):
+        for libraries in ("-lcublas", "-lcublas_static -lcublasLt_static -lculibos -lcufft_static -lnppig_static -lnvjpeg"):
+            done, _ = profile("blas.cu", nvcc=libraries, options=["--no-probes"])
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, r"(?m)^warplens: cublasCreate_v2 is of cuBLAS: the CPU back end has no such library; ")
+
+    def test_such_a_library_in_a_build(self):
+        """The linker names the function, however it is started, and so does the program when it calls it."""
+        message = "cublasCreate_v2 is of cuBLAS: the CPU back end has no such library; on a machine with a GPU --backend gpu runs it"
+        wrapper = warplens_tool.tool.parent / "warplens-nvcc"
+        libraries = warplens_tool.tool.parent.parent / "lib/warplens"
+        with tempfile.TemporaryDirectory() as folder:
+            def run(*command, code=0):
+                done = subprocess.run(list(map(str, command)), cwd=folder, capture_output=True, text=True, timeout=300)
+                self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+                return done.stderr
+
+            self.assertIn(message, run(wrapper, "--backend", "cpu", SEVERAL / "blas.cu", "-o", "by_nvcc", "-lcublas"))
+            run(wrapper, "--backend", "cpu", "-c", SEVERAL / "blas.cu", "-o", "blas.o")
+            self.assertIn(message, run("g++", "-no-pie", "blas.o", "-o", "by_linker", f"-L{libraries}", "-lcublas", "-lcudart_static"))
+            for program in ("by_nvcc", "by_linker"):
+                self.assertEqual(run(f"./{program}", code=1), f"warplens: {message}\n")
+            # The linker itself must miss the functions of a library that the toolkit lacks.
+            driver = pathlib.Path(folder) / "driver.cu"
+            driver.write_text("#include <cuda.h>\n__global__ void k() {}\nint main() { k<<<1, 1>>>(); return cuInit(0); }\n")
+            self.assertIn("warplens: error: it calls the CUDA driver API (cuInit): the CPU back end has no such library",
+                          run(wrapper, "--backend", "cpu", driver, "-o", "x", "-lcuda", code=1))
+
+    def test_nvidias_own_library_in_a_program(self):
+        real = warplens_tool.real_nvcc().parent.parent / "lib64/libcublas.so"
+        if not real.exists():
+            self.skipTest("there is none")
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder) / "program"
+            wrapper = warplens_tool.tool.parent / "warplens-nvcc"
+            source = pathlib.Path(folder) / "loads.cu"
+            source.write_text('#include <cublas_v2.h>\n__global__ void k() {}\n'
+                              'int main() { k<<<1, 1>>>(); cublasHandle_t h; return cublasCreate(&h) == 0; }\n')
+            subprocess.run([wrapper, "--backend", "cpu", source, real, "-o", program], check=True)
+            environment = {**os.environ, "LD_LIBRARY_PATH": str(real.parent)}
+            done = subprocess.run([program], capture_output=True, text=True, env=environment, timeout=300)
+            self.assertRegex(done.stderr, r"(?m)^warplens: warning: the program brings NVIDIA's own cuBLAS along \(.*libcublas\.so")
+
+    def test_openmp_in_host_code(self):
+        done, _ = profile("openmp.cu", nvcc="-Xcompiler -fopenmp", options=["--no-probes"])
+        self.assertEqual((done.returncode, done.stdout), (0, "256 counted, from 8 launches\n"), done.stderr)
+
+    def test_a_whole_cmake_project(self):
+        environment = {**os.environ, "WARPLENS_BACKEND": "cpu"}
+        with tempfile.TemporaryDirectory() as folder:
+            def run(*command):
+                done = subprocess.run(list(map(str, command)), env=environment, capture_output=True, text=True, timeout=300)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                return done.stdout
+
+            run("cmake", "-S", SEVERAL, "-B", folder, f"-DCMAKE_CUDA_COMPILER={warplens_tool.tool.parent / 'warplens-nvcc'}")
+            run("cmake", "--build", folder)
+            self.assertEqual(run(f"{folder}/plain"), "410 7\n")
+            self.assertEqual(run(f"{folder}/archived"), "1010 8\n")
+            self.assertIn("main.cu: 2 accesses probed", run(warplens_tool.tool, "nvcc", "--report", f"{folder}/plain"))
+
+
+if __name__ == "__main__":
+    warplens_tool.main()

@@ -1,0 +1,440 @@
+// The fast caches against the slow references, access by access, over random traces and geometries.
+#include "made_trace.h"
+#include "model/cache/l1.h"
+#include "model/cache/l2.h"
+#include "model/numeric/random.h"
+#include "model/trial/constant_caches.h"
+#include "model/trial/trial.h"
+#include "reference_caches.h"
+#include "test/catch.h"
+
+#include <map>
+
+using namespace warplens;
+using model::IndexHash;
+
+namespace {
+
+struct Written {
+  model::ByteMask mask{};
+  std::array<std::uint32_t, 4> bytes{}; ///< the same, by sector
+};
+
+/// Returns some bytes of each of the sectors: all of them, a range, or random ones.
+Written some_bytes(model::Random& random, unsigned sectors) {
+  Written written;
+  for (unsigned sector = 0; sector < 4; ++sector) {
+    if (!(sectors >> sector & 1))
+      continue;
+    const std::uint32_t piece = 0xffu << 8 * random.below(4), any = random.next() | 1u << random.below(32);
+    const std::uint32_t choices[] = {0xffff'ffff, piece, piece, any};
+    written.bytes[sector] = choices[random.below(4)];
+    written.mask[sector / 2] |= std::uint64_t{written.bytes[sector]} << sector % 2 * 32;
+  }
+  return written;
+}
+
+/// Draws lines with locality of every kind: a few hot ones, runs, a table a bit larger than the cache, any
+/// line.
+class Lines {
+public:
+  Lines(model::Random& random, std::uint32_t table) : random_(random), table_(table) {}
+  std::uint32_t next() {
+    switch (random_.below(8)) {
+    case 0: return random_.below(8);
+    case 1: return random_.next() >> 3; // a line's four blocks have numbers of 32 bits, too
+    case 2:
+    case 3: return ++run_;
+    default: return 1'000'000 + random_.below(table_);
+    }
+  }
+
+private:
+  model::Random& random_;
+  std::uint32_t table_, run_ = 0;
+};
+
+} // namespace
+
+namespace {
+
+/// Compares a cache with the reference, in the loops that are compiled for these instructions.
+template <class Instructions>
+unsigned differences_from_lru(std::uint32_t sets, std::uint32_t ways, IndexHash index) {
+  constexpr std::uint32_t parts = 2;
+  model::Random random(7, sets, ways);
+  model::Cache fast(sets, ways, index, parts);
+  std::vector<test::ReferenceSets> slow(parts, test::ReferenceSets(sets, ways, index));
+  std::map<std::uint32_t, model::LineState> states[parts];
+  Lines lines(random, sets * ways * 5 / 4 + 1);
+  const std::uint32_t accesses = 4 * sets * ways + 200;
+  unsigned differences = 0;
+  const auto compare = [&](auto& of_cache) {
+    for (std::uint32_t i = 0; i < parts * accesses; ++i) {
+      const std::uint32_t part = random.below(parts), line = lines.next();
+      const bool hit = slow[part].contains(line);
+      const model::LineState expected = hit ? states[part][line] : model::LineState{0};
+      const model::LineState* const peeked = of_cache.peek(part, line);
+      differences += (peeked != nullptr) != hit || (hit && *peeked != expected);
+      std::vector<test::ReferenceEntry> evicted;
+      slow[part].access(line, evicted);
+      const auto fresh = model::LineState(random.next());
+      std::uint32_t victim = 0;
+      model::LineState victim_state = 0;
+      const bool found = of_cache.template access<Instructions>(
+          part, line,
+          [&](model::LineState before) {
+            differences += before != expected;
+            return fresh;
+          },
+          [&](std::uint32_t line_number, model::LineState state) {
+            victim = line_number;
+            victim_state = state;
+          });
+      differences += found != hit;
+      if (!evicted.empty()) {
+        const std::uint32_t expected_victim = evicted[0].number;
+        differences += victim != expected_victim || victim_state != states[part][expected_victim];
+      } else if (!hit)
+        differences += victim != model::no_line;
+      differences += hit && victim_state != 0;
+      states[part][line] = fresh;
+    }
+  };
+  fast.with_lines([&](auto& of_cache) { Instructions::run([&] { compare(of_cache); }); });
+  return differences;
+}
+
+} // namespace
+
+TEST_CASE("The store of lines is LRU for every geometry, whatever the processor") {
+  for (const IndexHash index : {IndexHash::modulo, IndexHash::xor_fold})
+    for (const std::uint32_t sets : {1u, 2u, 3u, 64u, 96u, 160u})
+      for (const std::uint32_t ways : {1u, 2u, 3u, 4u, 5u, 7u, 8u, 9u, 11u, 16u, 20u, 64u, 65u, 256u}) {
+        if (sets * ways > 8000)
+          continue; // the reference would take too long
+        INFO("sets " << sets << ", ways " << ways << ", hash " << int(index));
+        CHECK(differences_from_lru<model::PlainInstructions>(sets, ways, index) == 0);
+        if (model::Avx2Instructions::available())
+          CHECK(differences_from_lru<model::Avx2Instructions>(sets, ways, index) == 0);
+      }
+}
+
+TEST_CASE("Loops over many lines find the sets that single lines have") {
+  model::Random random(5, 0, 0);
+  for (const IndexHash index : {IndexHash::modulo, IndexHash::xor_fold})
+    for (const std::uint32_t sets : {1u, 2u, 3u, 64u, 96u, 847u, 28'643u, 43'593u, 1u << 20}) {
+      INFO("sets " << sets << ", hash " << int(index));
+      const model::SetIndex set_of(sets, index);
+      unsigned differences = 0;
+      set_of.with_loop_form([&](auto&& find) {
+        for (int i = 0; i < 20'000; ++i) {
+          const std::uint32_t line = i == 0 ? 0 : i == 1 ? ~1u : random.next() >> random.below(32);
+          differences += find(line) != set_of(line) || find(line) >= sets;
+        }
+      });
+      CHECK(differences == 0);
+    }
+}
+
+TEST_CASE("More ways never lower the number of hits") {
+  for (const std::uint32_t sets : {1u, 48u}) {
+    std::uint64_t fewer = 0;
+    for (const std::uint32_t ways : {1u, 4u, 15u, 16u, 64u, 200u}) {
+      model::Random random(3, 0, 0); // the same lines for each
+      Lines lines(random, sets * 40);
+      model::Cache cache(sets, ways, IndexHash::modulo);
+      std::uint64_t hits = 0;
+      cache.with_lines([&](auto& of_cache) {
+        for (int i = 0; i < 20'000; ++i)
+          hits += of_cache.template access<model::PlainInstructions>(
+              0, lines.next(), [](model::LineState state) { return state; });
+      });
+      CHECK(hits >= fewer);
+      fewer = hits;
+    }
+  }
+}
+
+TEST_CASE("The L1 does what its policies say") {
+  model::Random random(11, 0, 0);
+  for (const bool sectored : {false, true})
+    for (const auto stores :
+         {model::L1Stores::bypass, model::L1Stores::update_on_hit, model::L1Stores::evict_on_hit})
+      for (const auto& [sets, ways, usable, early_usable] : {std::tuple(4u, 4u, 1.0, 0.0),
+                                                             {4u, 64u, 1.0, 0.0},
+                                                             {4u, 3u, 0.8, 0.0},
+                                                             {50u, 4u, 1.0, 0.9},
+                                                             {21u, 8u, 0.9, 0.9},
+                                                             {64u, 3u, 0.95, 0.5}}) {
+        model::Gpu gpu;
+        gpu.l1.ways = ways;
+        gpu.l1.usable = usable;
+        gpu.l1.early_usable = early_usable;
+        gpu.l1.sectored = sectored;
+        gpu.l1.index = early_usable > 0 ? IndexHash::modulo : IndexHash::xor_fold;
+        gpu.l1.stores = stores;
+        const std::uint32_t bytes = sets * ways * 128;
+        model::L1 fast(gpu, bytes);
+        test::ReferenceL1 slow(gpu, bytes);
+        Lines lines(random, (sets + 1 + sets / 4) * ways);
+        unsigned differences = 0, misses = 0, written_back = 0;
+        for (int i = 0; i < 40'000; ++i) {
+          const std::uint32_t line = lines.next();
+          const unsigned sectors = 1 + random.below(15);
+          test::ReferenceL1::WrittenBack back, expected;
+          const auto write_back = [&](std::uint32_t of_line, unsigned dirty) {
+            back.emplace_back(of_line, dirty);
+          };
+          switch (const std::uint32_t kind = random.below(10); kind) {
+          case 0:
+          case 1:
+            fast.store(line, sectors);
+            slow.store(line, sectors);
+            break;
+          case 2: // only in the second half, before which nothing is written back
+            if (i >= 20'000) {
+              fast.store_back(line, sectors, write_back);
+              slow.store_back(line, sectors, expected);
+            }
+            break;
+          default:
+            const unsigned missing = fast.load(line, sectors, write_back);
+            misses += missing != 0;
+            differences += missing != slow.load(line, sectors, expected);
+          }
+          differences += back != expected || (i < 20'000 && !back.empty());
+          written_back += unsigned(back.size());
+        }
+        CHECK(differences == 0);
+        CHECK(misses > 1000);
+        CHECK(written_back > 500);
+      }
+}
+
+TEST_CASE("Constant caches: an SM's, then its group's, by lines of any size") {
+  model::Random random(12, 0, 0);
+  for (const std::uint32_t line_bytes : {32u, 64u, 128u})
+    for (const std::uint32_t group_line_bytes : {128u, 256u, 1024u})
+      for (const std::uint32_t ways : {1u, 3u, 4u, 20u}) {
+        INFO("lines of " << line_bytes << ", of a group " << group_line_bytes << ", ways " << ways);
+        model::Gpu gpu;
+        gpu.sms = 5;
+        gpu.constant = {6 * 128 * ways,
+                        line_bytes,
+                        ways,
+                        0,
+                        0,
+                        {2, 4 * group_line_bytes * ways, group_line_bytes, ways, 0}};
+        model::ConstantCaches fast(gpu, 1);
+        std::vector<test::ReferenceReadOnlyCache> own(gpu.sms, {gpu.constant.bytes, line_bytes, ways});
+        std::vector<test::ReferenceReadOnlyCache> groups(3,
+                                                         {gpu.constant.group.bytes, group_line_bytes, ways});
+        Lines lines(random, 8 * ways);
+        unsigned differences = 0, misses = 0, fetches = 0;
+        for (int i = 0; i < 10'000; ++i) {
+          const std::uint32_t sm = random.below(gpu.sms), line = lines.next() >> 5;
+          const unsigned sectors = 1 + random.below(15);
+          // The misses of each level, as addresses.
+          using Addresses = std::vector<std::uint64_t>;
+          Addresses missed, expected, fetched, expected_fetched;
+          const model::Transaction transaction{line, sectors, 0};
+          fast.load(sm, 0, {&transaction, 1}, [&](std::uint32_t of_line, unsigned missing) {
+            CHECK((missing & sectors) != 0);
+            missed.push_back(of_line * 128ull + 32u * unsigned(std::countr_zero(missing)));
+            CHECK(sector_count(missing) == line_bytes / 32);
+            fast.load_from_group(fast.group_of(sm), 0, of_line,
+                                 [&](std::uint32_t whole) { fetched.push_back(whole * 128ull); });
+          });
+          for (std::uint64_t at = 0; at < 128; at += line_bytes) {
+            const std::uint64_t address = line * 128ull + at;
+            const unsigned of_line = ((1u << line_bytes / 32) - 1) << at / 32;
+            if ((sectors & of_line) == 0 || own[sm].load(address))
+              continue;
+            expected.push_back(address);
+            if (groups[sm / 2].load(address))
+              continue;
+            for (std::uint64_t part = 0; part < group_line_bytes; part += 128)
+              expected_fetched.push_back(address / group_line_bytes * group_line_bytes + part);
+          }
+          differences += missed != expected || fetched != expected_fetched;
+          misses += unsigned(missed.size());
+          fetches += unsigned(fetched.size());
+        }
+        CHECK(differences == 0);
+        CHECK(misses > 1000);
+        CHECK(fetches > 1000);
+      }
+}
+
+namespace {
+
+/// Compares each fetch and each read-only load with the reference's lookup in its SM's cache, in the order in
+/// which a trial issues them.
+struct AgainstReference final : model::TrialObserver {
+  AgainstReference(const model::Gpu& gpu, const model::Gpu::ReadOnly& cache, model::FirstCache which)
+      : of_sms(gpu.sms, {cache.bytes, cache.line_bytes, cache.ways}), line_bytes(cache.line_bytes),
+        first(which) {}
+
+  void issued(std::uint32_t sm, const model::Access& access, std::span<const model::Transaction> transactions,
+              const model::Lookups& lookups) override {
+    if (access.cache != first)
+      return;
+    model::Lookups expected;
+    for (const model::Transaction& transaction : transactions)
+      for (std::uint32_t at = 0; at < 128; at += line_bytes) {
+        const unsigned of_line = ((1u << line_bytes / 32) - 1) << at / 32;
+        if ((transaction.sectors & of_line) != 0)
+          expected += {of_sms[sm].load(transaction.line * 128ull + at), 1};
+      }
+    differences += lookups != expected;
+    hits += lookups.hits;
+    misses += lookups.all - lookups.hits;
+  }
+
+  std::vector<test::ReferenceReadOnlyCache> of_sms;
+  std::uint32_t line_bytes;
+  model::FirstCache first;
+  std::uint64_t differences = 0, hits = 0, misses = 0;
+};
+
+} // namespace
+
+TEST_CASE("In a trial each fetch and each read-only load finds what the reference has") {
+  test::MadeTrace made(40, 64);
+  const auto fetch = made.site(), read_only = made.site(), plain = made.site();
+  made.site_of(fetch).cache_operator = CacheOperator::tex;
+  made.site_of(read_only).cache_operator = CacheOperator::nc;
+  model::Random random(21, 0, 0);
+  for (unsigned block = 0; block < 40; ++block)
+    for (unsigned i = 0; i < 200; ++i) {
+      const std::uint64_t start = random.below(60) * 64ull, stride = 4ull << random.below(4);
+      const auto site = std::array{fetch, read_only, plain}[random.below(3)];
+      made.access(block, random.below(2), site, 4, [=](unsigned lane) { return start + lane * stride; });
+    }
+  model::Gpu gpu = test::gpu("v100");
+  gpu.sms = 5;
+  for (const std::uint32_t line_bytes : {32u, 64u, 128u})
+    for (const std::uint32_t ways : {1u, 3u, 8u})
+      for (const auto textures : {model::TextureCache::own, model::TextureCache::read_only}) {
+        INFO("lines of " << line_bytes << ", ways " << ways << ", textures " << int(textures));
+        gpu.texture = {128 * ways * 2, line_bytes, ways, 60};
+        gpu.read_only = {128 * ways * 3, line_bytes, ways, 50};
+        gpu.lanes.own_read_only_cache = true;
+        gpu.lanes.texture_cache = textures;
+        const auto snapshot = made.decode(gpu.lanes);
+        REQUIRE(snapshot);
+        const auto compare = [&](model::FirstCache first, const model::Gpu::ReadOnly& cache) {
+          AgainstReference observer(gpu, cache, first);
+          const model::Random of_trial(3, 0, 0);
+          model::run_trial(*snapshot, gpu, {2, 4, 128 * 4 * 8, "blocks"}, of_trial, observer);
+          CHECK(observer.differences == 0);
+          CHECK((observer.misses > 1000) ==
+                (first == model::FirstCache::read_only || textures == model::TextureCache::own));
+        };
+        compare(model::FirstCache::read_only, gpu.read_only);
+        compare(model::FirstCache::texture, gpu.texture);
+      }
+}
+
+namespace {
+
+using Kind = test::ReferenceL2::Kind;
+
+struct Difference {
+  unsigned differences = 0, written_back = 0, filled = 0, far = 0, local = 0, fetched = 0;
+};
+
+/// Sends the same random requests to both L2s; one in `of_stores` is a store, one in `of_atomics` an atomic.
+Difference compare(const model::Gpu& gpu, model::Random& random, Lines& lines, int requests,
+                   unsigned of_stores, unsigned of_atomics) {
+  model::L2 fast(gpu);
+  test::ReferenceL2 slow(gpu);
+  Difference seen;
+  for (int i = 0; i < requests; ++i) {
+    const std::uint32_t line = lines.next();
+    const unsigned sectors = 1 + random.below(15), partition = random.below(gpu.l2.partitions);
+    const Kind kind = random.below(of_atomics) == 0  ? Kind::atomic
+                      : random.below(of_stores) == 0 ? Kind::store
+                                                     : Kind::load;
+    const Written written = some_bytes(random, sectors);
+    const auto expected = slow.request(kind, line, sectors, partition, written.bytes);
+    unsigned went_back = 0, filled = 0;
+    const auto write_back = [&](std::uint32_t, unsigned dirty, unsigned read) {
+      went_back += sector_count(dirty);
+      filled += sector_count(read);
+    };
+    const auto outcome = kind == Kind::load ? fast.load(line, sectors, partition, write_back)
+                         : kind == Kind::store
+                             ? fast.store(line, sectors, written.mask, partition, write_back)
+                             : fast.atomic(line, sectors, write_back);
+    seen.differences += outcome.hits != expected.hits || outcome.far != expected.far ||
+                        outcome.fetched != expected.fetched || outcome.updated != expected.updated ||
+                        went_back != expected.written_back || filled != expected.filled;
+    seen.written_back += went_back;
+    seen.filled += filled;
+    seen.far += sector_count(outcome.far);
+    seen.local += sector_count(outcome.hits & ~outcome.far);
+    seen.fetched += kind == Kind::store && outcome.fetched != 0;
+  }
+  return seen;
+}
+
+} // namespace
+
+TEST_CASE("The L2 does what its policies say") {
+  model::Random random(13, 0, 0);
+  for (const std::uint32_t line_bytes : {32u, 128u})
+    for (const auto stores : {model::L2Stores::memory_update, model::L2Stores::allocate})
+      for (const auto index : {IndexHash::modulo, IndexHash::xor_fold})
+        for (const auto partial : {model::PartialWrites::whole, model::PartialWrites::mask,
+                                   model::PartialWrites::fill, model::PartialWrites::fetch})
+          for (const std::uint32_t fetch : {32u, 64u, 128u}) {
+            // GPU files may not have these. A hash of blocks would fold the sector's number into the set.
+            if (line_bytes == 32 && (index == IndexHash::xor_fold || fetch != 32))
+              continue;
+            if ((line_bytes == 32 || stores == model::L2Stores::memory_update) &&
+                partial != model::PartialWrites::whole)
+              continue;
+            INFO("lines of " << line_bytes << ", stores " << int(stores) << ", index " << int(index)
+                             << ", partial " << int(partial) << ", fetch " << fetch);
+            model::Gpu gpu;
+            gpu.l2.line_bytes = line_bytes;
+            gpu.l2.ways = 20;
+            gpu.l2.index = index;
+            gpu.l2.stores = stores;
+            gpu.l2.partial_writes = partial;
+            gpu.l2.fetch_bytes = fetch;
+            gpu.l2_bytes = 20 * 128 * 24;
+            Lines lines(random, 20 * 24 * 5 / 4);
+            const Difference seen = compare(gpu, random, lines, 20'000, 2, 3);
+            CHECK(seen.differences == 0);
+            CHECK(seen.written_back > 1000);
+            CHECK((seen.filled > 100) == (partial == model::PartialWrites::fill));
+            CHECK((seen.fetched > 100) == (partial == model::PartialWrites::fetch));
+          }
+}
+
+TEST_CASE("The replicas in the partitions of an L2 equal the reference's") {
+  model::Random random(17, 0, 0);
+  for (const auto& [replicas_ways, replicas_usable, replicas_early_usable] :
+       {std::tuple(4u, 1.0, 0.0), {3u, 0.9, 0.0}, {16u, 0.5, 0.0}, {4u, 0.9, 0.8}, {8u, 1.0, 0.5}}) {
+    model::Gpu gpu;
+    gpu.l2.line_bytes = 128;
+    gpu.l2.ways = 5;
+    gpu.l2.usable = 0.95;
+    gpu.l2.partitions = 2;
+    gpu.l2.replicas = {replicas_ways, replicas_usable, 0, replicas_early_usable};
+    gpu.l2_bytes = 128 * 480;
+    for (const auto partial : {model::PartialWrites::whole, model::PartialWrites::mask})
+      for (const std::uint32_t fetch : {32u, 64u}) {
+        gpu.l2.partial_writes = partial;
+        gpu.l2.fetch_bytes = fetch;
+        Lines lines(random, 480 * 5 / 4);
+        const Difference seen = compare(gpu, random, lines, 60'000, 7, 8);
+        CHECK(seen.differences == 0);
+        CHECK(seen.far > 1000);
+        CHECK(seen.local > 1000);
+      }
+  }
+}

@@ -1,0 +1,266 @@
+// The parts of a result beyond statistics: parts of latencies, cold misses, objects, the timeline.
+#include "made_trace.h"
+#include "model/numeric/random.h"
+#include "model/trial/observers/cold_misses.h"
+#include "model/trial/observers/objects.h"
+#include "model/trial/observers/timeline.h"
+#include "model/trial/trial.h"
+#include "vocabulary/geometry.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace warplens;
+using test::gpu;
+using test::MadeTrace;
+
+namespace {
+
+template <class Number> Number sum(const std::vector<Number>& numbers) {
+  return std::accumulate(numbers.begin(), numbers.end(), Number{});
+}
+
+/// Makes loads, stores, updates and atomics all over `bytes`, by warps of unequal length, with any number of
+/// lanes.
+MadeTrace anything(std::uint64_t bytes, unsigned blocks) {
+  MadeTrace made(blocks, 128);
+  const std::uint64_t sites[] = {made.site(), made.site(AccessKind::store), made.site(AccessKind::update),
+                                 made.site(AccessKind::atomic), made.site()};
+  made.site_of(sites[4]).line = made.site_of(sites[0]).line; // two sites on a line
+  model::Random random(22, 0, 0);
+  for (unsigned block = 0; block < blocks; ++block)
+    for (unsigned warp = 0; warp < 4; ++warp)
+      for (unsigned i = 0, count = 10 + random.below(60); i < count; ++i)
+        made.access(
+            block, warp, sites[random.below(5)], 4,
+            [&](unsigned) { return 0x10000 + random.below(std::uint32_t(bytes / 4)) * 4ull; },
+            random.next() | 1);
+  return made;
+}
+
+struct Observed {
+  model::TrialCounts counts;
+  Timeline timeline;
+};
+
+Observed observe(const model::Snapshot& snapshot, const MadeTrace& made, const model::Gpu& on,
+                 std::uint32_t bins) {
+  trace::Launch launch;
+  launch.block.x = 128;
+  model::TimelineRecorder recorder(snapshot, made.sites(), on, 0, bins);
+  Observed observed;
+  observed.counts =
+      model::run_trial(snapshot, on, *model::occupancy(on, launch), model::Random(1, 0, 0), recorder);
+  observed.timeline = std::move(recorder).timeline();
+  return observed;
+}
+
+} // namespace
+
+TEST_CASE("A trial does not depend on its observers") {
+  const model::Gpu on = gpu("v100");
+  const MadeTrace made = anything(3 << 20, 90);
+  const auto snapshot = made.decode();
+  REQUIRE(snapshot);
+  trace::Launch launch;
+  launch.block.x = 128;
+  const auto alone = model::run_trial(*snapshot, on, *model::occupancy(on, launch), model::Random(1, 0, 0));
+  const auto is_observed = observe(*snapshot, made, on, 10).counts;
+  CHECK(alone.l1_reads == is_observed.l1_reads);
+  CHECK(alone.l2_reads == is_observed.l2_reads);
+  CHECK(alone.l2_writes == is_observed.l2_writes);
+  CHECK(alone.dram_latency_ns == is_observed.dram_latency_ns);
+  for (std::size_t i = 0; i < alone.sites.size(); ++i)
+    CHECK(alone.sites[i].latency_ns == is_observed.sites[i].latency_ns);
+}
+
+TEST_CASE("A timeline adds up to its trial") {
+  for (const char* name : {"c2050", "v100", "a100"})
+    for (const std::uint32_t bins : {1u, 7u, 256u}) {
+      INFO(name << ", " << bins << " bins");
+      const model::Gpu on = gpu(name);
+      // 700 blocks with about 40 accesses of 4 warps, nearly 32 lines each: several rounds of a trial.
+      const MadeTrace made = anything(3 << 20, bins == 7 ? 700 : 90);
+      const auto snapshot = made.decode();
+      REQUIRE(snapshot);
+      const auto [counts, timeline] = observe(*snapshot, made, on, bins);
+
+      CHECK(timeline.requests == snapshot->warp_accesses);
+      REQUIRE(timeline.edges.size() == bins + 1);
+      CHECK(sum(timeline.l1.hits) == counts.l1_reads.hits);
+      CHECK(sum(timeline.l1.all) == counts.l1_reads.all);
+      CHECK(sum(timeline.l2.hits) == counts.l2_reads.hits + counts.l2_writes.hits);
+      CHECK(sum(timeline.l2.all) == counts.l2_reads.all + counts.l2_writes.all);
+      CHECK(timeline.lines.size() == 4);
+      CHECK(timeline.slices.size() == on.l2.slices);
+      CHECK(timeline.channels.size() == on.dram.channels);
+
+      std::uint64_t wrong = 0;
+      double outstanding = 0, lines_outstanding = 0;
+      for (std::size_t bin = 0; bin < bins; ++bin) {
+        const std::uint64_t width = timeline.edges[bin + 1] - timeline.edges[bin];
+        std::uint64_t by_lanes = 0, by_line = 0, by_sm = 0, l1_hits = 0, l1_all = 0, l2_hits = 0, l2_all = 0;
+        for (const auto& row : timeline.active_lanes)
+          by_lanes += row[bin];
+        for (const auto& line : timeline.lines)
+          by_line += line.counts[bin];
+        for (const auto& sm : timeline.sms) {
+          by_sm += sm.requests[bin];
+          l1_hits += sm.l1_hits[bin];
+          l1_all += sm.l1_all[bin];
+        }
+        for (const auto& slice : timeline.slices) {
+          l2_hits += slice.hits[bin];
+          l2_all += slice.all[bin];
+        }
+        wrong += by_lanes != width || by_line != width || by_sm != width;
+        wrong += l1_hits != timeline.l1.hits[bin] || l1_all != timeline.l1.all[bin];
+        wrong += l2_hits != timeline.l2.hits[bin] || l2_all != timeline.l2.all[bin];
+        outstanding += timeline.outstanding[bin] * double(width);
+        for (const auto& channel : timeline.channels)
+          lines_outstanding += channel.outstanding[bin] * double(width);
+      }
+      CHECK(wrong == 0);
+      // A request is outstanding no longer than all of its lines together, and its channels have at most its
+      // lines.
+      CHECK(outstanding > 0);
+      CHECK(outstanding <= lines_outstanding);
+      CHECK(*std::max_element(timeline.outstanding.begin(), timeline.outstanding.end()) <=
+            double(timeline.requests));
+      std::uint64_t to_memory = 0;
+      for (const auto& channel : timeline.channels)
+        to_memory += sum(channel.requests);
+      CHECK(to_memory >= counts.dram_reads);
+    }
+}
+
+TEST_CASE("Requests of idle caches wait for memory one after the other's batch") {
+  // One warp of one block: 64 loads of one new line each, then the same 64 again from the L1.
+  MadeTrace made(1, 32);
+  const auto load = made.site();
+  for (std::uint64_t i = 0; i < 128; ++i)
+    made.access(0, 0, load, 4, [=](unsigned lane) { return i % 64 * 128 + lane * 4; }, 0xffff);
+  const auto snapshot = made.decode();
+  REQUIRE(snapshot);
+  model::Gpu on = gpu("v100");
+  on.dram.channels = 1;
+  const Timeline timeline = observe(*snapshot, made, on, 128).timeline;
+  // 16 lanes are in the fourth row.
+  CHECK(sum(timeline.active_lanes[3]) == 128);
+  CHECK(sum(timeline.l1.hits) == 64 * 2);
+  CHECK(sum(timeline.channels[0].requests) == 64);
+  // Each request has one line, so those outstanding are those of the one channel, and each waits for itself
+  // at least.
+  CHECK(timeline.outstanding == timeline.channels[0].outstanding);
+  for (std::size_t bin = 0; bin < 128; ++bin)
+    CHECK((timeline.channels[0].requests[bin] == 0 || timeline.outstanding[bin] >= 1));
+}
+
+TEST_CASE("Latencies are the sum of their parts") {
+  MadeTrace made(40, 64);
+  const auto load = made.site(), shared = made.site(), constant = made.site(),
+             update = made.site(AccessKind::update);
+  for (std::uint64_t block = 0; block < 40; ++block)
+    for (std::uint32_t warp = 0; warp < 2; ++warp)
+      for (std::uint64_t i = 0; i < 20; ++i) {
+        made.access(block, warp, load, 4,
+                    [=](unsigned lane) { return (block * 8 + i % 10) * 4096 + lane * 64; });
+        made.access(block, warp, update, 4, [=](unsigned lane) { return (i * 7 + lane) * 4096; });
+        made.access(
+            block, warp, shared, 4, [=](unsigned lane) { return lane * 8; }, 0xffff'ffff, Space::shared);
+        made.access(block, warp, constant, 4, [=](unsigned) { return 64; }, 0xffff'ffff, Space::constant);
+      }
+  const model::Gpu on = gpu("v100");
+  const KernelResult result = made.evaluate(on);
+  REQUIRE(result.sites.size() == 4);
+  for (const SiteResult& site : result.sites) {
+    const LatencyParts& parts = *site.latency_parts;
+    CHECK(parts.l1_ns + parts.l2_ns + parts.dram_ns + parts.shared_ns + parts.constant_ns ==
+          Approx(site.latency_ns->mean));
+  }
+  CHECK(result.sites[0].latency_parts->dram_ns > 0);
+  CHECK(result.sites[0].latency_parts->l1_ns > 0);
+  CHECK(result.sites[0].latency_parts->shared_ns == 0);
+  CHECK(result.sites[1].latency_parts->shared_ns == Approx(on.shared.latency_ns + on.shared.pass_ns));
+  CHECK(result.sites[1].latency_parts->dram_ns == 0);
+  // Each SM misses once; its group, or the L2, has it nearly always.
+  CHECK(result.sites[2].latency_parts->constant_ns > on.constant.latency_ns);
+  CHECK(result.sites[2].latency_parts->constant_ns < 1.2 * on.constant.latency_ns);
+  CHECK(result.sites[3].latency_parts->l2_ns > 0);
+}
+
+TEST_CASE("Cold misses: first touches, unless by a store") {
+  MadeTrace made(1, 32);
+  const auto load = made.site(), store = made.site(AccessKind::store);
+  const auto line = [](std::uint64_t number) {
+    return [=](unsigned lane) { return number * 128 + lane * 4; };
+  };
+  for (const std::uint64_t i : {0u, 1u, 2u})
+    made.access(0, 0, load, 4, line(i));
+  made.access(0, 0, store, 4, line(3)); // the L2 keeps what is stored: no miss, and no cold one
+  made.access(0, 0, load, 4, line(3));
+  CHECK(*made.evaluate(gpu("v100")).totals.cold_miss_share == 1);
+
+  // An L2 of one set of few ways, without an L1 in front: the second pass misses what the first one touched.
+  model::Gpu small = gpu("v100");
+  small.l2_bytes = 16 * 128;
+  small.l2.ways = 16;
+  small.l2.usable = 1;
+  MadeTrace twice(1, 32);
+  const auto direct = twice.site();
+  twice.site_of(direct).cache_operator = CacheOperator::cg;
+  for (std::uint64_t i = 0; i < 400; ++i)
+    twice.access(0, 0, direct, 4, line(i % 100));
+  const KernelResult result = twice.evaluate(small);
+  CHECK(result.totals.l2_read_hit_rate->mean == 0);
+  CHECK(*result.totals.cold_miss_share == 0.25);
+
+  MadeTrace stores(1, 32);
+  stores.access(0, 0, stores.site(AccessKind::store), 4, line(0));
+  CHECK_FALSE(stores.evaluate(gpu("v100")).totals.cold_miss_share);
+}
+
+TEST_CASE("Objects: footprint, bytes and reuse distances by hand") {
+  // One warp, all loads of one sequence apart: a[0], b[0], a[0], a[1], a[0], and tile in shared memory.
+  MadeTrace made(1, 32);
+  const auto a = made.site(), b = made.site(), other = made.site(), tile = made.site();
+  made.site_of(a).object = "a";
+  made.site_of(b).object = "b";
+  made.site_of(tile).object = "tile";
+  const auto at = [](std::uint64_t line) {
+    return [=](unsigned lane) { return line * 128 + lane % 16 * 4; }; // two sectors
+  };
+  for (const auto& [site, line] : {std::pair{a, 0u}, {b, 100u}, {a, 0u}, {a, 1u}, {other, 50u}, {a, 0u}})
+    made.access(0, 0, site, 4, at(line));
+  made.access(0, 0, tile, 4, at(0), 0xffff'ffff, Space::shared);
+  const KernelResult result = made.evaluate(gpu("v100"));
+
+  REQUIRE(result.objects.size() == 2);
+  const ObjectResult& most = result.objects[0];
+  CHECK(most.name == "a");
+  CHECK(most.requests == 4);
+  CHECK(most.footprint_bytes == 4 * 32);
+  CHECK(most.bytes_used == 4 * 64);
+  CHECK(most.bytes_moved == 4 * 64);
+  CHECK(result.objects[1].name == "b");
+  CHECK(result.objects[1].reuse_distance->cold == 1);
+  CHECK(result.objects[1].reuse_distance->counts.empty());
+  CHECK(result.objects[1].reuse_distance->edges.empty());
+  // The trial may begin in the middle; how often a line is touched first does not depend on it.
+  CHECK(most.reuse_distance->cold == 2);
+  CHECK(sum(most.reuse_distance->counts) == 2);
+}
+
+TEST_CASE("Reuse distances of a stream that goes round") {
+  // 50 lines over and over: each comes back after the 49 others, wherever the trial begins.
+  MadeTrace made(1, 32);
+  const auto load = made.site();
+  made.site_of(load).object = "ring";
+  for (std::uint64_t i = 0; i < 500; ++i)
+    made.access(0, 0, load, 4, [=](unsigned lane) { return i % 50 * 128 + lane * 4; });
+  const KernelResult result = made.evaluate(gpu("v100"));
+  const auto& distances = *result.objects.at(0).reuse_distance;
+  CHECK(distances.cold == 50);
+  REQUIRE(distances.edges == std::vector<std::uint64_t>{0, 1, 2, 4, 8, 16, 32, 64});
+  CHECK(distances.counts == std::vector<std::uint64_t>{0, 0, 0, 0, 0, 0, 450});
+}

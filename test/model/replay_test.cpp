@@ -1,0 +1,108 @@
+// The trial's loops, compiled for any processor and for newer ones, give the same bits.
+#include "made_trace.h"
+#include "model/trial/trial_run.h"
+
+using namespace warplens;
+
+namespace {
+
+/// Makes loads, stores, updates and atomics of many lines, some of them often.
+model::Snapshot anything() {
+  model::Snapshot made;
+  model::Random random(3, 0, 0);
+  made.sites.resize(6);
+  for (std::uint32_t block = 0; block < 300; ++block) {
+    made.blocks.push_back({block, block * 4, 4});
+    for (std::uint32_t number = 0; number < 4; ++number) {
+      model::Warp& warp = made.warps.emplace_back();
+      warp.block = block;
+      warp.warp = number;
+      for (std::uint32_t i = 0, accesses = 20 + random.below(40); i < accesses; ++i) {
+        model::Access access;
+        access.site = random.below(6);
+        access.kind = AccessKind(access.site % 4);
+        access.skips_l1 = access.kind == AccessKind::atomic || random.below(9) == 0;
+        access.starts_bulk = i == 0 || random.below(3) == 0;
+        access.transactions = std::uint8_t(1 + random.below(32));
+        warp.bulks += access.starts_bulk;
+        for (unsigned t = 0; t < access.transactions; ++t)
+          warp.transactions.push_back(
+              {random.below(4) != 0 ? random.below(60'000) : random.below(500), 1 + random.below(15)});
+        made.transactions += access.transactions;
+        warp.accesses.push_back(access);
+      }
+    }
+  }
+  made.blocks_seen = 300;
+  finalize(made);
+  return made;
+}
+
+template <class Instructions>
+model::TrialCounts run(const model::Snapshot& snapshot, const model::Gpu& gpu, const model::L2* before) {
+  model::Random random(1, 0, 3);
+  model::NoObserver no_observer;
+  const model::Occupancy occupancy{4, 16, gpu.l1.with_shared_bytes / 2, "warps"};
+  return model::Trial<model::NoObserver, Instructions>(snapshot, gpu, occupancy, random, no_observer, before)
+      .run();
+}
+
+void check_same(const model::TrialCounts& a, const model::TrialCounts& b) {
+  CHECK(a.l1_reads == b.l1_reads);
+  CHECK(a.l2_reads == b.l2_reads);
+  CHECK(a.l2_writes == b.l2_writes);
+  CHECK(a.dram_read_sectors == b.dram_read_sectors);
+  CHECK(a.dram_written_sectors == b.dram_written_sectors);
+  CHECK(a.dram_reads == b.dram_reads);
+  CHECK(a.dram_latency_ns == b.dram_latency_ns);
+  REQUIRE(a.sites.size() == b.sites.size());
+  for (std::size_t i = 0; i < a.sites.size(); ++i) {
+    CHECK(a.sites[i].l1 == b.sites[i].l1);
+    CHECK(a.sites[i].l2 == b.sites[i].l2);
+    CHECK(a.sites[i].latency_ns == b.sites[i].latency_ns);
+  }
+}
+
+/// An observer that only counts.
+struct CountingObserver final : model::TrialObserver {
+  std::uint64_t lookups = 0, to_memory = 0;
+  void looked_up(std::uint32_t, bool, std::uint32_t, unsigned, const model::L2Outcome&) override {
+    ++lookups;
+  }
+  void went_to_memory(std::uint32_t, bool, std::uint32_t, std::uint64_t) override { ++to_memory; }
+};
+
+} // namespace
+
+TEST_CASE("A trial is the same for any processor, and with and without an observer, cold or warm") {
+  const model::Snapshot snapshot = anything();
+  const auto names = model::list_gpus(WARPLENS_GPU_FOLDER);
+  REQUIRE(names);
+  for (const std::string& name : *names)
+    for (const auto order : {model::WarpOrder::weighted_round_robin, model::WarpOrder::loose_round_robin,
+                             model::WarpOrder::greedy_then_oldest}) {
+      INFO(name << ", order " << int(order));
+      model::Gpu gpu = test::gpu(name);
+      gpu.schedule.warps = order;
+      const model::TrialCounts cold = run<model::PlainInstructions>(snapshot, gpu, nullptr);
+      model::L2 some(gpu);
+      for (std::uint32_t line = 0; line < 60'000; line += 7)
+        some.load(line, whole_line, 0, [](std::uint32_t, unsigned, unsigned) {});
+      for (const model::L2* before :
+           {static_cast<const model::L2*>(nullptr), static_cast<const model::L2*>(&some)}) {
+        const model::TrialCounts plain = run<model::PlainInstructions>(snapshot, gpu, before);
+        CHECK(plain.l2_reads.hits > 1000);
+        CHECK(plain.dram_reads > 1000);
+        CHECK((plain.l2_reads.hits > cold.l2_reads.hits) == (before != nullptr));
+        if (model::Avx2Instructions::available())
+          check_same(plain, run<model::Avx2Instructions>(snapshot, gpu, before));
+        CountingObserver observer;
+        const model::Occupancy occupancy{4, 16, gpu.l1.with_shared_bytes / 2, "warps"};
+        const model::Random random(1, 0, 3);
+        check_same(plain, model::run_trial(snapshot, gpu, occupancy, random, observer, before));
+        check_same(plain, model::run_trial(snapshot, gpu, occupancy, random, before));
+        CHECK(observer.lookups > 1000);
+        CHECK(observer.to_memory >= plain.dram_reads);
+      }
+    }
+}

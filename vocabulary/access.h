@@ -1,0 +1,49 @@
+// The kinds of memory accesses and the spaces they go to, with their names.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace warplens {
+
+/// `update` is a read-modify-write by plain code (`a[i] += x`): a load, then a store of the same addresses.
+enum class AccessKind : std::uint8_t { load = 0, store = 1, update = 2, atomic = 3 };
+
+enum class Space : std::uint8_t { generic = 0, global = 1, shared = 2, local = 3, constant = 4 };
+
+/// PTX cache operators (PTX ISA, "Cache Operators"); `none` is the compiler's default, `nc` is ld.global.nc.
+/// `tex` is a texture fetch or a surface access, which goes through the texture units.
+enum class CacheOperator : std::uint8_t { none = 0, ca, cg, cs, lu, cv, wb, wt, nc, tex };
+
+/// The names of an enumeration's values, in their order: one table for results, reports, traces and messages.
+template <class Enumeration> inline constexpr std::array<std::string_view, 0> names_of{};
+template <>
+inline constexpr std::array<std::string_view, 4> names_of<AccessKind>{"load", "store", "update", "atomic"};
+template <>
+inline constexpr std::array<std::string_view, 5> names_of<Space>{"generic", "global", "shared", "local",
+                                                                 "constant"};
+template <>
+inline constexpr std::array<std::string_view, 10> names_of<CacheOperator>{"none", "ca", "cg", "cs", "lu",
+                                                                          "cv",   "wb", "wt", "nc", "tex"};
+
+template <class Enumeration>
+concept Named = names_of<Enumeration>.size() > 0;
+
+/// Returns "unknown" for a number that is no value of the enumeration.
+template <Named Enumeration> constexpr std::string_view name_of(Enumeration value) {
+  const auto index = static_cast<std::size_t>(value);
+  return index < names_of<Enumeration>.size() ? names_of<Enumeration>[index] : std::string_view("unknown");
+}
+
+/// Returns the inverse of name_of(); empty for any other word.
+template <Named Enumeration> constexpr std::optional<Enumeration> value_named(std::string_view name) {
+  for (std::size_t index = 0; index < names_of<Enumeration>.size(); ++index)
+    if (names_of<Enumeration>[index] == name)
+      return static_cast<Enumeration>(index);
+  return std::nullopt;
+}
+
+} // namespace warplens

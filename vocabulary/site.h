@@ -1,0 +1,30 @@
+// A place in the source that accesses memory.
+#pragma once
+
+#include "vocabulary/access.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace warplens {
+
+/// A place in the source that accesses memory. `id` is a hash of that place, stable between builds.
+struct Site {
+  std::uint64_t id = 0;
+  std::string file;         ///< the user's name of it
+  std::uint32_t line = 0;   ///< 1-based
+  std::uint32_t column = 0; ///< 1-based
+  std::string expression;   ///< the source text
+  AccessKind kind = AccessKind::load;
+  Space space = Space::generic; ///< the result of static analysis; each WarpAccess carries the observed space
+  std::uint32_t element_bytes = 0;
+  CacheOperator cache_operator = CacheOperator::none;
+  std::uint32_t sequence = 0; ///< scheduling sequence within its kernel (the paper's bulk scheduling)
+  std::vector<std::uint64_t> depends_on; ///< sites whose loaded values this site's address needs
+  std::string object;                    ///< name of the array, empty if there is none
+  std::string macro;        ///< the macro whose expansion the expression comes out of, empty if there is none
+  bool in_template = false; ///< the enclosing function is a template's instantiation
+};
+
+} // namespace warplens
