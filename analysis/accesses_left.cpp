@@ -63,6 +63,10 @@ public:
       const bool stored = access.written && !is_local_scalar(access.written);
       if (read || stored || llvm::isa<llvm::CallBase>(instruction)) {
         AccessesLeft::Place& place = places_[position];
+        const auto [block, is_first] =
+            blocks_[position].try_emplace(instruction.getFunction(), instruction.getParent());
+        if (!is_first && block->second != instruction.getParent())
+          block->second = nullptr;
         place.read.written |= read;
         place.stored.written |= stored;
         place.any.written = true;
@@ -259,10 +263,25 @@ private:
     return result;
   }
 
+  /// Returns whether no function has the two in different basic blocks of the source: LLVM also loads a
+  /// component speculatively, and then the one at the lowest address may be executed less often than the
+  /// others.
+  bool are_executed_together(const Position& one, const Position& other) const {
+    const auto blocks_of_one = blocks_.find(one), blocks_of_other = blocks_.find(other);
+    if (blocks_of_one == blocks_.end() || blocks_of_other == blocks_.end())
+      return false;
+    return std::ranges::all_of(blocks_of_one->second, [&](const auto& function_and_block) {
+      const auto found = blocks_of_other->second.find(function_and_block.first);
+      return found == blocks_of_other->second.end() ||
+             (found->second && found->second == function_and_block.second);
+    });
+  }
+
   bool agree(const Joined& one, const std::map<const AccessesLeft::Seen*, JoinedKinds>& known) const {
     std::set<std::tuple<const AccessesLeft::Seen*, InlinedCopy, Vector>> distinct;
     const auto is_alike = [&](const Copy& part) {
       return !alone_.contains(part.seen) && known.at(part.seen).size() == 1 &&
+             are_executed_together(part.position, one.parts.front().position) &&
              distinct.insert({part.seen, part.inlined, part.iterations}).second;
     };
     const bool all_known = !lost_read_ && !lost_written_;
@@ -384,6 +403,9 @@ private:
   std::map<Position, AccessesLeft::Place>& places_;
   std::set<Position>& local_accesses_;
   LoopsAround loops_;
+  /// By access and function: the basic block before optimisation, which optimisation may have removed; null:
+  /// several.
+  std::map<Position, std::map<const llvm::Function*, const llvm::BasicBlock*>> blocks_;
   std::map<AccessesLeft::Seen*, std::map<InlinedCopy, std::set<Vector>>> copies_;
   std::vector<Joined> joined_;
   std::map<const llvm::Instruction*, std::pair<std::size_t, std::size_t>>

@@ -141,3 +141,26 @@ TEST_CASE("a copy of a whole vector is as wide as its type", "[joined]") {
   })");
   CHECK(joined(p, "a[i]") == "alone");
 }
+
+TEST_CASE("a component that is loaded under a condition stays apart, also if it is loaded speculatively",
+          "[joined]") {
+  Parsed p = parsed(R"(
+    __device__ float f(const Four& v, bool c) {
+      float sum = v.y;
+      if (c)
+        sum += v.x;
+      return sum;
+    }
+    __global__ void k(const Four* a, float* out, int i, int n) { out[i] = f(a[i], i < n); })");
+  CHECK(joined(p, "v.x") == "alone");
+  CHECK(joined(p, "v.y") == "alone");
+}
+
+TEST_CASE("components that several functions load are joined", "[joined]") {
+  Parsed p = parsed(R"(
+    __device__ float first(const Four& v) { return v.x; }
+    __device__ float second(const Four& w) { return w.y; }
+    __global__ void k(const Four* a, float* out, int i) { out[i] = first(a[i]) + second(a[i]); })");
+  CHECK(joined(p, "v.x") == "8");
+  CHECK(joined(p, "w.y") == "part");
+}
