@@ -403,8 +403,8 @@ private:
   std::map<Position, AccessesLeft::Place>& places_;
   std::set<Position>& local_accesses_;
   LoopsAround loops_;
-  /// By access and function: the basic block before optimisation, which optimisation may have removed; null:
-  /// several.
+  /// Maps an access and a function that has it to its basic block before optimisation, which optimisation may
+  /// have removed. A null block stands for several.
   std::map<Position, std::map<const llvm::Function*, const llvm::BasicBlock*>> blocks_;
   std::map<AccessesLeft::Seen*, std::map<InlinedCopy, std::set<Vector>>> copies_;
   std::vector<Joined> joined_;

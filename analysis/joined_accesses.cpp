@@ -52,9 +52,8 @@ Place place_of(const llvm::Instruction& access) {
 }
 
 unsigned bytes_of(const llvm::Instruction& access) {
-  const llvm::Type* type = llvm::getLoadStoreType(const_cast<llvm::Instruction*>(&access));
-  return static_cast<unsigned>(
-      access.getDataLayout().getTypeStoreSize(const_cast<llvm::Type*>(type)).getFixedValue());
+  llvm::Type* type = llvm::getLoadStoreType(const_cast<llvm::Instruction*>(&access));
+  return static_cast<unsigned>(access.getDataLayout().getTypeStoreSize(type).getFixedValue());
 }
 
 bool is_plain(const llvm::Instruction& instruction) {

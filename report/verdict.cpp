@@ -1,6 +1,7 @@
 #include "report/verdict.h"
 
 #include "report/figures.h"
+#include "vocabulary/geometry.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,8 +9,6 @@
 
 namespace warplens::report {
 namespace {
-
-constexpr double sector_bytes = 32;
 
 // The limits from which a figure is worth a programmer's time.
 constexpr double notable_conflicts = 0.5;     // extra passes per request

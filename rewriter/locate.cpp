@@ -241,7 +241,8 @@ bool Locator::access(const FoundOperation& found, const analysis::Facts& facts, 
 
   access.kind_left = site.kind;
   if (accesses_left_) {
-    const analysis::AccessLeft left = accesses_left_->of(context_, found.operation);
+    const analysis::AccessLeft left = accesses_left_->of(access.in_debug_information, found.operation.kind,
+                                                         found.operation.through_pointer);
     access.is_left = left.is_left;
     access.joined_bytes = left.joined_bytes;
     access.joined_into = left.joined_into;

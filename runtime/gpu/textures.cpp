@@ -3,6 +3,7 @@
 #include "runtime/gpu/scoped_error_suppressor.h"
 #include "runtime/host/recorder.h"
 #include "runtime/host/trace_file.h"
+#include "vocabulary/round_up.h"
 
 #include <algorithm>
 #include <map>
@@ -66,7 +67,7 @@ std::optional<texels::View> view_of_array(Known& state, cudaArray_t array) {
   if (!same_shape(there, view)) {
     view.address = state.next_array;
     const std::uint64_t bytes = texels::bytes_of(view);
-    state.next_array += (bytes + array_alignment - 1) / array_alignment * array_alignment;
+    state.next_array += round_up(bytes, array_alignment);
     runtime::Recorder::instance().note_allocation(view.address, bytes, "CUDA array");
     there = view;
   }

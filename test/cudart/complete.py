@@ -13,7 +13,7 @@ headers = {name: next(path for folder in ";".join(folders).split(";") if (path :
 code = {name: re.sub(r"/\*.*?\*/|//[^\n]*", " ", text, flags=re.DOTALL) for name, text in headers.items()}
 
 declared = {name for text in code.values() for name in re.findall(r"\bCUDARTAPI\s+(cuda(?!WGL)\w+)\s*\(", text)}  # WGL is Windows's
-# With --default-stream per-thread a call refers to the function of another name.
+# A call refers to a function of another name under --default-stream per-thread.
 per_thread = {f"{name}_{form.lower()}" for name, form in
               re.findall(r"#\s*define\s+(cuda\w+)\s+__CUDART_API_(PTDS|PTSZ)\(", code["cuda_runtime_api.h"])}
 symbols = subprocess.run([nm, "--defined-only", "--extern-only", library], capture_output=True, text=True, check=True).stdout

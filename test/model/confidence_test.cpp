@@ -58,7 +58,7 @@ TEST_CASE("Trials end once all figures have converged, at the same number for an
   CHECK_FALSE(all.trials.converged);
   CHECK(all.trials.stopped_by == StoppedBy::limit);
 
-  // With this, the figure that converges last does so after about 24 trials.
+  // The figure that converges last needs about 24 trials at this confidence.
   double worst = 0;
   for (const auto& rate : {all.totals.l1_read_hit_rate, all.totals.l2_read_hit_rate, all.sites[0].l1_hit_rate,
                            all.sites[0].l2_hit_rate})

@@ -5,6 +5,7 @@
 #include "runtime/cpu/cudart/error.h"
 #include "runtime/cpu/memory/allocation.h"
 #include "runtime/cpu/memory/host_memory.h"
+#include "vocabulary/round_up.h"
 
 #include <cstring>
 
@@ -36,7 +37,7 @@ cudaError_t allocate_rows(void** pointer, std::size_t* pitch, std::size_t width,
                           const char* call) {
   if (!pitch || width > SIZE_MAX - pitch_alignment)
     return cudaErrorInvalidValue;
-  const std::size_t aligned = (width + pitch_alignment - 1) / pitch_alignment * pitch_alignment;
+  const std::size_t aligned = warplens::round_up(width, pitch_alignment);
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(aligned, rows, &bytes))
     return cudaErrorMemoryAllocation;

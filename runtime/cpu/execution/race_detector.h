@@ -7,6 +7,8 @@
 // thread of the block.
 #pragma once
 
+#include "vocabulary/geometry.h"
+
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -53,8 +55,6 @@ public:
   }
 
 private:
-  static constexpr std::uint32_t warp_lanes = 32;
-
   /// The first interval of each thread that is not known to be over.
   struct Clock {
     std::uint32_t all = 0;

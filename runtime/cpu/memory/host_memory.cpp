@@ -2,6 +2,7 @@
 #include "runtime/cpu/memory/host_memory.h"
 
 #include "runtime/cpu/device/held_lock.h"
+#include "vocabulary/round_up.h"
 
 #include <cstdlib>
 
@@ -14,7 +15,7 @@ HostMemory& HostMemory::instance() {
 
 void* HostMemory::allocate(std::size_t bytes, unsigned flags) {
   constexpr std::size_t page = 4096;
-  const std::size_t rounded = (bytes + page - 1) / page * page;
+  const std::size_t rounded = round_up(bytes, page);
   char* const address = rounded < bytes ? nullptr : static_cast<char*>(std::aligned_alloc(page, rounded));
   if (address) {
     const std::lock_guard lock(mutex_);

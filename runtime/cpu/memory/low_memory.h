@@ -1,6 +1,8 @@
 // Memory below 2 GiB, for a block's shared memory: inline PTX holds shared addresses in registers of 32 bits.
 #pragma once
 
+#include "vocabulary/round_up.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <new>
@@ -23,7 +25,7 @@ public:
       return;
     release();
     constexpr std::size_t granule = 64 * 1024;
-    bytes_ = (bytes + granule - 1) / granule * granule;
+    bytes_ = round_up(bytes, granule);
     void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) {
