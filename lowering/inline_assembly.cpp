@@ -128,23 +128,23 @@ Expected<void> lower_statement(CallInst& call) {
                 function ? *function + ", which is inline PTX," : "inline PTX", what);
   };
   IRBuilder<> builder(&call);
-  const auto text = ptx::parse(assembly.getAsmString());
-  if (!text) {
+  const auto body = warplens::ptx::parse_body(assembly.getAsmString());
+  if (!body) {
     std::string line = assembly.getAsmString();
     std::ranges::replace_if(line, [](char c) { return c == '\n' || c == '\t'; }, ' ');
-    return refuse(line + " (" + text.error().message + ")");
+    return refuse(line + " (" + body.error().message + ")");
   }
-  if (text->instructions.empty() &&
+  if (body->instructions.empty() &&
       call.getType()->isVoidTy()) { // an optimisation barrier only: it stays one
     builder.CreateFence(AtomicOrdering::SequentiallyConsistent, SyncScope::SingleThread);
     call.eraseFromParent();
     return {};
   }
-  ptx::Block block(builder, *text);
+  ptx::Block block(builder, *body);
   std::vector<Type*> outputs;
   if (!bind_operands(block, assembly, call, outputs))
     return refuse("an operand in memory");
-  for (const ptx::Instruction& instruction : text->instructions)
+  for (const ptx::Instruction& instruction : body->instructions)
     if (!(instruction.guard.empty() ? emit(block, instruction) : emit_guarded(block, instruction, call)))
       return refuse(instruction.text + explanation(instruction.text));
   if (!call.getType()->isVoidTy())

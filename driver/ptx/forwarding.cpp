@@ -7,7 +7,7 @@
 #include <regex>
 #include <vector>
 
-namespace warplens::driver::ptx {
+namespace warplens::driver {
 namespace {
 
 struct Parameter {
@@ -46,15 +46,15 @@ std::string renamed(const Parameter& parameter, const std::string& name) {
 
 } // namespace
 
-bool is_users_elsewhere(const Item& item) {
+bool is_users_elsewhere(const ptx::Item& item) {
   constexpr auto cudas =
       std::to_array<std::string_view>({"vprintf", "malloc", "free", "memcpy", "memset", "cuda", "__"});
-  return item.kind == ItemKind::declaration && item.text.starts_with(".extern") &&
+  return item.kind == ptx::ItemKind::declaration && item.text.starts_with(".extern") &&
          item.text.find(".entry") == std::string::npos &&
          std::ranges::none_of(cudas, [&](std::string_view own) { return item.name.starts_with(own); });
 }
 
-std::string forwarding_function(const Item& item, std::string_view name) {
+std::string forwarding_function(const ptx::Item& item, std::string_view name) {
   auto head = item.text.substr(0, item.text.rfind(')') + 1);
   const auto place = head.find(item.name + "\n"); // parameters' names start with it, too
   if (place == std::string::npos)
@@ -80,4 +80,4 @@ std::string forwarding_function(const Item& item, std::string_view name) {
   return head + "\n" + body + "\tret;\n}";
 }
 
-} // namespace warplens::driver::ptx
+} // namespace warplens::driver

@@ -1,7 +1,7 @@
 #include "driver/ptx/merge_variants.h"
 
 #include "driver/ptx/forwarding.h"
-#include "driver/ptx/module.h"
+#include "ptx/module.h"
 
 #include <algorithm>
 #include <map>
@@ -9,27 +9,27 @@
 #include <vector>
 #include <warplens/probed_form.h>
 
-namespace warplens::driver::ptx {
+namespace warplens::driver {
 namespace {
 
 using Names = std::set<std::string, std::less<>>;
-using Items = std::map<std::string, const Item*, std::less<>>;
+using Items = std::map<std::string, const ptx::Item*, std::less<>>;
 
 constexpr std::string_view suffix = WARPLENS_PROBED_SUFFIX;
 
-Items by_name(const std::vector<Item>& items) {
+Items by_name(const std::vector<ptx::Item>& items) {
   Items result;
-  for (const Item& item : items)
+  for (const ptx::Item& item : items)
     if (!item.name.empty()) {
       auto& known = result[item.name];
-      if (!known || known->kind == ItemKind::declaration)
+      if (!known || known->kind == ptx::ItemKind::declaration)
         known = &item;
     }
   return result;
 }
 
-bool has_body(const Item& item) {
-  return item.kind == ItemKind::function || item.kind == ItemKind::kernel;
+bool has_body(const ptx::Item& item) {
+  return item.kind == ptx::ItemKind::function || item.kind == ptx::ItemKind::kernel;
 }
 
 /// Returns the names that must differ between the variants: functions, and constants that the compiler
@@ -38,14 +38,15 @@ Expected<Names> renamed(const Items& plain, const Items& probed) {
   Names names;
   for (const auto& [name, item] : probed) {
     const auto same = plain.find(name);
-    if (item->kind == ItemKind::kernel && (same == plain.end() || same->second->kind != ItemKind::kernel))
+    if (item->kind == ptx::ItemKind::kernel &&
+        (same == plain.end() || same->second->kind != ptx::ItemKind::kernel))
       return fail("the kernel {} exists with probes only", name);
     if (same == plain.end())
       continue;
     if (has_body(*item))
       names.insert(name);
-    else if (item->kind == ItemKind::variable && item->text != same->second->text) {
-      if (is_external(*item) || !item->text.ends_with("};"))
+    else if (item->kind == ptx::ItemKind::variable && item->text != same->second->text) {
+      if (ptx::is_external(*item) || !item->text.ends_with("};"))
         return fail("the variable {} is another one with probes", name);
       names.insert(name);
     }
@@ -66,10 +67,10 @@ std::string launchable(std::string text) {
   return head + text.substr(body);
 }
 
-std::string header_of(const std::vector<Item>& items) {
+std::string header_of(const std::vector<ptx::Item>& items) {
   std::string text;
-  for (const Item& item : items)
-    if (item.kind == ItemKind::header)
+  for (const ptx::Item& item : items)
+    if (item.kind == ptx::ItemKind::header)
       text += item.text + '\n';
   return text;
 }
@@ -77,15 +78,15 @@ std::string header_of(const std::vector<Item>& items) {
 } // namespace
 
 Expected<std::string> merge_variants(std::string_view plain, std::string_view probed) {
-  TRY_LET(plain_items, items_of(plain));
-  TRY_LET(probed_items, items_of(probed));
+  TRY_LET(plain_items, ptx::items_of(plain));
+  TRY_LET(probed_items, ptx::items_of(probed));
   if (header_of(*plain_items) != header_of(*probed_items))
     return fail("the two variants are PTX of two kinds");
   const auto known = by_name(*plain_items);
   TRY_LET(names, renamed(known, by_name(*probed_items)));
 
   std::string result(plain.substr(0, plain.find('\0')));
-  for (const Item& item : *probed_items)
+  for (const ptx::Item& item : *probed_items)
     if (is_users_elsewhere(item) && !names->contains(item.name))
       if (const auto forwarding = forwarding_function(item, item.name + std::string(suffix));
           !forwarding.empty()) {
@@ -94,17 +95,17 @@ Expected<std::string> merge_variants(std::string_view plain, std::string_view pr
         result += '\n' + forwarding + '\n';
         names->insert(item.name);
       }
-  for (const Item& item : *probed_items) {
-    if (item.kind == ItemKind::header || item.kind == ItemKind::debug)
+  for (const ptx::Item& item : *probed_items) {
+    if (item.kind == ptx::ItemKind::header || item.kind == ptx::ItemKind::debug)
       continue;
     if (!item.name.empty() && known.contains(item.name) && !names->contains(item.name))
       continue; // the variants share it
     if (is_users_elsewhere(item) && names->contains(item.name))
       continue; // see above
-    auto text = with_suffix(item.text, *names, suffix);
+    auto text = ptx::with_suffix(item.text, *names, suffix);
     if (has_body(item))
-      text = without_positions(text);
-    if (item.kind == ItemKind::kernel)
+      text = ptx::without_positions(text);
+    if (item.kind == ptx::ItemKind::kernel)
       text = launchable(std::move(text));
     result += '\n' + text + '\n';
   }
@@ -112,14 +113,15 @@ Expected<std::string> merge_variants(std::string_view plain, std::string_view pr
 }
 
 Expected<void> check_same_kernels(std::string_view plain, std::string_view probed) {
-  TRY_LET(plain_items, items_of(plain));
-  TRY_LET(probed_items, items_of(probed));
+  TRY_LET(plain_items, ptx::items_of(plain));
+  TRY_LET(probed_items, ptx::items_of(probed));
   const auto found = by_name(*probed_items);
-  for (const Item& item : *plain_items)
+  for (const ptx::Item& item : *plain_items)
     if (const auto same = found.find(item.name);
-        item.kind == ItemKind::kernel && (same == found.end() || same->second->kind != ItemKind::kernel))
+        item.kind == ptx::ItemKind::kernel &&
+        (same == found.end() || same->second->kind != ptx::ItemKind::kernel))
       return fail("the kernel {} exists without probes only", item.name);
   return {};
 }
 
-} // namespace warplens::driver::ptx
+} // namespace warplens::driver

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace warplens::driver::ptx {
+namespace warplens::driver {
 
 /// Merges the two variants of the device half of one source for one architecture, compiled with the same
 /// module id. Variables are shared, so that the variants of a program's kernels may follow each other in any
@@ -19,4 +19,4 @@ Expected<std::string> merge_variants(std::string_view plain, std::string_view pr
 /// Checks that `probed` has each kernel of `plain`, so that it can replace it. The error names a missing one.
 Expected<void> check_same_kernels(std::string_view plain, std::string_view probed);
 
-} // namespace warplens::driver::ptx
+} // namespace warplens::driver

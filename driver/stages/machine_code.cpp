@@ -4,11 +4,12 @@
 #include "driver/stages/compile_source.h"
 #include "driver/stages/compiler.h"
 #include "driver/stages/gpu_object.h"
+#include "ptx/module.h"
+#include "support/files.h"
 #include "trace/machine_code.h"
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <future>
 #include <iterator>
 #include <map>
@@ -63,16 +64,14 @@ Expected<std::string> run_nvcc(const MachineCodeRequest& request, const Words& a
 
 /// Returns whether the PTX calls functions of other files: the resources of a kernel with such a call are
 /// known after the device link.
-bool calls_other_files(const fs::path& ptx) {
+bool calls_other_files(const fs::path& file) {
   constexpr auto of_the_driver =
       std::to_array<std::string_view>({"vprintf", "malloc", "free", "__assertfail"});
-  std::ifstream stream(ptx);
-  for (std::string line; std::getline(stream, line);)
-    if (line.starts_with(".extern .func") &&
-        std::ranges::find(of_the_driver, std::string_view(line).substr(line.find_last_of(' ') + 1)) ==
-            of_the_driver.end())
-      return true;
-  return false;
+  const auto items = read_file(file).and_then(ptx::items_of);
+  return items && std::ranges::any_of(*items, [&](const ptx::Item& item) {
+           return item.kind == ptx::ItemKind::declaration && item.text.starts_with(".extern") &&
+                  std::ranges::find(of_the_driver, item.name) == of_the_driver.end();
+         });
 }
 
 /// Returns the machine code made from one architecture's PTX.

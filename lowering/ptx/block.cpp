@@ -62,8 +62,8 @@ std::optional<Type> Modifiers::type() {
   return std::nullopt;
 }
 
-Block::Block(IRBuilder<>& builder, const Text& text) : builder_(builder) {
-  for (const Register& declared : text.registers)
+Block::Block(IRBuilder<>& builder, const Body& body) : builder_(builder) {
+  for (const Register& declared : body.registers)
     if (const auto type = type_of(declared.type))
       registers_[declared.name] = {type->width(), PoisonValue::get(builder.getIntNTy(type->width()))};
 }

@@ -1,13 +1,18 @@
 // One inline PTX statement during its translation to IR: its registers' values, and their accesses.
 #pragma once
 
-#include "lowering/ptx/text.h"
+#include "ptx/body.h"
 
 #include <llvm/IR/IRBuilder.h>
 #include <map>
 #include <optional>
 
 namespace warplens::lowering::ptx {
+
+using warplens::ptx::Body;
+using warplens::ptx::Instruction;
+using warplens::ptx::Operand;
+using warplens::ptx::Register;
 
 /// An instruction's type, as written in ".f16x2" or ".u32".
 struct Type {
@@ -43,7 +48,7 @@ private:
 /// loosely.
 class Block {
 public:
-  Block(llvm::IRBuilder<>& builder, const Text& text);
+  Block(llvm::IRBuilder<>& builder, const Body& body);
 
   llvm::IRBuilder<>& builder() { return builder_; }
   void set(const std::string& name, unsigned bits, llvm::Value* value) { registers_[name] = {bits, value}; }

@@ -1,11 +1,8 @@
 // Tests PTX that holds each kernel without and with probes.
 #include "driver/ptx/merge_variants.h"
-#include "driver/ptx/module.h"
 #include "test/catch.h"
 
-#include <algorithm>
-
-using namespace warplens::driver::ptx;
+using namespace warplens::driver;
 
 namespace {
 
@@ -25,40 +22,6 @@ std::string joined(const std::string& plain, const std::string& probed) {
 }
 
 } // namespace
-
-TEST_CASE("A module's items are separated, with their names") {
-  const auto items = items_of(head + R"(
-// a comment; with { all sorts
-.extern .func  (.param .b32 func_retval0) vprintf
-(
-	.param .b64 vprintf_param_0
-)
-;
-.global .attribute(.managed) .align 4 .u32 managed;
-.visible .const .align 8 .b8 table[2] = {1, 2};
-.extern .shared .align 16 .b8 dynamic[];
-.func helper(.param .b64 p) { { ret; } }
-.weak .func (.param .b32 r) value() { ret; }
-)" + kernel("_Z1kPi", "\t@%p1 bra $L__BB0_2;\n\tret;\n", ".maxntid 128, 1, 1\n") +
-                              "\t.file\t1 \"/a;b{.cu\"\n\t.section\t.debug_str\n\t{\n.b8 1,2\n\t}\n");
-  REQUIRE(items);
-  std::vector<std::string> names;
-  for (const Item& item : *items)
-    if (!item.name.empty())
-      names.push_back(item.name);
-  CHECK(names ==
-        std::vector<std::string>{"vprintf", "managed", "table", "dynamic", "helper", "value", "_Z1kPi"});
-  CHECK(std::ranges::count(*items, ItemKind::header, &Item::kind) == 3);
-  CHECK(std::ranges::count(*items, ItemKind::variable, &Item::kind) == 3);
-  CHECK(std::ranges::count(*items, ItemKind::declaration, &Item::kind) == 1);
-  CHECK(std::ranges::count(*items, ItemKind::function, &Item::kind) == 2);
-  CHECK(std::ranges::count(*items, ItemKind::kernel, &Item::kind) == 1);
-  CHECK(std::ranges::count(*items, ItemKind::debug, &Item::kind) == 2);
-}
-
-TEST_CASE("Text that does not end is refused") {
-  CHECK_FALSE(items_of(head + ".visible .entry k() { ret;"));
-}
 
 TEST_CASE("Functions get a second variant, variables are shared") {
   const std::string shared = ".global .align 4 .u32 counter;\n";

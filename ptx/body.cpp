@@ -1,40 +1,28 @@
-#include "lowering/ptx/text.h"
+#include "ptx/body.h"
 
-#include <bit>
+#include "ptx/lexer.h"
+
 #include <cctype>
-#include <charconv>
 #include <fmt/format.h>
 #include <map>
 #include <optional>
 
-namespace warplens::lowering::ptx {
-
+namespace warplens::ptx {
 namespace {
 
-std::string without_comments(const std::string& text) {
-  std::string result;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool line = text.compare(i, 2, "//") == 0, block = text.compare(i, 2, "/*") == 0;
-    if (!line && !block) {
-      result += text[i];
-      continue;
-    }
-    const auto end = text.find(line ? "\n" : "*/", i + 2);
-    if (end == std::string::npos)
-      break;
-    i = line ? end : end + 1;
-    result += ' ';
-  }
-  return result;
+std::string trimmed(std::string text) {
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())))
+    text.pop_back();
+  return text;
 }
 
 class Parser {
 public:
-  explicit Parser(const std::string& text) : text_(without_comments(text)) {}
+  explicit Parser(std::string_view text) : lexer_(text) {}
 
-  Expected<Text> run() {
+  Expected<Body> run() {
     scopes_.emplace_back();
-    for (skip_blanks(); at_ < text_.size(); skip_blanks())
+    for (lexer_.skip_blanks(); !lexer_.at_end(); lexer_.skip_blanks())
       if (!statement())
         return fail("{}", problem_.empty() ? "its syntax is not understood" : problem_);
     if (scopes_.size() != 1)
@@ -43,29 +31,8 @@ public:
   }
 
 private:
-  void skip_blanks() {
-    while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])))
-      ++at_;
-  }
-  bool take(char wanted) {
-    skip_blanks();
-    if (at_ == text_.size() || text_[at_] != wanted)
-      return false;
-    ++at_;
-    return true;
-  }
-  static bool in_name(char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '%';
-  }
-
-  /// Reads a word; with `dots`, %tid.x is one name.
-  std::string word(bool dots) {
-    skip_blanks();
-    const std::size_t begin = at_;
-    while (at_ < text_.size() && (in_name(text_[at_]) || (dots && text_[at_] == '.')))
-      ++at_;
-    return text_.substr(begin, at_ - begin);
-  }
+  bool take(char wanted) { return lexer_.take(wanted); }
+  std::string word(Dots dots = Dots::separate) { return std::string(lexer_.word(dots)); }
 
   bool statement() {
     if (take(';'))
@@ -79,7 +46,7 @@ private:
       return !scopes_.empty();
     }
     if (take('.'))
-      return word(false) == "reg" ? declaration() : complain("only the directive .reg is understood");
+      return word() == "reg" ? declaration() : complain("only the directive .reg is understood");
     return instruction();
   }
 
@@ -97,16 +64,16 @@ private:
   bool declaration() {
     if (!take('.'))
       return false;
-    const std::string type = word(false);
+    const std::string type = word();
     do {
-      const std::string name = word(false);
+      const std::string name = word();
       if (name.empty())
         return false;
       if (!take('<')) {
         declare(name, type);
         continue;
       }
-      const auto count = integer(word(false));
+      const auto count = integer_literal(word());
       if (!count || *count > 1024 || !take('>'))
         return false;
       for (std::uint64_t i = 0; i < *count; ++i)
@@ -117,25 +84,22 @@ private:
 
   bool instruction() {
     Instruction instruction;
-    const std::size_t begin = at_;
+    const auto begin = lexer_.position();
     if (take('@')) {
       instruction.guard_negated = take('!');
-      instruction.guard = resolved(word(false));
+      instruction.guard = resolved(word());
     }
-    instruction.opcode = word(false);
+    instruction.opcode = word();
     if (instruction.opcode.empty())
       return false;
     if (take(':'))
       return complain("labels and branches are not understood");
     while (take('.')) { // ".mbarrier::complete_tx::bytes" is one modifier
-      std::string modifier = word(false);
-      while (text_.compare(at_, 2, "::") == 0) {
-        at_ += 2;
-        modifier += "::" + word(false);
-      }
+      std::string modifier = word();
+      while (lexer_.take_directly("::"))
+        modifier += "::" + word();
       instruction.modifiers.push_back(std::move(modifier));
     }
-    skip_blanks();
     if (!at_end()) {
       do {
         auto operand = parse_operand();
@@ -144,9 +108,7 @@ private:
         instruction.operands.push_back(std::move(*operand));
       } while (take(','));
     }
-    instruction.text = text_.substr(begin, at_ - begin);
-    while (!instruction.text.empty() && std::isspace(static_cast<unsigned char>(instruction.text.back())))
-      instruction.text.pop_back();
+    instruction.text = trimmed(without_comments(lexer_.text_since(begin)));
     if (!at_end())
       return false;
     take(';');
@@ -154,10 +116,10 @@ private:
     return true;
   }
 
-  /// Returns whether the text has ended: the last instruction may lack its semicolon.
+  /// Returns whether the instruction has ended: the last one may lack its semicolon.
   bool at_end() {
-    skip_blanks();
-    return at_ == text_.size() || text_[at_] == ';' || text_[at_] == '}';
+    lexer_.skip_blanks();
+    return lexer_.at_end() || lexer_.peek() == ';' || lexer_.peek() == '}';
   }
 
   std::optional<Operand> parse_operand() {
@@ -186,7 +148,7 @@ private:
     }
     if (take('[')) {
       operand.kind = Operand::Kind::address;
-      operand.name = resolved(word(false));
+      operand.name = resolved(word());
       if (take('+') || (take('-') && (operand.negated = true))) {
         const auto offset = signed_integer();
         if (!offset)
@@ -203,11 +165,11 @@ private:
       return take(']') ? std::optional(operand) : std::nullopt;
     }
     operand.negated = take('!');
-    skip_blanks();
-    const char next = at_ < text_.size() ? text_[at_] : ' ';
+    lexer_.skip_blanks();
+    const char next = lexer_.peek();
     if (next == '-' || std::isdigit(static_cast<unsigned char>(next)))
       return literal();
-    operand.name = word(true);
+    operand.name = word(Dots::join);
     if (operand.name.empty())
       return std::nullopt;
     operand.name = resolved(operand.name);
@@ -216,51 +178,24 @@ private:
 
   std::optional<std::uint64_t> signed_integer() {
     const bool minus = take('-');
-    const auto value = integer(word(false));
+    const auto value = integer_literal(word());
     return value && minus ? std::optional(-*value) : value;
   }
 
   std::optional<Operand> literal() {
     Operand operand{.kind = Operand::Kind::integer};
     const bool minus = take('-');
-    const std::string digits = word(true);
-    if (const auto value = integer(digits)) {
+    const auto digits = lexer_.word(Dots::join);
+    if (const auto value = integer_literal(digits)) {
       operand.number = minus ? -*value : *value;
       return operand;
     }
+    const auto value = floating_literal(digits);
+    if (!value)
+      return std::nullopt;
     operand.kind = Operand::Kind::floating;
-    const bool single = digits.starts_with("0f") || digits.starts_with("0F");
-    if (single || digits.starts_with("0d") || digits.starts_with("0D")) { // the bits, in hexadecimal
-      const auto bits = integer("0x" + digits.substr(2));
-      if (!bits || digits.size() != (single ? 10 : 18))
-        return std::nullopt;
-      operand.real =
-          single ? std::bit_cast<float>(static_cast<std::uint32_t>(*bits)) : std::bit_cast<double>(*bits);
-    } else {
-      const auto end = digits.data() + digits.size();
-      if (std::from_chars(digits.data(), end, operand.real).ptr != end)
-        return std::nullopt;
-    }
-    if (minus)
-      operand.real = -operand.real;
+    operand.real = minus ? -*value : *value;
     return operand;
-  }
-
-  static std::optional<std::uint64_t> integer(std::string digits) {
-    if (!digits.empty() && digits.back() == 'U')
-      digits.pop_back();
-    int base = 10;
-    if (digits.starts_with("0x") || digits.starts_with("0X"))
-      base = 16;
-    else if (digits.starts_with("0b") || digits.starts_with("0B"))
-      base = 2;
-    else if (digits.size() > 1 && digits.front() == '0')
-      base = 8;
-    const char* begin = digits.data() + (base == 16 || base == 2 ? 2 : 0);
-    const char* end = digits.data() + digits.size();
-    std::uint64_t value = 0;
-    const auto [stop, error] = std::from_chars(begin, end, value, base);
-    return error == std::errc{} && stop == end ? std::optional(value) : std::nullopt;
   }
 
   std::string resolved(const std::string& name) const {
@@ -270,17 +205,16 @@ private:
     return name;
   }
 
-  std::string text_;
-  std::size_t at_ = 0;
+  Lexer lexer_;
   std::vector<std::map<std::string, std::string>> scopes_;
   std::string problem_;
-  Text result_;
+  Body result_;
 };
 
 } // namespace
 
-Expected<Text> parse(const std::string& text) {
+Expected<Body> parse_body(std::string_view text) {
   return Parser(text).run();
 }
 
-} // namespace warplens::lowering::ptx
+} // namespace warplens::ptx

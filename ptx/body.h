@@ -1,13 +1,14 @@
-// The parser of inline PTX into instructions. Grammar: PTX ISA, "Syntax".
+// Parses PTX statements, such as an asm statement's text, into instructions. Grammar: PTX ISA, "Syntax".
 #pragma once
 
 #include "support/expected.h"
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
-namespace warplens::lowering::ptx {
+namespace warplens::ptx {
 
 struct Operand {
   enum class Kind {
@@ -27,7 +28,7 @@ struct Operand {
 };
 
 struct Instruction {
-  std::string text; ///< the operand's own text, for messages
+  std::string text; ///< the instruction's own text without comments, for messages
   std::string opcode;
   std::vector<std::string> modifiers; ///< the parts after the opcode's dots
   std::vector<Operand> operands;
@@ -40,12 +41,13 @@ struct Register {
   std::string type; ///< "b32"
 };
 
-struct Text {
+/// The statements of a function's body, or of a part of one.
+struct Body {
   std::vector<Register> registers;
   std::vector<Instruction> instructions;
 };
 
 /// Labels, branches and directives other than .reg are errors.
-Expected<Text> parse(const std::string& text);
+Expected<Body> parse_body(std::string_view text);
 
-} // namespace warplens::lowering::ptx
+} // namespace warplens::ptx

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace warplens::driver::ptx {
+namespace warplens::ptx {
 
 enum class ItemKind {
   header,      ///< .version, .target, .address_size
@@ -41,4 +41,4 @@ std::string with_suffix(std::string_view text, const std::set<std::string, std::
 /// Returns a function without the positions in the source that it names.
 std::string without_positions(std::string_view function);
 
-} // namespace warplens::driver::ptx
+} // namespace warplens::ptx
