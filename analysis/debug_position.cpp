@@ -2,7 +2,7 @@
 
 #include "analysis/operations.h"
 
-#include <clang/AST/ExprCXX.h>
+#include <clang/AST/StmtVisitor.h>
 #include <clang/Basic/SourceManager.h>
 #include <llvm/Support/FileSystem.h>
 #include <llvm/Support/Path.h>
@@ -33,19 +33,40 @@ Position position_of(const clang::ASTContext& context, clang::SourceLocation pla
           presumed.getLine(), presumed.getColumn()};
 }
 
-void DebugPositions::visit(const clang::Stmt* statement) {
-  if (!statement || llvm::isa<clang::LambdaExpr>(statement)) // a lambda's body is a function of its own
-    return;
-  if (const auto* binary = llvm::dyn_cast<clang::BinaryOperator>(statement)) {
+namespace {
+
+/// Notes where a function's statements and expressions access memory; see DebugPositions.
+class PlaceCollector : public clang::ConstStmtVisitor<PlaceCollector> {
+public:
+  PlaceCollector(DebugPositions::Places& accesses, DebugPositions::Places& calls)
+      : accesses_(accesses), calls_(calls) {}
+
+  void walk(const clang::Stmt* statement) {
+    if (statement)
+      Visit(statement);
+  }
+
+  void VisitStmt(const clang::Stmt* statement) {
+    for (const clang::Stmt* child : statement->children())
+      walk(child);
+  }
+  void VisitLambdaExpr(const clang::LambdaExpr*) {} // a lambda's body is a function of its own
+  void VisitBinaryOperator(const clang::BinaryOperator* binary) {
     if (binary->isAssignmentOp())
       accesses_[binary->getLHS()->IgnoreParens()] = binary->getOperatorLoc();
-  } else if (const auto* unary = llvm::dyn_cast<clang::UnaryOperator>(statement)) {
+    VisitStmt(binary);
+  }
+  void VisitUnaryOperator(const clang::UnaryOperator* unary) {
     if (unary->isIncrementDecrementOp())
       accesses_[unary->getSubExpr()->IgnoreParens()] = unary->getOperatorLoc();
-  } else if (const auto* construction = llvm::dyn_cast<clang::CXXConstructExpr>(statement)) {
+    VisitStmt(unary);
+  }
+  void VisitCXXConstructExpr(const clang::CXXConstructExpr* construction) {
     if (construction->getConstructor()->isCopyOrMoveConstructor() && construction->getNumArgs() > 0)
       accesses_[construction->getArg(0)->IgnoreParenImpCasts()] = construction->getExprLoc();
-  } else if (const auto* call = llvm::dyn_cast<clang::CallExpr>(statement)) {
+    VisitStmt(construction);
+  }
+  void VisitCallExpr(const clang::CallExpr* call) {
     const auto* named = llvm::dyn_cast<clang::CXXOperatorCallExpr>(call);
     const bool assigns = named && named->isAssignmentOp();
     for (const clang::Expr* argument : call->arguments()) {
@@ -53,10 +74,15 @@ void DebugPositions::visit(const clang::Stmt* statement) {
       if (assigns)
         accesses_[argument->IgnoreParenImpCasts()] = named->getOperatorLoc();
     }
+    VisitStmt(call);
   }
-  for (const clang::Stmt* child : statement->children())
-    visit(child);
-}
+
+private:
+  DebugPositions::Places& accesses_;
+  DebugPositions::Places& calls_;
+};
+
+} // namespace
 
 void DebugPositions::enter(const clang::FunctionDecl* function) {
   if (function_ == function)
@@ -64,10 +90,11 @@ void DebugPositions::enter(const clang::FunctionDecl* function) {
   function_ = function;
   accesses_.clear();
   calls_.clear();
+  PlaceCollector collector(accesses_, calls_);
   if (const auto* constructor = llvm::dyn_cast<clang::CXXConstructorDecl>(function))
     for (const clang::CXXCtorInitializer* initializer : constructor->inits())
-      visit(initializer->getInit());
-  visit(function->getBody());
+      collector.walk(initializer->getInit());
+  collector.walk(function->getBody());
 }
 
 Position DebugPositions::of(const MemoryOperation& operation) {

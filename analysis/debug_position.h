@@ -38,15 +38,15 @@ public:
   explicit DebugPositions(const clang::ASTContext& context) : context_(context) {}
   Position of(const MemoryOperation& operation);
 
+  using Places = llvm::DenseMap<const clang::Stmt*, clang::SourceLocation>;
+
 private:
   void enter(const clang::FunctionDecl* function);
-  void visit(const clang::Stmt* statement);
 
   const clang::ASTContext& context_;
   const clang::FunctionDecl* function_ = nullptr; // the function that the maps belong to
-  llvm::DenseMap<const clang::Stmt*, clang::SourceLocation>
-      accesses_; // keyed by place; holds only locations that differ from the place's own
-  llvm::DenseMap<const clang::Stmt*, clang::SourceLocation> calls_; // keyed by argument
+  Places accesses_; // keyed by place; holds only locations that differ from the place's own
+  Places calls_;    // keyed by argument
 };
 
 } // namespace warplens::analysis

@@ -2,7 +2,7 @@
 
 #include "analysis/forward.h"
 
-#include <clang/AST/ExprCXX.h>
+#include <clang/AST/StmtVisitor.h>
 #include <llvm/ADT/STLExtras.h>
 #include <set>
 
@@ -23,7 +23,7 @@ struct Loads {
 };
 using State = Variables<Loads>;
 
-class Flow {
+class Flow : public clang::ConstStmtVisitor<Flow, void, State&> {
 public:
   Flow(const FunctionOperations& own, std::span<const MemoryOperation> operations)
       : own_(own), operations_(operations) {}
@@ -36,20 +36,24 @@ public:
     for (const std::size_t index : own_.at(node))
       result[index].join(operations_[index].through_pointer ? value(operations_[index].place, state)
                                                             : address(operations_[index].place, state));
-    if (const auto* call = llvm::dyn_cast<clang::CallExpr>(node))
-      coordinates(*call, state);
-    if (const auto* declarations = llvm::dyn_cast<clang::DeclStmt>(node)) {
-      for (const clang::Decl* declaration : declarations->decls())
-        if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(declaration))
-          if (variable->hasLocalStorage())
-            state.assign(variable, variable->getInit() ? initial(variable, state) : Loads{});
-    } else if (const auto* binary = llvm::dyn_cast<clang::BinaryOperator>(node)) {
-      if (binary->isAssignmentOp())
-        assign(binary->getLHS(), value(binary->getRHS(), state), binary->isCompoundAssignmentOp(), state);
-    } else if (const auto* call = llvm::dyn_cast<clang::CXXOperatorCallExpr>(node)) {
-      if (call->isAssignmentOp() && call->getNumArgs() == 2)
-        assign(call->getArg(0), value(call->getArg(1), state), call->getOperator() != clang::OO_Equal, state);
-    }
+    Visit(node, state);
+  }
+
+  void VisitDeclStmt(const clang::DeclStmt* declarations, State& state) {
+    for (const clang::Decl* declaration : declarations->decls())
+      if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(declaration))
+        if (variable->hasLocalStorage())
+          state.assign(variable, variable->getInit() ? initial(variable, state) : Loads{});
+  }
+  void VisitBinaryOperator(const clang::BinaryOperator* binary, State& state) {
+    if (binary->isAssignmentOp())
+      assign(binary->getLHS(), value(binary->getRHS(), state), binary->isCompoundAssignmentOp(), state);
+  }
+  void VisitCallExpr(const clang::CallExpr* call, State& state) { coordinates(*call, state); }
+  void VisitCXXOperatorCallExpr(const clang::CXXOperatorCallExpr* call, State& state) {
+    coordinates(*call, state);
+    if (call->isAssignmentOp() && call->getNumArgs() == 2)
+      assign(call->getArg(0), value(call->getArg(1), state), call->getOperator() != clang::OO_Equal, state);
   }
 
   std::map<std::size_t, Loads> result;
@@ -103,27 +107,36 @@ private:
 
   bool reads(std::size_t index) const { return operations_[index].kind != AccessKind::store; }
 
-  /// Returns the loads that the address of a place needs.
-  Loads address(const Expr* place, const State& state) const {
-    place = place->IgnoreParens();
-    if (const auto* element = llvm::dyn_cast<clang::ArraySubscriptExpr>(place)) {
-      Loads loads = value(element->getBase(), state);
-      loads.join(value(element->getIdx(), state));
+  /// Finds the loads that the address of a place needs.
+  struct AddressVisitor : clang::ConstStmtVisitor<AddressVisitor, Loads> {
+    const Flow& flow;
+    const State& state;
+
+    Loads value(const Expr* expression) const { return flow.value(expression, state); }
+    Loads address(const Expr* place) const { return flow.address(place, state); }
+
+    Loads VisitExpr(const Expr* place) const { return flow.operands(place, state); }
+    Loads VisitArraySubscriptExpr(const clang::ArraySubscriptExpr* element) const {
+      Loads loads = value(element->getBase());
+      loads.join(value(element->getIdx()));
       return loads;
     }
-    if (const auto* member = llvm::dyn_cast<clang::MemberExpr>(place))
-      return member->isArrow() ? value(member->getBase(), state) : address(member->getBase(), state);
-    if (const auto* name = llvm::dyn_cast<clang::DeclRefExpr>(place)) {
+    Loads VisitMemberExpr(const clang::MemberExpr* member) const {
+      return member->isArrow() ? value(member->getBase()) : address(member->getBase());
+    }
+    Loads VisitDeclRefExpr(const clang::DeclRefExpr* name) const {
       const auto* variable = llvm::dyn_cast<clang::VarDecl>(name->getDecl());
       return variable && variable->getType()->isReferenceType() ? state.get(variable) : Loads{};
     }
-    if (const auto* unary = llvm::dyn_cast<clang::UnaryOperator>(place))
-      return unary->getOpcode() == clang::UO_Deref ? value(unary->getSubExpr(), state)
-                                                   : address(unary->getSubExpr(), state);
-    if (const auto* cast = llvm::dyn_cast<clang::CastExpr>(place))
-      return cast->getSubExpr()->isGLValue() ? address(cast->getSubExpr(), state)
-                                             : value(cast->getSubExpr(), state);
-    return operands(place, state);
+    Loads VisitUnaryDeref(const clang::UnaryOperator* unary) const { return value(unary->getSubExpr()); }
+    Loads VisitUnaryOperator(const clang::UnaryOperator* unary) const { return address(unary->getSubExpr()); }
+    Loads VisitCastExpr(const clang::CastExpr* cast) const {
+      return cast->getSubExpr()->isGLValue() ? address(cast->getSubExpr()) : value(cast->getSubExpr());
+    }
+  };
+
+  Loads address(const Expr* place, const State& state) const {
+    return AddressVisitor{{}, *this, state}.Visit(place->IgnoreParens());
   }
 
   /// Returns the loads that a value needs. A load ends the search: the loads that its own address needed are

@@ -15,22 +15,23 @@
 #include <llvm/Transforms/Vectorize/LoadStoreVectorizer.h>
 #include <map>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 namespace warplens::analysis {
 
 namespace {
 
-/// An address without its constant part: a pointer, and indices with their factors.
-struct Base {
+/// The loads, or the stores, of one basic block whose addresses differ by constants.
+struct Group {
+  const llvm::BasicBlock* block = nullptr;
+  unsigned opcode = 0;
   const llvm::Value* pointer = nullptr;
-  std::map<const llvm::Value*, std::int64_t> indices;
-  friend auto operator<=>(const Base&, const Base&) = default;
+  std::map<const llvm::Value*, std::int64_t> indices; ///< with their factors
+  friend auto operator<=>(const Group&, const Group&) = default;
 };
 
 struct Place {
-  Base base;
+  Group group;
   std::int64_t offset = 0; ///< bytes
 };
 
@@ -45,9 +46,9 @@ Place place_of(const llvm::Instruction& access) {
     pointer = step->getPointerOperand();
     step = llvm::dyn_cast<llvm::GEPOperator>(pointer);
   }
-  Place result{{pointer, {}}, offset.getSExtValue()};
+  Place result{{access.getParent(), access.getOpcode(), pointer, {}}, offset.getSExtValue()};
   for (const auto& [index, scale] : indices)
-    result.base.indices[index] = scale.getSExtValue();
+    result.group.indices[index] = scale.getSExtValue();
   return result;
 }
 
@@ -61,6 +62,23 @@ bool is_plain(const llvm::Instruction& instruction) {
     return load->isSimple();
   const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
   return store && store->isSimple();
+}
+
+/// A plain load or store of a function, and its counterpart in the function's copy.
+struct CopiedAccess {
+  const llvm::Instruction* original = nullptr;
+  llvm::WeakVH copy; ///< null after it became part of another
+  Place place;       ///< the copy's
+};
+
+std::vector<CopiedAccess> plain_accesses(const llvm::Function& original, llvm::ValueToValueMapTy& copies) {
+  std::vector<CopiedAccess> result;
+  for (const llvm::Instruction& instruction : llvm::instructions(original))
+    if (is_plain(instruction)) {
+      auto* copy = llvm::cast<llvm::Instruction>(copies[&instruction]);
+      result.push_back({&instruction, llvm::WeakVH(copy), place_of(*copy)});
+    }
+  return result;
 }
 
 /// Loads of one type, keyed by their distance from one address.
@@ -89,19 +107,15 @@ void fill_gaps(const Elements& elements, std::int64_t bytes) {
   }
 }
 
-void fill_gaps(llvm::Function& function) {
-  for (llvm::BasicBlock& block : function) {
-    std::map<std::pair<Base, llvm::Type*>, Elements> loads;
-    for (llvm::Instruction& instruction : block)
-      if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&instruction); load && load->isSimple())
-        if (llvm::Type* type = load->getType();
-            (type->isIntegerTy() || type->isFloatTy()) && bytes_of(*load) <= 4) {
-          const Place place = place_of(*load);
-          loads[{place.base, type}].emplace(place.offset, load);
-        }
-    for (const auto& [base_and_type, elements] : loads)
-      fill_gaps(elements, bytes_of(*elements.begin()->second));
-  }
+void fill_gaps(const std::vector<CopiedAccess>& accesses) {
+  std::map<std::pair<Group, llvm::Type*>, Elements> loads;
+  for (const CopiedAccess& access : accesses)
+    if (auto* load = llvm::dyn_cast<llvm::LoadInst>(access.copy))
+      if (llvm::Type* type = load->getType();
+          (type->isIntegerTy() || type->isFloatTy()) && bytes_of(*load) <= 4)
+        loads[{access.place.group, type}].emplace(access.place.offset, load);
+  for (const auto& [group_and_type, elements] : loads)
+    fill_gaps(elements, bytes_of(*elements.begin()->second));
 }
 
 /// Returns the alignment of an array's start: for a shared array the one that LLVM does not see after a cast
@@ -114,11 +128,10 @@ llvm::Align alignment_of(const llvm::Value& array) {
   return bytes && bytes->getFixedValue() >= 16 ? llvm::Align(16) : llvm::Align();
 }
 
-void align(llvm::Instruction& access) {
-  const Place place = place_of(access);
-  llvm::Align known = llvm::commonAlignment(alignment_of(*place.base.pointer->stripPointerCasts()),
+void align(llvm::Instruction& access, const Place& place) {
+  llvm::Align known = llvm::commonAlignment(alignment_of(*place.group.pointer->stripPointerCasts()),
                                             static_cast<std::uint64_t>(place.offset));
-  for (const auto& [index, scale] : place.base.indices)
+  for (const auto& [index, scale] : place.group.indices)
     known = llvm::commonAlignment(known, static_cast<std::uint64_t>(scale));
   known = std::max(known, llvm::getLoadStoreAlignment(&access));
   if (auto* load = llvm::dyn_cast<llvm::LoadInst>(&access))
@@ -127,69 +140,41 @@ void align(llvm::Instruction& access) {
     llvm::cast<llvm::StoreInst>(access).setAlignment(known);
 }
 
-/// The plain loads and stores of a function and their counterparts in its copy.
-class Copied {
-public:
-  Copied(const llvm::Function& original, llvm::ValueToValueMapTy& copies) {
-    for (const llvm::Instruction& instruction : llvm::instructions(original))
-      if (is_plain(instruction)) {
-        auto* copy = llvm::cast<llvm::Instruction>(copies[&instruction]);
-        const Place place = place_of(*copy);
-        known_.push_back({&instruction, llvm::WeakVH(copy), block_of(*copy, place), place.offset});
+/// Returns the joined accesses of the copy; nothing if some accesses were removed and their replacement is
+/// not known.
+std::vector<JoinedAccess> find_joined(const std::vector<CopiedAccess>& accesses, llvm::Function& copy) {
+  llvm::DenseSet<const llvm::Value*> left;
+  std::map<Group, std::map<std::int64_t, std::deque<const llvm::Instruction*>>>
+      removed; // each list in its original order
+  for (const CopiedAccess& access : accesses)
+    if (access.copy)
+      left.insert(access.copy);
+    else
+      removed[access.place.group][access.place.offset].push_back(access.original);
+  std::vector<JoinedAccess> result;
+  for (llvm::Instruction& instruction : llvm::instructions(copy)) {
+    if (!is_plain(instruction) || left.contains(&instruction))
+      continue;
+    const Place place = place_of(instruction);
+    const auto parts = removed.find(place.group);
+    if (parts == removed.end())
+      continue;
+    JoinedAccess joined{{}, bytes_of(instruction)};
+    const auto first = parts->second.lower_bound(place.offset),
+               last = parts->second.lower_bound(place.offset + joined.bytes);
+    for (auto part = first; part != last; ++part)
+      if (std::deque<const llvm::Instruction*>& there = part->second; !there.empty()) {
+        joined.parts.push_back(there.front());
+        there.pop_front();
       }
+    if (joined.parts.size() > 1)
+      result.push_back(std::move(joined));
   }
-  std::size_t size() const { return known_.size(); }
-
-  /// Returns the joined accesses; nothing if some accesses were removed and their replacement is not known.
-  std::vector<JoinedAccess> joined(llvm::Function& copy) const {
-    llvm::DenseSet<const llvm::Value*> left;
-    std::map<Block, std::map<std::int64_t, std::deque<const llvm::Instruction*>>>
-        removed; // each list in its original order
-    for (const Access& access : known_)
-      if (access.copy)
-        left.insert(access.copy);
-      else
-        removed[access.block][access.offset].push_back(access.original);
-    std::vector<JoinedAccess> result;
-    for (llvm::Instruction& instruction : llvm::instructions(copy)) {
-      if (!is_plain(instruction) || left.contains(&instruction))
-        continue;
-      const Place place = place_of(instruction);
-      const auto parts = removed.find(block_of(instruction, place));
-      if (parts == removed.end())
-        continue;
-      JoinedAccess joined{{}, bytes_of(instruction)};
-      const auto first = parts->second.lower_bound(place.offset),
-                 last = parts->second.lower_bound(place.offset + joined.bytes);
-      for (auto part = first; part != last; ++part)
-        if (std::deque<const llvm::Instruction*>& there = part->second; !there.empty()) {
-          joined.parts.push_back(there.front());
-          there.pop_front();
-        }
-      if (joined.parts.size() > 1)
-        result.push_back(std::move(joined));
-    }
-    const bool all_found = std::ranges::all_of(removed, [](const auto& parts) {
-      return std::ranges::all_of(parts.second, [](const auto& there) { return there.second.empty(); });
-    });
-    return all_found ? result : std::vector<JoinedAccess>();
-  }
-
-private:
-  /// Accesses of one kind, to constant distances from one address, in one basic block.
-  using Block = std::tuple<const llvm::BasicBlock*, unsigned, Base>;
-  struct Access {
-    const llvm::Instruction* original = nullptr;
-    llvm::WeakVH copy; ///< null after it became part of another
-    Block block;
-    std::int64_t offset = 0;
-  };
-  static Block block_of(const llvm::Instruction& access, const Place& place) {
-    return {access.getParent(), access.getOpcode(), place.base};
-  }
-
-  std::vector<Access> known_;
-};
+  const bool all_found = std::ranges::all_of(removed, [](const auto& parts) {
+    return std::ranges::all_of(parts.second, [](const auto& there) { return there.second.empty(); });
+  });
+  return all_found ? result : std::vector<JoinedAccess>();
+}
 
 } // namespace
 
@@ -203,15 +188,14 @@ std::vector<JoinedAccess> joined_accesses(const llvm::Module& module, llvm::Targ
   std::vector<JoinedAccess> result;
   for (const llvm::Function& original : module) {
     auto& function = *llvm::cast<llvm::Function>(copies[&original]);
-    const Copied copied(original, copies);
-    if (copied.size() < 2)
+    const std::vector<CopiedAccess> accesses = plain_accesses(original, copies);
+    if (accesses.size() < 2)
       continue;
-    for (llvm::Instruction& instruction : llvm::instructions(function))
-      if (is_plain(instruction))
-        align(instruction);
-    fill_gaps(function);
+    for (const CopiedAccess& access : accesses)
+      align(*llvm::cast<llvm::Instruction>(access.copy), access.place);
+    fill_gaps(accesses);
     llvm::LoadStoreVectorizerPass().run(function, analyses.functions);
-    std::ranges::move(copied.joined(function), std::back_inserter(result));
+    std::ranges::move(find_joined(accesses, function), std::back_inserter(result));
   }
   return result;
 }

@@ -102,8 +102,10 @@ bool is_kernel(const llvm::Module& module, const llvm::Function& function) {
 /// everywhere vanish.
 void drop_unreached(llvm::Module& module) {
   for (llvm::Function& function : module)
-    if (!function.isDeclaration() && !is_kernel(module, function))
-      function.setLinkage(llvm::GlobalValue::InternalLinkage), function.setComdat(nullptr);
+    if (!function.isDeclaration() && !is_kernel(module, function)) {
+      function.setLinkage(llvm::GlobalValue::InternalLinkage);
+      function.setComdat(nullptr);
+    }
   llvm::PassBuilder builder;
   PassAnalyses analyses(builder);
   llvm::ModulePassManager passes;

@@ -1,7 +1,6 @@
 #include "analysis/sequences.h"
 
-#include <clang/AST/ExprCXX.h>
-#include <clang/AST/StmtCXX.h>
+#include <clang/AST/StmtVisitor.h>
 #include <llvm/ADT/DenseSet.h>
 #include <llvm/ADT/StringSet.h>
 #include <set>
@@ -68,7 +67,7 @@ bool synchronises(const clang::GCCAsmStmt& assembly) {
 }
 
 /// Determines which functions end their caller's sequence.
-class Callees {
+class Callees : public clang::ConstStmtVisitor<Callees, bool> {
 public:
   explicit Callees(const OperationsByFunction& operations) : operations_(operations) {}
 
@@ -85,36 +84,35 @@ public:
     const auto [entry, is_new] = known_.try_emplace(definition, false); // false also ends recursion
     if (!is_new)
       return entry->second;
-    const bool ends = contains_end(definition->getBody());
+    const clang::Stmt* body = definition->getBody();
+    const bool ends = body && Visit(body);
     known_[definition] = ends;
     return ends;
   }
 
-private:
-  bool contains_end(const clang::Stmt* statement) {
-    if (!statement || llvm::isa<clang::LambdaExpr>(statement))
-      return false;
-    if (const auto* assembly = llvm::dyn_cast<clang::GCCAsmStmt>(statement);
-        assembly && synchronises(*assembly))
-      return true;
-    if (const auto* call = llvm::dyn_cast<clang::CallExpr>(statement);
-        call && end_sequence(call->getDirectCallee()))
-      return true;
-    if (const auto* object = llvm::dyn_cast<clang::CXXConstructExpr>(statement);
-        object && end_sequence(object->getConstructor()))
-      return true;
-    for (const clang::Stmt* child : statement->children())
-      if (contains_end(child))
-        return true;
-    return false;
+  // Each of these returns whether the statement, or a part of it, ends the sequence.
+  bool VisitStmt(const clang::Stmt* statement) {
+    return llvm::any_of(statement->children(),
+                        [this](const clang::Stmt* part) { return part && Visit(part); });
   }
+  bool VisitGCCAsmStmt(const clang::GCCAsmStmt* assembly) {
+    return synchronises(*assembly) || VisitStmt(assembly);
+  }
+  bool VisitCallExpr(const clang::CallExpr* call) {
+    return end_sequence(call->getDirectCallee()) || VisitStmt(call);
+  }
+  bool VisitCXXConstructExpr(const clang::CXXConstructExpr* object) {
+    return end_sequence(object->getConstructor()) || VisitStmt(object);
+  }
+  bool VisitLambdaExpr(const clang::LambdaExpr*) { return false; }
 
+private:
   const OperationsByFunction& operations_;
   std::map<const clang::FunctionDecl*, bool> known_;
 };
 
 /// Walks one function in evaluation order.
-class Numbering {
+class Numbering : public clang::ConstStmtVisitor<Numbering> {
 public:
   Numbering(const FunctionOperations& own, std::span<const MemoryOperation> operations,
             std::span<const std::vector<std::size_t>> waits_for, Callees& callees,
@@ -122,61 +120,52 @@ public:
       : own_(own), operations_(operations), waits_for_(waits_for), callees_(callees), numbers_(numbers) {}
 
   void walk(const clang::Stmt* statement) {
-    if (!statement)
+    if (!statement || llvm::isa<clang::LambdaExpr>(statement)) // a lambda's body is a function of its own
       return;
-    if (const auto* counted = llvm::dyn_cast<clang::ForStmt>(statement)) {
-      walk(counted->getInit());
-      walk_loop({counted->getConditionVariableDeclStmt(), counted->getCond(), counted->getBody(),
-                 counted->getInc()});
-    } else if (const auto* head = llvm::dyn_cast<clang::WhileStmt>(statement)) {
-      walk_loop({head->getConditionVariableDeclStmt(), head->getCond(), head->getBody()});
-    } else if (const auto* foot = llvm::dyn_cast<clang::DoStmt>(statement)) {
-      walk_loop({foot->getBody(), foot->getCond()});
-    } else if (const auto* range = llvm::dyn_cast<clang::CXXForRangeStmt>(statement)) {
-      walk(range->getInit());
-      walk(range->getRangeStmt());
-      walk(range->getBeginStmt());
-      walk(range->getEndStmt());
-      walk_loop({range->getCond(), range->getLoopVarStmt(), range->getBody(), range->getInc()});
-    } else if (const auto* binary = llvm::dyn_cast<clang::BinaryOperator>(statement);
-               binary && binary->isAssignmentOp()) {
-      walk(binary->getRHS()); // since C++17 the right operand of an assignment is evaluated first
-      walk(binary->getLHS());
-    } else if (const auto* call = llvm::dyn_cast<clang::CallExpr>(statement)) {
-      walk_call(call);
-    } else if (const auto* construction = llvm::dyn_cast<clang::CXXConstructExpr>(statement)) {
-      walk_children(construction);
-      if (callees_.end_sequence(construction->getConstructor()))
-        end_sequence();
-    } else if (llvm::isa<clang::LabelStmt>(statement)) {
-      end_sequence(); // a goto may jump back to here
-      walk_children(statement);
-    } else if (llvm::isa<clang::LambdaExpr>(statement)) {
-      return; // a lambda's body is a function of its own
-    } else if (const auto* assembly = llvm::dyn_cast<clang::GCCAsmStmt>(statement)) {
-      walk_children(assembly);
-      if (synchronises(*assembly))
-        end_sequence();
-    } else {
-      walk_children(statement);
-    }
+    Visit(statement);
     access(statement, false);
   }
 
-private:
-  void walk_children(const clang::Stmt* statement) {
+  // Each of these walks the parts of a statement.
+  void VisitStmt(const clang::Stmt* statement) {
     for (const clang::Stmt* child : statement->children())
       walk(child);
   }
-
-  void walk_loop(std::initializer_list<const clang::Stmt*> parts) {
-    end_sequence();
-    for (const clang::Stmt* part : parts)
-      walk(part);
-    end_sequence();
+  void VisitForStmt(const clang::ForStmt* loop) {
+    walk(loop->getInit());
+    walk_loop({loop->getConditionVariableDeclStmt(), loop->getCond(), loop->getBody(), loop->getInc()});
   }
-
-  void walk_call(const clang::CallExpr* call) {
+  void VisitWhileStmt(const clang::WhileStmt* loop) {
+    walk_loop({loop->getConditionVariableDeclStmt(), loop->getCond(), loop->getBody()});
+  }
+  void VisitDoStmt(const clang::DoStmt* loop) { walk_loop({loop->getBody(), loop->getCond()}); }
+  void VisitCXXForRangeStmt(const clang::CXXForRangeStmt* loop) {
+    walk(loop->getInit());
+    walk(loop->getRangeStmt());
+    walk(loop->getBeginStmt());
+    walk(loop->getEndStmt());
+    walk_loop({loop->getCond(), loop->getLoopVarStmt(), loop->getBody(), loop->getInc()});
+  }
+  void VisitLabelStmt(const clang::LabelStmt* label) {
+    end_sequence(); // a goto may jump back to here
+    VisitStmt(label);
+  }
+  void VisitGCCAsmStmt(const clang::GCCAsmStmt* assembly) {
+    VisitStmt(assembly);
+    if (synchronises(*assembly))
+      end_sequence();
+  }
+  void VisitBinaryOperator(const clang::BinaryOperator* binary) {
+    // Since C++17 the right operand of an assignment is evaluated first.
+    walk(binary->isAssignmentOp() ? binary->getRHS() : binary->getLHS());
+    walk(binary->isAssignmentOp() ? binary->getLHS() : binary->getRHS());
+  }
+  void VisitCXXConstructExpr(const clang::CXXConstructExpr* construction) {
+    VisitStmt(construction);
+    if (callees_.end_sequence(construction->getConstructor()))
+      end_sequence();
+  }
+  void VisitCallExpr(const clang::CallExpr* call) {
     walk(call->getCallee());
     const auto* named = llvm::dyn_cast<clang::CXXOperatorCallExpr>(call);
     if (named && named->isAssignmentOp() && named->getNumArgs() == 2) {
@@ -190,6 +179,14 @@ private:
       access(argument->IgnoreParens(), true); // once all arguments are evaluated
     if (callees_.end_sequence(call->getDirectCallee()))
       end_sequence();
+  }
+
+private:
+  void walk_loop(std::initializer_list<const clang::Stmt*> parts) {
+    end_sequence();
+    for (const clang::Stmt* part : parts)
+      walk(part);
+    end_sequence();
   }
 
   void access(const clang::Stmt* place, bool through_pointer) {

@@ -3,8 +3,7 @@
 #include "analysis/escapes.h"
 
 #include <clang/AST/Attr.h>
-#include <clang/AST/ExprCXX.h>
-#include <clang/AST/StmtCXX.h>
+#include <clang/AST/StmtVisitor.h>
 
 namespace warplens::analysis {
 
@@ -27,7 +26,7 @@ using State = Variables<PointerFact>;
 /// `this` is stored among the variables, under the null pointer.
 constexpr const clang::VarDecl* this_object = nullptr;
 
-class Flow {
+class Flow : public clang::ConstStmtVisitor<Flow, void, State&> {
 public:
   Flow(const clang::FunctionDecl& function,
        const std::function<SpaceSummary(const clang::FunctionDecl*)>& summary_of)
@@ -49,6 +48,16 @@ public:
   }
 
   void transfer(const clang::CFGElement& element, State& state);
+
+  // Each of these is the effect of a statement.
+  void VisitDeclStmt(const clang::DeclStmt* declarations, State& state);
+  void VisitBinAssign(const clang::BinaryOperator* assignment, State& state);
+  void VisitCallExpr(const clang::CallExpr* expression, State& state);
+  void VisitCXXConstructExpr(const clang::CXXConstructExpr* construction, State& state);
+  void VisitLambdaExpr(const clang::LambdaExpr* lambda, State& state) { capture(lambda, state); }
+  void VisitReturnStmt(const clang::ReturnStmt* done, State& state);
+  void VisitDeclRefExpr(const clang::DeclRefExpr* name, State& state);
+
   /// Returns the space that an operation accesses.
   SpaceSet accessed(const MemoryOperation& operation, const State& state) const {
     const Expr* place = operation.place;
@@ -67,6 +76,10 @@ public:
   SpaceFlow result;
 
 private:
+  template <class Finder> struct FactVisitor;
+  struct AddressVisitor;
+  struct ValueVisitor;
+
   PointerFact value(const Expr* expression,
                     const State& state) const; // for a pointer, an object, a lambda, …
   PointerFact address(const Expr* expression,
@@ -126,30 +139,26 @@ struct Root {
   bool found = false;
   const clang::VarDecl* variable = nullptr;
 };
-Root root_of(const Expr* place) {
-  for (;;) {
-    place = unwrap(place);
-    if (const auto* member = llvm::dyn_cast<clang::MemberExpr>(place)) {
-      if (member->isArrow() && llvm::isa<clang::CXXThisExpr>(member->getBase()->IgnoreParenImpCasts()))
-        return {true, this_object};
-      if (member->isArrow())
-        return {};
-      place = member->getBase();
-    } else if (const auto* element = llvm::dyn_cast<clang::ArraySubscriptExpr>(place)) {
-      const auto* decay = llvm::dyn_cast<clang::ImplicitCastExpr>(element->getBase()->IgnoreParens());
-      if (!decay || decay->getCastKind() != clang::CK_ArrayToPointerDecay)
-        return {};
-      place = decay->getSubExpr();
-    } else if (const auto* cast = llvm::dyn_cast<clang::CastExpr>(place)) {
-      place = cast->getSubExpr();
-    } else if (const auto* name = llvm::dyn_cast<clang::DeclRefExpr>(place)) {
-      const auto* variable = llvm::dyn_cast<clang::VarDecl>(name->getDecl());
-      return variable ? Root{true, variable} : Root{};
-    } else {
-      return {};
-    }
+struct RootVisitor : clang::ConstStmtVisitor<RootVisitor, Root> {
+  Root of(const Expr* place) { return Visit(unwrap(place)); }
+
+  Root VisitMemberExpr(const clang::MemberExpr* member) {
+    if (!member->isArrow())
+      return of(member->getBase());
+    const bool of_this = llvm::isa<clang::CXXThisExpr>(member->getBase()->IgnoreParenImpCasts());
+    return of_this ? Root{true, this_object} : Root{};
   }
-}
+  Root VisitArraySubscriptExpr(const clang::ArraySubscriptExpr* element) {
+    const auto* decay = llvm::dyn_cast<clang::ImplicitCastExpr>(element->getBase()->IgnoreParens());
+    const bool of_array = decay && decay->getCastKind() == clang::CK_ArrayToPointerDecay;
+    return of_array ? of(decay->getSubExpr()) : Root{};
+  }
+  Root VisitCastExpr(const clang::CastExpr* cast) { return of(cast->getSubExpr()); }
+  Root VisitDeclRefExpr(const clang::DeclRefExpr* name) {
+    const auto* variable = llvm::dyn_cast<clang::VarDecl>(name->getDecl());
+    return variable ? Root{true, variable} : Root{};
+  }
+};
 
 PointerFact Flow::current(const clang::VarDecl* variable, const State& state) const {
   if (const auto found = captured_.find(variable); found != captured_.end())
@@ -180,55 +189,65 @@ PointerFact Flow::variable_address(const clang::VarDecl* variable, const State& 
           is_object(variable->getType()) ? content.within : content.target};
 }
 
-PointerFact Flow::address(const Expr* expression, const State& state) const {
-  expression = unwrap(expression);
-  if (const auto* name = llvm::dyn_cast<clang::DeclRefExpr>(expression)) {
+/// Finds the fact about an expression at one point of the function.
+template <class Finder> struct Flow::FactVisitor : clang::ConstStmtVisitor<Finder, PointerFact> {
+  const Flow& flow;
+  const State& state;
+
+  PointerFact value(const Expr* expression) const { return flow.value(expression, state); }
+  PointerFact address(const Expr* expression) const { return flow.address(expression, state); }
+
+  PointerFact VisitExpr(const Expr*) { return PointerFact::anything(); }
+  PointerFact VisitCallExpr(const clang::CallExpr* call) { return flow.called(call, state); }
+};
+
+struct Flow::AddressVisitor : FactVisitor<AddressVisitor> {
+  PointerFact VisitDeclRefExpr(const clang::DeclRefExpr* name) {
     if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(name->getDecl()))
-      return variable_address(variable, state);
-    if (const auto* binding = llvm::dyn_cast<clang::BindingDecl>(name->getDecl()))
-      return binding->getBinding() ? address(binding->getBinding(), state) : PointerFact::anything();
-    return PointerFact::anything();
+      return flow.variable_address(variable, state);
+    const auto* binding = llvm::dyn_cast<clang::BindingDecl>(name->getDecl());
+    return binding && binding->getBinding() ? address(binding->getBinding()) : PointerFact::anything();
   }
-  if (const auto* element = llvm::dyn_cast<clang::ArraySubscriptExpr>(expression))
-    return element->getBase()->getType()->isVectorType() ? address(element->getBase(), state)
-                                                         : value(element->getBase(), state);
-  if (const auto* member = llvm::dyn_cast<clang::MemberExpr>(expression)) {
+  PointerFact VisitArraySubscriptExpr(const clang::ArraySubscriptExpr* element) {
+    const Expr* base = element->getBase();
+    return base->getType()->isVectorType() ? address(base) : value(base);
+  }
+  PointerFact VisitMemberExpr(const clang::MemberExpr* member) {
     if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(member->getMemberDecl()))
-      return variable_address(variable, state);
+      return flow.variable_address(variable, state);
     const Expr* base = member->getBase();
-    const PointerFact object =
-        member->isArrow() || !base->isGLValue() ? value(base, state) : address(base, state);
+    const bool is_value = member->isArrow() || !base->isGLValue();
+    const PointerFact object = is_value ? value(base) : address(base);
     if (member->getMemberDecl()->getType()->isReferenceType())
       return {object.within, SpaceSet::anything()};
     return member->isArrow() || base->isGLValue() ? object
                                                   : PointerFact{SpaceSet::of(Space::local), object.within};
   }
-  if (const auto* unary = llvm::dyn_cast<clang::UnaryOperator>(expression))
-    return unary->getOpcode() == clang::UO_Deref ? value(unary->getSubExpr(), state)
-                                                 : address(unary->getSubExpr(), state);
-  if (const auto* binary = llvm::dyn_cast<clang::BinaryOperator>(expression)) {
-    if (binary->isAssignmentOp())
-      return address(binary->getLHS(), state);
-    return binary->getOpcode() == clang::BO_Comma ? address(binary->getRHS(), state)
-                                                  : PointerFact::anything();
+  PointerFact VisitUnaryDeref(const clang::UnaryOperator* unary) { return value(unary->getSubExpr()); }
+  PointerFact VisitUnaryOperator(const clang::UnaryOperator* unary) { return address(unary->getSubExpr()); }
+  PointerFact VisitBinComma(const clang::BinaryOperator* comma) { return address(comma->getRHS()); }
+  PointerFact VisitBinaryOperator(const clang::BinaryOperator* binary) {
+    return binary->isAssignmentOp() ? address(binary->getLHS()) : PointerFact::anything();
   }
-  if (const auto* choice = llvm::dyn_cast<clang::ConditionalOperator>(expression)) {
-    PointerFact fact = address(choice->getTrueExpr(), state);
-    fact.join(address(choice->getFalseExpr(), state));
+  PointerFact VisitConditionalOperator(const clang::ConditionalOperator* choice) {
+    PointerFact fact = address(choice->getTrueExpr());
+    fact.join(address(choice->getFalseExpr()));
     return fact;
   }
-  if (const auto* temporary = llvm::dyn_cast<clang::MaterializeTemporaryExpr>(expression)) {
-    const PointerFact held = value(temporary->getSubExpr(), state);
+  PointerFact VisitMaterializeTemporaryExpr(const clang::MaterializeTemporaryExpr* temporary) {
+    const PointerFact held = value(temporary->getSubExpr());
     return {SpaceSet::of(Space::local), is_object(temporary->getType()) ? held.within : held.target};
   }
-  if (const auto* cast = llvm::dyn_cast<clang::CastExpr>(expression))
-    return cast->getSubExpr()->isGLValue() ? address(cast->getSubExpr(), state)
-                                           : value(cast->getSubExpr(), state);
-  if (llvm::isa<clang::CallExpr>(expression))
-    return called(expression, state);
-  if (llvm::isa<clang::StringLiteral, clang::PredefinedExpr>(expression))
-    return {SpaceSet::of(Space::global), {}};
-  return PointerFact::anything();
+  PointerFact VisitCastExpr(const clang::CastExpr* cast) {
+    const Expr* inner = cast->getSubExpr();
+    return inner->isGLValue() ? address(inner) : value(inner);
+  }
+  PointerFact VisitStringLiteral(const clang::StringLiteral*) { return {SpaceSet::of(Space::global), {}}; }
+  PointerFact VisitPredefinedExpr(const clang::PredefinedExpr*) { return {SpaceSet::of(Space::global), {}}; }
+};
+
+PointerFact Flow::address(const Expr* expression, const State& state) const {
+  return AddressVisitor{{{}, *this, state}}.Visit(unwrap(expression));
 }
 
 PointerFact Flow::loaded(const Expr* place, const State& state) const {
@@ -241,56 +260,61 @@ PointerFact Flow::loaded(const Expr* place, const State& state) const {
   return {address(place, state).within, SpaceSet::anything()};
 }
 
+struct Flow::ValueVisitor : FactVisitor<ValueVisitor> {
+  PointerFact VisitCastExpr(const clang::CastExpr* cast) {
+    switch (cast->getCastKind()) {
+    case clang::CK_ArrayToPointerDecay: return address(cast->getSubExpr());
+    case clang::CK_NullToPointer: return {};
+    case clang::CK_IntegralToPointer: return PointerFact::anything();
+    default: return value(cast->getSubExpr());
+    }
+  }
+  PointerFact VisitCXXThisExpr(const clang::CXXThisExpr*) {
+    // In a lambda this is the enclosing object, not the closure.
+    return flow.is_lambda_body() ? PointerFact::anything() : state.get(this_object);
+  }
+  PointerFact VisitUnaryAddrOf(const clang::UnaryOperator* unary) { return address(unary->getSubExpr()); }
+  PointerFact VisitUnaryOperator(const clang::UnaryOperator* unary) {
+    return unary->isIncrementDecrementOp() ? flow.loaded(unary->getSubExpr(), state)
+                                           : PointerFact::anything();
+  }
+  PointerFact VisitBinAdd(const clang::BinaryOperator* sum) {
+    if (!sum->getType()->isPointerType())
+      return PointerFact::anything();
+    return value(sum->getLHS()->getType()->isPointerType() ? sum->getLHS() : sum->getRHS());
+  }
+  PointerFact VisitBinSub(const clang::BinaryOperator* difference) { return VisitBinAdd(difference); }
+  PointerFact VisitBinComma(const clang::BinaryOperator* comma) { return value(comma->getRHS()); }
+  PointerFact VisitConditionalOperator(const clang::ConditionalOperator* choice) {
+    PointerFact fact = value(choice->getTrueExpr());
+    fact.join(value(choice->getFalseExpr()));
+    return fact;
+  }
+  PointerFact VisitInitListExpr(const clang::InitListExpr* list) {
+    PointerFact object;
+    for (const Expr* initial : list->inits())
+      if (initial->getType()->isPointerType())
+        object.within.join(value(initial).target);
+      else if (is_object(initial->getType()))
+        object.within.join(value(initial).within);
+    return object;
+  }
+  PointerFact VisitCXXConstructExpr(const clang::CXXConstructExpr* construction) {
+    return flow.constructed(construction, state);
+  }
+  PointerFact VisitCXXNullPtrLiteralExpr(const clang::CXXNullPtrLiteralExpr*) { return {}; }
+  PointerFact VisitGNUNullExpr(const clang::GNUNullExpr*) { return {}; }
+  PointerFact VisitImplicitValueInitExpr(const clang::ImplicitValueInitExpr*) { return {}; }
+  PointerFact VisitCXXScalarValueInitExpr(const clang::CXXScalarValueInitExpr*) { return {}; }
+};
+
 PointerFact Flow::value(const Expr* expression, const State& state) const {
   expression = unwrap(expression);
   if (expression->isGLValue()) {
     const PointerFact object = address(expression, state);
     return is_object(expression->getType()) ? PointerFact{{}, object.within} : loaded(expression, state);
   }
-  if (const auto* cast = llvm::dyn_cast<clang::CastExpr>(expression)) {
-    const Expr* inner = cast->getSubExpr();
-    switch (cast->getCastKind()) {
-    case clang::CK_LValueToRValue: return value(inner, state);
-    case clang::CK_ArrayToPointerDecay: return address(inner, state);
-    case clang::CK_NullToPointer: return {};
-    case clang::CK_IntegralToPointer: return PointerFact::anything();
-    default: return value(inner, state);
-    }
-  }
-  if (llvm::isa<clang::CXXThisExpr>(expression)) // in a lambda this is the enclosing object, not the closure
-    return is_lambda_body() ? PointerFact::anything() : state.get(this_object);
-  if (const auto* unary = llvm::dyn_cast<clang::UnaryOperator>(expression)) {
-    if (unary->getOpcode() == clang::UO_AddrOf)
-      return address(unary->getSubExpr(), state);
-    return unary->isIncrementDecrementOp() ? loaded(unary->getSubExpr(), state) : PointerFact::anything();
-  }
-  if (const auto* binary = llvm::dyn_cast<clang::BinaryOperator>(expression)) {
-    if (binary->isAdditiveOp() && binary->getType()->isPointerType())
-      return value(binary->getLHS()->getType()->isPointerType() ? binary->getLHS() : binary->getRHS(), state);
-    return binary->getOpcode() == clang::BO_Comma ? value(binary->getRHS(), state) : PointerFact::anything();
-  }
-  if (const auto* choice = llvm::dyn_cast<clang::ConditionalOperator>(expression)) {
-    PointerFact fact = value(choice->getTrueExpr(), state);
-    fact.join(value(choice->getFalseExpr(), state));
-    return fact;
-  }
-  if (const auto* list = llvm::dyn_cast<clang::InitListExpr>(expression)) {
-    PointerFact object;
-    for (const Expr* initial : list->inits())
-      if (initial->getType()->isPointerType())
-        object.within.join(value(initial, state).target);
-      else if (is_object(initial->getType()))
-        object.within.join(value(initial, state).within);
-    return object;
-  }
-  if (const auto* construction = llvm::dyn_cast<clang::CXXConstructExpr>(expression))
-    return constructed(construction, state);
-  if (llvm::isa<clang::CallExpr>(expression))
-    return called(expression, state);
-  if (llvm::isa<clang::CXXNullPtrLiteralExpr, clang::GNUNullExpr, clang::ImplicitValueInitExpr,
-                clang::CXXScalarValueInitExpr>(expression))
-    return {};
-  return PointerFact::anything();
+  return ValueVisitor{{{}, *this, state}}.Visit(expression);
 }
 
 const clang::FunctionDecl* Flow::callee(const Expr* call) {
@@ -358,7 +382,7 @@ PointerFact Flow::constructed(const clang::CXXConstructExpr* construction, const
 }
 
 void Flow::weaken_object(const Expr* place, const SpaceSet& within, State& state) {
-  const Root root = root_of(place);
+  const Root root = RootVisitor().of(place);
   if (!root.found)
     return;
   state.weaken(root.variable, {{}, within});
@@ -457,30 +481,40 @@ void Flow::transfer(const clang::CFGElement& element, State& state) {
   const auto statement = element.getAs<clang::CFGStmt>();
   if (!statement)
     return;
-  const clang::Stmt* node = statement->getStmt();
-  if (const auto* declarations = llvm::dyn_cast<clang::DeclStmt>(node)) {
-    for (const clang::Decl* declaration : declarations->decls())
-      if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(declaration))
-        declare(variable, state);
-  } else if (const auto* binary = llvm::dyn_cast<clang::BinaryOperator>(node)) {
-    if (binary->getOpcode() == clang::BO_Assign && binary->getLHS()->getType()->isPointerType())
-      assign(binary->getLHS(), value(binary->getRHS(), state), state);
-  } else if (llvm::isa<clang::CallExpr, clang::CXXConstructExpr>(node)) {
-    call(llvm::cast<Expr>(node), state);
-    if (const auto* plain = llvm::dyn_cast<clang::CallExpr>(node))
-      if (const auto* name = llvm::dyn_cast<clang::DeclRefExpr>(plain->getCallee()->IgnoreParenImpCasts()))
-        callees_.insert(name);
-  } else if (const auto* lambda = llvm::dyn_cast<clang::LambdaExpr>(node)) {
-    capture(lambda, state);
-  } else if (const auto* done = llvm::dyn_cast<clang::ReturnStmt>(node)) {
-    if (const Expr* returned = done->getRetValue())
-      result.summary.returned.join(function_.getReturnType()->isReferenceType() ? address(returned, state)
-                                                                                : value(returned, state));
-  } else if (const auto* name = llvm::dyn_cast<clang::DeclRefExpr>(node)) {
-    if (const auto* function = llvm::dyn_cast<clang::FunctionDecl>(name->getDecl()))
-      if (const clang::FunctionDecl* definition = definition_of(function))
-        named_functions_[name] = definition;
-  }
+  Visit(statement->getStmt(), state);
+}
+
+void Flow::VisitDeclStmt(const clang::DeclStmt* declarations, State& state) {
+  for (const clang::Decl* declaration : declarations->decls())
+    if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(declaration))
+      declare(variable, state);
+}
+
+void Flow::VisitBinAssign(const clang::BinaryOperator* assignment, State& state) {
+  if (assignment->getLHS()->getType()->isPointerType())
+    assign(assignment->getLHS(), value(assignment->getRHS(), state), state);
+}
+
+void Flow::VisitCallExpr(const clang::CallExpr* expression, State& state) {
+  call(expression, state);
+  if (const auto* name = llvm::dyn_cast<clang::DeclRefExpr>(expression->getCallee()->IgnoreParenImpCasts()))
+    callees_.insert(name);
+}
+
+void Flow::VisitCXXConstructExpr(const clang::CXXConstructExpr* construction, State& state) {
+  call(construction, state);
+}
+
+void Flow::VisitReturnStmt(const clang::ReturnStmt* done, State& state) {
+  if (const Expr* returned = done->getRetValue())
+    result.summary.returned.join(function_.getReturnType()->isReferenceType() ? address(returned, state)
+                                                                              : value(returned, state));
+}
+
+void Flow::VisitDeclRefExpr(const clang::DeclRefExpr* name, State&) {
+  if (const auto* function = llvm::dyn_cast<clang::FunctionDecl>(name->getDecl()))
+    if (const clang::FunctionDecl* definition = definition_of(function))
+      named_functions_[name] = definition;
 }
 
 } // namespace

@@ -41,17 +41,19 @@ extern "C" [[gnu::noinline]] std::uint64_t warplens_counted(const Run& run, cons
 }
 
 int main(int count, char** arguments) {
-  if (count != 4)
-    return std::fputs(
-               "usage: count_trial streaming|random|spmv|paper avx2|plain|total|reference TRANSACTIONS\n",
-               stderr),
-           2;
+  if (count != 4) {
+    std::fputs("usage: count_trial streaming|random|spmv|paper avx2|plain|total|reference TRANSACTIONS\n",
+               stderr);
+    return 2;
+  }
   const std::string_view trace = arguments[1];
   const auto transactions = std::uint32_t(std::strtoul(arguments[3], nullptr, 10));
   const bool paper = trace == "paper";
   const auto gpu = model::load_gpu(paper ? "c2050" : "h100-sxm", WARPLENS_GPU_FOLDER);
-  if (!gpu)
-    return std::fprintf(stderr, "%s\n", gpu.error().message.c_str()), 1;
+  if (!gpu) {
+    std::fprintf(stderr, "%s\n", gpu.error().message.c_str());
+    return 1;
+  }
   const model::Snapshot snapshot = paper                  ? bench::paper_spmv()
                                    : trace == "streaming" ? bench::streaming(transactions)
                                    : trace == "random"    ? bench::random_over_64_mb(transactions)

@@ -35,7 +35,7 @@ public:
   Expected<void> choose(const Gpu& gpu, const Options& options) {
     if (options.snapshot_blocks)
       return decode(*options.snapshot_blocks, gpu.lanes);
-    if (auto decoded = decode(blocks_with(snapshot_threads(gpu).most, launch_), gpu.lanes); !decoded)
+    if (auto decoded = decode(blocks_with(snapshot_threads(gpu).max, launch_), gpu.lanes); !decoded)
       return decoded;
     TRY_LET(occupied, occupancy(gpu, launch_));
     const std::uint64_t resident = std::uint64_t{occupied->blocks_per_sm} * gpu.sms;

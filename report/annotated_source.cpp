@@ -155,10 +155,10 @@ std::string print_file(Lines first, Lines last, const Page& page,
       if (printed)
         context(printed + 1, behind);
       // A gap of one line takes as much room as the line itself.
-      if (printed && wanted > behind + 2)
-        text += page.gap(), context(wanted, line->line - 1);
-      else
-        context(printed ? behind + 1 : wanted, line->line - 1);
+      const bool has_gap = printed && wanted > behind + 2;
+      if (has_gap)
+        text += page.gap();
+      context(printed && !has_gap ? behind + 1 : wanted, line->line - 1);
       printed = line->line;
     }
     text += page.costly(*line, known ? &(*source)[line->line - 1] : nullptr);

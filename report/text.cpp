@@ -76,8 +76,10 @@ private:
     TextOptions options = options_;
     if (options.columns.empty())
       options.columns = columns_of(kernel);
-    text_ +=
-        options.sort ? print_site_table(kernel, options) : print_annotated_source(lines, expensive, options);
+    if (options.sort)
+      text_ += print_site_table(kernel, options);
+    else
+      text_ += print_annotated_source(lines, expensive, options);
     look_at_first(expensive, kernel);
   }
 

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <clang/AST/ASTContext.h>
-#include <clang/AST/ExprCXX.h>
+#include <clang/AST/StmtVisitor.h>
 #include <clang/Basic/SourceManager.h>
 #include <clang/Lex/Lexer.h>
 #include <set>
@@ -15,31 +15,32 @@ namespace warplens::rewriter {
 
 namespace {
 
-/// Returns the name of the array that an lvalue or a pointer leads to: the last dereferenced object, or the
+/// Finds the name of the array that an lvalue or a pointer leads to: the last dereferenced object, or the
 /// variable itself.
-std::string object_name(const clang::Expr* expression) {
-  const clang::Expr* e = expression->IgnoreParenCasts();
-  if (const auto* subscript = llvm::dyn_cast<clang::ArraySubscriptExpr>(e))
-    return object_name(subscript->getBase());
-  if (const auto* unary = llvm::dyn_cast<clang::UnaryOperator>(e))
-    return object_name(unary->getSubExpr());
-  if (const auto* binary = llvm::dyn_cast<clang::BinaryOperator>(e); binary && binary->isAdditiveOp())
-    return object_name(binary->getLHS()->getType()->isPointerType() ||
-                               binary->getLHS()->getType()->isArrayType()
-                           ? binary->getLHS()
-                           : binary->getRHS());
-  if (const auto* member = llvm::dyn_cast<clang::MemberExpr>(e)) {
-    if (member->getType()->isPointerType() || member->getType()->isArrayType())
-      return member->getMemberDecl()->getNameAsString();
-    std::string base = object_name(member->getBase());
+struct ObjectName : clang::ConstStmtVisitor<ObjectName, std::string> {
+  std::string of(const clang::Expr* expression) { return Visit(expression->IgnoreParenCasts()); }
+
+  std::string VisitArraySubscriptExpr(const clang::ArraySubscriptExpr* subscript) {
+    return of(subscript->getBase());
+  }
+  std::string VisitUnaryOperator(const clang::UnaryOperator* unary) { return of(unary->getSubExpr()); }
+  std::string VisitBinAdd(const clang::BinaryOperator* sum) {
+    const clang::QualType left = sum->getLHS()->getType();
+    return of(left->isPointerType() || left->isArrayType() ? sum->getLHS() : sum->getRHS());
+  }
+  std::string VisitBinSub(const clang::BinaryOperator* difference) { return VisitBinAdd(difference); }
+  std::string VisitMemberExpr(const clang::MemberExpr* member) {
+    const bool is_array = member->getType()->isPointerType() || member->getType()->isArrayType();
+    const std::string base = is_array ? std::string() : of(member->getBase());
     return base.empty() ? member->getMemberDecl()->getNameAsString() : base;
   }
-  if (const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(e))
+  std::string VisitDeclRefExpr(const clang::DeclRefExpr* reference) {
     return reference->getDecl()->getNameAsString();
-  if (const auto* call = llvm::dyn_cast<clang::CXXOperatorCallExpr>(e); call && call->getNumArgs() > 0)
-    return object_name(call->getArg(0));
-  return {};
-}
+  }
+  std::string VisitCXXOperatorCallExpr(const clang::CXXOperatorCallExpr* call) {
+    return call->getNumArgs() > 0 ? of(call->getArg(0)) : std::string();
+  }
+};
 
 bool overloads_address_of(clang::QualType type, clang::ASTContext& context) {
   const clang::CXXRecordDecl* record = type->getAsCXXRecordDecl();
@@ -229,7 +230,7 @@ bool Locator::access(const FoundOperation& found, const analysis::Facts& facts, 
   site.space = found.call ? Space::global : facts.space;
   site.cache_operator = found.operation.cache_operator;
   site.sequence = facts.sequence;
-  site.object = object_name(place);
+  site.object = ObjectName().of(place);
   site.macro = macro_around(place->getBeginLoc(), access.direct.has_value(), context_);
   site.in_template = is_instantiated(*found.operation.function);
   if (const clang::QualType type = accessed_type(found);

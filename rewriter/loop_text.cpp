@@ -3,8 +3,7 @@
 #include "rewriter/text_record.h"
 
 #include <algorithm>
-#include <clang/AST/ExprCXX.h>
-#include <clang/AST/StmtCXX.h>
+#include <clang/AST/StmtVisitor.h>
 #include <clang/Basic/SourceManager.h>
 #include <clang/Lex/Lexer.h>
 
@@ -17,45 +16,47 @@ const clang::Stmt& without_attributes(const clang::Stmt& statement) {
   return attributed ? *attributed->getSubStmt() : statement;
 }
 
-/// Returns whether control can enter the statement other than through its beginning.
-bool has_side_entry(const clang::Stmt* statement, bool in_switch = false) {
-  if (!statement || llvm::isa<clang::LambdaExpr>(statement))
-    return false;
-  if (llvm::isa<clang::LabelStmt>(statement) || (llvm::isa<clang::SwitchCase>(statement) && !in_switch))
-    return true;
-  in_switch |= llvm::isa<clang::SwitchStmt>(statement);
-  return std::any_of(statement->child_begin(), statement->child_end(),
-                     [&](const clang::Stmt* child) { return has_side_entry(child, in_switch); });
-}
-
-/// Returns the statement that ends the text of a statement, or null if that is not known.
-const clang::Stmt* last_part(const clang::Stmt* statement) {
-  for (;;) {
-    if (const auto* loop = llvm::dyn_cast<clang::ForStmt>(statement))
-      statement = loop->getBody();
-    else if (const auto* while_loop = llvm::dyn_cast<clang::WhileStmt>(statement))
-      statement = while_loop->getBody();
-    else if (const auto* range_loop = llvm::dyn_cast<clang::CXXForRangeStmt>(statement))
-      statement = range_loop->getBody();
-    else if (const auto* branch = llvm::dyn_cast<clang::SwitchStmt>(statement))
-      statement = branch->getBody();
-    else if (const auto* labelled = llvm::dyn_cast<clang::SwitchCase>(statement))
-      statement = labelled->getSubStmt();
-    else if (const auto* attributed = llvm::dyn_cast<clang::AttributedStmt>(statement))
-      statement = attributed->getSubStmt();
-    else if (const auto* choice = llvm::dyn_cast<clang::IfStmt>(statement)) {
-      if (choice->isConstexpr()) // an instance lacks the branch that is not taken
-        return nullptr;
-      statement = choice->getElse() ? choice->getElse() : choice->getThen();
-    } else
-      return statement;
+/// Finds whether control can enter a statement other than through its beginning; the parameter tells whether
+/// the statement is part of a switch within the visited one.
+struct SideEntry : clang::ConstStmtVisitor<SideEntry, bool, bool> {
+  bool VisitStmt(const clang::Stmt* statement, bool in_switch) {
+    return llvm::any_of(statement->children(),
+                        [&](const clang::Stmt* child) { return child && Visit(child, in_switch); });
   }
-}
+  bool VisitLambdaExpr(const clang::LambdaExpr*, bool) { return false; }
+  bool VisitLabelStmt(const clang::LabelStmt*, bool) { return true; }
+  bool VisitSwitchCase(const clang::SwitchCase* labelled, bool in_switch) {
+    return !in_switch || VisitStmt(labelled, in_switch);
+  }
+  bool VisitSwitchStmt(const clang::SwitchStmt* branch, bool) { return VisitStmt(branch, true); }
+};
+
+/// Finds the statement that ends the text of a statement, or null if that is not known.
+struct LastPart : clang::ConstStmtVisitor<LastPart, const clang::Stmt*> {
+  const clang::Stmt* VisitStmt(const clang::Stmt* statement) { return statement; }
+  const clang::Stmt* VisitForStmt(const clang::ForStmt* loop) { return Visit(loop->getBody()); }
+  const clang::Stmt* VisitWhileStmt(const clang::WhileStmt* loop) { return Visit(loop->getBody()); }
+  const clang::Stmt* VisitCXXForRangeStmt(const clang::CXXForRangeStmt* loop) {
+    return Visit(loop->getBody());
+  }
+  const clang::Stmt* VisitSwitchStmt(const clang::SwitchStmt* branch) { return Visit(branch->getBody()); }
+  const clang::Stmt* VisitSwitchCase(const clang::SwitchCase* labelled) {
+    return Visit(labelled->getSubStmt());
+  }
+  const clang::Stmt* VisitAttributedStmt(const clang::AttributedStmt* attributed) {
+    return Visit(attributed->getSubStmt());
+  }
+  const clang::Stmt* VisitIfStmt(const clang::IfStmt* choice) {
+    if (choice->isConstexpr()) // an instance lacks the branch that is not taken
+      return nullptr;
+    return Visit(choice->getElse() ? choice->getElse() : choice->getThen());
+  }
+};
 
 /// Returns the place behind the statement's closing brace or semicolon; invalid if a macro makes that.
 clang::SourceLocation behind(const clang::Stmt& statement, const clang::ASTContext& context) {
   const clang::SourceManager& sources = context.getSourceManager();
-  const clang::Stmt* last = last_part(&statement);
+  const clang::Stmt* last = LastPart().Visit(&statement);
   if (!last)
     return {};
   if (llvm::isa<clang::CompoundStmt, clang::NullStmt, clang::DeclStmt>(last))
@@ -66,16 +67,13 @@ clang::SourceLocation behind(const clang::Stmt& statement, const clang::ASTConte
                                               context.getLangOpts(), false);
 }
 
-const clang::Stmt* body_of(const clang::Stmt& loop) {
-  if (const auto* for_loop = llvm::dyn_cast<clang::ForStmt>(&loop))
-    return for_loop->getBody();
-  if (const auto* while_loop = llvm::dyn_cast<clang::WhileStmt>(&loop))
-    return while_loop->getBody();
-  if (const auto* do_loop = llvm::dyn_cast<clang::DoStmt>(&loop))
-    return do_loop->getBody();
-  const auto* range_loop = llvm::dyn_cast<clang::CXXForRangeStmt>(&loop);
-  return range_loop ? range_loop->getBody() : nullptr;
-}
+/// Finds the body of a loop; null for other statements.
+struct BodyOf : clang::ConstStmtVisitor<BodyOf, const clang::Stmt*> {
+  const clang::Stmt* VisitForStmt(const clang::ForStmt* loop) { return loop->getBody(); }
+  const clang::Stmt* VisitWhileStmt(const clang::WhileStmt* loop) { return loop->getBody(); }
+  const clang::Stmt* VisitDoStmt(const clang::DoStmt* loop) { return loop->getBody(); }
+  const clang::Stmt* VisitCXXForRangeStmt(const clang::CXXForRangeStmt* loop) { return loop->getBody(); }
+};
 
 /// Returns the place in front of the statement and the pragmas that it must follow directly.
 clang::SourceLocation in_front_of(const clang::Stmt& statement, const TextRecord& record) {
@@ -124,13 +122,13 @@ LoopText text_of_loop(const clang::Stmt& loop, const clang::ASTContext& context,
   const clang::SourceLocation keyword = without_attributes(loop).getBeginLoc();
   text.begin = in_front_of(loop, record);
   text.end = behind(loop, context);
-  if (const clang::Stmt* body = body_of(without_attributes(loop)))
+  if (const clang::Stmt* body = BodyOf().Visit(&without_attributes(loop)))
     add_body(text, *body, context, record);
   const clang::SourceManager& sources = context.getSourceManager();
   if (keyword.isMacroID() || text.begin.isMacroID() || text.end.isInvalid() || text.end.isMacroID() ||
       sources.getFileID(text.begin) != sources.getFileID(text.end))
     text.obstacle = "a macro makes part of that loop";
-  else if (has_side_entry(&loop))
+  else if (SideEntry().Visit(&loop, false))
     text.obstacle = "a label leads into that loop";
   else if (!record.under_same_conditions(text.begin, text.end))
     text.obstacle = "that loop begins and ends under different #if";

@@ -21,7 +21,7 @@ std::string literal(std::string_view text) {
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
     if (c == '"' || c == '\\')
-      result += '\\', result += c;
+      result += {'\\', c};
     else if (c == '?') // no trigraphs
       result += "\\?";
     else if (byte < 0x20 || byte == 0x7f)
@@ -146,8 +146,10 @@ std::string apply(const std::string& source, const FileEdits& edits,
   unsigned cursor = 0;
   auto next = all.begin();
   const auto copy_to = [&](unsigned offset) {
-    if (offset > cursor)
-      result.append(source, cursor, offset - cursor), cursor = offset;
+    if (offset <= cursor)
+      return;
+    result.append(source, cursor, offset - cursor);
+    cursor = offset;
   };
   const auto insert_up_to = [&](unsigned offset) {
     for (; next != all.end() && next->at.offset <= offset; ++next)

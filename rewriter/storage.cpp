@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <clang/AST/Attr.h>
-#include <clang/AST/ExprCXX.h>
+#include <clang/AST/StmtVisitor.h>
 #include <clang/Basic/SourceManager.h>
 #include <functional>
 
@@ -24,17 +24,21 @@ int index_of(const clang::VarDecl& parameter) {
   return static_cast<int>(llvm::cast<clang::ParmVarDecl>(parameter).getFunctionScopeIndex());
 }
 
-void collect_returns(const clang::Stmt* statement, std::vector<const clang::Expr*>& results) {
-  if (!statement || llvm::isa<clang::LambdaExpr>(statement))
-    return;
-  if (const auto* returns = llvm::dyn_cast<clang::ReturnStmt>(statement)) {
+/// Collects the results that a function returns.
+struct ReturnCollector : clang::ConstStmtVisitor<ReturnCollector> {
+  std::vector<const clang::Expr*> results;
+
+  void VisitStmt(const clang::Stmt* statement) {
+    for (const clang::Stmt* child : statement->children())
+      if (child)
+        Visit(child);
+  }
+  void VisitLambdaExpr(const clang::LambdaExpr*) {}
+  void VisitReturnStmt(const clang::ReturnStmt* returns) {
     if (returns->getRetValue())
       results.push_back(returns->getRetValue());
-    return;
   }
-  for (const clang::Stmt* child : statement->children())
-    collect_returns(child, results);
-}
+};
 
 } // namespace
 
@@ -107,19 +111,28 @@ Storage::Root Storage::root_of_object(const clang::Expr* object, const clang::Fu
                                             : root(object, function, depth);
 }
 
-Storage::Root Storage::root_of_pointee(const clang::Expr* pointer, const clang::FunctionDecl& function,
-                                       unsigned depth) const {
-  if (depth > deepest)
-    return {Root::memory};
-  pointer = pointer->IgnoreParens();
-  if (const auto* cast = llvm::dyn_cast<clang::CastExpr>(pointer)) {
+/// Finds the root of an expression of one function.
+template <class Finder> struct Storage::RootVisitor : clang::ConstStmtVisitor<Finder, Root> {
+  const Storage& storage;
+  const clang::FunctionDecl& function;
+  const unsigned depth; ///< of the expression
+
+  Root root(const clang::Expr* lvalue) const { return storage.root(lvalue, function, depth + 1); }
+  Root root_of_pointee(const clang::Expr* pointer) const {
+    return storage.root_of_pointee(pointer, function, depth + 1);
+  }
+};
+
+struct Storage::PointeeRoot : RootVisitor<PointeeRoot> {
+  Root VisitExpr(const clang::Expr*) { return {Root::memory}; }
+  Root VisitCastExpr(const clang::CastExpr* cast) {
     if (cast->getCastKind() == clang::CK_ArrayToPointerDecay)
-      return root(cast->getSubExpr(), function, depth + 1);
+      return root(cast->getSubExpr());
     if (cast->getSubExpr()->getType()->isPointerType() && cast->getCastKind() != clang::CK_LValueToRValue)
-      return root_of_pointee(cast->getSubExpr(), function, depth + 1);
+      return root_of_pointee(cast->getSubExpr());
     return {Root::memory};
   }
-  if (llvm::isa<clang::CXXThisExpr>(pointer)) {
+  Root VisitCXXThisExpr(const clang::CXXThisExpr*) {
     const clang::FunctionDecl* owner = &function;
     // A lambda's `this` is that of the function it stands in.
     while (const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(owner)) {
@@ -132,13 +145,17 @@ Storage::Root Storage::root_of_pointee(const clang::Expr* pointer, const clang::
     }
     return {Root::self, nullptr, owner};
   }
-  if (const auto* unary = llvm::dyn_cast<clang::UnaryOperator>(pointer);
-      unary && unary->getOpcode() == clang::UO_AddrOf)
-    return root(unary->getSubExpr(), function, depth + 1);
-  if (const auto* binary = llvm::dyn_cast<clang::BinaryOperator>(pointer); binary && binary->isAdditiveOp())
-    return root_of_pointee(binary->getLHS()->getType()->isPointerType() ? binary->getLHS() : binary->getRHS(),
-                           function, depth + 1);
-  return {Root::memory};
+  Root VisitUnaryAddrOf(const clang::UnaryOperator* unary) { return root(unary->getSubExpr()); }
+  Root VisitBinAdd(const clang::BinaryOperator* sum) {
+    return root_of_pointee(sum->getLHS()->getType()->isPointerType() ? sum->getLHS() : sum->getRHS());
+  }
+  Root VisitBinSub(const clang::BinaryOperator* difference) { return VisitBinAdd(difference); }
+};
+
+Storage::Root Storage::root_of_pointee(const clang::Expr* pointer, const clang::FunctionDecl& function,
+                                       unsigned depth) const {
+  return depth > deepest ? Root{Root::memory}
+                         : PointeeRoot{{{}, *this, function, depth}}.Visit(pointer->IgnoreParens());
 }
 
 Storage::Root Storage::root_of_variable(const clang::VarDecl& variable, const clang::FunctionDecl& function,
@@ -178,10 +195,11 @@ Storage::Root Storage::root_of_result(const clang::CallExpr& call, const clang::
 
   const auto* member_operator = llvm::dyn_cast<clang::CXXOperatorCallExpr>(&call);
   const bool object_is_argument = member_operator && llvm::isa<clang::CXXMethodDecl>(callee);
-  std::vector<const clang::Expr*> results;
-  collect_returns(definition->getBody(), results);
+  ReturnCollector returned;
+  if (const clang::Stmt* body = definition->getBody())
+    returned.Visit(body);
   Root answer;
-  for (const clang::Expr* result : results) {
+  for (const clang::Expr* result : returned.results) {
     Root found = root(result, *definition, depth + 1);
     if (found.kind == Root::self && found.function->getCanonicalDecl() == definition->getCanonicalDecl()) {
       if (object_is_argument)
@@ -207,69 +225,62 @@ Storage::Root Storage::root_of_result(const clang::CallExpr& call, const clang::
   return answer;
 }
 
-Storage::Root Storage::root(const clang::Expr* lvalue, const clang::FunctionDecl& function,
-                            unsigned depth) const {
-  if (depth > deepest)
-    return {Root::memory};
-  const clang::Expr* e = lvalue->IgnoreParens();
-  const auto into = [&](const clang::Expr* inner) { return root(inner, function, depth + 1); };
-
-  if (const auto* cleanups = llvm::dyn_cast<clang::ExprWithCleanups>(e))
-    return into(cleanups->getSubExpr());
-  if (const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(e)) {
+/// Temporaries, literals and template parameters are in registers.
+struct Storage::LvalueRoot : RootVisitor<LvalueRoot> {
+  Root VisitExprWithCleanups(const clang::ExprWithCleanups* cleanups) { return root(cleanups->getSubExpr()); }
+  Root VisitDeclRefExpr(const clang::DeclRefExpr* reference) {
     if (reference->isNonOdrUse() == clang::NOUR_Constant ||
         reference->isNonOdrUse() == clang::NOUR_Unevaluated)
       return {};
     if (const auto* binding = llvm::dyn_cast<clang::BindingDecl>(reference->getDecl()))
-      return binding->getBinding() ? into(binding->getBinding()) : Root{};
+      return binding->getBinding() ? root(binding->getBinding()) : Root{};
     const auto* variable = llvm::dyn_cast<clang::VarDecl>(reference->getDecl());
-    Root found = variable ? root_of_variable(*variable, function, depth) : Root{};
+    Root found = variable ? storage.root_of_variable(*variable, function, depth) : Root{};
     if (found.kind == Root::local && reference->refersToEnclosingVariableOrCapture())
       found.variable = nullptr; // a lambda's variable, which may be a copy
     return found;
   }
-  if (const auto* member = llvm::dyn_cast<clang::MemberExpr>(e)) {
+  Root VisitMemberExpr(const clang::MemberExpr* member) {
     if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(member->getMemberDecl()))
-      return member->isNonOdrUse() == clang::NOUR_Constant ? Root{}
-                                                           : root_of_variable(*variable, function, depth);
+      return member->isNonOdrUse() == clang::NOUR_Constant
+                 ? Root{}
+                 : storage.root_of_variable(*variable, function, depth);
     const auto* field = llvm::dyn_cast<clang::FieldDecl>(member->getMemberDecl());
     if (!field)
       return {};
     if (field->getType()->isReferenceType())
       return {Root::memory};
-    return member->isArrow() ? root_of_pointee(member->getBase(), function, depth + 1)
-                             : into(member->getBase());
+    return member->isArrow() ? root_of_pointee(member->getBase()) : root(member->getBase());
   }
-  if (const auto* subscript = llvm::dyn_cast<clang::ArraySubscriptExpr>(e))
-    return subscript->getBase()->getType()->isPointerType()
-               ? root_of_pointee(subscript->getBase(), function, depth + 1)
-               : into(subscript->getBase());
-  if (const auto* unary = llvm::dyn_cast<clang::UnaryOperator>(e))
-    return unary->getOpcode() == clang::UO_Deref ? root_of_pointee(unary->getSubExpr(), function, depth + 1)
-                                                 : Root{};
-  if (const auto* binary = llvm::dyn_cast<clang::BinaryOperator>(e)) {
-    switch (binary->getOpcode()) {
-    case clang::BO_Comma: return into(binary->getRHS());
-    case clang::BO_PtrMemD: return into(binary->getLHS());
-    case clang::BO_PtrMemI: return root_of_pointee(binary->getLHS(), function, depth + 1);
-    default: return {}; // the value of an assignment is in a register
-    }
+  Root VisitArraySubscriptExpr(const clang::ArraySubscriptExpr* subscript) {
+    const clang::Expr* base = subscript->getBase();
+    return base->getType()->isPointerType() ? root_of_pointee(base) : root(base);
   }
-  if (const auto* conditional = llvm::dyn_cast<clang::AbstractConditionalOperator>(e)) {
-    const Root first = into(conditional->getTrueExpr());
+  Root VisitUnaryDeref(const clang::UnaryOperator* unary) { return root_of_pointee(unary->getSubExpr()); }
+  Root VisitBinComma(const clang::BinaryOperator* comma) { return root(comma->getRHS()); }
+  Root VisitBinPtrMemD(const clang::BinaryOperator* member) { return root(member->getLHS()); }
+  Root VisitBinPtrMemI(const clang::BinaryOperator* member) { return root_of_pointee(member->getLHS()); }
+  Root VisitAbstractConditionalOperator(const clang::AbstractConditionalOperator* conditional) {
+    const Root first = root(conditional->getTrueExpr());
     if (first.kind != Root::registers && first.kind != Root::local)
       return first;
-    const Root second = into(conditional->getFalseExpr());
+    const Root second = root(conditional->getFalseExpr());
     return second.kind == Root::registers ? first : second;
   }
-  if (const auto* cast = llvm::dyn_cast<clang::CastExpr>(e)) {
-    if (cast->getCastKind() == clang::CK_UserDefinedConversion || cast->getSubExpr()->isGLValue())
-      return into(cast->getSubExpr());
-    return {};
+  Root VisitCastExpr(const clang::CastExpr* cast) {
+    const bool is_passed_on =
+        cast->getCastKind() == clang::CK_UserDefinedConversion || cast->getSubExpr()->isGLValue();
+    return is_passed_on ? root(cast->getSubExpr()) : Root{};
   }
-  if (const auto* call = llvm::dyn_cast<clang::CallExpr>(e))
-    return call->isGLValue() ? root_of_result(*call, function, depth) : Root{};
-  return {}; // temporaries, literals, template parameters
+  Root VisitCallExpr(const clang::CallExpr* call) {
+    return call->isGLValue() ? storage.root_of_result(*call, function, depth) : Root{};
+  }
+};
+
+Storage::Root Storage::root(const clang::Expr* lvalue, const clang::FunctionDecl& function,
+                            unsigned depth) const {
+  return depth > deepest ? Root{Root::memory}
+                         : LvalueRoot{{{}, *this, function, depth}}.Visit(lvalue->IgnoreParens());
 }
 
 } // namespace warplens::rewriter

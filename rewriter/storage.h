@@ -55,6 +55,10 @@ private:
   using Slot = std::pair<const clang::FunctionDecl*,
                          int>; ///< a function and its parameter's number, or -1 for its object
 
+  template <class Finder> struct RootVisitor;
+  struct LvalueRoot;
+  struct PointeeRoot;
+
   Root root(const clang::Expr* lvalue, const clang::FunctionDecl& function, unsigned depth) const;
   Root root_of_pointee(const clang::Expr* pointer, const clang::FunctionDecl& function, unsigned depth) const;
   Root root_of_variable(const clang::VarDecl& variable, const clang::FunctionDecl& function,

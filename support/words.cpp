@@ -19,7 +19,7 @@ std::string quote_word(const std::string& word) {
     return word;
   std::string quoted = "'";
   for (char c : word)
-    c == '\'' ? quoted += "'\\''" : quoted += c;
+    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   quoted += '\'';
   return quoted;
 }
@@ -41,7 +41,12 @@ Expected<std::vector<std::string>> split_words(const std::string& text) {
     const char c = text[i];
     const bool last = i + 1 == text.size();
     switch (in) {
-    case In::single_quotes: c == '\'' ? void(in = In::word) : append(c); break;
+    case In::single_quotes:
+      if (c == '\'')
+        in = In::word;
+      else
+        append(c);
+      break;
     case In::double_quotes:
       if (c == '"')
         in = In::word;

@@ -130,8 +130,10 @@ Expected<void> dump(const Reader& reader, std::ostream& out) {
       fmt::format_to(end, "access {} {} {} {} {} {} ", launch.id, block, warp, name_of(access.kind),
                      name_of(access.space), access.bytes);
       const auto place = places.find(access.site);
-      place == places.end() ? fmt::format_to(end, "site {:016x}", access.site)
-                            : fmt::format_to(end, "{}", place->second);
+      if (place == places.end())
+        fmt::format_to(end, "site {:016x}", access.site);
+      else
+        fmt::format_to(end, "{}", place->second);
       fmt::format_to(end, " {:08x}", access.active);
       for (unsigned lane = 0; lane < warp_lanes; ++lane)
         if (access.active >> lane & 1)

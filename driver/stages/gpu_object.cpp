@@ -160,7 +160,7 @@ Expected<std::vector<std::string>> merge(const GpuSource& source,
     return fail("-G asks for code to be debugged");
   std::vector<std::string> merged;
   for (const KernelVariants& variant : variants) {
-    TRY_LET(both, ptx::merge_variants(variant.plain, variant.probed));
+    TRY_LET(both, merge_variants(variant.plain, variant.probed));
     merged.push_back(std::move(*both));
   }
   return merged;
@@ -170,7 +170,7 @@ Expected<std::vector<std::string>> merge(const GpuSource& source,
 Expected<std::vector<std::string>> only_probed(const std::vector<KernelVariants>& variants) {
   std::vector<std::string> probed;
   for (const KernelVariants& variant : variants) {
-    TRY(ptx::check_same_kernels(variant.plain, variant.probed));
+    TRY(check_same_kernels(variant.plain, variant.probed));
     probed.push_back(variant.probed);
   }
   return probed;

@@ -8,10 +8,8 @@
 #include "support/process.h"
 #include "support/temporary.h"
 #include "trace/reader.h"
-#include "vocabulary/geometry.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <unistd.h>
@@ -23,9 +21,6 @@ namespace {
 /// reads them.
 std::string device_properties(const model::Gpu& gpu) {
   constexpr std::uint32_t without_opting_in = 48 * 1024; // CUDA C++ Programming Guide, "Shared Memory"
-  const double bytes_per_ns = sector_bytes / gpu.dram.burst_ns * gpu.dram.channels;
-  const double memory_clock_khz =
-      bytes_per_ns * 1e6 * 8 / (2.0 * gpu.dram.bus_bits); // two bits a cycle and wire
   const auto& shared = gpu.shared;
   return fmt::format(
       "name={};sms={};max_threads_per_sm={};max_blocks_per_sm={};registers_per_sm={};registers_per_block={};"
@@ -41,26 +36,22 @@ std::string device_properties(const model::Gpu& gpu) {
       shared.max_bytes_per_block - shared.reserved_bytes_per_block,
       shared.carveout_bytes.empty() ? shared.max_bytes_per_block : shared.carveout_bytes.back(),
       shared.reserved_bytes_per_block, gpu.capability() / 10, gpu.capability() % 10, gpu.dram.bytes,
-      gpu.dram.bus_bits, memory_clock_khz);
+      gpu.dram.bus_bits, gpu.dram.clock_khz());
 }
 
-/// The environment that steers the recorder; runtime/host/recorder.h lists the variables.
+/// The environment that steers the recorder; runtime/host/settings.h lists the variables.
 Expected<std::vector<std::pair<std::string, std::string>>> recorder_environment(const RunRequest& request) {
   std::error_code error;
   const auto trace = std::filesystem::absolute(request.trace, error);
   if (error)
     return fail("{}: cannot be written: the current folder: {}", request.trace.string(), error.message());
-  model::SnapshotThreads threads{};
-  for (const auto& gpu : request.gpus) {
-    const auto requested = model::snapshot_threads(gpu);
-    threads = {std::max(threads.least, requested.least), std::max(threads.most, requested.most)};
-  }
+  const model::SnapshotThreads threads = model::snapshot_threads(request.gpus);
   std::vector<std::pair<std::string, std::string>> environment{
       {"WARPLENS_TRACE", trace.string()},
       {"WARPLENS_RUNTIME", resources().gpu_runtime.string()},
       {"WARPLENS_LAUNCHES", std::to_string(request.options.launches)},
-      {"WARPLENS_SNAPSHOT_THREADS", std::to_string(threads.least)},
-      {"WARPLENS_SNAPSHOT_MOST_THREADS", std::to_string(threads.most)},
+      {"WARPLENS_SNAPSHOT_THREADS", std::to_string(threads.min)},
+      {"WARPLENS_SNAPSHOT_MOST_THREADS", std::to_string(threads.max)},
       {"WARPLENS_SNAPSHOT_ENOUGH", std::to_string(model::enough_accesses)}};
   if (!request.options.kernel.empty())
     environment.emplace_back("WARPLENS_KERNEL", request.options.kernel);

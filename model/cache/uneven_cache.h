@@ -49,9 +49,7 @@ private:
 class UnevenCache {
 public:
   static constexpr std::uint32_t early_ways = 8, way_capacity = max_ways_with_early_part,
-                                 lines_per_early_set = 32, max_parts = 2;
-  /// The minimum of `early_usable`, from which on no more than half of the lines are early ones.
-  static constexpr double min_early_usable_share = min_early_usable;
+                                 lines_per_early_set = 32;
 
   /// The early part overflows from `early_usable` of the lines on, the other sets, of at most `way_capacity`
   /// ways, from `usable` on. The number of early sets is a power of two, no more than one for 32 lines; the
@@ -94,7 +92,7 @@ private:
 /// An L1, or an L2's replicas: a Cache or an UnevenCache, as the GPU file says.
 class CacheOfFile {
 public:
-  /// All sets are alike where `early_usable` is 0. There are at most UnevenCache::max_parts parts.
+  /// All sets are alike where `early_usable` is 0. There are at most two parts.
   CacheOfFile(std::uint64_t bytes, double early_usable, double usable, std::uint32_t ways, IndexHash index,
               std::uint32_t parts = 1)
       : cache_(make(bytes, early_usable, usable, ways, index, parts)) {}

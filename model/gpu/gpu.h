@@ -4,6 +4,7 @@
 
 #include "model/gpu/lane_rules.h"
 #include "support/expected.h"
+#include "vocabulary/geometry.h"
 
 #include <cmath>
 #include <cstdint>
@@ -70,8 +71,9 @@ enum class DramIndex { modulo, permuted };
 /// load follows from the requests of all warps, so that a saturated memory slows the warps down.
 enum class DramQueue { batch, kingman };
 
-/// Limits of `early_usable` (model/cache/uneven_cache.h): the smallest share of the lines that it may be, and
-/// the largest number of ways of a cache that has it.
+/// Limits of `early_usable` (model/cache/uneven_cache.h): the smallest share of the lines that it may be,
+/// from which on no more than half of the lines are early ones; and the largest number of ways of a cache
+/// that has it.
 inline constexpr double min_early_usable = 0.5;
 inline constexpr std::uint32_t max_ways_with_early_part = 8;
 
@@ -187,6 +189,11 @@ struct Gpu {
     double activate_ns = 0;  ///< tRCD: opening a row
     double precharge_ns = 0; ///< tRP: closing another one first
     double burst_ns = 0;     ///< 32 bytes on one channel's data bus
+
+    /// Returns the bandwidth of all channels together.
+    double bytes_per_ns() const { return sector_bytes / burst_ns * channels; }
+    /// Returns the clock of the bus, which transfers two bits a cycle and wire.
+    double clock_khz() const { return bytes_per_ns() * 1e6 * 8 / (2.0 * bus_bits); }
   } dram;
 };
 

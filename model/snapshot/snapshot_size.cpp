@@ -13,6 +13,15 @@ SnapshotThreads snapshot_threads(const Gpu& gpu) {
   return {in_flight * depth, in_flight * std::max<std::uint64_t>(32, depth)};
 }
 
+SnapshotThreads snapshot_threads(std::span<const Gpu> gpus) {
+  SnapshotThreads all;
+  for (const Gpu& gpu : gpus) {
+    const SnapshotThreads one = snapshot_threads(gpu);
+    all = {std::max(all.min, one.min), std::max(all.max, one.max)};
+  }
+  return all;
+}
+
 std::uint64_t blocks_with(std::uint64_t threads, const trace::Launch& launch) {
   const std::uint64_t of_block = std::max<std::uint64_t>(launch.block.count(), 1);
   return (threads + of_block - 1) / of_block;

@@ -4,16 +4,22 @@
 #include "model/gpu/gpu.h"
 #include "model/snapshot/snapshot.h"
 
+#include <span>
+
 namespace warplens::model {
 
-/// The minimum and maximum number of a snapshot's threads. The minimum is the number of threads in flight at
+/// The minimum and maximum number of a snapshot's threads.
+struct SnapshotThreads {
+  std::uint64_t min = 0, max = 0;
+};
+
+/// Returns the limits that follow from the GPU's size. The minimum is the number of threads in flight at
 /// once, times a depth in time of 2 or more that suffices to fill the L2 if each thread brings in 64 bytes of
 /// its own. The maximum is 32 times the threads in flight, or the minimum if that is more.
-struct SnapshotThreads {
-  std::uint64_t least, most;
-};
-/// Returns the limits that follow from the GPU's size.
 SnapshotThreads snapshot_threads(const Gpu& gpu);
+
+/// Returns the limits of a snapshot that serves each of these GPUs.
+SnapshotThreads snapshot_threads(std::span<const Gpu> gpus);
 
 /// Between the two limits, blocks are added until there are this number of accesses to the memory hierarchy,
 /// or this number of transactions. The snapshot of a kernel whose threads do little has many blocks, that of

@@ -192,7 +192,9 @@ std::shared_ptr<TracedLaunch> Recorder::State::prepare(trace::Launch& launch,
     }
   }
   const auto shape = [](const trace::Dim3& from, std::uint32_t(&to)[3]) {
-    to[0] = from.x, to[1] = from.y, to[2] = from.z;
+    to[0] = from.x;
+    to[1] = from.y;
+    to[2] = from.z;
   };
   shape(launch.grid, prepared->channel.grid);
   shape(launch.block, prepared->channel.block);

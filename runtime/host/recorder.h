@@ -1,23 +1,6 @@
 // The host's half of tracing, the same for both back ends: the choice of launches, the snapshot, the snooper
 // thread that empties the rings while the kernel runs, and the trace file.
-//
-// Configured by environment variables, which `warplens profile` and `warplens run` set:
-//   WARPLENS_TRACE              path of the trace to write; unset: tracing is off and free. The first
-//                               instrumented process removes it from its environment, so that programs that
-//                               it starts do not write to the same file
-//   WARPLENS_KERNEL             ECMAScript regex that must match a part of a traced kernel's demangled name
-//   WARPLENS_LAUNCHES           trace the first N launches of each kernel (default 1)
-//   WARPLENS_SNAPSHOT_THREADS   cover at least this many threads of a launch (default: see settings.h)
-//   WARPLENS_SNAPSHOT_MOST_THREADS, WARPLENS_SNAPSHOT_ENOUGH
-//                               on the CPU back end cover up to this many threads, until there are this many
-//                               accesses (see settings.h)
-//   WARPLENS_SNAPSHOT_BLOCKS    cover exactly this many blocks instead
-//   WARPLENS_SNAPSHOT_ACCESSES  cut the snapshot of a launch off after this many warp accesses (default 2^26)
-//   WARPLENS_STALL_SECONDS      end the tracing of a launch after this time without accesses (default: 10
-//                               on a GPU, where the program may itself be waiting; 60 on the CPU back end)
-//
-// With or without a trace, for the CPU back end:
-//   WARPLENS_FAILED_KERNELS     a file that receives a line for each failed kernel (failed_kernels.h)
+// It is configured by environment variables (settings.h).
 #pragma once
 
 #include "support/expected.h"

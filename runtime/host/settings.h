@@ -1,4 +1,5 @@
-// The recorder's settings in the environment; recorder.h lists the variables.
+// The recorder's settings. Each is an environment variable, which `warplens profile` and `warplens run` set.
+// They also set WARPLENS_FAILED_KERNELS (failed_kernels.h).
 #pragma once
 
 #include "support/expected.h"
@@ -16,20 +17,30 @@ namespace warplens::runtime {
 Expected<std::optional<std::uint64_t>> count_in_environment(const char* name);
 
 struct Settings {
-  std::filesystem::path trace; ///< empty: tracing is off
+  /// WARPLENS_TRACE: the trace to write; empty: tracing is off and free. The first instrumented process
+  /// removes the variable from its environment, so that programs that it starts do not write to the same
+  /// file.
+  std::filesystem::path trace;
+  /// WARPLENS_KERNEL: an ECMAScript regex that must match a part of a traced kernel's demangled name.
   std::optional<std::regex> kernel;
+  /// WARPLENS_LAUNCHES: the number of launches of each kernel that are traced, from the first on.
   std::uint64_t launches = 1;
-  /// Four times the threads that the largest GPU has in flight (132 SMs of 2048): the depth of the snapshots
+  /// WARPLENS_SNAPSHOT_THREADS: a snapshot covers at least this number of threads of a launch. The default is
+  /// four times the threads that the largest GPU has in flight (132 SMs of 2048): the depth of the snapshots
   /// in Baghsorkhi et al., PPoPP 2012.
   std::uint64_t snapshot_threads = 4 * 132 * 2048;
-  /// If blocks can be left out while the kernel runs (on the CPU back end), snapshots continue beyond
-  /// snapshot_threads up to this number of threads, until there are enough accesses.
+  /// WARPLENS_SNAPSHOT_MOST_THREADS, WARPLENS_SNAPSHOT_ENOUGH: if blocks can be left out while the kernel
+  /// runs (on the CPU back end), snapshots continue beyond snapshot_threads up to this number of threads,
+  /// until there are enough accesses.
   std::uint64_t snapshot_max_threads = 32 * 132 * 2048;
   std::uint64_t snapshot_enough_accesses = 1 << 20;
-  std::optional<std::uint64_t> snapshot_blocks; ///< exactly this number, instead of all of the above
-  std::uint64_t snapshot_accesses =
-      1 << 26; ///< warp accesses of one launch after which its snapshot is cut off
-  std::optional<std::chrono::seconds> stall; ///< absent: the back end's default
+  /// WARPLENS_SNAPSHOT_BLOCKS: a snapshot covers exactly this number of blocks, instead of all of the above.
+  std::optional<std::uint64_t> snapshot_blocks;
+  /// WARPLENS_SNAPSHOT_ACCESSES: the snapshot of a launch is cut off after this number of warp accesses.
+  std::uint64_t snapshot_accesses = 1 << 26;
+  /// WARPLENS_STALL_SECONDS: the tracing of a launch ends after this time without accesses. The default is
+  /// ten seconds on a GPU, where the program may itself be waiting, and sixty on the CPU back end.
+  std::optional<std::chrono::seconds> stall;
 
   /// Reads the process's environment. The error names the variable, its value and the expected form.
   static Expected<Settings> from_environment();

@@ -249,7 +249,7 @@ TEST_CASE("A saturated memory makes its requests wait as long as its bandwidth s
   CHECK(half > few);
   CHECK(all > 1.15 * half);
   // Little's law: the data in flight is what memory transfers within one latency.
-  const double bandwidth = 32 / on.dram.burst_ns * on.dram.channels; // bytes per ns
+  const double bandwidth = on.dram.bytes_per_ns();
   const double in_flight = 80 * 64 * 128;
   CHECK(all > in_flight / bandwidth);
   CHECK(all < 1.5 * in_flight / bandwidth);

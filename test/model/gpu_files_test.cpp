@@ -71,9 +71,9 @@ TEST_CASE("Every GPU file loads and can be described with its sources") {
       CHECK(gpu->l2.latency_ns < gpu->l2.replicas.far_latency_ns);
       CHECK(gpu->l2.replicas.far_latency_ns < gpu->dram.latency_ns + gpu->dram.precharge_ns);
     }
-    const auto [least, most] = model::snapshot_threads(*gpu);
-    CHECK(least >= 2ull * gpu->sms * gpu->max_threads_per_sm);
-    CHECK(most >= least);
+    const auto [min, max] = model::snapshot_threads(*gpu);
+    CHECK(min >= 2ull * gpu->sms * gpu->max_threads_per_sm);
+    CHECK(max >= min);
     const auto text = model::describe_gpu(name, folder);
     REQUIRE(text);
     CHECK(text->find("l2.bytes") != std::string::npos);

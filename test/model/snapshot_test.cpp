@@ -59,9 +59,9 @@ std::vector<std::string> evaluated(const trace::Reader& trace, const std::vector
 
 TEST_CASE("Blocks are added until there are enough accesses, within the limits of the GPU's size") {
   const model::Gpu on = tiny();
-  const auto [least, most] = model::snapshot_threads(on);
-  CHECK(least == 2 * 128);
-  CHECK(most == 32 * 128);
+  const auto [min, max] = model::snapshot_threads(on);
+  CHECK(min == 2 * 128);
+  CHECK(max == 32 * 128);
   const auto chosen = [&](std::uint64_t blocks, std::uint64_t each, std::uint32_t grid = 1000) {
     const MadeTrace made = loads(blocks, each);
     trace::Launch launch;

@@ -84,12 +84,16 @@ TEST_CASE(
       result.kernels.emplace_back().name = std::string("k");
     result.kernels[0].sites.push_back(test::site(id, line, 1, expression, "a"));
   };
-  add(before, 1, 10, "a[i]"), add(before, 2, 11, "a[i]"), add(before, 5, 20, "b[i]"),
-      add(before, 6, 30, "gone");
+  add(before, 1, 10, "a[i]");
+  add(before, 2, 11, "a[i]");
+  add(before, 5, 20, "b[i]");
+  add(before, 6, 30, "gone");
   // The first statement moves down to the line where the second was, and so on: they pair in order, whatever
   // the ids.
-  add(after, 2, 11, "a[i]"), add(after, 3, 12, "a[i]"), add(after, 5, 20, "b[2 * i]"),
-      add(after, 7, 31, "new");
+  add(after, 2, 11, "a[i]");
+  add(after, 3, 12, "a[i]");
+  add(after, 5, 20, "b[2 * i]");
+  add(after, 7, 31, "new");
   const Difference moved = compare(before, after, {});
   const auto& sites = after.kernels[0].sites;
   CHECK(change_of(moved, sites[0])->before->site.id == 1);
@@ -149,8 +153,12 @@ TEST_CASE("diff: launches of one kernel correspond in order") {
 TEST_CASE("diff: several accesses of a line together, by hand") {
   // 100 executions of 4 sectors and 300 of 10 make 8.5; intervals of the sum add in quadrature.
   SiteResult few = test::site(1, 5, 1, "a[i]", "a"), many = test::site(2, 5, 9, "b[i]", "b");
-  few.executions = 100, few.sectors_per_request = 4, few.latency_ns = test::statistic(100, 12);     // ±3
-  many.executions = 300, many.sectors_per_request = 10, many.latency_ns = test::statistic(200, 16); // ±4
+  few.executions = 100;
+  few.sectors_per_request = 4;
+  few.latency_ns = test::statistic(100, 12); // ±3
+  many.executions = 300;
+  many.sectors_per_request = 10;
+  many.latency_ns = test::statistic(200, 16); // ±4
   const std::vector<const SiteResult*> line = {&few, &many};
   const auto value = [&](std::string_view name) {
     return together(*std::ranges::find(compared_site_figures(), name, &SiteFigure::name), line);

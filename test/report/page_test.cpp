@@ -114,8 +114,10 @@ TEST_CASE("page: pairs and differences are those of diff") {
     result.kernels[0].sites.push_back(equal);
   };
   Result after = before;
-  add(before, 0x70, 20, 0.25), add(before, 0x71, 21, 0.75);
-  add(after, 0x71, 21, 0.25), add(after, 0x72, 22, 0.75);
+  add(before, 0x70, 20, 0.25);
+  add(before, 0x71, 21, 0.75);
+  add(after, 0x71, 21, 0.25);
+  add(after, 0x72, 22, 0.75);
   after.kernels[0].snapshot.blocks = 512;
   const Json data = Json::parse(data_in(print({{"a.json", &before}, {"b.json", &after}})));
   const Json& kernel = data["comparison"]["kernels"].at(0);

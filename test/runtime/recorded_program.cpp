@@ -109,7 +109,11 @@ int main(int, char** arguments) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     std::puts("done");
     std::fflush(stdout);
-    std::thread([&] { what == "exit-from-a-thread" ? std::exit(0) : std::quick_exit(0); }).join();
+    std::thread([&] {
+      if (what == "exit-from-a-thread")
+        std::exit(0);
+      std::quick_exit(0);
+    }).join();
   }
   std::puts("done");
   std::exit(what == "exit-code" ? 7 : 0);

@@ -27,7 +27,11 @@ struct Fixture {
                   appended += accesses.size();
                   return appended <= capacity;
                 },
-            .flush = [this](std::uint32_t) { return ++flushed, true; },
+            .flush =
+                [this](std::uint32_t) {
+                  ++flushed;
+                  return true;
+                },
             .ended_early = [this](SnooperState state) { end_state = state; }};
   }
 
@@ -225,8 +229,14 @@ TEST_CASE("A program that exits while a launch ends: finish() and abandon() at t
         std::this_thread::yield();
     };
     SnooperState finished{}, abandoned{};
-    std::thread ends([&] { together(), finished = snooper.finish(); });
-    std::thread exits([&] { together(), abandoned = snooper.abandon(); });
+    std::thread ends([&] {
+      together();
+      finished = snooper.finish();
+    });
+    std::thread exits([&] {
+      together();
+      abandoned = snooper.abandon();
+    });
     together();
     static_cast<void>(snooper.is_stuck()); // the launch hook queries this, too
     ends.join();

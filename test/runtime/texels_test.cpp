@@ -18,7 +18,10 @@ texels::View array(std::uint32_t width, std::uint32_t height, std::uint32_t dept
   texels::View view{};
   view.address = 1 << 20;
   view.row_bytes = std::uint64_t{width} * texel_bytes;
-  view.width = width, view.height = height, view.depth = depth, view.layers = layers;
+  view.width = width;
+  view.height = height;
+  view.depth = depth;
+  view.layers = layers;
   view.texel_bytes = texel_bytes;
   view.is_block_linear = true;
   return view;

@@ -55,7 +55,10 @@ TEST_CASE("without a place for temporary folders the error says which place") {
   const std::optional<std::string> saved = before ? std::optional<std::string>(before) : std::nullopt;
   setenv("TMPDIR", "/nonexistent", 1);
   const auto folder = TemporaryDirectory::create();
-  saved ? setenv("TMPDIR", saved->c_str(), 1) : unsetenv("TMPDIR");
+  if (saved)
+    setenv("TMPDIR", saved->c_str(), 1);
+  else
+    unsetenv("TMPDIR");
   REQUIRE_FALSE(folder);
   CHECK(folder.error().message.find("/nonexistent/warplens-") != std::string::npos);
 }

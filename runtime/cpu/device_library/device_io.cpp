@@ -67,7 +67,10 @@ void convert(std::string& out, std::string spec, PackedArguments& arguments) {
   case 'u':
   case 'x':
   case 'X':
-    wide ? append(out, spec, arguments.next<long long>()) : append(out, spec, arguments.next<int>());
+    if (wide)
+      append(out, spec, arguments.next<long long>());
+    else
+      append(out, spec, arguments.next<int>());
     break;
   case 'c': append(out, spec, arguments.next<int>()); break;
   case 'a':
@@ -130,7 +133,7 @@ std::string format_packed(const char* format, const char* packed, int& count) {
     }
     std::string filled;
     for (const char letter : spec)
-      letter == '*' ? filled += std::to_string(arguments.next<int>()) : filled += letter;
+      filled += letter == '*' ? std::to_string(arguments.next<int>()) : std::string(1, letter);
     convert(out, std::move(filled), arguments);
   }
   count = arguments.count();

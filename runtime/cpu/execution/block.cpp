@@ -78,7 +78,6 @@ void Block::abandon() {
 
 void Block::begin(const Grid& grid, std::uint64_t id) {
   status_ = BlockStatus::ok;
-  id_ = id;
   alive_ = 0;
   executed_ = probed_ = 0;
   message_.clear();

@@ -156,7 +156,6 @@ private:
   std::array<Barrier, cluster_barrier + 1> barriers_;
   std::uint32_t used_barriers_ = 0; ///< bit n for barrier n
   LaneContext* running_ = nullptr;
-  std::uint64_t id_ = 0;
   std::uint32_t thread_count_ = 0, alive_ = 0;
   std::uint32_t alive_warps_ = 0; ///< bit n for warp n
   std::uint64_t executed_ = 0, probed_ = 0;

@@ -98,11 +98,13 @@ void divert(void* context, int signal, std::uint64_t address) {
 void on_fault(int signal, siginfo_t* info, void* context) {
   const Block* const block = Block::current();
   const auto address = reinterpret_cast<std::uint64_t>(info->si_addr);
-  if (stack_of_this_thread && block && block->in_kernel())
-    Holding::any() ? end_at_once(address) : divert(context, signal, address);
+  const bool in_kernel = stack_of_this_thread && block && block->in_kernel();
+  if (!in_kernel) // the signal will be raised again
+    sigaction(signal, &handled_before[static_cast<std::size_t>(signal)], nullptr);
+  else if (Holding::any())
+    end_at_once(address);
   else
-    sigaction(signal, &handled_before[static_cast<std::size_t>(signal)],
-              nullptr); // the signal will be raised again
+    divert(context, signal, address);
 }
 
 void on_ending(int signal, siginfo_t*, void* context) {

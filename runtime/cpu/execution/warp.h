@@ -91,7 +91,10 @@ public:
   [[noreturn]] void exit(Lane& lane);
 
   /// Lets these lanes, which are at a barrier, continue.
-  void wake(std::uint32_t lanes) { ready_ |= lanes, at_barrier_ &= ~lanes; }
+  void wake(std::uint32_t lanes) {
+    ready_ |= lanes;
+    at_barrier_ &= ~lanes;
+  }
 
 private:
   static std::uint32_t bit(const Lane& lane) { return 1U << lane.number; }

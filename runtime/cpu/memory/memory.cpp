@@ -83,8 +83,12 @@ void* DeviceMemory::allocate(std::size_t bytes, bool managed) {
     place = take(bytes, managed);
   }
   // The host may write managed memory at any time.
-  if (WrittenMemory& written = WrittenMemory::instance(); place && written.enabled())
-    managed ? written.write(place, bytes) : written.forget(place, bytes);
+  if (WrittenMemory& written = WrittenMemory::instance(); place && written.enabled()) {
+    if (managed)
+      written.write(place, bytes);
+    else
+      written.forget(place, bytes);
+  }
   return place;
 }
 

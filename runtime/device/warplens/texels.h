@@ -139,13 +139,19 @@ WARPLENS_TEXELS int32_t enter_face(Coordinates& at) {
   int32_t face;
   if (ax >= ay && ax >= az) {
     face = x >= 0 ? 0 : 1;
-    s = x >= 0 ? -z : z, t = -y, m = ax;
+    s = x >= 0 ? -z : z;
+    t = -y;
+    m = ax;
   } else if (ay >= az) {
     face = y >= 0 ? 2 : 3;
-    s = x, t = y >= 0 ? z : -z, m = ay;
+    s = x;
+    t = y >= 0 ? z : -z;
+    m = ay;
   } else {
     face = z >= 0 ? 4 : 5;
-    s = z >= 0 ? x : -x, t = -y, m = az;
+    s = z >= 0 ? x : -x;
+    t = -y;
+    m = az;
   }
   at.x = (s / m + 1) / 2;
   at.y = (t / m + 1) / 2;

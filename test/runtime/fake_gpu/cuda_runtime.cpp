@@ -142,13 +142,16 @@ cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode*) {
   return cudaSuccess;
 }
 cudaError_t cudaGetDevice(int* device) {
-  return *device = current_device, cudaSuccess;
+  *device = current_device;
+  return cudaSuccess;
 }
 cudaError_t cudaSetDevice(int device) {
-  return current_device = device, cudaSuccess;
+  current_device = device;
+  return cudaSuccess;
 }
 cudaError_t cudaGetDeviceCount(int* count) {
-  return *count = 2, cudaSuccess;
+  *count = 2;
+  return cudaSuccess;
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   std::strcpy(properties->name, "Fake GPU");
@@ -175,11 +178,13 @@ cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute
   return cudaSuccess;
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
-  return *value = 10, cudaSuccess;
+  *value = 10;
+  return cudaSuccess;
 }
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* kernel, int threads,
                                                           size_t) {
-  return *blocks = fake_gpu::kernel_of(kernel).max_threads / threads, cudaSuccess;
+  *blocks = fake_gpu::kernel_of(kernel).max_threads / threads;
+  return cudaSuccess;
 }
 void __cudaRegisterFunction(void** module, const char* host_name, char*, const char* symbol, int, uint3*,
                             uint3*, dim3*, dim3*, int*) {
@@ -195,7 +200,8 @@ cudaError_t cudaMalloc(void** pointer, size_t bytes) {
 cudaError_t cudaFree(void* pointer) {
   const std::scoped_lock lock(memory_mutex);
   fake_gpu::memory.erase(pointer);
-  return std::free(pointer), cudaSuccess;
+  std::free(pointer);
+  return cudaSuccess;
 }
 cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned) {
   return allocate(pointer, bytes, cudaMemoryTypeHost);
@@ -218,7 +224,8 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
   return cudaSuccess;
 }
 cudaError_t cudaGetSymbolAddress(void** address, const void* symbol) {
-  return *address = const_cast<void*>(symbol), cudaSuccess;
+  *address = const_cast<void*>(symbol);
+  return cudaSuccess;
 }
 cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t) {
   return cudaMalloc(pointer, bytes);
@@ -235,14 +242,16 @@ cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t 
 cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const cudaResourceDesc*,
                                     const cudaTextureDesc*, const cudaResourceViewDesc*) {
   static std::atomic<cudaTextureObject_t> made = 0;
-  return *texture = ++made, cudaSuccess;
+  *texture = ++made;
+  return cudaSuccess;
 }
 cudaError_t cudaDestroyTextureObject(cudaTextureObject_t) {
   return cudaSuccess;
 }
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface, const cudaResourceDesc*) {
   static std::atomic<cudaSurfaceObject_t> made = 0;
-  return *surface = ++made, cudaSuccess;
+  *surface = ++made;
+  return cudaSuccess;
 }
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t) {
   return cudaSuccess;
