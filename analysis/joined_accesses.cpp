@@ -88,9 +88,7 @@ using Elements = std::map<std::int64_t, llvm::LoadInst*>;
 /// loads the whole (`a[i].x + a[i].z` of a float4 is one ld.v4), which LLVM 19 does not.
 void fill_gaps(const Elements& elements, std::int64_t bytes) {
   for (const auto& [start, first] : elements) {
-    const auto is_there = [&, start = start](std::int64_t index) {
-      return elements.contains(start + index * bytes);
-    };
+    const auto is_there = [&](std::int64_t index) { return elements.contains(start + index * bytes); };
     if (first->getAlign().value() < static_cast<std::uint64_t>(4 * bytes) || !(is_there(2) || is_there(3)))
       continue;
     llvm::IRBuilder<> builder(first->getNextNode());

@@ -1,11 +1,11 @@
 #include "driver/options.h"
 
 #include "model/gpu/gpu.h"
+#include "support/pattern.h"
 
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
-#include <regex>
 #include <utility>
 
 namespace warplens::driver {
@@ -139,12 +139,8 @@ std::string check_fraction(const std::string& text) {
 
 /// Checks the regex now: the program would fail only once it runs.
 std::string check_regex(const std::string& text) {
-  try {
-    const std::regex ignored(text, std::regex::ECMAScript | std::regex::optimize);
-  } catch (const std::regex_error& error) {
-    return fmt::format("'{}' is not a regular expression: {}", text, error.what());
-  }
-  return "";
+  const auto pattern = Pattern::compile(text);
+  return pattern ? "" : fmt::format("'{}' is not a regular expression: {}", text, pattern.error().message);
 }
 
 bool shows_timeline(Format format) {

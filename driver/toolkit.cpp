@@ -1,9 +1,9 @@
 #include "driver/toolkit.h"
 
+#include "support/pattern.h"
 #include "support/process.h"
 
 #include <cstdlib>
-#include <regex>
 #include <sstream>
 #include <vector>
 
@@ -28,12 +28,10 @@ fs::path query_root(const fs::path& nvcc) {
   command.environment = {{query_variable, "1"}};
   command.capture_output = true;
   const auto finished = run(command);
-  static const std::regex top("#\\$ TOP=([^\n]+)");
-  std::smatch match;
+  static const Pattern top("#\\$ TOP=([^\n]+)");
+  const auto match = finished ? top.first_match(finished->output) : std::nullopt;
   std::error_code error;
-  if (finished && std::regex_search(finished->output, match, top))
-    return fs::canonical(match[1].str(), error);
-  return {};
+  return match ? fs::canonical((*match)[1], error) : fs::path();
 }
 
 std::vector<fs::path> folders_of_path() {
@@ -93,9 +91,9 @@ std::string version_of(const Toolkit& toolkit) {
   command.arguments = {(toolkit.root / "bin/nvcc").string(), "--version"};
   command.capture_output = true;
   const auto finished = run(command);
-  static const std::regex version(", V([0-9.]+)");
-  std::smatch match;
-  return finished && std::regex_search(finished->output, match, version) ? match[1].str() : "unknown";
+  static const Pattern version(", V([0-9.]+)");
+  const auto match = finished ? version.first_match(finished->output) : std::nullopt;
+  return match ? (*match)[1] : "unknown";
 }
 
 } // namespace warplens::driver

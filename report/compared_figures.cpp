@@ -35,7 +35,7 @@ using enum Extent;
 using T = const Totals&;
 using S = const SiteResult&;
 
-constexpr TotalFigure totals[] = {
+constexpr TotalFigure total_figures[] = {
     {"l1_read_hit_rate", low, [](T launch) { return of(launch.l1_read_hit_rate); }},
     {"l2_read_hit_rate", low, [](T launch) { return of(launch.l2_read_hit_rate); }},
     {"l2_write_hit_rate", low, [](T launch) { return of(launch.l2_write_hit_rate); }},
@@ -47,7 +47,7 @@ constexpr TotalFigure totals[] = {
     {"cold_miss_share", neither, [](T launch) { return of(launch.cold_miss_share); }},
 };
 
-constexpr SiteFigure sites[] = {
+constexpr SiteFigure site_figures[] = {
     {"latency_ns", high, [](S site) { return of(site.latency_ns); }, executions},
     {"latency_share", high, [](S site) { return of(site.latency_share); }, nullptr},
     {"l1_hit_rate", low, [](S site) { return of(site.l1_hit_rate); }, lookups},
@@ -64,11 +64,11 @@ constexpr SiteFigure sites[] = {
 } // namespace
 
 std::span<const TotalFigure> compared_totals() {
-  return totals;
+  return total_figures;
 }
 
 std::span<const SiteFigure> compared_site_figures() {
-  return sites;
+  return site_figures;
 }
 
 std::optional<MeasuredValue> together(const SiteFigure& figure, std::span<const SiteResult* const> sites) {

@@ -67,7 +67,8 @@ Expected<DropInOptions> take_drop_in_options(std::vector<std::string> words) {
     options.words = std::move(words);
     return options;
   }
-  options.strict = (std::erase(words, "--strict") > 0) | !variable("WARPLENS_STRICT").empty();
+  const bool says_strict = std::erase(words, "--strict") > 0;
+  options.strict = says_strict || !variable("WARPLENS_STRICT").empty();
   TRY_LET(backend, take_last_value(words, "--backend"));
   if (const auto known = variable("WARPLENS_BACKEND"); *backend || !known.empty()) {
     TRY_LET(for_cpu, *backend ? is_for_cpu(**backend, "--backend") : is_for_cpu(known, "WARPLENS_BACKEND"));

@@ -6,9 +6,9 @@
 #include "driver/stages/read_result.h"
 #include "report/print_difference.h"
 #include "report/terminal_text.h"
+#include "support/pattern.h"
 
 #include <memory>
-#include <regex>
 
 namespace warplens::driver {
 namespace {
@@ -31,8 +31,8 @@ Expected<void> compare_and_print(const DiffOptions& options) {
   report::DifferenceOptions wanted;
   wanted.min_share = options.min_share;
   if (!options.kernel.empty())
-    wanted.wants_kernel = [matches = std::regex(options.kernel)](const std::string& name) {
-      return std::regex_search(name, matches);
+    wanted.wants_kernel = [pattern = Pattern(options.kernel)](const std::string& name) {
+      return pattern.is_found_in(name);
     };
   const report::Difference difference = compare(*before, *after, wanted);
   if (difference.kernels.empty())

@@ -1,10 +1,11 @@
 #include "driver/ptx/forwarding.h"
 
+#include "support/pattern.h"
+
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
 #include <optional>
-#include <regex>
 #include <vector>
 
 namespace warplens::driver {
@@ -18,12 +19,12 @@ struct Parameter {
 };
 
 std::vector<Parameter> parameters_of(const std::string& text) {
-  static const std::regex pattern(
+  static const Pattern pattern(
       R"(\.param\s+(?:\.align\s+\d+\s+)?\.[bfsu](8|16|32|64)\s+([\w$%]+)(?:\[(\d+)\])?)");
   std::vector<Parameter> found;
-  for (auto at = std::sregex_iterator(text.begin(), text.end(), pattern); at != std::sregex_iterator(); ++at)
-    found.push_back({at->str(0), at->str(2), static_cast<unsigned>(std::stoul(at->str(1))),
-                     (*at)[3].matched ? static_cast<unsigned>(std::stoul(at->str(3))) : 1});
+  for (const auto& match : pattern.all_matches(text))
+    found.push_back({match[0], match[2], static_cast<unsigned>(std::stoul(match[1])),
+                     match[3].empty() ? 1 : static_cast<unsigned>(std::stoul(match[3]))});
   return found;
 }
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 #include <vector>
-#include <warplens/probed_form.h>
+#include <warplens/probed_variant.h>
 
 namespace warplens::driver {
 namespace {

@@ -1,11 +1,12 @@
 #include "driver/stages/missing_functions.h"
 
+#include "support/pattern.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <map>
 #include <optional>
-#include <regex>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -48,12 +49,11 @@ std::string list(const std::set<std::string>& functions) {
 } // namespace
 
 std::string explain_missing(const std::string& linker_output) {
-  static const std::regex reference("undefined reference to [`']([^'\n]+)'");
+  static const Pattern reference("undefined reference to [`']([^'\n]+)'");
   std::map<std::string, std::set<std::string>> missing;
   std::string first;
-  for (std::sregex_iterator match(linker_output.begin(), linker_output.end(), reference), end; match != end;
-       ++match) {
-    const std::string function = (*match)[1];
+  for (const auto& match : reference.all_matches(linker_output)) {
+    const std::string& function = match[1];
     if (first.empty())
       first = function;
     if (const auto library = library_of(function))

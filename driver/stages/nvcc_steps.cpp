@@ -3,9 +3,9 @@
 #include "driver/stages/compiler.h"
 #include "driver/stages/user_text.h"
 #include "support/files.h"
+#include "support/pattern.h"
 
 #include <algorithm>
-#include <regex>
 #include <sstream>
 #include <string_view>
 
@@ -163,9 +163,9 @@ Expected<Placeholder> placeholder(const NvccSteps& plan, const std::filesystem::
                "--create=" + (directory / "empty.fatbin").string(), "--embedded-fatbin=" + text.string()});
   TRY(run_steps(plan, {step}, cancellation));
   Placeholder result{read_file(text).value_or(""), ""};
-  static const std::regex section("#define __CUDAFATBINDATASECTION +\"([^\"]+)\"");
-  if (std::smatch match; std::regex_search(result.text, match, section))
-    result.section = match[1];
+  static const Pattern section("#define __CUDAFATBINDATASECTION +\"([^\"]+)\"");
+  if (const auto match = section.first_match(result.text))
+    result.section = (*match)[1];
   else
     return fail("fatbinary names no section");
   return result;

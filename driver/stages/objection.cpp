@@ -4,15 +4,15 @@
 #include "driver/stages/compiler.h"
 #include "driver/stages/gpu_object.h"
 #include "driver/version.h"
+#include "support/pattern.h"
 
-#include <regex>
 #include <string_view>
 
 namespace warplens::driver {
 
 bool is_about_source(const std::string& message) {
-  static const std::regex place(":[0-9]+:[0-9]+: ");
-  return std::regex_search(message, place);
+  static const Pattern place(":[0-9]+:[0-9]+: ");
+  return place.is_found_in(message);
 }
 
 std::string only_clang_objects(const std::string& message) {

@@ -1,8 +1,10 @@
 #include "driver/stages/user_text.h"
 
+#include "support/pattern.h"
+
 #include <algorithm>
 #include <cctype>
-#include <regex>
+#include <optional>
 #include <sstream>
 #include <string_view>
 #include <vector>
@@ -48,36 +50,35 @@ public:
 private:
   /// Removes a probe that rewriter/print.cpp inserted.
   void remove_at(std::size_t at) {
-    static const std::regex wrapped(
+    static const Pattern wrapped(
         "::warplens::\\w+\\([^;]*?0x[0-9a-f]{16}ull, (?:&\\(|::warplens::address_of\\()"),
         lvalue("::warplens::\\w+_if_lvalue\\([^;]*?0x[0-9a-f]{16}ull, \\("),
         pointer("::warplens::\\w+\\([^;]*?0x[0-9a-f]{16}ull, "),
         entry("::warplens::KernelScope warplens_kernel_scope;"),
         block("::warplens::First [^;]*; (?:unsigned warplens_iteration_\\d+ = ~0u; )?");
-    const auto begin = text_.begin() + static_cast<std::ptrdiff_t>(at);
-    std::smatch match;
-    const auto finds = [&](const std::regex& pattern) {
-      return std::regex_search(begin, text_.end(), match, pattern, std::regex_constants::match_continuous);
+    std::size_t end_of_match = at;
+    const auto finds = [&](const Pattern& pattern) {
+      const auto length = pattern.length_at_start(std::string_view(text_).substr(at));
+      end_of_match = at + length.value_or(0);
+      return length.has_value();
     };
     const auto is_before = [&](std::string_view text) {
       return at >= text.size() && text_.compare(at - text.size(), text.size(), text) == 0;
     };
-    const auto end_of_match = [&] { return at + static_cast<std::size_t>(match.length()); };
     if (is_before("(*") && finds(wrapped)) {
-      remove(at - 2, end_of_match());
-      close(end_of_match(), '(', ')', 3);
+      remove(at - 2, end_of_match);
+      close(end_of_match, '(', ')', 3);
     } else if (is_before("(") && finds(lvalue)) {
-      remove(at - 1, end_of_match());
-      close(end_of_match(), '(', ')', 3);
+      remove(at - 1, end_of_match);
+      close(end_of_match, '(', ')', 3);
     } else if (finds(pointer)) {
-      remove(at, end_of_match());
-      close(end_of_match(), '(', ')', 1);
+      remove(at, end_of_match);
+      close(end_of_match, '(', ')', 1);
     } else if (finds(entry)) {
-      remove(at - is_before(" "), end_of_match());
+      remove(at - is_before(" "), end_of_match);
     } else if (finds(block) && is_before("{ ")) {
-      remove(at - 2, end_of_match());
-      if (const auto brace = close(end_of_match(), '{', '}', 1);
-          brace != text_.npos && text_[brace - 1] == ' ')
+      remove(at - 2, end_of_match);
+      if (const auto brace = close(end_of_match, '{', '}', 1); brace != text_.npos && text_[brace - 1] == ' ')
         remove(brace - 1, brace);
     }
   }
@@ -119,10 +120,10 @@ bool holds_marks(const std::string& line) {
 
 /// Moves the column of `file:line:column: …` to the left.
 void move_column(std::string& message, std::size_t by) {
-  static const std::regex place("^(.+?:\\d+:)(\\d+)(: .*)$");
-  std::smatch match;
-  if (by > 0 && std::regex_match(message, match, place))
-    message = match[1].str() + std::to_string(std::stoul(match[2].str()) - by) + match[3].str();
+  static const Pattern place("^(.+?:\\d+:)(\\d+)(: .*)$");
+  const auto match = by > 0 ? place.first_match(message) : std::nullopt;
+  if (match)
+    message = (*match)[1] + std::to_string(std::stoul((*match)[2]) - by) + (*match)[3];
 }
 
 } // namespace

@@ -6,7 +6,7 @@
 #include <map>
 #include <mutex>
 #include <string>
-#include <warplens/probed_form.h>
+#include <warplens/probed_variant.h>
 
 namespace warplens::gpu {
 namespace {

@@ -126,7 +126,7 @@ bool Recorder::State::wanted(const trace::Launch& launch) const {
   if (const auto found = traced.find(launch.symbol);
       found != traced.end() && found->second >= settings.launches)
     return false;
-  return !settings.kernel || std::regex_search(launch.kernel, *settings.kernel);
+  return !settings.kernel || settings.kernel->is_found_in(launch.kernel);
 }
 
 void Recorder::State::count(const trace::Launch& launch) {

@@ -43,11 +43,10 @@ Expected<Settings> Settings::from_environment() {
   else
     return settings;
   if (const auto text = variable("WARPLENS_KERNEL")) {
-    try {
-      settings.kernel.emplace(text->begin(), text->end(), std::regex::ECMAScript | std::regex::optimize);
-    } catch (const std::regex_error& error) {
-      return fail("WARPLENS_KERNEL={}: not a regular expression: {}", *text, error.what());
-    }
+    const auto kernel = Pattern::compile(*text);
+    if (!kernel)
+      return fail("WARPLENS_KERNEL={}: not a regular expression: {}", *text, kernel.error().message);
+    settings.kernel = *kernel;
   }
   std::optional<std::uint64_t> stall_seconds;
   for (const Expected<void>& read :

@@ -3,12 +3,12 @@
 #pragma once
 
 #include "support/expected.h"
+#include "support/pattern.h"
 
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <regex>
 
 namespace warplens::runtime {
 
@@ -22,7 +22,7 @@ struct Settings {
   /// file.
   std::filesystem::path trace;
   /// WARPLENS_KERNEL: an ECMAScript regex that must match a part of a traced kernel's demangled name.
-  std::optional<std::regex> kernel;
+  std::optional<Pattern> kernel;
   /// WARPLENS_LAUNCHES: the number of launches of each kernel that are traced, from the first on.
   std::uint64_t launches = 1;
   /// WARPLENS_SNAPSHOT_THREADS: a snapshot covers at least this number of threads of a launch. The default is

@@ -218,7 +218,7 @@ TEST_CASE("launch bounds hold (CUDA C++ Programming Guide, \"Launch Bounds\")") 
 TEST_CASE("registers count if they are known") {
   register_once();
   // Machine code for the device, an A100, and for a GPU that is not queried. Other kernels have none.
-  static const CompiledRecord table[] = {
+  static const CompiledRecord compiled[] = {
       {"_Z9demandingv", "another module", 80, 80, 255, 0, 0, 0, 0, 0},
       {"_Z9demandingv", "module", 80, 80, 96, 504, 564, 560, 1024, 0},
       {"_Z9demandingv", "module", 90, 90, 32, 0, 0, 0, 1024, 0},
@@ -228,7 +228,7 @@ TEST_CASE("registers count if they are known") {
       assumed{.symbol = "_Z9old_stylev", .untraced_block = fail_assertion};
   static char demanding_stub, assumed_stub;
   void** const module = register_module();
-  __warplens_cpu_register_compiled(table, std::size(table));
+  __warplens_cpu_register_compiled(compiled, std::size(compiled));
   for (const auto& [stub, record] : {std::pair{&demanding_stub, &demanding}, {&assumed_stub, &assumed}}) {
     __warplens_cpu_register_kernel(record);
     __cudaRegisterFunction(module, stub, nullptr, record->symbol, -1, nullptr, nullptr, nullptr, nullptr,

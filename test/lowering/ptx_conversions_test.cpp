@@ -44,7 +44,7 @@ TEST_CASE("PTX table: conversions with floating point") {
     for (const Integer& to : integers)
       for (const auto& [letter, mode] : roundings)
         forms.push_back({fmt::format("cvt.r{}i.{}.{} r, a;", letter, to.name, from->name), to.bits,
-                         from->bits, [=, mode = mode](const Operands& o) -> std::optional<Word> {
+                         from->bits, [=](const Operands& o) -> std::optional<Word> {
                            const double value = rounded_to_integer(to_double(o.a, *from), mode);
                            if (std::isnan(value))
                              return from->bits == 64 || to.bits == 64 ? Word{1} << (to.bits - 1) : 0;
@@ -58,7 +58,7 @@ TEST_CASE("PTX table: conversions with floating point") {
         if (to == &brain_precision && (letter[0] != 'n' || from.bits == 64))
           continue;
         forms.push_back({fmt::format("cvt.r{}.{}.{} r, a;", letter, to->name, from.name), to->bits, from.bits,
-                         [=, mode = mode](const Operands& o) -> std::optional<Word> {
+                         [=](const Operands& o) -> std::optional<Word> {
                            return encode(static_cast<Exact>(from.value(o.a)), *to, mode);
                          },
                          to});
@@ -79,7 +79,7 @@ TEST_CASE("PTX table: conversions with floating point") {
           for (const auto& [letter, mode] : roundings)
             forms.push_back({fmt::format("cvt.r{}i.{}.{} r, a;", letter, to->name, from->name), to->bits,
                              from->bits,
-                             [=, mode = mode](const Operands& o) -> std::optional<Word> {
+                             [=](const Operands& o) -> std::optional<Word> {
                                const double value = to_double(o.a, *from);
                                return encode(rounded_to_integer(value, mode), *to, mode) | (o.a & to->sign());
                              },
@@ -93,7 +93,7 @@ TEST_CASE("PTX table: conversions with floating point") {
           continue;
         forms.push_back({fmt::format("cvt.r{}.{}.{} r, a;", letter, to->name, from->name), to->bits,
                          from->bits,
-                         [=, mode = mode](const Operands& o) -> std::optional<Word> {
+                         [=](const Operands& o) -> std::optional<Word> {
                            return encode(to_double(o.a, *from), *to, mode);
                          },
                          to});

@@ -73,9 +73,8 @@ TEST_CASE("PTX table: floating point") {
     for (const auto& [name, holds] : properties)
       forms.push_back({fmt::format(".reg .b32 t; testp.{}.{} p, a; selp.b32 t, 1, 2, p; cvt.u{}.u32 r, t;",
                                    name, type, format->bits),
-                       format->bits, format->bits, [=, holds = holds](const Operands& o) {
-                         return Word{holds(to_double(o.a, *format)) ? 1U : 2U};
-                       }});
+                       format->bits, format->bits,
+                       [=](const Operands& o) { return Word{holds(to_double(o.a, *format)) ? 1U : 2U}; }});
   }
   // The manual's bounds for these are wider: about 2^-22 of the result.
   const auto approximate = [&](const std::string& text, double (*reference)(double), double from, double to) {

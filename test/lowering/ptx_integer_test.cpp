@@ -151,7 +151,7 @@ TEST_CASE("PTX table: comparisons") {
   for (const Integer& t : integers)
     for (const auto& [name, holds] : of_integers) {
       const auto add = [&](const std::string& text, auto result) {
-        forms.push_back({text, 32, t.bits, [=, holds = holds](const Operands& o) -> std::optional<Word> {
+        forms.push_back({text, 32, t.bits, [=](const Operands& o) -> std::optional<Word> {
                            return result(holds(t.value(o.a), t.value(o.b)), o);
                          }});
       };
@@ -195,14 +195,13 @@ TEST_CASE("PTX table: comparisons") {
   for (const Format* format : {&half_precision, &brain_precision, &single_precision, &double_precision})
     for (const auto& [name, holds] : of_floats) {
       const auto add = [&](const std::string& text, bool flushes, Word yes, Word no) {
-        forms.push_back(
-            {text, 32, format->bits, [=, holds = holds](const Operands& o) -> std::optional<Word> {
-               const auto value = [&](Word bits) {
-                 const double x = to_double(bits, *format);
-                 return flushes && std::abs(x) < 0x1p-126 ? 0 : x;
-               };
-               return holds(value(o.a), value(o.b)) ? yes : no;
-             }});
+        forms.push_back({text, 32, format->bits, [=](const Operands& o) -> std::optional<Word> {
+                           const auto value = [&](Word bits) {
+                             const double x = to_double(bits, *format);
+                             return flushes && std::abs(x) < 0x1p-126 ? 0 : x;
+                           };
+                           return holds(value(o.a), value(o.b)) ? yes : no;
+                         }});
       };
       add(fmt::format("setp.{}.{} p, a, b; selp.b32 r, 1, 2, p;", name, format->name), false, 1, 2);
       if (format == &single_precision) {

@@ -136,7 +136,7 @@ TEST_CASE("PTX table: logic, shifts and fields") {
       {"rc16", {{{1, 0, 1, 0}, {3, 2, 3, 2}, {1, 0, 1, 0}, {3, 2, 3, 2}}}}};
   for (const auto& [mode, rows] : modes)
     add(fmt::format("prmt.b32.{} r, a, b, c;", mode),
-        [=, rows = rows](const Operands& o) { return permuted(o.a, o.b, rows[o.c & 3]); });
+        [=](const Operands& o) { return permuted(o.a, o.b, rows[o.c & 3]); });
   add("fns.b32 r, a, b, c;", [](const Operands& o) -> std::optional<Word> { // the manual's pseudocode
     if (o.b > 31)
       return std::nullopt;

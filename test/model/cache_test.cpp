@@ -214,20 +214,16 @@ TEST_CASE("The L1 does what its policies say") {
 
 TEST_CASE("Constant caches: an SM's, then its group's, by lines of any size") {
   model::Random random(12, 0, 0);
-  for (const std::uint32_t line_bytes : {32u, 64u, 128u})
+  for (const std::uint32_t bytes : {32u, 64u, 128u})
     for (const std::uint32_t group_line_bytes : {128u, 256u, 1024u})
       for (const std::uint32_t ways : {1u, 3u, 4u, 20u}) {
-        INFO("lines of " << line_bytes << ", of a group " << group_line_bytes << ", ways " << ways);
+        INFO("lines of " << bytes << ", of a group " << group_line_bytes << ", ways " << ways);
         model::Gpu gpu;
         gpu.sms = 5;
-        gpu.constant = {6 * 128 * ways,
-                        line_bytes,
-                        ways,
-                        0,
-                        0,
-                        {2, 4 * group_line_bytes * ways, group_line_bytes, ways, 0}};
+        gpu.constant = {
+            6 * 128 * ways, bytes, ways, 0, 0, {2, 4 * group_line_bytes * ways, group_line_bytes, ways, 0}};
         model::ConstantCaches fast(gpu, 1);
-        std::vector<test::ReferenceReadOnlyCache> own(gpu.sms, {gpu.constant.bytes, line_bytes, ways});
+        std::vector<test::ReferenceReadOnlyCache> own(gpu.sms, {gpu.constant.bytes, bytes, ways});
         std::vector<test::ReferenceReadOnlyCache> groups(3,
                                                          {gpu.constant.group.bytes, group_line_bytes, ways});
         Lines lines(random, 8 * ways);
@@ -242,13 +238,13 @@ TEST_CASE("Constant caches: an SM's, then its group's, by lines of any size") {
           fast.load(sm, 0, {&transaction, 1}, [&](std::uint32_t of_line, unsigned missing) {
             CHECK((missing & sectors) != 0);
             missed.push_back(of_line * 128ull + 32u * unsigned(std::countr_zero(missing)));
-            CHECK(sector_count(missing) == line_bytes / 32);
+            CHECK(sector_count(missing) == bytes / 32);
             fast.load_from_group(fast.group_of(sm), 0, of_line,
                                  [&](std::uint32_t whole) { fetched.push_back(whole * 128ull); });
           });
-          for (std::uint64_t at = 0; at < 128; at += line_bytes) {
+          for (std::uint64_t at = 0; at < 128; at += bytes) {
             const std::uint64_t address = line * 128ull + at;
-            const unsigned of_line = ((1u << line_bytes / 32) - 1) << at / 32;
+            const unsigned of_line = ((1u << bytes / 32) - 1) << at / 32;
             if ((sectors & of_line) == 0 || own[sm].load(address))
               continue;
             expected.push_back(address);
@@ -314,12 +310,12 @@ TEST_CASE("In a trial each fetch and each read-only load finds what the referenc
     }
   model::Gpu gpu = test::gpu("v100");
   gpu.sms = 5;
-  for (const std::uint32_t line_bytes : {32u, 64u, 128u})
+  for (const std::uint32_t bytes : {32u, 64u, 128u})
     for (const std::uint32_t ways : {1u, 3u, 8u})
       for (const auto textures : {model::TextureCache::own, model::TextureCache::read_only}) {
-        INFO("lines of " << line_bytes << ", ways " << ways << ", textures " << int(textures));
-        gpu.texture = {128 * ways * 2, line_bytes, ways, 60};
-        gpu.read_only = {128 * ways * 3, line_bytes, ways, 50};
+        INFO("lines of " << bytes << ", ways " << ways << ", textures " << int(textures));
+        gpu.texture = {128 * ways * 2, bytes, ways, 60};
+        gpu.read_only = {128 * ways * 3, bytes, ways, 50};
         gpu.lanes.own_read_only_cache = true;
         gpu.lanes.texture_cache = textures;
         const auto snapshot = made.decode(gpu.lanes);
@@ -384,22 +380,22 @@ Difference compare(const model::Gpu& gpu, model::Random& random, Lines& lines, i
 
 TEST_CASE("The L2 does what its policies say") {
   model::Random random(13, 0, 0);
-  for (const std::uint32_t line_bytes : {32u, 128u})
+  for (const std::uint32_t bytes : {32u, 128u})
     for (const auto stores : {model::L2Stores::memory_update, model::L2Stores::allocate})
       for (const auto index : {IndexHash::modulo, IndexHash::xor_fold})
         for (const auto partial : {model::PartialWrites::whole, model::PartialWrites::mask,
                                    model::PartialWrites::fill, model::PartialWrites::fetch})
           for (const std::uint32_t fetch : {32u, 64u, 128u}) {
             // GPU files may not have these. A hash of blocks would fold the sector's number into the set.
-            if (line_bytes == 32 && (index == IndexHash::xor_fold || fetch != 32))
+            if (bytes == 32 && (index == IndexHash::xor_fold || fetch != 32))
               continue;
-            if ((line_bytes == 32 || stores == model::L2Stores::memory_update) &&
+            if ((bytes == 32 || stores == model::L2Stores::memory_update) &&
                 partial != model::PartialWrites::whole)
               continue;
-            INFO("lines of " << line_bytes << ", stores " << int(stores) << ", index " << int(index)
+            INFO("lines of " << bytes << ", stores " << int(stores) << ", index " << int(index)
                              << ", partial " << int(partial) << ", fetch " << fetch);
             model::Gpu gpu;
-            gpu.l2.line_bytes = line_bytes;
+            gpu.l2.line_bytes = bytes;
             gpu.l2.ways = 20;
             gpu.l2.index = index;
             gpu.l2.stores = stores;

@@ -256,7 +256,7 @@ TEST_CASE("Stores of a part of a sector") {
   constexpr std::uint64_t array = table + (64 << 20);
   const auto evaluate = [&](model::PartialWrites policy, bool other_half, bool load) {
     MadeTrace made(1, 32);
-    const auto first = made.site(AccessKind::store), second = made.site(AccessKind::store, {}, 1),
+    const auto first = made.site(AccessKind::store), other = made.site(AccessKind::store, {}, 1),
                read = made.site(AccessKind::load, {}, 2), stream = made.site(AccessKind::store, {}, 3);
     const auto field = [&](std::uint64_t site, unsigned bytes, unsigned offset) {
       for (std::uint64_t row = 0; row < rows; ++row)
@@ -264,7 +264,7 @@ TEST_CASE("Stores of a part of a sector") {
     };
     field(first, 8, 0);
     if (other_half)
-      field(second, 8, 8);
+      field(other, 8, 8);
     if (load)
       field(read, 8, 0);
     for (std::uint64_t at = 0; at < 16 << 20; at += 512)

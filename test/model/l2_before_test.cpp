@@ -227,18 +227,18 @@ TEST_CASE("Uses that the trace lacks in full or in part make those before them u
 
 TEST_CASE("An L2 that begins with the lines used before goes on as the reference that replays every use") {
   model::Random random(23, 0, 0);
-  for (const std::uint32_t line_bytes : {32u, 128u})
+  for (const std::uint32_t bytes_per_line : {32u, 128u})
     for (const auto stores : {model::L2Stores::memory_update, model::L2Stores::allocate})
       for (const auto partial : {model::PartialWrites::whole, model::PartialWrites::mask,
                                  model::PartialWrites::fill, model::PartialWrites::fetch})
         for (const std::uint32_t partitions : {1u, 2u}) {
-          if ((line_bytes == 32 || stores == model::L2Stores::memory_update) &&
+          if ((bytes_per_line == 32 || stores == model::L2Stores::memory_update) &&
               (partial != model::PartialWrites::whole || partitions != 1))
             continue; // GPU files may not have these
-          INFO("lines of " << line_bytes << ", stores " << int(stores) << ", partial " << int(partial)
+          INFO("lines of " << bytes_per_line << ", stores " << int(stores) << ", partial " << int(partial)
                            << ", partitions " << partitions);
           model::Gpu on;
-          on.l2.line_bytes = line_bytes;
+          on.l2.line_bytes = bytes_per_line;
           on.l2.ways = 6;
           on.l2.stores = stores;
           on.l2.partial_writes = partial;

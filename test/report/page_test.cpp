@@ -11,8 +11,8 @@ using Json = nlohmann::json;
 
 namespace {
 
-const std::string before = "<html><body>\n", after = "\n<p>rest</p></body></html>\n";
-const std::string page = before + "<!-- warplens-data -->" + after;
+const std::string page_start = "<html><body>\n", page_end = "\n<p>rest</p></body></html>\n";
+const std::string page = page_start + "<!-- warplens-data -->" + page_end;
 const std::string opening = R"(<script type="application/json" id="warplens-data">)", closing = "</script>";
 
 std::string print(const std::vector<report::LabelledResult>& results) {
@@ -23,10 +23,10 @@ std::string print(const std::vector<report::LabelledResult>& results) {
 
 /// Returns the content of the script element, and checks that it stands there.
 std::string data_in(const std::string& text) {
-  REQUIRE(text.starts_with(before + opening));
-  REQUIRE(text.ends_with(closing + after));
-  const std::size_t start = before.size() + opening.size();
-  return text.substr(start, text.size() - start - closing.size() - after.size());
+  REQUIRE(text.starts_with(page_start + opening));
+  REQUIRE(text.ends_with(closing + page_end));
+  const std::size_t start = page_start.size() + opening.size();
+  return text.substr(start, text.size() - start - closing.size() - page_end.size());
 }
 
 } // namespace

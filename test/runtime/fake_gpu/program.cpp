@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 #include <vector>
-#include <warplens/probed_form.h>
+#include <warplens/probed_variant.h>
 #include <warplens/ring.h>
 #include <warplens/texture_table.h>
 
