@@ -1,0 +1,316 @@
+// One streaming multiprocessor, stepped cycle by cycle: the slow, obvious reference of the clock. In each
+// cycle, each scheduler issues from the first warp in its policy's order that can issue.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace warplens::test {
+
+using Cycle = std::uint64_t;
+
+/// The order in which a scheduler looks for a warp that can issue (Rogers et al., MICRO 2012, for the first
+/// two; Huerta et al., MICRO 2025, measured the third; Xu, Minnesota 2016, for the others).
+enum class IssuePolicy {
+  loose_round_robin,             ///< circular, after the warp that issued last
+  greedy_then_oldest,            ///< the warp that issued last, then the oldest
+  greedy_then_youngest,          ///< the warp that issued last, then the youngest
+  greedy_then_least_recent,      ///< the warp that issued last, then that whose own last issue is longest ago
+  two_level_oldest,              ///< blocks with most warps at a barrier or at their end, in each GTO
+  two_level_least_recent,        ///< the same, in each GTLS
+  greedy_two_level_least_recent, ///< the warp that issued last, then as two_level_least_recent
+};
+
+/// An execution pipe: it starts an instruction every `interval` cycles, and the result is usable `latency`
+/// cycles after the issue. A pipe belongs to one scheduler, or all schedulers share it.
+struct PipeFigures {
+  Cycle interval = 1, latency = 1;
+  bool shared = false;
+  std::uint32_t units = 1; ///< pipes of this kind, per scheduler or in all
+  bool uses_queue = false; ///< its instructions pass the LSU's queue
+  bool holds_miss = false; ///< its instructions hold a miss entry until their results are there
+};
+
+/// The queue between a scheduler and the memory pipeline (measured on GA102 by Huerta et al.): an instruction
+/// leaves `transit` cycles after its issue, `own_interval` after the one before it from its scheduler, and
+/// `shared_interval` after the one before it from any.
+struct QueueFigures {
+  std::uint32_t entries = std::numeric_limits<std::uint32_t>::max();
+  Cycle transit = 0, own_interval = 0, shared_interval = 0;
+};
+
+struct SmFigures {
+  std::uint32_t schedulers = 1,
+                width = 1; ///< `width`: instructions of one warp that a scheduler issues at once
+  IssuePolicy policy = IssuePolicy::loose_round_robin;
+  std::vector<PipeFigures> pipes;
+  QueueFigures queue;
+  std::uint32_t miss_entries = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t resident_blocks = 1;
+  Cycle barrier = 0; ///< cycles from the last arrival to the release
+};
+
+struct Instruction {
+  static constexpr int none = -1;
+  int pipe = 0; ///< index into SmFigures::pipes; none: a barrier
+  int result = none;
+  std::vector<int> sources = {};
+  Cycle passes = 1; ///< through its pipe: bank conflicts, lines of a request
+};
+
+using Program = std::vector<Instruction>;
+using BlockOfWarps = std::vector<Program>; ///< a program for each warp
+
+/// Why a resident warp does not issue in a cycle; the first that holds counts.
+enum class Stall { barrier, ended, data, structural, not_selected };
+
+struct SmOutcome {
+  Cycle cycles = 0; ///< until the last result is there
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Cycle>> issues; ///< by block and warp
+  std::map<Stall, Cycle> stalls; ///< warp-cycles, up to each warp's last issue but for `ended`
+};
+
+/// The facts about a warp that policies go by.
+struct RankedWarp {
+  std::uint32_t slot = 0, block = 0; ///< both ascend with age
+  Cycle idle_since = 0;              ///< its own last issue, or its arrival
+  bool issued_last = false;          ///< of all warps of the scheduler
+  bool issued_last_of_block = false;
+  std::int64_t waiting_in_block = 0; ///< warps of its block at a barrier or at their end
+};
+
+/// Returns the warp's rank: the scheduler looks at the lowest first, as words are ordered in a dictionary.
+/// `last`: the slot that issued last.
+inline std::vector<std::int64_t> rank_of(const RankedWarp& warp, IssuePolicy policy,
+                                         std::optional<std::uint32_t> last) {
+  const auto slot = std::int64_t(warp.slot), block = std::int64_t(warp.block);
+  const auto idle = std::int64_t(warp.idle_since);
+  const bool other = !warp.issued_last, other_of_block = !warp.issued_last_of_block;
+  switch (policy) {
+  case IssuePolicy::loose_round_robin: return {last && warp.slot <= *last, slot};
+  case IssuePolicy::greedy_then_oldest: return {other, slot};
+  case IssuePolicy::greedy_then_youngest: return {other, -slot};
+  case IssuePolicy::greedy_then_least_recent: return {other, idle, slot};
+  case IssuePolicy::two_level_oldest: return {-warp.waiting_in_block, block, other_of_block, slot};
+  case IssuePolicy::two_level_least_recent:
+    return {-warp.waiting_in_block, block, other_of_block, idle, slot};
+  case IssuePolicy::greedy_two_level_least_recent: return {other, -warp.waiting_in_block, block, idle, slot};
+  }
+  return {};
+}
+
+/// Steps the blocks through the SM. Warp w of the SM belongs to scheduler w mod S, counted by slot.
+class ReferenceSm {
+public:
+  ReferenceSm(const SmFigures& figures, std::vector<BlockOfWarps> blocks)
+      : figures_(figures), blocks_(std::move(blocks)), last_issued_(figures.schedulers),
+        queues_(figures.schedulers) {
+    for (const PipeFigures& pipe : figures_.pipes)
+      free_at_.push_back(std::vector<std::vector<Cycle>>(pipe.shared ? 1 : figures_.schedulers,
+                                                         std::vector<Cycle>(pipe.units, 0)));
+  }
+
+  SmOutcome run() {
+    while (admitted_ < blocks_.size() && admitted_ < figures_.resident_blocks)
+      admit();
+    for (now_ = 0; !warps_.empty(); ++now_) {
+      release_barriers();
+      retire_blocks();
+      for (std::uint32_t scheduler = 0; scheduler < figures_.schedulers; ++scheduler)
+        step(scheduler);
+    }
+    return std::move(outcome_);
+  }
+
+private:
+  struct Warp {
+    std::uint32_t block, number, slot;
+    Cycle arrived;
+    const Program* program;
+    std::size_t next = 0;
+    std::map<int, Cycle> ready_at = {}; ///< by register
+    std::optional<Cycle> last_issue = {};
+    bool at_barrier = false;
+    Cycle resumes_at = 0;
+    Cycle done_at = 0; ///< its last result
+
+    bool has_ended() const { return next == program->size(); }
+  };
+  struct Queue {
+    std::vector<Cycle> leaves_at;
+    Cycle last_left = 0;
+    bool used = false;
+  };
+
+  void admit() {
+    const auto block = std::uint32_t(admitted_++);
+    for (std::uint32_t number = 0; number < blocks_[block].size(); ++number)
+      warps_.push_back({.block = block,
+                        .number = number,
+                        .slot = next_slot_++,
+                        .arrived = now_,
+                        .program = &blocks_[block][number]});
+  }
+
+  /// Removes blocks of which all warps have ended and all results are there, and admits others.
+  void retire_blocks() {
+    std::map<std::uint32_t, bool> ended;
+    for (const Warp& warp : warps_) {
+      bool& all = ended.try_emplace(warp.block, true).first->second;
+      all = all && warp.has_ended() && warp.done_at <= now_;
+    }
+    for (const auto& [block, all] : ended)
+      if (all) {
+        outcome_.cycles = std::max(outcome_.cycles, now_);
+        std::erase_if(warps_, [block](const Warp& warp) { return warp.block == block; });
+        if (admitted_ < blocks_.size())
+          admit();
+      }
+  }
+
+  void release_barriers() {
+    std::map<std::uint32_t, bool> all_there;
+    for (const Warp& warp : warps_) {
+      bool& all = all_there.try_emplace(warp.block, true).first->second;
+      all = all && (warp.at_barrier || warp.has_ended());
+    }
+    for (Warp& warp : warps_)
+      if (warp.at_barrier && all_there[warp.block]) {
+        warp.at_barrier = false;
+        warp.resumes_at = now_ + figures_.barrier;
+      }
+  }
+
+  void step(std::uint32_t scheduler) {
+    std::vector<Warp*> own;
+    for (Warp& warp : warps_)
+      if (warp.slot % figures_.schedulers == scheduler)
+        own.push_back(&warp);
+    Warp* chosen = nullptr;
+    for (Warp* warp : ranked(scheduler, own))
+      if (!stall_of(*warp)) {
+        chosen = warp;
+        break;
+      }
+    for (Warp* warp : own)
+      if (warp != chosen) {
+        const auto why = stall_of(*warp);
+        ++outcome_.stalls[why.value_or(Stall::not_selected)];
+      }
+    if (chosen == nullptr)
+      return;
+    for (std::uint32_t i = 0; i < figures_.width && !chosen->has_ended() && !stall_of(*chosen); ++i)
+      issue(scheduler, *chosen);
+    last_issued_[scheduler] = chosen->slot;
+  }
+
+  /// Returns why the warp cannot issue now; nothing if it can.
+  std::optional<Stall> stall_of(const Warp& warp) const {
+    if (warp.has_ended())
+      return Stall::ended;
+    if (warp.at_barrier || now_ < warp.resumes_at)
+      return Stall::barrier;
+    const Instruction& next = (*warp.program)[warp.next];
+    for (const int source : next.sources)
+      if (const auto ready = warp.ready_at.find(source); ready != warp.ready_at.end() && ready->second > now_)
+        return Stall::data;
+    if (next.pipe == Instruction::none)
+      return std::nullopt;
+    const PipeFigures& pipe = figures_.pipes[std::size_t(next.pipe)];
+    const std::uint32_t scheduler = warp.slot % figures_.schedulers;
+    const auto& units = free_at_[std::size_t(next.pipe)][pipe.shared ? 0 : scheduler];
+    if (std::ranges::min(units) > now_)
+      return Stall::structural;
+    if (pipe.uses_queue && in_use(queues_[scheduler].leaves_at) >= figures_.queue.entries)
+      return Stall::structural;
+    if (pipe.holds_miss && in_use(misses_) >= figures_.miss_entries)
+      return Stall::structural;
+    return std::nullopt;
+  }
+  std::size_t in_use(const std::vector<Cycle>& until) const {
+    return std::size_t(std::ranges::count_if(until, [&](Cycle end) { return end > now_; }));
+  }
+
+  void issue(std::uint32_t scheduler, Warp& warp) {
+    const Instruction& now = (*warp.program)[warp.next++];
+    outcome_.issues[{warp.block, warp.number}].push_back(now_);
+    warp.last_issue = now_;
+    last_of_block_[warp.block] = warp.slot;
+    warp.done_at = std::max(warp.done_at, now_ + 1);
+    if (now.pipe == Instruction::none) {
+      warp.at_barrier = true;
+      return;
+    }
+    const PipeFigures& pipe = figures_.pipes[std::size_t(now.pipe)];
+    Cycle& unit = *std::ranges::min_element(free_at_[std::size_t(now.pipe)][pipe.shared ? 0 : scheduler]);
+    unit = now_ + pipe.interval * now.passes;
+    const Cycle done = now_ + pipe.latency + (now.passes - 1);
+    if (now.result != Instruction::none)
+      warp.ready_at[now.result] = done;
+    warp.done_at = std::max(warp.done_at, done);
+    if (pipe.holds_miss)
+      misses_.push_back(done);
+    if (pipe.uses_queue)
+      enter(queues_[scheduler]);
+  }
+
+  void enter(Queue& queue) {
+    Cycle leaves = now_ + figures_.queue.transit;
+    if (queue.used)
+      leaves = std::max(leaves, queue.last_left + figures_.queue.own_interval);
+    if (left_any_)
+      leaves = std::max(leaves, *left_any_ + figures_.queue.shared_interval);
+    queue.leaves_at.push_back(leaves);
+    queue.last_left = leaves;
+    queue.used = true;
+    left_any_ = leaves;
+  }
+
+  /// Returns the scheduler's warps in the order of its policy.
+  std::vector<Warp*> ranked(std::uint32_t scheduler, const std::vector<Warp*>& own) const {
+    std::vector<std::pair<std::vector<std::int64_t>, Warp*>> by_rank;
+    for (Warp* warp : own) {
+      const auto of_block = last_of_block_.find(warp->block);
+      by_rank.emplace_back(
+          rank_of({.slot = warp->slot,
+                   .block = warp->block,
+                   .idle_since = warp->last_issue.value_or(warp->arrived),
+                   .issued_last = last_issued_[scheduler] == warp->slot,
+                   .issued_last_of_block = of_block != last_of_block_.end() && of_block->second == warp->slot,
+                   .waiting_in_block = waiting_in(warp->block)},
+                  figures_.policy, last_issued_[scheduler]),
+          warp);
+    }
+    std::ranges::sort(by_rank);
+    std::vector<Warp*> warps;
+    for (const auto& [rank, warp] : by_rank)
+      warps.push_back(warp);
+    return warps;
+  }
+  std::int64_t waiting_in(std::uint32_t block) const {
+    return std::ranges::count_if(warps_, [&](const Warp& warp) {
+      return warp.block == block && (warp.at_barrier || warp.has_ended());
+    });
+  }
+
+  SmFigures figures_;
+  std::vector<BlockOfWarps> blocks_;
+  std::size_t admitted_ = 0;
+  std::uint32_t next_slot_ = 0;
+  Cycle now_ = 0;
+  std::vector<Warp> warps_;
+  std::vector<std::vector<std::vector<Cycle>>> free_at_;  ///< by pipe, scheduler, unit
+  std::vector<std::optional<std::uint32_t>> last_issued_; ///< slot, by scheduler
+  std::map<std::uint32_t, std::uint32_t> last_of_block_;  ///< slot, by block
+  std::vector<Queue> queues_;
+  std::optional<Cycle> left_any_;
+  std::vector<Cycle> misses_;
+  SmOutcome outcome_;
+};
+
+} // namespace warplens::test

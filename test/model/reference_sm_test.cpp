@@ -1,0 +1,243 @@
+// Cases that were solved by hand, which the reference of the SM's clock must meet to the cycle.
+#include "test/catch.h"
+#include "test/model/reference_sm.h"
+
+#include <initializer_list>
+#include <utility>
+
+namespace warplens::test {
+namespace {
+
+/// Pipes of the machine that the cases assume, by index.
+enum : int { fma, mufu, shared, memory };
+
+SmFigures machine(Cycle fma_interval = 2, std::uint32_t schedulers = 1) {
+  SmFigures figures;
+  figures.schedulers = schedulers;
+  figures.resident_blocks = 32;
+  figures.pipes = {{.interval = fma_interval, .latency = 4},
+                   {.interval = 8, .latency = 23},
+                   {.interval = 1, .latency = 29},
+                   {.interval = 1, .latency = 200, .holds_miss = true}};
+  return figures;
+}
+
+/// Returns `count` instructions, each of which needs the result of the one before.
+Program chain(int pipe, int count) {
+  return Program(std::size_t(count), {.pipe = pipe, .result = 0, .sources = {0}});
+}
+Program independent(int pipe, int count, Cycle passes = 1) {
+  return Program(std::size_t(count), {.pipe = pipe, .passes = passes});
+}
+Program operator+(Program first, const Program& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+const Program barrier{{.pipe = Instruction::none}};
+
+SmOutcome run(const SmFigures& figures, BlockOfWarps block) {
+  return ReferenceSm(figures, {std::move(block)}).run();
+}
+Cycle cycles(const SmFigures& figures, BlockOfWarps block) {
+  return run(figures, std::move(block)).cycles;
+}
+
+TEST_CASE("A chain waits for each result") {
+  const SmOutcome outcome = run(machine(), {chain(fma, 100)});
+  CHECK(outcome.cycles == 400);
+  CHECK(outcome.issues.at({0, 0}).back() == 396); // 397 cycles, with its own
+  CHECK(outcome.stalls.at(Stall::data) == 297);
+  CHECK_FALSE(outcome.stalls.contains(Stall::structural));
+}
+
+TEST_CASE("Independent instructions wait for their pipe") {
+  CHECK(cycles(machine(), {independent(fma, 100)}) == 202);
+  CHECK(cycles(machine(1), {independent(fma, 100)}) == 103);
+  CHECK(cycles(machine(), {independent(mufu, 10)}) == 95);
+}
+
+TEST_CASE("Warps share the pipe") {
+  const auto chains = [](std::size_t warps) { return BlockOfWarps(warps, chain(fma, 100)); };
+  CHECK(cycles(machine(), chains(2)) == 402);
+  CHECK(cycles(machine(), chains(4)) == 802);
+  CHECK(cycles(machine(1), chains(4)) == 403);
+  CHECK(cycles(machine(1), chains(8)) == 803);
+}
+
+TEST_CASE("Warps hide each other's latency, as Little's law says") {
+  CHECK(cycles(machine(), BlockOfWarps(8, chain(memory, 10))) == 7 + 2000);
+}
+
+TEST_CASE("Misses wait for a free entry") {
+  SmFigures figures = machine();
+  figures.miss_entries = 8;
+  const SmOutcome outcome = run(figures, {independent(memory, 32)});
+  for (Cycle i = 0; i < 32; ++i)
+    CHECK(outcome.issues.at({0, 0})[i] == 200 * (i / 8) + i % 8);
+  CHECK(outcome.cycles == 807);
+  CHECK(outcome.stalls.at(Stall::structural) == 576);
+}
+
+TEST_CASE("Bank conflicts occupy the pipe and delay the result") {
+  CHECK(cycles(machine(), {independent(shared, 10)}) == 38);
+  CHECK(cycles(machine(), {independent(shared, 10, 32)}) == 348);
+}
+
+TEST_CASE("A barrier opens when the last warp arrives") {
+  const SmOutcome outcome = run(
+      machine(2, 2), {chain(fma, 10) + barrier + chain(fma, 10), chain(fma, 100) + barrier + chain(fma, 10)});
+  CHECK(outcome.issues.at({0, 0})[10] == 37);
+  CHECK(outcome.issues.at({0, 1})[100] == 397);
+  CHECK(outcome.issues.at({0, 0})[11] == 398);
+  CHECK(outcome.cycles == 440);
+}
+
+TEST_CASE("The two sides of a divergent branch run one after the other") {
+  Program other_side = chain(fma, 20);
+  for (Instruction& one : other_side)
+    one = {.pipe = fma, .result = 1, .sources = {1}};
+  CHECK(cycles(machine(), {chain(fma, 10) + other_side}) == 118);
+}
+
+TEST_CASE("Loads of the next iteration do not wait for the arithmetic of this one") {
+  SmFigures figures = machine(1);
+  figures.pipes[memory].latency = 40;
+  Program loop;
+  for (int i = 0; i < 10; ++i)
+    loop = loop + Program{{.pipe = memory, .result = 0},
+                          {.pipe = fma, .result = 1, .sources = {0}},
+                          {.pipe = fma, .result = 2, .sources = {1}}};
+  const SmOutcome outcome = run(figures, {loop});
+  CHECK(outcome.issues.at({0, 0})[1] == 40);
+  CHECK(outcome.issues.at({0, 0})[2] == 44);
+  CHECK(outcome.issues.at({0, 0})[3] == 45);
+  CHECK(outcome.cycles == 453);
+}
+
+TEST_CASE("The policy decides who gets a slow pipe") {
+  SmFigures figures = machine(1);
+  figures.pipes[memory] = {.interval = 8, .latency = 10};
+  const Program one =
+      independent(fma, 4) + Program{{.pipe = memory, .result = 0}, {.pipe = fma, .sources = {0}}};
+  const auto last_two = [](const SmOutcome& outcome) {
+    std::vector<std::pair<Cycle, Cycle>> of_warps;
+    for (const auto& [warp, issues] : outcome.issues)
+      of_warps.emplace_back(issues[4], issues[5]);
+    return of_warps;
+  };
+  using Pairs = std::vector<std::pair<Cycle, Cycle>>;
+  figures.policy = IssuePolicy::loose_round_robin;
+  const SmOutcome in_turn = run(figures, BlockOfWarps(3, one));
+  CHECK(last_two(in_turn) == Pairs{{12, 22}, {20, 30}, {28, 38}});
+  CHECK(in_turn.cycles == 42);
+  figures.policy = IssuePolicy::greedy_then_oldest;
+  const SmOutcome greedy = run(figures, BlockOfWarps(3, one));
+  CHECK(last_two(greedy) == Pairs{{4, 14}, {21, 31}, {13, 23}});
+  CHECK(greedy.cycles == 35);
+}
+
+TEST_CASE("Policies differ in the order, not always in the time") {
+  SmFigures figures = machine(1);
+  figures.pipes[memory] = {.interval = 1, .latency = 6};
+  const Program one{{.pipe = fma},
+                    {.pipe = fma},
+                    {.pipe = memory, .result = 0},
+                    {.pipe = fma, .result = 1, .sources = {0}},
+                    {.pipe = fma, .sources = {1}}};
+  using Cycles = std::vector<Cycle>;
+  figures.policy = IssuePolicy::loose_round_robin;
+  const SmOutcome in_turn = run(figures, {one, one});
+  CHECK(in_turn.issues.at({0, 0}) == Cycles{0, 2, 4, 10, 14});
+  CHECK(in_turn.issues.at({0, 1}) == Cycles{1, 3, 5, 11, 15});
+  figures.policy = IssuePolicy::greedy_then_oldest;
+  const SmOutcome greedy = run(figures, {one, one});
+  CHECK(greedy.issues.at({0, 0}) == Cycles{0, 1, 2, 8, 12});
+  CHECK(greedy.issues.at({0, 1}) == Cycles{3, 4, 5, 11, 15});
+  CHECK((in_turn.cycles == 19 && greedy.cycles == 19));
+}
+
+TEST_CASE("Policies rank warps that are all ready") {
+  // Xu's thesis, chapter 7: one warp of block 0 waits, three each of blocks 1 and 2. The numbers are slots.
+  const std::vector<RankedWarp> warps{
+      {.slot = 0,
+       .block = 0,
+       .idle_since = 99,
+       .issued_last = true,
+       .issued_last_of_block = true,
+       .waiting_in_block = 1},
+      {.slot = 1, .block = 0, .idle_since = 95, .waiting_in_block = 1},
+      {.slot = 4, .block = 1, .idle_since = 93, .waiting_in_block = 3},
+      {.slot = 5, .block = 1, .idle_since = 88, .waiting_in_block = 3},
+      {.slot = 8, .block = 2, .idle_since = 97, .issued_last_of_block = true, .waiting_in_block = 3},
+      {.slot = 9, .block = 2, .idle_since = 91, .waiting_in_block = 3}};
+  const auto order = [&](IssuePolicy policy) {
+    std::vector<std::pair<std::vector<std::int64_t>, std::uint32_t>> ranks;
+    for (const RankedWarp& warp : warps)
+      ranks.emplace_back(rank_of(warp, policy, 0), warp.slot);
+    std::ranges::sort(ranks);
+    std::vector<std::uint32_t> slots;
+    for (const auto& [rank, slot] : ranks)
+      slots.push_back(slot);
+    return slots;
+  };
+  using Slots = std::vector<std::uint32_t>;
+  CHECK(order(IssuePolicy::loose_round_robin) == Slots{1, 4, 5, 8, 9, 0});
+  CHECK(order(IssuePolicy::greedy_then_oldest) == Slots{0, 1, 4, 5, 8, 9});
+  CHECK(order(IssuePolicy::greedy_then_youngest) == Slots{0, 9, 8, 5, 4, 1});
+  CHECK(order(IssuePolicy::greedy_then_least_recent) == Slots{0, 5, 9, 4, 1, 8});
+  CHECK(order(IssuePolicy::two_level_oldest) == Slots{4, 5, 8, 9, 0, 1});
+  CHECK(order(IssuePolicy::two_level_least_recent) == Slots{5, 4, 8, 9, 0, 1});
+  CHECK(order(IssuePolicy::greedy_two_level_least_recent) == Slots{0, 5, 4, 9, 8, 1});
+}
+
+TEST_CASE("A scheduler may issue two independent instructions of a warp at once") {
+  SmFigures kepler = machine(1);
+  kepler.width = 2;
+  kepler.pipes[fma] = {.interval = 1, .latency = 9, .units = 2};
+  CHECK(cycles(kepler, {independent(fma, 100)}) == 58);
+  CHECK(cycles(kepler, {chain(fma, 100)}) == 900);
+}
+
+TEST_CASE("A load of many lines occupies the L1 a cycle for each") {
+  const SmOutcome outcome = run(machine(), {independent(memory, 2, 32)});
+  CHECK(outcome.issues.at({0, 0})[1] == 32);
+}
+
+TEST_CASE("Each resident cycle of a warp is an issue or a stall") {
+  SmFigures figures = machine(2, 2);
+  for (int policy = 0; policy <= int(IssuePolicy::greedy_two_level_least_recent); ++policy) {
+    figures.policy = IssuePolicy(policy);
+    const BlockOfWarps block{chain(fma, 5) + barrier + chain(memory, 2), independent(mufu, 6) + barrier,
+                             independent(shared, 4, 3) + barrier + chain(fma, 7)};
+    const SmOutcome outcome = run(figures, block);
+    Cycle accounted = 0;
+    for (const auto& [warp, issues] : outcome.issues)
+      accounted += issues.size();
+    for (const auto& [why, count] : outcome.stalls)
+      accounted += count;
+    CHECK(accounted == outcome.cycles * block.size());
+  }
+}
+
+TEST_CASE("A block takes the place of one that ended") {
+  SmFigures figures = machine();
+  figures.resident_blocks = 1;
+  CHECK(ReferenceSm(figures, {{chain(fma, 100)}, {chain(fma, 100)}}).run().cycles == 800);
+}
+
+TEST_CASE("A queue before the memory pipeline lets five loads in, then one for each that leaves") {
+  // Measured on a GA102 (Huerta et al., MICRO 2025), there from cycle 2 on.
+  SmFigures figures = machine(1, 4);
+  figures.queue = {.entries = 5, .transit = 11, .own_interval = 4, .shared_interval = 2};
+  figures.pipes[memory] = {.interval = 1, .latency = 32, .uses_queue = true};
+  using Cycles = std::vector<Cycle>;
+  CHECK(run(figures, {independent(memory, 8)}).issues.at({0, 0}) == Cycles{0, 1, 2, 3, 4, 11, 15, 19});
+  const SmOutcome all = run(figures, BlockOfWarps(4, independent(memory, 7)));
+  for (std::uint32_t scheduler = 0; scheduler < 4; ++scheduler) {
+    CHECK(all.issues.at({0, scheduler})[5] == 11 + 2 * scheduler);
+    CHECK(all.issues.at({0, scheduler})[6] == 19 + 2 * scheduler);
+  }
+}
+
+} // namespace
+} // namespace warplens::test
