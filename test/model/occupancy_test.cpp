@@ -96,6 +96,7 @@ void check_random_launches(const model::Gpu& gpu, Capability capability) {
 } // namespace
 
 TEST_CASE("The GPUs' occupancy is CUDA's") {
+  check_random_launches(test::gpu("k40"), {3, 5});
   check_random_launches(test::gpu("k80"), {3, 7});
   check_random_launches(test::gpu("v100"), {7, 0});
   check_random_launches(test::gpu("a100"), {8, 0});
@@ -106,10 +107,6 @@ TEST_CASE("The GPUs' occupancy is CUDA's") {
 }
 
 TEST_CASE("So is that of architectures without a GPU of their own") {
-  model::Gpu k40 = test::gpu("k80"); // of compute capability 3.5: half the registers, less shared memory
-  k40.registers.per_sm = 65536;
-  k40.shared.carveout_bytes = {16384, 32768, 49152};
-  check_random_launches(k40, {3, 5});
   model::Gpu a40 = test::gpu("l40"); // 8.6 differs from 8.9 in the blocks of an SM
   a40.max_blocks_per_sm = 16;
   check_random_launches(a40, {8, 6});
