@@ -2,6 +2,9 @@
 // cycle, each scheduler issues from the first warp in its policy's order that can issue.
 #pragma once
 
+#include "model/sm/instruction.h"
+#include "model/sm/sm_figures.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -12,62 +15,14 @@
 
 namespace warplens::test {
 
-using Cycle = std::uint64_t;
-
-/// The order in which a scheduler looks for a warp that can issue (Rogers et al., MICRO 2012, for the first
-/// two; Huerta et al., MICRO 2025, measured the third; Xu, Minnesota 2016, for the others).
-enum class IssuePolicy {
-  loose_round_robin,             ///< circular, after the warp that issued last
-  greedy_then_oldest,            ///< the warp that issued last, then the oldest
-  greedy_then_youngest,          ///< the warp that issued last, then the youngest
-  greedy_then_least_recent,      ///< the warp that issued last, then that whose own last issue is longest ago
-  two_level_oldest,              ///< blocks with most warps at a barrier or at their end, in each GTO
-  two_level_least_recent,        ///< the same, in each GTLS
-  greedy_two_level_least_recent, ///< the warp that issued last, then as two_level_least_recent
-};
-
-/// An execution pipe: it starts an instruction every `interval` cycles, and the result is usable `latency`
-/// cycles after the issue. A pipe belongs to one scheduler, or all schedulers share it.
-struct PipeFigures {
-  Cycle interval = 1, latency = 1;
-  bool shared = false;
-  std::uint32_t units = 1; ///< pipes of this kind, per scheduler or in all
-  bool uses_queue = false; ///< its instructions pass the LSU's queue
-  bool holds_miss = false; ///< its instructions hold a miss entry until their results are there
-};
-
-/// The queue between a scheduler and the memory pipeline (measured on GA102 by Huerta et al.): an instruction
-/// leaves `transit` cycles after its issue, `own_interval` after the one before it from its scheduler, and
-/// `shared_interval` after the one before it from any.
-struct QueueFigures {
-  std::uint32_t entries = std::numeric_limits<std::uint32_t>::max();
-  Cycle transit = 0, own_interval = 0, shared_interval = 0;
-};
-
-struct SmFigures {
-  std::uint32_t schedulers = 1,
-                width = 1; ///< `width`: instructions of one warp that a scheduler issues at once
-  IssuePolicy policy = IssuePolicy::loose_round_robin;
-  std::vector<PipeFigures> pipes;
-  QueueFigures queue;
-  std::uint32_t miss_entries = std::numeric_limits<std::uint32_t>::max();
-  std::uint32_t resident_blocks = 1;
-  Cycle barrier = 0; ///< cycles from the last arrival to the release
-};
-
-struct Instruction {
-  static constexpr int none = -1;
-  int pipe = 0; ///< index into SmFigures::pipes; none: a barrier
-  int result = none;
-  std::vector<int> sources = {};
-  Cycle passes = 1; ///< through its pipe: bank conflicts, lines of a request
-};
-
-using Program = std::vector<Instruction>;
-using BlockOfWarps = std::vector<Program>; ///< a program for each warp
-
-/// Why a resident warp does not issue in a cycle; the first that holds counts.
-enum class Stall { barrier, ended, data, structural, not_selected };
+using model::BlockProgram;
+using model::Cycle;
+using model::Instruction;
+using model::IssuePolicy;
+using model::PipeFigures;
+using model::SmFigures;
+using model::Stall;
+using model::WarpProgram;
 
 struct SmOutcome {
   Cycle cycles = 0; ///< until the last result is there
@@ -107,7 +62,7 @@ inline std::vector<std::int64_t> rank_of(const RankedWarp& warp, IssuePolicy pol
 /// Steps the blocks through the SM. Warp w of the SM belongs to scheduler w mod S, counted by slot.
 class ReferenceSm {
 public:
-  ReferenceSm(const SmFigures& figures, std::vector<BlockOfWarps> blocks)
+  ReferenceSm(const SmFigures& figures, std::vector<BlockProgram> blocks)
       : figures_(figures), blocks_(std::move(blocks)), last_issued_(figures.schedulers),
         queues_(figures.schedulers) {
     for (const PipeFigures& pipe : figures_.pipes)
@@ -131,7 +86,7 @@ private:
   struct Warp {
     std::uint32_t block, number, slot;
     Cycle arrived;
-    const Program* program;
+    const WarpProgram* program;
     std::size_t next = 0;
     std::map<int, Cycle> ready_at = {}; ///< by register
     std::optional<Cycle> last_issue = {};
@@ -299,7 +254,7 @@ private:
   }
 
   SmFigures figures_;
-  std::vector<BlockOfWarps> blocks_;
+  std::vector<BlockProgram> blocks_;
   std::size_t admitted_ = 0;
   std::uint32_t next_slot_ = 0;
   Cycle now_ = 0;

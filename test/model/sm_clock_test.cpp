@@ -1,4 +1,6 @@
-// Cases that were solved by hand, which the reference of the SM's clock must meet to the cycle.
+// The SM's clock against the reference that steps every cycle, and both against cases solved by hand.
+#include "model/numeric/random.h"
+#include "model/sm/sm_clock.h"
 #include "test/catch.h"
 #include "test/model/reference_sm.h"
 
@@ -9,7 +11,7 @@ namespace warplens::test {
 namespace {
 
 /// Pipes of the machine that the cases assume, by index.
-enum : int { fma, mufu, shared, memory };
+enum : std::int16_t { fma, mufu, shared, memory };
 
 SmFigures machine(Cycle fma_interval = 2, std::uint32_t schedulers = 1) {
   SmFigures figures;
@@ -23,22 +25,44 @@ SmFigures machine(Cycle fma_interval = 2, std::uint32_t schedulers = 1) {
 }
 
 /// Returns `count` instructions, each of which needs the result of the one before.
-Program chain(int pipe, int count) {
-  return Program(std::size_t(count), {.pipe = pipe, .result = 0, .sources = {0}});
+WarpProgram chain(std::int16_t pipe, int count) {
+  return WarpProgram(std::size_t(count), {.pipe = pipe, .result = 0, .sources = {0, -1, -1}});
 }
-Program independent(int pipe, int count, Cycle passes = 1) {
-  return Program(std::size_t(count), {.pipe = pipe, .passes = passes});
+WarpProgram independent(std::int16_t pipe, int count, std::uint32_t passes = 1) {
+  return WarpProgram(std::size_t(count), {.pipe = pipe, .passes = passes});
 }
-Program operator+(Program first, const Program& second) {
+WarpProgram operator+(WarpProgram first, const WarpProgram& second) {
   first.insert(first.end(), second.begin(), second.end());
   return first;
 }
-const Program barrier{{.pipe = Instruction::none}};
+const WarpProgram barrier{{.pipe = Instruction::none}};
 
-SmOutcome run(const SmFigures& figures, BlockOfWarps block) {
-  return ReferenceSm(figures, {std::move(block)}).run();
+/// Notes each issue as the reference does.
+struct Issues : model::IssueObserver {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Cycle>> by_warp;
+  void issued(std::uint32_t block, std::uint32_t warp, Cycle cycle) override {
+    by_warp[{block, warp}].push_back(cycle);
+  }
+};
+
+/// Runs the blocks in the reference and by the clock, which must agree in every issue and every stall.
+SmOutcome run(const SmFigures& figures, const std::vector<BlockProgram>& blocks) {
+  SmOutcome slow = ReferenceSm(figures, blocks).run();
+  Issues issues;
+  const model::SmTimes fast = model::SmClock(figures, blocks, &issues).run();
+  CHECK(fast.cycles == slow.cycles);
+  CHECK(issues.by_warp == slow.issues);
+  for (std::size_t why = 0; why < model::stall_reasons; ++why) {
+    INFO("stall reason " << why);
+    CHECK(fast.stalls[why] == slow.stalls[Stall(why)]);
+  }
+  std::erase_if(slow.stalls, [](const auto& stall) { return stall.second == 0; });
+  return slow;
 }
-Cycle cycles(const SmFigures& figures, BlockOfWarps block) {
+SmOutcome run(const SmFigures& figures, BlockProgram block) {
+  return run(figures, std::vector<BlockProgram>{std::move(block)});
+}
+Cycle cycles(const SmFigures& figures, BlockProgram block) {
   return run(figures, std::move(block)).cycles;
 }
 
@@ -57,7 +81,7 @@ TEST_CASE("Independent instructions wait for their pipe") {
 }
 
 TEST_CASE("Warps share the pipe") {
-  const auto chains = [](std::size_t warps) { return BlockOfWarps(warps, chain(fma, 100)); };
+  const auto chains = [](std::size_t warps) { return BlockProgram(warps, chain(fma, 100)); };
   CHECK(cycles(machine(), chains(2)) == 402);
   CHECK(cycles(machine(), chains(4)) == 802);
   CHECK(cycles(machine(1), chains(4)) == 403);
@@ -65,7 +89,7 @@ TEST_CASE("Warps share the pipe") {
 }
 
 TEST_CASE("Warps hide each other's latency, as Little's law says") {
-  CHECK(cycles(machine(), BlockOfWarps(8, chain(memory, 10))) == 7 + 2000);
+  CHECK(cycles(machine(), BlockProgram(8, chain(memory, 10))) == 7 + 2000);
 }
 
 TEST_CASE("Misses wait for a free entry") {
@@ -93,20 +117,20 @@ TEST_CASE("A barrier opens when the last warp arrives") {
 }
 
 TEST_CASE("The two sides of a divergent branch run one after the other") {
-  Program other_side = chain(fma, 20);
+  WarpProgram other_side = chain(fma, 20);
   for (Instruction& one : other_side)
-    one = {.pipe = fma, .result = 1, .sources = {1}};
+    one = {.pipe = fma, .result = 1, .sources = {1, -1, -1}};
   CHECK(cycles(machine(), {chain(fma, 10) + other_side}) == 118);
 }
 
 TEST_CASE("Loads of the next iteration do not wait for the arithmetic of this one") {
   SmFigures figures = machine(1);
   figures.pipes[memory].latency = 40;
-  Program loop;
+  WarpProgram loop;
   for (int i = 0; i < 10; ++i)
-    loop = loop + Program{{.pipe = memory, .result = 0},
-                          {.pipe = fma, .result = 1, .sources = {0}},
-                          {.pipe = fma, .result = 2, .sources = {1}}};
+    loop = loop + WarpProgram{{.pipe = memory, .result = 0},
+                              {.pipe = fma, .result = 1, .sources = {0, -1, -1}},
+                              {.pipe = fma, .result = 2, .sources = {1, -1, -1}}};
   const SmOutcome outcome = run(figures, {loop});
   CHECK(outcome.issues.at({0, 0})[1] == 40);
   CHECK(outcome.issues.at({0, 0})[2] == 44);
@@ -117,8 +141,8 @@ TEST_CASE("Loads of the next iteration do not wait for the arithmetic of this on
 TEST_CASE("The policy decides who gets a slow pipe") {
   SmFigures figures = machine(1);
   figures.pipes[memory] = {.interval = 8, .latency = 10};
-  const Program one =
-      independent(fma, 4) + Program{{.pipe = memory, .result = 0}, {.pipe = fma, .sources = {0}}};
+  const WarpProgram one =
+      independent(fma, 4) + WarpProgram{{.pipe = memory, .result = 0}, {.pipe = fma, .sources = {0, -1, -1}}};
   const auto last_two = [](const SmOutcome& outcome) {
     std::vector<std::pair<Cycle, Cycle>> of_warps;
     for (const auto& [warp, issues] : outcome.issues)
@@ -127,11 +151,11 @@ TEST_CASE("The policy decides who gets a slow pipe") {
   };
   using Pairs = std::vector<std::pair<Cycle, Cycle>>;
   figures.policy = IssuePolicy::loose_round_robin;
-  const SmOutcome in_turn = run(figures, BlockOfWarps(3, one));
+  const SmOutcome in_turn = run(figures, BlockProgram(3, one));
   CHECK(last_two(in_turn) == Pairs{{12, 22}, {20, 30}, {28, 38}});
   CHECK(in_turn.cycles == 42);
   figures.policy = IssuePolicy::greedy_then_oldest;
-  const SmOutcome greedy = run(figures, BlockOfWarps(3, one));
+  const SmOutcome greedy = run(figures, BlockProgram(3, one));
   CHECK(last_two(greedy) == Pairs{{4, 14}, {21, 31}, {13, 23}});
   CHECK(greedy.cycles == 35);
 }
@@ -139,11 +163,11 @@ TEST_CASE("The policy decides who gets a slow pipe") {
 TEST_CASE("Policies differ in the order, not always in the time") {
   SmFigures figures = machine(1);
   figures.pipes[memory] = {.interval = 1, .latency = 6};
-  const Program one{{.pipe = fma},
-                    {.pipe = fma},
-                    {.pipe = memory, .result = 0},
-                    {.pipe = fma, .result = 1, .sources = {0}},
-                    {.pipe = fma, .sources = {1}}};
+  const WarpProgram one{{.pipe = fma},
+                        {.pipe = fma},
+                        {.pipe = memory, .result = 0},
+                        {.pipe = fma, .result = 1, .sources = {0, -1, -1}},
+                        {.pipe = fma, .sources = {1, -1, -1}}};
   using Cycles = std::vector<Cycle>;
   figures.policy = IssuePolicy::loose_round_robin;
   const SmOutcome in_turn = run(figures, {one, one});
@@ -207,7 +231,7 @@ TEST_CASE("Each resident cycle of a warp is an issue or a stall") {
   SmFigures figures = machine(2, 2);
   for (int policy = 0; policy <= int(IssuePolicy::greedy_two_level_least_recent); ++policy) {
     figures.policy = IssuePolicy(policy);
-    const BlockOfWarps block{chain(fma, 5) + barrier + chain(memory, 2), independent(mufu, 6) + barrier,
+    const BlockProgram block{chain(fma, 5) + barrier + chain(memory, 2), independent(mufu, 6) + barrier,
                              independent(shared, 4, 3) + barrier + chain(fma, 7)};
     const SmOutcome outcome = run(figures, block);
     Cycle accounted = 0;
@@ -222,7 +246,9 @@ TEST_CASE("Each resident cycle of a warp is an issue or a stall") {
 TEST_CASE("A block takes the place of one that ended") {
   SmFigures figures = machine();
   figures.resident_blocks = 1;
-  CHECK(ReferenceSm(figures, {{chain(fma, 100)}, {chain(fma, 100)}}).run().cycles == 800);
+  CHECK(run(figures, std::vector<BlockProgram>(3, {chain(fma, 100)})).cycles == 1200);
+  figures.resident_blocks = 2;
+  CHECK(run(machine(1), std::vector<BlockProgram>(3, {chain(fma, 100)})).cycles == 402);
 }
 
 TEST_CASE("A queue before the memory pipeline lets five loads in, then one for each that leaves") {
@@ -232,10 +258,59 @@ TEST_CASE("A queue before the memory pipeline lets five loads in, then one for e
   figures.pipes[memory] = {.interval = 1, .latency = 32, .uses_queue = true};
   using Cycles = std::vector<Cycle>;
   CHECK(run(figures, {independent(memory, 8)}).issues.at({0, 0}) == Cycles{0, 1, 2, 3, 4, 11, 15, 19});
-  const SmOutcome all = run(figures, BlockOfWarps(4, independent(memory, 7)));
+  const SmOutcome all = run(figures, BlockProgram(4, independent(memory, 7)));
   for (std::uint32_t scheduler = 0; scheduler < 4; ++scheduler) {
     CHECK(all.issues.at({0, scheduler})[5] == 11 + 2 * scheduler);
     CHECK(all.issues.at({0, scheduler})[6] == 19 + 2 * scheduler);
+  }
+}
+
+WarpProgram random_program(model::Random& random, std::size_t pipes, bool barriers) {
+  WarpProgram program(random.below(20));
+  for (Instruction& one : program) {
+    if (barriers && random.below(12) == 0) {
+      one.pipe = Instruction::none;
+      continue;
+    }
+    one.pipe = std::int16_t(random.below(std::uint32_t(pipes)));
+    one.passes = random.below(4) == 0 ? 1 + random.below(6) : 1;
+    one.result = std::int16_t(random.below(5)) - 1;
+    for (std::int16_t& source : one.sources)
+      source = random.below(3) == 0 ? std::int16_t(random.below(4)) : Instruction::none;
+  }
+  return program;
+}
+
+TEST_CASE("The clock equals the reference on random programs and machines, whatever the policy") {
+  model::Random random(16, 0, 0);
+  for (int round = 0; round < 2000; ++round) {
+    SmFigures figures;
+    figures.schedulers = 1 + random.below(4);
+    figures.width = 1 + random.below(2);
+    figures.policy = IssuePolicy(random.below(model::issue_policies));
+    figures.resident_blocks = 1 + random.below(3);
+    figures.barrier = random.below(2) * random.below(9);
+    figures.miss_entries = 1 + random.below(6);
+    figures.queue = {.entries = 1 + random.below(5),
+                     .transit = random.below(12),
+                     .own_interval = random.below(5),
+                     .shared_interval = random.below(3)};
+    figures.pipes.resize(1 + random.below(4));
+    for (PipeFigures& pipe : figures.pipes)
+      pipe = {.interval = 1 + random.below(4),
+              .latency = 1 + random.below(30),
+              .shared = random.below(2) == 0,
+              .units = 1 + random.below(2),
+              .uses_queue = random.below(3) == 0,
+              .holds_miss = random.below(3) == 0};
+    std::vector<BlockProgram> blocks(1 + random.below(5));
+    for (BlockProgram& block : blocks) {
+      block.resize(1 + random.below(6));
+      for (WarpProgram& program : block)
+        program = random_program(random, figures.pipes.size(), round % 2 == 0);
+    }
+    INFO("round " << round << ", policy " << int(figures.policy));
+    run(figures, blocks);
   }
 }
 
