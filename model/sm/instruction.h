@@ -1,4 +1,4 @@
-// What a warp executes, as far as the SM's clock needs it.
+// A warp's instructions: their pipes, registers and passes, which decide when they issue.
 #pragma once
 
 #include <array>

@@ -23,15 +23,11 @@ std::size_t registers_of(const WarpProgram& program) {
 SmClock::SmClock(const SmFigures& figures, std::span<const BlockProgram> blocks, IssueObserver* observer)
     : figures_(figures), blocks_(blocks), observer_(observer), schedulers_(figures.schedulers),
       shared_units_(figures.pipes.size()) {
-  for (std::size_t pipe = 0; pipe < figures.pipes.size(); ++pipe)
-    if (figures.pipes[pipe].shared)
-      shared_units_[pipe].resize(figures.pipes[pipe].units);
   for (Scheduler& scheduler : schedulers_) {
     scheduler.blocked_cycles.resize(figures.pipes.size());
     scheduler.units.resize(figures.pipes.size());
     for (std::size_t pipe = 0; pipe < figures.pipes.size(); ++pipe)
-      if (!figures.pipes[pipe].shared)
-        scheduler.units[pipe].resize(figures.pipes[pipe].units);
+      units(scheduler, int(pipe)).resize(figures.pipes[pipe].units);
   }
 }
 
@@ -46,7 +42,8 @@ SmTimes SmClock::run() {
     if (resident_.empty())
       break;
     const Cycle next = next_event();
-    count_blocked(now_ + 1, next);
+    for (Scheduler& scheduler : schedulers_)
+      count_blocked(scheduler, now_ + 1, next);
     now_ = next;
   }
   return times_;
@@ -102,13 +99,13 @@ void SmClock::retire_blocks() {
     admit();
 }
 
-/// Counts the cycles from `begin` to before `end` in which pipes are taken, given that nothing issues then.
-void SmClock::count_blocked(Cycle begin, Cycle end) {
-  for (Scheduler& scheduler : schedulers_)
-    for (std::size_t pipe = 0; pipe < figures_.pipes.size(); ++pipe) {
-      const Cycle open = std::min(open_at(scheduler, int(pipe)), end);
-      scheduler.blocked_cycles[pipe] += open > begin ? open - begin : 0;
-    }
+/// Counts the cycles from `begin` to before `end` in which the scheduler's pipes are taken, given that
+/// nothing issues then.
+void SmClock::count_blocked(Scheduler& scheduler, Cycle begin, Cycle end) {
+  for (std::size_t pipe = 0; pipe < figures_.pipes.size(); ++pipe) {
+    const Cycle open = std::min(open_at(scheduler, int(pipe)), end);
+    scheduler.blocked_cycles[pipe] += open > begin ? open - begin : 0;
+  }
 }
 
 void SmClock::step(Scheduler& scheduler) {
@@ -130,8 +127,7 @@ void SmClock::step(Scheduler& scheduler) {
       lowest = rank;
     }
   }
-  for (std::size_t pipe = 0; pipe < figures_.pipes.size(); ++pipe)
-    scheduler.blocked_cycles[pipe] += open_at(scheduler, int(pipe)) > now_;
+  count_blocked(scheduler, now_, now_ + 1);
   if (chosen == nullptr)
     return;
   account(scheduler, *chosen);

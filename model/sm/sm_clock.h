@@ -79,7 +79,7 @@ private:
 
   void admit();
   void retire_blocks();
-  void count_blocked(Cycle begin, Cycle end);
+  void count_blocked(Scheduler& scheduler, Cycle begin, Cycle end);
   void step(Scheduler& scheduler);
   void issue(Scheduler& scheduler, Warp& warp);
   void account(const Scheduler& scheduler, const Warp& warp);

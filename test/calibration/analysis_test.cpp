@@ -112,7 +112,7 @@ TEST_CASE("The kind of each address bit of a modelled memory is found") {
   CHECK(found->row_bits.size() == 30 - 19);
   CHECK(found->miss_cycles - found->hit_cycles == Approx(test::cycles(on, on.dram.activate_ns)));
   CHECK(found->conflict_cycles - found->miss_cycles == Approx(test::cycles(on, on.dram.precharge_ns)));
-  // With hashed addresses, each single bit selects another channel, so the measurement never closes a row.
+  // Each single bit selects another channel if addresses are hashed, so the measurement never closes a row.
   CHECK_FALSE(calibration::find_rows(test::modelled_bits(test::gpu("v100"))));
 }
 
