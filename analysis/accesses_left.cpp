@@ -424,6 +424,7 @@ AccessesLeft AccessesLeft::of_module(llvm::Module& module) {
       collector.note_written(function);
   const Optimised outcome = optimise(module, collector.loops_around());
   accesses_left.trip_counts_ = outcome.trip_counts;
+  accesses_left.copies_ = outcome.copies;
   collector.expect_joined(outcome);
   for (llvm::Function& function : module)
     if (!function.isDeclaration())
@@ -480,7 +481,27 @@ AccessLeft AccessesLeft::judge(const Place& place, const Seen& seen, AccessKind 
   return left;
 }
 
+/// Returns how many iterations' copies of the access lie next to each other.
+unsigned AccessesLeft::copies_of(const Position& position, AccessKind kind, bool through_pointer) const {
+  const auto found = copies_.find(position);
+  if (found == copies_.end())
+    return 1;
+  const AdjacentCopies& copies = found->second;
+  if (through_pointer)
+    return copies.any;
+  if (kind == AccessKind::load)
+    return copies.read;
+  return kind == AccessKind::store ? copies.stored : std::min(copies.read, copies.stored);
+}
+
 AccessLeft AccessesLeft::of(const Position& position, AccessKind kind, bool through_pointer) const {
+  AccessLeft left = without_copies(position, kind, through_pointer);
+  left.copies = copies_of(position, left.kind, through_pointer);
+  return left;
+}
+
+AccessLeft AccessesLeft::without_copies(const Position& position, AccessKind kind,
+                                        bool through_pointer) const {
   const auto found = places_.find(position);
   if (found == places_.end())
     return {true, false, kind};

@@ -2,6 +2,7 @@
 // (redundant, forwarded, dead, hoisted) must not be counted as if they ran.
 #pragma once
 
+#include "analysis/adjacent_copies.h"
 #include "analysis/debug_position.h"
 #include "trace/records.h"
 
@@ -49,6 +50,7 @@ struct AccessLeft {
   unsigned joined_bytes =
       0; ///< the size of the access that it and the accesses behind it were joined into; 0: it is alone
   std::optional<Position> joined_into = std::nullopt; ///< the other access that it became a part of
+  unsigned copies = 1; ///< AdjacentCopies, the most of all functions and instances of templates
 };
 
 /// The optimised form of an access that may be to local memory.
@@ -113,9 +115,12 @@ private:
     std::set<const llvm::DISubprogram*> functions_before, functions_after;
   };
   Position position_of_operation(const clang::ASTContext& context, const MemoryOperation& operation) const;
+  unsigned copies_of(const Position& position, AccessKind kind, bool through_pointer) const;
+  AccessLeft without_copies(const Position& position, AccessKind kind, bool through_pointer) const;
   AccessLeft judge(const Place& place, const Seen& seen, AccessKind kind) const;
   IterationsLeft iterations_left(const Place& place, const Seen& seen) const;
   std::map<Position, Place> places_;
+  AdjacentCopiesAt copies_;
   std::map<Position, unsigned> trip_counts_; ///< the trip counts of fully unrolled loops
   std::set<Position> local_accesses_;
   mutable std::shared_ptr<DebugPositions>

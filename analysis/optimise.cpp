@@ -176,13 +176,18 @@ Optimised optimise(llvm::Module& module, const LoopsAround& written_in) {
   builder.registerLoopOptimizerEndEPCallback([](llvm::LoopPassManager& passes, llvm::OptimizationLevel) {
     passes.addPass(llvm::LoopFullUnrollPass(llvm::OptimizationLevel::O3.getSpeedupLevel()));
   });
+  AdjacentCopiesAt adjacent;
+  builder.registerVectorizerStartEPCallback( // the last place before partial unrolling
+      [&](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) {
+        passes.addPass(CountAdjacentCopies(adjacent));
+      });
   builder.registerOptimizerLastEPCallback([](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
     passes.addPass(llvm::createModuleToFunctionPassAdaptor(merge_equal_addresses()));
   });
   PassAnalyses analyses(builder);
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, analyses.modules);
-  return {keeper.merged(), keeper.without_iteration(), copies.trip_counts(), copies.iterations(),
-          joined_accesses(module, machine.get())};
+  return {keeper.merged(),     keeper.without_iteration(), copies.trip_counts(),
+          copies.iterations(), std::move(adjacent),        joined_accesses(module, machine.get())};
 }
 
 } // namespace warplens::analysis

@@ -1,6 +1,7 @@
 // The device half of a source as LLVM IR, before and after optimisation.
 #pragma once
 
+#include "analysis/adjacent_copies.h"
 #include "analysis/joined_accesses.h"
 #include "analysis/location_keeper.h"
 #include "analysis/unrolled_copies.h"
@@ -30,6 +31,7 @@ struct Optimised {
   std::set<Position> without_iteration;          ///< LocationKeeper::without_iteration
   std::map<Position, unsigned> trip_counts;      ///< UnrolledCopies::trip_counts
   std::vector<Iterations> iterations;            ///< UnrolledCopies::iterations
+  AdjacentCopiesAt copies;                       ///< the result of CountAdjacentCopies
   std::vector<JoinedAccess> joined;              ///< the result of joined_accesses() for the optimised module
 
   /// Returns the iterations that a located access is a copy of.

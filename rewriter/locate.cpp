@@ -247,6 +247,7 @@ bool Locator::access(const FoundOperation& found, const analysis::Facts& facts, 
     access.is_left = left.is_left;
     access.joined_bytes = left.joined_bytes;
     access.joined_into = left.joined_into;
+    site.copies = left.copies;
     if (site.kind == AccessKind::update)
       access.kind_left = left.kind;
     if (left.hoisted && site.kind != AccessKind::atomic)

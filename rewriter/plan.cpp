@@ -216,6 +216,7 @@ void Planner::merge() {
       merged.overloads_address_of |= access.overloads_address_of;
       merged.lvalue_in_some_instances |= access.lvalue_in_some_instances;
       merged.site.in_template |= access.site.in_template;
+      merged.site.copies = std::max(merged.site.copies, access.site.copies);
       if (access.is_left) {
         merged.kind_left =
             merged.is_left && merged.kind_left != access.kind_left ? access.site.kind : access.kind_left;

@@ -100,10 +100,13 @@ Expected<void> dump(const Reader& reader, std::ostream& out) {
     std::string depends_on;
     for (const std::uint64_t id : site.depends_on)
       depends_on += fmt::format(" {:016x}", id);
-    line(out, "site {:016x} {} {} {} {} bytes operator {} sequence {} object {} depends on{} expression {}",
+    line(out,
+         "site {:016x} {} {} {} {} bytes operator {} sequence {} copies {} object {} depends on{} expression "
+         "{}",
          site.id, place_of(site), name_of(site.kind), name_of(site.space), site.element_bytes,
-         name_of(site.cache_operator), site.sequence, site.object.empty() ? "-" : printable(site.object),
-         depends_on.empty() ? " none" : depends_on, printable(site.expression));
+         name_of(site.cache_operator), site.sequence, site.copies,
+         site.object.empty() ? "-" : printable(site.object), depends_on.empty() ? " none" : depends_on,
+         printable(site.expression));
   }
   for (const Allocation& allocation : reader.allocations())
     line(out, "allocation {:x} {} bytes {}", allocation.address, allocation.bytes,

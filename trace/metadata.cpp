@@ -49,7 +49,8 @@ bool read(ByteReader& reader, Site& site) {
   site.object = reader.string();
   site.macro = reader.string();
   site.in_template = reader.varint32() != 0;
-  return true;
+  site.copies = reader.varint32();
+  return site.copies != 0 || !reader.ok();
 }
 
 bool read(ByteReader& reader, Allocation& allocation) {
@@ -153,6 +154,7 @@ void encode(Bytes& payload, const Site& site) {
   put_string(payload, site.object);
   put_string(payload, site.macro);
   put_varint(payload, site.in_template ? 1 : 0);
+  put_varint(payload, site.copies);
 }
 
 void encode(Bytes& payload, const Allocation& allocation) {

@@ -22,7 +22,10 @@ struct Site {
   CacheOperator cache_operator = CacheOperator::none;
   std::uint32_t sequence = 0; ///< scheduling sequence within its kernel (the paper's bulk scheduling)
   std::vector<std::uint64_t> depends_on; ///< sites whose loaded values this site's address needs
-  std::string object;                    ///< name of the array, empty if there is none
+  /// The number of iterations whose accesses lie next to each other in the compiled code, which unrolls the
+  /// loops around them, and need not wait for each other. At least 1.
+  std::uint32_t copies = 1;
+  std::string object;       ///< name of the array, empty if there is none
   std::string macro;        ///< the macro whose expansion the expression comes out of, empty if there is none
   bool in_template = false; ///< the enclosing function is a template's instantiation
 };

@@ -1,5 +1,7 @@
 #include "runtime/host/site_registry.h"
 
+#include <algorithm>
+
 namespace warplens::runtime {
 namespace {
 
@@ -24,6 +26,7 @@ Site to_site(const SiteRecord& record) {
   site.object = text_or_empty(record.object);
   site.macro = text_or_empty(record.macro);
   site.in_template = record.in_template;
+  site.copies = std::max(record.copies, 1u);
   return site;
 }
 

@@ -35,3 +35,22 @@ def accesses_of(source):
             kernel = None
     done = subprocess.run(["c++filt"], input="\n".join(accesses), capture_output=True, text=True, check=True)
     return {base_name(name): of_kernel for name, of_kernel in zip(done.stdout.splitlines(), accesses.values())}
+
+
+def max_loads_in_a_block(source):
+    """Returns for each kernel how many loads from global or shared memory its basic block with the most loads has."""
+    with tempfile.TemporaryDirectory() as folder:
+        ptx = Path(folder, "source.ptx")
+        subprocess.run([real_nvcc(), "-ptx", "-arch=sm_80", "-o", ptx, source], check=True)
+        text = ptx.read_text()
+    maximum, loads = collections.Counter(), 0
+    for statement in text.splitlines():
+        if entry := re.search(r"\.entry (\w+)", statement):
+            kernel = entry[1]
+        if entry or re.match(r"\$\w+:", statement) or re.search(r"\bbra\S*\s", statement):
+            loads = 0
+        elif (access := ACCESS.match(statement)) and access[1] == "ld":
+            loads += 1
+            maximum[kernel] = max(maximum[kernel], loads)
+    done = subprocess.run(["c++filt"], input="\n".join(maximum), capture_output=True, text=True, check=True)
+    return {base_name(name): maximum[mangled] for name, mangled in zip(done.stdout.splitlines(), maximum)}

@@ -217,3 +217,14 @@ TEST_CASE("an access without a probe is listed with its reason") {
         std::vector<std::string>{
             "tex2D<float>(line, 0, 0, &resident): fetch that reports whether its texels are resident"});
 }
+
+TEST_CASE("a site says how many iterations have an access next to each other") {
+  const TemporaryDirectory copies = test::folder();
+  const auto instrumented = test::rewrite("unrolled.cu", copies.path(), {}, /*keep_removed=*/false);
+  const auto sites = [&](const char* text) {
+    return sites_of_line(instrumented, "unrolled.cu", line_with("unrolled.cu", text));
+  };
+  CHECK(sites("sum += a[j * n] * w[0]")[0].copies == 4);
+  CHECK(sites("out[2 * n] = sum")[0].copies == 1);
+  CHECK(sites("sum += a[k + o] * w[o + 4]")[0].copies == 1); // a loop with #pragma unroll 1
+}

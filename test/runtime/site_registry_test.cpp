@@ -19,7 +19,8 @@ constexpr SiteRecord load{.id = 10,
                           .depends_on = dependences,
                           .depends_on_count = 2,
                           .macro = "LOAD",
-                          .in_template = true};
+                          .in_template = true,
+                          .copies = 4};
 } // namespace
 
 TEST_CASE("A record becomes a site") {
@@ -41,6 +42,7 @@ TEST_CASE("A record becomes a site") {
   CHECK(sites[0].depends_on == std::vector<std::uint64_t>{11, 12});
   CHECK(sites[0].macro == "LOAD");
   CHECK(sites[0].in_template);
+  CHECK(sites[0].copies == 4);
 }
 
 TEST_CASE("A header of two files is one site") {

@@ -141,13 +141,13 @@ TEST_CASE("a file that is no trace is distinguished from a damaged or newer one"
         path.string() + " is not a Warplens trace: its first bytes are not a trace's");
   write_sample(path);
   FileBytes newer = file_bytes(path);
-  newer[8] = 6;
+  newer[8] = 7;
   write_file(path, newer);
-  CHECK(read_whole(path).error.find("has format version 6, this warplens reads up to 5") !=
+  CHECK(read_whole(path).error.find("has format version 7, this warplens reads up to 6") !=
         std::string::npos);
-  newer[8] = 3;
+  newer[8] = 5;
   write_file(path, newer);
-  CHECK(read_whole(path).error.find("has format version 3, this warplens reads 5: record it again") !=
+  CHECK(read_whole(path).error.find("has format version 5, this warplens reads 6: record it again") !=
         std::string::npos);
 }
 
@@ -181,6 +181,12 @@ TEST_CASE("forged contents behind right checksums are refused, each by name") {
   contains(error_of_forged(ChunkType::sites, 0, 4000, site), "states 4000 records and ends within record 1");
   site.push_back(0);
   contains(error_of_forged(ChunkType::sites, 0, 1, site), "goes on behind its last record");
+  Site without_copies = sample_site(1);
+  without_copies.copies = 0;
+  Bytes impossible;
+  encode(impossible, without_copies);
+  contains(error_of_forged(ChunkType::sites, 0, 1, impossible),
+           "record 0 of a chunk has an impossible value");
 
   Bytes again;
   encode(again, sample_launch(0));

@@ -61,18 +61,19 @@ TEST_CASE("a dump has every record, one a line") {
   });
   std::ostringstream out;
   good(dump(reader, out));
-  CHECK(out.str() == "program ./spmv u 1024 backend cpu device A100\n"
-                     "site 0000000000000001 spmv.cu:21:7 load generic 4 bytes operator none sequence 2 "
-                     "object val depends on none "
-                     "expression val[\\x0a\\x1b[31mj]\n"
-                     "before 0 unseen an untraced launch of f()\n"
-                     "before 0 written 7f0000000000 4096 bytes\n"
-                     "before 0 read 7f0000000100 7 rows of 100 bytes, 512 apart\n"
-                     "launch 0 spmv(int const*, float*) symbol _Z4spmvPKiPf grid 2x1x1 block 40x1x1 shared "
-                     "0+0 registers 0 first block 0 "
-                     "blocks 2\n"
-                     "access 0 1 1 load global 4 spmv.cu:21:7 00000003 7f0000000000 7f0000000004\n"
-                     "end 0 complete executed 8 probed 8 blocks 2\n");
+  CHECK(out.str() ==
+        "program ./spmv u 1024 backend cpu device A100\n"
+        "site 0000000000000001 spmv.cu:21:7 load generic 4 bytes operator none sequence 2 copies 1 "
+        "object val depends on none "
+        "expression val[\\x0a\\x1b[31mj]\n"
+        "before 0 unseen an untraced launch of f()\n"
+        "before 0 written 7f0000000000 4096 bytes\n"
+        "before 0 read 7f0000000100 7 rows of 100 bytes, 512 apart\n"
+        "launch 0 spmv(int const*, float*) symbol _Z4spmvPKiPf grid 2x1x1 block 40x1x1 shared "
+        "0+0 registers 0 first block 0 "
+        "blocks 2\n"
+        "access 0 1 1 load global 4 spmv.cu:21:7 00000003 7f0000000000 7f0000000004\n"
+        "end 0 complete executed 8 probed 8 blocks 2\n");
 }
 
 TEST_CASE("counts are by launch and site, of warps and of lanes") {

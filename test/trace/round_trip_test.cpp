@@ -16,6 +16,7 @@ TEST_CASE("everything that is not an access is read back unchanged") {
   site.space = Space::shared;
   site.cache_operator = CacheOperator::nc;
   site.depends_on = {1, 0xffffffffffffffff};
+  site.copies = 37;
   site.expression = std::string("a[\n\0\xff]", 6);
   Launch launch = sample_launch(0);
   launch.grid = {65535, 3, 2};
@@ -59,6 +60,8 @@ TEST_CASE("everything that is not an access is read back unchanged") {
   CHECK(read_site.object == site.object);
   CHECK(read_site.macro == site.macro);
   CHECK(read_site.in_template == site.in_template);
+  CHECK(read_site.copies == 37);
+  CHECK(reader.sites()[1].copies == 1);
 
   REQUIRE(reader.allocations().size() == 2);
   CHECK(reader.allocations()[0].bytes == 1ull << 40);

@@ -19,6 +19,7 @@ struct SiteRecord {
   unsigned depends_on_count;
   const char* macro;
   bool in_template;
+  unsigned copies; ///< 0: not known, taken as 1
 };
 
 } // namespace warplens
