@@ -3,6 +3,7 @@
 #include "bench/made_snapshot.h"
 #include "bench/peak_memory.h"
 #include "bench/reference_trial.h"
+#include "model/clock/clocked_trial.h"
 #include "model/run_trials.h"
 #include "model/trial/trial_run.h"
 
@@ -61,6 +62,32 @@ void trial(benchmark::State& state, MakeSnapshot make) {
   state.counters["times_reference"] = reference_seconds / once;
   state.counters["l1_hit_rate"] = hit_rate(fast.l1_reads);
   state.counters["l2_hit_rate"] = hit_rate(fast.l2_reads);
+  state.counters["mib_per_trial"] = double(memory.bytes()) / double(1 << 20);
+}
+
+/// Measures the trial on a clock against the one without, in alternation.
+void clocked(benchmark::State& state, MakeSnapshot make) {
+  const auto gpu = model::load_gpu("h100-sxm", WARPLENS_GPU_FOLDER);
+  if (!gpu)
+    return state.SkipWithError(gpu.error().message.c_str());
+  const model::Snapshot snapshot = make(bench::snapshot_transactions);
+  const model::Occupancy occupancy = *occupancy_of(*gpu, 8);
+  const model::Random random(1, 0, 0);
+  model::TrialCounts counts;
+  double with = 1e9, without = 1e9; // the fastest of each: what else the machine does only adds
+  bench::PeakMemory memory;
+  for (auto _ : state) {
+    with = std::min(with,
+                    seconds([&] { counts = model::run_clocked_trial(snapshot, *gpu, occupancy, random); }));
+    without = std::min(without, seconds([&] {
+                         benchmark::DoNotOptimize(model::run_trial(snapshot, *gpu, occupancy, random));
+                       }));
+  }
+  state.counters["transactions_per_second"] = double(snapshot.transactions) / with;
+  state.counters["times_without_clock"] = with / without;
+  state.counters["gpu_cycles"] = double(counts.time.cycles);
+  state.counters["l1_hit_rate"] = hit_rate(counts.l1_reads);
+  state.counters["l2_hit_rate"] = hit_rate(counts.l2_reads);
   state.counters["mib_per_trial"] = double(memory.bytes()) / double(1 << 20);
 }
 
@@ -135,6 +162,9 @@ void two_cores(benchmark::State& state) {
 BENCHMARK_CAPTURE(trial, streaming, bench::streaming)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(trial, random_over_64_mb, bench::random_over_64_mb)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(trial, spmv_like, bench::spmv_like)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(clocked, streaming, bench::streaming)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(clocked, random_over_64_mb, bench::random_over_64_mb)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(clocked, spmv_like, bench::spmv_like)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(attribution, streaming, bench::streaming)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(attribution, random_over_64_mb, bench::random_over_64_mb)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(attribution, spmv_like, bench::spmv_like)->Unit(benchmark::kMillisecond);

@@ -67,7 +67,8 @@ private:
 };
 
 constexpr const char *measured = "measured", *device_says = "device", *guide = "guide",
-                     *occupancy = "occupancy", *paper = "paper", *mt4g = "mt4g", *assumed = "assumed";
+                     *occupancy = "occupancy", *paper = "paper", *mt4g = "mt4g", *a100 = "a100",
+                     *assumed = "assumed";
 
 void print_sources(Text& text, const Device& device, const std::string& when) {
   text.table("sources");
@@ -87,6 +88,8 @@ void print_sources(Text& text, const Device& device, const std::string& when) {
       "H100: constant caches of 2 KiB with lines of 64 bytes, and behind them of more than 64 KiB, which "
       "fetch "
       "256 bytes, after 105 to 121 cycles; taken over for this GPU, an assumption\"");
+  text.line("a100 = \"As the A100's (model/gpu/gpus/a100.toml), whose figures were measured; taken over for "
+            "this GPU, an assumption\"");
   text.line("assumed = \"An assumption, not a measurement\"");
 }
 
@@ -94,6 +97,24 @@ void print_sources(Text& text, const Device& device, const std::string& when) {
 void print_size(Text& text, const char* ways, const char* usable, const Level& level, double nominal_kib) {
   text.figure(ways, level.ways, measured);
   text.figure(usable, fmt::format("{:.4f}", std::clamp(level.kib / nominal_kib, 0.1, 1.0)), measured);
+}
+
+/// Prints the issue of instructions and the memory pipeline, none of which is measured.
+void print_pipeline(Text& text, Device& device) {
+  const std::uint64_t capability = device.whole("compute_capability");
+  // The SMs of GA10x, Ada and consumer Blackwell have half as many load/store units.
+  const bool half_as_many = capability == 86 || capability == 87 || capability == 89 || capability >= 120;
+  text.table("issue");
+  text.figure("schedulers", 4, guide);
+  text.word("policy", "greedy_then_youngest", a100);
+  text.figure("cycles_per_access", 8, assumed);
+  text.table("lsu");
+  text.figure("queue_entries", 5, a100);
+  text.figure("scheduler_cycles", 4, a100);
+  text.figure("cycles", half_as_many ? 2 : 1, half_as_many ? assumed : a100);
+  text.figure("tags_per_pass", 4, a100);
+  text.figure("misses", 0, assumed);
+  text.figure("l2_bytes_per_cycle", 64, assumed);
 }
 
 void print_sm(Text& text, Device& device) {
@@ -110,6 +131,7 @@ void print_sm(Text& text, Device& device) {
   text.word("warps", "weighted_round_robin", paper);
   text.word("placement", "in_order", paper);
   text.word("start", "random_delay", assumed);
+  print_pipeline(text, device);
   text.table("registers");
   text.figure("per_sm", device.whole("registers_per_sm"), device_says);
   text.figure("per_block", device.whole("registers_per_block"), device_says);
@@ -174,6 +196,12 @@ void print_l1(Text& text, const Findings& found, const KnownLimits& known, doubl
   text.word("cache", "l1", guide);
   text.table("texture");
   text.word("cache", "l1", guide);
+  text.figure("lanes", 4, assumed);
+}
+
+/// Returns the time from one partition of the L2 to the other and back.
+double hop_cycles(const Findings& found) {
+  return std::max(0.0, found.levels.levels[1].beyond_cycles - found.levels.levels[0].beyond_cycles);
 }
 
 void print_l2(Text& text, Device& device, const Findings& found, double cycle_ns) {
@@ -189,6 +217,8 @@ void print_l2(Text& text, Device& device, const Findings& found, double cycle_ns
     print_size(text, "copies_ways", "copies_usable", levels[1], l2_kib / 2);
     text.figure("copies_early_usable", 0, measured);
     text.ns("far_latency_ns", levels[1].beyond_cycles * cycle_ns, measured);
+    text.ns("hop_ns", hop_cycles(found) * cycle_ns, measured);
+    text.figure("hop_bytes_per_ns", 2200, a100);
   }
   text.word("index", "modulo", measured);
   text.word("replacement", "lru", assumed);
@@ -199,6 +229,10 @@ void print_l2(Text& text, Device& device, const Findings& found, double cycle_ns
   text.figure("slices", 1, assumed);
   text.word("slice_index", "modulo", assumed);
   text.ns("latency_ns", levels[0].beyond_cycles * cycle_ns, measured);
+  constexpr double bytes_per_sm_and_cycle = 36, bytes_per_atomic = 64; // on an A100
+  const double bandwidth = bytes_per_sm_and_cycle * std::max(1.0, device.number("sms")) / cycle_ns;
+  text.figure("bytes_per_ns", fmt::format("{:.1f}", bandwidth), a100);
+  text.figure("atomics_per_ns", fmt::format("{:.1f}", bandwidth / bytes_per_atomic), a100);
 }
 
 void print_dram(Text& text, Device& device, const Curves& curves, const Findings& found, double cycle_ns) {
@@ -227,6 +261,10 @@ void print_dram(Text& text, Device& device, const Curves& curves, const Findings
   // A random chase finds another row open; the figure is that of a bank without an open row.
   const double latency = found.levels.levels.back().beyond_cycles * cycle_ns - precharge;
   text.ns("latency_ns", std::max(latency, activate + burst), measured);
+  // Half of what a chase loads belongs to the other partition.
+  if (found.levels.levels.size() > 2)
+    text.ns("local_latency_ns", std::max(latency - hop_cycles(found) * cycle_ns / 2, activate + burst),
+            measured);
   text.ns("activate_ns", activate, rows ? measured : assumed);
   text.ns("precharge_ns", precharge, rows ? measured : assumed);
   text.ns("burst_ns", burst, bandwidth > 0 ? measured : assumed);

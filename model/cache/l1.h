@@ -43,6 +43,32 @@ public:
         [&](auto& lines) { return load<PlainInstructions>(lines, line, looked_up(sectors), write_back); });
   }
 
+  /// What a load finds on a clock, as sectors of its line.
+  struct Found {
+    unsigned missing = 0; ///< brought in
+    unsigned coming = 0;  ///< an earlier load has brought them in, and they may still be on their way
+  };
+  /// Does what load() does, and notes that the missing sectors are on their way.
+  template <class Instructions, class Lines, class WriteBack = NoWriteback>
+  Found load_on_clock(const Lines& lines, std::uint32_t line, unsigned sectors,
+                      WriteBack&& write_back = NoWriteback()) const {
+    Found found;
+    lines.template access<Instructions>(
+        0, line,
+        [&](LineState state) {
+          found.missing = sectors & ~unsigned(state);
+          found.coming = sectors & unsigned(state) & unsigned(state) >> coming_shift;
+          return LineState(state | sectors | found.missing << coming_shift);
+        },
+        with_dirty(write_back));
+    return found;
+  }
+  /// Notes that these sectors of a line have arrived.
+  template <class Lines> void have_arrived(const Lines& lines, std::uint32_t line, unsigned sectors) const {
+    if (LineState* const state = lines.peek(0, line))
+      *state = LineState(*state & ~(sectors << coming_shift));
+  }
+
   /// Stores to local memory where the L1 keeps the data until the line is evicted. It allocates all of the
   /// sectors, or the line where there are no sectors, without a request to the L2: a warp's lanes lie next to
   /// each other.
@@ -78,17 +104,17 @@ public:
   unsigned looked_up(unsigned sectors) const { return sectors | min_sectors_; }
 
 private:
-  static constexpr unsigned dirty_shift = 4;
+  static constexpr unsigned dirty_shift = 4, coming_shift = 8;
 
   /// Returns the `evict` function that writes a victim's dirty sectors back.
   template <class WriteBack> static auto with_dirty(WriteBack& write_back) {
     return [&write_back](std::uint32_t line, LineState state) {
-      if (const unsigned dirty = state >> dirty_shift; dirty != 0)
+      if (const unsigned dirty = state >> dirty_shift & whole_line; dirty != 0)
         write_back(line, dirty);
     };
   }
 
-  CacheOfFile lines_; ///< state: four bits for valid sectors, four for dirty ones
+  CacheOfFile lines_; ///< state: four bits each for sectors that are valid, dirty, on their way
   L1Stores stores_;
   unsigned min_sectors_; ///< the sectors that every load looks up
 };

@@ -28,6 +28,8 @@ Expected<fs::path> find_file(const std::string& name, const fs::path& folder) {
 }
 
 constexpr double any_latency = 100'000;
+constexpr double any_rate = 1'000'000, min_rate = 0.001; // per ns
+constexpr std::uint32_t any_cycles = 1'000;
 
 void read_sm(TomlFigures& figures, Gpu& gpu) {
   figures.number("sm.compute_capability", gpu.compute_capability, 1, 99.9);
@@ -56,6 +58,21 @@ void read_schedule(TomlFigures& figures, Gpu::Schedule& schedule) {
   schedule.warps = WarpOrder(figures.choice("schedule.warps", warp_orders()));
   schedule.placement = BlockPlacement(figures.choice("schedule.placement", block_placements()));
   schedule.start = BlockStart(figures.choice("schedule.start", block_starts()));
+}
+
+void read_issue(TomlFigures& figures, Gpu::Issue& issue) {
+  figures.number("issue.schedulers", issue.schedulers, 1, 64);
+  issue.policy = figures.choice<IssuePolicy>("issue.policy");
+  figures.number("issue.cycles_per_access", issue.cycles_per_access, 0, any_cycles);
+}
+
+void read_lsu(TomlFigures& figures, Gpu::Lsu& lsu, LaneRules& lanes) {
+  figures.number("lsu.queue_entries", lsu.queue_entries, 1, 1024);
+  figures.number("lsu.scheduler_cycles", lsu.scheduler_cycles, 1, any_cycles);
+  figures.number("lsu.cycles", lsu.cycles, 1, any_cycles);
+  figures.number("lsu.tags_per_pass", lanes.tags_per_pass, 1, warp_lanes);
+  figures.number("lsu.misses", lsu.misses, 0, 1u << 20);
+  figures.number("lsu.l2_bytes_per_cycle", lsu.l2_bytes_per_cycle, 1, 4096);
 }
 
 void read_registers(TomlFigures& figures, Gpu::Registers& registers) {
@@ -108,6 +125,7 @@ void read_texture(TomlFigures& figures, Gpu& gpu) {
   gpu.lanes.texture_cache = TextureCache(figures.choice("texture.cache", {"l1", "read_only", "own"}));
   if (gpu.lanes.texture_cache == TextureCache::own)
     read_cache(figures, "texture", gpu.texture);
+  figures.number("texture.lanes", gpu.lanes.texture_lanes, 1, warp_lanes);
 }
 
 void read_l2(TomlFigures& figures, std::uint64_t& bytes, Gpu::L2& l2) {
@@ -121,6 +139,8 @@ void read_l2(TomlFigures& figures, std::uint64_t& bytes, Gpu::L2& l2) {
     figures.number("l2.copies_usable", l2.replicas.usable, 0.1, 1);
     figures.number("l2.copies_early_usable", l2.replicas.early_usable, 0, 1);
     figures.number("l2.far_latency_ns", l2.replicas.far_latency_ns, 0, any_latency);
+    figures.number("l2.hop_ns", l2.hop_ns, 0, any_latency);
+    figures.number("l2.hop_bytes_per_ns", l2.hop_bytes_per_ns, min_rate, any_rate);
   }
   l2.index = IndexHash(figures.choice("l2.index", {"modulo", "xor_fold"}));
   figures.choice("l2.replacement", {"lru"}); // refuses other policies
@@ -130,9 +150,11 @@ void read_l2(TomlFigures& figures, std::uint64_t& bytes, Gpu::L2& l2) {
   figures.number("l2.slices", l2.slices, 1, 1024);
   l2.slice_index = SliceHash(figures.choice("l2.slice_index", {"modulo", "xor_fold", "polynomial"}));
   figures.number("l2.latency_ns", l2.latency_ns, 0, any_latency);
+  figures.number("l2.bytes_per_ns", l2.bytes_per_ns, min_rate, any_rate);
+  figures.number("l2.atomics_per_ns", l2.atomics_per_ns, min_rate, any_rate);
 }
 
-void read_dram(TomlFigures& figures, Gpu::Dram& dram) {
+void read_dram(TomlFigures& figures, std::uint32_t partitions, Gpu::Dram& dram) {
   figures.number("dram.bytes", dram.bytes, 1u << 20, std::uint64_t{1} << 44);
   figures.number("dram.bus_bits", dram.bus_bits, 8, 1u << 16);
   figures.number("dram.channels", dram.channels, 1, 4096);
@@ -143,6 +165,9 @@ void read_dram(TomlFigures& figures, Gpu::Dram& dram) {
   dram.bank_index = DramIndex(figures.choice("dram.bank_index", {"modulo", "permuted"}));
   dram.queue = DramQueue(figures.choice("dram.queue", {"batch", "kingman"}));
   figures.number("dram.latency_ns", dram.latency_ns, 0, any_latency);
+  dram.local_latency_ns = dram.latency_ns;
+  if (partitions > 1)
+    figures.number("dram.local_latency_ns", dram.local_latency_ns, 0, any_latency);
   figures.number("dram.activate_ns", dram.activate_ns, 0, any_latency);
   figures.number("dram.precharge_ns", dram.precharge_ns, 0, any_latency);
   figures.number("dram.burst_ns", dram.burst_ns, 0, any_latency);
@@ -156,13 +181,15 @@ Gpu read_tables(TomlFigures& figures) {
   read_sm(figures, gpu);
   read_constant(figures, gpu.constant);
   read_schedule(figures, gpu.schedule);
+  read_issue(figures, gpu.issue);
+  read_lsu(figures, gpu.lsu, gpu.lanes);
   read_registers(figures, gpu.registers);
   read_shared(figures, gpu.shared, gpu.lanes);
   read_l1(figures, gpu.l1, gpu.lanes);
   read_read_only(figures, gpu);
   read_texture(figures, gpu);
   read_l2(figures, gpu.l2_bytes, gpu.l2);
-  read_dram(figures, gpu.dram);
+  read_dram(figures, gpu.l2.partitions, gpu.dram);
   return gpu;
 }
 
@@ -241,6 +268,15 @@ void require_l2(TomlFigures& figures, const Gpu& gpu) {
                   "l2.partial_writes to be whole where l2.line_bytes is 32 or l2.stores memory_update");
 }
 
+void require_schedulers(TomlFigures& figures, const Gpu& gpu) {
+  const std::uint32_t min_schedulers =
+      (gpu.max_threads_per_sm / warp_lanes + max_warps_of_scheduler - 1) / max_warps_of_scheduler;
+  figures.require(gpu.issue.schedulers >= min_schedulers, "issue.schedulers",
+                  fmt::format("issue.schedulers to be at least {}: each has at most {} of the warps of "
+                              "sm.max_threads",
+                              min_schedulers, max_warps_of_scheduler));
+}
+
 void require_lanes(TomlFigures& figures, const LaneRules& lanes) {
   figures.require(std::has_single_bit(lanes.coalesced_bytes), "sm.coalesced_bytes",
                   "sm.coalesced_bytes to be a power of two");
@@ -260,6 +296,11 @@ void require_dram(TomlFigures& figures, const Gpu::Dram& dram) {
   figures.require(std::has_single_bit(dram.banks), "dram.banks", "dram.banks to be a power of two");
   figures.require(dram.latency_ns >= dram.activate_ns + dram.burst_ns, "dram.latency_ns",
                   "dram.latency_ns to include dram.activate_ns and dram.burst_ns");
+  figures.require(dram.local_latency_ns >= dram.activate_ns + dram.burst_ns &&
+                      dram.local_latency_ns <= dram.latency_ns,
+                  "dram.local_latency_ns",
+                  "dram.local_latency_ns to include dram.activate_ns and dram.burst_ns, and to be no more "
+                  "than dram.latency_ns");
 }
 
 /// Checks the requirements that span several figures.
@@ -269,6 +310,7 @@ void check_combinations(TomlFigures& figures, const Gpu& gpu) {
   require_early_part(figures, "l2", "copies_", gpu.l2.replicas, gpu.l2.index);
   require_read_only_caches(figures, gpu);
   require_l2(figures, gpu);
+  require_schedulers(figures, gpu);
   require_lanes(figures, gpu.lanes);
   require_dram(figures, gpu.dram);
 }

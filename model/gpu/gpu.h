@@ -3,6 +3,7 @@
 #pragma once
 
 #include "model/gpu/lane_rules.h"
+#include "model/sm/sm_figures.h"
 #include "support/expected.h"
 #include "vocabulary/geometry.h"
 
@@ -108,6 +109,22 @@ struct Gpu {
     } group;
   } constant;
 
+  /// The issue of instructions (model/sm/sm_figures.h). Cycles are those of the SM's clock.
+  struct Issue {
+    std::uint32_t schedulers = 0;
+    IssuePolicy policy = IssuePolicy::loose_round_robin;
+    std::uint32_t cycles_per_access = 0; ///< between a warp's accesses, where its instructions are unknown
+  } issue;
+
+  /// The memory pipeline of an SM, up to the port to the L2.
+  struct Lsu {
+    std::uint32_t queue_entries = 0;    ///< of each scheduler
+    std::uint32_t scheduler_cycles = 0; ///< between two accesses of a scheduler
+    std::uint32_t cycles = 0;           ///< between two accesses, at least; each has a cycle for each pass
+    std::uint32_t misses = 0;           ///< lines that can be on their way from the L2; 0: any number
+    double l2_bytes_per_cycle = 0;      ///< that the port moves
+  } lsu;
+
   struct Registers {
     std::uint32_t per_sm = 0;
     std::uint32_t per_block = 0; ///< maximum
@@ -157,7 +174,11 @@ struct Gpu {
     std::uint32_t fetch_bytes = 32; ///< aligned; a load miss brings them in with each requested sector
     std::uint32_t slices = 1;
     SliceHash slice_index = SliceHash::modulo;
-    double latency_ns = 0; ///< from the SM and back, in the SM's local partition
+    double latency_ns = 0;       ///< from the SM and back, in the SM's local partition
+    double bytes_per_ns = 0;     ///< of all slices together
+    double atomics_per_ns = 0;   ///< of all slices together, each of one address
+    double hop_ns = 0;           ///< from one partition to the other and back; 0 with one partition
+    double hop_bytes_per_ns = 0; ///< in one direction; 0 with one partition
 
     /// Where there are two partitions, each keeps replicas of the sectors that its local SMs load, in front
     /// of the L2 as a whole.
@@ -185,7 +206,9 @@ struct Gpu {
     std::uint32_t interleave_bytes = 0; ///< consecutive bytes on one channel
     DramIndex channel_index = DramIndex::modulo, bank_index = DramIndex::modulo;
     DramQueue queue = DramQueue::batch;
-    double latency_ns = 0;   ///< from the SM and back, with nothing else in flight and no row open
+    double latency_ns = 0; ///< from the SM and back, with nothing else in flight and no row open
+    /// The same for memory that belongs to the SM's own partition; latency_ns with one partition.
+    double local_latency_ns = 0;
     double activate_ns = 0;  ///< tRCD: opening a row
     double precharge_ns = 0; ///< tRP: closing another one first
     double burst_ns = 0;     ///< 32 bytes on one channel's data bus

@@ -17,6 +17,8 @@ struct LaneRules {
   std::uint32_t coalesced_bytes = 512;
   std::uint32_t bank_bytes = 4;        ///< of shared memory, which a bank serves at once
   std::uint32_t bank_stride_bytes = 4; ///< the next bank has the data this many bytes on
+  std::uint32_t tags_per_pass = 1;     ///< lines of an access that the L1 looks up at once
+  std::uint32_t texture_lanes = 1;     ///< lanes of a fetch that the texture units serve at once
   bool global_loads_in_l1 = true;      ///< else only those with the cache operator `ca`
   bool own_read_only_cache = false;    ///< else loads with the cache operator `nc` go to the L1
   TextureCache texture_cache = TextureCache::l1;

@@ -1,4 +1,4 @@
-// The mapping of lines to slices of the L2.
+// The mapping of lines to partitions and slices of the L2.
 #pragma once
 
 #include "model/gpu/gpu.h"
@@ -6,6 +6,16 @@
 #include <bit>
 
 namespace warplens::model {
+
+/// Returns the partition of the L2 to whose side of memory a line belongs: GPUs choose it by a hash of the
+/// address.
+inline unsigned home_partition(std::uint32_t line, std::uint32_t partitions) {
+  std::uint32_t hash =
+      line; // a finisher of hash functions, so that it has nothing to do with sets and slices
+  hash = (hash ^ hash >> 15) * 0x2c1b3c6du;
+  hash = (hash ^ hash >> 12) * 0x297a2d39u;
+  return (hash ^ hash >> 15) & (partitions - 1);
+}
 
 class Slices {
 public:

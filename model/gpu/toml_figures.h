@@ -3,6 +3,7 @@
 #pragma once
 
 #include "support/expected.h"
+#include "vocabulary/access.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -34,6 +35,11 @@ public:
   void boolean(const std::string& path, bool& value);
   /// Reads one of the words, and returns its index.
   std::size_t choice(const std::string& path, const std::vector<std::string>& words);
+  /// Reads one of the enumeration's names.
+  template <Named Enumeration> Enumeration choice(const std::string& path) {
+    return Enumeration(
+        choice(path, std::vector<std::string>(names_of<Enumeration>.begin(), names_of<Enumeration>.end())));
+  }
 
   /// Checks a requirement that spans figures: where it does not hold, the error names the line of `path`.
   void require(bool holds, const std::string& path, const std::string& expected);

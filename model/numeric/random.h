@@ -84,6 +84,9 @@ public:
     return drawn;
   }
 
+  /// Returns 32 random bits.
+  std::uint32_t bits() { return std::uint32_t(next() >> 32); }
+
 private:
   std::uint64_t next() {
     const std::uint64_t a = state_[0], b = state_[1] ^ state_[0];

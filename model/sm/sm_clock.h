@@ -6,103 +6,535 @@
 
 #include <algorithm>
 #include <array>
-#include <deque>
-#include <functional>
-#include <memory>
+#include <bit>
 #include <optional>
-#include <queue>
-#include <span>
+#include <utility>
 #include <vector>
 
 namespace warplens::model {
 
-/// Notified of each issue.
-class IssueObserver {
-public:
-  virtual ~IssueObserver() = default;
-  virtual void issued(std::uint32_t block, std::uint32_t warp, Cycle cycle) = 0;
-};
+/// Where a warp is in the SM: it keeps its number until its block has ended.
+using WarpNumber = std::uint32_t;
 
-struct SmTimes {
-  Cycle cycles = 0;                                  ///< until the last result is there
-  std::array<std::uint64_t, stall_reasons> stalls{}; ///< warp-cycles by Stall
-  std::uint64_t issues = 0;                          ///< warp instructions
-};
-
-/// Runs blocks on one SM, from event to event: it visits only cycles in which an instruction can issue or a
-/// block can end. Warp w of the SM belongs to scheduler w mod S, in the order of their arrival; in each cycle
-/// a scheduler issues from the first warp in its policy's order whose operands are there and whose pipe,
-/// queue and miss entries are free.
-class SmClock {
+/// Runs the warps of one SM from event to event: it visits only cycles in which an instruction can issue or a
+/// block can end. The warps belong to the schedulers in turn, in the order of their arrival; in each cycle a
+/// scheduler issues from the first warp in its policy's order whose operands are there and whose pipe, queue
+/// and miss entries are free.
+///
+/// `Supply` says what the warps execute and when results are there. It has
+/// - `Program`: a warp's place in its instructions, which is copied;
+/// - `bool has_ended(const Program&)` and `Instruction next(const Program&)`;
+/// - `Cycle issue(WarpNumber, Program&, const Instruction&, Cycle now, Cycle leaves)`: goes on to the
+///   instruction after this one and returns when the register that it writes is there: `never` where that is
+///   unknown until complete(). `leaves`: when it leaves the queue before its pipe, or now;
+/// - `Cycle entries_open_at(Cycle from)`: the first cycle, not before `from`, in which a miss entry is free,
+///   as far as that is known; `from` is the cycle that is being visited or the one behind it;
+/// - `void waited(WarpNumber, const Program&, Stall, Cycle cycles)`: the warp waited that long before the
+///   instruction that it now issues, or for its block's end;
+/// - `void ended(std::uint32_t block, Cycle)`: all the block's results are there. It may admit another one.
+template <class Supply> class SmClock {
 public:
-  SmClock(const SmFigures& figures, std::span<const BlockProgram> blocks, IssueObserver* observer = nullptr);
-  SmTimes run();
+  SmClock(const SmFigures& figures, Supply& supply)
+      : figures_(figures), supply_(supply), schedulers_(figures.schedulers),
+        shared_units_(figures.pipes.size()) {
+    for (Scheduler& scheduler : schedulers_) {
+      scheduler.leaves.resize(has_queue() ? figures.queue.entries : 0);
+      scheduler.units.resize(figures.pipes.size());
+      for (std::size_t pipe = 0; pipe < figures.pipes.size(); ++pipe)
+        units(scheduler, pipe).resize(figures.pipes[pipe].units);
+    }
+  }
+
+  /// Lets a block's warps begin in cycle `at`, which has not been visited, or is being visited in
+  /// Supply::ended().
+  template <class Programs> void admit(std::uint32_t number, const Programs& programs, Cycle at) {
+    const std::uint32_t index = free_block();
+    Block& block = blocks_[index];
+    block = {.number = number, .done_at = at};
+    block.is_resident = true;
+    for (const auto& program : programs)
+      add_warp(index, program, at);
+    block.all = std::uint32_t(block.warps.size());
+    note_ended(block);
+    must_look_ = true;
+  }
+
+  /// Visits the cycles before `end`.
+  void run_until(Cycle end) {
+    if (std::exchange(must_look_, false))
+      for (Scheduler& scheduler : schedulers_)
+        scheduler.next = next_of(scheduler, from_);
+    for (Cycle now = next(); now < end; now = next()) {
+      for (Scheduler& scheduler : schedulers_)
+        if (scheduler.ready != 0)
+          count_blocked(scheduler, from_, now);
+      from_ = now;
+      if (open_at_ <= now)
+        open_barriers();
+      if (end_at_ <= now)
+        retire_blocks();
+      for (Scheduler& scheduler : schedulers_)
+        if (scheduler.next <= now)
+          step(scheduler);
+        else if (scheduler.ready != 0)
+          count_blocked(scheduler, now, now + 1);
+      from_ = now + 1;
+    }
+  }
+
+  /// Returns the next cycle that run_until() would visit, or an earlier one; `never` if only complete() or
+  /// admit() can go on.
+  Cycle next() const {
+    if (must_look_)
+      return from_;
+    Cycle next = std::min(open_at_, end_at_);
+    for (const Scheduler& scheduler : schedulers_)
+      next = std::min(next, scheduler.next);
+    return std::max(next, from_);
+  }
+
+  /// Says when a warp's register is there that was not known; `at` has not been visited.
+  void complete(WarpNumber number, std::int16_t result, Cycle at) {
+    Warp& warp = warps_[number];
+    register_of(number, result) = at;
+    Block& block = blocks_[warp.block];
+    block.done_at = std::max(block.done_at, at);
+    --block.unknown;
+    note_ended(block);
+    const bool is_ready = (schedulers_[warp.scheduler].ready & bit(warp.place)) != 0;
+    if (!warp.has_ended && !is_ready) {
+      prepare(warp, number);
+      must_look_ = true;
+    }
+  }
+  /// Says that miss entries became free, or that it is known now when they do.
+  void entries_changed() { must_look_ = true; }
+
+  std::uint32_t resident_blocks() const { return resident_blocks_; }
 
 private:
-  struct Block;
+  using Mask = std::uint64_t; ///< of a scheduler's warps, the oldest in the lowest bit
+
   struct Warp {
-    Block* block = nullptr;
-    std::uint32_t number = 0; ///< within the block
-    std::uint32_t slot = 0;   ///< ascends in the order of arrival
-    const Instruction* next = nullptr;
-    const Instruction* end = nullptr;
-    std::vector<Cycle> registers; ///< when each is there
-    Cycle since = 0;              ///< the first cycle that is not accounted for
-    Cycle barrier_until = 0, data_at = 0;
+    typename Supply::Program program;
+    Instruction next;
+    std::uint32_t block = 0;
+    std::uint32_t slot = 0; ///< ascends in the order of arrival
+    std::uint16_t scheduler = 0, place = 0;
+    bool at_barrier = false, has_ended = false;
+    Cycle since = 0; ///< the first cycle that is not accounted for
+    Cycle barrier_until = 0, data_at = 0, delayed_until = 0;
     Cycle idle_since = 0;             ///< its own last issue, or its arrival
     std::uint64_t blocked_before = 0; ///< of its pipe's blocked cycles, those before it was ready
-    bool at_barrier = false, is_ready = false;
 
-    bool has_ended() const { return next == end; }
     Cycle ready_at() const { return std::max({since, barrier_until, data_at}); }
   };
   struct Block {
     std::uint32_t number = 0;
-    std::vector<Warp> warps;
-    std::uint32_t at_barrier = 0, ended = 0;  ///< warps
-    Cycle done_at = 0;                        ///< the last result so far
-    std::optional<std::uint32_t> issued_last; ///< slot
+    std::vector<WarpNumber> warps{};
+    std::uint32_t all = 0, at_barrier = 0, ended = 0; ///< warps
+    std::uint32_t unknown = 0;                        ///< results of which it is unknown when they are there
+    Cycle done_at = 0;                                ///< the last known result so far
+    std::optional<std::uint32_t> issued_last{};       ///< slot
+    bool is_resident = false;
 
-    bool has_ended() const { return ended == warps.size(); }
     std::int64_t waiting() const { return std::int64_t(at_barrier) + ended; }
-    bool all_at_barrier() const { return at_barrier > 0 && at_barrier + ended == warps.size(); }
+    bool all_at_barrier() const { return at_barrier > 0 && at_barrier + ended == all; }
   };
   struct Scheduler {
-    std::vector<Warp*> warps;                  ///< the oldest first
-    std::vector<std::vector<Cycle>> units;     ///< by pipe: when each is free; empty where all share them
-    std::vector<std::uint64_t> blocked_cycles; ///< by pipe: those in which a warp could not enter it
-    std::deque<Cycle> queue;                   ///< when each instruction leaves
-    Cycle next_leaves = 0;                     ///< the earliest for the next instruction of this scheduler
-    std::optional<std::uint32_t> issued_last;  ///< slot
+    std::uint32_t warps = 0; ///< the oldest first
+    /// When it is known what each waits for; `never` for those in `ready`. Processors compare signed numbers.
+    std::array<std::int64_t, max_warps_of_scheduler> ready_at = filled_with_never();
+    std::array<WarpNumber, max_warps_of_scheduler> warp{};
+    Mask ready = 0;                                 ///< of these it is known what they wait for
+    std::array<Mask, max_pipes + 1> next_in{};      ///< by pipe + 1: warps whose next instruction needs it
+    std::array<std::uint64_t, max_pipes> blocked{}; ///< by pipe: cycles in which no instruction could enter
+    std::vector<std::vector<Cycle>> units;          ///< by pipe: when each is free; empty where shared
+    std::vector<Cycle> leaves; ///< when each of the last instructions left the queue, by its number modulo
+                               ///< the queue's size
+    std::uint64_t entered = 0; ///< instructions, into the queue
+    Cycle next_leaves = 0;     ///< the earliest for the next instruction of this scheduler
+    Cycle next = never; ///< the next cycle in which it may do something, as long as no other changes it
+    std::optional<std::uint32_t> issued_last; ///< slot
   };
   using Rank = std::array<std::int64_t, 4>;
+  static constexpr std::uint32_t compared_together = 8;
+  static_assert(max_warps_of_scheduler % compared_together == 0);
 
-  void admit();
-  void retire_blocks();
-  void count_blocked(Scheduler& scheduler, Cycle begin, Cycle end);
-  void step(Scheduler& scheduler);
-  void issue(Scheduler& scheduler, Warp& warp);
-  void account(const Scheduler& scheduler, const Warp& warp);
-  void prepare(Warp& warp);
-  void open_barriers();
-  std::vector<Cycle>& units(Scheduler& scheduler, int pipe);
-  Cycle open_at(Scheduler& scheduler, int pipe);
-  Rank rank_of(const Scheduler& scheduler, const Warp& warp) const;
-  Cycle next_event();
-  std::uint64_t& stalls(Stall why) { return times_.stalls[std::size_t(why)]; }
+  static constexpr std::array<std::int64_t, max_warps_of_scheduler> filled_with_never() {
+    std::array<std::int64_t, max_warps_of_scheduler> times{};
+    times.fill(std::int64_t(never));
+    return times;
+  }
+  bool has_queue() const { return figures_.queue.entries != std::numeric_limits<std::uint32_t>::max(); }
+  static constexpr Mask bit(std::uint32_t place) { return Mask{1} << place; }
+
+  std::uint32_t free_block() {
+    ++resident_blocks_;
+    for (std::uint32_t i = 0; i < blocks_.size(); ++i)
+      if (!blocks_[i].is_resident)
+        return i;
+    blocks_.emplace_back();
+    return std::uint32_t(blocks_.size() - 1);
+  }
+
+  void add_warp(std::uint32_t block, const typename Supply::Program& program, Cycle at) {
+    WarpNumber number;
+    if (free_warps_.empty()) {
+      number = WarpNumber(warps_.size());
+      warps_.emplace_back();
+    } else {
+      number = free_warps_.back();
+      free_warps_.pop_back();
+    }
+    blocks_[block].warps.push_back(number);
+    Warp& warp = warps_[number];
+    warp = Warp{.program = program, .next = {}, .block = block, .slot = next_slot_++};
+    warp.scheduler = std::uint16_t(warp.slot % figures_.schedulers);
+    warp.since = warp.idle_since = at;
+    warp.has_ended = supply_.has_ended(program);
+    blocks_[block].ended += warp.has_ended;
+    const std::size_t end = (number + 1) * registers_per_warp_;
+    registers_.resize(std::max(registers_.size(), end));
+    std::fill(registers_.begin() + std::ptrdiff_t(end - registers_per_warp_),
+              registers_.begin() + std::ptrdiff_t(end), 0);
+    Scheduler& scheduler = schedulers_[warp.scheduler];
+    warp.place = std::uint16_t(scheduler.warps++);
+    scheduler.warp[warp.place] = number;
+    fetch(warp);
+    prepare(warp, number);
+  }
+
+  /// Releases the warps of blocks of which all have arrived.
+  void open_barriers() {
+    open_at_ = never;
+    for (Block& block : blocks_)
+      if (block.is_resident && block.all_at_barrier()) {
+        block.at_barrier = 0;
+        for (const WarpNumber number : block.warps) {
+          Warp& warp = warps_[number];
+          if (!std::exchange(warp.at_barrier, false))
+            continue;
+          warp.barrier_until = from_ + figures_.barrier;
+          prepare(warp, number);
+          Scheduler& scheduler = schedulers_[warp.scheduler];
+          scheduler.next = std::min(scheduler.next, from_);
+        }
+      }
+  }
+
+  /// Removes the blocks that have ended and whose results are there.
+  void retire_blocks() {
+    end_at_ = never;
+    for (std::uint32_t i = 0; i < blocks_.size(); ++i) {
+      Block& block = blocks_[i];
+      if (!block.is_resident || block.ended != block.all || block.unknown != 0)
+        continue;
+      if (block.done_at > from_) {
+        end_at_ = std::min(end_at_, block.done_at);
+        continue;
+      }
+      for (const WarpNumber number : block.warps)
+        supply_.waited(number, warps_[number].program, Stall::ended, from_ - warps_[number].since);
+      remove_warps(block.warps);
+      block.is_resident = false;
+      --resident_blocks_;
+      ended_.push_back(block.number);
+    }
+    for (const std::uint32_t block : std::exchange(ended_, {}))
+      supply_.ended(block, from_);
+    if (std::exchange(must_look_, false))
+      for (Scheduler& scheduler : schedulers_)
+        scheduler.next = from_;
+  }
+
+  void remove_warps(const std::vector<WarpNumber>& numbers) {
+    for (const WarpNumber number : numbers)
+      free_warps_.push_back(number);
+    for (Scheduler& scheduler : schedulers_) {
+      const auto old = scheduler.warp;
+      const auto old_ready_at = std::exchange(scheduler.ready_at, filled_with_never());
+      const std::uint32_t count = std::exchange(scheduler.warps, 0);
+      const Mask ready = std::exchange(scheduler.ready, 0);
+      scheduler.next_in = {};
+      for (std::uint32_t place = 0; place < count; ++place) {
+        if (std::ranges::find(numbers, old[place]) != numbers.end())
+          continue;
+        Warp& warp = warps_[old[place]];
+        const std::uint32_t now_at = scheduler.warps++;
+        warp.place = std::uint16_t(now_at);
+        scheduler.warp[now_at] = old[place];
+        scheduler.ready_at[now_at] = old_ready_at[place];
+        scheduler.ready |= (ready >> place & 1) << now_at;
+        scheduler.next_in[std::size_t(warp.next.pipe + 1)] |= bit(now_at);
+      }
+    }
+  }
+
+  /// Counts the cycles from `begin` to before `end` in which warps that are ready cannot enter their pipes,
+  /// given that nothing issues then.
+  void count_blocked(Scheduler& scheduler, Cycle begin, Cycle end) {
+    if (begin >= end)
+      return;
+    for (std::size_t pipe = 0; pipe < figures_.pipes.size(); ++pipe)
+      if ((scheduler.ready & scheduler.next_in[pipe + 1]) != 0)
+        scheduler.blocked[pipe] += std::min(open_at(scheduler, pipe, begin), end) - begin;
+  }
+
+  void step(Scheduler& scheduler) {
+    const Cycle now = from_;
+    Mask fresh = 0;
+    for (std::uint32_t first = 0; first < scheduler.warps; first += compared_together) {
+      Mask some = 0;
+      for (std::uint32_t i = 0; i < compared_together; ++i)
+        some |= Mask(scheduler.ready_at[first + i] <= std::int64_t(now)) << i;
+      fresh |= some << first;
+    }
+    scheduler.ready |= fresh;
+    for (; fresh != 0; fresh &= fresh - 1) {
+      const auto place = std::uint32_t(std::countr_zero(fresh));
+      scheduler.ready_at[place] = std::int64_t(never);
+      Warp& warp = warps_[scheduler.warp[place]];
+      warp.blocked_before = warp.next.pipe < 0 ? 0 : scheduler.blocked[std::size_t(warp.next.pipe)];
+    }
+    const Mask all = scheduler.ready;
+    Mask open = all & scheduler.next_in[0];
+    for (std::size_t pipe = 0; pipe < figures_.pipes.size(); ++pipe)
+      if (const Mask of_pipe = all & scheduler.next_in[pipe + 1];
+          of_pipe != 0 && open_at(scheduler, pipe, now) <= now)
+        open |= of_pipe;
+    if (all != open)
+      count_blocked(scheduler, now, now + 1);
+    if (open != 0) {
+      const std::uint32_t place = chosen(scheduler, open);
+      const WarpNumber number = scheduler.warp[place];
+      Warp& warp = warps_[number];
+      account(scheduler, warp, number, now);
+      for (std::uint32_t i = 0; i < figures_.width; ++i) {
+        issue(scheduler, warp, number, now);
+        if (warp.has_ended || warp.at_barrier || std::max(warp.data_at, warp.delayed_until) > now ||
+            (warp.next.pipe >= 0 && open_at(scheduler, std::size_t(warp.next.pipe), now) > now))
+          break;
+      }
+      scheduler.issued_last = warp.slot;
+    }
+    scheduler.next = next_of(scheduler, now + 1);
+  }
+
+  /// Says why the warp has waited since its last issue.
+  void account(const Scheduler& scheduler, const Warp& warp, WarpNumber number, Cycle now) {
+    const auto waited = [&](Stall why, Cycle cycles) {
+      if (cycles != 0)
+        supply_.waited(number, warp.program, why, cycles);
+    };
+    const Cycle after_barrier = std::max(warp.since, std::min(warp.barrier_until, now));
+    const Cycle ready = warp.ready_at();
+    const std::uint64_t blocked =
+        warp.next.pipe < 0 ? 0 : scheduler.blocked[std::size_t(warp.next.pipe)] - warp.blocked_before;
+    const Cycle after_delay = std::max(after_barrier, warp.delayed_until);
+    waited(Stall::barrier, after_barrier - warp.since);
+    waited(Stall::delay, after_delay - after_barrier);
+    waited(Stall::data, ready - after_delay);
+    waited(Stall::structural, blocked);
+    waited(Stall::not_selected, now - ready - blocked);
+  }
+
+  void issue(Scheduler& scheduler, Warp& warp, WarpNumber number, Cycle now) {
+    const Instruction instruction = warp.next;
+    Block& block = blocks_[warp.block];
+    block.issued_last = warp.slot;
+    warp.idle_since = now;
+    warp.since = now + 1;
+    warp.delayed_until = instruction.delay > 1 ? now + instruction.delay : 0;
+    block.done_at = std::max(block.done_at, now + 1);
+    Cycle leaves = now;
+    if (instruction.pipe >= 0)
+      leaves = enter(scheduler, instruction, now);
+    const Cycle result = supply_.issue(number, warp.program, instruction, now, leaves);
+    if (instruction.result != Instruction::none) {
+      Cycle& there = register_of(number, instruction.result);
+      block.unknown += result == never && there != never;
+      there = result;
+    }
+    if (result != never)
+      block.done_at = std::max(block.done_at, result);
+    warp.has_ended = supply_.has_ended(warp.program);
+    if (warp.has_ended) {
+      ++block.ended;
+    } else if (instruction.pipe < 0) {
+      warp.at_barrier = true; // the others count a warp that has ended as arrived
+      ++block.at_barrier;
+    }
+    if (block.all_at_barrier())
+      open_at_ = std::min(open_at_, now + 1);
+    note_ended(block);
+    scheduler.next_in[std::size_t(instruction.pipe + 1)] &= ~bit(warp.place);
+    scheduler.ready &= ~bit(warp.place);
+    fetch(warp);
+    prepare(warp, number);
+  }
+
+  /// Takes the instruction's pipe, and its place in the queue. Returns when it leaves that.
+  Cycle enter(Scheduler& scheduler, const Instruction& instruction, Cycle now) {
+    const auto number = std::size_t(instruction.pipe);
+    const PipeFigures& pipe = figures_.pipes[number];
+    std::vector<Cycle>& of_pipe = units(scheduler, number);
+    Cycle& unit = of_pipe.size() == 1 ? of_pipe.front() : *std::ranges::min_element(of_pipe);
+    unit = now + pipe.interval * (pipe.uses_queue ? 1 : instruction.passes);
+    if (!pipe.uses_queue)
+      return now;
+    const Cycle leaves = std::max({now + figures_.queue.transit, scheduler.next_leaves, any_leaves_});
+    if (has_queue())
+      scheduler.leaves[scheduler.entered++ % scheduler.leaves.size()] = leaves;
+    scheduler.next_leaves = leaves + figures_.queue.own_interval;
+    any_leaves_ = leaves + std::max<Cycle>(figures_.queue.shared_interval, instruction.passes);
+    return leaves;
+  }
+
+  void note_ended(const Block& block) {
+    if (block.ended == block.all && block.unknown == 0 && block.all == block.warps.size())
+      end_at_ = std::min(end_at_, std::max(block.done_at, from_));
+  }
+
+  /// Fetches the warp's next instruction.
+  void fetch(Warp& warp) {
+    warp.next = warp.has_ended ? Instruction{.pipe = Instruction::none} : supply_.next(warp.program);
+    schedulers_[warp.scheduler].next_in[std::size_t(warp.next.pipe + 1)] |= bit(warp.place);
+  }
+
+  /// Computes when the operands of the warp's next instruction are there.
+  void prepare(Warp& warp, WarpNumber number) {
+    std::int64_t& ready_at = schedulers_[warp.scheduler].ready_at[warp.place];
+    if (warp.has_ended || warp.at_barrier) {
+      ready_at = std::int64_t(never);
+      return;
+    }
+    warp.data_at = warp.delayed_until;
+    for (const std::int16_t source : warp.next.sources)
+      if (source != Instruction::none)
+        warp.data_at = std::max(warp.data_at, register_of(number, source));
+    ready_at = std::int64_t(warp.ready_at());
+  }
+
+  Cycle& register_of(WarpNumber number, std::int16_t one) {
+    if (std::size_t(one) >= registers_per_warp_ || registers_.size() < (number + 1) * registers_per_warp_)
+      add_registers(std::size_t(one) + 1);
+    return registers_[number * registers_per_warp_ + std::size_t(one)];
+  }
+  void add_registers(std::size_t per_warp) {
+    per_warp = std::max(per_warp, registers_per_warp_);
+    std::vector<Cycle> all(warps_.size() * per_warp);
+    for (std::size_t i = 0; i < registers_.size(); ++i)
+      all[i / registers_per_warp_ * per_warp + i % registers_per_warp_] = registers_[i];
+    registers_ = std::move(all);
+    registers_per_warp_ = per_warp;
+  }
+
+  std::vector<Cycle>& units(Scheduler& scheduler, std::size_t pipe) {
+    return figures_.pipes[pipe].shared ? shared_units_[pipe] : scheduler.units[pipe];
+  }
+
+  /// Returns the first cycle, not before `from`, in which an instruction can enter the pipe if none does
+  /// before.
+  Cycle open_at(Scheduler& scheduler, std::size_t pipe, Cycle from) {
+    const PipeFigures& figures = figures_.pipes[pipe];
+    const std::vector<Cycle>& of_pipe = units(scheduler, pipe);
+    Cycle open = std::max(from, of_pipe.size() == 1 ? of_pipe.front() : std::ranges::min(of_pipe));
+    if (figures.uses_queue && has_queue() && scheduler.entered >= scheduler.leaves.size())
+      open = std::max(open, scheduler.leaves[scheduler.entered % scheduler.leaves.size()]);
+    if (figures.holds_miss)
+      open = std::max(open, supply_.entries_open_at(from));
+    return open;
+  }
+
+  /// Returns the next cycle, not before `from`, in which the scheduler may do something.
+  Cycle next_of(Scheduler& scheduler, Cycle from) {
+    std::array<std::int64_t, compared_together> earliest;
+    earliest.fill(std::int64_t(never));
+    for (std::uint32_t first = 0; first < scheduler.warps; first += compared_together)
+      for (std::uint32_t i = 0; i < compared_together; ++i)
+        earliest[i] = std::min(earliest[i], scheduler.ready_at[first + i]);
+    auto next = Cycle(*std::ranges::min_element(earliest));
+    if ((scheduler.ready & scheduler.next_in[0]) != 0)
+      next = from;
+    for (std::size_t pipe = 0; pipe < figures_.pipes.size() && next > from; ++pipe)
+      if ((scheduler.ready & scheduler.next_in[pipe + 1]) != 0)
+        next = std::min(next, open_at(scheduler, pipe, from));
+    return std::max(next, from);
+  }
+
+  /// Returns the place of the warp that issues, of those that can.
+  std::uint32_t chosen(const Scheduler& scheduler, Mask open) const {
+    const auto place_of_last = [&]() -> std::optional<std::uint32_t> {
+      for (std::uint32_t place = 0; place < scheduler.warps; ++place)
+        if (warps_[scheduler.warp[place]].slot == scheduler.issued_last)
+          return place;
+      return std::nullopt;
+    };
+    switch (figures_.policy) {
+    case IssuePolicy::loose_round_robin: {
+      Mask behind = 0;
+      for (Mask left = open; scheduler.issued_last && left != 0; left &= left - 1) {
+        const auto place = std::uint32_t(std::countr_zero(left));
+        if (warps_[scheduler.warp[place]].slot > *scheduler.issued_last) {
+          behind = left;
+          break;
+        }
+      }
+      return std::uint32_t(std::countr_zero(behind != 0 ? behind : open));
+    }
+    case IssuePolicy::greedy_then_oldest:
+    case IssuePolicy::greedy_then_youngest:
+      if (const auto last = place_of_last(); last && (open & bit(*last)) != 0)
+        return *last;
+      return std::uint32_t(figures_.policy == IssuePolicy::greedy_then_oldest
+                               ? std::countr_zero(open)
+                               : int(std::bit_width(open)) - 1);
+    default: break;
+    }
+    std::uint32_t best = 0;
+    Rank lowest{};
+    for (Mask left = open; left != 0; left &= left - 1) {
+      const auto place = std::uint32_t(std::countr_zero(left));
+      const Rank rank = rank_of(scheduler, warps_[scheduler.warp[place]]);
+      if (left == open || rank < lowest) {
+        best = place;
+        lowest = rank;
+      }
+    }
+    return best;
+  }
+
+  /// Returns the warp's rank among those that can issue; the lowest comes first.
+  Rank rank_of(const Scheduler& scheduler, const Warp& warp) const {
+    const Block& of = blocks_[warp.block];
+    const auto slot = std::int64_t(warp.slot), idle = std::int64_t(warp.idle_since);
+    const auto block = std::int64_t(of.number), waiting = of.waiting();
+    const bool other = scheduler.issued_last != warp.slot, other_of_block = of.issued_last != warp.slot;
+    switch (figures_.policy) {
+    case IssuePolicy::greedy_then_least_recent: return {other, idle, slot};
+    case IssuePolicy::two_level_oldest: return {-waiting, block, other_of_block, slot};
+    case IssuePolicy::two_level_least_recent: return {-waiting, block, other_of_block, idle};
+    case IssuePolicy::greedy_two_level_least_recent: return {other, -waiting, block, idle};
+    default: return {slot};
+    }
+  }
 
   const SmFigures& figures_;
-  std::span<const BlockProgram> blocks_;
-  IssueObserver* observer_;
-  std::size_t admitted_ = 0;
-  std::uint32_t next_slot_ = 0;
-  Cycle now_ = 0;
-  std::vector<std::unique_ptr<Block>> resident_; ///< in the order of their arrival
+  Supply& supply_;
   std::vector<Scheduler> schedulers_;
   std::vector<std::vector<Cycle>> shared_units_; ///< by pipe: when each is free; empty where they are private
-  Cycle any_leaves_ = 0;                         ///< the earliest for the next instruction of all queues
-  std::priority_queue<Cycle, std::vector<Cycle>, std::greater<>> misses_; ///< when each entry is free
-  SmTimes times_;
+  std::vector<Block> blocks_;
+  std::vector<Warp> warps_;
+  std::vector<WarpNumber> free_warps_;
+  std::vector<Cycle> registers_; ///< when each is there, by warp
+  std::size_t registers_per_warp_ = 1;
+  std::vector<std::uint32_t> ended_; ///< blocks, in this cycle
+  std::uint32_t resident_blocks_ = 0, next_slot_ = 0;
+  Cycle from_ = 0;       ///< the first cycle that has not been visited, or the one that is being visited
+  Cycle any_leaves_ = 0; ///< the earliest for the next instruction of all queues
+  Cycle open_at_ = never, end_at_ = never; ///< the next barrier's and block's
+  bool must_look_ = false;                 ///< the schedulers' next cycles are out of date
 };
 
 } // namespace warplens::model

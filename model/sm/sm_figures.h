@@ -1,17 +1,20 @@
 // The parts of a streaming multiprocessor that decide when a warp issues, in cycles of the SM's clock.
 #pragma once
 
+#include "model/sm/instruction.h"
+#include "vocabulary/access.h"
+
+#include <array>
 #include <cstdint>
 #include <limits>
+#include <string_view>
 #include <vector>
 
 namespace warplens::model {
 
-using Cycle = std::uint64_t;
-
 /// The order in which a scheduler looks for a warp that can issue (Rogers et al., MICRO 2012, for the first
 /// two; Huerta et al., MICRO 2025, measured the third; Xu, Minnesota 2016, for the others).
-enum class IssuePolicy {
+enum class IssuePolicy : std::uint8_t {
   loose_round_robin,             ///< circular, after the warp that issued last
   greedy_then_oldest,            ///< the warp that issued last, then the oldest
   greedy_then_youngest,          ///< the warp that issued last, then the youngest
@@ -20,35 +23,52 @@ enum class IssuePolicy {
   two_level_least_recent,        ///< the same, in each GTLS
   greedy_two_level_least_recent, ///< the warp that issued last, then as two_level_least_recent
 };
-inline constexpr int issue_policies = 7;
 
-/// An execution pipe: it starts an instruction every `interval` cycles, and the result is usable `latency`
-/// cycles after the issue. A pipe belongs to one scheduler, or all schedulers share it.
+} // namespace warplens::model
+
+namespace warplens {
+
+template <>
+inline constexpr std::array<std::string_view, 7> names_of<model::IssuePolicy>{
+    "loose_round_robin", "greedy_then_oldest",     "greedy_then_youngest",         "greedy_then_least_recent",
+    "two_level_oldest",  "two_level_least_recent", "greedy_two_level_least_recent"};
+
+} // namespace warplens
+
+namespace warplens::model {
+
+inline constexpr int issue_policies = int(names_of<IssuePolicy>.size());
+
+/// An execution pipe: it starts an instruction every `interval` cycles. A pipe belongs to one scheduler, or
+/// all schedulers share it.
 struct PipeFigures {
-  Cycle interval = 1, latency = 1;
+  Cycle interval = 1; ///< for each pass, except where the instruction enters the queue
+  Cycle latency = 1;  ///< from the issue to the use of the result, where that is fixed
   bool shared = false;
   std::uint32_t units = 1; ///< pipes of this kind, per scheduler or in all
-  bool uses_queue = false; ///< its instructions pass the LSU's queue
-  bool holds_miss = false; ///< its instructions hold a miss entry until their results are there
+  bool uses_queue = false; ///< its instructions pass the queue before the memory pipeline
+  bool holds_miss = false; ///< its instructions need free miss entries
 };
 
-/// The queue between a scheduler and the memory pipeline (measured on GA102 by Huerta et al.): an instruction
-/// leaves `transit` cycles after its issue, `own_interval` after the one before it from its scheduler, and
-/// `shared_interval` after the one before it from any.
+/// The queue between a scheduler and the memory pipeline, which the schedulers share (measured on GA102 by
+/// Huerta et al.): an instruction leaves `transit` cycles after its issue, `own_interval` after the one
+/// before it from its scheduler, and `shared_interval` after the one before it from any, or as many cycles as
+/// that one has passes.
 struct QueueFigures {
   std::uint32_t entries = std::numeric_limits<std::uint32_t>::max();
-  Cycle transit = 0, own_interval = 0, shared_interval = 0;
+  Cycle transit = 0, own_interval = 0, shared_interval = 1;
 };
 
 struct SmFigures {
   std::uint32_t schedulers = 1;
   std::uint32_t width = 1; ///< instructions of one warp that a scheduler issues at once
   IssuePolicy policy = IssuePolicy::loose_round_robin;
-  std::vector<PipeFigures> pipes;
+  std::vector<PipeFigures> pipes; ///< at most max_pipes
   QueueFigures queue;
-  std::uint32_t miss_entries = std::numeric_limits<std::uint32_t>::max();
-  std::uint32_t resident_blocks = 1;
   Cycle barrier = 0; ///< cycles from the last arrival to the release
 };
+
+inline constexpr std::size_t max_pipes = 15;
+inline constexpr std::uint32_t max_warps_of_scheduler = 64;
 
 } // namespace warplens::model

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace warplens::model {
 namespace {
@@ -23,12 +24,31 @@ FirstCache first_cache(CacheOperator cache, const LaneRules& rules) {
   return FirstCache::l1;
 }
 
+std::uint8_t one_byte(unsigned count) {
+  return std::uint8_t(std::min(count, 255u));
+}
+
+/// Returns how many lanes of an access have the same address, at most.
+unsigned conflicts(const trace::WarpAccess& access) {
+  std::array<std::uint64_t, warp_lanes> addresses;
+  unsigned count = 0;
+  for (std::uint32_t lanes = access.active; lanes != 0; lanes &= lanes - 1)
+    addresses[count++] = access.addresses[unsigned(std::countr_zero(lanes))];
+  std::sort(addresses.begin(), addresses.begin() + count);
+  unsigned most = 0, equal = 0;
+  for (unsigned i = 0; i < count; ++i) {
+    equal = i != 0 && addresses[i] == addresses[i - 1] ? equal + 1 : 1;
+    most = std::max(most, equal);
+  }
+  return most;
+}
+
 } // namespace
 
 SnapshotBuilder::SnapshotBuilder(const std::vector<Site>& sites, const trace::Launch& launch,
-                                 const LaneRules& rules)
-    : trace_sites_(sites), launch_(launch), rules_(rules), depends_on_(sites.size()),
-      summaries_(sites.size()) {
+                                 const LaneRules& rules, Accesses accesses)
+    : trace_sites_(sites), launch_(launch), rules_(rules), accesses_(accesses), depends_on_(sites.size()),
+      is_awaited_(sites.size()), summaries_(sites.size()) {
   masks_.push_back({~std::uint64_t{0}, ~std::uint64_t{0}});
   for (std::uint32_t i = 0; i < sites.size(); ++i) {
     site_index_.emplace(sites[i].id, i);
@@ -36,8 +56,10 @@ SnapshotBuilder::SnapshotBuilder(const std::vector<Site>& sites, const trace::La
   }
   for (std::uint32_t i = 0; i < sites.size(); ++i)
     for (const std::uint64_t id : sites[i].depends_on)
-      if (const auto found = site_index_.find(id); found != site_index_.end())
+      if (const auto found = site_index_.find(id); found != site_index_.end()) {
         depends_on_[i].push_back(found->second);
+        is_awaited_[found->second] = true;
+      }
 }
 
 SnapshotBuilder::Stream& SnapshotBuilder::stream_of(std::uint64_t block, std::uint32_t warp) {
@@ -64,6 +86,83 @@ bool SnapshotBuilder::starts_bulk(const Stream& stream, std::uint32_t site) cons
         return true;
   }
   return false;
+}
+
+/// Determines the bulk of the warp's next access, which is at this site.
+///
+/// Within an iteration the rule is that of starts_bulk(): an access starts a new bulk where its sequence
+/// differs from that of the access before, and where it depends on an access in the last bulk. The bulks of
+/// up to Site::copies iterations are merged, the first of each, the second of each and so on: with 2 copies
+///
+///     for (…) s += a[b[i]];  trace: b0 a0 b1 a1 b2 a2 …  bulks: b0 b1 | a0 a1 | b2 b3 | a2 a3 | …
+///
+/// So a further access of a site joins the bulk of the access before at this site, or a later one if it
+/// depends on an access there. A window ends where a site has as many accesses in it as it has copies, and
+/// where the code goes on in another sequence for another reason than a dependence (a barrier, another loop,
+/// a function): accesses are not moved across these.
+void SnapshotBuilder::put_into_window(Stream& stream, std::uint32_t site) const {
+  Window& window = stream.window;
+  const auto seen_at = [&](std::uint32_t other) {
+    return std::ranges::find(window.sites, other, &Window::Seen::site);
+  };
+  const std::uint32_t sequence = trace_sites_[site].sequence;
+  bool other_sequence = !window.bulks.empty() && sequence != window.last_sequence;
+  auto seen = seen_at(site);
+  std::uint32_t after_needed = 0; // 0: it needs no access of the window
+  for (const std::uint32_t needed : depends_on_[site])
+    if (const auto found = seen_at(needed); found != window.sites.end())
+      after_needed = std::max(after_needed, found->bulk + 1);
+  if (seen != window.sites.end() ? seen->accesses >= trace_sites_[site].copies
+                                 : other_sequence && after_needed == 0) {
+    close_window(stream);
+    seen = window.sites.end();
+    after_needed = 0;
+    other_sequence = false;
+  }
+  if (seen == window.sites.end()) {
+    const std::uint32_t in_order = window.last_bulk + other_sequence;
+    window.sites.push_back({site, 1, std::max(in_order, after_needed)});
+    seen = window.sites.end() - 1;
+  } else {
+    ++seen->accesses;
+    seen->bulk = std::max(seen->bulk, after_needed);
+  }
+  window.bulks.push_back(seen->bulk);
+  window.last_bulk = std::max(window.last_bulk, seen->bulk);
+  window.last_sequence = sequence;
+}
+
+/// Orders the window's accesses by bulk, within a bulk as they are, and begins an empty window.
+void SnapshotBuilder::close_window(Stream& stream) {
+  Window& window = stream.window;
+  Warp& warp = stream.warp;
+  const std::span<Access> accesses = std::span(warp.accesses).subspan(window.first_access);
+  if (!std::ranges::is_sorted(window.bulks)) {
+    const std::vector<Access> old(accesses.begin(), accesses.end());
+    const std::vector<Transaction> old_transactions(
+        warp.transactions.begin() + std::ptrdiff_t(window.first_transaction), warp.transactions.end());
+    std::vector<std::uint32_t> order(old.size()), first(old.size());
+    for (std::uint32_t i = 0, transaction = 0; i < old.size(); transaction += old[i++].transactions) {
+      order[i] = i;
+      first[i] = transaction;
+    }
+    std::ranges::stable_sort(order, {}, [&](std::uint32_t i) { return window.bulks[i]; });
+    auto to = warp.transactions.begin() + std::ptrdiff_t(window.first_transaction);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      accesses[i] = old[order[i]];
+      to = std::copy_n(old_transactions.begin() + first[order[i]], accesses[i].transactions, to);
+    }
+    std::ranges::sort(window.bulks);
+  }
+  for (std::size_t i = 0; i < accesses.size(); ++i) {
+    accesses[i].starts_bulk = i == 0 || window.bulks[i] != window.bulks[i - 1];
+    warp.bulks += accesses[i].starts_bulk;
+  }
+  window.sites.clear();
+  window.bulks.clear();
+  window.last_bulk = 0;
+  window.first_access = warp.accesses.size();
+  window.first_transaction = warp.transactions.size();
 }
 
 Expected<std::uint32_t> SnapshotBuilder::line_id(std::uint64_t line) {
@@ -129,17 +228,32 @@ Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
   summary.seen[unsigned(access.space)] = true;
 
   Stream& stream = stream_of(block, warp);
-  if (starts_bulk(stream, site)) {
-    stream.bulk.clear();
-    stream.bulk_ended = true;
+  if (accesses_ == Accesses::all) {
+    put_into_window(stream, site);
+  } else {
+    if (starts_bulk(stream, site)) {
+      stream.bulk.clear();
+      stream.bulk_ended = true;
+    }
+    stream.bulk.push_back(site);
   }
-  stream.bulk.push_back(site);
 
+  Access entry;
+  entry.site = site;
+  entry.kind = access.kind;
+  entry.active_lanes = std::uint8_t(std::popcount(access.active)) & 63;
+  entry.is_awaited = access.kind == AccessKind::load || access.kind == AccessKind::update ||
+                     (access.kind == AccessKind::atomic && is_awaited_[site]);
   if (access.space == Space::shared) {
     const BankWavefronts banks = bank_wavefronts(access, rules_);
     ++summary.shared;
     summary.bank_wavefronts += banks.count;
     summary.min_bank_wavefronts += banks.min;
+    if (accesses_ == Accesses::of_caches)
+      return {};
+    entry.cache = FirstCache::shared;
+    entry.passes = one_byte(access.kind == AccessKind::atomic ? conflicts(access) : banks.count);
+    put_access(stream, entry);
     return {};
   }
   const Coalesced touched = coalesce(access, rules_);
@@ -147,15 +261,10 @@ Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
   summary.bytes_used += touched.distinct_bytes();
   const CacheOperator cache = trace_sites_[site].cache_operator;
   const std::size_t before = stream.warp.transactions.size();
-  Access entry;
-  entry.site = site;
-  entry.starts_bulk = stream.bulk_ended;
-  stream.warp.bulks += entry.starts_bulk;
-  entry.active_lanes = std::uint8_t(std::popcount(access.active)) & 63;
-  stream.bulk_ended = false;
   Expected<void> put;
   if (access.space == Space::constant) {
     ++summary.constant;
+    entry.kind = AccessKind::load;
     entry.cache = FirstCache::constant;
     entry.skips_l1 = true;
     trace::WarpAccess request;
@@ -169,7 +278,6 @@ Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
     }
   } else {
     ++summary.cached;
-    entry.kind = access.kind;
     entry.skips_l1 =
         access.kind == AccessKind::atomic || cache == CacheOperator::cg || cache == CacheOperator::cv;
     if (access.space == Space::local) {
@@ -185,8 +293,35 @@ Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
     put = put_transactions(stream.warp, touched, access);
   }
   entry.transactions = std::uint8_t(stream.warp.transactions.size() - before);
-  stream.warp.accesses.push_back(entry);
+  if (accesses_ == Accesses::all)
+    entry.passes = passes(access, entry);
+  put_access(stream, entry);
   return put;
+}
+
+/// Appends the access to its warp's.
+void SnapshotBuilder::put_access(Stream& stream, Access access) const {
+  if (accesses_ == Accesses::of_caches) { // close_window() does this otherwise
+    access.starts_bulk = std::exchange(stream.bulk_ended, false);
+    stream.warp.bulks += access.starts_bulk;
+  }
+  stream.warp.accesses.push_back(access);
+}
+
+/// Returns how often the access passes the SM's memory pipeline: once for each row of the banks in which the
+/// L1 keeps its data, as those of shared memory, and for each group of tags, whichever is more.
+std::uint8_t SnapshotBuilder::passes(const trace::WarpAccess& access, const Access& entry) const {
+  const auto in_groups = [](unsigned count, unsigned of) { return (count + of - 1) / of; };
+  if (entry.cache == FirstCache::constant)
+    return one_byte(entry.transactions);
+  if (trace_sites_[site_index_.at(access.site)].cache_operator == CacheOperator::tex)
+    return one_byte(in_groups(unsigned(std::popcount(access.active)), rules_.texture_lanes));
+  const unsigned of_tags = in_groups(entry.transactions, rules_.tags_per_pass);
+  if (access.kind == AccessKind::atomic)
+    return one_byte(std::max(conflicts(access), of_tags));
+  const unsigned of_banks =
+      access.space == Space::local ? in_groups(access.bytes, 4) : bank_wavefronts(access, rules_).count;
+  return one_byte(std::max(of_banks, of_tags));
 }
 
 Expected<void> SnapshotBuilder::put_transactions(Warp& warp, const Coalesced& touched,
@@ -204,6 +339,9 @@ Expected<void> SnapshotBuilder::put_transactions(Warp& warp, const Coalesced& to
 }
 
 Snapshot SnapshotBuilder::finish() && {
+  for (Stream& stream : streams_)
+    if (accesses_ == Accesses::all)
+      close_window(stream);
   // Number the pages by address, so that the result does not depend on the order of the warps.
   std::vector<std::uint64_t> pages;
   for (const auto& [page, id] : page_ids_)
@@ -276,10 +414,10 @@ void finalize(Snapshot& snapshot) {
 }
 
 Expected<Snapshot> decode(const trace::Reader& trace, const trace::Launch& launch, std::uint64_t blocks,
-                          const LaneRules& rules) {
+                          const LaneRules& rules, Accesses accesses) {
   trace::Launch part = launch;
   part.blocks = std::min(launch.blocks, blocks);
-  SnapshotBuilder builder(trace.sites(), part, rules);
+  SnapshotBuilder builder(trace.sites(), part, rules, accesses);
   Expected<void> first_failure;
   TRY_LET(read, trace.for_each_access(
                     launch.id, [&](std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& access) {

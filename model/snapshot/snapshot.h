@@ -33,18 +33,25 @@ struct Transaction {
 using ByteMask = std::array<std::uint64_t, 2>;
 inline constexpr std::uint32_t max_byte_masks = 1u << 21; ///< a request to the L2 has that many bits for it
 
-/// The cache of the SM that serves an access first; `l1_local`: the L1, for local memory.
-enum class FirstCache : std::uint8_t { l1, l1_local, constant, read_only, texture };
+/// What serves an access in the SM first; `l1_local`: the L1, for local memory.
+enum class FirstCache : std::uint8_t { l1, l1_local, constant, read_only, texture, shared };
 
-/// One warp access to the memory hierarchy. Accesses to shared memory are only in the SiteSummary.
+/// Which accesses a snapshot has: those to the memory hierarchy, or those to shared memory, too, which take
+/// time but no part in the caches. With `all`, the accesses of a warp are in the order of the compiled code,
+/// as far as Site::copies tells it; otherwise they are in program order.
+enum class Accesses : std::uint8_t { of_caches, all };
+
+/// One warp access.
 struct Access {
   std::uint32_t site : 23 = 0;       ///< index into Snapshot::sites
-  std::uint32_t starts_bulk : 1 = 0; ///< the scheduler may switch to another warp before it
+  std::uint32_t starts_bulk : 1 = 0; ///< the warp waits for its earlier accesses before it
   std::uint32_t active_lanes : 8 = warp_lanes;
   std::uint8_t transactions = 0;
-  FirstCache cache = FirstCache::l1; ///< constant memory: one transaction for each address
-  AccessKind kind = AccessKind::load;
-  bool skips_l1 = false; ///< due to its cache operator, or as another cache serves it
+  std::uint8_t passes = 1; ///< through the SM's memory pipeline, without a limit to its tags
+  AccessKind kind : 2 = AccessKind::load;
+  std::uint8_t skips_l1 : 1 = false;     ///< due to its cache operator, or as another cache serves it
+  std::uint8_t is_awaited : 1 = true;    ///< there are accesses that need its result
+  FirstCache cache : 4 = FirstCache::l1; ///< constant memory: one transaction for each address
 
   bool loads_in_l1() const { return !skips_l1 && (kind == AccessKind::load || kind == AccessKind::update); }
 };
@@ -108,29 +115,49 @@ void finalize(Snapshot& snapshot);
 /// the result.
 class SnapshotBuilder {
 public:
-  SnapshotBuilder(const std::vector<Site>& sites, const trace::Launch& launch, const LaneRules& rules = {});
+  SnapshotBuilder(const std::vector<Site>& sites, const trace::Launch& launch, const LaneRules& rules = {},
+                  Accesses accesses = Accesses::of_caches);
   /// Adds an access. The error reports an impossible one: a block or warp outside the launch, a site that the
   /// trace does not have, or an impossible width.
   Expected<void> add(std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& access);
   Snapshot finish() &&;
 
 private:
+  /// The accesses of one warp that compiled code may issue in another order than the program's, which is that
+  /// of the trace: those of the iterations that lie next to each other in unrolled loops.
+  struct Window {
+    struct Seen {
+      std::uint32_t site = 0, accesses = 0;
+      std::uint32_t bulk = 0; ///< that the last of the accesses belongs to
+    };
+    std::vector<Seen> sites;          ///< in the order of their first accesses
+    std::vector<std::uint32_t> bulks; ///< for each access so far: which of the window's bulks it belongs to
+    std::uint32_t last_bulk = 0, last_sequence = 0;
+    std::size_t first_access = 0, first_transaction = 0; ///< indices into the warp's
+  };
   struct Stream {
     Warp warp;
-    std::vector<std::uint32_t> bulk; ///< sites of the current bulk's accesses so far
+    std::vector<std::uint32_t> bulk; ///< sites of the current bulk's accesses so far; Accesses::of_caches
     bool bulk_ended = true;
+    Window window; ///< Accesses::all
   };
   Stream& stream_of(std::uint64_t block, std::uint32_t warp);
   Expected<void> put_transactions(Warp& warp, const Coalesced& touched, const trace::WarpAccess& access);
   bool starts_bulk(const Stream& stream, std::uint32_t site) const;
+  void put_into_window(Stream& stream, std::uint32_t site) const;
+  static void close_window(Stream& stream);
+  void put_access(Stream& stream, Access access) const;
+  std::uint8_t passes(const trace::WarpAccess& access, const Access& entry) const;
   Expected<std::uint32_t> line_id(std::uint64_t line);
   Expected<std::uint32_t> mask_of(const Coalesced::Line& written);
 
   const std::vector<Site>& trace_sites_;
   trace::Launch launch_;
   LaneRules rules_;
+  Accesses accesses_;
   std::unordered_map<std::uint64_t, std::uint32_t> site_index_; ///< Site::id → index into the trace's sites
   std::vector<std::vector<std::uint32_t>> depends_on_;          ///< by index into the trace's sites
+  std::vector<bool> is_awaited_;                                ///< likewise
   std::vector<SiteSummary> summaries_;                          ///< by index into the trace's sites
   std::unordered_map<std::uint64_t, std::uint32_t> stream_index_;
   std::vector<Stream> streams_;
@@ -145,6 +172,6 @@ private:
 
 /// Decodes the first `blocks` of the launch's blocks; accesses of the others are skipped.
 Expected<Snapshot> decode(const trace::Reader& trace, const trace::Launch& launch, std::uint64_t blocks,
-                          const LaneRules& rules);
+                          const LaneRules& rules, Accesses accesses = Accesses::of_caches);
 
 } // namespace warplens::model

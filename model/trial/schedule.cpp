@@ -3,46 +3,6 @@
 #include <algorithm>
 
 namespace warplens::model {
-namespace {
-
-/// The first access of a bulk.
-struct BulkBegin {
-  const Access* access;
-  const Transaction* transactions;
-};
-/// Returns the begin of the warp's bulk of this number, or the end of its accesses.
-BulkBegin bulk_begin(const Warp& warp, std::uint32_t bulk) {
-  BulkBegin begin{warp.accesses.data(), warp.transactions.data()};
-  const Access* const end = begin.access + warp.accesses.size();
-  if (bulk >= warp.bulks)
-    return {end, begin.transactions + warp.transactions.size()};
-  for (std::uint32_t begun = 0; begin.access != end; ++begin.access) {
-    if ((begun += begin.access->starts_bulk) > bulk)
-      break;
-    begin.transactions += begin.access->transactions;
-  }
-  return begin;
-}
-
-const Warp& longest_warp(const Snapshot& snapshot, const Snapshot::Block& block) {
-  const auto warps = std::span(snapshot.warps).subspan(block.first_warp, block.warps);
-  return *std::max_element(warps.begin(), warps.end(),
-                           [](const Warp& a, const Warp& b) { return a.bulks < b.bulks; });
-}
-
-/// Returns whether the warp executes the site with which this bulk begins several times more: then the
-/// accesses just before it and just after it may be separated once without much harm.
-bool is_in_loop(const Warp& warp, std::uint32_t bulk) {
-  constexpr int several = 4;
-  const Access* const begin = bulk_begin(warp, bulk).access;
-  if (begin == warp.accesses.data() + warp.accesses.size())
-    return false;
-  return std::count_if(warp.accesses.begin(), warp.accesses.end(), [&](const Access& access) {
-           return access.starts_bulk && access.site == begin->site;
-         }) > several;
-}
-
-} // namespace
 
 std::vector<std::vector<std::uint32_t>> place_blocks(const Snapshot& snapshot, const Gpu& gpu,
                                                      Random& random) {
@@ -94,7 +54,7 @@ SmSchedule::Slot SmSchedule::first_slot(std::uint32_t block, std::size_t blocks,
     return {0, random_delay(block, blocks, resident), {{block, 0, 1}}, {}};
   const double cut = random_.fraction();
   const Warp& longest = longest_warp(snapshot_, snapshot_.blocks[block]);
-  if (start == BlockStart::mid_launch && !is_in_loop(longest, std::uint32_t(cut * longest.bulks)))
+  if (start == BlockStart::mid_launch && !is_in_loop(longest, cut))
     return {0, random_delay(block, blocks, resident), {{block, 0, 1}}, {}};
   return {0, 0, {{block, cut, 1}}, {{block, 0, cut}}};
 }
@@ -125,31 +85,30 @@ void SmSchedule::admit(std::uint32_t slot) {
                                              : slots_[slot].last;
     if (from.empty())
       return;
-    const Item item = from.back();
+    const BlockPart item = from.back();
     from.pop_back();
     start(slot, item);
   }
 }
 
-void SmSchedule::start(std::uint32_t slot, const Item& item) {
+void SmSchedule::start(std::uint32_t slot, const BlockPart& item) {
   const Snapshot::Block& block = snapshot_.blocks[item.block];
   const std::size_t first_warp = resident_.size();
   std::uint32_t longest = 0;
   for (std::uint32_t i = 0; i < block.warps; ++i) {
     const Warp& warp = snapshot_.warps[block.first_warp + i];
-    const auto from = std::uint32_t(item.from * warp.bulks), to = std::uint32_t(item.to * warp.bulks);
-    if (from == to)
+    const WarpPart part = part_of(warp, item.from, item.to);
+    if (part.bulks == 0)
       continue;
     ResidentWarp resident;
-    const BulkBegin begin = bulk_begin(warp, from);
-    resident.next = begin.access;
-    resident.transactions = begin.transactions;
-    resident.end = bulk_begin(warp, to).access;
-    resident.skip = to - from; // the number of its bulks, until the longest is known
+    resident.next = part.begin;
+    resident.transactions = part.transactions;
+    resident.end = part.end;
+    resident.skip = part.bulks; // until the longest is known
     resident.debt = ~random_.next();
     resident.slot = slot;
     resident_.push_back(resident);
-    longest = std::max(longest, to - from);
+    longest = std::max(longest, part.bulks);
     ++slots_[slot].warps;
   }
   // A warp's weight is its share of its block's longest warp: warps with fewer bulks skip some of their

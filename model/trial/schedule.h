@@ -3,7 +3,7 @@
 
 #include "model/gpu/gpu.h"
 #include "model/numeric/random.h"
-#include "model/snapshot/snapshot.h"
+#include "model/snapshot/block_parts.h"
 
 namespace warplens::model {
 
@@ -47,22 +47,17 @@ private:
     std::uint64_t ready_at = 0; ///< greedy then oldest: the cycle in which its last bulk's data arrives
     std::uint32_t slot = 0;
   };
-  /// A block, or the part of each of its warps that lies before or after a cut.
-  struct Item {
-    std::uint32_t block = 0;
-    double from = 0, to = 1; ///< fractions of each warp's bulks
-  };
   /// The place of a resident block.
   struct Slot {
     std::uint32_t warps = 0; ///< that have not ended
     std::uint64_t delay = 0;
-    std::vector<Item> first, last; ///< the parts of its first block from the cut on and up to the cut
+    std::vector<BlockPart> first, last; ///< the parts of its first block from the cut on and up to the cut
   };
   double bulk_time() const { return order_ == WarpOrder::greedy_then_oldest ? double(wait_) : 1; }
   Slot first_slot(std::uint32_t block, std::size_t blocks, std::uint32_t resident, BlockStart start);
   std::uint64_t random_delay(std::uint32_t block, std::size_t blocks, std::uint32_t resident);
   void admit(std::uint32_t slot);
-  void start(std::uint32_t slot, const Item& item);
+  void start(std::uint32_t slot, const BlockPart& item);
   void wake();
   bool begin_round();
   bool choose_oldest();
@@ -130,8 +125,8 @@ private:
   const Snapshot& snapshot_;
   Random& random_;
   WarpOrder order_;
-  std::uint64_t wait_;        ///< greedy then oldest: SM cycles from a bulk to the warp's next one
-  std::vector<Item> waiting_; ///< whole blocks, the next one at the back
+  std::uint64_t wait_;             ///< greedy then oldest: SM cycles from a bulk to the warp's next one
+  std::vector<BlockPart> waiting_; ///< whole blocks, the next one at the back
   std::vector<Slot> slots_;
   std::vector<std::uint32_t>
       delayed_; ///< slots that have not begun, that with the shortest delay at the back

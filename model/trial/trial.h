@@ -21,9 +21,19 @@ struct TrialTotals {
   Lookups l1_reads, l2_reads, l2_writes;
   Lookups constant_reads;       ///< addresses, in the SMs' constant caches
   Lookups constant_group_reads; ///< misses of these, in the groups' constant caches
+  /// On a clock, of loads' sectors: hits in the partition of the L2 next to the SM; and those that cross from
+  /// one partition to the other, of stores as well.
+  std::uint64_t l2_near_hits = 0, crossed_sectors = 0;
   std::uint64_t dram_read_sectors = 0, dram_written_sectors = 0;
   std::uint64_t dram_reads = 0; ///< lines of which sectors were read
   double dram_latency_ns = 0;   ///< summed over these reads
+
+  /// The trial's time, in cycles of the SM clock; all 0 where it has no clock.
+  struct Time {
+    std::uint64_t cycles = 0; ///< from the launch to the end of the last block
+    /// How long the busiest one of each resource was busy.
+    double issue = 0, pipeline = 0, port = 0, slice = 0, fabric = 0, channel = 0;
+  } time;
 };
 
 /// Counts of a trial, in total and by site.
@@ -35,6 +45,9 @@ struct TrialCounts : TrialTotals {
     /// served it.
     std::array<double, levels> latency_ns{};
     Lookups constant; ///< addresses, in the SMs' constant caches
+    /// Warp-cycles, where the trial has a clock: that warps waited for its result; that they waited for a
+    /// place in the memory pipeline or the miss entries before its issue; and those of its passes.
+    double awaited = 0, held_up = 0, passes = 0;
     double all_latency_ns() const { return latency_ns[0] + latency_ns[1] + latency_ns[2] + latency_ns[3]; }
   };
   std::vector<Site> sites; ///< in the order of Snapshot::sites

@@ -18,12 +18,7 @@ struct IssuedAccess {
   Access access;
   const Transaction* transactions;
 
-  bool is_plain_load() const {
-    // One comparison tests both fields: the bytes behind the first six are 0 for a plain load only.
-    static_assert(std::endian::native == std::endian::little && offsetof(Access, kind) == 6 &&
-                  offsetof(Access, skips_l1) == 7 && unsigned(AccessKind::load) == 0);
-    return std::bit_cast<std::uint64_t>(access) >> 48 == 0;
-  }
+  bool is_plain_load() const { return access.kind == AccessKind::load && !access.skips_l1; }
 };
 
 /// The transactions of one access, for which its SM waits.

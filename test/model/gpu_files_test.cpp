@@ -70,7 +70,18 @@ TEST_CASE("Every GPU file loads and can be described with its sources") {
     if (gpu->l2.partitions > 1) {
       CHECK(gpu->l2.latency_ns < gpu->l2.replicas.far_latency_ns);
       CHECK(gpu->l2.replicas.far_latency_ns < gpu->dram.latency_ns + gpu->dram.precharge_ns);
+      CHECK(gpu->l2.hop_ns > 0);
+      CHECK(gpu->l2.latency_ns < gpu->dram.local_latency_ns);
+      CHECK(gpu->dram.local_latency_ns < gpu->dram.latency_ns);
+    } else {
+      CHECK(gpu->l2.hop_ns == 0);
+      CHECK(gpu->dram.local_latency_ns == gpu->dram.latency_ns);
     }
+    CHECK(gpu->l2.bytes_per_ns > gpu->dram.bytes_per_ns());
+    CHECK(gpu->issue.schedulers <= 4);
+    CHECK(gpu->lsu.queue_entries == 5);
+    CHECK(gpu->lanes.tags_per_pass <= 4);
+    CHECK(gpu->lanes.texture_lanes >= 4);
     const auto [min, max] = model::snapshot_threads(*gpu);
     CHECK(min >= 2ull * gpu->sms * gpu->max_threads_per_sm);
     CHECK(max >= min);
@@ -89,6 +100,26 @@ TEST_CASE("The C2050 is the paper's") {
   CHECK(gpu->l1.latency_ns == Approx(52 / 0.575).epsilon(1e-3));
   CHECK(gpu->l2.latency_ns == 250);
   CHECK_FALSE(gpu->l1.sectored);
+}
+
+TEST_CASE("The A100's pipeline, L2 and partitions, by hand") {
+  const auto gpu = model::load_gpu("a100", folder);
+  REQUIRE(gpu);
+  CHECK(gpu->issue.policy == model::IssuePolicy::greedy_then_youngest);
+  CHECK(gpu->lsu.misses == 0);
+  const double l2_ghz = 0.766 * gpu->clock_mhz / 1000;
+  CHECK(gpu->l2.bytes_per_ns == Approx(80 * 64 * l2_ghz).epsilon(1e-3));
+  CHECK(gpu->l2.atomics_per_ns == Approx(80 * l2_ghz).epsilon(1e-3));
+  // A chase through memory: half of its lines belong to the other partition, another row is open.
+  const double chase_ns = gpu->dram.local_latency_ns + gpu->l2.hop_ns / 2 + gpu->dram.precharge_ns;
+  CHECK(chase_ns == Approx(gpu->dram.latency_ns + gpu->dram.precharge_ns).epsilon(0.01));
+}
+
+TEST_CASE("Issue policies have a word each") {
+  CHECK(value_named<model::IssuePolicy>("greedy_then_oldest") == model::IssuePolicy::greedy_then_oldest);
+  CHECK(name_of(model::IssuePolicy::greedy_two_level_least_recent) == "greedy_two_level_least_recent");
+  for (int policy = 0; policy < model::issue_policies; ++policy)
+    CHECK(value_named<model::IssuePolicy>(name_of(model::IssuePolicy(policy))) == model::IssuePolicy(policy));
 }
 
 TEST_CASE("A wrong name lists those there are") {
@@ -215,8 +246,52 @@ TEST_CASE("Figures that do not go together") {
          "expected l2.fetch_bytes to be 32 where l2.line_bytes is 32");
   expect("c2050.toml", "partial_writes = { value = \"whole\"", "partial_writes = { value = \"mask\"",
          "expected l2.partial_writes to be whole where l2.line_bytes is 32 or l2.stores memory_update");
+  expect("a100.toml", "policy = { value = \"greedy_then_youngest\"", "policy = { value = \"newest\"",
+         "expected issue.policy to be one of: loose_round_robin, greedy_then_oldest, greedy_then_youngest, "
+         "greedy_then_least_recent, two_level_oldest, two_level_least_recent, "
+         "greedy_two_level_least_recent");
+  expect("a100.toml", "schedulers = { value = 4", "schedulers = { value = 0",
+         "expected issue.schedulers to be a whole number from 1 to 64");
+  expect("a100.toml", "cycles_per_access = { value = 8", "cycles_per_access = { value = 1001",
+         "expected issue.cycles_per_access to be a whole number from 0 to 1000");
+  expect("a100.toml", "queue_entries = { value = 5", "queue_entries = { value = 0",
+         "expected lsu.queue_entries to be a whole number from 1 to 1024");
+  expect("a100.toml", "scheduler_cycles = { value = 4", "scheduler_cycles = { value = 0",
+         "expected lsu.scheduler_cycles to be a whole number from 1 to 1000");
+  expect("a100.toml", "cycles = { value = 1,", "cycles = { value = 1.5,",
+         "expected lsu.cycles to be a whole number from 1 to 1000");
+  expect("a100.toml", "tags_per_pass = { value = 4", "tags_per_pass = { value = 33",
+         "expected lsu.tags_per_pass to be a whole number from 1 to 32");
+  expect("a100.toml", "misses = { value = 0", "misses = { value = -1",
+         "expected lsu.misses to be a whole number from 0 to 1048576");
+  expect("a100.toml", "l2_bytes_per_cycle = { value = 64", "l2_bytes_per_cycle = { value = 0",
+         "expected lsu.l2_bytes_per_cycle to be a number from 1 to 4096");
+  expect("a100.toml", "lanes = { value = 4", "lanes = { value = 64",
+         "expected texture.lanes to be a whole number from 1 to 32");
+  expect("a100.toml", "bytes_per_ns = { value = 5530", "bytes_per_ns = { value = 0",
+         "expected l2.bytes_per_ns to be a number from 0.001 to 1000000");
+  expect("a100.toml", "atomics_per_ns = { value = 86.4", "atomics_per_ns = { value = -1",
+         "expected l2.atomics_per_ns to be a number from 0.001 to 1000000");
+  expect("a100.toml", "hop_ns = { value = 105.1", "hop_ns = { value = 1e6",
+         "expected l2.hop_ns to be a number from 0 to 100000");
+  expect("a100.toml", "hop_bytes_per_ns = { value = 2200", "hop_bytes_per_ns = { value = 0",
+         "expected l2.hop_bytes_per_ns to be a number from 0.001 to 1000000");
+  for (const char* value : {"374", "14.5"})
+    expect("a100.toml", "local_latency_ns = { value = 322.7",
+           fmt::format("local_latency_ns = {{ value = {}", value),
+           "expected dram.local_latency_ns to include dram.activate_ns and dram.burst_ns, and to be no more "
+           "than dram.latency_ns");
   expect("a100.toml", "slice_index = { value = \"xor_fold\"", "slice_index = { value = \"ipoly\"",
          "expected l2.slice_index to be one of: modulo, xor_fold, polynomial");
+  CHECK(error_for("max_threads = { value = 1536", "max_threads = { value = 8192")
+            .find(line_of("schedulers = {") +
+                  "expected issue.schedulers to be at least 4: each has at most 64 "
+                  "of the warps of sm.max_threads") == 0);
+  // With one partition there is no way to another.
+  CHECK(error_for("atomics_per_ns =", "hop_ns = { value = 1, source = \"paper\" }\natomics_per_ns =")
+            .find("unknown key 'l2.hop_ns'") != std::string::npos);
+  CHECK(error_for("activate_ns =", "local_latency_ns = { value = 300, source = \"paper\" }\nactivate_ns =")
+            .find("unknown key 'dram.local_latency_ns'") != std::string::npos);
 }
 
 namespace {

@@ -52,8 +52,9 @@ public:
     accesses_.push_back({block, warp, access});
   }
 
-  Expected<model::Snapshot> decode(const model::LaneRules& rules = {}) const {
-    model::SnapshotBuilder builder(sites_, launch_, rules);
+  Expected<model::Snapshot> decode(const model::LaneRules& rules = {},
+                                   model::Accesses which = model::Accesses::of_caches) const {
+    model::SnapshotBuilder builder(sites_, launch_, rules, which);
     for (const auto& [block, warp, access] : accesses_)
       if (auto added = builder.add(block, warp, access); !added)
         return tl::unexpected(added.error());

@@ -92,8 +92,8 @@ MadeTrace anything(std::uint32_t seed, unsigned blocks, unsigned longest) {
 }
 
 /// Each kind of GPU sends loads to other caches.
-constexpr model::LaneRules as_fermi{128, 4, 4, true, false, model::TextureCache::own},
-    as_kepler{128, 8, 4, false, true, model::TextureCache::read_only};
+constexpr model::LaneRules as_fermi{128, 4, 4, 1, 4, true, false, model::TextureCache::own},
+    as_kepler{128, 8, 4, 1, 16, false, true, model::TextureCache::read_only};
 
 model::Snapshot decoded(const MadeTrace& made, const model::LaneRules& rules = {}) {
   auto snapshot = made.decode(rules);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -15,14 +16,22 @@
 
 namespace warplens::test {
 
-using model::BlockProgram;
 using model::Cycle;
 using model::Instruction;
 using model::IssuePolicy;
 using model::PipeFigures;
 using model::SmFigures;
 using model::Stall;
-using model::WarpProgram;
+
+/// The instructions of a warp, and those of a block's warps.
+using WarpProgram = std::vector<Instruction>;
+using BlockProgram = std::vector<WarpProgram>;
+
+/// An SM of which all latencies are fixed.
+struct SmMachine : SmFigures {
+  std::uint32_t miss_entries = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t resident_blocks = 1;
+};
 
 struct SmOutcome {
   Cycle cycles = 0; ///< until the last result is there
@@ -59,28 +68,86 @@ inline std::vector<std::int64_t> rank_of(const RankedWarp& warp, IssuePolicy pol
   return {};
 }
 
-/// Steps the blocks through the SM. Warp w of the SM belongs to scheduler w mod S, counted by slot.
+/// An instruction of a warp, by its block, its warp and its place in the program.
+struct InstructionPlace {
+  std::uint32_t block, warp;
+  std::size_t instruction;
+};
+
+/// The surroundings of an SM.
+struct SmSurroundings {
+  /// Executes an instruction that issues now and leaves its queue at `leaves`; returns when its result is
+  /// there, `never` where that is unknown until complete().
+  std::function<Cycle(const InstructionPlace&, Cycle now, Cycle leaves)> execute;
+  std::function<std::size_t(Cycle now)> entries_in_use;
+  /// A warp waited a cycle before this instruction.
+  std::function<void(const InstructionPlace&, Stall)> stalled = [](const InstructionPlace&, Stall) {};
+  std::function<void(std::uint32_t block, Cycle now)> ended = [](std::uint32_t, Cycle) {};
+};
+
+/// Steps blocks through the SM. Warp w of the SM belongs to scheduler w mod S, counted by slot.
 class ReferenceSm {
 public:
-  ReferenceSm(const SmFigures& figures, std::vector<BlockProgram> blocks)
-      : figures_(figures), blocks_(std::move(blocks)), last_issued_(figures.schedulers),
-        queues_(figures.schedulers) {
+  ReferenceSm(const SmMachine& figures, std::vector<BlockProgram> blocks, SmSurroundings surroundings = {})
+      : figures_(figures), blocks_(std::move(blocks)), surroundings_(std::move(surroundings)),
+        last_issued_(figures.schedulers), queues_(figures.schedulers) {
     for (const PipeFigures& pipe : figures_.pipes)
       free_at_.push_back(std::vector<std::vector<Cycle>>(pipe.shared ? 1 : figures_.schedulers,
                                                          std::vector<Cycle>(pipe.units, 0)));
   }
 
+  /// Runs all blocks with fixed latencies, in the order of their numbers.
   SmOutcome run() {
-    while (admitted_ < blocks_.size() && admitted_ < figures_.resident_blocks)
-      admit();
-    for (now_ = 0; !warps_.empty(); ++now_) {
-      release_barriers();
-      retire_blocks();
-      for (std::uint32_t scheduler = 0; scheduler < figures_.schedulers; ++scheduler)
-        step(scheduler);
-    }
+    surroundings_.execute = [this](const InstructionPlace& at, Cycle now, Cycle) {
+      const Instruction& instruction = blocks_[at.block][at.warp][at.instruction];
+      if (instruction.pipe == Instruction::none)
+        return now + 1;
+      const PipeFigures& pipe = figures_.pipes[std::size_t(instruction.pipe)];
+      const Cycle done = now + pipe.latency + (instruction.passes - 1);
+      if (pipe.holds_miss)
+        misses_.push_back(done);
+      return done;
+    };
+    surroundings_.entries_in_use = [this](Cycle) { return in_use(misses_); };
+    std::uint32_t admitted = 0;
+    const auto admit_next = [&] {
+      if (admitted < blocks_.size())
+        admit(admitted++);
+    };
+    surroundings_.ended = [&](std::uint32_t, Cycle) { admit_next(); };
+    for (std::uint32_t i = 0; i < figures_.resident_blocks; ++i)
+      admit_next();
+    for (now_ = 0; !warps_.empty(); ++now_)
+      step_cycle(now_);
     return std::move(outcome_);
   }
+
+  void admit(std::uint32_t block) {
+    for (std::uint32_t number = 0; number < blocks_[block].size(); ++number)
+      warps_.push_back({.block = block,
+                        .number = number,
+                        .slot = next_slot_++,
+                        .arrived = now_,
+                        .program = &blocks_[block][number]});
+  }
+  /// Sets the cycle in which blocks are admitted.
+  void set_now(Cycle now) { now_ = now; }
+  void step_cycle(Cycle now) {
+    now_ = now;
+    release_barriers();
+    retire_blocks();
+    for (std::uint32_t scheduler = 0; scheduler < figures_.schedulers; ++scheduler)
+      step(scheduler);
+  }
+  void complete(std::uint32_t block, std::uint32_t number, int result, Cycle at) {
+    for (Warp& warp : warps_)
+      if (warp.block == block && warp.number == number) {
+        warp.ready_at[result] = at;
+        warp.known_until = std::max(warp.known_until, at);
+      }
+  }
+  bool is_empty() const { return warps_.empty(); }
+  SmOutcome& outcome() { return outcome_; }
 
 private:
   struct Warp {
@@ -92,9 +159,13 @@ private:
     std::optional<Cycle> last_issue = {};
     bool at_barrier = false;
     Cycle resumes_at = 0;
-    Cycle done_at = 0; ///< its last result
+    Cycle known_until = 0; ///< its last known result
 
     bool has_ended() const { return next == program->size(); }
+    bool has_results(Cycle now) const {
+      return known_until <= now &&
+             std::ranges::none_of(ready_at, [](const auto& one) { return one.second == model::never; });
+    }
   };
   struct Queue {
     std::vector<Cycle> leaves_at;
@@ -102,29 +173,18 @@ private:
     bool used = false;
   };
 
-  void admit() {
-    const auto block = std::uint32_t(admitted_++);
-    for (std::uint32_t number = 0; number < blocks_[block].size(); ++number)
-      warps_.push_back({.block = block,
-                        .number = number,
-                        .slot = next_slot_++,
-                        .arrived = now_,
-                        .program = &blocks_[block][number]});
-  }
-
-  /// Removes blocks of which all warps have ended and all results are there, and admits others.
+  /// Removes blocks of which all warps have ended and all results are there.
   void retire_blocks() {
     std::map<std::uint32_t, bool> ended;
     for (const Warp& warp : warps_) {
       bool& all = ended.try_emplace(warp.block, true).first->second;
-      all = all && warp.has_ended() && warp.done_at <= now_;
+      all = all && warp.has_ended() && warp.has_results(now_);
     }
     for (const auto& [block, all] : ended)
       if (all) {
         outcome_.cycles = std::max(outcome_.cycles, now_);
         std::erase_if(warps_, [block](const Warp& warp) { return warp.block == block; });
-        if (admitted_ < blocks_.size())
-          admit();
+        surroundings_.ended(block, now_);
       }
   }
 
@@ -154,8 +214,10 @@ private:
       }
     for (Warp* warp : own)
       if (warp != chosen) {
-        const auto why = stall_of(*warp);
-        ++outcome_.stalls[why.value_or(Stall::not_selected)];
+        const Stall why = stall_of(*warp).value_or(Stall::not_selected);
+        ++outcome_.stalls[why];
+        if (why != Stall::ended)
+          surroundings_.stalled({warp->block, warp->number, warp->next}, why);
       }
     if (chosen == nullptr)
       return;
@@ -171,6 +233,11 @@ private:
     if (warp.at_barrier || now_ < warp.resumes_at)
       return Stall::barrier;
     const Instruction& next = (*warp.program)[warp.next];
+    if (warp.next > 0 && now_ > *warp.last_issue && // an instruction may issue together with the one before
+        now_ < *warp.last_issue + (*warp.program)[warp.next - 1].delay)
+      return Stall::delay;
+    if (warp.next > 0 && now_ == *warp.last_issue && (*warp.program)[warp.next - 1].delay > 1)
+      return Stall::delay;
     for (const int source : next.sources)
       if (const auto ready = warp.ready_at.find(source); ready != warp.ready_at.end() && ready->second > now_)
         return Stall::data;
@@ -183,7 +250,7 @@ private:
       return Stall::structural;
     if (pipe.uses_queue && in_use(queues_[scheduler].leaves_at) >= figures_.queue.entries)
       return Stall::structural;
-    if (pipe.holds_miss && in_use(misses_) >= figures_.miss_entries)
+    if (pipe.holds_miss && surroundings_.entries_in_use(now_) >= figures_.miss_entries)
       return Stall::structural;
     return std::nullopt;
   }
@@ -192,38 +259,40 @@ private:
   }
 
   void issue(std::uint32_t scheduler, Warp& warp) {
+    const InstructionPlace place{warp.block, warp.number, warp.next};
     const Instruction& now = (*warp.program)[warp.next++];
     outcome_.issues[{warp.block, warp.number}].push_back(now_);
     warp.last_issue = now_;
     last_of_block_[warp.block] = warp.slot;
-    warp.done_at = std::max(warp.done_at, now_ + 1);
+    warp.known_until = std::max(warp.known_until, now_ + 1);
+    Cycle leaves = now_;
     if (now.pipe == Instruction::none) {
       warp.at_barrier = true;
-      return;
+    } else {
+      const PipeFigures& pipe = figures_.pipes[std::size_t(now.pipe)];
+      Cycle& unit = *std::ranges::min_element(free_at_[std::size_t(now.pipe)][pipe.shared ? 0 : scheduler]);
+      unit = now_ + pipe.interval * (pipe.uses_queue ? 1 : now.passes);
+      if (pipe.uses_queue)
+        leaves = enter(queues_[scheduler], now.passes);
     }
-    const PipeFigures& pipe = figures_.pipes[std::size_t(now.pipe)];
-    Cycle& unit = *std::ranges::min_element(free_at_[std::size_t(now.pipe)][pipe.shared ? 0 : scheduler]);
-    unit = now_ + pipe.interval * now.passes;
-    const Cycle done = now_ + pipe.latency + (now.passes - 1);
+    const Cycle done = surroundings_.execute(place, now_, leaves);
     if (now.result != Instruction::none)
       warp.ready_at[now.result] = done;
-    warp.done_at = std::max(warp.done_at, done);
-    if (pipe.holds_miss)
-      misses_.push_back(done);
-    if (pipe.uses_queue)
-      enter(queues_[scheduler]);
+    if (done != model::never)
+      warp.known_until = std::max(warp.known_until, done);
   }
 
-  void enter(Queue& queue) {
+  Cycle enter(Queue& queue, Cycle passes) {
     Cycle leaves = now_ + figures_.queue.transit;
     if (queue.used)
       leaves = std::max(leaves, queue.last_left + figures_.queue.own_interval);
-    if (left_any_)
-      leaves = std::max(leaves, *left_any_ + figures_.queue.shared_interval);
+    if (open_to_any_)
+      leaves = std::max(leaves, *open_to_any_);
     queue.leaves_at.push_back(leaves);
     queue.last_left = leaves;
     queue.used = true;
-    left_any_ = leaves;
+    open_to_any_ = leaves + std::max(figures_.queue.shared_interval, passes);
+    return leaves;
   }
 
   /// Returns the scheduler's warps in the order of its policy.
@@ -253,9 +322,9 @@ private:
     });
   }
 
-  SmFigures figures_;
+  SmMachine figures_;
   std::vector<BlockProgram> blocks_;
-  std::size_t admitted_ = 0;
+  SmSurroundings surroundings_;
   std::uint32_t next_slot_ = 0;
   Cycle now_ = 0;
   std::vector<Warp> warps_;
@@ -263,7 +332,7 @@ private:
   std::vector<std::optional<std::uint32_t>> last_issued_; ///< slot, by scheduler
   std::map<std::uint32_t, std::uint32_t> last_of_block_;  ///< slot, by block
   std::vector<Queue> queues_;
-  std::optional<Cycle> left_any_;
+  std::optional<Cycle> open_to_any_;
   std::vector<Cycle> misses_;
   SmOutcome outcome_;
 };

@@ -5,6 +5,7 @@
 #include "test/model/reference_sm.h"
 
 #include <initializer_list>
+#include <set>
 #include <utility>
 
 namespace warplens::test {
@@ -13,8 +14,8 @@ namespace {
 /// Pipes of the machine that the cases assume, by index.
 enum : std::int16_t { fma, mufu, shared, memory };
 
-SmFigures machine(Cycle fma_interval = 2, std::uint32_t schedulers = 1) {
-  SmFigures figures;
+SmMachine machine(Cycle fma_interval = 2, std::uint32_t schedulers = 1) {
+  SmMachine figures;
   figures.schedulers = schedulers;
   figures.resident_blocks = 32;
   figures.pipes = {{.interval = fma_interval, .latency = 4},
@@ -28,7 +29,7 @@ SmFigures machine(Cycle fma_interval = 2, std::uint32_t schedulers = 1) {
 WarpProgram chain(std::int16_t pipe, int count) {
   return WarpProgram(std::size_t(count), {.pipe = pipe, .result = 0, .sources = {0, -1, -1}});
 }
-WarpProgram independent(std::int16_t pipe, int count, std::uint32_t passes = 1) {
+WarpProgram independent(std::int16_t pipe, int count, std::uint16_t passes = 1) {
   return WarpProgram(std::size_t(count), {.pipe = pipe, .passes = passes});
 }
 WarpProgram operator+(WarpProgram first, const WarpProgram& second) {
@@ -37,32 +38,87 @@ WarpProgram operator+(WarpProgram first, const WarpProgram& second) {
 }
 const WarpProgram barrier{{.pipe = Instruction::none}};
 
-/// Notes each issue as the reference does.
-struct Issues : model::IssueObserver {
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Cycle>> by_warp;
-  void issued(std::uint32_t block, std::uint32_t warp, Cycle cycle) override {
-    by_warp[{block, warp}].push_back(cycle);
+/// What the clock runs: the blocks' programs, with each pipe's fixed latency.
+class Programs {
+public:
+  struct Program {
+    std::uint32_t block, number;
+    const WarpProgram* instructions;
+    std::size_t next = 0;
+  };
+  Programs(const SmMachine& machine, const std::vector<BlockProgram>& blocks)
+      : machine_(machine), blocks_(blocks), clock_(machine, *this) {}
+
+  SmOutcome run(Cycle step) {
+    while (admitted_ < blocks_.size() && admitted_ < machine_.resident_blocks)
+      admit(0);
+    for (Cycle end = step; clock_.next() != model::never; end += step)
+      clock_.run_until(end);
+    return std::move(outcome_);
   }
+
+  bool has_ended(const Program& program) const { return program.next == program.instructions->size(); }
+  Instruction next(const Program& program) const { return (*program.instructions)[program.next]; }
+  Cycle issue(model::WarpNumber, Program& program, const Instruction& instruction, Cycle now, Cycle leaves) {
+    CHECK(leaves >= now);
+    outcome_.issues[{program.block, program.number}].push_back(now);
+    ++program.next;
+    if (instruction.pipe == Instruction::none)
+      return now + 1;
+    const PipeFigures& pipe = machine_.pipes[std::size_t(instruction.pipe)];
+    const Cycle result = now + pipe.latency + instruction.passes - 1;
+    if (pipe.holds_miss)
+      misses_.insert(result);
+    return result;
+  }
+  Cycle entries_open_at(Cycle from) {
+    const auto in_use = misses_.upper_bound(from);
+    return std::size_t(std::distance(in_use, misses_.end())) >= machine_.miss_entries ? *in_use : from;
+  }
+  void waited(model::WarpNumber, const Program&, Stall why, Cycle cycles) { outcome_.stalls[why] += cycles; }
+  void ended(std::uint32_t, Cycle now) {
+    outcome_.cycles = std::max(outcome_.cycles, now);
+    if (admitted_ < blocks_.size())
+      admit(now);
+  }
+
+private:
+  void admit(Cycle at) {
+    const auto block = std::uint32_t(admitted_++);
+    std::vector<Program> programs;
+    for (std::uint32_t number = 0; number < blocks_[block].size(); ++number)
+      programs.push_back({block, number, &blocks_[block][number]});
+    clock_.admit(block, programs, at);
+  }
+
+  const SmMachine& machine_;
+  const std::vector<BlockProgram>& blocks_;
+  std::size_t admitted_ = 0;
+  std::multiset<Cycle> misses_; ///< when each entry is free
+  SmOutcome outcome_;
+  model::SmClock<Programs> clock_;
 };
 
-/// Runs the blocks in the reference and by the clock, which must agree in every issue and every stall.
-SmOutcome run(const SmFigures& figures, const std::vector<BlockProgram>& blocks) {
+/// Runs the blocks in the reference and by the clock, in one go and in steps, which must agree in every issue
+/// and every stall.
+SmOutcome run(const SmMachine& figures, const std::vector<BlockProgram>& blocks) {
   SmOutcome slow = ReferenceSm(figures, blocks).run();
-  Issues issues;
-  const model::SmTimes fast = model::SmClock(figures, blocks, &issues).run();
-  CHECK(fast.cycles == slow.cycles);
-  CHECK(issues.by_warp == slow.issues);
-  for (std::size_t why = 0; why < model::stall_reasons; ++why) {
-    INFO("stall reason " << why);
-    CHECK(fast.stalls[why] == slow.stalls[Stall(why)]);
+  for (const Cycle step : {Cycle{1} << 40, Cycle{7}}) {
+    SmOutcome fast = Programs(figures, blocks).run(step);
+    CHECK(fast.cycles == slow.cycles);
+    CHECK(fast.issues == slow.issues);
+    for (std::size_t why = 0; why < model::stall_reasons; ++why) {
+      INFO("stall reason " << why);
+      CHECK(fast.stalls[Stall(why)] == slow.stalls[Stall(why)]);
+    }
   }
   std::erase_if(slow.stalls, [](const auto& stall) { return stall.second == 0; });
   return slow;
 }
-SmOutcome run(const SmFigures& figures, BlockProgram block) {
+SmOutcome run(const SmMachine& figures, BlockProgram block) {
   return run(figures, std::vector<BlockProgram>{std::move(block)});
 }
-Cycle cycles(const SmFigures& figures, BlockProgram block) {
+Cycle cycles(const SmMachine& figures, BlockProgram block) {
   return run(figures, std::move(block)).cycles;
 }
 
@@ -93,7 +149,7 @@ TEST_CASE("Warps hide each other's latency, as Little's law says") {
 }
 
 TEST_CASE("Misses wait for a free entry") {
-  SmFigures figures = machine();
+  SmMachine figures = machine();
   figures.miss_entries = 8;
   const SmOutcome outcome = run(figures, {independent(memory, 32)});
   for (Cycle i = 0; i < 32; ++i)
@@ -124,7 +180,7 @@ TEST_CASE("The two sides of a divergent branch run one after the other") {
 }
 
 TEST_CASE("Loads of the next iteration do not wait for the arithmetic of this one") {
-  SmFigures figures = machine(1);
+  SmMachine figures = machine(1);
   figures.pipes[memory].latency = 40;
   WarpProgram loop;
   for (int i = 0; i < 10; ++i)
@@ -139,7 +195,7 @@ TEST_CASE("Loads of the next iteration do not wait for the arithmetic of this on
 }
 
 TEST_CASE("The policy decides who gets a slow pipe") {
-  SmFigures figures = machine(1);
+  SmMachine figures = machine(1);
   figures.pipes[memory] = {.interval = 8, .latency = 10};
   const WarpProgram one =
       independent(fma, 4) + WarpProgram{{.pipe = memory, .result = 0}, {.pipe = fma, .sources = {0, -1, -1}}};
@@ -161,7 +217,7 @@ TEST_CASE("The policy decides who gets a slow pipe") {
 }
 
 TEST_CASE("Policies differ in the order, not always in the time") {
-  SmFigures figures = machine(1);
+  SmMachine figures = machine(1);
   figures.pipes[memory] = {.interval = 1, .latency = 6};
   const WarpProgram one{{.pipe = fma},
                         {.pipe = fma},
@@ -215,7 +271,7 @@ TEST_CASE("Policies rank warps that are all ready") {
 }
 
 TEST_CASE("A scheduler may issue two independent instructions of a warp at once") {
-  SmFigures kepler = machine(1);
+  SmMachine kepler = machine(1);
   kepler.width = 2;
   kepler.pipes[fma] = {.interval = 1, .latency = 9, .units = 2};
   CHECK(cycles(kepler, {independent(fma, 100)}) == 58);
@@ -228,7 +284,7 @@ TEST_CASE("A load of many lines occupies the L1 a cycle for each") {
 }
 
 TEST_CASE("Each resident cycle of a warp is an issue or a stall") {
-  SmFigures figures = machine(2, 2);
+  SmMachine figures = machine(2, 2);
   for (int policy = 0; policy <= int(IssuePolicy::greedy_two_level_least_recent); ++policy) {
     figures.policy = IssuePolicy(policy);
     const BlockProgram block{chain(fma, 5) + barrier + chain(memory, 2), independent(mufu, 6) + barrier,
@@ -244,7 +300,7 @@ TEST_CASE("Each resident cycle of a warp is an issue or a stall") {
 }
 
 TEST_CASE("A block takes the place of one that ended") {
-  SmFigures figures = machine();
+  SmMachine figures = machine();
   figures.resident_blocks = 1;
   CHECK(run(figures, std::vector<BlockProgram>(3, {chain(fma, 100)})).cycles == 1200);
   figures.resident_blocks = 2;
@@ -253,7 +309,7 @@ TEST_CASE("A block takes the place of one that ended") {
 
 TEST_CASE("A queue before the memory pipeline lets five loads in, then one for each that leaves") {
   // Measured on a GA102 (Huerta et al., MICRO 2025), there from cycle 2 on.
-  SmFigures figures = machine(1, 4);
+  SmMachine figures = machine(1, 4);
   figures.queue = {.entries = 5, .transit = 11, .own_interval = 4, .shared_interval = 2};
   figures.pipes[memory] = {.interval = 1, .latency = 32, .uses_queue = true};
   using Cycles = std::vector<Cycle>;
@@ -273,7 +329,8 @@ WarpProgram random_program(model::Random& random, std::size_t pipes, bool barrie
       continue;
     }
     one.pipe = std::int16_t(random.below(std::uint32_t(pipes)));
-    one.passes = random.below(4) == 0 ? 1 + random.below(6) : 1;
+    one.passes = random.below(4) == 0 ? std::uint16_t(1 + random.below(6)) : std::uint16_t{1};
+    one.delay = random.below(4) == 0 ? std::uint16_t(random.below(9)) : std::uint16_t{1};
     one.result = std::int16_t(random.below(5)) - 1;
     for (std::int16_t& source : one.sources)
       source = random.below(3) == 0 ? std::int16_t(random.below(4)) : Instruction::none;
@@ -284,7 +341,7 @@ WarpProgram random_program(model::Random& random, std::size_t pipes, bool barrie
 TEST_CASE("The clock equals the reference on random programs and machines, whatever the policy") {
   model::Random random(16, 0, 0);
   for (int round = 0; round < 2000; ++round) {
-    SmFigures figures;
+    SmMachine figures;
     figures.schedulers = 1 + random.below(4);
     figures.width = 1 + random.below(2);
     figures.policy = IssuePolicy(random.below(model::issue_policies));
@@ -309,7 +366,9 @@ TEST_CASE("The clock equals the reference on random programs and machines, whate
       for (WarpProgram& program : block)
         program = random_program(random, figures.pipes.size(), round % 2 == 0);
     }
-    INFO("round " << round << ", policy " << int(figures.policy));
+    INFO("round " << round << ", policy " << int(figures.policy) << " width " << figures.width << " barrier "
+                  << (round % 2 == 0) << " blocks " << blocks.size() << " entries " << figures.queue.entries
+                  << " misses " << figures.miss_entries);
     run(figures, blocks);
   }
 }

@@ -202,3 +202,112 @@ TEST_CASE("A part of a launch begins in the middle of loops, and nowhere else") 
   CHECK((cut[0] != 0 || cut[1] != 0));
   CHECK((cut[2] == 0 && cut[3] == 0));
 }
+
+namespace {
+
+/// A warp whose accesses are letters, one lane each; the n-th one accesses line n.
+class Letters {
+public:
+  explicit Letters(std::map<char, Site> sites) {
+    std::map<char, std::uint64_t> ids; // in the order of the letters
+    for (const auto& [letter, site] : sites)
+      ids[letter] = ids_[letter] = made_.site(AccessKind::load, {}, site.sequence);
+    for (const auto& [letter, site] : sites) {
+      made_.site_of(ids[letter]).copies = site.copies;
+      for (const std::uint64_t needed : site.depends_on)
+        made_.site_of(ids[letter]).depends_on.push_back(ids.at(char(needed)));
+    }
+  }
+
+  /// Returns the accesses in the order of the snapshot, as a letter and the number among its letter's, with
+  /// bars between the bulks.
+  std::string bulks(const std::string& trace, model::Accesses which = model::Accesses::all) {
+    std::map<char, unsigned> count;
+    std::vector<std::string> names;
+    for (const char letter : trace) {
+      const std::uint64_t line = names.size();
+      names.push_back(fmt::format("{}{}", letter, count[letter]++));
+      made_.access(0, 0, ids_.at(letter), 4, [&](unsigned) { return line * 128; }, 1);
+    }
+    const auto snapshot = made_.decode({}, which);
+    REQUIRE(snapshot);
+    REQUIRE(snapshot->warps.size() == 1);
+    std::string result;
+    std::uint32_t bulks = 0;
+    snapshot->warps[0].each_access([&](const model::Access& access, auto transactions) {
+      REQUIRE(transactions.size() == 1);
+      bulks += access.starts_bulk;
+      result += fmt::format("{}{}",
+                            result.empty()       ? ""
+                            : access.starts_bulk ? " | "
+                                                 : " ",
+                            names.at(transactions[0].line));
+    });
+    CHECK(bulks == snapshot->warps[0].bulks);
+    return result;
+  }
+
+private:
+  MadeTrace made_{1, 32};
+  std::map<char, std::uint64_t> ids_;
+};
+
+/// Describes a site for Letters.
+Site lettered(std::uint32_t copies, std::uint32_t sequence = 0, std::vector<std::uint64_t> depends_on = {}) {
+  Site site;
+  site.copies = copies;
+  site.sequence = sequence;
+  site.depends_on = std::move(depends_on);
+  return site;
+}
+
+} // namespace
+
+TEST_CASE("A loop that is not unrolled has a bulk for each iteration") {
+  CHECK(Letters({{'a', lettered(1)}, {'b', lettered(1)}}).bulks("ababa") == "a0 b0 | a1 b1 | a2");
+}
+
+TEST_CASE("The loads of as many iterations as lie next to each other are one bulk") {
+  CHECK(Letters({{'a', lettered(4)}}).bulks("aaaaaa") == "a0 a1 a2 a3 | a4 a5");
+  CHECK(Letters({{'a', lettered(2)}, {'b', lettered(2)}}).bulks("ababab") == "a0 b0 a1 b1 | a2 b2");
+}
+
+TEST_CASE("A gather in an unrolled loop: the indices of several iterations, then their values") {
+  Letters gather({{'a', lettered(4, 1, {'b'})}, {'b', lettered(4)}});
+  CHECK(gather.bulks("babababababa") == "b0 b1 b2 b3 | a0 a1 a2 a3 | b4 b5 | a4 a5");
+  Letters without_sequences({{'a', lettered(2, 0, {'b'})}, {'b', lettered(2)}});
+  CHECK(without_sequences.bulks("bababa") == "b0 b1 | a0 a1 | b2 | a2");
+}
+
+TEST_CASE("A chain of three loads in an unrolled loop") {
+  Letters chain({{'a', lettered(2)}, {'b', lettered(2, 1, {'a'})}, {'c', lettered(2, 2, {'b'})}});
+  CHECK(chain.bulks("abcabcabc") == "a0 a1 | b0 b1 | c0 c1 | a2 | b2 | c2");
+}
+
+TEST_CASE("An inner loop that is unrolled fully in one that is unrolled partly") {
+  Letters nested({{'a', lettered(6, 1, {'b'})}, {'b', lettered(2)}});
+  CHECK(nested.bulks("baaabaaabaaa") == "b0 b1 | a0 a1 a2 a3 a4 a5 | b2 | a6 a7 a8");
+}
+
+TEST_CASE("An access that depends on its own site waits, whatever the number of copies") {
+  CHECK(Letters({{'a', lettered(4, 0, {'a'})}}).bulks("aaa") == "a0 | a1 | a2");
+}
+
+TEST_CASE("The site with the fewest copies bounds the iterations that are merged") {
+  CHECK(Letters({{'a', lettered(4)}, {'b', lettered(1)}}).bulks("abababa") == "a0 b0 a1 | b1 a2 | b2 a3");
+}
+
+TEST_CASE("No access is moved across a barrier or into another loop") {
+  Letters loops({{'a', lettered(4)}, {'b', lettered(4, 1)}});
+  CHECK(loops.bulks("aabbaabb") == "a0 a1 | b0 b1 | a2 a3 | b2 b3");
+}
+
+TEST_CASE("Within an iteration an access is not moved before another one") {
+  Letters branch({{'a', lettered(2, 1, {'b'})}, {'b', lettered(2)}, {'c', lettered(2, 1)}});
+  CHECK(branch.bulks("bacbac") == "b0 b1 | a0 c0 a1 c1");
+}
+
+TEST_CASE("The paper's schedule keeps program order, and a bulk for each iteration") {
+  Letters gather({{'a', lettered(4, 1, {'b'})}, {'b', lettered(4)}});
+  CHECK(gather.bulks("baba", model::Accesses::of_caches) == "b0 | a0 | b1 | a1");
+}

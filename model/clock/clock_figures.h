@@ -1,0 +1,39 @@
+// A GPU's figures in cycles of its SM clock.
+#pragma once
+
+#include "model/gpu/gpu.h"
+#include "model/memory/server.h"
+#include "model/sm/sm_figures.h"
+
+namespace warplens::model {
+
+struct ClockFigures {
+  explicit ClockFigures(const Gpu& gpu)
+      : ns_per_cycle(1000 / gpu.clock_mhz), l1(cycles(gpu.l1.latency_ns)),
+        shared(cycles(gpu.shared.latency_ns)), constant(cycles(gpu.constant.latency_ns)),
+        read_only(cycles(gpu.read_only.latency_ns)), texture(cycles(gpu.texture.latency_ns)),
+        constant_pass(std::max<Cycle>(1, cycles(gpu.constant.pass_ns))),
+        port_sector(ticks(sector_bytes / gpu.lsu.l2_bytes_per_cycle)), misses(gpu.lsu.misses),
+        delay(std::uint16_t(gpu.issue.cycles_per_access)) {
+    sm.schedulers = gpu.issue.schedulers;
+    sm.policy = gpu.issue.policy;
+    sm.queue = {.entries = gpu.lsu.queue_entries,
+                .transit = 0,
+                .own_interval = gpu.lsu.scheduler_cycles,
+                .shared_interval = gpu.lsu.cycles};
+    sm.pipes.resize(2);
+    sm.pipes[memory_pipe] = {.uses_queue = true, .holds_miss = misses != 0};
+    sm.pipes[constant_pipe] = {.interval = constant_pass, .shared = true};
+  }
+  Cycle cycles(double ns) const { return Cycle(std::llround(ns / ns_per_cycle)); }
+
+  static constexpr std::int16_t memory_pipe = 0, constant_pipe = 1;
+  double ns_per_cycle;
+  SmFigures sm;
+  Cycle l1, shared, constant, read_only, texture, constant_pass; ///< latencies of hits
+  Ticks port_sector;    ///< the time of a sector in the port to the L2
+  std::uint32_t misses; ///< lines on their way; 0: any number
+  std::uint16_t delay;  ///< between a warp's accesses
+};
+
+} // namespace warplens::model

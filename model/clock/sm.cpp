@@ -1,0 +1,283 @@
+#include "model/clock/sm.h"
+
+#include "model/numeric/instructions.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace warplens::model {
+namespace {
+
+/// Prefetches a line ahead: the accesses of all warps do not fit the host's caches.
+void prefetch_behind(const void* read) {
+  constexpr std::uintptr_t line_of_host = 64;
+  __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(read) + line_of_host));
+}
+
+} // namespace
+
+Sm::Sm(const Snapshot& snapshot, const Gpu& gpu, const ClockFigures& figures, std::uint32_t l1_bytes,
+       std::uint32_t number, Random& random)
+    : snapshot_(snapshot), figures_(figures), l1_(gpu, l1_bytes), number_(std::uint16_t(number)),
+      partition_(std::uint8_t(number % gpu.l2.partitions)), sectored_(gpu.l1.sectored),
+      writes_local_back_(snapshot.stores_local && gpu.l1.local_stores == LocalStores::write_back),
+      tags_per_pass_(gpu.lanes.tags_per_pass), random_(random), counts_(snapshot.sites.size()),
+      clock_(figures.sm, *this) {
+  if (snapshot.reads_read_only)
+    read_only_.emplace(gpu.read_only.bytes, gpu.read_only.line_bytes, gpu.read_only.ways);
+  if (snapshot.reads_textures)
+    texture_.emplace(gpu.texture.bytes, gpu.texture.line_bytes, gpu.texture.ways);
+  if (snapshot.reads_constants)
+    constants_.emplace(gpu.constant.bytes, gpu.constant.line_bytes, gpu.constant.ways);
+}
+
+void Sm::admit(const BlockPart& part, Cycle at) {
+  const Snapshot::Block& block = snapshot_.blocks[part.block];
+  programs_.clear();
+  for (std::uint32_t i = 0; i < block.warps; ++i) {
+    const WarpPart of = part_of(snapshot_.warps[block.first_warp + i], part.from, part.to);
+    if (of.bulks != 0)
+      programs_.push_back({of.begin, of.end, of.transactions});
+  }
+  clock_.admit(part.block, programs_, at);
+}
+
+void Sm::take(std::vector<MemoryAnswer>& answers) {
+  for (const MemoryAnswer& answer : answers)
+    fills_.arrived(answer.fill, answer.arrival, [&](Waiter waiter) {
+      Load& load = loads_[waiter];
+      load.arrival.and_also(answer.arrival);
+      if (--load.unknown == 0)
+        end_load(waiter, true);
+    });
+  if (!answers.empty() && figures_.misses != 0) {
+    for (const MemoryAnswer& answer : answers)
+      arrivals_.push_back(answer.arrival.at);
+    unanswered_ -= std::uint32_t(answers.size());
+    std::ranges::sort(arrivals_);
+    clock_.entries_changed();
+  }
+  answers.clear();
+}
+
+void Sm::run_until(Cycle end, Memory& memory) {
+  memory_ = &memory;
+  if (const Cycle next = clock_.next(); next != 0) {
+    fills_.forget_until(next - 1);
+    arrivals_.erase(arrivals_.begin(), std::ranges::lower_bound(arrivals_, next - 1));
+  }
+  if (Avx2Instructions::available())
+    Avx2Instructions::run([&] { clock_.run_until(end); });
+  else
+    PlainInstructions::run([&] { clock_.run_until(end); });
+}
+
+Cycle Sm::issue(WarpNumber warp, Program& program, const Instruction& instruction, Cycle now, Cycle leaves) {
+  if (warps_.size() <= warp)
+    warps_.resize(warp + 1);
+  const Access& access = *program.next++;
+  const Transactions transactions(program.transactions, access.transactions);
+  program.transactions += access.transactions;
+  prefetch_behind(program.next);
+  prefetch_behind(program.transactions);
+  ++issued_;
+  const std::uint32_t number = new_load({.warp = warp,
+                                         .site = access.site,
+                                         .is_awaited = bool(access.is_awaited),
+                                         .issued = now,
+                                         .arrival = {now, Level::l1}});
+  WarpWait& wait = warps_[warp];
+  ++wait.unknown;
+  const Passing passing{access, number, leaves, leaves + instruction.passes - 1};
+  if (access.cache == FirstCache::constant) {
+    load_read_only(*constants_, figures_.constant + (instruction.passes - 1) * (figures_.constant_pass - 1),
+                   passing, transactions, true);
+  } else {
+    counts_[access.site].passes += instruction.passes;
+    pipeline_busy_ += std::max<Cycle>(figures_.sm.queue.shared_interval, instruction.passes);
+    if (access.cache == FirstCache::shared)
+      loads_[number].arrival.and_also({passing.last_pass + figures_.shared, Level::l1});
+    else if (access.cache == FirstCache::read_only)
+      load_read_only(*read_only_, figures_.read_only, passing, transactions, false);
+    else if (access.cache == FirstCache::texture)
+      load_read_only(*texture_, figures_.texture, passing, transactions, false);
+    else
+      l1_.with_lines([&](auto& lines) { look_up(lines, passing, transactions); });
+  }
+  if (loads_[number].unknown == 0)
+    end_load(number, false);
+  return warps_[warp].unknown != 0 ? never : warps_[warp].until;
+}
+
+template <class Lines>
+void Sm::look_up(const Lines& lines, const Passing& passing, Transactions transactions) {
+  const Access& access = passing.access;
+  const bool loads = access.kind == AccessKind::load || access.kind == AccessKind::update;
+  const bool stores = access.kind == AccessKind::store || access.kind == AccessKind::update;
+  const bool stores_back = stores && writes_local_back_ && access.cache == FirstCache::l1_local;
+  const auto write_back = [&](std::uint32_t line, unsigned dirty) {
+    send(passing.first_pass, {.line = line,
+                              .site = access.site,
+                              .sectors = std::uint8_t(dirty & whole_line),
+                              .kind = L2Kind::store_of_update});
+  };
+  for (std::size_t i = 0; i < transactions.size(); ++i) {
+    const Transaction& t = transactions[i];
+    const Cycle at = passing.first_pass + i / tags_per_pass_;
+    MemoryRequest to_l2{.line = t.line,
+                        .site = access.site,
+                        .conflicts = access.passes,
+                        .sectors = std::uint8_t(t.sectors & whole_line)};
+    if (loads && !access.skips_l1)
+      load(lines, passing, t, at);
+    else if (loads)
+      request_apart(at, to_l2, passing.load);
+    if (stores_back) {
+      l1_.template store_back<PlainInstructions>(lines, t.line, t.sectors, write_back);
+    } else if (stores) {
+      l1_.template store<PlainInstructions>(lines, t.line, t.sectors);
+      to_l2.mask = t.mask;
+      to_l2.kind = access.kind == AccessKind::store ? L2Kind::store : L2Kind::store_of_update;
+      send(at, to_l2);
+    } else if (access.kind == AccessKind::atomic) {
+      to_l2.kind = L2Kind::atomic;
+      if (access.is_awaited)
+        request_apart(at, to_l2, passing.load);
+      else
+        send(at, to_l2);
+    }
+  }
+  if (access.kind == AccessKind::store)
+    loads_[passing.load].arrival.and_also({passing.last_pass, Level::l1});
+}
+
+template <class Lines>
+void Sm::load(const Lines& lines, const Passing& passing, const Transaction& transaction, Cycle at) {
+  const unsigned sectors = l1_.looked_up(transaction.sectors);
+  const L1::Found found = l1_.template load_on_clock<PlainInstructions>(
+      lines, transaction.line, sectors, [&](std::uint32_t line, unsigned dirty) {
+        send(at, {.line = line,
+                  .site = passing.access.site,
+                  .sectors = std::uint8_t(dirty & whole_line),
+                  .kind = L2Kind::store_of_update});
+      });
+  const unsigned hits = sectors & ~found.missing;
+  counts_[passing.access.site].l1 +=
+      sectored_ ? Lookups{sector_count(hits), sector_count(sectors)} : Lookups{hits != 0, 1};
+  Load& load = loads_[passing.load];
+  if (hits != 0)
+    load.arrival.and_also({passing.last_pass + figures_.l1, Level::l1});
+  unsigned missing = found.missing;
+  if ((found.coming | missing) != 0) {
+    // A line that was evicted while it was on its way is not requested again.
+    const Fills::Wait wait =
+        fills_.wait(transaction.line, found.coming | missing, load.issued, [&] { return passing.load; });
+    load.unknown += wait.unknown;
+    load.arrival.and_also(wait.known);
+    if (const unsigned arrived = found.coming & ~wait.sectors; arrived != 0)
+      l1_.have_arrived(lines, transaction.line, arrived);
+    missing &= ~wait.sectors;
+  }
+  if (missing != 0)
+    request(at,
+            {.line = transaction.line,
+             .site = passing.access.site,
+             .sectors = std::uint8_t(missing & whole_line)},
+            passing.load);
+}
+
+/// Loads from a cache other than the L1, a line for each transaction.
+void Sm::load_read_only(const ReadOnlyCache& cache, Cycle latency, const Passing& passing,
+                        Transactions transactions, bool of_constants) {
+  SmSiteCounts& counts = counts_[passing.access.site];
+  Load& load = loads_[passing.load];
+  load.arrival.and_also({passing.last_pass + latency, of_constants ? Level::constant : Level::l1});
+  for (const Transaction& t : transactions) {
+    unsigned missed = 0;
+    const Lookups found = cache.load(t.line, t.sectors, [&](unsigned sectors) { missed |= sectors; });
+    (of_constants ? counts.constant : counts.l1) += found;
+    if (const unsigned hits = t.sectors & ~missed; hits != 0) {
+      const Fills::Wait wait = fills_.wait(t.line, hits, load.issued, [&] { return passing.load; });
+      load.unknown += wait.unknown;
+      load.arrival.and_also(wait.known);
+    }
+    if (missed != 0)
+      request(passing.first_pass,
+              {.line = t.line,
+               .site = passing.access.site,
+               .sectors = std::uint8_t(missed & whole_line),
+               .of_constants = of_constants},
+              passing.load);
+  }
+}
+
+/// Requests sectors from the L2 for a cache of the SM; the load waits for them.
+void Sm::request(Cycle at, MemoryRequest request, std::uint32_t load) {
+  request.fill = fills_.add(request.line, request.sectors, load);
+  send_awaited(at, request, load);
+}
+/// Requests what none of the SM's caches keeps.
+void Sm::request_apart(Cycle at, MemoryRequest request, std::uint32_t load) {
+  request.fill = fills_.add_apart(load);
+  send_awaited(at, request, load);
+}
+void Sm::send_awaited(Cycle at, const MemoryRequest& request, std::uint32_t load) {
+  ++loads_[load].unknown;
+  ++unanswered_;
+  send(at, request);
+}
+
+void Sm::send(Cycle at, MemoryRequest request) {
+  request.sm = number_;
+  request.partition = partition_;
+  request.draw = random_.bits();
+  const Ticks start = port_.serve(at * ticks_per_cycle, figures_.port_sector * sector_count(request.sectors));
+  memory_->request(cycle_after(start), request);
+}
+
+Cycle Sm::entries_open_at(Cycle from) {
+  if (figures_.misses == 0)
+    return from;
+  const auto later = std::ranges::upper_bound(arrivals_, from);
+  const std::size_t in_use = std::size_t(arrivals_.end() - later) + unanswered_;
+  if (in_use < figures_.misses)
+    return from;
+  const auto must_arrive = std::ptrdiff_t(in_use - figures_.misses);
+  return must_arrive < arrivals_.end() - later ? later[must_arrive] : never;
+}
+
+void Sm::waited(WarpNumber warp, const Program& program, Stall why, Cycle cycles) {
+  if (why == Stall::ended)
+    return;
+  counts_[program.next->site].stalls[std::size_t(why)] += cycles;
+  if (why == Stall::data)
+    counts_[warps_[warp].site].awaited += cycles;
+}
+
+/// All is known about an access. `tells`: the clock, that its warp can go on.
+void Sm::end_load(std::uint32_t number, bool tells) {
+  const Load load = loads_[number];
+  free_loads_.push_back(number);
+  counts_[load.site].latency[unsigned(load.arrival.level)] += load.arrival.at - load.issued;
+  WarpWait& warp = warps_[load.warp];
+  --warp.unknown;
+  if (load.is_awaited)
+    std::tie(warp.until, warp.site) =
+        std::max(std::pair(warp.until, warp.site), std::pair(load.arrival.at, load.site));
+  if (tells && warp.unknown == 0)
+    clock_.complete(load.warp, 0, warp.until);
+}
+
+std::uint32_t Sm::new_load(const Load& load) {
+  if (free_loads_.empty()) {
+    loads_.push_back(load);
+    return std::uint32_t(loads_.size() - 1);
+  }
+  const std::uint32_t number = free_loads_.back();
+  free_loads_.pop_back();
+  loads_[number] = load;
+  return number;
+}
+
+} // namespace warplens::model

@@ -1,0 +1,151 @@
+// One SM of a trial: its clock, its caches, and what it has asked the L2 for.
+#pragma once
+
+#include "model/cache/l1.h"
+#include "model/cache/read_only_cache.h"
+#include "model/clock/clock_figures.h"
+#include "model/memory/memory.h"
+#include "model/numeric/random.h"
+#include "model/sm/sm_clock.h"
+#include "model/snapshot/block_parts.h"
+
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace warplens::model {
+
+/// Counts of one site's accesses in one SM; cycles are sums over warps.
+struct SmSiteCounts {
+  Lookups l1;       ///< sectors, or lines where the L1 has no sectors; or in another cache of the SM
+  Lookups constant; ///< addresses
+  std::array<Cycle, levels> latency{}; ///< of requests, by the level that served the slowest transaction
+  std::array<Cycle, stall_reasons> stalls{}; ///< before its issue, by Stall
+  Cycle awaited = 0;                         ///< of the stalls for data: those for its result
+  Cycle passes = 0;                          ///< of the memory pipeline
+};
+
+class Sm {
+public:
+  Sm(const Snapshot& snapshot, const Gpu& gpu, const ClockFigures& figures, std::uint32_t l1_bytes,
+     std::uint32_t number, Random& random);
+  Sm(const Sm&) = delete;
+
+  /// Lets a part of a block begin in a cycle that has not been visited.
+  void admit(const BlockPart& part, Cycle at);
+  /// Takes the answers to its requests; all are for cycles that run_until() has not visited.
+  void take(std::vector<MemoryAnswer>& answers);
+  /// Visits the cycles before `end`, and requests from the memory what the SM's caches do not have.
+  void run_until(Cycle end, Memory& memory);
+  /// Returns a cycle before which nothing happens in the SM; `never` if only an answer or a block goes on.
+  Cycle next() const { return clock_.next(); }
+
+  struct EndedBlock {
+    Cycle at;
+    std::uint32_t draw; ///< random: decides among blocks that end together
+    std::uint32_t sm;
+  };
+  /// The blocks that ended since this was last cleared.
+  std::vector<EndedBlock>& ended_blocks() { return ended_; }
+
+  const std::vector<SmSiteCounts>& counts() const { return counts_; } ///< in the order of Snapshot::sites
+  Cycle last() const { return last_; }                                ///< when its last block ended
+  std::uint64_t issued() const { return issued_; }
+  Cycle pipeline_busy() const { return pipeline_busy_; } ///< of the memory pipeline
+  Ticks port_busy() const { return port_.busy(); }       ///< of the port to the L2
+
+  // The clock calls these (SmClock).
+  struct Program {
+    const Access* next = nullptr;
+    const Access* end = nullptr;
+    const Transaction* transactions = nullptr;
+  };
+  bool has_ended(const Program& program) const { return program.next == program.end; }
+  Instruction next(const Program& program) const {
+    const Access& access = *program.next;
+    Instruction instruction;
+    instruction.pipe =
+        access.cache == FirstCache::constant ? ClockFigures::constant_pipe : ClockFigures::memory_pipe;
+    instruction.result = access.is_awaited ? std::int16_t{0} : Instruction::none;
+    if (access.starts_bulk)
+      instruction.sources[0] = 0;
+    instruction.passes = passes_of(access);
+    instruction.delay = figures_.delay;
+    return instruction;
+  }
+  Cycle issue(WarpNumber warp, Program& program, const Instruction& instruction, Cycle now, Cycle leaves);
+  Cycle entries_open_at(Cycle from);
+  void waited(WarpNumber warp, const Program& program, Stall why, Cycle cycles);
+  void ended(std::uint32_t, Cycle now) {
+    ended_.push_back({now, random_.bits(), number_});
+    last_ = std::max(last_, now);
+  }
+
+private:
+  /// An access of which some transactions have not been answered.
+  struct Load {
+    WarpNumber warp = 0;
+    std::uint32_t site = 0;
+    std::uint32_t unknown = 0; ///< transactions of which it is unknown when they are there
+    bool is_awaited = true;
+    Cycle issued = 0;
+    Arrival arrival;
+  };
+  /// The results for which a warp waits before its next bulk.
+  struct WarpWait {
+    std::uint32_t unknown = 0; ///< accesses of which it is unknown when they are there
+    std::uint32_t site = 0;    ///< of the one that is there last
+    Cycle until = 0;
+  };
+  using Transactions = std::span<const Transaction>;
+  /// An access on its way through the memory pipeline.
+  struct Passing {
+    const Access& access;
+    std::uint32_t load;
+    Cycle first_pass, last_pass;
+  };
+
+  std::uint16_t passes_of(const Access& access) const {
+    // The L2 executes an atomic: its conflicts are not the SM's.
+    return access.kind == AccessKind::atomic && access.cache != FirstCache::shared
+               ? std::uint16_t((access.transactions + tags_per_pass_ - 1) / tags_per_pass_)
+               : access.passes;
+  }
+  template <class Lines> void look_up(const Lines& lines, const Passing& passing, Transactions transactions);
+  template <class Lines>
+  void load(const Lines& lines, const Passing& passing, const Transaction& transaction, Cycle at);
+  void load_read_only(const ReadOnlyCache& cache, Cycle latency, const Passing& passing,
+                      Transactions transactions, bool of_constants);
+  void request(Cycle at, MemoryRequest request, std::uint32_t load);
+  void request_apart(Cycle at, MemoryRequest request, std::uint32_t load);
+  void send_awaited(Cycle at, const MemoryRequest& request, std::uint32_t load);
+  void send(Cycle at, MemoryRequest request);
+  void end_load(std::uint32_t number, bool tells);
+  std::uint32_t new_load(const Load& load);
+
+  const Snapshot& snapshot_;
+  const ClockFigures& figures_;
+  L1 l1_;
+  std::optional<ReadOnlyCache> read_only_, texture_, constants_; ///< where the snapshot needs them
+  std::uint16_t number_;
+  std::uint8_t partition_;
+  bool sectored_, writes_local_back_;
+  std::uint32_t tags_per_pass_;
+  FastRandom random_;
+  std::vector<SmSiteCounts> counts_;
+  Memory* memory_ = nullptr;
+  Fills fills_; ///< waiters are Loads
+  std::vector<Load> loads_;
+  std::vector<std::uint32_t> free_loads_;
+  std::vector<WarpWait> warps_; ///< by WarpNumber
+  std::vector<Cycle> arrivals_; ///< of answers, ascending, where entries are limited
+  std::uint32_t unanswered_ = 0;
+  Server port_; ///< to the L2
+  Cycle pipeline_busy_ = 0, last_ = 0;
+  std::uint64_t issued_ = 0;
+  std::vector<EndedBlock> ended_;
+  std::vector<Program> programs_;
+  SmClock<Sm> clock_;
+};
+
+} // namespace warplens::model

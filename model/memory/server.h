@@ -1,0 +1,39 @@
+// A server with a queue: what reaches it is served one after the other, in the order of arrival.
+#pragma once
+
+#include "model/sm/instruction.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace warplens::model {
+
+/// Parts of a cycle, in which times of service are counted: rates are rarely whole numbers per cycle.
+using Ticks = std::uint64_t;
+inline constexpr Ticks ticks_per_cycle = 256;
+
+inline Ticks ticks(double cycles) {
+  return Ticks(std::llround(cycles * double(ticks_per_cycle)));
+}
+/// Returns the first cycle that is not before this time.
+inline Cycle cycle_after(Ticks time) {
+  return (time + ticks_per_cycle - 1) / ticks_per_cycle;
+}
+
+class Server {
+public:
+  /// Serves what arrives now for `service`, and returns when that begins.
+  Ticks serve(Ticks arrival, Ticks service) {
+    const Ticks start = std::max(arrival, free_at_);
+    free_at_ = start + service;
+    busy_ += service;
+    return start;
+  }
+  Ticks busy() const { return busy_; } ///< in all
+  Ticks free_at() const { return free_at_; }
+
+private:
+  Ticks free_at_ = 0, busy_ = 0;
+};
+
+} // namespace warplens::model

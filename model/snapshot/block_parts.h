@@ -1,0 +1,29 @@
+// Parts of a block: each of its warps' accesses from one share of its bulks to another.
+#pragma once
+
+#include "model/snapshot/snapshot.h"
+
+namespace warplens::model {
+
+struct BlockPart {
+  std::uint32_t block = 0; ///< index into Snapshot::blocks
+  double from = 0, to = 1; ///< shares of each warp's bulks
+};
+
+/// The accesses of one warp in a part of its block, with their number of bulks.
+struct WarpPart {
+  const Access* begin = nullptr;
+  const Access* end = nullptr;
+  const Transaction* transactions = nullptr;
+  std::uint32_t bulks = 0;
+};
+WarpPart part_of(const Warp& warp, double from, double to);
+
+/// Returns the warp of the block that has the most bulks.
+const Warp& longest_warp(const Snapshot& snapshot, const Snapshot::Block& block);
+
+/// Returns whether the warp executes the site with which the bulk at this share begins several times more:
+/// then the accesses just before it and just after it may be separated once without much harm.
+bool is_in_loop(const Warp& warp, double share);
+
+} // namespace warplens::model

@@ -1,0 +1,455 @@
+// A trial on a clock, cycle by cycle and event by event: the slow, obvious reference of the one that runs
+// epochs. It uses the caches themselves, which have references of their own.
+#pragma once
+
+#include "model/cache/l1.h"
+#include "model/cache/l2.h"
+#include "model/clock/clock_figures.h"
+#include "model/dram/dram_map.h"
+#include "model/gpu/occupancy.h"
+#include "model/gpu/slices.h"
+#include "model/numeric/random.h"
+#include "model/snapshot/snapshot.h"
+#include "model/trial/trial.h"
+#include "test/model/reference_sm.h"
+
+#include <map>
+#include <memory>
+#include <tuple>
+
+namespace warplens::test {
+
+/// Runs a snapshot of a whole grid that reads neither constants nor textures.
+class ReferenceClock {
+public:
+  ReferenceClock(const model::Snapshot& snapshot, const model::Gpu& gpu, const model::Occupancy& occupancy,
+                 model::Random random)
+      : snapshot_(snapshot), gpu_(gpu), figures_(gpu), slices_(gpu), map_(gpu),
+        epoch_(figures_.cycles(gpu.l2.latency_ns)), banks_(gpu.dram.channels * gpu.dram.banks),
+        buses_(gpu.dram.channels) {
+    model::Gpu half = gpu;
+    half.l2_bytes /= gpu.l2.partitions;
+    half.l2.partitions = 1;
+    for (unsigned i = 0; i < gpu.l2.partitions; ++i)
+      partitions_.push_back(
+          {model::L2(half), {}, std::vector<model::Ticks>(gpu.l2.slices / gpu.l2.partitions)});
+    counts_.sites.resize(snapshot.sites.size());
+    const auto resident = std::min<std::size_t>(occupancy.blocks_per_sm * gpu.sms, snapshot.blocks.size());
+    const auto busy = std::min<std::size_t>(gpu.sms, resident);
+    for (std::uint32_t number = 0; number < busy; ++number)
+      sms_.push_back(std::make_unique<Sm>(*this, number, occupancy.l1_bytes, random));
+    for (; next_block_ < resident; ++next_block_)
+      starts_.insert({next_block_, {next_block_ % busy, next_block_}});
+  }
+
+  model::TrialCounts run() {
+    for (now_ = 0; !is_done(); ++now_) {
+      if (now_ % epoch_ == 0)
+        deal();
+      for (auto [begin, end] = starts_.equal_range(now_); begin != end; ++begin) {
+        Sm& sm = *sms_[begin->second.first];
+        sm.core.set_now(now_);
+        sm.core.admit(begin->second.second);
+      }
+      while (events_.contains(now_)) {
+        std::vector<Event> all = std::move(events_.extract(now_).mapped());
+        std::ranges::sort(all, {}, &Event::draw);
+        for (const Event& event : all)
+          arrive(event);
+      }
+      for (const auto& sm : sms_)
+        sm->core.step_cycle(now_);
+    }
+    for (const model::TrialCounts::Site& site : counts_.sites)
+      counts_.l1_reads += site.l1;
+    return counts_;
+  }
+
+private:
+  struct Arrived {
+    Cycle at = 0;
+    model::Level level = model::Level::l1;
+    void and_also(const Arrived& other) {
+      if (other.at > at)
+        *this = other;
+    }
+  };
+  using Tell = std::function<void(const Arrived&)>;
+  /// Some sectors of a line on their way into a cache.
+  struct Fill {
+    std::uint32_t line;
+    unsigned sectors; ///< none: it is for one access only
+    std::optional<Arrived> arrived = {};
+    std::vector<Tell> waiting = {};
+  };
+  /// Fills of a cache, all that there ever were.
+  struct Fills {
+    std::vector<std::shared_ptr<Fill>> all = {};
+    std::shared_ptr<Fill> add(std::uint32_t line, unsigned sectors) {
+      return all.emplace_back(std::make_shared<Fill>(Fill{line, sectors}));
+    }
+    /// The fills of these sectors that are on their way at that time.
+    std::vector<std::shared_ptr<Fill>> of(std::uint32_t line, unsigned sectors, Cycle at) const {
+      std::vector<std::shared_ptr<Fill>> found;
+      for (const auto& fill : all)
+        if (fill->line == line && (fill->sectors & sectors) != 0 &&
+            (!fill->arrived || fill->arrived->at > at))
+          found.push_back(fill);
+      return found;
+    }
+  };
+  static void arrive_at(Fill& fill, const Arrived& arrived) {
+    fill.arrived = arrived;
+    for (const Tell& tell : std::exchange(fill.waiting, {}))
+      tell(arrived);
+  }
+  /// Tells when the last of several things is there.
+  struct Last {
+    Arrived until;
+    std::size_t unknown = 0;
+    Tell tell;
+    void wait_for(const std::shared_ptr<Last>& self, Fill& fill) {
+      if (fill.arrived) {
+        until.and_also(*fill.arrived);
+        return;
+      }
+      ++unknown;
+      fill.waiting.push_back([self](const Arrived& arrived) {
+        self->until.and_also(arrived);
+        if (--self->unknown == 0)
+          self->tell(self->until);
+      });
+    }
+  };
+
+  struct Event {
+    std::uint32_t draw = 0, line = 0, site = 0, mask = 0;
+    unsigned sectors = 0, partition = 0, conflicts = 1;
+    model::L2Kind kind = model::L2Kind::load;
+    bool has_crossed = false;
+    Tell answer; ///< empty: none is needed
+  };
+  struct Partition {
+    model::L2 l2;
+    Fills fills;
+    std::vector<model::Ticks> slice_free;
+    model::Ticks way_free = 0;
+  };
+  struct Bank {
+    model::Ticks free = 0;
+    std::optional<std::uint32_t> row;
+  };
+
+  struct Wait {
+    std::size_t unknown = 0;
+    Cycle until = 0;
+    std::uint32_t site = 0;
+    Cycle stalled = 0; ///< for data, before its next access
+  };
+  struct Sm {
+    Sm(ReferenceClock& trial, std::uint32_t number_of_it, std::uint32_t l1_bytes, model::Random& start)
+        : number(number_of_it), l1(trial.gpu_, l1_bytes), random(start),
+          core(machine(trial), programs(trial),
+               {.execute = [this, &trial](const InstructionPlace& at, Cycle now,
+                                          Cycle leaves) { return trial.execute(*this, at, now, leaves); },
+                .entries_in_use =
+                    [this](Cycle now) {
+                      return std::size_t(std::ranges::count_if(fills.all, [&](const auto& fill) {
+                        return !fill->arrived || fill->arrived->at > now;
+                      }));
+                    },
+                .stalled = [this, &trial](const InstructionPlace& at,
+                                          Stall why) { trial.stalled(*this, at, why); },
+                .ended =
+                    [this, &trial](std::uint32_t, Cycle now) {
+                      trial.ended_.emplace_back(now, random.bits(), number);
+                      trial.counts_.time.cycles = std::max(trial.counts_.time.cycles, now);
+                      ++trial.ended_blocks_;
+                    }}) {}
+    static SmMachine machine(const ReferenceClock& trial) {
+      SmMachine machine;
+      static_cast<SmFigures&>(machine) = trial.figures_.sm;
+      if (trial.figures_.misses != 0)
+        machine.miss_entries = trial.figures_.misses;
+      return machine;
+    }
+    static std::vector<BlockProgram> programs(const ReferenceClock& trial) {
+      std::vector<BlockProgram> blocks;
+      for (const auto& block : trial.snapshot_.blocks) {
+        BlockProgram& programs = blocks.emplace_back();
+        for (std::uint32_t i = 0; i < block.warps; ++i) {
+          WarpProgram& program = programs.emplace_back();
+          for (const model::Access& access : trial.snapshot_.warps[block.first_warp + i].accesses)
+            program.push_back(trial.instruction_of(access));
+        }
+      }
+      return blocks;
+    }
+
+    std::uint32_t number;
+    model::L1 l1;
+    model::FastRandom random;
+    Fills fills;
+    model::Ticks port_free = 0;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Wait> waits; ///< by block and warp
+    ReferenceSm core;
+  };
+
+  bool is_done() const { return ended_blocks_ == snapshot_.blocks.size() && events_.empty(); }
+
+  void deal() {
+    std::ranges::sort(ended_);
+    for (const auto& [at, draw, sm] : ended_)
+      if (next_block_ < snapshot_.blocks.size())
+        starts_.insert({now_, {sm, next_block_++}});
+    ended_.clear();
+  }
+
+  Instruction instruction_of(const model::Access& access) const {
+    const bool in_l2 = access.kind == AccessKind::atomic && access.cache != model::FirstCache::shared;
+    const unsigned tags = gpu_.lanes.tags_per_pass;
+    return {.pipe = model::ClockFigures::memory_pipe,
+            .result = access.is_awaited ? std::int16_t{0} : Instruction::none,
+            .sources = {access.starts_bulk ? std::int16_t{0} : Instruction::none, -1, -1},
+            .passes = std::uint16_t(in_l2 ? (access.transactions + tags - 1) / tags : access.passes),
+            .delay = figures_.delay};
+  }
+
+  Cycle execute(Sm& sm, const InstructionPlace& at, Cycle now, Cycle leaves) {
+    const model::Warp& warp = snapshot_.warps[snapshot_.blocks[at.block].first_warp + at.warp];
+    const model::Access access = warp.accesses[at.instruction];
+    std::size_t first = 0;
+    for (std::size_t i = 0; i < at.instruction; ++i)
+      first += warp.accesses[i].transactions;
+    Wait& wait = sm.waits[{at.block, at.warp}];
+    model::TrialCounts::Site& site = counts_.sites[access.site];
+    counts_.sites[wait.site].awaited += double(std::exchange(wait.stalled, 0));
+    const Instruction instruction = instruction_of(access);
+    site.passes += instruction.passes;
+    const Cycle last_pass = leaves + instruction.passes - 1;
+    const auto load = std::make_shared<Last>();
+    load->until = {now, model::Level::l1};
+    ++wait.unknown;
+    load->tell = [this, &sm, &wait, &site, at, access, now](const Arrived& arrived) {
+      site.latency_ns[unsigned(arrived.level)] += double(arrived.at - now) * figures_.ns_per_cycle;
+      --wait.unknown;
+      if (access.is_awaited) // of several that are there last, the one with the highest number counts
+        std::tie(wait.until, wait.site) =
+            std::max(std::tuple(wait.until, wait.site), std::tuple(arrived.at, std::uint32_t{access.site}));
+      if (wait.unknown == 0 && !issuing_)
+        sm.core.complete(at.block, at.warp, 0, wait.until);
+    };
+    issuing_ = true;
+    if (access.cache == model::FirstCache::shared) {
+      load->until.and_also({last_pass + figures_.shared, model::Level::l1});
+    } else {
+      for (std::size_t i = 0; i < access.transactions; ++i)
+        transact(sm, access, warp.transactions[first + i], load, leaves + i / gpu_.lanes.tags_per_pass,
+                 last_pass);
+      if (access.kind == AccessKind::store)
+        load->until.and_also({last_pass, model::Level::l1});
+    }
+    if (load->unknown == 0)
+      load->tell(load->until);
+    issuing_ = false;
+    return wait.unknown != 0 ? model::never : wait.until;
+  }
+
+  void transact(Sm& sm, const model::Access& access, const model::Transaction& t,
+                const std::shared_ptr<Last>& load, Cycle at, Cycle last_pass) {
+    const bool loads = access.kind == AccessKind::load || access.kind == AccessKind::update;
+    const bool stores = access.kind == AccessKind::store || access.kind == AccessKind::update;
+    Event event;
+    event.line = t.line;
+    event.site = access.site;
+    event.sectors = t.sectors;
+    event.partition = sm.number % gpu_.l2.partitions;
+    event.conflicts = access.passes;
+    if (loads && !access.skips_l1) {
+      const unsigned sectors = sm.l1.looked_up(t.sectors);
+      unsigned missing = sm.l1.load(t.line, sectors);
+      const unsigned hits = sectors & ~missing;
+      counts_.sites[access.site].l1 += gpu_.l1.sectored
+                                           ? model::Lookups{sector_count(hits), sector_count(sectors)}
+                                           : model::Lookups{hits != 0, 1};
+      if (hits != 0)
+        load->until.and_also({last_pass + figures_.l1, model::Level::l1});
+      for (const auto& fill : sm.fills.of(t.line, sectors, now_)) {
+        load->wait_for(load, *fill);
+        missing &= ~fill->sectors;
+      }
+      event.sectors = missing;
+    }
+    if (loads && event.sectors != 0)
+      request(sm, event, load, at, access.skips_l1 ? 0 : event.sectors);
+    event.sectors = t.sectors;
+    if (stores) {
+      sm.l1.store(t.line, t.sectors);
+      event.mask = t.mask;
+      event.kind = access.kind == AccessKind::store ? model::L2Kind::store : model::L2Kind::store_of_update;
+      send(sm, event, at);
+    } else if (access.kind == AccessKind::atomic) {
+      event.kind = model::L2Kind::atomic;
+      if (access.is_awaited)
+        request(sm, event, load, at, 0);
+      else
+        send(sm, event, at);
+    }
+  }
+
+  /// `kept`: the sectors that the L1 keeps, for which others may wait.
+  void request(Sm& sm, Event event, const std::shared_ptr<Last>& load, Cycle at, unsigned kept) {
+    const auto fill = sm.fills.add(event.line, kept);
+    load->wait_for(load, *fill);
+    event.answer = [fill](const Arrived& arrived) { arrive_at(*fill, arrived); };
+    send(sm, event, at);
+  }
+  void send(Sm& sm, Event event, Cycle at) {
+    event.draw = sm.random.bits();
+    const model::Ticks start = std::max(at * model::ticks_per_cycle, sm.port_free);
+    sm.port_free = start + figures_.port_sector * sector_count(event.sectors);
+    events_[model::cycle_after(start) + epoch_ / 2].push_back(event);
+  }
+
+  unsigned home_of(std::uint32_t line) const { return model::home_partition(line, gpu_.l2.partitions); }
+  model::Ticks in_ticks(double ns) const { return model::ticks(ns / figures_.ns_per_cycle); }
+  Cycle hop() const { return figures_.cycles(gpu_.l2.hop_ns) / 2; }
+
+  Cycle pass_slice(const Event& event, unsigned sectors, unsigned at) {
+    auto& slices = partitions_[at].slice_free;
+    model::Ticks& free = slices[slices_.of(event.line) / gpu_.l2.partitions % slices.size()];
+    const model::Ticks start = std::max(now_ * model::ticks_per_cycle, free);
+    free = start +
+           sector_count(sectors) * (event.kind == model::L2Kind::atomic
+                                        ? in_ticks(gpu_.l2.slices / gpu_.l2.atomics_per_ns) * event.conflicts
+                                        : in_ticks(sector_bytes * gpu_.l2.slices / gpu_.l2.bytes_per_ns));
+    return model::cycle_after(start);
+  }
+
+  void arrive(const Event& event) {
+    const unsigned at = event.has_crossed ? 1 - event.partition : event.partition;
+    const bool is_home = home_of(event.line) == at;
+    if (event.kind != model::L2Kind::load && !is_home)
+      return cross(event, at);
+    const Cycle now = event.kind == model::L2Kind::load ? now_ : pass_slice(event, event.sectors, at);
+    const bool loads = event.kind == model::L2Kind::load;
+    Fills& fills = partitions_[at].fills;
+    const model::L2Outcome outcome = look_up(event, at, now);
+    model::Lookups& lookups = counts_.sites[event.site].l2;
+    model::Lookups& total = loads ? counts_.l2_reads : counts_.l2_writes;
+    model::Lookups found{sector_count(outcome.hits),
+                         event.has_crossed && loads ? 0 : sector_count(event.sectors)};
+    total += found;
+    if (event.kind != model::L2Kind::store_of_update)
+      lookups += found;
+    if (outcome.updated != 0)
+      write_memory(event.line, outcome.updated, now);
+    const auto last = std::make_shared<Last>();
+    last->tell = [this, event](const Arrived& arrived) { answer(event, arrived); };
+    const unsigned passing = is_home ? event.sectors : outcome.hits;
+    last->until = {loads && passing != 0 ? pass_slice(event, passing, at) : now, model::Level::l2};
+    if (outcome.hits != 0 && (loads || event.answer))
+      for (const auto& fill : fills.of(event.line, outcome.hits, now))
+        last->wait_for(last, *fill);
+    if (outcome.fetched != 0) {
+      const auto fill = fills.add(event.line, outcome.fetched);
+      if (is_home) {
+        fill->arrived = read_memory(event.line, outcome.fetched, now);
+        if (!loads || (outcome.fetched & event.sectors) != 0)
+          last->wait_for(last, *fill);
+      } else {
+        last->wait_for(last, *fill);
+        Event further = event;
+        further.sectors = outcome.fetched;
+        further.answer = [fill](const Arrived& arrived) { arrive_at(*fill, arrived); };
+        cross(further, at);
+      }
+    }
+    if (last->unknown == 0)
+      last->tell(last->until);
+  }
+
+  void cross(Event event, unsigned from) {
+    event.has_crossed = true;
+    model::Ticks& free = partitions_[from].way_free;
+    const model::Ticks start = std::max(now_ * model::ticks_per_cycle, free);
+    free = start + in_ticks(sector_bytes / gpu_.l2.hop_bytes_per_ns) * sector_count(event.sectors);
+    events_[model::cycle_after(start) + hop()].push_back(event);
+  }
+
+  void answer(const Event& event, Arrived arrived) {
+    if (!event.answer)
+      return;
+    if (event.has_crossed)
+      arrived.at += hop();
+    // A load that crossed answers its own partition; all others their SM.
+    if (!event.has_crossed || event.kind != model::L2Kind::load)
+      arrived.at += epoch_ - epoch_ / 2;
+    event.answer(arrived);
+  }
+
+  model::L2Outcome look_up(const Event& event, unsigned at, Cycle now) {
+    const model::ByteMask* const written =
+        event.mask == 0 || event.kind == model::L2Kind::atomic ? nullptr : &snapshot_.byte_masks[event.mask];
+    return partitions_[at].l2.request(event.kind, event.line, event.sectors, written, 0,
+                                      [&](std::uint32_t victim, unsigned dirty, unsigned filled) {
+                                        if (filled != 0)
+                                          read_memory(victim, filled, now);
+                                        write_memory(victim, dirty, now);
+                                      });
+  }
+  Arrived read_memory(std::uint32_t line, unsigned sectors, Cycle now) {
+    counts_.dram_read_sectors += sector_count(sectors);
+    return {model::cycle_after(use_memory(line, sectors, now)), model::Level::dram};
+  }
+  void write_memory(std::uint32_t line, unsigned sectors, Cycle now) {
+    counts_.dram_written_sectors += sector_count(sectors);
+    use_memory(line, sectors, now);
+  }
+  model::Ticks use_memory(std::uint32_t line, unsigned sectors, Cycle now) {
+    const auto place = map_(line);
+    Bank& bank = banks_[place.bank];
+    const model::Gpu::Dram& dram = gpu_.dram;
+    const model::Ticks opening = bank.row == place.row ? 0
+                                 : bank.row ? in_ticks(dram.precharge_ns) + in_ticks(dram.activate_ns)
+                                            : in_ticks(dram.activate_ns);
+    bank.row = place.row;
+    const model::Ticks arrival =
+        now * model::ticks_per_cycle + in_ticks(std::max(0.0, dram.local_latency_ns - gpu_.l2.latency_ns -
+                                                                  dram.activate_ns - dram.burst_ns));
+    const model::Ticks bursts = in_ticks(dram.burst_ns) * sector_count(sectors);
+    const model::Ticks opened = std::max(arrival, bank.free) + opening;
+    bank.free = opened + bursts;
+    model::Ticks& bus = buses_[place.channel];
+    const model::Ticks on_bus = std::max(arrival, bus);
+    bus = on_bus + bursts;
+    return std::max(on_bus, opened) + bursts;
+  }
+
+  void stalled(Sm& sm, const InstructionPlace& at, Stall why) {
+    const model::Warp& warp = snapshot_.warps[snapshot_.blocks[at.block].first_warp + at.warp];
+    counts_.sites[warp.accesses[at.instruction].site].held_up += why == Stall::structural;
+    if (why == Stall::data)
+      ++sm.waits[{at.block, at.warp}].stalled;
+  }
+
+  const model::Snapshot& snapshot_;
+  const model::Gpu& gpu_;
+  model::ClockFigures figures_;
+  model::Slices slices_;
+  model::DramMap map_;
+  Cycle epoch_;
+  Cycle now_ = 0;
+  bool issuing_ = false;
+  std::vector<Partition> partitions_;
+  std::vector<Bank> banks_;
+  std::vector<model::Ticks> buses_;
+  std::map<Cycle, std::vector<Event>> events_;
+  std::multimap<Cycle, std::pair<std::size_t, std::uint32_t>> starts_; ///< SM and block, by cycle
+  std::vector<std::tuple<Cycle, std::uint32_t, std::uint32_t>> ended_; ///< when, draw, SM
+  std::uint32_t next_block_ = 0, ended_blocks_ = 0;
+  model::TrialCounts counts_;
+  std::vector<std::unique_ptr<Sm>> sms_;
+};
+
+} // namespace warplens::test
