@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cmath>
 #include <ctime>
+#include <optional>
 
 using namespace warplens;
 
@@ -30,27 +31,41 @@ double hit_rate(const model::Lookups& lookups) {
 
 using MakeSnapshot = model::Snapshot (*)(std::uint32_t);
 
-const model::Occupancy* occupancy_of(const model::Gpu& gpu, std::uint32_t blocks) {
-  static model::Occupancy occupancy;
-  occupancy = {blocks, 64, gpu.l1.with_shared_bytes, "warps"};
-  return &occupancy;
+model::Occupancy occupancy_of(const model::Gpu& gpu, std::uint32_t blocks) {
+  return {blocks, 64, gpu.l1.with_shared_bytes, "warps"};
+}
+
+/// A made snapshot on an H100.
+struct Launch {
+  model::Gpu gpu;
+  model::Snapshot snapshot;
+  model::Occupancy occupancy;
+};
+
+/// Makes the launch; empty if the GPU's file cannot be read, which the state reports.
+std::optional<Launch> launched(benchmark::State& state, MakeSnapshot make) {
+  const auto gpu = model::load_gpu("h100-sxm", WARPLENS_GPU_FOLDER);
+  if (!gpu) {
+    state.SkipWithError(gpu.error().message.c_str());
+    return std::nullopt;
+  }
+  return Launch{*gpu, make(bench::snapshot_transactions), occupancy_of(*gpu, 8)};
 }
 
 void trial(benchmark::State& state, MakeSnapshot make) {
-  const auto gpu = model::load_gpu("h100-sxm", WARPLENS_GPU_FOLDER);
-  if (!gpu)
-    return state.SkipWithError(gpu.error().message.c_str());
-  const model::Snapshot snapshot = make(bench::snapshot_transactions);
-  const model::Occupancy occupancy = *occupancy_of(*gpu, 8);
+  const auto launch = launched(state, make);
+  if (!launch)
+    return;
+  const auto& [gpu, snapshot, occupancy] = *launch;
   const model::Random random(1, 0, 0);
 
   model::TrialCounts slow, fast;
   const double reference_seconds =
-      seconds([&] { slow = bench::ReferenceTrial(snapshot, *gpu, occupancy, random).run(); });
+      seconds([&] { slow = bench::ReferenceTrial(snapshot, gpu, occupancy, random).run(); });
   bench::PeakMemory memory;
   double all_seconds = 0;
   for (auto _ : state)
-    all_seconds += seconds([&] { fast = model::run_trial(snapshot, *gpu, occupancy, random); });
+    all_seconds += seconds([&] { fast = model::run_trial(snapshot, gpu, occupancy, random); });
 
   // The two have different orders of the SMs' requests, so they agree only as two trials do.
   if (fast.l1_reads.all != slow.l1_reads.all ||
@@ -67,20 +82,19 @@ void trial(benchmark::State& state, MakeSnapshot make) {
 
 /// Measures the trial on a clock against the one without, in alternation.
 void clocked(benchmark::State& state, MakeSnapshot make) {
-  const auto gpu = model::load_gpu("h100-sxm", WARPLENS_GPU_FOLDER);
-  if (!gpu)
-    return state.SkipWithError(gpu.error().message.c_str());
-  const model::Snapshot snapshot = make(bench::snapshot_transactions);
-  const model::Occupancy occupancy = *occupancy_of(*gpu, 8);
+  const auto launch = launched(state, make);
+  if (!launch)
+    return;
+  const auto& [gpu, snapshot, occupancy] = *launch;
   const model::Random random(1, 0, 0);
   model::TrialCounts counts;
   double with = 1e9, without = 1e9; // the fastest of each: what else the machine does only adds
   bench::PeakMemory memory;
   for (auto _ : state) {
-    with = std::min(with,
-                    seconds([&] { counts = model::run_clocked_trial(snapshot, *gpu, occupancy, random); }));
+    with =
+        std::min(with, seconds([&] { counts = model::run_clocked_trial(snapshot, gpu, occupancy, random); }));
     without = std::min(without, seconds([&] {
-                         benchmark::DoNotOptimize(model::run_trial(snapshot, *gpu, occupancy, random));
+                         benchmark::DoNotOptimize(model::run_trial(snapshot, gpu, occupancy, random));
                        }));
   }
   state.counters["transactions_per_second"] = double(snapshot.transactions) / with;
@@ -93,19 +107,18 @@ void clocked(benchmark::State& state, MakeSnapshot make) {
 
 /// Measures the trial against one that counts all sites as one, in alternation.
 void attribution(benchmark::State& state, MakeSnapshot make) {
-  const auto gpu = model::load_gpu("h100-sxm", WARPLENS_GPU_FOLDER);
-  if (!gpu)
-    return state.SkipWithError(gpu.error().message.c_str());
   if (!model::Avx2Instructions::available())
     return state.SkipWithError("this processor has no AVX2");
-  const model::Snapshot snapshot = make(bench::snapshot_transactions);
-  const model::Occupancy occupancy = *occupancy_of(*gpu, 8);
+  const auto launch = launched(state, make);
+  if (!launch)
+    return;
+  const auto& [gpu, snapshot, occupancy] = *launch;
   const auto run = [&]<bool by_site>(std::bool_constant<by_site>) {
     model::Random random(1, 0, 0);
     model::NoObserver no_observer;
     return seconds([&] {
       benchmark::DoNotOptimize(model::Trial<model::NoObserver, model::Avx2Instructions, by_site>(
-                                   snapshot, *gpu, occupancy, random, no_observer)
+                                   snapshot, gpu, occupancy, random, no_observer)
                                    .run());
     });
   };
@@ -148,7 +161,7 @@ void two_cores(benchmark::State& state) {
     options.trials = 16;
     options.threads = threads;
     const auto start = std::chrono::steady_clock::now();
-    model::run_trials(snapshot, sites, trace::Launch(), *gpu, *occupancy_of(*gpu, 8), options);
+    model::run_trials(snapshot, sites, trace::Launch(), *gpu, occupancy_of(*gpu, 8), options);
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
   double one = 1e9, two = 1e9;

@@ -43,7 +43,7 @@ public:
         [&](auto& lines) { return load<PlainInstructions>(lines, line, looked_up(sectors), write_back); });
   }
 
-  /// What a load finds on a clock, as sectors of its line.
+  /// The outcome of a load on a clock, as sectors of its line.
   struct Found {
     unsigned missing = 0; ///< brought in
     unsigned coming = 0;  ///< an earlier load has brought them in, and they may still be on their way

@@ -9,7 +9,7 @@ namespace warplens::model {
 
 struct ClockFigures {
   explicit ClockFigures(const Gpu& gpu)
-      : ns_per_cycle(1000 / gpu.clock_mhz), l1(cycles(gpu.l1.latency_ns)),
+      : ns_per_cycle(gpu.ns_per_cycle()), l1(cycles(gpu.l1.latency_ns)),
         shared(cycles(gpu.shared.latency_ns)), constant(cycles(gpu.constant.latency_ns)),
         read_only(cycles(gpu.read_only.latency_ns)), texture(cycles(gpu.texture.latency_ns)),
         constant_pass(std::max<Cycle>(1, cycles(gpu.constant.pass_ns))),

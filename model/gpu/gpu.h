@@ -86,6 +86,8 @@ struct Gpu {
   /// Returns it as 89, the number of the architecture.
   int capability() const { return static_cast<int>(std::lround(10 * compute_capability)); }
   double clock_mhz = 0; ///< the SM clock in which the latencies were measured
+  double ns_per_cycle() const { return 1000 / clock_mhz; }
+  double cycles(double ns) const { return ns / ns_per_cycle(); } ///< of the SM clock
   std::uint32_t sms = 0;
   std::uint32_t max_threads_per_sm = 0;
   std::uint32_t max_blocks_per_sm = 0;

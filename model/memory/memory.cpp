@@ -20,31 +20,30 @@ Memory::Memory(const Snapshot& snapshot, const Gpu& gpu, const L2* before)
     : snapshot_(snapshot), slices_(gpu), dram_map_(gpu), partitions_(gpu.l2.partitions),
       group_sms_(gpu.constant.group.sms), banks_(std::size_t(gpu.dram.channels) * gpu.dram.banks),
       channels_(gpu.dram.channels), answers_(gpu.sms), lookups_(snapshot.sites.size()),
-      ns_per_cycle_(1000 / gpu.clock_mhz) {
-  const auto cycles = [&](double ns) { return ns / ns_per_cycle_; };
-  shortest_ = Cycle(std::llround(cycles(gpu.l2.latency_ns)));
+      ns_per_cycle_(gpu.ns_per_cycle()) {
+  shortest_ = Cycle(std::llround(gpu.cycles(gpu.l2.latency_ns)));
   const Cycle of_l2 = shortest_;
   if (snapshot.reads_constants) {
     const Gpu::Constant::Group& group = gpu.constant.group;
     for (std::uint32_t first = 0; first < gpu.sms; first += group_sms_)
       constants_.emplace_back(group.bytes, group.line_bytes, group.ways);
-    const auto of_group = Cycle(std::llround(cycles(group.latency_ns)));
+    const auto of_group = Cycle(std::llround(gpu.cycles(group.latency_ns)));
     shortest_ = std::max<Cycle>(2, std::min(shortest_, of_group));
     constants_way_back_ = std::max(of_group, shortest_) - shortest_ / 2;
   }
   way_there_ = shortest_ / 2;
   way_back_ = of_l2 - way_there_;
-  hop_ = Cycle(std::llround(cycles(gpu.l2.hop_ns))) / 2;
-  sector_in_slice_ = ticks(cycles(sector_bytes * gpu.l2.slices / gpu.l2.bytes_per_ns));
-  atomic_in_slice_ = ticks(cycles(gpu.l2.slices / gpu.l2.atomics_per_ns));
+  hop_ = Cycle(std::llround(gpu.cycles(gpu.l2.hop_ns))) / 2;
+  sector_in_slice_ = ticks(gpu.cycles(sector_bytes * gpu.l2.slices / gpu.l2.bytes_per_ns));
+  atomic_in_slice_ = ticks(gpu.cycles(gpu.l2.slices / gpu.l2.atomics_per_ns));
   if (partitions_ > 1)
-    sector_across_ = ticks(cycles(sector_bytes / gpu.l2.hop_bytes_per_ns));
-  activate_ = ticks(cycles(gpu.dram.activate_ns));
-  precharge_ = ticks(cycles(gpu.dram.precharge_ns));
-  burst_ = ticks(cycles(gpu.dram.burst_ns));
+    sector_across_ = ticks(gpu.cycles(sector_bytes / gpu.l2.hop_bytes_per_ns));
+  activate_ = ticks(gpu.cycles(gpu.dram.activate_ns));
+  precharge_ = ticks(gpu.cycles(gpu.dram.precharge_ns));
+  burst_ = ticks(gpu.cycles(gpu.dram.burst_ns));
   const double to_bank =
       gpu.dram.local_latency_ns - gpu.l2.latency_ns - gpu.dram.activate_ns - gpu.dram.burst_ns;
-  to_bank_ = ticks(std::max(0.0, cycles(to_bank)));
+  to_bank_ = ticks(std::max(0.0, gpu.cycles(to_bank)));
   for (unsigned i = 0; i < partitions_; ++i)
     l2_.push_back({before != nullptr && partitions_ == 1 ? L2(*before) : L2(of_partition(gpu)),
                    {},
@@ -129,10 +128,7 @@ void Memory::load(Cycle now, const Event& event, unsigned at) {
     further.near_fill = fills.add(request.line, outcome.fetched, make_waiter());
     cross(now, further, at);
   }
-  if (unknown == 0)
-    return answer(event, until);
-  waiting_[waiter].unknown = unknown;
-  waiting_[waiter].until = until;
+  answer_later(event, until, unknown, waiter);
 }
 
 /// Looks up the constant cache of the requester's group of SMs, and loads what misses there from the L2, as
@@ -183,10 +179,7 @@ void Memory::write(Cycle now, const Event& event, unsigned at) {
     fills.add(request.line, outcome.fetched, arrival);
     until.and_also(arrival);
   }
-  if (unknown == 0)
-    return answer(event, until);
-  waiting_[waiter].unknown = unknown;
-  waiting_[waiter].until = until;
+  answer_later(event, until, unknown, waiter);
 }
 
 /// Returns when the sectors are in the L2.
@@ -216,6 +209,14 @@ Ticks Memory::use_memory(std::uint32_t line, unsigned sectors, Cycle now) {
   const Ticks bursts = burst_ * sector_count(sectors);
   bank.free_at = opened + bursts;
   return std::max(channels_[place.channel].serve(arrival, bursts), opened) + bursts;
+}
+
+/// Answers once nothing is unknown any more; now, if nothing is. The waiter waits for the rest.
+void Memory::answer_later(const Event& event, const Arrival& until, std::uint32_t unknown, Waiter waiter) {
+  if (unknown == 0)
+    return answer(event, until);
+  waiting_[waiter].unknown = unknown;
+  waiting_[waiter].until = until;
 }
 
 /// Answers the SM, or the other partition, when the data is in this one.

@@ -1,4 +1,4 @@
-// What lies behind the SMs, by time: the slices and partitions of the L2, and main memory.
+// The memory that all SMs share, by time: the slices and partitions of the L2, and main memory.
 #pragma once
 
 #include "model/cache/l2.h"
@@ -98,6 +98,7 @@ private:
   void write(Cycle now, const Event& event, unsigned at);
   L2Outcome look_up(Cycle now, const MemoryRequest& request, unsigned at);
   void cross(Cycle now, Event event, unsigned from);
+  void answer_later(const Event& event, const Arrival& until, std::uint32_t unknown, Waiter waiter);
   void answer(const Event& event, Arrival arrival);
   void notify(Waiter waiter, const Arrival& arrival);
   Cycle start_in_slice(Cycle now, const MemoryRequest& request, unsigned sectors, unsigned at);

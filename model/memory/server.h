@@ -30,7 +30,6 @@ public:
     return start;
   }
   Ticks busy() const { return busy_; } ///< in all
-  Ticks free_at() const { return free_at_; }
 
 private:
   Ticks free_at_ = 0, busy_ = 0;

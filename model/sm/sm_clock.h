@@ -110,8 +110,6 @@ public:
   /// Says that miss entries became free, or that it is known now when they do.
   void entries_changed() { must_look_ = true; }
 
-  std::uint32_t resident_blocks() const { return resident_blocks_; }
-
 private:
   using Mask = std::uint64_t; ///< of a scheduler's warps, the oldest in the lowest bit
 
@@ -170,7 +168,6 @@ private:
   static constexpr Mask bit(std::uint32_t place) { return Mask{1} << place; }
 
   std::uint32_t free_block() {
-    ++resident_blocks_;
     for (std::uint32_t i = 0; i < blocks_.size(); ++i)
       if (!blocks_[i].is_resident)
         return i;
@@ -238,7 +235,6 @@ private:
         supply_.waited(number, warps_[number].program, Stall::ended, from_ - warps_[number].since);
       remove_warps(block.warps);
       block.is_resident = false;
-      --resident_blocks_;
       ended_.push_back(block.number);
     }
     for (const std::uint32_t block : std::exchange(ended_, {}))
@@ -530,7 +526,7 @@ private:
   std::vector<Cycle> registers_; ///< when each is there, by warp
   std::size_t registers_per_warp_ = 1;
   std::vector<std::uint32_t> ended_; ///< blocks, in this cycle
-  std::uint32_t resident_blocks_ = 0, next_slot_ = 0;
+  std::uint32_t next_slot_ = 0;
   Cycle from_ = 0;       ///< the first cycle that has not been visited, or the one that is being visited
   Cycle any_leaves_ = 0; ///< the earliest for the next instruction of all queues
   Cycle open_at_ = never, end_at_ = never; ///< the next barrier's and block's

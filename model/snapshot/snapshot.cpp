@@ -314,7 +314,7 @@ std::uint8_t SnapshotBuilder::passes(const trace::WarpAccess& access, const Acce
   const auto in_groups = [](unsigned count, unsigned of) { return (count + of - 1) / of; };
   if (entry.cache == FirstCache::constant)
     return one_byte(entry.transactions);
-  if (trace_sites_[site_index_.at(access.site)].cache_operator == CacheOperator::tex)
+  if (trace_sites_[entry.site].cache_operator == CacheOperator::tex)
     return one_byte(in_groups(unsigned(std::popcount(access.active)), rules_.texture_lanes));
   const unsigned of_tags = in_groups(entry.transactions, rules_.tags_per_pass);
   if (access.kind == AccessKind::atomic)

@@ -33,7 +33,7 @@ struct Transaction {
 using ByteMask = std::array<std::uint64_t, 2>;
 inline constexpr std::uint32_t max_byte_masks = 1u << 21; ///< a request to the L2 has that many bits for it
 
-/// What serves an access in the SM first; `l1_local`: the L1, for local memory.
+/// The part of the SM that serves an access first; `l1_local`: the L1, for local memory.
 enum class FirstCache : std::uint8_t { l1, l1_local, constant, read_only, texture, shared };
 
 /// Which accesses a snapshot has: those to the memory hierarchy, or those to shared memory, too, which take
@@ -47,7 +47,8 @@ struct Access {
   std::uint32_t starts_bulk : 1 = 0; ///< the warp waits for its earlier accesses before it
   std::uint32_t active_lanes : 8 = warp_lanes;
   std::uint8_t transactions = 0;
-  std::uint8_t passes = 1; ///< through the SM's memory pipeline, without a limit to its tags
+  std::uint8_t passes =
+      1; ///< through the SM's memory pipeline, or the lanes with one address if an atomic has more
   AccessKind kind : 2 = AccessKind::load;
   std::uint8_t skips_l1 : 1 = false;     ///< due to its cache operator, or as another cache serves it
   std::uint8_t is_awaited : 1 = true;    ///< there are accesses that need its result

@@ -38,7 +38,7 @@ WarpProgram operator+(WarpProgram first, const WarpProgram& second) {
 }
 const WarpProgram barrier{{.pipe = Instruction::none}};
 
-/// What the clock runs: the blocks' programs, with each pipe's fixed latency.
+/// Supplies the clock with the blocks' programs, and results after each pipe's fixed latency.
 class Programs {
 public:
   struct Program {
