@@ -22,7 +22,7 @@ public:
     for (std::uint32_t sm = 0; sm < gpu.sms; ++sm)
       if (!blocks[sm].empty())
         sms_.push_back({model::SmSchedule(snapshot, blocks[sm], occupancy.blocks_per_sm, gpu, random_),
-                        test::ReferenceL1(gpu, occupancy.l1_bytes), sm % gpu.l2.partitions});
+                        test::ReferenceL1(gpu, occupancy.l1_bytes)});
   }
 
   model::TrialCounts run() {
@@ -44,7 +44,6 @@ private:
   struct Sm {
     model::SmSchedule schedule;
     test::ReferenceL1 l1;
-    unsigned partition;
   };
 
   void load(Sm& sm, const model::Access& access, const model::Transaction* transactions) {
@@ -58,9 +57,9 @@ private:
       count(site.l1, counts_.l1_reads, sectors & ~missing, sectors);
       if (missing == 0)
         continue;
-      const auto outcome = l2_.request(test::ReferenceL2::Kind::load, line, missing, sm.partition);
+      const auto outcome = l2_.request(test::ReferenceL2::Kind::load, line, missing);
       count(site.l2, counts_.l2_reads, outcome.hits, missing);
-      double latency = outcome.far != 0 ? gpu_.l2.replicas.far_latency_ns : gpu_.l2.latency_ns;
+      double latency = gpu_.l2.latency_ns + gpu_.mean_hop_ns();
       model::Level served = model::Level::l2;
       if (outcome.fetched != 0) {
         latency = double(dram_.request(line, outcome.fetched).ns);

@@ -108,13 +108,16 @@ void print_pipeline(Text& text, Device& device) {
   text.figure("schedulers", 4, guide);
   text.word("policy", "greedy_then_youngest", a100);
   text.figure("cycles_per_access", 8, assumed);
+  text.figure("turnover_cycles", 368, a100);
   text.table("lsu");
   text.figure("queue_entries", 5, a100);
   text.figure("scheduler_cycles", 4, a100);
   text.figure("cycles", half_as_many ? 2 : 1, half_as_many ? assumed : a100);
   text.figure("tags_per_pass", 4, a100);
   text.figure("misses", 0, assumed);
+  text.figure("stores", 256, assumed);
   text.figure("l2_bytes_per_cycle", 64, assumed);
+  text.figure("l2_write_bytes_per_cycle", 25.7, a100);
 }
 
 void print_sm(Text& text, Device& device) {
@@ -128,7 +131,6 @@ void print_sm(Text& text, Device& device) {
   text.figure("max_threads_per_block", device.whole("max_threads_per_block"), device_says);
   text.figure("coalesced_bytes", 512, assumed);
   text.table("schedule");
-  text.word("warps", "weighted_round_robin", paper);
   text.word("placement", "in_order", paper);
   text.word("start", "random_delay", assumed);
   print_pipeline(text, device);
@@ -199,24 +201,35 @@ void print_l1(Text& text, const Findings& found, const KnownLimits& known, doubl
   text.figure("lanes", 4, assumed);
 }
 
-/// Returns the time from one partition of the L2 to the other and back.
+/// Returns whether the L2 has two partitions: then a chase by one SM shows the size of one of them as a level
+/// of its own.
+bool has_partitions(const Findings& found) {
+  return found.levels.levels.size() > 2;
+}
+
+/// Returns the time from one partition of the L2 to the other and back. Between the two sizes half of a
+/// chase's loads hit in the other partition, and the other half go to memory; beyond both all go to memory,
+/// half of them in the other partition.
 double hop_cycles(const Findings& found) {
-  return std::max(0.0, found.levels.levels[1].beyond_cycles - found.levels.levels[0].beyond_cycles);
+  if (found.distances && found.distances->far_share > 0)
+    return found.distances->far_cycles - found.distances->near_cycles;
+  const double near = found.levels.levels[0].beyond_cycles, between = found.levels.levels[1].beyond_cycles,
+               beyond = found.levels.levels.back().beyond_cycles;
+  return std::max(0.0, 2 * (2 * between - near - beyond));
 }
 
 void print_l2(Text& text, Device& device, const Findings& found, double cycle_ns) {
   const auto& levels = found.levels.levels;
   const double l2_kib = device.number("l2_bytes") / 1024;
-  const bool has_copies = levels.size() > 2;
   text.table("l2");
   text.figure("bytes", device.whole("l2_bytes"), device_says);
   text.figure("line_bytes", 128, assumed);
-  print_size(text, "ways", "usable", levels.back(), l2_kib);
-  text.figure("partitions", has_copies ? 2 : 1, measured);
-  if (has_copies) {
-    print_size(text, "copies_ways", "copies_usable", levels[1], l2_kib / 2);
-    text.figure("copies_early_usable", 0, measured);
-    text.ns("far_latency_ns", levels[1].beyond_cycles * cycle_ns, measured);
+  Level level = levels[1];
+  if (has_partitions(found))
+    level.ways *= 2; // the chase sees sets of pairs of lines (docs/replacement.md)
+  print_size(text, "ways", "usable", level, has_partitions(found) ? l2_kib / 2 : l2_kib);
+  text.figure("partitions", has_partitions(found) ? 2 : 1, measured);
+  if (has_partitions(found)) {
     text.ns("hop_ns", hop_cycles(found) * cycle_ns, measured);
     text.figure("hop_bytes_per_ns", 2200, a100);
   }
@@ -226,13 +239,15 @@ void print_l2(Text& text, Device& device, const Findings& found, double cycle_ns
   text.word("partial_writes", "mask", assumed);
   text.figure("fetch_bytes", std::clamp(found.l2_fetch_bytes.value_or(32), 32u, 128u),
               found.l2_fetch_bytes ? measured : assumed);
-  text.figure("slices", 1, assumed);
-  text.word("slice_index", "modulo", assumed);
+  constexpr double bytes_per_sm_and_cycle = 36, bytes_of_slice = 64, written_share = 0.47; // on an A100
+  const double bytes_per_cycle = bytes_per_sm_and_cycle * std::max(1.0, device.number("sms"));
+  text.figure("slices", 2 * std::max(1L, std::lround(bytes_per_cycle / bytes_of_slice / 2)), a100);
+  text.word("slice_index", "xor_fold", assumed);
   text.ns("latency_ns", levels[0].beyond_cycles * cycle_ns, measured);
-  constexpr double bytes_per_sm_and_cycle = 36, bytes_per_atomic = 64; // on an A100
-  const double bandwidth = bytes_per_sm_and_cycle * std::max(1.0, device.number("sms")) / cycle_ns;
+  const double bandwidth = bytes_per_cycle / cycle_ns;
   text.figure("bytes_per_ns", fmt::format("{:.1f}", bandwidth), a100);
-  text.figure("atomics_per_ns", fmt::format("{:.1f}", bandwidth / bytes_per_atomic), a100);
+  text.figure("write_bytes_per_ns", fmt::format("{:.1f}", bandwidth * written_share), a100);
+  text.figure("atomics_per_ns", fmt::format("{:.1f}", bandwidth / bytes_of_slice), a100);
 }
 
 void print_dram(Text& text, Device& device, const Curves& curves, const Findings& found, double cycle_ns) {
@@ -259,15 +274,14 @@ void print_dram(Text& text, Device& device, const Curves& curves, const Findings
   text.word("bank_index", "permuted", assumed);
   text.word("queue", "kingman", assumed);
   // A random chase finds another row open; the figure is that of a bank without an open row.
-  const double latency = found.levels.levels.back().beyond_cycles * cycle_ns - precharge;
+  const double way = has_partitions(found) ? hop_cycles(found) / 2 : 0; // on average
+  const double latency = (found.levels.levels.back().beyond_cycles - way) * cycle_ns - precharge;
   text.ns("latency_ns", std::max(latency, activate + burst), measured);
-  // Half of what a chase loads belongs to the other partition.
-  if (found.levels.levels.size() > 2)
-    text.ns("local_latency_ns", std::max(latency - hop_cycles(found) * cycle_ns / 2, activate + burst),
-            measured);
   text.ns("activate_ns", activate, rows ? measured : assumed);
   text.ns("precharge_ns", precharge, rows ? measured : assumed);
   text.ns("burst_ns", burst, bandwidth > 0 ? measured : assumed);
+  // The burst is that of the measured bandwidth.
+  text.figure("achieved", 1, bandwidth > 0 ? measured : assumed);
 }
 
 } // namespace

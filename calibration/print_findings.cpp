@@ -21,7 +21,7 @@ std::string print_findings(const Curves& curves, const Findings& findings) {
   for (std::size_t i = 0; i < levels.levels.size(); ++i) {
     const Level& level = levels.levels[i];
     const bool is_last = i + 1 == levels.levels.size();
-    const char* const name = i == 0 ? "L1" : is_last ? "L2" : "L2, near copies";
+    const char* const name = i == 0 ? "L1" : is_last ? "L2" : "L2, one partition";
     add(name, fmt::format("{:.1f} KiB fit, {} ways in effect, {:.0f} cycles", level.kib, level.ways, before));
     before = level.beyond_cycles;
   }

@@ -86,6 +86,53 @@ std::string column_names() {
   return names;
 }
 
+constexpr const char* paper_schedule = "paper";
+
+/// Describes an issue policy and says where it comes from, for the help.
+const char* description(model::IssuePolicy policy) {
+  switch (policy) {
+  case model::IssuePolicy::loose_round_robin: return "each warp in turn";
+  case model::IssuePolicy::greedy_then_oldest:
+    return "the warp that issued last, then the oldest: GPGPU-Sim's for Fermi and Kepler, not measured";
+  case model::IssuePolicy::greedy_then_youngest:
+    return "the warp that issued last, then the youngest: measured on GA102 (Ampere), assumed of all GPUs "
+           "from Volta on";
+  case model::IssuePolicy::greedy_then_least_recent:
+    return "the warp that issued last, then the one whose own last issue is longest ago";
+  case model::IssuePolicy::two_level_oldest:
+    return "the block with most warps at a barrier or at their end, in it greedy_then_oldest";
+  case model::IssuePolicy::two_level_least_recent: return "that block, in it greedy_then_least_recent";
+  case model::IssuePolicy::greedy_two_level_least_recent:
+    return "the warp that issued last, then two_level_least_recent";
+  }
+  return "";
+}
+
+std::vector<std::string> schedule_words() {
+  std::vector<std::string> words{paper_schedule};
+  words.insert(words.end(), names_of<model::IssuePolicy>.begin(), names_of<model::IssuePolicy>.end());
+  return words;
+}
+
+void add_schedule_option(CLI::App& command, ModelOptions& options) {
+  std::string help = "which warp of a scheduler issues next (default: as the GPU's file says)";
+  for (const std::string_view word : names_of<model::IssuePolicy>)
+    help += fmt::format("\n{}: {}", word, description(*value_named<model::IssuePolicy>(word)));
+  help += fmt::format("\n{}: trials have no clock, and warps alternate in the weighted round robin of "
+                      "Baghsorkhi et al. (PPoPP 2012)",
+                      paper_schedule);
+  command
+      .add_option_function<std::string>(
+          "--schedule",
+          [&options](const std::string& word) {
+            options.without_clock = word == paper_schedule;
+            options.policy = value_named<model::IssuePolicy>(word); // empty for `paper`
+          },
+          help)
+      ->check(CLI::IsMember(schedule_words()))
+      ->option_text("WORD");
+}
+
 /// Adds the options that choose the printed figures of each site.
 void add_figure_options(CLI::App& command, OutputOptions& options) {
   command
@@ -100,7 +147,7 @@ void add_figure_options(CLI::App& command, OutputOptions& options) {
       ->delimiter(',')
       ->check(CLI::Validator(check_column, ""))
       ->type_name("NAME[,NAME...]")
-      ->default_str("share,latency,l1,l2,sectors,executions")
+      ->default_str("time (without one: share),latency,l1,l2,sectors,executions")
       ->expected(1, 64);
   command
       .add_option_function<std::string>(
@@ -116,7 +163,7 @@ void add_figure_options(CLI::App& command, OutputOptions& options) {
       ->type_name("N");
   command
       .add_option("--threshold", options.threshold,
-                  "sarif: leave out lines with a smaller share of the latency")
+                  "sarif: leave out lines with a smaller share of the time (without one: of the latency)")
       ->check(CLI::Validator(check_fraction, ""))
       ->type_name("FRACTION")
       ->capture_default_str();
@@ -161,17 +208,18 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
                               const std::string& what) {
     command.add_option(name, value, what + " (default: as the GPU's file says)")->check(CLI::IsMember(words));
   };
-  add_choice("--schedule", options.schedule, model::warp_orders(), "which warp of an SM issues next");
-  add_choice("--placement", options.placement, model::block_placements(), "how blocks find their SM");
+  add_schedule_option(command, options);
+  add_choice("--placement", options.placement, model::block_placements(),
+             "--schedule paper: how blocks find their SM");
   add_choice("--start", options.start, model::block_starts(),
-             "how an SM's first blocks are moved against each other");
+             "--schedule paper: how an SM's first blocks are moved against each other");
   command.add_flag("--cold", options.cold,
                    "launches begin with an empty L2, else with what copies, fills and earlier launches are "
                    "known to have left in it");
   command.add_option("--trials", options.trials, "Monte Carlo trials at most (see --confidence)")
       ->check(whole_number(2, 1000000)) // a single trial has no interval
       ->type_name("N")
-      ->capture_default_str();
+      ->default_str("16; 64 with --schedule paper");
   command
       .add_option_function<std::string>(
           "--confidence",
@@ -187,8 +235,19 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
           "latencies (totals, and sites with 1 % of the accesses); 0: they never do")
       ->type_name("RATE[,LATENCY%]")
       ->default_str("0.005,2%");
-  command.add_flag("--timeline", options.timeline,
-                   "add a time-lapse of the first trial to the result; html and perfetto have it anyway");
+  command.add_flag(
+      "--timeline", options.timeline,
+      "add a time-lapse of the first trial over its cycles to the result; html and perfetto have "
+      "it anyway");
+  command.parse_complete_callback([&options] {
+    if (options.timeline && options.without_clock)
+      throw CLI::ValidationError("--timeline", "trials have no clock with --schedule paper");
+    for (const auto& [name, value] :
+         {std::pair("--placement", &options.placement), std::pair("--start", &options.start)})
+      if (!value->empty() && !options.without_clock)
+        throw CLI::ValidationError(name,
+                                   "on a clock blocks are dealt on demand: --schedule paper has the choice");
+  });
   command.add_option("--timeline-bins", options.timeline_bins, "into how many bins a time-lapse is cut")
       ->check(whole_number(1, 10000))
       ->type_name("N")

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/model.h"
+#include "model/sm/sm_figures.h"
 #include "report/columns.h"
 #include "runtime/abi/checks.h"
 
@@ -19,8 +20,10 @@ enum class Format { text, json, csv, html, sarif, annotated_diff, perfetto };
 /// The options of modelling and reporting.
 struct ModelOptions {
   std::vector<std::string> gpus{"a100"};
-  std::string schedule, placement, start; ///< empty: as the GPU's file says
-  std::uint32_t trials = 64;              ///< the maximum number
+  bool without_clock = false;               ///< --schedule paper
+  std::optional<model::IssuePolicy> policy; ///< --schedule; empty: as the GPU's file says
+  std::string placement, start;             ///< empty: as the GPU's file says
+  std::optional<std::uint32_t> trials;      ///< the maximum number; empty: 16, or 64 without a clock
   model::Confidence confidence;
   bool cold = false; ///< launches begin with an empty L2
   bool timeline = false;

@@ -26,6 +26,8 @@ bool known_well(std::span<const TrialCounts> trials, const Snapshot& snapshot, c
       !rate_known(totals.l2_write_hit_rate, wanted) || !rate_known(totals.constant_hit_rate, wanted) ||
       !rate_known(totals.constant_group_hit_rate, wanted) || !latency_known(totals.dram_latency_ns, wanted))
     return false;
+  if (!latency_known(cycles_of(trials), wanted))
+    return false;
   for (std::size_t i = 0; i < snapshot.sites.size(); ++i) {
     if (snapshot.sites[i].executions * 100 < snapshot.warp_accesses)
       continue;

@@ -25,8 +25,8 @@ std::string limit_of(const trace::Launch& launch, const Gpu& gpu, const Occupanc
 /// A traced launch, decoded as far as each GPU in turn requires.
 class DecodedLaunch {
 public:
-  DecodedLaunch(const trace::Reader& trace, const trace::Launch& launch)
-      : trace_(trace), launch_(launch), part_(launch), collected_(launch.blocks) {
+  DecodedLaunch(const trace::Reader& trace, const trace::Launch& launch, Accesses accesses)
+      : trace_(trace), launch_(launch), accesses_(accesses), part_(launch), collected_(launch.blocks) {
     if (const auto end = trace.end_of(launch.id); end && end->blocks != 0)
       collected_ = std::min(collected_, end->blocks);
   }
@@ -52,7 +52,7 @@ private:
     if (decoded_blocks_ == part_.blocks && decoded_rules_ == rules)
       return {};
     snapshot_ = Snapshot(); // frees the memory before another one is made
-    TRY_LET(decoded, model::decode(trace_, launch_, part_.blocks, rules));
+    TRY_LET(decoded, model::decode(trace_, launch_, part_.blocks, rules, accesses_));
     snapshot_ = std::move(*decoded);
     decoded_blocks_ = part_.blocks;
     decoded_rules_ = rules;
@@ -61,6 +61,7 @@ private:
 
   const trace::Reader& trace_;
   const trace::Launch& launch_;
+  Accesses accesses_;
   trace::Launch part_;
   std::uint64_t collected_; ///< blocks, from the first on
   std::optional<std::uint64_t> decoded_blocks_;
@@ -72,7 +73,7 @@ private:
 
 Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vector<Site>& sites,
                                        const trace::Launch& launch, const Gpu& gpu, const Options& options,
-                                       const L2* before) {
+                                       std::span<const L2> before) {
   TRY_LET(occupied, occupancy(gpu, launch));
   Trials trials = run_trials(snapshot, sites, launch, gpu, *occupied, options, before);
 
@@ -91,6 +92,7 @@ Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vect
   result.trials.run = std::uint32_t(trials.counts.size());
   result.trials.converged = trials.known_well;
   result.trials.stopped_by = trials.enough ? StoppedBy::confidence : StoppedBy::limit;
+  result.time = kernel_time(trials.counts, snapshot, launch, gpu);
   result.totals = totals_of(trials.counts);
   result.totals.cold_miss_share = trials.cold_miss_share;
   result.totals.dram_latencies = std::move(trials.dram_latencies);
@@ -102,7 +104,8 @@ Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vect
   for (std::size_t i = 0; i < snapshot.sites.size(); ++i) {
     const Site& site_of_trace = sites[snapshot.sites[i].site];
     result.sites.push_back(site_result(snapshot.sites[i], i, site_of_trace, trials.counts, gpu));
-    const SiteResult& site = result.sites.back();
+    SiteResult& site = result.sites.back();
+    site.time = site_time(snapshot.sites[i], i, trials.counts, result.time);
     all_latency += double(site.executions) * site.latency_ns->mean;
   }
   for (SiteResult& site : result.sites)
@@ -133,13 +136,14 @@ Expected<Result> evaluate(const trace::Reader& trace, const std::vector<Gpu>& gp
     }
     if (!options.cold)
       history.add_uses_before(trace, launch);
-    DecodedLaunch decoded(trace, launch);
+    DecodedLaunch decoded(trace, launch, options.without_clock ? Accesses::of_caches : Accesses::all);
     for (const Gpu& gpu : gpus) {
       TRY(decoded.choose(gpu, options));
       const trace::Launch& part = decoded.part();
-      const L2Before before = options.cold ? L2Before() : l2_before(history, decoded.snapshot(), gpu);
-      TRY_LET(kernel, evaluate_launch(decoded.snapshot(), trace.sites(), part, gpu, options,
-                                      before.l2 ? &*before.l2 : nullptr));
+      const L2Before before = options.cold ? L2Before()
+                                           : l2_before(history, decoded.snapshot(), gpu,
+                                                       options.without_clock ? 1 : gpu.l2.partitions);
+      TRY_LET(kernel, evaluate_launch(decoded.snapshot(), trace.sites(), part, gpu, options, before.l2));
       kernel->l2_start = before.start;
       kernel->snapshot.complete = end && end->complete;
       if (!kernel->snapshot.complete)

@@ -5,13 +5,15 @@
 #include "model/model.h"
 #include "model/snapshot/snapshot.h"
 
+#include <span>
+
 namespace warplens::model {
 
 /// Runs the launch's trials and returns their statistics. `sites` are the trace's, with which the snapshot
 /// was built; `launch` also numbers the random streams. `options.trials` must be at least 2. `before` is the
-/// content of the L2 when a trial begins; null: it is empty.
+/// content of the L2 when a trial begins, one for each part in which it is modelled; empty: none is known.
 Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vector<Site>& sites,
                                        const trace::Launch& launch, const Gpu& gpu, const Options& options,
-                                       const L2* before = nullptr);
+                                       std::span<const L2> before = {});
 
 } // namespace warplens::model

@@ -35,10 +35,28 @@ std::optional<double> rate(const Lookups& lookups) {
   return double(lookups.hits) / double(lookups.all);
 }
 
+/// Returns the trial's cycles; empty if it has no clock.
+std::optional<double> cycles(const TrialCounts& trial) {
+  return trial.time.cycles == 0 ? std::nullopt : std::optional(double(trial.time.cycles));
+}
+
 std::optional<double> dram_latency(const TrialCounts& trial) {
   if (trial.dram_reads == 0)
     return std::nullopt;
   return trial.dram_latency_ns / double(trial.dram_reads);
+}
+
+/// The share of the time from which on the busiest resource bounds a kernel; below, it is latency. So do the
+/// rules of NVIDIA's Nsight Compute (Kernel Profiling Guide, "Speed of Light").
+constexpr double bounding_share = 0.6;
+
+/// Returns the resource that is busy for longest. Shared memory's banks are a part of the memory pipeline.
+Resource busiest_resource(const ByResource& busy) {
+  std::size_t busiest = 0;
+  for (std::size_t resource = 0; resource < resource_count; ++resource)
+    if (Resource(resource) != Resource::shared_banks && busy[resource] > busy[busiest])
+      busiest = resource;
+  return Resource(busiest);
 }
 
 Space observed_space(const SiteSummary& summary) {
@@ -63,9 +81,20 @@ double constant_requests_ns(const SiteSummary& summary, const Gpu& gpu) {
   return double(summary.constant_requests - summary.constant) * gpu.constant.pass_ns;
 }
 
+/// The times that are the same in each trial without a clock; on a clock they are among the trial's.
+struct FixedTimes {
+  double shared_ns = 0, constant_ns = 0;
+};
+FixedTimes fixed_times(const SiteSummary& summary, std::span<const TrialCounts> trials, const Gpu& gpu) {
+  if (trials.front().time.cycles != 0)
+    return {};
+  return {shared_ns(summary, gpu), constant_requests_ns(summary, gpu)};
+}
+
 LatencyParts latency_parts(const SiteSummary& summary, std::size_t index, std::span<const TrialCounts> trials,
                            const Gpu& gpu) {
   const double executions = double(summary.executions);
+  const FixedTimes fixed = fixed_times(summary, trials, gpu);
   const auto of_level = [&](Level level) {
     double sum = 0;
     for (const TrialCounts& trial : trials)
@@ -73,15 +102,16 @@ LatencyParts latency_parts(const SiteSummary& summary, std::size_t index, std::s
     return sum / double(trials.size()) / executions;
   };
   return {of_level(Level::l1), of_level(Level::l2), of_level(Level::dram),
-          shared_ns(summary, gpu) / executions,
-          of_level(Level::constant) + constant_requests_ns(summary, gpu) / executions};
+          of_level(Level::shared) + fixed.shared_ns / executions,
+          of_level(Level::constant) + fixed.constant_ns / executions};
 }
 
 } // namespace
 
 SiteStatistics site_statistics(const SiteSummary& summary, std::size_t index,
                                std::span<const TrialCounts> trials, const Gpu& gpu) {
-  const double fixed_ns = shared_ns(summary, gpu) + constant_requests_ns(summary, gpu);
+  const FixedTimes fixed = fixed_times(summary, trials, gpu);
+  const double fixed_ns = fixed.shared_ns + fixed.constant_ns;
   const auto over = [&](auto&& value) { return statistic_of(values(trials, value)); };
   return {over([&](const TrialCounts& trial) { return rate(trial.sites[index].l1); }),
           over([&](const TrialCounts& trial) { return rate(trial.sites[index].l2); }),
@@ -115,8 +145,77 @@ SiteResult site_result(const SiteSummary& summary, std::size_t index, const Site
   return result;
 }
 
+std::optional<Statistic> cycles_of(std::span<const TrialCounts> trials) {
+  return statistic_of(values(trials, cycles));
+}
+
+std::optional<KernelTime> kernel_time(std::span<const TrialCounts> trials, const Snapshot& snapshot,
+                                      const trace::Launch& launch, const Gpu& gpu) {
+  const auto cycles = cycles_of(trials);
+  if (!cycles)
+    return std::nullopt;
+  KernelTime time;
+  time.cycles = *cycles;
+  time.is_extrapolated = !snapshot.whole_grid;
+  // Blocks without accesses are not in the snapshot, and take no time.
+  const double active = double(snapshot.blocks.size()) / double(snapshot.blocks_seen);
+  const double further =
+      time.is_extrapolated ? active * (double(launch.grid.count()) - double(snapshot.blocks_seen)) : 0;
+  time.microseconds = *statistic_of(values(trials, [&](const TrialCounts& trial) {
+    return std::optional((double(trial.time.cycles) + further * trial.time.cycles_per_block) *
+                         gpu.ns_per_cycle() / 1000);
+  }));
+  // Memory may be writing what was evicted when the last block has ended.
+  for (std::size_t resource = 0; resource < resource_count; ++resource)
+    for (const TrialCounts& trial : trials)
+      time.busy[resource] +=
+          std::min(1.0, trial.time.busy[resource] / double(trial.time.cycles)) / double(trials.size());
+  // The passes of shared memory's banks are among those of the memory pipeline.
+  const auto busiest = busiest_resource(time.busy);
+  const bool by_banks = busiest == Resource::memory_pipeline &&
+                        time.busy[std::size_t(Resource::shared_banks)] > time.busy[std::size_t(busiest)] / 2;
+  if (time.busy[std::size_t(busiest)] >= bounding_share)
+    time.bound = by_banks ? Resource::shared_banks : busiest;
+  return time;
+}
+
+std::optional<SiteTime> site_time(const SiteSummary& summary, std::size_t index,
+                                  std::span<const TrialCounts> trials,
+                                  const std::optional<KernelTime>& kernel) {
+  if (!kernel)
+    return std::nullopt;
+  const auto waited = [](const TrialCounts::Site& site) { return site.awaited; };
+  const auto share_of = [&](const TrialCounts& trial, auto&& value) {
+    double all = 0;
+    for (const TrialCounts::Site& site : trial.sites)
+      all += value(site);
+    return all == 0 ? 0 : value(trial.sites[index]) / all;
+  };
+  const auto of_resource = [&](const TrialCounts& trial, std::size_t resource) {
+    return share_of(trial, [&](const TrialCounts::Site& site) { return site.occupied[resource]; });
+  };
+  SiteTime time;
+  time.waited = *statistic_of(values(trials, [&](const TrialCounts& trial) {
+    return std::optional(waited(trial.sites[index]) / double(summary.executions));
+  }));
+  for (std::size_t resource = 0; resource < resource_count; ++resource)
+    for (const TrialCounts& trial : trials)
+      time.occupied[resource] += of_resource(trial, resource) / double(trials.size());
+  const auto busiest = std::size_t(busiest_resource(kernel->busy));
+  time.share = *statistic_of(values(trials, [&](const TrialCounts& trial) {
+    const double busy = std::min(1.0, trial.time.busy[busiest] / double(trial.time.cycles));
+    const double awaited = share_of(trial, waited);
+    const bool some_wait =
+        std::ranges::any_of(trial.sites, [&](const TrialCounts::Site& site) { return waited(site) != 0; });
+    return std::optional(some_wait ? busy * of_resource(trial, busiest) + (1 - busy) * awaited
+                                   : of_resource(trial, busiest));
+  }));
+  return time;
+}
+
 TrialValues values_of(std::span<const TrialCounts> trials) {
   TrialValues of;
+  of.cycles = values(trials, cycles);
   of.l1_read_hit_rate = values(trials, [](const TrialCounts& trial) { return rate(trial.l1_reads); });
   of.l2_read_hit_rate = values(trials, [](const TrialCounts& trial) { return rate(trial.l2_reads); });
   of.l2_write_hit_rate = values(trials, [](const TrialCounts& trial) { return rate(trial.l2_writes); });

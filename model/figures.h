@@ -5,6 +5,7 @@
 #include "model/snapshot/snapshot.h"
 #include "model/trial/trial.h"
 #include "result/result.h"
+#include "trace/reader.h"
 
 #include <span>
 
@@ -21,6 +22,21 @@ SiteStatistics site_statistics(const SiteSummary& summary, std::size_t index,
 /// Returns all of a site's result but latency_share, which needs the other sites. `site` is the trace's.
 SiteResult site_result(const SiteSummary& summary, std::size_t index, const Site& site,
                        std::span<const TrialCounts> trials, const Gpu& gpu);
+
+/// Returns the statistic of the trials' cycles; empty if they had no clock.
+std::optional<Statistic> cycles_of(std::span<const TrialCounts> trials);
+
+/// Returns the kernel's time; empty if the trials had no clock, or nothing to do. Blocks that the snapshot
+/// does not have take as long as those that ended while all SMs had work.
+std::optional<KernelTime> kernel_time(std::span<const TrialCounts> trials, const Snapshot& snapshot,
+                                      const trace::Launch& launch, const Gpu& gpu);
+
+/// Returns the site's part in the kernel's time; empty if that has none. Its share is its part in the work of
+/// the busiest resource for as long as that is busy, and for the rest of the time its part in what warps
+/// wait for.
+std::optional<SiteTime> site_time(const SiteSummary& summary, std::size_t index,
+                                  std::span<const TrialCounts> trials,
+                                  const std::optional<KernelTime>& kernel);
 
 /// Returns all totals but cold_miss_share.
 Totals totals_of(std::span<const TrialCounts> trials);

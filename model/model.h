@@ -29,9 +29,11 @@ struct Ranks {
 };
 
 struct Options {
-  std::uint32_t trials = 64; ///< maximum; at least 2, as a single one has no interval
+  std::uint32_t trials = 16; ///< maximum; at least 2, as a single one has no interval
   /// Trials end once the figures have converged (confidence.h); zeros: only after `trials`.
   Confidence confidence;
+  /// --schedule paper: the trials have no clock, and warps issue in the paper's weighted round robin.
+  bool without_clock = false;
   bool cold = false; ///< launches begin with an empty L2, else with its content as far as the trace shows it
   std::uint64_t seed = 1;
   /// Number of blocks, from each launch's first on; empty: as many as each GPU needs (snapshot_threads).

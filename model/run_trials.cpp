@@ -1,5 +1,6 @@
 #include "model/run_trials.h"
 
+#include "model/clock/clocked_trial.h"
 #include "model/confidence.h"
 #include "model/share_trials.h"
 #include "model/trial/observers/cold_misses.h"
@@ -17,54 +18,53 @@ namespace warplens::model {
 namespace {
 
 /// The intervals are checked after each batch. Trials end when they were narrow at two checks in a row: those
-/// that are narrow by chance once would be stated too narrow.
-constexpr std::uint32_t batch_trials = 16;
+/// that are narrow by chance once would be stated too narrow. A clock takes longer, and leaves less to
+/// chance.
+std::uint32_t batch_trials(const Options& options) {
+  return options.without_clock ? 16 : 4;
+}
 
 /// The observers of the first trial.
 class FirstTrial {
 public:
-  FirstTrial(const Snapshot& snapshot, const std::vector<Site>& sites, const Gpu& gpu,
-             std::uint32_t timeline_bins)
-      : objects_(snapshot, sites) {
-    if (timeline_bins != 0 && snapshot.transactions != 0)
-      timeline_.emplace(snapshot, sites, gpu, 0, timeline_bins);
-  }
+  FirstTrial(const Snapshot& snapshot, const std::vector<Site>& sites) : objects_(snapshot, sites) {}
 
   Observers observers() {
-    std::vector<TrialObserver*> all{&objects_, &cold_misses_, &dram_latencies_};
-    if (timeline_)
-      all.push_back(&*timeline_);
-    return Observers(std::move(all));
+    return Observers(std::vector<TrialObserver*>{&objects_, &cold_misses_, &dram_latencies_});
   }
 
   void report(Trials& trials) && {
     trials.objects = std::move(objects_).results();
     trials.cold_miss_share = cold_misses_.share();
     trials.dram_latencies = dram_latencies_.distribution();
-    if (timeline_)
-      trials.timeline = std::move(*timeline_).timeline();
   }
 
 private:
   Objects objects_;
   ColdMisses cold_misses_;
   DramLatencies dram_latencies_;
-  std::optional<TimelineRecorder> timeline_;
 };
 
 } // namespace
 
 Trials run_trials(const Snapshot& snapshot, const std::vector<Site>& sites, const trace::Launch& launch,
-                  const Gpu& gpu, const Occupancy& occupied, const Options& options, const L2* before) {
+                  const Gpu& gpu, const Occupancy& occupied, const Options& options,
+                  std::span<const L2> before) {
   Trials trials;
-  FirstTrial first(snapshot, sites, gpu, options.timeline_bins);
+  FirstTrial first(snapshot, sites);
   Observers observers = first.observers();
   std::mutex reporting;
   std::uint32_t done = 0;
-  const auto run = [&](std::uint32_t number) {
+  const auto trial = [&](std::uint32_t number, TrialObserver* observer) {
     const Random random(options.seed, launch.id, number);
-    trials.counts[number] = number == 0 ? run_trial(snapshot, gpu, occupied, random, observers, before)
-                                        : run_trial(snapshot, gpu, occupied, random, before);
+    if (!options.without_clock)
+      return run_clocked_trial(snapshot, gpu, occupied, random, before, observer);
+    const L2* const l2 = before.empty() ? nullptr : &before.front();
+    return observer != nullptr ? run_trial(snapshot, gpu, occupied, random, *observer, l2)
+                               : run_trial(snapshot, gpu, occupied, random, l2);
+  };
+  const auto run = [&](std::uint32_t number) {
+    trials.counts[number] = trial(number, number == 0 ? &observers : nullptr);
     if (!options.progress)
       return;
     const std::lock_guard lock(reporting);
@@ -75,7 +75,7 @@ Trials run_trials(const Snapshot& snapshot, const std::vector<Site>& sites, cons
   tbb::task_arena arena(options.threads == 0 ? cores : int(std::min(options.threads, unsigned(cores))));
   while (trials.counts.size() < options.trials && !trials.enough) {
     const auto begin = std::uint32_t(trials.counts.size());
-    const auto end = std::min(options.trials, begin + batch_trials);
+    const auto end = std::min(options.trials, begin + batch_trials(options));
     trials.counts.resize(end); // each trial has an element of its own, whichever thread runs it
     arena.execute([&] {
       tbb::parallel_for(
@@ -93,6 +93,13 @@ Trials run_trials(const Snapshot& snapshot, const std::vector<Site>& sites, cons
     trials.enough = well_before && trials.known_well;
   }
   std::move(first).report(trials);
+  const Cycle cycles = trials.counts.empty() ? 0 : trials.counts.front().time.cycles;
+  if (options.timeline_bins != 0 && cycles != 0) {
+    // A timeline has bins of equal lengths, so that trial runs again now that its length is known.
+    TimelineRecorder timeline(snapshot, sites, gpu, 0, cycles, options.timeline_bins);
+    trial(0, &timeline);
+    trials.timeline = std::move(timeline).timeline();
+  }
   return trials;
 }
 

@@ -6,6 +6,8 @@
 #include "model/snapshot/snapshot.h"
 #include "model/trial/trial.h"
 
+#include <span>
+
 namespace warplens::model {
 
 struct Trials {
@@ -21,9 +23,9 @@ struct Trials {
 
 /// Runs trials until the figures have converged or the limit is reached. They are the same for any number of
 /// threads, as they may end only after whole batches. `sites` are the trace's. `before` is the content of the
-/// L2 when a trial begins; null: it is empty.
+/// L2 when a trial begins, one for each part in which it is modelled; empty: none is known.
 Trials run_trials(const Snapshot& snapshot, const std::vector<Site>& sites, const trace::Launch& launch,
                   const Gpu& gpu, const Occupancy& occupied, const Options& options,
-                  const L2* before = nullptr);
+                  std::span<const L2> before = {});
 
 } // namespace warplens::model

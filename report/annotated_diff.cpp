@@ -116,7 +116,7 @@ bool can_be_annotated(const std::filesystem::path& place) {
 } // namespace
 
 Expected<std::string> print_annotated_diff(const Result& result, const AnnotatedDiffOptions& options) {
-  const auto columns = options.columns.empty() ? default_columns(true) : options.columns;
+  const auto columns = options.columns.empty() ? default_columns(result.kernels) : options.columns;
   std::string head = "# Figures by Warplens, as comments.\n", diff, absent;
   for (const auto& [place, remarks] : remarks_on(result, columns)) {
     const std::string name = printable(place.string());

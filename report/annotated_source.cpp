@@ -14,10 +14,19 @@ namespace {
 constexpr std::uint32_t context_lines = 2;
 constexpr unsigned bar_width = 3;
 constexpr std::size_t min_source_width = 20;
-constexpr double notable_share = 0.01; // share of the latency; smaller ones are not worth a look
+constexpr double notable_share = 0.01; // smaller ones are not worth a look
 
 bool has_conflicts(const SiteResult& site) {
   return site.bank_conflicts && *site.bank_conflicts >= 0.005; // visible with two decimals
+}
+
+/// Returns the sum of a share over the sites that have one.
+std::optional<double> sum_over(const std::vector<const SiteResult*>& sites, const Column& share) {
+  std::optional<double> sum;
+  for (const SiteResult* site : sites)
+    if (const std::optional<double> value = share.value(*site); value && std::isfinite(*value))
+      sum = sum.value_or(0) + *value;
+  return sum;
 }
 
 /// The layout that all lines of one file share.
@@ -84,19 +93,19 @@ private:
   std::string heat(const std::string& gutter, const CostlyLine& line) const {
     if (marked_.contains(&line))
       return style_.hot(gutter);
-    return line.latency_share && *line.latency_share >= 0.05 ? style_.warm(gutter) : gutter;
+    return line.share && *line.share >= 0.05 ? style_.warm(gutter) : gutter;
   }
 
   std::string heat_bar(const CostlyLine& line) const {
-    const bool known = line.latency_share && largest_share_ > 0;
-    return pad_left(known ? bar(*line.latency_share / largest_share_, bar_width) : "", bar_width) + " ";
+    const bool known = line.share && largest_share_ > 0;
+    return pad_left(known ? bar(*line.share / largest_share_, bar_width) : "", bar_width) + " ";
   }
 
   /// Returns the line's figures. For several sites only the shares add up.
   std::string figures(const CostlyLine& line) const {
     std::string text;
     for (const Column* column : columns_)
-      text += pad_left(column->name == "share" ? share(line.latency_share) : "", column->width) + " ";
+      text += pad_left(column->is_share ? share(sum_over(line.sites, *column)) : "", column->width) + " ";
     return text;
   }
 
@@ -186,19 +195,19 @@ std::string note_on(const SiteResult& site) {
 }
 
 std::vector<CostlyLine> lines_of(const KernelResult& kernel) {
+  const Column& cost = cost_column(kernel);
   std::map<std::pair<std::string, std::uint32_t>, CostlyLine> by_place;
   for (const SiteResult& result : kernel.sites) {
     CostlyLine& line = by_place[{result.site.file, result.site.line}];
     line.file = result.site.file;
     line.line = result.site.line;
     line.sites.push_back(&result);
-    if (result.latency_share && std::isfinite(*result.latency_share))
-      line.latency_share = line.latency_share.value_or(0) + *result.latency_share;
   }
   std::map<std::string, double> cost_of_file;
   std::vector<CostlyLine> lines;
   for (auto& [place, line] : by_place) {
-    cost_of_file[line.file] += line.latency_share.value_or(0);
+    line.share = sum_over(line.sites, cost);
+    cost_of_file[line.file] += line.share.value_or(0);
     std::stable_sort(line.sites.begin(), line.sites.end(),
                      [](const SiteResult* left, const SiteResult* right) {
                        return left->site.column < right->site.column;
@@ -215,13 +224,13 @@ std::vector<CostlyLine> lines_of(const KernelResult& kernel) {
 std::vector<const CostlyLine*> most_expensive(const std::vector<CostlyLine>& lines, std::size_t count) {
   std::vector<const CostlyLine*> sorted;
   for (const CostlyLine& line : lines)
-    if (line.latency_share && *line.latency_share > 0)
+    if (line.share && *line.share > 0)
       sorted.push_back(&line);
   std::stable_sort(sorted.begin(), sorted.end(), [](const CostlyLine* left, const CostlyLine* right) {
-    return *left->latency_share > *right->latency_share;
+    return *left->share > *right->share;
   });
   sorted.resize(std::min(sorted.size(), count));
-  while (sorted.size() > 1 && *sorted.back()->latency_share < notable_share)
+  while (sorted.size() > 1 && *sorted.back()->share < notable_share)
     sorted.pop_back();
   return sorted;
 }
@@ -229,7 +238,7 @@ std::vector<const CostlyLine*> most_expensive(const std::vector<CostlyLine>& lin
 std::string print_annotated_source(const std::vector<CostlyLine>& lines,
                                    const std::vector<const CostlyLine*>& marked, const TextOptions& options) {
   const Style style(options.colour);
-  const double largest_share = marked.empty() ? 0 : *marked.front()->latency_share;
+  const double largest_share = marked.empty() ? 0 : *marked.front()->share;
   std::string text;
   for (Lines first = lines.begin(); first != lines.end();) {
     const Lines last =

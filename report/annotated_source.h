@@ -14,13 +14,13 @@ struct CostlyLine {
   std::string file;
   std::uint32_t line = 0;
   std::vector<const SiteResult*> sites;
-  std::optional<double> latency_share; ///< sum over the sites that have one
+  std::optional<double> share; ///< of the kernel's time or latency (cost_column): sum over the sites with one
 };
 
 /// Returns all lines with sites, the most expensive file first, by line within a file.
 std::vector<CostlyLine> lines_of(const KernelResult& kernel);
 
-/// Returns the lines with the largest latency shares, the most expensive first: at most `count`, and none but
+/// Returns the lines with the largest shares, the most expensive first: at most `count`, and none but
 /// the first below 1 %.
 std::vector<const CostlyLine*> most_expensive(const std::vector<CostlyLine>& lines, std::size_t count);
 

@@ -26,14 +26,29 @@ std::string count(const std::optional<double>& value) {
   return value ? short_count(*value) : "-";
 }
 
+std::optional<double> time_share(const SiteResult& site) {
+  return site.time ? std::optional(site.time->share.mean) : std::nullopt;
+}
+
+std::optional<Statistic> waited(const SiteResult& site) {
+  return site.time ? std::optional(site.time->waited) : std::nullopt;
+}
+
 using Site = const SiteResult&;
 
 } // namespace
 
 const std::vector<Column>& all_columns() {
   static const std::vector<Column> columns = {
+      {"time", "time", "%", 4, "{} % of the time", "share of the kernel's time",
+       [](Site site) { return share(time_share(site)); }, time_share, true},
+      {"waited", "waited", "cycles", 8, "{} cycles waited",
+       "warp-cycles per execution in which warps wait for its result",
+       [](Site site) { return cycles(waited(site)); },
+       [](Site site) { return site.time ? std::optional(site.time->waited.mean) : std::nullopt; }},
       {"share", "lat", "%", 3, "{} % of the latency", "share of the kernel's latency",
-       [](Site site) { return share(site.latency_share); }, [](Site site) { return site.latency_share; }},
+       [](Site site) { return share(site.latency_share); }, [](Site site) { return site.latency_share; },
+       true},
       {"latency", "latency", "ns", 8, "{} ns", "expected latency of a request",
        [](Site site) { return nanoseconds(site.latency_ns); },
        [](Site site) { return site.latency_ns ? std::optional(site.latency_ns->mean) : std::nullopt; }},
@@ -72,9 +87,20 @@ const std::vector<Column>& all_columns() {
   return columns;
 }
 
-std::vector<const Column*> default_columns(bool reads_constants) {
+const Column& cost_column(const KernelResult& kernel) {
+  return **column_named(kernel.time ? "time" : "share");
+}
+
+std::vector<const Column*> default_columns(std::span<const KernelResult> kernels) {
+  const bool reads_constants = std::ranges::any_of(kernels, [](const KernelResult& kernel) {
+    return std::ranges::any_of(kernel.sites,
+                               [](const SiteResult& site) { return site.constant_hit_rate.has_value(); });
+  });
   std::vector<const Column*> columns;
-  for (const std::string_view name : {"share", "latency", "l1", "l2", "constant", "sectors", "executions"})
+  for (const KernelResult& kernel : kernels)
+    if (const Column* cost = &cost_column(kernel); std::ranges::find(columns, cost) == columns.end())
+      columns.push_back(cost);
+  for (const std::string_view name : {"latency", "l1", "l2", "constant", "sectors", "executions"})
     if (name != "constant" || reads_constants)
       columns.push_back(*column_named(name));
   return columns;

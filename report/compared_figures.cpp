@@ -16,6 +16,11 @@ template <class Number> std::optional<MeasuredValue> of(const std::optional<Numb
   return number ? std::optional(MeasuredValue{static_cast<double>(*number), 0}) : std::nullopt;
 }
 
+template <class Timed, class Time>
+std::optional<MeasuredValue> of_time(const Timed& result, Statistic Time::* figure) {
+  return result.time ? of(std::optional((*result.time).*figure)) : std::nullopt;
+}
+
 double executions(const SiteResult& site) {
   return static_cast<double>(site.executions);
 }
@@ -32,22 +37,26 @@ double lookups_in_l2(const SiteResult& site) {
 
 using enum Worse;
 using enum Extent;
-using T = const Totals&;
+using K = const KernelResult&;
 using S = const SiteResult&;
 
 constexpr TotalFigure total_figures[] = {
-    {"l1_read_hit_rate", low, [](T launch) { return of(launch.l1_read_hit_rate); }},
-    {"l2_read_hit_rate", low, [](T launch) { return of(launch.l2_read_hit_rate); }},
-    {"l2_write_hit_rate", low, [](T launch) { return of(launch.l2_write_hit_rate); }},
-    {"constant_hit_rate", low, [](T launch) { return of(launch.constant_hit_rate); }},
-    {"constant_group_hit_rate", low, [](T launch) { return of(launch.constant_group_hit_rate); }},
-    {"dram_latency_ns", high, [](T launch) { return of(launch.dram_latency_ns); }},
-    {"dram_read_bytes", high, [](T launch) { return of(launch.dram_read_bytes); }, of_snapshot},
-    {"dram_write_bytes", high, [](T launch) { return of(launch.dram_write_bytes); }, of_snapshot},
-    {"cold_miss_share", neither, [](T launch) { return of(launch.cold_miss_share); }},
+    {"microseconds", high, [](K kernel) { return of_time(kernel, &KernelTime::microseconds); }},
+    {"cycles", high, [](K kernel) { return of_time(kernel, &KernelTime::cycles); }, of_snapshot},
+    {"l1_read_hit_rate", low, [](K kernel) { return of(kernel.totals.l1_read_hit_rate); }},
+    {"l2_read_hit_rate", low, [](K kernel) { return of(kernel.totals.l2_read_hit_rate); }},
+    {"l2_write_hit_rate", low, [](K kernel) { return of(kernel.totals.l2_write_hit_rate); }},
+    {"constant_hit_rate", low, [](K kernel) { return of(kernel.totals.constant_hit_rate); }},
+    {"constant_group_hit_rate", low, [](K kernel) { return of(kernel.totals.constant_group_hit_rate); }},
+    {"dram_latency_ns", high, [](K kernel) { return of(kernel.totals.dram_latency_ns); }},
+    {"dram_read_bytes", high, [](K kernel) { return of(kernel.totals.dram_read_bytes); }, of_snapshot},
+    {"dram_write_bytes", high, [](K kernel) { return of(kernel.totals.dram_write_bytes); }, of_snapshot},
+    {"cold_miss_share", neither, [](K kernel) { return of(kernel.totals.cold_miss_share); }},
 };
 
 constexpr SiteFigure site_figures[] = {
+    {"time_share", high, [](S site) { return of_time(site, &SiteTime::share); }, nullptr},
+    {"waited_cycles", high, [](S site) { return of_time(site, &SiteTime::waited); }, executions},
     {"latency_ns", high, [](S site) { return of(site.latency_ns); }, executions},
     {"latency_share", high, [](S site) { return of(site.latency_share); }, nullptr},
     {"l1_hit_rate", low, [](S site) { return of(site.l1_hit_rate); }, lookups},

@@ -26,7 +26,7 @@ enum class Extent { of_request, of_snapshot };
 struct TotalFigure {
   std::string_view name; ///< the name in the result
   Worse worse;
-  std::optional<MeasuredValue> (*value)(const Totals&);
+  std::optional<MeasuredValue> (*value)(const KernelResult&);
   Extent extent = Extent::of_request;
 };
 

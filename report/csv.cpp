@@ -49,6 +49,27 @@ private:
   bool started_ = false;
 };
 
+/// Returns the columns after those of every result: the kernel's time, and the site's part in it.
+std::vector<std::string> time_headings() {
+  std::vector<std::string> names = {"kernel_microseconds", "kernel_microseconds_std", "bound",
+                                    "time_share",          "time_share_std",          "waited_cycles",
+                                    "waited_cycles_std"};
+  for (const std::string_view resource : names_of<Resource>)
+    names.push_back(fmt::format("occupied_{}", resource));
+  return names;
+}
+
+void add_time(Row& row, const KernelResult& kernel, const SiteResult& site) {
+  const std::optional<KernelTime>& kernel_time = kernel.time;
+  const std::optional<SiteTime>& time = site.time;
+  row.add(kernel_time ? std::optional(kernel_time->microseconds) : std::nullopt)
+      .add(kernel_time ? name_of_bound(kernel_time->bound) : "")
+      .add(time ? std::optional(time->share) : std::nullopt)
+      .add(time ? std::optional(time->waited) : std::nullopt);
+  for (std::size_t index = 0; index < resource_count; ++index)
+    row.add(time ? std::optional(time->occupied[index]) : std::nullopt);
+}
+
 std::string heading() {
   Row row;
   for (const char* name : {"kernel",
@@ -79,13 +100,15 @@ std::string heading() {
                            "constant_hit_rate",
                            "constant_hit_rate_std"})
     row.add(name);
+  for (const std::string& name : time_headings())
+    row.add(name);
   return row.end();
 }
 
 std::string row_of(const KernelResult& kernel, const SiteResult& result) {
   const Site& site = result.site;
-  return Row()
-      .add(kernel.name)
+  Row row;
+  row.add(kernel.name)
       .add(kernel.gpu)
       .add(fmt::format("{:016x}", site.id))
       .add(site.file)
@@ -107,8 +130,9 @@ std::string row_of(const KernelResult& kernel, const SiteResult& result) {
       .add(result.l2_hit_rate)
       .add(result.latency_ns)
       .add(result.latency_share)
-      .add(result.constant_hit_rate)
-      .end();
+      .add(result.constant_hit_rate);
+  add_time(row, kernel, result);
+  return row.end();
 }
 
 } // namespace

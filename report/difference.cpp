@@ -33,7 +33,8 @@ void add_change(std::vector<FigureChange>& changes, const Figure& figure,
                      figure.worse});
 }
 
-std::vector<FigureChange> changes(const Totals& before, const Totals& after, const LaunchScale& scale) {
+std::vector<FigureChange> changes(const KernelResult& before, const KernelResult& after,
+                                  const LaunchScale& scale) {
   std::vector<FigureChange> result;
   for (const TotalFigure& figure : compared_totals())
     add_change(result, figure, figure.value(before), figure.value(after), scale);
@@ -153,10 +154,12 @@ KernelChange compare(const KernelResult& before, const KernelResult& after, doub
   KernelChange change;
   change.before = &before;
   change.after = &after;
-  change.totals = changes(before.totals, after.totals, scale);
-  const auto counts = [&](const SiteResult& site) { return site.latency_share.value_or(1) >= min_share; };
+  change.totals = changes(before, after, scale);
+  const auto counts = [&](const KernelResult& kernel, const SiteResult& site) {
+    return cost_column(kernel).value(site).value_or(1) >= min_share;
+  };
   for (const SiteResult& site : after.sites)
-    if (const SiteResult* old = match.counterpart(site); old && (counts(site) || counts(*old)))
+    if (const SiteResult* old = match.counterpart(site); old && (counts(after, site) || counts(before, *old)))
       change.sites.push_back({old, &site, changes(Sites{old}, Sites{&site}, scale)});
   change.lines = line_changes(after, match, scale);
   change.removed = std::move(match.removed);
@@ -202,6 +205,10 @@ bool FigureChange::is_better() const {
 bool KernelChange::snapshots_differ() const {
   return before->snapshot.blocks != after->snapshot.blocks ||
          blocks_per_snapshot_block(*before) != blocks_per_snapshot_block(*after);
+}
+
+bool KernelChange::only_one_has_time() const {
+  return before->time.has_value() != after->time.has_value();
 }
 
 double launch_blocks(const KernelResult& kernel) {

@@ -49,6 +49,10 @@ struct KernelChange {
 
   /// Returns whether the two snapshots hold another number of blocks, or another share of their launches.
   bool snapshots_differ() const;
+
+  /// Returns whether one of the results has times and the other has none, which its trials without a clock
+  /// explain.
+  bool only_one_has_time() const;
 };
 
 /// Returns the number of blocks of the kernel's launch.
@@ -67,7 +71,7 @@ struct Difference {
 
 struct DifferenceOptions {
   std::function<bool(const std::string& name)> wants_kernel; ///< null: all
-  double min_share = 0; ///< sites below this share of the latency in both results are left out
+  double min_share = 0; ///< sites below this share of the time (or latency) in both results are left out
 };
 
 /// Compares two results. Kernels correspond by name and GPU, the nth of that name to the nth; a kernel that

@@ -62,12 +62,15 @@ std::string rate(const std::optional<Statistic>& fraction) {
   return with_uncertainty(mean, uncertainty, decimals, 0.5);
 }
 
-std::string nanoseconds(const std::optional<Statistic>& latency) {
-  if (!latency || !std::isfinite(latency->mean))
+namespace {
+
+/// Prints a latency or a wait in at most 8 characters.
+std::string with_spread(const std::optional<Statistic>& amount) {
+  if (!amount || !std::isfinite(amount->mean))
     return absent;
-  const double mean = latency->mean, uncertainty = 2 * latency->std_deviation;
+  const double mean = amount->mean, uncertainty = 2 * amount->std_deviation;
   const int decimals = mean < 9.95 ? 1 : 0;
-  // An uncertainty of half a percent of a latency is not worth showing.
+  // An uncertainty of half a percent of the mean is not worth showing.
   const std::string text =
       with_uncertainty(mean, uncertainty, decimals, std::max(0.005 * mean, decimals ? 0.1 : 1.0));
   if (width_of(text) <= 8)
@@ -75,6 +78,37 @@ std::string nanoseconds(const std::optional<Statistic>& latency) {
   const std::string mean_text = short_count(mean), uncertainty_text = short_count(uncertainty);
   const bool room = mean_text.size() + uncertainty_text.size() <= 7;
   return uncertainty > 0 && room ? mean_text + "±" + uncertainty_text : mean_text;
+}
+
+} // namespace
+
+std::string nanoseconds(const std::optional<Statistic>& latency) {
+  return with_spread(latency);
+}
+
+std::string cycles(const std::optional<Statistic>& count) {
+  return count && count->mean == 0 ? "0" : with_spread(count);
+}
+
+double std_of_order(const Statistic& statistic) {
+  const double all = statistic.std_deviation, of_machine = statistic.of_machine.value_or(0);
+  return std::sqrt(std::max(0.0, all * all - of_machine * of_machine));
+}
+
+std::string duration(const Statistic& microseconds) {
+  if (!std::isfinite(microseconds.mean))
+    return absent;
+  constexpr std::array<const char*, 3> units = {"µs", "ms", "s"};
+  double mean = microseconds.mean, uncertainty = 2 * microseconds.std_deviation;
+  std::size_t unit = 0;
+  for (; mean >= 999.5 && unit + 1 < units.size(); ++unit) {
+    mean /= 1000;
+    uncertainty /= 1000;
+  }
+  const int decimals = mean < 9.995 ? 2 : mean < 99.95 ? 1 : 0;
+  const bool shows = uncertainty >= 0.5 * std::pow(10, -decimals);
+  return shows ? fmt::format("{:.{}f} ± {:.{}f} {}", mean, decimals, uncertainty, decimals, units[unit])
+               : fmt::format("{:.{}f} {}", mean, decimals, units[unit]);
 }
 
 std::string ratio(const std::optional<double>& value) {

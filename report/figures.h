@@ -21,6 +21,14 @@ std::string share(const std::optional<double>& fraction);
 /// Prints the mean and, if it is not negligible, 2 standard deviations over trials, at most 8 characters.
 std::string rate(const std::optional<Statistic>& fraction);       ///< percent: "43.1", "43.1±0.6", "55±12"
 std::string nanoseconds(const std::optional<Statistic>& latency); ///< "612", "1205±60"
+std::string cycles(const std::optional<Statistic>& count);        ///< "0", "512±16"
+
+/// Returns the part of the deviation over trials that stems from the unknown order.
+double std_of_order(const Statistic& statistic);
+
+/// Prints a time with 2 standard deviations over trials, if they show in three digits of the mean:
+/// "123 ± 4 µs", "1.07 ms".
+std::string duration(const Statistic& microseconds);
 
 /// Prints two significant decimals below 10, one below 100: "3.25", "31.5", "128".
 std::string ratio(const std::optional<double>& value);

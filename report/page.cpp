@@ -23,9 +23,10 @@ std::vector<std::pair<std::string, std::string>> accesses_by_verdict(const Costl
   std::vector<std::pair<std::string, std::string>> by_text;
   for (const LineVerdict& verdict : verdicts_on(line, kernel)) {
     const std::string& expression = verdict.site->site.expression;
-    const auto same = std::ranges::find(by_text, verdict.text, &std::pair<std::string, std::string>::first);
+    const std::string text = verdict.time + (verdict.time.empty() ? "" : "; ") + verdict.text;
+    const auto same = std::ranges::find(by_text, text, &std::pair<std::string, std::string>::first);
     if (same == by_text.end())
-      by_text.emplace_back(verdict.text, expression);
+      by_text.emplace_back(text, expression);
     else
       same->second += ", " + expression;
   }

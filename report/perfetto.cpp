@@ -1,8 +1,10 @@
 // Prints the time-lapse as Chrome trace events: https://perfetto.dev opens them, and chrome://tracing.
 //
-// Time is the trial's own order of requests: 1 µs stands for one request. Each kernel on a GPU is a process
-// of counter tracks; so are its SMs, L2 slices and DRAM channels, and the source lines that were executed.
+// Each kernel on a GPU is a process of counter tracks; so are its SMs, L2 slices and DRAM channels, and the
+// source lines that were executed. Time is that of the trial, from the start of its first block.
+#include "report/figures.h"
 #include "report/report.h"
+#include "report/resource_text.h"
 #include "support/display_name.h"
 
 #include <algorithm>
@@ -15,7 +17,8 @@ using Json = nlohmann::ordered_json;
 
 class Events {
 public:
-  explicit Events(const std::vector<std::uint64_t>& edges) : edges_(&edges) {}
+  explicit Events(const Timeline& timeline)
+      : edges_(&timeline.edges), us_per_cycle_(timeline.ns_per_cycle / 1000) {}
 
   /// Starts a new process for the tracks that follow.
   void begin_process(const std::string& name, std::uint64_t process) {
@@ -27,8 +30,14 @@ public:
          {"args", {{"sort_index", process_}}}});
   }
 
-  void whole(const std::string& name, std::uint64_t requests) {
-    add({{"name", name}, {"ph", "X"}, {"pid", process_}, {"tid", 1}, {"ts", 0}, {"dur", requests}});
+  void whole(const std::string& name, Json details) {
+    add({{"name", name},
+         {"ph", "X"},
+         {"pid", process_},
+         {"tid", 1},
+         {"ts", 0},
+         {"dur", time_of(edges_->back())},
+         {"args", std::move(details)}});
   }
 
   template <class Number>
@@ -53,7 +62,7 @@ public:
     add({{"name", name},
          {"ph", "C"},
          {"pid", process_},
-         {"ts", (*edges_)[bin]},
+         {"ts", time_of((*edges_)[bin])},
          {"args", std::move(values)}});
   }
 
@@ -62,16 +71,30 @@ public:
 private:
   void add(Json event) { events_.push_back(std::move(event)); }
 
+  /// Returns the time in µs, which is the unit of trace events.
+  double time_of(std::uint64_t cycle) const { return static_cast<double>(cycle) * us_per_cycle_; }
+
   const std::vector<std::uint64_t>* edges_;
+  double us_per_cycle_;
   std::uint64_t process_ = 0;
   Json events_ = Json::array();
 };
 
+/// Returns the launch's time over all trials: the time-lapse is of one trial, and of the snapshot's blocks.
+Json details_of(const KernelResult& kernel) {
+  Json details = Json::object();
+  if (kernel.time) {
+    details["time of the launch"] = duration(kernel.time->microseconds);
+    details["bound by"] = text_of_bound(kernel.time->bound);
+  }
+  return details;
+}
+
 void add_kernel(Events& events, const KernelResult& kernel, const Timeline& timeline) {
-  events.whole(kernel.name, timeline.requests);
+  events.whole(kernel.name, details_of(kernel));
   events.lookups("L1", timeline.l1.hits, timeline.l1.all);
   events.lookups("L2", timeline.l2.hits, timeline.l2.all);
-  events.counter("requests not yet served", "requests", timeline.outstanding);
+  events.counter("requests not yet answered", "requests", timeline.outstanding);
   for (std::size_t bin = 0; bin + 1 < timeline.edges.size() && !timeline.active_lanes.empty(); ++bin) {
     Json lanes;
     for (std::size_t row = 0; row < timeline.active_lanes.size(); ++row)
@@ -115,7 +138,7 @@ Expected<std::string> print_perfetto(const Result& result) {
     if (!kernel.timeline)
       continue;
     const Timeline& timeline = *kernel.timeline;
-    Events events(timeline.edges);
+    Events events(timeline);
     const std::string name = display_name(kernel.name) + " on " + kernel.gpu;
     events.begin_process(name, ++process);
     add_kernel(events, kernel, timeline);
@@ -130,12 +153,18 @@ Expected<std::string> print_perfetto(const Result& result) {
     for (Json& event : events.take())
       all.push_back(std::move(event));
   }
-  if (all.empty())
-    return fail("the result has no time-lapse: ask for it with --timeline when profiling or modelling");
+  if (all.empty()) {
+    const bool has_clock =
+        std::ranges::any_of(result.kernels, [](const auto& kernel) { return kernel.time.has_value(); });
+    return fail("the result has no time-lapse: {}",
+                has_clock ? "ask for it with --timeline when profiling or modelling"
+                          : "its trials have no clock");
+  }
   Json trace;
   trace["traceEvents"] = std::move(all);
   trace["displayTimeUnit"] = "ns";
-  trace["otherData"] = {{"program", result.program}, {"time", "1 us stands for one request of the trial"}};
+  trace["otherData"] = {{"program", result.program},
+                        {"time", "of the first trial of each kernel, by the SM clock"}};
   return trace.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

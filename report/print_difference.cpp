@@ -77,6 +77,8 @@ private:
       line(style_.warm(cut(snapshots_of(kernel), width_)));
       line(style_.warm(cut("bytes and executions are compared per launch, scaled by its blocks", width_)));
     }
+    if (kernel.only_one_has_time())
+      line(style_.warm(cut(times_of(kernel), width_)));
     line(style_.dim(pad_right("", name_width) + pad_left("before", value_width) +
                     pad_left("after", value_width) + pad_left("difference", value_width)));
     print(kernel.totals, "total.");
@@ -172,6 +174,9 @@ Json to_json(const KernelChange& kernel) {
   json["snapshots"] = {{"before", snapshot_to_json(*kernel.before)},
                        {"after", snapshot_to_json(*kernel.after)},
                        {"differ", kernel.snapshots_differ()}};
+  json["times"] = {{"before", kernel.before->time.has_value()},
+                   {"after", kernel.after->time.has_value()},
+                   {"differ", kernel.only_one_has_time()}};
   json["totals"] = to_json(kernel.totals);
   Json& sites = json["sites"] = Json::array();
   for (const SiteChange& site : kernel.sites)
@@ -206,6 +211,11 @@ Json to_json(const std::vector<FigureChange>& changes) {
 std::string snapshots_of(const KernelChange& kernel) {
   return fmt::format("snapshots differ: {} before, {} of {:.0f} after", snapshot_of(*kernel.before),
                      kernel.after->snapshot.blocks, launch_blocks(*kernel.after));
+}
+
+std::string times_of(const KernelChange& kernel) {
+  return fmt::format("only the result {} has times, for the trials of the other one have no clock",
+                     kernel.before->time ? "before" : "after");
 }
 
 std::string describe(const Failure& failure) {

@@ -20,6 +20,9 @@ nlohmann::ordered_json to_json(const std::vector<FigureChange>& changes);
 /// Returns "snapshots differ: 336 of 512 blocks before, 512 of 512 after".
 std::string snapshots_of(const KernelChange& kernel);
 
+/// Returns "only the result before has times, …"; for a change whose only_one_has_time().
+std::string times_of(const KernelChange& kernel);
+
 /// Returns "spmv on a100, spmv.cu:13 val[j]: l1_hit_rate 0.82 → 0.61, -0.21 ±0.01".
 std::string describe(const Failure& failure);
 

@@ -32,7 +32,7 @@ std::string print_json(const Result& result);
 std::string print_csv(const Result& result);
 
 struct SarifOptions {
-  double threshold = 0.05; ///< lines below this share of their kernel's latency are left out
+  double threshold = 0.05; ///< lines below this share of their kernel's time (or latency) are left out
   std::string version;     ///< the version of Warplens
   std::filesystem::path source_root;
 };
@@ -50,7 +50,7 @@ struct AnnotatedDiffOptions {
 /// sources can be annotated.
 Expected<std::string> print_annotated_diff(const Result& result, const AnnotatedDiffOptions& options);
 
-/// Prints the time-lapse as Chrome trace events (JSON), which Perfetto opens; 1 µs stands for one request. It
+/// Prints the time-lapse as Chrome trace events (JSON), which Perfetto opens, in time by the SM clock. It
 /// is an error if the result has no time-lapse.
 Expected<std::string> print_perfetto(const Result& result);
 

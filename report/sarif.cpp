@@ -53,6 +53,10 @@ constexpr RuleText rules[] = {
      "Most lanes of the warp are idle at this access.",
      "Let the lanes of a warp take the same way through the kernel: sort the work, or give it to fewer "
      "warps."},
+    {Rule::contention, "contention", "Contention", "warning",
+     "Atomics that the L2 performs one after the other hold the kernel up.",
+     "Combine values before they go to the L2: reduce within the warp or in shared memory and let one lane "
+     "perform the atomic, or spread the counters over several addresses and add them up at the end."},
 };
 
 const RuleText& text_of(Rule rule) {
@@ -109,7 +113,7 @@ public:
 
   void add(const KernelResult& kernel) {
     for (const CostlyLine& line : lines_of(kernel))
-      if (line.latency_share.value_or(0) >= options_.threshold)
+      if (line.share.value_or(0) >= options_.threshold)
         for (const SiteResult* site : line.sites)
           for (const Finding& finding : findings_on(*site, kernel))
             results_.push_back(result(finding, *site, kernel));
@@ -121,11 +125,12 @@ private:
   Json result(const Finding& finding, const SiteResult& site, const KernelResult& kernel) {
     const RuleText& rule = text_of(finding.rule);
     std::string message = fmt::format("{}: {}", site.site.expression, finding.text);
-    if (site.latency_share)
-      message += fmt::format(" ({} % of the latency of {} on {})", share(site.latency_share),
-                             display_name(kernel.name), kernel.gpu);
-    else
-      message += fmt::format(" ({} on {})", display_name(kernel.name), kernel.gpu);
+    const Column& cost = cost_column(kernel);
+    const std::optional<double> cost_share = cost.value(site);
+    const std::string place = fmt::format("{} on {}", display_name(kernel.name), kernel.gpu);
+    message += cost_share ? fmt::format(" ({} of {})",
+                                        fmt::format(fmt::runtime(cost.phrase), cost.text(site)), place)
+                          : fmt::format(" ({})", place);
     Json json = {{"ruleId", rule.id},
                  {"ruleIndex", &rule - rules},
                  {"kind", "fail"},
@@ -134,8 +139,8 @@ private:
                  {"locations", Json::array({location(site, kernel)})},
                  {"partialFingerprints", {{"warplensFinding/v1", fingerprint(rule, site, kernel)}}},
                  {"properties", figures(site, kernel)}};
-    if (site.latency_share && std::isfinite(*site.latency_share))
-      json["rank"] = 100 * std::clamp(*site.latency_share, 0.0, 1.0);
+    if (cost_share && std::isfinite(*cost_share))
+      json["rank"] = 100 * std::clamp(*cost_share, 0.0, 1.0);
     return json;
   }
 
@@ -193,6 +198,10 @@ private:
     const auto put_mean = [&](const char* name, const std::optional<Statistic>& value) {
       put(name, value ? std::optional(value->mean) : std::nullopt);
     };
+    if (site.time) {
+      put("time_share", site.time->share.mean);
+      put("waited_cycles", site.time->waited.mean);
+    }
     put("latency_share", site.latency_share);
     put_mean("latency_ns", site.latency_ns);
     put_mean("l1_hit_rate", site.l1_hit_rate);

@@ -133,6 +133,25 @@ std::string cut(std::string_view text, std::size_t columns) {
   return std::string(text.substr(0, end)).append(ellipsis);
 }
 
+std::vector<std::string> wrapped(std::string_view text, std::size_t columns) {
+  std::vector<std::string> lines(1);
+  std::size_t width = 0; // of the last line
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::string word = cut(text.substr(0, end), columns);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (width != 0 && width + 1 + width_of(word) > columns) {
+      lines.emplace_back();
+      width = 0;
+    }
+    if (width != 0)
+      lines.back() += ' ';
+    width += width_of(word) + (width != 0);
+    lines.back() += word;
+  }
+  return lines;
+}
+
 std::string pad_right(std::string_view text, std::size_t columns) {
   std::string result = cut(text, columns);
   return result.append(columns - width_of(result), ' ');

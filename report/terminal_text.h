@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace warplens::report {
 
@@ -16,6 +17,9 @@ std::size_t width_of(std::string_view text);
 
 /// Returns the text cut to at most `columns`; an ellipsis marks the cut.
 std::string cut(std::string_view text, std::size_t columns);
+
+/// Returns the text in lines of at most `columns`, broken at blanks; a longer word is cut.
+std::vector<std::string> wrapped(std::string_view text, std::size_t columns);
 
 /// Return text of exactly `columns`, at the left or at the right.
 std::string pad_right(std::string_view text, std::size_t columns);

@@ -4,6 +4,7 @@
 #include "report/figures.h"
 #include "report/machine_code.h"
 #include "report/report.h"
+#include "report/resource_text.h"
 #include "report/site_table.h"
 #include "report/terminal_text.h"
 #include "report/verdict.h"
@@ -17,9 +18,32 @@ namespace {
 
 constexpr std::size_t lines_to_look_at = 3;
 
-std::vector<const Column*> columns_of(const KernelResult& kernel) {
-  return default_columns(std::ranges::any_of(
-      kernel.sites, [](const SiteResult& site) { return site.constant_hit_rate.has_value(); }));
+std::string counted(std::uint64_t count, const char* what) {
+  return fmt::format("{} {}{}", grouped(count), what, count == 1 ? "" : "s");
+}
+
+constexpr double notable_busy = 0.3; // share of the time for which a resource is busy
+
+/// Returns whether the spread of any total is divided between the unknown order and the machine.
+bool has_part_of_machine(const KernelResult& kernel) {
+  const Totals& totals = kernel.totals;
+  for (const std::optional<Statistic>& total :
+       {totals.l1_read_hit_rate, totals.l2_read_hit_rate, totals.l2_write_hit_rate, totals.constant_hit_rate,
+        totals.constant_group_hit_rate, totals.dram_latency_ns})
+    if (total && total->of_machine)
+      return true;
+  return kernel.time && kernel.time->microseconds.of_machine;
+}
+
+/// Returns the resources that are busy for any of the time, the busiest first.
+std::vector<Resource> by_busyness(const ByResource& busy) {
+  std::vector<Resource> resources;
+  for (std::size_t index = 0; index < busy.size(); ++index)
+    if (busy[index] > 0)
+      resources.push_back(static_cast<Resource>(index));
+  std::ranges::stable_sort(resources, std::ranges::greater(),
+                           [&](Resource resource) { return share_of(busy, resource); });
+  return resources;
 }
 
 class TextReport {
@@ -38,7 +62,11 @@ private:
   void line(const std::string& text) { text_ += text + "\n"; }
 
   void field(std::string_view name, const std::string& value) {
-    line(style_.dim(pad_right(name, 11)) + cut(printable(value), width_ - 11));
+    std::string_view before = name;
+    for (const std::string& part : wrapped(printable(value), width_ - 11)) {
+      line(style_.dim(pad_right(before, 11)) + part);
+      before = "";
+    }
   }
 
   void head(const Result& result) {
@@ -69,13 +97,13 @@ private:
       field("model", *kernel.gpu_validated ? "validated on this GPU" : "not validated on this GPU");
     about(kernel);
     line("");
-    totals(kernel.totals);
+    totals(kernel);
     line("");
     const std::vector<CostlyLine> lines = lines_of(kernel);
     const std::vector<const CostlyLine*> expensive = most_expensive(lines, lines_to_look_at);
     TextOptions options = options_;
     if (options.columns.empty())
-      options.columns = columns_of(kernel);
+      options.columns = default_columns({&kernel, 1});
     if (options.sort)
       text_ += print_site_table(kernel, options);
     else
@@ -92,21 +120,48 @@ private:
                                                         : ", launched " + grouped(kernel.launches) + " times";
     field("launch", fmt::format("grid {}, block {}{}", shape(kernel.grid), shape(kernel.block), launched));
     field("occupancy",
-          fmt::format("{} blocks, {} warps per SM, limited by {}", kernel.occupancy.blocks_per_sm,
-                      kernel.occupancy.warps_per_sm,
+          fmt::format("{}, {} per SM, limited by {}", counted(kernel.occupancy.blocks_per_sm, "block"),
+                      counted(kernel.occupancy.warps_per_sm, "warp"),
                       kernel.occupancy.limited_by.empty() ? "nothing known" : kernel.occupancy.limited_by));
     field("registers", registers(kernel.compiled));
-    field("snapshot",
-          fmt::format("{} blocks, {} warp accesses, {} transactions", grouped(kernel.snapshot.blocks),
-                      grouped(kernel.snapshot.warp_accesses), grouped(kernel.snapshot.transactions)));
+    field("snapshot", fmt::format("{}, {}, {}", counted(kernel.snapshot.blocks, "block"),
+                                  fmt::format("{} warp accesses", grouped(kernel.snapshot.warp_accesses)),
+                                  counted(kernel.snapshot.transactions, "transaction")));
     if (!kernel.snapshot.complete)
       line(style_.warm("           The snapshot is partial: not every access of its blocks was collected."));
     if (kernel.l2_start)
       field("L2 start", l2_start(*kernel.l2_start));
-    field(
-        "trials",
-        fmt::format("{}, {}{}", kernel.trials.run, kernel.trials.converged ? "converged" : "not converged",
-                    kernel.trials.run < few_trials ? ", so few that spreads and intervals say little" : ""));
+    field("trials",
+          fmt::format("{}, {}{}", kernel.trials.run, kernel.trials.converged ? "converged" : "not converged",
+                      kernel.trials.run < few_trials ? "; spreads and intervals of so few say little" : ""));
+    if (kernel.time)
+      time(*kernel.time);
+  }
+
+  void time(const KernelTime& time) {
+    const std::string cycles = short_count(time.cycles.mean) + " cycles";
+    field("time", duration(time.microseconds) +
+                      (time.is_extrapolated ? ", extrapolated from the snapshot, which takes " + cycles
+                                            : ", " + cycles));
+    bound_by(time);
+  }
+
+  /// Prints what bounds the time, and as many of the other busy resources as fit, the busiest first.
+  void bound_by(const KernelTime& time) {
+    const auto busy = [&](Resource resource) { return share_of(time.busy, resource); };
+    const std::string bound =
+        fmt::format("{}{}", text_of_bound(time.bound),
+                    time.bound ? fmt::format(", {} % busy", share(busy(*time.bound))) : "");
+    std::string others;
+    for (const Resource resource : by_busyness(time.busy)) {
+      // Where latency binds, the busiest resource shows how far the kernel is from any limit.
+      const bool is_worth_it = busy(resource) >= notable_busy || (!time.bound && others.empty());
+      const char* before = !others.empty() ? ", " : time.bound ? "; also " : "; busiest: ";
+      const std::string other = fmt::format("{}{} {} %", before, text_of(resource), share(busy(resource)));
+      if (resource != time.bound && is_worth_it && width_of(bound + others + other) + 11 <= width_)
+        others += other;
+    }
+    line(style_.dim(pad_right("bound by", 11)) + bound + style_.dim(others));
   }
 
   static std::string l2_start(const L2Start& start) {
@@ -114,22 +169,34 @@ private:
                       : "cold: " + start.why;
   }
 
-  void totals(const Totals& totals) {
-    line(style_.dim(pad_right("total", 24) + pad_left("mean", 10) + pad_left("± 2 std", 10)));
+  void totals(const KernelResult& kernel) {
+    const Totals& totals = kernel.totals;
+    const bool is_divided = has_part_of_machine(kernel);
+    line(style_.dim(pad_right("total", 24) + pad_left("mean", 10) +
+                    (is_divided ? pad_left("± order", 10) + pad_left("± machine", 11) + "  (2 std each)"
+                                : pad_left("± 2 std", 10))));
     const auto statistic = [&](const char* name, const std::optional<Statistic>& value, double scale,
                                const char* unit) {
-      const auto figure = [&](double number) { return fmt::format("{:.1f}", scale * number); };
-      line(pad_right(name, 24) + pad_left(value ? figure(value->mean) : "-", 10) +
-           pad_left(value ? figure(2 * value->std_deviation) : "-", 10) + " " + unit);
+      const auto figure = [&](double number) { return value ? fmt::format("{:.1f}", scale * number) : "-"; };
+      const Statistic shown = value.value_or(Statistic{});
+      std::string row = pad_right(name, 24) + pad_left(figure(shown.mean), 10);
+      if (is_divided)
+        row += pad_left(figure(2 * std_of_order(shown)), 10) +
+               pad_left(shown.of_machine ? figure(2 * *shown.of_machine) : "-", 11);
+      else
+        row += pad_left(figure(2 * shown.std_deviation), 10);
+      line(row + " " + unit);
     };
     const auto amount = [&](const char* name, const std::optional<double>& value) {
       line(pad_right(name, 24) + pad_left(value ? bytes(*value) : "-", 10));
     };
+    if (kernel.time && is_divided) // otherwise it stands above
+      statistic("time of the launch", kernel.time->microseconds, 1, "µs");
     statistic("L1 read hit rate", totals.l1_read_hit_rate, 100, "%");
     statistic("L2 read hit rate", totals.l2_read_hit_rate, 100, "%");
     if (totals.cold_miss_share)
       line(pad_right("L2 misses on first use", 24) + pad_left(percent(*totals.cold_miss_share), 10) +
-           pad_left("", 10) + " %");
+           pad_left("", is_divided ? 21 : 10) + " %");
     statistic("L2 write hit rate", totals.l2_write_hit_rate, 100, "%");
     if (totals.constant_hit_rate)
       statistic("constant hit rate", totals.constant_hit_rate, 100, "%");
@@ -142,15 +209,18 @@ private:
 
   void look_at_first(const std::vector<const CostlyLine*>& expensive, const KernelResult& kernel) {
     if (expensive.empty())
-      return line("No line has a latency: there is nothing to look at first.");
+      return line(fmt::format("No line has a share of the {}: there is nothing to look at first.",
+                              kernel.time ? "time" : "latency"));
     line(style_.bold("What to look at first"));
     for (const CostlyLine* costly : expensive) {
       const std::vector<LineVerdict> verdicts = verdicts_on(*costly, kernel);
       const std::string place = fmt::format(":{}", costly->line);
       const std::string file = printable(std::filesystem::path(costly->file).filename().string());
-      line(cut(pad_left(share(costly->latency_share), 5) + " %  " + cut(file, 40) + place + "  " +
+      line(cut(pad_left(share(costly->share), 5) + " %  " + cut(file, 40) + place + "  " +
                    printable(verdicts.front().site->site.expression),
                width_));
+      if (!verdicts.front().time.empty())
+        line(cut("         " + verdicts.front().time, width_));
       line(cut("         " + verdicts.front().text, width_));
       for (auto other = verdicts.begin() + 1; other != verdicts.end(); ++other) {
         const std::string what = cut(printable(other->site->site.expression), 40);

@@ -101,6 +101,25 @@ bool is_exceeded(const Threshold& threshold, const FigureChange& change) {
   return false;
 }
 
+bool has_figure(const KernelResult& kernel, const Threshold& threshold) {
+  if (threshold.total)
+    return std::ranges::find(compared_totals(), threshold.figure, &TotalFigure::name)
+        ->value(kernel)
+        .has_value();
+  const auto value = std::ranges::find(compared_site_figures(), threshold.figure, &SiteFigure::name)->value;
+  return std::ranges::any_of(kernel.sites, [&](const SiteResult& site) { return value(site).has_value(); });
+}
+
+/// Returns the end of an error message: which of the two results has the figure; empty if neither has.
+std::string only_side_with(const Threshold& threshold, const Difference& difference) {
+  for (const KernelChange& kernel : difference.kernels) {
+    const bool before = has_figure(*kernel.before, threshold), after = has_figure(*kernel.after, threshold);
+    if (before != after)
+      return fmt::format(": only the one {} has it", before ? "before" : "after");
+  }
+  return "";
+}
+
 } // namespace
 
 Expected<Threshold> parse_threshold(const std::string& text) {
@@ -129,7 +148,8 @@ Expected<std::vector<Failure>> failures_in(const Difference& difference,
           check(kernel, &site, site.figures);
     }
     if (!checked)
-      return fail("nothing that is in both results has the figure of --fail-if '{}'", threshold.text);
+      return fail("nothing that is in both results has the figure of --fail-if '{}'{}", threshold.text,
+                  only_side_with(threshold, difference));
   }
   return failures;
 }

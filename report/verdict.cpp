@@ -1,6 +1,7 @@
 #include "report/verdict.h"
 
 #include "report/figures.h"
+#include "report/resource_text.h"
 #include "vocabulary/geometry.h"
 
 #include <algorithm>
@@ -16,6 +17,9 @@ constexpr double notable_sector_excess = 1.5; // sectors touched over sectors ne
 constexpr double notable_miss_share = 0.5;    // share of the sectors
 constexpr double notable_touches = 1.5;       // touches of each sector, over the whole kernel
 constexpr double few_lanes = 16;
+constexpr double notable_wait = 0.5;  // cycles per execution
+constexpr double notable_work = 0.05; // share of what a resource serves
+constexpr double mostly_busy = 0.5;   // share of the kernel's time
 
 std::optional<Finding> on_conflicts(const SiteResult& site) {
   if (!site.bank_conflicts || *site.bank_conflicts < notable_conflicts)
@@ -65,6 +69,20 @@ std::optional<Finding> on_lanes(const SiteResult& site) {
   return Finding{Rule::few_lanes, fmt::format("only {} of 32 lanes active", ratio(site.active_lanes))};
 }
 
+std::optional<Finding> on_contention(const SiteResult& site, const KernelResult& kernel) {
+  if (!site.time || !kernel.time)
+    return std::nullopt;
+  const double work = share_of(site.time->occupied, Resource::atomics);
+  const double busy = share_of(kernel.time->busy, Resource::atomics);
+  const bool binds = kernel.time->bound == Resource::atomics;
+  if (work < notable_work || !(binds || busy >= mostly_busy))
+    return std::nullopt;
+  const std::string effect =
+      binds ? "bound the kernel" : fmt::format("keep it busy for {} % of the time", share(busy));
+  return Finding{Rule::contention, fmt::format("contended: {} % of {}, which {}", share(work),
+                                               work_of(Resource::atomics), effect)};
+}
+
 std::string fine(const SiteResult& site) {
   // A store that is new to the L2 need not be at fault: each sector must be written once.
   if (site.site.kind == AccessKind::store && site.l2_hit_rate)
@@ -80,8 +98,8 @@ std::string fine(const SiteResult& site) {
   return site.bank_conflicts ? "fine: hardly any bank conflicts" : "nothing notable was observed";
 }
 
-bool is_wasteful(const SiteResult& site) {
-  return on_conflicts(site).has_value() || on_coalescing(site).has_value();
+bool is_wasteful(const SiteResult& site, const KernelResult& kernel) {
+  return on_conflicts(site) || on_coalescing(site) || on_contention(site, kernel);
 }
 
 } // namespace
@@ -102,6 +120,7 @@ std::vector<Finding> findings_on(const SiteResult& site, const KernelResult& ker
   };
   add(on_conflicts(site));
   add(on_coalescing(site));
+  add(on_contention(site, kernel));
   if (findings.empty())
     add(on_locality(site, kernel));
   add(on_lanes(site));
@@ -117,13 +136,32 @@ std::string verdict_on(const SiteResult& site, const KernelResult& kernel) {
   return text;
 }
 
+std::string time_verdict_on(const SiteResult& site, const KernelResult& kernel) {
+  if (!site.time || !kernel.time)
+    return "";
+  const std::optional<Resource> bound = kernel.time->bound;
+  if (bound == Resource::atomics && on_contention(site, kernel))
+    return "";
+  if (bound && share_of(site.time->occupied, *bound) >= notable_work)
+    return fmt::format("accounts for {} % of {}", share(share_of(site.time->occupied, *bound)),
+                       work_of(*bound));
+  if (!(site.time->waited.mean >= notable_wait))
+    return "";
+  return fmt::format("warps wait {} cycles per execution for it", short_count(site.time->waited.mean));
+}
+
 std::vector<LineVerdict> verdicts_on(const CostlyLine& line, const KernelResult& kernel) {
+  const Column& cost = cost_column(kernel);
   const SiteResult* worst = *std::ranges::max_element(
-      line.sites, {}, [](const SiteResult* site) { return site->latency_share.value_or(0); });
-  std::vector<LineVerdict> verdicts = {{worst, verdict_on(*worst, kernel)}};
+      line.sites, {}, [&](const SiteResult* site) { return cost.value(*site).value_or(0); });
+  std::vector<LineVerdict> verdicts;
+  const auto add = [&](const SiteResult* site) {
+    verdicts.push_back({site, time_verdict_on(*site, kernel), verdict_on(*site, kernel)});
+  };
+  add(worst);
   for (const SiteResult* other : line.sites)
-    if (other != worst && is_wasteful(*other))
-      verdicts.push_back({other, verdict_on(*other, kernel)});
+    if (other != worst && is_wasteful(*other, kernel))
+      add(other);
   return verdicts;
 }
 

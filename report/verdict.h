@@ -15,6 +15,7 @@ enum class Rule {
   streaming,      ///< most sectors come from far, and each is touched once: no cache could help
   from_afar,      ///< most sectors come from far; how often each is touched is not known
   few_lanes,      ///< most lanes of the warp are idle
+  contention,     ///< atomics that take turns in the L2 hold the kernel up
 };
 
 struct Finding {
@@ -29,10 +30,16 @@ std::vector<Finding> findings_on(const SiteResult& site, const KernelResult& ker
 /// Returns the findings as one clause, or why the site is fine.
 std::string verdict_on(const SiteResult& site, const KernelResult& kernel);
 
+/// Returns how the site takes part in the kernel's time, as one clause: by its share of the work of the
+/// resource that bounds the kernel, or by how long warps wait for it. The text is empty if the result has no
+/// time, if neither is notable, or if a finding says it already.
+std::string time_verdict_on(const SiteResult& site, const KernelResult& kernel);
+
 /// The verdicts on a line with sites: first the site with the highest cost, then the other wasteful ones.
 struct LineVerdict {
   const SiteResult* site;
-  std::string text;
+  std::string time; ///< time_verdict_on()
+  std::string text; ///< verdict_on()
 };
 std::vector<LineVerdict> verdicts_on(const CostlyLine& line, const KernelResult& kernel);
 

@@ -11,6 +11,8 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr double rounding = 1e-9; // for sums of shares, and for parts of a whole
+
 void read_pair(const JsonNode& node, double (&target)[2]) {
   std::vector<double> values;
   read_list(node, values);
@@ -34,6 +36,12 @@ void read(const JsonNode& node, Statistic& target) {
   read_pair(node["ci95"], target.ci95);
   read_pair(node["spread95"], target.spread95);
   read(node["histogram"], target.histogram);
+  if (!node.has("std_of_machine"))
+    return;
+  const JsonNode of_machine = node["std_of_machine"];
+  of_machine.read(target.of_machine.emplace());
+  of_machine.require(*target.of_machine >= 0 && *target.of_machine <= target.std_deviation * (1 + rounding),
+                     "a number from 0 to std");
 }
 
 template <class Number> void read(const JsonNode& node, Number& target) {
@@ -82,6 +90,42 @@ void read(const JsonNode& node, CompiledKernel& target) {
   node["spill_store_bytes"].read(target.spill_store_bytes);
   node["spill_load_bytes"].read(target.spill_load_bytes);
   node["shared_bytes"].read(target.shared_bytes);
+}
+
+/// Reads a statistic of values that are not negative.
+void read_amount(const JsonNode& node, Statistic& target) {
+  read(node, target);
+  node.require(target.mean >= 0, "a statistic whose mean is 0 or more");
+}
+
+void read_share(const JsonNode& node, Statistic& target) {
+  read(node, target);
+  node.require(target.mean >= 0 && target.mean <= 1 + rounding, "a statistic whose mean is from 0 to 1");
+}
+
+void read(const JsonNode& node, ByResource& target) {
+  for (std::size_t index = 0; index < target.size(); ++index) {
+    const std::string name(name_of(static_cast<Resource>(index)));
+    if (!node.has(name.c_str()))
+      continue;
+    const JsonNode share = node[name.c_str()];
+    share.read(target[index]);
+    share.require(target[index] >= 0 && target[index] <= 1 + rounding, "a number from 0 to 1");
+  }
+}
+
+void read(const JsonNode& node, KernelTime& target) {
+  read_amount(node["cycles"], target.cycles);
+  read_amount(node["microseconds"], target.microseconds);
+  node["extrapolated"].read(target.is_extrapolated);
+  read(node["busy"], target.busy);
+  node["bound"].read_word(target.bound, bound_named, "the name of a resource or latency");
+}
+
+void read(const JsonNode& node, SiteTime& target) {
+  read_amount(node["waited_cycles"], target.waited);
+  read(node["occupied"], target.occupied);
+  read_share(node["share"], target.share);
 }
 
 template <class Value>
@@ -137,6 +181,7 @@ void read(const JsonNode& node, SiteResult& target) {
   read_if_there(node, "latency_ns", target.latency_ns);
   read_if_there(node, "latency_parts", target.latency_parts);
   read_if_there(node, "latency_share", target.latency_share);
+  read_if_there(node, "time", target.time);
 }
 
 void read(const JsonNode& node, Totals& target) {
@@ -168,6 +213,7 @@ void read_values(const JsonNode& node, const char* key, std::size_t trials, Tria
 }
 
 void read(const JsonNode& node, std::size_t trials, TrialValues& target) {
+  read_values(node, "cycles", trials, target.cycles);
   read_values(node, "l1_read_hit_rate", trials, target.l1_read_hit_rate);
   read_values(node, "l2_read_hit_rate", trials, target.l2_read_hit_rate);
   read_values(node, "l2_write_hit_rate", trials, target.l2_write_hit_rate);
@@ -213,6 +259,7 @@ void read(const JsonNode& node, KernelResult& target) {
   if (trials.has("stopped_by"))
     trials["stopped_by"].read_word(target.trials.stopped_by, value_named<StoppedBy>, "confidence or limit");
   read_if_there(node, "l2_start", target.l2_start);
+  read_if_there(node, "time", target.time);
   read(node["totals"], target.totals);
   if (node.has("trial_values"))
     read(node["trial_values"], target.trials.run, target.trial_values);

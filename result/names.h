@@ -10,6 +10,15 @@
 namespace warplens {
 
 template <> inline constexpr std::array<std::string_view, 2> names_of<StoppedBy>{"confidence", "limit"};
+template <>
+inline constexpr std::array<std::string_view, resource_count> names_of<Resource>{
+    "issue", "memory_pipeline", "shared_banks", "l2_port", "l2_slices", "atomics", "fabric", "dram"};
+
+/// Returns the name of what bounds a kernel's time: "latency" if no resource does.
+std::string_view name_of_bound(std::optional<Resource> bound);
+
+/// Returns the inverse of name_of_bound(); the outer optional is empty for any other word.
+std::optional<std::optional<Resource>> bound_named(std::string_view name);
 
 /// Returns the number of an architecture: "sm_80" → 80.
 std::optional<std::uint32_t> architecture_named(std::string_view name);

@@ -6,6 +6,7 @@
 #include "support/expected.h"
 #include "trace/records.h"
 
+#include <array>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -29,12 +30,48 @@ struct Statistic {
   double ci95[2] = {0, 0};
   double spread95[2] = {0, 0};
   Histogram histogram;
+  /// The part of std_deviation that stems from what is not known of the machine; the rest stems from the
+  /// unknown order (its square is the difference of the squares). Absent if nothing of the machine is drawn.
+  std::optional<double> of_machine = std::nullopt;
 };
 
 /// The parts of a mean latency by the level that served each request's slowest transaction, which decides it.
 /// They add up to it.
 struct LatencyParts {
   double l1_ns = 0, l2_ns = 0, dram_ns = 0, shared_ns = 0, constant_ns = 0;
+};
+
+/// What can bound a kernel's time: the issue of instructions; the memory pipeline of an SM, by passes of
+/// accesses to global memory, or by passes of banks of shared memory; the SM's port to the L2; the L2's
+/// slices, by sectors, or by atomics; the way between the L2's partitions; the channels of DRAM.
+enum class Resource : std::uint8_t {
+  issue,
+  memory_pipeline,
+  shared_banks,
+  l2_port,
+  l2_slices,
+  atomics,
+  fabric,
+  dram
+};
+inline constexpr std::size_t resource_count = 8;
+using ByResource = std::array<double, resource_count>;
+
+/// A kernel's time, from trials on a clock.
+struct KernelTime {
+  Statistic cycles;             ///< of the SM clock: of the blocks in the snapshot
+  Statistic microseconds;       ///< of the whole launch
+  bool is_extrapolated = false; ///< the snapshot is a part of the grid
+  ByResource busy{}; ///< the share of the cycles in which the busiest one of its kind is busy, mean
+  /// The busiest resource; none: none is busy for long enough, and warps wait for latencies.
+  std::optional<Resource> bound;
+};
+
+/// A site's part in its kernel's time.
+struct SiteTime {
+  Statistic waited;      ///< warp-cycles per execution in which warps wait for its result
+  ByResource occupied{}; ///< its share of what each resource serves; 0 where it needs none of it
+  Statistic share;       ///< of the kernel's time: model/figures.h
 };
 
 struct SiteResult {
@@ -50,6 +87,7 @@ struct SiteResult {
       constant_hit_rate; ///< share of the requested addresses, in the SM's constant cache
   std::optional<LatencyParts> latency_parts;
   std::optional<double> latency_share; ///< executions × latency over the kernel's sum
+  std::optional<SiteTime> time;        ///< where the trials have a clock
 };
 
 /// The latencies of the requests of one trial.
@@ -76,6 +114,7 @@ struct Totals {
 /// trial did.
 struct TrialValues {
   using Values = std::vector<std::optional<double>>;
+  Values cycles; ///< of the SM clock: of the blocks in the snapshot; where the trials have a clock
   Values l1_read_hit_rate, l2_read_hit_rate, l2_write_hit_rate, dram_latency_ns;
   Values constant_hit_rate, constant_group_hit_rate;
 };
@@ -140,6 +179,7 @@ struct KernelResult {
     std::optional<StoppedBy> stopped_by;
   } trials;
   std::optional<L2Start> l2_start;
+  std::optional<KernelTime> time; ///< where the trials have a clock
   Totals totals;
   TrialValues trial_values;
   std::vector<SiteResult> sites;     ///< ordered by file, line, column

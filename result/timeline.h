@@ -1,4 +1,4 @@
-// One trial in its own order of requests, binned: the data of a kernel's time-lapse.
+// One trial over its cycles, binned: the data of a kernel's time-lapse.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,8 @@
 
 namespace warplens {
 
-/// The figures of one trial over time. Each vector has one entry per bin. Requests are warp accesses that go
-/// to the memory hierarchy (not to shared memory); a bin is a stretch of them in the order in which the
-/// trial's SMs issued them, all SMs side by side. The effects of a request further down count in the
-/// request's own bin.
+/// The figures of one trial over time. Each vector has one entry per bin, which is a stretch of cycles of the
+/// SM clock. Requests are warp accesses that go to the memory hierarchy (not to shared memory).
 struct Timeline {
   /// Sectors that were looked up, and those of them that hit (in an L1 without sectors: lines).
   struct Lookups {
@@ -26,14 +24,15 @@ struct Timeline {
   };
   struct Channel {
     std::vector<std::uint64_t> requests; ///< lines that were read or written, at least in part
-    std::vector<double> outstanding;     ///< mean number of them issued but not yet served
+    std::vector<double> outstanding; ///< mean number of them that have reached the L2 but are not yet served
   };
 
   std::uint32_t trial = 0;
-  std::uint64_t requests = 0;
-  std::vector<std::uint64_t> edges; ///< request numbers, one more than bins: 0, …, requests
+  std::uint64_t requests = 0, cycles = 0;
+  double ns_per_cycle = 0;
+  std::vector<std::uint64_t> edges; ///< cycles, one more than bins: 0, …, cycles
   Lookups l1, l2;
-  std::vector<double> outstanding; ///< mean number of requests issued but not yet served by their DRAM batch
+  std::vector<double> outstanding; ///< mean number of requests issued but not yet answered
   std::vector<std::vector<std::uint64_t>> active_lanes; ///< requests with 1–4, 5–8, … 29–32 lanes active
   std::vector<Line> lines;                              ///< ordered by file, line
   std::vector<Sm> sms;

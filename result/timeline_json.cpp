@@ -1,6 +1,7 @@
 #include "result/timeline_json.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace warplens {
 namespace {
@@ -37,6 +38,8 @@ nlohmann::ordered_json timeline_to_json(const Timeline& timeline) {
   Json json;
   json["trial"] = timeline.trial;
   json["requests"] = timeline.requests;
+  json["cycles"] = timeline.cycles;
+  json["ns_per_cycle"] = timeline.ns_per_cycle;
   json["edges"] = timeline.edges;
   json["l1"] = to_json(timeline.l1);
   json["l2"] = to_json(timeline.l2);
@@ -60,12 +63,16 @@ nlohmann::ordered_json timeline_to_json(const Timeline& timeline) {
 void read_timeline(const JsonNode& node, Timeline& target) {
   node["trial"].read(target.trial);
   node["requests"].read(target.requests);
+  node["cycles"].read(target.cycles);
+  const JsonNode ns_per_cycle = node["ns_per_cycle"];
+  ns_per_cycle.read(target.ns_per_cycle);
+  ns_per_cycle.require(target.ns_per_cycle > 0, "a number above 0");
   const JsonNode edges = node["edges"];
   read_list(edges, target.edges);
   edges.require(target.edges.size() >= 2 && target.edges.front() == 0 &&
-                    target.edges.back() == target.requests &&
-                    std::is_sorted(target.edges.begin(), target.edges.end()),
-                "an array that ascends from 0 to the number of requests");
+                    target.edges.back() == target.cycles &&
+                    std::ranges::adjacent_find(target.edges, std::greater_equal()) == target.edges.end(),
+                "an array that ascends from 0 to cycles");
   read_lookups(node["l1"], target.l1, target);
   read_lookups(node["l2"], target.l2, target);
   read_bins(node["outstanding"], target.outstanding, target);

@@ -32,7 +32,7 @@ bool all_finite(const Statistic& statistic) {
   for (double edge : statistic.histogram.edges)
     if (!std::isfinite(edge))
       return false;
-  return true;
+  return std::isfinite(statistic.of_machine.value_or(0));
 }
 
 void put(Json& object, const char* key, const std::optional<Statistic>& value) {
@@ -43,6 +43,7 @@ void put(Json& object, const char* key, const std::optional<Statistic>& value) {
                  {"ci95", {value->ci95[0], value->ci95[1]}},
                  {"spread95", {value->spread95[0], value->spread95[1]}},
                  {"histogram", {{"edges", value->histogram.edges}, {"counts", value->histogram.counts}}}};
+  put(object[key], "std_of_machine", value->of_machine);
   const auto& counts = value->histogram.counts;
   if (std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}) < few_trials)
     object[key]["few_samples"] = true;
@@ -69,6 +70,35 @@ void put(Json& object, const char* key, const std::optional<LatencyParts>& parts
   put_part("dram_ns", parts->dram_ns);
   put_part("shared_ns", parts->shared_ns);
   put_part("constant_ns", parts->constant_ns);
+}
+
+/// Returns one entry per resource; those of 0 are left out.
+Json to_json(const ByResource& shares) {
+  Json json = Json::object();
+  for (std::size_t index = 0; index < shares.size(); ++index)
+    if (shares[index] != 0)
+      put(json, std::string(name_of(static_cast<Resource>(index))).c_str(), std::optional(shares[index]));
+  return json;
+}
+
+void put(Json& object, const char* key, const std::optional<KernelTime>& time) {
+  if (!time || !all_finite(time->cycles) || !all_finite(time->microseconds))
+    return;
+  Json& json = object[key] = Json::object();
+  put(json, "cycles", std::optional(time->cycles));
+  put(json, "microseconds", std::optional(time->microseconds));
+  json["extrapolated"] = time->is_extrapolated;
+  json["busy"] = to_json(time->busy);
+  json["bound"] = name_of_bound(time->bound);
+}
+
+void put(Json& object, const char* key, const std::optional<SiteTime>& time) {
+  if (!time || !all_finite(time->waited) || !all_finite(time->share))
+    return;
+  Json& json = object[key] = Json::object();
+  put(json, "waited_cycles", std::optional(time->waited));
+  json["occupied"] = to_json(time->occupied);
+  put(json, "share", std::optional(time->share));
 }
 
 std::string hexadecimal(std::uint64_t id) {
@@ -110,6 +140,7 @@ Json to_json(const SiteResult& result) {
   put(json, "latency_ns", result.latency_ns);
   put(json, "latency_parts", result.latency_parts);
   put(json, "latency_share", result.latency_share);
+  put(json, "time", result.time);
   return json;
 }
 
@@ -134,6 +165,7 @@ Json to_json(const Totals& totals) {
 
 Json to_json(const TrialValues& values) {
   Json json = Json::object();
+  put(json, "cycles", values.cycles);
   put(json, "l1_read_hit_rate", values.l1_read_hit_rate);
   put(json, "l2_read_hit_rate", values.l2_read_hit_rate);
   put(json, "l2_write_hit_rate", values.l2_write_hit_rate);
@@ -200,6 +232,7 @@ Json to_json(const KernelResult& kernel) {
   if (kernel.l2_start)
     json["l2_start"] = {
         {"warm", kernel.l2_start->warm}, {"bytes", kernel.l2_start->bytes}, {"why", kernel.l2_start->why}};
+  put(json, "time", kernel.time);
   json["totals"] = to_json(kernel.totals);
   if (Json values = to_json(kernel.trial_values); !values.empty())
     json["trial_values"] = std::move(values);

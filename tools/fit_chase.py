@@ -3,8 +3,8 @@
 
 Fits on every second working-set size, and on all of a further run's if there is one, and prints the errors on these and
 on the others. With a set index that spreads a contiguous working set evenly and LRU in each set, the share of misses of
-the measured program (model/trial/chase.h) has a closed form, Level.misses below; test/model/test_chase.cpp runs the program
-itself through the model's caches. With --even no level gets an early part.
+the measured program (model/trial/chase.h) has a closed form, Level.misses and Partitions.shares below;
+test/model/chase_test.cpp runs the program itself through the model's caches. With --even the L1 gets no early part.
 
 usage: fit_chase.py GPU.toml CHASE.csv [FURTHER.csv] [--even] [--dry-run]
 """
@@ -118,18 +118,78 @@ class Level:
         if missed and self.may_be_uneven:
             _, _, shape, beyond = self.best(self.uneven_shapes(), points, hit_latency)
         self.ways, self.usable, self.early_usable = shape
-        self.beyond = beyond
-        return beyond
+        self.hit_latency, self.beyond = hit_latency, beyond
 
     def fitted_misses(self, kib):
         return self.misses(int(kib * LINES_PER_KIB), self.ways, self.usable, self.early_usable)
 
+    def latency(self, kib):
+        """The latency of what gets this far."""
+        return self.hit_latency + self.fitted_misses(kib) * (self.beyond - self.hit_latency)
+
 
 def predict(levels, hit_latency, kib):
-    latency = levels[-1].beyond
-    for level, inside in reversed(list(zip(levels, [hit_latency] + [l.beyond for l in levels]))):
-        latency = inside + level.fitted_misses(kib) * (latency - inside)
-    return latency
+    l1, l2 = levels
+    return hit_latency + l1.fitted_misses(kib) * (l2.latency(kib) - hit_latency)
+
+
+class Partitions:
+    """An L2 of two partitions, of which one is the loading SM's: each keeps what its SMs read, and of each pair of lines
+    one belongs to either, so that a load which misses in its SM's partition goes to memory or to the other one first.
+    What is fitted: the ways and the usable share of a partition, and the latency of memory that belongs to its own."""
+
+    def __init__(self, size_kib, fetch_bytes, hop):
+        self.size_kib, self.fetch_bytes, self.hop = size_kib / 2, fetch_bytes, hop
+
+    @functools.lru_cache(None)
+    def shares(self, lines, sets, ways):
+        """Of the loads, those that hit in the SM's partition, those that hit in the other one, and those that go to
+        memory there."""
+        loads, laps, rest = launch(lines)
+        near = far = remote = 0.0
+        last_lap_helps = laps % 16 // SECTOR_LAPS * 32 < self.fetch_bytes
+        pairs, fuller = divmod((lines + 1) // 2, sets)
+        for in_set, share in ((pairs + 1, fuller * 2 * (pairs + 1) / lines), (pairs, (sets - fuller) * 2 * pairs / lines)):
+            if 2 * in_set <= ways:
+                near += share
+                continue
+            again = share * rest / loads if last_lap_helps else 0  # of loads of what the launch before loaded last
+            found_near = at_most(ways, 2 * in_set, rest / lines)
+            near += again * found_near
+            others = (share - again * found_near) / 2
+            if in_set <= ways:
+                far += others
+            else:
+                found_far = again / 2 * (at_most(ways, in_set, rest / lines) - found_near)
+                far += found_far
+                remote += others - found_far
+        return near, far, remote
+
+    def fixed(self, kib, shape, hit_latency):
+        """The part of the latency that is known, and the share of loads that go to memory besides."""
+        ways, usable = shape
+        sets = max(1, int(int(self.size_kib * LINES_PER_KIB) * usable + 0.5) // ways)
+        near, far, remote = self.shares(int(kib * LINES_PER_KIB), sets, ways)
+        return hit_latency * near + (hit_latency + self.hop) * far + self.hop * remote, 1 - near - far
+
+    def fit(self, points, hit_latency):
+        points = [point for point in points if point[0] > USABLE.start / 1000 * self.size_kib]
+        fits = []
+        for shape in ((ways, usable / 1000) for ways in range(4, 25) for usable in USABLE):
+            parts = [(*self.fixed(kib, shape, hit_latency), measured) for kib, measured in points]
+            weight = sum((share / measured) ** 2 for _, share, measured in parts)
+            if weight == 0:
+                continue
+            memory = sum(share * (measured - known) / measured**2 for known, share, measured in parts) / weight
+            errors = [abs((known + share * memory) / measured - 1) for known, share, measured in parts]
+            fits.append((max(errors) > GOAL, sum(error**3 for error in errors), shape, memory))
+        _, _, (self.ways, self.usable), self.beyond = min(fits)
+        self.hit_latency = hit_latency
+
+    def latency(self, kib):
+        """The latency of what misses in the L1."""
+        known, share = self.fixed(kib, (self.ways, self.usable), self.hit_latency)
+        return known + share * self.beyond
 
 
 def write(path, figures):
@@ -166,19 +226,19 @@ def main():
     fetch = value("l2", "fetch_bytes") if "fetch_bytes" in gpu["l2"] else 32
     # The least ways keep noise from making a cache direct-mapped, which no published structure is.
     may_be_uneven = "--even" not in sys.argv
-    levels = [Level("l1", l1_kib, 2, True, fetch, may_be_uneven)]
+    l1 = Level("l1", l1_kib, 2, True, fetch, may_be_uneven)
     if value("l2", "partitions") > 1:
-        levels.append(Level("copies", l2_kib / value("l2", "partitions"), 2, False, fetch, may_be_uneven))
-    levels.append(Level("l2", l2_kib, 4, False, fetch))
+        l2 = Partitions(l2_kib, fetch, value("l2", "hop_ns") * value("sm", "clock_mhz") / 1000)
+    else:
+        l2 = Level("l2", l2_kib, 4, False, fetch)
 
     # The smallest working sets hardly see the cold misses of a launch.
     flat = [cycles for kib, cycles in every_second if kib < 0.1 * l1_kib]
-    hit_latency = latency = sum(flat) / len(flat)
-    for i, level in enumerate(levels):
-        # The range begins where the level before has long overflown and ends where the next one begins to.
-        low = 2 * levels[i - 1].size_kib if i == 1 else 1.5 * levels[i - 1].size_kib if i else 0
-        high = 0.75 * levels[i + 1].size_kib if i + 1 < len(levels) else float("inf")
-        latency = level.fit([p for p in fitted if low < p[0] < high], latency)
+    hit_latency = sum(flat) / len(flat)
+    # A range begins where the level before has long overflown and ends where the next one begins to.
+    l1.fit([p for p in fitted if p[0] < 0.75 * l2.size_kib], hit_latency)
+    l2.fit([p for p in fitted if p[0] > 2 * l1_kib], l1.beyond)
+    levels = [l1, l2]
 
     of_further = [("further run", run) for run in further]
     for name, some in [("fitted", every_second), ("held out", held_out), ("all", points), *of_further]:
@@ -188,18 +248,12 @@ def main():
         print(f"{name}: {len(some)} sizes, {within:.1%} of them within 5 %; worst: {worst}")
 
     ns = lambda cycles: f"{cycles * 1000 / value('sm', 'clock_mhz'):.1f}"
-    beyond = {level.name: level.beyond for level in levels}
-    figures = {"l1.ways": levels[0].ways, "l1.usable": levels[0].usable,
-               "l1.early_usable": levels[0].early_usable, "l1.latency_ns": ns(hit_latency),
-               "l1.index": '"modulo"', "l1.replacement": '"lru"',
-               "l2.ways": levels[-1].ways, "l2.usable": levels[-1].usable, "l2.latency_ns": ns(beyond["l1"]),
+    figures = {"l1.ways": l1.ways, "l1.usable": l1.usable, "l1.early_usable": l1.early_usable,
+               "l1.latency_ns": ns(hit_latency), "l1.index": '"modulo"', "l1.replacement": '"lru"',
+               "l2.ways": l2.ways, "l2.usable": l2.usable, "l2.latency_ns": ns(l1.beyond),
                "l2.index": '"modulo"', "l2.replacement": '"lru"'}
-    if "copies" in beyond:
-        figures |= {"l2.copies_ways": levels[1].ways, "l2.copies_usable": levels[1].usable,
-                    "l2.copies_early_usable": levels[1].early_usable,
-                    "l2.far_latency_ns": ns(beyond["copies"])}
     # A random chase finds another row open; the file's figure is that of a bank without an open row.
-    dram_ns = beyond["l2"] * 1000 / value("sm", "clock_mhz") - value("dram", "precharge_ns")
+    dram_ns = l2.beyond * 1000 / value("sm", "clock_mhz") - value("dram", "precharge_ns")
     figures["dram.latency_ns"] = f"{dram_ns:.1f}"
     for key, figure in figures.items():
         print(f"{key} = {figure}")

@@ -78,8 +78,9 @@ void declare_diff(CLI::App& app, Action& chosen) {
       ->type_name("REGEX")
       ->check(CLI::Validator(check_regex, ""));
   command
-      ->add_option("--min-share", options->min_share,
-                   "leave out accesses with a smaller share of the latency in both")
+      ->add_option(
+          "--min-share", options->min_share,
+          "leave out accesses with a smaller share of the time (without one: of the latency) in both")
       ->check(CLI::Validator(check_fraction, ""))
       ->type_name("FRACTION")
       ->capture_default_str();
@@ -89,7 +90,7 @@ void declare_diff(CLI::App& app, Action& chosen) {
   command->add_option("-o,--output", options->output.file, "write to a file instead of stdout")
       ->type_name("FILE");
   command->footer(fmt::format("  warplens diff before.json after.json --fail-if 'l1_hit_rate<-0.05' "
-                              "--fail-if 'total.dram_read_bytes>10%'\n\n"
+                              "--fail-if 'total.microseconds>5%'\n\n"
                               "Figures of accesses: {}.\nTotals: {}.\n"
                               "Exit code 0: nothing beyond --fail-if; 1: something is, or the results cannot "
                               "be compared; 2: the command line\nis wrong.",

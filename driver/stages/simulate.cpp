@@ -28,7 +28,7 @@ Expected<std::vector<model::Gpu>> load_gpus(const ModelOptions& options) {
     if (std::find(names.begin(), name, *name) != name)
       continue; // requested twice, modelled once
     TRY_LET(gpu, model::load_gpu(*name, resources().gpus));
-    choose(gpu->schedule.warps, model::warp_orders(), options.schedule);
+    gpu->issue.policy = options.policy.value_or(gpu->issue.policy);
     choose(gpu->schedule.placement, model::block_placements(), options.placement);
     choose(gpu->schedule.start, model::block_starts(), options.start);
     gpus.push_back(std::move(*gpu));
@@ -50,9 +50,11 @@ Expected<Result> simulate(const std::filesystem::path& trace, const std::vector<
 
   Stage stage("model", output.quiet);
   model::Options model_options;
-  model_options.trials = options.trials;
+  const std::uint32_t max_trials = options.trials.value_or(options.without_clock ? 64 : 16);
+  model_options.trials = max_trials;
   model_options.confidence = options.confidence;
   model_options.timeline_bins = options.timeline ? options.timeline_bins : 0;
+  model_options.without_clock = options.without_clock;
   model_options.cold = options.cold;
   model_options.seed = options.seed;
   model_options.threads = options.threads;
@@ -68,7 +70,7 @@ Expected<Result> simulate(const std::filesystem::path& trace, const std::vector<
   if (!result)
     return result;
   std::uint64_t transactions = 0;
-  std::uint32_t fewest = options.trials, most = 0;
+  std::uint32_t fewest = max_trials, most = 0;
   for (const auto& modelled : result->kernels) {
     transactions += modelled.snapshot.transactions * modelled.trials.run;
     fewest = std::min(fewest, modelled.trials.run);

@@ -13,11 +13,14 @@ namespace warplens::model {
 /// Maps a line to its set.
 class SetIndex {
 public:
-  SetIndex(std::uint32_t sets, IndexHash index)
-      : fold_bits_(index == IndexHash::xor_fold ? unsigned(std::countr_zero(sets)) : 0),
+  /// `neighbours`: as a power of two, lines that lie next to each other and share a set.
+  SetIndex(std::uint32_t sets, IndexHash index, unsigned neighbours = 0)
+      : neighbours_(neighbours),
+        fold_bits_(index == IndexHash::xor_fold ? unsigned(std::countr_zero(sets)) : 0),
         modulus_(sets >> fold_bits_) {}
 
   std::uint32_t operator()(std::uint32_t line) const {
+    line >>= neighbours_;
     if (fold_bits_ == 0)
       return modulus_.remainder(line);
     return modulus_.remainder(line >> fold_bits_) << fold_bits_ | folded(line);
@@ -26,9 +29,12 @@ public:
   template <class Work> void with_loop_form(Work&& work) const {
     const SetIndex index = *this; // a copy, which the compiler knows that no store changes
     if (fold_bits_ == 0)
-      work([index](std::uint32_t line) { return index.modulus_.remainder_in_loop(line); });
+      work([index](std::uint32_t line) {
+        return index.modulus_.remainder_in_loop(line >> index.neighbours_);
+      });
     else
       work([index](std::uint32_t line) {
+        line >>= index.neighbours_;
         return index.modulus_.remainder_in_loop(line >> index.fold_bits_) << index.fold_bits_ |
                index.folded(line);
       });
@@ -41,6 +47,7 @@ private:
     return (line ^ high ^ high >> fold_bits_ ^ (2 * fold_bits_ < 32 ? high >> 2 * fold_bits_ : 0)) & low_mask;
   }
 
+  unsigned neighbours_;
   unsigned fold_bits_; ///< the number of sets is modulus_ × 2^fold_bits_
   Divisor modulus_;
 };
@@ -99,8 +106,9 @@ private:
 class Cache {
 public:
   /// `ways` must be in [1, max_ways], `sets` at least 1 in each of the parts.
-  Cache(std::uint32_t sets, std::uint32_t ways, IndexHash index, std::uint32_t parts = 1)
-      : lines_(lines(sets, ways, index)),
+  Cache(std::uint32_t sets, std::uint32_t ways, IndexHash index, std::uint32_t parts = 1,
+        unsigned neighbours = 0)
+      : lines_(lines(sets, ways, SetIndex(sets, index, neighbours))),
         memory_(std::visit([&](auto& of_cache) { return of_cache.make_memory(parts); }, lines_)) {}
   Cache(const Cache& other) : lines_(other.lines_), memory_(other.memory_) {
     std::visit([&](auto& of_cache) { of_cache.find_in(memory_); }, lines_);
@@ -127,8 +135,7 @@ private:
   using AnyLines =
       std::variant<Lines<NarrowSets<2>>, Lines<NarrowSets<4>>, Lines<NarrowSets<8>>, Lines<NarrowSets<9>>,
                    Lines<NarrowSets<16>>, Lines<WideSets<64>>, Lines<WideSets<256>>>;
-  static AnyLines lines(std::uint32_t sets, std::uint32_t ways, IndexHash index) {
-    const SetIndex of(sets, index);
+  static AnyLines lines(std::uint32_t sets, std::uint32_t ways, const SetIndex& of) {
     if (ways <= 2)
       return Lines(of, sets, NarrowSets<2>(ways));
     if (ways <= 4)

@@ -20,7 +20,7 @@ public:
         min_sectors_(gpu.l1.sectored ? 0 : whole_line) {}
 
   /// Calls `work` with the lines, which the functions below take.
-  template <class Work> decltype(auto) with_lines(Work&& work) { return lines_.with_lines(work); }
+  template <class Work> decltype(auto) with_lines(Work&& work) const { return lines_.with_lines(work); }
 
   /// Loads the sectors, which must be those that looked_up() returns, and returns the missing ones, which it
   /// brings in. Calls `write_back(line, sectors)` with the victim's dirty sectors, those of local memory.

@@ -1,14 +1,11 @@
-// The L2, which all SMs share. It is write-back and has lines of 128 bytes with four sectors, or blocks of 32
-// bytes. Where it has two partitions, each keeps replicas of sectors that its local SMs load or store; a
-// store invalidates the replicas of the other partition, an atomic, which the L2 itself executes, those of
-// both. Sectors that were written in part have a mask of their bytes.
+// An L2, or one of its partitions. It is write-back and has lines of 128 bytes with four sectors, or blocks
+// of 32 bytes. Sectors that were written in part have a mask of their bytes.
 #pragma once
 
-#include "model/cache/uneven_cache.h"
+#include "model/cache/cache.h"
 #include "model/snapshot/snapshot.h"
 #include "vocabulary/geometry.h"
 
-#include <optional>
 #include <unordered_map>
 
 namespace warplens::model {
@@ -19,8 +16,7 @@ enum class L2Kind : std::uint8_t { load, store, atomic, store_of_update };
 
 /// The outcome of one request, as sectors of its line.
 struct L2Outcome {
-  unsigned hits = 0;    ///< in the L2 as a whole, or in a replica
-  unsigned far = 0;     ///< hits without a replica in the requester's partition
+  unsigned hits = 0;
   unsigned fetched = 0; ///< read from memory
   unsigned updated = 0; ///< written to memory at once
 };
@@ -34,52 +30,39 @@ enum class L2Form {
 
 class L2 {
 public:
-  explicit L2(const Gpu& gpu)
-      : stores_(gpu.l2.stores), partial_writes_(gpu.l2.partial_writes),
-        fetch_sectors_(gpu.l2.fetch_bytes / sector_bytes), by_block_(gpu.l2.line_bytes == sector_bytes),
-        partitions_(gpu.l2.partitions), far_(partitions_ > 1 ? whole_line : 0),
-        // A block's set is its number modulo the number of sets, a multiple of four: sector s of a line
-        // shares its set with sectors s of other lines only. So blocks of 32 bytes are four caches side by
-        // side, each indexed by the line.
-        l2_(sets_in(gpu.l2_bytes, gpu.l2.usable, gpu.l2.ways), gpu.l2.ways, gpu.l2.index,
-            by_block_ ? sectors_per_line : 1) {
-    if (partitions_ > 1)
-      replicas_.emplace(gpu.l2_bytes / partitions_, gpu.l2.replicas.early_usable, gpu.l2.replicas.usable,
-                        gpu.l2.replicas.ways, gpu.l2.index, partitions_);
+  /// All of the L2, as if it had one partition.
+  explicit L2(const Gpu& gpu) : L2(gpu, gpu.l2_bytes, 0) {}
+  /// One of the partitions. Of each pair of lines one belongs to either partition (slices.h), and both lie in
+  /// one set: so a range of lines fills the sets evenly, whether all of it is there or those of one
+  /// partition.
+  static L2 partition_of(const Gpu& gpu) {
+    return L2(gpu, gpu.l2_bytes / gpu.l2.partitions, gpu.l2.partitions - 1);
   }
 
-  /// Serves a request. `written` are the bytes that a store writes of the sectors; null: all of them.
-  /// `partition` is the requester's, 0 where there is only one. Calls `write_back(line, sectors, filled)` for
-  /// dirty sectors of a victim; those in `filled` are read from memory before.
+  /// Serves a request. `written` are the bytes that a store writes of the sectors; null: all of them. Calls
+  /// `write_back(line, sectors, filled)` for dirty sectors of a victim; those in `filled` are read from
+  /// memory before.
   template <class WriteBack>
   L2Outcome request(L2Kind kind, std::uint32_t line, unsigned sectors, const ByteMask* written,
-                    unsigned partition, WriteBack&& write_back) {
-    unsigned local_hits = 0;
-    if (has_replicas())
-      local_hits = with_replicas([&](auto& lines) {
-        return look_up_replicas<PlainInstructions>(lines, kind, lines.set_of(partition, line), line, sectors,
-                                                   written, partition);
-      });
-    return with_lines([&](auto& lines) {
+                    WriteBack&& write_back) {
+    return l2_.with_lines([&](auto& lines) {
       return request<PlainInstructions, L2Form::any>(lines, kind, lines.set_of(0, line), line, sectors,
-                                                     local_hits, written, write_back);
+                                                     written, write_back);
     });
   }
-  template <class WriteBack>
-  L2Outcome load(std::uint32_t line, unsigned sectors, unsigned partition, WriteBack&& write_back) {
-    return request(L2Kind::load, line, sectors, nullptr, partition, write_back);
+  template <class WriteBack> L2Outcome load(std::uint32_t line, unsigned sectors, WriteBack&& write_back) {
+    return request(L2Kind::load, line, sectors, nullptr, write_back);
   }
   template <class WriteBack>
-  L2Outcome store(std::uint32_t line, unsigned sectors, const ByteMask& written, unsigned partition,
-                  WriteBack&& write_back) {
-    return request(L2Kind::store, line, sectors, &written, partition, write_back);
+  L2Outcome store(std::uint32_t line, unsigned sectors, const ByteMask& written, WriteBack&& write_back) {
+    return request(L2Kind::store, line, sectors, &written, write_back);
   }
   /// Serves an atomic: a load of the sectors, which reads missing ones from memory, and a store.
   template <class WriteBack> L2Outcome atomic(std::uint32_t line, unsigned sectors, WriteBack&& write_back) {
-    return request(L2Kind::atomic, line, sectors, nullptr, 0, write_back);
+    return request(L2Kind::atomic, line, sectors, nullptr, write_back);
   }
 
-  /// Returns the line's valid sectors in the L2 as a whole.
+  /// Returns the line's valid sectors.
   unsigned sectors_of(std::uint32_t line) const {
     return l2_.with_lines([&](auto& lines) {
       unsigned valid = 0;
@@ -89,17 +72,20 @@ public:
       return valid;
     });
   }
+  /// Makes sectors of a line invalid. They must be clean.
+  void invalidate(std::uint32_t line, unsigned sectors) {
+    l2_.with_lines([&](auto& lines) {
+      if (LineState* const state = lines.peek(0, line))
+        *state = LineState(*state & ~sectors);
+    });
+  }
 
   /// Returns the maximum number of lines that one request evicts.
   unsigned max_evicted() const { return by_block_ ? sectors_per_line : 1; }
 
-  // The same in two steps, for loops over many requests: first the replicas, then the L2 as a whole. The
-  // loops find the line's set themselves: in the requester's partition, then in the first part of the L2 as a
-  // whole.
+  // The same for loops over many requests, which find the line's set themselves.
 
-  bool has_replicas() const { return replicas_.has_value(); }
-  template <class Work> decltype(auto) with_replicas(Work&& work) { return replicas_->with_lines(work); }
-  template <class Work> decltype(auto) with_lines(Work&& work) { return l2_.with_lines(work); }
+  template <class Work> decltype(auto) with_lines(Work&& work) const { return l2_.with_lines(work); }
 
   /// Returns the form for the loops. `masks`: there will be stores of parts of sectors.
   L2Form form(bool masks) const {
@@ -109,44 +95,21 @@ public:
     return by_block_ ? L2Form::blocks : L2Form::sectors;
   }
 
-  /// Returns the sectors of which a load finds local replicas, and makes replicas of all that it loads, as a
-  /// store does of sectors that it writes in full. Stores and atomics invalidate the other replicas and
-  /// return 0.
-  template <class Instructions, class Lines>
-  unsigned look_up_replicas(const Lines& lines, L2Kind kind, std::uint32_t set, std::uint32_t line,
-                            unsigned sectors, const ByteMask* written, unsigned partition) const {
-    if (kind == L2Kind::load)
-      return take_replicas<Instructions>(lines, set, line, sectors);
-    const unsigned whole = sectors & ~part_of(sectors, written);
-    for (unsigned i = 0; i < partitions_; ++i)
-      if (i == partition && kind != L2Kind::atomic) {
-        if (whole != 0)
-          take_replicas<Instructions>(lines, set, line, whole);
-      } else if (LineState* state = lines.peek(i, line))
-        *state = LineState(*state & ~sectors);
-    return 0;
-  }
-
-  /// Serves a request from the L2 as a whole. `local_hits`: as look_up_replicas() returned; `form`: as form()
-  /// returns.
+  /// Serves a request. `form`: as form() returns.
   template <class Instructions, L2Form form, class Lines, class WriteBack>
   L2Outcome request(const Lines& lines, L2Kind kind, std::uint32_t set, std::uint32_t line, unsigned sectors,
-                    unsigned local_hits, const ByteMask* written, WriteBack&& write_back) {
+                    const ByteMask* written, WriteBack&& write_back) {
     constexpr bool parts = form == L2Form::any;
     const auto visit = [&](unsigned visited, auto&& change) {
       this->visit<Instructions, form>(lines, set, line, visited, write_back, change);
     };
     switch (kind) {
     case L2Kind::load: {
-      L2Outcome result{local_hits};
-      if (local_hits == sectors)
-        return result;
-      L2Outcome read;
-      visit(sectors & ~local_hits,
-            [&](LineState state, unsigned of_part) { return read_part<parts>(line, state, of_part, read); });
-      result.hits |= read.hits;
-      result.far = read.hits & far_;
-      result.fetched = read.fetched | (sectors & ~result.hits);
+      L2Outcome result;
+      visit(sectors, [&](LineState state, unsigned of_part) {
+        return read_part<parts>(line, state, of_part, result);
+      });
+      result.fetched |= sectors & ~result.hits;
       return result;
     }
     case L2Kind::atomic: {
@@ -188,6 +151,16 @@ public:
   }
 
 private:
+  /// `neighbours`: lines in one set, as a power of two, which lie next to each other.
+  L2(const Gpu& gpu, std::uint64_t bytes, unsigned neighbours)
+      : stores_(gpu.l2.stores), partial_writes_(gpu.l2.partial_writes),
+        fetch_sectors_(gpu.l2.fetch_bytes / sector_bytes), by_block_(gpu.l2.line_bytes == sector_bytes),
+        // A block's set is its number modulo the number of sets, a multiple of four: sector s of a line
+        // shares its set with sectors s of other lines only. So blocks of 32 bytes are four caches side by
+        // side, each indexed by the line.
+        l2_(sets_in(bytes, gpu.l2.usable, gpu.l2.ways), gpu.l2.ways, gpu.l2.index,
+            by_block_ ? sectors_per_line : 1, neighbours) {}
+
   bool is_by_block(L2Form form) const { return form == L2Form::blocks || (form == L2Form::any && by_block_); }
 
   // State, four bits each for the sectors that are valid, brought in by a write, dirty, and valid in part
@@ -265,17 +238,6 @@ private:
     return LineState((state & ~(whole_line << partial_shift)) | incomplete << partial_shift);
   }
 
-  /// Returns the sectors that had replicas, and makes replicas of all `sectors`.
-  template <class Instructions, class Lines>
-  static unsigned take_replicas(const Lines& lines, std::uint32_t set, std::uint32_t line, unsigned sectors) {
-    unsigned before = 0;
-    lines.template access_in<Instructions>(set, line, [&](LineState state) {
-      before = state;
-      return LineState(state | sectors);
-    });
-    return before & sectors;
-  }
-
   /// Accesses each part that holds some of the sectors; `change(state, sectors)` returns its new state.
   template <class Instructions, L2Form form, class Lines, class WriteBack, class Change>
   void visit(const Lines& lines, std::uint32_t set, std::uint32_t line, unsigned sectors,
@@ -307,10 +269,7 @@ private:
   PartialWrites partial_writes_;
   unsigned fetch_sectors_; ///< at once
   bool by_block_;
-  std::uint32_t partitions_;
-  unsigned far_; ///< all sectors where a hit outside the replicas is far, else none
   Cache l2_;
-  std::optional<CacheOfFile> replicas_;               ///< a part for each partition; state: valid sectors
   std::unordered_map<std::uint32_t, ByteMask> masks_; ///< of lines with sectors that are valid in part
 };
 

@@ -1,5 +1,7 @@
 #include "model/cache/l2_before.h"
 
+#include "model/gpu/slices.h"
+
 #include <algorithm>
 #include <limits>
 
@@ -57,8 +59,8 @@ void use(L2& l2, std::uint32_t line, const UsedLine& used) {
   l2.with_lines([&](auto& lines) {
     const auto request = [&](L2Kind kind, unsigned sectors, const ByteMask* bytes) {
       if (sectors != 0)
-        l2.request<PlainInstructions, L2Form::any>(lines, kind, lines.set_of(0, line), line, sectors, 0,
-                                                   bytes, discard);
+        l2.request<PlainInstructions, L2Form::any>(lines, kind, lines.set_of(0, line), line, sectors, bytes,
+                                                   discard);
     };
     request(L2Kind::load, used.read, nullptr);
     request(L2Kind::store, written, &used.written);
@@ -78,9 +80,10 @@ std::uint64_t lines_that_matter(const std::vector<Gpu>& gpus) {
   return max;
 }
 
-L2Before l2_before(const MemoryHistory& history, const Snapshot& snapshot, const Gpu& gpu) {
+L2Before l2_before(const MemoryHistory& history, const Snapshot& snapshot, const Gpu& gpu,
+                   std::uint32_t partitions) {
   const auto cold = [](std::string why) {
-    return L2Before{std::nullopt, {.warm = false, .bytes = 0, .why = std::move(why)}};
+    return L2Before{{}, {.warm = false, .bytes = 0, .why = std::move(why)}};
   };
   const std::uint64_t matter = lines_that_matter(gpu);
   const bool known = history.unknown_before().empty() || history.lines() >= matter;
@@ -90,13 +93,18 @@ L2Before l2_before(const MemoryHistory& history, const Snapshot& snapshot, const
   const Pages pages(snapshot.pages, used);
   if (pages.count() > max_pages)
     return cold(fmt::format("what came before touched more than {} pages of 2 MiB", max_pages));
-  L2Before before{L2(gpu), {.warm = true, .bytes = 0, .why = "left by " + users_of(history)}};
+  L2Before before{{}, {.warm = true, .bytes = 0, .why = "left by " + users_of(history)}};
   if (!known)
     before.start.why += "; the rest is not known after " + history.unknown_before();
+  for (std::uint32_t i = 0; i < partitions; ++i)
+    before.l2.push_back(partitions == 1 ? L2(gpu) : L2::partition_of(gpu));
+  const auto home_of = [&](std::uint32_t line) -> L2& { return before.l2[home_partition(line, partitions)]; };
   for (const UsedLine& one : used)
-    use(*before.l2, pages.number_of(one.line), one);
-  for (const UsedLine& one : used)
-    before.start.bytes += sector_bytes * sector_count(before.l2->sectors_of(pages.number_of(one.line)));
+    use(home_of(pages.number_of(one.line)), pages.number_of(one.line), one);
+  for (const UsedLine& one : used) {
+    const std::uint32_t line = pages.number_of(one.line);
+    before.start.bytes += sector_bytes * sector_count(home_of(line).sectors_of(line));
+  }
   return before;
 }
 

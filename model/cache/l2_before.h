@@ -6,13 +6,12 @@
 #include "result/result.h"
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 namespace warplens::model {
 
 struct L2Before {
-  std::optional<L2> l2; ///< each trial begins with a copy of it; empty: trials begin with an empty L2
+  std::vector<L2> l2; ///< each trial begins with copies of its partitions; empty: with an empty L2
   L2Start start{.warm = false, .bytes = 0, .why = "as asked for"};
 };
 
@@ -22,8 +21,10 @@ std::uint64_t lines_that_matter(const Gpu& gpu);
 std::uint64_t lines_that_matter(const std::vector<Gpu>& gpus); ///< to the largest of them
 
 /// Replays the known lines that matter in an L2, and returns it; none where there are no such lines. Copies
-/// and fills use the L2 as accesses of SMs do; no partition has replicas yet. Lines have the snapshot's
-/// numbers, those of pages that it does not touch come after its own.
-L2Before l2_before(const MemoryHistory& history, const Snapshot& snapshot, const Gpu& gpu);
+/// and fills use the L2 as accesses of SMs do. Lines have the snapshot's numbers, those of pages that it does
+/// not touch come after its own. `partitions`: how many parts the L2 is modelled in, each of which keeps the
+/// lines that belong to it.
+L2Before l2_before(const MemoryHistory& history, const Snapshot& snapshot, const Gpu& gpu,
+                   std::uint32_t partitions);
 
 } // namespace warplens::model

@@ -89,7 +89,7 @@ private:
   SetMemory memory_;
 };
 
-/// An L1, or an L2's replicas: a Cache or an UnevenCache, as the GPU file says.
+/// An L1: a Cache or an UnevenCache, as the GPU file says.
 class CacheOfFile {
 public:
   /// All sets are alike where `early_usable` is 0. There are at most two parts.

@@ -12,9 +12,10 @@ struct ClockFigures {
       : ns_per_cycle(gpu.ns_per_cycle()), l1(cycles(gpu.l1.latency_ns)),
         shared(cycles(gpu.shared.latency_ns)), constant(cycles(gpu.constant.latency_ns)),
         read_only(cycles(gpu.read_only.latency_ns)), texture(cycles(gpu.texture.latency_ns)),
-        constant_pass(std::max<Cycle>(1, cycles(gpu.constant.pass_ns))),
-        port_sector(ticks(sector_bytes / gpu.lsu.l2_bytes_per_cycle)), misses(gpu.lsu.misses),
-        delay(std::uint16_t(gpu.issue.cycles_per_access)) {
+        constant_pass(std::max<Cycle>(1, cycles(gpu.constant.pass_ns))), turnover(gpu.issue.turnover_cycles),
+        sector_read(ticks(sector_bytes / gpu.lsu.l2_bytes_per_cycle)),
+        sector_written(ticks(sector_bytes / gpu.lsu.l2_write_bytes_per_cycle)), misses(gpu.lsu.misses),
+        stores(gpu.lsu.stores), delay(std::uint16_t(gpu.issue.cycles_per_access)) {
     sm.schedulers = gpu.issue.schedulers;
     sm.policy = gpu.issue.policy;
     sm.queue = {.entries = gpu.lsu.queue_entries,
@@ -22,7 +23,7 @@ struct ClockFigures {
                 .own_interval = gpu.lsu.scheduler_cycles,
                 .shared_interval = gpu.lsu.cycles};
     sm.pipes.resize(2);
-    sm.pipes[memory_pipe] = {.uses_queue = true, .holds_miss = misses != 0};
+    sm.pipes[memory_pipe] = {.uses_queue = true, .holds_miss = true};
     sm.pipes[constant_pipe] = {.interval = constant_pass, .shared = true};
   }
   Cycle cycles(double ns) const { return Cycle(std::llround(ns / ns_per_cycle)); }
@@ -31,9 +32,11 @@ struct ClockFigures {
   double ns_per_cycle;
   SmFigures sm;
   Cycle l1, shared, constant, read_only, texture, constant_pass; ///< latencies of hits
-  Ticks port_sector;    ///< the time of a sector in the port to the L2
-  std::uint32_t misses; ///< lines on their way; 0: any number
-  std::uint16_t delay;  ///< between a warp's accesses
+  Cycle turnover;                    ///< from a block's end to the begin of the next one in its place
+  Ticks sector_read, sector_written; ///< the time of a sector in the port to the L2
+  std::uint32_t misses;              ///< lines on their way; 0: any number
+  std::uint32_t stores;              ///< requests on their way for which no warp waits
+  std::uint16_t delay;               ///< between a warp's accesses
 };
 
 } // namespace warplens::model

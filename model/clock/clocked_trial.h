@@ -8,9 +8,14 @@
 #include "model/snapshot/snapshot.h"
 #include "model/trial/trial.h"
 
+#include <span>
+
 namespace warplens::model {
 
+/// Runs a trial. `before` is the initial content of the L2's partitions, one for each; empty: nothing is
+/// known. `observer` may be null.
 TrialCounts run_clocked_trial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy,
-                              Random random, const L2* before = nullptr);
+                              Random random, std::span<const L2> before = {},
+                              TrialObserver* observer = nullptr);
 
 } // namespace warplens::model

@@ -9,21 +9,17 @@
 namespace warplens::model {
 namespace {
 
-/// Prefetches a line ahead: the accesses of all warps do not fit the host's caches.
-void prefetch_behind(const void* read) {
-  constexpr std::uintptr_t line_of_host = 64;
-  __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(read) + line_of_host));
-}
+constexpr std::uint32_t max_ahead = 64; ///< transactions of a warp that are prefetched, about
 
 } // namespace
 
 Sm::Sm(const Snapshot& snapshot, const Gpu& gpu, const ClockFigures& figures, std::uint32_t l1_bytes,
-       std::uint32_t number, Random& random)
+       std::uint32_t number, Random& random, TrialObserver* observer)
     : snapshot_(snapshot), figures_(figures), l1_(gpu, l1_bytes), number_(std::uint16_t(number)),
       partition_(std::uint8_t(number % gpu.l2.partitions)), sectored_(gpu.l1.sectored),
       writes_local_back_(snapshot.stores_local && gpu.l1.local_stores == LocalStores::write_back),
       tags_per_pass_(gpu.lanes.tags_per_pass), random_(random), counts_(snapshot.sites.size()),
-      clock_(figures.sm, *this) {
+      observer_(observer), awaited_(figures.misses), unawaited_(figures.stores), clock_(figures.sm, *this) {
   if (snapshot.reads_read_only)
     read_only_.emplace(gpu.read_only.bytes, gpu.read_only.line_bytes, gpu.read_only.ways);
   if (snapshot.reads_textures)
@@ -40,32 +36,58 @@ void Sm::admit(const BlockPart& part, Cycle at) {
     if (of.bulks != 0)
       programs_.push_back({of.begin, of.end, of.transactions});
   }
-  clock_.admit(part.block, programs_, at);
+  parts_.push_back(part.to - part.from);
+  clock_.admit(std::uint32_t(parts_.size() - 1), programs_, at);
 }
 
-void Sm::take(std::vector<MemoryAnswer>& answers) {
+void Sm::prefetch_answers(const std::vector<MemoryAnswer>& answers) const {
   for (const MemoryAnswer& answer : answers)
+    if (answer.fill != MemoryRequest::unawaited)
+      fills_.prefetch(answer.fill, answer.line);
+}
+
+void Sm::take(std::vector<MemoryAnswer>& answers, Cycle end) {
+  std::erase_if(answers, [&](const MemoryAnswer& answer) {
+    if (answer.fill != MemoryRequest::unawaited)
+      return false;
+    unawaited_.answered(answer.arrival.at);
+    last_ = std::max(last_, answer.arrival.at);
+    return true;
+  });
+  for (const MemoryAnswer& answer : answers)
+    __builtin_prefetch(&loads_[fills_.waiter_of(answer.fill)], 1);
+  for (const MemoryAnswer& answer : answers) {
+    const WarpNumber warp = loads_[fills_.waiter_of(answer.fill)].warp;
+    __builtin_prefetch(&warps_[warp], 1);
+    clock_.prefetch(warp);
+  }
+  for (const MemoryAnswer& answer : answers) {
+    awaited_.answered(answer.arrival.at);
     fills_.arrived(answer.fill, answer.arrival, [&](Waiter waiter) {
       Load& load = loads_[waiter];
       load.arrival.and_also(answer.arrival);
       if (--load.unknown == 0)
         end_load(waiter, true);
     });
-  if (!answers.empty() && figures_.misses != 0) {
-    for (const MemoryAnswer& answer : answers)
-      arrivals_.push_back(answer.arrival.at);
-    unanswered_ -= std::uint32_t(answers.size());
-    std::ranges::sort(arrivals_);
-    clock_.entries_changed();
   }
+  awaited_.sort();
+  unawaited_.sort();
   answers.clear();
+  if (std::exchange(was_full_, false))
+    clock_.entries_changed();
+  due_.clear();
+  clock_.each_due(end, [&](const Program& program) { due_.push_back(&program); });
+  for (const Program* const program : due_)
+    __builtin_prefetch(program, 1);
 }
 
 void Sm::run_until(Cycle end, Memory& memory) {
   memory_ = &memory;
+  prefetch_caches();
   if (const Cycle next = clock_.next(); next != 0) {
     fills_.forget_until(next - 1);
-    arrivals_.erase(arrivals_.begin(), std::ranges::lower_bound(arrivals_, next - 1));
+    awaited_.forget_until(next - 1);
+    unawaited_.forget_until(next - 1);
   }
   if (Avx2Instructions::available())
     Avx2Instructions::run([&] { clock_.run_until(end); });
@@ -79,9 +101,9 @@ Cycle Sm::issue(WarpNumber warp, Program& program, const Instruction& instructio
   const Access& access = *program.next++;
   const Transactions transactions(program.transactions, access.transactions);
   program.transactions += access.transactions;
-  prefetch_behind(program.next);
-  prefetch_behind(program.transactions);
-  ++issued_;
+  SmSiteCounts& counts = counts_[access.site];
+  ++counts.accesses;
+  const Lookups l1_before = counts.l1;
   const std::uint32_t number = new_load({.warp = warp,
                                          .site = access.site,
                                          .is_awaited = bool(access.is_awaited),
@@ -89,15 +111,18 @@ Cycle Sm::issue(WarpNumber warp, Program& program, const Instruction& instructio
                                          .arrival = {now, Level::l1}});
   WarpWait& wait = warps_[warp];
   ++wait.unknown;
+  wait.issued = now;
   const Passing passing{access, number, leaves, leaves + instruction.passes - 1};
   if (access.cache == FirstCache::constant) {
     load_read_only(*constants_, figures_.constant + (instruction.passes - 1) * (figures_.constant_pass - 1),
                    passing, transactions, true);
   } else {
-    counts_[access.site].passes += instruction.passes;
-    pipeline_busy_ += std::max<Cycle>(figures_.sm.queue.shared_interval, instruction.passes);
+    const Cycle passes = std::max<Cycle>(figures_.sm.queue.shared_interval, instruction.passes);
+    counts.passes += passes;
     if (access.cache == FirstCache::shared)
-      loads_[number].arrival.and_also({passing.last_pass + figures_.shared, Level::l1});
+      counts.shared_passes += passes;
+    if (access.cache == FirstCache::shared)
+      loads_[number].arrival.and_also({passing.last_pass + figures_.shared, Level::shared});
     else if (access.cache == FirstCache::read_only)
       load_read_only(*read_only_, figures_.read_only, passing, transactions, false);
     else if (access.cache == FirstCache::texture)
@@ -105,6 +130,9 @@ Cycle Sm::issue(WarpNumber warp, Program& program, const Instruction& instructio
     else
       l1_.with_lines([&](auto& lines) { look_up(lines, passing, transactions); });
   }
+  if (observer_ != nullptr)
+    observer_->issued(number_, access, transactions,
+                      {counts.l1.hits - l1_before.hits, counts.l1.all - l1_before.all}, now);
   if (loads_[number].unknown == 0)
     end_load(number, false);
   return warps_[warp].unknown != 0 ? never : warps_[warp].until;
@@ -125,10 +153,7 @@ void Sm::look_up(const Lines& lines, const Passing& passing, Transactions transa
   for (std::size_t i = 0; i < transactions.size(); ++i) {
     const Transaction& t = transactions[i];
     const Cycle at = passing.first_pass + i / tags_per_pass_;
-    MemoryRequest to_l2{.line = t.line,
-                        .site = access.site,
-                        .conflicts = access.passes,
-                        .sectors = std::uint8_t(t.sectors & whole_line)};
+    MemoryRequest to_l2{.line = t.line, .site = access.site, .sectors = std::uint8_t(t.sectors & whole_line)};
     if (loads && !access.skips_l1)
       load(lines, passing, t, at);
     else if (loads)
@@ -142,6 +167,7 @@ void Sm::look_up(const Lines& lines, const Passing& passing, Transactions transa
       send(at, to_l2);
     } else if (access.kind == AccessKind::atomic) {
       to_l2.kind = L2Kind::atomic;
+      to_l2.atomics = t.mask;
       if (access.is_awaited)
         request_apart(at, to_l2, passing.load);
       else
@@ -224,7 +250,7 @@ void Sm::request_apart(Cycle at, MemoryRequest request, std::uint32_t load) {
 }
 void Sm::send_awaited(Cycle at, const MemoryRequest& request, std::uint32_t load) {
   ++loads_[load].unknown;
-  ++unanswered_;
+  awaited_.sent();
   send(at, request);
 }
 
@@ -232,27 +258,36 @@ void Sm::send(Cycle at, MemoryRequest request) {
   request.sm = number_;
   request.partition = partition_;
   request.draw = random_.bits();
-  const Ticks start = port_.serve(at * ticks_per_cycle, figures_.port_sector * sector_count(request.sectors));
+  if (request.fill == MemoryRequest::no_fill) {
+    request.fill = MemoryRequest::unawaited;
+    unawaited_.sent();
+  }
+  const bool comes_in = request.kind == L2Kind::load;
+  const Ticks service =
+      (comes_in ? figures_.sector_read : figures_.sector_written) * sector_count(request.sectors);
+  counts_[request.site].port += service;
+  const Ticks start = (comes_in ? port_in_ : port_out_).serve(at * ticks_per_cycle, service);
   memory_->request(cycle_after(start), request);
 }
 
 Cycle Sm::entries_open_at(Cycle from) {
-  if (figures_.misses == 0)
-    return from;
-  const auto later = std::ranges::upper_bound(arrivals_, from);
-  const std::size_t in_use = std::size_t(arrivals_.end() - later) + unanswered_;
-  if (in_use < figures_.misses)
-    return from;
-  const auto must_arrive = std::ptrdiff_t(in_use - figures_.misses);
-  return must_arrive < arrivals_.end() - later ? later[must_arrive] : never;
+  const Cycle open = std::max(awaited_.open_at(from), unawaited_.open_at(from));
+  was_full_ |= open != from;
+  return open;
 }
 
 void Sm::waited(WarpNumber warp, const Program& program, Stall why, Cycle cycles) {
-  if (why == Stall::ended)
+  const WarpWait& wait = warps_[warp];
+  if (why == Stall::ended) {
+    // A warp whose last results no access needs still waits for them, before its block can end.
+    const Cycle since = wait.issued + 1;
+    if (wait.until > since)
+      counts_[wait.site].awaited += std::min(cycles, wait.until - since);
     return;
+  }
   counts_[program.next->site].stalls[std::size_t(why)] += cycles;
   if (why == Stall::data)
-    counts_[warps_[warp].site].awaited += cycles;
+    counts_[wait.site].awaited += cycles;
 }
 
 /// All is known about an access. `tells`: the clock, that its warp can go on.
@@ -260,6 +295,8 @@ void Sm::end_load(std::uint32_t number, bool tells) {
   const Load load = loads_[number];
   free_loads_.push_back(number);
   counts_[load.site].latency[unsigned(load.arrival.level)] += load.arrival.at - load.issued;
+  if (observer_ != nullptr)
+    observer_->answered(load.issued, load.arrival.at);
   WarpWait& warp = warps_[load.warp];
   --warp.unknown;
   if (load.is_awaited)
@@ -267,6 +304,30 @@ void Sm::end_load(std::uint32_t number, bool tells) {
         std::max(std::pair(warp.until, warp.site), std::pair(load.arrival.at, load.site));
   if (tells && warp.unknown == 0)
     clock_.complete(load.warp, 0, warp.until);
+}
+
+void Sm::prefetch_accesses() const {
+  for (const Program* const program : due_) {
+    __builtin_prefetch(program->next);
+    __builtin_prefetch(program->next + 1);
+    __builtin_prefetch(program->transactions);
+  }
+}
+/// Prefetches what these accesses look up, and those of their bulk that follow.
+void Sm::prefetch_caches() const {
+  l1_.with_lines([&](const auto& lines) {
+    for (const Program* const program : due_) {
+      const Access* access = program->next;
+      std::uint32_t ahead = 0;
+      do {
+        for (const Transaction& t : Transactions(program->transactions + ahead, access->transactions)) {
+          lines.prefetch(lines.set_of(0, t.line));
+          fills_.prefetch(t.line);
+        }
+        ahead += access->transactions;
+      } while (++access != program->end && !access->starts_bulk && ahead < max_ahead);
+    }
+  });
 }
 
 std::uint32_t Sm::new_load(const Load& load) {

@@ -4,6 +4,7 @@
 #include "model/cache/l1.h"
 #include "model/cache/read_only_cache.h"
 #include "model/clock/clock_figures.h"
+#include "model/clock/outstanding.h"
 #include "model/memory/memory.h"
 #include "model/numeric/random.h"
 #include "model/sm/sm_clock.h"
@@ -22,19 +23,27 @@ struct SmSiteCounts {
   std::array<Cycle, levels> latency{}; ///< of requests, by the level that served the slowest transaction
   std::array<Cycle, stall_reasons> stalls{}; ///< before its issue, by Stall
   Cycle awaited = 0;                         ///< of the stalls for data: those for its result
-  Cycle passes = 0;                          ///< of the memory pipeline
+  Cycle passes = 0;                          ///< of the memory pipeline, in cycles
+  Cycle shared_passes = 0;                   ///< of these, by shared memory's banks
+  std::uint64_t accesses = 0;
+  Ticks port = 0; ///< to the L2, in either direction
 };
 
 class Sm {
 public:
   Sm(const Snapshot& snapshot, const Gpu& gpu, const ClockFigures& figures, std::uint32_t l1_bytes,
-     std::uint32_t number, Random& random);
+     std::uint32_t number, Random& random, TrialObserver* observer);
   Sm(const Sm&) = delete;
 
   /// Lets a part of a block begin in a cycle that has not been visited.
   void admit(const BlockPart& part, Cycle at);
-  /// Takes the answers to its requests; all are for cycles that run_until() has not visited.
-  void take(std::vector<MemoryAnswer>& answers);
+  /// Prefetches what take() reads for these answers.
+  void prefetch_answers(const std::vector<MemoryAnswer>& answers) const;
+  /// Takes the answers to its requests; all are for cycles that run_until() has not visited. Prefetches the
+  /// warps that may issue before `end`.
+  void take(std::vector<MemoryAnswer>& answers, Cycle end);
+  /// Prefetches the next accesses of these warps.
+  void prefetch_accesses() const;
   /// Visits the cycles before `end`, and requests from the memory what the SM's caches do not have.
   void run_until(Cycle end, Memory& memory);
   /// Returns a cycle before which nothing happens in the SM; `never` if only an answer or a block goes on.
@@ -44,15 +53,14 @@ public:
     Cycle at;
     std::uint32_t draw; ///< random: decides among blocks that end together
     std::uint32_t sm;
+    double blocks; ///< 1, or the share of a block that it was
   };
   /// The blocks that ended since this was last cleared.
   std::vector<EndedBlock>& ended_blocks() { return ended_; }
 
   const std::vector<SmSiteCounts>& counts() const { return counts_; } ///< in the order of Snapshot::sites
-  Cycle last() const { return last_; }                                ///< when its last block ended
-  std::uint64_t issued() const { return issued_; }
-  Cycle pipeline_busy() const { return pipeline_busy_; } ///< of the memory pipeline
-  Ticks port_busy() const { return port_.busy(); }       ///< of the port to the L2
+  Cycle last() const { return last_; } ///< when its last block had ended and its last store was there
+  Ticks port_busy() const { return std::max(port_in_.busy(), port_out_.busy()); }
 
   // The clock calls these (SmClock).
   struct Program {
@@ -69,15 +77,15 @@ public:
     instruction.result = access.is_awaited ? std::int16_t{0} : Instruction::none;
     if (access.starts_bulk)
       instruction.sources[0] = 0;
-    instruction.passes = passes_of(access);
+    instruction.passes = access.passes;
     instruction.delay = figures_.delay;
     return instruction;
   }
   Cycle issue(WarpNumber warp, Program& program, const Instruction& instruction, Cycle now, Cycle leaves);
   Cycle entries_open_at(Cycle from);
   void waited(WarpNumber warp, const Program& program, Stall why, Cycle cycles);
-  void ended(std::uint32_t, Cycle now) {
-    ended_.push_back({now, random_.bits(), number_});
+  void ended(std::uint32_t part, Cycle now) {
+    ended_.push_back({now, random_.bits(), number_, parts_[part]});
     last_ = std::max(last_, now);
   }
 
@@ -96,6 +104,7 @@ private:
     std::uint32_t unknown = 0; ///< accesses of which it is unknown when they are there
     std::uint32_t site = 0;    ///< of the one that is there last
     Cycle until = 0;
+    Cycle issued = 0; ///< when the warp issued last
   };
   using Transactions = std::span<const Transaction>;
   /// An access on its way through the memory pipeline.
@@ -105,23 +114,20 @@ private:
     Cycle first_pass, last_pass;
   };
 
-  std::uint16_t passes_of(const Access& access) const {
-    // The L2 executes an atomic: its conflicts are not the SM's.
-    return access.kind == AccessKind::atomic && access.cache != FirstCache::shared
-               ? std::uint16_t((access.transactions + tags_per_pass_ - 1) / tags_per_pass_)
-               : access.passes;
-  }
   template <class Lines> void look_up(const Lines& lines, const Passing& passing, Transactions transactions);
   template <class Lines>
   void load(const Lines& lines, const Passing& passing, const Transaction& transaction, Cycle at);
   void load_read_only(const ReadOnlyCache& cache, Cycle latency, const Passing& passing,
                       Transactions transactions, bool of_constants);
-  void request(Cycle at, MemoryRequest request, std::uint32_t load);
-  void request_apart(Cycle at, MemoryRequest request, std::uint32_t load);
-  void send_awaited(Cycle at, const MemoryRequest& request, std::uint32_t load);
-  void send(Cycle at, MemoryRequest request);
+  // A request stays in the host's registers until it is complete: memory that was written in parts is slow to
+  // copy.
+  [[gnu::always_inline]] void request(Cycle at, MemoryRequest request, std::uint32_t load);
+  [[gnu::always_inline]] void request_apart(Cycle at, MemoryRequest request, std::uint32_t load);
+  [[gnu::always_inline]] void send_awaited(Cycle at, const MemoryRequest& request, std::uint32_t load);
+  [[gnu::always_inline]] void send(Cycle at, MemoryRequest request);
   void end_load(std::uint32_t number, bool tells);
   std::uint32_t new_load(const Load& load);
+  void prefetch_caches() const;
 
   const Snapshot& snapshot_;
   const ClockFigures& figures_;
@@ -134,17 +140,19 @@ private:
   FastRandom random_;
   std::vector<SmSiteCounts> counts_;
   Memory* memory_ = nullptr;
-  Fills fills_; ///< waiters are Loads
+  TrialObserver* observer_; ///< or null
+  Fills fills_;             ///< waiters are Loads
   std::vector<Load> loads_;
   std::vector<std::uint32_t> free_loads_;
-  std::vector<WarpWait> warps_; ///< by WarpNumber
-  std::vector<Cycle> arrivals_; ///< of answers, ascending, where entries are limited
-  std::uint32_t unanswered_ = 0;
-  Server port_; ///< to the L2
-  Cycle pipeline_busy_ = 0, last_ = 0;
-  std::uint64_t issued_ = 0;
+  std::vector<WarpWait> warps_;     ///< by WarpNumber
+  Outstanding awaited_, unawaited_; ///< requests to the L2: lines that warps wait for, and the others
+  bool was_full_ = false;           ///< the clock waits until one of them ends
+  Server port_in_, port_out_;       ///< from the L2 and to it
+  Cycle last_ = 0;
+  std::vector<double> parts_; ///< of blocks, by the number that the clock knows each by: EndedBlock::blocks
   std::vector<EndedBlock> ended_;
   std::vector<Program> programs_;
+  std::vector<const Program*> due_; ///< of the warps that may issue until the epoch's end
   SmClock<Sm> clock_;
 };
 

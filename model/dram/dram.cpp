@@ -8,7 +8,7 @@ namespace warplens::model {
 Dram::Dram(const Gpu& gpu, std::uint32_t busy_sms, const Random& random)
     : random_(random.beside()), busy_sms_(busy_sms), map_(gpu),
       by_load_(gpu.dram.queue == DramQueue::kingman),
-      path_ns_(float(gpu.dram.latency_ns - gpu.dram.activate_ns - gpu.dram.burst_ns)),
+      path_ns_(float(gpu.dram.latency_ns + gpu.mean_hop_ns() - gpu.dram.activate_ns - gpu.dram.burst_ns)),
       bank_(std::size_t(gpu.dram.channels) * gpu.dram.banks), bus_ready_ns_(gpu.dram.channels),
       last_on_bus_(gpu.dram.channels), banks_wait_(bank_.size()), buses_wait_(gpu.dram.channels),
       waits_ns_(bank_.size()) {

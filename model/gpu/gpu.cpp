@@ -55,7 +55,6 @@ void read_constant(TomlFigures& figures, Gpu::Constant& constant) {
 }
 
 void read_schedule(TomlFigures& figures, Gpu::Schedule& schedule) {
-  schedule.warps = WarpOrder(figures.choice("schedule.warps", warp_orders()));
   schedule.placement = BlockPlacement(figures.choice("schedule.placement", block_placements()));
   schedule.start = BlockStart(figures.choice("schedule.start", block_starts()));
 }
@@ -64,6 +63,7 @@ void read_issue(TomlFigures& figures, Gpu::Issue& issue) {
   figures.number("issue.schedulers", issue.schedulers, 1, 64);
   issue.policy = figures.choice<IssuePolicy>("issue.policy");
   figures.number("issue.cycles_per_access", issue.cycles_per_access, 0, any_cycles);
+  figures.number("issue.turnover_cycles", issue.turnover_cycles, 0, 100 * any_cycles);
 }
 
 void read_lsu(TomlFigures& figures, Gpu::Lsu& lsu, LaneRules& lanes) {
@@ -72,7 +72,9 @@ void read_lsu(TomlFigures& figures, Gpu::Lsu& lsu, LaneRules& lanes) {
   figures.number("lsu.cycles", lsu.cycles, 1, any_cycles);
   figures.number("lsu.tags_per_pass", lanes.tags_per_pass, 1, warp_lanes);
   figures.number("lsu.misses", lsu.misses, 0, 1u << 20);
+  figures.number("lsu.stores", lsu.stores, 1, 1u << 20);
   figures.number("lsu.l2_bytes_per_cycle", lsu.l2_bytes_per_cycle, 1, 4096);
+  figures.number("lsu.l2_write_bytes_per_cycle", lsu.l2_write_bytes_per_cycle, 1, 4096);
 }
 
 void read_registers(TomlFigures& figures, Gpu::Registers& registers) {
@@ -135,10 +137,6 @@ void read_l2(TomlFigures& figures, std::uint64_t& bytes, Gpu::L2& l2) {
   figures.number("l2.usable", l2.usable, 0.1, 1);
   figures.number("l2.partitions", l2.partitions, 1, 2);
   if (l2.partitions > 1) {
-    figures.number("l2.copies_ways", l2.replicas.ways, 1, max_ways);
-    figures.number("l2.copies_usable", l2.replicas.usable, 0.1, 1);
-    figures.number("l2.copies_early_usable", l2.replicas.early_usable, 0, 1);
-    figures.number("l2.far_latency_ns", l2.replicas.far_latency_ns, 0, any_latency);
     figures.number("l2.hop_ns", l2.hop_ns, 0, any_latency);
     figures.number("l2.hop_bytes_per_ns", l2.hop_bytes_per_ns, min_rate, any_rate);
   }
@@ -151,10 +149,11 @@ void read_l2(TomlFigures& figures, std::uint64_t& bytes, Gpu::L2& l2) {
   l2.slice_index = SliceHash(figures.choice("l2.slice_index", {"modulo", "xor_fold", "polynomial"}));
   figures.number("l2.latency_ns", l2.latency_ns, 0, any_latency);
   figures.number("l2.bytes_per_ns", l2.bytes_per_ns, min_rate, any_rate);
+  figures.number("l2.write_bytes_per_ns", l2.write_bytes_per_ns, min_rate, any_rate);
   figures.number("l2.atomics_per_ns", l2.atomics_per_ns, min_rate, any_rate);
 }
 
-void read_dram(TomlFigures& figures, std::uint32_t partitions, Gpu::Dram& dram) {
+void read_dram(TomlFigures& figures, Gpu::Dram& dram) {
   figures.number("dram.bytes", dram.bytes, 1u << 20, std::uint64_t{1} << 44);
   figures.number("dram.bus_bits", dram.bus_bits, 8, 1u << 16);
   figures.number("dram.channels", dram.channels, 1, 4096);
@@ -165,12 +164,10 @@ void read_dram(TomlFigures& figures, std::uint32_t partitions, Gpu::Dram& dram) 
   dram.bank_index = DramIndex(figures.choice("dram.bank_index", {"modulo", "permuted"}));
   dram.queue = DramQueue(figures.choice("dram.queue", {"batch", "kingman"}));
   figures.number("dram.latency_ns", dram.latency_ns, 0, any_latency);
-  dram.local_latency_ns = dram.latency_ns;
-  if (partitions > 1)
-    figures.number("dram.local_latency_ns", dram.local_latency_ns, 0, any_latency);
   figures.number("dram.activate_ns", dram.activate_ns, 0, any_latency);
   figures.number("dram.precharge_ns", dram.precharge_ns, 0, any_latency);
   figures.number("dram.burst_ns", dram.burst_ns, 0, any_latency);
+  figures.number("dram.achieved", dram.achieved, 0.01, 1);
 }
 
 /// Reads all tables and checks each figure by itself. The first error in this order is the one reported.
@@ -189,7 +186,7 @@ Gpu read_tables(TomlFigures& figures) {
   read_read_only(figures, gpu);
   read_texture(figures, gpu);
   read_l2(figures, gpu.l2_bytes, gpu.l2);
-  read_dram(figures, gpu.l2.partitions, gpu.dram);
+  read_dram(figures, gpu.dram);
   return gpu;
 }
 
@@ -204,19 +201,15 @@ void require_carveouts(TomlFigures& figures, const Gpu& gpu) {
   }
 }
 
-/// Requires that the cache can have its early part. `prefix` is that of the cache's keys in the table.
-template <class CacheFigures>
-void require_early_part(TomlFigures& figures, const std::string& table, const std::string& prefix,
-                        const CacheFigures& cache, IndexHash index) {
-  if (cache.early_usable == 0)
+/// Requires that the L1 can have its early part.
+void require_early_part(TomlFigures& figures, const Gpu::L1& l1) {
+  if (l1.early_usable == 0)
     return;
-  const std::string early = table + "." + prefix + "early_usable";
-  figures.require(
-      cache.early_usable >= min_early_usable && cache.early_usable <= cache.usable, early,
-      fmt::format("{} to be 0, or from {} to {}.{}usable", early, min_early_usable, table, prefix));
-  figures.require(cache.ways <= max_ways_with_early_part && index == IndexHash::modulo, early,
-                  fmt::format("{} to be 0 where {}.{}ways is more than {} or {}.index not modulo", early,
-                              table, prefix, max_ways_with_early_part, table));
+  figures.require(l1.early_usable >= min_early_usable && l1.early_usable <= l1.usable, "l1.early_usable",
+                  fmt::format("l1.early_usable to be 0, or from {} to l1.usable", min_early_usable));
+  figures.require(l1.ways <= max_ways_with_early_part && l1.index == IndexHash::modulo, "l1.early_usable",
+                  fmt::format("l1.early_usable to be 0 where l1.ways is more than {} or l1.index not modulo",
+                              max_ways_with_early_part));
 }
 
 template <class CacheFigures>
@@ -296,18 +289,12 @@ void require_dram(TomlFigures& figures, const Gpu::Dram& dram) {
   figures.require(std::has_single_bit(dram.banks), "dram.banks", "dram.banks to be a power of two");
   figures.require(dram.latency_ns >= dram.activate_ns + dram.burst_ns, "dram.latency_ns",
                   "dram.latency_ns to include dram.activate_ns and dram.burst_ns");
-  figures.require(dram.local_latency_ns >= dram.activate_ns + dram.burst_ns &&
-                      dram.local_latency_ns <= dram.latency_ns,
-                  "dram.local_latency_ns",
-                  "dram.local_latency_ns to include dram.activate_ns and dram.burst_ns, and to be no more "
-                  "than dram.latency_ns");
 }
 
 /// Checks the requirements that span several figures.
 void check_combinations(TomlFigures& figures, const Gpu& gpu) {
   require_carveouts(figures, gpu);
-  require_early_part(figures, "l1", "", gpu.l1, gpu.l1.index);
-  require_early_part(figures, "l2", "copies_", gpu.l2.replicas, gpu.l2.index);
+  require_early_part(figures, gpu.l1);
   require_read_only_caches(figures, gpu);
   require_l2(figures, gpu);
   require_schedulers(figures, gpu);
@@ -325,12 +312,6 @@ Expected<Gpu> read(const fs::path& path, TomlFigures& figures) {
 }
 
 } // namespace
-
-const std::vector<std::string>& warp_orders() {
-  static const std::vector<std::string> words{"weighted_round_robin", "loose_round_robin",
-                                              "greedy_then_oldest"};
-  return words;
-}
 
 const std::vector<std::string>& block_placements() {
   static const std::vector<std::string> words{"in_order", "random"};

@@ -46,12 +46,6 @@ enum class PartialWrites { whole, mask, fill, fetch };
 /// ISCA 1991).
 enum class SliceHash { modulo, xor_fold, polynomial };
 
-/// The choice of the warp that an SM issues next, once the one that issued must wait.
-/// `weighted_round_robin`: warps take turns, those of a block end together (Baghsorkhi et al., PPoPP 2012).
-/// `loose_round_robin`: warps take turns with one access each. `greedy_then_oldest`: the oldest warp whose
-/// data has arrived.
-enum class WarpOrder { weighted_round_robin, loose_round_robin, greedy_then_oldest };
-
 /// The order in which blocks are assigned to SMs: in turn, or in a random order in each round of as many
 /// blocks as there are SMs.
 enum class BlockPlacement { in_order, random };
@@ -85,6 +79,9 @@ struct Gpu {
   double compute_capability = 0; ///< 8.9
   /// Returns it as 89, the number of the architecture.
   int capability() const { return static_cast<int>(std::lround(10 * compute_capability)); }
+  /// Returns the mean time that lines take longer which belong to either partition of the L2 than those of
+  /// the SM's own one; 0 with one partition.
+  double mean_hop_ns() const { return l2.hop_ns / 2; }
   double clock_mhz = 0; ///< the SM clock in which the latencies were measured
   double ns_per_cycle() const { return 1000 / clock_mhz; }
   double cycles(double ns) const { return ns / ns_per_cycle(); } ///< of the SM clock
@@ -116,15 +113,18 @@ struct Gpu {
     std::uint32_t schedulers = 0;
     IssuePolicy policy = IssuePolicy::loose_round_robin;
     std::uint32_t cycles_per_access = 0; ///< between a warp's accesses, where its instructions are unknown
+    std::uint32_t turnover_cycles = 0;   ///< from a block's end to the begin of the next one in its place
   } issue;
 
   /// The memory pipeline of an SM, up to the port to the L2.
   struct Lsu {
-    std::uint32_t queue_entries = 0;    ///< of each scheduler
-    std::uint32_t scheduler_cycles = 0; ///< between two accesses of a scheduler
-    std::uint32_t cycles = 0;           ///< between two accesses, at least; each has a cycle for each pass
-    std::uint32_t misses = 0;           ///< lines that can be on their way from the L2; 0: any number
-    double l2_bytes_per_cycle = 0;      ///< that the port moves
+    std::uint32_t queue_entries = 0;     ///< of each scheduler
+    std::uint32_t scheduler_cycles = 0;  ///< between two accesses of a scheduler
+    std::uint32_t cycles = 0;            ///< between two accesses, at least; each has a cycle for each pass
+    std::uint32_t misses = 0;            ///< lines that can be on their way from the L2; 0: any number
+    std::uint32_t stores = 0;            ///< requests for which no warp waits that can be on their way
+    double l2_bytes_per_cycle = 0;       ///< that the port to the L2 moves into the SM
+    double l2_write_bytes_per_cycle = 0; ///< that it moves out of it
   } lsu;
 
   struct Registers {
@@ -176,25 +176,17 @@ struct Gpu {
     std::uint32_t fetch_bytes = 32; ///< aligned; a load miss brings them in with each requested sector
     std::uint32_t slices = 1;
     SliceHash slice_index = SliceHash::modulo;
-    double latency_ns = 0;       ///< from the SM and back, in the SM's local partition
-    double bytes_per_ns = 0;     ///< of all slices together
-    double atomics_per_ns = 0;   ///< of all slices together, each of one address
-    double hop_ns = 0;           ///< from one partition to the other and back; 0 with one partition
-    double hop_bytes_per_ns = 0; ///< in one direction; 0 with one partition
+    double latency_ns = 0;         ///< from the SM and back, in the SM's local partition
+    double bytes_per_ns = 0;       ///< read, of all slices together
+    double write_bytes_per_ns = 0; ///< written, of all slices together
+    double atomics_per_ns = 0;     ///< of all slices together, each of one word
+    double hop_ns = 0;             ///< from one partition to the other and back; 0 with one partition
+    double hop_bytes_per_ns = 0;   ///< in one direction; 0 with one partition
 
-    /// Where there are two partitions, each keeps replicas of the sectors that its local SMs load, in front
-    /// of the L2 as a whole.
-    std::uint32_t partitions = 1;
-    struct Replicas {
-      std::uint32_t ways = 0;
-      double usable = 1;         ///< the share of the partition's size
-      double far_latency_ns = 0; ///< of a sector that the L2 has, but not in a local replica
-      double early_usable = 0;   ///< the same as in the L1
-    } replicas;
+    std::uint32_t partitions = 1; ///< each keeps what its SMs read; a line belongs to one of them
   } l2;
 
   struct Schedule {
-    WarpOrder warps = WarpOrder::weighted_round_robin;
     BlockPlacement placement = BlockPlacement::in_order;
     BlockStart start = BlockStart::random_delay;
   } schedule;
@@ -208,12 +200,12 @@ struct Gpu {
     std::uint32_t interleave_bytes = 0; ///< consecutive bytes on one channel
     DramIndex channel_index = DramIndex::modulo, bank_index = DramIndex::modulo;
     DramQueue queue = DramQueue::batch;
-    double latency_ns = 0; ///< from the SM and back, with nothing else in flight and no row open
-    /// The same for memory that belongs to the SM's own partition; latency_ns with one partition.
-    double local_latency_ns = 0;
+    /// From the SM and back, with nothing else in flight and no row open; in the SM's partition of the L2.
+    double latency_ns = 0;
     double activate_ns = 0;  ///< tRCD: opening a row
     double precharge_ns = 0; ///< tRP: closing another one first
     double burst_ns = 0;     ///< 32 bytes on one channel's data bus
+    double achieved = 1;     ///< the share of the bus that transfers can take, beside refresh and turns
 
     /// Returns the bandwidth of all channels together.
     double bytes_per_ns() const { return sector_bytes / burst_ns * channels; }
@@ -223,7 +215,6 @@ struct Gpu {
 };
 
 /// Returns their words in GPU files and on the command line, in the order of the enumerators.
-const std::vector<std::string>& warp_orders();
 const std::vector<std::string>& block_placements();
 const std::vector<std::string>& block_starts();
 

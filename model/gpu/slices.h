@@ -7,14 +7,18 @@
 
 namespace warplens::model {
 
-/// Returns the partition of the L2 to whose side of memory a line belongs: GPUs choose it by a hash of the
-/// address.
+/// Mixes a number's bits: a finisher of hash functions, so that what it chooses is independent of the low
+/// bits that choose sets and slices.
+inline std::uint32_t mixed(std::uint32_t bits) {
+  bits = (bits ^ bits >> 15) * 0x2c1b3c6du;
+  bits = (bits ^ bits >> 12) * 0x297a2d39u;
+  return bits ^ bits >> 15;
+}
+
+/// Returns the partition of the L2 to whose side of memory a line belongs. GPUs choose it by a hash of the
+/// address; here one of each pair of lines belongs to either of two, a hash says which.
 inline unsigned home_partition(std::uint32_t line, std::uint32_t partitions) {
-  std::uint32_t hash =
-      line; // a finisher of hash functions, so that it has nothing to do with sets and slices
-  hash = (hash ^ hash >> 15) * 0x2c1b3c6du;
-  hash = (hash ^ hash >> 12) * 0x297a2d39u;
-  return (hash ^ hash >> 15) & (partitions - 1);
+  return (mixed(line >> 1) ^ line) & (partitions - 1);
 }
 
 class Slices {
@@ -24,8 +28,11 @@ public:
         odd_(gpu.l2.slices >> bits_) {}
 
   std::uint32_t of(std::uint32_t line) const {
-    // The high bits of the line's number choose among the odd factor of the number of slices.
-    return (line >> bits_) % odd_ << bits_ | low(line);
+    // The high bits of the line's number choose among the odd factor of the number of slices: in turn, and
+    // with a hash from another one on after each turn.
+    const std::uint32_t high = line >> bits_;
+    const std::uint32_t first = hash_ == SliceHash::modulo ? 0 : mixed(high / odd_) % odd_;
+    return (high % odd_ + first) % odd_ << bits_ | low(line);
   }
 
 private:

@@ -6,6 +6,8 @@
 #include "model/trial/trial.h"
 #include "vocabulary/geometry.h"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <utility>
@@ -31,30 +33,22 @@ struct Arrival {
 
 class Fills {
 public:
-  Fills() : slots_(min_slots) {}
+  Fills() : buckets_(min_buckets) {}
 
   /// Adds a fill of some of a line's sectors, for which the waiter waits.
   FillNumber add(std::uint32_t line, unsigned sectors, Waiter waiter) {
-    const FillNumber number = name(line, waiter);
-    insert({never, line, number, std::uint8_t(sectors), Level::l1});
+    const FillNumber number = name(waiter);
+    insert(line, number, {unknown_arrival, sectors, 0});
     return number;
   }
   /// Adds an answer that brings no line into the cache: only the waiter waits for it.
-  FillNumber add_apart(Waiter waiter) { return name(no_line, waiter); }
+  FillNumber add_apart(Waiter waiter) { return name(waiter); }
   /// Adds a fill of which it is known when it arrives.
   void add(std::uint32_t line, unsigned sectors, const Arrival& arrival) {
-    insert({arrival.at, line, none, std::uint8_t(sectors), arrival.level});
-    known_.push_back({arrival.at, line});
+    insert(line, none, {arrival.at, sectors, unsigned(arrival.level)});
   }
   /// Forgets what has arrived by `now`: it is not asked for any more.
-  void forget_until(Cycle now) {
-    while (next_known_ != known_.size() && known_[next_known_].arrives <= now)
-      erase(known_[next_known_++]);
-    if (2 * next_known_ > known_.size()) {
-      known_.erase(known_.begin(), known_.begin() + std::ptrdiff_t(next_known_));
-      next_known_ = 0;
-    }
-  }
+  void forget_until(Cycle now) { forgotten_until_ = now; }
 
   struct Wait {
     Arrival known{};           ///< the last of those that are known; 0: there is nothing to wait for
@@ -66,34 +60,39 @@ public:
   template <class MakeWaiter>
   Wait wait(std::uint32_t line, unsigned sectors, Cycle now, MakeWaiter&& waiter) {
     Wait result;
-    for (std::size_t at = first_slot(line); slots_[at].sectors != 0; at = next_slot(at)) {
-      const Slot& slot = slots_[at];
-      if (slot.line != line || (slot.sectors & sectors) == 0 || slot.arrives <= now)
-        continue;
-      result.sectors |= slot.sectors & sectors;
-      if (slot.arrives == never) {
-        ++result.unknown;
-        also_wait(slot.number, waiter());
-      } else {
-        result.known.and_also({slot.arrives, slot.level});
+    for (std::size_t at = bucket_of(line);; at = next(at)) {
+      const Bucket& bucket = buckets_[at];
+      unsigned found = 0;
+      for (unsigned i = 0; i < of_bucket; ++i)
+        found |= unsigned(bucket.lines[i] == line && (bucket.states[i].sectors & sectors) != 0) << i;
+      for (; found != 0; found &= found - 1) {
+        const auto i = unsigned(std::countr_zero(found));
+        const State& state = bucket.states[i];
+        if (state.has_arrived(now))
+          continue;
+        result.sectors |= state.sectors & sectors;
+        if (bucket.numbers[i] != none) {
+          ++result.unknown;
+          also_wait(bucket.numbers[i], waiter());
+        } else {
+          result.known.and_also({state.arrives, Level(state.level)});
+        }
       }
+      if (!bucket.is_full())
+        return result;
     }
-    return result;
   }
 
   /// Sets when a fill arrives, and calls notify(waiter) for each that waits for it.
   template <class Notify> void arrived(FillNumber number, const Arrival& arrival, Notify&& notify) {
     const Unknown fill = unknown_[number];
-    if (fill.line != no_line) {
-      std::size_t at = first_slot(fill.line);
-      while (slots_[at].number != number)
-        at = next_slot(at);
-      slots_[at].arrives = arrival.at;
-      slots_[at].level = arrival.level;
-      slots_[at].number = none;
-      known_.push_back({arrival.at, fill.line});
+    if (fill.slot != none) {
+      Bucket& bucket = buckets_[fill.slot / of_bucket];
+      State& state = bucket.states[fill.slot % of_bucket];
+      state = {arrival.at, state.sectors, unsigned(arrival.level)};
+      bucket.numbers[fill.slot % of_bucket] = none;
     }
-    unknown_[number].more_waiters = std::exchange(free_, number);
+    free_.push_back(number);
     notify(fill.waiter);
     for (std::uint32_t node = fill.more_waiters; node != none;) {
       const auto [waiter, next] = waiters_[node];
@@ -103,76 +102,96 @@ public:
     }
   }
 
-  void prefetch(std::uint32_t line) const { __builtin_prefetch(&slots_[first_slot(line)]); }
+  /// Prefetches what wait() and add() look up for this line.
+  void prefetch(std::uint32_t line) const { __builtin_prefetch(&buckets_[bucket_of(line)], 1); }
+  /// Returns the waiter for which the fill was added.
+  Waiter waiter_of(FillNumber number) const { return unknown_[number].waiter; }
+  /// Prefetches what arrived() changes for a fill of this line.
+  void prefetch(FillNumber number, std::uint32_t line) const {
+    __builtin_prefetch(&unknown_[number], 1);
+    prefetch(line);
+  }
 
 private:
-  static constexpr std::size_t min_slots = 64;
+  static constexpr std::size_t min_buckets = 16;
   static constexpr std::uint32_t none = ~std::uint32_t{0};
-  struct Slot {
-    Cycle arrives = 0;
-    std::uint32_t line = 0;
-    FillNumber number = none; ///< until it is known when it arrives
-    std::uint8_t sectors = 0; ///< none: the slot is free
-    Level level = Level::l1;
+  static constexpr std::uint64_t unknown_arrival = (std::uint64_t{1} << 56) - 1;
+  struct State {
+    std::uint64_t arrives : 56 = 0;
+    std::uint64_t sectors : 4 = 0; ///< none: the slot is free
+    std::uint64_t level : 4 = 0;
+
+    bool has_arrived(Cycle by) const { return arrives <= by; }
+  };
+  static constexpr std::size_t of_bucket = 4;
+  /// Slots for fills, in one line of the host's cache. They are compared together, without branches.
+  struct alignas(64) Bucket {
+    std::array<std::uint32_t, of_bucket> lines{};
+    std::array<FillNumber, of_bucket> numbers{}; ///< none: it is known when it arrives
+    std::array<State, of_bucket> states{};
+
+    bool is_full() const {
+      bool full = true;
+      for (const State& state : states)
+        full &= state.sectors != 0;
+      return full;
+    }
   };
   /// A fill of which it is unknown when it arrives.
   struct Unknown {
-    std::uint32_t line = 0;
+    std::uint32_t slot = none; ///< over all buckets; none: no line is brought into the cache
     Waiter waiter = 0;
-    std::uint32_t more_waiters = none; ///< or the next free one
+    std::uint32_t more_waiters = none; ///< list of waiters_
   };
 
-  std::size_t first_slot(std::uint32_t line) const {
-    return std::size_t(line * 0x9e37'79b1u >> (32 - std::countr_zero(slots_.size())));
+  std::size_t bucket_of(std::uint32_t line) const {
+    return std::size_t(line * 0x9e37'79b1u >> (32 - std::countr_zero(buckets_.size())));
   }
-  std::size_t next_slot(std::size_t at) const { return (at + 1) & (slots_.size() - 1); }
+  std::size_t next(std::size_t bucket) const { return (bucket + 1) & (buckets_.size() - 1); }
 
-  FillNumber name(std::uint32_t line, Waiter waiter) {
-    FillNumber number = free_;
-    if (number == none) {
-      number = FillNumber(unknown_.size());
-      unknown_.emplace_back();
-    } else {
-      free_ = unknown_[number].more_waiters;
+  FillNumber name(Waiter waiter) {
+    if (free_.empty()) {
+      unknown_.push_back({none, waiter});
+      return FillNumber(unknown_.size() - 1);
     }
-    unknown_[number] = {line, waiter, none};
+    const FillNumber number = free_.back();
+    free_.pop_back();
+    unknown_[number] = {none, waiter};
     return number;
   }
-  void insert(const Slot& slot) {
-    if (2 * ++used_ > slots_.size()) {
-      std::vector<Slot> more(2 * slots_.size());
-      std::swap(more, slots_);
-      for (const Slot& old : more)
-        if (old.sectors != 0)
-          put(old);
+  /// Puts a fill into the first slot that is free or that a forgotten fill has.
+  void insert(std::uint32_t line, FillNumber number, const State& state) {
+    for (std::size_t at = bucket_of(line);; at = next(at)) {
+      Bucket& bucket = buckets_[at];
+      unsigned free = 0;
+      for (unsigned i = 0; i < of_bucket; ++i)
+        free |= unsigned(bucket.states[i].has_arrived(forgotten_until_)) << i;
+      if (free == 0)
+        continue;
+      const auto i = unsigned(std::countr_zero(free));
+      used_ += bucket.states[i].sectors == 0;
+      bucket.lines[i] = line;
+      bucket.numbers[i] = number;
+      bucket.states[i] = state;
+      if (number != none)
+        unknown_[number].slot = std::uint32_t(at * of_bucket + i);
+      break;
     }
-    put(slot);
+    if (4 * used_ > 3 * of_bucket * buckets_.size())
+      sweep();
   }
-  void put(const Slot& slot) {
-    std::size_t at = first_slot(slot.line);
-    while (slots_[at].sectors != 0)
-      at = next_slot(at);
-    slots_[at] = slot;
-  }
-  struct Known {
-    Cycle arrives;
-    std::uint32_t line;
-  };
-  /// Removes a fill and moves others into its place that would not be found behind a gap (Knuth, The Art of
-  /// Computer Programming 3, 6.4, algorithm R).
-  void erase(const Known& known) {
-    std::size_t gap = first_slot(known.line);
-    while (slots_[gap].line != known.line || slots_[gap].arrives != known.arrives || slots_[gap].sectors == 0)
-      gap = next_slot(gap);
-    for (std::size_t at = next_slot(gap); slots_[at].sectors != 0; at = next_slot(at)) {
-      const std::size_t mask = slots_.size() - 1;
-      if (((at - first_slot(slots_[at].line)) & mask) >= ((at - gap) & mask)) {
-        slots_[gap] = slots_[at];
-        gap = at;
-      }
-    }
-    slots_[gap].sectors = 0;
-    --used_;
+  /// Forgets all that has arrived, and takes twice as many slots as are used then, or more.
+  void sweep() {
+    std::vector<Bucket> old = std::exchange(buckets_, {});
+    used_ = 0;
+    for (const Bucket& bucket : old)
+      used_ += std::size_t(std::ranges::count_if(
+          bucket.states, [&](const State& state) { return !state.has_arrived(forgotten_until_); }));
+    buckets_.resize(std::max(min_buckets, std::bit_ceil(2 * std::exchange(used_, 0) / of_bucket)));
+    for (const Bucket& bucket : old)
+      for (unsigned i = 0; i < of_bucket; ++i)
+        if (!bucket.states[i].has_arrived(forgotten_until_))
+          insert(bucket.lines[i], bucket.numbers[i], bucket.states[i]);
   }
   void also_wait(FillNumber number, Waiter waiter) {
     std::uint32_t node = free_waiter_;
@@ -185,13 +204,13 @@ private:
     waiters_[node] = {waiter, std::exchange(unknown_[number].more_waiters, node)};
   }
 
-  std::vector<Slot> slots_;
+  std::vector<Bucket> buckets_;
   std::size_t used_ = 0;
-  std::vector<Known> known_; ///< those that have become known, by then
-  std::size_t next_known_ = 0;
+  Cycle forgotten_until_ = 0;
   std::vector<Unknown> unknown_;
   std::vector<std::pair<Waiter, std::uint32_t>> waiters_; ///< each with the next of its fill, or free one
-  std::uint32_t free_ = none, free_waiter_ = none;
+  std::vector<FillNumber> free_;
+  std::uint32_t free_waiter_ = none;
 };
 
 } // namespace warplens::model

@@ -5,23 +5,15 @@
 #include <algorithm>
 
 namespace warplens::model {
-namespace {
 
-Gpu of_partition(const Gpu& gpu) {
-  Gpu part = gpu;
-  part.l2_bytes /= gpu.l2.partitions;
-  part.l2.partitions = 1;
-  return part;
-}
-
-} // namespace
-
-Memory::Memory(const Snapshot& snapshot, const Gpu& gpu, const L2* before)
+Memory::Memory(const Snapshot& snapshot, const Gpu& gpu, std::span<const L2> before, Random& random,
+               TrialObserver* observer)
     : snapshot_(snapshot), slices_(gpu), dram_map_(gpu), partitions_(gpu.l2.partitions),
       group_sms_(gpu.constant.group.sms), banks_(std::size_t(gpu.dram.channels) * gpu.dram.banks),
       channels_(gpu.dram.channels), answers_(gpu.sms), lookups_(snapshot.sites.size()),
-      ns_per_cycle_(gpu.ns_per_cycle()) {
-  shortest_ = Cycle(std::llround(gpu.cycles(gpu.l2.latency_ns)));
+      occupied_(snapshot.sites.size()), ns_per_cycle_(gpu.ns_per_cycle()),
+      starts_in_the_middle_(!snapshot.whole_grid), observer_(observer) {
+  shortest_ = std::max<Cycle>(2, Cycle(std::llround(gpu.cycles(gpu.l2.latency_ns)))); // one for each way
   const Cycle of_l2 = shortest_;
   if (snapshot.reads_constants) {
     const Gpu::Constant::Group& group = gpu.constant.group;
@@ -34,84 +26,145 @@ Memory::Memory(const Snapshot& snapshot, const Gpu& gpu, const L2* before)
   way_there_ = shortest_ / 2;
   way_back_ = of_l2 - way_there_;
   hop_ = Cycle(std::llround(gpu.cycles(gpu.l2.hop_ns))) / 2;
-  sector_in_slice_ = ticks(gpu.cycles(sector_bytes * gpu.l2.slices / gpu.l2.bytes_per_ns));
-  atomic_in_slice_ = ticks(gpu.cycles(gpu.l2.slices / gpu.l2.atomics_per_ns));
+  sector_read_ = ticks(gpu.cycles(sector_bytes * gpu.l2.slices / gpu.l2.bytes_per_ns));
+  sector_written_ = ticks(gpu.cycles(sector_bytes * gpu.l2.slices / gpu.l2.write_bytes_per_ns));
+  atomic_ = ticks(gpu.cycles(gpu.l2.slices / gpu.l2.atomics_per_ns));
   if (partitions_ > 1)
     sector_across_ = ticks(gpu.cycles(sector_bytes / gpu.l2.hop_bytes_per_ns));
   activate_ = ticks(gpu.cycles(gpu.dram.activate_ns));
   precharge_ = ticks(gpu.cycles(gpu.dram.precharge_ns));
-  burst_ = ticks(gpu.cycles(gpu.dram.burst_ns));
-  const double to_bank =
-      gpu.dram.local_latency_ns - gpu.l2.latency_ns - gpu.dram.activate_ns - gpu.dram.burst_ns;
+  burst_ = ticks(gpu.cycles(gpu.dram.burst_ns / gpu.dram.achieved));
+  const double to_bank = gpu.dram.latency_ns - gpu.l2.latency_ns - gpu.dram.activate_ns - gpu.dram.burst_ns;
   to_bank_ = ticks(std::max(0.0, gpu.cycles(to_bank)));
   for (unsigned i = 0; i < partitions_; ++i)
-    l2_.push_back({before != nullptr && partitions_ == 1 ? L2(*before) : L2(of_partition(gpu)),
+    l2_.push_back({before.empty() ? L2::partition_of(gpu) : L2(before[i]),
                    {},
-                   std::vector<Server>(std::max(1u, gpu.l2.slices / partitions_)),
+                   std::vector<Slice>(std::max(1u, gpu.l2.slices / partitions_)),
                    {}});
+  form_ = l2_[0].l2.form(snapshot.byte_masks.size() > 1);
+  if (starts_in_the_middle_ && before.empty())
+    fill_with_others(gpu.l2_bytes / line_bytes, snapshot.stored_share, random);
+}
+
+/// Fills the L2 with lines of no page of the snapshot, of which a share is dirty: so it has to write back
+/// what blocks before the snapshot's have stored.
+void Memory::fill_with_others(std::uint64_t lines, double stored, Random& random) {
+  const std::uint64_t first = std::uint64_t{snapshot_.pages.size()} << page_shift;
+  const auto discard = [](std::uint32_t, unsigned, unsigned) {};
+  for (std::uint64_t line = first; line < std::min<std::uint64_t>(first + lines, no_line); ++line) {
+    L2& home = l2_[home_of(std::uint32_t(line))].l2;
+    if (random.fraction() < stored)
+      home.request(L2Kind::store, std::uint32_t(line), whole_line, nullptr, discard);
+    else
+      home.load(std::uint32_t(line), whole_line, discard);
+  }
 }
 
 void Memory::run_until(Cycle end) {
   for (Partition& partition : l2_)
     partition.fills.forget_until(end + way_there_ < shortest_ ? 0 : end + way_there_ - shortest_);
   events_.run_until(
-      end + way_there_,
-      [&](const Event& event) {
-        const unsigned near = event.request.partition;
-        Partition& partition = l2_[event.has_crossed ? 1 - near : near];
-        partition.fills.prefetch(event.request.line);
-        partition.l2.with_lines([&](auto& lines) { lines.prefetch(lines.set_of(0, event.request.line)); });
-      },
+      end + way_there_, [&](const Event& event) { prefetch(event); },
       [&](Cycle now, const Event& event) { arrive(now, event); });
+}
+
+/// Prefetches what the event's visit reads and changes.
+void Memory::prefetch(const Event& event) const {
+  const MemoryRequest& request = event.request;
+  const Partition* partition = &l2_[request.partition];
+  if (request.has_crossed) {
+    partition->fills.prefetch(request.line);
+    if (event.near_fill != MemoryRequest::no_fill)
+      __builtin_prefetch(&waiting_[partition->fills.waiter_of(event.near_fill)], 1);
+    partition = &l2_[1 - request.partition];
+  }
+  partition->fills.prefetch(request.line);
+  partition->l2.with_lines([&](auto& lines) { lines.prefetch(lines.set_of(0, request.line)); });
 }
 
 void Memory::arrive(Cycle now, const Event& event) {
   const MemoryRequest& request = event.request;
-  const unsigned at = event.has_crossed ? 1 - request.partition : request.partition;
+  const unsigned at = event.request.has_crossed ? 1 - request.partition : request.partition;
   if (request.of_constants)
     load_constants(now, event);
   else if (request.kind == L2Kind::load)
     load(now, event, at);
   else if (home_of(request.line) == at)
-    write(start_in_slice(now, request, request.sectors, at), event, at);
+    write(write_slice(now, request, at), event, at);
   else
     cross(now, event, at);
 }
 
-Cycle Memory::start_in_slice(Cycle now, const MemoryRequest& request, unsigned sectors, unsigned at) {
-  const Ticks of_sector =
-      request.kind == L2Kind::atomic ? atomic_in_slice_ * request.conflicts : sector_in_slice_;
-  std::vector<Server>& slices = l2_[at].slices;
-  Server& slice = slices[slices_.of(request.line) / partitions_ % slices.size()];
-  return cycle_after(slice.serve(now * ticks_per_cycle, of_sector * sector_count(sectors)));
+Memory::Slice& Memory::slice_of(const MemoryRequest& request, unsigned at) {
+  std::vector<Slice>& slices = l2_[at].slices;
+  return slices[slices_.of(request.line) / partitions_ % slices.size()];
+}
+Cycle Memory::read_slice(Cycle now, const MemoryRequest& request, unsigned sectors, unsigned at) {
+  const Ticks service = sector_read_ * sector_count(sectors);
+  occupied(request, Resource::l2_slices) += double(service);
+  return cycle_after(slice_of(request, at).reads.serve(now * ticks_per_cycle, service));
+}
+/// Returns when the slice begins to write, or when it has executed an atomic.
+Cycle Memory::write_slice(Cycle now, const MemoryRequest& request, unsigned at) {
+  Slice& slice = slice_of(request, at);
+  if (request.kind == L2Kind::atomic) {
+    const Ticks service = atomic_ * request.atomics;
+    slice.atomics += service;
+    occupied(request, Resource::atomics) += double(service);
+    return cycle_after(slice.writes.serve(now * ticks_per_cycle, service) + service);
+  }
+  const Ticks service = sector_written_ * sector_count(request.sectors);
+  occupied(request, Resource::l2_slices) += double(service);
+  return cycle_after(slice.writes.serve(now * ticks_per_cycle, service));
 }
 
-/// Looks up the partition and writes back what the request evicts.
-L2Outcome Memory::look_up(Cycle now, const MemoryRequest& request, unsigned at) {
-  const ByteMask* const written =
-      request.mask == 0 || request.kind == L2Kind::atomic ? nullptr : &snapshot_.byte_masks[request.mask];
-  return l2_[at].l2.request(request.kind, request.line, request.sectors, written, 0,
-                            [&](std::uint32_t victim, unsigned dirty, unsigned filled) {
-                              if (filled != 0)
-                                read_memory(victim, filled, now);
-                              write_memory(victim, dirty, now);
-                            });
+/// Looks up the partition and writes back what the request evicts, for whose place in memory's queue it
+/// waits.
+L2Outcome Memory::look_up(Cycle now, const MemoryRequest& request, unsigned at, Arrival& until) {
+  switch (form_) {
+  case L2Form::sectors: return look_up_as<L2Form::sectors>(now, request, at, until);
+  case L2Form::blocks: return look_up_as<L2Form::blocks>(now, request, at, until);
+  default: return look_up_as<L2Form::any>(now, request, at, until);
+  }
+}
+template <L2Form form>
+L2Outcome Memory::look_up_as(Cycle now, const MemoryRequest& request, unsigned at, Arrival& until) {
+  const ByteMask* const written = request.mask == 0 ? nullptr : &snapshot_.byte_masks[request.mask];
+  L2& l2 = l2_[at].l2;
+  const L2Outcome outcome = l2.with_lines([&](auto& lines) {
+    return l2.request<PlainInstructions, form>(
+        lines, request.kind, lines.set_of(0, request.line), request.line, request.sectors, written,
+        [&](std::uint32_t victim, unsigned dirty, unsigned filled) {
+          if (filled != 0)
+            read_memory(victim, filled, now);
+          until.and_also({write_memory(victim, dirty, now, true), Level::dram});
+        });
+  });
+  if (observer_ != nullptr) {
+    // A load that misses in a partition to which the line does not belong looks it up in the other one.
+    const bool is_load = request.kind == L2Kind::load;
+    const bool ends_here = !is_load || home_of(request.line) == at;
+    if (const unsigned sectors = ends_here ? request.sectors : outcome.hits; sectors != 0)
+      observer_->looked_up(is_load, request.line, sectors, outcome, now);
+  }
+  return outcome;
 }
 
 void Memory::load(Cycle now, const Event& event, unsigned at) {
   const MemoryRequest& request = event.request;
   Fills& fills = l2_[at].fills;
-  const L2Outcome outcome = look_up(now, request, at);
+  Arrival until{now, Level::l2};
+  const L2Outcome outcome = look_up(now, request, at, until);
   Lookups& lookups = lookups_[request.site][unsigned(L2Kind::load)];
   lookups.hits += sector_count(outcome.hits);
-  if (!event.has_crossed) {
+  if (!event.request.has_crossed) {
     lookups.all += sector_count(request.sectors);
     near_hits_ += sector_count(outcome.hits);
   }
   // Data passes a slice once: where it hits, or where memory brings it in.
   const bool is_home = home_of(request.line) == at;
-  const unsigned passing = is_home ? unsigned(request.sectors) : outcome.hits;
-  Arrival until{passing == 0 ? now : start_in_slice(now, request, passing, at), Level::l2};
+  if (const unsigned passing = is_home ? unsigned(request.sectors) : outcome.hits; passing != 0)
+    until.and_also({read_slice(now, request, passing, at), Level::l2});
   std::uint32_t unknown = 0;
   Waiter waiter = 0;
   const auto make_waiter = [&] { return unknown++ == 0 ? waiter = new_waiter(event) : waiter; };
@@ -119,6 +172,7 @@ void Memory::load(Cycle now, const Event& event, unsigned at) {
     until.and_also(fills.wait(request.line, outcome.hits, now, make_waiter).known);
   if (outcome.fetched != 0 && is_home) {
     const Arrival arrival = read_memory(request.line, outcome.fetched, now);
+    occupied(request, Resource::dram) += double(burst_ * sector_count(outcome.fetched));
     fills.add(request.line, outcome.fetched, arrival);
     if ((outcome.fetched & request.sectors) != 0)
       until.and_also(arrival);
@@ -148,31 +202,37 @@ void Memory::load_constants(Cycle now, const Event& event) {
   });
   constant_lookups_ += found;
   if (found.hits != 0)
-    answers_[request.sm].push_back({request.fill, {now + constants_way_back_, Level::constant}});
+    answers_[request.sm].push_back(
+        {request.fill, request.line, {now + constants_way_back_, Level::constant}});
 }
 
 void Memory::cross(Cycle now, Event event, unsigned from) {
-  event.has_crossed = true;
+  event.request.has_crossed = true;
   const unsigned sectors = sector_count(event.request.sectors);
   crossed_sectors_ += sectors;
-  const Ticks start = l2_[from].to_other.serve(now * ticks_per_cycle, sector_across_ * sectors);
+  const Ticks service = sector_across_ * sectors;
+  occupied(event.request, Resource::fabric) += double(service);
+  const Ticks start = l2_[from].to_other.serve(now * ticks_per_cycle, service);
   events_.add(cycle_after(start) + hop_, event);
 }
 
 void Memory::write(Cycle now, const Event& event, unsigned at) {
   const MemoryRequest& request = event.request;
   Fills& fills = l2_[at].fills;
-  const L2Outcome outcome = look_up(now, request, at);
+  Arrival until{now, Level::l2};
+  const L2Outcome outcome = look_up(now, request, at, until);
+  if (partitions_ > 1)
+    l2_[1 - at].l2.invalidate(request.line, request.sectors);
   Lookups& lookups = lookups_[request.site][unsigned(request.kind)];
   lookups.all += sector_count(request.sectors);
   lookups.hits += sector_count(outcome.hits);
+  occupied(request, Resource::dram) += double(burst_ * sector_count(outcome.fetched | outcome.updated));
   if (outcome.updated != 0)
-    write_memory(request.line, outcome.updated, now);
-  Arrival until{now, Level::l2};
+    until.and_also({write_memory(request.line, outcome.updated, now, false), Level::dram});
   std::uint32_t unknown = 0;
   Waiter waiter = 0;
   const auto make_waiter = [&] { return unknown++ == 0 ? waiter = new_waiter(event) : waiter; };
-  if (outcome.hits != 0 && request.fill != MemoryRequest::no_fill)
+  if (outcome.hits != 0 && request.fill != MemoryRequest::unawaited)
     until.and_also(fills.wait(request.line, outcome.hits, now, make_waiter).known);
   if (outcome.fetched != 0) {
     const Arrival arrival = read_memory(request.line, outcome.fetched, now);
@@ -184,20 +244,23 @@ void Memory::write(Cycle now, const Event& event, unsigned at) {
 
 /// Returns when the sectors are in the L2.
 Arrival Memory::read_memory(std::uint32_t line, unsigned sectors, Cycle now) {
-  const Cycle arrives = cycle_after(use_memory(line, sectors, now));
+  const Cycle arrives = cycle_after(use_memory(line, sectors, now, false).end);
   read_sectors_ += sector_count(sectors);
   ++reads_;
   read_cycles_ += arrives - now + shortest_;
+  if (observer_ != nullptr)
+    observer_->read_memory(float(double(arrives - now + shortest_) * ns_per_cycle_));
   return {arrives, Level::dram};
 }
-void Memory::write_memory(std::uint32_t line, unsigned sectors, Cycle now) {
-  use_memory(line, sectors, now);
+/// Returns until when the L2 keeps what it writes because memory does not take it yet.
+Cycle Memory::write_memory(std::uint32_t line, unsigned sectors, Cycle now, bool evicted) {
   written_sectors_ += sector_count(sectors);
+  return now + cycle_after(use_memory(line, sectors, now, evicted).waited);
 }
 
-/// Reads or writes sectors, and returns when that is done. A bank opens its rows one after the other, while
-/// the bus of its channel transfers for other banks.
-Ticks Memory::use_memory(std::uint32_t line, unsigned sectors, Cycle now) {
+/// Reads or writes sectors. A bank opens its rows one after the other, while the bus of its channel transfers
+/// for other banks.
+Memory::Transfer Memory::use_memory(std::uint32_t line, unsigned sectors, Cycle now, bool evicted) {
   const DramMap::Place place = dram_map_(line);
   Bank& bank = banks_[place.bank];
   const Ticks opening = bank.open_row == place.row ? 0
@@ -208,7 +271,10 @@ Ticks Memory::use_memory(std::uint32_t line, unsigned sectors, Cycle now) {
   const Ticks opened = std::max(arrival, bank.free_at) + opening;
   const Ticks bursts = burst_ * sector_count(sectors);
   bank.free_at = opened + bursts;
-  return std::max(channels_[place.channel].serve(arrival, bursts), opened) + bursts;
+  const Ticks start = std::max(channels_[place.channel].serve(arrival, bursts), opened);
+  if (observer_ != nullptr)
+    observer_->used_memory(evicted, place.channel, now, cycle_after(start + bursts));
+  return {start + bursts, start - arrival - opening};
 }
 
 /// Answers once nothing is unknown any more; now, if nothing is. The waiter waits for the rest.
@@ -222,12 +288,12 @@ void Memory::answer_later(const Event& event, const Arrival& until, std::uint32_
 /// Answers the SM, or the other partition, when the data is in this one.
 void Memory::answer(const Event& event, Arrival arrival) {
   const MemoryRequest& request = event.request;
-  if (event.has_crossed)
+  if (event.request.has_crossed)
     arrival.at += hop_;
   if (event.near_fill == MemoryRequest::no_fill) {
     arrival.at += way_back_;
     if (request.fill != MemoryRequest::no_fill)
-      answers_[request.sm].push_back({request.fill, arrival});
+      answers_[request.sm].push_back({request.fill, request.line, arrival});
     return;
   }
   l2_[request.partition].fills.arrived(event.near_fill, arrival,
@@ -256,13 +322,22 @@ Waiter Memory::new_waiter(const Event& event) {
 }
 
 void Memory::count(TrialCounts& counts) const {
-  for (std::size_t site = 0; site < lookups_.size(); ++site)
+  std::uint64_t stored = 0;
+  const auto stored_by = [&](std::size_t site) {
+    return lookups_[site][unsigned(L2Kind::store)].all + lookups_[site][unsigned(L2Kind::atomic)].all +
+           lookups_[site][unsigned(L2Kind::store_of_update)].all;
+  };
+  double evicted = 0; // ticks of DRAM
+  for (std::size_t site = 0; site < lookups_.size(); ++site) {
+    stored += stored_by(site);
+    evicted -= occupied_[site][std::size_t(Resource::dram)];
     for (const L2Kind kind : {L2Kind::load, L2Kind::store, L2Kind::atomic, L2Kind::store_of_update}) {
       const Lookups& l2 = lookups_[site][unsigned(kind)];
       (kind == L2Kind::load ? counts.l2_reads : counts.l2_writes) += l2;
       if (kind != L2Kind::store_of_update)
         counts.sites[site].l2 += l2;
     }
+  }
   counts.dram_read_sectors = read_sectors_;
   counts.dram_written_sectors = written_sectors_;
   counts.dram_reads = reads_;
@@ -270,22 +345,35 @@ void Memory::count(TrialCounts& counts) const {
   counts.constant_group_reads = constant_lookups_;
   counts.l2_near_hits = near_hits_;
   counts.crossed_sectors = crossed_sectors_;
-}
 
-MemoryUse Memory::use() const {
-  MemoryUse use;
+  ByResource& busy = counts.time.busy;
+  const auto at_least = [&](Resource resource, Ticks ticks) {
+    double& most = busy[std::size_t(resource)];
+    most = std::max(most, double(ticks) / ticks_per_cycle);
+  };
   for (const Partition& partition : l2_) {
-    for (const Server& slice : partition.slices) {
-      use.slice = std::max(use.slice, slice.busy());
-      use.slices += slice.busy();
+    for (const Slice& slice : partition.slices) {
+      at_least(Resource::l2_slices, std::max(slice.reads.busy(), slice.writes.busy() - slice.atomics));
+      at_least(Resource::atomics, slice.atomics);
     }
-    use.fabric = std::max(use.fabric, partition.to_other.busy());
+    at_least(Resource::fabric, partition.to_other.busy());
   }
   for (const Server& channel : channels_) {
-    use.channel = std::max(use.channel, channel.busy());
-    use.channels += channel.busy();
+    at_least(Resource::dram, channel.busy());
+    evicted += double(channel.busy());
   }
-  return use;
+  // It is unknown who stored what was evicted: each site has its share, of no more than all have stored. The
+  // rest was there before.
+  if (!starts_in_the_middle_)
+    evicted = std::min(evicted, double(stored * burst_));
+  for (std::size_t site = 0; site < lookups_.size(); ++site) {
+    ByResource& of_site = counts.sites[site].occupied;
+    for (std::size_t resource = 0; resource < resource_count; ++resource)
+      of_site[resource] += occupied_[site][resource] / ticks_per_cycle;
+    if (stored != 0)
+      of_site[std::size_t(Resource::dram)] +=
+          evicted * double(stored_by(site)) / double(stored) / ticks_per_cycle;
+  }
 }
 
 } // namespace warplens::model

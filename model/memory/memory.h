@@ -9,9 +9,11 @@
 #include "model/memory/calendar.h"
 #include "model/memory/fills.h"
 #include "model/memory/server.h"
+#include "model/numeric/random.h"
 #include "model/trial/trial.h"
 
 #include <array>
+#include <span>
 #include <vector>
 
 namespace warplens::model {
@@ -19,40 +21,41 @@ namespace warplens::model {
 /// A request of an SM.
 struct MemoryRequest {
   static constexpr FillNumber no_fill = ~FillNumber{0};
+  static constexpr FillNumber unawaited = no_fill - 1; ///< no warp waits for it; the SM counts it
   std::uint32_t line = 0;
   FillNumber fill = no_fill;       ///< of the SM, to which the answer belongs
   std::uint32_t mask = 0;          ///< of a store: Transaction::mask
   std::uint32_t draw = 0;          ///< random: decides among requests of one cycle
   std::uint32_t site : 23 = 0;     ///< index into Snapshot::sites
   std::uint32_t partition : 1 = 0; ///< of the L2, next to the SM
-  std::uint32_t conflicts : 8 = 1; ///< of an atomic: lanes with the same address
+  std::uint32_t atomics : 8 = 0;   ///< that a slice executes one after the other
   std::uint16_t sm = 0;
   std::uint8_t sectors : 4 = 0;          ///< one bit each
+  std::uint8_t has_crossed : 1 = false;  ///< to the other partition
   std::uint8_t of_constants : 1 = false; ///< the constant cache of a group of SMs is looked up first
   L2Kind kind = L2Kind::load;
 };
 
 struct MemoryAnswer {
   FillNumber fill = 0;
+  std::uint32_t line = 0;
   Arrival arrival;
-};
-
-/// Busy ticks of the resources: of the busiest one of each kind, and of all of a kind together.
-struct MemoryUse {
-  Ticks slice = 0, slices = 0, fabric = 0, channel = 0, channels = 0;
 };
 
 class Memory {
 public:
-  /// Begins with the content of `before`, or empty where that is null.
-  Memory(const Snapshot& snapshot, const Gpu& gpu, const L2* before);
+  /// Begins with the content of `before`, one for each partition of the L2. Where that is empty, the L2 is
+  /// empty at a launch's begin, and full of lines of its earlier blocks in the middle of it. `observer` may
+  /// be null.
+  Memory(const Snapshot& snapshot, const Gpu& gpu, std::span<const L2> before, Random& random,
+         TrialObserver* observer);
 
   /// The shortest time from a request to its answer, in cycles.
   Cycle shortest() const { return shortest_; }
 
   /// Takes a request that leaves its SM in cycle `at`.
-  void request(Cycle at, const MemoryRequest& request) {
-    events_.add(at + way_there_, {request.draw, request});
+  [[gnu::always_inline]] void request(Cycle at, const MemoryRequest& request) {
+    events_.add(at + way_there_, {request});
   }
   /// Serves what the SMs requested before `end`, when all of that is known. Answers are for `end` or later if
   /// no more than shortest() cycles are served at once.
@@ -63,17 +66,15 @@ public:
   /// Returns a cycle before which nothing happens in the memory; `never` if nothing does.
   Cycle next() const { return events_.next(); }
 
-  /// Adds what was looked up and transferred to the counts.
+  /// Adds what was looked up and transferred to the counts, with its time.
   void count(TrialCounts& counts) const;
-  MemoryUse use() const;
 
 private:
   struct Event {
-    std::uint32_t draw = 0;
     MemoryRequest request;
     FillNumber near_fill =
         MemoryRequest::no_fill; ///< where it comes from the other partition: its fill there
-    bool has_crossed = false;
+    std::uint32_t draw() const { return request.draw; }
   };
   /// An event that waits for sectors of which it is unknown when they arrive.
   struct Waiting {
@@ -81,10 +82,15 @@ private:
     std::uint32_t unknown = 0;
     Arrival until;
   };
+  /// A slice reads and writes at a time, and executes an atomic in the place of a write.
+  struct Slice {
+    Server reads, writes;
+    Ticks atomics = 0; ///< of the busy ticks of `writes`
+  };
   struct Partition {
     L2 l2;
     Fills fills;
-    std::vector<Server> slices;
+    std::vector<Slice> slices;
     Server to_other; ///< the way to the other partition
   };
   struct Bank {
@@ -92,19 +98,31 @@ private:
     std::uint32_t open_row = no_line;
   };
 
+  void prefetch(const Event& event) const;
   void arrive(Cycle now, const Event& event);
   void load(Cycle now, const Event& event, unsigned at);
   void load_constants(Cycle now, const Event& event);
   void write(Cycle now, const Event& event, unsigned at);
-  L2Outcome look_up(Cycle now, const MemoryRequest& request, unsigned at);
+  L2Outcome look_up(Cycle now, const MemoryRequest& request, unsigned at, Arrival& until);
+  template <L2Form form>
+  L2Outcome look_up_as(Cycle now, const MemoryRequest& request, unsigned at, Arrival& until);
   void cross(Cycle now, Event event, unsigned from);
   void answer_later(const Event& event, const Arrival& until, std::uint32_t unknown, Waiter waiter);
   void answer(const Event& event, Arrival arrival);
   void notify(Waiter waiter, const Arrival& arrival);
-  Cycle start_in_slice(Cycle now, const MemoryRequest& request, unsigned sectors, unsigned at);
+  void fill_with_others(std::uint64_t lines, double stored, Random& random);
+  Slice& slice_of(const MemoryRequest& request, unsigned at);
+  Cycle read_slice(Cycle now, const MemoryRequest& request, unsigned sectors, unsigned at);
+  Cycle write_slice(Cycle now, const MemoryRequest& request, unsigned at);
   Arrival read_memory(std::uint32_t line, unsigned sectors, Cycle now);
-  void write_memory(std::uint32_t line, unsigned sectors, Cycle now);
-  Ticks use_memory(std::uint32_t line, unsigned sectors, Cycle now);
+  Cycle write_memory(std::uint32_t line, unsigned sectors, Cycle now, bool evicted);
+  struct Transfer {
+    Ticks end = 0, waited = 0; ///< when it is done, and for how long it waited for others
+  };
+  Transfer use_memory(std::uint32_t line, unsigned sectors, Cycle now, bool evicted);
+  double& occupied(const MemoryRequest& request, Resource resource) {
+    return occupied_[request.site][std::size_t(resource)];
+  }
   Waiter new_waiter(const Event& event);
   unsigned home_of(std::uint32_t line) const { return home_partition(line, partitions_); }
 
@@ -113,10 +131,11 @@ private:
   DramMap dram_map_;
   unsigned partitions_;
   Cycle way_there_, way_back_, hop_, shortest_, constants_way_back_ = 0;
-  Ticks sector_in_slice_, atomic_in_slice_, sector_across_ = 0;
+  Ticks sector_read_, sector_written_, atomic_, sector_across_ = 0;
   Ticks to_bank_, activate_, precharge_, burst_; ///< of memory
   Calendar<Event> events_;
   std::vector<Partition> l2_;
+  L2Form form_; ///< of each partition
   std::uint32_t group_sms_;
   std::vector<ReadOnlyCache> constants_; ///< by group of SMs, where the snapshot reads constants
   Lookups constant_lookups_;
@@ -126,9 +145,12 @@ private:
   std::vector<Waiter> free_waiters_;
   std::vector<std::vector<MemoryAnswer>> answers_; ///< by SM
   std::vector<std::array<Lookups, 4>> lookups_;    ///< in the order of Snapshot::sites, by L2Kind
+  std::vector<ByResource> occupied_;               ///< ticks, likewise; without what is evicted
   std::uint64_t read_sectors_ = 0, written_sectors_ = 0, reads_ = 0, crossed_sectors_ = 0, near_hits_ = 0;
   Cycle read_cycles_ = 0;
   double ns_per_cycle_;
+  bool starts_in_the_middle_;
+  TrialObserver* observer_; ///< or null
 };
 
 } // namespace warplens::model

@@ -22,7 +22,7 @@ inline Cycle cycle_after(Ticks time) {
 
 class Server {
 public:
-  /// Serves what arrives now for `service`, and returns when that begins.
+  /// Serves what arrives then for `service`, and returns when that begins.
   Ticks serve(Ticks arrival, Ticks service) {
     const Ticks start = std::max(arrival, free_at_);
     free_at_ = start + service;

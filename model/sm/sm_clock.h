@@ -35,13 +35,15 @@ using WarpNumber = std::uint32_t;
 template <class Supply> class SmClock {
 public:
   SmClock(const SmFigures& figures, Supply& supply)
-      : figures_(figures), supply_(supply), schedulers_(figures.schedulers),
-        shared_units_(figures.pipes.size()) {
+      : figures_(figures), supply_(supply), schedulers_(figures.schedulers) {
     for (Scheduler& scheduler : schedulers_) {
       scheduler.leaves.resize(has_queue() ? figures.queue.entries : 0);
-      scheduler.units.resize(figures.pipes.size());
-      for (std::size_t pipe = 0; pipe < figures.pipes.size(); ++pipe)
-        units(scheduler, pipe).resize(figures.pipes[pipe].units);
+      for (std::size_t pipe = 0; pipe < figures.pipes.size(); ++pipe) {
+        const bool has_own = !figures.pipes[pipe].shared || &scheduler == &schedulers_.front();
+        scheduler.units[pipe] = has_own ? std::uint32_t(units_.size()) : schedulers_.front().units[pipe];
+        if (has_own)
+          units_.resize(units_.size() + figures.pipes[pipe].units);
+      }
     }
   }
 
@@ -107,6 +109,17 @@ public:
       must_look_ = true;
     }
   }
+  /// Prefetches what complete() changes.
+  void prefetch(WarpNumber number) const {
+    __builtin_prefetch(&warps_[number], 1);
+    __builtin_prefetch(&warps_[number].since, 1);
+  }
+  /// Calls visit(program) for each warp whose operands are there before `end`.
+  template <class Visit> void each_due(Cycle end, Visit&& visit) const {
+    for (const Scheduler& scheduler : schedulers_)
+      for (Mask due = ready_by(scheduler, end - 1); due != 0; due &= due - 1)
+        visit(warps_[scheduler.warp[std::size_t(std::countr_zero(due))]].program);
+  }
   /// Says that miss entries became free, or that it is known now when they do.
   void entries_changed() { must_look_ = true; }
 
@@ -147,13 +160,13 @@ private:
     Mask ready = 0;                                 ///< of these it is known what they wait for
     std::array<Mask, max_pipes + 1> next_in{};      ///< by pipe + 1: warps whose next instruction needs it
     std::array<std::uint64_t, max_pipes> blocked{}; ///< by pipe: cycles in which no instruction could enter
-    std::vector<std::vector<Cycle>> units;          ///< by pipe: when each is free; empty where shared
-    std::vector<Cycle> leaves; ///< when each of the last instructions left the queue, by its number modulo
-                               ///< the queue's size
-    std::uint64_t entered = 0; ///< instructions, into the queue
-    Cycle next_leaves = 0;     ///< the earliest for the next instruction of this scheduler
+    std::array<std::uint32_t, max_pipes> units{};   ///< by pipe: index into units_ of the first
+    std::vector<Cycle> leaves;     ///< when each of the last instructions left the queue, in turn
+    std::uint32_t first_leave = 0; ///< index of the earliest of these
+    Cycle next_leaves = 0;         ///< the earliest for the next instruction of this scheduler
     Cycle next = never; ///< the next cycle in which it may do something, as long as no other changes it
     std::optional<std::uint32_t> issued_last; ///< slot
+    std::optional<std::uint32_t> last_place;  ///< of that warp, until its block has ended
   };
   using Rank = std::array<std::int64_t, 4>;
   static constexpr std::uint32_t compared_together = 8;
@@ -187,7 +200,7 @@ private:
     blocks_[block].warps.push_back(number);
     Warp& warp = warps_[number];
     warp = Warp{.program = program, .next = {}, .block = block, .slot = next_slot_++};
-    warp.scheduler = std::uint16_t(warp.slot % figures_.schedulers);
+    warp.scheduler = scheduler_of(warp.slot);
     warp.since = warp.idle_since = at;
     warp.has_ended = supply_.has_ended(program);
     blocks_[block].ended += warp.has_ended;
@@ -200,6 +213,15 @@ private:
     scheduler.warp[warp.place] = number;
     fetch(warp);
     prepare(warp, number);
+  }
+
+  /// Returns the scheduler of a new warp: the next one in turn, or that with the fewest warps where it is
+  /// full.
+  std::uint16_t scheduler_of(std::uint32_t slot) const {
+    const std::uint32_t next = slot % figures_.schedulers;
+    if (schedulers_[next].warps < max_warps_of_scheduler)
+      return std::uint16_t(next);
+    return std::uint16_t(std::ranges::min_element(schedulers_, {}, &Scheduler::warps) - schedulers_.begin());
   }
 
   /// Releases the warps of blocks of which all have arrived.
@@ -252,6 +274,7 @@ private:
       const auto old_ready_at = std::exchange(scheduler.ready_at, filled_with_never());
       const std::uint32_t count = std::exchange(scheduler.warps, 0);
       const Mask ready = std::exchange(scheduler.ready, 0);
+      const auto last_place = std::exchange(scheduler.last_place, std::nullopt);
       scheduler.next_in = {};
       for (std::uint32_t place = 0; place < count; ++place) {
         if (std::ranges::find(numbers, old[place]) != numbers.end())
@@ -259,6 +282,8 @@ private:
         Warp& warp = warps_[old[place]];
         const std::uint32_t now_at = scheduler.warps++;
         warp.place = std::uint16_t(now_at);
+        if (place == last_place)
+          scheduler.last_place = now_at;
         scheduler.warp[now_at] = old[place];
         scheduler.ready_at[now_at] = old_ready_at[place];
         scheduler.ready |= (ready >> place & 1) << now_at;
@@ -277,15 +302,21 @@ private:
         scheduler.blocked[pipe] += std::min(open_at(scheduler, pipe, begin), end) - begin;
   }
 
-  void step(Scheduler& scheduler) {
-    const Cycle now = from_;
-    Mask fresh = 0;
+  /// Returns the warps of which the operands are there by that cycle, but for those in `ready`.
+  static Mask ready_by(const Scheduler& scheduler, Cycle at) {
+    Mask found = 0;
     for (std::uint32_t first = 0; first < scheduler.warps; first += compared_together) {
       Mask some = 0;
       for (std::uint32_t i = 0; i < compared_together; ++i)
-        some |= Mask(scheduler.ready_at[first + i] <= std::int64_t(now)) << i;
-      fresh |= some << first;
+        some |= Mask(scheduler.ready_at[first + i] <= std::int64_t(at)) << i;
+      found |= some << first;
     }
+    return found;
+  }
+
+  void step(Scheduler& scheduler) {
+    const Cycle now = from_;
+    Mask fresh = ready_by(scheduler, now);
     scheduler.ready |= fresh;
     for (; fresh != 0; fresh &= fresh - 1) {
       const auto place = std::uint32_t(std::countr_zero(fresh));
@@ -313,6 +344,7 @@ private:
           break;
       }
       scheduler.issued_last = warp.slot;
+      scheduler.last_place = place;
     }
     scheduler.next = next_of(scheduler, now + 1);
   }
@@ -374,14 +406,15 @@ private:
   Cycle enter(Scheduler& scheduler, const Instruction& instruction, Cycle now) {
     const auto number = std::size_t(instruction.pipe);
     const PipeFigures& pipe = figures_.pipes[number];
-    std::vector<Cycle>& of_pipe = units(scheduler, number);
-    Cycle& unit = of_pipe.size() == 1 ? of_pipe.front() : *std::ranges::min_element(of_pipe);
-    unit = now + pipe.interval * (pipe.uses_queue ? 1 : instruction.passes);
+    unit_of(scheduler, number) = now + pipe.interval * (pipe.uses_queue ? 1 : instruction.passes);
     if (!pipe.uses_queue)
       return now;
     const Cycle leaves = std::max({now + figures_.queue.transit, scheduler.next_leaves, any_leaves_});
-    if (has_queue())
-      scheduler.leaves[scheduler.entered++ % scheduler.leaves.size()] = leaves;
+    if (has_queue()) {
+      scheduler.leaves[scheduler.first_leave] = leaves;
+      if (++scheduler.first_leave == scheduler.leaves.size())
+        scheduler.first_leave = 0;
+    }
     scheduler.next_leaves = leaves + figures_.queue.own_interval;
     any_leaves_ = leaves + std::max<Cycle>(figures_.queue.shared_interval, instruction.passes);
     return leaves;
@@ -396,6 +429,9 @@ private:
   void fetch(Warp& warp) {
     warp.next = warp.has_ended ? Instruction{.pipe = Instruction::none} : supply_.next(warp.program);
     schedulers_[warp.scheduler].next_in[std::size_t(warp.next.pipe + 1)] |= bit(warp.place);
+    const int last = std::max(int(warp.next.result), int(std::ranges::max(warp.next.sources)));
+    if (last >= int(registers_per_warp_)) [[unlikely]]
+      add_registers(std::size_t(last) + 1);
   }
 
   /// Computes when the operands of the warp's next instruction are there.
@@ -413,12 +449,9 @@ private:
   }
 
   Cycle& register_of(WarpNumber number, std::int16_t one) {
-    if (std::size_t(one) >= registers_per_warp_ || registers_.size() < (number + 1) * registers_per_warp_)
-      add_registers(std::size_t(one) + 1);
     return registers_[number * registers_per_warp_ + std::size_t(one)];
   }
   void add_registers(std::size_t per_warp) {
-    per_warp = std::max(per_warp, registers_per_warp_);
     std::vector<Cycle> all(warps_.size() * per_warp);
     for (std::size_t i = 0; i < registers_.size(); ++i)
       all[i / registers_per_warp_ * per_warp + i % registers_per_warp_] = registers_[i];
@@ -426,18 +459,20 @@ private:
     registers_per_warp_ = per_warp;
   }
 
-  std::vector<Cycle>& units(Scheduler& scheduler, std::size_t pipe) {
-    return figures_.pipes[pipe].shared ? shared_units_[pipe] : scheduler.units[pipe];
+  /// Returns when the pipe's unit is free that is so first.
+  Cycle& unit_of(const Scheduler& scheduler, std::size_t pipe) {
+    Cycle* const first = &units_[scheduler.units[pipe]];
+    const std::uint32_t count = figures_.pipes[pipe].units;
+    return count == 1 ? *first : *std::min_element(first, first + count);
   }
 
   /// Returns the first cycle, not before `from`, in which an instruction can enter the pipe if none does
   /// before.
   Cycle open_at(Scheduler& scheduler, std::size_t pipe, Cycle from) {
     const PipeFigures& figures = figures_.pipes[pipe];
-    const std::vector<Cycle>& of_pipe = units(scheduler, pipe);
-    Cycle open = std::max(from, of_pipe.size() == 1 ? of_pipe.front() : std::ranges::min(of_pipe));
-    if (figures.uses_queue && has_queue() && scheduler.entered >= scheduler.leaves.size())
-      open = std::max(open, scheduler.leaves[scheduler.entered % scheduler.leaves.size()]);
+    Cycle open = std::max(from, unit_of(scheduler, pipe));
+    if (figures.uses_queue && has_queue())
+      open = std::max(open, scheduler.leaves[scheduler.first_leave]);
     if (figures.holds_miss)
       open = std::max(open, supply_.entries_open_at(from));
     return open;
@@ -461,12 +496,6 @@ private:
 
   /// Returns the place of the warp that issues, of those that can.
   std::uint32_t chosen(const Scheduler& scheduler, Mask open) const {
-    const auto place_of_last = [&]() -> std::optional<std::uint32_t> {
-      for (std::uint32_t place = 0; place < scheduler.warps; ++place)
-        if (warps_[scheduler.warp[place]].slot == scheduler.issued_last)
-          return place;
-      return std::nullopt;
-    };
     switch (figures_.policy) {
     case IssuePolicy::loose_round_robin: {
       Mask behind = 0;
@@ -481,8 +510,8 @@ private:
     }
     case IssuePolicy::greedy_then_oldest:
     case IssuePolicy::greedy_then_youngest:
-      if (const auto last = place_of_last(); last && (open & bit(*last)) != 0)
-        return *last;
+      if (scheduler.last_place && (open & bit(*scheduler.last_place)) != 0)
+        return *scheduler.last_place;
       return std::uint32_t(figures_.policy == IssuePolicy::greedy_then_oldest
                                ? std::countr_zero(open)
                                : int(std::bit_width(open)) - 1);
@@ -519,7 +548,7 @@ private:
   const SmFigures& figures_;
   Supply& supply_;
   std::vector<Scheduler> schedulers_;
-  std::vector<std::vector<Cycle>> shared_units_; ///< by pipe: when each is free; empty where they are private
+  std::vector<Cycle> units_; ///< of all pipes: when each is free
   std::vector<Block> blocks_;
   std::vector<Warp> warps_;
   std::vector<WarpNumber> free_warps_;

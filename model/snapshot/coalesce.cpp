@@ -105,7 +105,8 @@ BankWavefronts bank_wavefronts(const trace::WarpAccess& access, const LaneRules&
     if (rows.empty())
       continue;
     std::sort(rows.begin(), rows.end());
-    rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+    if (access.kind != AccessKind::atomic)
+      rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
     std::array<unsigned, shared_banks> wanted{};
     for (const auto& [row, bank] : rows)
       ++wanted[bank];
@@ -113,6 +114,23 @@ BankWavefronts bank_wavefronts(const trace::WarpAccess& access, const LaneRules&
     ++result.min;
   }
   return result;
+}
+
+unsigned atomics_in_turn(const trace::WarpAccess& access, std::uint64_t line, unsigned sectors) {
+  constexpr unsigned word_bytes = 4;
+  std::array<std::uint8_t, line_bytes / word_bytes> lanes_with{};
+  for (std::uint32_t lanes = access.active; lanes != 0; lanes &= lanes - 1) {
+    const std::uint64_t address = access.addresses[unsigned(std::countr_zero(lanes))];
+    if (address / line_bytes == line)
+      ++lanes_with[address % line_bytes / word_bytes];
+  }
+  constexpr unsigned words = sector_bytes / word_bytes;
+  unsigned sum = 0;
+  for (unsigned sector = 0; sector < sectors_per_line; ++sector)
+    if (sectors >> sector & 1)
+      sum += std::max<unsigned>(1, *std::max_element(lanes_with.begin() + sector * words,
+                                                     lanes_with.begin() + (sector + 1) * words));
+  return sum;
 }
 
 std::vector<std::uint64_t> distinct_addresses(const trace::WarpAccess& access) {

@@ -45,12 +45,18 @@ Coalesced coalesce(const trace::WarpAccess& access, const LaneRules& rules);
 /// The number of wavefronts over the 32 banks of shared memory, and its minimum without bank conflicts. Lanes
 /// that access the same row of a bank share it: with banks of 4 bytes, the same word; with banks of 8, the
 /// same 8 bytes, or the words i and i + 32 of 64 that are aligned, where the next word lies in the next bank
-/// (CUDA C++ Programming Guide, compute capability 3.x). An access wider than its lanes' share of the banks
-/// is split into phases, by half-warps, quarter-warps and so on.
+/// (CUDA C++ Programming Guide, compute capability 3.x); except of an atomic, which a bank executes for one
+/// lane after the other. An access wider than its lanes' share of the banks is split into phases, by
+/// half-warps, quarter-warps and so on.
 struct BankWavefronts {
   unsigned count = 0, min = 0;
 };
 BankWavefronts bank_wavefronts(const trace::WarpAccess& access, const LaneRules& rules);
+
+/// Returns how many atomics the L2 executes one after the other for these sectors of a line: of lanes with
+/// the same word each in turn, and different words of a sector together (measured:
+/// burtscher/SyncPerformance).
+unsigned atomics_in_turn(const trace::WarpAccess& access, std::uint64_t line, unsigned sectors);
 
 /// Returns the distinct addresses of an access to constant memory, ascending: it is split into one request
 /// for each (CUDA C++ Programming Guide, "Constant Memory").

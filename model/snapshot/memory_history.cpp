@@ -39,17 +39,17 @@ bool contains(const ByteMask& all, const ByteMask& some) {
   return (some[0] & ~all[0]) == 0 && (some[1] & ~all[1]) == 0;
 }
 
-/// Returns why the trace lacks accesses of the launch; empty: it has all.
+/// Returns the launch, and why the trace lacks accesses of it; empty: the trace has all.
 std::string missing_of(const trace::Reader& trace, const trace::Launch& launch) {
   const std::string name = fmt::format("launch {}, of {}, ", launch.id, display_name(launch.kernel));
   const auto end = trace.end_of(launch.id);
   if (!end || !end->complete)
-    return name + "was cut short";
+    return name + "cut short";
   const std::uint64_t blocks = end->blocks == 0 ? launch.blocks : std::min(launch.blocks, end->blocks);
   if (launch.first_block != 0 || blocks < launch.grid.count())
-    return fmt::format("{}was traced in {} of its {} blocks", name, blocks, launch.grid.count());
+    return fmt::format("{}traced in {} of its {} blocks", name, blocks, launch.grid.count());
   if (end->probed_accesses < end->executed_accesses)
-    return fmt::format("{}has probes for {} of its {} accesses", name, end->probed_accesses,
+    return fmt::format("{}with probes for {} of its {} accesses", name, end->probed_accesses,
                        end->executed_accesses);
   return "";
 }

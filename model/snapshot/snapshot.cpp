@@ -28,20 +28,26 @@ std::uint8_t one_byte(unsigned count) {
   return std::uint8_t(std::min(count, 255u));
 }
 
-/// Returns how many lanes of an access have the same address, at most.
-unsigned conflicts(const trace::WarpAccess& access) {
-  std::array<std::uint64_t, warp_lanes> addresses;
-  unsigned count = 0;
-  for (std::uint32_t lanes = access.active; lanes != 0; lanes &= lanes - 1)
-    addresses[count++] = access.addresses[unsigned(std::countr_zero(lanes))];
-  std::sort(addresses.begin(), addresses.begin() + count);
-  unsigned most = 0, equal = 0;
-  for (unsigned i = 0; i < count; ++i) {
-    equal = i != 0 && addresses[i] == addresses[i - 1] ? equal + 1 : 1;
-    most = std::max(most, equal);
+/// Counts the sectors of lines that a snapshot touches, and those that it stores.
+class StoredSectors {
+public:
+  void touch(std::uint32_t line, unsigned stored) {
+    std::uint8_t& state = line < lines_.size() ? lines_[line] : grown(line);
+    touched_ += state == 0;
+    stored_ += sector_count(stored & ~state);
+    state |= std::uint8_t(touched | stored);
   }
-  return most;
-}
+  double share() const { return touched_ == 0 ? 0 : double(stored_) / (double(touched_) * sectors_per_line); }
+
+private:
+  static constexpr unsigned touched = 1u << sectors_per_line;
+  std::uint8_t& grown(std::uint32_t line) {
+    lines_.resize((std::size_t(line >> page_shift) + 1) << page_shift);
+    return lines_[line];
+  }
+  std::vector<std::uint8_t> lines_; ///< the stored sectors, and `touched`
+  std::uint64_t touched_ = 0, stored_ = 0;
+};
 
 } // namespace
 
@@ -252,7 +258,7 @@ Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
     if (accesses_ == Accesses::of_caches)
       return {};
     entry.cache = FirstCache::shared;
-    entry.passes = one_byte(access.kind == AccessKind::atomic ? conflicts(access) : banks.count);
+    entry.passes = one_byte(banks.count);
     put_access(stream, entry);
     return {};
   }
@@ -318,7 +324,7 @@ std::uint8_t SnapshotBuilder::passes(const trace::WarpAccess& access, const Acce
     return one_byte(in_groups(unsigned(std::popcount(access.active)), rules_.texture_lanes));
   const unsigned of_tags = in_groups(entry.transactions, rules_.tags_per_pass);
   if (access.kind == AccessKind::atomic)
-    return one_byte(std::max(conflicts(access), of_tags));
+    return one_byte(of_tags);
   const unsigned of_banks =
       access.space == Space::local ? in_groups(access.bytes, 4) : bank_wavefronts(access, rules_).count;
   return one_byte(std::max(of_banks, of_tags));
@@ -332,6 +338,8 @@ Expected<void> SnapshotBuilder::put_transactions(Warp& warp, const Coalesced& to
     if (access.kind == AccessKind::store || access.kind == AccessKind::update) {
       TRY_LET(known_mask, mask_of(touched.lines[i]));
       mask = *known_mask;
+    } else if (access.kind == AccessKind::atomic) {
+      mask = atomics_in_turn(access, touched.lines[i].line, touched.lines[i].sectors());
     }
     warp.transactions.push_back({*line, touched.lines[i].sectors(), mask});
   }
@@ -398,11 +406,15 @@ void finalize(Snapshot& snapshot) {
   for (SiteSummary& site : snapshot.sites)
     site.l1_lines = site.l1_sectors = 0;
   snapshot.longest_bulk = 0;
+  StoredSectors stored;
   for (const Warp& warp : snapshot.warps) {
     std::uint64_t of_bulk = 0;
     warp.each_access([&](const Access& access, std::span<const Transaction> transactions) {
       of_bulk = access.starts_bulk ? 1 : of_bulk + 1;
       snapshot.longest_bulk = std::max(snapshot.longest_bulk, of_bulk);
+      if (!snapshot.whole_grid)
+        for (const Transaction& transaction : transactions)
+          stored.touch(transaction.line, access.kind == AccessKind::load ? 0 : transaction.sectors);
       if (!access.loads_in_l1())
         return;
       SiteSummary& site = snapshot.sites[access.site];
@@ -411,6 +423,7 @@ void finalize(Snapshot& snapshot) {
         site.l1_sectors += sector_count(transaction.sectors);
     });
   }
+  snapshot.stored_share = stored.share();
 }
 
 Expected<Snapshot> decode(const trace::Reader& trace, const trace::Launch& launch, std::uint64_t blocks,

@@ -26,7 +26,9 @@ inline constexpr std::uint32_t max_pages =
 struct Transaction {
   std::uint32_t line = 0;
   std::uint32_t sectors : 8 = 0; ///< one bit each
-  std::uint32_t mask : 24 = 0;   ///< the bytes that a store writes, an index into Snapshot::byte_masks
+  /// The bytes that a store writes, an index into Snapshot::byte_masks; or how many atomics the L2 executes
+  /// one after the other.
+  std::uint32_t mask : 24 = 0;
 };
 
 /// A bit for each byte of a line.
@@ -47,8 +49,7 @@ struct Access {
   std::uint32_t starts_bulk : 1 = 0; ///< the warp waits for its earlier accesses before it
   std::uint32_t active_lanes : 8 = warp_lanes;
   std::uint8_t transactions = 0;
-  std::uint8_t passes =
-      1; ///< through the SM's memory pipeline, or the lanes with one address if an atomic has more
+  std::uint8_t passes = 1; ///< through the SM's memory pipeline
   AccessKind kind : 2 = AccessKind::load;
   std::uint8_t skips_l1 : 1 = false;     ///< due to its cache operator, or as another cache serves it
   std::uint8_t is_awaited : 1 = true;    ///< there are accesses that need its result
@@ -102,14 +103,15 @@ struct Snapshot {
   std::uint64_t blocks_seen = 0, warp_accesses = 0, transactions = 0;
   std::uint64_t longest_bulk = 0; ///< accesses; finalize() sets it
   bool whole_grid = true;         ///< else it represents a longer launch
+  double stored_share = 0;        ///< of the sectors of the lines that it touches; finalize() sets it
   bool reads_constants = false;   ///< there are accesses to constant memory
   bool stores_local = false;      ///< there are stores to local memory
   bool reads_read_only = false;   ///< there are loads that a read-only cache serves
   bool reads_textures = false;    ///< there are loads that a texture cache serves
 };
 
-/// Sets the fields that follow from the warps' accesses and are the same for every trial: `longest_bulk`, and
-/// the sites' lookups in the L1.
+/// Sets the fields that follow from the warps' accesses and are the same for every trial: `longest_bulk`,
+/// `stored_share`, and the sites' lookups in the L1.
 void finalize(Snapshot& snapshot);
 
 /// Builds a snapshot from accesses in the program order of each warp; the order of the warps does not change

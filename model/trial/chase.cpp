@@ -1,8 +1,7 @@
 #include "model/trial/chase.h"
 
 #include "model/cache/l1.h"
-#include "model/cache/l2.h"
-#include "model/dram/dram.h"
+#include "model/gpu/slices.h"
 #include "vocabulary/geometry.h"
 
 #include <algorithm>
@@ -18,11 +17,28 @@ std::vector<std::uint32_t> chase_order(std::uint32_t lines, Random& random) {
   return order;
 }
 
+L2OfOneSm::L2OfOneSm(const Gpu& gpu, const Random& random) : gpu_(gpu), dram_(gpu, 1, random) {
+  for (std::uint32_t i = 0; i < gpu.l2.partitions; ++i)
+    partitions_.push_back(L2::partition_of(gpu));
+}
+
+double L2OfOneSm::load_ns(std::uint32_t line, unsigned sectors) {
+  const auto missing_in = [&](unsigned partition) {
+    return partitions_[partition].load(line, sectors, [](std::uint32_t, unsigned, unsigned) {}).fetched;
+  };
+  if (missing_in(0) == 0)
+    return gpu_.l2.latency_ns;
+  const unsigned home = home_partition(line, gpu_.l2.partitions);
+  const double way_ns = home != 0 ? gpu_.l2.hop_ns : 0;
+  if (home != 0 && missing_in(home) == 0)
+    return gpu_.l2.latency_ns + way_ns;
+  return double(dram_.request(line, sectors).ns) - gpu_.mean_hop_ns() + way_ns;
+}
+
 double chase_latency_ns(const Gpu& gpu, std::uint32_t lines, Random random) {
   const std::vector<std::uint32_t> order = chase_order(lines, random);
   const std::uint32_t loads = chase_loads(lines);
-  L2 l2(gpu);
-  Dram dram(gpu, 1, random);
+  L2OfOneSm l2(gpu, random);
   double sum = 0;
   for (unsigned launch = 0; launch <= chase_warming_launches; ++launch) {
     L1 l1(gpu, gpu.l1.with_shared_bytes - gpu.shared.carveout_bytes.front()); // empty: a launch flushes it
@@ -35,11 +51,7 @@ double chase_latency_ns(const Gpu& gpu, std::uint32_t lines, Random random) {
         sum += gpu.l1.latency_ns;
       } else {
         ++missed;
-        const L2Outcome outcome = l2.load(line, sector, 0, [](std::uint32_t, unsigned, unsigned) {});
-        if (outcome.fetched != 0)
-          sum += double(dram.request(line, outcome.fetched).ns);
-        else
-          sum += outcome.far != 0 ? gpu.l2.replicas.far_latency_ns : gpu.l2.latency_ns;
+        sum += l2.load_ns(line, sector);
       }
       if (++at < lines)
         continue;

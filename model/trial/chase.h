@@ -6,6 +6,8 @@
 // with a whole lap, its first loads are of lines that the launch before it loaded last.
 #pragma once
 
+#include "model/cache/l2.h"
+#include "model/dram/dram.h"
 #include "model/gpu/gpu.h"
 #include "model/numeric/random.h"
 
@@ -23,6 +25,20 @@ constexpr std::uint32_t chase_loads(std::uint32_t lines) {
 
 /// Returns the lines 0 to lines − 1 in random order.
 std::vector<std::uint32_t> chase_order(std::uint32_t lines, Random& random);
+
+/// The L2 and memory, as one SM uses them with one load at a time.
+class L2OfOneSm {
+public:
+  L2OfOneSm(const Gpu& gpu, const Random& random);
+  /// Loads sectors of a line and returns the latency, in nanoseconds. What misses in the SM's partition of
+  /// the L2 goes to the one that the line belongs to.
+  double load_ns(std::uint32_t line, unsigned sectors);
+
+private:
+  const Gpu& gpu_;
+  std::vector<L2> partitions_; ///< the SM's own is the first
+  Dram dram_;
+};
 
 /// Returns the mean latency of a load of the timed launch, in nanoseconds. The L1 has its maximum size.
 double chase_latency_ns(const Gpu& gpu, std::uint32_t lines, Random random);

@@ -29,7 +29,6 @@ public:
                         SmSchedule(snapshot_, blocks[sm], occupancy.blocks_per_sm, gpu, random),
                         L1(gpu, occupancy.l1_bytes),
                         sm,
-                        std::uint8_t(sm % gpu.l2.partitions),
                         {}});
     const auto add_to_each_sm = [&](std::vector<ReadOnlyCache>& caches, const Gpu::ReadOnly& figures) {
       for (std::size_t i = 0; i < sms_.size(); ++i)
@@ -84,7 +83,6 @@ private:
     SmSchedule schedule;
     L1 l1;
     std::uint32_t number_on_gpu;
-    std::uint8_t partition; ///< of the L2; which SMs lie next to which partition is assumed
     AppendBuffer<SmRequest> queue;
   };
 
@@ -106,14 +104,13 @@ private:
   /// memory.
   template <bool writes_back, class Lines> void look_up(Sm& sm, const Lines lines, std::uint64_t count) {
     const std::uint64_t limit = (1 + writes_back) * count;
-    const std::uint32_t fields = L2Request::encode(L2Kind::load, sm.partition);
-    const bool always_starts = sm.schedule.each_starts_turn();
+    const std::uint32_t fields = L2Request::encode(L2Kind::load);
     const unsigned always = sm.l1.looked_up(0); // without sectors, a line's four
     auto number = std::uint32_t(state_.requests.size());
     Request* request = state_.requests.room_for(issued_.size());
     SmRequest* queue = sm.queue.room_for(limit);
     for (const IssuedAccess& one : issued_) {
-      *request = Request::of(one.access, always_starts);
+      *request = Request::of(one.access);
       Lookups l1;
       if (one.is_plain_load()) {
         queue = load<writes_back>(sm.l1, lines, always, one, number, *request, fields, queue, l1);
@@ -122,7 +119,7 @@ private:
         l1 = look_up_other(sm, lines, one, number);
         queue = sm.queue.room_for(limit);
       }
-      state_.observer.issued(sm.number, one.access, {one.transactions, one.access.transactions}, l1);
+      state_.observer.issued(sm.number, one.access, {one.transactions, one.access.transactions}, l1, 0);
       ++number;
       ++request;
     }
@@ -164,7 +161,7 @@ private:
   /// A line that the L1 writes back, for which no request waits. `fields`: as for a load.
   static SmRequest written_back(std::uint32_t line, unsigned dirty, std::uint32_t number,
                                 std::uint32_t fields) {
-    return {line, {number, fields | L2Request::encode(L2Kind::store_of_update, 0) | dirty}};
+    return {line, {number, fields | L2Request::encode(L2Kind::store_of_update) | dirty}};
   }
 
   /// Looks up all but plain loads: apart, as they take many steps and are mostly rarer.
@@ -177,7 +174,7 @@ private:
   Lookups look_up_any(Sm& sm, const Lines& lines, const IssuedAccess& one, std::uint32_t number) {
     const Access& access = one.access;
     const std::span<const Transaction> transactions{one.transactions, access.transactions};
-    const std::uint32_t fields = L2Request::encode(L2Kind::load, sm.partition);
+    const std::uint32_t fields = L2Request::encode(L2Kind::load);
     Lookups l1;
     if (access.cache == FirstCache::constant) {
       load_constants(sm, access, transactions, number);
@@ -189,10 +186,11 @@ private:
       return load_read_only(sm, textures_[sm.number], texture_latency_ns_, access, transactions, number);
     const auto go_to_l2 = [&](L2Kind kind) {
       SmRequest* queue = sm.queue.room_for(transactions.size());
+      const bool writes = kind == L2Kind::store || kind == L2Kind::store_of_update;
       for (const Transaction& t : transactions) {
-        *queue++ = {t.line,
-                    {number, L2Request::encode(kind, sm.partition) |
-                                 L2Request::encode_mask(kind == L2Kind::load ? 0 : t.mask) | t.sectors}};
+        *queue++ = {
+            t.line,
+            {number, L2Request::encode(kind) | L2Request::encode_mask(writes ? t.mask : 0) | t.sectors}};
         if (kind == L2Kind::load)
           count_load_in_l2(access.site, t.sectors);
       }
@@ -233,7 +231,7 @@ private:
 
   Lookups load_read_only(Sm& sm, const ReadOnlyCache& cache, float latency_ns, const Access& access,
                          std::span<const Transaction> transactions, std::uint32_t number) {
-    const std::uint32_t fields = L2Request::encode(L2Kind::load, sm.partition);
+    const std::uint32_t fields = L2Request::encode(L2Kind::load);
     SmRequest* queue = sm.queue.room_for(ReadOnlyCache::max_misses(transactions.size()));
     Lookups lookups;
     for (const Transaction& t : transactions)
@@ -250,7 +248,7 @@ private:
 
   void load_constants(Sm& sm, const Access& access, std::span<const Transaction> transactions,
                       std::uint32_t number) {
-    const std::uint32_t fields = L2Request::encode(L2Kind::load, sm.partition) |
+    const std::uint32_t fields = L2Request::encode(L2Kind::load) |
                                  L2Request::encode_constant_group(constants_->group_of(sm.number_on_gpu));
     SmRequest* queue = sm.queue.room_for(ReadOnlyCache::max_misses(transactions.size()));
     constants_->load(sm.number_on_gpu, access.site, transactions, [&](std::uint32_t line, unsigned sectors) {

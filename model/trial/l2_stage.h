@@ -24,7 +24,7 @@ public:
   L2Stage(const Gpu& gpu, Random& random, const L2* before, TrialState<Observer, by_site>& state)
       : snapshot_(state.snapshot), state_(state), merging_(random),
         l2_(before != nullptr ? L2(*before) : L2(gpu)), form_(l2_.form(snapshot_.byte_masks.size() > 1)),
-        l2_latency_ns_(float(gpu.l2.latency_ns)), far_latency_ns_(float(gpu.l2.replicas.far_latency_ns)),
+        l2_latency_ns_(float(gpu.l2.latency_ns + gpu.mean_hop_ns())),
         constant_group_latency_ns_(float(gpu.constant.group.latency_ns)) {}
 
   /// Takes in the requests that the SMs have queued in this round.
@@ -47,8 +47,6 @@ public:
 
   /// Serves the merged requests, and returns what the L2 requests of memory.
   const MemoryRequests& serve() {
-    if (l2_.has_replicas())
-      l2_.with_replicas([&](auto& lines) { Instructions::run([&] { look_up_replicas(lines); }); });
     l2_.with_lines([&](auto& lines) {
       switch (form_) {
       case L2Form::sectors: Instructions::run([&] { serve_all<L2Form::sectors>(lines); }); break;
@@ -78,7 +76,7 @@ private:
         continue;
       }
       Request& requester = state_.requests[request.requester];
-      const std::uint32_t fields = L2Request::encode(L2Kind::load, request.partition());
+      const std::uint32_t fields = L2Request::encode(L2Kind::load);
       if (constants.load_from_group(
               request.constant_group(), requester.site, line, [&](std::uint32_t missing) {
                 missed.add({missing, {request.requester, fields | whole_line}});
@@ -90,10 +88,10 @@ private:
     std::swap(merged_, missed_);
   }
 
-  /// Calls visit(line, request, set) for each merged request, with the line's set in the part that
-  /// part_of(request) returns; and prefetch(request, set) for the requests ahead.
-  template <class Lines, class PartOf, class Prefetch, class Visit>
-  void visit_merged(const Lines& lines, PartOf&& part_of, Prefetch&& prefetch, Visit&& visit) {
+  /// Calls visit(line, request, set) for each merged request, with the line's set, and prefetch(request, set)
+  /// for the requests ahead.
+  template <class Lines, class Prefetch, class Visit>
+  void visit_merged(const Lines& lines, Prefetch&& prefetch, Visit&& visit) {
     const std::size_t count = merged_.size();
     const std::uint32_t* const merged = merged_.lines.begin();
     L2Request* const requests = merged_.requests.begin();
@@ -101,7 +99,7 @@ private:
     std::uint32_t* const sets = sets_.room_for(count + requests_ahead);
     lines.with_set_index([&](auto&& find) {
       for (std::size_t i = 0; i < count; ++i)
-        sets[i] = find(merged[i]) + part_of(requests[i]) * lines.sets_per_part();
+        sets[i] = find(merged[i]);
     });
     // The last requests look ahead at these.
     std::fill_n(sets + count, requests_ahead, 0);
@@ -114,30 +112,13 @@ private:
     }
   }
 
-  /// Marks the sectors that the replica next to the requester has.
-  template <class Lines> void look_up_replicas(const Lines lines) {
-    visit_merged(
-        lines, [](const L2Request& request) { return request.partition(); },
-        [&](const L2Request&, std::uint32_t set) { lines.prefetch(set); },
-        [&](std::uint32_t line, L2Request& request, std::uint32_t set) {
-          const auto look_up = [this, lines, line, &request, set](L2Kind kind) {
-            return l2_.template look_up_replicas<Instructions>(lines, kind, set, line, request.sectors(),
-                                                               written_by(request), request.partition());
-          };
-          request.fields |= (request.kind() == L2Kind::load
-                                 ? look_up(L2Kind::load)
-                                 : Instructions::run([look_up, &request] { return look_up(request.kind()); }))
-                            << 4;
-        });
-  }
-
-  /// Serves the merged requests from the L2 as a whole. `form`: as L2::form() returns.
+  /// Serves the merged requests. `form`: as L2::form() returns.
   template <L2Form form, class Lines> void serve_all(const Lines lines) {
     // At most, each request has its line read and written, and each line that it evicts filled and written.
     const std::size_t limit = (2 + 2 * l2_.max_evicted()) * merged_.size();
     MemoryRequests::Writer to_memory = to_memory_.begin(limit);
     visit_merged(
-        lines, [](const L2Request&) { return 0u; },
+        lines,
         [&](const L2Request& request, std::uint32_t set) {
           l2_.template prefetch<form>(lines, set, request.sectors());
         },
@@ -160,13 +141,12 @@ private:
     using Reason = MemoryRequest::Reason;
     const unsigned sectors = request.sectors();
     const L2Outcome outcome = l2_.template request<Instructions, form>(
-        lines, kind, set, line, sectors, request.local_hits(),
-        form == L2Form::any ? written_by(request) : nullptr,
+        lines, kind, set, line, sectors, form == L2Form::any ? written_by(request) : nullptr,
         [&](std::uint32_t victim, unsigned dirty, unsigned filled) {
           to_memory.add(victim, request.requester, filled, Reason::filled);
           to_memory.add(victim, request.requester, dirty, Reason::evicted);
         });
-    state_.observer.looked_up(request.requester, kind == L2Kind::load, line, sectors, outcome);
+    state_.observer.looked_up(kind == L2Kind::load, line, sectors, outcome, 0);
     // An update's own figures are those of its load.
     const bool timed = kind != L2Kind::store || request.kind() == L2Kind::store;
     const Reason reason = kind != L2Kind::store ? Reason::read : timed ? Reason::written : Reason::of_update;
@@ -185,7 +165,7 @@ private:
     if constexpr (kind != L2Kind::load)
       lookups.all += Instructions::sector_count(sectors);
     if (timed && to_wait_for == 0)
-      requester.wait_for(Level::l2, outcome.far != 0 ? far_latency_ns_ : l2_latency_ns_);
+      requester.wait_for(Level::l2, l2_latency_ns_);
     return to_memory;
   }
 
@@ -199,7 +179,7 @@ private:
   FastRandom merging_;
   L2 l2_;
   L2Form form_;
-  float l2_latency_ns_, far_latency_ns_, constant_group_latency_ns_;
+  float l2_latency_ns_, constant_group_latency_ns_;
   RandomMerge merge_;
   std::vector<const SmRequest*> next_; ///< of each SM
   MergedRequests merged_, missed_;     ///< `missed_`: by the constant caches of groups

@@ -51,8 +51,8 @@ private:
           const auto [requester, fields] = requests[i];
           ++times[fields];
           const Reason reason = requests[i].reason();
-          state_.observer.went_to_memory(requester, reason == Reason::filled || reason == Reason::evicted,
-                                         service.channel, dram_.batch());
+          state_.observer.used_memory(reason == Reason::filled || reason == Reason::evicted, service.channel,
+                                      0, 0);
           if (reason > Reason::written)
             return; // no request waits for it
           state_.requests[requester].wait_for(Level::dram, service.ns);

@@ -26,8 +26,7 @@ std::vector<std::vector<std::uint32_t>> place_blocks(const Snapshot& snapshot, c
 
 SmSchedule::SmSchedule(const Snapshot& snapshot, const std::vector<std::uint32_t>& blocks,
                        std::uint32_t resident, const Gpu& gpu, Random& random)
-    : snapshot_(snapshot), random_(random), order_(gpu.schedule.warps),
-      wait_(std::uint64_t(gpu.l2.latency_ns * gpu.clock_mhz / 1000)) {
+    : snapshot_(snapshot), random_(random) {
   for (const std::uint32_t block : blocks) {
     if (slots_.size() >= resident)
       waiting_.push_back({block, 0, 1});
@@ -44,7 +43,7 @@ SmSchedule::SmSchedule(const Snapshot& snapshot, const std::vector<std::uint32_t
   });
   wake();
   at_ = resident_.data();
-  if (!resident_.empty() && order_ != WarpOrder::greedy_then_oldest)
+  if (!resident_.empty())
     at_ += random.below(std::uint32_t(resident_.size()));
 }
 
@@ -64,7 +63,7 @@ std::uint64_t SmSchedule::random_delay(std::uint32_t block, std::size_t blocks, 
   // where few blocks follow each other, it is less than an eighth of the SM's whole time.
   const double waves = double(blocks) / double(resident);
   const double longest = longest_warp(snapshot_, snapshot_.blocks[block]).bulks;
-  return std::uint64_t(random_.fraction() * longest * std::min(1.0, waves / 8) * bulk_time());
+  return std::uint64_t(random_.fraction() * longest * std::min(1.0, waves / 8));
 }
 
 void SmSchedule::wake() {
@@ -115,7 +114,7 @@ void SmSchedule::start(std::uint32_t slot, const BlockPart& item) {
   // turns, so that the warps of a block end together, as its barriers and its end make them. The paper leaves
   // the weights open.
   for (ResidentWarp& warp : std::span(resident_).subspan(first_warp)) {
-    const std::uint64_t fewer = order_ == WarpOrder::loose_round_robin ? 0 : longest - warp.skip;
+    const std::uint64_t fewer = longest - warp.skip;
     warp.skip = std::uint32_t((fewer << 32) / longest);
   }
 }
@@ -127,23 +126,6 @@ bool SmSchedule::begin_round() {
     wake();
   at_ = resident_.data();
   return !resident_.empty();
-}
-
-/// Chooses the oldest ready warp, or the first to become ready; returns false if no warp is left.
-bool SmSchedule::choose_oldest() {
-  wake();
-  ResidentWarp* first_ready = resident_.data();
-  for (at_ = resident_.data(); at_ != resident_end_; ++at_) {
-    if (at_->ready_at <= now_)
-      return true;
-    if (at_->ready_at < first_ready->ready_at)
-      first_ready = at_;
-  }
-  if (resident_.empty())
-    return false;
-  at_ = first_ready;
-  now_ = at_->ready_at;
-  return true;
 }
 
 /// Removes the warp that has just ended; if it is its block's last, the next block follows.

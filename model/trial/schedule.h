@@ -21,18 +21,13 @@ public:
   SmSchedule(const Snapshot& snapshot, const std::vector<std::uint32_t>& blocks, std::uint32_t resident,
              const Gpu& gpu, Random& random);
 
-  /// Lets warps take turns until at least `transactions` are issued, or all are: a turn is a bulk, or in
-  /// loose round robin a single access. Calls issue(access, transactions) for each access, in order. Returns
-  /// the number of transactions.
+  /// Lets warps take turns of a bulk each until at least `transactions` are issued, or all are. Calls
+  /// issue(access, transactions) for each access, in order. Returns the number of transactions.
   template <class Issue> std::uint64_t issue_round(std::uint64_t transactions, Issue&& issue) {
-    const std::uint64_t issued = order_ == WarpOrder::greedy_then_oldest ? issue_oldest(transactions, issue)
-                                 : each_starts_turn() ? issue_in_turn<true>(transactions, issue)
-                                                      : issue_in_turn<false>(transactions, issue);
+    const std::uint64_t issued = issue_in_turn(transactions, issue);
     transactions_left_ -= issued;
     return issued;
   }
-  /// Returns whether each access is a turn, as in loose round robin; otherwise each bulk is one.
-  bool each_starts_turn() const { return order_ == WarpOrder::loose_round_robin; }
 
   std::uint64_t transactions_left() const { return transactions_left_; }
 
@@ -44,7 +39,6 @@ private:
     const Transaction* transactions = nullptr; ///< of `next` and the accesses behind it
     /// Each turn adds `skip` to `debt`; the warp skips the turns in which that overflows.
     std::uint32_t skip = 0, debt = 0;
-    std::uint64_t ready_at = 0; ///< greedy then oldest: the cycle in which its last bulk's data arrives
     std::uint32_t slot = 0;
   };
   /// The place of a resident block.
@@ -53,32 +47,30 @@ private:
     std::uint64_t delay = 0;
     std::vector<BlockPart> first, last; ///< the parts of its first block from the cut on and up to the cut
   };
-  double bulk_time() const { return order_ == WarpOrder::greedy_then_oldest ? double(wait_) : 1; }
   Slot first_slot(std::uint32_t block, std::size_t blocks, std::uint32_t resident, BlockStart start);
   std::uint64_t random_delay(std::uint32_t block, std::size_t blocks, std::uint32_t resident);
   void admit(std::uint32_t slot);
   void start(std::uint32_t slot, const BlockPart& item);
   void wake();
   bool begin_round();
-  bool choose_oldest();
   void end_warp();
 
-  /// Issues the warp's next bulk, or a single access if `one`. Returns the number of transactions.
-  template <bool one, class Issue> std::uint64_t issue_turn(ResidentWarp& warp, Issue& issue) const {
+  /// Issues the warp's next bulk. Returns the number of transactions.
+  template <class Issue> std::uint64_t issue_turn(ResidentWarp& warp, Issue& issue) const {
     const Access *access = warp.next, *const end = warp.end;
     const Transaction* const first = warp.transactions;
     const Transaction* transactions = first;
     do {
       issue(*access, transactions);
       transactions += access->transactions;
-    } while (++access != end && !one && !access->starts_bulk);
+    } while (++access != end && !access->starts_bulk);
     warp.next = access;
     warp.transactions = transactions;
     return std::uint64_t(transactions - first);
   }
 
   /// Lets one warp after the other issue; warps with fewer bulks skip some of their turns.
-  template <bool one, class Issue> std::uint64_t issue_in_turn(std::uint64_t transactions, Issue& issue) {
+  template <class Issue> std::uint64_t issue_in_turn(std::uint64_t transactions, Issue& issue) {
     std::uint64_t issued = 0;
     ResidentWarp *warp = at_, *end = resident_end_; // copies, which the compiler knows that no store changes
     while (issued < transactions) {
@@ -90,7 +82,7 @@ private:
       }
       warp->debt += warp->skip;
       if (warp->debt >= warp->skip) {
-        issued += issue_turn<one>(*warp, issue);
+        issued += issue_turn(*warp, issue);
         // The next accesses of all warps do not fit the host's caches.
         __builtin_prefetch(warp->transactions);
         __builtin_prefetch(warp->next);
@@ -108,31 +100,15 @@ private:
     return issued;
   }
 
-  /// Lets the oldest warp whose data has arrived issue a bulk, after which it must wait.
-  template <class Issue> std::uint64_t issue_oldest(std::uint64_t transactions, Issue& issue) {
-    std::uint64_t issued = 0;
-    while (issued < transactions && choose_oldest()) {
-      const std::uint64_t issued_now = issue_turn<false>(*at_, issue);
-      now_ += issued_now; // the L1 looks up one line in a cycle
-      at_->ready_at = now_ + wait_;
-      if (at_->next == at_->end)
-        end_warp();
-      issued += issued_now;
-    }
-    return issued;
-  }
-
   const Snapshot& snapshot_;
   Random& random_;
-  WarpOrder order_;
-  std::uint64_t wait_;             ///< greedy then oldest: SM cycles from a bulk to the warp's next one
   std::vector<BlockPart> waiting_; ///< whole blocks, the next one at the back
   std::vector<Slot> slots_;
   std::vector<std::uint32_t>
       delayed_; ///< slots that have not begun, that with the shortest delay at the back
   std::vector<ResidentWarp> resident_; ///< the oldest first
   ResidentWarp *at_ = nullptr, *resident_end_ = nullptr;
-  std::uint64_t now_ = 0; ///< rounds over the warps; greedy then oldest: cycles
+  std::uint64_t now_ = 0; ///< rounds over the warps
   std::uint64_t transactions_left_ = 0;
 };
 

@@ -6,15 +6,17 @@
 #include "model/numeric/random.h"
 #include "model/snapshot/snapshot.h"
 #include "model/trial/trial_observer.h"
+#include "result/result.h"
 
 #include <array>
+#include <numeric>
 #include <vector>
 
 namespace warplens::model {
 
 /// The level of the hierarchy that serves a transaction.
-enum class Level : std::uint8_t { l1, l2, dram, constant };
-inline constexpr std::size_t levels = 4;
+enum class Level : std::uint8_t { l1, l2, dram, constant, shared };
+inline constexpr std::size_t levels = 5;
 
 /// Counts of a trial over all sites.
 struct TrialTotals {
@@ -30,9 +32,9 @@ struct TrialTotals {
 
   /// The trial's time, in cycles of the SM clock; all 0 where it has no clock.
   struct Time {
-    std::uint64_t cycles = 0; ///< from the launch to the end of the last block
-    /// How long the busiest one of each resource was busy.
-    double issue = 0, pipeline = 0, port = 0, slice = 0, fabric = 0, channel = 0;
+    std::uint64_t cycles = 0;    ///< from the launch to the end of the last block, or of the last store
+    double cycles_per_block = 0; ///< while blocks were dealt: what each further block would take
+    ByResource busy{};           ///< how long the busiest one of each resource was busy
   } time;
 };
 
@@ -42,13 +44,15 @@ struct TrialCounts : TrialTotals {
     Lookups l1; ///< loads: sectors, or lines where the L1 has no sectors
     Lookups l2; ///< sectors: loads that missed the L1, stores and atomics
     /// Latencies by Level, summed over requests: each adds that of its slowest transaction to the level that
-    /// served it.
+    /// served it. Without a clock, accesses to shared memory and the further requests of one access to
+    /// constant memory are not among them: they take the same time in each trial.
     std::array<double, levels> latency_ns{};
     Lookups constant; ///< addresses, in the SMs' constant caches
-    /// Warp-cycles, where the trial has a clock: that warps waited for its result; that they waited for a
-    /// place in the memory pipeline or the miss entries before its issue; and those of its passes.
-    double awaited = 0, held_up = 0, passes = 0;
-    double all_latency_ns() const { return latency_ns[0] + latency_ns[1] + latency_ns[2] + latency_ns[3]; }
+    /// Warp-cycles, where the trial has a clock: that warps waited for its result; and that they waited for a
+    /// place in the memory pipeline, or for earlier requests to be answered, before its issue.
+    double awaited = 0, held_up = 0;
+    ByResource occupied{}; ///< cycles, of all of a kind together
+    double all_latency_ns() const { return std::accumulate(latency_ns.begin(), latency_ns.end(), 0.0); }
   };
   std::vector<Site> sites; ///< in the order of Snapshot::sites
 };

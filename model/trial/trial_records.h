@@ -28,11 +28,10 @@ struct Request {
   std::uint32_t level : 8; ///< the Level that served the slowest transaction so far
   float latency_ns;        ///< of that transaction
 
-  /// Makes the request of an access; `starts`: it starts a bulk, whatever the access says.
-  static Request of(const Access& access, bool starts) {
+  static Request of(const Access& access) {
     // The access has the same fields in one word: copied bit by bit, the compiler would use several steps.
     const auto words = std::bit_cast<std::uint64_t>(access);
-    return std::bit_cast<Request>((words | std::uint64_t{starts} << 23) & 0xff'ffff);
+    return std::bit_cast<Request>(words & 0xff'ffff);
   }
   void wait_for(Level where, float ns) {
     if (ns > latency_ns) {
@@ -47,23 +46,18 @@ static_assert(max_sites <= 1u << 23);
 /// The fields of a request to the L2, without its line.
 struct L2Request {
   std::uint32_t requester; ///< index of the Request that waits for it
-  /// Four bits: sectors; four bits: the sectors that the replica next to the SM has; two bits: kind; one bit:
-  /// partition; the rest: a store's Transaction::mask, or 1 + the group whose constant cache is looked up
-  /// first.
+  /// Four bits: sectors; two bits: kind; the rest: a store's Transaction::mask, or 1 + the group whose
+  /// constant cache is looked up first.
   std::uint32_t fields;
 
-  static std::uint32_t encode(L2Kind kind, std::uint32_t partition) {
-    return unsigned(kind) << 8 | partition << 10;
-  }
-  static std::uint32_t encode_mask(std::uint32_t mask) { return mask << 11; }
+  static std::uint32_t encode(L2Kind kind) { return unsigned(kind) << 4; }
+  static std::uint32_t encode_mask(std::uint32_t mask) { return mask << 6; }
   static std::uint32_t encode_constant_group(std::uint32_t group) { return encode_mask(group + 1); }
   bool is_of_constants() const { return kind() == L2Kind::load && mask() != 0; }
   std::uint32_t constant_group() const { return mask() - 1; }
   unsigned sectors() const { return fields & 15; }
-  unsigned local_hits() const { return fields >> 4 & 15; }
-  L2Kind kind() const { return L2Kind(fields >> 8 & 3); }
-  std::uint32_t partition() const { return fields >> 10 & 1; } ///< of the L2, next to the SM
-  std::uint32_t mask() const { return fields >> 11; }
+  L2Kind kind() const { return L2Kind(fields >> 4 & 3); }
+  std::uint32_t mask() const { return fields >> 6; }
 };
 
 /// One of an SM's requests to the L2.

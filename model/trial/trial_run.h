@@ -21,11 +21,10 @@ inline constexpr std::uint64_t round_transactions = 1u << 16;
 
 /// The observer of a trial that no one observes.
 struct NoObserver {
-  void issued(std::uint32_t, const Access&, std::span<const Transaction>, const Lookups&) {}
-  void looked_up(std::uint32_t, bool, std::uint32_t, unsigned, const L2Outcome&) {}
-  void went_to_memory(std::uint32_t, bool, std::uint32_t, std::uint64_t) {}
+  void issued(std::uint32_t, const Access&, std::span<const Transaction>, const Lookups&, Cycle) {}
+  void looked_up(bool, std::uint32_t, unsigned, const L2Outcome&, Cycle) {}
+  void used_memory(bool, std::uint32_t, Cycle, Cycle) {}
   void read_memory(float) {}
-  void round_ended() {}
 };
 
 /// `Instructions`: the processor's that the loops are compiled for. Without `by_site` all is counted as if
@@ -62,7 +61,6 @@ private:
         state_.tallies.of(request.site).latency_ns[request.level] += double(request.latency_ns);
     });
     state_.requests.clear();
-    state_.observer.round_ended();
   }
 
   TrialCounts counts() {

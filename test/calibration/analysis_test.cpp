@@ -62,10 +62,10 @@ TEST_CASE("An L2 that takes lines out of the L1 as it loses them is inclusive") 
 TEST_CASE("Near and far are distinguished if there are both") {
   const model::Gpu on = test::gpu("gh200");
   const double near_cycles = test::cycles(on, on.l2.latency_ns) + 9.5,
-               far_cycles = test::cycles(on, on.l2.replicas.far_latency_ns) + 9.5;
+               far_cycles = test::cycles(on, on.l2.latency_ns + on.l2.hop_ns) + 9.5;
   for (const bool replicas : {true, false}) {
     const auto found =
-        calibration::find_distances(test::modelled_distances(on, on.l2.replicas.far_latency_ns, replicas));
+        calibration::find_distances(test::modelled_distances(on, on.l2.latency_ns + on.l2.hop_ns, replicas));
     REQUIRE(found);
     CHECK(found->near_cycles == Approx(near_cycles).epsilon(0.02));
     CHECK(found->far_cycles == Approx(far_cycles).epsilon(0.02));

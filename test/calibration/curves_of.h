@@ -45,8 +45,7 @@ inline double chase_cycles(const model::Gpu& of, std::uint32_t lines) {
   model::Random random(1, 0, 0);
   const auto order = model::chase_order(lines, random);
   model::L1 l1(of, of.l1.with_shared_bytes - of.shared.carveout_bytes.front());
-  model::L2 l2(of);
-  model::Dram dram(of, 1, random);
+  model::L2OfOneSm l2(of, random);
   double ns = 0;
   for (unsigned lap = 0; lap < 3; ++lap) {
     ns = 0;
@@ -55,11 +54,7 @@ inline double chase_cycles(const model::Gpu& of, std::uint32_t lines) {
         ns += of.l1.latency_ns;
         continue;
       }
-      const auto outcome = l2.load(line, 1, 0, [](std::uint32_t, unsigned, unsigned) {});
-      if (outcome.fetched != 0)
-        ns += double(dram.request(line, outcome.fetched).ns);
-      else
-        ns += outcome.far != 0 ? of.l2.replicas.far_latency_ns : of.l2.latency_ns;
+      ns += l2.load_ns(line, 1);
     }
   }
   return cycles(of, ns / lines);
@@ -97,10 +92,8 @@ public:
     if (!bypass && l1_.load(line, sector) == 0)
       return cycles(gpu_, gpu_.l1.latency_ns);
     const unsigned requested = bypass || gpu_.l1.sectored ? sector : 0xf;
-    const model::L2Outcome outcome = l2_.load(line, requested, 0, no_write_back);
-    return cycles(gpu_, (outcome.fetched & sector) != 0 ? gpu_.dram.latency_ns
-                        : outcome.far != 0              ? gpu_.l2.replicas.far_latency_ns
-                                                        : gpu_.l2.latency_ns);
+    const model::L2Outcome outcome = l2_.load(line, requested, no_write_back);
+    return cycles(gpu_, (outcome.fetched & sector) != 0 ? gpu_.dram.latency_ns : gpu_.l2.latency_ns);
   }
   void store(std::uint64_t address) {
     const auto line = static_cast<std::uint32_t>(address / 128);
@@ -108,7 +101,7 @@ public:
     l1_.store(line, sector);
     model::ByteMask all_of_it{};
     all_of_it[address % 128 / 64] = std::uint64_t{0xffffffff} << address % 64 / 32 * 32;
-    l2_.store(line, sector, all_of_it, 0, no_write_back);
+    l2_.store(line, sector, all_of_it, no_write_back);
   }
   void overflow_l2() {
     for (std::uint64_t byte = 0; byte < 3 * gpu_.l2_bytes; byte += 32)

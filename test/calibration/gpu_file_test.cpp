@@ -40,8 +40,7 @@ void write_folder(const fs::path& folder, const model::Gpu& on, unsigned compute
   write_samples("touch_l1.csv", "offset_bytes,cycles", test::modelled_touches(on, true));
   write_samples("touch_l2.csv", "offset_bytes,cycles", test::modelled_touches(on, false));
   write_samples("distance.csv", "sm,load,cycles",
-                test::modelled_distances(
-                    on, on.l2.partitions > 1 ? on.l2.replicas.far_latency_ns : on.l2.latency_ns, true));
+                test::modelled_distances(on, on.l2.latency_ns + on.l2.hop_ns, true));
   write_samples("bits.csv", "bit,cycles", test::modelled_bits(test::without_hashes(on)));
   std::vector<test::Sample> batches;
   for (const double requests : {1., 2., 4.})
@@ -117,14 +116,7 @@ TEST_CASE("The file holds the figures that the curves were made of") {
     CHECK(made->lsu.cycles == 1);
     CHECK(made->lanes.tags_per_pass == on.lanes.tags_per_pass);
     CHECK(made->l2.bytes_per_ns == Approx(36 * on.sms * on.clock_mhz / 1000).epsilon(0.01));
-    if (on.l2.partitions > 1) {
-      const double hop_ns = on.l2.replicas.far_latency_ns - on.l2.latency_ns;
-      CHECK(made->l2.hop_ns == Approx(hop_ns).epsilon(0.02));
-      CHECK(made->dram.local_latency_ns == Approx(on.dram.latency_ns - hop_ns / 2).epsilon(0.03));
-    } else {
-      CHECK(made->l2.hop_ns == 0);
-      CHECK(made->dram.local_latency_ns == made->dram.latency_ns);
-    }
+    CHECK(made->l2.hop_ns == Approx(on.l2.hop_ns).epsilon(0.02));
     CHECK(made->dram.channels == on.dram.channels);
     CHECK(made->dram.latency_ns == Approx(on.dram.latency_ns).epsilon(0.02));
     CHECK(made->dram.activate_ns == Approx(on.dram.activate_ns).epsilon(0.01));

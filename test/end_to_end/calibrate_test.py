@@ -38,7 +38,7 @@ class Calibrate(unittest.TestCase):
         else:
             self.assertIn("there is no gnuplot here", done.stderr)
         self.assertRegex(done.stdout, r"L1 +15\d\.\d KiB fit, 3 ways in effect, 33 cycles")
-        self.assertRegex(done.stdout, r"L2, near copies +19\d\d\d\.\d KiB fit")
+        self.assertRegex(done.stdout, r"L2, one partition +19\d\d\d\.\d KiB fit")
         done = warplens("gpus", self.folder / "my.toml")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("A100, as published", done.stdout)

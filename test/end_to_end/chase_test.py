@@ -1,5 +1,5 @@
 """Compares a pointer chase through the whole tool with latencies measured on real GPUs (test/model/reference/README.md): CPU back end,
-trace, model. test/model/test_chase.cpp has all the sizes, without trace."""
+trace, model. test/model/chase_test.cpp has all the sizes, without trace."""
 
 import csv
 import unittest

@@ -139,12 +139,12 @@ class Formats(unittest.TestCase):
         self.assertIn("by latency", self.report("--sort", "latency", "--width", "120"))
         done = warplens("report", "a.json", "--columns", "speed", cwd=self.folder)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("there is no figure 'speed'; there are share, latency", done.stderr)
+        self.assertIn("there is no figure 'speed'; there are time, waited, share, latency", done.stderr)
 
     def test_no_time_lapse(self):
         done = warplens("report", "a.json", "--format", "perfetto", cwd=self.folder)
         self.assertEqual((done.returncode, done.stdout), (1, ""))
-        self.assertIn("--timeline", done.stderr)
+        self.assertIn("its trials have no clock", done.stderr)
 
 
 class Diff(unittest.TestCase):
@@ -184,6 +184,28 @@ class Diff(unittest.TestCase):
         done = self.diff("--fail-if", "total.dram_read_bytes<-20%")
         self.assertEqual(done.returncode, 1)
         self.assertIn("snapshots differ: 3456 of 16384 blocks before", done.stderr)
+
+    def test_times(self):
+        def timed(microseconds):
+            made = result([site(1, 5, "x[i]")])
+            made["kernels"][0]["time"] = {"cycles": statistic(1000 * microseconds), "microseconds": statistic(microseconds),
+                                          "extrapolated": False, "busy": {"dram": 0.8}, "bound": "dram"}
+            return made
+        for name, content in (("a.json", timed(100)), ("b.json", timed(110))):
+            (self.folder / name).write_text(json.dumps(content))
+        done = self.diff("--fail-if", "total.microseconds>+5%")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("microseconds 100 → 110, +10", done.stderr)
+        self.assertEqual(self.diff("--fail-if", "total.microseconds>+15%").returncode, 0)
+        self.assertIn("bound by   DRAM, 80 % busy\n", warplens("report", "a.json", cwd=self.folder).stdout)
+
+        (self.folder / "a.json").write_text(json.dumps(result([site(1, 5, "x[i]")])))
+        done = self.diff()
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("only the result after has times", done.stdout)
+        done = self.diff("--fail-if", "total.microseconds>+5%")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("only the one after has it", done.stderr)
 
     def test_several_conditions(self):
         self.assertEqual(self.diff("--fail-if", "latency_ns>5%", "--fail-if", "l1_hit_rate<-0.05").returncode, 1)

@@ -2,6 +2,7 @@
 #include "made_trace.h"
 #include "model/cache/l1.h"
 #include "model/cache/l2.h"
+#include "model/gpu/slices.h"
 #include "model/numeric/random.h"
 #include "model/trial/constant_caches.h"
 #include "model/trial/trial.h"
@@ -273,7 +274,7 @@ struct AgainstReference final : model::TrialObserver {
         first(which) {}
 
   void issued(std::uint32_t sm, const model::Access& access, std::span<const model::Transaction> transactions,
-              const model::Lookups& lookups) override {
+              const model::Lookups& lookups, model::Cycle) override {
     if (access.cache != first)
       return;
     model::Lookups expected;
@@ -338,7 +339,7 @@ namespace {
 using Kind = test::ReferenceL2::Kind;
 
 struct Difference {
-  unsigned differences = 0, written_back = 0, filled = 0, far = 0, local = 0, fetched = 0;
+  unsigned differences = 0, written_back = 0, filled = 0, fetched = 0;
 };
 
 /// Sends the same random requests to both L2s; one in `of_stores` is a store, one in `of_atomics` an atomic.
@@ -349,28 +350,25 @@ Difference compare(const model::Gpu& gpu, model::Random& random, Lines& lines, i
   Difference seen;
   for (int i = 0; i < requests; ++i) {
     const std::uint32_t line = lines.next();
-    const unsigned sectors = 1 + random.below(15), partition = random.below(gpu.l2.partitions);
+    const unsigned sectors = 1 + random.below(15);
     const Kind kind = random.below(of_atomics) == 0  ? Kind::atomic
                       : random.below(of_stores) == 0 ? Kind::store
                                                      : Kind::load;
     const Written written = some_bytes(random, sectors);
-    const auto expected = slow.request(kind, line, sectors, partition, written.bytes);
+    const auto expected = slow.request(kind, line, sectors, written.bytes);
     unsigned went_back = 0, filled = 0;
     const auto write_back = [&](std::uint32_t, unsigned dirty, unsigned read) {
       went_back += sector_count(dirty);
       filled += sector_count(read);
     };
-    const auto outcome = kind == Kind::load ? fast.load(line, sectors, partition, write_back)
-                         : kind == Kind::store
-                             ? fast.store(line, sectors, written.mask, partition, write_back)
-                             : fast.atomic(line, sectors, write_back);
-    seen.differences += outcome.hits != expected.hits || outcome.far != expected.far ||
-                        outcome.fetched != expected.fetched || outcome.updated != expected.updated ||
-                        went_back != expected.written_back || filled != expected.filled;
+    const auto outcome = kind == Kind::load    ? fast.load(line, sectors, write_back)
+                         : kind == Kind::store ? fast.store(line, sectors, written.mask, write_back)
+                                               : fast.atomic(line, sectors, write_back);
+    seen.differences += outcome.hits != expected.hits || outcome.fetched != expected.fetched ||
+                        outcome.updated != expected.updated || went_back != expected.written_back ||
+                        filled != expected.filled;
     seen.written_back += went_back;
     seen.filled += filled;
-    seen.far += sector_count(outcome.far);
-    seen.local += sector_count(outcome.hits & ~outcome.far);
     seen.fetched += kind == Kind::store && outcome.fetched != 0;
   }
   return seen;
@@ -411,26 +409,22 @@ TEST_CASE("The L2 does what its policies say") {
           }
 }
 
-TEST_CASE("The replicas in the partitions of an L2 equal the reference's") {
-  model::Random random(17, 0, 0);
-  for (const auto& [replicas_ways, replicas_usable, replicas_early_usable] :
-       {std::tuple(4u, 1.0, 0.0), {3u, 0.9, 0.0}, {16u, 0.5, 0.0}, {4u, 0.9, 0.8}, {8u, 1.0, 0.5}}) {
-    model::Gpu gpu;
-    gpu.l2.line_bytes = 128;
-    gpu.l2.ways = 5;
-    gpu.l2.usable = 0.95;
-    gpu.l2.partitions = 2;
-    gpu.l2.replicas = {replicas_ways, replicas_usable, 0, replicas_early_usable};
-    gpu.l2_bytes = 128 * 480;
-    for (const auto partial : {model::PartialWrites::whole, model::PartialWrites::mask})
-      for (const std::uint32_t fetch : {32u, 64u}) {
-        gpu.l2.partial_writes = partial;
-        gpu.l2.fetch_bytes = fetch;
-        Lines lines(random, 480 * 5 / 4);
-        const Difference seen = compare(gpu, random, lines, 60'000, 7, 8);
-        CHECK(seen.differences == 0);
-        CHECK(seen.far > 1000);
-        CHECK(seen.local > 1000);
-      }
-  }
+TEST_CASE("Of each pair of lines one belongs to either partition, and both lie in one of its sets") {
+  // A range that fills the L2 fits one partition only in half: the lines of that partition.
+  model::Gpu gpu;
+  gpu.l2.line_bytes = 128;
+  gpu.l2.ways = 6;
+  gpu.l2.partitions = 2;
+  gpu.l2_bytes = 2 * 128 * 6 * 50;
+  const auto hits_after_two_laps = [&](bool of_one_partition) {
+    model::L2 partition = model::L2::partition_of(gpu);
+    unsigned hits = 0;
+    for (int lap = 0; lap < 2; ++lap)
+      for (std::uint32_t line = 0; line < 600; ++line)
+        if (!of_one_partition || model::home_partition(line, 2) == 1)
+          hits += partition.load(line, 1, [](std::uint32_t, unsigned, unsigned) {}).hits;
+    return hits;
+  };
+  CHECK(hits_after_two_laps(true) == 300);
+  CHECK(hits_after_two_laps(false) == 0);
 }

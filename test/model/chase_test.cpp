@@ -1,8 +1,10 @@
 // The model against latencies measured on real GPUs: a pointer chase at every working-set size of the
 // published curves. test/model/reference/README.md names their source.
 #include "made_trace.h"
+#include "model/clock/clocked_trial.h"
 #include "model/trial/chase.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 
@@ -30,21 +32,30 @@ std::vector<Measured> measured(const std::string& name) {
 } // namespace
 
 TEST_CASE("The chase's latency follows the measured curves") {
-  // The further runs are the same program's at other sizes; `worst` of theirs is on a climb.
+  // Each size is to be within 10 % of the measurement, and nine in ten within 5 %. The second holds for all
+  // runs, the first for those of V100 and GH200 only: on the A100 the sizes listed here miss it, by the
+  // errors listed. At 20 MiB and beyond a partition of the L2 overflows, where the measured runs differ from
+  // each other by up to 35 %; the others lie on the climb of the L1 (docs/replacement.md).
+  struct Miss {
+    double kib, error;
+  };
   struct Expectation {
     const char *gpu, *run;
-    unsigned sizes;
-    double worst;
+    unsigned sizes, compared, within_5;
+    std::vector<Miss> misses;
   };
-  for (const auto& [name, run, sizes, worst] : {Expectation{"v100", "v100", 285, 0.10},
-                                                {"v100", "v100_further", 283, 0.10},
-                                                {"a100", "a100", 285, 0.10},
-                                                {"a100", "a100_further", 285, 0.12},
-                                                {"gh200", "gh200", 304, 0.10}}) {
+  const std::vector<Miss> of_a100{{20023.8, 0.141}};
+  const std::vector<Miss> of_a100_further{{163.0, 0.101}, {176.5, 0.118}, {20491.1, 0.115}, {22163.4, 0.101}};
+  for (const auto& [name, run, sizes, expected_compared, expected_within_5, misses] :
+       {Expectation{"v100", "v100", 285, 204, 202, {}},
+        {"v100", "v100_further", 283, 212, 212, {}},
+        {"a100", "a100", 285, 255, 244, of_a100},
+        {"a100", "a100_further", 285, 260, 251, of_a100_further},
+        {"gh200", "gh200", 304, 282, 278, {}}}) {
     const model::Gpu on = gpu(name);
     const auto points = measured(run);
     REQUIRE(points.size() == sizes);
-    unsigned seen = 0, within_5 = 0;
+    unsigned compared = 0, within_5 = 0;
     for (const auto& [kib, cycles] : points) {
       // Where nothing hits any more the curve is flat, and a chase takes long.
       if (kib * 1024 > 2.2 * double(on.l2_bytes))
@@ -52,37 +63,56 @@ TEST_CASE("The chase's latency follows the measured curves") {
       const double ns = model::chase_latency_ns(on, std::uint32_t(kib * 8), model::Random(1, 0, 0));
       const double error = std::abs(ns * on.clock_mhz / 1000 / cycles - 1);
       INFO(run << " at " << kib << " KiB: " << ns * on.clock_mhz / 1000 << " cycles, measured " << cycles);
-      CHECK(error <= worst);
-      ++seen;
+      const auto miss = std::ranges::find(misses, kib, &Miss::kib);
+      if (miss == misses.end())
+        CHECK(error <= 0.10);
+      else
+        CHECK(error == Approx(miss->error).margin(0.0005));
+      ++compared;
       within_5 += error <= 0.05;
     }
-    INFO(run << ": " << seen << " sizes, " << within_5 << " within 5 %");
-    CHECK(within_5 >= 0.96 * seen);
+    INFO(run << ": " << compared << " sizes, " << within_5 << " within 5 %");
+    CHECK(compared == expected_compared);
+    CHECK(within_5 >= expected_within_5);
+    CHECK(expected_within_5 >= 0.9 * expected_compared);
   }
 }
 
-TEST_CASE("A trace of the chase gives the same latency as the chase itself") {
+TEST_CASE("A trace of the chase on the clock gives the same latency as the chase itself") {
+  const auto compare = [](const model::Gpu& on, std::uint32_t kib) {
+    model::Random random(1, 0, 0);
+    const auto order = model::chase_order(kib * 8, random);
+    const auto summed_ns = [&](unsigned laps) {
+      MadeTrace made(1, 32);
+      const auto load = made.site();
+      for (unsigned lap = 0; lap < laps; ++lap)
+        for (const std::uint32_t line : order)
+          made.access(
+              0, 0, load, 8,
+              [=](unsigned) { return (std::uint64_t{1} << 40) + line * 128ull + lap % 16 * 8; }, 1);
+      const auto snapshot = made.decode(on.lanes);
+      const auto occupied = model::occupancy(on, made.launch());
+      REQUIRE((snapshot && occupied));
+      const auto counts = model::run_clocked_trial(*snapshot, on, *occupied, model::Random(1, 0, 0));
+      return counts.sites[0].all_latency_ns();
+    };
+    // A trial begins cold; what that costs is the same for any number of laps. From then on each pointer of
+    // each line is followed once.
+    const double warm = (summed_ns(32) - summed_ns(16)) / (16 * order.size());
+    INFO(on.id << ", " << kib << " KiB of an L2 of " << on.l2_bytes / 1024 << " KiB");
+    // A launch of the chase begins with an empty L1, which is up to 3.4 % of its time, and latencies on the
+    // clock are whole cycles.
+    CHECK(warm == Approx(model::chase_latency_ns(on, kib * 8, model::Random(1, 0, 0))).epsilon(0.04));
+  };
   for (const char* name : {"v100", "a100", "gh200", "c2050"})
-    for (const std::uint32_t kib : {12u, 140u, 280u}) {
-      INFO(name << ", " << kib << " KiB");
-      const model::Gpu on = gpu(name);
-      model::Random random(1, 0, 0);
-      const auto order = model::chase_order(kib * 8, random);
-      const auto summed_ns = [&](unsigned laps) {
-        MadeTrace made(1, 32);
-        const auto load = made.site();
-        for (unsigned lap = 0; lap < laps; ++lap)
-          for (const std::uint32_t line : order)
-            made.access(
-                0, 0, load, 8,
-                [=](unsigned) { return (std::uint64_t{1} << 40) + line * 128ull + lap % 16 * 8; }, 1);
-        return laps * made.evaluate(on, 4).sites[0].latency_ns->mean;
-      };
-      // A trial begins cold, and anywhere in the trace; what that costs is the same for any number of laps.
-      // From then on each pointer of each line is followed once.
-      const double warm = (summed_ns(32) - summed_ns(16)) / 16;
-      // A launch of the chase begins with an empty L1: up to 3 % of its time.
-      CHECK(warm == Approx(model::chase_latency_ns(on, kib * 8, model::Random(1, 0, 0))).epsilon(0.035));
+    for (const std::uint32_t kib : {12u, 140u, 280u})
+      compare(gpu(name), kib);
+  // Beyond a partition of a small L2, and beyond all of it: hits in the other partition, and memory.
+  for (const char* name : {"v100", "a100", "gh200"})
+    for (const std::uint32_t kib : {900u, 2000u}) {
+      model::Gpu on = gpu(name);
+      on.l2_bytes /= 32;
+      compare(on, kib);
     }
 }
 

@@ -38,6 +38,7 @@ KernelResult evaluate(const MadeTrace& made, const model::Confidence& confidence
   launch.blocks = 56;
   model::Options options;
   options.trials = trials;
+  options.without_clock = true;
   options.threads = threads;
   options.confidence = confidence;
   const auto result = model::evaluate_launch(*snapshot, made.sites(), launch, gpu("c2050"), options);

@@ -83,6 +83,8 @@ void check_coverage(const char* name, std::uint32_t blocks) {
   std::vector<Analysis> all(analyses);
   tbb::parallel_for(0u, analyses, [&](std::uint32_t i) {
     model::Options options;
+    options.trials = 64;
+    options.without_clock = true;
     options.seed = 1000 + i;
     options.threads = 1;
     const model::Trials trials = model::run_trials(*snapshot, made.sites(), launch, gpu, occupied, options);

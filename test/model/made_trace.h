@@ -67,6 +67,7 @@ public:
     REQUIRE(snapshot);
     model::Options options;
     options.trials = trials;
+    options.without_clock = true;
     options.threads = threads;
     options.seed = seed;
     auto result = model::evaluate_launch(*snapshot, sites_, launch_, gpu, options);

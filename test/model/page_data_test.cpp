@@ -1,5 +1,6 @@
 // The parts of a result beyond statistics: parts of latencies, cold misses, objects, the timeline.
 #include "made_trace.h"
+#include "model/clock/clocked_trial.h"
 #include "model/numeric/random.h"
 #include "model/trial/observers/cold_misses.h"
 #include "model/trial/observers/objects.h"
@@ -43,14 +44,19 @@ struct Observed {
   Timeline timeline;
 };
 
-Observed observe(const model::Snapshot& snapshot, const MadeTrace& made, const model::Gpu& on,
-                 std::uint32_t bins) {
+model::TrialCounts run(const model::Snapshot& snapshot, const model::Gpu& on,
+                       model::TrialObserver* observer = nullptr) {
   trace::Launch launch;
   launch.block.x = 128;
-  model::TimelineRecorder recorder(snapshot, made.sites(), on, 0, bins);
+  return model::run_clocked_trial(snapshot, on, *model::occupancy(on, launch), model::Random(1, 0, 0), {},
+                                  observer);
+}
+
+Observed observe(const model::Snapshot& snapshot, const MadeTrace& made, const model::Gpu& on,
+                 std::uint32_t bins) {
+  model::TimelineRecorder recorder(snapshot, made.sites(), on, 0, run(snapshot, on).time.cycles, bins);
   Observed observed;
-  observed.counts =
-      model::run_trial(snapshot, on, *model::occupancy(on, launch), model::Random(1, 0, 0), recorder);
+  observed.counts = run(snapshot, on, &recorder);
   observed.timeline = std::move(recorder).timeline();
   return observed;
 }
@@ -60,16 +66,15 @@ Observed observe(const model::Snapshot& snapshot, const MadeTrace& made, const m
 TEST_CASE("A trial does not depend on its observers") {
   const model::Gpu on = gpu("v100");
   const MadeTrace made = anything(3 << 20, 90);
-  const auto snapshot = made.decode();
+  const auto snapshot = made.decode({}, model::Accesses::all);
   REQUIRE(snapshot);
-  trace::Launch launch;
-  launch.block.x = 128;
-  const auto alone = model::run_trial(*snapshot, on, *model::occupancy(on, launch), model::Random(1, 0, 0));
+  const auto alone = run(*snapshot, on);
   const auto is_observed = observe(*snapshot, made, on, 10).counts;
   CHECK(alone.l1_reads == is_observed.l1_reads);
   CHECK(alone.l2_reads == is_observed.l2_reads);
   CHECK(alone.l2_writes == is_observed.l2_writes);
   CHECK(alone.dram_latency_ns == is_observed.dram_latency_ns);
+  CHECK(alone.time.cycles == is_observed.time.cycles);
   for (std::size_t i = 0; i < alone.sites.size(); ++i)
     CHECK(alone.sites[i].latency_ns == is_observed.sites[i].latency_ns);
 }
@@ -79,13 +84,15 @@ TEST_CASE("A timeline adds up to its trial") {
     for (const std::uint32_t bins : {1u, 7u, 256u}) {
       INFO(name << ", " << bins << " bins");
       const model::Gpu on = gpu(name);
-      // 700 blocks with about 40 accesses of 4 warps, nearly 32 lines each: several rounds of a trial.
-      const MadeTrace made = anything(3 << 20, bins == 7 ? 700 : 90);
-      const auto snapshot = made.decode();
+      const MadeTrace made = anything(3 << 20, bins == 7 ? 200 : 90);
+      const auto snapshot = made.decode({}, model::Accesses::all);
       REQUIRE(snapshot);
       const auto [counts, timeline] = observe(*snapshot, made, on, bins);
 
       CHECK(timeline.requests == snapshot->warp_accesses);
+      CHECK(timeline.cycles == counts.time.cycles);
+      CHECK(timeline.ns_per_cycle == on.ns_per_cycle());
+      CHECK(timeline.edges.back() == timeline.cycles);
       REQUIRE(timeline.edges.size() == bins + 1);
       CHECK(sum(timeline.l1.hits) == counts.l1_reads.hits);
       CHECK(sum(timeline.l1.all) == counts.l1_reads.all);
@@ -96,7 +103,10 @@ TEST_CASE("A timeline adds up to its trial") {
       CHECK(timeline.channels.size() == on.dram.channels);
 
       std::uint64_t wrong = 0;
-      double outstanding = 0, lines_outstanding = 0;
+      std::uint64_t issued = 0;
+      double outstanding = 0, latency_ns = 0;
+      for (const model::TrialCounts::Site& site : counts.sites)
+        latency_ns += site.all_latency_ns();
       for (std::size_t bin = 0; bin < bins; ++bin) {
         const std::uint64_t width = timeline.edges[bin + 1] - timeline.edges[bin];
         std::uint64_t by_lanes = 0, by_line = 0, by_sm = 0, l1_hits = 0, l1_all = 0, l2_hits = 0, l2_all = 0;
@@ -113,20 +123,16 @@ TEST_CASE("A timeline adds up to its trial") {
           l2_hits += slice.hits[bin];
           l2_all += slice.all[bin];
         }
-        wrong += by_lanes != width || by_line != width || by_sm != width;
+        issued += by_lanes;
+        wrong += by_line != by_lanes || by_sm != by_lanes;
         wrong += l1_hits != timeline.l1.hits[bin] || l1_all != timeline.l1.all[bin];
         wrong += l2_hits != timeline.l2.hits[bin] || l2_all != timeline.l2.all[bin];
         outstanding += timeline.outstanding[bin] * double(width);
-        for (const auto& channel : timeline.channels)
-          lines_outstanding += channel.outstanding[bin] * double(width);
       }
       CHECK(wrong == 0);
-      // A request is outstanding no longer than all of its lines together, and its channels have at most its
-      // lines.
-      CHECK(outstanding > 0);
-      CHECK(outstanding <= lines_outstanding);
-      CHECK(*std::max_element(timeline.outstanding.begin(), timeline.outstanding.end()) <=
-            double(timeline.requests));
+      CHECK(issued == timeline.requests);
+      // An access is outstanding for as long as its latency.
+      CHECK(outstanding * on.ns_per_cycle() == Approx(latency_ns));
       std::uint64_t to_memory = 0;
       for (const auto& channel : timeline.channels)
         to_memory += sum(channel.requests);
@@ -134,13 +140,13 @@ TEST_CASE("A timeline adds up to its trial") {
     }
 }
 
-TEST_CASE("Requests of idle caches wait for memory one after the other's batch") {
+TEST_CASE("Loads of one warp are outstanding one after the other") {
   // One warp of one block: 64 loads of one new line each, then the same 64 again from the L1.
   MadeTrace made(1, 32);
   const auto load = made.site();
   for (std::uint64_t i = 0; i < 128; ++i)
     made.access(0, 0, load, 4, [=](unsigned lane) { return i % 64 * 128 + lane * 4; }, 0xffff);
-  const auto snapshot = made.decode();
+  const auto snapshot = made.decode({}, model::Accesses::all);
   REQUIRE(snapshot);
   model::Gpu on = gpu("v100");
   on.dram.channels = 1;
@@ -149,11 +155,12 @@ TEST_CASE("Requests of idle caches wait for memory one after the other's batch")
   CHECK(sum(timeline.active_lanes[3]) == 128);
   CHECK(sum(timeline.l1.hits) == 64 * 2);
   CHECK(sum(timeline.channels[0].requests) == 64);
-  // Each request has one line, so those outstanding are those of the one channel, and each waits for itself
-  // at least.
-  CHECK(timeline.outstanding == timeline.channels[0].outstanding);
+  // The loads that miss take most of the time, those that hit the rest.
   for (std::size_t bin = 0; bin < 128; ++bin)
-    CHECK((timeline.channels[0].requests[bin] == 0 || timeline.outstanding[bin] >= 1));
+    CHECK(timeline.outstanding[bin] <= 1);
+  CHECK(timeline.outstanding[10] > 0.9);
+  CHECK(timeline.channels[0].outstanding[10] > 0.1);
+  CHECK(timeline.channels[0].outstanding[127] == 0);
 }
 
 TEST_CASE("Latencies are the sum of their parts") {

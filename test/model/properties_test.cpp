@@ -23,7 +23,6 @@ model::Gpu small_gpu() {
   gpu.l1.early_usable = 0;
   gpu.l2.ways = 8;
   gpu.l2_bytes = 128 * 8 * 24;
-  gpu.l2.replicas = {4, 1, gpu.l2.latency_ns + 50};
   gpu.dram.channels = 4;
   gpu.read_only = {128 * 3 * 4, 32, 3, 50};
   gpu.texture = {128 * 5 * 2, 32, 5, 60};
@@ -52,8 +51,6 @@ model::Gpu with_policies(unsigned combination) {
   gpu.l2.line_bytes = choose(2) ? 128 : 32;
   gpu.l2.stores = model::L2Stores(choose(2));
   gpu.l2.index = model::IndexHash(choose(2));
-  gpu.l2.partitions = 1 + choose(2);
-  gpu.schedule.warps = model::WarpOrder(choose(3));
   gpu.schedule.placement = model::BlockPlacement(choose(2));
   gpu.schedule.start = model::BlockStart(choose(2));
   gpu.dram.queue = model::DramQueue(choose(2));
@@ -62,7 +59,7 @@ model::Gpu with_policies(unsigned combination) {
 }
 constexpr unsigned combinations = 2 * 2 * 2 * 2 * 2 * 2 * 2 * 2 * 3 * 2 * 2 * 2 * 2;
 
-/// Makes accesses of every kind, local and far, by warps of unequal length.
+/// Makes accesses of every kind by warps of unequal length.
 MadeTrace anything(std::uint32_t seed, unsigned blocks, unsigned longest) {
   MadeTrace made(blocks, 64);
   std::uint64_t sites[12];
@@ -109,15 +106,15 @@ struct Sums final : model::TrialObserver {
   bool every_lookup_adds_up = true;
 
   void issued(std::uint32_t, const model::Access& access, std::span<const model::Transaction>,
-              const model::Lookups& lookups) override {
+              const model::Lookups& lookups, model::Cycle) override {
     issued_of_site.resize(std::max<std::size_t>(issued_of_site.size(), access.site + 1));
     ++issued_of_site[access.site];
     (access.cache == model::FirstCache::read_only ? read_only
      : access.cache == model::FirstCache::texture ? textures
                                                   : l1) += lookups;
   }
-  void looked_up(std::uint32_t, bool is_load, std::uint32_t, unsigned sectors,
-                 const model::L2Outcome& outcome) override {
+  void looked_up(bool is_load, std::uint32_t, unsigned sectors, const model::L2Outcome& outcome,
+                 model::Cycle) override {
     model::Lookups& sum = is_load ? l2_reads : l2_writes;
     sum.hits += sector_count(outcome.hits);
     sum.all += sector_count(sectors);
@@ -127,10 +124,9 @@ struct Sums final : model::TrialObserver {
     // A load fetches what it misses, and hits only sectors that it requested.
     every_lookup_adds_up &= ((outcome.hits | outcome.fetched | outcome.updated) & ~sectors) == 0 &&
                             (outcome.hits & (outcome.fetched | outcome.updated)) == 0 &&
-                            (outcome.far & ~outcome.hits) == 0 &&
                             (!is_load || (outcome.hits | outcome.fetched) == sectors);
   }
-  void went_to_memory(std::uint32_t, bool was_evicted, std::uint32_t, std::uint64_t) override {
+  void used_memory(bool was_evicted, std::uint32_t, model::Cycle, model::Cycle) override {
     ++to_memory;
     evicted += was_evicted;
   }
@@ -278,7 +274,6 @@ TEST_CASE("More ways, and more capacity, never hit less under LRU") {
       model::Gpu gpu = on;
       gpu.l2.ways = ways;
       gpu.l2_bytes = 128 * ways * 12;
-      gpu.l2.replicas.usable = 128.0 * 4 * 8 * gpu.l2.partitions / double(gpu.l2_bytes); // the same for all
       const auto counts = model::run_trial(snapshot, gpu, two_blocks, random);
       if (counts.l2_reads.hits < reads.hits || counts.l2_writes.hits < writes.hits)
         FAIL("an L2 of " << ways << " ways");
@@ -298,7 +293,6 @@ TEST_CASE("More ways, and more capacity, never hit less under LRU") {
       fewer = counts.l1_reads.hits;
       model::Gpu gpu = on;
       gpu.l2_bytes = 128 * gpu.l2.ways * sets;
-      gpu.l2.replicas.usable = 128.0 * 4 * 8 * gpu.l2.partitions / double(gpu.l2_bytes);
       counts = model::run_trial(snapshot, gpu, two_blocks, random);
       if (counts.l2_reads.hits < reads.hits || counts.l2_writes.hits < writes.hits)
         FAIL("an L2 of " << sets << " sets");
@@ -310,7 +304,7 @@ TEST_CASE("More ways, and more capacity, never hit less under LRU") {
 
 TEST_CASE("Which SM is which does not matter") {
   // One block of one warp after the other on each SM, so that an SM's own order is known. `shift` gives each
-  // SM the blocks of another one, which lies next to the same partition of the L2.
+  // SM the blocks of another one.
   constexpr unsigned sms = 12, blocks = 8 * sms;
   const auto made = [&](unsigned shift) {
     MadeTrace trace(blocks, 32);
@@ -327,38 +321,36 @@ TEST_CASE("Which SM is which does not matter") {
     return decoded(trace);
   };
   const model::Snapshot plain = made(0), permuted = made(4);
-  for (const unsigned partitions : {1u, 2u})
-    for (const auto queue : {model::DramQueue::batch, model::DramQueue::kingman}) {
-      INFO("partitions " << partitions << ", queue " << int(queue));
-      model::Gpu gpu = small_gpu();
-      gpu.sms = sms;
-      gpu.l2.partitions = partitions;
-      gpu.dram.queue = queue;
-      std::vector<double> figures[2][4];
-      for (std::uint32_t trial = 0; trial < 400; ++trial) {
-        const model::Occupancy alone{1, 1, 128 * 4 * 8, ""};
-        // The two have different random numbers, as their distributions are compared.
-        const model::TrialCounts counts[] = {
-            model::run_trial(plain, gpu, alone, model::Random(1, 0, trial)),
-            model::run_trial(permuted, gpu, alone, model::Random(2, 0, trial))};
-        // Counts that depend on a single SM are the same to the bit.
-        REQUIRE(counts[0].l1_reads == counts[1].l1_reads);
-        for (unsigned which = 0; which < 2; ++which) {
-          figures[which][0].push_back(rate(counts[which].l2_reads));
-          figures[which][1].push_back(rate(counts[which].l2_writes));
-          figures[which][2].push_back(double(counts[which].dram_written_sectors));
-          figures[which][3].push_back(counts[which].dram_latency_ns / double(counts[which].dram_reads));
-        }
-      }
-      // Counts that depend on all SMs are the same in distribution: mean and deviation.
-      for (unsigned i = 0; i < 4; ++i) {
-        INFO("figure " << i);
-        const Mean a(figures[0][i]), b(figures[1][i]);
-        CHECK(a.error > 0);
-        CHECK(std::abs(a.mean - b.mean) < 4.5 * std::hypot(a.error, b.error));
-        CHECK(a.error / b.error == Approx(1).epsilon(0.2));
+  for (const auto queue : {model::DramQueue::batch, model::DramQueue::kingman}) {
+    INFO("queue " << int(queue));
+    model::Gpu gpu = small_gpu();
+    gpu.sms = sms;
+    gpu.dram.queue = queue;
+    std::vector<double> figures[2][4];
+    for (std::uint32_t trial = 0; trial < 400; ++trial) {
+      const model::Occupancy alone{1, 1, 128 * 4 * 8, ""};
+      // The two have different random numbers, as their distributions are compared.
+      const model::TrialCounts counts[] = {
+          model::run_trial(plain, gpu, alone, model::Random(1, 0, trial)),
+          model::run_trial(permuted, gpu, alone, model::Random(2, 0, trial))};
+      // Counts that depend on a single SM are the same to the bit.
+      REQUIRE(counts[0].l1_reads == counts[1].l1_reads);
+      for (unsigned which = 0; which < 2; ++which) {
+        figures[which][0].push_back(rate(counts[which].l2_reads));
+        figures[which][1].push_back(rate(counts[which].l2_writes));
+        figures[which][2].push_back(double(counts[which].dram_written_sectors));
+        figures[which][3].push_back(counts[which].dram_latency_ns / double(counts[which].dram_reads));
       }
     }
+    // Counts that depend on all SMs are the same in distribution: mean and deviation.
+    for (unsigned i = 0; i < 4; ++i) {
+      INFO("figure " << i);
+      const Mean a(figures[0][i]), b(figures[1][i]);
+      CHECK(a.error > 0);
+      CHECK(std::abs(a.mean - b.mean) < 4.5 * std::hypot(a.error, b.error));
+      CHECK(a.error / b.error == Approx(1).epsilon(0.2));
+    }
+  }
 }
 
 TEST_CASE("Every combination of policies gives the same result for any number of threads") {

@@ -175,41 +175,25 @@ private:
 class ReferenceL2 {
 public:
   struct Outcome {
-    unsigned hits = 0, far = 0, fetched = 0, updated = 0;
+    unsigned hits = 0, fetched = 0, updated = 0;
     unsigned written_back = 0, filled = 0; ///< sectors
   };
 
   explicit ReferenceL2(const model::Gpu& gpu)
       : gpu_(gpu), by_block_(gpu.l2.line_bytes == 32),
         sets_(std::uint32_t(double(gpu.l2_bytes / gpu.l2.line_bytes) * gpu.l2.usable) / gpu.l2.ways,
-              gpu.l2.ways, gpu.l2.index) {
-    for (std::uint32_t i = 0; i < gpu.l2.partitions && gpu.l2.partitions > 1; ++i)
-      replicas_.push_back(ReferenceSets::of_file(gpu.l2_bytes / gpu.l2.partitions,
-                                                 gpu.l2.replicas.early_usable, gpu.l2.replicas.usable,
-                                                 gpu.l2.replicas.ways, gpu.l2.index));
-  }
+              gpu.l2.ways, gpu.l2.index) {}
 
   enum class Kind { load, store, atomic };
 
   /// Serves a request; `bytes` are those that a store writes of each sector, one bit each.
-  Outcome request(Kind kind, std::uint32_t line, unsigned sectors, unsigned partition,
+  Outcome request(Kind kind, std::uint32_t line, unsigned sectors,
                   std::array<std::uint32_t, 4> bytes = {all_bytes, all_bytes, all_bytes, all_bytes}) {
     if (kind != Kind::store || gpu_.l2.partial_writes == model::PartialWrites::whole)
       bytes.fill(all_bytes);
-    const unsigned local_hits =
-        replicas_.empty() ? 0 : look_up_replicas(kind, line, sectors, partition, bytes);
-    Outcome outcome = request_l2(kind, line, sectors & ~local_hits, bytes);
-    outcome.far = kind == Kind::load && !replicas_.empty() ? outcome.hits : 0;
-    outcome.hits |= local_hits;
-    return outcome;
+    return request_l2(kind, line, sectors, bytes);
   }
 
-  /// Replays a use before the launch, which leaves no replicas.
-  void use(Kind kind, std::uint32_t line, unsigned sectors, std::array<std::uint32_t, 4> bytes) {
-    if (kind != Kind::store || gpu_.l2.partial_writes == model::PartialWrites::whole)
-      bytes.fill(all_bytes);
-    request_l2(kind, line, sectors, bytes);
-  }
   /// Returns the line's valid sectors.
   unsigned sectors_of(std::uint32_t line) {
     unsigned valid = 0;
@@ -221,35 +205,6 @@ public:
 
 private:
   static constexpr std::uint32_t all_bytes = 0xffff'ffff;
-
-  /// Returns the sectors that a load finds as replicas. It makes replicas of all that it requests, as a store
-  /// does in the requester's partition of sectors that it writes in full; elsewhere a store invalidates them,
-  /// an atomic everywhere.
-  unsigned look_up_replicas(Kind kind, std::uint32_t line, unsigned sectors, unsigned partition,
-                            const std::array<std::uint32_t, 4>& bytes) {
-    unsigned local_hits = 0, whole = 0;
-    for (unsigned s = 0; s < 4; ++s)
-      if ((sectors >> s & 1) && bytes[s] == all_bytes)
-        whole |= 1u << s;
-    for (unsigned i = 0; i < replicas_.size(); ++i) {
-      const bool brings = i == partition && kind != Kind::atomic;
-      if (brings && whole == 0)
-        continue;
-      std::vector<ReferenceEntry> discarded;
-      ReferenceEntry* entry = brings ? &replicas_[i].access(line, discarded) : replicas_[i].find(line);
-      for (unsigned s = 0; s < 4; ++s) {
-        if (!entry || !(sectors >> s & 1))
-          continue;
-        if (kind == Kind::load && i == partition && entry->valid[s])
-          local_hits |= 1u << s;
-        if (brings)
-          entry->valid[s] = entry->valid[s] || bytes[s] == all_bytes;
-        else if (kind != Kind::load)
-          entry->valid[s] = false;
-      }
-    }
-    return local_hits;
-  }
 
   Outcome request_l2(Kind kind, std::uint32_t line, unsigned sectors,
                      const std::array<std::uint32_t, 4>& bytes) {
@@ -309,7 +264,6 @@ private:
   model::Gpu gpu_;
   bool by_block_;
   ReferenceSets sets_;
-  std::vector<ReferenceSets> replicas_;
 };
 
 } // namespace warplens::test

@@ -27,12 +27,9 @@ public:
       : snapshot_(snapshot), gpu_(gpu), figures_(gpu), slices_(gpu), map_(gpu),
         epoch_(figures_.cycles(gpu.l2.latency_ns)), banks_(gpu.dram.channels * gpu.dram.banks),
         buses_(gpu.dram.channels) {
-    model::Gpu half = gpu;
-    half.l2_bytes /= gpu.l2.partitions;
-    half.l2.partitions = 1;
     for (unsigned i = 0; i < gpu.l2.partitions; ++i)
       partitions_.push_back(
-          {model::L2(half), {}, std::vector<model::Ticks>(gpu.l2.slices / gpu.l2.partitions)});
+          {model::L2::partition_of(gpu), {}, std::vector<Slice>(gpu.l2.slices / gpu.l2.partitions)});
     counts_.sites.resize(snapshot.sites.size());
     const auto resident = std::min<std::size_t>(occupancy.blocks_per_sm * gpu.sms, snapshot.blocks.size());
     const auto busy = std::min<std::size_t>(gpu.sms, resident);
@@ -40,6 +37,7 @@ public:
       sms_.push_back(std::make_unique<Sm>(*this, number, occupancy.l1_bytes, random));
     for (; next_block_ < resident; ++next_block_)
       starts_.insert({next_block_, {next_block_ % busy, next_block_}});
+    next_start_ = next_block_;
   }
 
   model::TrialCounts run() {
@@ -62,6 +60,7 @@ public:
     }
     for (const model::TrialCounts::Site& site : counts_.sites)
       counts_.l1_reads += site.l1;
+    counts_.time.cycles = std::max(counts_.time.cycles, last_store_);
     return counts_;
   }
 
@@ -124,15 +123,18 @@ private:
 
   struct Event {
     std::uint32_t draw = 0, line = 0, site = 0, mask = 0;
-    unsigned sectors = 0, partition = 0, conflicts = 1;
+    unsigned sectors = 0, partition = 0, atomics = 0;
     model::L2Kind kind = model::L2Kind::load;
-    bool has_crossed = false;
-    Tell answer; ///< empty: none is needed
+    bool has_crossed = false, is_awaited = false;
+    Tell answer;
+  };
+  struct Slice {
+    model::Ticks reads_free = 0, writes_free = 0;
   };
   struct Partition {
     model::L2 l2;
     Fills fills;
-    std::vector<model::Ticks> slice_free;
+    std::vector<Slice> slices;
     model::Ticks way_free = 0;
   };
   struct Bank {
@@ -152,16 +154,24 @@ private:
           core(machine(trial), programs(trial),
                {.execute = [this, &trial](const InstructionPlace& at, Cycle now,
                                           Cycle leaves) { return trial.execute(*this, at, now, leaves); },
-                .entries_in_use =
-                    [this](Cycle now) {
-                      return std::size_t(std::ranges::count_if(fills.all, [&](const auto& fill) {
-                        return !fill->arrived || fill->arrived->at > now;
-                      }));
+                .has_entry =
+                    [this, &trial](Cycle now) {
+                      const auto on_their_way = [&](const Fills& of) {
+                        return std::ranges::count_if(of.all, [&](const auto& fill) {
+                          return !fill->arrived || fill->arrived->at > now;
+                        });
+                      };
+                      const std::uint32_t misses = trial.figures_.misses;
+                      return (misses == 0 || on_their_way(fills) < misses) &&
+                             on_their_way(stores) < trial.figures_.stores;
                     },
                 .stalled = [this, &trial](const InstructionPlace& at,
                                           Stall why) { trial.stalled(*this, at, why); },
                 .ended =
-                    [this, &trial](std::uint32_t, Cycle now) {
+                    [this, &trial](std::uint32_t block, Cycle now) {
+                      for (auto& [of, wait] : waits)
+                        if (of.first == block)
+                          trial.counts_.sites[wait.site].awaited += double(std::exchange(wait.stalled, 0));
                       trial.ended_.emplace_back(now, random.bits(), number);
                       trial.counts_.time.cycles = std::max(trial.counts_.time.cycles, now);
                       ++trial.ended_blocks_;
@@ -169,8 +179,6 @@ private:
     static SmMachine machine(const ReferenceClock& trial) {
       SmMachine machine;
       static_cast<SmFigures&>(machine) = trial.figures_.sm;
-      if (trial.figures_.misses != 0)
-        machine.miss_entries = trial.figures_.misses;
       return machine;
     }
     static std::vector<BlockProgram> programs(const ReferenceClock& trial) {
@@ -190,7 +198,8 @@ private:
     model::L1 l1;
     model::FastRandom random;
     Fills fills;
-    model::Ticks port_free = 0;
+    Fills stores; ///< requests that no warp waits for
+    model::Ticks in_free = 0, out_free = 0;
     std::map<std::pair<std::uint32_t, std::uint32_t>, Wait> waits; ///< by block and warp
     ReferenceSm core;
   };
@@ -200,18 +209,19 @@ private:
   void deal() {
     std::ranges::sort(ended_);
     for (const auto& [at, draw, sm] : ended_)
-      if (next_block_ < snapshot_.blocks.size())
-        starts_.insert({now_, {sm, next_block_++}});
+      if (next_block_ < snapshot_.blocks.size()) {
+        const Cycle start = std::max({now_, at + figures_.turnover, next_start_});
+        starts_.insert({start, {sm, next_block_++}});
+        next_start_ = start + 1;
+      }
     ended_.clear();
   }
 
   Instruction instruction_of(const model::Access& access) const {
-    const bool in_l2 = access.kind == AccessKind::atomic && access.cache != model::FirstCache::shared;
-    const unsigned tags = gpu_.lanes.tags_per_pass;
     return {.pipe = model::ClockFigures::memory_pipe,
             .result = access.is_awaited ? std::int16_t{0} : Instruction::none,
             .sources = {access.starts_bulk ? std::int16_t{0} : Instruction::none, -1, -1},
-            .passes = std::uint16_t(in_l2 ? (access.transactions + tags - 1) / tags : access.passes),
+            .passes = access.passes,
             .delay = figures_.delay};
   }
 
@@ -225,7 +235,13 @@ private:
     model::TrialCounts::Site& site = counts_.sites[access.site];
     counts_.sites[wait.site].awaited += double(std::exchange(wait.stalled, 0));
     const Instruction instruction = instruction_of(access);
-    site.passes += instruction.passes;
+    const auto occupy = [&](Resource resource, double cycles) {
+      site.occupied[std::size_t(resource)] += cycles;
+    };
+    const double passes = double(std::max<Cycle>(figures_.sm.queue.shared_interval, instruction.passes));
+    occupy(Resource::issue, 1.0 / figures_.sm.schedulers);
+    occupy(Resource::memory_pipeline, passes);
+    occupy(Resource::shared_banks, access.cache == model::FirstCache::shared ? passes : 0);
     const Cycle last_pass = leaves + instruction.passes - 1;
     const auto load = std::make_shared<Last>();
     load->until = {now, model::Level::l1};
@@ -241,7 +257,7 @@ private:
     };
     issuing_ = true;
     if (access.cache == model::FirstCache::shared) {
-      load->until.and_also({last_pass + figures_.shared, model::Level::l1});
+      load->until.and_also({last_pass + figures_.shared, model::Level::shared});
     } else {
       for (std::size_t i = 0; i < access.transactions; ++i)
         transact(sm, access, warp.transactions[first + i], load, leaves + i / gpu_.lanes.tags_per_pass,
@@ -264,7 +280,6 @@ private:
     event.site = access.site;
     event.sectors = t.sectors;
     event.partition = sm.number % gpu_.l2.partitions;
-    event.conflicts = access.passes;
     if (loads && !access.skips_l1) {
       const unsigned sectors = sm.l1.looked_up(t.sectors);
       unsigned missing = sm.l1.load(t.line, sectors);
@@ -290,6 +305,7 @@ private:
       send(sm, event, at);
     } else if (access.kind == AccessKind::atomic) {
       event.kind = model::L2Kind::atomic;
+      event.atomics = t.mask;
       if (access.is_awaited)
         request(sm, event, load, at, 0);
       else
@@ -306,8 +322,22 @@ private:
   }
   void send(Sm& sm, Event event, Cycle at) {
     event.draw = sm.random.bits();
-    const model::Ticks start = std::max(at * model::ticks_per_cycle, sm.port_free);
-    sm.port_free = start + figures_.port_sector * sector_count(event.sectors);
+    if (!event.answer) {
+      const auto store = sm.stores.add(event.line, 0);
+      event.answer = [this, store](const Arrived& arrived) {
+        last_store_ = std::max(last_store_, arrived.at);
+        arrive_at(*store, arrived);
+      };
+    } else {
+      event.is_awaited = true;
+    }
+    const bool comes_in = event.kind == model::L2Kind::load;
+    model::Ticks& free = comes_in ? sm.in_free : sm.out_free;
+    const model::Ticks start = std::max(at * model::ticks_per_cycle, free);
+    const model::Ticks service =
+        (comes_in ? figures_.sector_read : figures_.sector_written) * sector_count(event.sectors);
+    free = start + service;
+    occupy(event, Resource::l2_port, service);
     events_[model::cycle_after(start) + epoch_ / 2].push_back(event);
   }
 
@@ -315,15 +345,32 @@ private:
   model::Ticks in_ticks(double ns) const { return model::ticks(ns / figures_.ns_per_cycle); }
   Cycle hop() const { return figures_.cycles(gpu_.l2.hop_ns) / 2; }
 
-  Cycle pass_slice(const Event& event, unsigned sectors, unsigned at) {
-    auto& slices = partitions_[at].slice_free;
-    model::Ticks& free = slices[slices_.of(event.line) / gpu_.l2.partitions % slices.size()];
+  void occupy(const Event& event, Resource resource, model::Ticks ticks) {
+    counts_.sites[event.site].occupied[std::size_t(resource)] += double(ticks) / model::ticks_per_cycle;
+  }
+  Slice& slice_of(const Event& event, unsigned at) {
+    auto& slices = partitions_[at].slices;
+    return slices[slices_.of(event.line) / gpu_.l2.partitions % slices.size()];
+  }
+  Cycle pass_slice(model::Ticks& free, model::Ticks service, bool ends) {
     const model::Ticks start = std::max(now_ * model::ticks_per_cycle, free);
-    free = start +
-           sector_count(sectors) * (event.kind == model::L2Kind::atomic
-                                        ? in_ticks(gpu_.l2.slices / gpu_.l2.atomics_per_ns) * event.conflicts
-                                        : in_ticks(sector_bytes * gpu_.l2.slices / gpu_.l2.bytes_per_ns));
-    return model::cycle_after(start);
+    free = start + service;
+    return model::cycle_after(ends ? free : start);
+  }
+  Cycle read_slice(const Event& event, unsigned sectors, unsigned at) {
+    const model::Ticks service =
+        sector_count(sectors) * in_ticks(sector_bytes * gpu_.l2.slices / gpu_.l2.bytes_per_ns);
+    occupy(event, Resource::l2_slices, service);
+    return pass_slice(slice_of(event, at).reads_free, service, false);
+  }
+  Cycle write_slice(const Event& event, unsigned at) {
+    const bool is_atomic = event.kind == model::L2Kind::atomic;
+    const model::Ticks service =
+        is_atomic ? event.atomics * in_ticks(gpu_.l2.slices / gpu_.l2.atomics_per_ns)
+                  : sector_count(event.sectors) *
+                        in_ticks(sector_bytes * gpu_.l2.slices / gpu_.l2.write_bytes_per_ns);
+    occupy(event, is_atomic ? Resource::atomics : Resource::l2_slices, service);
+    return pass_slice(slice_of(event, at).writes_free, service, is_atomic);
   }
 
   void arrive(const Event& event) {
@@ -331,10 +378,13 @@ private:
     const bool is_home = home_of(event.line) == at;
     if (event.kind != model::L2Kind::load && !is_home)
       return cross(event, at);
-    const Cycle now = event.kind == model::L2Kind::load ? now_ : pass_slice(event, event.sectors, at);
+    const Cycle now = event.kind == model::L2Kind::load ? now_ : write_slice(event, at);
     const bool loads = event.kind == model::L2Kind::load;
     Fills& fills = partitions_[at].fills;
-    const model::L2Outcome outcome = look_up(event, at, now);
+    Arrived evicted{now, model::Level::l2};
+    const model::L2Outcome outcome = look_up(event, at, now, evicted);
+    if (!loads && partitions_.size() > 1)
+      partitions_[1 - at].l2.invalidate(event.line, event.sectors);
     model::Lookups& lookups = counts_.sites[event.site].l2;
     model::Lookups& total = loads ? counts_.l2_reads : counts_.l2_writes;
     model::Lookups found{sector_count(outcome.hits),
@@ -343,12 +393,14 @@ private:
     if (event.kind != model::L2Kind::store_of_update)
       lookups += found;
     if (outcome.updated != 0)
-      write_memory(event.line, outcome.updated, now);
+      evicted.and_also({write_memory(event.line, outcome.updated, now), model::Level::dram});
     const auto last = std::make_shared<Last>();
     last->tell = [this, event](const Arrived& arrived) { answer(event, arrived); };
     const unsigned passing = is_home ? event.sectors : outcome.hits;
-    last->until = {loads && passing != 0 ? pass_slice(event, passing, at) : now, model::Level::l2};
-    if (outcome.hits != 0 && (loads || event.answer))
+    last->until = evicted;
+    if (loads && passing != 0)
+      last->until.and_also({read_slice(event, passing, at), model::Level::l2});
+    if (outcome.hits != 0 && (loads || event.is_awaited))
       for (const auto& fill : fills.of(event.line, outcome.hits, now))
         last->wait_for(last, *fill);
     if (outcome.fetched != 0) {
@@ -371,15 +423,13 @@ private:
 
   void cross(Event event, unsigned from) {
     event.has_crossed = true;
-    model::Ticks& free = partitions_[from].way_free;
-    const model::Ticks start = std::max(now_ * model::ticks_per_cycle, free);
-    free = start + in_ticks(sector_bytes / gpu_.l2.hop_bytes_per_ns) * sector_count(event.sectors);
-    events_[model::cycle_after(start) + hop()].push_back(event);
+    const model::Ticks service =
+        in_ticks(sector_bytes / gpu_.l2.hop_bytes_per_ns) * sector_count(event.sectors);
+    occupy(event, Resource::fabric, service);
+    events_[pass_slice(partitions_[from].way_free, service, false) + hop()].push_back(event);
   }
 
   void answer(const Event& event, Arrived arrived) {
-    if (!event.answer)
-      return;
     if (event.has_crossed)
       arrived.at += hop();
     // A load that crossed answers its own partition; all others their SM.
@@ -388,25 +438,26 @@ private:
     event.answer(arrived);
   }
 
-  model::L2Outcome look_up(const Event& event, unsigned at, Cycle now) {
-    const model::ByteMask* const written =
-        event.mask == 0 || event.kind == model::L2Kind::atomic ? nullptr : &snapshot_.byte_masks[event.mask];
-    return partitions_[at].l2.request(event.kind, event.line, event.sectors, written, 0,
+  model::L2Outcome look_up(const Event& event, unsigned at, Cycle now, Arrived& until) {
+    const model::ByteMask* const written = event.mask == 0 ? nullptr : &snapshot_.byte_masks[event.mask];
+    return partitions_[at].l2.request(event.kind, event.line, event.sectors, written,
                                       [&](std::uint32_t victim, unsigned dirty, unsigned filled) {
                                         if (filled != 0)
                                           read_memory(victim, filled, now);
-                                        write_memory(victim, dirty, now);
+                                        until.and_also(
+                                            {write_memory(victim, dirty, now), model::Level::dram});
                                       });
   }
   Arrived read_memory(std::uint32_t line, unsigned sectors, Cycle now) {
     counts_.dram_read_sectors += sector_count(sectors);
-    return {model::cycle_after(use_memory(line, sectors, now)), model::Level::dram};
+    return {model::cycle_after(use_memory(line, sectors, now).first), model::Level::dram};
   }
-  void write_memory(std::uint32_t line, unsigned sectors, Cycle now) {
+  Cycle write_memory(std::uint32_t line, unsigned sectors, Cycle now) {
     counts_.dram_written_sectors += sector_count(sectors);
-    use_memory(line, sectors, now);
+    return now + model::cycle_after(use_memory(line, sectors, now).second);
   }
-  model::Ticks use_memory(std::uint32_t line, unsigned sectors, Cycle now) {
+  /// Returns when it is done, and how long it waited for others.
+  std::pair<model::Ticks, model::Ticks> use_memory(std::uint32_t line, unsigned sectors, Cycle now) {
     const auto place = map_(line);
     Bank& bank = banks_[place.bank];
     const model::Gpu::Dram& dram = gpu_.dram;
@@ -415,18 +466,24 @@ private:
                                             : in_ticks(dram.activate_ns);
     bank.row = place.row;
     const model::Ticks arrival =
-        now * model::ticks_per_cycle + in_ticks(std::max(0.0, dram.local_latency_ns - gpu_.l2.latency_ns -
-                                                                  dram.activate_ns - dram.burst_ns));
-    const model::Ticks bursts = in_ticks(dram.burst_ns) * sector_count(sectors);
+        now * model::ticks_per_cycle +
+        in_ticks(std::max(0.0, dram.latency_ns - gpu_.l2.latency_ns - dram.activate_ns - dram.burst_ns));
+    const model::Ticks bursts = in_ticks(dram.burst_ns / dram.achieved) * sector_count(sectors);
     const model::Ticks opened = std::max(arrival, bank.free) + opening;
     bank.free = opened + bursts;
     model::Ticks& bus = buses_[place.channel];
     const model::Ticks on_bus = std::max(arrival, bus);
     bus = on_bus + bursts;
-    return std::max(on_bus, opened) + bursts;
+    const model::Ticks start = std::max(on_bus, opened);
+    return {start + bursts, start - arrival - opening};
   }
 
   void stalled(Sm& sm, const InstructionPlace& at, Stall why) {
+    if (why == Stall::ended) {
+      Wait& wait = sm.waits[{at.block, at.warp}];
+      wait.stalled += wait.unknown != 0 || wait.until > now_;
+      return;
+    }
     const model::Warp& warp = snapshot_.warps[snapshot_.blocks[at.block].first_warp + at.warp];
     counts_.sites[warp.accesses[at.instruction].site].held_up += why == Stall::structural;
     if (why == Stall::data)
@@ -448,6 +505,7 @@ private:
   std::multimap<Cycle, std::pair<std::size_t, std::uint32_t>> starts_; ///< SM and block, by cycle
   std::vector<std::tuple<Cycle, std::uint32_t, std::uint32_t>> ended_; ///< when, draw, SM
   std::uint32_t next_block_ = 0, ended_blocks_ = 0;
+  Cycle next_start_ = 0, last_store_ = 0;
   model::TrialCounts counts_;
   std::vector<std::unique_ptr<Sm>> sms_;
 };

@@ -79,7 +79,7 @@ struct SmSurroundings {
   /// Executes an instruction that issues now and leaves its queue at `leaves`; returns when its result is
   /// there, `never` where that is unknown until complete().
   std::function<Cycle(const InstructionPlace&, Cycle now, Cycle leaves)> execute;
-  std::function<std::size_t(Cycle now)> entries_in_use;
+  std::function<bool(Cycle now)> has_entry; ///< for a miss
   /// A warp waited a cycle before this instruction.
   std::function<void(const InstructionPlace&, Stall)> stalled = [](const InstructionPlace&, Stall) {};
   std::function<void(std::uint32_t block, Cycle now)> ended = [](std::uint32_t, Cycle) {};
@@ -108,7 +108,7 @@ public:
         misses_.push_back(done);
       return done;
     };
-    surroundings_.entries_in_use = [this](Cycle) { return in_use(misses_); };
+    surroundings_.has_entry = [this](Cycle) { return in_use(misses_) < figures_.miss_entries; };
     std::uint32_t admitted = 0;
     const auto admit_next = [&] {
       if (admitted < blocks_.size())
@@ -216,8 +216,7 @@ private:
       if (warp != chosen) {
         const Stall why = stall_of(*warp).value_or(Stall::not_selected);
         ++outcome_.stalls[why];
-        if (why != Stall::ended)
-          surroundings_.stalled({warp->block, warp->number, warp->next}, why);
+        surroundings_.stalled({warp->block, warp->number, warp->next}, why);
       }
     if (chosen == nullptr)
       return;
@@ -250,7 +249,7 @@ private:
       return Stall::structural;
     if (pipe.uses_queue && in_use(queues_[scheduler].leaves_at) >= figures_.queue.entries)
       return Stall::structural;
-    if (pipe.holds_miss && surroundings_.entries_in_use(now_) >= figures_.miss_entries)
+    if (pipe.holds_miss && !surroundings_.has_entry(now_))
       return Stall::structural;
     return std::nullopt;
   }

@@ -38,15 +38,11 @@ std::vector<Issued> issue_all(const model::Snapshot& snapshot, std::uint32_t res
   return issued;
 }
 
-model::Gpu scheduled(model::WarpOrder warps, model::BlockStart start) {
+model::Gpu scheduled(model::BlockStart start) {
   model::Gpu on = test::gpu("v100");
-  on.schedule = {warps, model::BlockPlacement::in_order, start};
+  on.schedule = {model::BlockPlacement::in_order, start};
   return on;
 }
-
-constexpr model::WarpOrder every_order[] = {model::WarpOrder::weighted_round_robin,
-                                            model::WarpOrder::loose_round_robin,
-                                            model::WarpOrder::greedy_then_oldest};
 
 } // namespace
 
@@ -65,29 +61,28 @@ TEST_CASE("Every access is issued once, each warp's in its order or in a rotatio
     }
   const auto snapshot = made.decode();
   REQUIRE(snapshot);
-  for (const model::WarpOrder order : every_order)
-    for (const auto start : {model::BlockStart::random_delay, model::BlockStart::random_point})
-      for (const std::uint32_t resident : {1u, 3u, 20u}) {
-        INFO("order " << int(order) << ", start " << int(start) << ", " << resident << " resident");
-        const auto issued = issue_all(*snapshot, resident, 0, scheduled(order, start));
-        REQUIRE(issued.size() == line);
-        unsigned rotated = 0;
-        for (std::size_t w = 0; w < ranges.size(); ++w) {
-          const auto [first, count] = ranges[w];
-          std::vector<std::uint32_t> own;
-          for (const Issued& one : issued)
-            if (one.line >= first && one.line - first < count)
-              own.push_back(one.line - first);
-          REQUIRE(own.size() == count);
-          for (std::size_t i = 1; i < own.size(); ++i)
-            CHECK(own[i] == (own[i - 1] + 1) % count);
-          rotated += own[0] != 0;
-          // Blocks that were not resident at the start run from their beginning.
-          if (w / warps >= resident)
-            CHECK(own[0] == 0);
-        }
-        CHECK((rotated != 0) == (start == model::BlockStart::random_point));
+  for (const auto start : {model::BlockStart::random_delay, model::BlockStart::random_point})
+    for (const std::uint32_t resident : {1u, 3u, 20u}) {
+      INFO("start " << int(start) << ", " << resident << " resident");
+      const auto issued = issue_all(*snapshot, resident, 0, scheduled(start));
+      REQUIRE(issued.size() == line);
+      unsigned rotated = 0;
+      for (std::size_t w = 0; w < ranges.size(); ++w) {
+        const auto [first, count] = ranges[w];
+        std::vector<std::uint32_t> own;
+        for (const Issued& one : issued)
+          if (one.line >= first && one.line - first < count)
+            own.push_back(one.line - first);
+        REQUIRE(own.size() == count);
+        for (std::size_t i = 1; i < own.size(); ++i)
+          CHECK(own[i] == (own[i - 1] + 1) % count);
+        rotated += own[0] != 0;
+        // Blocks that were not resident at the start run from their beginning.
+        if (w / warps >= resident)
+          CHECK(own[0] == 0);
       }
+      CHECK((rotated != 0) == (start == model::BlockStart::random_point));
+    }
 }
 
 TEST_CASE("Trials differ in how the blocks are moved against each other") {
@@ -98,52 +93,30 @@ TEST_CASE("Trials differ in how the blocks are moved against each other") {
       made.access(block, 0, load, 4, [=](unsigned) { return 128 * (100 * block + i); }, 1);
   const auto snapshot = made.decode();
   REQUIRE(snapshot);
-  for (const model::WarpOrder order : every_order)
-    for (const auto start : {model::BlockStart::random_delay, model::BlockStart::random_point}) {
-      // The position of the last of two blocks when the first is at its 50th access.
-      const auto place = [&](std::uint32_t trial) {
-        std::uint32_t last = 0;
-        for (const Issued& one : issue_all(*snapshot, 2, trial, scheduled(order, start))) {
-          if (one.line == 50)
-            break;
-          if (one.line / 100 == 1)
-            last = one.line;
-        }
-        return last;
-      };
-      CHECK(place(0) == place(0));
-      CHECK((place(0) != place(1) || place(1) != place(2)));
-    }
+  for (const auto start : {model::BlockStart::random_delay, model::BlockStart::random_point}) {
+    // The position of the last of two blocks when the first is at its 50th access.
+    const auto place = [&](std::uint32_t trial) {
+      std::uint32_t last = 0;
+      for (const Issued& one : issue_all(*snapshot, 2, trial, scheduled(start))) {
+        if (one.line == 50)
+          break;
+        if (one.line / 100 == 1)
+          last = one.line;
+      }
+      return last;
+    };
+    CHECK(place(0) == place(0));
+    CHECK((place(0) != place(1) || place(1) != place(2)));
+  }
 }
 
-TEST_CASE("Greedy then oldest switches to a young warp only while the older ones wait") {
-  // Several warps have more loads than one can wait for; the L2's latency is 4 cycles, a load takes one.
-  MadeTrace made(1, 32 * 8);
-  const auto load = made.site();
-  for (std::uint32_t warp = 0; warp < 8; ++warp)
-    for (std::uint64_t i = 0; i < 20; ++i)
-      made.access(0, warp, load, 4, [=](unsigned) { return 128 * (20 * warp + i); }, 1);
-  model::Gpu on = scheduled(model::WarpOrder::greedy_then_oldest, model::BlockStart::random_delay);
-  on.l2.latency_ns = 4000 / on.clock_mhz;
-  const auto issued = issue_all(*made.decode(), 1, 0, on);
-  // The five oldest hide the latency of each other; the sixth starts when they have nothing left.
-  for (std::size_t i = 0; i < 100; ++i)
-    CHECK(issued[i].line / 20 == i % 5);
-  CHECK(issued[100].line / 20 == 5);
-}
-
-TEST_CASE("Loose round robin gives each warp one access in its turn") {
+TEST_CASE("Each warp issues a bulk in its turn") {
   MadeTrace made(1, 64);
   const auto a = made.site(), b = made.site(); // one bulk
   for (std::uint32_t warp = 0; warp < 2; ++warp)
     for (std::uint64_t i = 0; i < 10; ++i)
       made.access(0, warp, i % 2 == 0 ? a : b, 4, [=](unsigned) { return 128 * (10 * warp + i); }, 1);
-  const auto snapshot = *made.decode();
-  const auto start = model::BlockStart::random_delay;
-  const auto loose = issue_all(snapshot, 1, 0, scheduled(model::WarpOrder::loose_round_robin, start));
-  for (std::size_t i = 1; i < loose.size(); ++i)
-    CHECK(loose[i].line / 10 != loose[i - 1].line / 10);
-  const auto bulks = issue_all(snapshot, 1, 0, scheduled(model::WarpOrder::weighted_round_robin, start));
+  const auto bulks = issue_all(*made.decode(), 1, 0, scheduled(model::BlockStart::random_delay));
   for (std::size_t i = 1; i < bulks.size(); ++i)
     CHECK((bulks[i].line / 10 != bulks[i - 1].line / 10) == (i % 2 == 0));
 }
@@ -211,9 +184,7 @@ TEST_CASE("Warps of unequal length advance in proportion") {
     made.access(0, 0, load, 4, [=](unsigned) { return 128 * i; }, 1);
   for (std::uint64_t i = 0; i < 100; ++i)
     made.access(0, 1, load, 4, [=](unsigned) { return 128 * (1000 + i); }, 1);
-  const auto issued =
-      issue_all(*made.decode(), 1, 3,
-                scheduled(model::WarpOrder::weighted_round_robin, model::BlockStart::random_delay));
+  const auto issued = issue_all(*made.decode(), 1, 3, scheduled(model::BlockStart::random_delay));
   unsigned longer = 0, shorter = 0;
   for (const Issued& one : issued) {
     ++(one.line < 1000 ? longer : shorter);

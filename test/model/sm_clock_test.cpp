@@ -321,6 +321,18 @@ TEST_CASE("A queue before the memory pipeline lets five loads in, then one for e
   }
 }
 
+TEST_CASE("A warp whose scheduler is full goes to another one") {
+  SmMachine figures = machine(1, 2);
+  figures.resident_blocks = 2 * model::max_warps_of_scheduler;
+  std::vector<BlockProgram> blocks;
+  for (int i = 0; i < 300; ++i) // in turn, those of one scheduler would all be long
+    blocks.push_back({chain(fma, i % 2 == 0 ? 200 : 1)});
+  const SmOutcome outcome = Programs(figures, blocks).run(Cycle{1} << 40);
+  CHECK(outcome.issues.size() == blocks.size());
+  for (const auto& [warp, issues] : outcome.issues)
+    CHECK(issues.size() == (warp.first % 2 == 0 ? 200 : 1));
+}
+
 WarpProgram random_program(model::Random& random, std::size_t pipes, bool barriers) {
   WarpProgram program(random.below(20));
   for (Instruction& one : program) {

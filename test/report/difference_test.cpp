@@ -281,6 +281,63 @@ TEST_CASE("diff: snapshots of different size are reported") {
   CHECK(snapshots["after"]["blocks"] == 512);
 }
 
+TEST_CASE("diff: times, shares of the time and waits") {
+  const Result before = test::sample_time();
+  Result after = before;
+  KernelResult& kernel = after.kernels[0];
+  kernel.time->microseconds = test::statistic(140, 2);
+  kernel.sites[3].time->waited = test::statistic(600, 8);
+  const Difference difference = compare(before, after, {});
+  CHECK(failures(difference, *parse_threshold("total.microseconds>+5%")).size() == 1);
+  CHECK(failures(difference, *parse_threshold("total.microseconds>20%")).empty());
+  CHECK(failures(difference, *parse_threshold("total.cycles>0")).empty());
+  CHECK(failures(difference, *parse_threshold("waited_cycles>10%")).size() == 1);
+  CHECK(failures(difference, *parse_threshold("time_share>0.01")).empty());
+  const FigureChange time = figure(difference.kernels[0].totals, "microseconds");
+  CHECK(time.is_worse());
+  CHECK_FALSE(time.per_launch); // it is the launch's in the result
+  CHECK(time.interval == Approx(std::hypot(0.5, 0.5)));
+
+  // The line of both accesses: shares add up, waits are averaged.
+  const auto& line = difference.kernels[0].lines.at(0).figures;
+  CHECK(figure(line, "time_share").before == Approx(0.9));
+  CHECK(figure(line, "waited_cycles").before == Approx((512 + 231.5) / 2));
+
+  DifferenceOptions costly;
+  costly.min_share = 0.15;
+  CHECK(compare(before, after, costly).kernels[0].sites.size() == 3); // by time: two, and one without a share
+}
+
+TEST_CASE("diff: a result with times and one without") {
+  const Result timed = test::sample_time(), plain = test::sample_result();
+  const auto printed = [](const Result& before, const Result& after) {
+    const Difference difference = compare(before, after, {});
+    const std::vector<Failure> none;
+    const DifferenceReport report = {"a.json", "b.json", &difference, &none};
+    return std::pair(print_difference_text(report, {.width = 80}),
+                     nlohmann::json::parse(print_difference_json(report))["kernels"][0]["times"]);
+  };
+  CHECK(printed(timed, plain)
+            .first.find("\nonly the result before has times, for the trials of the other one have no "
+                        "clock\n") != std::string::npos);
+  CHECK(printed(plain, timed).first.find("\nonly the result after has times") != std::string::npos);
+  CHECK(printed(plain, timed).second ==
+        nlohmann::json({{"before", false}, {"after", true}, {"differ", true}}));
+  for (const Result& result : {timed, plain}) {
+    CHECK(printed(result, result).first.find("has times") == std::string::npos);
+    CHECK(printed(result, result).second["differ"] == false);
+  }
+
+  const Difference difference = compare(plain, timed, {});
+  for (const char* condition : {"total.microseconds>5%", "waited_cycles>0"}) {
+    const std::vector<Threshold> thresholds = {*parse_threshold(condition)};
+    const auto found = failures_in(difference, thresholds);
+    REQUIRE_FALSE(found.has_value());
+    CHECK(found.error().message == "nothing that is in both results has the figure of --fail-if '" +
+                                       std::string(condition) + "': only the one after has it");
+  }
+}
+
 TEST_CASE("--fail-if: percent of zero") {
   Result before = test::sample_result(), after = before;
   before.kernels[0].sites[1].bank_conflicts = 0;

@@ -43,6 +43,30 @@ TEST_CASE("an uncertainty is shown if it is not negligible") {
   CHECK(nanoseconds(statistic(1.25, 0.1)) == "1.2±0.2");
 }
 
+TEST_CASE("waits and durations") {
+  CHECK(cycles(std::nullopt) == "-");
+  CHECK(cycles(statistic(0, 0)) == "0");
+  CHECK(cycles(statistic(0.5, 0)) == "0.5");
+  CHECK(cycles(statistic(512, 8)) == "512±16");
+  CHECK(duration(statistic(123.4, 2)) == "123 ± 4 µs");
+  CHECK(duration(statistic(123.4, 0.2)) == "123 µs");
+  CHECK(duration(statistic(9.876, 0.05)) == "9.88 ± 0.10 µs");
+  CHECK(duration(statistic(12'345, 160)) == "12.3 ± 0.3 ms");
+  CHECK(duration(statistic(999.6, 0)) == "1.00 ms");
+  CHECK(duration(statistic(4.5e9, 1e6)) == "4500 ± 2 s");
+  CHECK(duration(statistic(0, 0)) == "0.00 µs");
+  CHECK(duration(statistic(std::nan(""), 1)) == "-");
+}
+
+TEST_CASE("the spread's part of the order and that of the machine add up by their squares") {
+  Statistic statistic = test::statistic(100, 5);
+  CHECK(std_of_order(statistic) == Approx(5));
+  statistic.of_machine = 4;
+  CHECK(std_of_order(statistic) == Approx(3));
+  statistic.of_machine = 5.5;
+  CHECK(std_of_order(statistic) == 0);
+}
+
 TEST_CASE("no figure is wider than its column") {
   for (double mean : {0.0, 0.0004, 0.05, 0.5, 0.9, 0.9996, 1.0})
     for (double deviation : {0.0, 0.001, 0.0025, 0.004, 0.04, 0.0499, 0.3, 0.5}) {
@@ -54,6 +78,7 @@ TEST_CASE("no figure is wider than its column") {
     for (double factor : {0.0, 0.001, 0.01, 0.1, 1.0, 10.0}) {
       INFO(mean << " " << factor);
       CHECK(width_of(nanoseconds(statistic(mean, mean * factor))) <= 8);
+      CHECK(width_of(cycles(statistic(mean, mean * factor))) <= 8);
     }
 }
 

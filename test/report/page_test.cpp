@@ -53,6 +53,20 @@ TEST_CASE("page: the results, the verdicts on their lines, the sources") {
   CHECK(data["sources"][1]["missing"] == "not found where the report was made");
 }
 
+TEST_CASE(
+    "page: with a time, the verdicts say what takes it; a comparison with a result without one says so") {
+  const Result timed = test::sample_time(), plain = test::sample_result();
+  const Json data = Json::parse(data_in(print({{"a.json", &plain}, {"b.json", &timed}})));
+  for (const Json& verdict : data["results"][1]["verdicts"])
+    if (verdict["line"] == 12)
+      CHECK(verdict["text"] == "warps wait 96 cycles per execution for it; fine: 100.0 % L1 hits");
+  CHECK(data["comparison"]["kernels"][0]["times"] == "Times are not compared: only the result after has "
+                                                     "times, for the trials of the other one have no clock.");
+  const Json same = Json::parse(data_in(print({{"a.json", &timed}, {"b.json", &timed}})));
+  CHECK_FALSE(same["comparison"]["kernels"][0].contains("times"));
+  CHECK(same["comparison"]["kernels"][0]["totals"][0]["figure"] == "microseconds");
+}
+
 TEST_CASE("page: accesses with the same verdict are combined") {
   Result result = test::sample_page_result();
   auto& sites = result.kernels[0].sites;

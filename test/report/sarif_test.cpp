@@ -64,6 +64,27 @@ TEST_CASE("sarif: findings on lines above the threshold") {
   CHECK(log(test::sample_result(), 1)["runs"][0]["results"].empty());
 }
 
+TEST_CASE("sarif: with a time, its share chooses, ranks and is named") {
+  Result result = test::sample_time();
+  const Json first = log(result, 0.5)["runs"][0]["results"][0];
+  CHECK(first["message"]["text"].get<std::string>().find("(70 % of the time of spmv(") != std::string::npos);
+  CHECK(first["rank"] == 70);
+  CHECK(first["properties"]["time_share"] == 0.7);
+  CHECK(first["properties"]["waited_cycles"] == 512);
+
+  KernelResult& kernel = result.kernels[0];
+  kernel.time->bound = Resource::atomics;
+  kernel.sites[2].time = test::site_time(900, 0.9, {{Resource::atomics, 1}});
+  kernel.sites[2].latency_share = 0;
+  const Json json = log(result, 0.9);
+  check_structure(json);
+  const Json& contended = json["runs"][0]["results"][0];
+  CHECK(contended["ruleId"] == "contention");
+  CHECK(contended["level"] == "warning");
+  CHECK(contended["message"]["text"].get<std::string>().starts_with(
+      "rows[i]: contended: 100 % of the L2's atomics, which bound the kernel (90 % of the time of "));
+}
+
 TEST_CASE("sarif: columns count characters, and only where the source still shows the expression") {
   const test::SourceFolder folder;
   Result result = test::sample_result();

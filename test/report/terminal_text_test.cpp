@@ -34,6 +34,15 @@ TEST_CASE("width, cut and padding count columns") {
   CHECK(pad_left("12345", 4) == "123…");
 }
 
+TEST_CASE("text is wrapped at blanks, and a word that is too long is cut") {
+  using Lines = std::vector<std::string>;
+  CHECK(wrapped("one two three", 13) == Lines{"one two three"});
+  CHECK(wrapped("one two three", 7) == Lines{"one two", "three"});
+  CHECK(wrapped("行列 行 abcdefg", 7) == Lines{"行列 行", "abcdefg"});
+  CHECK(wrapped("a bcdefghi j", 4) == Lines{"a", "bcd…", "j"});
+  CHECK(wrapped("", 4) == Lines{""});
+}
+
 TEST_CASE("colours only on request") {
   CHECK(Style(false).hot("x") == "x");
   CHECK(Style(true).hot("x") == "\x1b[1;31mx\x1b[0m");

@@ -4,6 +4,7 @@
 #include "test/report/source_folder.h"
 #include "test/result/sample_result.h"
 
+#include <cmath>
 #include <fstream>
 #include <sstream>
 
@@ -46,6 +47,54 @@ bool contains(const std::string& text, const std::string& part) {
 TEST_CASE("the whole report of the sample") {
   const Folder folder;
   CHECK(print(test::sample_result(), folder.options()) == golden("sample.txt"));
+}
+
+TEST_CASE("the whole report of a kernel with a time") {
+  const Folder folder;
+  CHECK(print(test::sample_time(), folder.options()) == golden("time.txt"));
+}
+
+TEST_CASE("a time that no resource bounds, and one of the whole launch") {
+  Result result = test::sample_time();
+  KernelTime& time = *result.kernels[0].time;
+  time.bound.reset();
+  time.busy = {0.1, 0, 0, 0, 0.31, 0, 0, 0.3};
+  time.is_extrapolated = false;
+  const auto lines = [&] { return print(result, {.width = 80}); };
+  CHECK(contains(lines(), "time       123 ± 4 µs, 173k cycles\n"));
+  CHECK(contains(lines(), "bound by   latency; busiest: L2 slices 31 %, DRAM 30 %\n"));
+  time.busy = {0.1, 0, 0, 0, 0, 0, 0, 0.02};
+  CHECK(contains(lines(), "bound by   latency; busiest: instruction issue 10 %\n"));
+  time.busy = {};
+  CHECK(contains(lines(), "bound by   latency\n"));
+  time.microseconds = test::statistic(0, 0);
+  time.cycles = test::statistic(0, 0);
+  CHECK(contains(lines(), "time       0.00 µs, 0 cycles\n"));
+  time.microseconds.mean = time.cycles.mean = std::nan("");
+  time.busy.fill(std::nan(""));
+  CHECK(contains(lines(), "time       -, - cycles\nbound by   latency\n"));
+  time.bound = Resource::memory_pipeline;
+  time.busy.fill(1);
+  check_lines(lines(), 80);
+  CHECK(contains(lines(), "bound by   memory pipeline, 100 % busy; also instruction issue 100 %, "));
+}
+
+TEST_CASE("a kernel that takes time, but in none of its lines") {
+  Result result = test::sample_time();
+  for (SiteResult& site : result.kernels[0].sites)
+    site.time.reset(); // its share of the latency does not stand in for the one of the time
+  CHECK(contains(print(result, {}), "No line has a share of the time: there is nothing to look at first."));
+}
+
+TEST_CASE("spreads are divided between order and machine only where the machine is drawn") {
+  Result result = test::sample_time();
+  CHECK(contains(print(result, {}), "± order  ± machine  (2 std each)\n"
+                                    "time of the launch           123.4       2.4        3.2 µs\n"));
+  CHECK_FALSE(contains(print(result, {}), "± 2 std"));
+  KernelResult& kernel = result.kernels[0];
+  kernel.time->microseconds.of_machine.reset();
+  kernel.totals.dram_latency_ns->of_machine.reset();
+  CHECK(contains(print(result, {}), "± 2 std\nL1 read hit rate"));
 }
 
 TEST_CASE("constant memory's hit rates, if there are any") {
@@ -123,6 +172,11 @@ TEST_CASE("the start of the L2 is shown, and the share of first touches in its m
   result.kernels[0].totals.cold_miss_share = 0.375;
   result.kernels[0].l2_start = L2Start{false, 0, "as asked for"};
   CHECK(contains(print(result, {}), "L2 start   cold: as asked for\n"));
+  result.kernels[0].l2_start->why =
+      "not known after launch 0, of transpose_conflicts, traced in 64 of its 1024 blocks";
+  CHECK(contains(print(result, {.width = 80}),
+                 "L2 start   cold: not known after launch 0, of transpose_conflicts, traced in 64\n"
+                 "           of its 1024 blocks\n"));
   CHECK(contains(print(result, {}), "L2 misses on first use        37.5           %\n"));
   result.kernels[0].l2_start.reset();
   CHECK_FALSE(contains(print(result, {}), "L2 start"));
@@ -163,9 +217,10 @@ TEST_CASE("columns as chosen") {
   CHECK_FALSE(contains(text, "1205"));
   const auto unknown = report::column_named("speed");
   REQUIRE_FALSE(unknown.has_value());
-  CHECK(unknown.error().message == "there is no figure 'speed'; there are share, latency, l1, l2, sectors, "
-                                   "executions, lanes, used, moved, "
-                                   "conflicts, constant");
+  CHECK(unknown.error().message ==
+        "there is no figure 'speed'; there are time, waited, share, latency, l1, l2, "
+        "sectors, executions, lanes, used, moved, "
+        "conflicts, constant");
 }
 
 TEST_CASE("more columns than fit leave some of the source") {
@@ -178,7 +233,7 @@ TEST_CASE("more columns than fit leave some of the source") {
 }
 
 TEST_CASE("every column's text fits it") {
-  const Result result = test::sample_result();
+  const Result result = test::sample_time();
   for (const report::Column& column : report::all_columns())
     for (const SiteResult& site : result.kernels[0].sites) {
       INFO(column.name << " " << site.site.expression);
@@ -202,6 +257,16 @@ TEST_CASE("sorted: a table of sites, the largest figure first") {
   CHECK(other.find("tile[") < other.find("val[j]"));
 }
 
+TEST_CASE("sorted by waits, which the default columns do not show") {
+  TextOptions options;
+  options.sort = *report::column_named("waited");
+  const std::string text = print(test::sample_time(), options);
+  CHECK(contains(text, "  waited time  latency   L1 hit   L2 hit sect/  warp  by waited\n"));
+  CHECK(contains(text, "  512±16   70 "));
+  CHECK(text.find("val[j]") < text.find("y[indices[j]]"));
+  CHECK(text.find("tile[") < text.find("table[k]")); // 0 cycles come before not observed
+}
+
 TEST_CASE("negligible costs are not worth a look") {
   Result result = test::sample_result();
   result.kernels[0].sites[1].latency_share = 0.009; // tile
@@ -217,8 +282,8 @@ TEST_CASE("figures of few trials say so") {
   Result result = test::sample_result();
   CHECK_FALSE(contains(print(result, folder.options()), "so few"));
   result.kernels[0].trials.run = 7;
-  CHECK(contains(print(result, folder.options()),
-                 "7, converged, so few that spreads and intervals say little"));
+  CHECK(
+      contains(print(result, folder.options()), "7, converged; spreads and intervals of so few say little"));
 }
 
 TEST_CASE("text: a kernel name of 1000 characters leaves room for its GPU") {

@@ -2,6 +2,8 @@
 #include "test/catch.h"
 #include "test/result/sample_result.h"
 
+#include <cmath>
+
 using namespace warplens;
 using namespace warplens::report;
 
@@ -100,4 +102,69 @@ TEST_CASE("one lane needs one sector, and is reported to be alone") {
 TEST_CASE("a site without observations has no findings") {
   CHECK(verdict_on(test::site(3, 1, 1, "p[0]", "p"), {}) == "nothing notable was observed");
   CHECK_FALSE(needed_sectors_per_request(test::site(3, 1, 1, "p[0]", "p")).has_value());
+}
+
+namespace {
+
+SiteResult timed(AccessKind kind, double waited,
+                 std::initializer_list<std::pair<Resource, double>> occupied) {
+  SiteResult site = coalesced(0.9, 0.5);
+  site.site.kind = kind;
+  site.time = test::site_time(waited, 0.5, occupied);
+  return site;
+}
+
+KernelResult bound_by(std::optional<Resource> bound) {
+  KernelResult kernel;
+  kernel.time.emplace().bound = bound;
+  return kernel;
+}
+
+} // namespace
+
+TEST_CASE("what takes the time: the share of the work that bounds the kernel, or the wait") {
+  using enum Resource;
+  const KernelResult latency = bound_by(std::nullopt), channels = bound_by(dram);
+  const SiteResult load = timed(AccessKind::load, 512, {{dram, 0.71}});
+  CHECK(time_verdict_on(load, channels) == "accounts for 71 % of the DRAM traffic");
+  CHECK(time_verdict_on(load, latency) == "warps wait 512 cycles per execution for it");
+  CHECK(time_verdict_on(load, bound_by(l2_slices)) == "warps wait 512 cycles per execution for it");
+  CHECK(time_verdict_on(load, {}).empty());
+  CHECK(time_verdict_on(coalesced(0.9, 0.5), channels).empty());
+
+  // No warp waits for a store's result.
+  const SiteResult store = timed(AccessKind::store, 0, {{dram, 0.01}});
+  CHECK(time_verdict_on(store, channels).empty());
+  CHECK(time_verdict_on(store, latency).empty());
+  CHECK(time_verdict_on(timed(AccessKind::load, std::nan(""), {{dram, std::nan("")}}), channels).empty());
+}
+
+TEST_CASE("contention: atomics that bound the kernel or keep the L2 busy, at sites with a part in it") {
+  const SiteResult site = timed(AccessKind::atomic, 900, {{Resource::atomics, 0.85}});
+  const KernelResult bound = bound_by(Resource::atomics);
+  CHECK(findings_on(site, bound).at(0).rule == Rule::contention);
+  CHECK(verdict_on(site, bound) == "contended: 85 % of the L2's atomics, which bound the kernel");
+  CHECK(time_verdict_on(site, bound).empty()); // the finding says it
+
+  KernelResult busy = bound_by(std::nullopt);
+  busy.time->busy[static_cast<std::size_t>(Resource::atomics)] = 0.6;
+  CHECK(verdict_on(site, busy) ==
+        "contended: 85 % of the L2's atomics, which keep it busy for 60 % of the time");
+  CHECK(time_verdict_on(site, busy) == "warps wait 900 cycles per execution for it");
+
+  CHECK(findings_on(site, bound_by(std::nullopt)).empty());
+  CHECK(findings_on(timed(AccessKind::atomic, 900, {{Resource::atomics, 0.01}}), bound).empty());
+}
+
+TEST_CASE("a line's first verdict is on the site with the largest share of the time, if there is a time") {
+  SiteResult slow = coalesced(0.9, 0.5), waited = slow;
+  slow.latency_share = 0.5;
+  slow.time = test::site_time(0, 0.1, {});
+  waited.time = test::site_time(100, 0.3, {});
+  CostlyLine line;
+  line.sites = {&slow, &waited};
+  CHECK(verdicts_on(line, {}).at(0).site == &slow);
+  const auto verdicts = verdicts_on(line, bound_by(std::nullopt));
+  CHECK(verdicts.at(0).site == &waited);
+  CHECK(verdicts.at(0).time == "warps wait 100 cycles per execution for it");
 }

@@ -71,6 +71,57 @@ TEST_CASE("constant memory's figures are unchanged by the way through JSON, and 
   CHECK(without.find("constant_") == std::string::npos);
 }
 
+TEST_CASE("time is unchanged by the way through JSON, and is absent without a clock") {
+  const Json before = Json::parse(to_json(test::sample_time()).dump());
+  const auto result = result_from_json(before);
+  REQUIRE(result.has_value());
+  CHECK(Json::parse(to_json(*result).dump()) == before);
+
+  const Json& kernel = before["kernels"][0];
+  CHECK(kernel["time"]["cycles"]["mean"] == 173'400);
+  CHECK(kernel["time"]["microseconds"]["std_of_machine"] == 1.6);
+  CHECK(kernel["time"]["extrapolated"] == true);
+  CHECK(kernel["time"]["busy"] == Json({{"issue", 0.12},
+                                        {"memory_pipeline", 0.29},
+                                        {"l2_port", 0.44},
+                                        {"l2_slices", 0.61},
+                                        {"dram", 0.84}}));
+  CHECK(kernel["time"]["bound"] == "dram");
+  CHECK(kernel["sites"][1]["time"]["waited_cycles"]["mean"] == 0);
+  CHECK(kernel["sites"][1]["time"]["occupied"] == Json({{"issue", 0.01}, {"shared_banks", 1.0}}));
+  CHECK(kernel["sites"][3]["time"]["share"]["mean"] == 0.7);
+  CHECK_FALSE(kernel["sites"][0].contains("time"));
+  const std::string without = to_json(test::sample_result()).dump();
+  CHECK(without.find("\"time\"") == std::string::npos);
+  CHECK(without.find("std_of_machine") == std::string::npos);
+
+  Result idle = test::sample_time();
+  idle.kernels[0].time->bound.reset();
+  idle.kernels[0].time->busy = {};
+  idle.kernels[0].sites[3].time->occupied = {};
+  const Json latency = Json::parse(to_json(idle).dump());
+  CHECK(latency["kernels"][0]["time"]["bound"] == "latency");
+  CHECK(latency["kernels"][0]["time"]["busy"] == Json::object());
+  CHECK_FALSE(result_from_json(latency)->kernels[0].time->bound.has_value());
+}
+
+TEST_CASE("a time that is not finite is left out") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  Result result = test::sample_time();
+  KernelResult& kernel = result.kernels[0];
+  kernel.time->busy[0] = nan;
+  kernel.sites[2].time->waited.mean = nan;
+  kernel.sites[3].time->share.of_machine = std::numeric_limits<double>::infinity();
+  kernel.sites[4].time->occupied[0] = nan;
+  Json json = Json::parse(to_json(result).dump())["kernels"][0];
+  CHECK_FALSE(json["time"]["busy"].contains("issue"));
+  CHECK_FALSE(json["sites"][2].contains("time"));
+  CHECK_FALSE(json["sites"][3].contains("time"));
+  CHECK_FALSE(json["sites"][4]["time"]["occupied"].contains("issue"));
+  kernel.time->cycles.mean = nan;
+  CHECK_FALSE(Json::parse(to_json(result).dump())["kernels"][0].contains("time"));
+}
+
 TEST_CASE("the page's names") {
   const Json kernel = sample_page()["kernels"][0];
   CHECK(kernel["trials"] == Json({{"run", 3}, {"converged", true}, {"stopped_by", "confidence"}}));
@@ -81,6 +132,7 @@ TEST_CASE("the page's names") {
                                                     {"mode_share", 0.75}}));
   CHECK(kernel["snapshot"]["limit"] == "4 × the resident blocks of 14 SMs");
   CHECK(kernel["trial_values"]["l1_read_hit_rate"] == Json({0.43, nullptr, 0.432}));
+  CHECK(kernel["trial_values"]["cycles"] == Json({173'000.0, 174'000.0, 173'200.0}));
   CHECK_FALSE(kernel["trial_values"].contains("l2_read_hit_rate"));
   const Json& site = kernel["sites"][3];
   CHECK(site["macro"] == "LOAD");
@@ -93,6 +145,10 @@ TEST_CASE("the page's names") {
         Json({{"edges", {0, 1, 2, 4}}, {"counts", {7, 0, 9}}, {"cold", 100}}));
   CHECK_FALSE(kernel["objects"][1].contains("reuse_distance"));
   const Json& timeline = kernel["timeline"];
+  CHECK(timeline["requests"] == 10);
+  CHECK(timeline["cycles"] == 1000);
+  CHECK(timeline["ns_per_cycle"] == 0.5);
+  CHECK(timeline["edges"] == Json({0, 333, 666, 1000}));
   CHECK(timeline["l1"] == Json({{"hits", {1, 2, 3}}, {"all", {3, 3, 4}}}));
   CHECK(timeline["lines"][1] == Json({{"file", "spmv.cu"}, {"line", 13}, {"counts", {0, 3, 3}}}));
   CHECK(timeline["sms"][0]["l1_hits"] == Json({1, 2, 0}));
@@ -226,6 +282,8 @@ TEST_CASE("malformed page data: one line that names the place") {
        "kernels[0].l2_start.bytes is not a whole number from 0 to 18446744073709551615"},
       {"/kernels/0/l2_start/why", "null", "kernels[0].l2_start.why is not a string"},
       {"/kernels/0/snapshot/limit", "4", "kernels[0].snapshot.limit is not a string"},
+      {"/kernels/0/trial_values/cycles", "[1]",
+       "kernels[0].trial_values.cycles is not an array of one value per trial"},
       {"/kernels/0/trial_values/dram_latency_ns", "[1, 2]",
        "kernels[0].trial_values.dram_latency_ns is not an array of one value per trial"},
       {"/kernels/0/trial_values/dram_latency_ns/1", R"("x")",
@@ -241,9 +299,13 @@ TEST_CASE("malformed page data: one line that names the place") {
        "kernels[0].objects[0].reuse_distance.counts is not an array of 3"},
       {"/kernels/0/timeline", "[]", "kernels[0].timeline is not an object"},
       {"/kernels/0/timeline/edges", "[0]",
-       "kernels[0].timeline.edges is not an array that ascends from 0 to the number of requests"},
-      {"/kernels/0/timeline/edges/3", "11",
-       "kernels[0].timeline.edges is not an array that ascends from 0 to the number of requests"},
+       "kernels[0].timeline.edges is not an array that ascends from 0 to cycles"},
+      {"/kernels/0/timeline/edges/3", "1001",
+       "kernels[0].timeline.edges is not an array that ascends from 0 to cycles"},
+      {"/kernels/0/timeline/edges/2", "333",
+       "kernels[0].timeline.edges is not an array that ascends from 0 to cycles"},
+      {"/kernels/0/timeline/cycles", "", "kernels[0].timeline.cycles is missing"},
+      {"/kernels/0/timeline/ns_per_cycle", "0", "kernels[0].timeline.ns_per_cycle is not a number above 0"},
       {"/kernels/0/timeline/l1/hits", "[1]", "kernels[0].timeline.l1.hits is not an array of 3"},
       {"/kernels/0/timeline/l2/hits/0", "3",
        "kernels[0].timeline.l2 is not free of bins with more hits than look-ups"},
@@ -259,6 +321,36 @@ TEST_CASE("malformed page data: one line that names the place") {
   };
   for (const Change& change : cases)
     check_refused(sample_page(), change);
+}
+
+TEST_CASE("malformed times: one line that names the place") {
+  const Change cases[] = {
+      {"/kernels/0/time", "[]", "kernels[0].time is not an object"},
+      {"/kernels/0/time/cycles", "", "kernels[0].time.cycles is missing"},
+      {"/kernels/0/time/cycles/mean", "-1",
+       "kernels[0].time.cycles is not a statistic whose mean is 0 or more"},
+      {"/kernels/0/time/microseconds/mean", R"("1")",
+       "kernels[0].time.microseconds.mean is not a finite number"},
+      {"/kernels/0/time/microseconds/std_of_machine", "-1",
+       "kernels[0].time.microseconds.std_of_machine is not a number from 0 to std"},
+      {"/kernels/0/time/microseconds/std_of_machine", "2.1",
+       "kernels[0].time.microseconds.std_of_machine is not a number from 0 to std"},
+      {"/kernels/0/time/extrapolated", "0", "kernels[0].time.extrapolated is not true or false"},
+      {"/kernels/0/time/busy", "0.5", "kernels[0].time.busy is not an object"},
+      {"/kernels/0/time/busy/dram", "1.5", "kernels[0].time.busy.dram is not a number from 0 to 1"},
+      {"/kernels/0/time/busy/dram", "null", "kernels[0].time.busy.dram is not a finite number"},
+      {"/kernels/0/time/bound", R"("boredom")",
+       "kernels[0].time.bound is not the name of a resource or latency"},
+      {"/kernels/0/sites/3/time/waited_cycles/mean", "-0.5",
+       "kernels[0].sites[3].time.waited_cycles is not a statistic whose mean is 0 or more"},
+      {"/kernels/0/sites/3/time/occupied/l2_slices", "-0.1",
+       "kernels[0].sites[3].time.occupied.l2_slices is not a number from 0 to 1"},
+      {"/kernels/0/sites/3/time/share/mean", "1.1",
+       "kernels[0].sites[3].time.share is not a statistic whose mean is from 0 to 1"},
+      {"/kernels/0/sites/3/time/share", "", "kernels[0].sites[3].time.share is missing"},
+  };
+  for (const Change& change : cases)
+    check_refused(Json::parse(to_json(test::sample_time()).dump()), change);
 }
 
 TEST_CASE("keys that this version does not know are ignored") {

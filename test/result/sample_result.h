@@ -128,6 +128,44 @@ inline Result sample_result() {
   return result;
 }
 
+/// Returns the statistic with a part of its deviation that stems from the machine.
+inline Statistic of_machine(Statistic statistic, double part) {
+  statistic.of_machine = part;
+  return statistic;
+}
+
+inline SiteTime site_time(double waited, double share,
+                          std::initializer_list<std::pair<Resource, double>> occupied) {
+  SiteTime time;
+  time.waited = statistic(waited, waited / 64);
+  time.share = of_machine(statistic(share, share / 32), share / 64);
+  for (const auto& [resource, part] : occupied)
+    time.occupied[static_cast<std::size_t>(resource)] = part;
+  return time;
+}
+
+/// The sample as trials on a clock make it: a kernel that DRAM bounds, and that is extrapolated from a part
+/// of its grid. Its stores to `tile` are waited for by nothing.
+inline Result sample_time() {
+  Result result = sample_result();
+  KernelResult& kernel = result.kernels[0];
+  KernelTime& time = kernel.time.emplace();
+  time.cycles = of_machine(statistic(173'400, 2500), 2000);
+  time.microseconds = of_machine(statistic(123.4, 2), 1.6);
+  time.is_extrapolated = true;
+  time.busy = {0.12, 0.29, 0, 0.44, 0.61, 0, 0, 0.84};
+  time.bound = Resource::dram;
+  kernel.totals.dram_latency_ns = of_machine(statistic(601.25, 12), 8);
+  using enum Resource;
+  kernel.sites[1].time = site_time(0, 0.005, {{issue, 0.01}, {shared_banks, 1}});
+  kernel.sites[2].time = site_time(96, 0.095, {{issue, 0.01}, {memory_pipeline, 0.01}, {l2_port, 0.04}});
+  kernel.sites[3].time =
+      site_time(512, 0.7, {{issue, 0.4}, {memory_pipeline, 0.6}, {l2_slices, 0.6}, {dram, 0.71}});
+  kernel.sites[4].time =
+      site_time(231.5, 0.2, {{issue, 0.4}, {memory_pipeline, 0.39}, {l2_slices, 0.4}, {dram, 0.29}});
+  return result;
+}
+
 /// The sample with a line that reads constant memory.
 inline Result sample_constants() {
   Result result = sample_result();
@@ -159,6 +197,7 @@ inline Result sample_page_result() {
   kernel.snapshot.limit = "4 × the resident blocks of 14 SMs";
   kernel.totals.cold_miss_share = 0.375;
   kernel.totals.dram_latencies = {{{400, 500, 600}, {30, 10}}, 450, 0.75};
+  kernel.trial_values.cycles = {173'000, 174'000, 173'200};
   kernel.trial_values.l1_read_hit_rate = {0.43, std::nullopt, 0.432};
   kernel.trial_values.dram_latency_ns = {601.25, 602.5, 600};
 
@@ -181,7 +220,9 @@ inline Result sample_page_result() {
 
   Timeline& timeline = kernel.timeline.emplace();
   timeline.requests = 10;
-  timeline.edges = {0, 3, 6, 10};
+  timeline.cycles = 1000;
+  timeline.ns_per_cycle = 0.5;
+  timeline.edges = {0, 333, 666, 1000};
   timeline.l1 = {{1, 2, 3}, {3, 3, 4}};
   timeline.l2 = {{0, 1, 0}, {2, 1, 1}};
   timeline.outstanding = {1.5, 2, 0.25};

@@ -10,8 +10,8 @@ namespace warplens::model {
 
 class ColdMisses final : public TrialObserver {
 public:
-  void looked_up(std::uint32_t, bool is_load, std::uint32_t line, unsigned sectors,
-                 const L2Outcome& outcome) override {
+  void looked_up(bool is_load, std::uint32_t line, unsigned sectors, const L2Outcome& outcome,
+                 Cycle) override {
     const unsigned untouched = touched_.insert(line, sectors);
     if (!is_load)
       return;

@@ -43,7 +43,7 @@ Objects::Objects(const Snapshot& snapshot, const std::vector<Site>& sites) {
 }
 
 void Objects::issued(std::uint32_t sm, const Access& access, std::span<const Transaction> transactions,
-                     const Lookups&) {
+                     const Lookups&, Cycle) {
   if (sm != 0 || access.cache == FirstCache::constant)
     return;
   const std::uint32_t object = object_of_[access.site];

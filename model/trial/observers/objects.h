@@ -17,7 +17,7 @@ public:
   Objects(const Snapshot& snapshot, const std::vector<Site>& sites);
 
   void issued(std::uint32_t sm, const Access& access, std::span<const Transaction> transactions,
-              const Lookups& l1) override;
+              const Lookups& l1, Cycle at) override;
 
   /// Returns the objects in descending order of bytes moved.
   std::vector<ObjectResult> results() &&;

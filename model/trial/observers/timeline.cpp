@@ -1,35 +1,32 @@
 #include "model/trial/observers/timeline.h"
 
 #include <algorithm>
-#include <limits>
 #include <tuple>
 
 namespace warplens::model {
 namespace {
 
-constexpr std::uint64_t forever = std::numeric_limits<std::uint64_t>::max();
-
-/// Returns the bin of the request's number; the end of the last bin belongs to it.
-std::size_t bin_of(std::uint64_t number, const std::vector<std::uint64_t>& edges) {
-  return std::size_t(std::upper_bound(edges.begin() + 1, edges.end() - 1, number) - edges.begin()) - 1;
+/// Returns the bin of the cycle; all behind the last bin belongs to it.
+std::size_t bin_of(Cycle at, const std::vector<std::uint64_t>& edges) {
+  return std::size_t(std::upper_bound(edges.begin() + 1, edges.end() - 1, at) - edges.begin()) - 1;
 }
 
-Timeline empty_timeline(const Snapshot& snapshot, std::uint32_t trial, std::uint32_t bins) {
+Timeline empty_timeline(const Gpu& gpu, std::uint32_t trial, Cycle cycles, std::uint32_t bins) {
   Timeline timeline;
   timeline.trial = trial;
-  for (const Warp& warp : snapshot.warps)
-    timeline.requests += warp.accesses.size();
-  const std::uint64_t count = std::clamp<std::uint64_t>(timeline.requests, 1, bins);
+  timeline.cycles = cycles;
+  timeline.ns_per_cycle = gpu.ns_per_cycle();
+  const std::uint64_t count = std::clamp<std::uint64_t>(cycles, 1, bins);
   for (std::uint64_t i = 0; i <= count; ++i)
-    timeline.edges.push_back(timeline.requests * i / count);
+    timeline.edges.push_back(cycles / count * i + cycles % count * i / count);
   return timeline;
 }
 
 } // namespace
 
 TimelineRecorder::TimelineRecorder(const Snapshot& snapshot, const std::vector<Site>& sites, const Gpu& gpu,
-                                   std::uint32_t trial, std::uint32_t bins)
-    : slices_(gpu), timeline_(empty_timeline(snapshot, trial, bins)), outstanding_(timeline_.edges),
+                                   std::uint32_t trial, Cycle cycles, std::uint32_t bins)
+    : slices_(gpu), timeline_(empty_timeline(gpu, trial, cycles, bins)), outstanding_(timeline_.edges),
       channel_outstanding_(gpu.dram.channels, Presence(timeline_.edges)) {
   const std::vector<std::uint64_t> zeros(timeline_.edges.size() - 1);
   timeline_.l1 = timeline_.l2 = {zeros, zeros};
@@ -55,114 +52,54 @@ TimelineRecorder::TimelineRecorder(const Snapshot& snapshot, const std::vector<S
   }
 }
 
-void TimelineRecorder::issued(std::uint32_t sm, const Access& access, std::span<const Transaction>,
-                              const Lookups& l1) {
-  if (sm >= issued_by_.size()) {
-    issued_by_.resize(sm + 1);
-    const std::vector<std::uint64_t> zeros(timeline_.edges.size() - 1);
-    timeline_.sms.resize(sm + 1, {zeros, zeros, zeros});
-  }
-  round_.push_back({sm, issued_by_[sm]++, access.site, std::uint8_t(access.active_lanes), l1});
-}
-
-void TimelineRecorder::place() {
-  if (placed_)
+void TimelineRecorder::issued(std::uint32_t number, const Access& access, std::span<const Transaction>,
+                              const Lookups& l1, Cycle at) {
+  if (access.cache == FirstCache::shared)
     return;
-  placed_ = true;
-  // The SMs issue in parallel: their requests are spread evenly over the round. A counting sort gives each a
-  // number of its own.
-  const std::size_t count = round_.size();
-  const auto due = [&](const Issued& request) {
-    return std::size_t((double(request.ordinal) + 0.5) / issued_by_[request.sm] * double(count));
-  };
-  std::vector<std::uint32_t> next(count + 1);
-  for (const Issued& request : round_)
-    ++next[due(request) + 1];
-  for (std::size_t i = 1; i <= count; ++i)
-    next[i] += next[i - 1];
-  for (Issued& request : round_) {
-    request.number = request.counted_until = before_ + next[due(request)]++;
-    request.bin = bin_of(request.number, timeline_.edges);
-    ++timeline_.lines[line_of_[request.site]].counts[request.bin];
-    ++timeline_.active_lanes[(request.active_lanes - 1u) / 4][request.bin];
-    timeline_.l1.hits[request.bin] += request.l1.hits;
-    timeline_.l1.all[request.bin] += request.l1.all;
-    Timeline::Sm& sm = timeline_.sms[request.sm];
-    ++sm.requests[request.bin];
-    sm.l1_hits[request.bin] += request.l1.hits;
-    sm.l1_all[request.bin] += request.l1.all;
+  if (number >= timeline_.sms.size()) {
+    const std::vector<std::uint64_t> zeros(timeline_.edges.size() - 1);
+    timeline_.sms.resize(number + 1, {zeros, zeros, zeros});
   }
+  const std::size_t bin = bin_of(at, timeline_.edges);
+  ++timeline_.requests;
+  ++timeline_.lines[line_of_[access.site]].counts[bin];
+  ++timeline_.active_lanes[(access.active_lanes - 1u) / 4][bin];
+  timeline_.l1.hits[bin] += l1.hits;
+  timeline_.l1.all[bin] += l1.all;
+  Timeline::Sm& sm = timeline_.sms[number];
+  ++sm.requests[bin];
+  sm.l1_hits[bin] += l1.hits;
+  sm.l1_all[bin] += l1.all;
 }
 
-void TimelineRecorder::looked_up(std::uint32_t request, bool, std::uint32_t line, unsigned sectors,
-                                 const L2Outcome& outcome) {
-  place();
-  const std::size_t bin = round_[request].bin;
+void TimelineRecorder::answered(Cycle issued, Cycle at) {
+  outstanding_.add(issued, at);
+}
+
+void TimelineRecorder::looked_up(bool, std::uint32_t line, unsigned sectors, const L2Outcome& outcome,
+                                 Cycle at) {
+  const std::size_t bin = bin_of(at, timeline_.edges);
   for (Timeline::Lookups* lookups : {&timeline_.l2, &timeline_.slices[slices_.of(line)]}) {
     lookups->hits[bin] += sector_count(outcome.hits);
     lookups->all[bin] += sector_count(sectors);
   }
 }
 
-void TimelineRecorder::went_to_memory(std::uint32_t request, bool evicted, std::uint32_t channel,
-                                      std::uint64_t batch) {
-  place();
-  if (batch != batch_)
-    serve_batch();
-  batch_ = batch;
-  ++timeline_.channels[channel].requests[round_[request].bin];
-  waiting_.push_back({request, channel, evicted});
-}
-
-void TimelineRecorder::serve_batch() {
-  // All of a batch is served once the last of its requests has been issued.
-  std::uint64_t served = 0;
-  for (const Earlier& line : earlier_)
-    served = std::max(served, line.number + 1);
-  for (const Waiting& line : waiting_)
-    served = std::max(served, round_[line.request].number + 1);
-
-  for (const Earlier& line : earlier_) {
-    channel_outstanding_[line.channel].add(line.number, served);
-    outstanding_.add(line.counted_until, served);
-  }
-  for (const Waiting& line : waiting_) {
-    Issued& request = round_[line.request];
-    channel_outstanding_[line.channel].add(request.number, served);
-    if (line.evicted)
-      continue;
-    // A request may wait for lines in several batches, and is outstanding until the last of them.
-    outstanding_.add(request.counted_until, served);
-    request.counted_until = std::max(request.counted_until, served);
-  }
-  earlier_.clear();
-  waiting_.clear();
-}
-
-void TimelineRecorder::round_ended() {
-  place();
-  for (const Waiting& line : waiting_) {
-    Issued& request = round_[line.request];
-    earlier_.push_back({request.number, line.evicted ? forever : request.counted_until, line.channel});
-    if (!line.evicted)
-      request.counted_until = forever; // its other lines in this batch add nothing
-  }
-  waiting_.clear();
-  before_ += round_.size();
-  round_.clear();
-  std::fill(issued_by_.begin(), issued_by_.end(), 0);
-  placed_ = false;
+void TimelineRecorder::used_memory(bool, std::uint32_t channel, Cycle from, Cycle until) {
+  ++timeline_.channels[channel].requests[bin_of(from, timeline_.edges)];
+  channel_outstanding_[channel].add(from, until);
 }
 
 Timeline TimelineRecorder::timeline() && {
-  serve_batch();
   timeline_.outstanding = outstanding_.means();
   for (std::size_t i = 0; i < timeline_.channels.size(); ++i)
     timeline_.channels[i].outstanding = channel_outstanding_[i].means();
   return std::move(timeline_);
 }
 
-void TimelineRecorder::Presence::add(std::uint64_t from, std::uint64_t to) {
+void TimelineRecorder::Presence::add(Cycle from, Cycle to) {
+  from = std::min(from, edges_->back());
+  to = std::min(to, edges_->back());
   if (from >= to)
     return;
   const std::size_t first = bin_of(from, *edges_), last = bin_of(to - 1, *edges_);

@@ -1,7 +1,7 @@
 // The figures that the gutter, the strip and the records show, for a site and for a line with several.
 import * as format from "./format";
 import type { Profile } from "./profile";
-import type { FigureChange, Site, Statistic } from "./result";
+import type { FigureChange, Kernel, Site, Statistic } from "./result";
 
 export interface Value {
   mean: number;
@@ -30,6 +30,8 @@ export interface Figure {
   worse: "high" | "low" | "neither";
   /** The figure's natural largest value, for bars and heat; absent: the largest one shown. */
   limit?: number;
+  /** A share of the kernel: a bar shows it beside its number, and heat is relative to the largest share. */
+  isShare?: boolean;
 }
 
 const plain = (value: number | undefined): Value | undefined => (value === undefined ? undefined : { mean: value });
@@ -50,7 +52,17 @@ function fromDram(site: Site): number | undefined {
 
 export const figures: Figure[] = [
   {
-    id: "share", resultName: "latency_share", label: "Share of the latency", short: "lat %", unit: "%", worse: "high", limit: 1,
+    id: "time", resultName: "time_share", label: "Share of the time", short: "time %", unit: "%", worse: "high", limit: 1, isShare: true,
+    about: "Share of the kernel's time, from trials on a clock; mean over trials ± 2 standard deviations.",
+    of: (site) => overTrials(site.time?.share), text: format.percent,
+  },
+  {
+    id: "waited", resultName: "waited_cycles", label: "Waits", short: "waited", unit: "cycles", worse: "high",
+    about: "Warp-cycles per execution in which warps wait for its result, or in which it waits for a place in the memory pipeline; mean over trials ± 2 standard deviations.",
+    of: (site) => overTrials(site.time?.waited_cycles), weight: executions, text: (value) => (value < 9999.5 ? value.toFixed(value < 9.95 && value > 0 ? 1 : 0) : format.count(value)),
+  },
+  {
+    id: "share", resultName: "latency_share", label: "Share of the latency", short: "lat %", unit: "%", worse: "high", limit: 1, isShare: true,
     about: "Executions × expected latency, share of the kernel's sum: where its warps wait.",
     of: (site) => plain(site.latency_share), text: format.percent,
   },
@@ -111,7 +123,10 @@ export const figures: Figure[] = [
   },
 ];
 
-export const defaultFigures = ["share", "latency", "l1", "l2", "sectors"];
+/** Returns the id of what a site costs its kernel: its share of the time, or of the latency if the result has no time. */
+export const costFigure = (kernel: Kernel) => (kernel.time ? "time" : "share");
+
+export const defaultFigures = (kernel: Kernel) => [costFigure(kernel), "latency", "l1", "l2", "sectors"];
 
 /** Returns a figure by its id; `a/b` is the ratio of two. */
 export function figureOf(id: string): Figure | undefined {

@@ -9,7 +9,7 @@ export interface Profile {
   label: string;
   kernel: Kernel;
   entry: ResultEntry;
-  /** The total of executions × latency in ns, by which the kernels are ranked. */
+  /** The time in ns, or without one the total of executions × latency, by which the kernels are ranked. */
   cost: number;
   sites: Map<string, Map<number, Site[]>>;
   verdicts: Map<string, string>;
@@ -29,6 +29,9 @@ export interface Profile {
 }
 
 export const placeKey = (file: string, line: number) => `${file}\n${line}`;
+
+/** Returns the site's share of its kernel's time, or of its latency if the result has no time. */
+export const costShare = (kernel: Kernel, site: Site) => (kernel.time ? site.time?.share.mean : site.latency_share) ?? 0;
 
 export const costOf = (site: Site) => site.executions * (site.latency_ns?.mean ?? 0);
 
@@ -53,7 +56,8 @@ function profilesOfEntry(entry: ResultEntry): Profile[] {
     return {
       key: `${kernel.name}\n${kernel.gpu}${launch > 1 ? `\n${launch}` : ""}`,
       label: launches.length > 1 ? `${name} · launch ${launch}` : name,
-      kernel, entry, sites, verdicts, cost: kernel.sites.reduce((sum, site) => sum + costOf(site), 0), scale: 1,
+      kernel, entry, sites, verdicts, scale: 1,
+      cost: kernel.time ? 1000 * kernel.time.microseconds.mean : kernel.sites.reduce((sum, site) => sum + costOf(site), 0),
       siteBefore: new Map(), siteChanges: new Map(), lineChanges: new Map(), objectBefore: new Map(), removed: [],
     };
   });
@@ -104,12 +108,12 @@ export interface HotLine {
   verdict?: string;
 }
 
-/** Returns the lines of a profile by their share of its latency, largest first. */
+/** Returns the lines of a profile by their share of its time or latency, largest first. */
 export function hotLines(profile: Profile): HotLine[] {
   const lines: HotLine[] = [];
   for (const [file, byLine] of profile.sites)
     for (const [line, sites] of byLine) {
-      const share = sites.reduce((sum, site) => sum + (site.latency_share ?? 0), 0);
+      const share = sites.reduce((sum, site) => sum + costShare(profile.kernel, site), 0);
       lines.push({ file, line, share, sites, verdict: profile.verdicts.get(placeKey(file, line)) });
     }
   return lines.sort((a, b) => b.share - a.share || a.line - b.line);

@@ -12,8 +12,17 @@ export interface Statistic {
   std: number;
   ci95: [number, number];
   spread95: [number, number];
+  /** The part of `std` that stems from what is not known of the machine; the rest stems from the unknown order. */
+  std_of_machine?: number;
   histogram: HistogramData;
 }
+
+/** The resources that can bound a kernel's time. */
+export const resources = ["issue", "memory_pipeline", "shared_banks", "l2_port", "l2_slices", "atomics", "fabric", "dram"] as const;
+export type Resource = (typeof resources)[number];
+
+/** Shares in [0, 1]; those of 0 are absent. */
+export type ByResource = Partial<Record<Resource, number>>;
 
 export const latencyLevels = ["l1", "l2", "dram", "shared", "constant"] as const;
 export type LatencyLevel = (typeof latencyLevels)[number];
@@ -44,6 +53,8 @@ export interface Site {
   latency_ns?: Statistic;
   latency_parts?: Partial<Record<`${LatencyLevel}_ns`, number>>;
   latency_share?: number;
+  /** Present if the trials have a clock. */
+  time?: { waited_cycles: Statistic; occupied: ByResource; share: Statistic };
 }
 
 export const rateTotals = ["l1_read_hit_rate", "l2_read_hit_rate", "l2_write_hit_rate", "constant_hit_rate", "constant_group_hit_rate"] as const;
@@ -63,13 +74,18 @@ export interface Lookups {
   all: number[];
 }
 
-/** One trial in its own order of requests; every list has one entry per bin. */
+/** One trial over its cycles; every list has one entry per bin. Present if the trials have a clock. */
 export interface Timeline {
   trial: number;
   requests: number;
+  /** The length of the trial on the SM clock. */
+  cycles: number;
+  ns_per_cycle: number;
+  /** The bins' edges in cycles: 0, …, `cycles`. */
   edges: number[];
   l1: Lookups;
   l2: Lookups;
+  /** The mean number of requests issued but not yet answered. */
   outstanding: number[];
   active_lanes: number[][];
   lines: { file: string; line: number; counts: number[] }[];
@@ -98,12 +114,14 @@ export interface Kernel {
   snapshot: { blocks: number; warp_accesses: number; transactions: number; complete?: boolean; limit?: string };
   trials: { run: number; converged: boolean; stopped_by?: "confidence" | "limit" };
   l2_start?: { warm: boolean; bytes: number; why: string };
+  /** Present if the trials have a clock. `cycles` is of the snapshot, `microseconds` of the whole launch. */
+  time?: { cycles: Statistic; microseconds: Statistic; extrapolated: boolean; busy: ByResource; bound: Resource | "latency" };
   totals: Partial<Record<Total, Statistic>> & {
     dram_read_bytes?: number;
     dram_write_bytes?: number;
     cold_miss_share?: number;
   };
-  trial_values?: Partial<Record<Total, (number | null)[]>>;
+  trial_values?: Partial<Record<Total | "cycles", (number | null)[]>>;
   sites: Site[];
   objects?: DataObject[];
   timeline?: Timeline;
@@ -147,6 +165,8 @@ export interface KernelComparison {
   after: number;
   /** The difference between the two snapshots in words, if there is one. */
   snapshots?: string;
+  /** In words that only one of the results has times, if it is so. */
+  times?: string;
   /** The factors that turn bytes and executions of each snapshot into those of the launch. */
   launch_scale: { before: number; after: number };
   totals: FigureChange[];

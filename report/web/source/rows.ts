@@ -46,7 +46,7 @@ export function heatOf(figure: Figure, file: string, profiles: Profile[]): Map<n
       const value = valueIn(profile, figure, sites);
       if (value) values.set(line, Math.max(values.get(line) ?? -Infinity, value.mean));
     }
-  const largest = largestOf(values.values(), Math.max(figure.id === "share" ? 0 : (figure.limit ?? 0), 1e-300));
+  const largest = largestOf(values.values(), Math.max(figure.isShare ? 0 : (figure.limit ?? 0), 1e-300));
   for (const [line, value] of values) values.set(line, figure.worse === "low" ? 1 - value / largest : Math.max(0, value / largest));
   return values;
 }

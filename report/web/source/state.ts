@@ -1,5 +1,5 @@
 // The reader's choices. They live in the address (after #), so that a link or the back button leads to the same view.
-import { defaultFigures, figureOf } from "./figures";
+import { costFigure, defaultFigures, figureOf } from "./figures";
 import { hotLines, unique, type Profile } from "./profile";
 import type { PageData } from "./result";
 
@@ -23,7 +23,8 @@ export function initialState(profiles: Profile[]): State {
   const first = profiles[0];
   const hottest = first && hotLines(first)[0];
   return {
-    view: "source", shown: first ? [first.key] : [], figures: defaultFigures, heat: "share",
+    view: "source", shown: first ? [first.key] : [], figures: first ? defaultFigures(first.kernel) : [],
+    heat: first ? costFigure(first.kernel) : "share",
     file: hottest?.file ?? "", line: hottest?.line ?? 1,
   };
 }

@@ -10,6 +10,8 @@ export interface Sizes {
   trials?: number;
   units?: { sms?: number; slices?: number; channels?: number };
   timelineBins?: number;
+  /** The trials have a clock: there are times and a time-lapse. */
+  clock?: boolean;
 }
 
 export function numbers(seed: number): () => number;

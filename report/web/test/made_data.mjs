@@ -1,5 +1,6 @@
 // Results made by a formula, valid by the contract, of any size, the same for the same seed.
 let bins = 256;
+const meanCycles = 173_400;
 
 /** Numbers in [0, 1), the same each time (mulberry32). */
 export function numbers(seed) {
@@ -32,13 +33,12 @@ function lookups(random, all, rate) {
 }
 
 function timeline(random, sites, { sms = 16, slices = 8, channels = 8 } = {}) {
-  const requests = 1_000_000;
   const wave = (bin, shift) => 0.5 + 0.4 * Math.sin((bin + shift) / 21);
   const lanes = values(8, (row) => values(bins, (bin) => Math.round((row === 7 ? 3000 : 120 * row * wave(bin, 60)) * (0.8 + 0.4 * random()))));
   const lines = [...new Map(sites.map((site) => [`${site.file}:${site.line}`, site])).values()].slice(0, 60);
   return {
-    trial: 0, requests,
-    edges: values(bins + 1, (bin) => Math.round((requests * bin) / bins)),
+    trial: 0, requests: 1_000_000, cycles: meanCycles, ns_per_cycle: 123.4e3 / meanCycles,
+    edges: values(bins + 1, (bin) => Math.round((meanCycles * bin) / bins)),
     l1: lookups(random, 40000, (bin) => wave(bin, 0)), l2: lookups(random, 20000, (bin) => wave(bin, 20)),
     outstanding: values(bins, (bin) => 900 * (1 - wave(bin, 0)) + 60 * random()),
     active_lanes: lanes,
@@ -68,7 +68,7 @@ function site(random, file, line, text, column, expression, index, trials) {
 }
 
 /** Returns a page's data with this many files, lines in all and sites in all. */
-export function madeData({ files = 1, lines = 200, sites = 24, kernels = 1, gpus = ["a100"], seed = 1, trials = 64, units = {}, timelineBins = 256 } = {}) {
+export function madeData({ files = 1, lines = 200, sites = 24, kernels = 1, gpus = ["a100"], seed = 1, trials = 64, units = {}, timelineBins = 256, clock = false } = {}) {
   bins = timelineBins;
   const random = numbers(seed);
   const perFile = Math.ceil(lines / files), sitesPerFile = Math.ceil(sites / files);
@@ -93,15 +93,42 @@ export function madeData({ files = 1, lines = 200, sites = 24, kernels = 1, gpus
       const all = places.map((place, index) => site(random, ...place, index, trials));
       const sum = all.reduce((total, one) => total + one.executions * one.latency_ns.mean, 0);
       for (const one of all) one.latency_share = (one.executions * one.latency_ns.mean) / sum;
-      list.push(madeKernel(random, `kernel_${kernel}`, gpu, all, trials, units));
+      if (clock) addSiteTimes(random, all, trials);
+      const made = madeKernel(random, `kernel_${kernel}`, gpu, all, trials);
+      if (clock) addTimes(random, made, trials, units);
+      list.push(made);
     }
   const verdicts = list.flatMap((kernel, index) => kernel.sites.map(({ file, line }) => ({ file, line, kernel: index, text: "uncoalesced: 12.0 sectors per request where 4.00 would do" })));
   const result = { schema: "warplens-result/1", program: "./made", seed, coverage: { executed_accesses_probed: 1 }, kernels: list };
   return { version: "0.1.0", results: [{ label: "made.json", result, names: list.map((kernel) => kernel.name), verdicts }], sources };
 }
 
-function madeKernel(random, name, gpu, sites, trials, units) {
-  const around = (mean, std) => values(trials, () => mean + std * (random() + random() + random() - 1.5) * 2);
+/** Gives each site a share of the time that has another order than the shares of the latency. */
+function addSiteTimes(random, sites, trials) {
+  const all = (sites.length * (sites.length + 1)) / 2;
+  sites.forEach((one, index) => {
+    const share = (index + 1) / all;
+    one.time = {
+      waited_cycles: statistic(one.kind === "store" ? 0 : 20 * (index + 1), 1, trials, random), share: statistic(share, 0.01 * share, trials, random),
+      occupied: { issue: 1 / sites.length, l2_slices: share, dram: share },
+    };
+  });
+}
+
+/** Gives the kernel what only trials on a clock have. */
+function addTimes(random, kernel, trials, units) {
+  kernel.time = {
+    cycles: statistic(meanCycles, 2500, trials, random), microseconds: { ...statistic(123.4, 2, trials, random), std_of_machine: 1.6 }, extrapolated: true,
+    busy: { issue: 0.12, memory_pipeline: 0.29, l2_port: 0.44, l2_slices: 0.61, dram: 0.84 }, bound: "dram",
+  };
+  kernel.trial_values.cycles = around(random, trials, meanCycles, 2500);
+  kernel.timeline = timeline(random, kernel.sites, units);
+}
+
+const around = (random, trials, mean, std) => values(trials, () => mean + std * (random() + random() + random() - 1.5) * 2);
+
+function madeKernel(random, name, gpu, sites, trials) {
+  const of = (mean, std) => around(random, trials, mean, std);
   return {
     name, gpu, gpu_validated: gpu === "v100", grid: [512, 1, 1], block: [256, 1, 1], launches: 1,
     occupancy: { blocks_per_sm: 8, warps_per_sm: 64, limited_by: "warps" },
@@ -113,17 +140,16 @@ function madeKernel(random, name, gpu, sites, trials, units) {
       l2_write_hit_rate: statistic(0.2, 0.004, trials, random), dram_latency_ns: statistic(480, 6, trials, random),
       dram_read_bytes: 1e9, dram_write_bytes: 2e8, cold_miss_share: 0.12,
     },
-    trial_values: { l1_read_hit_rate: around(0.43, 0.01), l2_read_hit_rate: around(0.61, 0.02), l2_write_hit_rate: around(0.2, 0.004), dram_latency_ns: around(480, 6) },
+    trial_values: { l1_read_hit_rate: of(0.43, 0.01), l2_read_hit_rate: of(0.61, 0.02), l2_write_hit_rate: of(0.2, 0.004), dram_latency_ns: of(480, 6) },
     sites,
     objects: ["a", "b", "c"].map((object, index) => ({
       name: object, requests: 400000, footprint_bytes: 4e6 * (index + 1), bytes_used: 5e7, bytes_moved: 5e7 * (1 + 3 * index),
       reuse_distance: { edges: [0, ...values(20, (power) => 2 ** power)], counts: values(20, (power) => Math.round(20000 * Math.exp(-((power - 5 - 4 * index) ** 2) / 9))), cold: 31250 * (index + 1) },
     })),
-    timeline: timeline(random, sites, units),
   };
 }
 
-const resultNames = { latency_share: "high", latency_ns: "high", l1_hit_rate: "low", l2_hit_rate: "low", sectors_per_request: "high", executions: "neither" };
+const resultNames = { microseconds: "high", time_share: "high", waited_cycles: "high", latency_share: "high", latency_ns: "high", l1_hit_rate: "low", l2_hit_rate: "low", sectors_per_request: "high", executions: "neither" };
 
 /** A figure's change in the format of `warplens report`. */
 export function madeChange(figure, before, after, interval95 = 0) {

@@ -32,5 +32,5 @@ export const test = base.extend({
   },
 });
 
-/** Returns the share of the requests that the time-lapse shows, read from its text. */
+/** Returns the stretch of cycles that the time-lapse shows, read from its text. */
 export const shownStretch = (page: Page) => page.locator(".readout > span").first().innerText();

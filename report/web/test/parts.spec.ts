@@ -58,7 +58,9 @@ test("axes of constant figures have ticks that differ", () => {
   expect(tickTexts([83.255, 83.2575, 83.26])).toEqual(["83.2550", "83.2575", "83.2600"]);
   expect(tickTexts([0, 50, 100])).toEqual(["0", "50", "100"]);
   expect(tickTexts([99.95, 99.96, 99.97])).toEqual(["99.95", "99.96", "99.97"]);
-  expect(tickTexts([10000, 20000])).toEqual(["10.0k", "20.0k"]);
+  expect(tickTexts([10000, 20000])).toEqual(["10k", "20k"]);
+  expect(tickTexts([0, 500_000, 1_000_000])).toEqual(["0", "0.5M", "1.0M"]);
+  expect(tickTexts([50_020, 50_040, null])).toEqual(["50.02k", "50.04k", ""]);
 });
 
 test("a line's figures are those of its accesses together", () => {
@@ -147,9 +149,9 @@ test("hot lines add up to the whole", () => {
   expect(lines[0].share).toBeGreaterThanOrEqual(lines[1].share);
 });
 
-test("ranges stay within the trial, bins hold their requests", () => {
+test("ranges stay within the trial, bins hold their cycles", () => {
   expect(limited([0, 1000], [-50, 50])).toEqual([0, 100]);
   expect(limited([0, 1000], [980, 1080])).toEqual([900, 1000]);
   expect(limited([0, 1000], [-5, 2000])).toEqual([0, 1000]);
-  expect([0, 9, 10, 29, 30, 99].map((request) => binAt([0, 10, 30, 40], request))).toEqual([0, 0, 1, 1, 2, 2]);
+  expect([0, 9, 10, 29, 30, 99].map((cycle) => binAt([0, 10, 30, 40], cycle))).toEqual([0, 0, 1, 1, 2, 2]);
 });

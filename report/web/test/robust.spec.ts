@@ -47,7 +47,7 @@ async function timeToOpen(page: Page, address: string): Promise<number> {
 }
 
 test("20 files, 10000 lines and 2000 sites open in under 2 s and scroll smoothly", async ({ page }) => {
-  const data = madeData({ files: 20, lines: 10_000, sites: 2000, units: { sms: 132, slices: 96, channels: 40 } });
+  const data = madeData({ files: 20, lines: 10_000, sites: 2000, clock: true, units: { sms: 132, slices: 96, channels: 40 } });
   const address = pageWith("large", data);
   expect(await timeToOpen(page, address)).toBeLessThan(2000);
   const frames = await page.locator(".lines").evaluate(
@@ -81,7 +81,7 @@ test("one file of 10000 lines is no different", async ({ page }) => {
 });
 
 test("a time-lapse of 10000 bins opens: 240 000 values are no arguments", async ({ page }) => {
-  await page.goto(pageWith("many_bins", madeData({ sites: 30, timelineBins: 10_000, units: { sms: 4, slices: 2, channels: 2 } })));
+  await page.goto(pageWith("many_bins", madeData({ sites: 30, timelineBins: 10_000, clock: true, units: { sms: 4, slices: 2, channels: 2 } })));
   await page.locator("#tab-time").click();
   await expect(page.locator("figure", { hasText: "Executions of source lines" }).locator("canvas")).toBeVisible();
   await page.getByRole("button", { name: "one line each" }).click();
@@ -153,18 +153,20 @@ for (const colorScheme of ["light", "dark"] as const)
   test(`axe finds nothing to complain of, ${colorScheme}`, async ({ browser }) => {
     const context = await browser.newContext({ colorScheme, bypassCSP: true, viewport: { width: 1280, height: 800 } });
     const page = await context.newPage();
-    await page.goto(pageWith("accessible", madeData({ gpus: ["a100", "v100"] })));
+    await page.goto(pageWith("accessible", madeData({ gpus: ["a100", "v100"], clock: true })));
     for (const view of ["source", "time", "breakdown", "objects"]) {
       await page.locator(`#tab-${view}`).click();
       expect(await violations(page), view).toEqual([]);
       await screenshot(page, `${view}-${colorScheme}`);
     }
+    await page.goto(pageWith("accessible_no_clock", madeData()));
+    expect(await violations(page), "without a clock").toEqual([]);
     await context.close();
   });
 
 test("a narrow window keeps all within reach", async ({ page }) => {
   await page.setViewportSize({ width: 800, height: 900 });
-  await page.goto(pageWith("narrow", madeData()));
+  await page.goto(pageWith("narrow", madeData({ clock: true })));
   for (const view of ["source", "time", "breakdown", "objects"]) {
     await page.locator(`#tab-${view}`).click();
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(800);

@@ -70,7 +70,7 @@ test("the keyboard goes everywhere", async ({ page }) => {
   await page.locator("#tab-source").focus();
   await page.keyboard.press("ArrowRight");
   await expect(page.locator("#tab-time")).toBeFocused();
-  await expect(page.locator(".lapse")).toBeVisible();
+  await expect(page.getByLabel(/^Time-lapse of/)).toBeVisible();
 });
 
 test("the reader picks the figures, and the ratio of two", async ({ page }) => {

@@ -3,7 +3,7 @@ import { expect, type Page } from "@playwright/test";
 import { madeData } from "./made_data.mjs";
 import { pageWith, screenshot, shownStretch, test } from "./pages";
 
-const data = madeData({ sites: 30, units: { sms: 132, slices: 96, channels: 40 } });
+const data = madeData({ sites: 30, clock: true, units: { sms: 132, slices: 96, channels: 40 } });
 
 test.beforeEach(async ({ page }) => {
   await page.goto(pageWith("time_lapse", data));
@@ -24,29 +24,36 @@ async function drag(page: Page, selector: string, from: number, to: number, shif
   await page.mouse.move(2, 2);
 }
 
+const { cycles } = data.results[0].result.kernels[0].timeline!;
+
+/** Returns the ends of the shown stretch, relative to the trial's cycles. */
 const stretch = async (page: Page) => {
-  const numbers = /requests ([\d,]+) to ([\d,]+) of/.exec(await shownStretch(page));
-  return numbers?.slice(1).map((number) => Number(number.replaceAll(",", ""))) ?? [0, 1_000_000];
+  const numbers = /cycles ([\d,]+) to ([\d,]+) of/.exec(await shownStretch(page));
+  return numbers?.slice(1).map((number) => Number(number.replaceAll(",", "")) / cycles) ?? [0, 1];
 };
+
+test("the text above gives the trial's length in cycles, in time and in requests", async ({ page }) => {
+  expect(await shownStretch(page)).toContain("Trial 0: all of its 173,400 cycles (123 µs, 1,000,000 requests).");
+});
 
 test("dragging zooms all plots, shift pans, a double click shows all", async ({ page }) => {
   await drag(page, ".u-over", 0.25, 0.5);
   let [from, to] = await stretch(page);
-  expect(from).toBeGreaterThan(240_000);
-  expect(from).toBeLessThan(260_000);
-  expect(to).toBeGreaterThan(490_000);
-  expect(to).toBeLessThan(510_000);
+  expect(from).toBeGreaterThan(0.24);
+  expect(from).toBeLessThan(0.26);
+  expect(to).toBeGreaterThan(0.49);
+  expect(to).toBeLessThan(0.51);
   await drag(page, ".u-over", 0.5, 0.25, true);
   const panned = await stretch(page);
-  expect(panned[0] - from).toBeGreaterThan(40_000);
-  expect(panned[1] - panned[0]).toBeCloseTo(to - from, -1);
+  expect(panned[0] - from).toBeGreaterThan(0.04);
+  expect(panned[1] - panned[0]).toBeCloseTo(to - from, 4);
   [from, to] = panned;
   await drag(page, ".plot > canvas", 0.4, 0.7);
   const inner = await stretch(page);
   expect(inner[1] - inner[0]).toBeLessThan((to - from) * 0.5);
   await screenshot(page, "time-lapse-zoomed");
   await page.locator(".u-over").first().dblclick();
-  expect(await stretch(page)).toEqual([0, 1_000_000]);
+  expect(await stretch(page)).toEqual([0, 1]);
 });
 
 test("the wheel zooms where the pointer is", async ({ page }) => {
@@ -54,8 +61,8 @@ test("the wheel zooms where the pointer is", async ({ page }) => {
   await page.mouse.wheel(0, -200);
   await page.mouse.move(2, 2);
   const [from, to] = await stretch(page);
-  expect(from).toBeLessThan(5000);
-  expect(to).toBeLessThan(900_000);
+  expect(from).toBeLessThan(0.005);
+  expect(to).toBeLessThan(0.9);
 });
 
 test("one cursor runs through all plots", async ({ page }) => {
@@ -65,7 +72,7 @@ test("one cursor runs through all plots", async ({ page }) => {
   const places = await page.locator(".u-cursor-x").evaluateAll((cursors) => cursors.map((cursor) => Math.round(cursor.getBoundingClientRect().x)));
   expect(places.length).toBeGreaterThanOrEqual(3);
   expect(Math.max(...places) - Math.min(...places)).toBeLessThanOrEqual(1);
-  await expect(page.locator(".readout")).toContainText(/Requests 49\d,\d+ to|Requests 50\d,\d+ to/);
+  await expect(page.locator(".readout")).toContainText(/Cycles 8[67],\d+ to 8[67],\d+ \(from 6[12]\.\d µs\)/);
 });
 
 test("pointing at a row of colour tells the unit and its value", async ({ page }) => {
@@ -80,7 +87,7 @@ test("pointing at a row of colour tells the unit and its value", async ({ page }
 test("keys move the cursor, zoom and pan", async ({ page }) => {
   await page.locator(".lapse").focus();
   await page.keyboard.press("ArrowRight");
-  await expect(page.locator(".readout")).toContainText("Requests 503,");
+  await expect(page.locator(".readout")).toContainText("Cycles 87,377 to 88,054 (from 62.2 µs)");
   await page.keyboard.press("+");
   await page.keyboard.press("+");
   await page.mouse.move(2, 2);
@@ -107,10 +114,13 @@ test("a click on a source line's row goes to the source", async ({ page }) => {
   await expect(page.locator(".row.active .number")).toHaveText(String(top.line));
 });
 
-test("a result without a time-lapse says how to get one", async ({ page }) => {
-  const without = madeData();
+test("a result without a time-lapse says how to get one, or why there is none", async ({ page }) => {
+  const without = madeData({ clock: true });
   delete without.results[0].result.kernels[0].timeline;
   await page.goto(pageWith("no_time_lapse", without));
   await page.locator("#tab-time").click();
   await expect(page.locator(".note")).toContainText("--timeline");
+  await page.goto(pageWith("no_clock_no_time_lapse", madeData()));
+  await page.locator("#tab-time").click();
+  await expect(page.locator(".note")).toHaveText("This result has no time-lapse: its trials have no clock.");
 });

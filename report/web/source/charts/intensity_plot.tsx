@@ -139,7 +139,7 @@ function paint(canvas: HTMLCanvasElement, rows: IntensityRow[], edges: number[],
   paper.strokeStyle = themeColor("--line");
   paper.strokeRect(plotLeft - 0.5, 0.5, area + 1, height - 1);
   label(paper, rows, rowHeight);
-  const x = (request: number) => plotLeft + ((request - from) / (to - from)) * area;
+  const x = (cycle: number) => plotLeft + ((cycle - from) / (to - from)) * area;
   if (drag) {
     paper.fillStyle = themeColor("--frame");
     paper.fillRect(x(drag[0]), 0, x(drag[1]) - x(drag[0]), height);

@@ -3,7 +3,6 @@ import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import { category } from "../color";
 import { largestOf, smallestOf } from "../extremes";
-import { count } from "../format";
 import { useSignal } from "../signal";
 import { theme, themeColor } from "../theme";
 import { plotLeft, plotRight, type TimeAxis } from "./time_axis";
@@ -69,7 +68,7 @@ export function LinePlot({ title, height, x, xLabel, series, axis, range, limits
         legend: { show: false },
         cursor: { points: { show: false }, y: false, drag: { x: Boolean(axis), y: false, setScale: false } },
         scales: { x: { time: false, range: axis ? () => axis.range.value : undefined }, y: { range: range ?? rangeOfValues() } },
-        axes: [{ ...line, size: 26, label: axis ? undefined : xLabel, labelSize: axis ? 0 : 16, labelFont: "11px system-ui, sans-serif", values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : tick >= 10000 ? count(tick) : String(tick))) }, { ...line, size: plotLeft, values: (_, ticks) => tickTexts(ticks) }],
+        axes: [{ ...line, size: 26, label: xLabel, labelSize: 16, labelFont: "11px system-ui, sans-serif", values: (_, ticks) => tickTexts(ticks) }, { ...line, size: plotLeft, values: (_, ticks) => tickTexts(ticks) }],
         series: [{}, ...series.map((one) => ({
           label: one.label, stroke: one.hidden ? undefined : colorOf(one), width: one.hidden ? 0 : one.faint ? 0.6 : 1.6,
           alpha: one.faint ? 0.55 : 1, points: { show: false }, fill: fillOf(one),

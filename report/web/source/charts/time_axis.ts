@@ -1,4 +1,4 @@
-// The common state of linked plots: the shown stretch of requests, and the cursor. Wheel: zoom; drag: zoom into; with Shift: pan.
+// The common state of linked plots: the shown stretch of cycles, and the cursor. Wheel: zoom; drag: zoom into; with Shift: pan.
 import { signal, type Signal } from "../signal";
 import { limited } from "./time_axis_range";
 
@@ -9,7 +9,7 @@ export const plotRight = 14;
 export interface TimeAxis {
   readonly full: [number, number];
   readonly range: Signal<[number, number]>;
-  /** The cursor's request number; null: none. */
+  /** The cursor's cycle; null: none. */
   readonly cursor: Signal<number | null>;
   /** Lets an element zoom, pan and move the cursor; returns a function that ends that. */
   attach(element: HTMLElement, at: (event: MouseEvent) => number): () => void;

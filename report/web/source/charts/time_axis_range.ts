@@ -8,12 +8,12 @@ export function limited(full: [number, number], [from, to]: [number, number]): [
   return [start, start + width];
 }
 
-/** Returns the bin that holds this request; beyond the ends, the nearest. */
-export function binAt(edges: number[], request: number): number {
+/** Returns the bin that holds this cycle; beyond the ends, the nearest. */
+export function binAt(edges: number[], cycle: number): number {
   let [low, high] = [0, edges.length - 2];
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if (edges[middle] <= request) low = middle;
+    if (edges[middle] <= cycle) low = middle;
     else high = middle - 1;
   }
   return low;

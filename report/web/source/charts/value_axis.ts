@@ -1,5 +1,5 @@
-// The vertical axis of a plot: its range, and its ticks as text.
-import { count } from "../format";
+// The axes of a plot: the range of the vertical one, and ticks as text.
+import { prefixOf } from "../format";
 
 /** Returns the range from the smallest to the largest value with some room. Values without spread get a short axis around them, so that its ticks differ. */
 export function axisRange(smallest: number, largest: number, limits: [number, number] = [-Infinity, Infinity]): [number, number] {
@@ -12,11 +12,12 @@ export function axisRange(smallest: number, largest: number, limits: [number, nu
   return low < high ? [low, high] : [low - room, high + room];
 }
 
-/** Returns ticks with enough digits to differ. */
+/** Returns ticks with one SI prefix, and with enough digits to differ. */
 export function tickTexts(ticks: (number | null)[]): string[] {
   const seen = ticks.filter((tick): tick is number => tick !== null);
-  const step = seen.length > 1 ? Math.abs(seen[1] - seen[0]) : 1;
+  const [factor, letter] = prefixOf(seen.reduce((largest, tick) => Math.max(largest, Math.abs(tick)), 0));
+  const step = (seen.length > 1 ? Math.abs(seen[1] - seen[0]) : 1) / factor;
   const digits = Math.max(0, Math.min(9, Math.ceil(-Math.log10(step) - 1e-9)));
-  const fine = digits + 1 <= 9 && seen.some((tick) => Math.abs(Number(tick.toFixed(digits)) - tick) > 1e-6 * step) ? digits + 1 : digits;
-  return ticks.map((tick) => (tick === null ? "" : Math.abs(tick) >= 10000 && step >= 100 ? count(tick) : tick.toFixed(fine)));
+  const fine = digits + 1 <= 9 && seen.some((tick) => Math.abs(Number((tick / factor).toFixed(digits)) - tick / factor) > 1e-6 * step) ? digits + 1 : digits;
+  return ticks.map((tick) => (tick === null ? "" : tick === 0 ? "0" : `${(tick / factor).toFixed(fine)}${letter}`));
 }

@@ -8,7 +8,7 @@ import { runningMeans } from "../convergence";
 import { largestOf } from "../extremes";
 import { nanoseconds, percent } from "../format";
 import { baseName, costOf, unique, type Profile } from "../profile";
-import { latencyLevels, type Site, type Total } from "../result";
+import { latencyLevels, type Kernel, type Site, type Statistic, type Total } from "../result";
 
 export const totalNames: { id: Total; name: string; unit: string; text(value: number): string }[] = [
   { id: "l1_read_hit_rate", name: "L1 read hit rate", unit: "%", text: percent },
@@ -17,6 +17,17 @@ export const totalNames: { id: Total; name: string; unit: string; text(value: nu
   { id: "constant_hit_rate", name: "constant hit rate", unit: "%", text: percent },
   { id: "constant_group_hit_rate", name: "constant hit rate of groups", unit: "%", text: percent },
   { id: "dram_latency_ns", name: "DRAM latency", unit: "ns", text: nanoseconds },
+];
+
+const distributions: { name: string; unit: string; text(value: number): string; of(kernel: Kernel): Statistic | undefined }[] = [
+  { name: "time of the launch", unit: "µs", text: (value) => value.toFixed(1), of: (kernel) => kernel.time?.microseconds },
+  ...totalNames.map((total) => ({ ...total, of: (kernel: Kernel) => kernel.totals[total.id] })),
+];
+
+/** The figures whose value in each trial is kept. */
+const trialFigures: { id: keyof NonNullable<Kernel["trial_values"]>; name: string; unit: string }[] = [
+  { id: "cycles", name: "time of the snapshot", unit: "cycles" },
+  ...totalNames,
 ];
 
 interface Configuration {
@@ -41,10 +52,10 @@ export function Breakdown(props: ViewProps) {
         <h2>Distribution over the trials</h2>
         <p class="note">Each trial draws one order of the warps. How wide these are is how much that order matters; the line below each marks mean ± 2 standard deviations.</p>
         <div class="small-multiples">
-          {configurations.map(({ name, profile }) => totalNames.map(({ id, name: total, unit, text }) => {
-            const statistic = profile.kernel.totals[id];
+          {configurations.map(({ name, profile }) => distributions.map(({ of, name: total, unit, text }) => {
+            const statistic = of(profile.kernel);
             return statistic && (
-              <figure key={name + id}>
+              <figure key={name + total}>
                 <figcaption>{total} <span class="note">{name}</span><br /><b>{text(statistic.mean)}</b> ± {text(2 * statistic.std)} {unit}</figcaption>
                 <Histogram statistic={statistic} text={text} unit={unit} label={`${total}, ${name}`} />
               </figure>
@@ -110,9 +121,9 @@ function LatencyByLevel({ configurations, change }: ViewProps & { configurations
 }
 
 function Convergence({ configurations }: { configurations: Configuration[] }) {
-  const plots = totalNames.map((total) => ({
-    total,
-    series: configurations.map(({ name, profile }) => ({ name, means: runningMeans(profile.kernel.trial_values?.[total.id] ?? []) })).filter((one) => one.means.length > 1),
+  const plots = trialFigures.map((figure) => ({
+    figure,
+    series: configurations.map(({ name, profile }) => ({ name, means: runningMeans(profile.kernel.trial_values?.[figure.id] ?? []) })).filter((one) => one.means.length > 1),
   })).filter((plot) => plot.series.length);
   return (
     <section>
@@ -120,14 +131,14 @@ function Convergence({ configurations }: { configurations: Configuration[] }) {
       <p class="note">The mean of the first n trials, and its 95 % interval. Flat and narrow: more trials would say the same.</p>
       {plots.length === 0 && <p class="note">This result does not hold the values of single trials.</p>}
       <div class="plots-grid">
-        {plots.map(({ total, series }) => {
+        {plots.map(({ figure, series }) => {
           const longest = largestOf(series.map((one) => one.means.length));
-          const scale = total.unit === "%" ? 100 : 1;
+          const scale = figure.unit === "%" ? 100 : 1;
           const column = (means: ReturnType<typeof runningMeans>, of: (mean: ReturnType<typeof runningMeans>[0]) => number | undefined) =>
             Array.from({ length: longest }, (_, index) => (means[index] && of(means[index]) !== undefined ? of(means[index])! * scale : null));
           return (
-            <LinePlot key={total.id + series.map((one) => one.name).join()} title={`${total.name}, ${total.unit}`} height={210}
-              x={Array.from({ length: longest }, (_, index) => index + 1)} xLabel="trials" limits={total.unit === "%" ? [0, 100] : [0, Infinity]}
+            <LinePlot key={figure.id + series.map((one) => one.name).join()} title={`${figure.name}, ${figure.unit}`} height={210}
+              x={Array.from({ length: longest }, (_, index) => index + 1)} xLabel="trials" limits={figure.unit === "%" ? [0, 100] : [0, Infinity]}
               series={series.flatMap(({ name, means }, index) => [
                   { label: unique(series.map((one) => one.name)).length > 1 ? name : "mean", color: index, values: column(means, (mean) => mean.mean) },
                   { label: "low", color: index, hidden: true, values: column(means, (mean) => mean.low) },

@@ -1,6 +1,7 @@
 // The same figures by array: the size of each, how soon it is reused, and how much of the moved bytes is used.
 import type { ViewProps } from "../view_props";
 import { largestOf } from "../extremes";
+import { costFigure } from "../figures";
 import { absent, bytes, count, grouped } from "../format";
 import { unique, type Profile } from "../profile";
 import type { DataObject, Site } from "../result";
@@ -40,7 +41,7 @@ function ObjectTable({ profile, show }: { profile: Profile; show(site: Site): vo
         <table class="objects">
           <thead>
             <tr>
-              <th scope="col">array</th><th scope="col" class="num">latency share</th><th scope="col" class="num">requests</th>
+              <th scope="col">array</th><th scope="col" class="num">{kernel.time ? "time" : "latency"} share</th><th scope="col" class="num">requests</th>
               <th scope="col" class="num">footprint</th><th scope="col">bytes used of bytes moved</th>
               <th scope="col" class="num">L1 hits %</th><th scope="col" class="num">L2 hits %</th>
               <th scope="col">reuse distance, in 128-byte lines</th><th scope="col">accessed by</th>
@@ -53,7 +54,7 @@ function ObjectTable({ profile, show }: { profile: Profile; show(site: Site): vo
               return (
                 <tr key={object.name}>
                   <th scope="row"><code>{object.name}</code></th>
-                  <td class="num">{together("share", sites).mean} %</td>
+                  <td class="num">{together(costFigure(kernel), sites).mean} %</td>
                   <td class="num">{object.requests === undefined ? absent : count(perLaunch(profile, object.requests))}</td>
                   <td class="num">{object.footprint_bytes === undefined ? absent : bytes(object.footprint_bytes)}{was ? <small class="was">before {bytes(was.footprint_bytes)}</small> : null}</td>
                   <td><Use object={object} largest={largest} scale={profile.scale} />{was ? <small class="was">before {bytes(perLaunch(before!, was.bytes_used))} of {bytes(perLaunch(before!, was.bytes_moved))}</small> : null}</td>

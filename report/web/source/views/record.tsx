@@ -2,10 +2,11 @@
 import type { ViewProps } from "../view_props";
 import { LevelLegend, partsOf, StackedBar } from "../charts/stacked_bar";
 import { Histogram } from "../charts/histogram";
+import { ResourceBars } from "../charts/resource_bars";
 import { largestOf } from "../extremes";
-import { changeOf, combined, figureOf, figures, valueIn, valueText } from "../figures";
+import { changeOf, combined, defaultFigures, figureOf, figures, valueIn, valueText } from "../figures";
 import { nanoseconds, percent } from "../format";
-import { baseName, placeKey, type Profile } from "../profile";
+import { baseName, costShare, placeKey, type Profile } from "../profile";
 import type { Site } from "../result";
 import { siteIn, type Row } from "../rows";
 import { useSignal, type Signal } from "../signal";
@@ -20,7 +21,10 @@ interface Props extends ViewProps {
 export function Record({ row, hover, pinned, pin, shown, state }: Props) {
   const hovered = useSignal(hover);
   // The costliest access of a line is shown in full, the others in short.
-  const cost = (site: Site) => largestOf(shown.map((profile) => siteIn(profile, site)?.latency_share ?? 0), 0);
+  const cost = (site: Site) => largestOf(shown.map((profile) => {
+    const own = siteIn(profile, site);
+    return own ? costShare(profile.kernel, own) : 0;
+  }), 0);
   const chosen = row?.site ? [row.site] : [...(row?.sites ?? [])].sort((a, b) => cost(b) - cost(a));
   const sites = hovered && !pinned ? [hovered] : chosen;
   const line = sites[0]?.line ?? row?.line;
@@ -69,7 +73,7 @@ function ProfileRecord({ profile, site, named, brief }: { profile: Profile; site
         <tbody>
           {figures.map((figure) => {
             const now = valueIn(profile, figure, [site]);
-            if (!now || (brief && !["share", "latency", "l1", "l2", "sectors"].includes(figure.id))) return null;
+            if (!now || (brief && ![...defaultFigures(profile.kernel), "waited"].includes(figure.id))) return null;
             const was = before && valueIn(profile.before!, figure, [before]);
             const change = changeOf(figure, profile.siteChanges.get(site) ?? []);
             const { mean, spread } = valueText(figure, now);
@@ -85,6 +89,12 @@ function ProfileRecord({ profile, site, named, brief }: { profile: Profile; site
           })}
         </tbody>
       </table>
+      {!brief && site.time && Object.keys(site.time.occupied).length > 0 && (
+        <div class="parts">
+          <h4>Its share of what each resource serves</h4>
+          <ResourceBars shares={site.time.occupied} bound={profile.kernel.time?.bound} label={`Share of ${site.expression} in what each resource serves`} />
+        </div>
+      )}
       {!brief && levels.length > 0 && site.latency_ns && (
         <div class="parts">
           <h4>Latency by where it was decided</h4>
@@ -93,6 +103,7 @@ function ProfileRecord({ profile, site, named, brief }: { profile: Profile; site
         </div>
       )}
       {!brief && <>
+        {site.time && <Distribution title="Share of the time over the trials" site={site.time.share} before={before?.time?.share} text={percent} unit="%" />}
         {site.l1_hit_rate && <Distribution title="L1 hit rate over the trials" site={site.l1_hit_rate} before={before?.l1_hit_rate} text={percent} unit="%" />}
         {site.l2_hit_rate && <Distribution title="L2 hit rate over the trials" site={site.l2_hit_rate} before={before?.l2_hit_rate} text={percent} unit="%" />}
         {site.constant_hit_rate && <Distribution title="Constant cache's hit rate over the trials" site={site.constant_hit_rate} before={before?.constant_hit_rate} text={percent} unit="%" />}

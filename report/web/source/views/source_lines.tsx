@@ -109,7 +109,7 @@ function bringIntoView(pane: HTMLElement, active: number) {
 /** Returns a width in characters. With many columns side by side, spreads are left to the record. */
 function columnWidth(figure: Figure, shown: Profile[]) {
   const change = comparing(shown) ? changeWidth : 0;
-  const value = withSpread(shown) && ["latency", "l1", "l2"].includes(figure.id) ? 12 : comparing(shown) ? 7 : 8;
+  const value = withSpread(shown) && ["time", "waited", "latency", "l1", "l2"].includes(figure.id) ? 12 : comparing(shown) ? 7 : 8;
   return Math.max(figure.short.length + 1, value + change);
 }
 
@@ -216,9 +216,9 @@ function Cell({ figure, profile, shown, sites }: { figure: Figure; profile: Prof
   const change = changeOf(figure, changesOf(profile, sites));
   // Figures that the page computes from others (a ratio) have no interval and are not compared.
   const isNew = !change && value !== undefined && figure.resultName !== undefined && !sites.some((site) => profile.siteBefore.has(site));
-  const bar = figure.id === "share" && value ? { "--bar": `${Math.min(100, 100 * value.mean).toFixed(1)}%` } : {};
+  const bar = figure.isShare && value ? { "--bar": `${Math.min(100, 100 * value.mean).toFixed(1)}%` } : {};
   return (
-    <span class={`cell ${figure.id === "share" ? "bar-cell" : ""}`} role="gridcell" style={{ width, ...bar }}>
+    <span class={`cell ${figure.isShare ? "bar-cell" : ""}`} role="gridcell" style={{ width, ...bar }}>
       {mean}{spread && withSpread(shown) ? <small>{spread}</small> : null}
       {profile.before ? <ChangeMark change={change} isNew={isNew} /> : null}
     </span>

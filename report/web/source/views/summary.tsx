@@ -1,26 +1,27 @@
 // The first screen's answer, in order: the most expensive lines, the reasons, and the uncertainty.
-import { absent, bytes, grouped, percent } from "../format";
-import { baseName, changesOf, hotLines, unique, type HotLine, type Profile } from "../profile";
+import { absent, bytes, counted, percent } from "../format";
+import { baseName, changesOf, costShare, hotLines, unique, type HotLine, type Profile } from "../profile";
 import type { Kernel, Statistic } from "../result";
 import type { ViewProps } from "../view_props";
 import { largestOf } from "../extremes";
-import { changeOf, figureOf } from "../figures";
+import { changeOf, costFigure, figureOf } from "../figures";
+import { KernelTimes } from "./kernel_time";
 
-const share = figureOf("share")!;
 const listed = 6;
 
 export function Summary({ shown, state, change }: ViewProps) {
   return (
     <section class="summary">
+      <KernelTimes shown={shown} />
       <div class="costs">
-        <h2>Which lines cost most, and why</h2>
+        <h2>Which lines cost most, and why <span class="note">share of the {shown.every((profile) => profile.kernel.time) ? "time" : "latency"}</span></h2>
         {shown.map((profile) => (
           <HotList key={profile.key} profile={profile} named={shown.length > 1}
             current={(file, line) => state.file === file && state.line === line}
             jump={(file, line) => change({ file, line })} />
         ))}
       </div>
-      <div class="sure">
+      <div class="sure" role="region" aria-label="How sure this is" tabIndex={0}>
         <h2>How sure this is</h2>
         {shown.map((profile) => <Sureness key={profile.key} profile={profile} named={shown.length > 1} />)}
       </div>
@@ -45,7 +46,7 @@ function HotList({ profile, named, current, jump }: HotListProps) {
       {named && <h3 title={profile.kernel.name}>{profile.label} on {profile.kernel.gpu}</h3>}
       <ol class="hot">
         {lines.slice(0, named ? 3 : listed).map((line) => {
-          const difference = changeOf(share, changesOf(profile, line.sites));
+          const difference = changeOf(figureOf(costFigure(profile.kernel))!, changesOf(profile, line.sites));
           return (
             <li key={`${line.file}:${line.line}`}>
               <button aria-current={current(line.file, line.line) ? "true" : undefined} onClick={() => jump(line.file, line.line)}>
@@ -54,7 +55,7 @@ function HotList({ profile, named, current, jump }: HotListProps) {
                   <b>{percent(line.share)} %</b>
                 </span>
                 <span class="what">
-                  <code>{expressionsOf(line)}</code>
+                  <code>{expressionsOf(profile.kernel, line)}</code>
                   <span class="place">{manyFiles ? `${baseName(line.file)}:` : "line "}{line.line}</span>
                   {difference && difference.text !== "=" && <span class="was">{difference.text} points</span>}
                 </span>
@@ -69,14 +70,15 @@ function HotList({ profile, named, current, jump }: HotListProps) {
 }
 
 /** The costliest come first: there may be no room for more. */
-function expressionsOf(line: HotLine): string {
-  const sites = [...line.sites].sort((a, b) => (b.latency_share ?? 0) - (a.latency_share ?? 0));
+function expressionsOf(kernel: Kernel, line: HotLine): string {
+  const sites = [...line.sites].sort((a, b) => costShare(kernel, b) - costShare(kernel, a));
   return unique(sites.map((site) => site.expression.replace(/\s+/g, " "))).join(", ");
 }
 
 function Sureness({ profile, named }: { profile: Profile; named: boolean }) {
   const { kernel, entry } = profile;
   const probed = entry.result.coverage.executed_accesses_probed;
+  const spreads = totals.some((total) => total.of(kernel)?.std_of_machine !== undefined) ? dividedSpread : spreadOverTrials;
   return (
     <div class="sureness">
       {named && <h3 title={kernel.name}>{profile.label} on {kernel.gpu}</h3>}
@@ -88,35 +90,66 @@ function Sureness({ profile, named }: { profile: Profile; named: boolean }) {
         {entry.result.trace_truncated && <span class="badge warn">! the trace was cut short</span>}
         {kernel.snapshot.complete === false && <span class="badge warn">! the snapshot is incomplete</span>}
       </p>
-      <table class="totals">
-        <thead><tr><th scope="col">whole kernel</th>{profile.before && <th scope="col">before</th>}<th scope="col">mean</th><th scope="col">± 2 std over trials</th><th scope="col">95 % of the mean</th></tr></thead>
-        <tbody>
-          <TotalRow name="L1 read hits, %" text={percent} total="l1_read_hit_rate" profile={profile} />
-          <TotalRow name="L2 read hits, %" text={percent} total="l2_read_hit_rate" profile={profile} />
-          <TotalRow name="L2 write hits, %" text={percent} total="l2_write_hit_rate" profile={profile} />
-          <TotalRow name="constant hits, %" text={percent} total="constant_hit_rate" profile={profile} />
-          <TotalRow name="… of a group of SMs, %" text={percent} total="constant_group_hit_rate" profile={profile} />
-          <TotalRow name="DRAM latency, ns" text={(value) => value.toFixed(1)} total="dram_latency_ns" profile={profile} />
-        </tbody>
-      </table>
+      {profile.comparison?.times && <p class="note"><b>{profile.comparison.times}</b></p>}
       {profile.comparison?.snapshots && <p class="note"><b>{profile.comparison.snapshots}</b></p>}
+      <table class="totals">
+        <thead><tr><th scope="col">whole kernel</th>{profile.before && <th scope="col">before</th>}<th scope="col">mean</th>{spreads.map(({ heading }) => <th key={heading} scope="col">{heading}</th>)}<th scope="col">95 % of the mean</th></tr></thead>
+        <tbody>{totals.map((total) => <TotalRow key={total.figure} {...total} spreads={spreads} profile={profile} />)}</tbody>
+      </table>
       <p class="note">{basis(kernel, probed)}</p>
     </div>
   );
 }
 
-function TotalRow(props: { name: string; text(value: number): string; total: keyof Kernel["totals"]; profile: Profile }) {
-  const { name, text, total, profile } = props;
-  const now = profile.kernel.totals[total] as Statistic | undefined;
-  const was = profile.before?.kernel.totals[total] as Statistic | undefined;
+interface TotalFigure {
+  name: string;
+  /** The name in `warplens diff`. */
+  figure: string;
+  of(kernel: Kernel): Statistic | undefined;
+  text(value: number): string;
+}
+
+const oneDecimal = (value: number) => value.toFixed(1);
+
+const totals: TotalFigure[] = [
+  { name: "time, µs", figure: "microseconds", of: (kernel) => kernel.time?.microseconds, text: oneDecimal },
+  { name: "L1 read hits, %", figure: "l1_read_hit_rate", of: (kernel) => kernel.totals.l1_read_hit_rate, text: percent },
+  { name: "L2 read hits, %", figure: "l2_read_hit_rate", of: (kernel) => kernel.totals.l2_read_hit_rate, text: percent },
+  { name: "L2 write hits, %", figure: "l2_write_hit_rate", of: (kernel) => kernel.totals.l2_write_hit_rate, text: percent },
+  { name: "constant hits, %", figure: "constant_hit_rate", of: (kernel) => kernel.totals.constant_hit_rate, text: percent },
+  { name: "… of a group of SMs, %", figure: "constant_group_hit_rate", of: (kernel) => kernel.totals.constant_group_hit_rate, text: percent },
+  { name: "DRAM latency, ns", figure: "dram_latency_ns", of: (kernel) => kernel.totals.dram_latency_ns, text: oneDecimal },
+];
+
+interface Spread {
+  heading: string;
+  /** Absent if the figure's spread is not divided. */
+  std(statistic: Statistic): number | undefined;
+}
+
+const spreadOverTrials: Spread[] = [{ heading: "± 2 std over trials", std: ({ std }) => std }];
+
+/** The spread by its cause: the unknown order, and what is not known of the machine. */
+const dividedSpread: Spread[] = [
+  { heading: "± order (2 std)", std: ({ std, std_of_machine = 0 }) => Math.sqrt(Math.max(0, std ** 2 - std_of_machine ** 2)) },
+  { heading: "± machine (2 std)", std: ({ std_of_machine }) => std_of_machine },
+];
+
+function TotalRow({ name, figure, of, text, spreads, profile }: TotalFigure & { spreads: Spread[]; profile: Profile }) {
+  const now = of(profile.kernel);
+  const was = profile.before && of(profile.before.kernel);
   if (!now && !was) return null;
-  const beyond = profile.comparison?.totals.find((change) => change.figure === total)?.beyond_interval;
+  const beyond = profile.comparison?.totals.find((change) => change.figure === figure)?.beyond_interval;
+  const spreadOf = (spread: Spread) => {
+    const std = now && spread.std(now);
+    return std === undefined ? absent : text(2 * std);
+  };
   return (
     <tr>
       <th scope="row">{name}</th>
       {profile.before && <td>{was ? text(was.mean) : absent}</td>}
       <td class={beyond ? "beyond" : ""}>{now ? text(now.mean) : absent}{beyond ? " ◆" : ""}</td>
-      <td>{now ? text(2 * now.std) : absent}</td>
+      {spreads.map((spread) => <td key={spread.heading}>{spreadOf(spread)}</td>)}
       <td>{now ? `${text(now.ci95[0])} … ${text(now.ci95[1])}` : absent}</td>
     </tr>
   );
@@ -132,8 +165,8 @@ function registers({ compiled }: Kernel): string {
 function basis(kernel: Kernel, probed: number | undefined): string {
   const { snapshot, occupancy } = kernel;
   const parts = [
-    `Snapshot: ${grouped(snapshot.blocks)} blocks, ${grouped(snapshot.warp_accesses)} requests${snapshot.limit ? ` (${snapshot.limit})` : ""}.`,
-    `${occupancy.blocks_per_sm} blocks per SM, limited by ${occupancy.limited_by}.`,
+    `Snapshot: ${counted(snapshot.blocks, "block")}, ${counted(snapshot.warp_accesses, "request")}${snapshot.limit ? ` (${snapshot.limit})` : ""}.`,
+    `${counted(occupancy.blocks_per_sm, "block")} per SM, limited by ${occupancy.limited_by}.`,
     registers(kernel),
   ];
   if (probed !== undefined) parts.push(`${percent(probed)} % of the executed accesses were seen.`);

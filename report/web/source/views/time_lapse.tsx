@@ -1,4 +1,4 @@
-// One trial along its own order of requests, which an average hides.
+// The course of one trial over its cycles, which an average hides.
 import { useMemo, useState } from "preact/hooks";
 import type { ViewProps } from "../view_props";
 import { IntensityPlot, type IntensityRow } from "../charts/intensity_plot";
@@ -7,7 +7,7 @@ import { pan, timeAxis, zoom, type TimeAxis } from "../charts/time_axis";
 import { binAt } from "../charts/time_axis_range";
 import { rgb, viridis } from "../color";
 import { largestOf } from "../extremes";
-import { count, grouped, percent } from "../format";
+import { count, duration, grouped, percent } from "../format";
 import { baseName, unique, type Profile } from "../profile";
 import type { Lookups, Timeline } from "../result";
 import { signal, useSignal, type Signal } from "../signal";
@@ -20,7 +20,7 @@ export function TimeLapse({ shown, change }: ViewProps) {
           <h2 title={profile.kernel.name}>{profile.label} on {profile.kernel.gpu}</h2>
           {profile.kernel.timeline?.edges.length
             ? <Lapse profile={profile} timeline={profile.kernel.timeline} show={(file, line) => change({ view: "source", file, line })} />
-            : <p class="note">This result has no time-lapse. Ask for it with <code>--timeline</code> when the program is profiled or its trace is modelled.</p>}
+            : <p class="note">This result has no time-lapse{profile.kernel.time ? <>. Ask for it with <code>--timeline</code> when the program is profiled or its trace is modelled.</> : ": its trials have no clock."}</p>}
         </section>
       ))}
     </div>
@@ -98,6 +98,9 @@ function byKey(event: KeyboardEvent, axis: TimeAxis, edges: number[]) {
   actions[event.key]();
 }
 
+/** Returns the time at this cycle, for people. */
+const timeAt = ({ ns_per_cycle }: Timeline, cycle: number) => duration((cycle * ns_per_cycle) / 1000, 0);
+
 function Readout({ timeline, axis, readout }: Common) {
   const cursor = useSignal(axis.cursor);
   const [from, to] = useSignal(axis.range);
@@ -109,8 +112,8 @@ function Readout({ timeline, axis, readout }: Common) {
     <div class="readout" aria-live="polite">
       <span>
         {bin === undefined
-          ? `Trial ${timeline.trial}: ${all ? `all of its ${grouped(timeline.requests)} requests` : `requests ${grouped(Math.round(from))} to ${grouped(Math.round(to))} of ${grouped(timeline.requests)}`}. Drag or turn the wheel to zoom, Shift and drag to pan.`
-          : <>Requests {grouped(timeline.edges[bin])} to {grouped(timeline.edges[bin + 1] - 1)}: L1 <b>{rate(timeline.l1)}</b>, L2 <b>{rate(timeline.l2)}</b>, not yet served <b>{count(timeline.outstanding[bin] ?? 0)}</b>{pointed ? <> · <b>{pointed}</b></> : null}</>}
+          ? `Trial ${timeline.trial}: ${all ? `all of its ${grouped(timeline.cycles)} cycles (${timeAt(timeline, timeline.cycles)}, ${grouped(timeline.requests)} requests)` : `cycles ${grouped(Math.round(from))} to ${grouped(Math.round(to))} of ${grouped(timeline.cycles)} (${timeAt(timeline, from)} to ${timeAt(timeline, to)})`}. Drag or turn the wheel to zoom, Shift and drag to pan.`
+          : <>Cycles {grouped(timeline.edges[bin])} to {grouped(timeline.edges[bin + 1] - 1)} (from {timeAt(timeline, timeline.edges[bin])}): L1 <b>{rate(timeline.l1)}</b>, L2 <b>{rate(timeline.l2)}</b>, not yet answered <b>{count(timeline.outstanding[bin] ?? 0)}</b>{pointed ? <> · <b>{pointed}</b></> : null}</>}
       </span>
       <span class="buttons">
         <button class="chip" aria-label="Zoom in" onClick={() => zoom(axis, (from + to) / 2, 0.6)}>+</button>
@@ -126,6 +129,7 @@ function Readout({ timeline, axis, readout }: Common) {
 /** Returns the middles of the bins. */
 const useMiddles = (edges: number[]) => useMemo(() => edges.slice(1).map((edge, bin) => (edge + edges[bin]) / 2), [edges]);
 
+const axisLabel = "cycles of the SM clock";
 const rateRange: [number, number] = [0, 100];
 const inPercent = (values: (number | null)[]) => values.map((value) => (value === null ? null : 100 * value));
 
@@ -135,13 +139,13 @@ function Rates({ timeline, axis }: Common) {
     { label: "L1", color: 0, values: inPercent(rates(timeline.l1.hits, timeline.l1.all)) },
     { label: "L2", color: 1, values: inPercent(rates(timeline.l2.hits, timeline.l2.all)) },
   ], [timeline]);
-  return <LinePlot title="Hit rates, %" height={150} x={x} xLabel="request" series={series} axis={axis} range={rateRange} />;
+  return <LinePlot title="Hit rates, %" height={166} x={x} xLabel={axisLabel} series={series} axis={axis} range={rateRange} />;
 }
 
 function Outstanding({ timeline, axis }: Common) {
   const x = useMiddles(timeline.edges);
   const series = useMemo<Series[]>(() => [{ label: "requests", color: 0, values: timeline.outstanding, fill: true }], [timeline]);
-  return <LinePlot title="Requests issued but not yet served" height={120} x={x} xLabel="request" series={series} axis={axis} />;
+  return <LinePlot title="Requests issued but not yet answered" height={136} x={x} xLabel={axisLabel} series={series} axis={axis} />;
 }
 
 function ActiveLanes({ timeline, axis }: Common) {
@@ -158,7 +162,7 @@ function ActiveLanes({ timeline, axis }: Common) {
     });
     return layers.reverse();
   }, [timeline, x]);
-  return <LinePlot title="Requests by active lanes, %" height={120} x={x} xLabel="request" series={series} axis={axis} range={rateRange} />;
+  return <LinePlot title="Requests by active lanes, %" height={136} x={x} xLabel={axisLabel} series={series} axis={axis} range={rateRange} />;
 }
 
 const mostLines = 24;
@@ -222,7 +226,7 @@ function Units<Unit>({ timeline, axis, readout, name, units, form, measures }: U
       </label>
       {form === "intensity"
         ? <IntensityPlot title={title} edges={timeline.edges} rows={rows} range={range} text={measure.rate ? percentText : (value) => count(Number(value.toPrecision(3)))} axis={axis} readout={readout} />
-        : <LinePlot title={measure.rate ? `${title}, %` : title} height={190} x={x} xLabel="request" series={series} axis={axis} range={measure.rate ? rateRange : undefined} />}
+        : <LinePlot title={measure.rate ? `${title}, %` : title} height={206} x={x} xLabel={axisLabel} series={series} axis={axis} range={measure.rate ? rateRange : undefined} />}
     </div>
   );
 }

@@ -1,0 +1,46 @@
+// Requests of an SM on their way, of which a limited number can be.
+#pragma once
+
+#include "model/sm/instruction.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace warplens::model {
+
+class Outstanding {
+public:
+  /// `limit`: 0 for any number.
+  explicit Outstanding(std::uint32_t limit) : limit_(limit) {}
+
+  void sent() { ++unanswered_; }
+  /// Says when one of them ends. The times of several calls must be sorted before others are asked for.
+  void answered(Cycle at) {
+    --unanswered_;
+    if (limit_ != 0)
+      ends_.push_back(at);
+  }
+  void sort() { std::ranges::sort(ends_); }
+  /// Forgets those that have ended by `now`.
+  void forget_until(Cycle now) { ends_.erase(ends_.begin(), std::ranges::upper_bound(ends_, now)); }
+
+  /// Returns the first cycle, not before `from`, in which there is room for another one; `never` where that
+  /// is unknown.
+  Cycle open_at(Cycle from) const {
+    if (limit_ == 0 || ends_.size() + unanswered_ < limit_)
+      return from;
+    const auto later = std::ranges::upper_bound(ends_, from);
+    const std::size_t in_use = std::size_t(ends_.end() - later) + unanswered_;
+    if (in_use < limit_)
+      return from;
+    const auto must_end = std::ptrdiff_t(in_use - limit_);
+    return must_end < ends_.end() - later ? later[must_end] : never;
+  }
+
+private:
+  std::uint32_t limit_;
+  std::uint32_t unanswered_ = 0;
+  std::vector<Cycle> ends_; ///< ascending
+};
+
+} // namespace warplens::model

@@ -1,0 +1,31 @@
+// A bar for each resource: how busy it is, or how much of its work one access causes.
+import { percent } from "../format";
+import { resources, type ByResource, type Resource } from "../result";
+
+export const resourceNames: Record<Resource | "latency", string> = {
+  issue: "instruction issue", memory_pipeline: "memory pipeline", shared_banks: "shared memory banks", l2_port: "L2 port", l2_slices: "L2 slices",
+  atomics: "L2 atomics", fabric: "L2 fabric", dram: "DRAM", latency: "latency",
+};
+
+interface Props {
+  shares: ByResource;
+  /** The bar of what bounds the kernel stands out. */
+  bound?: Resource | "latency";
+  label: string;
+}
+
+export function ResourceBars({ shares, bound, label }: Props) {
+  const used = resources.filter((resource) => shares[resource] !== undefined);
+  const text = used.map((resource) => `${resourceNames[resource]} ${percent(shares[resource]!)} %`).join(", ");
+  return (
+    <span class="resources" role="img" aria-label={`${label}: ${text}`}>
+      {used.map((resource) => (
+        <span key={resource} class={resource === bound ? "bound" : ""} title={resource === bound ? "bounds the kernel's time" : undefined}>
+          <span class="name">{resourceNames[resource]}</span>
+          <span class="track"><i style={{ width: `${Math.min(100, 100 * shares[resource]!)}%` }} /></span>
+          <b>{(100 * shares[resource]!).toFixed(0)} %</b>
+        </span>
+      ))}
+    </span>
+  );
+}

@@ -1,0 +1,36 @@
+// The head of the source view: how long the launch takes, what bounds it, and how busy each resource is.
+import { ResourceBars, resourceNames } from "../charts/resource_bars";
+import { count, duration } from "../format";
+import type { Profile } from "../profile";
+import type { Kernel } from "../result";
+
+export function KernelTimes({ shown }: { shown: Profile[] }) {
+  const timed = shown.filter((profile) => profile.kernel.time);
+  if (timed.length === 0) return null;
+  return <section class="times">{timed.map((profile) => <KernelTime key={profile.key} profile={profile} named={shown.length > 1} />)}</section>;
+}
+
+function KernelTime({ profile, named }: { profile: Profile; named: boolean }) {
+  const { kernel, before, comparison } = profile;
+  const time = kernel.time!;
+  const change = comparison?.totals.find(({ figure }) => figure === "microseconds");
+  return (
+    <div class="kernel-time">
+      {named && <h3 title={kernel.name}>{profile.label} on {kernel.gpu}</h3>}
+      <div>
+        <p title="2 standard deviations over the trials">
+          <b>{durationOf(kernel)}</b>
+          {change && <span class={`was ${change.effect ?? ""}`}>{change.beyond_interval ? "◆ " : ""}before {durationOf(before!.kernel)}</span>}
+          <span class="note">{time.extrapolated ? `extrapolated from the snapshot, which takes ${count(time.cycles.mean)} cycles` : `${count(time.cycles.mean)} cycles`}</span>
+        </p>
+        <p>bound by <b>{resourceNames[time.bound]}</b></p>
+      </div>
+      <ResourceBars shares={time.busy} bound={time.bound} label="Share of the time for which each resource is busy" />
+    </div>
+  );
+}
+
+function durationOf(kernel: Kernel): string {
+  const { mean, std } = kernel.time!.microseconds;
+  return duration(mean, 2 * std);
+}

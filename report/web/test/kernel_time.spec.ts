@@ -1,0 +1,115 @@
+// Results whose trials have a clock: the kernel's time, and the accesses' parts in it.
+import { expect } from "@playwright/test";
+import { figureOf, valueText } from "../source/figures";
+import * as format from "../source/format";
+import { hotLines, profilesOf } from "../source/profile";
+import { resources } from "../source/result";
+import { madeChange, madeComparison, madeData } from "./made_data.mjs";
+import { pageWith, screenshot, test } from "./pages";
+
+const data = madeData({ sites: 12, clock: true });
+const { sites } = data.results[0].result.kernels[0];
+const last = sites[sites.length - 1];
+
+test("durations have three digits and their spread", () => {
+  expect(format.duration(123.4, 4)).toBe("123 ± 4 µs");
+  expect(format.duration(123.4, 0.4)).toBe("123 µs");
+  expect(format.duration(12345, 321)).toBe("12.3 ± 0.3 ms");
+  expect(format.duration(4.5e9, 0)).toBe("4500 s");
+  expect(format.duration(0, 0)).toBe("0.00 µs");
+  expect(valueText(figureOf("waited")!, { mean: 0, spread: 0 })).toEqual({ mean: "0", spread: "" });
+  expect(valueText(figureOf("waited")!, { mean: 512.3, spread: 16 })).toEqual({ mean: "512", spread: "±16" });
+});
+
+test("lines are ranked by their share of the time, and kernels by their time", () => {
+  const two = madeData({ sites: 4, kernels: 2, clock: true });
+  const [first, second] = two.results[0].result.kernels;
+  second.time!.microseconds.mean = 2 * first.time!.microseconds.mean;
+  const profiles = profilesOf(two);
+  expect(profiles[0].kernel).toBe(second);
+  expect(hotLines(profiles[0])[0].share).toBeCloseTo(0.4);
+});
+
+test("the head says how long the launch takes, what bounds it, and how busy each resource is", async ({ page }) => {
+  await page.goto(pageWith("kernel_time", data));
+  const head = page.locator(".times");
+  await expect(head).toContainText("123 ± 4 µs");
+  await expect(head).toContainText("extrapolated from the snapshot, which takes 173k cycles");
+  await expect(head).toContainText("bound by DRAM");
+  await expect(head.locator(".resources > span")).toHaveCount(5);
+  await expect(head.locator(".resources .bound")).toHaveText("DRAM84 %");
+  await expect(head.getByRole("img")).toHaveAttribute("aria-label", /L2 slices 61.0 %, DRAM 84.0 %$/);
+  await expect(page.locator(".totals thead")).toContainText("± machine");
+  await expect(page.locator(".totals tr", { hasText: "time, µs" }).locator("td")).toHaveText(["123.4", "2.4", "3.2", /…/]);
+  await expect(page.locator(".totals tr", { hasText: "L1 read" }).locator("td").nth(2)).toHaveText("–");
+  for (const part of [".hot", ".sure", ".lines .row.active"]) await expect(page.locator(part).first()).toBeInViewport();
+  await screenshot(page, "kernel-time");
+});
+
+test("the list, the gutter and the record have the share of the time", async ({ page }) => {
+  await page.goto(pageWith("kernel_time", data));
+  const share = `${(100 * last.time!.share.mean).toFixed(1)}`;
+  await expect(page.locator(".costs h2")).toContainText("share of the time");
+  await expect(page.locator(".hot li").first()).toContainText(`${share} %`);
+  await expect(page.locator(".hot li").first()).toContainText(last.expression);
+  await expect(page.locator(".columns .cell").first()).toHaveText("time %");
+  await expect(page.locator(".row.active .cell").first()).toContainText(share);
+  const record = page.locator(".record .figures");
+  await expect(record.locator("tr", { hasText: "Share of the time" })).toContainText(share);
+  await expect(record.locator("tr", { hasText: "Waits" })).toContainText("cycles");
+  await expect(page.locator(".record .resources .bound")).toContainText("DRAM");
+  await page.locator("#tab-objects").click();
+  await expect(page.locator(".objects thead")).toContainText("time share");
+  await page.locator("#tab-breakdown").click();
+  await expect(page.locator(".small-multiples figure").first()).toContainText("time of the launch");
+  await expect(page.locator(".plots-grid .plot").first()).toContainText("time of the snapshot, cycles");
+});
+
+test("without a clock nothing of this is there", async ({ page }) => {
+  await page.goto(pageWith("no_clock", madeData({ sites: 4 })));
+  await expect(page.locator(".costs h2")).toContainText("share of the latency");
+  await expect(page.locator(".times")).toHaveCount(0);
+  await expect(page.locator(".totals thead")).toContainText("± 2 std over trials");
+  await expect(page.locator(".record")).not.toContainText("Waits");
+  await page.locator("#tab-breakdown").click();
+  await expect(page.locator(".plots-grid .plot").first()).toContainText("L1 read hit rate, %");
+});
+
+test("a time that only latency bounds, and figures of 0", async ({ page }) => {
+  const idle = structuredClone(data);
+  Object.assign(idle.results[0].result.kernels[0].time!, { bound: "latency", busy: {}, extrapolated: false });
+  for (const site of idle.results[0].result.kernels[0].sites) Object.assign(site.time!, { occupied: {} });
+  await page.goto(pageWith("latency_bound", idle));
+  await expect(page.locator(".times")).toContainText("bound by latency");
+  await expect(page.locator(".times .resources > span")).toHaveCount(0);
+  await expect(page.locator(".record .resources")).toHaveCount(0);
+});
+
+test("two times are compared; a result without times says that they are not", async ({ page }) => {
+  const after = structuredClone(data);
+  after.results[0].result.kernels[0].time!.microseconds.mean = 140;
+  const both = madeComparison(data, after);
+  both.comparison!.kernels[0].totals = [madeChange("microseconds", 123.4, 140, 1)];
+  await page.goto(pageWith("compare_times", both));
+  await expect(page.locator(".times .was")).toHaveText("◆ before 123 ± 4 µs");
+  await expect(page.locator(".times .was")).toHaveClass(/worse/);
+  await screenshot(page, "compare-times");
+  const mixed = madeComparison(madeData({ sites: 12 }), data);
+  mixed.comparison!.kernels[0].times = "Times are not compared: only the result after has times.";
+  await page.goto(pageWith("compare_mixed", mixed));
+  await expect(page.locator(".sure")).toContainText("Times are not compared");
+  await expect(page.locator(".times .was")).toHaveCount(0);
+});
+
+test("the head fits narrow screens, with all resources in use", async ({ page }) => {
+  const full = structuredClone(data);
+  full.results[0].result.kernels[0].time!.busy = Object.fromEntries(resources.map((resource) => [resource, 1]));
+  await page.goto(pageWith("kernel_time_full", full));
+  for (const width of [1280, 1000, 700, 420]) {
+    await page.setViewportSize({ width, height: 800 });
+    const head = page.locator(".times");
+    expect(await head.evaluate((element) => element.scrollWidth - element.clientWidth)).toBeLessThanOrEqual(0);
+    const name = head.locator(".name", { hasText: "shared memory banks" });
+    expect(await name.evaluate((element) => element.scrollWidth - element.clientWidth)).toBeLessThanOrEqual(0);
+  }
+});
