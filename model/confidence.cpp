@@ -21,7 +21,7 @@ bool latency_known(const std::optional<Statistic>& latency, const Confidence& wa
 
 bool known_well(std::span<const TrialCounts> trials, const Snapshot& snapshot, const Gpu& gpu,
                 const Confidence& wanted) {
-  const Totals totals = totals_of(trials);
+  const Totals totals = totals_of(trials, gpu);
   if (!rate_known(totals.l1_read_hit_rate, wanted) || !rate_known(totals.l2_read_hit_rate, wanted) ||
       !rate_known(totals.l2_write_hit_rate, wanted) || !rate_known(totals.constant_hit_rate, wanted) ||
       !rate_known(totals.constant_group_hit_rate, wanted) || !latency_known(totals.dram_latency_ns, wanted))

@@ -93,7 +93,7 @@ Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vect
   result.trials.converged = trials.known_well;
   result.trials.stopped_by = trials.enough ? StoppedBy::confidence : StoppedBy::limit;
   result.time = kernel_time(trials.counts, snapshot, launch, gpu);
-  result.totals = totals_of(trials.counts);
+  result.totals = totals_of(trials.counts, gpu);
   result.totals.cold_miss_share = trials.cold_miss_share;
   result.totals.dram_latencies = std::move(trials.dram_latencies);
   result.trial_values = values_of(trials.counts);

@@ -226,15 +226,23 @@ TrialValues values_of(std::span<const TrialCounts> trials) {
   return of;
 }
 
-Totals totals_of(std::span<const TrialCounts> trials) {
-  const TrialValues values = values_of(trials);
+Totals totals_of(std::span<const TrialCounts> trials, const Gpu& gpu) {
+  const TrialValues of_trials = values_of(trials);
   Totals totals;
-  totals.l1_read_hit_rate = statistic_of(values.l1_read_hit_rate);
-  totals.l2_read_hit_rate = statistic_of(values.l2_read_hit_rate);
-  totals.l2_write_hit_rate = statistic_of(values.l2_write_hit_rate);
-  totals.constant_hit_rate = statistic_of(values.constant_hit_rate);
-  totals.constant_group_hit_rate = statistic_of(values.constant_group_hit_rate);
-  totals.dram_latency_ns = statistic_of(values.dram_latency_ns);
+  totals.l1_read_hit_rate = statistic_of(of_trials.l1_read_hit_rate);
+  totals.l2_read_hit_rate = statistic_of(of_trials.l2_read_hit_rate);
+  totals.l2_write_hit_rate = statistic_of(of_trials.l2_write_hit_rate);
+  totals.constant_hit_rate = statistic_of(of_trials.constant_hit_rate);
+  totals.constant_group_hit_rate = statistic_of(of_trials.constant_group_hit_rate);
+  totals.dram_latency_ns = statistic_of(of_trials.dram_latency_ns);
+  if (cycles_of(trials) && gpu.l2.partitions > 1) {
+    const auto of_loads = [&](std::uint64_t TrialTotals::* sectors) {
+      return statistic_of(values(
+          trials, [&](const TrialCounts& trial) { return rate({trial.*sectors, trial.l2_reads.all}); }));
+    };
+    totals.l2_near_hit_rate = of_loads(&TrialTotals::l2_near_hits);
+    totals.l2_crossing_share = of_loads(&TrialTotals::crossed_sectors);
+  }
   double read = 0, written = 0;
   for (const TrialCounts& trial : trials) {
     read += double(trial.dram_read_sectors) * sector_bytes;

@@ -39,7 +39,7 @@ std::optional<SiteTime> site_time(const SiteSummary& summary, std::size_t index,
                                   const std::optional<KernelTime>& kernel);
 
 /// Returns all totals but cold_miss_share.
-Totals totals_of(std::span<const TrialCounts> trials);
+Totals totals_of(std::span<const TrialCounts> trials, const Gpu& gpu);
 
 /// Returns the values that the totals have in each trial.
 TrialValues values_of(std::span<const TrialCounts> trials);

@@ -190,6 +190,8 @@ void read(const JsonNode& node, Totals& target) {
   read_if_there(node, "l2_write_hit_rate", target.l2_write_hit_rate);
   read_if_there(node, "constant_hit_rate", target.constant_hit_rate);
   read_if_there(node, "constant_group_hit_rate", target.constant_group_hit_rate);
+  read_if_there(node, "l2_near_hit_rate", target.l2_near_hit_rate);
+  read_if_there(node, "l2_crossing_share", target.l2_crossing_share);
   read_if_there(node, "dram_latency_ns", target.dram_latency_ns);
   read_if_there(node, "dram_read_bytes", target.dram_read_bytes);
   read_if_there(node, "dram_write_bytes", target.dram_write_bytes);

@@ -102,6 +102,9 @@ struct Totals {
   /// The share of the addresses that accesses to constant memory find in their SM's constant cache; and of
   /// the others, in the constant cache that a group of SMs shares.
   std::optional<Statistic> constant_hit_rate, constant_group_hit_rate;
+  /// Where the L2 has partitions, of the sectors that loads look up: the share that hits in the partition
+  /// next to the SM; and the sectors of loads and stores that cross to the other one.
+  std::optional<Statistic> l2_near_hit_rate, l2_crossing_share;
   std::optional<double> dram_read_bytes, dram_write_bytes; ///< mean over trials
   /// The share of the sectors that loads missed in the L2 without an earlier touch in the trial: they would
   /// hit if an earlier launch or copy had left them.

@@ -151,6 +151,8 @@ Json to_json(const Totals& totals) {
   put(json, "l2_write_hit_rate", totals.l2_write_hit_rate);
   put(json, "constant_hit_rate", totals.constant_hit_rate);
   put(json, "constant_group_hit_rate", totals.constant_group_hit_rate);
+  put(json, "l2_near_hit_rate", totals.l2_near_hit_rate);
+  put(json, "l2_crossing_share", totals.l2_crossing_share);
   put(json, "dram_latency_ns", totals.dram_latency_ns);
   put(json, "dram_read_bytes", totals.dram_read_bytes);
   put(json, "dram_write_bytes", totals.dram_write_bytes);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/sm/instruction.h"
+#include "model/sm/reservations.h"
 #include "model/sm/sm_figures.h"
 
 #include <algorithm>
@@ -409,14 +410,16 @@ private:
     unit_of(scheduler, number) = now + pipe.interval * (pipe.uses_queue ? 1 : instruction.passes);
     if (!pipe.uses_queue)
       return now;
-    const Cycle leaves = std::max({now + figures_.queue.transit, scheduler.next_leaves, any_leaves_});
+    shared_pipeline_.forget_until(now);
+    const Cycle leaves =
+        shared_pipeline_.take(std::max(now + figures_.queue.transit, scheduler.next_leaves),
+                              std::max<Cycle>(figures_.queue.shared_interval, instruction.passes));
     if (has_queue()) {
       scheduler.leaves[scheduler.first_leave] = leaves;
       if (++scheduler.first_leave == scheduler.leaves.size())
         scheduler.first_leave = 0;
     }
     scheduler.next_leaves = leaves + figures_.queue.own_interval;
-    any_leaves_ = leaves + std::max<Cycle>(figures_.queue.shared_interval, instruction.passes);
     return leaves;
   }
 
@@ -556,8 +559,8 @@ private:
   std::size_t registers_per_warp_ = 1;
   std::vector<std::uint32_t> ended_; ///< blocks, in this cycle
   std::uint32_t next_slot_ = 0;
-  Cycle from_ = 0;       ///< the first cycle that has not been visited, or the one that is being visited
-  Cycle any_leaves_ = 0; ///< the earliest for the next instruction of all queues
+  Cycle from_ = 0; ///< the first cycle that has not been visited, or the one that is being visited
+  Reservations shared_pipeline_;           ///< behind all queues
   Cycle open_at_ = never, end_at_ = never; ///< the next barrier's and block's
   bool must_look_ = false;                 ///< the schedulers' next cycles are out of date
 };

@@ -51,9 +51,9 @@ struct PipeFigures {
 };
 
 /// The queue between a scheduler and the memory pipeline, which the schedulers share (measured on GA102 by
-/// Huerta et al.): an instruction leaves `transit` cycles after its issue, `own_interval` after the one
-/// before it from its scheduler, and `shared_interval` after the one before it from any, or as many cycles as
-/// that one has passes.
+/// Huerta et al.): an instruction leaves `transit` cycles after its issue at the earliest, `own_interval`
+/// after the one before it from its scheduler, and when the memory pipeline is free for `shared_interval`
+/// cycles, or as many as it has passes. Those that issued earlier come first, but leave gaps to others.
 struct QueueFigures {
   std::uint32_t entries = std::numeric_limits<std::uint32_t>::max();
   Cycle transit = 0, own_interval = 0, shared_interval = 1;

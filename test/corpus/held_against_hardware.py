@@ -251,6 +251,11 @@ def l2_stream(tool, name, heading, gpu, sms, sizes, cycles_measured):
         measured, predicted = float(size.row["l2_hit_rate"]), 1 - read / requested
         print_size(size, measured, predicted, differences.add(f"{size.kb} KB", predicted, measured, size.group),
                    cycles_measured(size.row) * blocks / launch, kernel)
+        for column, figure, text in (("l2_near_hit_rate", "l2_near_hit_rate", "hits in the SM's partition"),
+                                     ("fabric_sectors_per_read", "l2_crossing_share", "sectors that cross, per read")):
+            if column in size.row:
+                of_totals = kernel["totals"][figure]["mean"]
+                print(f"    {text}: measured {100 * float(size.row[column]):.1f} %, predicted {100 * of_totals:.1f} %")
     return differences
 
 
@@ -261,7 +266,6 @@ def streams(tool):
         l2_stream(tool, "a100", "A100", "a100", 108, a100, lambda row: 100000 * 262144 / float(row["eff_gbs"]) * 1.410),
         l2_stream(tool, "h100-pcie", "H100 PCIe at 1090 MHz", h100_at(tool, 1090), 114, h100, lambda row: float(row["sm_cycles"])),
         l1_stream(tool)]
-    print("Not compared: hits in an SM's own partition of the L2, and the sectors that cross between partitions: results do not have them.")
     return differences
 
 

@@ -52,7 +52,7 @@ using Figures = std::vector<std::pair<std::string, std::optional<Statistic>>>;
 
 Figures figures_of(std::span<const model::TrialCounts> trials, const model::Snapshot& snapshot,
                    const model::Gpu& gpu) {
-  const Totals totals = model::totals_of(trials);
+  const Totals totals = model::totals_of(trials, gpu);
   Figures figures{{"L1 reads", totals.l1_read_hit_rate},
                   {"L2 reads", totals.l2_read_hit_rate},
                   {"L2 writes", totals.l2_write_hit_rate},

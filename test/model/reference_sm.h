@@ -11,6 +11,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -285,12 +286,19 @@ private:
     Cycle leaves = now_ + figures_.queue.transit;
     if (queue.used)
       leaves = std::max(leaves, queue.last_left + figures_.queue.own_interval);
-    if (open_to_any_)
-      leaves = std::max(leaves, *open_to_any_);
+    // The first cycles that are free together.
+    const Cycle length = std::max(figures_.queue.shared_interval, passes);
+    const auto is_taken = [&] {
+      const auto next = taken_.lower_bound(leaves);
+      return next != taken_.end() && *next < leaves + length;
+    };
+    while (is_taken())
+      ++leaves;
+    for (Cycle cycle = leaves; cycle < leaves + length; ++cycle)
+      taken_.insert(cycle);
     queue.leaves_at.push_back(leaves);
     queue.last_left = leaves;
     queue.used = true;
-    open_to_any_ = leaves + std::max(figures_.queue.shared_interval, passes);
     return leaves;
   }
 
@@ -331,7 +339,7 @@ private:
   std::vector<std::optional<std::uint32_t>> last_issued_; ///< slot, by scheduler
   std::map<std::uint32_t, std::uint32_t> last_of_block_;  ///< slot, by block
   std::vector<Queue> queues_;
-  std::optional<Cycle> open_to_any_;
+  std::set<Cycle> taken_; ///< cycles of the pipeline behind all queues
   std::vector<Cycle> misses_;
   SmOutcome outcome_;
 };

@@ -65,6 +65,8 @@ TEST_CASE("constant memory's figures are unchanged by the way through JSON, and 
   const Json& kernel = before["kernels"][0];
   CHECK(kernel["totals"]["constant_hit_rate"]["mean"] == 0.875);
   CHECK(kernel["totals"]["constant_group_hit_rate"]["mean"] == 0.5);
+  CHECK(kernel["totals"]["l2_near_hit_rate"]["mean"] == 0.4);
+  CHECK(kernel["totals"]["l2_crossing_share"]["mean"] == 0.3);
   CHECK(kernel["trial_values"]["constant_hit_rate"].size() == 64);
   CHECK(kernel["sites"][5]["constant_hit_rate"]["mean"] == 0.875);
   const std::string without = to_json(test::sample_result()).dump();

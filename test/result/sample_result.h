@@ -172,6 +172,8 @@ inline Result sample_constants() {
   KernelResult& kernel = result.kernels[0];
   kernel.totals.constant_hit_rate = statistic(0.875, 0.01);
   kernel.totals.constant_group_hit_rate = statistic(0.5, 0.02);
+  kernel.totals.l2_near_hit_rate = statistic(0.4, 0.02);
+  kernel.totals.l2_crossing_share = statistic(0.3, 0.02);
   kernel.trial_values.constant_hit_rate = TrialValues::Values(kernel.trials.run, 0.875);
   kernel.trial_values.constant_group_hit_rate = TrialValues::Values(kernel.trials.run, 0.5);
   SiteResult weight = site(0x60, 14, 5, "weights[k]", "weights");
