@@ -101,11 +101,12 @@ Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vect
   result.timeline = std::move(trials.timeline);
 
   double all_latency = 0;
+  const std::vector<TimeSums> sums = time_sums(trials.counts);
   for (std::size_t i = 0; i < snapshot.sites.size(); ++i) {
     const Site& site_of_trace = sites[snapshot.sites[i].site];
     result.sites.push_back(site_result(snapshot.sites[i], i, site_of_trace, trials.counts, gpu));
     SiteResult& site = result.sites.back();
-    site.time = site_time(snapshot.sites[i], i, trials.counts, result.time);
+    site.time = site_time(snapshot.sites[i], i, trials.counts, sums, result.time);
     all_latency += double(site.executions) * site.latency_ns->mean;
   }
   for (SiteResult& site : result.sites)

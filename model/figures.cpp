@@ -179,36 +179,46 @@ std::optional<KernelTime> kernel_time(std::span<const TrialCounts> trials, const
   return time;
 }
 
+std::vector<TimeSums> time_sums(std::span<const TrialCounts> trials) {
+  std::vector<TimeSums> sums;
+  for (const TrialCounts& trial : trials) {
+    TimeSums& sum = sums.emplace_back();
+    for (const TrialCounts::Site& site : trial.sites) {
+      sum.awaited += site.awaited;
+      for (std::size_t resource = 0; resource < resource_count; ++resource)
+        sum.occupied[resource] += site.occupied[resource];
+    }
+  }
+  return sums;
+}
+
 std::optional<SiteTime> site_time(const SiteSummary& summary, std::size_t index,
-                                  std::span<const TrialCounts> trials,
+                                  std::span<const TrialCounts> trials, std::span<const TimeSums> sums,
                                   const std::optional<KernelTime>& kernel) {
   if (!kernel)
     return std::nullopt;
-  const auto waited = [](const TrialCounts::Site& site) { return site.awaited; };
-  const auto share_of = [&](const TrialCounts& trial, auto&& value) {
-    double all = 0;
-    for (const TrialCounts::Site& site : trial.sites)
-      all += value(site);
-    return all == 0 ? 0 : value(trial.sites[index]) / all;
+  const auto share = [](double part, double all) { return all == 0 ? 0 : part / all; };
+  const auto sums_of = [&](const TrialCounts& trial) -> const TimeSums& {
+    return sums[std::size_t(&trial - trials.data())];
   };
   const auto of_resource = [&](const TrialCounts& trial, std::size_t resource) {
-    return share_of(trial, [&](const TrialCounts::Site& site) { return site.occupied[resource]; });
+    return share(trial.sites[index].occupied[resource], sums_of(trial).occupied[resource]);
   };
   SiteTime time;
   time.waited = *statistic_of(values(trials, [&](const TrialCounts& trial) {
-    return std::optional(waited(trial.sites[index]) / double(summary.executions));
+    return std::optional(trial.sites[index].awaited / double(summary.executions));
   }));
   for (std::size_t resource = 0; resource < resource_count; ++resource)
     for (const TrialCounts& trial : trials)
       time.occupied[resource] += of_resource(trial, resource) / double(trials.size());
   const auto busiest = std::size_t(busiest_resource(kernel->busy));
   time.share = *statistic_of(values(trials, [&](const TrialCounts& trial) {
+    const double awaited_of_all = sums_of(trial).awaited;
+    if (awaited_of_all == 0)
+      return std::optional(of_resource(trial, busiest));
     const double busy = std::min(1.0, trial.time.busy[busiest] / double(trial.time.cycles));
-    const double awaited = share_of(trial, waited);
-    const bool some_wait =
-        std::ranges::any_of(trial.sites, [&](const TrialCounts::Site& site) { return waited(site) != 0; });
-    return std::optional(some_wait ? busy * of_resource(trial, busiest) + (1 - busy) * awaited
-                                   : of_resource(trial, busiest));
+    return std::optional(busy * of_resource(trial, busiest) +
+                         (1 - busy) * share(trial.sites[index].awaited, awaited_of_all));
   }));
   return time;
 }

@@ -31,11 +31,19 @@ std::optional<Statistic> cycles_of(std::span<const TrialCounts> trials);
 std::optional<KernelTime> kernel_time(std::span<const TrialCounts> trials, const Snapshot& snapshot,
                                       const trace::Launch& launch, const Gpu& gpu);
 
+/// Sums over the sites of a trial, of which site_time() returns shares.
+struct TimeSums {
+  double awaited = 0;
+  ByResource occupied{};
+};
+/// Returns them for each trial.
+std::vector<TimeSums> time_sums(std::span<const TrialCounts> trials);
+
 /// Returns the site's part in the kernel's time; empty if that has none. Its share is its part in the work of
 /// the busiest resource for as long as that is busy, and for the rest of the time its part in what warps
 /// wait for.
 std::optional<SiteTime> site_time(const SiteSummary& summary, std::size_t index,
-                                  std::span<const TrialCounts> trials,
+                                  std::span<const TrialCounts> trials, std::span<const TimeSums> sums,
                                   const std::optional<KernelTime>& kernel);
 
 /// Returns all totals but cold_miss_share.

@@ -41,9 +41,9 @@ struct LatencyParts {
   double l1_ns = 0, l2_ns = 0, dram_ns = 0, shared_ns = 0, constant_ns = 0;
 };
 
-/// What can bound a kernel's time: the issue of instructions; the memory pipeline of an SM, by passes of
-/// accesses to global memory, or by passes of banks of shared memory; the SM's port to the L2; the L2's
-/// slices, by sectors, or by atomics; the way between the L2's partitions; the channels of DRAM.
+/// Each of these can bound a kernel's time: the issue of instructions; the memory pipeline of an SM, by
+/// passes of accesses to global memory, or by passes of banks of shared memory; the SM's port to the L2; the
+/// L2's slices, by sectors, or by atomics; the way between the L2's partitions; the channels of DRAM.
 enum class Resource : std::uint8_t {
   issue,
   memory_pipeline,

@@ -13,7 +13,7 @@ import sys
 POLICIES = ["loose_round_robin", "greedy_then_oldest", "greedy_then_youngest", "greedy_then_least_recent",
             "two_level_oldest", "two_level_least_recent", "greedy_two_level_least_recent"]
 PAPER = "--schedule paper"
-# What is compared with what: the first choice of a group has its figures printed, the others their differences from it.
+# The first choice of a group has its figures printed, the others their differences from it.
 GROUPS = [
     ["", *(f"--schedule {policy}" for policy in POLICIES), PAPER],
     [PAPER, f"{PAPER} --placement random", f"{PAPER} --start random_delay", f"{PAPER} --start random_point"],

@@ -119,16 +119,16 @@ Cycle Sm::issue(WarpNumber warp, Program& program, const Instruction& instructio
   } else {
     const Cycle passes = std::max<Cycle>(figures_.sm.queue.shared_interval, instruction.passes);
     counts.passes += passes;
-    if (access.cache == FirstCache::shared)
+    if (access.cache == FirstCache::shared) {
       counts.shared_passes += passes;
-    if (access.cache == FirstCache::shared)
       loads_[number].arrival.and_also({passing.last_pass + figures_.shared, Level::shared});
-    else if (access.cache == FirstCache::read_only)
+    } else if (access.cache == FirstCache::read_only) {
       load_read_only(*read_only_, figures_.read_only, passing, transactions, false);
-    else if (access.cache == FirstCache::texture)
+    } else if (access.cache == FirstCache::texture) {
       load_read_only(*texture_, figures_.texture, passing, transactions, false);
-    else
+    } else {
       l1_.with_lines([&](auto& lines) { look_up(lines, passing, transactions); });
+    }
   }
   if (observer_ != nullptr)
     observer_->issued(number_, access, transactions,

@@ -84,7 +84,7 @@ void Memory::prefetch(const Event& event) const {
 
 void Memory::arrive(Cycle now, const Event& event) {
   const MemoryRequest& request = event.request;
-  const unsigned at = event.request.has_crossed ? 1 - request.partition : request.partition;
+  const unsigned at = request.has_crossed ? 1 - request.partition : request.partition;
   if (request.of_constants)
     load_constants(now, event);
   else if (request.kind == L2Kind::load)
@@ -157,7 +157,7 @@ void Memory::load(Cycle now, const Event& event, unsigned at) {
   const L2Outcome outcome = look_up(now, request, at, until);
   Lookups& lookups = lookups_[request.site][unsigned(L2Kind::load)];
   lookups.hits += sector_count(outcome.hits);
-  if (!event.request.has_crossed) {
+  if (!request.has_crossed) {
     lookups.all += sector_count(request.sectors);
     near_hits_ += sector_count(outcome.hits);
   }
@@ -288,7 +288,7 @@ void Memory::answer_later(const Event& event, const Arrival& until, std::uint32_
 /// Answers the SM, or the other partition, when the data is in this one.
 void Memory::answer(const Event& event, Arrival arrival) {
   const MemoryRequest& request = event.request;
-  if (event.request.has_crossed)
+  if (request.has_crossed)
     arrival.at += hop_;
   if (event.near_fill == MemoryRequest::no_fill) {
     arrival.at += way_back_;

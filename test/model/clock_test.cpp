@@ -86,12 +86,19 @@ model::Gpu any_gpu(model::Random& random) {
   return gpu;
 }
 
+struct Launch {
+  model::Snapshot snapshot;
+  model::Gpu gpu;
+  model::Occupancy occupancy;
+};
+Launch any_launch(model::Random& random) {
+  return {anything(random), any_gpu(random), {1 + random.below(3), 0, 512u << random.below(3), "warps"}};
+}
+
 TEST_CASE("A trial on a clock equals the reference, whatever the machine and its policy") {
   model::Random random(7, 0, 0);
   for (int round = 0; round < 1500; ++round) {
-    const model::Snapshot snapshot = anything(random);
-    const model::Gpu gpu = any_gpu(random);
-    const model::Occupancy occupancy{1 + random.below(3), 0, 512u << random.below(3), "warps"};
+    const auto [snapshot, gpu, occupancy] = any_launch(random);
     const model::Random of_trial(1, 0, std::uint32_t(round));
     model::TrialCounts slow = ReferenceClock(snapshot, gpu, occupancy, of_trial).run();
     model::TrialCounts fast = model::run_clocked_trial(snapshot, gpu, occupancy, of_trial);
@@ -122,9 +129,7 @@ TEST_CASE("A trial on a clock equals the reference, whatever the machine and its
 TEST_CASE("No resource is busy for longer than a trial takes") {
   model::Random random(8, 0, 0);
   for (int round = 0; round < 500; ++round) {
-    const model::Snapshot snapshot = anything(random);
-    const model::Gpu gpu = any_gpu(random);
-    const model::Occupancy occupancy{1 + random.below(3), 0, 512u << random.below(3), "warps"};
+    const auto [snapshot, gpu, occupancy] = any_launch(random);
     const model::TrialCounts trial =
         model::run_clocked_trial(snapshot, gpu, occupancy, model::Random(1, 0, std::uint32_t(round)));
     // The last request of a resource has begun to be served when it is answered, but for what an eviction
