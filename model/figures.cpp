@@ -18,15 +18,20 @@ template <class Value> TrialValues::Values values(std::span<const TrialCounts> t
   return seen ? values : TrialValues::Values{};
 }
 
-/// Returns the statistic over those values that are not empty; absent if there are fewer than two.
-std::optional<Statistic> statistic_of(const TrialValues::Values& values) {
+/// Returns the statistic over those values of the trials that are not empty; absent if there are fewer than
+/// two.
+std::optional<Statistic> statistic_of(std::span<const TrialCounts> trials,
+                                      const TrialValues::Values& values) {
   std::vector<double> seen;
-  for (const std::optional<double>& value : values)
-    if (value)
-      seen.push_back(*value);
+  std::vector<std::uint32_t> machines;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (values[i]) {
+      seen.push_back(*values[i]);
+      machines.push_back(trials[i].machine);
+    }
   if (seen.size() < 2)
     return std::nullopt;
-  return summarize(seen);
+  return summarize(seen, machines);
 }
 
 std::optional<double> rate(const Lookups& lookups) {
@@ -57,6 +62,11 @@ Resource busiest_resource(const ByResource& busy) {
     if (Resource(resource) != Resource::shared_banks && busy[resource] > busy[busiest])
       busiest = resource;
   return Resource(busiest);
+}
+
+/// Returns the warp-cycles in which warps wait for the site's result or for its turn.
+double stalled(const TrialCounts::Site& site) {
+  return site.awaited + site.held_up;
 }
 
 Space observed_space(const SiteSummary& summary) {
@@ -112,7 +122,7 @@ SiteStatistics site_statistics(const SiteSummary& summary, std::size_t index,
                                std::span<const TrialCounts> trials, const Gpu& gpu) {
   const FixedTimes fixed = fixed_times(summary, trials, gpu);
   const double fixed_ns = fixed.shared_ns + fixed.constant_ns;
-  const auto over = [&](auto&& value) { return statistic_of(values(trials, value)); };
+  const auto over = [&](auto&& value) { return statistic_of(trials, values(trials, value)); };
   return {over([&](const TrialCounts& trial) { return rate(trial.sites[index].l1); }),
           over([&](const TrialCounts& trial) { return rate(trial.sites[index].l2); }),
           over([&](const TrialCounts& trial) { return rate(trial.sites[index].constant); }),
@@ -136,6 +146,8 @@ SiteResult site_result(const SiteSummary& summary, std::size_t index, const Site
   }
   if (summary.shared != 0)
     result.bank_conflicts = extra_wavefronts(summary) / double(summary.shared);
+  if (summary.constant != 0)
+    result.constant_addresses = double(summary.constant_requests) / double(summary.constant);
   SiteStatistics statistics = site_statistics(summary, index, trials, gpu);
   result.l1_hit_rate = std::move(statistics.l1_hit_rate);
   result.l2_hit_rate = std::move(statistics.l2_hit_rate);
@@ -146,7 +158,7 @@ SiteResult site_result(const SiteSummary& summary, std::size_t index, const Site
 }
 
 std::optional<Statistic> cycles_of(std::span<const TrialCounts> trials) {
-  return statistic_of(values(trials, cycles));
+  return statistic_of(trials, values(trials, cycles));
 }
 
 std::optional<KernelTime> kernel_time(std::span<const TrialCounts> trials, const Snapshot& snapshot,
@@ -157,19 +169,21 @@ std::optional<KernelTime> kernel_time(std::span<const TrialCounts> trials, const
   KernelTime time;
   time.cycles = *cycles;
   time.is_extrapolated = !snapshot.whole_grid;
-  // Blocks without accesses are not in the snapshot, and take no time.
-  const double active = double(snapshot.blocks.size()) / double(snapshot.blocks_seen);
-  const double further =
-      time.is_extrapolated ? active * (double(launch.grid.count()) - double(snapshot.blocks_seen)) : 0;
-  time.microseconds = *statistic_of(values(trials, [&](const TrialCounts& trial) {
-    return std::optional((double(trial.time.cycles) + further * trial.time.cycles_per_block) *
-                         gpu.ns_per_cycle() / 1000);
-  }));
+  // Blocks without accesses are not in the snapshot; a GPU begins one block in a cycle.
+  const auto least = double(launch.grid.count());
+  time.microseconds = *statistic_of(trials, values(trials, [&](const TrialCounts& trial) {
+                                      return std::optional(std::max(trial.time.launch_cycles, least) *
+                                                           gpu.ns_per_cycle() / 1000);
+                                    }));
   // Memory may be writing what was evicted when the last block has ended.
   for (std::size_t resource = 0; resource < resource_count; ++resource)
-    for (const TrialCounts& trial : trials)
-      time.busy[resource] +=
-          std::min(1.0, trial.time.busy[resource] / double(trial.time.cycles)) / double(trials.size());
+    for (const TrialCounts& trial : trials) {
+      const auto share = [&](const ByResource& busy) {
+        return std::min(1.0, busy[resource] / double(trial.time.cycles)) / double(trials.size());
+      };
+      time.busy[resource] += share(trial.time.busy);
+      time.mean_busy[resource] += share(trial.time.mean_busy);
+    }
   // The passes of shared memory's banks are among those of the memory pipeline.
   const auto busiest = busiest_resource(time.busy);
   const bool by_banks = busiest == Resource::memory_pipeline &&
@@ -184,10 +198,11 @@ std::vector<TimeSums> time_sums(std::span<const TrialCounts> trials) {
   for (const TrialCounts& trial : trials) {
     TimeSums& sum = sums.emplace_back();
     for (const TrialCounts::Site& site : trial.sites) {
-      sum.awaited += site.awaited;
+      sum.stalled += stalled(site);
       for (std::size_t resource = 0; resource < resource_count; ++resource)
         sum.occupied[resource] += site.occupied[resource];
     }
+    sum.occupied[std::size_t(Resource::dram)] += trial.time.writing_before;
   }
   return sums;
 }
@@ -205,21 +220,22 @@ std::optional<SiteTime> site_time(const SiteSummary& summary, std::size_t index,
     return share(trial.sites[index].occupied[resource], sums_of(trial).occupied[resource]);
   };
   SiteTime time;
-  time.waited = *statistic_of(values(trials, [&](const TrialCounts& trial) {
-    return std::optional(trial.sites[index].awaited / double(summary.executions));
-  }));
+  time.waited = *statistic_of(trials, values(trials, [&](const TrialCounts& trial) {
+                                return std::optional(trial.sites[index].awaited / double(summary.executions));
+                              }));
   for (std::size_t resource = 0; resource < resource_count; ++resource)
     for (const TrialCounts& trial : trials)
       time.occupied[resource] += of_resource(trial, resource) / double(trials.size());
   const auto busiest = std::size_t(busiest_resource(kernel->busy));
-  time.share = *statistic_of(values(trials, [&](const TrialCounts& trial) {
-    const double awaited_of_all = sums_of(trial).awaited;
-    if (awaited_of_all == 0)
-      return std::optional(of_resource(trial, busiest));
-    const double busy = std::min(1.0, trial.time.busy[busiest] / double(trial.time.cycles));
-    return std::optional(busy * of_resource(trial, busiest) +
-                         (1 - busy) * share(trial.sites[index].awaited, awaited_of_all));
-  }));
+  time.share =
+      *statistic_of(trials, values(trials, [&](const TrialCounts& trial) {
+                      const double stalled_of_all = sums_of(trial).stalled;
+                      if (stalled_of_all == 0)
+                        return std::optional(of_resource(trial, busiest));
+                      const double busy = std::min(1.0, trial.time.busy[busiest] / double(trial.time.cycles));
+                      return std::optional(busy * of_resource(trial, busiest) +
+                                           (1 - busy) * share(stalled(trial.sites[index]), stalled_of_all));
+                    }));
   return time;
 }
 
@@ -239,28 +255,32 @@ TrialValues values_of(std::span<const TrialCounts> trials) {
 Totals totals_of(std::span<const TrialCounts> trials, const Gpu& gpu) {
   const TrialValues of_trials = values_of(trials);
   Totals totals;
-  totals.l1_read_hit_rate = statistic_of(of_trials.l1_read_hit_rate);
-  totals.l2_read_hit_rate = statistic_of(of_trials.l2_read_hit_rate);
-  totals.l2_write_hit_rate = statistic_of(of_trials.l2_write_hit_rate);
-  totals.constant_hit_rate = statistic_of(of_trials.constant_hit_rate);
-  totals.constant_group_hit_rate = statistic_of(of_trials.constant_group_hit_rate);
-  totals.dram_latency_ns = statistic_of(of_trials.dram_latency_ns);
+  totals.l1_read_hit_rate = statistic_of(trials, of_trials.l1_read_hit_rate);
+  totals.l2_read_hit_rate = statistic_of(trials, of_trials.l2_read_hit_rate);
+  totals.l2_write_hit_rate = statistic_of(trials, of_trials.l2_write_hit_rate);
+  totals.constant_hit_rate = statistic_of(trials, of_trials.constant_hit_rate);
+  totals.constant_group_hit_rate = statistic_of(trials, of_trials.constant_group_hit_rate);
+  totals.dram_latency_ns = statistic_of(trials, of_trials.dram_latency_ns);
   if (cycles_of(trials) && gpu.l2.partitions > 1) {
     const auto of_loads = [&](std::uint64_t TrialTotals::* sectors) {
-      return statistic_of(values(
-          trials, [&](const TrialCounts& trial) { return rate({trial.*sectors, trial.l2_reads.all}); }));
+      return statistic_of(trials, values(trials, [&](const TrialCounts& trial) {
+                            return rate({trial.*sectors, trial.l2_reads.all});
+                          }));
     };
     totals.l2_near_hit_rate = of_loads(&TrialTotals::l2_near_hits);
     totals.l2_crossing_share = of_loads(&TrialTotals::crossed_sectors);
   }
-  double read = 0, written = 0;
+  double read = 0, written = 0, before = 0;
   for (const TrialCounts& trial : trials) {
     read += double(trial.dram_read_sectors) * sector_bytes;
     written += double(trial.dram_written_sectors) * sector_bytes;
+    before += double(trial.dram_written_before_sectors) * sector_bytes;
   }
   if (totals.l2_read_hit_rate || totals.l2_write_hit_rate) {
     totals.dram_read_bytes = read / double(trials.size());
     totals.dram_write_bytes = written / double(trials.size());
+    if (cycles_of(trials))
+      totals.dram_write_bytes_before = before / double(trials.size());
   }
   return totals;
 }

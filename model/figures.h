@@ -31,9 +31,10 @@ std::optional<Statistic> cycles_of(std::span<const TrialCounts> trials);
 std::optional<KernelTime> kernel_time(std::span<const TrialCounts> trials, const Snapshot& snapshot,
                                       const trace::Launch& launch, const Gpu& gpu);
 
-/// Sums over the sites of a trial, of which site_time() returns shares.
+/// Sums over the sites of a trial, of which site_time() returns shares; of DRAM, with what it writes of older
+/// data.
 struct TimeSums {
-  double awaited = 0;
+  double stalled = 0; ///< warp-cycles
   ByResource occupied{};
 };
 /// Returns them for each trial.
@@ -41,7 +42,7 @@ std::vector<TimeSums> time_sums(std::span<const TrialCounts> trials);
 
 /// Returns the site's part in the kernel's time; empty if that has none. Its share is its part in the work of
 /// the busiest resource for as long as that is busy, and for the rest of the time its part in what warps
-/// wait for.
+/// wait for: its result, or its turn.
 std::optional<SiteTime> site_time(const SiteSummary& summary, std::size_t index,
                                   std::span<const TrialCounts> trials, std::span<const TimeSums> sums,
                                   const std::optional<KernelTime>& kernel);

@@ -24,6 +24,11 @@ std::uint32_t batch_trials(const Options& options) {
   return options.without_clock ? 16 : 4;
 }
 
+/// Returns the machine on which a trial runs. Two share each machine: their difference is that of the order.
+std::uint32_t machine_of(std::uint32_t trial, const Gpu& gpu) {
+  return gpu.machines.empty() ? 0 : trial / 2 % std::uint32_t(gpu.machines.size());
+}
+
 /// The observers of the first trial.
 class FirstTrial {
 public:
@@ -57,8 +62,13 @@ Trials run_trials(const Snapshot& snapshot, const std::vector<Site>& sites, cons
   std::uint32_t done = 0;
   const auto trial = [&](std::uint32_t number, TrialObserver* observer) {
     const Random random(options.seed, launch.id, number);
-    if (!options.without_clock)
-      return run_clocked_trial(snapshot, gpu, occupied, random, before, observer);
+    if (!options.without_clock) {
+      const std::uint32_t machine = machine_of(number, gpu);
+      TrialCounts counts = run_clocked_trial(snapshot, gpu.machines.empty() ? gpu : gpu.machines[machine],
+                                             occupied, random, before, observer);
+      counts.machine = machine;
+      return counts;
+    }
     const L2* const l2 = before.empty() ? nullptr : &before.front();
     return observer != nullptr ? run_trial(snapshot, gpu, occupied, random, *observer, l2)
                                : run_trial(snapshot, gpu, occupied, random, l2);

@@ -98,7 +98,8 @@ std::string heading() {
                            "latency_ns_std",
                            "latency_share",
                            "constant_hit_rate",
-                           "constant_hit_rate_std"})
+                           "constant_hit_rate_std",
+                           "constant_addresses"})
     row.add(name);
   for (const std::string& name : time_headings())
     row.add(name);
@@ -130,7 +131,8 @@ std::string row_of(const KernelResult& kernel, const SiteResult& result) {
       .add(result.l2_hit_rate)
       .add(result.latency_ns)
       .add(result.latency_share)
-      .add(result.constant_hit_rate);
+      .add(result.constant_hit_rate)
+      .add(result.constant_addresses);
   add_time(row, kernel, result);
   return row.end();
 }

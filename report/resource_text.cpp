@@ -11,6 +11,7 @@ std::string_view text_of(Resource resource) {
   case Resource::issue: return "instruction issue";
   case Resource::memory_pipeline: return "memory pipeline";
   case Resource::shared_banks: return "shared memory banks";
+  case Resource::constant_pipe: return "constant cache";
   case Resource::l2_port: return "L2 port";
   case Resource::l2_slices: return "L2 slices";
   case Resource::atomics: return "L2 atomics";
@@ -29,6 +30,7 @@ std::string_view work_of(Resource resource) {
   case Resource::issue: return "the issue slots in use";
   case Resource::memory_pipeline: return "the memory pipeline's passes";
   case Resource::shared_banks: return "the passes over the shared memory banks";
+  case Resource::constant_pipe: return "the further addresses in constant memory";
   case Resource::l2_port: return "the SMs' traffic with the L2";
   case Resource::l2_slices: return "the L2 slices' sectors";
   case Resource::atomics: return "the L2's atomics";

@@ -134,6 +134,9 @@ private:
     field("trials",
           fmt::format("{}, {}{}", kernel.trials.run, kernel.trials.converged ? "converged" : "not converged",
                       kernel.trials.run < few_trials ? "; spreads and intervals of so few say little" : ""));
+    if (!kernel.trials.drawn.empty())
+      field("machine", fmt::format("not known, and drawn for every two trials: {}",
+                                   fmt::join(kernel.trials.drawn, ", ")));
     if (kernel.time)
       time(*kernel.time);
   }

@@ -119,6 +119,8 @@ void read(const JsonNode& node, KernelTime& target) {
   read_amount(node["microseconds"], target.microseconds);
   node["extrapolated"].read(target.is_extrapolated);
   read(node["busy"], target.busy);
+  if (node.has("mean_busy"))
+    read(node["mean_busy"], target.mean_busy);
   node["bound"].read_word(target.bound, bound_named, "the name of a resource or latency");
 }
 
@@ -175,6 +177,7 @@ void read(const JsonNode& node, SiteResult& target) {
   read_if_there(node, "bytes_used", target.bytes_used);
   read_if_there(node, "bytes_moved", target.bytes_moved);
   read_if_there(node, "bank_conflicts", target.bank_conflicts);
+  read_if_there(node, "constant_addresses", target.constant_addresses);
   read_if_there(node, "l1_hit_rate", target.l1_hit_rate);
   read_if_there(node, "l2_hit_rate", target.l2_hit_rate);
   read_if_there(node, "constant_hit_rate", target.constant_hit_rate);
@@ -195,6 +198,7 @@ void read(const JsonNode& node, Totals& target) {
   read_if_there(node, "dram_latency_ns", target.dram_latency_ns);
   read_if_there(node, "dram_read_bytes", target.dram_read_bytes);
   read_if_there(node, "dram_write_bytes", target.dram_write_bytes);
+  read_if_there(node, "dram_write_bytes_before", target.dram_write_bytes_before);
   read_if_there(node, "cold_miss_share", target.cold_miss_share);
   const std::optional<double>& cold = target.cold_miss_share;
   node.require(!cold || (*cold >= 0 && *cold <= 1), "an object whose cold_miss_share is from 0 to 1");
@@ -260,6 +264,8 @@ void read(const JsonNode& node, KernelResult& target) {
   trials["converged"].read(target.trials.converged);
   if (trials.has("stopped_by"))
     trials["stopped_by"].read_word(target.trials.stopped_by, value_named<StoppedBy>, "confidence or limit");
+  if (trials.has("drawn"))
+    trials["drawn"].for_each([&](const JsonNode& path) { path.read(target.trials.drawn.emplace_back()); });
   read_if_there(node, "l2_start", target.l2_start);
   read_if_there(node, "time", target.time);
   read(node["totals"], target.totals);

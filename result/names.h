@@ -12,7 +12,8 @@ namespace warplens {
 template <> inline constexpr std::array<std::string_view, 2> names_of<StoppedBy>{"confidence", "limit"};
 template <>
 inline constexpr std::array<std::string_view, resource_count> names_of<Resource>{
-    "issue", "memory_pipeline", "shared_banks", "l2_port", "l2_slices", "atomics", "fabric", "dram"};
+    "issue",     "memory_pipeline", "shared_banks", "constant_pipe", "l2_port",
+    "l2_slices", "atomics",         "fabric",       "dram"};
 
 /// Returns the name of what bounds a kernel's time: "latency" if no resource does.
 std::string_view name_of_bound(std::optional<Resource> bound);

@@ -23,7 +23,8 @@ struct Histogram {
 inline constexpr std::uint64_t few_trials = 8;
 
 /// A figure over trials. `std_deviation` is over trials; `spread95` is mean ± 2 std (how much the unknown
-/// order matters); `ci95` is the Student-t interval of the mean (how much the number of trials matters).
+/// order matters); `ci95` is the Student-t interval of the mean (how much the number of trials matters), over
+/// the machines that were drawn.
 struct Statistic {
   double mean = 0;
   double std_deviation = 0;
@@ -42,19 +43,21 @@ struct LatencyParts {
 };
 
 /// Each of these can bound a kernel's time: the issue of instructions; the memory pipeline of an SM, by
-/// passes of accesses to global memory, or by passes of banks of shared memory; the SM's port to the L2; the
-/// L2's slices, by sectors, or by atomics; the way between the L2's partitions; the channels of DRAM.
+/// passes of accesses to global memory, or by passes of banks of shared memory; the constant cache of an SM,
+/// which serves the addresses of an access one after the other; the SM's port to the L2; the L2's slices, by
+/// sectors, or by atomics; the way between the L2's partitions; the channels of DRAM.
 enum class Resource : std::uint8_t {
   issue,
   memory_pipeline,
   shared_banks,
+  constant_pipe,
   l2_port,
   l2_slices,
   atomics,
   fabric,
   dram
 };
-inline constexpr std::size_t resource_count = 8;
+inline constexpr std::size_t resource_count = 9;
 using ByResource = std::array<double, resource_count>;
 
 /// A kernel's time, from trials on a clock.
@@ -62,7 +65,9 @@ struct KernelTime {
   Statistic cycles;             ///< of the SM clock: of the blocks in the snapshot
   Statistic microseconds;       ///< of the whole launch
   bool is_extrapolated = false; ///< the snapshot is a part of the grid
-  ByResource busy{}; ///< the share of the cycles in which the busiest one of its kind is busy, mean
+  /// The shares of the cycles in which each resource is busy, mean over trials: the busiest one of its kind,
+  /// and the mean over all of its kind.
+  ByResource busy{}, mean_busy{};
   /// The busiest resource; none: none is busy for long enough, and warps wait for latencies.
   std::optional<Resource> bound;
 };
@@ -82,6 +87,7 @@ struct SiteResult {
   std::optional<std::uint64_t> bytes_used;   ///< distinct bytes the lanes requested, summed over executions
   std::optional<std::uint64_t> bytes_moved;  ///< 32 × sectors touched, summed over executions
   std::optional<double> bank_conflicts;      ///< shared memory: mean number of extra passes per request
+  std::optional<double> constant_addresses;  ///< constant memory: mean number of addresses per request
   std::optional<Statistic> l1_hit_rate, l2_hit_rate, latency_ns;
   std::optional<Statistic>
       constant_hit_rate; ///< share of the requested addresses, in the SM's constant cache
@@ -106,6 +112,9 @@ struct Totals {
   /// next to the SM; and the sectors of loads and stores that cross to the other one.
   std::optional<Statistic> l2_near_hit_rate, l2_crossing_share;
   std::optional<double> dram_read_bytes, dram_write_bytes; ///< mean over trials
+  /// Of the bytes written, those that were not stored by this launch, on a clock: at least, as each launch is
+  /// taken to have stored what is evicted.
+  std::optional<double> dram_write_bytes_before;
   /// The share of the sectors that loads missed in the L2 without an earlier touch in the trial: they would
   /// hit if an earlier launch or copy had left them.
   std::optional<double> cold_miss_share;
@@ -180,6 +189,7 @@ struct KernelResult {
     std::uint32_t run = 0;
     bool converged = false;
     std::optional<StoppedBy> stopped_by;
+    std::vector<std::string> drawn; ///< figures of the GPU in which they differ: "issue.policy"
   } trials;
   std::optional<L2Start> l2_start;
   std::optional<KernelTime> time; ///< where the trials have a clock

@@ -89,6 +89,7 @@ void put(Json& object, const char* key, const std::optional<KernelTime>& time) {
   put(json, "microseconds", std::optional(time->microseconds));
   json["extrapolated"] = time->is_extrapolated;
   json["busy"] = to_json(time->busy);
+  json["mean_busy"] = to_json(time->mean_busy);
   json["bound"] = name_of_bound(time->bound);
 }
 
@@ -134,6 +135,7 @@ Json to_json(const SiteResult& result) {
   put(json, "bytes_used", result.bytes_used);
   put(json, "bytes_moved", result.bytes_moved);
   put(json, "bank_conflicts", result.bank_conflicts);
+  put(json, "constant_addresses", result.constant_addresses);
   put(json, "l1_hit_rate", result.l1_hit_rate);
   put(json, "l2_hit_rate", result.l2_hit_rate);
   put(json, "constant_hit_rate", result.constant_hit_rate);
@@ -156,6 +158,7 @@ Json to_json(const Totals& totals) {
   put(json, "dram_latency_ns", totals.dram_latency_ns);
   put(json, "dram_read_bytes", totals.dram_read_bytes);
   put(json, "dram_write_bytes", totals.dram_write_bytes);
+  put(json, "dram_write_bytes_before", totals.dram_write_bytes_before);
   put(json, "cold_miss_share", totals.cold_miss_share);
   if (const auto& latencies = totals.dram_latencies)
     json["dram_latencies"] = {{"edges", latencies->histogram.edges},
@@ -231,6 +234,8 @@ Json to_json(const KernelResult& kernel) {
   json["trials"] = {{"run", kernel.trials.run}, {"converged", kernel.trials.converged}};
   if (kernel.trials.stopped_by)
     json["trials"]["stopped_by"] = name_of(*kernel.trials.stopped_by);
+  if (!kernel.trials.drawn.empty())
+    json["trials"]["drawn"] = kernel.trials.drawn;
   if (kernel.l2_start)
     json["l2_start"] = {
         {"warm", kernel.l2_start->warm}, {"bytes", kernel.l2_start->bytes}, {"why", kernel.l2_start->why}};

@@ -28,7 +28,8 @@ Expected<std::vector<model::Gpu>> load_gpus(const ModelOptions& options) {
     if (std::find(names.begin(), name, *name) != name)
       continue; // requested twice, modelled once
     TRY_LET(gpu, model::load_gpu(*name, resources().gpus));
-    gpu->issue.policy = options.policy.value_or(gpu->issue.policy);
+    if (options.policy)
+      set_policy(*gpu, *options.policy);
     choose(gpu->schedule.placement, model::block_placements(), options.placement);
     choose(gpu->schedule.start, model::block_starts(), options.start);
     gpus.push_back(std::move(*gpu));

@@ -24,6 +24,7 @@ struct ClockFigures {
                 .shared_interval = gpu.lsu.cycles};
     sm.pipes.resize(2);
     sm.pipes[memory_pipe] = {.uses_queue = true, .holds_miss = true};
+    // The first address of an access takes no more than the issue: it is an operand.
     sm.pipes[constant_pipe] = {.interval = constant_pass, .shared = true};
   }
   Cycle cycles(double ns) const { return Cycle(std::llround(ns / ns_per_cycle)); }

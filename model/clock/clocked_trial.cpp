@@ -42,7 +42,8 @@ public:
   ClockedTrial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random random,
                std::span<const L2> before, TrialObserver* observer)
       : snapshot_(snapshot), figures_(gpu), memory_(snapshot, gpu, before, random, observer),
-        dealing_(deal(snapshot, std::size_t(occupancy.blocks_per_sm) * gpu.sms, random)) {
+        gpu_sms_(gpu.sms), resident_(std::size_t(occupancy.blocks_per_sm) * gpu.sms),
+        dealing_(deal(snapshot, resident_, random)) {
     const auto busy = std::uint32_t(std::min<std::size_t>(gpu.sms, dealing_.first.size()));
     for (std::uint32_t number = 0; number < busy; ++number)
       sms_.push_back(
@@ -114,9 +115,18 @@ private:
     }
   }
 
-  /// Returns the time that each further block would take: the rate at which blocks end from when half of the
-  /// resident ones have ended until the last one begins; or over all, if that is too short.
-  double cycles_per_block(Cycle cycles) const {
+  /// Returns the time of the whole launch. Its further blocks end at the rate of the snapshot's from when
+  /// half of the resident ones have ended until the last one begins; or of all, if that is too short. Blocks
+  /// that would have run beside the snapshot's take as long as these, or as they keep some resource busy.
+  double launch_cycles(const TrialCounts::Time& time) const {
+    const double further = snapshot_.further_blocks, blocks_of_snapshot = double(snapshot_.blocks.size());
+    if (further == 0)
+      return double(time.cycles);
+    if (const double beside = double(resident_) - blocks_of_snapshot; beside > 0) {
+      const double waves = 1 + std::max(0.0, further - beside) / double(resident_);
+      const double scale = 1 + further / blocks_of_snapshot;
+      return std::max(double(time.cycles) * waves, scale * *std::ranges::max_element(time.mean_busy));
+    }
     double resident = 0, all = 0;
     for (const BlockPart& part : dealing_.first)
       resident += part.to - part.from;
@@ -131,7 +141,9 @@ private:
       if (blocks <= all - double(dealing_.first.size()))
         std::tie(to, until) = std::pair(one.at, blocks);
     }
-    return until - before < resident / 2 ? double(cycles) / all : double(to - from) / (until - before);
+    const double of_block =
+        until - before < resident / 2 ? double(time.cycles) / all : double(to - from) / (until - before);
+    return double(time.cycles) + further * of_block;
   }
 
   TrialCounts counts() const {
@@ -147,19 +159,22 @@ private:
         all.accesses += of_site.accesses;
         all.passes += of_site.passes;
         all.shared_passes += of_site.shared_passes;
+        all.constant_passes += of_site.constant_passes;
       }
-      at_least(time.busy[std::size_t(Resource::issue)], double(all.accesses) / figures_.sm.schedulers);
-      at_least(time.busy[std::size_t(Resource::memory_pipeline)], double(all.passes));
-      at_least(time.busy[std::size_t(Resource::shared_banks)], double(all.shared_passes));
-      at_least(time.busy[std::size_t(Resource::l2_port)], double(sm->port_busy()) / ticks_per_cycle);
+      const auto busy = [&](Resource resource, double cycles) { time.add(resource, cycles, gpu_sms_); };
+      busy(Resource::issue, double(all.accesses) / figures_.sm.schedulers);
+      busy(Resource::memory_pipeline, double(all.passes));
+      busy(Resource::shared_banks, double(all.shared_passes));
+      busy(Resource::constant_pipe, double(all.constant_passes));
+      busy(Resource::l2_port, double(sm->port_busy()) / ticks_per_cycle);
     }
-    if (!ended_.empty())
-      time.cycles_per_block = cycles_per_block(time.cycles);
     for (const TrialCounts::Site& site : counts.sites) {
       counts.l1_reads += site.l1;
       counts.constant_reads += site.constant;
     }
     memory_.count(counts);
+    if (!ended_.empty())
+      time.launch_cycles = launch_cycles(time);
     return counts;
   }
   void add(const SmSiteCounts& of_sm, TrialCounts::Site& site) const {
@@ -172,14 +187,15 @@ private:
     site.occupied[std::size_t(Resource::issue)] += double(of_sm.accesses) / figures_.sm.schedulers;
     site.occupied[std::size_t(Resource::memory_pipeline)] += double(of_sm.passes);
     site.occupied[std::size_t(Resource::shared_banks)] += double(of_sm.shared_passes);
+    site.occupied[std::size_t(Resource::constant_pipe)] += double(of_sm.constant_passes);
     site.occupied[std::size_t(Resource::l2_port)] += double(of_sm.port) / ticks_per_cycle;
   }
-
-  static void at_least(double& most, double value) { most = std::max(most, value); }
 
   const Snapshot& snapshot_;
   ClockFigures figures_;
   Memory memory_;
+  std::uint32_t gpu_sms_;
+  std::size_t resident_; ///< blocks, with which all SMs are full
   Dealing dealing_;
   std::vector<std::unique_ptr<Sm>> sms_; ///< those with work
   std::vector<Sm::EndedBlock> ended_;    ///< those of an epoch in the order of their ends

@@ -112,11 +112,13 @@ Cycle Sm::issue(WarpNumber warp, Program& program, const Instruction& instructio
   WarpWait& wait = warps_[warp];
   ++wait.unknown;
   wait.issued = now;
-  const Passing passing{access, number, leaves, leaves + instruction.passes - 1};
   if (access.cache == FirstCache::constant) {
-    load_read_only(*constants_, figures_.constant + (instruction.passes - 1) * (figures_.constant_pass - 1),
-                   passing, transactions, true);
+    const Cycle further = instruction.passes * figures_.constant_pass;
+    counts.constant_passes += further;
+    load_read_only(*constants_, figures_.constant, {access, number, leaves, leaves + further}, transactions,
+                   true);
   } else {
+    const Passing passing{access, number, leaves, leaves + instruction.passes - 1};
     const Cycle passes = std::max<Cycle>(figures_.sm.queue.shared_interval, instruction.passes);
     counts.passes += passes;
     if (access.cache == FirstCache::shared) {

@@ -25,6 +25,7 @@ struct SmSiteCounts {
   Cycle awaited = 0;                         ///< of the stalls for data: those for its result
   Cycle passes = 0;                          ///< of the memory pipeline, in cycles
   Cycle shared_passes = 0;                   ///< of these, by shared memory's banks
+  Cycle constant_passes = 0;                 ///< of the constant cache, for addresses after the first
   std::uint64_t accesses = 0;
   Ticks port = 0; ///< to the L2, in either direction
 };
@@ -72,12 +73,12 @@ public:
   Instruction next(const Program& program) const {
     const Access& access = *program.next;
     Instruction instruction;
-    instruction.pipe =
-        access.cache == FirstCache::constant ? ClockFigures::constant_pipe : ClockFigures::memory_pipe;
+    const bool of_constants = access.cache == FirstCache::constant;
+    instruction.pipe = of_constants ? ClockFigures::constant_pipe : ClockFigures::memory_pipe;
     instruction.result = access.is_awaited ? std::int16_t{0} : Instruction::none;
     if (access.starts_bulk)
       instruction.sources[0] = 0;
-    instruction.passes = access.passes;
+    instruction.passes = of_constants ? access.passes - 1 : access.passes;
     instruction.delay = figures_.delay;
     return instruction;
   }

@@ -1,5 +1,6 @@
 #include "model/gpu/gpu.h"
 
+#include "model/gpu/drawn_figures.h"
 #include "model/gpu/toml_figures.h"
 #include "vocabulary/geometry.h"
 
@@ -302,12 +303,23 @@ void check_combinations(TomlFigures& figures, const Gpu& gpu) {
   require_dram(figures, gpu.dram);
 }
 
-Expected<Gpu> read(const fs::path& path, TomlFigures& figures) {
+Expected<Gpu> read_machine(const fs::path& path, TomlFigures& figures) {
   Gpu gpu = read_tables(figures);
   gpu.id = path.stem().string();
   TRY(figures.finish());
   check_combinations(figures, gpu);
   TRY(figures.finish());
+  return gpu;
+}
+
+Expected<Gpu> read(const fs::path& path, TomlFigures& figures) {
+  TRY_LET(gpu, read_machine(path, figures));
+  gpu->drawn = figures.drawn();
+  for (std::uint32_t number = 0; number < machine_count && !gpu->drawn.empty(); ++number) {
+    TomlFigures of_machine = figures.of_machine(number);
+    TRY_LET(machine, read_machine(path, of_machine));
+    gpu->machines.push_back(std::move(*machine));
+  }
   return gpu;
 }
 
@@ -321,6 +333,15 @@ const std::vector<std::string>& block_placements() {
 const std::vector<std::string>& block_starts() {
   static const std::vector<std::string> words{"random_delay", "random_point", "mid_launch"};
   return words;
+}
+
+void set_policy(Gpu& gpu, IssuePolicy policy) {
+  gpu.issue.policy = policy;
+  for (Gpu& machine : gpu.machines)
+    machine.issue.policy = policy;
+  std::erase(gpu.drawn, "issue.policy");
+  if (gpu.drawn.empty())
+    gpu.machines.clear();
 }
 
 std::uint32_t sets_in(std::uint64_t bytes, double usable, std::uint32_t ways) {

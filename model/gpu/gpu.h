@@ -212,7 +212,15 @@ struct Gpu {
     /// Returns the clock of the bus, which transfers two bits a cycle and wire.
     double clock_khz() const { return bytes_per_ns() * 1e6 * 8 / (2.0 * bus_bits); }
   } dram;
+
+  /// The figures that are not known, as "issue.policy", and the machines that differ in them
+  /// (model/gpu/drawn_figures.h). Both are empty if none are drawn.
+  std::vector<std::string> drawn;
+  std::vector<Gpu> machines;
 };
+
+/// Sets the issue policy of the GPU and of its machines, which no longer draw it.
+void set_policy(Gpu& gpu, IssuePolicy policy);
 
 /// Returns their words in GPU files and on the command line, in the order of the enumerators.
 const std::vector<std::string>& block_placements();

@@ -1,5 +1,9 @@
 #include "model/gpu/toml_figures.h"
 
+#include "model/gpu/drawn_figures.h"
+
+#include <algorithm>
+#include <cmath>
 #include <fmt/ranges.h>
 #include <sstream>
 
@@ -21,6 +25,27 @@ std::string text_of(const toml::node& node) {
                        number->get()); // the shortest form that reads back the same; toml++ prints 17 digits
   node.visit([&](const auto& value) { out << value; });
   return out.str();
+}
+
+/// Returns whether machines may draw the figure: no snapshot, no occupancy and no content of a cache before a
+/// launch depends on it.
+bool may_be_drawn(const std::string& path) {
+  return path != "lsu.tags_per_pass" &&
+         (path.starts_with("issue.") || path.starts_with("lsu.") || path == "dram.achieved" ||
+          (path.starts_with("l2.") && path.ends_with("_per_ns")));
+}
+
+/// Returns the weights of the value and its alternatives, which are all the same if none are stated; empty if
+/// they are not what they have to be.
+std::vector<double> weights_of(const toml::node* stated, std::size_t alternatives) {
+  if (stated == nullptr)
+    return std::vector<double>(alternatives, 1);
+  std::vector<double> weights;
+  if (const toml::array* array = stated->as_array(); array && array->size() == alternatives)
+    for (const toml::node& weight : *array)
+      weights.push_back(weight.value<double>().value_or(0));
+  const bool is_good = std::ranges::all_of(weights, [](double weight) { return weight > 0 && weight < 1e6; });
+  return is_good ? weights : std::vector<double>();
 }
 
 } // namespace
@@ -70,7 +95,9 @@ const toml::node* TomlFigures::figure(const std::string& path) {
   const toml::table* table = node->as_table();
   const toml::node* value = table ? table->get("value") : nullptr;
   const toml::node* source = table ? table->get("source") : nullptr;
-  if (!value || !source || !source->is_string() || table->size() != 2) {
+  const bool is_drawn = table && (table->contains("or") || table->contains("between"));
+  const bool is_good = value && source && source->is_string();
+  if (!is_good || table->size() != (table->contains("weights") ? 4u : is_drawn ? 3u : 2u)) {
     set_error(node, fmt::format("expected {} = {{ value = …, source = \"…\" }}", path));
     return nullptr;
   }
@@ -80,7 +107,49 @@ const toml::node* TomlFigures::figure(const std::string& path) {
     set_error(node, fmt::format("the source '{}' of {} is not one of [sources]", name, path));
     return nullptr;
   }
-  return value;
+  return is_drawn ? drawn_value(path, *table) : value;
+}
+
+const toml::node* TomlFigures::drawn_value(const std::string& path, const toml::table& figure) {
+  const auto refuse = [&](const std::string& what) {
+    set_error(&figure, what);
+    return nullptr;
+  };
+  if (!may_be_drawn(path))
+    return refuse(fmt::format("{} can have neither alternatives nor a range", path));
+  if (std::ranges::find(drawn_, path) == drawn_.end())
+    drawn_.push_back(path);
+  const toml::node* value = figure.get("value");
+  const toml::array* range = figure.get_as<toml::array>("between");
+  if (range && range->size() == 2 && range->is_homogeneous(value->type()) && figure.size() == 3)
+    return machine_ == 0 ? value : drawn_of_range(path, *range);
+  const toml::array* others = figure.get_as<toml::array>("or");
+  if (range || !others || others->empty() || others->size() >= machine_count)
+    return refuse(fmt::format("expected {} to have or = […], 1 to {} alternatives, or between = [low, high]",
+                              path, machine_count - 1));
+  const std::vector<double> weights = weights_of(figure.get("weights"), others->size() + 1);
+  if (weights.empty())
+    return refuse(
+        fmt::format("expected {} to have a weight above 0 for its value and each alternative", path));
+  const std::size_t alternative = drawn_alternative(path, weights, machine_);
+  return alternative == 0 ? value : others->get(alternative - 1);
+}
+
+const toml::node* TomlFigures::drawn_of_range(const std::string& path, const toml::array& range) {
+  const double low = *range[0].value<double>(), high = *range[1].value<double>();
+  const double drawn = low + (high - low) * drawn_fraction(path, machine_);
+  made_.clear();
+  if (range[0].is_integer())
+    made_.push_back(std::llround(drawn));
+  else
+    made_.push_back(drawn);
+  return made_.get(0);
+}
+
+TomlFigures TomlFigures::of_machine(std::uint32_t machine) const {
+  TomlFigures figures(file_, root_);
+  figures.machine_ = machine;
+  return figures;
 }
 
 void TomlFigures::text(const std::string& path, std::string& value) {
@@ -222,8 +291,11 @@ std::string TomlFigures::describe() const {
     for (const auto& [key, value] : *table)
       if (const toml::table* figure = value.as_table()) {
         const toml::node& is = *figure->get("value");
-        out += fmt::format("{:<30} {:<34} [{}]\n", top + "." + std::string(key.str()),
-                           is.is_string() ? is.as_string()->get() : text_of(is),
+        std::string text = is.is_string() ? is.as_string()->get() : text_of(is);
+        for (const char* of_draw : {"or", "between", "weights"})
+          if (const toml::node* drawn = figure->get(of_draw))
+            text += fmt::format(", {} {}", of_draw, text_of(*drawn));
+        out += fmt::format("{:<30} {:<34} [{}]\n", top + "." + std::string(key.str()), text,
                            figure->get("source")->as_string()->get());
       }
   }

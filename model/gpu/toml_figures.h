@@ -1,5 +1,6 @@
 // Reader of the figures of a GPU file: each is `key = { value = …, source = "…" }`, its source one of the
-// file's [sources].
+// file's [sources]. Where it is not known, it can have alternatives to the value, `or = […]`, with the
+// weights of all, `weights = […]`, or a range, `between = [low, high]`, from which machines draw.
 #pragma once
 
 #include "support/expected.h"
@@ -19,6 +20,12 @@ namespace warplens::model {
 class TomlFigures {
 public:
   static Expected<TomlFigures> open(const std::filesystem::path& path);
+
+  /// Returns a reader that has read nothing and reads the figures of a machine (drawn_figures.h); those of
+  /// the first one are the values.
+  TomlFigures of_machine(std::uint32_t machine) const;
+  /// Returns the paths of the figures that machines draw, of those that were read.
+  const std::vector<std::string>& drawn() const { return drawn_; }
 
   /// Reads a plain string, without a source.
   void text(const std::string& path, std::string& value);
@@ -54,12 +61,17 @@ private:
   TomlFigures(std::string file, toml::table root) : file_(std::move(file)), root_(std::move(root)) {}
   const toml::node* find(const std::string& path);
   const toml::node* figure(const std::string& path);
+  const toml::node* drawn_value(const std::string& path, const toml::table& figure);
+  const toml::node* drawn_of_range(const std::string& path, const toml::array& range);
   void set_error(const toml::node* where, const std::string& what);
 
   std::string file_;
   toml::table root_;
   std::set<std::string> read_paths_;
   std::string error_;
+  std::uint32_t machine_ = 0;
+  std::vector<std::string> drawn_;
+  toml::array made_; ///< the value that was drawn from a range last
 };
 
 } // namespace warplens::model

@@ -42,8 +42,13 @@ Memory::Memory(const Snapshot& snapshot, const Gpu& gpu, std::span<const L2> bef
                    std::vector<Slice>(std::max(1u, gpu.l2.slices / partitions_)),
                    {}});
   form_ = l2_[0].l2.form(snapshot.byte_masks.size() > 1);
-  if (starts_in_the_middle_ && before.empty())
-    fill_with_others(gpu.l2_bytes / line_bytes, snapshot.stored_share, random);
+  if (starts_in_the_middle_ && before.empty()) {
+    // Half of the launch's further blocks have run before.
+    const double of_others =
+        snapshot.further_blocks / 2 / double(snapshot.blocks.size()) * double(snapshot.lines_touched);
+    const double room = double(gpu.l2_bytes) / line_bytes;
+    fill_with_others(std::uint64_t(std::min(of_others, room)), snapshot.stored_share, random);
+  }
 }
 
 /// Fills the L2 with lines of no page of the snapshot, of which a share is dirty: so it has to write back
@@ -346,33 +351,34 @@ void Memory::count(TrialCounts& counts) const {
   counts.l2_near_hits = near_hits_;
   counts.crossed_sectors = crossed_sectors_;
 
-  ByResource& busy = counts.time.busy;
-  const auto at_least = [&](Resource resource, Ticks ticks) {
-    double& most = busy[std::size_t(resource)];
-    most = std::max(most, double(ticks) / ticks_per_cycle);
+  const auto busy = [&](Resource resource, Ticks ticks, std::size_t of_its_kind) {
+    counts.time.add(resource, double(ticks) / ticks_per_cycle, of_its_kind);
   };
   for (const Partition& partition : l2_) {
+    const std::size_t slices = partition.slices.size() * l2_.size();
     for (const Slice& slice : partition.slices) {
-      at_least(Resource::l2_slices, std::max(slice.reads.busy(), slice.writes.busy() - slice.atomics));
-      at_least(Resource::atomics, slice.atomics);
+      busy(Resource::l2_slices, std::max(slice.reads.busy(), slice.writes.busy() - slice.atomics), slices);
+      busy(Resource::atomics, slice.atomics, slices);
     }
-    at_least(Resource::fabric, partition.to_other.busy());
+    busy(Resource::fabric, partition.to_other.busy(), l2_.size());
   }
   for (const Server& channel : channels_) {
-    at_least(Resource::dram, channel.busy());
+    busy(Resource::dram, channel.busy(), channels_.size());
     evicted += double(channel.busy());
   }
   // It is unknown who stored what was evicted: each site has its share, of no more than all have stored. The
   // rest was there before.
-  if (!starts_in_the_middle_)
-    evicted = std::min(evicted, double(stored * burst_));
+  const double of_launch =
+      starts_in_the_middle_ && stored != 0 ? evicted : std::min(evicted, double(stored * burst_));
+  counts.time.writing_before = (evicted - of_launch) / ticks_per_cycle;
+  counts.dram_written_before_sectors = std::uint64_t((evicted - of_launch) / double(burst_));
   for (std::size_t site = 0; site < lookups_.size(); ++site) {
     ByResource& of_site = counts.sites[site].occupied;
     for (std::size_t resource = 0; resource < resource_count; ++resource)
       of_site[resource] += occupied_[site][resource] / ticks_per_cycle;
     if (stored != 0)
       of_site[std::size_t(Resource::dram)] +=
-          evicted * double(stored_by(site)) / double(stored) / ticks_per_cycle;
+          of_launch * double(stored_by(site)) / double(stored) / ticks_per_cycle;
   }
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
+#include <map>
+#include <vector>
 
 namespace warplens::model {
 namespace {
@@ -29,6 +31,12 @@ Histogram histogram_of(std::span<const double> values) {
   return result;
 }
 
+void set_interval(Statistic& statistic, double degrees_of_freedom, double std_of_mean) {
+  const double t = boost::math::quantile(boost::math::students_t(degrees_of_freedom), 0.975);
+  statistic.ci95[0] = statistic.mean - t * std_of_mean;
+  statistic.ci95[1] = statistic.mean + t * std_of_mean;
+}
+
 } // namespace
 
 Statistic summarize(std::span<const double> values) {
@@ -43,13 +51,31 @@ Statistic summarize(std::span<const double> values) {
   Statistic result;
   result.mean = mean;
   result.std_deviation = std::sqrt(squares / (n - 1));
-  const double t = boost::math::quantile(boost::math::students_t(n - 1), 0.975);
-  const double half = t * result.std_deviation / std::sqrt(n);
-  result.ci95[0] = mean - half;
-  result.ci95[1] = mean + half;
+  set_interval(result, n - 1, result.std_deviation / std::sqrt(n));
   result.spread95[0] = mean - 2 * result.std_deviation;
   result.spread95[1] = mean + 2 * result.std_deviation;
   result.histogram = histogram_of(values);
+  return result;
+}
+
+Statistic summarize(std::span<const double> values, std::span<const std::uint32_t> machines) {
+  Statistic result = summarize(values);
+  std::map<std::uint32_t, std::vector<double>> by_machine;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    by_machine[machines[i]].push_back(values[i]);
+  const double within_freedom = double(values.size()) - double(by_machine.size());
+  if (by_machine.size() < 2 || within_freedom < 1)
+    return result;
+  double squares = 0;
+  for (const auto& [machine, of_one] : by_machine)
+    if (of_one.size() > 1) {
+      const double deviation = summarize(of_one).std_deviation;
+      squares += deviation * deviation * double(of_one.size() - 1);
+    }
+  const double of_order = squares / within_freedom;
+  const double all = result.std_deviation * result.std_deviation;
+  result.of_machine = std::sqrt(std::max(0.0, all - of_order));
+  set_interval(result, within_freedom, std::sqrt(of_order / double(values.size())));
   return result;
 }
 

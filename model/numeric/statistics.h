@@ -12,4 +12,9 @@ namespace warplens::model {
 /// single one has no interval.
 Statistic summarize(std::span<const double> values);
 
+/// Returns the same of values that stem from several machines, `machines` their numbers. The variance within
+/// machines is that of the order, and alone makes up the interval of the mean; what the variance over all is
+/// above it is the machine's (one-way analysis of variance).
+Statistic summarize(std::span<const double> values, std::span<const std::uint32_t> machines);
+
 } // namespace warplens::model

@@ -37,6 +37,7 @@ public:
     stored_ += sector_count(stored & ~state);
     state |= std::uint8_t(touched | stored);
   }
+  std::uint64_t lines() const { return touched_; }
   double share() const { return touched_ == 0 ? 0 : double(stored_) / (double(touched_) * sectors_per_line); }
 
 private:
@@ -346,7 +347,7 @@ Expected<void> SnapshotBuilder::put_transactions(Warp& warp, const Coalesced& to
   return {};
 }
 
-Snapshot SnapshotBuilder::finish() && {
+Snapshot SnapshotBuilder::finish(bool all_seen) && {
   for (Stream& stream : streams_)
     if (accesses_ == Accesses::all)
       close_window(stream);
@@ -398,6 +399,11 @@ Snapshot SnapshotBuilder::finish() && {
     ++snapshot.blocks.back().warps;
     snapshot.warps.push_back(std::move(warp));
   }
+  if (all_seen)
+    snapshot.blocks_seen = launch_.blocks;
+  if (!snapshot.whole_grid && snapshot.blocks_seen != 0)
+    snapshot.further_blocks = (double(launch_.grid.count()) - double(snapshot.blocks_seen)) *
+                              double(snapshot.blocks.size()) / double(snapshot.blocks_seen);
   finalize(snapshot);
   return snapshot;
 }
@@ -423,6 +429,7 @@ void finalize(Snapshot& snapshot) {
         site.l1_sectors += sector_count(transaction.sectors);
     });
   }
+  snapshot.lines_touched = stored.lines();
   snapshot.stored_share = stored.share();
 }
 
@@ -441,7 +448,8 @@ Expected<Snapshot> decode(const trace::Reader& trace, const trace::Launch& launc
                     }));
   if (!first_failure)
     return tl::unexpected(first_failure.error());
-  return std::move(builder).finish();
+  const auto end = trace.end_of(launch.id);
+  return std::move(builder).finish(end && end->complete && (end->blocks == 0 || part.blocks <= end->blocks));
 }
 
 } // namespace warplens::model

@@ -100,18 +100,21 @@ struct Snapshot {
   std::vector<SiteSummary> sites;
   std::vector<std::uint64_t> pages; ///< address / 2 MiB of each page, by its number
   std::vector<ByteMask> byte_masks; ///< the first has all bytes, for stores of whole sectors
-  std::uint64_t blocks_seen = 0, warp_accesses = 0, transactions = 0;
-  std::uint64_t longest_bulk = 0; ///< accesses; finalize() sets it
-  bool whole_grid = true;         ///< else it represents a longer launch
-  double stored_share = 0;        ///< of the sectors of the lines that it touches; finalize() sets it
-  bool reads_constants = false;   ///< there are accesses to constant memory
-  bool stores_local = false;      ///< there are stores to local memory
-  bool reads_read_only = false;   ///< there are loads that a read-only cache serves
-  bool reads_textures = false;    ///< there are loads that a texture cache serves
+  std::uint64_t blocks_seen = 0;    ///< with or without accesses, where that is known
+  std::uint64_t warp_accesses = 0, transactions = 0;
+  std::uint64_t longest_bulk = 0;  ///< accesses; finalize() sets it
+  bool whole_grid = true;          ///< else it represents a longer launch
+  double further_blocks = 0;       ///< of that launch, with accesses to the hierarchy
+  std::uint64_t lines_touched = 0; ///< where it represents a longer launch; finalize() sets it
+  double stored_share = 0;         ///< of the sectors of these lines; finalize() sets it
+  bool reads_constants = false;    ///< there are accesses to constant memory
+  bool stores_local = false;       ///< there are stores to local memory
+  bool reads_read_only = false;    ///< there are loads that a read-only cache serves
+  bool reads_textures = false;     ///< there are loads that a texture cache serves
 };
 
 /// Sets the fields that follow from the warps' accesses and are the same for every trial: `longest_bulk`,
-/// `stored_share`, and the sites' lookups in the L1.
+/// `lines_touched`, `stored_share`, and the sites' lookups in the L1.
 void finalize(Snapshot& snapshot);
 
 /// Builds a snapshot from accesses in the program order of each warp; the order of the warps does not change
@@ -123,7 +126,8 @@ public:
   /// Adds an access. The error reports an impossible one: a block or warp outside the launch, a site that the
   /// trace does not have, or an impossible width.
   Expected<void> add(std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& access);
-  Snapshot finish() &&;
+  /// `all_seen`: every block of the launch was traced, those without accesses as well.
+  Snapshot finish(bool all_seen = false) &&;
 
 private:
   /// The accesses of one warp that compiled code may issue in another order than the program's, which is that

@@ -8,6 +8,7 @@
 #include "model/trial/trial_observer.h"
 #include "result/result.h"
 
+#include <algorithm>
 #include <array>
 #include <numeric>
 #include <vector>
@@ -20,6 +21,7 @@ inline constexpr std::size_t levels = 5;
 
 /// Counts of a trial over all sites.
 struct TrialTotals {
+  std::uint32_t machine = 0; ///< on which it ran: index into Gpu::machines
   Lookups l1_reads, l2_reads, l2_writes;
   Lookups constant_reads;       ///< addresses, in the SMs' constant caches
   Lookups constant_group_reads; ///< misses of these, in the groups' constant caches
@@ -27,14 +29,23 @@ struct TrialTotals {
   /// one partition to the other, of stores as well.
   std::uint64_t l2_near_hits = 0, crossed_sectors = 0;
   std::uint64_t dram_read_sectors = 0, dram_written_sectors = 0;
-  std::uint64_t dram_reads = 0; ///< lines of which sectors were read
-  double dram_latency_ns = 0;   ///< summed over these reads
+  std::uint64_t dram_written_before_sectors = 0; ///< of those written: at least these were there before
+  std::uint64_t dram_reads = 0;                  ///< lines of which sectors were read
+  double dram_latency_ns = 0;                    ///< summed over these reads
 
   /// The trial's time, in cycles of the SM clock; all 0 where it has no clock.
   struct Time {
-    std::uint64_t cycles = 0;    ///< from the launch to the end of the last block, or of the last store
-    double cycles_per_block = 0; ///< while blocks were dealt: what each further block would take
-    ByResource busy{};           ///< how long the busiest one of each resource was busy
+    std::uint64_t cycles = 0; ///< from the launch to the end of the last block, or of the last store
+    double launch_cycles = 0; ///< the same of the whole launch, of which the snapshot may be a part
+    /// How long the busiest one of each resource was busy, and all of its kind in the mean.
+    ByResource busy{}, mean_busy{};
+    /// Adds one resource, of several of its kind, that was busy for so many cycles.
+    void add(Resource resource, double busy_cycles, std::size_t of_its_kind) {
+      double& most = busy[std::size_t(resource)];
+      most = std::max(most, busy_cycles);
+      mean_busy[std::size_t(resource)] += busy_cycles / double(of_its_kind);
+    }
+    double writing_before = 0; ///< of all channels of DRAM, writing what was in the L2 before
   } time;
 };
 

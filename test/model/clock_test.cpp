@@ -208,5 +208,96 @@ TEST_CASE("Stores and reductions take the time of the narrowest resource on thei
   }
 }
 
+TEST_CASE("Addresses in constant memory after an access's first take the SM's constant cache in turn") {
+  const model::Gpu gpu = *model::load_gpu("a100", WARPLENS_GPU_FOLDER);
+  const model::Occupancy occupancy{8, 64, 128 * 1024, "warps"};
+  const std::uint32_t blocks = gpu.sms * 8, times = 40;
+  const auto trial = [&](std::uint8_t addresses) {
+    model::Access load;
+    load.cache = model::FirstCache::constant;
+    load.starts_bulk = true;
+    load.passes = load.transactions = addresses;
+    model::Snapshot snapshot =
+        repeated(blocks, times, load, [](std::uint32_t) { return model::Transaction{7, 1, 0}; });
+    snapshot.reads_constants = true;
+    return model::run_clocked_trial(snapshot, gpu, occupancy, model::Random(1, 0, 0));
+  };
+  const auto constants = std::size_t(Resource::constant_pipe);
+  // One address is an operand: warps wait for its latency, and for the first miss.
+  const model::TrialCounts one = trial(1), many = trial(9);
+  CHECK(one.time.busy[constants] == 0);
+  CHECK(double(one.time.cycles) < times * (gpu.cycles(gpu.constant.latency_ns) + 16) + 1000);
+  const double passes = 64.0 * times * 8 * std::round(gpu.cycles(gpu.constant.pass_ns));
+  CHECK(many.time.busy[constants] == passes);
+  CHECK(many.time.mean_busy[constants] == Approx(passes));
+  CHECK(many.sites[0].occupied[constants] == Approx(passes * gpu.sms));
+  CHECK(double(many.time.cycles) == Approx(passes).epsilon(0.02).margin(1000));
+}
+
+TEST_CASE("A launch takes as long by a snapshot of a block as by one of several waves") {
+  const model::Gpu gpu = *model::load_gpu("a100", WARPLENS_GPU_FOLDER);
+  const model::Occupancy occupancy{8, 64, 128 * 1024, "warps"};
+  const std::uint32_t grid = 8 * 8 * gpu.sms;
+  model::Access load;
+  load.starts_bulk = true;
+  load.transactions = 1;
+  const auto cycles = [&](std::uint32_t blocks) {
+    model::Snapshot snapshot = repeated(
+        blocks, 8, load, [](std::uint32_t number) { return model::Transaction{number, whole_line, 0}; });
+    snapshot.whole_grid = blocks == grid;
+    snapshot.further_blocks = grid - blocks;
+    return model::run_clocked_trial(snapshot, gpu, occupancy, model::Random(1, 0, 0)).time.launch_cycles;
+  };
+  const double whole = cycles(grid);
+  CHECK(cycles(1) == Approx(whole).epsilon(0.35));
+  CHECK(cycles(gpu.sms) == Approx(whole).epsilon(0.3));
+  CHECK(cycles(8 * gpu.sms) == Approx(whole).epsilon(0.5)); // one wave alone, in step
+  CHECK(cycles(4 * 8 * gpu.sms) == Approx(whole).epsilon(0.1));
+}
+
+TEST_CASE("The middle of a launch that fits the L2 writes nothing to memory") {
+  const model::Gpu gpu = *model::load_gpu("a100", WARPLENS_GPU_FOLDER);
+  const model::Occupancy occupancy{8, 64, 128 * 1024, "warps"};
+  model::Access store;
+  store.kind = AccessKind::store;
+  store.starts_bulk = true;
+  store.is_awaited = false;
+  store.transactions = 1;
+  const auto written = [&](double times_the_snapshot) {
+    model::Snapshot snapshot = repeated(8 * gpu.sms, 1, store, [](std::uint32_t number) {
+      return model::Transaction{number, whole_line, 0};
+    });
+    snapshot.pages.resize(2);
+    snapshot.whole_grid = false;
+    snapshot.further_blocks = times_the_snapshot * 8 * gpu.sms;
+    finalize(snapshot);
+    return model::run_clocked_trial(snapshot, gpu, occupancy, model::Random(1, 0, 0)).dram_written_sectors;
+  };
+  CHECK(written(20) == 0); // 18 MB in all
+  CHECK(written(200) > 8 * gpu.sms * 8 * sectors_per_line / 2);
+}
+
+TEST_CASE("A launch writes back older data, which is no part of what it stores") {
+  const model::Gpu gpu = *model::load_gpu("v100", WARPLENS_GPU_FOLDER);
+  model::L2 before = model::L2::partition_of(gpu);
+  const auto discard = [](std::uint32_t, unsigned, unsigned) {};
+  const auto lines = std::uint32_t(gpu.l2_bytes / line_bytes);
+  for (std::uint32_t line = 0; line < lines; ++line)
+    before.request(model::L2Kind::store, 1'000'000 + line, whole_line, nullptr, discard);
+  model::Access load;
+  load.starts_bulk = true;
+  load.transactions = 1;
+  const model::Snapshot snapshot = repeated(
+      8 * gpu.sms, 1, load, [](std::uint32_t number) { return model::Transaction{number, whole_line, 0}; });
+  const model::TrialCounts trial = model::run_clocked_trial(snapshot, gpu, {8, 64, 128 * 1024, "warps"},
+                                                            model::Random(1, 0, 0), std::span(&before, 1));
+  CHECK(trial.dram_written_sectors > 0);
+  CHECK(trial.dram_written_before_sectors == trial.dram_written_sectors);
+  const double burst = gpu.cycles(gpu.dram.burst_ns / gpu.dram.achieved);
+  CHECK(trial.time.writing_before == Approx(double(trial.dram_written_sectors) * burst).epsilon(0.01));
+  CHECK(trial.sites[0].occupied[std::size_t(Resource::dram)] ==
+        Approx(double(trial.dram_read_sectors) * burst).epsilon(0.01));
+}
+
 } // namespace
 } // namespace warplens::test

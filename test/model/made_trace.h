@@ -53,12 +53,13 @@ public:
   }
 
   Expected<model::Snapshot> decode(const model::LaneRules& rules = {},
-                                   model::Accesses which = model::Accesses::of_caches) const {
+                                   model::Accesses which = model::Accesses::of_caches,
+                                   bool all_seen = false) const {
     model::SnapshotBuilder builder(sites_, launch_, rules, which);
     for (const auto& [block, warp, access] : accesses_)
       if (auto added = builder.add(block, warp, access); !added)
         return tl::unexpected(added.error());
-    return std::move(builder).finish();
+    return std::move(builder).finish(all_seen);
   }
 
   KernelResult evaluate(const model::Gpu& gpu, std::uint32_t trials = 8, unsigned threads = 1,

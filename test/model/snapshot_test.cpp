@@ -171,6 +171,17 @@ TEST_CASE("The result for the middle of a launch does not depend on the snapshot
   CHECK(rate(in_step, 2) > deep + 0.05);
 }
 
+TEST_CASE("Blocks that were seen to access nothing are as frequent in the rest of the launch") {
+  MadeTrace made(640, 32);
+  made.launch().grid.x = 10'000;
+  made.access(0, 0, made.site(), 4, [](unsigned lane) { return 4 * lane; });
+  const auto seen = made.decode({}, model::Accesses::of_caches, true), unknown = made.decode();
+  REQUIRE((seen && unknown));
+  CHECK(seen->blocks_seen == 640);
+  CHECK(seen->further_blocks == Approx((10'000 - 640) / 640.0));
+  CHECK(unknown->further_blocks == 9'999);
+}
+
 TEST_CASE("A part of a launch begins in the middle of loops, and nowhere else") {
   const auto first_lines = [](bool loop, bool whole_grid) {
     MadeTrace made(4, 32);

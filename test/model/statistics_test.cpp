@@ -30,6 +30,25 @@ TEST_CASE("Two values, t for one degree of freedom") {
   CHECK(statistic.ci95[1] - 1 == Approx(12.7062).epsilon(1e-5)); // × √2 / √2
 }
 
+TEST_CASE("The part of the machine is what varies more than the order alone") {
+  // Two machines, around 10 and 20; of each 3 trials that differ by 1: variance 1 within, 4 degrees of
+  // freedom.
+  const std::vector<double> values{9, 10, 11, 19, 20, 21};
+  const std::vector<std::uint32_t> machines{0, 0, 0, 1, 1, 1};
+  const Statistic statistic = model::summarize(values, machines);
+  const double all = (6 * 25 + 4.0) / 5;
+  CHECK(statistic.mean == Approx(15));
+  CHECK(statistic.std_deviation == Approx(std::sqrt(all)));
+  REQUIRE(statistic.of_machine);
+  CHECK(*statistic.of_machine == Approx(std::sqrt(all - 1)));
+  CHECK(statistic.ci95[1] - 15 ==
+        Approx(2.776445 / std::sqrt(6)).epsilon(1e-6)); // t for 4 degrees of freedom
+  // Machines that do not differ, and a single one, have no part.
+  const std::vector<std::uint32_t> mixed{0, 1, 0, 1, 0, 1};
+  CHECK(*model::summarize(std::vector<double>{1, 1, 2, 2, 3, 3}, mixed).of_machine == 0);
+  CHECK_FALSE(model::summarize(values, std::vector<std::uint32_t>(6, 3)).of_machine);
+}
+
 TEST_CASE("A figure that does not vary") {
   const Statistic statistic = model::summarize(std::vector<double>(64, 0.875));
   CHECK(statistic.mean == 0.875);

@@ -42,7 +42,7 @@ TEST_CASE("csv: a row per site, every row as long as the heading") {
   for (const auto& row : rows)
     CHECK(row.size() == rows[0].size());
   CHECK(rows[0].front() == "kernel");
-  CHECK(std::vector(rows[4].begin(), rows[4].end() - 15) ==
+  CHECK(std::vector(rows[4].begin(), rows[4].end() - 16) ==
         std::vector<std::string>{"spmv(int const*, int const*, float const*, float const*, float*)",
                                  "Tesla C2050",
                                  "0000000000000020",
@@ -69,27 +69,29 @@ TEST_CASE("csv: a row per site, every row as long as the heading") {
                                  "30",
                                  "0.6",
                                  "",
+                                 "",
                                  ""});
 }
 
 TEST_CASE("csv: the kernel's time and the site's part in it, empty where there is none") {
   const auto rows = parse(report::print_csv(test::sample_time()));
   const auto end_of = [](const std::vector<std::string>& row) {
-    return std::vector(row.end() - 15, row.end());
+    return std::vector(row.end() - 16, row.end());
   };
-  CHECK(end_of(rows[0]) == std::vector<std::string>{
-                               "kernel_microseconds", "kernel_microseconds_std", "bound", "time_share",
-                               "time_share_std", "waited_cycles", "waited_cycles_std", "occupied_issue",
-                               "occupied_memory_pipeline", "occupied_shared_banks", "occupied_l2_port",
-                               "occupied_l2_slices", "occupied_atomics", "occupied_fabric", "occupied_dram"});
+  CHECK(end_of(rows[0]) ==
+        std::vector<std::string>{"kernel_microseconds", "kernel_microseconds_std", "bound", "time_share",
+                                 "time_share_std", "waited_cycles", "waited_cycles_std", "occupied_issue",
+                                 "occupied_memory_pipeline", "occupied_shared_banks",
+                                 "occupied_constant_pipe", "occupied_l2_port", "occupied_l2_slices",
+                                 "occupied_atomics", "occupied_fabric", "occupied_dram"});
   CHECK(end_of(rows[2]) == std::vector<std::string>{"123.4", "2", "dram", "0.005", "0.00015625", "0", "0",
-                                                    "0.01", "0", "1", "0", "0", "0", "0", "0"});
-  std::vector<std::string> untimed(15); // table[k]
+                                                    "0.01", "0", "1", "0", "0", "0", "0", "0", "0"});
+  std::vector<std::string> untimed(16); // table[k]
   untimed[0] = std::string("123.4");
   untimed[1] = std::string("2");
   untimed[2] = std::string("dram");
   CHECK(end_of(rows[1]) == untimed);
-  CHECK(end_of(parse(report::print_csv(test::sample_result()))[4]) == std::vector<std::string>(15));
+  CHECK(end_of(parse(report::print_csv(test::sample_result()))[4]) == std::vector<std::string>(16));
 }
 
 TEST_CASE("csv: quotes, commas and line ends are kept, absent figures are empty") {

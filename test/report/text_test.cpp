@@ -58,12 +58,12 @@ TEST_CASE("a time that no resource bounds, and one of the whole launch") {
   Result result = test::sample_time();
   KernelTime& time = *result.kernels[0].time;
   time.bound.reset();
-  time.busy = {0.1, 0, 0, 0, 0.31, 0, 0, 0.3};
+  time.busy = {0.1, 0, 0, 0, 0, 0.31, 0, 0, 0.3};
   time.is_extrapolated = false;
   const auto lines = [&] { return print(result, {.width = 80}); };
   CHECK(contains(lines(), "time       123 ± 4 µs, 173k cycles\n"));
   CHECK(contains(lines(), "bound by   latency; busiest: L2 slices 31 %, DRAM 30 %\n"));
-  time.busy = {0.1, 0, 0, 0, 0, 0, 0, 0.02};
+  time.busy = {0.1, 0, 0, 0, 0, 0, 0, 0, 0.02};
   CHECK(contains(lines(), "bound by   latency; busiest: instruction issue 10 %\n"));
   time.busy = {};
   CHECK(contains(lines(), "bound by   latency\n"));

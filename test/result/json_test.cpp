@@ -88,6 +88,9 @@ TEST_CASE("time is unchanged by the way through JSON, and is absent without a cl
                                         {"l2_port", 0.44},
                                         {"l2_slices", 0.61},
                                         {"dram", 0.84}}));
+  CHECK(kernel["time"]["mean_busy"]["dram"] == 0.82);
+  CHECK(kernel["trials"]["drawn"] == Json({"issue.policy"}));
+  CHECK(kernel["totals"]["dram_write_bytes_before"] == 0);
   CHECK(kernel["time"]["bound"] == "dram");
   CHECK(kernel["sites"][1]["time"]["waited_cycles"]["mean"] == 0);
   CHECK(kernel["sites"][1]["time"]["occupied"] == Json({{"issue", 0.01}, {"shared_banks", 1.0}}));

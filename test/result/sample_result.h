@@ -153,9 +153,12 @@ inline Result sample_time() {
   time.cycles = of_machine(statistic(173'400, 2500), 2000);
   time.microseconds = of_machine(statistic(123.4, 2), 1.6);
   time.is_extrapolated = true;
-  time.busy = {0.12, 0.29, 0, 0.44, 0.61, 0, 0, 0.84};
+  time.busy = {0.12, 0.29, 0, 0, 0.44, 0.61, 0, 0, 0.84};
+  time.mean_busy = {0.1, 0.25, 0, 0, 0.43, 0.5, 0, 0, 0.82};
   time.bound = Resource::dram;
   kernel.totals.dram_latency_ns = of_machine(statistic(601.25, 12), 8);
+  kernel.totals.dram_write_bytes_before = 0;
+  kernel.trials.drawn = {"issue.policy"};
   using enum Resource;
   kernel.sites[1].time = site_time(0, 0.005, {{issue, 0.01}, {shared_banks, 1}});
   kernel.sites[2].time = site_time(96, 0.095, {{issue, 0.01}, {memory_pipeline, 0.01}, {l2_port, 0.04}});

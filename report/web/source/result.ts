@@ -18,7 +18,7 @@ export interface Statistic {
 }
 
 /** The resources that can bound a kernel's time. */
-export const resources = ["issue", "memory_pipeline", "shared_banks", "l2_port", "l2_slices", "atomics", "fabric", "dram"] as const;
+export const resources = ["issue", "memory_pipeline", "shared_banks", "constant_pipe", "l2_port", "l2_slices", "atomics", "fabric", "dram"] as const;
 export type Resource = (typeof resources)[number];
 
 /** Shares in [0, 1]; those of 0 are absent. */
@@ -47,6 +47,7 @@ export interface Site {
   bytes_used?: number;
   bytes_moved?: number;
   bank_conflicts?: number;
+  constant_addresses?: number;
   l1_hit_rate?: Statistic;
   l2_hit_rate?: Statistic;
   constant_hit_rate?: Statistic;
@@ -112,13 +113,14 @@ export interface Kernel {
     shared_bytes?: number;
   };
   snapshot: { blocks: number; warp_accesses: number; transactions: number; complete?: boolean; limit?: string };
-  trials: { run: number; converged: boolean; stopped_by?: "confidence" | "limit" };
+  trials: { run: number; converged: boolean; stopped_by?: "confidence" | "limit"; drawn?: string[] };
   l2_start?: { warm: boolean; bytes: number; why: string };
   /** Present if the trials have a clock. `cycles` is of the snapshot, `microseconds` of the whole launch. */
-  time?: { cycles: Statistic; microseconds: Statistic; extrapolated: boolean; busy: ByResource; bound: Resource | "latency" };
+  time?: { cycles: Statistic; microseconds: Statistic; extrapolated: boolean; busy: ByResource; mean_busy?: ByResource; bound: Resource | "latency" };
   totals: Partial<Record<Total, Statistic>> & {
     dram_read_bytes?: number;
     dram_write_bytes?: number;
+    dram_write_bytes_before?: number;
     cold_miss_share?: number;
   };
   trial_values?: Partial<Record<Total | "cycles", (number | null)[]>>;

@@ -3,8 +3,8 @@ import { percent } from "../format";
 import { resources, type ByResource, type Resource } from "../result";
 
 export const resourceNames: Record<Resource | "latency", string> = {
-  issue: "instruction issue", memory_pipeline: "memory pipeline", shared_banks: "shared memory banks", l2_port: "L2 port", l2_slices: "L2 slices",
-  atomics: "L2 atomics", fabric: "L2 fabric", dram: "DRAM", latency: "latency",
+  issue: "instruction issue", memory_pipeline: "memory pipeline", shared_banks: "shared memory banks", constant_pipe: "constant cache",
+  l2_port: "L2 port", l2_slices: "L2 slices", atomics: "L2 atomics", fabric: "L2 fabric", dram: "DRAM", latency: "latency",
 };
 
 interface Props {
