@@ -21,8 +21,7 @@ constexpr double negligible_share = 0.05;     // share of the sectors
 constexpr double notable_touches = 1.5;       // touches of each sector, over the whole kernel
 constexpr double contended_touches = 32;      // the same: fewer atomics hardly meet at a word
 constexpr double few_lanes = 16;
-constexpr double mostly_busy = 0.5;          // share of the kernel's time
-constexpr std::uint32_t widest_element = 16; // bytes that a lane can access at once
+constexpr double mostly_busy = 0.5; // share of the kernel's time
 
 /// Returns the mean number of distinct words that a request accesses; nothing if its bytes are not known.
 std::optional<double> words_per_request(const SiteResult& site) {
@@ -134,6 +133,11 @@ std::optional<Finding> on_coalescing(const SiteResult& site, const KernelResult&
   return Finding{Rule::uncoalesced, fmt::format("uncoalesced: {} where {} would do", sectors, ratio(needed))};
 }
 
+/// Returns whether a request moves fewer bytes than one pass can, so that wider loads need fewer passes.
+bool is_narrow(const SiteResult& site) {
+  return site.bytes_used && double(*site.bytes_used) < double(line_bytes) * double(site.executions);
+}
+
 /// Finds loads and stores that bound the kernel by their number alone.
 std::optional<Finding> on_number(const SiteResult& site, const KernelResult& kernel) {
   const bool is_load = site.site.kind == AccessKind::load;
@@ -144,10 +148,10 @@ std::optional<Finding> on_number(const SiteResult& site, const KernelResult& ker
     return std::nullopt;
   const std::string merit =
       by_banks ? "without bank conflicts" : fmt::format("{} % hit L1", percent(site.l1_hit_rate->mean));
-  return Finding{
-      Rule::too_many_accesses,
-      fmt::format("too many {}, though {}: keep values in registers{}", is_load ? "loads" : "accesses", merit,
-                  is_load && site.site.element_bytes < widest_element ? ", or load several at once" : "")};
+  return Finding{Rule::too_many_accesses,
+                 fmt::format("too many {}, though {}: keep values in registers{}",
+                             is_load ? "loads" : "accesses", merit,
+                             is_load && is_narrow(site) ? ", or load several at once" : "")};
 }
 
 std::optional<Finding> on_chain(const SiteResult& site, const KernelResult& kernel) {

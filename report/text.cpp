@@ -114,8 +114,7 @@ private:
       field("model", *kernel.gpu_validated ? "validated on this GPU" : "not validated on this GPU");
     about(kernel);
     if (kernel.snapshot.warp_accesses == 0)
-      return line("The traced blocks access no memory, and nothing else is modelled: there is no time, and "
-                  "no line to look at.");
+      return line("No access to memory was traced, and nothing else is modelled: there is no time.");
     figures(kernel);
     line("");
     totals(kernel);
