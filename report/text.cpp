@@ -239,26 +239,35 @@ private:
                               kernel.time ? "time" : "latency"));
     line(style_.bold("What to look at first"));
     for (const CostlyLine* costly : expensive) {
-      const std::vector<LineVerdict> verdicts = verdicts_on(*costly, kernel);
+      const std::vector<const SiteResult*> sites = sites_to_explain(*costly, kernel);
+      const SiteResult& worst = *sites.front();
       const std::string place = fmt::format(":{}", costly->line);
       const std::string file = printable(std::filesystem::path(costly->file).filename().string());
       line(cut(pad_left(share(costly->share), 5) + " %  " + cut(file, 40) + place + "  " +
-                   printable(verdicts.front().site->site.expression),
+                   printable(worst.site.expression),
                width_));
-      if (!verdicts.front().time.empty())
-        advice(verdicts.front().time);
-      advice(verdicts.front().text);
-      for (auto other = verdicts.begin() + 1; other != verdicts.end(); ++other)
-        advice(cut(printable(other->site->site.expression), 40) + "  " + other->text);
+      if (const std::string time = time_verdict_on(worst, kernel); !time.empty())
+        advice(time, 9);
+      for (const std::string& clause : clauses_on(worst, kernel))
+        advice(clause, 9);
+      for (auto other = sites.begin() + 1; other != sites.end(); ++other)
+        advice_on(**other, kernel);
     }
   }
 
-  /// Prints indented text; its further lines are indented by more.
-  void advice(const std::string& text) {
-    std::string indent(9, ' ');
-    for (const std::string& part : wrapped(text, width_ - 11)) {
-      line(indent + part);
-      indent.resize(11, ' ');
+  void advice_on(const SiteResult& site, const KernelResult& kernel) {
+    const std::vector<std::string> clauses = clauses_on(site, kernel);
+    advice(cut(printable(site.site.expression), 40) + "  " + clauses.front(), 9);
+    for (auto further = clauses.begin() + 1; further != clauses.end(); ++further)
+      advice(*further, 11);
+  }
+
+  /// Prints a clause, with its further lines indented by more than its first.
+  void advice(const std::string& clause, std::size_t indent) {
+    std::string before(indent, ' ');
+    for (const std::string& part : wrapped(clause, width_ - indent - 2)) {
+      line(before + part);
+      before.resize(indent + 2, ' ');
     }
   }
 

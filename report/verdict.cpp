@@ -4,7 +4,7 @@
 #include "report/resource_text.h"
 
 #include <algorithm>
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace warplens::report {
 namespace {
@@ -37,14 +37,19 @@ double all_waiting(const KernelResult& kernel) {
 
 } // namespace
 
-std::string verdict_on(const SiteResult& site, const KernelResult& kernel) {
+std::vector<std::string> clauses_on(const SiteResult& site, const KernelResult& kernel) {
   const std::vector<Finding> findings = findings_on(site, kernel);
+  std::vector<std::string> clauses;
   // Idle lanes say nothing about the memory hierarchy.
-  std::string text =
-      findings.empty() || findings.front().rule == Rule::few_lanes ? praise_of(site, kernel) : "";
+  if (findings.empty() || findings.front().rule == Rule::few_lanes)
+    clauses.push_back(praise_of(site, kernel));
   for (const Finding& finding : findings)
-    text += (text.empty() ? "" : "; ") + finding.text;
-  return text;
+    clauses.push_back(finding.text);
+  return clauses;
+}
+
+std::string verdict_on(const SiteResult& site, const KernelResult& kernel) {
+  return fmt::format("{}", fmt::join(clauses_on(site, kernel), "; "));
 }
 
 std::string time_verdict_on(const SiteResult& site, const KernelResult& kernel) {
@@ -63,19 +68,15 @@ std::string time_verdict_on(const SiteResult& site, const KernelResult& kernel) 
                      cycles(Statistic{.mean = site.time->waited.mean}), share(part));
 }
 
-std::vector<LineVerdict> verdicts_on(const CostlyLine& line, const KernelResult& kernel) {
+std::vector<const SiteResult*> sites_to_explain(const CostlyLine& line, const KernelResult& kernel) {
   const Column& cost = cost_column(kernel);
   const SiteResult* worst = *std::ranges::max_element(
       line.sites, {}, [&](const SiteResult* site) { return cost.value(*site).value_or(0); });
-  std::vector<LineVerdict> verdicts;
-  const auto add = [&](const SiteResult* site) {
-    verdicts.push_back({site, time_verdict_on(*site, kernel), verdict_on(*site, kernel)});
-  };
-  add(worst);
+  std::vector<const SiteResult*> sites = {worst};
   for (const SiteResult* other : line.sites)
     if (other != worst && is_wasteful(*other, kernel))
-      add(other);
-  return verdicts;
+      sites.push_back(other);
+  return sites;
 }
 
 } // namespace warplens::report

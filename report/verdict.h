@@ -9,7 +9,10 @@
 
 namespace warplens::report {
 
-/// Returns the findings as one clause, or why the site is fine.
+/// Returns the findings as clauses, the first of which says why the site is fine if nothing is wrong with it.
+std::vector<std::string> clauses_on(const SiteResult& site, const KernelResult& kernel);
+
+/// Returns the same as one text.
 std::string verdict_on(const SiteResult& site, const KernelResult& kernel);
 
 /// Returns how the site takes part in the kernel's time, as one clause: by its share of the work of the
@@ -17,12 +20,8 @@ std::string verdict_on(const SiteResult& site, const KernelResult& kernel);
 /// time, if neither is notable, or if a finding says it already.
 std::string time_verdict_on(const SiteResult& site, const KernelResult& kernel);
 
-/// The verdicts on a line with sites: first the site with the highest cost, then the other wasteful ones.
-struct LineVerdict {
-  const SiteResult* site;
-  std::string time; ///< time_verdict_on()
-  std::string text; ///< verdict_on()
-};
-std::vector<LineVerdict> verdicts_on(const CostlyLine& line, const KernelResult& kernel);
+/// Returns the sites of a line that need a verdict: first the one with the highest cost, then the other
+/// wasteful ones.
+std::vector<const SiteResult*> sites_to_explain(const CostlyLine& line, const KernelResult& kernel);
 
 } // namespace warplens::report

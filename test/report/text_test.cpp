@@ -133,7 +133,7 @@ TEST_CASE("a grid of one block leaves the other SMs idle") {
   CHECK(contains(print(result, {}), "launched 3 times; one block: all SMs but one are idle\n"));
 }
 
-TEST_CASE("advice longer than a line goes on in the next") {
+TEST_CASE("each finding has a line; a longer one goes on in the next") {
   Result result = test::sample_time();
   KernelResult& kernel = result.kernels[0];
   kernel.sites[3].site.depends_on = {kernel.sites[4].site.id}; // val[j] is loaded at an address from y
@@ -142,7 +142,8 @@ TEST_CASE("advice longer than a line goes on in the next") {
   const std::string text = print(result, {.width = 80});
   check_lines(text, 80);
   CHECK(contains(text, "         y[indices[j]]  scattered: 26.0 sectors per request, at addresses that\n"
-                       "           were loaded; 78.8 % of its sectors come from DRAM\n"));
+                       "           were loaded\n"
+                       "           78.8 % of its sectors come from DRAM\n"));
 }
 
 TEST_CASE("a kernel that takes time, but in none of its lines") {
