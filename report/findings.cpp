@@ -18,8 +18,9 @@ constexpr double notable_reload = 1.1;        // the same, of those sectors that
 constexpr double notable_sharing = 1.5;       // lanes that access the same word
 constexpr double notable_miss_share = 0.5;    // share of the sectors
 constexpr double negligible_share = 0.05;     // share of the sectors
-constexpr double notable_touches = 1.5;       // touches of each sector, over the whole kernel
-constexpr double contended_touches = 32;      // the same: fewer atomics hardly meet at a word
+constexpr double notable_fetches = 1.5;       // of each sector, over the whole kernel; also of stores
+constexpr double contended_touches = 32;      // of each sector: fewer atomics hardly meet at a word
+constexpr double large_part = 0.2;            // of what a resource serves
 constexpr double few_lanes = 16;
 constexpr double mostly_busy = 0.5; // share of the kernel's time
 
@@ -35,38 +36,58 @@ double lanes_per_word(const SiteResult& site) {
   return site.active_lanes / words_per_request(site).value_or(site.active_lanes);
 }
 
-bool shares_object(const SiteResult& site, const SiteResult& other) {
-  return site.site.object == other.site.object;
-}
-
-/// Returns the bytes that the kernel's stores move to the array that the site accesses.
-double bytes_stored(const SiteResult& site, const KernelResult& kernel) {
-  double bytes = 0;
-  for (const SiteResult& other : kernel.sites)
-    if (other.site.kind == AccessKind::store && shares_object(site, other))
-      bytes += double(other.bytes_moved.value_or(0));
-  return bytes;
-}
-
-/// Returns the mean number of times that the kernel touches each sector of the array that the site accesses:
-/// that it stores to it if the site is a store, otherwise that it does anything else with it.
-std::optional<double> touches(const SiteResult& site, const KernelResult& kernel) {
+/// Returns the sum of the bytes that the accesses to the site's array move, each multiplied by a weight, over
+/// the bytes of the array; nothing if the array is not known.
+template <class Weight>
+std::optional<double> moved_per_byte(const SiteResult& site, const KernelResult& kernel, Weight&& weight) {
   const auto object = std::ranges::find(kernel.objects, site.site.object, &ObjectResult::name);
   if (site.site.object.empty() || object == kernel.objects.end() || object->footprint_bytes == 0)
     return std::nullopt;
-  const double stored = bytes_stored(site, kernel);
-  return (site.site.kind == AccessKind::store ? stored : double(object->bytes_moved) - stored) /
-         double(object->footprint_bytes);
+  double bytes = 0;
+  for (const SiteResult& other : kernel.sites)
+    if (other.site.object == site.site.object)
+      bytes += weight(other) * double(other.bytes_moved.value_or(0));
+  return bytes / double(object->footprint_bytes);
+}
+
+/// Returns how often accesses of the same kind touch each sector of the site's array, mean.
+std::optional<double> touches(const SiteResult& site, const KernelResult& kernel) {
+  return moved_per_byte(
+      site, kernel, [&](const SiteResult& other) { return other.site.kind == site.site.kind ? 1.0 : 0.0; });
+}
+
+bool reads(const SiteResult& site) {
+  return site.site.kind == AccessKind::load || site.site.kind == AccessKind::update;
+}
+
+/// Returns the share of a site's sectors that come from DRAM.
+double from_dram(const SiteResult& site) {
+  return site.l2_hit_rate ? beyond_first_cache(site) * (1 - site.l2_hit_rate->mean) : 0;
+}
+
+/// Returns how often the kernel's loads fetch each sector of the site's array from beyond the first cache, or
+/// from DRAM, mean.
+std::optional<double> fetches(const SiteResult& site, const KernelResult& kernel, bool of_dram) {
+  return moved_per_byte(site, kernel, [&](const SiteResult& other) {
+    return !reads(other) ? 0 : of_dram ? from_dram(other) : beyond_first_cache(other);
+  });
+}
+
+/// Returns whether the kernel stores to the site's array.
+bool is_stored_to(const SiteResult& site, const KernelResult& kernel) {
+  return std::ranges::any_of(kernel.sites, [&](const SiteResult& other) {
+    return other.site.kind == AccessKind::store && other.site.object == site.site.object;
+  });
 }
 
 bool is_busy(const KernelResult& kernel, Resource resource) {
   return kernel.time && share_of(kernel.time->busy, resource) >= mostly_busy;
 }
 
-/// Returns the resource's share of work at this site, if the resource bounds the kernel.
-bool has_part_in_bound(const SiteResult& site, const KernelResult& kernel, Resource resource) {
+/// Returns whether the resource bounds the kernel, and a large part of its work is for this site.
+bool has_large_part_in_bound(const SiteResult& site, const KernelResult& kernel, Resource resource) {
   return site.time && kernel.time && kernel.time->bound == resource &&
-         share_of(site.time->occupied, resource) >= notable_work;
+         share_of(site.time->occupied, resource) >= large_part;
 }
 
 std::optional<Finding> on_contention(const SiteResult& site, const KernelResult& kernel) {
@@ -84,8 +105,10 @@ std::optional<Finding> on_contention(const SiteResult& site, const KernelResult&
   const std::string effect = binds ? "bound the kernel"
                                    : fmt::format("keep it busy for {} % of the time",
                                                  share(share_of(kernel.time->busy, Resource::atomics)));
-  return Finding{Rule::contention, fmt::format("{}: {}{} % of {}, which {}", meet ? "contended" : "atomics",
-                                               lanes, share(work), work_of(Resource::atomics), effect)};
+  const std::string text =
+      fmt::format("{}{} % of {}, which {}", lanes, share(work), work_of(Resource::atomics), effect);
+  return meet ? Finding{Rule::contention, "contended: " + text}
+              : Finding{Rule::too_many_accesses, "too many atomics: " + text};
 }
 
 /// Finds passes over the banks of shared memory. Whether atomics meet at a word or only at a bank is not
@@ -141,9 +164,9 @@ bool is_narrow(const SiteResult& site) {
 /// Finds loads and stores that bound the kernel by their number alone.
 std::optional<Finding> on_number(const SiteResult& site, const KernelResult& kernel) {
   const bool is_load = site.site.kind == AccessKind::load;
-  const bool by_banks = site.bank_conflicts && has_part_in_bound(site, kernel, Resource::shared_banks);
+  const bool by_banks = site.bank_conflicts && has_large_part_in_bound(site, kernel, Resource::shared_banks);
   const bool by_passes = site.l1_hit_rate && beyond_first_cache(site) < notable_miss_share &&
-                         has_part_in_bound(site, kernel, Resource::memory_pipeline);
+                         has_large_part_in_bound(site, kernel, Resource::memory_pipeline);
   if (site.site.kind == AccessKind::atomic || !(by_banks || by_passes))
     return std::nullopt;
   const std::string merit =
@@ -170,33 +193,30 @@ std::string origin(double from_l2, double from_dram) {
   return from_dram < negligible_share ? l2 : fmt::format("{}, {} % from DRAM", l2, percent(from_dram));
 }
 
-/// Returns how the kernel uses the caches badly, if it touches each sector several times.
-std::string_view fault(const SiteResult& site, double from_dram) {
-  if (from_dram >= notable_miss_share || site.constant_hit_rate)
+/// Returns how the kernel uses the caches badly, if it fetches each sector several times.
+std::string_view fault(const SiteResult& site) {
+  if (from_dram(site) >= notable_miss_share || site.constant_hit_rate)
     return "poor locality";
   return site.l1_hit_rate ? "poor L1 locality" : "not cached in L1";
 }
 
 std::optional<Finding> on_locality(const SiteResult& site, const KernelResult& kernel) {
-  const bool loads = site.site.kind == AccessKind::load || site.site.kind == AccessKind::update;
-  const double beyond = beyond_first_cache(site);
-  if (!loads || !site.l2_hit_rate || beyond < notable_miss_share)
+  const double beyond = beyond_first_cache(site), dram = from_dram(site);
+  if (!reads(site) || !site.l2_hit_rate || beyond < notable_miss_share)
     return std::nullopt;
-  const double from_dram = beyond * (1 - site.l2_hit_rate->mean);
-  const std::string from = origin(beyond - from_dram, from_dram);
-  const std::optional<double> each = touches(site, kernel);
+  const std::string from = origin(beyond - dram, dram);
+  const std::optional<double> each = fetches(site, kernel, dram >= notable_miss_share);
   if (!each)
     return Finding{Rule::from_afar, from};
-  if (*each >= notable_touches)
-    return Finding{Rule::poor_locality, fmt::format("{}: {}, each is touched {} times",
-                                                    fault(site, from_dram), from, ratio(each))};
-  const bool were_left = from_dram < negligible_share && kernel.l2_start && kernel.l2_start->warm &&
-                         bytes_stored(site, kernel) == 0;
+  if (*each >= notable_fetches)
+    return Finding{Rule::poor_locality,
+                   fmt::format("{}: {}, each is fetched {} times", fault(site), from, ratio(each))};
+  const bool were_left =
+      dram < negligible_share && kernel.l2_start && kernel.l2_start->warm && !is_stored_to(site, kernel);
+  const std::string left =
+      fmt::format("{} % of its sectors were left in L2 before the launch", percent(beyond));
   return Finding{Rule::streaming,
-                 fmt::format("streaming: {}, each is touched once",
-                             were_left ? fmt::format("{} % of its sectors were left in L2 before the launch",
-                                                     percent(beyond))
-                                       : from)};
+                 fmt::format("streaming: {}, each is fetched once", were_left ? left : from)};
 }
 
 std::optional<Finding> on_lanes(const SiteResult& site, const KernelResult& kernel) {
@@ -232,7 +252,7 @@ std::vector<Finding> findings_on(const SiteResult& site, const KernelResult& ker
 std::string praise_of(const SiteResult& site, const KernelResult& kernel) {
   // A store that is new to the L2 need not be at fault: each sector must be written once.
   if (site.site.kind == AccessKind::store && site.l2_hit_rate) {
-    if (touches(site, kernel).value_or(notable_touches) < notable_touches)
+    if (touches(site, kernel).value_or(notable_fetches) < notable_fetches)
       return fmt::format("streaming store: coalesced, {} sectors per request; only fewer bytes would help",
                          ratio(site.sectors_per_request));
     return fmt::format("fine: {} sectors per request, {} of them in L2 already",

@@ -45,7 +45,7 @@ constexpr RuleText rules[] = {
      "Order the data so that neighbouring lanes access neighbouring elements: sort the indices, or renumber "
      "rows and columns. A small table can be kept in shared memory."},
     {Rule::too_many_accesses, "too-many-accesses", "TooManyAccesses", "note",
-     "Accesses that are fine one by one are more than the SM can serve.",
+     "Accesses that are fine one by one are more than the GPU can serve.",
      "Access memory less often: keep values in registers, let each thread compute several results, or load "
      "several elements at once."},
     {Rule::chained, "chained-loads", "ChainedLoads", "note",
@@ -53,17 +53,16 @@ constexpr RuleText rules[] = {
      "Have more chains under way: more warps, or several chains for each thread. Indices in place of links "
      "can be loaded ahead."},
     {Rule::poor_locality, "poor-locality", "PoorLocality", "note",
-     "Most sectors come from far although the kernel touches each several times.",
+     "Most sectors come from far, and each several times.",
      "Let accesses to the same data follow each other more closely: tile the loops, reorder the data or the "
      "blocks, or "
      "keep a tile in shared memory."},
-    {Rule::streaming, "streaming", "Streaming", "note",
-     "Most sectors come from far, and each is touched once.",
+    {Rule::streaming, "streaming", "Streaming", "note", "Most sectors come from far, and each once.",
      "No cache can help data that is needed once. Have more requests under way (more warps, unrolling, wider "
      "loads), "
      "move fewer bytes (smaller types), or merge this kernel with the one that made the data."},
     {Rule::from_afar, "from-afar", "FromAfar", "note",
-     "Most sectors come from far; how often the kernel touches each is not known.",
+     "Most sectors come from far; how often each does is not known.",
      "If the same data are needed again, let the accesses follow each other more closely; if not, move fewer "
      "bytes."},
     {Rule::few_lanes, "few-active-lanes", "FewActiveLanes", "note",

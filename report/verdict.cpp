@@ -18,11 +18,6 @@ bool is_wasteful(const SiteResult& site, const KernelResult& kernel) {
   return std::ranges::any_of(findings_on(site, kernel), is_waste, &Finding::rule);
 }
 
-bool is_contended(const SiteResult& site, const KernelResult& kernel) {
-  const std::vector<Finding> findings = findings_on(site, kernel);
-  return std::ranges::find(findings, Rule::contention, &Finding::rule) != findings.end();
-}
-
 /// Returns the warp-cycles that warps wait for the site.
 double waiting(const SiteResult& site) {
   return site.time ? site.time->waited.mean * static_cast<double>(site.executions) : 0;
@@ -56,11 +51,11 @@ std::string time_verdict_on(const SiteResult& site, const KernelResult& kernel) 
   if (!site.time || !kernel.time)
     return "";
   const std::optional<Resource> bound = kernel.time->bound;
-  if (bound == Resource::atomics && is_contended(site, kernel))
-    return "";
   if (bound && share_of(site.time->occupied, *bound) >= notable_work)
-    return fmt::format("accounts for {} % of {}", share(share_of(site.time->occupied, *bound)),
-                       work_of(*bound));
+    return *bound == Resource::atomics // then a finding has the share
+               ? ""
+               : fmt::format("accounts for {} % of {}", share(share_of(site.time->occupied, *bound)),
+                             work_of(*bound));
   const double part = waiting(site) / all_waiting(kernel);
   if (!(part >= notable_work))
     return "";

@@ -50,34 +50,56 @@ TEST_CASE("verdicts follow from the figures") {
   CHECK(verdict_on(shared, {}) == "fine: hardly any bank conflicts");
 }
 
-TEST_CASE("sectors from far levels: touched once is streaming, again and again is poor locality") {
-  KernelResult kernel;
-  CHECK(verdict_on(coalesced(0.1, 0.2), kernel) == "72.0 % of its sectors come from DRAM");
-  CHECK(findings_on(coalesced(0.1, 0.2), kernel).at(0).rule == Rule::from_afar);
+namespace {
 
+/// Returns a kernel whose sites are all that access an array of 1000 sectors.
+KernelResult with_array(std::vector<SiteResult> sites) {
+  KernelResult kernel;
+  kernel.grid = {64, 1, 1};
   ObjectResult& object = kernel.objects.emplace_back();
   object.name = std::string("a");
   object.footprint_bytes = 1000 * 32;
-  object.bytes_moved = 1050 * 32;
-  CHECK(verdict_on(coalesced(0, 0), kernel) ==
-        "streaming: 100.0 % of its sectors come from DRAM, each is touched once");
-  CHECK(verdict_on(coalesced(0, 0.9), kernel) ==
-        "streaming: 90.0 % of its sectors come from L2, 10.0 % from DRAM, each is touched once");
-  CHECK(verdict_on(coalesced(0, 1), kernel) ==
-        "streaming: 100.0 % of its sectors come from L2, each is touched once");
-  CHECK(findings_on(coalesced(0, 0), kernel).at(0).rule == Rule::streaming);
+  kernel.sites = std::move(sites);
+  return kernel;
+}
 
-  object.bytes_moved = 8000 * 32;
-  CHECK(verdict_on(coalesced(0.1, 0.2), kernel) ==
-        "poor locality: 72.0 % of its sectors come from DRAM, each is touched 8.00 times");
-  CHECK(verdict_on(coalesced(0.1, 0.9), kernel) ==
-        "poor L1 locality: 81.0 % of its sectors come from L2, 9.0 % from DRAM, each is touched 8.00 times");
-  CHECK(verdict_on(coalesced(0.9, 0), kernel) == "fine: 90.0 % L1 hits");
+/// Returns a load that touches each sector of the array `touches` times.
+SiteResult repeated(double l1, double l2, std::uint64_t touches) {
+  SiteResult site = coalesced(l1, l2);
+  site.bytes_moved = touches * 1000 * 32;
+  return site;
+}
 
-  SiteResult nameless = coalesced(0, 0);
+std::string alone(const SiteResult& site) {
+  return verdict_on(site, with_array({site}));
+}
+
+} // namespace
+
+TEST_CASE("sectors from far levels: fetched once is streaming, again and again is poor locality") {
+  CHECK(verdict_on(coalesced(0.1, 0.2), {}) == "72.0 % of its sectors come from DRAM");
+  CHECK(findings_on(coalesced(0.1, 0.2), {}).at(0).rule == Rule::from_afar);
+
+  CHECK(alone(repeated(0, 0, 1)) == "streaming: 100.0 % of its sectors come from DRAM, each is fetched once");
+  CHECK(alone(repeated(0, 0.9, 1)) ==
+        "streaming: 90.0 % of its sectors come from L2, 10.0 % from DRAM, each is fetched once");
+  CHECK(alone(repeated(0, 1, 1)) == "streaming: 100.0 % of its sectors come from L2, each is fetched once");
+  CHECK(findings_on(repeated(0, 0, 1), with_array({repeated(0, 0, 1)})).at(0).rule == Rule::streaming);
+
+  CHECK(alone(repeated(0.1, 0.2, 8)) ==
+        "poor locality: 72.0 % of its sectors come from DRAM, each is fetched 5.76 times");
+  CHECK(alone(repeated(0.1, 0.9, 8)) ==
+        "poor L1 locality: 81.0 % of its sectors come from L2, 9.0 % from DRAM, each is fetched 7.20 times");
+  CHECK(alone(repeated(0.9, 0, 8)) == "fine: 90.0 % L1 hits");
+
+  // The load that comes first misses for the others: in[i - 1], in[i] and in[i + 1].
+  const SiteResult first = repeated(0.1, 0, 1), others = repeated(1, 0, 2);
+  CHECK(verdict_on(first, with_array({first, others})) ==
+        "streaming: 90.0 % of its sectors come from DRAM, each is fetched once");
+
+  SiteResult nameless = repeated(0, 0, 1);
   nameless.site.object.clear();
-  object.name.clear();
-  CHECK(findings_on(nameless, kernel).at(0).rule == Rule::from_afar);
+  CHECK(findings_on(nameless, with_array({nameless})).at(0).rule == Rule::from_afar);
 }
 
 TEST_CASE("a line's verdicts: its most expensive site, and the other wasteful ones") {
@@ -190,14 +212,13 @@ TEST_CASE("atomics are contended where lanes or many requests share a word, othe
         "contended: 32.0 lanes at each word; 100 % of the L2's atomics, which bound the kernel");
 
   site = timed(AccessKind::atomic, 0, {{Resource::atomics, 1}});
-  KernelResult few = bound;
-  ObjectResult& object = few.objects.emplace_back();
-  object.name = std::string("a");
-  object.footprint_bytes = 1000 * 32;
-  object.bytes_moved = 32000 * 32;
+  KernelResult few = bound_by(Resource::atomics, {site});
+  few.objects = with_array({}).objects;
+  few.sites[0].bytes_moved = 32000 * 32;
   CHECK(verdict_on(site, few) == "contended: 100 % of the L2's atomics, which bound the kernel");
-  object.bytes_moved = 2000 * 32;
-  CHECK(verdict_on(site, few) == "atomics: 100 % of the L2's atomics, which bound the kernel");
+  few.sites[0].bytes_moved = 2000 * 32;
+  CHECK(verdict_on(site, few) == "too many atomics: 100 % of the L2's atomics, which bound the kernel");
+  CHECK(findings_on(site, few).at(0).rule == Rule::too_many_accesses);
 }
 
 TEST_CASE("atomics say first that they are contended, and are scattered rather than uncoalesced") {
@@ -255,40 +276,26 @@ TEST_CASE("a gather is scattered: no other layout of the threads could pack it")
 }
 
 TEST_CASE("loads that are not cached in L1 come from L2 or DRAM") {
-  SiteResult site = coalesced(0, 0.97);
+  SiteResult site = repeated(0, 0.97, 3);
   site.l1_hit_rate.reset();
-  KernelResult kernel;
-  ObjectResult& object = kernel.objects.emplace_back();
-  object.name = std::string("a");
-  object.footprint_bytes = 1000 * 32;
-  object.bytes_moved = 3000 * 32;
-  CHECK(verdict_on(site, kernel) ==
-        "not cached in L1: 97.0 % of its sectors come from L2, each is touched 3.00 times");
+  CHECK(alone(site) == "not cached in L1: 97.0 % of its sectors come from L2, each is fetched 3.00 times");
   site.l2_hit_rate = test::statistic(0, 0);
-  CHECK(verdict_on(site, kernel) ==
-        "poor locality: 100.0 % of its sectors come from DRAM, each is touched 3.00 times");
-  object.bytes_moved = 1000 * 32;
-  CHECK(findings_on(site, kernel).at(0).rule == Rule::streaming);
+  CHECK(alone(site) == "poor locality: 100.0 % of its sectors come from DRAM, each is fetched 3.00 times");
+  site.bytes_moved = 1000 * 32;
+  CHECK(findings_on(site, with_array({site})).at(0).rule == Rule::streaming);
 }
 
 TEST_CASE("what is loaded once from a warm L2 was left there; stores count apart") {
-  SiteResult load = coalesced(0, 1), store = coalesced(0, 1);
-  load.bytes_moved = 1000 * 32;
-  store.bytes_moved = 1000 * 32;
+  const SiteResult load = repeated(0, 1, 1);
+  SiteResult store = load;
   store.site.kind = AccessKind::store;
   store.l1_hit_rate.reset();
-  KernelResult kernel;
-  ObjectResult& object = kernel.objects.emplace_back();
-  object.name = std::string("a");
-  object.footprint_bytes = 1000 * 32;
-  object.bytes_moved = 1000 * 32;
+  KernelResult kernel = with_array({load});
   kernel.l2_start = L2Start{true, 1 << 20, "left by a copy"};
-  kernel.sites = {load};
   CHECK(verdict_on(load, kernel) ==
-        "streaming: 100.0 % of its sectors were left in L2 before the launch, each is touched once");
-  object.bytes_moved = 2000 * 32; // x[i] = 2 * x[i]
-  kernel.sites = {load, store};
-  CHECK(verdict_on(load, kernel) == "streaming: 100.0 % of its sectors come from L2, each is touched once");
+        "streaming: 100.0 % of its sectors were left in L2 before the launch, each is fetched once");
+  kernel.sites = {load, store}; // x[i] = 2 * x[i]
+  CHECK(verdict_on(load, kernel) == "streaming: 100.0 % of its sectors come from L2, each is fetched once");
   CHECK(verdict_on(store, kernel) ==
         "streaming store: coalesced, 4.00 sectors per request; only fewer bytes would help");
   kernel.sites[1].bytes_moved = 8000 * 32;
@@ -316,7 +323,7 @@ TEST_CASE("accesses that are fine one by one can be too many") {
   shared.site.kind = AccessKind::store;
   CHECK(verdict_on(shared, bound_by(Resource::shared_banks)) ==
         "too many accesses, though without bank conflicts: keep values in registers");
-  shared.time = test::site_time(1, 0.5, {{Resource::shared_banks, 0.04}});
+  shared.time = test::site_time(1, 0.5, {{Resource::shared_banks, 0.1}});
   CHECK(verdict_on(shared, bound_by(Resource::shared_banks)) == "fine: hardly any bank conflicts");
 }
 
