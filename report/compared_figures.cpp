@@ -1,5 +1,7 @@
 #include "report/compared_figures.h"
 
+#include "report/findings.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -31,8 +33,7 @@ double lookups(const SiteResult& site) {
 
 /// Returns the lookups that the first cache passes on.
 double lookups_in_l2(const SiteResult& site) {
-  const auto& first = site.l1_hit_rate ? site.l1_hit_rate : site.constant_hit_rate;
-  return lookups(site) * (1 - (first ? first->mean : 0));
+  return lookups(site) * beyond_first_cache(site);
 }
 
 using enum Worse;

@@ -21,9 +21,10 @@ constexpr std::string_view marker = "<!-- warplens-data -->";
 std::vector<std::pair<std::string, std::string>> accesses_by_verdict(const CostlyLine& line,
                                                                      const KernelResult& kernel) {
   std::vector<std::pair<std::string, std::string>> by_text;
-  for (const LineVerdict& verdict : verdicts_on(line, kernel)) {
-    const std::string& expression = verdict.site->site.expression;
-    const std::string text = verdict.time + (verdict.time.empty() ? "" : "; ") + verdict.text;
+  for (const SiteResult* site : sites_to_explain(line, kernel)) {
+    const std::string& expression = site->site.expression;
+    const std::string time = time_verdict_on(*site, kernel);
+    const std::string text = time + (time.empty() ? "" : "; ") + verdict_on(*site, kernel);
     const auto same = std::ranges::find(by_text, text, &std::pair<std::string, std::string>::first);
     if (same == by_text.end())
       by_text.emplace_back(text, expression);

@@ -24,6 +24,11 @@ struct RuleText {
 
 // Findings that a person could fix are warnings; findings that may be inherent in the problem are notes.
 constexpr RuleText rules[] = {
+    {Rule::contention, "contention", "Contention", "warning",
+     "Atomics that are performed one after the other, at a word or bank of shared memory or in the L2, hold "
+     "the kernel up.",
+     "Combine values before: reduce within the warp or in shared memory and let one lane perform the atomic, "
+     "or spread the counters over several addresses and add them up at the end."},
     {Rule::bank_conflicts, "bank-conflicts", "BankConflicts", "warning",
      "Lanes of a warp access different words of one shared-memory bank, which serves them one after the "
      "other.",
@@ -35,28 +40,35 @@ constexpr RuleText rules[] = {
      "Let neighbouring lanes access neighbouring addresses: transpose the layout or the assignment of work "
      "to threads, "
      "load several elements at once, or go through shared memory."},
+    {Rule::scattered, "scattered", "Scattered", "note",
+     "The lanes of a warp access sectors all over an array, at addresses that are data.",
+     "Order the data so that neighbouring lanes access neighbouring elements: sort the indices, or renumber "
+     "rows and columns. A small table can be kept in shared memory."},
+    {Rule::too_many_accesses, "too-many-accesses", "TooManyAccesses", "note",
+     "Accesses that are fine one by one are more than the GPU can serve.",
+     "Access memory less often: keep values in registers, let each thread compute several results, or load "
+     "several elements at once."},
+    {Rule::chained, "chained-loads", "ChainedLoads", "note",
+     "Each load gets its address from the one before, so a thread waits for one after the other.",
+     "Have more chains under way: more warps, or several chains for each thread. Indices in place of links "
+     "can be loaded ahead."},
     {Rule::poor_locality, "poor-locality", "PoorLocality", "note",
-     "Most sectors come from far although the kernel touches each several times.",
+     "Most sectors come from far, and each several times.",
      "Let accesses to the same data follow each other more closely: tile the loops, reorder the data or the "
      "blocks, or "
      "keep a tile in shared memory."},
-    {Rule::streaming, "streaming", "Streaming", "note",
-     "Most sectors come from far, and each is touched once.",
+    {Rule::streaming, "streaming", "Streaming", "note", "Most sectors come from far, and each once.",
      "No cache can help data that is needed once. Have more requests under way (more warps, unrolling, wider "
      "loads), "
      "move fewer bytes (smaller types), or merge this kernel with the one that made the data."},
     {Rule::from_afar, "from-afar", "FromAfar", "note",
-     "Most sectors come from far; how often the kernel touches each is not known.",
+     "Most sectors come from far; how often each does is not known.",
      "If the same data are needed again, let the accesses follow each other more closely; if not, move fewer "
      "bytes."},
     {Rule::few_lanes, "few-active-lanes", "FewActiveLanes", "note",
      "Most lanes of the warp are idle at this access.",
      "Let the lanes of a warp take the same way through the kernel: sort the work, or give it to fewer "
      "warps."},
-    {Rule::contention, "contention", "Contention", "warning",
-     "Atomics that the L2 performs one after the other hold the kernel up.",
-     "Combine values before they go to the L2: reduce within the warp or in shared memory and let one lane "
-     "perform the atomic, or spread the counters over several addresses and add them up at the end."},
 };
 
 const RuleText& text_of(Rule rule) {

@@ -23,6 +23,7 @@ std::string counted(std::uint64_t count, const char* what) {
 }
 
 constexpr double notable_busy = 0.3; // share of the time for which a resource is busy
+constexpr double short_time = 10;    // µs: beside it, the time of a launch itself is notable
 
 /// Returns whether the spread of any total is divided between the unknown order and the machine.
 bool has_part_of_machine(const KernelResult& kernel) {
@@ -35,15 +36,31 @@ bool has_part_of_machine(const KernelResult& kernel) {
   return kernel.time && kernel.time->microseconds.of_machine;
 }
 
-/// Returns the resources that are busy for any of the time, the busiest first.
-std::vector<Resource> by_busyness(const ByResource& busy) {
+/// Returns the resources beside the one that bounds the time that are busy for any of it, the busiest first.
+/// Shared memory's banks are a part of the memory pipeline, and are printed with it.
+std::vector<Resource> others_by_busyness(const KernelTime& time) {
   std::vector<Resource> resources;
-  for (std::size_t index = 0; index < busy.size(); ++index)
-    if (busy[index] > 0)
-      resources.push_back(static_cast<Resource>(index));
+  for (std::size_t index = 0; index < time.busy.size(); ++index) {
+    const auto resource = static_cast<Resource>(index);
+    const bool is_with_bound = resource == time.bound || (resource == Resource::memory_pipeline &&
+                                                          time.bound == Resource::shared_banks);
+    if (time.busy[index] > 0 && resource != Resource::shared_banks && !is_with_bound)
+      resources.push_back(resource);
+  }
   std::ranges::stable_sort(resources, std::ranges::greater(),
-                           [&](Resource resource) { return share_of(busy, resource); });
+                           [&](Resource resource) { return share_of(time.busy, resource); });
   return resources;
+}
+
+/// Returns in parentheses how the busy shares of shared memory's banks and of the memory pipeline, whose part
+/// they are, belong together; empty for other resources.
+std::string whole_or_part(const ByResource& busy, Resource resource) {
+  const double banks = share_of(busy, Resource::shared_banks);
+  if (resource == Resource::shared_banks)
+    return fmt::format(" (of the memory pipeline's {} %)", share(share_of(busy, Resource::memory_pipeline)));
+  if (resource == Resource::memory_pipeline && banks >= notable_busy)
+    return fmt::format(" (of it {} {} %)", text_of(Resource::shared_banks), share(banks));
+  return "";
 }
 
 class TextReport {
@@ -96,6 +113,9 @@ private:
     if (kernel.gpu_validated)
       field("model", *kernel.gpu_validated ? "validated on this GPU" : "not validated on this GPU");
     about(kernel);
+    if (kernel.snapshot.warp_accesses == 0)
+      return line("No access to memory was traced, and nothing else is modelled: there is no time.");
+    figures(kernel);
     line("");
     totals(kernel);
     line("");
@@ -118,7 +138,8 @@ private:
     const std::string launched = kernel.launches == 0   ? ""
                                  : kernel.launches == 1 ? ", launched once"
                                                         : ", launched " + grouped(kernel.launches) + " times";
-    field("launch", fmt::format("grid {}, block {}{}", shape(kernel.grid), shape(kernel.block), launched));
+    field("launch", fmt::format("grid {}, block {}{}{}", shape(kernel.grid), shape(kernel.block), launched,
+                                kernel.grid.count() == 1 ? "; one block: all SMs but one are idle" : ""));
     field("occupancy",
           fmt::format("{}, {} per SM, limited by {}", counted(kernel.occupancy.blocks_per_sm, "block"),
                       counted(kernel.occupancy.warps_per_sm, "warp"),
@@ -131,6 +152,9 @@ private:
       line(style_.warm("           The snapshot is partial: not every access of its blocks was collected."));
     if (kernel.l2_start)
       field("L2 start", l2_start(*kernel.l2_start));
+  }
+
+  void figures(const KernelResult& kernel) {
     field("trials",
           fmt::format("{}, {}{}", kernel.trials.run, kernel.trials.converged ? "converged" : "not converged",
                       kernel.trials.run < few_trials ? "; spreads and intervals of so few say little" : ""));
@@ -145,23 +169,25 @@ private:
     const std::string cycles = short_count(time.cycles.mean) + " cycles";
     field("time", duration(time.microseconds) +
                       (time.is_extrapolated ? ", extrapolated from the snapshot, which takes " + cycles
-                                            : ", " + cycles));
+                                            : ", " + cycles) +
+                      (time.microseconds.mean < short_time ? "; launch overhead not included" : ""));
     bound_by(time);
   }
 
   /// Prints what bounds the time, and as many of the other busy resources as fit, the busiest first.
   void bound_by(const KernelTime& time) {
     const auto busy = [&](Resource resource) { return share_of(time.busy, resource); };
-    const std::string bound =
-        fmt::format("{}{}", text_of_bound(time.bound),
-                    time.bound ? fmt::format(", {} % busy", share(busy(*time.bound))) : "");
+    std::string bound(text_of_bound(time.bound));
+    if (time.bound)
+      bound += fmt::format(", {} % busy{}", share(busy(*time.bound)), whole_or_part(time.busy, *time.bound));
     std::string others;
-    for (const Resource resource : by_busyness(time.busy)) {
+    for (const Resource resource : others_by_busyness(time)) {
       // Where latency binds, the busiest resource shows how far the kernel is from any limit.
       const bool is_worth_it = busy(resource) >= notable_busy || (!time.bound && others.empty());
       const char* before = !others.empty() ? ", " : time.bound ? "; also " : "; busiest: ";
-      const std::string other = fmt::format("{}{} {} %", before, text_of(resource), share(busy(resource)));
-      if (resource != time.bound && is_worth_it && width_of(bound + others + other) + 11 <= width_)
+      const std::string other = fmt::format("{}{} {} %{}", before, text_of(resource), share(busy(resource)),
+                                            whole_or_part(time.busy, resource));
+      if (is_worth_it && width_of(bound + others + other) + 11 <= width_)
         others += other;
     }
     line(style_.dim(pad_right("bound by", 11)) + bound + style_.dim(others));
@@ -216,19 +242,35 @@ private:
                               kernel.time ? "time" : "latency"));
     line(style_.bold("What to look at first"));
     for (const CostlyLine* costly : expensive) {
-      const std::vector<LineVerdict> verdicts = verdicts_on(*costly, kernel);
+      const std::vector<const SiteResult*> sites = sites_to_explain(*costly, kernel);
+      const SiteResult& worst = *sites.front();
       const std::string place = fmt::format(":{}", costly->line);
       const std::string file = printable(std::filesystem::path(costly->file).filename().string());
       line(cut(pad_left(share(costly->share), 5) + " %  " + cut(file, 40) + place + "  " +
-                   printable(verdicts.front().site->site.expression),
+                   printable(worst.site.expression),
                width_));
-      if (!verdicts.front().time.empty())
-        line(cut("         " + verdicts.front().time, width_));
-      line(cut("         " + verdicts.front().text, width_));
-      for (auto other = verdicts.begin() + 1; other != verdicts.end(); ++other) {
-        const std::string what = cut(printable(other->site->site.expression), 40);
-        line(cut("         " + what + "  " + other->text, width_));
-      }
+      if (const std::string time = time_verdict_on(worst, kernel); !time.empty())
+        advice(time, 9);
+      for (const std::string& clause : clauses_on(worst, kernel))
+        advice(clause, 9);
+      for (auto other = sites.begin() + 1; other != sites.end(); ++other)
+        advice_on(**other, kernel);
+    }
+  }
+
+  void advice_on(const SiteResult& site, const KernelResult& kernel) {
+    const std::vector<std::string> clauses = clauses_on(site, kernel);
+    advice(cut(printable(site.site.expression), 40) + "  " + clauses.front(), 9);
+    for (auto further = clauses.begin() + 1; further != clauses.end(); ++further)
+      advice(*further, 11);
+  }
+
+  /// Prints a clause, with its further lines indented by more than its first.
+  void advice(const std::string& clause, std::size_t indent) {
+    std::string before(indent, ' ');
+    for (const std::string& part : wrapped(clause, width_ - indent - 2)) {
+      line(before + part);
+      before.resize(indent + 2, ' ');
     }
   }
 

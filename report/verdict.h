@@ -2,32 +2,17 @@
 #pragma once
 
 #include "report/annotated_source.h"
+#include "report/findings.h"
 
 #include <string>
 #include <vector>
 
 namespace warplens::report {
 
-enum class Rule {
-  bank_conflicts, ///< shared memory: passes that another layout would save
-  uncoalesced,    ///< sectors that another layout would save
-  poor_locality,  ///< most sectors come from far although the kernel touches each several times
-  streaming,      ///< most sectors come from far, and each is touched once: no cache could help
-  from_afar,      ///< most sectors come from far; how often each is touched is not known
-  few_lanes,      ///< most lanes of the warp are idle
-  contention,     ///< atomics that take turns in the L2 hold the kernel up
-};
+/// Returns the findings as clauses, the first of which says why the site is fine if nothing is wrong with it.
+std::vector<std::string> clauses_on(const SiteResult& site, const KernelResult& kernel);
 
-struct Finding {
-  Rule rule;
-  std::string text; ///< one clause with the figures
-};
-
-/// Returns the notable findings on a site, derived from figures alone; empty if all is fine. Locality only
-/// matters if the layout is not at fault.
-std::vector<Finding> findings_on(const SiteResult& site, const KernelResult& kernel);
-
-/// Returns the findings as one clause, or why the site is fine.
+/// Returns the same as one text.
 std::string verdict_on(const SiteResult& site, const KernelResult& kernel);
 
 /// Returns how the site takes part in the kernel's time, as one clause: by its share of the work of the
@@ -35,16 +20,8 @@ std::string verdict_on(const SiteResult& site, const KernelResult& kernel);
 /// time, if neither is notable, or if a finding says it already.
 std::string time_verdict_on(const SiteResult& site, const KernelResult& kernel);
 
-/// The verdicts on a line with sites: first the site with the highest cost, then the other wasteful ones.
-struct LineVerdict {
-  const SiteResult* site;
-  std::string time; ///< time_verdict_on()
-  std::string text; ///< verdict_on()
-};
-std::vector<LineVerdict> verdicts_on(const CostlyLine& line, const KernelResult& kernel);
-
-/// Returns the fewest sectors that could carry the bytes that a request of this site uses; nothing if its
-/// bytes are not known.
-std::optional<double> needed_sectors_per_request(const SiteResult& site);
+/// Returns the sites of a line that need a verdict: first the one with the highest cost, then the other
+/// wasteful ones.
+std::vector<const SiteResult*> sites_to_explain(const CostlyLine& line, const KernelResult& kernel);
 
 } // namespace warplens::report

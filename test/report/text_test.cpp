@@ -69,14 +69,81 @@ TEST_CASE("a time that no resource bounds, and one of the whole launch") {
   CHECK(contains(lines(), "bound by   latency\n"));
   time.microseconds = test::statistic(0, 0);
   time.cycles = test::statistic(0, 0);
-  CHECK(contains(lines(), "time       0.00 µs, 0 cycles\n"));
+  CHECK(contains(lines(), "time       0.00 µs, 0 cycles; launch overhead not included\n"));
   time.microseconds.mean = time.cycles.mean = std::nan("");
   time.busy.fill(std::nan(""));
   CHECK(contains(lines(), "time       -, - cycles\nbound by   latency\n"));
   time.bound = Resource::memory_pipeline;
   time.busy.fill(1);
   check_lines(lines(), 80);
-  CHECK(contains(lines(), "bound by   memory pipeline, 100 % busy; also instruction issue 100 %, "));
+}
+
+TEST_CASE("the launch's own time is mentioned where it is not small beside the kernel's") {
+  Result result = test::sample_time();
+  const std::string note = "; launch overhead not included\n";
+  KernelTime& time = *result.kernels[0].time;
+  CHECK_FALSE(contains(print(result, {}), note));
+  time.microseconds.mean = 9.9;
+  time.is_extrapolated = false;
+  CHECK(contains(print(result, {}), "cycles" + note));
+  time.microseconds.mean = 10;
+  CHECK_FALSE(contains(print(result, {}), note));
+}
+
+TEST_CASE("the banks of shared memory are shown as a part of the memory pipeline") {
+  Result result = test::sample_time();
+  KernelTime& time = *result.kernels[0].time;
+  const auto lines = [&] { return print(result, {.width = 100}); };
+  time.busy = {0.12, 0.9, 0.4, 0, 0, 0, 0, 0.5};
+  time.bound = Resource::memory_pipeline;
+  CHECK(contains(lines(),
+                 "bound by   memory pipeline, 90 % busy (of it shared memory banks 40 %); also DRAM 50 %\n"));
+  time.busy = {0.12, 0.9, 0.8, 0, 0, 0, 0, 0.5};
+  time.bound = Resource::shared_banks;
+  CHECK(contains(
+      lines(),
+      "bound by   shared memory banks, 80 % busy (of the memory pipeline's 90 %); also DRAM 50 %\n"));
+  time.busy = {0.12, 0.53, 0.53, 0, 0, 0, 0, 0.4};
+  time.bound.reset();
+  CHECK(contains(lines(),
+                 "bound by   latency; busiest: memory pipeline 53 % (of it shared memory banks 53 %), "
+                 "DRAM 40 %\n"));
+  time.busy[static_cast<std::size_t>(Resource::shared_banks)] = 0.2;
+  CHECK(contains(lines(), "busiest: memory pipeline 53 %, DRAM 40 %\n"));
+}
+
+TEST_CASE("a kernel without accesses has neither trials to agree nor lines to look at") {
+  Result result = test::sample_time();
+  KernelResult& kernel = result.kernels[0];
+  kernel.snapshot.blocks = kernel.snapshot.warp_accesses = kernel.snapshot.transactions = 0;
+  kernel.sites.clear();
+  kernel.time.reset();
+  const std::string text = print(result, {.width = 80});
+  check_lines(text, 80);
+  CHECK(
+      contains(text, "\nNo access to memory was traced, and nothing else is modelled: there is no time.\n"));
+  for (const char* part : {"converged", "latency", "hit rate", "look at first"})
+    CHECK_FALSE(contains(text, part));
+}
+
+TEST_CASE("a grid of one block leaves the other SMs idle") {
+  Result result = test::sample_time();
+  CHECK_FALSE(contains(print(result, {}), "idle"));
+  result.kernels[0].grid = {};
+  CHECK(contains(print(result, {}), "launched 3 times; one block: all SMs but one are idle\n"));
+}
+
+TEST_CASE("each finding has a line; a longer one goes on in the next") {
+  Result result = test::sample_time();
+  KernelResult& kernel = result.kernels[0];
+  kernel.sites[3].site.depends_on = {kernel.sites[4].site.id}; // val[j] is loaded at an address from y
+  kernel.sites[4].site.depends_on = {kernel.sites[3].site.id};
+  kernel.time->bound = Resource::l2_slices;
+  const std::string text = print(result, {.width = 80});
+  check_lines(text, 80);
+  CHECK(contains(text, "         y[indices[j]]  scattered: 26.0 sectors per request, at addresses that\n"
+                       "           were loaded\n"
+                       "           78.8 % of its sectors come from DRAM\n"));
 }
 
 TEST_CASE("a kernel that takes time, but in none of its lines") {

@@ -50,32 +50,56 @@ TEST_CASE("verdicts follow from the figures") {
   CHECK(verdict_on(shared, {}) == "fine: hardly any bank conflicts");
 }
 
-TEST_CASE("sectors from far levels: touched once is streaming, again and again is poor locality") {
-  KernelResult kernel;
-  CHECK(verdict_on(coalesced(0.1, 0.2), kernel) == "72.0 % of its sectors come from DRAM");
-  CHECK(findings_on(coalesced(0.1, 0.2), kernel).at(0).rule == Rule::from_afar);
+namespace {
 
+/// Returns a kernel whose sites are all that access an array of 1000 sectors.
+KernelResult with_array(std::vector<SiteResult> sites) {
+  KernelResult kernel;
+  kernel.grid = {64, 1, 1};
   ObjectResult& object = kernel.objects.emplace_back();
   object.name = std::string("a");
   object.footprint_bytes = 1000 * 32;
-  object.bytes_moved = 1050 * 32;
-  CHECK(verdict_on(coalesced(0, 0), kernel) ==
-        "streaming: 100.0 % of its sectors come from DRAM, each is touched once");
-  CHECK(verdict_on(coalesced(0, 0.9), kernel) ==
-        "streaming: 100.0 % of its sectors come from L2 or DRAM, each is touched once");
-  CHECK(findings_on(coalesced(0, 0), kernel).at(0).rule == Rule::streaming);
+  kernel.sites = std::move(sites);
+  return kernel;
+}
 
-  object.bytes_moved = 8000 * 32;
-  CHECK(verdict_on(coalesced(0.1, 0.2), kernel) ==
-        "poor locality: 72.0 % of its sectors come from DRAM, each is touched 8.00 times");
-  CHECK(verdict_on(coalesced(0.1, 0.9), kernel) ==
-        "poor L1 locality: 90.0 % of its sectors come from L2 or DRAM, each is touched 8.00 times");
-  CHECK(verdict_on(coalesced(0.9, 0), kernel) == "fine: 90.0 % L1 hits");
+/// Returns a load that touches each sector of the array `touches` times.
+SiteResult repeated(double l1, double l2, std::uint64_t touches) {
+  SiteResult site = coalesced(l1, l2);
+  site.bytes_moved = touches * 1000 * 32;
+  return site;
+}
 
-  SiteResult nameless = coalesced(0, 0);
+std::string alone(const SiteResult& site) {
+  return verdict_on(site, with_array({site}));
+}
+
+} // namespace
+
+TEST_CASE("sectors from far levels: fetched once is streaming, again and again is poor locality") {
+  CHECK(verdict_on(coalesced(0.1, 0.2), {}) == "72.0 % of its sectors come from DRAM");
+  CHECK(findings_on(coalesced(0.1, 0.2), {}).at(0).rule == Rule::from_afar);
+
+  CHECK(alone(repeated(0, 0, 1)) == "streaming: 100.0 % of its sectors come from DRAM, each is fetched once");
+  CHECK(alone(repeated(0, 0.9, 1)) ==
+        "streaming: 90.0 % of its sectors come from L2, 10.0 % from DRAM, each is fetched once");
+  CHECK(alone(repeated(0, 1, 1)) == "streaming: 100.0 % of its sectors come from L2, each is fetched once");
+  CHECK(findings_on(repeated(0, 0, 1), with_array({repeated(0, 0, 1)})).at(0).rule == Rule::streaming);
+
+  CHECK(alone(repeated(0.1, 0.2, 8)) ==
+        "poor locality: 72.0 % of its sectors come from DRAM, each is fetched 5.76 times");
+  CHECK(alone(repeated(0.1, 0.9, 8)) ==
+        "poor L1 locality: 81.0 % of its sectors come from L2, 9.0 % from DRAM, each is fetched 7.20 times");
+  CHECK(alone(repeated(0.9, 0, 8)) == "fine: 90.0 % L1 hits");
+
+  // The load that comes first misses for the others: in[i - 1], in[i] and in[i + 1].
+  const SiteResult first = repeated(0.1, 0, 1), others = repeated(1, 0, 2);
+  CHECK(verdict_on(first, with_array({first, others})) ==
+        "streaming: 90.0 % of its sectors come from DRAM, each is fetched once");
+
+  SiteResult nameless = repeated(0, 0, 1);
   nameless.site.object.clear();
-  object.name.clear();
-  CHECK(findings_on(nameless, kernel).at(0).rule == Rule::from_afar);
+  CHECK(findings_on(nameless, with_array({nameless})).at(0).rule == Rule::from_afar);
 }
 
 TEST_CASE("a line's verdicts: its most expensive site, and the other wasteful ones") {
@@ -84,10 +108,7 @@ TEST_CASE("a line's verdicts: its most expensive site, and the other wasteful on
   scattered.sectors_per_request = 32;
   CostlyLine line;
   line.sites = {&cheap, &dear, &scattered};
-  const auto verdicts = verdicts_on(line, {});
-  REQUIRE(verdicts.size() == 2);
-  CHECK(verdicts[0].site == &dear);
-  CHECK(verdicts[1].site == &scattered);
+  CHECK(sites_to_explain(line, {}) == std::vector<const SiteResult*>{&dear, &scattered});
 }
 
 TEST_CASE("one lane needs one sector, and is reported to be alone") {
@@ -96,7 +117,11 @@ TEST_CASE("one lane needs one sector, and is reported to be alone") {
   site.sectors_per_request = 1;
   site.bytes_used = 40;
   CHECK(needed_sectors_per_request(site) == Approx(1));
-  CHECK(verdict_on(site, {}) == "fine: 87.5 % L1 hits; only 1.00 of 32 lanes active");
+  KernelResult kernel;
+  kernel.block = {64, 1, 1};
+  CHECK(verdict_on(site, kernel) == "fine: 87.5 % L1 hits; only 1.00 of 32 lanes active");
+  kernel.block = {};
+  CHECK(verdict_on(site, kernel) == "fine: 87.5 % L1 hits; only one thread works");
 }
 
 TEST_CASE("a site without observations has no findings") {
@@ -114,21 +139,32 @@ SiteResult timed(AccessKind kind, double waited,
   return site;
 }
 
-KernelResult bound_by(std::optional<Resource> bound) {
+KernelResult bound_by(std::optional<Resource> bound, std::vector<SiteResult> sites = {}) {
   KernelResult kernel;
+  kernel.grid = {64, 1, 1};
   kernel.time.emplace().bound = bound;
+  kernel.sites = std::move(sites);
   return kernel;
+}
+
+void keep_busy(KernelResult& kernel, Resource resource, double share) {
+  kernel.time->busy[static_cast<std::size_t>(resource)] = share;
 }
 
 } // namespace
 
 TEST_CASE("what takes the time: the share of the work that bounds the kernel, or the wait") {
   using enum Resource;
-  const KernelResult latency = bound_by(std::nullopt), channels = bound_by(dram);
   const SiteResult load = timed(AccessKind::load, 512, {{dram, 0.71}});
+  const SiteResult often = timed(AccessKind::load, 1.04, {});
+  const KernelResult latency = bound_by(std::nullopt, {load, load}), channels = bound_by(dram, {load});
   CHECK(time_verdict_on(load, channels) == "accounts for 71 % of the DRAM traffic");
-  CHECK(time_verdict_on(load, latency) == "warps wait 512 cycles per execution for it");
-  CHECK(time_verdict_on(load, bound_by(l2_slices)) == "warps wait 512 cycles per execution for it");
+  const std::string waits = "warps wait 512 cycles per execution for it, ";
+  CHECK(time_verdict_on(load, latency) == waits + "50 % of all waiting");
+  CHECK(time_verdict_on(load, bound_by(l2_slices, {load})) == waits + "100 % of all waiting");
+  CHECK(time_verdict_on(often, bound_by(std::nullopt, {often})) ==
+        "warps wait 1.0 cycles per execution for it, 100 % of all waiting");
+  CHECK(time_verdict_on(often, latency).empty()); // next to nothing beside the others
   CHECK(time_verdict_on(load, {}).empty());
   CHECK(time_verdict_on(coalesced(0.9, 0.5), channels).empty());
 
@@ -146,11 +182,11 @@ TEST_CASE("contention: atomics that bound the kernel or keep the L2 busy, at sit
   CHECK(verdict_on(site, bound) == "contended: 85 % of the L2's atomics, which bound the kernel");
   CHECK(time_verdict_on(site, bound).empty()); // the finding says it
 
-  KernelResult busy = bound_by(std::nullopt);
-  busy.time->busy[static_cast<std::size_t>(Resource::atomics)] = 0.6;
+  KernelResult busy = bound_by(std::nullopt, {site});
+  keep_busy(busy, Resource::atomics, 0.6);
   CHECK(verdict_on(site, busy) ==
         "contended: 85 % of the L2's atomics, which keep it busy for 60 % of the time");
-  CHECK(time_verdict_on(site, busy) == "warps wait 900 cycles per execution for it");
+  CHECK(time_verdict_on(site, busy) == "warps wait 900 cycles per execution for it, 100 % of all waiting");
 
   CHECK(findings_on(site, bound_by(std::nullopt)).empty());
   CHECK(findings_on(timed(AccessKind::atomic, 900, {{Resource::atomics, 0.01}}), bound).empty());
@@ -163,8 +199,138 @@ TEST_CASE("a line's first verdict is on the site with the largest share of the t
   waited.time = test::site_time(100, 0.3, {});
   CostlyLine line;
   line.sites = {&slow, &waited};
-  CHECK(verdicts_on(line, {}).at(0).site == &slow);
-  const auto verdicts = verdicts_on(line, bound_by(std::nullopt));
-  CHECK(verdicts.at(0).site == &waited);
-  CHECK(verdicts.at(0).time == "warps wait 100 cycles per execution for it");
+  CHECK(sites_to_explain(line, {}).at(0) == &slow);
+  CHECK(sites_to_explain(line, bound_by(std::nullopt)).at(0) == &waited);
+}
+
+TEST_CASE("atomics are contended where lanes or many requests share a word, otherwise only many") {
+  SiteResult site = timed(AccessKind::atomic, 0, {{Resource::atomics, 1}});
+  const KernelResult bound = bound_by(Resource::atomics);
+  site.bytes_used = 10 * 4; // all lanes of each request on one word
+  site.sectors_per_request = 1;
+  CHECK(verdict_on(site, bound) ==
+        "contended: 32.0 lanes at each word; 100 % of the L2's atomics, which bound the kernel");
+
+  site = timed(AccessKind::atomic, 0, {{Resource::atomics, 1}});
+  KernelResult few = bound_by(Resource::atomics, {site});
+  few.objects = with_array({}).objects;
+  few.sites[0].bytes_moved = 32000 * 32;
+  CHECK(verdict_on(site, few) == "contended: 100 % of the L2's atomics, which bound the kernel");
+  few.sites[0].bytes_moved = 2000 * 32;
+  CHECK(verdict_on(site, few) == "too many atomics: 100 % of the L2's atomics, which bound the kernel");
+  CHECK(findings_on(site, few).at(0).rule == Rule::too_many_accesses);
+}
+
+TEST_CASE("atomics say first that they are contended, and are scattered rather than uncoalesced") {
+  SiteResult site = timed(AccessKind::atomic, 0, {{Resource::atomics, 1}});
+  site.l1_hit_rate.reset();
+  site.sectors_per_request = 20.4;
+  CHECK(verdict_on(site, bound_by(Resource::atomics)) ==
+        "contended: 100 % of the L2's atomics, which bound the kernel; scattered: 20.4 sectors per request");
+}
+
+TEST_CASE("atomics in shared memory are contended: padding does not help where lanes share a word") {
+  SiteResult shared = test::site(2, 1, 1, "&s[0]", "s");
+  shared.site.kind = AccessKind::atomic;
+  shared.executions = 5;
+  shared.active_lanes = 32;
+  shared.bank_conflicts = 31;
+  CHECK(findings_on(shared, {}).at(0).rule == Rule::contention);
+  CHECK(verdict_on(shared, {}) ==
+        "contended: 31.0 extra passes per request, for lanes at the same word or bank");
+}
+
+TEST_CASE("sectors beyond those needed matter where the L1 passes them on, or the memory pipeline is busy") {
+  SiteResult site = coalesced(0.9, 0.5);
+  site.sectors_per_request = 12; // such as one member of a structure of three: the others hit
+  const std::string wasteful = "uncoalesced: 12.0 sectors per request where 4.00 would do";
+  KernelResult kernel = bound_by(Resource::dram);
+  CHECK(verdict_on(site, kernel) == "fine: 90.0 % L1 hits");
+  keep_busy(kernel, Resource::memory_pipeline, 0.6);
+  CHECK(verdict_on(site, kernel) == wasteful);
+  site.l1_hit_rate = test::statistic(0.6, 0); // 4.8 of the 12 sectors
+  CHECK(verdict_on(site, bound_by(Resource::dram)) == wasteful);
+  site.l1_hit_rate.reset();
+  CHECK(verdict_on(site, bound_by(Resource::dram)) == wasteful);
+
+  SiteResult broadcasts = coalesced(0, 1); // a warp of two rows, each of which reads one word
+  broadcasts.sectors_per_request = 2;
+  broadcasts.bytes_used = 10 * 8;
+  CHECK(findings_on(broadcasts, {}).at(0).rule == Rule::from_afar);
+}
+
+TEST_CASE("a gather is scattered: no other layout of the threads could pack it") {
+  SiteResult gather = coalesced(0, 1), index = coalesced(0, 0);
+  gather.sectors_per_request = 30;
+  index.site.id = 7;
+  gather.site.depends_on = {7};
+  const auto verdict = [&] { return verdict_on(gather, bound_by(std::nullopt, {gather, index})); };
+  const std::string uncoalesced = "uncoalesced: 30.0 sectors per request where 4.00 would do";
+  CHECK(verdict() == "scattered: 30.0 sectors per request, at addresses that were loaded; "
+                     "100.0 % of its sectors come from L2");
+  index.executions = 4; // the gather's loop begins at a loaded index, and goes on by itself
+  CHECK(verdict() == uncoalesced);
+  index.executions = 10;
+  index.bytes_used = 10 * 4; // all lanes load the same
+  CHECK(verdict() == uncoalesced);
+}
+
+TEST_CASE("loads that are not cached in L1 come from L2 or DRAM") {
+  SiteResult site = repeated(0, 0.97, 3);
+  site.l1_hit_rate.reset();
+  CHECK(alone(site) == "not cached in L1: 97.0 % of its sectors come from L2, each is fetched 3.00 times");
+  site.l2_hit_rate = test::statistic(0, 0);
+  CHECK(alone(site) == "poor locality: 100.0 % of its sectors come from DRAM, each is fetched 3.00 times");
+  site.bytes_moved = 1000 * 32;
+  CHECK(findings_on(site, with_array({site})).at(0).rule == Rule::streaming);
+}
+
+TEST_CASE("what is loaded once from a warm L2 was left there; stores count apart") {
+  const SiteResult load = repeated(0, 1, 1);
+  SiteResult store = load;
+  store.site.kind = AccessKind::store;
+  store.l1_hit_rate.reset();
+  KernelResult kernel = with_array({load});
+  kernel.l2_start = L2Start{true, 1 << 20, "left by a copy"};
+  CHECK(verdict_on(load, kernel) ==
+        "streaming: 100.0 % of its sectors were left in L2 before the launch, each is fetched once");
+  kernel.sites = {load, store}; // x[i] = 2 * x[i]
+  CHECK(verdict_on(load, kernel) == "streaming: 100.0 % of its sectors come from L2, each is fetched once");
+  CHECK(verdict_on(store, kernel) ==
+        "streaming store: coalesced, 4.00 sectors per request; only fewer bytes would help");
+  kernel.sites[1].bytes_moved = 8000 * 32;
+  CHECK(verdict_on(store, kernel) == "fine: 4.00 sectors per request, 100.0 % of them in L2 already");
+}
+
+TEST_CASE("accesses that are fine one by one can be too many") {
+  const SiteResult load = timed(AccessKind::load, 1, {{Resource::memory_pipeline, 0.9}});
+  const KernelResult bound = bound_by(Resource::memory_pipeline, {load});
+  CHECK(verdict_on(load, bound) == "too many loads, though 90.0 % hit L1: keep values in registers");
+  CHECK(verdict_on(load, bound_by(Resource::dram)) == "fine: 90.0 % L1 hits");
+  SiteResult broadcast = load;
+  broadcast.bytes_used = 10 * 4;
+  broadcast.sectors_per_request = 1;
+  CHECK(verdict_on(broadcast, bound) ==
+        "too many loads, though 90.0 % hit L1: keep values in registers, or load several at once");
+
+  SiteResult shared = test::site(2, 1, 1, "tile[i]", "tile");
+  shared.executions = 5;
+  shared.active_lanes = 32;
+  shared.bank_conflicts = 0;
+  shared.time = test::site_time(1, 0.5, {{Resource::shared_banks, 0.5}});
+  CHECK(verdict_on(shared, bound_by(Resource::shared_banks)) ==
+        "too many loads, though without bank conflicts: keep values in registers");
+  shared.site.kind = AccessKind::store;
+  CHECK(verdict_on(shared, bound_by(Resource::shared_banks)) ==
+        "too many accesses, though without bank conflicts: keep values in registers");
+  shared.time = test::site_time(1, 0.5, {{Resource::shared_banks, 0.1}});
+  CHECK(verdict_on(shared, bound_by(Resource::shared_banks)) == "fine: hardly any bank conflicts");
+}
+
+TEST_CASE("a pointer chase is chained where latency bounds the kernel") {
+  SiteResult chase = timed(AccessKind::load, 30, {});
+  chase.site.depends_on = {chase.site.id};
+  CHECK(verdict_on(chase, bound_by(std::nullopt, {chase})) ==
+        "chained: each load gets its address from the one before, so none overlap");
+  CHECK(verdict_on(chase, bound_by(Resource::dram, {chase})) == "fine: 90.0 % L1 hits");
 }

@@ -85,6 +85,28 @@ test("a time that only latency bounds, and figures of 0", async ({ page }) => {
   await expect(page.locator(".record .resources")).toHaveCount(0);
 });
 
+test("a short time leaves out the launch itself; the banks of shared memory are a part of the memory pipeline", async ({ page }) => {
+  const short = structuredClone(data);
+  const time = short.results[0].result.kernels[0].time!;
+  Object.assign(time, { busy: { memory_pipeline: 0.53, shared_banks: 0.53 } });
+  await page.goto(pageWith("parts_of_busy", short));
+  await expect(page.locator(".times")).not.toContainText("launch overhead");
+  await expect(page.locator(".times .resources .name")).toHaveText(["memory pipeline", "of it shared banks"]);
+  time.microseconds.mean = 3.2;
+  await page.goto(pageWith("short_time", short));
+  await expect(page.locator(".times")).toContainText("cycles; launch overhead not included");
+});
+
+test("a kernel without accesses has no trials that agree", async ({ page }) => {
+  const empty = madeData({ sites: 1 });
+  const kernel = empty.results[0].result.kernels[0];
+  kernel.snapshot.warp_accesses = 0;
+  kernel.sites = [];
+  await page.goto(pageWith("no_accesses", empty));
+  await expect(page.locator(".sure")).toContainText("no access to memory was traced, and nothing else is modelled");
+  await expect(page.locator(".sure")).not.toContainText("agree");
+});
+
 test("two times are compared; a result without times says that they are not", async ({ page }) => {
   const after = structuredClone(data);
   after.results[0].result.kernels[0].time!.microseconds.mean = 140;
@@ -109,7 +131,7 @@ test("the head fits narrow screens, with all resources in use", async ({ page })
     await page.setViewportSize({ width, height: 800 });
     const head = page.locator(".times");
     expect(await head.evaluate((element) => element.scrollWidth - element.clientWidth)).toBeLessThanOrEqual(0);
-    const name = head.locator(".name", { hasText: "shared memory banks" });
+    const name = head.locator(".name", { hasText: "of it shared banks" });
     expect(await name.evaluate((element) => element.scrollWidth - element.clientWidth)).toBeLessThanOrEqual(0);
   }
 });

@@ -16,12 +16,14 @@ interface Props {
 
 export function ResourceBars({ shares, bound, label }: Props) {
   const used = resources.filter((resource) => shares[resource] !== undefined);
-  const text = used.map((resource) => `${resourceNames[resource]} ${percent(shares[resource]!)} %`).join(", ");
+  // The passes of the banks are among the memory pipeline's; an access has its own share of each.
+  const nameOf = (resource: Resource) => bound && resource === "shared_banks" ? "of it shared banks" : resourceNames[resource];
+  const text = used.map((resource) => `${nameOf(resource)} ${percent(shares[resource]!)} %`).join(", ");
   return (
     <span class="resources" role="img" aria-label={`${label}: ${text}`}>
       {used.map((resource) => (
         <span key={resource} class={resource === bound ? "bound" : ""} title={resource === bound ? "bounds the kernel's time" : undefined}>
-          <span class="name">{resourceNames[resource]}</span>
+          <span class="name">{nameOf(resource)}</span>
           <span class="track"><i style={{ width: `${Math.min(100, 100 * shares[resource]!)}%` }} /></span>
           <b>{(100 * shares[resource]!).toFixed(0)} %</b>
         </span>

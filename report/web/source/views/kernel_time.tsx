@@ -4,6 +4,9 @@ import { count, duration } from "../format";
 import type { Profile } from "../profile";
 import type { Kernel } from "../result";
 
+/** µs: beside it, the time of a launch itself is notable. */
+const shortTime = 10;
+
 export function KernelTimes({ shown }: { shown: Profile[] }) {
   const timed = shown.filter((profile) => profile.kernel.time);
   if (timed.length === 0) return null;
@@ -21,7 +24,7 @@ function KernelTime({ profile, named }: { profile: Profile; named: boolean }) {
         <p title="2 standard deviations over the trials">
           <b>{durationOf(kernel)}</b>
           {change && <span class={`was ${change.effect ?? ""}`}>{change.beyond_interval ? "◆ " : ""}before {durationOf(before!.kernel)}</span>}
-          <span class="note">{time.extrapolated ? `extrapolated from the snapshot, which takes ${count(time.cycles.mean)} cycles` : `${count(time.cycles.mean)} cycles`}</span>
+          <span class="note">{time.extrapolated ? `extrapolated from the snapshot, which takes ${count(time.cycles.mean)} cycles` : `${count(time.cycles.mean)} cycles`}{time.microseconds.mean < shortTime && "; launch overhead not included"}</span>
         </p>
         <p>bound by <b>{resourceNames[time.bound]}</b></p>
       </div>

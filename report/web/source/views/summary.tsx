@@ -85,7 +85,8 @@ function Sureness({ profile, named }: { profile: Profile; named: boolean }) {
       <p>
         {kernel.gpu_validated ? <span class="badge good">✓ model validated on {kernel.gpu}</span>
           : <span class="badge warn">! model not validated on {kernel.gpu}</span>}{" "}
-        {kernel.trials.converged ? <span class="badge good">✓ {kernel.trials.run} trials agree</span>
+        {kernel.snapshot.warp_accesses === 0 ? <span class="badge warn">! no access to memory was traced, and nothing else is modelled</span>
+          : kernel.trials.converged ? <span class="badge good">✓ {kernel.trials.run} trials agree</span>
           : <span class="badge warn">! {kernel.trials.run} trials do not agree yet</span>}
         {entry.result.trace_truncated && <span class="badge warn">! the trace was cut short</span>}
         {kernel.snapshot.complete === false && <span class="badge warn">! the snapshot is incomplete</span>}

@@ -1,0 +1,284 @@
+#include "report/findings.h"
+
+#include "report/figures.h"
+#include "report/resource_text.h"
+#include "vocabulary/geometry.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace warplens::report {
+namespace {
+
+// The limits from which a figure is worth a programmer's time.
+constexpr double notable_conflicts = 0.5;     // extra passes per request
+constexpr double notable_sector_excess = 1.5; // sectors touched over sectors needed
+constexpr double notable_reload = 1.1;        // the same, of those sectors that the L1 passes on
+constexpr double notable_sharing = 1.5;       // lanes that access the same word
+constexpr double notable_miss_share = 0.5;    // share of the sectors
+constexpr double negligible_share = 0.05;     // share of the sectors
+constexpr double notable_fetches = 1.5;       // of each sector, over the whole kernel; also of stores
+constexpr double contended_touches = 32;      // of each sector: fewer atomics hardly meet at a word
+constexpr double large_part = 0.2;            // of what a resource serves
+constexpr double few_lanes = 16;
+constexpr double mostly_busy = 0.5; // share of the kernel's time
+
+/// Returns the mean number of distinct words that a request accesses; nothing if its bytes are not known.
+std::optional<double> words_per_request(const SiteResult& site) {
+  if (!site.bytes_used || *site.bytes_used == 0 || site.executions == 0 || site.site.element_bytes == 0)
+    return std::nullopt;
+  return double(*site.bytes_used) / double(site.executions) / site.site.element_bytes;
+}
+
+/// Returns how many lanes access the same word, mean; 1 if that is not known.
+double lanes_per_word(const SiteResult& site) {
+  return site.active_lanes / words_per_request(site).value_or(site.active_lanes);
+}
+
+/// Returns the sum of the bytes that the accesses to the site's array move, each multiplied by a weight, over
+/// the bytes of the array; nothing if the array is not known.
+template <class Weight>
+std::optional<double> moved_per_byte(const SiteResult& site, const KernelResult& kernel, Weight&& weight) {
+  const auto object = std::ranges::find(kernel.objects, site.site.object, &ObjectResult::name);
+  if (site.site.object.empty() || object == kernel.objects.end() || object->footprint_bytes == 0)
+    return std::nullopt;
+  double bytes = 0;
+  for (const SiteResult& other : kernel.sites)
+    if (other.site.object == site.site.object)
+      bytes += weight(other) * double(other.bytes_moved.value_or(0));
+  return bytes / double(object->footprint_bytes);
+}
+
+/// Returns how often accesses of the same kind touch each sector of the site's array, mean.
+std::optional<double> touches(const SiteResult& site, const KernelResult& kernel) {
+  return moved_per_byte(
+      site, kernel, [&](const SiteResult& other) { return other.site.kind == site.site.kind ? 1.0 : 0.0; });
+}
+
+bool reads(const SiteResult& site) {
+  return site.site.kind == AccessKind::load || site.site.kind == AccessKind::update;
+}
+
+/// Returns the share of a site's sectors that come from DRAM.
+double from_dram(const SiteResult& site) {
+  return site.l2_hit_rate ? beyond_first_cache(site) * (1 - site.l2_hit_rate->mean) : 0;
+}
+
+/// Returns how often the kernel's loads fetch each sector of the site's array from beyond the first cache, or
+/// from DRAM, mean.
+std::optional<double> fetches(const SiteResult& site, const KernelResult& kernel, bool of_dram) {
+  return moved_per_byte(site, kernel, [&](const SiteResult& other) {
+    return !reads(other) ? 0 : of_dram ? from_dram(other) : beyond_first_cache(other);
+  });
+}
+
+/// Returns whether the kernel stores to the site's array.
+bool is_stored_to(const SiteResult& site, const KernelResult& kernel) {
+  return std::ranges::any_of(kernel.sites, [&](const SiteResult& other) {
+    return other.site.kind == AccessKind::store && other.site.object == site.site.object;
+  });
+}
+
+bool is_busy(const KernelResult& kernel, Resource resource) {
+  return kernel.time && share_of(kernel.time->busy, resource) >= mostly_busy;
+}
+
+/// Returns whether the resource bounds the kernel, and a large part of its work is for this site.
+bool has_large_part_in_bound(const SiteResult& site, const KernelResult& kernel, Resource resource) {
+  return site.time && kernel.time && kernel.time->bound == resource &&
+         share_of(site.time->occupied, resource) >= large_part;
+}
+
+std::optional<Finding> on_contention(const SiteResult& site, const KernelResult& kernel) {
+  if (!site.time || !kernel.time)
+    return std::nullopt;
+  const double work = share_of(site.time->occupied, Resource::atomics);
+  const bool binds = kernel.time->bound == Resource::atomics;
+  if (work < notable_work || !(binds || is_busy(kernel, Resource::atomics)))
+    return std::nullopt;
+  const double sharing = lanes_per_word(site);
+  const bool meet =
+      sharing >= notable_sharing || touches(site, kernel).value_or(contended_touches) >= contended_touches;
+  const std::string lanes =
+      sharing >= notable_sharing ? fmt::format("{} lanes at each word; ", ratio(sharing)) : "";
+  const std::string effect = binds ? "bound the kernel"
+                                   : fmt::format("keep it busy for {} % of the time",
+                                                 share(share_of(kernel.time->busy, Resource::atomics)));
+  const std::string text =
+      fmt::format("{}{} % of {}, which {}", lanes, share(work), work_of(Resource::atomics), effect);
+  return meet ? Finding{Rule::contention, "contended: " + text}
+              : Finding{Rule::too_many_accesses, "too many atomics: " + text};
+}
+
+/// Finds passes over the banks of shared memory. Whether atomics meet at a word or only at a bank is not
+/// known.
+std::optional<Finding> on_banks(const SiteResult& site) {
+  if (!site.bank_conflicts || *site.bank_conflicts < notable_conflicts)
+    return std::nullopt;
+  const std::string passes = fmt::format("{} extra passes per request", ratio(site.bank_conflicts));
+  if (site.site.kind == AccessKind::atomic)
+    return Finding{Rule::contention,
+                   fmt::format("contended: {}, for lanes at the same word or bank", passes)};
+  return Finding{Rule::bank_conflicts, "bank conflicts: " + passes};
+}
+
+/// Returns whether each request's addresses are loaded just before it, and differ between the lanes. A loop
+/// that only begins at a loaded index loads it less often than it accesses memory.
+bool has_loaded_addresses(const SiteResult& site, const KernelResult& kernel) {
+  return std::ranges::any_of(kernel.sites, [&](const SiteResult& load) {
+    return std::ranges::find(site.site.depends_on, load.site.id) != site.site.depends_on.end() &&
+           2 * load.executions > site.executions && words_per_request(load).value_or(warp_lanes) > 1;
+  });
+}
+
+/// Returns whether the sectors that a request touches beyond those it needs cost something: the L1 passes
+/// them on, or they keep a memory pipeline busy.
+bool pays_for_sectors(const SiteResult& site, const KernelResult& kernel, double needed) {
+  const bool is_large = *site.sectors_per_request > sectors_per_line;
+  if (!is_large && lanes_per_word(site) >= notable_sharing)
+    return false; // such as two broadcasts: no other layout is better
+  if (*site.sectors_per_request * beyond_first_cache(site) >= notable_reload * needed)
+    return true;
+  return is_large && (!kernel.time || is_busy(kernel, Resource::memory_pipeline));
+}
+
+std::optional<Finding> on_coalescing(const SiteResult& site, const KernelResult& kernel) {
+  const std::optional<double> needed = needed_sectors_per_request(site);
+  if (!needed || !site.sectors_per_request || *site.sectors_per_request < notable_sector_excess * *needed ||
+      !pays_for_sectors(site, kernel, *needed))
+    return std::nullopt;
+  const std::string sectors = fmt::format("{} sectors per request", ratio(site.sectors_per_request));
+  if (has_loaded_addresses(site, kernel))
+    return Finding{Rule::scattered, fmt::format("scattered: {}, at addresses that were loaded", sectors)};
+  if (site.site.kind == AccessKind::atomic)
+    return Finding{Rule::scattered, "scattered: " + sectors};
+  return Finding{Rule::uncoalesced, fmt::format("uncoalesced: {} where {} would do", sectors, ratio(needed))};
+}
+
+/// Returns whether a request moves fewer bytes than one pass can, so that wider loads need fewer passes.
+bool is_narrow(const SiteResult& site) {
+  return site.bytes_used && double(*site.bytes_used) < double(line_bytes) * double(site.executions);
+}
+
+/// Finds loads and stores that bound the kernel by their number alone.
+std::optional<Finding> on_number(const SiteResult& site, const KernelResult& kernel) {
+  const bool is_load = site.site.kind == AccessKind::load;
+  const bool by_banks = site.bank_conflicts && has_large_part_in_bound(site, kernel, Resource::shared_banks);
+  const bool by_passes = site.l1_hit_rate && beyond_first_cache(site) < notable_miss_share &&
+                         has_large_part_in_bound(site, kernel, Resource::memory_pipeline);
+  if (site.site.kind == AccessKind::atomic || !(by_banks || by_passes))
+    return std::nullopt;
+  const std::string merit =
+      by_banks ? "without bank conflicts" : fmt::format("{} % hit L1", percent(site.l1_hit_rate->mean));
+  return Finding{Rule::too_many_accesses,
+                 fmt::format("too many {}, though {}: keep values in registers{}",
+                             is_load ? "loads" : "accesses", merit,
+                             is_load && is_narrow(site) ? ", or load several at once" : "")};
+}
+
+std::optional<Finding> on_chain(const SiteResult& site, const KernelResult& kernel) {
+  const bool needs_itself =
+      std::ranges::find(site.site.depends_on, site.site.id) != site.site.depends_on.end();
+  if (!needs_itself || !kernel.time || kernel.time->bound)
+    return std::nullopt;
+  return Finding{Rule::chained, "chained: each load gets its address from the one before, so none overlap"};
+}
+
+/// Returns the origin of the sectors that do not come from the first cache.
+std::string origin(double from_l2, double from_dram) {
+  if (from_dram >= notable_miss_share)
+    return fmt::format("{} % of its sectors come from DRAM", percent(from_dram));
+  const std::string l2 = fmt::format("{} % of its sectors come from L2", percent(from_l2));
+  return from_dram < negligible_share ? l2 : fmt::format("{}, {} % from DRAM", l2, percent(from_dram));
+}
+
+/// Returns how the kernel uses the caches badly, if it fetches each sector several times.
+std::string_view fault(const SiteResult& site) {
+  if (from_dram(site) >= notable_miss_share || site.constant_hit_rate)
+    return "poor locality";
+  return site.l1_hit_rate ? "poor L1 locality" : "not cached in L1";
+}
+
+std::optional<Finding> on_locality(const SiteResult& site, const KernelResult& kernel) {
+  const double beyond = beyond_first_cache(site), dram = from_dram(site);
+  if (!reads(site) || !site.l2_hit_rate || beyond < notable_miss_share)
+    return std::nullopt;
+  const std::string from = origin(beyond - dram, dram);
+  const std::optional<double> each = fetches(site, kernel, dram >= notable_miss_share);
+  if (!each)
+    return Finding{Rule::from_afar, from};
+  if (*each >= notable_fetches)
+    return Finding{Rule::poor_locality,
+                   fmt::format("{}: {}, each is fetched {} times", fault(site), from, ratio(each))};
+  const bool were_left =
+      dram < negligible_share && kernel.l2_start && kernel.l2_start->warm && !is_stored_to(site, kernel);
+  const std::string left =
+      fmt::format("{} % of its sectors were left in L2 before the launch", percent(beyond));
+  return Finding{Rule::streaming,
+                 fmt::format("streaming: {}, each is fetched once", were_left ? left : from)};
+}
+
+std::optional<Finding> on_lanes(const SiteResult& site, const KernelResult& kernel) {
+  if (site.executions == 0 || site.active_lanes >= few_lanes)
+    return std::nullopt;
+  if (kernel.grid.count() == 1 && kernel.block.count() == 1)
+    return Finding{Rule::few_lanes, "only one thread works"};
+  return Finding{Rule::few_lanes, fmt::format("only {} of 32 lanes active", ratio(site.active_lanes))};
+}
+
+} // namespace
+
+std::vector<Finding> findings_on(const SiteResult& site, const KernelResult& kernel) {
+  std::vector<Finding> findings;
+  const auto add = [&](std::optional<Finding> finding) {
+    if (finding)
+      findings.push_back(std::move(*finding));
+  };
+  add(on_contention(site, kernel));
+  add(on_banks(site));
+  add(on_coalescing(site, kernel));
+  if (findings.empty())
+    add(on_number(site, kernel));
+  add(on_chain(site, kernel));
+  if (std::ranges::all_of(findings, [](const Finding& finding) {
+        return finding.rule == Rule::scattered || finding.rule == Rule::chained;
+      }))
+    add(on_locality(site, kernel));
+  add(on_lanes(site, kernel));
+  return findings;
+}
+
+std::string praise_of(const SiteResult& site, const KernelResult& kernel) {
+  // A store that is new to the L2 need not be at fault: each sector must be written once.
+  if (site.site.kind == AccessKind::store && site.l2_hit_rate) {
+    if (touches(site, kernel).value_or(notable_fetches) < notable_fetches)
+      return fmt::format("streaming store: coalesced, {} sectors per request; only fewer bytes would help",
+                         ratio(site.sectors_per_request));
+    return fmt::format("fine: {} sectors per request, {} of them in L2 already",
+                       ratio(site.sectors_per_request),
+                       site.l2_hit_rate->mean == 0 ? "none" : percent(site.l2_hit_rate->mean) + " %");
+  }
+  if (site.l1_hit_rate)
+    return fmt::format("fine: {} % L1 hits", percent(site.l1_hit_rate->mean));
+  if (site.constant_hit_rate)
+    return fmt::format("fine: {} % hits in the constant cache", percent(site.constant_hit_rate->mean));
+  if (site.l2_hit_rate)
+    return fmt::format("fine: {} % L2 hits", percent(site.l2_hit_rate->mean));
+  return site.bank_conflicts ? "fine: hardly any bank conflicts" : "nothing notable was observed";
+}
+
+std::optional<double> needed_sectors_per_request(const SiteResult& site) {
+  if (!site.bytes_used || site.executions == 0)
+    return std::nullopt;
+  const double bytes_per_request =
+      static_cast<double>(*site.bytes_used) / static_cast<double>(site.executions);
+  return std::max(1.0, std::ceil(bytes_per_request / sector_bytes));
+}
+
+double beyond_first_cache(const SiteResult& site) {
+  const std::optional<Statistic>& first = site.l1_hit_rate ? site.l1_hit_rate : site.constant_hit_rate;
+  return first ? 1 - first->mean : 1;
+}
+
+} // namespace warplens::report
