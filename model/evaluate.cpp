@@ -83,7 +83,7 @@ Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vect
   result.gpu_validated = gpu.validated;
   result.grid = launch.grid;
   result.block = launch.block;
-  result.occupancy = {occupied->blocks_per_sm, occupied->warps_per_sm, occupied->limited_by};
+  result.occupancy = {gpu.sms, occupied->blocks_per_sm, occupied->warps_per_sm, occupied->limited_by};
   result.compiled = compiled_for(gpu, launch);
   result.snapshot.blocks = snapshot.blocks_seen;
   result.snapshot.warp_accesses = snapshot.warp_accesses;

@@ -13,6 +13,7 @@ namespace {
 
 // The limits from which a figure is worth a programmer's time.
 constexpr double notable_conflicts = 0.5;     // extra passes per request
+constexpr double notable_addresses = 1.5;     // in constant memory, per request
 constexpr double notable_sector_excess = 1.5; // sectors touched over sectors needed
 constexpr double notable_reload = 1.1;        // the same, of those sectors that the L1 passes on
 constexpr double notable_sharing = 1.5;       // lanes that access the same word
@@ -121,6 +122,14 @@ std::optional<Finding> on_banks(const SiteResult& site) {
     return Finding{Rule::contention,
                    fmt::format("contended: {}, for lanes at the same word or bank", passes)};
   return Finding{Rule::bank_conflicts, "bank conflicts: " + passes};
+}
+
+std::optional<Finding> on_constants(const SiteResult& site) {
+  if (!site.constant_addresses || *site.constant_addresses < notable_addresses)
+    return std::nullopt;
+  return Finding{Rule::divergent_constants,
+                 fmt::format("divergent constant reads: {} addresses per request, one after the other",
+                             ratio(site.constant_addresses))};
 }
 
 /// Returns whether each request's addresses are loaded just before it, and differ between the lanes. A loop
@@ -237,6 +246,7 @@ std::vector<Finding> findings_on(const SiteResult& site, const KernelResult& ker
   };
   add(on_contention(site, kernel));
   add(on_banks(site));
+  add(on_constants(site));
   add(on_coalescing(site, kernel));
   if (findings.empty())
     add(on_number(site, kernel));

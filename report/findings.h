@@ -10,16 +10,17 @@
 namespace warplens::report {
 
 enum class Rule {
-  contention,        ///< atomics that take turns at a word or a bank, or that the L2 cannot serve faster
-  bank_conflicts,    ///< shared memory: passes that another layout would save
-  uncoalesced,       ///< sectors that another layout would save
-  scattered,         ///< sectors that no layout of the threads can save: the addresses are data
-  too_many_accesses, ///< nothing is wrong with each access, but there are more than can be served
-  chained,           ///< loads that cannot overlap, for each needs the one before
-  poor_locality,     ///< most sectors come from far and each several times
-  streaming,         ///< most sectors come from far, and each once: no cache could help
-  from_afar,         ///< most sectors come from far; how often each does is not known
-  few_lanes,         ///< most lanes of the warp are idle
+  contention,          ///< atomics that take turns at a word or a bank, or that the L2 cannot serve faster
+  bank_conflicts,      ///< shared memory: passes that another layout would save
+  divergent_constants, ///< constant memory: addresses that are served one after the other
+  uncoalesced,         ///< sectors that another layout would save
+  scattered,           ///< sectors that no layout of the threads can save: the addresses are data
+  too_many_accesses,   ///< nothing is wrong with each access, but there are more than can be served
+  chained,             ///< loads that cannot overlap, for each needs the one before
+  poor_locality,       ///< most sectors come from far and each several times
+  streaming,           ///< most sectors come from far, and each once: no cache could help
+  from_afar,           ///< most sectors come from far; how often each does is not known
+  few_lanes,           ///< most lanes of the warp are idle
 };
 
 struct Finding {

@@ -35,6 +35,10 @@ constexpr RuleText rules[] = {
      "Lay the array out so that the lanes of a warp fall into different banks: pad each row by one element, "
      "or swizzle "
      "the index."},
+    {Rule::divergent_constants, "divergent-constants", "DivergentConstants", "warning",
+     "Lanes of a warp read different addresses in constant memory, which are served one after the other.",
+     "Read constants at an index that is the same for all lanes of a warp; keep tables that lanes index "
+     "differently in shared or global memory."},
     {Rule::uncoalesced, "uncoalesced", "Uncoalesced", "warning",
      "A request touches more 32-byte sectors than its bytes need.",
      "Let neighbouring lanes access neighbouring addresses: transpose the layout or the assignment of work "

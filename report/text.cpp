@@ -23,6 +23,7 @@ std::string counted(std::uint64_t count, const char* what) {
 }
 
 constexpr double notable_busy = 0.3; // share of the time for which a resource is busy
+constexpr double uneven = 0.6;       // share of the busiest one's time for which all are busy in the mean
 constexpr double short_time = 10;    // µs: beside it, the time of a launch itself is notable
 
 /// Returns whether the spread of any total is divided between the unknown order and the machine.
@@ -52,15 +53,21 @@ std::vector<Resource> others_by_busyness(const KernelTime& time) {
   return resources;
 }
 
-/// Returns in parentheses how the busy shares of shared memory's banks and of the memory pipeline, whose part
-/// they are, belong together; empty for other resources.
-std::string whole_or_part(const ByResource& busy, Resource resource) {
-  const double banks = share_of(busy, Resource::shared_banks);
+/// Returns what a resource's busy share goes with, in parentheses: that of all of its kind, if the busiest
+/// one stands out; how those of shared memory's banks and of the memory pipeline, whose part they are, belong
+/// together.
+std::string beside_busy_share(const KernelTime& time, Resource resource) {
+  std::vector<std::string> notes;
+  const double busiest = share_of(time.busy, resource), mean = share_of(time.mean_busy, resource);
+  if (mean > 0 && mean < uneven * busiest)
+    notes.push_back(fmt::format("all: {} %", share(mean)));
+  const double banks = share_of(time.busy, Resource::shared_banks);
   if (resource == Resource::shared_banks)
-    return fmt::format(" (of the memory pipeline's {} %)", share(share_of(busy, Resource::memory_pipeline)));
-  if (resource == Resource::memory_pipeline && banks >= notable_busy)
-    return fmt::format(" (of it {} {} %)", text_of(Resource::shared_banks), share(banks));
-  return "";
+    notes.push_back(
+        fmt::format("of the memory pipeline's {} %", share(share_of(time.busy, Resource::memory_pipeline))));
+  else if (resource == Resource::memory_pipeline && banks >= notable_busy)
+    notes.push_back(fmt::format("of it shared banks {} %", share(banks)));
+  return notes.empty() ? "" : fmt::format(" ({})", fmt::join(notes, ", "));
 }
 
 class TextReport {
@@ -138,8 +145,11 @@ private:
     const std::string launched = kernel.launches == 0   ? ""
                                  : kernel.launches == 1 ? ", launched once"
                                                         : ", launched " + grouped(kernel.launches) + " times";
+    const bool has_idle = kernel.grid.count() < kernel.occupancy.sms;
     field("launch", fmt::format("grid {}, block {}{}{}", shape(kernel.grid), shape(kernel.block), launched,
-                                kernel.grid.count() == 1 ? "; one block: all SMs but one are idle" : ""));
+                                has_idle ? fmt::format("; {} of the GPU's {} SMs have work",
+                                                       kernel.grid.count(), kernel.occupancy.sms)
+                                         : ""));
     field("occupancy",
           fmt::format("{}, {} per SM, limited by {}", counted(kernel.occupancy.blocks_per_sm, "block"),
                       counted(kernel.occupancy.warps_per_sm, "warp"),
@@ -179,14 +189,14 @@ private:
     const auto busy = [&](Resource resource) { return share_of(time.busy, resource); };
     std::string bound(text_of_bound(time.bound));
     if (time.bound)
-      bound += fmt::format(", {} % busy{}", share(busy(*time.bound)), whole_or_part(time.busy, *time.bound));
+      bound += fmt::format(", {} % busy{}", share(busy(*time.bound)), beside_busy_share(time, *time.bound));
     std::string others;
     for (const Resource resource : others_by_busyness(time)) {
       // Where latency binds, the busiest resource shows how far the kernel is from any limit.
       const bool is_worth_it = busy(resource) >= notable_busy || (!time.bound && others.empty());
       const char* before = !others.empty() ? ", " : time.bound ? "; also " : "; busiest: ";
       const std::string other = fmt::format("{}{} {} %{}", before, text_of(resource), share(busy(resource)),
-                                            whole_or_part(time.busy, resource));
+                                            beside_busy_share(time, resource));
       if (is_worth_it && width_of(bound + others + other) + 11 <= width_)
         others += other;
     }
@@ -234,6 +244,8 @@ private:
     statistic("DRAM latency", totals.dram_latency_ns, 1, "ns");
     amount("read from DRAM", totals.dram_read_bytes);
     amount("written to DRAM", totals.dram_write_bytes);
+    if (totals.dram_write_bytes_before && *totals.dram_write_bytes_before > 0)
+      amount("… that was there before", totals.dram_write_bytes_before);
   }
 
   void look_at_first(const std::vector<const CostlyLine*>& expensive, const KernelResult& kernel) {

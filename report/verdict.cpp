@@ -10,8 +10,8 @@ namespace warplens::report {
 namespace {
 
 bool is_waste(Rule rule) {
-  return rule == Rule::contention || rule == Rule::bank_conflicts || rule == Rule::uncoalesced ||
-         rule == Rule::scattered;
+  return rule == Rule::contention || rule == Rule::bank_conflicts || rule == Rule::divergent_constants ||
+         rule == Rule::uncoalesced || rule == Rule::scattered;
 }
 
 bool is_wasteful(const SiteResult& site, const KernelResult& kernel) {

@@ -250,6 +250,8 @@ void read(const JsonNode& node, KernelResult& target) {
   occupancy["blocks_per_sm"].read(target.occupancy.blocks_per_sm);
   occupancy["warps_per_sm"].read(target.occupancy.warps_per_sm);
   occupancy["limited_by"].read(target.occupancy.limited_by);
+  if (occupancy.has("sms"))
+    occupancy["sms"].read(target.occupancy.sms);
   read_if_there(node, "compiled", target.compiled);
   const JsonNode snapshot = node["snapshot"];
   snapshot["blocks"].read(target.snapshot.blocks);

@@ -176,6 +176,7 @@ struct KernelResult {
   std::uint64_t launches =
       0; ///< launches of this kernel in the whole run; 0: not known, the trace was cut short
   struct {
+    std::uint32_t sms = 0; ///< of the GPU; 0: not known
     std::uint32_t blocks_per_sm = 0, warps_per_sm = 0;
     std::string limited_by;
   } occupancy;

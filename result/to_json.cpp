@@ -223,6 +223,8 @@ Json to_json(const KernelResult& kernel) {
   json["occupancy"] = {{"blocks_per_sm", kernel.occupancy.blocks_per_sm},
                        {"warps_per_sm", kernel.occupancy.warps_per_sm},
                        {"limited_by", kernel.occupancy.limited_by}};
+  if (kernel.occupancy.sms != 0)
+    json["occupancy"]["sms"] = kernel.occupancy.sms;
   if (kernel.compiled)
     json["compiled"] = to_json(*kernel.compiled);
   json["snapshot"] = {{"blocks", kernel.snapshot.blocks},

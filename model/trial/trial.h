@@ -39,7 +39,7 @@ struct TrialTotals {
     double launch_cycles = 0; ///< the same of the whole launch, of which the snapshot may be a part
     /// How long the busiest one of each resource was busy, and all of its kind in the mean.
     ByResource busy{}, mean_busy{};
-    /// Adds one resource, of several of its kind, that was busy for so many cycles.
+    /// Adds one resource, of several of its kind, with the cycles for which it was busy.
     void add(Resource resource, double busy_cycles, std::size_t of_its_kind) {
       double& most = busy[std::size_t(resource)];
       most = std::max(most, busy_cycles);

@@ -94,20 +94,19 @@ TEST_CASE("the banks of shared memory are shown as a part of the memory pipeline
   Result result = test::sample_time();
   KernelTime& time = *result.kernels[0].time;
   const auto lines = [&] { return print(result, {.width = 100}); };
-  time.busy = {0.12, 0.9, 0.4, 0, 0, 0, 0, 0.5};
+  time.busy = time.mean_busy = {0.12, 0.9, 0.4, 0, 0, 0, 0, 0, 0.5};
   time.bound = Resource::memory_pipeline;
-  CHECK(contains(lines(),
-                 "bound by   memory pipeline, 90 % busy (of it shared memory banks 40 %); also DRAM 50 %\n"));
-  time.busy = {0.12, 0.9, 0.8, 0, 0, 0, 0, 0.5};
+  CHECK(
+      contains(lines(), "bound by   memory pipeline, 90 % busy (of it shared banks 40 %); also DRAM 50 %\n"));
+  time.busy = time.mean_busy = {0.12, 0.9, 0.8, 0, 0, 0, 0, 0, 0.5};
   time.bound = Resource::shared_banks;
   CHECK(contains(
       lines(),
       "bound by   shared memory banks, 80 % busy (of the memory pipeline's 90 %); also DRAM 50 %\n"));
-  time.busy = {0.12, 0.53, 0.53, 0, 0, 0, 0, 0.4};
+  time.busy = {0.12, 0.53, 0.53, 0, 0, 0, 0, 0, 0.4};
   time.bound.reset();
-  CHECK(contains(lines(),
-                 "bound by   latency; busiest: memory pipeline 53 % (of it shared memory banks 53 %), "
-                 "DRAM 40 %\n"));
+  CHECK(contains(lines(), "bound by   latency; busiest: memory pipeline 53 % (of it shared banks 53 %), "
+                          "DRAM 40 %\n"));
   time.busy[static_cast<std::size_t>(Resource::shared_banks)] = 0.2;
   CHECK(contains(lines(), "busiest: memory pipeline 53 %, DRAM 40 %\n"));
 }
@@ -126,11 +125,36 @@ TEST_CASE("a kernel without accesses has neither trials to agree nor lines to lo
     CHECK_FALSE(contains(text, part));
 }
 
-TEST_CASE("a grid of one block leaves the other SMs idle") {
+TEST_CASE("a grid of few blocks leaves SMs idle") {
   Result result = test::sample_time();
-  CHECK_FALSE(contains(print(result, {}), "idle"));
-  result.kernels[0].grid = {};
-  CHECK(contains(print(result, {}), "launched 3 times; one block: all SMs but one are idle\n"));
+  KernelResult& kernel = result.kernels[0];
+  CHECK_FALSE(contains(print(result, {}), "have work"));
+  kernel.occupancy.sms = 14;
+  CHECK_FALSE(contains(print(result, {}), "have work"));
+  kernel.grid = {3, 2, 1};
+  CHECK(contains(print(result, {}), "launched 3 times; 6 of the GPU's 14 SMs have work\n"));
+}
+
+TEST_CASE("a resource of which one is busier than the others is shown with the mean of all") {
+  Result result = test::sample_time();
+  KernelTime& time = *result.kernels[0].time;
+  const auto lines = [&] { return print(result, {.width = 100}); };
+  time.bound = Resource::l2_port;
+  time.busy = {0, 0, 0, 0, 0.95, 0.4, 0, 0, 0.5};
+  time.mean_busy = {0, 0, 0, 0, 0.02, 0.39, 0, 0, 0.1};
+  CHECK(contains(lines(),
+                 "bound by   L2 port, 95 % busy (all: 2.0 %); also DRAM 50 % (all: 10 %), L2 slices 40 %\n"));
+}
+
+TEST_CASE("what was in the L2 before is shown apart from what the launch writes to memory") {
+  Result result = test::sample_time();
+  std::optional<double>& before = result.kernels[0].totals.dram_write_bytes_before;
+  for (const auto& none : {std::optional<double>(), std::optional<double>(0)}) {
+    before = none;
+    CHECK_FALSE(contains(print(result, {}), "there before"));
+  }
+  before = 33.6e6;
+  CHECK(contains(print(result, {}), "… that was there before    33.6 MB\n"));
 }
 
 TEST_CASE("each finding has a line; a longer one goes on in the next") {

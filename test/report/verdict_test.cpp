@@ -334,3 +334,16 @@ TEST_CASE("a pointer chase is chained where latency bounds the kernel") {
         "chained: each load gets its address from the one before, so none overlap");
   CHECK(verdict_on(chase, bound_by(Resource::dram, {chase})) == "fine: 90.0 % L1 hits");
 }
+
+TEST_CASE("different addresses in constant memory are served one after the other") {
+  SiteResult site = test::site(1, 1, 1, "table[i]", "table");
+  site.executions = 10;
+  site.active_lanes = 32;
+  site.constant_addresses = 1;
+  CHECK(findings_on(site, {}).empty());
+  site.constant_addresses = 32;
+  const std::vector<Finding> findings = findings_on(site, {});
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].rule == Rule::divergent_constants);
+  CHECK(findings[0].text == "divergent constant reads: 32.0 addresses per request, one after the other");
+}

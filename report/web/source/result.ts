@@ -102,7 +102,7 @@ export interface Kernel {
   grid: [number, number, number];
   block: [number, number, number];
   launches?: number;
-  occupancy: { blocks_per_sm: number; warps_per_sm: number; limited_by: string };
+  occupancy: { blocks_per_sm: number; warps_per_sm: number; limited_by: string; sms?: number };
   compiled?: {
     architecture?: string;
     assumed?: boolean;

@@ -97,6 +97,16 @@ test("a short time leaves out the launch itself; the banks of shared memory are 
   await expect(page.locator(".times")).toContainText("cycles; launch overhead not included");
 });
 
+test("a resource of which one is busier than the others has the mean of all; the figures that are drawn are named", async ({ page }) => {
+  const uneven = structuredClone(data);
+  const kernel = uneven.results[0].result.kernels[0];
+  Object.assign(kernel.time!, { busy: { l2_port: 0.95, dram: 0.5 }, mean_busy: { l2_port: 0.02, dram: 0.49 } });
+  kernel.trials.drawn = ["issue.policy", "lsu.misses"];
+  await page.goto(pageWith("uneven_busy", uneven));
+  await expect(page.locator(".times .resources b")).toHaveText(["95 % (all: 2.0 %)", "50 %"]);
+  await expect(page.locator(".sure")).toContainText("drawn for every two trials: issue.policy, lsu.misses.");
+});
+
 test("a kernel without accesses has no trials that agree", async ({ page }) => {
   const empty = madeData({ sites: 1 });
   const kernel = empty.results[0].result.kernels[0];

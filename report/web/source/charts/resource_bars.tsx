@@ -7,25 +7,34 @@ export const resourceNames: Record<Resource | "latency", string> = {
   l2_port: "L2 port", l2_slices: "L2 slices", atomics: "L2 atomics", fabric: "L2 fabric", dram: "DRAM", latency: "latency",
 };
 
+/** Below this share of the busiest one's time, the mean of all is shown as well. */
+const uneven = 0.6;
+
 interface Props {
   shares: ByResource;
+  /** The means over all of a kind, where the shares are those of the busiest one. */
+  means?: ByResource;
   /** The bar of what bounds the kernel stands out. */
   bound?: Resource | "latency";
   label: string;
 }
 
-export function ResourceBars({ shares, bound, label }: Props) {
+export function ResourceBars({ shares, means, bound, label }: Props) {
   const used = resources.filter((resource) => shares[resource] !== undefined);
   // The passes of the banks are among the memory pipeline's; an access has its own share of each.
   const nameOf = (resource: Resource) => bound && resource === "shared_banks" ? "of it shared banks" : resourceNames[resource];
-  const text = used.map((resource) => `${nameOf(resource)} ${percent(shares[resource]!)} %`).join(", ");
+  const meanOf = (resource: Resource) => {
+    const mean = means?.[resource] ?? shares[resource]!;
+    return mean < uneven * shares[resource]! ? ` (all: ${percent(mean)} %)` : "";
+  };
+  const text = used.map((resource) => `${nameOf(resource)} ${percent(shares[resource]!)} %${meanOf(resource)}`).join(", ");
   return (
     <span class="resources" role="img" aria-label={`${label}: ${text}`}>
       {used.map((resource) => (
         <span key={resource} class={resource === bound ? "bound" : ""} title={resource === bound ? "bounds the kernel's time" : undefined}>
           <span class="name">{nameOf(resource)}</span>
           <span class="track"><i style={{ width: `${Math.min(100, 100 * shares[resource]!)}%` }} /></span>
-          <b>{(100 * shares[resource]!).toFixed(0)} %</b>
+          <b>{(100 * shares[resource]!).toFixed(0)} %{meanOf(resource)}</b>
         </span>
       ))}
     </span>

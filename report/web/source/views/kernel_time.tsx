@@ -28,7 +28,7 @@ function KernelTime({ profile, named }: { profile: Profile; named: boolean }) {
         </p>
         <p>bound by <b>{resourceNames[time.bound]}</b></p>
       </div>
-      <ResourceBars shares={time.busy} bound={time.bound} label="Share of the time for which each resource is busy" />
+      <ResourceBars shares={time.busy} means={time.mean_busy} bound={time.bound} label="Share of the time for which each resource is busy" />
     </div>
   );
 }

@@ -91,6 +91,7 @@ function Sureness({ profile, named }: { profile: Profile; named: boolean }) {
         {entry.result.trace_truncated && <span class="badge warn">! the trace was cut short</span>}
         {kernel.snapshot.complete === false && <span class="badge warn">! the snapshot is incomplete</span>}
       </p>
+      {kernel.trials.drawn && <p class="note">Not known of this GPU, and drawn for every two trials: {kernel.trials.drawn.join(", ")}.</p>}
       {profile.comparison?.times && <p class="note"><b>{profile.comparison.times}</b></p>}
       {profile.comparison?.snapshots && <p class="note"><b>{profile.comparison.snapshots}</b></p>}
       <table class="totals">
