@@ -1,6 +1,7 @@
 // One trial, for valgrind to count the instructions of: `count_trial TRACE FORM TRANSACTIONS`.
 #include "bench/made_snapshot.h"
 #include "bench/reference_trial.h"
+#include "model/clock/clocked_trial.h"
 #include "model/trial/trial_run.h"
 
 #include <cstdio>
@@ -23,6 +24,9 @@ struct Run {
                                                                   no_observer)
         .run();
   }
+  model::TrialCounts clocked() const {
+    return model::run_clocked_trial(snapshot, gpu, occupancy, model::Random(1, 0, 0));
+  }
   model::TrialCounts reference() const {
     return bench::ReferenceTrial(snapshot, gpu, occupancy, model::Random(1, 0, 0)).run();
   }
@@ -33,17 +37,19 @@ struct Run {
 /// Runs the trial. Valgrind counts the instructions of the function of this name.
 extern "C" [[gnu::noinline]] std::uint64_t warplens_counted(const Run& run, const char* form) {
   const std::string_view wanted = form;
-  const auto counts = wanted == "avx2"    ? run.trial<model::Avx2Instructions, true>()
-                      : wanted == "plain" ? run.trial<model::PlainInstructions, true>()
-                      : wanted == "total" ? run.trial<model::Avx2Instructions, false>()
-                                          : run.reference();
+  const auto counts = wanted == "avx2"      ? run.trial<model::Avx2Instructions, true>()
+                      : wanted == "plain"   ? run.trial<model::PlainInstructions, true>()
+                      : wanted == "total"   ? run.trial<model::Avx2Instructions, false>()
+                      : wanted == "clocked" ? run.clocked()
+                                            : run.reference();
   return counts.l1_reads.hits;
 }
 
 int main(int count, char** arguments) {
   if (count != 4) {
-    std::fputs("usage: count_trial streaming|random|spmv|paper avx2|plain|total|reference TRANSACTIONS\n",
-               stderr);
+    std::fputs(
+        "usage: count_trial streaming|random|spmv|paper avx2|plain|total|clocked|reference TRANSACTIONS\n",
+        stderr);
     return 2;
   }
   const std::string_view trace = arguments[1];

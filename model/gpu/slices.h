@@ -2,7 +2,10 @@
 #pragma once
 
 #include "model/gpu/gpu.h"
+#include "model/numeric/divisor.h"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 
 namespace warplens::model {
@@ -25,14 +28,22 @@ class Slices {
 public:
   explicit Slices(const Gpu& gpu)
       : hash_(gpu.l2.slice_index), bits_(unsigned(std::countr_zero(gpu.l2.slices))),
-        odd_(gpu.l2.slices >> bits_) {}
+        odd_(gpu.l2.slices >> bits_) {
+    for (unsigned byte = 0; byte < low_.size(); ++byte)
+      for (std::uint32_t value = 0; value < low_[byte].size(); ++value)
+        low_[byte][value] = std::uint16_t(low(value << 8 * byte));
+  }
 
   std::uint32_t of(std::uint32_t line) const {
     // The high bits of the line's number choose among the odd factor of the number of slices: in turn, and
     // with a hash from another one on after each turn.
     const std::uint32_t high = line >> bits_;
-    const std::uint32_t first = hash_ == SliceHash::modulo ? 0 : mixed(high / odd_) % odd_;
-    return (high % odd_ + first) % odd_ << bits_ | low(line);
+    const std::uint32_t turn = odd_.quotient_in_loop(high);
+    const std::uint32_t first = hash_ == SliceHash::modulo ? 0 : odd_.remainder(mixed(turn));
+    std::uint32_t chosen = high - turn * odd_.value() + first;
+    chosen = std::min(chosen, chosen - odd_.value()); // which wraps around below 0
+    return chosen << bits_ |
+           (low_[0][line & 255] ^ low_[1][line >> 8 & 255] ^ low_[2][line >> 16 & 255] ^ low_[3][line >> 24]);
   }
 
 private:
@@ -65,7 +76,9 @@ private:
 
   SliceHash hash_;
   unsigned bits_; ///< the number of slices is odd_ × 2^bits_
-  std::uint32_t odd_;
+  Divisor odd_;
+  /// By byte of a line's number: its share of low(), which is linear over GF(2) for each hash.
+  std::array<std::array<std::uint16_t, 256>, 4> low_;
 };
 
 } // namespace warplens::model

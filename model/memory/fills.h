@@ -38,14 +38,14 @@ public:
   /// Adds a fill of some of a line's sectors, for which the waiter waits.
   FillNumber add(std::uint32_t line, unsigned sectors, Waiter waiter) {
     const FillNumber number = name(waiter);
-    insert(line, number, {unknown_arrival, sectors, 0});
+    unknown_[number].slot = insert(line, {sectors, 0, State::unknown | number});
     return number;
   }
   /// Adds an answer that brings no line into the cache: only the waiter waits for it.
   FillNumber add_apart(Waiter waiter) { return name(waiter); }
   /// Adds a fill of which it is known when it arrives.
   void add(std::uint32_t line, unsigned sectors, const Arrival& arrival) {
-    insert(line, none, {arrival.at, sectors, unsigned(arrival.level)});
+    insert(line, {sectors, unsigned(arrival.level), arrival.at});
   }
   /// Forgets what has arrived by `now`: it is not asked for any more.
   void forget_until(Cycle now) { forgotten_until_ = now; }
@@ -58,27 +58,23 @@ public:
   /// Says which of a line's sectors are still on their way at `now`. Where it is unknown when they arrive, it
   /// calls waiter() for the one that waits for them.
   template <class MakeWaiter>
-  Wait wait(std::uint32_t line, unsigned sectors, Cycle now, MakeWaiter&& waiter) {
+  [[gnu::always_inline]] Wait wait(std::uint32_t line, unsigned sectors, Cycle now, MakeWaiter&& waiter) {
     Wait result;
     for (std::size_t at = bucket_of(line);; at = next(at)) {
       const Bucket& bucket = buckets_[at];
-      unsigned found = 0;
-      for (unsigned i = 0; i < of_bucket; ++i)
-        found |= unsigned(bucket.lines[i] == line && (bucket.states[i].sectors & sectors) != 0) << i;
-      for (; found != 0; found &= found - 1) {
-        const auto i = unsigned(std::countr_zero(found));
-        const State& state = bucket.states[i];
-        if (state.has_arrived(now))
+      for (unsigned found = bucket.of_line(line); found != 0; found &= found - 1) {
+        const State& state = bucket.states[std::countr_zero(found)];
+        if ((state.sectors & sectors) == 0 || state.has_arrived(now))
           continue;
         result.sectors |= state.sectors & sectors;
-        if (bucket.numbers[i] != none) {
+        if (state.is_unknown()) {
           ++result.unknown;
-          also_wait(bucket.numbers[i], waiter());
+          also_wait(state.number(), waiter());
         } else {
           result.known.and_also({state.arrives, Level(state.level)});
         }
       }
-      if (!bucket.is_full())
+      if (!bucket.overflowed) [[likely]]
         return result;
     }
   }
@@ -87,10 +83,8 @@ public:
   template <class Notify> void arrived(FillNumber number, const Arrival& arrival, Notify&& notify) {
     const Unknown fill = unknown_[number];
     if (fill.slot != none) {
-      Bucket& bucket = buckets_[fill.slot / of_bucket];
-      State& state = bucket.states[fill.slot % of_bucket];
-      state = {arrival.at, state.sectors, unsigned(arrival.level)};
-      bucket.numbers[fill.slot % of_bucket] = none;
+      State& state = buckets_[fill.slot / slots_numbered].states[fill.slot % slots_numbered];
+      state = {state.sectors, unsigned(arrival.level), arrival.at};
     }
     free_.push_back(number);
     notify(fill.waiter);
@@ -115,38 +109,47 @@ public:
 private:
   static constexpr std::size_t min_buckets = 16;
   static constexpr std::uint32_t none = ~std::uint32_t{0};
-  static constexpr std::uint64_t unknown_arrival = (std::uint64_t{1} << 56) - 1;
-  struct State {
-    std::uint64_t arrives : 56 = 0;
-    std::uint64_t sectors : 4 = 0; ///< none: the slot is free
+  struct [[gnu::packed]] State {
+    std::uint64_t sectors : 4 = 0;
     std::uint64_t level : 4 = 0;
+    std::uint64_t arrives : 56 = 0; ///< or a FillNumber, where that is unknown
 
+    static constexpr std::uint64_t unknown = std::uint64_t{1} << 55; ///< later than every cycle
+    bool is_unknown() const { return arrives >= unknown; }
+    FillNumber number() const { return FillNumber(arrives); }
     bool has_arrived(Cycle by) const { return arrives <= by; }
   };
-  static constexpr std::size_t of_bucket = 4;
+  static constexpr unsigned of_bucket = 5, slots_numbered = 8;
   /// Slots for fills, in one line of the host's cache. They are compared together, without branches.
   struct alignas(64) Bucket {
     std::array<std::uint32_t, of_bucket> lines{};
-    std::array<FillNumber, of_bucket> numbers{}; ///< none: it is known when it arrives
     std::array<State, of_bucket> states{};
+    bool overflowed = false; ///< whether fills that belong here may lie in the next bucket
 
-    bool is_full() const {
-      bool full = true;
-      for (const State& state : states)
-        full &= state.sectors != 0;
-      return full;
+    /// Returns a bit for each slot of this line.
+    unsigned of_line(std::uint32_t line) const {
+      unsigned found = 0;
+      for (unsigned i = 0; i < of_bucket; ++i)
+        found |= unsigned(lines[i] == line) << i;
+      return found;
+    }
+    /// Returns a bit for each slot that is free, or of which the fill has arrived.
+    unsigned free(Cycle by) const {
+      unsigned found = 0;
+      for (unsigned i = 0; i < of_bucket; ++i)
+        found |= unsigned(states[i].has_arrived(by)) << i;
+      return found;
     }
   };
+  static_assert(sizeof(Bucket) == 64);
   /// A fill of which it is unknown when it arrives.
   struct Unknown {
-    std::uint32_t slot = none; ///< over all buckets; none: no line is brought into the cache
+    std::uint32_t slot = none; ///< none: no line is brought into the cache
     Waiter waiter = 0;
     std::uint32_t more_waiters = none; ///< list of waiters_
   };
 
-  std::size_t bucket_of(std::uint32_t line) const {
-    return std::size_t(line * 0x9e37'79b1u >> (32 - std::countr_zero(buckets_.size())));
-  }
+  std::size_t bucket_of(std::uint32_t line) const { return std::size_t(line * 0x9e37'79b1u >> shift_); }
   std::size_t next(std::size_t bucket) const { return (bucket + 1) & (buckets_.size() - 1); }
 
   FillNumber name(Waiter waiter) {
@@ -159,40 +162,53 @@ private:
     unknown_[number] = {none, waiter};
     return number;
   }
-  /// Puts a fill into the first slot that is free or that a forgotten fill has.
-  void insert(std::uint32_t line, FillNumber number, const State& state) {
-    for (std::size_t at = bucket_of(line);; at = next(at)) {
-      Bucket& bucket = buckets_[at];
-      unsigned free = 0;
-      for (unsigned i = 0; i < of_bucket; ++i)
-        free |= unsigned(bucket.states[i].has_arrived(forgotten_until_)) << i;
-      if (free == 0)
-        continue;
-      const auto i = unsigned(std::countr_zero(free));
-      used_ += bucket.states[i].sectors == 0;
-      bucket.lines[i] = line;
-      bucket.numbers[i] = number;
-      bucket.states[i] = state;
-      if (number != none)
-        unknown_[number].slot = std::uint32_t(at * of_bucket + i);
-      break;
-    }
-    if (4 * used_ > 3 * of_bucket * buckets_.size())
-      sweep();
+  /// Puts a fill into the first slot that is free or that a forgotten fill has, and returns its number.
+  [[gnu::always_inline]] std::uint32_t insert(std::uint32_t line, const State& state) {
+    const std::size_t at = bucket_of(line);
+    if (const unsigned free = buckets_[at].free(forgotten_until_); free != 0) [[likely]]
+      return put(at, unsigned(std::countr_zero(free)), line, state);
+    return insert_behind(at, line, state);
   }
-  /// Forgets all that has arrived, and takes twice as many slots as are used then, or more.
+  std::uint32_t put(std::size_t at, unsigned slot, std::uint32_t line, const State& state) {
+    buckets_[at].lines[slot] = line;
+    buckets_[at].states[slot] = state;
+    return std::uint32_t(at * slots_numbered + slot);
+  }
+  /// Puts a fill behind its bucket, which is full.
+  [[gnu::noinline]] std::uint32_t insert_behind(std::size_t first, std::uint32_t line, const State& state) {
+    if (overflows_left_ > 0) {
+      std::size_t at = first;
+      do {
+        overflows_left_ -= !std::exchange(buckets_[at].overflowed, true);
+        at = next(at);
+        if (const unsigned free = buckets_[at].free(forgotten_until_); free != 0)
+          return put(at, unsigned(std::countr_zero(free)), line, state);
+      } while (at != first);
+    }
+    sweep();
+    return insert(line, state);
+  }
+  /// Forgets all that has arrived, and takes as many buckets as half of the others, or more. The next sweep
+  /// comes when an eighth of the buckets has overflowed since: lookups stay short.
   void sweep() {
     std::vector<Bucket> old = std::exchange(buckets_, {});
-    used_ = 0;
+    std::size_t left = 0;
     for (const Bucket& bucket : old)
-      used_ += std::size_t(std::ranges::count_if(
-          bucket.states, [&](const State& state) { return !state.has_arrived(forgotten_until_); }));
-    buckets_.resize(std::max(min_buckets, std::bit_ceil(2 * std::exchange(used_, 0) / of_bucket)));
+      left += of_bucket - unsigned(std::popcount(bucket.free(forgotten_until_)));
+    buckets_.resize(std::max(min_buckets, std::bit_ceil(left / 2)));
+    shift_ = shift_of(buckets_.size());
+    overflows_left_ = std::ptrdiff_t(buckets_.size()); // more than can overflow now
     for (const Bucket& bucket : old)
       for (unsigned i = 0; i < of_bucket; ++i)
-        if (!bucket.states[i].has_arrived(forgotten_until_))
-          insert(bucket.lines[i], bucket.numbers[i], bucket.states[i]);
+        if (const State& state = bucket.states[i]; !state.has_arrived(forgotten_until_)) {
+          const std::uint32_t slot = insert(bucket.lines[i], state);
+          if (state.is_unknown())
+            unknown_[state.number()].slot = slot;
+        }
+    overflows_left_ = std::ptrdiff_t(buckets_.size() / 8);
   }
+  static unsigned shift_of(std::size_t buckets) { return 32 - unsigned(std::countr_zero(buckets)); }
+
   void also_wait(FillNumber number, Waiter waiter) {
     std::uint32_t node = free_waiter_;
     if (node == none) {
@@ -205,7 +221,8 @@ private:
   }
 
   std::vector<Bucket> buckets_;
-  std::size_t used_ = 0;
+  unsigned shift_ = shift_of(min_buckets);
+  std::ptrdiff_t overflows_left_ = min_buckets / 8; ///< buckets that may still overflow until the next sweep
   Cycle forgotten_until_ = 0;
   std::vector<Unknown> unknown_;
   std::vector<std::pair<Waiter, std::uint32_t>> waiters_; ///< each with the next of its fill, or free one

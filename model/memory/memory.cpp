@@ -8,11 +8,12 @@ namespace warplens::model {
 
 Memory::Memory(const Snapshot& snapshot, const Gpu& gpu, std::span<const L2> before, Random& random,
                TrialObserver* observer)
-    : snapshot_(snapshot), slices_(gpu), dram_map_(gpu), partitions_(gpu.l2.partitions),
-      group_sms_(gpu.constant.group.sms), banks_(std::size_t(gpu.dram.channels) * gpu.dram.banks),
-      channels_(gpu.dram.channels), answers_(gpu.sms), lookups_(snapshot.sites.size()),
-      occupied_(snapshot.sites.size()), ns_per_cycle_(gpu.ns_per_cycle()),
-      starts_in_the_middle_(!snapshot.whole_grid), observer_(observer) {
+    : snapshot_(snapshot), slices_(gpu),
+      slices_of_partition_(std::max(1u, gpu.l2.slices / gpu.l2.partitions)), dram_map_(gpu),
+      partitions_(gpu.l2.partitions), group_sms_(gpu.constant.group.sms),
+      banks_(std::size_t(gpu.dram.channels) * gpu.dram.banks), channels_(gpu.dram.channels),
+      answers_(gpu.sms), lookups_(snapshot.sites.size()), occupied_(snapshot.sites.size()),
+      ns_per_cycle_(gpu.ns_per_cycle()), starts_in_the_middle_(!snapshot.whole_grid), observer_(observer) {
   shortest_ = std::max<Cycle>(2, Cycle(std::llround(gpu.cycles(gpu.l2.latency_ns)))); // one for each way
   const Cycle of_l2 = shortest_;
   if (snapshot.reads_constants) {
@@ -39,7 +40,7 @@ Memory::Memory(const Snapshot& snapshot, const Gpu& gpu, std::span<const L2> bef
   for (unsigned i = 0; i < partitions_; ++i)
     l2_.push_back({before.empty() ? L2::partition_of(gpu) : L2(before[i]),
                    {},
-                   std::vector<Slice>(std::max(1u, gpu.l2.slices / partitions_)),
+                   std::vector<Slice>(slices_of_partition_.value()),
                    {}});
   form_ = l2_[0].l2.form(snapshot.byte_masks.size() > 1);
   if (starts_in_the_middle_ && before.empty()) {
@@ -101,8 +102,8 @@ void Memory::arrive(Cycle now, const Event& event) {
 }
 
 Memory::Slice& Memory::slice_of(const MemoryRequest& request, unsigned at) {
-  std::vector<Slice>& slices = l2_[at].slices;
-  return slices[slices_.of(request.line) / partitions_ % slices.size()];
+  const std::uint32_t slice = slices_.of(request.line) >> (partitions_ - 1);
+  return l2_[at].slices[slices_of_partition_.remainder(slice)];
 }
 Cycle Memory::read_slice(Cycle now, const MemoryRequest& request, unsigned sectors, unsigned at) {
   const Ticks service = sector_read_ * sector_count(sectors);

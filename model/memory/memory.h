@@ -128,8 +128,9 @@ private:
 
   const Snapshot& snapshot_;
   Slices slices_;
+  Divisor slices_of_partition_;
   DramMap dram_map_;
-  unsigned partitions_;
+  unsigned partitions_; ///< one or two
   Cycle way_there_, way_back_, hop_, shortest_, constants_way_back_ = 0;
   Ticks sector_read_, sector_written_, atomic_, sector_across_ = 0;
   Ticks to_bank_, activate_, precharge_, burst_; ///< of memory
