@@ -2,9 +2,8 @@
 // unit.
 #pragma once
 
-#include "analysis/memory_operation.h"
+#include "analysis/dependences.h"
 
-#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -17,8 +16,7 @@ namespace warplens::analysis {
 struct Facts {
   Space space = Space::generic; ///< generic: not known, the probe decides
   std::uint32_t sequence = 0;   ///< scheduling sequence, counted from 0 within the function
-  std::vector<std::size_t>
-      depends_on; ///< indices of operations whose loaded values the address needs, directly or through locals
+  Needed needed;                ///< the operations whose results it waits for
 };
 
 /// Returns one Facts for each operation, in the same order. Operations of one function come in evaluation

@@ -3,6 +3,7 @@
 #include "analysis/forward.h"
 
 #include <clang/AST/StmtVisitor.h>
+#include <clang/Analysis/Analyses/Dominators.h>
 #include <llvm/ADT/STLExtras.h>
 #include <set>
 
@@ -25,8 +26,12 @@ using State = Variables<Loads>;
 
 class Flow : public clang::ConstStmtVisitor<Flow, void, State&> {
 public:
-  Flow(const FunctionOperations& own, std::span<const MemoryOperation> operations)
-      : own_(own), operations_(operations) {}
+  Flow(const FunctionOperations& own, std::span<const MemoryOperation> operations, const clang::CFG& graph)
+      : own_(own), operations_(operations) {
+    for (const clang::CFGBlock* block : graph)
+      if (const Expr* condition = block->getLastCondition())
+        branches_[condition] = block;
+  }
 
   void transfer(const clang::CFGElement& element, State& state) {
     const auto statement = element.getAs<clang::CFGStmt>();
@@ -34,8 +39,10 @@ public:
       return;
     const clang::Stmt* node = statement->getStmt();
     for (const std::size_t index : own_.at(node))
-      result[index].join(operations_[index].through_pointer ? value(operations_[index].place, state)
-                                                            : address(operations_[index].place, state));
+      addresses[index].join(operations_[index].through_pointer ? value(operations_[index].place, state)
+                                                               : address(operations_[index].place, state));
+    if (const auto branch = branches_.find(node); branch != branches_.end())
+      conditions[branch->second].join(value(llvm::cast<Expr>(node), state));
     Visit(node, state);
   }
 
@@ -47,25 +54,34 @@ public:
   }
   void VisitBinaryOperator(const clang::BinaryOperator* binary, State& state) {
     if (binary->isAssignmentOp())
-      assign(binary->getLHS(), value(binary->getRHS(), state), binary->isCompoundAssignmentOp(), state);
+      store(binary->getLHS(), value(binary->getRHS(), state), binary->isCompoundAssignmentOp(), state);
   }
-  void VisitCallExpr(const clang::CallExpr* call, State& state) { coordinates(*call, state); }
+  void VisitCallExpr(const clang::CallExpr* call, State& state) { arguments(*call, state); }
   void VisitCXXOperatorCallExpr(const clang::CXXOperatorCallExpr* call, State& state) {
-    coordinates(*call, state);
+    arguments(*call, state);
     if (call->isAssignmentOp() && call->getNumArgs() == 2)
-      assign(call->getArg(0), value(call->getArg(1), state), call->getOperator() != clang::OO_Equal, state);
+      store(call->getArg(0), value(call->getArg(1), state), call->getOperator() != clang::OO_Equal, state);
   }
 
-  std::map<std::size_t, Loads> result;
+  std::map<std::size_t, Loads> addresses, stored;     ///< by operation
+  std::map<const clang::CFGBlock*, Loads> conditions; ///< of the branches at the blocks' ends
 
 private:
-  /// The address of a fetch or a surface access depends on all of its arguments.
-  void coordinates(const clang::CallExpr& call, const State& state) {
+  void store(const Expr* place, const Loads& loads, bool keep, State& state) {
+    for (const std::size_t index : own_.at(place->IgnoreParens()))
+      stored[index].join(loads);
+    assign(place, loads, keep, state);
+  }
+
+  void arguments(const clang::CallExpr& call, const State& state) {
     for (const Expr* argument : call.arguments())
       for (const std::size_t index : own_.at(argument->IgnoreParens()))
-        if (operations_[index].handle != Handle::none)
+        if (operations_[index].through_pointer)
           for (const Expr* other : call.arguments())
-            result[index].join(value(other, state));
+            if (other != argument)
+              // The address of a fetch or a surface access depends on all of its arguments.
+              (operations_[index].handle != Handle::none ? addresses : stored)[index].join(
+                  value(other, state));
   }
 
   Loads initial(const clang::VarDecl* variable, const State& state) const {
@@ -182,20 +198,41 @@ private:
 
   const FunctionOperations& own_;
   std::span<const MemoryOperation> operations_;
+  llvm::DenseMap<const clang::Stmt*, const clang::CFGBlock*> branches_; ///< by their conditions
 };
+
+/// Adds to each operation's loads those of the conditions that decide whether it is executed.
+void add_conditions(const FunctionOperations& own, clang::CFG& graph, Flow& flow) {
+  clang::ControlDependencyCalculator control(&graph);
+  for (clang::CFGBlock* block : graph)
+    for (const clang::CFGElement& element : *block)
+      if (const auto statement = element.getAs<clang::CFGStmt>())
+        for (const std::size_t index : own.at(statement->getStmt()))
+          for (const clang::CFGBlock* branch : control.getControlDependencies(block))
+            flow.addresses[index].join(flow.conditions[branch]);
+}
+
+std::vector<std::size_t> indices(const Loads& loads) {
+  return {loads.operations.begin(), loads.operations.end()};
+}
 
 } // namespace
 
-std::map<std::size_t, std::vector<std::size_t>>
-address_dependences(clang::ASTContext& context, const clang::FunctionDecl& function,
-                    const FunctionOperations& own, std::span<const MemoryOperation> operations) {
-  Flow flow(own, operations);
-  if (const std::unique_ptr<clang::CFG> graph = build_graph(function, context))
-    run_forward(*graph, State{},
-                [&](const clang::CFGElement& element, State& state) { flow.transfer(element, state); });
-  std::map<std::size_t, std::vector<std::size_t>> result;
-  for (const auto& [index, loads] : flow.result)
-    result[index].assign(loads.operations.begin(), loads.operations.end());
+std::map<std::size_t, Needed> dependences(clang::ASTContext& context, const clang::FunctionDecl& function,
+                                          const FunctionOperations& own,
+                                          std::span<const MemoryOperation> operations) {
+  const std::unique_ptr<clang::CFG> graph = build_graph(function, context);
+  if (!graph)
+    return {};
+  Flow flow(own, operations, *graph);
+  run_forward(*graph, State{},
+              [&](const clang::CFGElement& element, State& state) { flow.transfer(element, state); });
+  add_conditions(own, *graph, flow);
+  std::map<std::size_t, Needed> result;
+  for (const auto& [index, loads] : flow.addresses)
+    result[index].sent = indices(loads);
+  for (const auto& [index, loads] : flow.stored)
+    result[index].stored = indices(loads);
   return result;
 }
 

@@ -15,8 +15,9 @@ namespace warplens::analysis {
 ///   - at a synchronisation: barriers, __syncwarp, cooperative groups' sync, fences (atomics are none), also
 ///   in a function called;
 ///   - at a call of a function that has operations, which are numbered on their own;
-///   - before an operation whose address needs a value loaded in this sequence: `waits_for` names such loads
-///   for each operation.
+///   - before an operation whose address or condition needs a value loaded in this sequence: `waits_for`
+///   names such loads for each operation. (The value that is stored does not end a sequence, as the loads
+///   behind it need not wait for it.)
 std::vector<std::uint32_t> sequences(std::span<const MemoryOperation> operations,
                                      std::span<const std::vector<std::size_t>> waits_for);
 

@@ -83,7 +83,8 @@ std::string with_spread(const std::optional<Statistic>& amount) {
 } // namespace
 
 std::string nanoseconds(const std::optional<Statistic>& latency) {
-  return with_spread(latency);
+  // Nothing waits for stores, nor for atomics whose result nothing uses.
+  return latency && latency->mean == 0 ? absent : with_spread(latency);
 }
 
 std::string cycles(const std::optional<Statistic>& count) {

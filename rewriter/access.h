@@ -3,7 +3,7 @@
 #pragma once
 
 #include "analysis/debug_position.h"
-#include "analysis/memory_operation.h"
+#include "analysis/dependences.h"
 
 #include <compare>
 #include <cstddef>
@@ -87,7 +87,7 @@ struct Access {
   bool overloads_address_of = false;
   bool lvalue_in_some_instances = false; ///< the expression is no lvalue in other instances
   Site site;                             ///< everything but id and depends_on
-  std::vector<std::size_t> depends_on;   ///< indices into the parse's accesses
+  analysis::Needed needed;               ///< indices into the parse's accesses
   std::string unseen;                    ///< the reason if it can have no probe; empty: it can
   analysis::Position in_debug_information;
   bool is_local = false; ///< it is in local memory

@@ -238,7 +238,7 @@ bool Locator::access(const FoundOperation& found, const analysis::Facts& facts, 
     site.element_bytes = static_cast<std::uint32_t>(context_.getTypeSizeInChars(type).getQuantity());
     access.overloads_address_of = !found.operation.through_pointer && overloads_address_of(type, context_);
   }
-  access.depends_on = facts.depends_on;
+  access.needed = facts.needed;
 
   access.kind_left = site.kind;
   if (accesses_left_) {
@@ -401,13 +401,12 @@ Located locate(clang::ASTContext& context, const TextRecord& record, const Found
       result.accesses.push_back(std::move(access));
     }
   check_joined(result.accesses);
-  for (Access& access : result.accesses) {
-    std::vector<std::size_t> kept;
-    for (const std::size_t dependence : access.depends_on)
-      if (index[dependence] != SIZE_MAX)
-        kept.push_back(index[dependence]);
-    access.depends_on = std::move(kept);
-  }
+  for (Access& access : result.accesses)
+    for (std::vector<std::size_t>* needed : {&access.needed.sent, &access.needed.stored}) {
+      for (std::size_t& dependence : *needed)
+        dependence = index[dependence];
+      std::erase(*needed, SIZE_MAX);
+    }
   return result;
 }
 

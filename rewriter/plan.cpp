@@ -50,7 +50,7 @@ private:
     const Access* first = nullptr;
     Span span;
     Site site;
-    std::vector<std::pair<std::size_t, std::size_t>> depends_on; ///< (parse, access)
+    std::vector<std::pair<std::size_t, std::size_t>> needed_sent, needed_stored; ///< (parse, access)
     bool overloads_address_of = false, lvalue_in_some_instances = false;
     bool is_left = false; ///< at least one of them is left
     AccessKind kind_left = AccessKind::load;
@@ -239,8 +239,10 @@ void Planner::merge() {
         merged.joined_into = {parse, *access.joined_into};
       if (access.joined_bytes > 0)
         joined_[{parse, access.in_debug_information}] = &merged;
-      for (const std::size_t dependence : access.depends_on)
-        merged.depends_on.push_back({parse, dependence});
+      for (const std::size_t dependence : access.needed.sent)
+        merged.needed_sent.push_back({parse, dependence});
+      for (const std::size_t dependence : access.needed.stored)
+        merged.needed_stored.push_back({parse, dependence});
     }
 }
 
@@ -331,9 +333,14 @@ void Planner::name_sites() {
     site.kind = merged.kind_left;
     if (merged.joined_bytes > 0)
       site.element_bytes = merged.joined_bytes;
-    for (const auto& dependence : merged.depends_on)
-      if (const Merged* load = left_of(dependence))
-        site.depends_on.push_back(load->site.id);
+    const auto depend_on = [&](std::span<const std::pair<std::size_t, std::size_t>> needed) {
+      for (const auto& dependence : needed)
+        if (const Merged* load = left_of(dependence))
+          site.depends_on.push_back(load->site.id);
+    };
+    depend_on(merged.needed_sent);
+    if (site.kind != AccessKind::update) // its load is sent before the value that it stores is there
+      depend_on(merged.needed_stored);
     std::sort(site.depends_on.begin(), site.depends_on.end());
     site.depends_on.erase(std::unique(site.depends_on.begin(), site.depends_on.end()), site.depends_on.end());
     FileEdits& edits = plan_.edits[std::get<0>(place)];

@@ -21,7 +21,10 @@ struct Site {
   std::uint32_t element_bytes = 0;
   CacheOperator cache_operator = CacheOperator::none;
   std::uint32_t sequence = 0; ///< scheduling sequence within its kernel (the paper's bulk scheduling)
-  std::vector<std::uint64_t> depends_on; ///< sites whose loaded values this site's address needs
+  /// The sites whose results must be there before this site's access can be sent: for its address, for the
+  /// conditions under which it is executed, and for the value that it stores or the operands of an atomic. An
+  /// update does not wait for the value that it stores, as its load can be sent before.
+  std::vector<std::uint64_t> depends_on;
   /// The number of iterations whose accesses lie next to each other in the compiled code, which unrolls the
   /// loops around them, and need not wait for each other. At least 1.
   std::uint32_t copies = 1;

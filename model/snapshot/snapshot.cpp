@@ -88,18 +88,26 @@ bool SnapshotBuilder::starts_bulk(const Stream& stream, std::uint32_t site) cons
   for (const std::uint32_t earlier : stream.bulk) {
     if (earlier == site)
       return true; // the next iteration of a loop
-    for (const std::uint32_t needed : depends_on_[site])
-      if (earlier == needed)
-        return true;
+    // What a store's address needs has ended the sequence; while it waits for its value, loads behind it are
+    // sent.
+    if (trace_sites_[site].kind == AccessKind::load || trace_sites_[site].kind == AccessKind::update)
+      for (const std::uint32_t needed : depends_on_[site])
+        if (earlier == needed)
+          return true;
   }
   return false;
 }
 
 /// Determines the bulk of the warp's next access, which is at this site.
 ///
-/// Within an iteration the rule is that of starts_bulk(): an access starts a new bulk where its sequence
-/// differs from that of the access before, and where it depends on an access in the last bulk. The bulks of
-/// up to Site::copies iterations are merged, the first of each, the second of each and so on: with 2 copies
+/// Within an iteration an access comes into a later bulk than those that it depends on. The others are in
+/// order, but that the compiler sends loads of a sequence before stores of it that wait for their values, if
+/// these are to another memory space and so cannot change what is loaded:
+///
+///     tile[t] = a[i]; tile[u] = b[i];  trace: a tile b tile  bulks: a b | tile tile
+///
+/// The bulks of up to Site::copies iterations are merged, the first of each, the second of each and so on:
+/// with 2 copies
 ///
 ///     for (…) s += a[b[i]];  trace: b0 a0 b1 a1 b2 a2 …  bulks: b0 b1 | a0 a1 | b2 b3 | a2 a3 | …
 ///
@@ -107,7 +115,8 @@ bool SnapshotBuilder::starts_bulk(const Stream& stream, std::uint32_t site) cons
 /// depends on an access there. A window ends where a site has as many accesses in it as it has copies, and
 /// where the code goes on in another sequence for another reason than a dependence (a barrier, another loop,
 /// a function): accesses are not moved across these.
-void SnapshotBuilder::put_into_window(Stream& stream, std::uint32_t site) const {
+void SnapshotBuilder::put_into_window(Stream& stream, std::uint32_t site,
+                                      const trace::WarpAccess& access) const {
   Window& window = stream.window;
   const auto seen_at = [&](std::uint32_t other) {
     return std::ranges::find(window.sites, other, &Window::Seen::site);
@@ -126,14 +135,20 @@ void SnapshotBuilder::put_into_window(Stream& stream, std::uint32_t site) const 
     after_needed = 0;
     other_sequence = false;
   }
+  std::uint32_t& stored = window.stored_bulk[std::size_t(access.space)];
   if (seen == window.sites.end()) {
-    const std::uint32_t in_order = window.last_bulk + other_sequence;
+    const std::uint32_t in_order =
+        access.kind == AccessKind::load ? std::max(window.sequence_bulk, stored) : window.last_bulk;
     window.sites.push_back({site, 1, std::max(in_order, after_needed)});
     seen = window.sites.end() - 1;
   } else {
     ++seen->accesses;
     seen->bulk = std::max(seen->bulk, after_needed);
   }
+  if (other_sequence)
+    window.sequence_bulk = seen->bulk;
+  if (access.kind != AccessKind::load)
+    stored = std::max(stored, seen->bulk);
   window.bulks.push_back(seen->bulk);
   window.last_bulk = std::max(window.last_bulk, seen->bulk);
   window.last_sequence = sequence;
@@ -167,7 +182,8 @@ void SnapshotBuilder::close_window(Stream& stream) {
   }
   window.sites.clear();
   window.bulks.clear();
-  window.last_bulk = 0;
+  window.last_bulk = window.sequence_bulk = 0;
+  window.stored_bulk.fill(0);
   window.first_access = warp.accesses.size();
   window.first_transaction = warp.transactions.size();
 }
@@ -236,7 +252,7 @@ Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
 
   Stream& stream = stream_of(block, warp);
   if (accesses_ == Accesses::all) {
-    put_into_window(stream, site);
+    put_into_window(stream, site, access);
   } else {
     if (starts_bulk(stream, site)) {
       stream.bulk.clear();

@@ -140,7 +140,9 @@ private:
     std::vector<Seen> sites;          ///< in the order of their first accesses
     std::vector<std::uint32_t> bulks; ///< for each access so far: which of the window's bulks it belongs to
     std::uint32_t last_bulk = 0, last_sequence = 0;
-    std::size_t first_access = 0, first_transaction = 0; ///< indices into the warp's
+    std::uint32_t sequence_bulk = 0; ///< the bulk in which the last sequence began
+    std::array<std::uint32_t, names_of<Space>.size()> stored_bulk{}; ///< the last one with a store, by space
+    std::size_t first_access = 0, first_transaction = 0;             ///< indices into the warp's
   };
   struct Stream {
     Warp warp;
@@ -151,7 +153,7 @@ private:
   Stream& stream_of(std::uint64_t block, std::uint32_t warp);
   Expected<void> put_transactions(Warp& warp, const Coalesced& touched, const trace::WarpAccess& access);
   bool starts_bulk(const Stream& stream, std::uint32_t site) const;
-  void put_into_window(Stream& stream, std::uint32_t site) const;
+  void put_into_window(Stream& stream, std::uint32_t site, const trace::WarpAccess& access) const;
   static void close_window(Stream& stream);
   void put_access(Stream& stream, Access access) const;
   std::uint8_t passes(const trace::WarpAccess& access, const Access& entry) const;

@@ -254,11 +254,19 @@ std::uint32_t Parsed::sequence(const std::string& text, std::size_t occurrence) 
   return facts(text, occurrence).sequence;
 }
 
-std::vector<std::string> Parsed::depends_on(const std::string& text, std::size_t occurrence) const {
+std::vector<std::string> Parsed::written_all(const std::vector<std::size_t>& operations) const {
   std::vector<std::string> result;
-  for (const std::size_t load : facts(text, occurrence).depends_on)
-    result.push_back(written(load));
+  for (const std::size_t operation : operations)
+    result.push_back(written(operation));
   return result;
+}
+
+std::vector<std::string> Parsed::depends_on(const std::string& text, std::size_t occurrence) const {
+  return written_all(facts(text, occurrence).needed.sent);
+}
+
+std::vector<std::string> Parsed::stores(const std::string& text, std::size_t occurrence) const {
+  return written_all(facts(text, occurrence).needed.stored);
 }
 
 const analysis::AccessesLeft& Parsed::accesses_left() {

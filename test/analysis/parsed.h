@@ -30,8 +30,10 @@ public:
   const analysis::Facts& facts(const std::string& text, std::size_t occurrence = 0) const;
   Space space(const std::string& text, std::size_t occurrence = 0) const;
   std::uint32_t sequence(const std::string& text, std::size_t occurrence = 0) const;
-  /// Returns the texts of the operations that its address depends on.
+  /// Returns the texts of the operations that its address and its conditions need.
   std::vector<std::string> depends_on(const std::string& text, std::size_t occurrence = 0) const;
+  /// Returns the texts of the operations that the value it stores needs.
+  std::vector<std::string> stores(const std::string& text, std::size_t occurrence = 0) const;
   analysis::AccessLeft access_left(const std::string& text, std::size_t occurrence = 0);
   /// Returns whether it is left as an access to local memory.
   bool in_local_memory(const std::string& text, std::size_t occurrence = 0);
@@ -44,6 +46,7 @@ private:
   struct Frontend;
   const analysis::AccessesLeft& accesses_left();
   std::string written(std::size_t operation) const;
+  std::vector<std::string> written_all(const std::vector<std::size_t>& operations) const;
 
   TemporaryDirectory folder_;
   std::vector<std::string> arguments_;

@@ -23,10 +23,12 @@ TEST_CASE("SpMV in CSR: the paper's example", "[sequences]") {
   CHECK(parsed.sequence("val[j]") == 1);
   CHECK(parsed.sequence("y[ind]") == 2);
   CHECK(parsed.sequence("x[i]") == 3);
-  CHECK(parsed.depends_on("indices[j]") == Texts{"rowIndices[i]"});
-  CHECK(parsed.depends_on("val[j]") == Texts{"rowIndices[i]"});
-  CHECK(parsed.depends_on("y[ind]") == Texts{"indices[j]"});
+  // The loop's condition needs rowIndices[i + 1].
+  CHECK(parsed.depends_on("indices[j]") == Texts{"rowIndices[i]", "rowIndices[i + 1]"});
+  CHECK(parsed.depends_on("val[j]") == Texts{"rowIndices[i]", "rowIndices[i + 1]"});
+  CHECK(parsed.depends_on("y[ind]") == Texts{"rowIndices[i]", "rowIndices[i + 1]", "indices[j]"});
   CHECK(parsed.depends_on("x[i]").empty());
+  CHECK(parsed.stores("x[i]") == Texts{"val[j]", "y[ind]"});
 }
 
 TEST_CASE("barriers, loops and labels end a sequence, atomics do not", "[sequences]") {
@@ -59,15 +61,15 @@ TEST_CASE("barriers, loops and labels end a sequence, atomics do not", "[sequenc
   CHECK(parsed.sequence("a[3]") == 1);
   CHECK(parsed.sequence("a[4]") == 2);
   CHECK(parsed.sequence("a[5]") == 3);
-  CHECK(parsed.sequence("a[6]") == 3);
-  CHECK(parsed.sequence("a[7]") == 4);
-  CHECK(parsed.sequence("a[8]") == 5);
-  CHECK(parsed.sequence("a[9]") == 5);
-  CHECK(parsed.sequence("a[10]") == 6);
-  CHECK(parsed.sequence("a[11]") == 7);
-  CHECK(parsed.sequence("a[12]") == 8);
-  CHECK(parsed.sequence("a[13]", 0) == 9);
-  CHECK(parsed.sequence("a[13]", 1) == 9);
+  CHECK(parsed.sequence("a[6]") == 4); // the loop's condition needs a[5]
+  CHECK(parsed.sequence("a[7]") == 5);
+  CHECK(parsed.sequence("a[8]") == 6);
+  CHECK(parsed.sequence("a[9]") == 6);
+  CHECK(parsed.sequence("a[10]") == 7);
+  CHECK(parsed.sequence("a[11]") == 8);
+  CHECK(parsed.sequence("a[12]") == 9);
+  CHECK(parsed.sequence("a[13]", 0) == 10);
+  CHECK(parsed.sequence("a[13]", 1) == 10);
 }
 
 TEST_CASE("an address that needs a value loaded in this sequence starts another", "[sequences]") {
@@ -157,4 +159,65 @@ TEST_CASE("calls of functions with accesses or barriers end the caller's sequenc
   CHECK(parsed.sequence("a[3]") == 1);
   CHECK(parsed.sequence("a[4]") == 2);
   CHECK(parsed.sequence("a[5]") == 3);
+}
+
+TEST_CASE("stores and atomics need the values that they store, which end no sequence", "[sequences]") {
+  Parsed parsed(R"(struct Pair { int first, second; };
+  __global__ void k(int* o, const int* c, int* sum, const Pair* from, Pair* to, int i) {
+    o[i] = c[i];
+    o[i + 1] = 2 * c[i + 1] + 1;
+    int v = c[i + 2];
+    v += c[i + 3];
+    atomicAdd(sum, v);
+    o[i + 4] = atomicAdd(sum + 1, 1);
+    o[i + 5] += c[i + 5];
+    to[i] = from[i];
+    o[i + 6] = 1;
+  })");
+  CHECK(parsed.stores("o[i]") == Texts{"c[i]"});
+  CHECK(parsed.depends_on("o[i]").empty());
+  CHECK(parsed.stores("o[i + 1]") == Texts{"c[i + 1]"});
+  CHECK(parsed.stores("sum") == Texts{"c[i + 2]", "c[i + 3]"});
+  CHECK(parsed.stores("sum + 1").empty());
+  CHECK(parsed.stores("o[i + 4]") == Texts{"sum + 1"});
+  CHECK(parsed.stores("o[i + 5]") == Texts{"c[i + 5]"});
+  CHECK(parsed.stores("to[i]") == Texts{"from[i]"});
+  CHECK(parsed.stores("o[i + 6]").empty());
+  CHECK(parsed.sequence("o[i + 6]") == 0);
+}
+
+TEST_CASE("accesses need the conditions that decide whether they are executed", "[sequences]") {
+  Parsed parsed(R"(__global__ void k(int* o, const int* c, const int* d, int* sum, int i) {
+    if (c[0] > 0)
+      o[0] = 1;
+    else
+      o[1] = d[1];
+    o[2] = d[2];
+    if (c[1] > 0 && c[2] > 0)
+      o[3] = 1;
+    o[4] = c[3] > 0 ? d[3] : 0;
+    if (atomicAdd(sum, 1) == i)
+      return;
+    o[5] = 1;
+    while (c[4] < d[i])
+      ++i;
+    for (int j = 0; j < c[5]; ++j)
+      o[6] = j;
+  })");
+  CHECK(parsed.depends_on("c[0]").empty());
+  CHECK(parsed.depends_on("o[0]") == Texts{"c[0]"});
+  CHECK(parsed.depends_on("d[1]") == Texts{"c[0]"});
+  CHECK(parsed.depends_on("o[1]") == Texts{"c[0]"});
+  CHECK(parsed.stores("o[1]") == Texts{"d[1]"});
+  CHECK(parsed.depends_on("d[2]").empty());
+  CHECK(parsed.depends_on("c[2]") == Texts{"c[1]"});
+  CHECK(parsed.depends_on("o[3]") == Texts{"c[1]", "c[2]"});
+  CHECK(parsed.depends_on("d[3]") == Texts{"c[3]"});
+  CHECK(parsed.stores("o[4]") == Texts{"c[3]", "d[3]"});
+  CHECK(parsed.depends_on("o[5]") == Texts{"sum"});
+  CHECK(parsed.depends_on("d[i]") == Texts{"sum", "c[4]", "d[i]"}); // of the iteration before
+  CHECK(parsed.depends_on("o[6]") == Texts{"sum", "c[5]"});
+  CHECK(parsed.sequence("c[0]") == 0);
+  CHECK(parsed.sequence("o[0]") == 1); // it waits for c[0]
+  CHECK(parsed.sequence("d[2]") == 1);
 }

@@ -169,6 +169,29 @@ model::Snapshot repeated(std::uint32_t blocks, std::uint32_t times, const model:
   return made;
 }
 
+TEST_CASE("A store is sent after the answers that its value needs") {
+  const model::Gpu gpu = *model::load_gpu("v100", WARPLENS_GPU_FOLDER);
+  const auto cycles = [&](bool loads, bool stores, bool copies, Space from = Space::global) {
+    MadeTrace made(1, 32);
+    const std::uint64_t load = made.site();
+    const std::uint64_t store =
+        made.site(AccessKind::store, copies ? std::vector{load} : std::vector<std::uint64_t>{});
+    if (loads)
+      made.access(0, 0, load, 4, [](unsigned lane) { return 0x10000 + 4 * lane; }, ~0u, from);
+    if (stores)
+      made.access(0, 0, store, 4, [](unsigned lane) { return 0x20000 + 4 * lane; });
+    const auto snapshot = made.decode(gpu.lanes, model::Accesses::all);
+    REQUIRE(snapshot);
+    return double(model::run_clocked_trial(*snapshot, gpu, {1, 1, 32 * 1024, "warps"}, model::Random(1, 0, 0))
+                      .time.cycles);
+  };
+  const double load = cycles(true, false, false), store = cycles(false, true, false);
+  CHECK(cycles(true, true, false) < load + 50);
+  CHECK(cycles(true, true, true) == Approx(load + store).margin(20));
+  CHECK(cycles(true, true, true, Space::shared) ==
+        Approx(cycles(true, false, false, Space::shared) + store).margin(20));
+}
+
 TEST_CASE("Stores and reductions take the time of the narrowest resource on their way") {
   const model::Gpu gpu = *model::load_gpu("a100", WARPLENS_GPU_FOLDER);
   const model::Occupancy occupancy{8, 64, 128 * 1024, "warps"};

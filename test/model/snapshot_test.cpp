@@ -222,9 +222,10 @@ public:
   explicit Letters(std::map<char, Site> sites) {
     std::map<char, std::uint64_t> ids; // in the order of the letters
     for (const auto& [letter, site] : sites)
-      ids[letter] = ids_[letter] = made_.site(AccessKind::load, {}, site.sequence);
+      ids[letter] = ids_[letter] = made_.site(site.kind, {}, site.sequence);
     for (const auto& [letter, site] : sites) {
       made_.site_of(ids[letter]).copies = site.copies;
+      made_.site_of(ids[letter]).space = site.space;
       for (const std::uint64_t needed : site.depends_on)
         made_.site_of(ids[letter]).depends_on.push_back(ids.at(char(needed)));
     }
@@ -238,7 +239,9 @@ public:
     for (const char letter : trace) {
       const std::uint64_t line = names.size();
       names.push_back(fmt::format("{}{}", letter, count[letter]++));
-      made_.access(0, 0, ids_.at(letter), 4, [&](unsigned) { return line * 128; }, 1);
+      made_.access(
+          0, 0, ids_.at(letter), 4, [&](unsigned) { return line * 128; }, 1,
+          made_.site_of(ids_.at(letter)).space);
     }
     const auto snapshot = made_.decode({}, which);
     REQUIRE(snapshot);
@@ -266,6 +269,7 @@ private:
 /// Describes a site for Letters.
 Site lettered(std::uint32_t copies, std::uint32_t sequence = 0, std::vector<std::uint64_t> depends_on = {}) {
   Site site;
+  site.space = Space::global;
   site.copies = copies;
   site.sequence = sequence;
   site.depends_on = std::move(depends_on);
@@ -316,6 +320,44 @@ TEST_CASE("No access is moved across a barrier or into another loop") {
 TEST_CASE("Within an iteration an access is not moved before another one") {
   Letters branch({{'a', lettered(2, 1, {'b'})}, {'b', lettered(2)}, {'c', lettered(2, 1)}});
   CHECK(branch.bulks("bacbac") == "b0 b1 | a0 c0 a1 c1");
+}
+
+namespace {
+
+/// Describes a store of the value that another site loads.
+Site stores(std::vector<std::uint64_t> depends_on, Space space = Space::global, std::uint32_t copies = 1) {
+  Site site = lettered(copies, 0, std::move(depends_on));
+  site.kind = AccessKind::store;
+  site.space = space;
+  return site;
+}
+
+} // namespace
+
+TEST_CASE("A store waits for its value, and loads that it may change wait for the store") {
+  const std::map<char, Site> copy{
+      {'a', lettered(1)}, {'b', lettered(1)}, {'s', stores({'a'})}, {'t', stores({'b'})}};
+  CHECK(Letters(copy).bulks("asbt") == "a0 | s0 b0 | t0");
+  CHECK(Letters(copy).bulks("abstas") == "a0 b0 | s0 t0 | a1 | s1");
+}
+
+TEST_CASE("Loads are sent before stores to another memory space that wait for their values") {
+  Letters copy({{'a', lettered(1)},
+                {'b', lettered(1)},
+                {'s', stores({'a'}, Space::local)},
+                {'t', stores({'b'}, Space::local)}});
+  CHECK(copy.bulks("asbt") == "a0 b0 | s0 t0");
+}
+
+TEST_CASE("Stores are not sent before stores") {
+  const std::map<char, Site> both{{'a', lettered(1)}, {'s', stores({'a'}, Space::local)}, {'t', stores({})}};
+  CHECK(Letters(both).bulks("tas") == "t0 a0 | s0");
+  CHECK(Letters(both).bulks("ast") == "a0 | s0 t0");
+}
+
+TEST_CASE("The loads of a copy loop that is unrolled are one bulk, and its stores the next") {
+  Letters copy({{'a', lettered(4)}, {'s', stores({'a'}, Space::global, 4)}});
+  CHECK(copy.bulks("asasasasas") == "a0 a1 a2 a3 | s0 s1 s2 s3 | a4 | s4");
 }
 
 TEST_CASE("The paper's schedule keeps program order, and a bulk for each iteration") {
