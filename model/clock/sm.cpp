@@ -76,9 +76,11 @@ void Sm::take(std::vector<MemoryAnswer>& answers, Cycle end) {
   if (std::exchange(was_full_, false))
     clock_.entries_changed();
   due_.clear();
-  clock_.each_due(end, [&](const Program& program) { due_.push_back(&program); });
-  for (const Program* const program : due_)
-    __builtin_prefetch(program, 1);
+  clock_.each_due(end, [&](WarpNumber number, const Program& program) {
+    due_.push_back(&program);
+    clock_.prefetch(number);
+    __builtin_prefetch(&warps_[number], 1);
+  });
 }
 
 void Sm::run_until(Cycle end, Memory& memory) {

@@ -57,7 +57,7 @@ public:
 
 private:
   static constexpr std::size_t cycles = 1u << 12;
-  static constexpr Cycle cycles_ahead = 6;
+  static constexpr Cycle cycles_ahead = 2;
   struct Later {
     Cycle at;
     Event event;
