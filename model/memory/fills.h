@@ -22,13 +22,12 @@ using Waiter = std::uint32_t;
 
 /// When something is there, and which level served it.
 struct Arrival {
-  Cycle at = 0;
-  Level level = Level::l1;
+  // Both share a word, which is copied at once: the host's processor stalls on memory that was written in
+  // parts.
+  Cycle at : 56 = 0;
+  Level level : 8 = Level::l1;
   /// Both must be there: the later one counts.
-  void and_also(const Arrival& other) {
-    if (other.at > at)
-      *this = other;
-  }
+  void and_also(Arrival other) { *this = other.at > at ? other : *this; }
 };
 
 class Fills {
