@@ -152,9 +152,13 @@ void Sm::look_up(const Lines& lines, const Passing& passing, Transactions transa
                               .sectors = std::uint8_t(dirty & whole_line),
                               .kind = L2Kind::store_of_update});
   };
-  for (std::size_t i = 0; i < transactions.size(); ++i) {
-    const Transaction& t = transactions[i];
-    const Cycle at = passing.first_pass + i / tags_per_pass_;
+  Cycle at = passing.first_pass;
+  std::uint32_t of_pass = 0; // transactions so far
+  for (const Transaction& t : transactions) {
+    if (std::exchange(of_pass, of_pass + 1) == tags_per_pass_) {
+      ++at;
+      of_pass = 1;
+    }
     MemoryRequest to_l2{.line = t.line, .site = access.site, .sectors = std::uint8_t(t.sectors & whole_line)};
     if (loads && !access.skips_l1)
       load(lines, passing, t, at);

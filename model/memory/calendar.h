@@ -57,7 +57,7 @@ public:
 
 private:
   static constexpr std::size_t cycles = 1u << 12;
-  static constexpr Cycle cycles_ahead = 2;
+  static constexpr Cycle cycles_ahead = 1;
   struct Later {
     Cycle at;
     Event event;
