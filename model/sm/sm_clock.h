@@ -163,7 +163,7 @@ private:
     std::uint64_t blocked = 0; ///< cycles in which no instruction could enter
     std::uint32_t units = 0;   ///< index into units_ of the first
   };
-  /// What every visit reads comes first.
+  /// The fields that every visit reads come first.
   struct Scheduler {
     Mask ready = 0;        ///< of these it is known what they wait for
     Cycle next = never;    ///< the next cycle in which it may do something, as long as no other changes it
