@@ -76,9 +76,11 @@ void Sm::take(std::vector<MemoryAnswer>& answers, Cycle end) {
   if (std::exchange(was_full_, false))
     clock_.entries_changed();
   due_.clear();
-  clock_.each_due(end, [&](const Program& program) { due_.push_back(&program); });
-  for (const Program* const program : due_)
-    __builtin_prefetch(program, 1);
+  clock_.each_due(end, [&](WarpNumber number, const Program& program) {
+    due_.push_back(&program);
+    clock_.prefetch(number);
+    __builtin_prefetch(&warps_[number], 1);
+  });
 }
 
 void Sm::run_until(Cycle end, Memory& memory) {
@@ -152,9 +154,13 @@ void Sm::look_up(const Lines& lines, const Passing& passing, Transactions transa
                               .sectors = std::uint8_t(dirty & whole_line),
                               .kind = L2Kind::store_of_update});
   };
-  for (std::size_t i = 0; i < transactions.size(); ++i) {
-    const Transaction& t = transactions[i];
-    const Cycle at = passing.first_pass + i / tags_per_pass_;
+  Cycle at = passing.first_pass;
+  std::uint32_t of_pass = 0; // transactions so far
+  for (const Transaction& t : transactions) {
+    if (std::exchange(of_pass, of_pass + 1) == tags_per_pass_) {
+      ++at;
+      of_pass = 1;
+    }
     MemoryRequest to_l2{.line = t.line, .site = access.site, .sectors = std::uint8_t(t.sectors & whole_line)};
     if (loads && !access.skips_l1)
       load(lines, passing, t, at);

@@ -29,7 +29,7 @@ public:
 
   /// Calls visit(cycle, event) for each event before `end`, by cycle. Those of one cycle come in the order of
   /// what they have drawn, but for those that a visit adds to its own cycle, which come behind them. So the
-  /// order in which events are added does not matter. Calls ahead(event) some cycles before most of them.
+  /// order in which events are added does not matter. Calls ahead(event) a cycle before most of them.
   template <class Ahead, class Visit> void run_until(Cycle end, Ahead&& ahead, Visit&& visit) {
     for (from_ = std::max(from_, next()); from_ < end; from_ = std::max(from_ + 1, next())) {
       while (!later_.empty() && later_.front().at < from_ + cycles) {
@@ -57,7 +57,7 @@ public:
 
 private:
   static constexpr std::size_t cycles = 1u << 12;
-  static constexpr Cycle cycles_ahead = 6;
+  static constexpr Cycle cycles_ahead = 1;
   struct Later {
     Cycle at;
     Event event;

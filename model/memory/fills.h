@@ -22,13 +22,12 @@ using Waiter = std::uint32_t;
 
 /// When something is there, and which level served it.
 struct Arrival {
-  Cycle at = 0;
-  Level level = Level::l1;
+  // Both share a word, which is copied at once: the host's processor stalls on memory that was written in
+  // parts.
+  Cycle at : 56 = 0;
+  Level level : 8 = Level::l1;
   /// Both must be there: the later one counts.
-  void and_also(const Arrival& other) {
-    if (other.at > at)
-      *this = other;
-  }
+  void and_also(Arrival other) { *this = other.at > at ? other : *this; }
 };
 
 class Fills {
@@ -38,14 +37,14 @@ public:
   /// Adds a fill of some of a line's sectors, for which the waiter waits.
   FillNumber add(std::uint32_t line, unsigned sectors, Waiter waiter) {
     const FillNumber number = name(waiter);
-    unknown_[number].slot = insert(line, {sectors, 0, State::unknown | number});
+    unknown_[number].slot = insert(line, State(sectors, number));
     return number;
   }
   /// Adds an answer that brings no line into the cache: only the waiter waits for it.
   FillNumber add_apart(Waiter waiter) { return name(waiter); }
   /// Adds a fill of which it is known when it arrives.
   void add(std::uint32_t line, unsigned sectors, const Arrival& arrival) {
-    insert(line, {sectors, unsigned(arrival.level), arrival.at});
+    insert(line, State(sectors, arrival));
   }
   /// Forgets what has arrived by `now`: it is not asked for any more.
   void forget_until(Cycle now) { forgotten_until_ = now; }
@@ -64,14 +63,14 @@ public:
       const Bucket& bucket = buckets_[at];
       for (unsigned found = bucket.of_line(line); found != 0; found &= found - 1) {
         const State& state = bucket.states[std::countr_zero(found)];
-        if ((state.sectors & sectors) == 0 || state.has_arrived(now))
+        if ((state.sectors() & sectors) == 0 || state.has_arrived(now))
           continue;
-        result.sectors |= state.sectors & sectors;
+        result.sectors |= state.sectors() & sectors;
         if (state.is_unknown()) {
           ++result.unknown;
           also_wait(state.number(), waiter());
         } else {
-          result.known.and_also({state.arrives, Level(state.level)});
+          result.known.and_also(state.arrival());
         }
       }
       if (!bucket.overflowed) [[likely]]
@@ -84,7 +83,7 @@ public:
     const Unknown fill = unknown_[number];
     if (fill.slot != none) {
       State& state = buckets_[fill.slot / slots_numbered].states[fill.slot % slots_numbered];
-      state = {state.sectors, unsigned(arrival.level), arrival.at};
+      state = State(state.sectors(), arrival);
     }
     free_.push_back(number);
     notify(fill.waiter);
@@ -109,15 +108,24 @@ public:
 private:
   static constexpr std::size_t min_buckets = 16;
   static constexpr std::uint32_t none = ~std::uint32_t{0};
-  struct [[gnu::packed]] State {
-    std::uint64_t sectors : 4 = 0;
-    std::uint64_t level : 4 = 0;
-    std::uint64_t arrives : 56 = 0; ///< or a FillNumber, where that is unknown
+  /// The time of a fill's arrival, or its number where that is unknown; the level that serves it; and its
+  /// sectors. The time has the highest bits, so that states compare as their times do. 0: the slot is free.
+  class [[gnu::packed]] State {
+  public:
+    State() = default;
+    State(unsigned sectors, const Arrival& arrival)
+        : bits_(arrival.at << 8 | std::uint64_t(arrival.level) << 4 | sectors) {}
+    State(unsigned sectors, FillNumber number) : State(sectors, {unknown | number, Level::l1}) {}
 
-    static constexpr std::uint64_t unknown = std::uint64_t{1} << 55; ///< later than every cycle
-    bool is_unknown() const { return arrives >= unknown; }
-    FillNumber number() const { return FillNumber(arrives); }
-    bool has_arrived(Cycle by) const { return arrives <= by; }
+    unsigned sectors() const { return bits_ & 15; }
+    bool is_unknown() const { return bits_ >> 63 != 0; }
+    FillNumber number() const { return FillNumber(bits_ >> 8); }
+    Arrival arrival() const { return {bits_ >> 8, Level(bits_ >> 4 & 15)}; }
+    bool has_arrived(Cycle by) const { return bits_ <= (by << 8 | 255); }
+
+  private:
+    static constexpr Cycle unknown = Cycle{1} << 55; ///< later than every known arrival
+    std::uint64_t bits_ = 0;
   };
   static constexpr unsigned of_bucket = 5, slots_numbered = 8;
   /// Slots for fills, in one line of the host's cache. They are compared together, without branches.

@@ -107,7 +107,7 @@ Memory::Slice& Memory::slice_of(const MemoryRequest& request, unsigned at) {
 }
 Cycle Memory::read_slice(Cycle now, const MemoryRequest& request, unsigned sectors, unsigned at) {
   const Ticks service = sector_read_ * sector_count(sectors);
-  occupied(request, Resource::l2_slices) += double(service);
+  occupied(request, Resource::l2_slices) += service;
   return cycle_after(slice_of(request, at).reads.serve(now * ticks_per_cycle, service));
 }
 /// Returns when the slice begins to write, or when it has executed an atomic.
@@ -116,11 +116,11 @@ Cycle Memory::write_slice(Cycle now, const MemoryRequest& request, unsigned at) 
   if (request.kind == L2Kind::atomic) {
     const Ticks service = atomic_ * request.atomics;
     slice.atomics += service;
-    occupied(request, Resource::atomics) += double(service);
+    occupied(request, Resource::atomics) += service;
     return cycle_after(slice.writes.serve(now * ticks_per_cycle, service) + service);
   }
   const Ticks service = sector_written_ * sector_count(request.sectors);
-  occupied(request, Resource::l2_slices) += double(service);
+  occupied(request, Resource::l2_slices) += service;
   return cycle_after(slice.writes.serve(now * ticks_per_cycle, service));
 }
 
@@ -173,12 +173,12 @@ void Memory::load(Cycle now, const Event& event, unsigned at) {
     until.and_also({read_slice(now, request, passing, at), Level::l2});
   std::uint32_t unknown = 0;
   Waiter waiter = 0;
-  const auto make_waiter = [&] { return unknown++ == 0 ? waiter = new_waiter(event) : waiter; };
+  const auto make_waiter = [&] { return unknown++ == 0 ? waiter = new_waiter(request) : waiter; };
   if (outcome.hits != 0)
     until.and_also(fills.wait(request.line, outcome.hits, now, make_waiter).known);
   if (outcome.fetched != 0 && is_home) {
     const Arrival arrival = read_memory(request.line, outcome.fetched, now);
-    occupied(request, Resource::dram) += double(burst_ * sector_count(outcome.fetched));
+    occupied(request, Resource::dram) += burst_ * sector_count(outcome.fetched);
     fills.add(request.line, outcome.fetched, arrival);
     if ((outcome.fetched & request.sectors) != 0)
       until.and_also(arrival);
@@ -217,7 +217,7 @@ void Memory::cross(Cycle now, Event event, unsigned from) {
   const unsigned sectors = sector_count(event.request.sectors);
   crossed_sectors_ += sectors;
   const Ticks service = sector_across_ * sectors;
-  occupied(event.request, Resource::fabric) += double(service);
+  occupied(event.request, Resource::fabric) += service;
   const Ticks start = l2_[from].to_other.serve(now * ticks_per_cycle, service);
   events_.add(cycle_after(start) + hop_, event);
 }
@@ -232,12 +232,12 @@ void Memory::write(Cycle now, const Event& event, unsigned at) {
   Lookups& lookups = lookups_[request.site][unsigned(request.kind)];
   lookups.all += sector_count(request.sectors);
   lookups.hits += sector_count(outcome.hits);
-  occupied(request, Resource::dram) += double(burst_ * sector_count(outcome.fetched | outcome.updated));
+  occupied(request, Resource::dram) += burst_ * sector_count(outcome.fetched | outcome.updated);
   if (outcome.updated != 0)
     until.and_also({write_memory(request.line, outcome.updated, now, false), Level::dram});
   std::uint32_t unknown = 0;
   Waiter waiter = 0;
-  const auto make_waiter = [&] { return unknown++ == 0 ? waiter = new_waiter(event) : waiter; };
+  const auto make_waiter = [&] { return unknown++ == 0 ? waiter = new_waiter(request) : waiter; };
   if (outcome.hits != 0 && request.fill != MemoryRequest::unawaited)
     until.and_also(fills.wait(request.line, outcome.hits, now, make_waiter).known);
   if (outcome.fetched != 0) {
@@ -296,34 +296,32 @@ void Memory::answer(const Event& event, Arrival arrival) {
   const MemoryRequest& request = event.request;
   if (request.has_crossed)
     arrival.at += hop_;
-  if (event.near_fill == MemoryRequest::no_fill) {
-    arrival.at += way_back_;
-    if (request.fill != MemoryRequest::no_fill)
-      answers_[request.sm].push_back({request.fill, request.line, arrival});
-    return;
-  }
-  l2_[request.partition].fills.arrived(event.near_fill, arrival,
-                                       [&](Waiter waiter) { notify(waiter, arrival); });
+  if (event.near_fill == MemoryRequest::no_fill)
+    return answer_sm(request.sm, request.fill, request.line, arrival);
+  l2_[request.partition].fills.arrived(event.near_fill, arrival, [&](Waiter waiter) {
+    Waiting& waiting = waiting_[waiter];
+    waiting.until.and_also(arrival);
+    if (--waiting.unknown != 0)
+      return;
+    answer_sm(waiting.sm, waiting.fill, waiting.line, waiting.until);
+    free_waiters_.push_back(waiter);
+  });
+}
+void Memory::answer_sm(std::uint16_t sm, FillNumber fill, std::uint32_t line, Arrival arrival) {
+  arrival.at += way_back_;
+  if (fill != MemoryRequest::no_fill)
+    answers_[sm].push_back({fill, line, arrival});
 }
 
-void Memory::notify(Waiter waiter, const Arrival& arrival) {
-  Waiting& waiting = waiting_[waiter];
-  waiting.until.and_also(arrival);
-  if (--waiting.unknown != 0)
-    return;
-  const Waiting ended = waiting;
-  free_waiters_.push_back(waiter);
-  answer(ended.event, ended.until);
-}
-
-Waiter Memory::new_waiter(const Event& event) {
+Waiter Memory::new_waiter(const MemoryRequest& request) {
+  const Waiting waiting{.fill = request.fill, .line = request.line, .sm = request.sm};
   if (free_waiters_.empty()) {
-    waiting_.push_back({event, 0, {}});
+    waiting_.push_back(waiting);
     return Waiter(waiting_.size() - 1);
   }
   const Waiter waiter = free_waiters_.back();
   free_waiters_.pop_back();
-  waiting_[waiter] = {event, 0, {}};
+  waiting_[waiter] = waiting;
   return waiter;
 }
 
@@ -336,7 +334,7 @@ void Memory::count(TrialCounts& counts) const {
   double evicted = 0; // ticks of DRAM
   for (std::size_t site = 0; site < lookups_.size(); ++site) {
     stored += stored_by(site);
-    evicted -= occupied_[site][std::size_t(Resource::dram)];
+    evicted -= double(occupied_[site][std::size_t(Resource::dram)]);
     for (const L2Kind kind : {L2Kind::load, L2Kind::store, L2Kind::atomic, L2Kind::store_of_update}) {
       const Lookups& l2 = lookups_[site][unsigned(kind)];
       (kind == L2Kind::load ? counts.l2_reads : counts.l2_writes) += l2;
@@ -376,7 +374,7 @@ void Memory::count(TrialCounts& counts) const {
   for (std::size_t site = 0; site < lookups_.size(); ++site) {
     ByResource& of_site = counts.sites[site].occupied;
     for (std::size_t resource = 0; resource < resource_count; ++resource)
-      of_site[resource] += occupied_[site][resource] / ticks_per_cycle;
+      of_site[resource] += double(occupied_[site][resource]) / ticks_per_cycle;
     if (stored != 0)
       of_site[std::size_t(Resource::dram)] +=
           of_launch * double(stored_by(site)) / double(stored) / ticks_per_cycle;

@@ -76,9 +76,12 @@ private:
         MemoryRequest::no_fill; ///< where it comes from the other partition: its fill there
     std::uint32_t draw() const { return request.draw; }
   };
-  /// An event that waits for sectors of which it is unknown when they arrive.
+  /// A request that waits for sectors of which it is unknown when they arrive: they come from the other
+  /// partition, into that next to its SM.
   struct Waiting {
-    Event event;
+    FillNumber fill = MemoryRequest::no_fill;
+    std::uint32_t line = 0;
+    std::uint16_t sm = 0;
     std::uint32_t unknown = 0;
     Arrival until;
   };
@@ -109,7 +112,7 @@ private:
   void cross(Cycle now, Event event, unsigned from);
   void answer_later(const Event& event, const Arrival& until, std::uint32_t unknown, Waiter waiter);
   void answer(const Event& event, Arrival arrival);
-  void notify(Waiter waiter, const Arrival& arrival);
+  void answer_sm(std::uint16_t sm, FillNumber fill, std::uint32_t line, Arrival arrival);
   void fill_with_others(std::uint64_t lines, double stored, Random& random);
   Slice& slice_of(const MemoryRequest& request, unsigned at);
   Cycle read_slice(Cycle now, const MemoryRequest& request, unsigned sectors, unsigned at);
@@ -120,10 +123,10 @@ private:
     Ticks end = 0, waited = 0; ///< when it is done, and for how long it waited for others
   };
   Transfer use_memory(std::uint32_t line, unsigned sectors, Cycle now, bool evicted);
-  double& occupied(const MemoryRequest& request, Resource resource) {
+  Ticks& occupied(const MemoryRequest& request, Resource resource) {
     return occupied_[request.site][std::size_t(resource)];
   }
-  Waiter new_waiter(const Event& event);
+  Waiter new_waiter(const MemoryRequest& request);
   unsigned home_of(std::uint32_t line) const { return home_partition(line, partitions_); }
 
   const Snapshot& snapshot_;
@@ -144,9 +147,9 @@ private:
   std::vector<Server> channels_;
   std::vector<Waiting> waiting_;
   std::vector<Waiter> free_waiters_;
-  std::vector<std::vector<MemoryAnswer>> answers_; ///< by SM
-  std::vector<std::array<Lookups, 4>> lookups_;    ///< in the order of Snapshot::sites, by L2Kind
-  std::vector<ByResource> occupied_;               ///< ticks, likewise; without what is evicted
+  std::vector<std::vector<MemoryAnswer>> answers_;          ///< by SM
+  std::vector<std::array<Lookups, 4>> lookups_;             ///< in the order of Snapshot::sites, by L2Kind
+  std::vector<std::array<Ticks, resource_count>> occupied_; ///< likewise; without what is evicted
   std::uint64_t read_sectors_ = 0, written_sectors_ = 0, reads_ = 0, crossed_sectors_ = 0, near_hits_ = 0;
   Cycle read_cycles_ = 0;
   double ns_per_cycle_;

@@ -41,7 +41,8 @@ public:
       scheduler.leaves.resize(has_queue() ? figures.queue.entries : 0);
       for (std::size_t pipe = 0; pipe < figures.pipes.size(); ++pipe) {
         const bool has_own = !figures.pipes[pipe].shared || &scheduler == &schedulers_.front();
-        scheduler.units[pipe] = has_own ? std::uint32_t(units_.size()) : schedulers_.front().units[pipe];
+        scheduler.pipes[pipe + 1].units =
+            has_own ? std::uint32_t(units_.size()) : schedulers_.front().pipes[pipe + 1].units;
         if (has_own)
           units_.resize(units_.size() + figures.pipes[pipe].units);
       }
@@ -110,16 +111,19 @@ public:
       must_look_ = true;
     }
   }
-  /// Prefetches what complete() changes.
+  /// Prefetches what complete() and an issue of the warp change.
   void prefetch(WarpNumber number) const {
     __builtin_prefetch(&warps_[number], 1);
-    __builtin_prefetch(&warps_[number].since, 1);
+    __builtin_prefetch(reinterpret_cast<const char*>(&warps_[number]) + 64, 1);
+    __builtin_prefetch(&registers_[number * registers_per_warp_], 1);
   }
-  /// Calls visit(program) for each warp whose operands are there before `end`.
+  /// Calls visit(number, program) for each warp whose operands are there before `end`.
   template <class Visit> void each_due(Cycle end, Visit&& visit) const {
     for (const Scheduler& scheduler : schedulers_)
-      for (Mask due = ready_by(scheduler, end - 1); due != 0; due &= due - 1)
-        visit(warps_[scheduler.warp[std::size_t(std::countr_zero(due))]].program);
+      for (Mask due = ready_by(scheduler, end - 1); due != 0; due &= due - 1) {
+        const WarpNumber number = scheduler.warp[std::size_t(std::countr_zero(due))];
+        visit(number, warps_[number].program);
+      }
   }
   /// Says that miss entries became free, or that it is known now when they do.
   void entries_changed() { must_look_ = true; }
@@ -127,7 +131,7 @@ public:
 private:
   using Mask = std::uint64_t; ///< of a scheduler's warps, the oldest in the lowest bit
 
-  struct Warp {
+  struct alignas(64) Warp { // it lies in two lines of the host's cache
     typename Supply::Program program;
     Instruction next;
     std::uint32_t block = 0;
@@ -153,21 +157,29 @@ private:
     std::int64_t waiting() const { return std::int64_t(at_barrier) + ended; }
     bool all_at_barrier() const { return at_barrier > 0 && at_barrier + ended == all; }
   };
+  /// A pipe as one scheduler sees it.
+  struct SchedulerPipe {
+    Mask wanted = 0;           ///< by the next instructions of these warps
+    std::uint64_t blocked = 0; ///< cycles in which no instruction could enter
+    std::uint32_t units = 0;   ///< index into units_ of the first
+  };
+  /// The fields that every visit reads come first.
   struct Scheduler {
-    std::uint32_t warps = 0; ///< the oldest first
+    Mask ready = 0;        ///< of these it is known what they wait for
+    Cycle next = never;    ///< the next cycle in which it may do something, as long as no other changes it
+    Cycle next_leaves = 0; ///< the earliest for the next instruction of this scheduler
+    std::optional<std::uint32_t> issued_last; ///< slot
+    std::optional<std::uint32_t> last_place;  ///< of that warp, until its block has ended
+    std::uint32_t warps = 0;                  ///< the oldest first
+    std::uint32_t first_leave = 0;            ///< index of the earliest in `leaves`
+    std::vector<Cycle> leaves;                ///< when each of the last instructions left the queue, in turn
+    std::array<SchedulerPipe, max_pipes + 1>
+        pipes; ///< by pipe + 1; the first is for instructions without one
     /// When it is known what each waits for; `never` for those in `ready`. Processors compare signed numbers.
     std::array<std::int64_t, max_warps_of_scheduler> ready_at = filled_with_never();
     std::array<WarpNumber, max_warps_of_scheduler> warp{};
-    Mask ready = 0;                                 ///< of these it is known what they wait for
-    std::array<Mask, max_pipes + 1> next_in{};      ///< by pipe + 1: warps whose next instruction needs it
-    std::array<std::uint64_t, max_pipes> blocked{}; ///< by pipe: cycles in which no instruction could enter
-    std::array<std::uint32_t, max_pipes> units{};   ///< by pipe: index into units_ of the first
-    std::vector<Cycle> leaves;     ///< when each of the last instructions left the queue, in turn
-    std::uint32_t first_leave = 0; ///< index of the earliest of these
-    Cycle next_leaves = 0;         ///< the earliest for the next instruction of this scheduler
-    Cycle next = never; ///< the next cycle in which it may do something, as long as no other changes it
-    std::optional<std::uint32_t> issued_last; ///< slot
-    std::optional<std::uint32_t> last_place;  ///< of that warp, until its block has ended
+
+    SchedulerPipe& of_pipe(std::int16_t pipe) { return pipes[std::size_t(pipe + 1)]; }
   };
   using Rank = std::array<std::int64_t, 4>;
   static constexpr std::uint32_t compared_together = 8;
@@ -276,7 +288,8 @@ private:
       const std::uint32_t count = std::exchange(scheduler.warps, 0);
       const Mask ready = std::exchange(scheduler.ready, 0);
       const auto last_place = std::exchange(scheduler.last_place, std::nullopt);
-      scheduler.next_in = {};
+      for (SchedulerPipe& pipe : scheduler.pipes)
+        pipe.wanted = 0;
       for (std::uint32_t place = 0; place < count; ++place) {
         if (std::ranges::find(numbers, old[place]) != numbers.end())
           continue;
@@ -288,7 +301,7 @@ private:
         scheduler.warp[now_at] = old[place];
         scheduler.ready_at[now_at] = old_ready_at[place];
         scheduler.ready |= (ready >> place & 1) << now_at;
-        scheduler.next_in[std::size_t(warp.next.pipe + 1)] |= bit(now_at);
+        scheduler.of_pipe(warp.next.pipe).wanted |= bit(now_at);
       }
     }
   }
@@ -299,8 +312,9 @@ private:
     if (begin >= end)
       return;
     for (std::size_t pipe = 0; pipe < figures_.pipes.size(); ++pipe)
-      if ((scheduler.ready & scheduler.next_in[pipe + 1]) != 0)
-        scheduler.blocked[pipe] += std::min(open_at(scheduler, pipe, begin), end) - begin;
+      if (SchedulerPipe& of_scheduler = scheduler.pipes[pipe + 1];
+          (scheduler.ready & of_scheduler.wanted) != 0)
+        of_scheduler.blocked += std::min(open_at(scheduler, pipe, begin), end) - begin;
   }
 
   /// Returns the warps of which the operands are there by that cycle, but for those in `ready`.
@@ -323,12 +337,12 @@ private:
       const auto place = std::uint32_t(std::countr_zero(fresh));
       scheduler.ready_at[place] = std::int64_t(never);
       Warp& warp = warps_[scheduler.warp[place]];
-      warp.blocked_before = warp.next.pipe < 0 ? 0 : scheduler.blocked[std::size_t(warp.next.pipe)];
+      warp.blocked_before = scheduler.of_pipe(warp.next.pipe).blocked;
     }
     const Mask all = scheduler.ready;
-    Mask open = all & scheduler.next_in[0];
+    Mask open = all & scheduler.pipes[0].wanted;
     for (std::size_t pipe = 0; pipe < figures_.pipes.size(); ++pipe)
-      if (const Mask of_pipe = all & scheduler.next_in[pipe + 1];
+      if (const Mask of_pipe = all & scheduler.pipes[pipe + 1].wanted;
           of_pipe != 0 && open_at(scheduler, pipe, now) <= now)
         open |= of_pipe;
     if (all != open)
@@ -351,15 +365,14 @@ private:
   }
 
   /// Says why the warp has waited since its last issue.
-  void account(const Scheduler& scheduler, const Warp& warp, WarpNumber number, Cycle now) {
+  void account(Scheduler& scheduler, const Warp& warp, WarpNumber number, Cycle now) {
     const auto waited = [&](Stall why, Cycle cycles) {
       if (cycles != 0)
         supply_.waited(number, warp.program, why, cycles);
     };
     const Cycle after_barrier = std::max(warp.since, std::min(warp.barrier_until, now));
     const Cycle ready = warp.ready_at();
-    const std::uint64_t blocked =
-        warp.next.pipe < 0 ? 0 : scheduler.blocked[std::size_t(warp.next.pipe)] - warp.blocked_before;
+    const std::uint64_t blocked = scheduler.of_pipe(warp.next.pipe).blocked - warp.blocked_before;
     const Cycle after_delay = std::max(after_barrier, warp.delayed_until);
     waited(Stall::barrier, after_barrier - warp.since);
     waited(Stall::delay, after_delay - after_barrier);
@@ -397,7 +410,7 @@ private:
     if (block.all_at_barrier())
       open_at_ = std::min(open_at_, now + 1);
     note_ended(block);
-    scheduler.next_in[std::size_t(instruction.pipe + 1)] &= ~bit(warp.place);
+    scheduler.of_pipe(instruction.pipe).wanted &= ~bit(warp.place);
     scheduler.ready &= ~bit(warp.place);
     fetch(warp);
     prepare(warp, number);
@@ -431,7 +444,7 @@ private:
   /// Fetches the warp's next instruction.
   void fetch(Warp& warp) {
     warp.next = warp.has_ended ? Instruction{.pipe = Instruction::none} : supply_.next(warp.program);
-    schedulers_[warp.scheduler].next_in[std::size_t(warp.next.pipe + 1)] |= bit(warp.place);
+    schedulers_[warp.scheduler].of_pipe(warp.next.pipe).wanted |= bit(warp.place);
     const int last = std::max(int(warp.next.result), int(std::ranges::max(warp.next.sources)));
     if (last >= int(registers_per_warp_)) [[unlikely]]
       add_registers(std::size_t(last) + 1);
@@ -464,7 +477,7 @@ private:
 
   /// Returns when the pipe's unit is free that is so first.
   Cycle& unit_of(const Scheduler& scheduler, std::size_t pipe) {
-    Cycle* const first = &units_[scheduler.units[pipe]];
+    Cycle* const first = &units_[scheduler.pipes[pipe + 1].units];
     const std::uint32_t count = figures_.pipes[pipe].units;
     return count == 1 ? *first : *std::min_element(first, first + count);
   }
@@ -489,10 +502,10 @@ private:
       for (std::uint32_t i = 0; i < compared_together; ++i)
         earliest[i] = std::min(earliest[i], scheduler.ready_at[first + i]);
     auto next = Cycle(*std::ranges::min_element(earliest));
-    if ((scheduler.ready & scheduler.next_in[0]) != 0)
+    if ((scheduler.ready & scheduler.pipes[0].wanted) != 0)
       next = from;
     for (std::size_t pipe = 0; pipe < figures_.pipes.size() && next > from; ++pipe)
-      if ((scheduler.ready & scheduler.next_in[pipe + 1]) != 0)
+      if ((scheduler.ready & scheduler.pipes[pipe + 1].wanted) != 0)
         next = std::min(next, open_at(scheduler, pipe, from));
     return std::max(next, from);
   }
