@@ -178,7 +178,7 @@ public:
         walk(argument);
     }
     for (const clang::Expr* argument : call->arguments())
-      access(argument->IgnoreParens(), true); // once all arguments are evaluated
+      access(as_written(argument), true); // once all arguments are evaluated
     if (callees_.end_sequence(call->getDirectCallee()))
       end_sequence();
   }
