@@ -425,6 +425,8 @@ AccessesLeft AccessesLeft::of_module(llvm::Module& module) {
   const Optimised outcome = optimise(module, collector.loops_around());
   accesses_left.trip_counts_ = outcome.trip_counts;
   accesses_left.copies_ = outcome.copies;
+  accesses_left.unrolled_by_nvcc_ = outcome.unrolled_by_nvcc;
+  accesses_left.atomics_ = outcome.atomics;
   collector.expect_joined(outcome);
   for (llvm::Function& function : module)
     if (!function.isDeclaration())
@@ -497,6 +499,8 @@ unsigned AccessesLeft::copies_of(const Position& position, AccessKind kind, bool
 AccessLeft AccessesLeft::of(const Position& position, AccessKind kind, bool through_pointer) const {
   AccessLeft left = without_copies(position, kind, through_pointer);
   left.copies = copies_of(position, left.kind, through_pointer);
+  if (const auto atomic = atomics_.find(position); kind == AccessKind::atomic && atomic != atomics_.end())
+    left.atomic = atomic->second;
   return left;
 }
 
@@ -549,6 +553,11 @@ Position AccessesLeft::position_of_operation(const clang::ASTContext& context,
 
 AccessLeft AccessesLeft::of(const clang::ASTContext& context, const MemoryOperation& operation) const {
   return of(position_of_operation(context, operation), operation.kind, operation.through_pointer);
+}
+
+bool AccessesLeft::is_fully_unrolled(const clang::ASTContext& context, const clang::Stmt& loop) const {
+  const Position start = analysis::position_of(context, loop.getBeginLoc());
+  return trip_counts_.contains(start) || unrolled_by_nvcc_.contains(start);
 }
 
 bool AccessesLeft::in_local_memory(const clang::ASTContext& context, const MemoryOperation& operation,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/adjacent_copies.h"
+#include "analysis/atomics.h"
 #include "analysis/debug_position.h"
 #include "trace/records.h"
 
@@ -16,6 +17,7 @@
 #include <vector>
 
 namespace clang {
+class Stmt;
 class VarDecl;
 } // namespace clang
 
@@ -51,6 +53,7 @@ struct AccessLeft {
       0; ///< the size of the access that it and the accesses behind it were joined into; 0: it is alone
   std::optional<Position> joined_into = std::nullopt; ///< the other access that it became a part of
   unsigned copies = 1; ///< AdjacentCopies, the most of all functions and instances of templates
+  AtomicCode atomic = {};
 };
 
 /// The optimised form of an access that may be to local memory.
@@ -84,6 +87,10 @@ public:
   /// pointer.
   bool in_local_memory(const clang::ASTContext& context, const MemoryOperation& operation,
                        const clang::VarDecl* variable) const;
+
+  /// Returns whether a loop of the source disappears in the compiled code: LLVM unrolls it fully, or nvcc
+  /// does.
+  bool is_fully_unrolled(const clang::ASTContext& context, const clang::Stmt& loop) const;
 
   /// The positions at which accesses to local memory are left, also those of initialisations and copies that
   /// have no expression of their own.
@@ -121,6 +128,8 @@ private:
   IterationsLeft iterations_left(const Place& place, const Seen& seen) const;
   std::map<Position, Place> places_;
   AdjacentCopiesAt copies_;
+  AtomicsAt atomics_;
+  std::set<Position> unrolled_by_nvcc_;      ///< the starts of loops that LLVM leaves
   std::map<Position, unsigned> trip_counts_; ///< the trip counts of fully unrolled loops
   std::set<Position> local_accesses_;
   mutable std::shared_ptr<DebugPositions>

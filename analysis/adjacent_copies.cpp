@@ -2,6 +2,7 @@
 
 #include "analysis/access_instructions.h"
 #include "analysis/location_keeper.h"
+#include "analysis/unrolled_copies.h"
 
 #include <algorithm>
 #include <llvm/ADT/DenseMap.h>
@@ -382,8 +383,11 @@ llvm::PreservedAnalyses CountAdjacentCopies::run(llvm::Function& function,
     std::optional<UnrolledLoop> unrolled;
     if (loop && loop->getNumBlocks() == 1)
       unrolled = describe(*loop, evolution, costs, assumptions);
-    Block(block, unrolled ? loop : nullptr, unrolled ? copies_in_one_block(*unrolled) : 1, evolution)
-        .count(*result_);
+    const unsigned copies = unrolled ? copies_in_one_block(*unrolled) : 1;
+    if (const llvm::DILocation* start = unrolled ? start_of(*loop) : nullptr;
+        start && copies == std::min<std::uint64_t>(unrolled->iterations, max_adjacent_copies))
+      unrolled_fully_->insert(position_of(*start));
+    Block(block, unrolled ? loop : nullptr, copies, evolution).count(*result_);
   }
   return llvm::PreservedAnalyses::all();
 }

@@ -5,6 +5,7 @@
 
 #include <llvm/IR/PassManager.h>
 #include <map>
+#include <set>
 
 namespace warplens::analysis {
 
@@ -57,11 +58,14 @@ unsigned copies_in_one_block(const UnrolledLoop& loop);
 ///     (const __restrict__: ld.global.nc).
 class CountAdjacentCopies : public llvm::PassInfoMixin<CountAdjacentCopies> {
 public:
-  explicit CountAdjacentCopies(AdjacentCopiesAt& result) : result_(&result) {}
+  /// `unrolled_fully` gets the starts of the loops that nvcc unrolls fully.
+  CountAdjacentCopies(AdjacentCopiesAt& result, std::set<Position>& unrolled_fully)
+      : result_(&result), unrolled_fully_(&unrolled_fully) {}
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
 
 private:
   AdjacentCopiesAt* result_;
+  std::set<Position>* unrolled_fully_;
 };
 
 } // namespace warplens::analysis

@@ -70,7 +70,7 @@ public:
     const auto* named = llvm::dyn_cast<clang::CXXOperatorCallExpr>(call);
     const bool assigns = named && named->isAssignmentOp();
     for (const clang::Expr* argument : call->arguments()) {
-      calls_[argument->IgnoreParens()] = call->getExprLoc();
+      calls_[as_written(argument)] = call->getExprLoc();
       if (assigns)
         accesses_[argument->IgnoreParenImpCasts()] = named->getOperatorLoc();
     }
@@ -102,7 +102,8 @@ Position DebugPositions::of(const MemoryOperation& operation) {
   if (!function || !operation.place)
     return {};
   enter(function);
-  const clang::Expr* place = operation.place->IgnoreParens();
+  const clang::Expr* place =
+      operation.through_pointer ? as_written(operation.place) : operation.place->IgnoreParens();
   const auto& known = operation.through_pointer ? calls_ : accesses_;
   const auto found = known.find(place);
   return position_of(context_, found == known.end() ? place->getExprLoc() : found->second);

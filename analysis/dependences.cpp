@@ -75,7 +75,7 @@ private:
 
   void arguments(const clang::CallExpr& call, const State& state) {
     for (const Expr* argument : call.arguments())
-      for (const std::size_t index : own_.at(argument->IgnoreParens()))
+      for (const std::size_t index : own_.at(as_written(argument)))
         if (operations_[index].through_pointer)
           for (const Expr* other : call.arguments())
             if (other != argument)
@@ -172,7 +172,7 @@ private:
       return loads;
     if (const auto* call = llvm::dyn_cast<clang::CallExpr>(expression))
       for (const Expr* argument : call->arguments())
-        for (const std::size_t index : own_.at(argument->IgnoreParens()))
+        for (const std::size_t index : own_.at(as_written(argument)))
           if (reads(index) && operations_[index].through_pointer)
             loads.operations.insert(index); // __ldg(p), atomicAdd(p, …): the result was loaded
     if (!loads.operations.empty())

@@ -21,11 +21,19 @@ inline const clang::FunctionDecl* definition_of(const clang::FunctionDecl* funct
   return function && function->hasBody(definition) ? definition : nullptr;
 }
 
+/// Returns an argument as it is written, without conversions that the language adds.
+inline const clang::Expr* as_written(const clang::Expr* argument) {
+  return argument->IgnoreImplicit()->IgnoreParens();
+}
+
 /// The operations of one function, keyed by the expression they access. (Instantiations of one template may
 /// share expressions, so an expression alone does not name an operation.)
 class FunctionOperations {
 public:
-  void add(const clang::Expr* place, std::size_t index) { by_place_[place->IgnoreParens()].push_back(index); }
+  void add(const MemoryOperation& operation, std::size_t index) {
+    by_place_[operation.through_pointer ? as_written(operation.place) : operation.place->IgnoreParens()]
+        .push_back(index);
+  }
   const OperationIndices& at(const clang::Stmt* place) const {
     static const OperationIndices none;
     const auto found = by_place_.find(place);
@@ -44,7 +52,7 @@ inline OperationsByFunction by_function(std::span<const MemoryOperation> operati
   OperationsByFunction result;
   for (std::size_t i = 0; i < operations.size(); ++i)
     if (const clang::FunctionDecl* function = definition_of(operations[i].function))
-      result[function].add(operations[i].place, i);
+      result[function].add(operations[i], i);
   return result;
 }
 

@@ -177,17 +177,23 @@ Optimised optimise(llvm::Module& module, const LoopsAround& written_in) {
     passes.addPass(llvm::LoopFullUnrollPass(llvm::OptimizationLevel::O3.getSpeedupLevel()));
   });
   AdjacentCopiesAt adjacent;
+  std::set<Position> unrolled_by_nvcc;
   builder.registerVectorizerStartEPCallback( // the last place before partial unrolling
       [&](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) {
-        passes.addPass(CountAdjacentCopies(adjacent));
+        passes.addPass(CountAdjacentCopies(adjacent, unrolled_by_nvcc));
       });
-  builder.registerOptimizerLastEPCallback([](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
-    passes.addPass(llvm::createModuleToFunctionPassAdaptor(merge_equal_addresses()));
+  AtomicsAt atomics;
+  builder.registerOptimizerLastEPCallback([&](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
+    llvm::FunctionPassManager last = merge_equal_addresses();
+    last.addPass(FindAtomics(atomics));
+    passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(last)));
   });
   PassAnalyses analyses(builder);
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, analyses.modules);
-  return {keeper.merged(),     keeper.without_iteration(), copies.trip_counts(),
-          copies.iterations(), std::move(adjacent),        joined_accesses(module, machine.get())};
+  return {keeper.merged(),      keeper.without_iteration(),
+          copies.trip_counts(), copies.iterations(),
+          std::move(adjacent),  std::move(unrolled_by_nvcc),
+          std::move(atomics),   joined_accesses(module, machine.get())};
 }
 
 } // namespace warplens::analysis

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analysis/adjacent_copies.h"
+#include "analysis/atomics.h"
 #include "analysis/joined_accesses.h"
 #include "analysis/location_keeper.h"
 #include "analysis/unrolled_copies.h"
@@ -32,6 +33,8 @@ struct Optimised {
   std::map<Position, unsigned> trip_counts;      ///< UnrolledCopies::trip_counts
   std::vector<Iterations> iterations;            ///< UnrolledCopies::iterations
   AdjacentCopiesAt copies;                       ///< the result of CountAdjacentCopies
+  std::set<Position> unrolled_by_nvcc;           ///< likewise
+  AtomicsAt atomics;                             ///< the result of FindAtomics
   std::vector<JoinedAccess> joined;              ///< the result of joined_accesses() for the optimised module
 
   /// Returns the iterations that a located access is a copy of.

@@ -115,9 +115,10 @@ private:
 class Numbering : public clang::ConstStmtVisitor<Numbering> {
 public:
   Numbering(const FunctionOperations& own, std::span<const MemoryOperation> operations,
-            std::span<const std::vector<std::size_t>> waits_for, Callees& callees,
-            std::vector<std::uint32_t>& numbers)
-      : own_(own), operations_(operations), waits_for_(waits_for), callees_(callees), numbers_(numbers) {}
+            std::span<const std::vector<std::size_t>> waits_for, const IsUnrolled& is_unrolled,
+            Callees& callees, std::vector<std::uint32_t>& numbers)
+      : own_(own), operations_(operations), waits_for_(waits_for), is_unrolled_(is_unrolled),
+        callees_(callees), numbers_(numbers) {}
 
   void walk(const clang::Stmt* statement) {
     if (!statement || llvm::isa<clang::LambdaExpr>(statement)) // a lambda's body is a function of its own
@@ -133,18 +134,19 @@ public:
   }
   void VisitForStmt(const clang::ForStmt* loop) {
     walk(loop->getInit());
-    walk_loop({loop->getConditionVariableDeclStmt(), loop->getCond(), loop->getBody(), loop->getInc()});
+    walk_loop(*loop,
+              {loop->getConditionVariableDeclStmt(), loop->getCond(), loop->getBody(), loop->getInc()});
   }
   void VisitWhileStmt(const clang::WhileStmt* loop) {
-    walk_loop({loop->getConditionVariableDeclStmt(), loop->getCond(), loop->getBody()});
+    walk_loop(*loop, {loop->getConditionVariableDeclStmt(), loop->getCond(), loop->getBody()});
   }
-  void VisitDoStmt(const clang::DoStmt* loop) { walk_loop({loop->getBody(), loop->getCond()}); }
+  void VisitDoStmt(const clang::DoStmt* loop) { walk_loop(*loop, {loop->getBody(), loop->getCond()}); }
   void VisitCXXForRangeStmt(const clang::CXXForRangeStmt* loop) {
     walk(loop->getInit());
     walk(loop->getRangeStmt());
     walk(loop->getBeginStmt());
     walk(loop->getEndStmt());
-    walk_loop({loop->getCond(), loop->getLoopVarStmt(), loop->getBody(), loop->getInc()});
+    walk_loop(*loop, {loop->getCond(), loop->getLoopVarStmt(), loop->getBody(), loop->getInc()});
   }
   void VisitLabelStmt(const clang::LabelStmt* label) {
     end_sequence(); // a goto may jump back to here
@@ -176,17 +178,20 @@ public:
         walk(argument);
     }
     for (const clang::Expr* argument : call->arguments())
-      access(argument->IgnoreParens(), true); // once all arguments are evaluated
+      access(as_written(argument), true); // once all arguments are evaluated
     if (callees_.end_sequence(call->getDirectCallee()))
       end_sequence();
   }
 
 private:
-  void walk_loop(std::initializer_list<const clang::Stmt*> parts) {
-    end_sequence();
+  void walk_loop(const clang::Stmt& loop, std::initializer_list<const clang::Stmt*> parts) {
+    const bool is_straight = is_unrolled_(loop) && !callees_.Visit(&loop);
+    if (!is_straight)
+      end_sequence();
     for (const clang::Stmt* part : parts)
       walk(part);
-    end_sequence();
+    if (!is_straight)
+      end_sequence();
   }
 
   void access(const clang::Stmt* place, bool through_pointer) {
@@ -211,6 +216,7 @@ private:
   const FunctionOperations& own_;
   std::span<const MemoryOperation> operations_;
   std::span<const std::vector<std::size_t>> waits_for_;
+  const IsUnrolled& is_unrolled_;
   Callees& callees_;
   std::vector<std::uint32_t>& numbers_;
   std::uint32_t number_ = 0;
@@ -221,12 +227,13 @@ private:
 } // namespace
 
 std::vector<std::uint32_t> sequences(std::span<const MemoryOperation> operations,
-                                     std::span<const std::vector<std::size_t>> waits_for) {
+                                     std::span<const std::vector<std::size_t>> waits_for,
+                                     const IsUnrolled& is_unrolled) {
   std::vector<std::uint32_t> numbers(operations.size(), 0);
   const OperationsByFunction functions = by_function(operations);
   Callees callees(functions);
   for (const auto& [function, own] : functions) {
-    Numbering numbering(own, operations, waits_for, callees, numbers);
+    Numbering numbering(own, operations, waits_for, is_unrolled, callees, numbers);
     if (const auto* constructor = llvm::dyn_cast<clang::CXXConstructorDecl>(function))
       for (const clang::CXXCtorInitializer* initializer : constructor->inits())
         numbering.walk(initializer->getInit());

@@ -112,9 +112,10 @@ Expected<Instrumented> instrument(const Request& request) {
                     std::transform(found.operations.begin(), found.operations.end(),
                                    std::back_inserter(operations),
                                    [](const FoundOperation& operation) { return operation.operation; });
-                    parses.push_back(
-                        locate(context, record, found, analysis::analyse(context, operations),
-                               accesses_left && !request.keep_removed ? &*accesses_left : nullptr, files));
+                    parses.push_back(locate(
+                        context, record, found,
+                        analysis::analyse(context, operations, accesses_left ? &*accesses_left : nullptr),
+                        accesses_left && !request.keep_removed ? &*accesses_left : nullptr, files));
                     if (left)
                       note_unwritten(context, *left, parses.back(), unwritten, result.unseen);
                   }));

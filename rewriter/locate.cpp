@@ -248,6 +248,8 @@ bool Locator::access(const FoundOperation& found, const analysis::Facts& facts, 
     access.joined_bytes = left.joined_bytes;
     access.joined_into = left.joined_into;
     site.copies = left.copies;
+    site.is_reduction = left.atomic.is_reduction;
+    site.aggregation = left.atomic.aggregation;
     if (site.kind == AccessKind::update)
       access.kind_left = left.kind;
     if (left.hoisted && site.kind != AccessKind::atomic)

@@ -217,6 +217,9 @@ void Planner::merge() {
       merged.lvalue_in_some_instances |= access.lvalue_in_some_instances;
       merged.site.in_template |= access.site.in_template;
       merged.site.copies = std::max(merged.site.copies, access.site.copies);
+      merged.site.is_reduction &= access.site.is_reduction;
+      if (merged.site.aggregation != access.site.aggregation)
+        merged.site.aggregation = LaneAggregation::none;
       if (access.is_left) {
         merged.kind_left =
             merged.is_left && merged.kind_left != access.kind_left ? access.site.kind : access.kind_left;

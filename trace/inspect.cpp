@@ -101,10 +101,15 @@ Expected<void> dump(const Reader& reader, std::ostream& out) {
     for (const std::uint64_t id : site.depends_on)
       depends_on += fmt::format(" {:016x}", id);
     line(out,
-         "site {:016x} {} {} {} {} bytes operator {} sequence {} copies {} object {} depends on{} expression "
+         "site {:016x} {} {} {} {} bytes operator {} sequence {} copies {} {}object {} depends on{} "
+         "expression "
          "{}",
          site.id, place_of(site), name_of(site.kind), name_of(site.space), site.element_bytes,
          name_of(site.cache_operator), site.sequence, site.copies,
+         site.kind != AccessKind::atomic
+             ? ""
+             : fmt::format("{}aggregation {} ", site.is_reduction ? "reduction " : "",
+                           name_of(site.aggregation)),
          site.object.empty() ? "-" : printable(site.object), depends_on.empty() ? " none" : depends_on,
          printable(site.expression));
   }

@@ -50,7 +50,9 @@ bool read(ByteReader& reader, Site& site) {
   site.macro = reader.string();
   site.in_template = reader.varint32() != 0;
   site.copies = reader.varint32();
-  return site.copies != 0 || !reader.ok();
+  site.is_reduction = reader.varint32() != 0;
+  const bool known_aggregation = read_enumeration(reader, site.aggregation, LaneAggregation::counted);
+  return (site.copies != 0 && known_aggregation) || !reader.ok();
 }
 
 bool read(ByteReader& reader, Allocation& allocation) {
@@ -155,6 +157,8 @@ void encode(Bytes& payload, const Site& site) {
   put_string(payload, site.macro);
   put_varint(payload, site.in_template ? 1 : 0);
   put_varint(payload, site.copies);
+  put_varint(payload, site.is_reduction ? 1 : 0);
+  payload.push_back(static_cast<std::uint8_t>(site.aggregation));
 }
 
 void encode(Bytes& payload, const Allocation& allocation) {

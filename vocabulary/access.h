@@ -18,6 +18,11 @@ enum class Space : std::uint8_t { generic = 0, global = 1, shared = 2, local = 3
 /// `tex` is a texture fetch or a surface access, which goes through the texture units.
 enum class CacheOperator : std::uint8_t { none = 0, ca, cg, cs, lu, cv, wb, wt, nc, tex };
 
+/// How the compiler makes one atomic of those of several lanes. `added`: of a warp's additions of one value
+/// to one word, on any GPU that does so; `reduced`: of a warp's to one word, with any values; `counted`: of
+/// those lanes' additions of 1 that are to one word of shared memory.
+enum class LaneAggregation : std::uint8_t { none = 0, added, reduced, counted };
+
 /// The names of an enumeration's values, in their order: one table for results, reports, traces and messages.
 template <class Enumeration> inline constexpr std::array<std::string_view, 0> names_of{};
 template <>
@@ -31,6 +36,9 @@ inline constexpr std::array<std::string_view, 10> names_of<CacheOperator>{"none"
 
 template <class Enumeration>
 concept Named = names_of<Enumeration>.size() > 0;
+template <>
+inline constexpr std::array<std::string_view, 4> names_of<LaneAggregation>{"none", "added", "reduced",
+                                                                           "counted"};
 
 /// Returns "unknown" for a number that is no value of the enumeration.
 template <Named Enumeration> constexpr std::string_view name_of(Enumeration value) {

@@ -28,7 +28,9 @@ struct Site {
   /// The number of iterations whose accesses lie next to each other in the compiled code, which unrolls the
   /// loops around them, and need not wait for each other. At least 1.
   std::uint32_t copies = 1;
-  std::string object;       ///< name of the array, empty if there is none
+  bool is_reduction = false;                           ///< an atomic whose result nothing uses
+  LaneAggregation aggregation = LaneAggregation::none; ///< of an atomic
+  std::string object;                                  ///< name of the array, empty if there is none
   std::string macro;        ///< the macro whose expansion the expression comes out of, empty if there is none
   bool in_template = false; ///< the enclosing function is a template's instantiation
 };

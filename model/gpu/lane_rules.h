@@ -22,6 +22,8 @@ struct LaneRules {
   bool global_loads_in_l1 = true;      ///< else only those with the cache operator `ca`
   bool own_read_only_cache = false;    ///< else loads with the cache operator `nc` go to the L1
   TextureCache texture_cache = TextureCache::l1;
+  bool adds_for_warp = false;    ///< the compiler makes one atomic of a warp's, if LaneAggregation::added
+  bool reduces_for_warp = false; ///< likewise for `reduced` and `counted`
   friend bool operator==(const LaneRules&, const LaneRules&) = default;
 };
 

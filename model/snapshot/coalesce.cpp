@@ -116,6 +116,28 @@ BankWavefronts bank_wavefronts(const trace::WarpAccess& access, const LaneRules&
   return result;
 }
 
+std::uint32_t lanes_carried_out(const trace::WarpAccess& access, LaneAggregation aggregation,
+                                const LaneRules& rules) {
+  const bool is_whole_warp = std::popcount(access.active) == warp_lanes;
+  const bool aggregates = aggregation == LaneAggregation::added ? rules.adds_for_warp
+                          : aggregation == LaneAggregation::reduced
+                              ? rules.reduces_for_warp || (rules.adds_for_warp && is_whole_warp)
+                          : aggregation == LaneAggregation::counted
+                              ? rules.reduces_for_warp && access.space == Space::shared
+                              : false;
+  if (!aggregates)
+    return access.active;
+  std::uint32_t first = 0;
+  for (std::uint32_t lanes = access.active; lanes != 0; lanes &= lanes - 1) {
+    const unsigned lane = unsigned(std::countr_zero(lanes));
+    bool is_first = true;
+    for (std::uint32_t earlier = first; earlier != 0; earlier &= earlier - 1)
+      is_first &= access.addresses[unsigned(std::countr_zero(earlier))] != access.addresses[lane];
+    first |= std::uint32_t{is_first} << lane;
+  }
+  return first;
+}
+
 unsigned atomics_in_turn(const trace::WarpAccess& access, std::uint64_t line, unsigned sectors) {
   constexpr unsigned word_bytes = 4;
   std::array<std::uint8_t, line_bytes / word_bytes> lanes_with{};

@@ -53,6 +53,11 @@ struct BankWavefronts {
 };
 BankWavefronts bank_wavefronts(const trace::WarpAccess& access, const LaneRules& rules);
 
+/// Returns the lanes whose atomics are carried out; the compiler may aggregate those of several lanes, and
+/// then it is the first one's for each address.
+std::uint32_t lanes_carried_out(const trace::WarpAccess& access, LaneAggregation aggregation,
+                                const LaneRules& rules);
+
 /// Returns how many atomics the L2 executes one after the other for these sectors of a line: of lanes with
 /// the same word each in turn, and different words of a sector together (measured:
 /// burtscher/SyncPerformance).

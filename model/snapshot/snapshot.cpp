@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <utility>
 
 namespace warplens::model {
@@ -55,7 +56,7 @@ private:
 SnapshotBuilder::SnapshotBuilder(const std::vector<Site>& sites, const trace::Launch& launch,
                                  const LaneRules& rules, Accesses accesses)
     : trace_sites_(sites), launch_(launch), rules_(rules), accesses_(accesses), depends_on_(sites.size()),
-      is_awaited_(sites.size()), summaries_(sites.size()) {
+      summaries_(sites.size()) {
   masks_.push_back({~std::uint64_t{0}, ~std::uint64_t{0}});
   for (std::uint32_t i = 0; i < sites.size(); ++i) {
     site_index_.emplace(sites[i].id, i);
@@ -63,10 +64,8 @@ SnapshotBuilder::SnapshotBuilder(const std::vector<Site>& sites, const trace::La
   }
   for (std::uint32_t i = 0; i < sites.size(); ++i)
     for (const std::uint64_t id : sites[i].depends_on)
-      if (const auto found = site_index_.find(id); found != site_index_.end()) {
+      if (const auto found = site_index_.find(id); found != site_index_.end())
         depends_on_[i].push_back(found->second);
-        is_awaited_[found->second] = true;
-      }
 }
 
 SnapshotBuilder::Stream& SnapshotBuilder::stream_of(std::uint64_t block, std::uint32_t warp) {
@@ -221,7 +220,7 @@ Expected<std::uint32_t> SnapshotBuilder::mask_of(const Coalesced::Line& written)
 }
 
 Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
-                                    const trace::WarpAccess& access) {
+                                    const trace::WarpAccess& traced) {
   const auto refuse = [&](const std::string& what) {
     return fail("damaged trace: an access of kernel '{}', block {}, warp {} {}", display_name(launch_.kernel),
                 block, warp, what);
@@ -230,15 +229,15 @@ Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
     return refuse("is outside the launch's snapshot");
   if (warp >= max_warps_per_block || std::uint64_t{warp} * warp_lanes >= launch_.block.count())
     return refuse("is outside the block");
-  if (!has_possible_width(access))
-    return refuse(fmt::format("has {} bytes per lane", access.bytes));
-  if (access.active == 0)
+  if (!has_possible_width(traced))
+    return refuse(fmt::format("has {} bytes per lane", traced.bytes));
+  if (traced.active == 0)
     return refuse("has no active lane");
-  if (access.kind > AccessKind::atomic || access.space > Space::constant)
+  if (traced.kind > AccessKind::atomic || traced.space > Space::constant)
     return refuse("is of no known kind or space");
-  const auto known = site_index_.find(access.site);
+  const auto known = site_index_.find(traced.site);
   if (known == site_index_.end())
-    return refuse(fmt::format("names site {:#x}, which the trace does not describe", access.site));
+    return refuse(fmt::format("names site {:#x}, which the trace does not describe", traced.site));
 
   const std::uint32_t site = known->second;
   if (site >= max_sites)
@@ -247,8 +246,14 @@ Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
         launch_.kernel, site, max_sites);
   SiteSummary& summary = summaries_[site];
   ++summary.executions;
-  summary.active_lanes += unsigned(std::popcount(access.active));
-  summary.seen[unsigned(access.space)] = true;
+  summary.active_lanes += unsigned(std::popcount(traced.active));
+  summary.seen[unsigned(traced.space)] = true;
+  std::optional<trace::WarpAccess> aggregated;
+  if (traced.kind == AccessKind::atomic) {
+    aggregated = traced;
+    aggregated->active = lanes_carried_out(traced, trace_sites_[site].aggregation, rules_);
+  }
+  const trace::WarpAccess& access = aggregated ? *aggregated : traced;
 
   Stream& stream = stream_of(block, warp);
   if (accesses_ == Accesses::all) {
@@ -264,9 +269,9 @@ Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
   Access entry;
   entry.site = site;
   entry.kind = access.kind;
-  entry.active_lanes = std::uint8_t(std::popcount(access.active)) & 63;
+  entry.active_lanes = std::uint8_t(std::popcount(traced.active)) & 63;
   entry.is_awaited = access.kind == AccessKind::load || access.kind == AccessKind::update ||
-                     (access.kind == AccessKind::atomic && is_awaited_[site]);
+                     (access.kind == AccessKind::atomic && !trace_sites_[site].is_reduction);
   if (access.space == Space::shared) {
     const BankWavefronts banks = bank_wavefronts(access, rules_);
     ++summary.shared;

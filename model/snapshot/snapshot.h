@@ -166,7 +166,6 @@ private:
   Accesses accesses_;
   std::unordered_map<std::uint64_t, std::uint32_t> site_index_; ///< Site::id → index into the trace's sites
   std::vector<std::vector<std::uint32_t>> depends_on_;          ///< by index into the trace's sites
-  std::vector<bool> is_awaited_;                                ///< likewise
   std::vector<SiteSummary> summaries_;                          ///< by index into the trace's sites
   std::unordered_map<std::uint64_t, std::uint32_t> stream_index_;
   std::vector<Stream> streams_;

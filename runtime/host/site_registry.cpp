@@ -27,6 +27,8 @@ Site to_site(const SiteRecord& record) {
   site.macro = text_or_empty(record.macro);
   site.in_template = record.in_template;
   site.copies = std::max(record.copies, 1u);
+  site.is_reduction = record.is_reduction;
+  site.aggregation = static_cast<LaneAggregation>(record.aggregation);
   return site;
 }
 

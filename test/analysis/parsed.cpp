@@ -212,7 +212,7 @@ Parsed::Parsed(const std::string& source, std::vector<std::string> arguments, bo
   Finder finder(compiler.getSourceManager());
   finder.TraverseDecl(compiler.getASTContext().getTranslationUnitDecl());
   operations_ = std::move(finder.operations);
-  facts_ = analysis::analyse(compiler.getASTContext(), operations_);
+  facts_ = analysis::analyse(compiler.getASTContext(), operations_, nullptr);
 }
 
 Parsed::~Parsed() = default;
@@ -252,6 +252,11 @@ Space Parsed::space(const std::string& text, std::size_t occurrence) const {
 
 std::uint32_t Parsed::sequence(const std::string& text, std::size_t occurrence) const {
   return facts(text, occurrence).sequence;
+}
+
+std::uint32_t Parsed::sequence_in_code(const std::string& text, std::size_t occurrence) {
+  clang::ASTContext& context = frontend_->compilation.compiler->getASTContext();
+  return analysis::analyse(context, operations_, &accesses_left())[index(text, occurrence)].sequence;
 }
 
 std::vector<std::string> Parsed::written_all(const std::vector<std::size_t>& operations) const {

@@ -30,6 +30,8 @@ public:
   const analysis::Facts& facts(const std::string& text, std::size_t occurrence = 0) const;
   Space space(const std::string& text, std::size_t occurrence = 0) const;
   std::uint32_t sequence(const std::string& text, std::size_t occurrence = 0) const;
+  /// Returns the sequence where it is known which loops the compiler unrolls.
+  std::uint32_t sequence_in_code(const std::string& text, std::size_t occurrence = 0);
   /// Returns the texts of the operations that its address and its conditions need.
   std::vector<std::string> depends_on(const std::string& text, std::size_t occurrence = 0) const;
   /// Returns the texts of the operations that the value it stores needs.

@@ -221,3 +221,29 @@ TEST_CASE("accesses need the conditions that decide whether they are executed", 
   CHECK(parsed.sequence("o[0]") == 1); // it waits for c[0]
   CHECK(parsed.sequence("d[2]") == 1);
 }
+
+TEST_CASE("a loop that is unrolled fully begins and ends no sequence, unless something in it does",
+          "[sequences]") {
+  Parsed parsed(R"(__global__ void k(const float* a, const float* b, const float* c, float* o, int n) {
+    float s = a[0];
+    for (int i = 0; i < 4; ++i)
+      s += b[i * n];
+    s += c[0];
+    for (int i = 0; i < n; ++i)
+      s += c[i * n + 1];
+    for (int i = 0; i < 4; ++i) {
+      __syncthreads();
+      s += b[i * n + 2];
+    }
+    o[0] = s;
+  })");
+  CHECK(parsed.sequence("a[0]") == 0);
+  CHECK(parsed.sequence("b[i * n]") == 1);
+  CHECK(parsed.sequence("c[0]") == 2);
+  CHECK(parsed.sequence_in_code("a[0]") == 0);
+  CHECK(parsed.sequence_in_code("b[i * n]") == 0);
+  CHECK(parsed.sequence_in_code("c[0]") == 0);
+  CHECK(parsed.sequence_in_code("c[i * n + 1]") == 1);
+  CHECK(parsed.sequence_in_code("b[i * n + 2]") == 2);
+  CHECK(parsed.sequence_in_code("o[0]") == 3);
+}

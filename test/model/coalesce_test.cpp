@@ -201,3 +201,24 @@ TEST_CASE("An access to constant memory has a request for each address") {
                                       4, [](unsigned lane) { return base + 4 * lane; }, 0b1011))
             .size() == 3);
 }
+
+TEST_CASE("The compiler aggregates the atomics of lanes, by the GPU") {
+  const model::LaneRules older;
+  model::LaneRules adds, reduces;
+  adds.adds_for_warp = reduces.adds_for_warp = reduces.reduces_for_warp = true;
+  using enum LaneAggregation;
+  const trace::WarpAccess one_word = access(4, [](unsigned) { return base; }),
+                          half = access(4, [](unsigned) { return base; }, 0xffff'0000);
+  CHECK(model::lanes_carried_out(one_word, none, reduces) == 0xffff'ffff);
+  CHECK(model::lanes_carried_out(one_word, added, older) == 0xffff'ffff);
+  CHECK(model::lanes_carried_out(one_word, added, adds) == 1);
+  CHECK(model::lanes_carried_out(half, added, adds) == 0x1'0000);
+  CHECK(model::lanes_carried_out(one_word, reduced, adds) == 1);
+  CHECK(model::lanes_carried_out(half, reduced, adds) == 0xffff'0000); // not all lanes are active
+  CHECK(model::lanes_carried_out(half, reduced, reduces) == 0x1'0000);
+  trace::WarpAccess histogram = access(4, [](unsigned lane) { return base + lane % 3 * 4; });
+  CHECK(model::lanes_carried_out(histogram, counted, reduces) == 0xffff'ffff);
+  histogram.space = Space::shared;
+  CHECK(model::lanes_carried_out(histogram, counted, reduces) == 0b111);
+  CHECK(model::lanes_carried_out(histogram, counted, adds) == 0xffff'ffff);
+}

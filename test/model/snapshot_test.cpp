@@ -364,3 +364,27 @@ TEST_CASE("The paper's schedule keeps program order, and a bulk for each iterati
   Letters gather({{'a', lettered(4, 1, {'b'})}, {'b', lettered(4)}});
   CHECK(gather.bulks("baba", model::Accesses::of_caches) == "b0 | a0 | b1 | a1");
 }
+
+TEST_CASE("Lanes that the compiler aggregates are one atomic; a reduction is not awaited") {
+  const auto atomics = [](const char* gpu_name, LaneAggregation aggregation, Space space, bool is_reduction) {
+    MadeTrace made(1, 32);
+    const std::uint64_t site = made.site(AccessKind::atomic);
+    made.site_of(site).aggregation = aggregation;
+    made.site_of(site).is_reduction = is_reduction;
+    made.access(0, 0, site, 4, [](unsigned) { return 0x1000; }, ~0u, space);
+    const auto snapshot = made.decode(gpu(gpu_name).lanes, model::Accesses::all);
+    REQUIRE(snapshot);
+    const model::Warp& warp = snapshot->warps[0];
+    CHECK(warp.accesses[0].is_awaited == !is_reduction);
+    CHECK(snapshot->sites[0].active_lanes == 32);
+    return space == Space::shared ? unsigned(warp.accesses[0].passes) : unsigned(warp.transactions[0].mask);
+  };
+  using enum LaneAggregation;
+  CHECK(atomics("k80", added, Space::global, true) == 32);
+  CHECK(atomics("v100", added, Space::global, true) == 1);
+  CHECK(atomics("v100", none, Space::global, true) == 32);
+  CHECK(atomics("a100", reduced, Space::global, false) == 1);
+  CHECK(atomics("v100", counted, Space::shared, true) == 32);
+  CHECK(atomics("a100", counted, Space::shared, true) == 1);
+  CHECK(atomics("a100", counted, Space::global, true) == 32);
+}

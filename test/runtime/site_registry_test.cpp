@@ -20,7 +20,9 @@ constexpr SiteRecord load{.id = 10,
                           .depends_on_count = 2,
                           .macro = "LOAD",
                           .in_template = true,
-                          .copies = 4};
+                          .copies = 4,
+                          .is_reduction = true,
+                          .aggregation = 2};
 } // namespace
 
 TEST_CASE("A record becomes a site") {
@@ -43,6 +45,8 @@ TEST_CASE("A record becomes a site") {
   CHECK(sites[0].macro == "LOAD");
   CHECK(sites[0].in_template);
   CHECK(sites[0].copies == 4);
+  CHECK(sites[0].is_reduction);
+  CHECK(sites[0].aggregation == LaneAggregation::reduced);
 }
 
 TEST_CASE("A header of two files is one site") {

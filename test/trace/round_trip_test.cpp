@@ -17,6 +17,8 @@ TEST_CASE("everything that is not an access is read back unchanged") {
   site.cache_operator = CacheOperator::nc;
   site.depends_on = {1, 0xffffffffffffffff};
   site.copies = 37;
+  site.is_reduction = true;
+  site.aggregation = LaneAggregation::counted;
   site.expression = std::string("a[\n\0\xff]", 6);
   Launch launch = sample_launch(0);
   launch.grid = {65535, 3, 2};
@@ -61,6 +63,8 @@ TEST_CASE("everything that is not an access is read back unchanged") {
   CHECK(read_site.macro == site.macro);
   CHECK(read_site.in_template == site.in_template);
   CHECK(read_site.copies == 37);
+  CHECK(read_site.is_reduction);
+  CHECK(read_site.aggregation == LaneAggregation::counted);
   CHECK(reader.sites()[1].copies == 1);
 
   REQUIRE(reader.allocations().size() == 2);

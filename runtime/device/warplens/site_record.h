@@ -20,6 +20,8 @@ struct SiteRecord {
   const char* macro;
   bool in_template;
   unsigned copies; ///< 0: not known, taken as 1
+  bool is_reduction;
+  unsigned char aggregation;
 };
 
 } // namespace warplens
