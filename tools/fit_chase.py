@@ -2,7 +2,7 @@
 """Fits a GPU file's caches to a measured pointer chase and writes the figures into the file.
 
 Fits on every second working-set size, and on all of a further run's if there is one, and prints the errors on these and
-on the others. With a set index that spreads a contiguous working set evenly and LRU in each set, the share of misses of
+on the others. Figures in the file that name another source stay as they are. With a set index that spreads a contiguous working set evenly and LRU in each set, the share of misses of
 the measured program (model/trial/chase.h) has a closed form, Level.misses and Partitions.shares below;
 test/model/chase_test.cpp runs the program itself through the model's caches. With --even the L1 gets no early part.
 
@@ -197,10 +197,13 @@ def write(path, figures):
     for key, value in figures.items():
         table, name = key.split(".")
         head, body = text.split(f"[{table}]\n", 1)
-        body, count = re.subn(rf"^{name} = {{.*$", f'{name} = {{ value = {value}, source = "{SOURCE}" }}', body, count=1,
-                              flags=re.M)
-        if not count:
+        line = re.search(rf"^{name} = {{.*$", body, flags=re.M)
+        if not line:
             sys.exit(f"{path}: no figure {key}")
+        if f'source = "{SOURCE}"' not in line[0]:
+            print(f"{key} stays as it is: it has another source")
+            continue
+        body = body[:line.start()] + f'{name} = {{ value = {value}, source = "{SOURCE}" }}' + body[line.end():]
         text = head + f"[{table}]\n" + body
     open(path, "w").write(text)
 

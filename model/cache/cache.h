@@ -4,6 +4,7 @@
 #include "model/cache/narrow_sets.h"
 #include "model/cache/wide_sets.h"
 #include "model/gpu/gpu.h"
+#include "model/gpu/slices.h"
 #include "model/numeric/divisor.h"
 
 #include <variant>
@@ -17,10 +18,20 @@ public:
   SetIndex(std::uint32_t sets, IndexHash index, unsigned neighbours = 0)
       : neighbours_(neighbours),
         fold_bits_(index == IndexHash::xor_fold ? unsigned(std::countr_zero(sets)) : 0),
-        modulus_(sets >> fold_bits_) {}
+        modulus_(sets >> fold_bits_), early_(1), early_sets_(0) {}
+  /// Of each two groups of neighbours one lies in the early sets, which have the lowest numbers, and one in
+  /// the others; a hash says which.
+  static SetIndex of_halves(std::uint32_t early, std::uint32_t others, unsigned neighbours) {
+    SetIndex index(others, IndexHash::modulo, neighbours);
+    index.early_ = Divisor(early);
+    index.early_sets_ = early;
+    return index;
+  }
 
   std::uint32_t operator()(std::uint32_t line) const {
     line >>= neighbours_;
+    if (early_sets_ != 0)
+      return is_early(line) ? early_.remainder(line >> 1) : early_sets_ + modulus_.remainder(line >> 1);
     if (fold_bits_ == 0)
       return modulus_.remainder(line);
     return modulus_.remainder(line >> fold_bits_) << fold_bits_ | folded(line);
@@ -28,7 +39,14 @@ public:
   /// Calls work(find) with a function that returns the line's set in a form that the compiler vectorises.
   template <class Work> void with_loop_form(Work&& work) const {
     const SetIndex index = *this; // a copy, which the compiler knows that no store changes
-    if (fold_bits_ == 0)
+    if (early_sets_ != 0)
+      work([index](std::uint32_t line) {
+        line >>= index.neighbours_;
+        const std::uint32_t early = index.early_.remainder_in_loop(line >> 1);
+        const std::uint32_t other = index.early_sets_ + index.modulus_.remainder_in_loop(line >> 1);
+        return is_early(line) ? early : other;
+      });
+    else if (fold_bits_ == 0)
       work([index](std::uint32_t line) {
         return index.modulus_.remainder_in_loop(line >> index.neighbours_);
       });
@@ -41,6 +59,7 @@ public:
   }
 
 private:
+  static bool is_early(std::uint32_t group) { return ((mixed(group >> 1) ^ group) & 1) == 0; }
   std::uint32_t folded(std::uint32_t line) const {
     const std::uint32_t low_mask = (1u << fold_bits_) - 1;
     const std::uint32_t high = line >> fold_bits_;
@@ -50,6 +69,8 @@ private:
   unsigned neighbours_;
   unsigned fold_bits_; ///< the number of sets is modulus_ × 2^fold_bits_
   Divisor modulus_;
+  Divisor early_;
+  std::uint32_t early_sets_; ///< 0: all sets are alike
 };
 
 /// The lines of a cache, or of several caches of one size side by side: its parts. A copy of the object
@@ -108,7 +129,10 @@ public:
   /// `ways` must be in [1, max_ways], `sets` at least 1 in each of the parts.
   Cache(std::uint32_t sets, std::uint32_t ways, IndexHash index, std::uint32_t parts = 1,
         unsigned neighbours = 0)
-      : lines_(lines(sets, ways, SetIndex(sets, index, neighbours))),
+      : Cache(SetIndex(sets, index, neighbours), sets, ways, parts) {}
+  /// `sets` are those to which `index` maps lines.
+  Cache(const SetIndex& index, std::uint32_t sets, std::uint32_t ways, std::uint32_t parts = 1)
+      : lines_(lines(sets, ways, index)),
         memory_(std::visit([&](auto& of_cache) { return of_cache.make_memory(parts); }, lines_)) {}
   Cache(const Cache& other) : lines_(other.lines_), memory_(other.memory_) {
     std::visit([&](auto& of_cache) { of_cache.find_in(memory_); }, lines_);

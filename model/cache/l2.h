@@ -158,8 +158,15 @@ private:
         // A block's set is its number modulo the number of sets, a multiple of four: sector s of a line
         // shares its set with sectors s of other lines only. So blocks of 32 bytes are four caches side by
         // side, each indexed by the line.
-        l2_(sets_in(bytes, gpu.l2.usable, gpu.l2.ways), gpu.l2.ways, gpu.l2.index,
-            by_block_ ? sectors_per_line : 1, neighbours) {}
+        l2_(cache(gpu, bytes, neighbours)) {}
+  static Cache cache(const Gpu& gpu, std::uint64_t bytes, unsigned neighbours) {
+    const std::uint32_t parts = gpu.l2.line_bytes == sector_bytes ? sectors_per_line : 1;
+    if (gpu.l2.early_usable == 0)
+      return {sets_in(bytes, gpu.l2.usable, gpu.l2.ways), gpu.l2.ways, gpu.l2.index, parts, neighbours};
+    const std::uint32_t early = sets_in(bytes / 2, gpu.l2.early_usable, gpu.l2.ways);
+    const std::uint32_t others = sets_in(bytes / 2, gpu.l2.usable, gpu.l2.ways);
+    return {SetIndex::of_halves(early, others, neighbours), early + others, gpu.l2.ways, parts};
+  }
 
   bool is_by_block(L2Form form) const { return form == L2Form::blocks || (form == L2Form::any && by_block_); }
 

@@ -1,4 +1,4 @@
-// Requests of an SM on their way, of which a limited number can be.
+// Entries that requests of an SM hold while they are on their way; there is a limited number of them.
 #pragma once
 
 #include "model/sm/instruction.h"
@@ -13,12 +13,13 @@ public:
   /// `limit`: 0 for any number.
   explicit Outstanding(std::uint32_t limit) : limit_(limit) {}
 
-  void sent() { ++unanswered_; }
-  /// Says when one of them ends. The times of several calls must be sorted before others are asked for.
-  void answered(Cycle at) {
-    --unanswered_;
+  void sent(std::uint32_t entries) { unanswered_ += entries; }
+  /// Says when a request ends that holds that many entries. The times of several calls must be sorted before
+  /// others are asked for.
+  void answered(Cycle at, std::uint32_t entries) {
+    unanswered_ -= entries;
     if (limit_ != 0)
-      ends_.push_back(at);
+      ends_.insert(ends_.end(), entries, at);
   }
   void sort() { std::ranges::sort(ends_); }
   /// Forgets those that have ended by `now`.
@@ -40,7 +41,7 @@ public:
 private:
   std::uint32_t limit_;
   std::uint32_t unanswered_ = 0;
-  std::vector<Cycle> ends_; ///< ascending
+  std::vector<Cycle> ends_; ///< of each entry, ascending
 };
 
 } // namespace warplens::model

@@ -50,7 +50,7 @@ void Sm::take(std::vector<MemoryAnswer>& answers, Cycle end) {
   std::erase_if(answers, [&](const MemoryAnswer& answer) {
     if (answer.fill != MemoryRequest::unawaited)
       return false;
-    unawaited_.answered(answer.arrival.at);
+    unawaited_.answered(answer.arrival.at, 1);
     last_ = std::max(last_, answer.arrival.at);
     return true;
   });
@@ -62,7 +62,7 @@ void Sm::take(std::vector<MemoryAnswer>& answers, Cycle end) {
     clock_.prefetch(warp);
   }
   for (const MemoryAnswer& answer : answers) {
-    awaited_.answered(answer.arrival.at);
+    awaited_.answered(answer.arrival.at, miss_entries_[answer.fill]);
     fills_.arrived(answer.fill, answer.arrival, [&](Waiter waiter) {
       Load& load = loads_[waiter];
       load.arrival.and_also(answer.arrival);
@@ -249,16 +249,19 @@ void Sm::load_read_only(const ReadOnlyCache& cache, Cycle latency, const Passing
 /// Requests sectors from the L2 for a cache of the SM; the load waits for them.
 void Sm::request(Cycle at, MemoryRequest request, std::uint32_t load) {
   request.fill = fills_.add(request.line, request.sectors, load);
-  send_awaited(at, request, load);
+  send_awaited(at, request, load, sector_count(request.sectors));
 }
 /// Requests what none of the SM's caches keeps.
 void Sm::request_apart(Cycle at, MemoryRequest request, std::uint32_t load) {
   request.fill = fills_.add_apart(load);
-  send_awaited(at, request, load);
+  send_awaited(at, request, load, 1);
 }
-void Sm::send_awaited(Cycle at, const MemoryRequest& request, std::uint32_t load) {
+void Sm::send_awaited(Cycle at, const MemoryRequest& request, std::uint32_t load, unsigned entries) {
   ++loads_[load].unknown;
-  awaited_.sent();
+  awaited_.sent(entries);
+  if (request.fill >= miss_entries_.size())
+    miss_entries_.resize(request.fill + 1);
+  miss_entries_[request.fill] = std::uint8_t(entries);
   send(at, request);
 }
 
@@ -268,7 +271,7 @@ void Sm::send(Cycle at, MemoryRequest request) {
   request.draw = random_.bits();
   if (request.fill == MemoryRequest::no_fill) {
     request.fill = MemoryRequest::unawaited;
-    unawaited_.sent();
+    unawaited_.sent(1);
   }
   const bool comes_in = request.kind == L2Kind::load;
   const Ticks service =

@@ -124,7 +124,8 @@ private:
   // copy.
   [[gnu::always_inline]] void request(Cycle at, MemoryRequest request, std::uint32_t load);
   [[gnu::always_inline]] void request_apart(Cycle at, MemoryRequest request, std::uint32_t load);
-  [[gnu::always_inline]] void send_awaited(Cycle at, const MemoryRequest& request, std::uint32_t load);
+  [[gnu::always_inline]] void send_awaited(Cycle at, const MemoryRequest& request, std::uint32_t load,
+                                           unsigned entries);
   [[gnu::always_inline]] void send(Cycle at, MemoryRequest request);
   void end_load(std::uint32_t number, bool tells);
   std::uint32_t new_load(const Load& load);
@@ -146,9 +147,10 @@ private:
   std::vector<Load> loads_;
   std::vector<std::uint32_t> free_loads_;
   std::vector<WarpWait> warps_;     ///< by WarpNumber
-  Outstanding awaited_, unawaited_; ///< requests to the L2: lines that warps wait for, and the others
-  bool was_full_ = false;           ///< the clock waits until one of them ends
-  Server port_in_, port_out_;       ///< from the L2 and to it
+  Outstanding awaited_, unawaited_; ///< miss entries of what warps wait for, and the other requests to the L2
+  std::vector<std::uint8_t> miss_entries_; ///< that each fill holds, by FillNumber
+  bool was_full_ = false;                  ///< the clock waits until one of them ends
+  Server port_in_, port_out_;              ///< from the L2 and to it
   Cycle last_ = 0;
   std::vector<double> parts_; ///< of blocks, by the number that the clock knows each by: EndedBlock::blocks
   std::vector<EndedBlock> ended_;

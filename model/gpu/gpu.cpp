@@ -137,9 +137,10 @@ void read_l2(TomlFigures& figures, std::uint64_t& bytes, Gpu::L2& l2) {
   figures.number("l2.bytes", bytes, sector_bytes, std::uint64_t{1} << 34);
   figures.number("l2.line_bytes", l2.line_bytes, sector_bytes, line_bytes);
   figures.number("l2.ways", l2.ways, 1, max_ways);
-  figures.number("l2.usable", l2.usable, 0.1, 1);
+  figures.number("l2.usable", l2.usable, 0.1, 1.2);
   figures.number("l2.partitions", l2.partitions, 1, 2);
   if (l2.partitions > 1) {
+    figures.number("l2.early_usable", l2.early_usable, 0, 1);
     figures.number("l2.hop_ns", l2.hop_ns, 0, any_latency);
     figures.number("l2.hop_bytes_per_ns", l2.hop_bytes_per_ns, min_rate, any_rate);
   }

@@ -121,7 +121,7 @@ struct Gpu {
     std::uint32_t queue_entries = 0;     ///< of each scheduler
     std::uint32_t scheduler_cycles = 0;  ///< between two accesses of a scheduler
     std::uint32_t cycles = 0;            ///< between two accesses, at least; each has a cycle for each pass
-    std::uint32_t misses = 0;            ///< lines that can be on their way from the L2; 0: any number
+    std::uint32_t misses = 0;            ///< sectors that can be on their way from the L2; 0: any number
     std::uint32_t stores = 0;            ///< requests for which no warp waits that can be on their way
     double l2_bytes_per_cycle = 0;       ///< that the port to the L2 moves into the SM
     double l2_write_bytes_per_cycle = 0; ///< that it moves out of it
@@ -170,6 +170,8 @@ struct Gpu {
     std::uint32_t line_bytes = 0; ///< 128 with sectors of 32, or 32
     std::uint32_t ways = 0;
     double usable = 1; ///< the share of its size that holds lines
+    double early_usable =
+        0; ///< the same of one half of its lines, which overflows first (SetIndex); 0: all are alike
     IndexHash index = IndexHash::modulo;
     L2Stores stores = L2Stores::allocate;
     PartialWrites partial_writes = PartialWrites::whole;

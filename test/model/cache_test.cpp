@@ -428,3 +428,25 @@ TEST_CASE("Of each pair of lines one belongs to either partition, and both lie i
   CHECK(hits_after_two_laps(true) == 300);
   CHECK(hits_after_two_laps(false) == 0);
 }
+
+TEST_CASE("Half of a partition's lines overflow early, the others late") {
+  model::Gpu gpu;
+  gpu.l2.line_bytes = 128;
+  gpu.l2.ways = 4;
+  gpu.l2.partitions = 2;
+  gpu.l2_bytes = 2 * 128 * 800;
+  gpu.l2.early_usable = 0.6; // 60 sets for 400 lines, and 110 for the other 400
+  gpu.l2.usable = 1.1;
+  const auto share_of_hits = [&](std::uint32_t lines) {
+    model::L2 partition = model::L2::partition_of(gpu);
+    unsigned hits = 0;
+    for (int lap = 0; lap < 2; ++lap)
+      for (std::uint32_t line = 0; line < lines; ++line)
+        hits += partition.load(line, 1, [](std::uint32_t, unsigned, unsigned) {}).hits;
+    return double(hits) / lines;
+  };
+  CHECK(share_of_hits(480) == 1);
+  CHECK(share_of_hits(800) ==
+        Approx(0.5)); // three pairs or more in each early set, at most two in the others
+  CHECK(share_of_hits(1320) == 0);
+}

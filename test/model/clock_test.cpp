@@ -57,6 +57,7 @@ model::Gpu any_gpu(model::Random& random) {
   gpu.l2_bytes = 1024u << random.below(5);
   gpu.l2.ways = 2;
   gpu.l2.usable = 1;
+  gpu.l2.early_usable = random.below(2) == 0 ? 0 : 0.75;
   gpu.l2.slices = 2u << random.below(3);
   gpu.l2.latency_ns = 20 + random.below(100);
   gpu.l2.hop_ns = 4 + random.below(60);
@@ -78,7 +79,7 @@ model::Gpu any_gpu(model::Random& random) {
   gpu.lsu.queue_entries = 1 + random.below(6);
   gpu.lsu.scheduler_cycles = random.below(6);
   gpu.lsu.cycles = 1 + random.below(2);
-  gpu.lsu.misses = random.below(3) == 0 ? 1 + random.below(8) : 0;
+  gpu.lsu.misses = random.below(3) == 0 ? 1 + random.below(24) : 0;
   gpu.lsu.stores = 1 + random.below(20);
   gpu.lsu.l2_bytes_per_cycle = 8 << random.below(4);
   gpu.lsu.l2_write_bytes_per_cycle = 8 << random.below(4);

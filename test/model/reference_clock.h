@@ -156,14 +156,16 @@ private:
                                           Cycle leaves) { return trial.execute(*this, at, now, leaves); },
                 .has_entry =
                     [this, &trial](Cycle now) {
-                      const auto on_their_way = [&](const Fills& of) {
-                        return std::ranges::count_if(of.all, [&](const auto& fill) {
-                          return !fill->arrived || fill->arrived->at > now;
-                        });
+                      const auto entries = [&](const Fills& of, bool by_sector) {
+                        unsigned taken = 0;
+                        for (const auto& fill : of.all)
+                          if (!fill->arrived || fill->arrived->at > now)
+                            taken += by_sector ? std::max(1u, sector_count(fill->sectors)) : 1;
+                        return taken;
                       };
                       const std::uint32_t misses = trial.figures_.misses;
-                      return (misses == 0 || on_their_way(fills) < misses) &&
-                             on_their_way(stores) < trial.figures_.stores;
+                      return (misses == 0 || entries(fills, true) < misses) &&
+                             entries(stores, false) < trial.figures_.stores;
                     },
                 .stalled = [this, &trial](const InstructionPlace& at,
                                           Stall why) { trial.stalled(*this, at, why); },
