@@ -233,6 +233,7 @@ void print_l2(Text& text, Device& device, const Findings& found, double cycle_ns
   if (has_partitions(found)) {
     text.ns("hop_ns", hop_cycles(found) * cycle_ns, measured);
     text.figure("hop_bytes_per_ns", 2200, a100);
+    text.figure("early_usable", 0, assumed);
   }
   text.word("index", "modulo", measured);
   text.word("replacement", "lru", assumed);

@@ -257,6 +257,10 @@ void require_l2(TomlFigures& figures, const Gpu& gpu) {
                   "l2.line_bytes to be 128 where the L2 has partitions or is not usable in full");
   figures.require(l2.line_bytes == line_bytes || l2.fetch_bytes == sector_bytes, "l2.fetch_bytes",
                   "l2.fetch_bytes to be 32 where l2.line_bytes is 32");
+  figures.require(l2.early_usable <= l2.usable, "l2.early_usable",
+                  "l2.early_usable to be no more than l2.usable");
+  figures.require(l2.usable <= 1 || l2.early_usable > 0, "l2.usable",
+                  "l2.usable to be no more than 1 where all sets are alike");
   figures.require(std::has_single_bit(l2.fetch_bytes), "l2.fetch_bytes",
                   "l2.fetch_bytes to be 32, 64 or 128");
   figures.require(l2.partial_writes == PartialWrites::whole ||

@@ -45,7 +45,8 @@ TEST_CASE("The chase of each modelled GPU gives back the figures of its file") {
   for (const char* name : {"c2050", "k80", "v100", "a100", "rtx4090", "gh200"}) {
     INFO(name);
     model::Gpu on = test::gpu(name);
-    on.l1.early_usable = 0; // the fit knows sets that are all alike
+    on.l1.early_usable = on.l2.early_usable = 0; // the fit knows sets that are all alike
+    on.l2.usable = std::min(1.0, on.l2.usable);
     const auto found = fit_levels(test::modelled_chase(on));
     REQUIRE(found);
     const bool has_partitions = on.l2.partitions > 1;

@@ -298,7 +298,7 @@ TEST_CASE("The middle of a launch that fits the L2 writes nothing to memory") {
     return model::run_clocked_trial(snapshot, gpu, occupancy, model::Random(1, 0, 0)).dram_written_sectors;
   };
   CHECK(written(20) == 0); // 18 MB in all
-  CHECK(written(200) > 8 * gpu.sms * 8 * sectors_per_line / 2);
+  CHECK(written(200) > 8 * gpu.sms * 8 * sectors_per_line / 4);
 }
 
 TEST_CASE("A launch writes back older data, which is no part of what it stores") {

@@ -228,3 +228,19 @@ TEST_CASE("a site says how many iterations have an access next to each other") {
   CHECK(sites("out[2 * n] = sum")[0].copies == 1);
   CHECK(sites("sum += a[k + o] * w[o + 4]")[0].copies == 1); // a loop with #pragma unroll 1
 }
+
+TEST_CASE("an atomic through a bare pointer is found by the analyses") {
+  const TemporaryDirectory sources = test::folder(), copies = test::folder();
+  const auto source = sources.path() / "counter.cu";
+  test::write(source, "__global__ void count(int* out, int* counter) {\n"
+                      "  out[threadIdx.x] = atomicAdd(counter, 1);\n"
+                      "}\n");
+  const auto instrumented = test::rewrite(source, copies.path(), {}, false);
+  REQUIRE(instrumented.sites.size() == 2);
+  const auto atomic = std::ranges::find(instrumented.sites, AccessKind::atomic, &Site::kind);
+  const auto store = std::ranges::find(instrumented.sites, AccessKind::store, &Site::kind);
+  REQUIRE((atomic != instrumented.sites.end() && store != instrumented.sites.end()));
+  CHECK(store->depends_on == std::vector<std::uint64_t>{atomic->id});
+  CHECK(atomic->aggregation == LaneAggregation::added);
+  CHECK_FALSE(atomic->is_reduction);
+}
