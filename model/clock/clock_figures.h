@@ -35,7 +35,7 @@ struct ClockFigures {
   Cycle l1, shared, constant, read_only, texture, constant_pass; ///< latencies of hits
   Cycle turnover;                    ///< from a block's end to the begin of the next one in its place
   Ticks sector_read, sector_written; ///< the time of a sector in the port to the L2
-  std::uint32_t misses;              ///< entries for sectors on their way; 0: any number
+  std::uint32_t misses;              ///< entries for what is on its way; 0: any number
   std::uint32_t stores;              ///< requests on their way for which no warp waits
   std::uint16_t delay;               ///< between a warp's accesses
 };

@@ -246,10 +246,11 @@ void Sm::load_read_only(const ReadOnlyCache& cache, Cycle latency, const Passing
   }
 }
 
-/// Requests sectors from the L2 for a cache of the SM; the load waits for them.
+/// Requests sectors from the L2 for a cache of the SM; the load waits for them. A cache that has no sectors
+/// waits for lines.
 void Sm::request(Cycle at, MemoryRequest request, std::uint32_t load) {
   request.fill = fills_.add(request.line, request.sectors, load);
-  send_awaited(at, request, load, sector_count(request.sectors));
+  send_awaited(at, request, load, sectored_ ? sector_count(request.sectors) : 1);
 }
 /// Requests what none of the SM's caches keeps.
 void Sm::request_apart(Cycle at, MemoryRequest request, std::uint32_t load) {

@@ -121,7 +121,7 @@ struct Gpu {
     std::uint32_t queue_entries = 0;     ///< of each scheduler
     std::uint32_t scheduler_cycles = 0;  ///< between two accesses of a scheduler
     std::uint32_t cycles = 0;            ///< between two accesses, at least; each has a cycle for each pass
-    std::uint32_t misses = 0;            ///< sectors that can be on their way from the L2; 0: any number
+    std::uint32_t misses = 0;            ///< sectors, or lines, that can be on their way; 0: any number
     std::uint32_t stores = 0;            ///< requests for which no warp waits that can be on their way
     double l2_bytes_per_cycle = 0;       ///< that the port to the L2 moves into the SM
     double l2_write_bytes_per_cycle = 0; ///< that it moves out of it

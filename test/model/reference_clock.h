@@ -164,7 +164,7 @@ private:
                         return taken;
                       };
                       const std::uint32_t misses = trial.figures_.misses;
-                      return (misses == 0 || entries(fills, true) < misses) &&
+                      return (misses == 0 || entries(fills, trial.gpu_.l1.sectored) < misses) &&
                              entries(stores, false) < trial.figures_.stores;
                     },
                 .stalled = [this, &trial](const InstructionPlace& at,
