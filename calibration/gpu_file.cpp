@@ -60,6 +60,11 @@ public:
   void ns(const char* key, double value, const char* source) {
     figure(key, fmt::format("{:.3f}", value), source);
   }
+  /// Prints an assumption, from which machines draw: also half of it, and twice as much.
+  void assumption(const char* key, std::uint32_t value) {
+    line(fmt::format("{} = {{ value = {}, or = [{}, {}], weights = [2, 1, 1], source = \"assumed\" }}", key,
+                     value, value / 2, 2 * value));
+  }
   std::string take() { return std::move(text_); }
 
 private:
@@ -107,14 +112,14 @@ void print_pipeline(Text& text, Device& device) {
   text.table("issue");
   text.figure("schedulers", 4, guide);
   text.word("policy", "greedy_then_youngest", a100);
-  text.figure("cycles_per_access", 8, assumed);
+  text.assumption("cycles_per_access", 8);
   text.figure("turnover_cycles", 368, a100);
   text.table("lsu");
   text.figure("queue_entries", 5, a100);
   text.figure("scheduler_cycles", 4, a100);
   text.figure("cycles", half_as_many ? 2 : 1, half_as_many ? assumed : a100);
   text.figure("tags_per_pass", 4, a100);
-  text.figure("misses", 0, assumed);
+  text.assumption("misses", capability == 90 ? 1024 : 512);
   text.figure("stores", 256, assumed);
   text.figure("l2_bytes_per_cycle", 64, assumed);
   text.figure("l2_write_bytes_per_cycle", 25.7, a100);

@@ -234,6 +234,23 @@ def l1_stream(tool):
     return differences
 
 
+def predictions(tool):
+    """Prints what is predicted of L1s that nothing here was compared with: the same laps, of half to twice each L1's size."""
+    laps = 12
+    for gpu, l1_kb, blocks in (("a100", 192, 108), ("h100-pcie", 256, 114)):
+        print(f"\n{gpu}, L1 hit rate of loads; {blocks} blocks, {laps} laps\n{'set KB':>8}{'predicted':>10}{'+-':>7}")
+        sizes = [l1_kb * eighths // 8 for eighths in (4, 6, 7, 8, 9, 10, 11, 12, 14, 16)]
+
+        def model(kb, gpu=gpu, blocks=blocks):
+            program = tool.build(f"l1_{kb}", tool.cache, ["-O3", f"-DKB={kb}", tool.options.reference / "streams/l1.cu"])
+            return tool.model(tool.record(f"l1_{gpu}_{kb}", gpu, program, [blocks], blocks), gpu, blocks)
+
+        for kb, [kernel] in zip(sizes, tool.each(model, sizes)):
+            rate = kernel["totals"]["l1_read_hit_rate"]
+            print(f"{kb:>8}{percent(rate['mean'] * laps / (laps - 1), 10)}{percent(2 * rate['std'] * laps / (laps - 1))}", flush=True)
+    return []
+
+
 def l2_stream(tool, name, heading, gpu, sms, sizes, cycles_measured):
     """Compares a part of a long launch whose blocks read the set's parts in turn. A sector's first read, which cannot hit, does not count."""
     launch, blocks, block_bytes = 100000, 24 * 2 * sms, 262144  # each SM holds two blocks, and 24 of such rounds are modelled
@@ -594,7 +611,7 @@ def micro(tool):
     return [found]
 
 
-TABLES = {"streams": streams, "chases": chases, "counters": counters, "micro": micro}
+TABLES = {"streams": streams, "chases": chases, "counters": counters, "micro": micro, "predictions": predictions}
 
 
 def processor_seconds():
