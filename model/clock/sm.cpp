@@ -38,6 +38,7 @@ void Sm::admit(const BlockPart& part, Cycle at) {
   }
   parts_.push_back(part.to - part.from);
   clock_.admit(std::uint32_t(parts_.size() - 1), programs_, at);
+  warps_.resize(clock_.warps());
 }
 
 void Sm::prefetch_answers(const std::vector<MemoryAnswer>& answers) const {
@@ -98,8 +99,6 @@ void Sm::run_until(Cycle end, Memory& memory) {
 }
 
 Cycle Sm::issue(WarpNumber warp, Program& program, const Instruction& instruction, Cycle now, Cycle leaves) {
-  if (warps_.size() <= warp)
-    warps_.resize(warp + 1);
   const Access& access = *program.next++;
   const Transactions transactions(program.transactions, access.transactions);
   program.transactions += access.transactions;

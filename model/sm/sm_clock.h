@@ -111,6 +111,9 @@ public:
       must_look_ = true;
     }
   }
+  /// Returns how many warps there were at once so far, at most: each WarpNumber is below it.
+  std::size_t warps() const { return warps_.size(); }
+
   /// Prefetches what complete() and an issue of the warp change.
   void prefetch(WarpNumber number) const {
     __builtin_prefetch(&warps_[number], 1);
