@@ -119,7 +119,7 @@ void print_pipeline(Text& text, Device& device) {
   text.figure("scheduler_cycles", 4, a100);
   text.figure("cycles", half_as_many ? 2 : 1, half_as_many ? assumed : a100);
   text.figure("tags_per_pass", 4, a100);
-  text.assumption("misses", capability == 90 ? 1024 : 512);
+  text.figure("misses", 0, assumed);
   text.figure("stores", 256, assumed);
   text.figure("l2_bytes_per_cycle", 64, assumed);
   text.figure("l2_write_bytes_per_cycle", 25.7, a100);

@@ -98,7 +98,7 @@ TEST_CASE("The A100's pipeline, L2 and partitions, by hand") {
   const auto gpu = model::load_gpu("a100", folder);
   REQUIRE(gpu);
   CHECK(gpu->issue.policy == model::IssuePolicy::greedy_then_youngest);
-  CHECK(gpu->lsu.misses == 512);
+  CHECK(gpu->lsu.misses == 0);
   const double l2_ghz = 0.766 * gpu->clock_mhz / 1000;
   CHECK(gpu->l2.bytes_per_ns == Approx(80 * 64 * l2_ghz).epsilon(1e-3));
   CHECK(gpu->l2.atomics_per_ns == Approx(80 * l2_ghz).epsilon(1e-3));
@@ -250,7 +250,7 @@ TEST_CASE("Figures that do not go together") {
          "expected lsu.cycles to be a whole number from 1 to 1000");
   expect("a100.toml", "tags_per_pass = { value = 4", "tags_per_pass = { value = 33",
          "expected lsu.tags_per_pass to be a whole number from 1 to 32");
-  expect("a100.toml", "misses = { value = 512", "misses = { value = -1",
+  expect("a100.toml", "misses = { value = 0", "misses = { value = -1",
          "expected lsu.misses to be a whole number from 0 to 1048576");
   expect("a100.toml", "l2_bytes_per_cycle = { value = 64", "l2_bytes_per_cycle = { value = 0",
          "expected lsu.l2_bytes_per_cycle to be a number from 1 to 4096");
