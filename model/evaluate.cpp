@@ -92,7 +92,7 @@ Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vect
   result.trials.run = std::uint32_t(trials.counts.size());
   result.trials.converged = trials.known_well;
   result.trials.stopped_by = trials.enough ? StoppedBy::confidence : StoppedBy::limit;
-  if (trials.counts.back().machine != trials.counts.front().machine)
+  if (std::ranges::any_of(trials.counts, [](const TrialCounts& trial) { return trial.machine != 0; }))
     result.trials.drawn = gpu.drawn;
   result.time = kernel_time(trials.counts, snapshot, launch, gpu);
   result.totals = totals_of(trials.counts, gpu);

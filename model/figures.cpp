@@ -34,6 +34,12 @@ std::optional<Statistic> statistic_of(std::span<const TrialCounts> trials,
   return summarize(seen, machines);
 }
 
+/// Returns the statistic of `value(trial)`.
+template <class Value>
+std::optional<Statistic> statistic_over(std::span<const TrialCounts> trials, Value&& value) {
+  return statistic_of(trials, values(trials, value));
+}
+
 std::optional<double> rate(const Lookups& lookups) {
   if (lookups.all == 0)
     return std::nullopt;
@@ -122,7 +128,7 @@ SiteStatistics site_statistics(const SiteSummary& summary, std::size_t index,
                                std::span<const TrialCounts> trials, const Gpu& gpu) {
   const FixedTimes fixed = fixed_times(summary, trials, gpu);
   const double fixed_ns = fixed.shared_ns + fixed.constant_ns;
-  const auto over = [&](auto&& value) { return statistic_of(trials, values(trials, value)); };
+  const auto over = [&](auto&& value) { return statistic_over(trials, value); };
   return {over([&](const TrialCounts& trial) { return rate(trial.sites[index].l1); }),
           over([&](const TrialCounts& trial) { return rate(trial.sites[index].l2); }),
           over([&](const TrialCounts& trial) { return rate(trial.sites[index].constant); }),
@@ -158,7 +164,7 @@ SiteResult site_result(const SiteSummary& summary, std::size_t index, const Site
 }
 
 std::optional<Statistic> cycles_of(std::span<const TrialCounts> trials) {
-  return statistic_of(trials, values(trials, cycles));
+  return statistic_over(trials, cycles);
 }
 
 std::optional<KernelTime> kernel_time(std::span<const TrialCounts> trials, const Snapshot& snapshot,
@@ -171,10 +177,9 @@ std::optional<KernelTime> kernel_time(std::span<const TrialCounts> trials, const
   time.is_extrapolated = !snapshot.whole_grid;
   // Blocks without accesses are not in the snapshot; a GPU begins one block in a cycle.
   const auto least = double(launch.grid.count());
-  time.microseconds = *statistic_of(trials, values(trials, [&](const TrialCounts& trial) {
-                                      return std::optional(std::max(trial.time.launch_cycles, least) *
-                                                           gpu.ns_per_cycle() / 1000);
-                                    }));
+  time.microseconds = *statistic_over(trials, [&](const TrialCounts& trial) {
+    return std::optional(std::max(trial.time.launch_cycles, least) * gpu.ns_per_cycle() / 1000);
+  });
   // Memory may be writing what was evicted when the last block has ended.
   for (std::size_t resource = 0; resource < resource_count; ++resource)
     for (const TrialCounts& trial : trials) {
@@ -220,22 +225,21 @@ std::optional<SiteTime> site_time(const SiteSummary& summary, std::size_t index,
     return share(trial.sites[index].occupied[resource], sums_of(trial).occupied[resource]);
   };
   SiteTime time;
-  time.waited = *statistic_of(trials, values(trials, [&](const TrialCounts& trial) {
-                                return std::optional(trial.sites[index].awaited / double(summary.executions));
-                              }));
+  time.waited = *statistic_over(trials, [&](const TrialCounts& trial) {
+    return std::optional(trial.sites[index].awaited / double(summary.executions));
+  });
   for (std::size_t resource = 0; resource < resource_count; ++resource)
     for (const TrialCounts& trial : trials)
       time.occupied[resource] += of_resource(trial, resource) / double(trials.size());
   const auto busiest = std::size_t(busiest_resource(kernel->busy));
-  time.share =
-      *statistic_of(trials, values(trials, [&](const TrialCounts& trial) {
-                      const double stalled_of_all = sums_of(trial).stalled;
-                      if (stalled_of_all == 0)
-                        return std::optional(of_resource(trial, busiest));
-                      const double busy = std::min(1.0, trial.time.busy[busiest] / double(trial.time.cycles));
-                      return std::optional(busy * of_resource(trial, busiest) +
-                                           (1 - busy) * share(stalled(trial.sites[index]), stalled_of_all));
-                    }));
+  time.share = *statistic_over(trials, [&](const TrialCounts& trial) {
+    const double stalled_of_all = sums_of(trial).stalled;
+    if (stalled_of_all == 0)
+      return std::optional(of_resource(trial, busiest));
+    const double busy = std::min(1.0, trial.time.busy[busiest] / double(trial.time.cycles));
+    return std::optional(busy * of_resource(trial, busiest) +
+                         (1 - busy) * share(stalled(trial.sites[index]), stalled_of_all));
+  });
   return time;
 }
 
@@ -263,9 +267,8 @@ Totals totals_of(std::span<const TrialCounts> trials, const Gpu& gpu) {
   totals.dram_latency_ns = statistic_of(trials, of_trials.dram_latency_ns);
   if (cycles_of(trials) && gpu.l2.partitions > 1) {
     const auto of_loads = [&](std::uint64_t TrialTotals::* sectors) {
-      return statistic_of(trials, values(trials, [&](const TrialCounts& trial) {
-                            return rate({trial.*sectors, trial.l2_reads.all});
-                          }));
+      return statistic_over(
+          trials, [&](const TrialCounts& trial) { return rate({trial.*sectors, trial.l2_reads.all}); });
     };
     totals.l2_near_hit_rate = of_loads(&TrialTotals::l2_near_hits);
     totals.l2_crossing_share = of_loads(&TrialTotals::crossed_sectors);

@@ -26,8 +26,7 @@ SiteResult site_result(const SiteSummary& summary, std::size_t index, const Site
 /// Returns the statistic of the trials' cycles; empty if they had no clock.
 std::optional<Statistic> cycles_of(std::span<const TrialCounts> trials);
 
-/// Returns the kernel's time; empty if the trials had no clock, or nothing to do. Blocks that the snapshot
-/// does not have take as long as those that ended while all SMs had work.
+/// Returns the kernel's time; empty if the trials had no clock, or nothing to do.
 std::optional<KernelTime> kernel_time(std::span<const TrialCounts> trials, const Snapshot& snapshot,
                                       const trace::Launch& launch, const Gpu& gpu);
 

@@ -112,8 +112,8 @@ struct Totals {
   /// next to the SM; and the sectors of loads and stores that cross to the other one.
   std::optional<Statistic> l2_near_hit_rate, l2_crossing_share;
   std::optional<double> dram_read_bytes, dram_write_bytes; ///< mean over trials
-  /// Of the bytes written, those that were not stored by this launch, on a clock: at least, as each launch is
-  /// taken to have stored what is evicted.
+  /// The bytes of these written that this launch did not store, in trials on a clock; a lower bound, as a
+  /// launch is taken to have stored what is evicted.
   std::optional<double> dram_write_bytes_before;
   /// The share of the sectors that loads missed in the L2 without an earlier touch in the trial: they would
   /// hit if an earlier launch or copy had left them.

@@ -18,9 +18,9 @@ public:
   SetIndex(std::uint32_t sets, IndexHash index, unsigned neighbours = 0)
       : neighbours_(neighbours),
         fold_bits_(index == IndexHash::xor_fold ? unsigned(std::countr_zero(sets)) : 0),
-        modulus_(sets >> fold_bits_), early_(1), early_sets_(0) {}
-  /// Of each two groups of neighbours one lies in the early sets, which have the lowest numbers, and one in
-  /// the others; a hash says which.
+        modulus_(sets >> fold_bits_) {}
+  /// Returns an index that puts one of each two groups of neighbours into the early sets, which have the
+  /// lowest numbers, and one into the others; a hash decides which.
   static SetIndex of_halves(std::uint32_t early, std::uint32_t others, unsigned neighbours) {
     SetIndex index(others, IndexHash::modulo, neighbours);
     index.early_ = Divisor(early);
@@ -69,8 +69,8 @@ private:
   unsigned neighbours_;
   unsigned fold_bits_; ///< the number of sets is modulus_ × 2^fold_bits_
   Divisor modulus_;
-  Divisor early_;
-  std::uint32_t early_sets_; ///< 0: all sets are alike
+  Divisor early_{1};
+  std::uint32_t early_sets_ = 0; ///< 0: all sets are alike
 };
 
 /// The lines of a cache, or of several caches of one size side by side: its parts. A copy of the object

@@ -321,12 +321,16 @@ Expected<Gpu> read_machine(const fs::path& path, TomlFigures& figures) {
 
 Expected<Gpu> read(const fs::path& path, TomlFigures& figures) {
   TRY_LET(gpu, read_machine(path, figures));
-  gpu->drawn = figures.drawn();
-  for (std::uint32_t number = 0; number < machine_count && !gpu->drawn.empty(); ++number) {
+  if (figures.drawn().empty())
+    return gpu;
+  std::vector<Gpu> machines{*gpu};
+  for (std::uint32_t number = 1; number < machine_count; ++number) {
     TomlFigures of_machine = figures.of_machine(number);
     TRY_LET(machine, read_machine(path, of_machine));
-    gpu->machines.push_back(std::move(*machine));
+    machines.push_back(std::move(*machine));
   }
+  gpu->drawn = figures.drawn();
+  gpu->machines = std::move(machines);
   return gpu;
 }
 

@@ -77,7 +77,8 @@ private:
   SliceHash hash_;
   unsigned bits_; ///< the number of slices is odd_ × 2^bits_
   Divisor odd_;
-  /// By byte of a line's number: its share of low(), which is linear over GF(2) for each hash.
+  /// The share that a byte of a line's number has in low(), by its place and its value: each hash is linear
+  /// over GF(2).
   std::array<std::array<std::uint16_t, 256>, 4> low_;
 };
 

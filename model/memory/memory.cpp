@@ -52,8 +52,8 @@ Memory::Memory(const Snapshot& snapshot, const Gpu& gpu, std::span<const L2> bef
   }
 }
 
-/// Fills the L2 with lines of no page of the snapshot, of which a share is dirty: so it has to write back
-/// what blocks before the snapshot's have stored.
+/// Brings that many lines of no page of the snapshot into the L2, of which a share is dirty: so it has to
+/// write back what blocks before the snapshot's have stored.
 void Memory::fill_with_others(std::uint64_t lines, double stored, Random& random) {
   const std::uint64_t first = std::uint64_t{snapshot_.pages.size()} << page_shift;
   const auto discard = [](std::uint32_t, unsigned, unsigned) {};

@@ -45,8 +45,8 @@ struct MemoryAnswer {
 class Memory {
 public:
   /// Begins with the content of `before`, one for each partition of the L2. Where that is empty, the L2 is
-  /// empty at a launch's begin, and full of lines of its earlier blocks in the middle of it. `observer` may
-  /// be null.
+  /// empty at a launch's begin, and has lines of its earlier blocks in the middle of it. `observer` may be
+  /// null.
   Memory(const Snapshot& snapshot, const Gpu& gpu, std::span<const L2> before, Random& random,
          TrialObserver* observer);
 

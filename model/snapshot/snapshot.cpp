@@ -87,8 +87,8 @@ bool SnapshotBuilder::starts_bulk(const Stream& stream, std::uint32_t site) cons
   for (const std::uint32_t earlier : stream.bulk) {
     if (earlier == site)
       return true; // the next iteration of a loop
-    // What a store's address needs has ended the sequence; while it waits for its value, loads behind it are
-    // sent.
+    // What a store's address needs has ended the sequence; while the store waits for its value, loads behind
+    // it are sent.
     if (trace_sites_[site].kind == AccessKind::load || trace_sites_[site].kind == AccessKind::update)
       for (const std::uint32_t needed : depends_on_[site])
         if (earlier == needed)

@@ -253,3 +253,21 @@ TEST_CASE("A launch without accesses has a result without sites") {
   CHECK_FALSE(result.totals.l1_read_hit_rate);
   CHECK_FALSE(result.totals.dram_read_bytes);
 }
+
+TEST_CASE("A result names what its trials drew of the machine, however many there were") {
+  const model::Gpu on = gpu("a100");
+  REQUIRE_FALSE(on.drawn.empty());
+  MadeTrace made(2, 32);
+  made.access(0, 0, made.site(), 4, [](unsigned lane) { return 4 * lane; });
+  const auto snapshot = made.decode(on.lanes, model::Accesses::all);
+  REQUIRE(snapshot);
+  model::Options options;
+  options.confidence = {0, 0}; // never reached
+  const auto drawn = [&](std::uint32_t trials) {
+    options.trials = trials;
+    return model::evaluate_launch(*snapshot, made.sites(), made.launch(), on, options)->trials.drawn;
+  };
+  CHECK(drawn(2).empty()); // both on one machine
+  for (const std::uint32_t trials : {3, 16, 17, 18, 40})
+    CHECK(drawn(trials) == on.drawn);
+}
