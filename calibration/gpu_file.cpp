@@ -289,6 +289,7 @@ void print_dram(Text& text, Device& device, const Curves& curves, const Findings
   text.ns("burst_ns", burst, bandwidth > 0 ? measured : assumed);
   // The burst is that of the measured bandwidth.
   text.figure("achieved", 1, bandwidth > 0 ? measured : assumed);
+  text.figure("copies_achieved", 1, assumed);
 }
 
 } // namespace

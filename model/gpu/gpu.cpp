@@ -172,6 +172,7 @@ void read_dram(TomlFigures& figures, Gpu::Dram& dram) {
   figures.number("dram.precharge_ns", dram.precharge_ns, 0, any_latency);
   figures.number("dram.burst_ns", dram.burst_ns, 0, any_latency);
   figures.number("dram.achieved", dram.achieved, 0.01, 1);
+  figures.number("dram.copies_achieved", dram.copies_achieved, 0.01, 1);
 }
 
 /// Reads all tables and checks each figure by itself. The first error in this order is the one reported.
@@ -295,6 +296,8 @@ void require_dram(TomlFigures& figures, const Gpu::Dram& dram) {
                   "dram.row_bytes",
                   "dram.row_bytes to be a power of two, no less than dram.interleave_bytes");
   figures.require(std::has_single_bit(dram.banks), "dram.banks", "dram.banks to be a power of two");
+  figures.require(dram.copies_achieved <= dram.achieved, "dram.copies_achieved",
+                  "dram.copies_achieved to be no more than dram.achieved");
   figures.require(dram.latency_ns >= dram.activate_ns + dram.burst_ns, "dram.latency_ns",
                   "dram.latency_ns to include dram.activate_ns and dram.burst_ns");
 }

@@ -204,10 +204,11 @@ struct Gpu {
     DramQueue queue = DramQueue::batch;
     /// From the SM and back, with nothing else in flight and no row open; in the SM's partition of the L2.
     double latency_ns = 0;
-    double activate_ns = 0;  ///< tRCD: opening a row
-    double precharge_ns = 0; ///< tRP: closing another one first
-    double burst_ns = 0;     ///< 32 bytes on one channel's data bus
-    double achieved = 1;     ///< the share of the bus that transfers can take, beside refresh and turns
+    double activate_ns = 0;     ///< tRCD: opening a row
+    double precharge_ns = 0;    ///< tRP: closing another one first
+    double burst_ns = 0;        ///< 32 bytes on one channel's data bus
+    double achieved = 1;        ///< the share of the bus that reads alone can take, beside refresh
+    double copies_achieved = 1; ///< that reads and as many writes can take, for which the bus is turned
 
     /// Returns the bandwidth of all channels together.
     double bytes_per_ns() const { return sector_bytes / burst_ns * channels; }

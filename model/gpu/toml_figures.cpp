@@ -31,7 +31,7 @@ std::string text_of(const toml::node& node) {
 /// launch depends on it.
 bool may_be_drawn(const std::string& path) {
   return path != "lsu.tags_per_pass" &&
-         (path.starts_with("issue.") || path.starts_with("lsu.") || path == "dram.achieved" ||
+         (path.starts_with("issue.") || path.starts_with("lsu.") || path.ends_with("achieved") ||
           (path.starts_with("l2.") && path.ends_with("_per_ns")));
 }
 

@@ -6,6 +6,14 @@
 
 namespace warplens::model {
 
+namespace {
+
+/// How many sectors a channel writes in one go before it reads again: an assumption, of the size of the write
+/// queues of memory controllers.
+constexpr std::uint32_t write_queue_sectors = 64;
+
+} // namespace
+
 Memory::Memory(const Snapshot& snapshot, const Gpu& gpu, std::span<const L2> before, Random& random,
                TrialObserver* observer)
     : snapshot_(snapshot), slices_(gpu),
@@ -35,6 +43,7 @@ Memory::Memory(const Snapshot& snapshot, const Gpu& gpu, std::span<const L2> bef
   activate_ = ticks(gpu.cycles(gpu.dram.activate_ns));
   precharge_ = ticks(gpu.cycles(gpu.dram.precharge_ns));
   burst_ = ticks(gpu.cycles(gpu.dram.burst_ns / gpu.dram.achieved));
+  turn_ = 2 * (ticks(gpu.cycles(gpu.dram.burst_ns / gpu.dram.copies_achieved)) - burst_);
   const double to_bank = gpu.dram.latency_ns - gpu.l2.latency_ns - gpu.dram.activate_ns - gpu.dram.burst_ns;
   to_bank_ = ticks(std::max(0.0, gpu.cycles(to_bank)));
   for (unsigned i = 0; i < partitions_; ++i)
@@ -143,7 +152,7 @@ L2Outcome Memory::look_up_as(Cycle now, const MemoryRequest& request, unsigned a
         [&](std::uint32_t victim, unsigned dirty, unsigned filled) {
           if (filled != 0)
             read_memory(victim, filled, now);
-          until.and_also({write_memory(victim, dirty, now, true), Level::dram});
+          until.and_also({write_memory(victim, dirty, now, MemoryUse::write_back), Level::dram});
         });
   });
   if (observer_ != nullptr) {
@@ -234,7 +243,7 @@ void Memory::write(Cycle now, const Event& event, unsigned at) {
   lookups.hits += sector_count(outcome.hits);
   occupied(request, Resource::dram) += burst_ * sector_count(outcome.fetched | outcome.updated);
   if (outcome.updated != 0)
-    until.and_also({write_memory(request.line, outcome.updated, now, false), Level::dram});
+    until.and_also({write_memory(request.line, outcome.updated, now, MemoryUse::write), Level::dram});
   std::uint32_t unknown = 0;
   Waiter waiter = 0;
   const auto make_waiter = [&] { return unknown++ == 0 ? waiter = new_waiter(request) : waiter; };
@@ -250,7 +259,7 @@ void Memory::write(Cycle now, const Event& event, unsigned at) {
 
 /// Returns when the sectors are in the L2.
 Arrival Memory::read_memory(std::uint32_t line, unsigned sectors, Cycle now) {
-  const Cycle arrives = cycle_after(use_memory(line, sectors, now, false).end);
+  const Cycle arrives = cycle_after(use_memory(line, sectors, now, MemoryUse::read).end);
   read_sectors_ += sector_count(sectors);
   ++reads_;
   read_cycles_ += arrives - now + shortest_;
@@ -259,28 +268,43 @@ Arrival Memory::read_memory(std::uint32_t line, unsigned sectors, Cycle now) {
   return {arrives, Level::dram};
 }
 /// Returns until when the L2 keeps what it writes because memory does not take it yet.
-Cycle Memory::write_memory(std::uint32_t line, unsigned sectors, Cycle now, bool evicted) {
+Cycle Memory::write_memory(std::uint32_t line, unsigned sectors, Cycle now, MemoryUse use) {
   written_sectors_ += sector_count(sectors);
-  return now + cycle_after(use_memory(line, sectors, now, evicted).waited);
+  return now + cycle_after(use_memory(line, sectors, now, use).waited);
 }
 
 /// Reads or writes sectors. A bank opens its rows one after the other, while the bus of its channel transfers
 /// for other banks.
-Memory::Transfer Memory::use_memory(std::uint32_t line, unsigned sectors, Cycle now, bool evicted) {
+Memory::Transfer Memory::use_memory(std::uint32_t line, unsigned sectors, Cycle now, MemoryUse use) {
   const DramMap::Place place = dram_map_(line);
   Bank& bank = banks_[place.bank];
+  Channel& channel = channels_[place.channel];
   const Ticks opening = bank.open_row == place.row ? 0
                         : bank.open_row == no_line ? activate_
                                                    : precharge_ + activate_;
   bank.open_row = place.row;
   const Ticks arrival = now * ticks_per_cycle + to_bank_;
   const Ticks opened = std::max(arrival, bank.free_at) + opening;
-  const Ticks bursts = burst_ * sector_count(sectors);
+  const Ticks bursts = time_on_bus(channel, sector_count(sectors), use);
   bank.free_at = opened + bursts;
-  const Ticks start = std::max(channels_[place.channel].serve(arrival, bursts), opened);
+  const Ticks start = std::max(channel.bus.serve(arrival, bursts), opened);
   if (observer_ != nullptr)
-    observer_->used_memory(evicted, place.channel, now, cycle_after(start + bursts));
+    observer_->used_memory(use == MemoryUse::write_back, place.channel, now, cycle_after(start + bursts));
   return {start + bursts, start - arrival - opening};
+}
+
+/// Returns the time of the transfers. Channels collect what they write and write it in one go, so that a turn
+/// of the bus is shared by as many sectors as are written then; here each of them takes its part, as long as
+/// as many have been read.
+Ticks Memory::time_on_bus(Channel& channel, unsigned sectors, MemoryUse use) const {
+  const Ticks bursts = burst_ * sectors;
+  if (use == MemoryUse::read) {
+    channel.turns = std::min(channel.turns + sectors, write_queue_sectors);
+    return bursts;
+  }
+  const std::uint32_t turns = std::min(channel.turns, sectors);
+  channel.turns -= turns;
+  return bursts + turn_ * turns;
 }
 
 /// Answers once nothing is unknown any more; now, if nothing is. The waiter waits for the rest.
@@ -332,9 +356,11 @@ void Memory::count(TrialCounts& counts) const {
            lookups_[site][unsigned(L2Kind::store_of_update)].all;
   };
   double evicted = 0; // ticks of DRAM
+  std::uint64_t evicted_sectors = read_sectors_ + written_sectors_;
   for (std::size_t site = 0; site < lookups_.size(); ++site) {
     stored += stored_by(site);
     evicted -= double(occupied_[site][std::size_t(Resource::dram)]);
+    evicted_sectors -= occupied_[site][std::size_t(Resource::dram)] / burst_;
     for (const L2Kind kind : {L2Kind::load, L2Kind::store, L2Kind::atomic, L2Kind::store_of_update}) {
       const Lookups& l2 = lookups_[site][unsigned(kind)];
       (kind == L2Kind::load ? counts.l2_reads : counts.l2_writes) += l2;
@@ -361,16 +387,18 @@ void Memory::count(TrialCounts& counts) const {
     }
     busy(Resource::fabric, partition.to_other.busy(), l2_.size());
   }
-  for (const Server& channel : channels_) {
-    busy(Resource::dram, channel.busy(), channels_.size());
-    evicted += double(channel.busy());
+  for (const Channel& channel : channels_) {
+    busy(Resource::dram, channel.bus.busy(), channels_.size());
+    evicted += double(channel.bus.busy());
   }
   // It is unknown who stored what was evicted: each site has its share, of no more than all have stored. The
   // rest was there before.
-  const double of_launch =
-      starts_in_the_middle_ && stored != 0 ? evicted : std::min(evicted, double(stored * burst_));
-  counts.time.writing_before = (evicted - of_launch) / ticks_per_cycle;
-  counts.dram_written_before_sectors = std::uint64_t((evicted - of_launch) / double(burst_));
+  const std::uint64_t before =
+      (starts_in_the_middle_ && stored != 0) || evicted_sectors <= stored ? 0 : evicted_sectors - stored;
+  counts.dram_written_before_sectors = before;
+  const double of_before = before == 0 ? 0 : evicted * double(before) / double(evicted_sectors);
+  const double of_launch = evicted - of_before;
+  counts.time.writing_before = of_before / ticks_per_cycle;
   for (std::size_t site = 0; site < lookups_.size(); ++site) {
     ByResource& of_site = counts.sites[site].occupied;
     for (std::size_t resource = 0; resource < resource_count; ++resource)

@@ -100,6 +100,13 @@ private:
     Ticks free_at = 0;
     std::uint32_t open_row = no_line;
   };
+  /// A channel of memory. `turns` of the sectors that it has read are such that it turns its bus from reading
+  /// to writing and back for the next sectors that it writes.
+  struct Channel {
+    Server bus;
+    std::uint32_t turns = 0;
+  };
+  enum class MemoryUse : std::uint8_t { read, write, write_back };
 
   void prefetch(const Event& event) const;
   void arrive(Cycle now, const Event& event);
@@ -118,11 +125,12 @@ private:
   Cycle read_slice(Cycle now, const MemoryRequest& request, unsigned sectors, unsigned at);
   Cycle write_slice(Cycle now, const MemoryRequest& request, unsigned at);
   Arrival read_memory(std::uint32_t line, unsigned sectors, Cycle now);
-  Cycle write_memory(std::uint32_t line, unsigned sectors, Cycle now, bool evicted);
+  Cycle write_memory(std::uint32_t line, unsigned sectors, Cycle now, MemoryUse use);
   struct Transfer {
     Ticks end = 0, waited = 0; ///< when it is done, and for how long it waited for others
   };
-  Transfer use_memory(std::uint32_t line, unsigned sectors, Cycle now, bool evicted);
+  Transfer use_memory(std::uint32_t line, unsigned sectors, Cycle now, MemoryUse use);
+  Ticks time_on_bus(Channel& channel, unsigned sectors, MemoryUse use) const;
   Ticks& occupied(const MemoryRequest& request, Resource resource) {
     return occupied_[request.site][std::size_t(resource)];
   }
@@ -136,7 +144,7 @@ private:
   unsigned partitions_; ///< one or two
   Cycle way_there_, way_back_, hop_, shortest_, constants_way_back_ = 0;
   Ticks sector_read_, sector_written_, atomic_, sector_across_ = 0;
-  Ticks to_bank_, activate_, precharge_, burst_; ///< of memory
+  Ticks to_bank_, activate_, precharge_, burst_, turn_; ///< of memory; a turn of its bus, by sector
   Calendar<Event> events_;
   std::vector<Partition> l2_;
   L2Form form_; ///< of each partition
@@ -144,7 +152,7 @@ private:
   std::vector<ReadOnlyCache> constants_; ///< by group of SMs, where the snapshot reads constants
   Lookups constant_lookups_;
   std::vector<Bank> banks_;
-  std::vector<Server> channels_;
+  std::vector<Channel> channels_;
   std::vector<Waiting> waiting_;
   std::vector<Waiter> free_waiters_;
   std::vector<std::vector<MemoryAnswer>> answers_;          ///< by SM

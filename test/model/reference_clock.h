@@ -141,6 +141,11 @@ private:
     model::Ticks free = 0;
     std::optional<std::uint32_t> row;
   };
+  /// Of the sectors that were read, `unturned` are followed by no turn of the bus yet.
+  struct Bus {
+    model::Ticks free = 0;
+    unsigned unturned = 0;
+  };
 
   struct Wait {
     std::size_t unknown = 0;
@@ -452,14 +457,15 @@ private:
   }
   Arrived read_memory(std::uint32_t line, unsigned sectors, Cycle now) {
     counts_.dram_read_sectors += sector_count(sectors);
-    return {model::cycle_after(use_memory(line, sectors, now).first), model::Level::dram};
+    return {model::cycle_after(use_memory(line, sectors, now, false).first), model::Level::dram};
   }
   Cycle write_memory(std::uint32_t line, unsigned sectors, Cycle now) {
     counts_.dram_written_sectors += sector_count(sectors);
-    return now + model::cycle_after(use_memory(line, sectors, now).second);
+    return now + model::cycle_after(use_memory(line, sectors, now, true).second);
   }
   /// Returns when it is done, and how long it waited for others.
-  std::pair<model::Ticks, model::Ticks> use_memory(std::uint32_t line, unsigned sectors, Cycle now) {
+  std::pair<model::Ticks, model::Ticks> use_memory(std::uint32_t line, unsigned sectors, Cycle now,
+                                                   bool writes) {
     const auto place = map_(line);
     Bank& bank = banks_[place.bank];
     const model::Gpu::Dram& dram = gpu_.dram;
@@ -470,12 +476,22 @@ private:
     const model::Ticks arrival =
         now * model::ticks_per_cycle +
         in_ticks(std::max(0.0, dram.latency_ns - gpu_.l2.latency_ns - dram.activate_ns - dram.burst_ns));
-    const model::Ticks bursts = in_ticks(dram.burst_ns / dram.achieved) * sector_count(sectors);
+    const model::Ticks burst = in_ticks(dram.burst_ns / dram.achieved);
+    Bus& bus = buses_[place.channel];
+    model::Ticks bursts = 0;
+    for (unsigned sector = 0; sector < sector_count(sectors); ++sector) {
+      bursts += burst;
+      if (!writes) {
+        bus.unturned = std::min(bus.unturned + 1, 64u);
+      } else if (bus.unturned != 0) {
+        bursts += 2 * (in_ticks(dram.burst_ns / dram.copies_achieved) - burst);
+        --bus.unturned;
+      }
+    }
     const model::Ticks opened = std::max(arrival, bank.free) + opening;
     bank.free = opened + bursts;
-    model::Ticks& bus = buses_[place.channel];
-    const model::Ticks on_bus = std::max(arrival, bus);
-    bus = on_bus + bursts;
+    const model::Ticks on_bus = std::max(arrival, bus.free);
+    bus.free = on_bus + bursts;
     const model::Ticks start = std::max(on_bus, opened);
     return {start + bursts, start - arrival - opening};
   }
@@ -502,7 +518,7 @@ private:
   bool issuing_ = false;
   std::vector<Partition> partitions_;
   std::vector<Bank> banks_;
-  std::vector<model::Ticks> buses_;
+  std::vector<Bus> buses_;
   std::map<Cycle, std::vector<Event>> events_;
   std::multimap<Cycle, std::pair<std::size_t, std::uint32_t>> starts_; ///< SM and block, by cycle
   std::vector<std::tuple<Cycle, std::uint32_t, std::uint32_t>> ended_; ///< when, draw, SM
