@@ -77,7 +77,8 @@ template <unsigned ways> struct Ages {
       of_way[way] = std::uint8_t(way);
   }
   /// Returns the way whose bit is set; if there is none, the way of this age.
-  template <class Instructions> [[gnu::always_inline]] unsigned choose(WayBits<ways> found, unsigned age) const {
+  template <class Instructions>
+  [[gnu::always_inline]] unsigned choose(WayBits<ways> found, unsigned age) const {
     const std::uint64_t if_none = std::uint64_t{found.any()} - 1;
     for (unsigned word = 0; word < found.words; ++word)
       found.of[word] |= if_none & bytes_equal<Instructions>(of_way + 64 * word, std::uint8_t(age));
@@ -106,7 +107,8 @@ struct Ages<ways> {
   }
 
 #if defined(__x86_64__)
-  template <class Instructions> [[gnu::always_inline]] unsigned choose(WayBits<ways> found, unsigned age) const {
+  template <class Instructions>
+  [[gnu::always_inline]] unsigned choose(WayBits<ways> found, unsigned age) const {
     const auto oldest = unsigned(_mm_movemask_epi8(_mm_cmpeq_epi8(load(), _mm_set1_epi8(char(age)))));
     return unsigned(std::countr_zero(found.of[0] | oldest << 16)) & 15;
   }
@@ -147,7 +149,8 @@ private:
     return _mm_load_si128(reinterpret_cast<const __m128i*>(bytes.data()));
   }
 #else
-  template <class Instructions> [[gnu::always_inline]] unsigned choose(WayBits<ways> found, unsigned age) const {
+  template <class Instructions>
+  [[gnu::always_inline]] unsigned choose(WayBits<ways> found, unsigned age) const {
     return found.any() ? found.first() : unsigned(std::find(of_way, of_way + ways, age) - of_way);
   }
   [[gnu::always_inline]] void use(unsigned way) {

@@ -99,8 +99,9 @@ public:
 
   /// Serves a request. `form`: as form() returns.
   template <class Instructions, L2Form form, class Lines, class WriteBack>
-  [[gnu::always_inline]] L2Outcome request(const Lines& lines, L2Kind kind, std::uint32_t set, std::uint32_t line, unsigned sectors,
-                    const ByteMask* written, WriteBack&& write_back) {
+  [[gnu::always_inline]] L2Outcome request(const Lines& lines, L2Kind kind, std::uint32_t set,
+                                           std::uint32_t line, unsigned sectors, const ByteMask* written,
+                                           WriteBack&& write_back) {
     constexpr bool parts = form == L2Form::any;
     const auto visit = [&](unsigned visited, auto&& change) __attribute__((always_inline)) {
       this->visit<Instructions, form>(lines, set, line, visited, write_back, change);
@@ -249,8 +250,8 @@ private:
 
   /// Accesses each part that holds some of the sectors; `change(state, sectors)` returns its new state.
   template <class Instructions, L2Form form, class Lines, class WriteBack, class Change>
-  [[gnu::always_inline]] void visit(const Lines& lines, std::uint32_t set, std::uint32_t line, unsigned sectors,
-             WriteBack&& write_back, Change&& change) {
+  [[gnu::always_inline]] void visit(const Lines& lines, std::uint32_t set, std::uint32_t line,
+                                    unsigned sectors, WriteBack&& write_back, Change&& change) {
     constexpr bool parts = form == L2Form::any;
     if (!is_by_block(form))
       return visit_set<Instructions, parts>(lines, set, line, sectors, write_back, change);
@@ -259,8 +260,8 @@ private:
                                      line, left & -left, write_back, change);
   }
   template <class Instructions, bool parts, class Lines, class WriteBack, class Change>
-  [[gnu::always_inline]] void visit_set(const Lines& lines, std::uint32_t set, std::uint32_t line, unsigned sectors,
-                 WriteBack& write_back, Change& change) {
+  [[gnu::always_inline]] void visit_set(const Lines& lines, std::uint32_t set, std::uint32_t line,
+                                        unsigned sectors, WriteBack& write_back, Change& change) {
     lines.template access_in<Instructions>(
         set, line, [&](LineState state) { return change(state, sectors); },
         [&](std::uint32_t evicted, LineState state) {

@@ -29,7 +29,8 @@ public:
 
   /// Does what Lines::access() does, in the set of this number.
   template <class Instructions, class Change, class Evict = DiscardVictim>
-  [[gnu::always_inline]] bool access(std::uint32_t number, std::uint32_t line, Change&& change, Evict&& evict = {}) const {
+  [[gnu::always_inline]] bool access(std::uint32_t number, std::uint32_t line, Change&& change,
+                                     Evict&& evict = {}) const {
     Set& set = at(number);
     const WayBits<way_capacity> found = find<Instructions>(set, line);
     const bool hit = found.any();

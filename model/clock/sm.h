@@ -111,22 +111,25 @@ private:
   /// An access on its way through the memory pipeline.
   struct Passing {
     const Access& access;
-    std::uint32_t load;
+    SmSiteCounts& counts;
+    std::uint32_t number; ///< index of the load
+    Load& load;
     Cycle first_pass, last_pass;
   };
 
-  template <class Lines> void look_up(const Lines& lines, const Passing& passing, Transactions transactions);
-  template <class Lines>
+  template <class Instructions, class Lines>
+  void look_up(const Lines& lines, const Passing& passing, Transactions transactions);
+  template <class Instructions, class Lines>
   void load(const Lines& lines, const Passing& passing, const Transaction& transaction, Cycle at);
   void load_read_only(const ReadOnlyCache& cache, Cycle latency, const Passing& passing,
                       Transactions transactions, bool of_constants);
   // A request stays in the host's registers until it is complete: memory that was written in parts is slow to
   // copy.
-  [[gnu::always_inline]] void request(Cycle at, MemoryRequest request, std::uint32_t load);
-  [[gnu::always_inline]] void request_apart(Cycle at, MemoryRequest request, std::uint32_t load);
-  [[gnu::always_inline]] void send_awaited(Cycle at, const MemoryRequest& request, std::uint32_t load,
+  [[gnu::always_inline]] void request(Cycle at, MemoryRequest request, const Passing& passing);
+  [[gnu::always_inline]] void request_apart(Cycle at, MemoryRequest request, const Passing& passing);
+  [[gnu::always_inline]] void send_awaited(Cycle at, const MemoryRequest& request, const Passing& passing,
                                            unsigned entries);
-  [[gnu::always_inline]] void send(Cycle at, MemoryRequest request);
+  [[gnu::always_inline]] void send(Cycle at, MemoryRequest request, SmSiteCounts& counts);
   void end_load(std::uint32_t number, bool tells);
   std::uint32_t new_load(const Load& load);
   void prefetch_caches() const;

@@ -81,10 +81,9 @@ template <class Work> void Memory::with_l2(Work&& work) const {
   l2_.front().l2.with_lines([&]<class Lines>(const Lines& lines) {
     const std::array<Lines, 2> both{lines, l2_.back().l2.lines_as<Lines>()};
     const auto with_form = [&]<L2Form form>() {
-      if (Avx2Instructions::available())
-        Avx2Instructions::run([&] { work(LookedUp<Avx2Instructions, form, Lines>{both}); });
-      else
-        PlainInstructions::run([&] { work(LookedUp<PlainInstructions, form, Lines>{both}); });
+      with_instructions([&]<class Instructions>(Instructions) {
+        Instructions::run([&] { work(LookedUp<Instructions, form, Lines>{both}); });
+      });
     };
     switch (form_) {
     case L2Form::sectors: with_form.template operator()<L2Form::sectors>(); break;
@@ -150,9 +149,8 @@ Cycle Memory::write_slice(Cycle now, const MemoryRequest& request, unsigned at) 
 /// Looks up the partition and writes back what the request evicts, for whose place in memory's queue it
 /// waits.
 template <class AnyL2>
-[[gnu::always_inline]] inline L2Outcome Memory::look_up(const AnyL2& l2, Cycle now,
-                                                        const MemoryRequest& request, unsigned at,
-                                                        Arrival& until) {
+[[gnu::always_inline]] inline L2Outcome
+Memory::look_up(const AnyL2& l2, Cycle now, const MemoryRequest& request, unsigned at, Arrival& until) {
   const ByteMask* const written = request.mask == 0 ? nullptr : &snapshot_.byte_masks[request.mask];
   const L2Outcome outcome = l2.request(
       l2_[at].l2, at, request, written, [&](std::uint32_t victim, unsigned dirty, unsigned filled) {
@@ -238,8 +236,7 @@ void Memory::cross(Cycle now, Event event, unsigned from) {
   events_.add(cycle_after(start) + hop_, event);
 }
 
-template <class AnyL2>
-void Memory::write(const AnyL2& l2, Cycle now, const Event& event, unsigned at) {
+template <class AnyL2> void Memory::write(const AnyL2& l2, Cycle now, const Event& event, unsigned at) {
   const MemoryRequest& request = event.request;
   Fills& fills = l2_[at].fills;
   Arrival until{now, Level::l2};
@@ -301,7 +298,8 @@ Memory::Transfer Memory::use_memory(std::uint32_t line, unsigned sectors, Cycle 
 }
 
 /// Answers once nothing is unknown any more; now, if nothing is. The waiter waits for the rest.
-[[gnu::always_inline]] inline void Memory::answer_later(const Event& event, const Arrival& until, std::uint32_t unknown, Waiter waiter) {
+[[gnu::always_inline]] inline void Memory::answer_later(const Event& event, const Arrival& until,
+                                                        std::uint32_t unknown, Waiter waiter) {
   if (unknown == 0)
     return answer(event, until);
   waiting_[waiter].unknown = unknown;

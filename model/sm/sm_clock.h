@@ -327,7 +327,8 @@ private:
   [[gnu::always_inline]] static Due due(const Scheduler& scheduler, std::int64_t at) {
     Mask by_then = 0;
     auto later = std::int64_t(never);
-    const std::uint32_t end = (scheduler.warps + compared_together - 1) / compared_together * compared_together;
+    const std::uint32_t end =
+        (scheduler.warps + compared_together - 1) / compared_together * compared_together;
     for (std::uint32_t i = 0; i < end; ++i) {
       const std::int64_t ready_at = scheduler.ready_at[i];
       const bool is_due = ready_at <= at;
