@@ -72,15 +72,14 @@ public:
   bool has_ended(const Program& program) const { return program.next == program.end; }
   Instruction next(const Program& program) const {
     const Access& access = *program.next;
-    Instruction instruction;
     const bool of_constants = access.cache == FirstCache::constant;
-    instruction.pipe = of_constants ? ClockFigures::constant_pipe : ClockFigures::memory_pipe;
-    instruction.result = access.is_awaited ? std::int16_t{0} : Instruction::none;
-    if (access.starts_bulk)
-      instruction.sources[0] = 0;
-    instruction.passes = of_constants ? access.passes - 1 : access.passes;
-    instruction.delay = figures_.delay;
-    return instruction;
+    // It is made at once: the host's processor stalls on a copy of what was just written in parts.
+    return {.pipe = of_constants ? ClockFigures::constant_pipe : ClockFigures::memory_pipe,
+            .result = access.is_awaited ? std::int16_t{0} : Instruction::none,
+            .sources = {access.starts_bulk ? std::int16_t{0} : Instruction::none, Instruction::none,
+                        Instruction::none},
+            .passes = std::uint16_t(of_constants ? access.passes - 1 : access.passes),
+            .delay = figures_.delay};
   }
   Cycle issue(WarpNumber warp, Program& program, const Instruction& instruction, Cycle now, Cycle leaves);
   Cycle entries_open_at(Cycle from);

@@ -427,7 +427,7 @@ private:
   }
 
   /// Takes the instruction's pipe, and its place in the queue. Returns when it leaves that.
-  Cycle enter(Scheduler& scheduler, const Instruction& instruction, Cycle now) {
+  [[gnu::always_inline]] Cycle enter(Scheduler& scheduler, const Instruction& instruction, Cycle now) {
     const auto number = std::size_t(instruction.pipe);
     const PipeFigures& pipe = figures_.pipes[number];
     unit_of(scheduler, number) = now + pipe.interval * (pipe.uses_queue ? 1 : instruction.passes);
@@ -453,7 +453,10 @@ private:
 
   /// Fetches the warp's next instruction.
   void fetch(Warp& warp) {
-    warp.next = warp.has_ended ? Instruction{.pipe = Instruction::none} : supply_.next(warp.program);
+    if (warp.has_ended)
+      warp.next = Instruction{.pipe = Instruction::none};
+    else
+      warp.next = supply_.next(warp.program);
     schedulers_[warp.scheduler].of_pipe(warp.next.pipe).wanted |= bit(warp.place);
     const int last = std::max(int(warp.next.result), int(std::ranges::max(warp.next.sources)));
     if (last >= int(registers_per_warp_)) [[unlikely]]
@@ -494,7 +497,7 @@ private:
 
   /// Returns the first cycle, not before `from`, in which an instruction can enter the pipe if none does
   /// before.
-  Cycle open_at(Scheduler& scheduler, std::size_t pipe, Cycle from) {
+  [[gnu::always_inline]] Cycle open_at(Scheduler& scheduler, std::size_t pipe, Cycle from) {
     const PipeFigures& figures = figures_.pipes[pipe];
     Cycle open = std::max(from, unit_of(scheduler, pipe));
     if (figures.uses_queue && has_queue())
@@ -506,7 +509,7 @@ private:
 
   /// Returns the next cycle, not before `from`, in which the scheduler may do something: the operands of a
   /// warp that is not ready are there in cycle `next`.
-  Cycle next_of(Scheduler& scheduler, Cycle next, Cycle from) {
+  [[gnu::always_inline]] Cycle next_of(Scheduler& scheduler, Cycle next, Cycle from) {
     if ((scheduler.ready & scheduler.pipes[0].wanted) != 0)
       next = from;
     for (std::size_t pipe = 0; pipe < figures_.pipes.size() && next > from; ++pipe)
