@@ -77,14 +77,15 @@ template <unsigned ways> struct Ages {
       of_way[way] = std::uint8_t(way);
   }
   /// Returns the way whose bit is set; if there is none, the way of this age.
-  template <class Instructions> unsigned choose(WayBits<ways> found, unsigned age) const {
+  template <class Instructions>
+  [[gnu::always_inline]] unsigned choose(WayBits<ways> found, unsigned age) const {
     const std::uint64_t if_none = std::uint64_t{found.any()} - 1;
     for (unsigned word = 0; word < found.words; ++word)
       found.of[word] |= if_none & bytes_equal<Instructions>(of_way + 64 * word, std::uint8_t(age));
     return found.first();
   }
   /// Makes the way the youngest; those that were younger get older.
-  void use(unsigned way) {
+  [[gnu::always_inline]] void use(unsigned way) {
     // The ages have a sign where that changes nothing: one instruction compares such numbers.
     using Age = std::conditional_t<(ways <= 128), std::int8_t, std::uint8_t>;
     const auto age = Age(of_way[way]);
@@ -106,11 +107,12 @@ struct Ages<ways> {
   }
 
 #if defined(__x86_64__)
-  template <class Instructions> unsigned choose(WayBits<ways> found, unsigned age) const {
+  template <class Instructions>
+  [[gnu::always_inline]] unsigned choose(WayBits<ways> found, unsigned age) const {
     const auto oldest = unsigned(_mm_movemask_epi8(_mm_cmpeq_epi8(load(), _mm_set1_epi8(char(age)))));
     return unsigned(std::countr_zero(found.of[0] | oldest << 16)) & 15;
   }
-  void use(unsigned way) {
+  [[gnu::always_inline]] void use(unsigned way) {
     const __m128i ages = load();
     // A byte is -1 where the comparison holds.
     const __m128i later = _mm_cmpgt_epi8(_mm_set1_epi8(char(of_way[way])), ages);
@@ -147,10 +149,11 @@ private:
     return _mm_load_si128(reinterpret_cast<const __m128i*>(bytes.data()));
   }
 #else
-  template <class Instructions> unsigned choose(WayBits<ways> found, unsigned age) const {
+  template <class Instructions>
+  [[gnu::always_inline]] unsigned choose(WayBits<ways> found, unsigned age) const {
     return found.any() ? found.first() : unsigned(std::find(of_way, of_way + ways, age) - of_way);
   }
-  void use(unsigned way) {
+  [[gnu::always_inline]] void use(unsigned way) {
     const std::uint8_t age = of_way[way];
     for (std::uint8_t& other : of_way)
       other += other < age;
@@ -164,10 +167,10 @@ template <> struct Ages<2> {
   std::uint8_t older;
 
   void begin() { older = 1; }
-  template <class Instructions> unsigned choose(WayBits<2> found, unsigned age) const {
+  template <class Instructions> [[gnu::always_inline]] unsigned choose(WayBits<2> found, unsigned age) const {
     return found.any() ? found.of[0] >> 1 : older & age;
   }
-  void use(unsigned way) { older = std::uint8_t(way ^ 1); }
+  [[gnu::always_inline]] void use(unsigned way) { older = std::uint8_t(way ^ 1); }
 };
 
 } // namespace warplens::model

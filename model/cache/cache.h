@@ -91,7 +91,8 @@ public:
   /// one. Calls `evict(victim, state)` first, on a hit with the state 0; then `change` takes the line's
   /// state, 0 for a new one, and returns its new state. Returns whether the line hit.
   template <class Instructions, class Change, class Evict = DiscardVictim>
-  bool access(std::uint32_t part, std::uint32_t line, Change&& change, Evict&& evict = {}) const {
+  [[gnu::always_inline]] bool access(std::uint32_t part, std::uint32_t line, Change&& change,
+                                     Evict&& evict = {}) const {
     return access_in<Instructions>(set_of(part, line), line, change, evict);
   }
 
@@ -113,7 +114,8 @@ public:
   void prefetch(std::uint32_t set) const { sets_.prefetch(set); }
   /// Does what access() does, for a line in this set.
   template <class Instructions, class Change, class Evict = DiscardVictim>
-  bool access_in(std::uint32_t set, std::uint32_t line, Change&& change, Evict&& evict = {}) const {
+  [[gnu::always_inline]] bool access_in(std::uint32_t set, std::uint32_t line, Change&& change,
+                                        Evict&& evict = {}) const {
     return sets_.template access<Instructions>(set, line, change, evict);
   }
 
@@ -152,6 +154,9 @@ public:
     default: return work(*std::get_if<6>(&lines_));
     }
   }
+
+  /// Returns the Lines, which are of this type.
+  template <class OfThisType> const OfThisType& lines_as() const { return std::get<OfThisType>(lines_); }
 
 private:
   // The capacities fill 16, 32, 64 and 128 bytes; eight ways, without the odd one, are compared faster. The

@@ -86,6 +86,8 @@ public:
   // The same for loops over many requests, which find the line's set themselves.
 
   template <class Work> decltype(auto) with_lines(Work&& work) const { return l2_.with_lines(work); }
+  /// Returns what with_lines() does, which is of this type.
+  template <class Lines> const Lines& lines_as() const { return l2_.lines_as<Lines>(); }
 
   /// Returns the form for the loops. `masks`: there will be stores of parts of sectors.
   L2Form form(bool masks) const {
@@ -97,10 +99,11 @@ public:
 
   /// Serves a request. `form`: as form() returns.
   template <class Instructions, L2Form form, class Lines, class WriteBack>
-  L2Outcome request(const Lines& lines, L2Kind kind, std::uint32_t set, std::uint32_t line, unsigned sectors,
-                    const ByteMask* written, WriteBack&& write_back) {
+  [[gnu::always_inline]] L2Outcome request(const Lines& lines, L2Kind kind, std::uint32_t set,
+                                           std::uint32_t line, unsigned sectors, const ByteMask* written,
+                                           WriteBack&& write_back) {
     constexpr bool parts = form == L2Form::any;
-    const auto visit = [&](unsigned visited, auto&& change) {
+    const auto visit = [&](unsigned visited, auto&& change) __attribute__((always_inline)) {
       this->visit<Instructions, form>(lines, set, line, visited, write_back, change);
     };
     switch (kind) {
@@ -247,8 +250,8 @@ private:
 
   /// Accesses each part that holds some of the sectors; `change(state, sectors)` returns its new state.
   template <class Instructions, L2Form form, class Lines, class WriteBack, class Change>
-  void visit(const Lines& lines, std::uint32_t set, std::uint32_t line, unsigned sectors,
-             WriteBack&& write_back, Change&& change) {
+  [[gnu::always_inline]] void visit(const Lines& lines, std::uint32_t set, std::uint32_t line,
+                                    unsigned sectors, WriteBack&& write_back, Change&& change) {
     constexpr bool parts = form == L2Form::any;
     if (!is_by_block(form))
       return visit_set<Instructions, parts>(lines, set, line, sectors, write_back, change);
@@ -257,8 +260,8 @@ private:
                                      line, left & -left, write_back, change);
   }
   template <class Instructions, bool parts, class Lines, class WriteBack, class Change>
-  void visit_set(const Lines& lines, std::uint32_t set, std::uint32_t line, unsigned sectors,
-                 WriteBack& write_back, Change& change) {
+  [[gnu::always_inline]] void visit_set(const Lines& lines, std::uint32_t set, std::uint32_t line,
+                                        unsigned sectors, WriteBack& write_back, Change& change) {
     lines.template access_in<Instructions>(
         set, line, [&](LineState state) { return change(state, sectors); },
         [&](std::uint32_t evicted, LineState state) {

@@ -45,7 +45,8 @@ public:
 
   /// Does what Lines::access() does, in the set of this number.
   template <class Instructions, class Change, class Evict = DiscardVictim>
-  bool access(std::uint32_t number, std::uint32_t line, Change&& change, Evict&& evict = {}) const {
+  [[gnu::always_inline]] bool access(std::uint32_t number, std::uint32_t line, Change&& change,
+                                     Evict&& evict = {}) const {
     Set& set = at(number);
     const WayBits<way_capacity> found = find<Instructions>(set, line);
     const bool hit = found.any();
@@ -92,7 +93,8 @@ private:
   Set& at(std::uint32_t number) const { return reinterpret_cast<Set*>(memory_)[number]; }
 
   /// Returns the ways that hold the line.
-  template <class Instructions> static WayBits<way_capacity> find(const Set& set, std::uint32_t line) {
+  template <class Instructions>
+  [[gnu::always_inline]] static WayBits<way_capacity> find(const Set& set, std::uint32_t line) {
     WayBits<way_capacity> found;
     if constexpr (way_capacity == 2)
       found.of[0] = unsigned(set.lines[0] == line) | unsigned(set.lines[1] == line) << 1;

@@ -29,7 +29,8 @@ public:
 
   /// Does what Lines::access() does, in the set of this number.
   template <class Instructions, class Change, class Evict = DiscardVictim>
-  bool access(std::uint32_t number, std::uint32_t line, Change&& change, Evict&& evict = {}) const {
+  [[gnu::always_inline]] bool access(std::uint32_t number, std::uint32_t line, Change&& change,
+                                     Evict&& evict = {}) const {
     Set& set = at(number);
     const WayBits<way_capacity> found = find<Instructions>(set, line);
     const bool hit = found.any();
@@ -73,7 +74,8 @@ private:
   static std::uint8_t hash_of(std::uint32_t line) { return std::uint8_t(line * 0x9e37'79b1u >> 24); }
 
   /// Returns the way that holds the line, if there is one.
-  template <class Instructions> static WayBits<way_capacity> find(const Set& set, std::uint32_t line) {
+  template <class Instructions>
+  [[gnu::always_inline]] static WayBits<way_capacity> find(const Set& set, std::uint32_t line) {
     WayBits<way_capacity> found;
     for (unsigned word = 0; word < found.words; ++word) {
       const std::uint64_t named = bytes_equal<Instructions>(set.hashes + 64 * word, hash_of(line));

@@ -4,6 +4,7 @@
 #include "model/sm/instruction.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace warplens::model {
@@ -14,22 +15,25 @@ public:
   explicit Outstanding(std::uint32_t limit) : limit_(limit) {}
 
   void sent(std::uint32_t entries) { unanswered_ += entries; }
-  /// Says when a request ends that holds that many entries. The times of several calls must be sorted before
-  /// others are asked for.
+  /// Says when a request ends that holds that many entries.
   void answered(Cycle at, std::uint32_t entries) {
     unanswered_ -= entries;
-    if (limit_ != 0)
-      ends_.insert(ends_.end(), entries, at);
+    for (std::uint32_t entry = 0; limit_ != 0 && entry < entries; ++entry)
+      ends_.push_back(at);
+    is_sorted_ = false;
   }
-  void sort() { std::ranges::sort(ends_); }
   /// Forgets those that have ended by `now`.
-  void forget_until(Cycle now) { ends_.erase(ends_.begin(), std::ranges::upper_bound(ends_, now)); }
+  void forget_until(Cycle now) {
+    std::erase_if(ends_, [now](Cycle end) { return end <= now; });
+  }
 
   /// Returns the first cycle, not before `from`, in which there is room for another one; `never` where that
   /// is unknown.
-  Cycle open_at(Cycle from) const {
-    if (limit_ == 0 || ends_.size() + unanswered_ < limit_)
+  Cycle open_at(Cycle from) {
+    if (limit_ == 0 || ends_.size() + unanswered_ < limit_) [[likely]]
       return from;
+    if (!std::exchange(is_sorted_, true))
+      std::ranges::sort(ends_);
     const auto later = std::ranges::upper_bound(ends_, from);
     const std::size_t in_use = std::size_t(ends_.end() - later) + unanswered_;
     if (in_use < limit_)
@@ -41,7 +45,8 @@ public:
 private:
   std::uint32_t limit_;
   std::uint32_t unanswered_ = 0;
-  std::vector<Cycle> ends_; ///< of each entry, ascending
+  std::vector<Cycle> ends_; ///< of each entry; open_at() sorts them where it has to
+  bool is_sorted_ = true;
 };
 
 } // namespace warplens::model

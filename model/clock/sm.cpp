@@ -71,8 +71,6 @@ void Sm::take(std::vector<MemoryAnswer>& answers, Cycle end) {
         end_load(waiter, true);
     });
   }
-  awaited_.sort();
-  unawaited_.sort();
   answers.clear();
   if (std::exchange(was_full_, false))
     clock_.entries_changed();
@@ -92,10 +90,8 @@ void Sm::run_until(Cycle end, Memory& memory) {
     awaited_.forget_until(next - 1);
     unawaited_.forget_until(next - 1);
   }
-  if (Avx2Instructions::available())
-    Avx2Instructions::run([&] { clock_.run_until(end); });
-  else
-    PlainInstructions::run([&] { clock_.run_until(end); });
+  with_instructions(
+      [&]<class Instructions>(Instructions) { Instructions::run([&] { clock_.run_until(end); }); });
 }
 
 Cycle Sm::issue(WarpNumber warp, Program& program, const Instruction& instruction, Cycle now, Cycle leaves) {
@@ -110,48 +106,56 @@ Cycle Sm::issue(WarpNumber warp, Program& program, const Instruction& instructio
                                          .is_awaited = bool(access.is_awaited),
                                          .issued = now,
                                          .arrival = {now, Level::l1}});
+  Load& load = loads_[number];
   WarpWait& wait = warps_[warp];
   ++wait.unknown;
   wait.issued = now;
   if (access.cache == FirstCache::constant) {
     const Cycle further = instruction.passes * figures_.constant_pass;
     counts.constant_passes += further;
-    load_read_only(*constants_, figures_.constant, {access, number, leaves, leaves + further}, transactions,
-                   true);
+    load_read_only(*constants_, figures_.constant, {access, counts, number, load, leaves, leaves + further},
+                   transactions, true);
   } else {
-    const Passing passing{access, number, leaves, leaves + instruction.passes - 1};
+    const Passing passing{access, counts, number, load, leaves, leaves + instruction.passes - 1};
     const Cycle passes = std::max<Cycle>(figures_.sm.queue.shared_interval, instruction.passes);
     counts.passes += passes;
     if (access.cache == FirstCache::shared) {
       counts.shared_passes += passes;
-      loads_[number].arrival.and_also({passing.last_pass + figures_.shared, Level::shared});
+      load.arrival.and_also({passing.last_pass + figures_.shared, Level::shared});
     } else if (access.cache == FirstCache::read_only) {
       load_read_only(*read_only_, figures_.read_only, passing, transactions, false);
     } else if (access.cache == FirstCache::texture) {
       load_read_only(*texture_, figures_.texture, passing, transactions, false);
     } else {
-      l1_.with_lines([&](auto& lines) { look_up(lines, passing, transactions); });
+      with_instructions([&]<class Instructions>(Instructions) {
+        Instructions::run([&] {
+          l1_.with_lines([&](auto& lines) { look_up<Instructions>(lines, passing, transactions); });
+        });
+      });
     }
   }
   if (observer_ != nullptr)
     observer_->issued(number_, access, transactions,
                       {counts.l1.hits - l1_before.hits, counts.l1.all - l1_before.all}, now);
-  if (loads_[number].unknown == 0)
+  if (load.unknown == 0)
     end_load(number, false);
-  return warps_[warp].unknown != 0 ? never : warps_[warp].until;
+  return wait.unknown != 0 ? never : wait.until;
 }
 
-template <class Lines>
-void Sm::look_up(const Lines& lines, const Passing& passing, Transactions transactions) {
+template <class Instructions, class Lines>
+[[gnu::always_inline]] inline void Sm::look_up(const Lines& lines, const Passing& passing,
+                                               Transactions transactions) {
   const Access& access = passing.access;
   const bool loads = access.kind == AccessKind::load || access.kind == AccessKind::update;
   const bool stores = access.kind == AccessKind::store || access.kind == AccessKind::update;
   const bool stores_back = stores && writes_local_back_ && access.cache == FirstCache::l1_local;
   const auto write_back = [&](std::uint32_t line, unsigned dirty) {
-    send(passing.first_pass, {.line = line,
-                              .site = access.site,
-                              .sectors = std::uint8_t(dirty & whole_line),
-                              .kind = L2Kind::store_of_update});
+    send(passing.first_pass,
+         {.line = line,
+          .site = access.site,
+          .sectors = std::uint8_t(dirty & whole_line),
+          .kind = L2Kind::store_of_update},
+         passing.counts);
   };
   Cycle at = passing.first_pass;
   std::uint32_t of_pass = 0; // transactions so far
@@ -162,50 +166,52 @@ void Sm::look_up(const Lines& lines, const Passing& passing, Transactions transa
     }
     MemoryRequest to_l2{.line = t.line, .site = access.site, .sectors = std::uint8_t(t.sectors & whole_line)};
     if (loads && !access.skips_l1)
-      load(lines, passing, t, at);
+      load<Instructions>(lines, passing, t, at);
     else if (loads)
-      request_apart(at, to_l2, passing.load);
+      request_apart(at, to_l2, passing);
     if (stores_back) {
-      l1_.template store_back<PlainInstructions>(lines, t.line, t.sectors, write_back);
+      l1_.template store_back<Instructions>(lines, t.line, t.sectors, write_back);
     } else if (stores) {
-      l1_.template store<PlainInstructions>(lines, t.line, t.sectors);
+      l1_.template store<Instructions>(lines, t.line, t.sectors);
       to_l2.mask = t.mask;
       to_l2.kind = access.kind == AccessKind::store ? L2Kind::store : L2Kind::store_of_update;
-      send(at, to_l2);
+      send(at, to_l2, passing.counts);
     } else if (access.kind == AccessKind::atomic) {
       to_l2.kind = L2Kind::atomic;
       to_l2.atomics = t.mask;
       if (access.is_awaited)
-        request_apart(at, to_l2, passing.load);
+        request_apart(at, to_l2, passing);
       else
-        send(at, to_l2);
+        send(at, to_l2, passing.counts);
     }
   }
   if (access.kind == AccessKind::store)
-    loads_[passing.load].arrival.and_also({passing.last_pass, Level::l1});
+    passing.load.arrival.and_also({passing.last_pass, Level::l1});
 }
 
-template <class Lines>
-void Sm::load(const Lines& lines, const Passing& passing, const Transaction& transaction, Cycle at) {
+template <class Instructions, class Lines>
+[[gnu::always_inline]] inline void Sm::load(const Lines& lines, const Passing& passing,
+                                            const Transaction& transaction, Cycle at) {
   const unsigned sectors = l1_.looked_up(transaction.sectors);
-  const L1::Found found = l1_.template load_on_clock<PlainInstructions>(
+  const L1::Found found = l1_.template load_on_clock<Instructions>(
       lines, transaction.line, sectors, [&](std::uint32_t line, unsigned dirty) {
-        send(at, {.line = line,
-                  .site = passing.access.site,
-                  .sectors = std::uint8_t(dirty & whole_line),
-                  .kind = L2Kind::store_of_update});
+        send(at,
+             {.line = line,
+              .site = passing.access.site,
+              .sectors = std::uint8_t(dirty & whole_line),
+              .kind = L2Kind::store_of_update},
+             passing.counts);
       });
   const unsigned hits = sectors & ~found.missing;
-  counts_[passing.access.site].l1 +=
-      sectored_ ? Lookups{sector_count(hits), sector_count(sectors)} : Lookups{hits != 0, 1};
-  Load& load = loads_[passing.load];
+  passing.counts.l1 += sectored_ ? Lookups{sector_count(hits), sector_count(sectors)} : Lookups{hits != 0, 1};
+  Load& load = passing.load;
   if (hits != 0)
     load.arrival.and_also({passing.last_pass + figures_.l1, Level::l1});
   unsigned missing = found.missing;
   if ((found.coming | missing) != 0) {
     // A line that was evicted while it was on its way is not requested again.
     const Fills::Wait wait =
-        fills_.wait(transaction.line, found.coming | missing, load.issued, [&] { return passing.load; });
+        fills_.wait(transaction.line, found.coming | missing, load.issued, [&] { return passing.number; });
     load.unknown += wait.unknown;
     load.arrival.and_also(wait.known);
     if (const unsigned arrived = found.coming & ~wait.sectors; arrived != 0)
@@ -217,21 +223,21 @@ void Sm::load(const Lines& lines, const Passing& passing, const Transaction& tra
             {.line = transaction.line,
              .site = passing.access.site,
              .sectors = std::uint8_t(missing & whole_line)},
-            passing.load);
+            passing);
 }
 
 /// Loads from a cache other than the L1, a line for each transaction.
 void Sm::load_read_only(const ReadOnlyCache& cache, Cycle latency, const Passing& passing,
                         Transactions transactions, bool of_constants) {
-  SmSiteCounts& counts = counts_[passing.access.site];
-  Load& load = loads_[passing.load];
+  SmSiteCounts& counts = passing.counts;
+  Load& load = passing.load;
   load.arrival.and_also({passing.last_pass + latency, of_constants ? Level::constant : Level::l1});
   for (const Transaction& t : transactions) {
     unsigned missed = 0;
     const Lookups found = cache.load(t.line, t.sectors, [&](unsigned sectors) { missed |= sectors; });
     (of_constants ? counts.constant : counts.l1) += found;
     if (const unsigned hits = t.sectors & ~missed; hits != 0) {
-      const Fills::Wait wait = fills_.wait(t.line, hits, load.issued, [&] { return passing.load; });
+      const Fills::Wait wait = fills_.wait(t.line, hits, load.issued, [&] { return passing.number; });
       load.unknown += wait.unknown;
       load.arrival.and_also(wait.known);
     }
@@ -241,31 +247,31 @@ void Sm::load_read_only(const ReadOnlyCache& cache, Cycle latency, const Passing
                .site = passing.access.site,
                .sectors = std::uint8_t(missed & whole_line),
                .of_constants = of_constants},
-              passing.load);
+              passing);
   }
 }
 
 /// Requests sectors from the L2 for a cache of the SM; the load waits for them. A cache that has no sectors
 /// waits for lines.
-void Sm::request(Cycle at, MemoryRequest request, std::uint32_t load) {
-  request.fill = fills_.add(request.line, request.sectors, load);
-  send_awaited(at, request, load, sectored_ ? sector_count(request.sectors) : 1);
+void Sm::request(Cycle at, MemoryRequest request, const Passing& passing) {
+  request.fill = fills_.add(request.line, request.sectors, passing.number);
+  send_awaited(at, request, passing, sectored_ ? sector_count(request.sectors) : 1);
 }
 /// Requests what none of the SM's caches keeps.
-void Sm::request_apart(Cycle at, MemoryRequest request, std::uint32_t load) {
-  request.fill = fills_.add_apart(load);
-  send_awaited(at, request, load, 1);
+void Sm::request_apart(Cycle at, MemoryRequest request, const Passing& passing) {
+  request.fill = fills_.add_apart(passing.number);
+  send_awaited(at, request, passing, 1);
 }
-void Sm::send_awaited(Cycle at, const MemoryRequest& request, std::uint32_t load, unsigned entries) {
-  ++loads_[load].unknown;
+void Sm::send_awaited(Cycle at, const MemoryRequest& request, const Passing& passing, unsigned entries) {
+  ++passing.load.unknown;
   awaited_.sent(entries);
   if (request.fill >= miss_entries_.size())
     miss_entries_.resize(request.fill + 1);
   miss_entries_[request.fill] = std::uint8_t(entries);
-  send(at, request);
+  send(at, request, passing.counts);
 }
 
-void Sm::send(Cycle at, MemoryRequest request) {
+void Sm::send(Cycle at, MemoryRequest request, SmSiteCounts& counts) {
   request.sm = number_;
   request.partition = partition_;
   request.draw = random_.bits();
@@ -276,7 +282,7 @@ void Sm::send(Cycle at, MemoryRequest request) {
   const bool comes_in = request.kind == L2Kind::load;
   const Ticks service =
       (comes_in ? figures_.sector_read : figures_.sector_written) * sector_count(request.sectors);
-  counts_[request.site].port += service;
+  counts.port += service;
   const Ticks start = (comes_in ? port_in_ : port_out_).serve(at * ticks_per_cycle, service);
   memory_->request(cycle_after(start), request);
 }

@@ -72,15 +72,14 @@ public:
   bool has_ended(const Program& program) const { return program.next == program.end; }
   Instruction next(const Program& program) const {
     const Access& access = *program.next;
-    Instruction instruction;
     const bool of_constants = access.cache == FirstCache::constant;
-    instruction.pipe = of_constants ? ClockFigures::constant_pipe : ClockFigures::memory_pipe;
-    instruction.result = access.is_awaited ? std::int16_t{0} : Instruction::none;
-    if (access.starts_bulk)
-      instruction.sources[0] = 0;
-    instruction.passes = of_constants ? access.passes - 1 : access.passes;
-    instruction.delay = figures_.delay;
-    return instruction;
+    // It is made at once: the host's processor stalls on a copy of what was just written in parts.
+    return {.pipe = of_constants ? ClockFigures::constant_pipe : ClockFigures::memory_pipe,
+            .result = access.is_awaited ? std::int16_t{0} : Instruction::none,
+            .sources = {access.starts_bulk ? std::int16_t{0} : Instruction::none, Instruction::none,
+                        Instruction::none},
+            .passes = std::uint16_t(of_constants ? access.passes - 1 : access.passes),
+            .delay = figures_.delay};
   }
   Cycle issue(WarpNumber warp, Program& program, const Instruction& instruction, Cycle now, Cycle leaves);
   Cycle entries_open_at(Cycle from);
@@ -111,22 +110,25 @@ private:
   /// An access on its way through the memory pipeline.
   struct Passing {
     const Access& access;
-    std::uint32_t load;
+    SmSiteCounts& counts;
+    std::uint32_t number; ///< index of the load
+    Load& load;
     Cycle first_pass, last_pass;
   };
 
-  template <class Lines> void look_up(const Lines& lines, const Passing& passing, Transactions transactions);
-  template <class Lines>
+  template <class Instructions, class Lines>
+  void look_up(const Lines& lines, const Passing& passing, Transactions transactions);
+  template <class Instructions, class Lines>
   void load(const Lines& lines, const Passing& passing, const Transaction& transaction, Cycle at);
   void load_read_only(const ReadOnlyCache& cache, Cycle latency, const Passing& passing,
                       Transactions transactions, bool of_constants);
   // A request stays in the host's registers until it is complete: memory that was written in parts is slow to
   // copy.
-  [[gnu::always_inline]] void request(Cycle at, MemoryRequest request, std::uint32_t load);
-  [[gnu::always_inline]] void request_apart(Cycle at, MemoryRequest request, std::uint32_t load);
-  [[gnu::always_inline]] void send_awaited(Cycle at, const MemoryRequest& request, std::uint32_t load,
+  [[gnu::always_inline]] void request(Cycle at, MemoryRequest request, const Passing& passing);
+  [[gnu::always_inline]] void request_apart(Cycle at, MemoryRequest request, const Passing& passing);
+  [[gnu::always_inline]] void send_awaited(Cycle at, const MemoryRequest& request, const Passing& passing,
                                            unsigned entries);
-  [[gnu::always_inline]] void send(Cycle at, MemoryRequest request);
+  [[gnu::always_inline]] void send(Cycle at, MemoryRequest request, SmSiteCounts& counts);
   void end_load(std::uint32_t number, bool tells);
   std::uint32_t new_load(const Load& load);
   void prefetch_caches() const;

@@ -30,7 +30,8 @@ public:
   /// Calls visit(cycle, event) for each event before `end`, by cycle. Those of one cycle come in the order of
   /// what they have drawn, but for those that a visit adds to its own cycle, which come behind them. So the
   /// order in which events are added does not matter. Calls ahead(event) a cycle before most of them.
-  template <class Ahead, class Visit> void run_until(Cycle end, Ahead&& ahead, Visit&& visit) {
+  template <class Ahead, class Visit>
+  [[gnu::always_inline]] void run_until(Cycle end, Ahead&& ahead, Visit&& visit) {
     for (from_ = std::max(from_, next()); from_ < end; from_ = std::max(from_ + 1, next())) {
       while (!later_.empty() && later_.front().at < from_ + cycles) {
         put(later_.front().at, later_.front().event);

@@ -35,7 +35,7 @@ public:
   Fills() : buckets_(min_buckets) {}
 
   /// Adds a fill of some of a line's sectors, for which the waiter waits.
-  FillNumber add(std::uint32_t line, unsigned sectors, Waiter waiter) {
+  [[gnu::always_inline]] FillNumber add(std::uint32_t line, unsigned sectors, Waiter waiter) {
     const FillNumber number = name(waiter);
     unknown_[number].slot = insert(line, State(sectors, number));
     return number;

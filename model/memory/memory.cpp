@@ -78,34 +78,56 @@ void Memory::fill_with_others(std::uint64_t lines, double stored, Random& random
 void Memory::run_until(Cycle end) {
   for (Partition& partition : l2_)
     partition.fills.forget_until(end + way_there_ < shortest_ ? 0 : end + way_there_ - shortest_);
-  events_.run_until(
-      end + way_there_, [&](const Event& event) { prefetch(event); },
-      [&](Cycle now, const Event& event) { arrive(now, event); });
+  with_l2([&](const auto& l2) __attribute__((always_inline)) {
+    events_.run_until(
+        end + way_there_, [&](const Event& event) __attribute__((always_inline)) { prefetch(l2, event); },
+        [&](Cycle now, const Event& event) __attribute__((always_inline)) { arrive(l2, now, event); });
+  });
+}
+
+/// Calls `work` with the LookedUp of this L2.
+template <class Work> void Memory::with_l2(Work&& work) const {
+  l2_.front().l2.with_lines([&]<class Lines>(const Lines& lines) {
+    const std::array<Lines, 2> both{lines, l2_.back().l2.lines_as<Lines>()};
+    const auto with_form = [&]<L2Form form>() {
+      with_instructions([&]<class Instructions>(Instructions) {
+        Instructions::run([&] { work(LookedUp<Instructions, form, Lines>{both}); });
+      });
+    };
+    switch (form_) {
+    case L2Form::sectors: with_form.template operator()<L2Form::sectors>(); break;
+    case L2Form::blocks: with_form.template operator()<L2Form::blocks>(); break;
+    case L2Form::any: with_form.template operator()<L2Form::any>(); break;
+    }
+  });
 }
 
 /// Prefetches what the event's visit reads and changes.
-void Memory::prefetch(const Event& event) const {
+template <class AnyL2>
+[[gnu::always_inline]] inline void Memory::prefetch(const AnyL2& l2, const Event& event) const {
   const MemoryRequest& request = event.request;
-  const Partition* partition = &l2_[request.partition];
+  unsigned at = request.partition;
   if (request.has_crossed) {
-    partition->fills.prefetch(request.line);
+    const Fills& fills = l2_[at].fills;
+    fills.prefetch(request.line);
     if (event.near_fill != MemoryRequest::no_fill)
-      __builtin_prefetch(&waiting_[partition->fills.waiter_of(event.near_fill)], 1);
-    partition = &l2_[1 - request.partition];
+      __builtin_prefetch(&waiting_[fills.waiter_of(event.near_fill)], 1);
+    at = 1 - at;
   }
-  partition->fills.prefetch(request.line);
-  partition->l2.with_lines([&](auto& lines) { lines.prefetch(lines.set_of(0, request.line)); });
+  l2_[at].fills.prefetch(request.line);
+  l2.prefetch(at, request.line);
 }
 
-void Memory::arrive(Cycle now, const Event& event) {
+template <class AnyL2>
+[[gnu::always_inline]] inline void Memory::arrive(const AnyL2& l2, Cycle now, const Event& event) {
   const MemoryRequest& request = event.request;
   const unsigned at = request.has_crossed ? 1 - request.partition : request.partition;
   if (request.of_constants)
-    load_constants(now, event);
+    load_constants(l2, now, event);
   else if (request.kind == L2Kind::load)
-    load(now, event, at);
+    load(l2, now, event, at);
   else if (home_of(request.line) == at)
-    write(write_slice(now, request, at), event, at);
+    write(l2, write_slice(now, request, at), event, at);
   else
     cross(now, event, at);
 }
@@ -135,26 +157,16 @@ Cycle Memory::write_slice(Cycle now, const MemoryRequest& request, unsigned at) 
 
 /// Looks up the partition and writes back what the request evicts, for whose place in memory's queue it
 /// waits.
-L2Outcome Memory::look_up(Cycle now, const MemoryRequest& request, unsigned at, Arrival& until) {
-  switch (form_) {
-  case L2Form::sectors: return look_up_as<L2Form::sectors>(now, request, at, until);
-  case L2Form::blocks: return look_up_as<L2Form::blocks>(now, request, at, until);
-  default: return look_up_as<L2Form::any>(now, request, at, until);
-  }
-}
-template <L2Form form>
-L2Outcome Memory::look_up_as(Cycle now, const MemoryRequest& request, unsigned at, Arrival& until) {
+template <class AnyL2>
+[[gnu::always_inline]] inline L2Outcome
+Memory::look_up(const AnyL2& l2, Cycle now, const MemoryRequest& request, unsigned at, Arrival& until) {
   const ByteMask* const written = request.mask == 0 ? nullptr : &snapshot_.byte_masks[request.mask];
-  L2& l2 = l2_[at].l2;
-  const L2Outcome outcome = l2.with_lines([&](auto& lines) {
-    return l2.request<PlainInstructions, form>(
-        lines, request.kind, lines.set_of(0, request.line), request.line, request.sectors, written,
-        [&](std::uint32_t victim, unsigned dirty, unsigned filled) {
-          if (filled != 0)
-            read_memory(victim, filled, now);
-          until.and_also({write_memory(victim, dirty, now, MemoryUse::write_back), Level::dram});
-        });
-  });
+  const L2Outcome outcome = l2.request(
+      l2_[at].l2, at, request, written, [&](std::uint32_t victim, unsigned dirty, unsigned filled) {
+        if (filled != 0)
+          read_memory(victim, filled, now);
+        until.and_also({write_memory(victim, dirty, now, MemoryUse::write_back), Level::dram});
+      });
   if (observer_ != nullptr) {
     // A load that misses in a partition to which the line does not belong looks it up in the other one.
     const bool is_load = request.kind == L2Kind::load;
@@ -165,11 +177,12 @@ L2Outcome Memory::look_up_as(Cycle now, const MemoryRequest& request, unsigned a
   return outcome;
 }
 
-void Memory::load(Cycle now, const Event& event, unsigned at) {
+template <class AnyL2>
+[[gnu::always_inline]] inline void Memory::load(const AnyL2& l2, Cycle now, const Event& event, unsigned at) {
   const MemoryRequest& request = event.request;
   Fills& fills = l2_[at].fills;
   Arrival until{now, Level::l2};
-  const L2Outcome outcome = look_up(now, request, at, until);
+  const L2Outcome outcome = look_up(l2, now, request, at, until);
   Lookups& lookups = lookups_[request.site][unsigned(L2Kind::load)];
   lookups.hits += sector_count(outcome.hits);
   if (!request.has_crossed) {
@@ -202,7 +215,8 @@ void Memory::load(Cycle now, const Event& event, unsigned at) {
 
 /// Looks up the constant cache of the requester's group of SMs, and loads what misses there from the L2, as
 /// whole lines of that cache.
-void Memory::load_constants(Cycle now, const Event& event) {
+template <class AnyL2>
+[[gnu::noinline]] void Memory::load_constants(const AnyL2& l2, Cycle now, const Event& event) {
   const MemoryRequest& request = event.request;
   const ReadOnlyCache& group = constants_[request.sm / group_sms_];
   Event from_l2 = event;
@@ -212,7 +226,7 @@ void Memory::load_constants(Cycle now, const Event& event) {
     group.each_line_with(request.line, [&](std::uint32_t line) {
       from_l2.request.line = line;
       from_l2.request.fill = line == request.line ? request.fill : MemoryRequest::no_fill;
-      load(now, from_l2, request.partition);
+      load(l2, now, from_l2, request.partition);
     });
   });
   constant_lookups_ += found;
@@ -231,11 +245,11 @@ void Memory::cross(Cycle now, Event event, unsigned from) {
   events_.add(cycle_after(start) + hop_, event);
 }
 
-void Memory::write(Cycle now, const Event& event, unsigned at) {
+template <class AnyL2> void Memory::write(const AnyL2& l2, Cycle now, const Event& event, unsigned at) {
   const MemoryRequest& request = event.request;
   Fills& fills = l2_[at].fills;
   Arrival until{now, Level::l2};
-  const L2Outcome outcome = look_up(now, request, at, until);
+  const L2Outcome outcome = look_up(l2, now, request, at, until);
   if (partitions_ > 1)
     l2_[1 - at].l2.invalidate(request.line, request.sectors);
   Lookups& lookups = lookups_[request.site][unsigned(request.kind)];
@@ -308,7 +322,8 @@ Ticks Memory::time_on_bus(Channel& channel, unsigned sectors, MemoryUse use) con
 }
 
 /// Answers once nothing is unknown any more; now, if nothing is. The waiter waits for the rest.
-void Memory::answer_later(const Event& event, const Arrival& until, std::uint32_t unknown, Waiter waiter) {
+[[gnu::always_inline]] inline void Memory::answer_later(const Event& event, const Arrival& until,
+                                                        std::uint32_t unknown, Waiter waiter) {
   if (unknown == 0)
     return answer(event, until);
   waiting_[waiter].unknown = unknown;
@@ -316,7 +331,7 @@ void Memory::answer_later(const Event& event, const Arrival& until, std::uint32_
 }
 
 /// Answers the SM, or the other partition, when the data is in this one.
-void Memory::answer(const Event& event, Arrival arrival) {
+[[gnu::always_inline]] inline void Memory::answer(const Event& event, Arrival arrival) {
   const MemoryRequest& request = event.request;
   if (request.has_crossed)
     arrival.at += hop_;

@@ -108,14 +108,27 @@ private:
   };
   enum class MemoryUse : std::uint8_t { read, write, write_back };
 
-  void prefetch(const Event& event) const;
-  void arrive(Cycle now, const Event& event);
-  void load(Cycle now, const Event& event, unsigned at);
-  void load_constants(Cycle now, const Event& event);
-  void write(Cycle now, const Event& event, unsigned at);
-  L2Outcome look_up(Cycle now, const MemoryRequest& request, unsigned at, Arrival& until);
-  template <L2Form form>
-  L2Outcome look_up_as(Cycle now, const MemoryRequest& request, unsigned at, Arrival& until);
+  /// The L2 as the loop over events looks it up: the code is compiled for its form, for the number of its
+  /// ways and for the host's processor.
+  template <class Instructions, L2Form form, class Lines> struct LookedUp {
+    std::array<Lines, 2> lines; ///< of each partition
+
+    template <class WriteBack>
+    [[gnu::always_inline]] L2Outcome request(L2& l2, unsigned at, const MemoryRequest& request,
+                                             const ByteMask* written, WriteBack&& write_back) const {
+      return l2.request<Instructions, form>(lines[at], request.kind, lines[at].set_of(0, request.line),
+                                            request.line, request.sectors, written, write_back);
+    }
+    void prefetch(unsigned at, std::uint32_t line) const { lines[at].prefetch(lines[at].set_of(0, line)); }
+  };
+  template <class Work> void with_l2(Work&& work) const;
+  template <class AnyL2> void prefetch(const AnyL2& l2, const Event& event) const;
+  template <class AnyL2> void arrive(const AnyL2& l2, Cycle now, const Event& event);
+  template <class AnyL2> void load(const AnyL2& l2, Cycle now, const Event& event, unsigned at);
+  template <class AnyL2> void load_constants(const AnyL2& l2, Cycle now, const Event& event);
+  template <class AnyL2> void write(const AnyL2& l2, Cycle now, const Event& event, unsigned at);
+  template <class AnyL2>
+  L2Outcome look_up(const AnyL2& l2, Cycle now, const MemoryRequest& request, unsigned at, Arrival& until);
   void cross(Cycle now, Event event, unsigned from);
   void answer_later(const Event& event, const Arrival& until, std::uint32_t unknown, Waiter waiter);
   void answer(const Event& event, Arrival arrival);

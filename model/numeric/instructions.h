@@ -35,4 +35,12 @@ struct Avx2Instructions {
 using Avx2Instructions = PlainInstructions;
 #endif
 
+/// Calls work(instructions) with the newest instructions that this processor has.
+template <class Work> [[gnu::always_inline]] inline void with_instructions(Work&& work) {
+  if (Avx2Instructions::available())
+    work(Avx2Instructions());
+  else
+    work(PlainInstructions());
+}
+
 } // namespace warplens::model

@@ -64,10 +64,10 @@ public:
   }
 
   /// Visits the cycles before `end`.
-  void run_until(Cycle end) {
+  [[gnu::always_inline]] void run_until(Cycle end) {
     if (std::exchange(must_look_, false))
       for (Scheduler& scheduler : schedulers_)
-        scheduler.next = next_of(scheduler, from_);
+        scheduler.next = next_of(scheduler, due(scheduler, -1).later, from_);
     for (Cycle now = next(); now < end; now = next()) {
       for (Scheduler& scheduler : schedulers_)
         if (scheduler.ready != 0)
@@ -123,8 +123,8 @@ public:
   /// Calls visit(number, program) for each warp whose operands are there before `end`.
   template <class Visit> void each_due(Cycle end, Visit&& visit) const {
     for (const Scheduler& scheduler : schedulers_)
-      for (Mask due = ready_by(scheduler, end - 1); due != 0; due &= due - 1) {
-        const WarpNumber number = scheduler.warp[std::size_t(std::countr_zero(due))];
+      for (Mask left = due(scheduler, std::int64_t(end) - 1).by_then; left != 0; left &= left - 1) {
+        const WarpNumber number = scheduler.warp[std::size_t(std::countr_zero(left))];
         visit(number, warps_[number].program);
       }
   }
@@ -320,21 +320,27 @@ private:
         of_scheduler.blocked += std::min(open_at(scheduler, pipe, begin), end) - begin;
   }
 
-  /// Returns the warps of which the operands are there by that cycle, but for those in `ready`.
-  static Mask ready_by(const Scheduler& scheduler, Cycle at) {
-    Mask found = 0;
-    for (std::uint32_t first = 0; first < scheduler.warps; first += compared_together) {
-      Mask some = 0;
-      for (std::uint32_t i = 0; i < compared_together; ++i)
-        some |= Mask(scheduler.ready_at[first + i] <= std::int64_t(at)) << i;
-      found |= some << first;
+  struct Due {
+    Mask by_then = 0;    ///< the warps of which the operands are there by then, but for those in `ready`
+    Cycle later = never; ///< when those of another one are first there
+  };
+  [[gnu::always_inline]] static Due due(const Scheduler& scheduler, std::int64_t at) {
+    Mask by_then = 0;
+    auto later = std::int64_t(never);
+    const std::uint32_t end =
+        (scheduler.warps + compared_together - 1) / compared_together * compared_together;
+    for (std::uint32_t i = 0; i < end; ++i) {
+      const std::int64_t ready_at = scheduler.ready_at[i];
+      const bool is_due = ready_at <= at;
+      by_then |= is_due ? bit(i) : 0;
+      later = std::min(later, is_due ? std::int64_t(never) : ready_at);
     }
-    return found;
+    return {by_then, Cycle(later)};
   }
 
-  void step(Scheduler& scheduler) {
+  [[gnu::always_inline]] void step(Scheduler& scheduler) {
     const Cycle now = from_;
-    Mask fresh = ready_by(scheduler, now);
+    auto [fresh, later] = due(scheduler, std::int64_t(now));
     scheduler.ready |= fresh;
     for (; fresh != 0; fresh &= fresh - 1) {
       const auto place = std::uint32_t(std::countr_zero(fresh));
@@ -363,8 +369,9 @@ private:
       }
       scheduler.issued_last = warp.slot;
       scheduler.last_place = place;
+      later = std::min(later, Cycle(scheduler.ready_at[place]));
     }
-    scheduler.next = next_of(scheduler, now + 1);
+    scheduler.next = next_of(scheduler, later, now + 1);
   }
 
   /// Says why the warp has waited since its last issue.
@@ -384,7 +391,7 @@ private:
     waited(Stall::not_selected, now - ready - blocked);
   }
 
-  void issue(Scheduler& scheduler, Warp& warp, WarpNumber number, Cycle now) {
+  [[gnu::always_inline]] void issue(Scheduler& scheduler, Warp& warp, WarpNumber number, Cycle now) {
     const Instruction instruction = warp.next;
     Block& block = blocks_[warp.block];
     block.issued_last = warp.slot;
@@ -420,7 +427,7 @@ private:
   }
 
   /// Takes the instruction's pipe, and its place in the queue. Returns when it leaves that.
-  Cycle enter(Scheduler& scheduler, const Instruction& instruction, Cycle now) {
+  [[gnu::always_inline]] Cycle enter(Scheduler& scheduler, const Instruction& instruction, Cycle now) {
     const auto number = std::size_t(instruction.pipe);
     const PipeFigures& pipe = figures_.pipes[number];
     unit_of(scheduler, number) = now + pipe.interval * (pipe.uses_queue ? 1 : instruction.passes);
@@ -446,7 +453,10 @@ private:
 
   /// Fetches the warp's next instruction.
   void fetch(Warp& warp) {
-    warp.next = warp.has_ended ? Instruction{.pipe = Instruction::none} : supply_.next(warp.program);
+    if (warp.has_ended)
+      warp.next = Instruction{.pipe = Instruction::none};
+    else
+      warp.next = supply_.next(warp.program);
     schedulers_[warp.scheduler].of_pipe(warp.next.pipe).wanted |= bit(warp.place);
     const int last = std::max(int(warp.next.result), int(std::ranges::max(warp.next.sources)));
     if (last >= int(registers_per_warp_)) [[unlikely]]
@@ -487,7 +497,7 @@ private:
 
   /// Returns the first cycle, not before `from`, in which an instruction can enter the pipe if none does
   /// before.
-  Cycle open_at(Scheduler& scheduler, std::size_t pipe, Cycle from) {
+  [[gnu::always_inline]] Cycle open_at(Scheduler& scheduler, std::size_t pipe, Cycle from) {
     const PipeFigures& figures = figures_.pipes[pipe];
     Cycle open = std::max(from, unit_of(scheduler, pipe));
     if (figures.uses_queue && has_queue())
@@ -497,14 +507,9 @@ private:
     return open;
   }
 
-  /// Returns the next cycle, not before `from`, in which the scheduler may do something.
-  Cycle next_of(Scheduler& scheduler, Cycle from) {
-    std::array<std::int64_t, compared_together> earliest;
-    earliest.fill(std::int64_t(never));
-    for (std::uint32_t first = 0; first < scheduler.warps; first += compared_together)
-      for (std::uint32_t i = 0; i < compared_together; ++i)
-        earliest[i] = std::min(earliest[i], scheduler.ready_at[first + i]);
-    auto next = Cycle(*std::ranges::min_element(earliest));
+  /// Returns the next cycle, not before `from`, in which the scheduler may do something: the operands of a
+  /// warp that is not ready are there in cycle `next`.
+  [[gnu::always_inline]] Cycle next_of(Scheduler& scheduler, Cycle next, Cycle from) {
     if ((scheduler.ready & scheduler.pipes[0].wanted) != 0)
       next = from;
     for (std::size_t pipe = 0; pipe < figures_.pipes.size() && next > from; ++pipe)
