@@ -5,8 +5,9 @@
 namespace warplens::sass {
 namespace {
 
-/// Returns how control leaves the instruction; BlockEnd::falls_through if it always goes on with the next.
-BlockEnd end_of(const Instruction& instruction) {
+/// Returns how control leaves the instruction by its operation; BlockEnd::falls_through if it always goes on
+/// with the next.
+BlockEnd end_by_operation(const Instruction& instruction) {
   if (instruction.guard.is_never())
     return BlockEnd::falls_through;
   if (instruction.kind == InstructionClass::exit)
@@ -14,9 +15,9 @@ BlockEnd end_of(const Instruction& instruction) {
   if (instruction.kind != InstructionClass::branch)
     return BlockEnd::falls_through;
   const std::string_view name = name_of(instruction);
-  if (name == "BRA" || name == "JMP")
+  if (name == "BRA")
     return BlockEnd::branch;
-  if (name == "BRX" || name == "BRXU")
+  if (name == "BRX" || name == "JMX" || name == "JMP")
     return BlockEnd::indirect;
   if (name == "RET")
     return BlockEnd::returns;
@@ -53,6 +54,12 @@ public:
   }
 
 private:
+  /// Returns how control leaves an instruction. One with a table of targets is an indirect branch, also if
+  /// its operation is not known.
+  BlockEnd end_of(std::uint32_t index) const {
+    return indirect_.contains(index) ? BlockEnd::indirect : end_by_operation(kernel_.instructions[index]);
+  }
+
   void mark() {
     for (const Function& function : kernel_.functions) {
       begins_[function.begin] = true;
@@ -62,7 +69,7 @@ private:
       const Instruction& instruction = kernel_.instructions[i];
       if (instruction.target != none)
         begins_[instruction.target] = true;
-      if (end_of(instruction) != BlockEnd::falls_through)
+      if (end_of(i) != BlockEnd::falls_through)
         begins_[i + 1] = true;
     }
     for (const auto& [branch, targets] : indirect_)
@@ -83,7 +90,7 @@ private:
   void connect() {
     for (Block& block : kernel_.blocks) {
       const Instruction& last = kernel_.instructions[block.end - 1];
-      block.how = end_of(last);
+      block.how = end_of(block.end - 1);
       block.first_successor = static_cast<std::uint32_t>(kernel_.successors.size());
       if ((block.how == BlockEnd::branch || block.how == BlockEnd::reconverge) && last.target != none)
         add(block, last.target);

@@ -177,12 +177,9 @@ private:
           static_cast<std::uint32_t>(shared->size - std::min(shared->size, reserved_shared_bytes()));
   }
 
-  /// Returns the bytes of shared memory that the system reserves in each block from sm_90 on, and that the
-  /// sections of shared memory begin with.
-  std::uint64_t reserved_shared_bytes() const {
-    const auto found = std::ranges::find(elf_.symbols, ".nv.reservedSmem.cap", &Symbol::name);
-    return found == elf_.symbols.end() ? 0 : found->value;
-  }
+  /// Returns the bytes of shared memory that the system reserves in each block, and that the sections of
+  /// shared memory hold from sm_90 on (CUDA's Programming Guide, "Shared Memory": 1 KB per block).
+  std::uint64_t reserved_shared_bytes() const { return elf_.architecture >= 90 ? 1024 : 0; }
 
   /// Returns the tables of branches that ptxas notes for each function: the branch's address, a zero, the
   /// number of targets, their addresses.

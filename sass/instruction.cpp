@@ -107,8 +107,6 @@ private:
       instruction_.writes.add(span(RegisterFile::uniform, 16, width(0)));
     if (has(A))
       instruction_.reads.add(span(file, 24, width(1)));
-    if (has(UA))
-      read_uniform(24, width(1));
     operands(file);
     if (has(AtB))
       read(32, width(2));

@@ -41,12 +41,11 @@ enum Field : std::uint16_t {
   R87 = 64, ///< reads the predicate at bit 87
   R77 = 128,
   R68 = 256,
-  UD = 512,     ///< the result is uniform
-  UA = 1024,    ///< the operand A is uniform
-  AtB = 2048,   ///< reads the general register at bit 32, whatever the form
-  AtC = 4096,   ///< … at bit 64
-  UG = 8192,    ///< the guard is a uniform predicate
-  UW81 = 16384, ///< writes the uniform predicate at bit 81
+  UD = 512,    ///< the result is uniform
+  AtB = 1024,  ///< reads the general register at bit 32, whatever the form
+  AtC = 2048,  ///< … at bit 64
+  UG = 4096,   ///< the guard is a uniform predicate
+  UW81 = 8192, ///< writes the uniform predicate at bit 81
 };
 
 struct Operation {
