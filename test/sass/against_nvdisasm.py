@@ -10,7 +10,8 @@ cubins, so it is given a copy with the header of its time.
 
 The table of live ranges shows which registers each instruction defines (^), uses (v) or both (x). At calls it shows the
 callee's registers, and for P2R and R2P all predicates instead of those of the mask: the registers of these are left out.
-It leaves out R63, which is RZ on older GPUs. The labels of the few instructions of sm_90 that it does not print are missing: branches there are left out.
+It leaves out R63, which is RZ on older GPUs. It names one call of a function
+where a line has several: "inlined at" differs there. The labels of the few instructions of sm_90 that it does not print are missing: branches there are left out.
 Where it does not find a register's definition, as in functions that are called, it shows no use: "live reads" compares
 the reads of the registers that are live by its analysis.
 """
@@ -21,7 +22,7 @@ import struct
 import subprocess
 import tempfile
 
-FIELDS = ("name", "reads", "live reads", "writes", "guard", "target", "schedule", "line")
+FIELDS = ("name", "reads", "live reads", "writes", "guard", "target", "schedule", "line", "inlined at")
 # nvdisasm 11.8 does not print these, or under other names.
 RENAMED = {"REDG": "RED"}
 
@@ -145,7 +146,7 @@ def inspect(warplens, path):
             kernel[int(address, 16)] = {
                 "schedule": (int(stall), yields == "y", writes, reads, waits), "guard": (guard or "").strip(), "name": name,
                 "writes": registers_of(defined), "reads": registers_of(used),
-                "target": int(target[4:], 16) if target else None, "line": tuple(place.split(" < ")) if place else None}
+                "target": int(target[4:], 16) if target else None, "line": place.split(" < ")[0] or None, "inlined at": tuple(place.split(" < ")[1:]) if place else None}
         elif line.startswith("    "):
             raise AssertionError(f"not understood: {line}")
     return kernels, unknown
@@ -163,7 +164,7 @@ def expectation(text, live, high, section, labels, place):
     operation = text[guard.end():] if guard else text
     name = operation.split()[0].split(".")[0]
     expected = {"name": RENAMED.get(name, name), "guard": guard.group(0).strip() if guard else "",
-                "schedule": schedule_of(high), "line": place}
+                "schedule": schedule_of(high), "line": place and place[0], "inlined at": place and place[1:]}
     if name in ("BRA", "BSSY", "CALL", "JMP"):
         # A register before the label makes the target unknown.
         match = re.search(r"`\((.*?)\)$", operation) if not re.search(r" R\d+", operation) else None
@@ -207,7 +208,7 @@ def main():
                 place = places.get(kernel, {}).get(address)
                 expected = expectation(text, live, words[kernel][address // 16][1], kernel, labels, place)
                 if expected["name"] in ("NOP",):
-                    expected.pop("line")
+                    del expected["line"], expected["inlined at"]
                 mine = dict(mine, name=mine["name"].split(".")[0])
                 mine["reads"], mine["writes"] = mine["reads"] - {"R63"}, mine["writes"] - {"R63"}
                 if "guard register" in expected:
