@@ -150,7 +150,7 @@ private:
       const std::uint32_t call = instruction_at(
           caller, static_cast<std::int64_t>(relocation.offset - relocation.offset % instruction_bytes));
       const std::uint32_t entry = instruction_at(callee, static_cast<std::int64_t>(symbol.value));
-      if (call != none && entry != none && name_of(kernel.instructions[call]) == "CALL.REL")
+      if (call != none && entry != none && name_of(kernel.instructions[call]).starts_with("CALL"))
         targets_.emplace_back(call, entry);
     }
     return {};
@@ -178,8 +178,8 @@ private:
   }
 
   /// Returns the bytes of shared memory that the system reserves in each block, and that the sections of
-  /// shared memory hold from sm_90 on (CUDA's Programming Guide, "Shared Memory": 1 KB per block).
-  std::uint64_t reserved_shared_bytes() const { return elf_.architecture >= 90 ? 1024 : 0; }
+  /// linked code for sm_90 and later hold (CUDA's Programming Guide, "Shared Memory": 1 KB per block).
+  std::uint64_t reserved_shared_bytes() const { return elf_.is_linked && elf_.architecture >= 90 ? 1024 : 0; }
 
   /// Returns the tables of branches that ptxas notes for each function: the branch's address, a zero, the
   /// number of targets, their addresses.

@@ -123,12 +123,14 @@ Expected<Elf> read_elf(Bytes cubin) {
     return fail("not a cubin: it does not begin as a 64-bit ELF file does");
   header.take(2); // the version of ELF, the ABI
   const std::uint8_t abi_version = header.u8();
-  header.take(7 + 2);
+  header.take(7);
+  const std::uint16_t type = header.u16();
   if (header.u16() != cuda)
     return fail("not a cubin: an ELF file for another machine than a CUDA GPU");
   header.take(4 + 8 + 8);
   const std::uint64_t sections_at = header.u64();
   Elf elf;
+  elf.is_linked = type == 2; // ET_EXEC
   elf.architecture = architecture_of(header.u32(), abi_version);
   header.take(6);
   const std::uint16_t section_size = header.u16(), count = header.u16(), names_at = header.u16();

@@ -73,7 +73,8 @@ struct Relocation {
 
 /// Views into a cubin's bytes, which must outlive it.
 struct Elf {
-  int architecture = 0; ///< 80 for sm_80
+  int architecture = 0;   ///< 80 for sm_80
+  bool is_linked = false; ///< not with -rdc, before the device link
   std::vector<Section> sections;
   std::vector<Symbol> symbols;
 

@@ -144,7 +144,8 @@ constexpr Operation table[] = {
     {0x147, 0, "BRA", branch, relative_branch, R87},
     {0x149, 0, "BRX", branch, regular, A | R87, 0x1211},
     {0x14c, 0, "JMX", branch, regular, A, 0x1211},
-    {0x143, 0, "CALL.ABS", branch, regular, A, 0x1211},
+    {0x143, form(4), "CALL.ABS", branch, regular}, // its target has a relocation
+    {0x143, form(1), "CALL.ABS", branch, regular, A, 0x1211},
     {0x144, 0, "CALL.REL", branch, relative_branch},
     {0x150, 0, "RET", branch, regular, A, 0x1211},
     {0x14a, 0, "JMP", branch, regular, R87},
