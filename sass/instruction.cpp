@@ -414,7 +414,7 @@ private:
 
   /// WARPSYNC waits for the lanes of a mask; from sm_90 on .COLLECTIVE has them go on at a target.
   void warp_sync() {
-    if (word_.bit(86)) {
+    if (architecture_ >= 90 && word_.bit(86)) {
       result_.target = std::int64_t{instruction_.address} + instruction_bytes + distance(48);
       read(24, 1);
     } else

@@ -196,7 +196,7 @@ constexpr Operation table[] = {
     {0x0b9, 0, "ULDC", load_constant, constant, UG},
     {0x1ac, 0, "LDCU", load_constant, constant, UG},
     {0x0ca, 0, "R2UR", InstructionClass::uniform, regular, UD | A | W81},
-    {0x1c2, 0, "R2UR", InstructionClass::uniform, regular, UD | A},
+    {0x1c2, 0, "R2UR", InstructionClass::uniform, regular, UD | A | W81},
     {0x1c3, 0, "S2UR", special_register, regular, UD | UG},
     // the tensor memory accelerator
     {0x1b4, form(2), "UTMALDG", copy_to_shared, bulk, UG},
