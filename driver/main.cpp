@@ -112,6 +112,7 @@ int run_command_line(std::vector<std::string> arguments) {
   driver::declare_diff(app, chosen);
   driver::declare_trace(app, chosen);
   driver::declare_gpus(app, chosen);
+  driver::declare_inspect(app, chosen);
   driver::declare_calibrate(app, chosen);
 
   const std::vector<std::string> words = arguments;

@@ -25,6 +25,7 @@ void declare_report(CLI::App& app, Action& chosen);
 void declare_diff(CLI::App& app, Action& chosen);
 void declare_trace(CLI::App& app, Action& chosen);
 void declare_gpus(CLI::App& app, Action& chosen);
+void declare_inspect(CLI::App& app, Action& chosen);
 void declare_calibrate(CLI::App& app, Action& chosen);
 
 /// Prints the text of `warplens nvcc --help`: the options that nvcc does not have. `warplens-nvcc --help` is
