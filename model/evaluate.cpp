@@ -4,7 +4,9 @@
 #include "model/figures.h"
 #include "model/gpu/machine_code.h"
 #include "model/run_trials.h"
+#include "model/snapshot/follow_code.h"
 #include "model/snapshot/snapshot_size.h"
+#include "trace/machine_code.h"
 
 #include <algorithm>
 #include <tuple>
@@ -34,29 +36,62 @@ public:
   /// Decodes the blocks that the options name, or those that the GPU needs, whichever others are modelled.
   Expected<void> choose(const Gpu& gpu, const Options& options) {
     if (options.snapshot_blocks)
-      return decode(*options.snapshot_blocks, gpu.lanes);
-    if (auto decoded = decode(blocks_with(snapshot_threads(gpu).max, launch_), gpu.lanes); !decoded)
+      return decode(*options.snapshot_blocks, gpu);
+    if (auto decoded = decode(blocks_with(snapshot_threads(gpu).max, launch_), gpu); !decoded)
       return decoded;
     TRY_LET(occupied, occupancy(gpu, launch_));
     const std::uint64_t resident = std::uint64_t{occupied->blocks_per_sm} * gpu.sms;
-    return decode(snapshot_blocks(snapshot_, part_, gpu, resident), gpu.lanes);
+    return decode(snapshot_blocks(snapshot_, part_, gpu, resident), gpu);
   }
 
   const Snapshot& snapshot() const { return snapshot_; }
+  /// Returns why only the warps' accesses are known; empty where their instructions are.
+  const std::string& code_unknown() const { return code_unknown_; }
   /// Returns the launch with the chosen number of blocks.
   const trace::Launch& part() const { return part_; }
 
 private:
-  Expected<void> decode(std::uint64_t blocks, const LaneRules& rules) {
+  Expected<void> decode(std::uint64_t blocks, const Gpu& gpu) {
     part_.blocks = std::min(blocks, collected_);
-    if (decoded_blocks_ == part_.blocks && decoded_rules_ == rules)
+    const trace::MachineCode* const code = code_for(gpu);
+    const std::uint64_t cubin = code == nullptr ? 0 : code->cubin_id;
+    if (decoded_blocks_ == part_.blocks && decoded_rules_ == gpu.lanes && decoded_cubin_ == cubin)
       return {};
     snapshot_ = Snapshot(); // frees the memory before another one is made
-    TRY_LET(decoded, model::decode(trace_, launch_, part_.blocks, rules, accesses_));
-    snapshot_ = std::move(*decoded);
+    TRY_LET(followed, follow(gpu, code));
+    if (!*followed) {
+      TRY_LET(decoded, model::decode(trace_, launch_, part_.blocks, gpu.lanes, accesses_));
+      snapshot_ = std::move(*decoded);
+    }
     decoded_blocks_ = part_.blocks;
-    decoded_rules_ = rules;
+    decoded_rules_ = gpu.lanes;
+    decoded_cubin_ = cubin;
     return {};
+  }
+
+  /// Returns the code that the GPU would execute; null if that is not known.
+  const trace::MachineCode* code_for(const Gpu& gpu) const {
+    const auto* const code =
+        trace::machine_code_for(launch_.machine_code, gpu.capability(), gpu.registers.max_per_thread);
+    return code == nullptr || code->cubin.empty() ? nullptr : code;
+  }
+
+  /// Decodes the launch with its machine code; returns false, and says why, where that cannot be.
+  Expected<bool> follow(const Gpu& gpu, const trace::MachineCode* code) {
+    code_unknown_ = accesses_ != Accesses::all ? "there is no clock"
+                    : !gpu.pipes               ? "the GPU's file has no [pipes]"
+                    : code == nullptr          ? "the trace has no machine code of the kernel"
+                                               : "";
+    if (!code_unknown_.empty())
+      return false;
+    TRY_LET(decoded,
+            model::decode(trace_, launch_, part_.blocks, gpu.lanes, Accesses::all_in_program_order));
+    if (const auto followed = follow_code(*decoded, trace_.sites(), *code); !followed) {
+      code_unknown_ = followed.error().message;
+      return false;
+    }
+    snapshot_ = std::move(*decoded);
+    return true;
   }
 
   const trace::Reader& trace_;
@@ -66,6 +101,8 @@ private:
   std::uint64_t collected_; ///< blocks, from the first on
   std::optional<std::uint64_t> decoded_blocks_;
   LaneRules decoded_rules_;
+  std::uint64_t decoded_cubin_ = 0;
+  std::string code_unknown_;
   Snapshot snapshot_;
 };
 
@@ -95,6 +132,10 @@ Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vect
   if (std::ranges::any_of(trials.counts, [](const TrialCounts& trial) { return trial.machine != 0; }))
     result.trials.drawn = gpu.drawn;
   result.time = kernel_time(trials.counts, snapshot, launch, gpu);
+  if (snapshot.code && result.time) {
+    std::erase(result.trials.drawn, "issue.cycles_per_access"); // which only unknown code takes
+    result.executed = executed_code(trials.counts, snapshot, gpu);
+  }
   result.totals = totals_of(trials.counts, gpu);
   result.totals.cold_miss_share = trials.cold_miss_share;
   result.totals.dram_latencies = std::move(trials.dram_latencies);
@@ -148,6 +189,7 @@ Expected<Result> evaluate(const trace::Reader& trace, const std::vector<Gpu>& gp
                                                        options.without_clock ? 1 : gpu.l2.partitions);
       TRY_LET(kernel, evaluate_launch(decoded.snapshot(), trace.sites(), part, gpu, options, before.l2));
       kernel->l2_start = before.start;
+      kernel->code_unknown = decoded.code_unknown();
       kernel->snapshot.complete = end && end->complete;
       if (!kernel->snapshot.complete)
         kernel->snapshot.limit = fmt::format("cut short: {} of {} blocks asked for were seen",

@@ -198,6 +198,16 @@ std::optional<KernelTime> kernel_time(std::span<const TrialCounts> trials, const
   return time;
 }
 
+ExecutedCode executed_code(std::span<const TrialCounts> trials, const Snapshot& snapshot, const Gpu& gpu) {
+  ExecutedCode executed;
+  executed.architecture = std::uint32_t(snapshot.code->architecture);
+  executed.instructions = trials.front().time.instructions;
+  executed.per_cycle = *statistic_over(trials, [&](const TrialCounts& trial) {
+    return std::optional(double(trial.time.instructions) / double(trial.time.cycles) / gpu.sms);
+  });
+  return executed;
+}
+
 std::vector<TimeSums> time_sums(std::span<const TrialCounts> trials) {
   std::vector<TimeSums> sums;
   for (const TrialCounts& trial : trials) {

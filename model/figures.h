@@ -26,6 +26,9 @@ SiteResult site_result(const SiteSummary& summary, std::size_t index, const Site
 /// Returns the statistic of the trials' cycles; empty if they had no clock.
 std::optional<Statistic> cycles_of(std::span<const TrialCounts> trials);
 
+/// Returns what the snapshot's warps executed; the snapshot has its code.
+ExecutedCode executed_code(std::span<const TrialCounts> trials, const Snapshot& snapshot, const Gpu& gpu);
+
 /// Returns the kernel's time; empty if the trials had no clock, or nothing to do.
 std::optional<KernelTime> kernel_time(std::span<const TrialCounts> trials, const Snapshot& snapshot,
                                       const trace::Launch& launch, const Gpu& gpu);

@@ -171,6 +171,10 @@ private:
     if (!kernel.trials.drawn.empty())
       field("machine", fmt::format("not known, and drawn for every two trials: {}",
                                    fmt::join(kernel.trials.drawn, ", ")));
+    if (kernel.executed)
+      field("executed", fmt::format("{} warp instructions of sm_{}, {:.2f} per cycle and SM",
+                                    short_count(double(kernel.executed->instructions)),
+                                    kernel.executed->architecture, kernel.executed->per_cycle.mean));
     if (kernel.time)
       time(*kernel.time);
   }

@@ -124,6 +124,12 @@ void read(const JsonNode& node, KernelTime& target) {
   node["bound"].read_word(target.bound, bound_named, "the name of a resource or latency");
 }
 
+void read(const JsonNode& node, ExecutedCode& target) {
+  node["architecture"].read_word(target.architecture, architecture_named, "an architecture like sm_80");
+  node["instructions"].read(target.instructions);
+  read_amount(node["per_cycle"], target.per_cycle);
+}
+
 void read(const JsonNode& node, SiteTime& target) {
   read_amount(node["waited_cycles"], target.waited);
   read(node["occupied"], target.occupied);
@@ -270,6 +276,9 @@ void read(const JsonNode& node, KernelResult& target) {
     trials["drawn"].for_each([&](const JsonNode& path) { path.read(target.trials.drawn.emplace_back()); });
   read_if_there(node, "l2_start", target.l2_start);
   read_if_there(node, "time", target.time);
+  read_if_there(node, "executed", target.executed);
+  if (node.has("code_unknown"))
+    node["code_unknown"].read(target.code_unknown);
   read(node["totals"], target.totals);
   if (node.has("trial_values"))
     read(node["trial_values"], target.trials.run, target.trial_values);

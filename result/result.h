@@ -169,6 +169,13 @@ struct CompiledKernel {
   std::uint32_t shared_bytes = 0;                            ///< static, per block
 };
 
+/// What the warps of the snapshot executed, by the machine code that the clock followed.
+struct ExecutedCode {
+  std::uint32_t architecture = 0; ///< 80 is sm_80
+  std::uint64_t instructions = 0; ///< of warps
+  Statistic per_cycle;            ///< instructions per cycle and SM, mean over the GPU's SMs
+};
+
 struct KernelResult {
   std::string name, gpu;
   std::optional<bool> gpu_validated; ///< true if the model of this GPU was compared with measurements on one
@@ -194,6 +201,8 @@ struct KernelResult {
   } trials;
   std::optional<L2Start> l2_start;
   std::optional<KernelTime> time; ///< where the trials have a clock
+  std::optional<ExecutedCode> executed;
+  std::string code_unknown; ///< why only the accesses of warps are known; empty where `executed` is there
   Totals totals;
   TrialValues trial_values;
   std::vector<SiteResult> sites;     ///< ordered by file, line, column

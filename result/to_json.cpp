@@ -93,6 +93,15 @@ void put(Json& object, const char* key, const std::optional<KernelTime>& time) {
   json["bound"] = name_of_bound(time->bound);
 }
 
+void put(Json& object, const char* key, const std::optional<ExecutedCode>& executed) {
+  if (!executed || !all_finite(executed->per_cycle))
+    return;
+  Json& json = object[key] = Json::object();
+  json["architecture"] = fmt::format("sm_{}", executed->architecture);
+  json["instructions"] = executed->instructions;
+  put(json, "per_cycle", std::optional(executed->per_cycle));
+}
+
 void put(Json& object, const char* key, const std::optional<SiteTime>& time) {
   if (!time || !all_finite(time->waited) || !all_finite(time->share))
     return;
@@ -242,6 +251,9 @@ Json to_json(const KernelResult& kernel) {
     json["l2_start"] = {
         {"warm", kernel.l2_start->warm}, {"bytes", kernel.l2_start->bytes}, {"why", kernel.l2_start->why}};
   put(json, "time", kernel.time);
+  put(json, "executed", kernel.executed);
+  if (!kernel.code_unknown.empty())
+    json["code_unknown"] = kernel.code_unknown;
   json["totals"] = to_json(kernel.totals);
   if (Json values = to_json(kernel.trial_values); !values.empty())
     json["trial_values"] = std::move(values);

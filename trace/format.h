@@ -10,7 +10,7 @@ namespace warplens::trace {
 // The magic resembles PNG's: a byte above 127, both kinds of line ends and a DOS end-of-file reveal a file
 // that was treated as text.
 inline constexpr std::array<std::uint8_t, 8> file_magic{0x97, 'W', 'L', 'T', '\r', '\n', 0x1a, '\n'};
-inline constexpr std::uint32_t format_version = 7;
+inline constexpr std::uint32_t format_version = 8;
 inline constexpr std::size_t file_header_bytes = 16; ///< magic, version, four zero bytes
 
 inline constexpr std::uint32_t chunk_magic = 0x4b484357;   // "WCHK"
@@ -25,6 +25,8 @@ inline constexpr std::uint32_t max_chunk_bytes = 16u << 20;
 /// Payloads of all chunks but those of accesses together; they are kept in memory.
 inline constexpr std::uint64_t max_metadata_bytes = 64u << 20;
 inline constexpr std::uint64_t max_metadata_records = 4u << 20;
+/// The writer leaves out cubins that would take the metadata beyond this.
+inline constexpr std::uint64_t max_metadata_with_cubins = max_metadata_bytes / 2;
 /// The writer completes a chunk of accesses once its payload is this long, or has this many shapes.
 inline constexpr std::size_t full_chunk_bytes = 4u << 20;
 inline constexpr std::size_t max_shapes = 4096;
@@ -39,6 +41,7 @@ enum class ChunkType : std::uint32_t {
   kernel_launches = 7,
   index = 8,
   memory_uses = 9,
+  cubin = 10,
 };
 
 /// The header before each payload, all little-endian 32-bit numbers behind chunk_magic, in this order; then

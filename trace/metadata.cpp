@@ -67,6 +67,8 @@ MachineCode read_machine_code(ByteReader& reader) {
   for (std::uint32_t* field : {&code.capability, &code.architecture, &code.registers, &code.stack_bytes,
                                &code.spill_store_bytes, &code.spill_load_bytes, &code.shared_bytes})
     *field = reader.varint32();
+  code.symbol = reader.string();
+  code.cubin_id = reader.fixed<std::uint64_t>();
   return code;
 }
 
@@ -112,6 +114,12 @@ bool read(ByteReader& reader, IndexEntry& entry) {
   entry.records = reader.varint32();
   entry.offset = reader.varint();
   return true;
+}
+
+bool read(ByteReader& reader, Cubin& cubin) {
+  cubin.id = reader.fixed<std::uint64_t>();
+  cubin.bytes = reader.string();
+  return cubin.id != 0 || !reader.ok();
 }
 
 /// Reads a memory use; refuses addresses that no address space has.
@@ -179,10 +187,13 @@ void encode(Bytes& payload, const Launch& launch) {
   put_varint(payload, launch.first_block);
   put_varint(payload, launch.blocks);
   put_varint(payload, launch.machine_code.size());
-  for (const MachineCode& code : launch.machine_code)
+  for (const MachineCode& code : launch.machine_code) {
     for (const std::uint32_t field : {code.capability, code.architecture, code.registers, code.stack_bytes,
                                       code.spill_store_bytes, code.spill_load_bytes, code.shared_bytes})
       put_varint(payload, field);
+    put_string(payload, code.symbol);
+    put_fixed(payload, code.cubin_id);
+  }
 }
 
 void encode(Bytes& payload, const LaunchEnd& end) {
@@ -216,6 +227,11 @@ void encode(Bytes& payload, const MemoryUse& use) {
   put_string(payload, use.what);
 }
 
+void encode(Bytes& payload, const Cubin& cubin) {
+  put_fixed(payload, cubin.id);
+  put_string(payload, cubin.bytes);
+}
+
 template <class Record>
 Expected<void> decode(std::span<const std::uint8_t> payload, std::uint32_t count,
                       std::vector<Record>& records) {
@@ -241,5 +257,6 @@ template Expected<void> decode(std::span<const std::uint8_t>, std::uint32_t, std
 template Expected<void> decode(std::span<const std::uint8_t>, std::uint32_t, std::vector<KernelLaunches>&);
 template Expected<void> decode(std::span<const std::uint8_t>, std::uint32_t, std::vector<IndexEntry>&);
 template Expected<void> decode(std::span<const std::uint8_t>, std::uint32_t, std::vector<MemoryUse>&);
+template Expected<void> decode(std::span<const std::uint8_t>, std::uint32_t, std::vector<Cubin>&);
 
 } // namespace warplens::trace

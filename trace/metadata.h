@@ -20,6 +20,7 @@ void encode(Bytes& payload, const LaunchEnd& end);
 void encode(Bytes& payload, const KernelLaunches& launches);
 void encode(Bytes& payload, const IndexEntry& entry);
 void encode(Bytes& payload, const MemoryUse& use);
+void encode(Bytes& payload, const Cubin& cubin);
 
 /// Decodes `count` records, which must fill the payload.
 template <class Record>

@@ -4,6 +4,7 @@
 #include "trace/chunk_file.h"
 #include "trace/metadata.h"
 
+#include <map>
 #include <set>
 
 namespace warplens::trace {
@@ -20,6 +21,7 @@ struct Reader::State {
   std::vector<LaunchEnd> launch_ends;
   std::vector<KernelLaunches> kernel_launches;
   std::vector<MemoryUse> memory_uses;
+  std::vector<Cubin> cubins;
   std::vector<IndexEntry> access_chunks;
   std::set<std::uint32_t> launch_ids, ended_launches;
   std::uint64_t metadata_bytes = 0, metadata_records = 0;
@@ -29,6 +31,8 @@ struct Reader::State {
   Expected<void> load_chunk(std::uint64_t offset, const ChunkHeader& header);
   Expected<void> check_launches(std::uint64_t offset, const ChunkHeader& header);
   Expected<void> check_memory_uses(std::uint64_t offset, const ChunkHeader& header);
+  /// Lets the launches' machine codes refer to their cubins.
+  void find_cubins();
   /// Returns a payload that is kept; there is a bound on all of them together.
   Expected<Bytes> metadata_at(std::uint64_t offset, const ChunkHeader& header);
 };
@@ -73,6 +77,7 @@ Expected<void> Reader::State::load_chunk(std::uint64_t offset, const ChunkHeader
   case ChunkType::launch_end: loaded = into(launch_ends); break;
   case ChunkType::kernel_launches: loaded = into(kernel_launches); break;
   case ChunkType::memory_uses: loaded = into(memory_uses); break;
+  case ChunkType::cubin: loaded = into(cubins); break;
   case ChunkType::accesses:
   case ChunkType::index: break;
   }
@@ -102,6 +107,16 @@ Expected<void> Reader::State::check_launches(std::uint64_t offset, const ChunkHe
       return input.damage(offset, "a launch ends twice");
   }
   return {};
+}
+
+void Reader::State::find_cubins() {
+  std::map<std::uint64_t, std::string_view> by_id;
+  for (const Cubin& cubin : cubins)
+    by_id.emplace(cubin.id, cubin.bytes);
+  for (Launch& launch : launches)
+    for (MachineCode& code : launch.machine_code)
+      if (const auto found = by_id.find(code.cubin_id); found != by_id.end())
+        code.cubin = found->second;
 }
 
 Expected<void> Reader::State::load_from_index(std::uint64_t index_offset) {
@@ -165,6 +180,7 @@ Expected<Reader> Reader::open(const std::filesystem::path& path) {
   TRY(*index ? state->load_from_index(*index) : state->load_by_scanning());
   if (state->programs.size() != 1)
     return state->input.damage(file_header_bytes, "it names no program at its start, or several");
+  state->find_cubins();
   return Reader(std::move(state));
 }
 

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace warplens::trace {
@@ -30,6 +31,12 @@ struct Allocation {
   std::string label;
 };
 
+/// A file of machine code (sass/code_table.h), as NVIDIA's compiler makes it of one source.
+struct Cubin {
+  std::uint64_t id = 0; ///< a hash of the bytes, not 0
+  std::string bytes;
+};
+
 /// The properties of the machine code that NVIDIA's compiler makes of a kernel for GPUs of one compute
 /// capability; of the user's own variant, without probes.
 struct MachineCode {
@@ -40,6 +47,9 @@ struct MachineCode {
   std::uint32_t stack_bytes = 0; ///< per thread, in local memory, the functions that it calls included
   std::uint32_t spill_store_bytes = 0, spill_load_bytes = 0; ///< per thread, each instruction counted once
   std::uint32_t shared_bytes = 0;                            ///< static, per block
+  std::string symbol;         ///< the kernel's name in the cubin
+  std::uint64_t cubin_id = 0; ///< Cubin::id; 0: the code is not known
+  std::string_view cubin;     ///< its bytes, in the program or the reader; empty if the trace lacks them
 
   friend bool operator==(const MachineCode&, const MachineCode&) = default;
 };

@@ -19,6 +19,7 @@ struct Writer::State {
   ChunkOutput output;
   Packer packer; ///< for everything but accesses
   std::set<std::uint32_t> begun;
+  std::set<std::uint64_t> cubins; ///< written
   Bytes allocations;
   std::uint32_t allocation_count = 0;
   std::uint64_t metadata_bytes = 0, metadata_records = 0;
@@ -64,6 +65,17 @@ struct Writer::State {
     Bytes payload;
     encode(payload, record);
     return write_metadata(type, launch, 1, {&payload, 1});
+  }
+
+  /// Writes the cubins of the launch's kernel that the trace does not have and that fit.
+  Expected<void> write_cubins(const Launch& launch) {
+    constexpr std::size_t of_record = 32; // more than a cubin's record takes beside the bytes
+    for (const MachineCode& code : launch.machine_code)
+      if (const std::size_t bytes = code.cubin.size() + of_record;
+          !code.cubin.empty() && bytes <= max_chunk_bytes &&
+          metadata_bytes + bytes <= max_metadata_with_cubins && cubins.insert(code.cubin_id).second)
+        TRY(write_record(ChunkType::cubin, 0, Cubin{code.cubin_id, std::string(code.cubin)}));
+    return result;
   }
 
   /// Writes the records in the necessary number of chunks.
@@ -117,6 +129,7 @@ Expected<void> Writer::add_memory_uses(std::span<const MemoryUse> uses) {
 Expected<void> Writer::begin_launch(const Launch& launch) {
   if (!state_->begun.insert(launch.id).second)
     return fail("launch {} begins twice in the trace", launch.id);
+  TRY(state_->write_cubins(launch));
   return state_->write_record(ChunkType::launch, launch.id, launch);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
+#include <map>
 #include <sstream>
 #include <string_view>
 
@@ -87,13 +88,43 @@ std::vector<KernelCode> read_ptxas(const std::string& log) {
   return kernels;
 }
 
+namespace {
+
+std::string cubin_name(std::size_t number) {
+  return fmt::format("warplens_cubin_{}", number);
+}
+
+/// Returns C that declares `name` and `name_end`, between which the assembler puts the file's bytes. The
+/// names are local to the object.
+std::string included_file(const std::filesystem::path& file, const std::string& name) {
+  std::string quoted; // first for the assembler, then for C
+  for (const char character : file.string()) {
+    if (character == '"' || character == '\\')
+      quoted += "\\\\\\";
+    quoted += character;
+  }
+  return fmt::format("__asm__(\".section .rodata\\n{0}: .incbin \\\"{1}\\\"\\n{0}_end:\\n.text\");\n"
+                     "extern const unsigned char {0}[], {0}_end[];\n",
+                     name, quoted);
+}
+
+} // namespace
+
 std::string machine_code_table(const std::vector<KernelCode>& codes, const std::string& module) {
-  std::string text = "struct CompiledRecord { const char *symbol, *module; unsigned numbers[8]; };\n"
-                     "static const struct CompiledRecord records[] = {\n";
-  for (const auto& [symbol, code] : codes)
-    text += fmt::format("  {{\"{}\", \"{}\", {{{}, {}, {}, {}, {}, {}, {}, 0}}}},\n", symbol, module,
+  std::string text = "struct CompiledRecord { const char *symbol, *module; unsigned numbers[8]; const "
+                     "unsigned char *cubin, *cubin_end; };\n";
+  std::map<std::filesystem::path, std::size_t> cubins; // by number
+  for (const KernelCode& kernel : codes)
+    if (!kernel.cubin.empty() && cubins.emplace(kernel.cubin, cubins.size()).second)
+      text += included_file(kernel.cubin, cubin_name(cubins.at(kernel.cubin)));
+  text += "static const struct CompiledRecord records[] = {\n";
+  for (const auto& [symbol, code, cubin] : codes) {
+    const std::string bytes =
+        cubin.empty() ? "0, 0" : fmt::format("{0}, {0}_end", cubin_name(cubins.at(cubin)));
+    text += fmt::format("  {{\"{}\", \"{}\", {{{}, {}, {}, {}, {}, {}, {}, 0}}, {}}},\n", symbol, module,
                         code.capability, code.architecture, code.registers, code.stack_bytes,
-                        code.spill_store_bytes, code.spill_load_bytes, code.shared_bytes);
+                        code.spill_store_bytes, code.spill_load_bytes, code.shared_bytes, bytes);
+  }
   return text + "};\n"
                 "void __warplens_cpu_register_compiled(const struct CompiledRecord*, unsigned long);\n"
                 "__attribute__((constructor(101))) static void register_compiled(void) {\n"

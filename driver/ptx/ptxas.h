@@ -3,6 +3,7 @@
 
 #include "trace/records.h"
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@ namespace warplens::driver {
 struct KernelCode {
   std::string symbol; ///< nvcc's mangled name without -rdc
   trace::MachineCode code;
+  std::filesystem::path cubin = {}; ///< empty: not kept
 };
 
 /// Returns the number of an architecture: "90a" → 90.
@@ -30,7 +32,7 @@ CodeChoice choose_code(const std::vector<std::string>& architectures, int capabi
 std::vector<KernelCode> read_ptxas(const std::string& log);
 
 /// Returns a source in C that passes the figures to the CPU back end's runtime as the program starts
-/// (runtime/abi/abi.h). `module` is the module name in the host half of the object.
+/// (runtime/abi/abi.h); the object that a compiler makes of it has the cubins. `module` is the module name in the host half of the object.
 std::string machine_code_table(const std::vector<KernelCode>& codes, const std::string& module);
 
 } // namespace warplens::driver

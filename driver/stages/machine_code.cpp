@@ -78,16 +78,18 @@ bool calls_other_files(const fs::path& file) {
 std::vector<KernelCode> from_ptx(const MachineCodeRequest& request, const std::string& architecture,
                                  const std::map<std::string, std::vector<int>>& binaries) {
   const fs::path ptx = request.directory / fmt::format("code_{}.ptx", architecture);
-  if (!run_nvcc(request, {"-ptx", "-arch=compute_" + architecture, "-x", "cu", request.source.string(), "-o",
+  if (!run_nvcc(request, {"-ptx", "-lineinfo", "-arch=compute_" + architecture, "-x", "cu", request.source.string(), "-o",
                           ptx.string()}) ||
       (request.nvcc.relocatable && calls_other_files(ptx)))
     return {};
+  const auto cubin_of = [&](const std::string& binary) {
+    return request.directory / fmt::format("code_{}_{}.cubin", architecture, binary);
+  };
   const auto assemble = [&](const std::string& binary) {
-    const auto made = request.directory / fmt::format("code_{}_{}.cubin", architecture, binary);
     // The input has no -x option: the file is PTX.
     return run_nvcc(request,
-                    {"-cubin", fmt::format("-gencode=arch=compute_{},code=sm_{}", architecture, binary),
-                     "-Xptxas", "-v", ptx.string(), "-o", made.string()});
+                    {"-cubin", "-lineinfo", fmt::format("-gencode=arch=compute_{},code=sm_{}", architecture, binary),
+                     "-Xptxas", "-v", ptx.string(), "-o", cubin_of(binary).string()});
   };
   std::map<std::string, std::future<Expected<std::string>>> running;
   for (const auto& entry : binaries)
@@ -100,6 +102,7 @@ std::vector<KernelCode> from_ptx(const MachineCodeRequest& request, const std::s
           all.push_back(kernel);
           all.back().code.capability = static_cast<std::uint32_t>(capability);
           all.back().code.architecture = static_cast<std::uint32_t>(architecture_number(binary));
+          all.back().cubin = cubin_of(binary);
         }
   return all;
 }

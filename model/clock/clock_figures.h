@@ -22,14 +22,17 @@ struct ClockFigures {
                 .transit = 0,
                 .own_interval = gpu.lsu.scheduler_cycles,
                 .shared_interval = gpu.lsu.cycles};
-    sm.pipes.resize(2);
+    sm.pipes.resize(first_execution_pipe);
     sm.pipes[memory_pipe] = {.uses_queue = true, .holds_miss = true};
     // The first address of an access takes no more than the issue: it is an operand.
     sm.pipes[constant_pipe] = {.interval = constant_pass, .shared = true};
   }
+  /// The register of a warp for which it waits before a bulk, where only its accesses are known.
+  static constexpr std::int16_t results_of_bulk = 0;
   Cycle cycles(double ns) const { return Cycle(std::llround(ns / ns_per_cycle)); }
 
   static constexpr std::int16_t memory_pipe = 0, constant_pipe = 1;
+  static constexpr std::int16_t first_execution_pipe = 2; ///< from here on: model/clock/timed_code.h
   double ns_per_cycle;
   SmFigures sm;
   Cycle l1, shared, constant, read_only, texture, constant_pass; ///< latencies of hits

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 namespace warplens::model {
 namespace {
@@ -37,17 +38,24 @@ Dealing deal(const Snapshot& snapshot, std::size_t resident, Random& random) {
   return dealing;
 }
 
+std::optional<TimedCode> timed_code(const Snapshot& snapshot, const Gpu& gpu, ClockFigures& figures) {
+  if (!snapshot.code || !gpu.pipes)
+    return std::nullopt;
+  return TimedCode(*snapshot.code, *gpu.pipes, figures);
+}
+
 class ClockedTrial {
 public:
   ClockedTrial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random random,
                std::span<const L2> before, TrialObserver* observer)
-      : snapshot_(snapshot), figures_(gpu), memory_(snapshot, gpu, before, random, observer),
+      : snapshot_(snapshot), figures_(gpu), code_(timed_code(snapshot, gpu, figures_)), memory_(snapshot, gpu, before, random, observer),
         gpu_sms_(gpu.sms), resident_(std::size_t(occupancy.blocks_per_sm) * gpu.sms),
         dealing_(deal(snapshot, resident_, random)) {
     const auto busy = std::uint32_t(std::min<std::size_t>(gpu.sms, dealing_.first.size()));
     for (std::uint32_t number = 0; number < busy; ++number)
       sms_.push_back(
-          std::make_unique<Sm>(snapshot, gpu, figures_, occupancy.l1_bytes, number, random, observer));
+          std::make_unique<Sm>(snapshot, gpu, figures_, code_ ? &*code_ : nullptr, occupancy.l1_bytes, number,
+                               random, observer));
     for (; starts_next_ < dealing_.first.size(); ++starts_next_)
       sms_[starts_next_ % busy]->admit(dealing_.first[starts_next_], starts_next_);
   }
@@ -162,7 +170,8 @@ private:
         all.constant_passes += of_site.constant_passes;
       }
       const auto busy = [&](Resource resource, double cycles) { time.add(resource, cycles, gpu_sms_); };
-      busy(Resource::issue, double(all.accesses) / figures_.sm.schedulers);
+      time.instructions += sm->instructions();
+      busy(Resource::issue, double(sm->instructions()) / figures_.sm.schedulers);
       busy(Resource::memory_pipeline, double(all.passes));
       busy(Resource::shared_banks, double(all.shared_passes));
       busy(Resource::constant_pipe, double(all.constant_passes));
@@ -193,6 +202,7 @@ private:
 
   const Snapshot& snapshot_;
   ClockFigures figures_;
+  std::optional<TimedCode> code_;
   Memory memory_;
   std::uint32_t gpu_sms_;
   std::size_t resident_; ///< blocks, with which all SMs are full

@@ -13,9 +13,9 @@ constexpr std::uint32_t max_ahead = 64; ///< transactions of a warp that are pre
 
 } // namespace
 
-Sm::Sm(const Snapshot& snapshot, const Gpu& gpu, const ClockFigures& figures, std::uint32_t l1_bytes,
-       std::uint32_t number, Random& random, TrialObserver* observer)
-    : snapshot_(snapshot), figures_(figures), l1_(gpu, l1_bytes), number_(std::uint16_t(number)),
+Sm::Sm(const Snapshot& snapshot, const Gpu& gpu, const ClockFigures& figures, const TimedCode* code,
+       std::uint32_t l1_bytes, std::uint32_t number, Random& random, TrialObserver* observer)
+    : snapshot_(snapshot), figures_(figures), code_(code), l1_(gpu, l1_bytes), number_(std::uint16_t(number)),
       partition_(std::uint8_t(number % gpu.l2.partitions)), sectored_(gpu.l1.sectored),
       writes_local_back_(snapshot.stores_local && gpu.l1.local_stores == LocalStores::write_back),
       tags_per_pass_(gpu.lanes.tags_per_pass), random_(random), counts_(snapshot.sites.size()),
@@ -32,9 +32,22 @@ void Sm::admit(const BlockPart& part, Cycle at) {
   const Snapshot::Block& block = snapshot_.blocks[part.block];
   programs_.clear();
   for (std::uint32_t i = 0; i < block.warps; ++i) {
-    const WarpPart of = part_of(snapshot_.warps[block.first_warp + i], part.from, part.to);
+    const Warp& warp = snapshot_.warps[block.first_warp + i];
+    if (code_ != nullptr) {
+      const PathPlace begin = place_at(code_->code(), warp, part.from);
+      const PathPlace end = place_at(code_->code(), warp, part.to);
+      programs_.push_back({.next = begin.access,
+                           .end = end.access,
+                           .transactions = begin.transactions,
+                           .block = begin.block,
+                           .last_block = end.block,
+                           .makes_access = begin.makes_access});
+      enter_block(programs_.back());
+      continue;
+    }
+    const WarpPart of = part_of(warp, part.from, part.to);
     if (of.bulks != 0)
-      programs_.push_back({of.begin, of.end, of.transactions});
+      programs_.push_back({.next = of.begin, .end = of.end, .transactions = of.transactions});
   }
   parts_.push_back(part.to - part.from);
   clock_.admit(std::uint32_t(parts_.size() - 1), programs_, at);
@@ -95,6 +108,71 @@ void Sm::run_until(Cycle end, Memory& memory) {
 }
 
 Cycle Sm::issue(WarpNumber warp, Program& program, const Instruction& instruction, Cycle now, Cycle leaves) {
+  ++instructions_;
+  warps_[warp].issued = now;
+  return code_ == nullptr ? make_access(warp, program, instruction, now, leaves)
+                          : issue_instruction(warp, program, instruction, now, leaves);
+}
+
+/// Goes to the first instruction of the program's next block that has any, unless that is an access without an
+/// instruction.
+void Sm::enter_block(Program& program) const {
+  for (; program.block != program.last_block && *program.block != Path::loose; ++program.block) {
+    const TimedCode::Block& block = code_->block(*program.block);
+    program.instruction = block.begin;
+    program.block_end = block.end;
+    if (block.begin != block.end)
+      return;
+  }
+}
+
+Instruction Sm::next_instruction(const Program& program) const {
+  if (*program.block == Path::loose) {
+    Instruction access = next_access(program);
+    access.result = program.next->is_awaited ? loose_scoreboard : Instruction::none;
+    access.sources[0] = Instruction::none;
+    access.delay = 1;
+    return access;
+  }
+  const TimedInstruction& timed = (*code_)[program.instruction];
+  Instruction instruction = timed.issue;
+  if (timed.has_slot && *program.makes_access != 0)
+    instruction.passes = program.next->passes;
+  if (program.waits_for_loose)
+    *std::ranges::find(instruction.sources, Instruction::none) = loose_scoreboard;
+  return instruction;
+}
+
+Cycle Sm::issue_instruction(WarpNumber warp, Program& program, const Instruction& instruction, Cycle now,
+                            Cycle leaves) {
+  if (*program.block == Path::loose) {
+    const Cycle there = make_access(warp, program, instruction, now, leaves);
+    program.waits_for_loose |= instruction.result == loose_scoreboard;
+    ++program.block;
+    enter_block(program);
+    return there;
+  }
+  program.waits_for_loose = false;
+  const TimedInstruction& timed = (*code_)[program.instruction];
+  Cycle there = never;
+  if (timed.has_slot && *program.makes_access++ != 0) {
+    there = make_access(warp, program, instruction, now, leaves);
+  } else if (instruction.result != Instruction::none) {
+    Result& result = warps_[warp].results[std::size_t(instruction.result)];
+    if (const Cycle at = leaves + timed.latency; at >= result.until)
+      result = {.unknown = result.unknown, .site = no_site, .until = at};
+    there = result.unknown != 0 ? never : result.until;
+  }
+  if (++program.instruction == program.block_end) {
+    ++program.block;
+    enter_block(program);
+  }
+  return there;
+}
+
+/// Makes the program's next access; returns when the instruction's result is there.
+Cycle Sm::make_access(WarpNumber warp, Program& program, const Instruction& instruction, Cycle now,
+                      Cycle leaves) {
   const Access& access = *program.next++;
   const Transactions transactions(program.transactions, access.transactions);
   program.transactions += access.transactions;
@@ -103,13 +181,15 @@ Cycle Sm::issue(WarpNumber warp, Program& program, const Instruction& instructio
   const Lookups l1_before = counts.l1;
   const std::uint32_t number = new_load({.warp = warp,
                                          .site = access.site,
-                                         .is_awaited = bool(access.is_awaited),
+                                         .result = instruction.result,
                                          .issued = now,
                                          .arrival = {now, Level::l1}});
   Load& load = loads_[number];
-  WarpWait& wait = warps_[warp];
-  ++wait.unknown;
-  wait.issued = now;
+  Result* const result = instruction.result == Instruction::none
+                             ? nullptr
+                             : &warps_[warp].results[std::size_t(instruction.result)];
+  if (result != nullptr)
+    ++result->unknown;
   if (access.cache == FirstCache::constant) {
     const Cycle further = instruction.passes * figures_.constant_pass;
     counts.constant_passes += further;
@@ -139,7 +219,7 @@ Cycle Sm::issue(WarpNumber warp, Program& program, const Instruction& instructio
                       {counts.l1.hits - l1_before.hits, counts.l1.all - l1_before.all}, now);
   if (load.unknown == 0)
     end_load(number, false);
-  return wait.unknown != 0 ? never : wait.until;
+  return result == nullptr || result->unknown != 0 ? never : result->until;
 }
 
 template <class Instructions, class Lines>
@@ -174,7 +254,9 @@ template <class Instructions, class Lines>
     } else if (stores) {
       l1_.template store<Instructions>(lines, t.line, t.sectors);
       to_l2.mask = t.mask;
-      to_l2.kind = access.kind == AccessKind::store ? L2Kind::store : L2Kind::store_of_update;
+      to_l2.kind = access.kind == AccessKind::store && access.is_store_of_update == 0
+                       ? L2Kind::store
+                       : L2Kind::store_of_update;
       send(at, to_l2, passing.counts);
     } else if (access.kind == AccessKind::atomic) {
       to_l2.kind = L2Kind::atomic;
@@ -294,17 +376,36 @@ Cycle Sm::entries_open_at(Cycle from) {
 }
 
 void Sm::waited(WarpNumber warp, const Program& program, Stall why, Cycle cycles) {
-  const WarpWait& wait = warps_[warp];
+  const WarpResults& waits = warps_[warp];
+  const auto await = [&](const Result& result, Cycle time) {
+    if (result.site != no_site)
+      counts_[result.site].awaited += time;
+  };
   if (why == Stall::ended) {
     // A warp whose last results no access needs still waits for them, before its block can end.
-    const Cycle since = wait.issued + 1;
-    if (wait.until > since)
-      counts_[wait.site].awaited += std::min(cycles, wait.until - since);
+    const Cycle since = waits.issued + 1;
+    const Result& last = *std::ranges::max_element(waits.results, {}, &Result::until);
+    if (last.until > since)
+      await(last, std::min(cycles, last.until - since));
     return;
   }
-  counts_[program.next->site].stalls[std::size_t(why)] += cycles;
-  if (why == Stall::data)
-    counts_[wait.site].awaited += cycles;
+  if (code_ == nullptr || makes_access(program))
+    counts_[program.next->site].stalls[std::size_t(why)] += cycles;
+  if (why != Stall::data)
+    return;
+  const Result* last = &waits.results[ClockFigures::results_of_bulk];
+  if (code_ != nullptr) {
+    const Instruction instruction = next_instruction(program);
+    last = &waits.results[std::size_t(instruction.sources[0])];
+    for (const std::int16_t source : instruction.sources)
+      if (source != Instruction::none && waits.results[std::size_t(source)].until > last->until)
+        last = &waits.results[std::size_t(source)];
+  }
+  await(*last, cycles);
+}
+
+bool Sm::makes_access(const Program& program) const {
+  return *program.block == Path::loose || ((*code_)[program.instruction].has_slot && *program.makes_access != 0);
 }
 
 /// All is known about an access. `tells`: the clock, that its warp can go on.
@@ -314,17 +415,20 @@ void Sm::end_load(std::uint32_t number, bool tells) {
   counts_[load.site].latency[unsigned(load.arrival.level)] += load.arrival.at - load.issued;
   if (observer_ != nullptr)
     observer_->answered(load.issued, load.arrival.at);
-  WarpWait& warp = warps_[load.warp];
-  --warp.unknown;
-  if (load.is_awaited)
-    std::tie(warp.until, warp.site) =
-        std::max(std::pair(warp.until, warp.site), std::pair(load.arrival.at, load.site));
-  if (tells && warp.unknown == 0)
-    clock_.complete(load.warp, 0, warp.until);
+  if (load.result == Instruction::none)
+    return;
+  Result& result = warps_[load.warp].results[std::size_t(load.result)];
+  --result.unknown;
+  if (load.arrival.at > result.until ||
+      (load.arrival.at == result.until && (result.site == no_site || load.site > result.site)))
+    std::tie(result.until, result.site) = std::pair(load.arrival.at, load.site);
+  if (tells && result.unknown == 0)
+    clock_.complete(load.warp, load.result, result.until);
 }
 
 void Sm::prefetch_accesses() const {
   for (const Program* const program : due_) {
+    __builtin_prefetch(program->block);
     __builtin_prefetch(program->next);
     __builtin_prefetch(program->next + 1);
     __builtin_prefetch(program->transactions);
@@ -335,6 +439,8 @@ void Sm::prefetch_caches() const {
   l1_.with_lines([&](const auto& lines) {
     for (const Program* const program : due_) {
       const Access* access = program->next;
+      if (access == program->end)
+        continue;
       std::uint32_t ahead = 0;
       do {
         for (const Transaction& t : Transactions(program->transactions + ahead, access->transactions)) {

@@ -5,6 +5,7 @@
 #include "model/cache/read_only_cache.h"
 #include "model/clock/clock_figures.h"
 #include "model/clock/outstanding.h"
+#include "model/clock/timed_code.h"
 #include "model/memory/memory.h"
 #include "model/numeric/random.h"
 #include "model/sm/sm_clock.h"
@@ -32,8 +33,9 @@ struct SmSiteCounts {
 
 class Sm {
 public:
-  Sm(const Snapshot& snapshot, const Gpu& gpu, const ClockFigures& figures, std::uint32_t l1_bytes,
-     std::uint32_t number, Random& random, TrialObserver* observer);
+  /// `code`: that of the snapshot, or null where it has none.
+  Sm(const Snapshot& snapshot, const Gpu& gpu, const ClockFigures& figures, const TimedCode* code,
+     std::uint32_t l1_bytes, std::uint32_t number, Random& random, TrialObserver* observer);
   Sm(const Sm&) = delete;
 
   /// Lets a part of a block begin in a cycle that has not been visited.
@@ -61,6 +63,7 @@ public:
 
   const std::vector<SmSiteCounts>& counts() const { return counts_; } ///< in the order of Snapshot::sites
   Cycle last() const { return last_; } ///< when its last block had ended and its last store was there
+  std::uint64_t instructions() const { return instructions_; } ///< of warps, that it issued
   Ticks port_busy() const { return std::max(port_in_.busy(), port_out_.busy()); }
 
   // The clock calls these (SmClock).
@@ -68,15 +71,27 @@ public:
     const Access* next = nullptr;
     const Access* end = nullptr;
     const Transaction* transactions = nullptr;
+    // Where the code is known:
+    const std::uint32_t* block = nullptr; ///< of its path
+    const std::uint32_t* last_block = nullptr;
+    const std::uint8_t* makes_access = nullptr; ///< of the next slot
+    std::uint32_t instruction = 0, block_end = 0;
+    bool waits_for_loose = false; ///< the access before it has no instruction
   };
-  bool has_ended(const Program& program) const { return program.next == program.end; }
+  bool has_ended(const Program& program) const {
+    return code_ == nullptr ? program.next == program.end : program.block == program.last_block;
+  }
   Instruction next(const Program& program) const {
+    return code_ == nullptr ? next_access(program) : next_instruction(program);
+  }
+  Instruction next_access(const Program& program) const {
     const Access& access = *program.next;
     const bool of_constants = access.cache == FirstCache::constant;
     // It is made at once: the host's processor stalls on a copy of what was just written in parts.
     return {.pipe = of_constants ? ClockFigures::constant_pipe : ClockFigures::memory_pipe,
             .result = access.is_awaited ? std::int16_t{0} : Instruction::none,
             .sources = {access.starts_bulk ? std::int16_t{0} : Instruction::none, Instruction::none,
+                        Instruction::none, Instruction::none, Instruction::none, Instruction::none,
                         Instruction::none},
             .passes = std::uint16_t(of_constants ? access.passes - 1 : access.passes),
             .delay = figures_.delay};
@@ -90,21 +105,32 @@ public:
   }
 
 private:
+  Instruction next_instruction(const Program& program) const;
+  Cycle issue_instruction(WarpNumber warp, Program& program, const Instruction& instruction, Cycle now,
+                          Cycle leaves);
+  Cycle make_access(WarpNumber warp, Program& program, const Instruction& instruction, Cycle now,
+                    Cycle leaves);
+  void enter_block(Program& program) const;
+  bool makes_access(const Program& program) const; ///< its next instruction, where the code is known
   /// An access of which some transactions have not been answered.
   struct Load {
     WarpNumber warp = 0;
     std::uint32_t site = 0;
     std::uint32_t unknown = 0; ///< transactions of which it is unknown when they are there
-    bool is_awaited = true;
+    std::int16_t result = Instruction::none; ///< the clock's register
     Cycle issued = 0;
     Arrival arrival;
   };
-  /// The results for which a warp waits before its next bulk.
-  struct WarpWait {
+  /// The accesses and other instructions that have a register of a warp as their result.
+  struct Result {
     std::uint32_t unknown = 0; ///< accesses of which it is unknown when they are there
-    std::uint32_t site = 0;    ///< of the one that is there last
+    std::uint32_t site = no_site; ///< of the one that is there last
     Cycle until = 0;
+  };
+  static constexpr std::uint32_t no_site = ~0u; ///< an instruction without an access
+  struct WarpResults {
     Cycle issued = 0; ///< when the warp issued last
+    std::array<Result, scoreboards> results;
   };
   using Transactions = std::span<const Transaction>;
   /// An access on its way through the memory pipeline.
@@ -135,6 +161,7 @@ private:
 
   const Snapshot& snapshot_;
   const ClockFigures& figures_;
+  const TimedCode* code_;
   L1 l1_;
   std::optional<ReadOnlyCache> read_only_, texture_, constants_; ///< where the snapshot needs them
   std::uint16_t number_;
@@ -148,7 +175,8 @@ private:
   Fills fills_;             ///< waiters are Loads
   std::vector<Load> loads_;
   std::vector<std::uint32_t> free_loads_;
-  std::vector<WarpWait> warps_;     ///< by WarpNumber
+  std::vector<WarpResults> warps_;  ///< by WarpNumber
+  std::uint64_t instructions_ = 0;
   Outstanding awaited_, unawaited_; ///< miss entries of what warps wait for, and the other requests to the L2
   std::vector<std::uint8_t> miss_entries_; ///< that each fill holds, by FillNumber
   bool was_full_ = false;                  ///< the clock waits until one of them ends

@@ -69,6 +69,23 @@ void read_issue(TomlFigures& figures, Gpu::Issue& issue) {
   figures.number("issue.turnover_cycles", issue.turnover_cycles, 0, 100 * any_cycles);
 }
 
+void read_pipes(TomlFigures& figures, std::optional<ExecutionPipes>& optional_pipes) {
+  if (!figures.has("pipes"))
+    return;
+  ExecutionPipes& pipes = optional_pipes.emplace();
+  constexpr std::uint32_t any_lanes = 1024;
+  figures.number("pipes.fp32", pipes.fp32, 1, any_lanes);
+  figures.number("pipes.fp64", pipes.fp64, 1, any_lanes);
+  figures.number("pipes.fp16", pipes.fp16, 1, any_lanes);
+  figures.number("pipes.integer", pipes.integer, 1, any_lanes);
+  figures.number("pipes.multiply_add", pipes.multiply_add, 1, any_lanes);
+  figures.boolean("pipes.multiply_add_in_fp32", pipes.multiply_add_in_fp32);
+  figures.number("pipes.special_function", pipes.special_function, 1, any_lanes);
+  figures.number("pipes.fp64_cycles", pipes.fp64_cycles, 1, any_cycles);
+  figures.number("pipes.special_function_cycles", pipes.special_function_cycles, 1, any_cycles);
+  figures.number("pipes.tensor_cycles", pipes.tensor_cycles, 1, any_cycles);
+}
+
 void read_lsu(TomlFigures& figures, Gpu::Lsu& lsu, LaneRules& lanes) {
   figures.number("lsu.queue_entries", lsu.queue_entries, 1, 1024);
   figures.number("lsu.scheduler_cycles", lsu.scheduler_cycles, 1, any_cycles);
@@ -184,6 +201,7 @@ Gpu read_tables(TomlFigures& figures) {
   read_constant(figures, gpu.constant);
   read_schedule(figures, gpu.schedule);
   read_issue(figures, gpu.issue);
+  read_pipes(figures, gpu.pipes);
   read_lsu(figures, gpu.lsu, gpu.lanes);
   read_registers(figures, gpu.registers);
   read_shared(figures, gpu.shared, gpu.lanes);

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -72,6 +73,19 @@ enum class DramQueue { batch, kingman };
 inline constexpr double min_early_usable = 0.5;
 inline constexpr std::uint32_t max_ways_with_early_part = 8;
 
+/// The execution pipes: results per cycle of all of an SM's pipes of a kind, and cycles until a result can
+/// be used where compilers do not schedule by a fixed time.
+struct ExecutionPipes {
+  std::uint32_t fp32 = 0, fp64 = 0;
+  std::uint32_t fp16 = 0;    ///< pairs of results
+  std::uint32_t integer = 0; ///< additions, logic, comparisons and moves
+  std::uint32_t multiply_add = 0;
+  bool multiply_add_in_fp32 = false; ///< integer products are made by the pipes of fp32
+  std::uint32_t special_function = 0; ///< and conversions
+  std::uint32_t fp64_cycles = 0, special_function_cycles = 0;
+  std::uint32_t tensor_cycles = 0; ///< between two instructions of a scheduler
+};
+
 struct Gpu {
   std::string id;                ///< "c2050"
   std::string name;              ///< "Tesla C2050"
@@ -115,6 +129,8 @@ struct Gpu {
     std::uint32_t cycles_per_access = 0; ///< between a warp's accesses, where its instructions are unknown
     std::uint32_t turnover_cycles = 0;   ///< from a block's end to the begin of the next one in its place
   } issue;
+
+  std::optional<ExecutionPipes> pipes; ///< none: GPUs for which no compiler makes machine code need none
 
   /// The memory pipeline of an SM, up to the port to the L2.
   struct Lsu {

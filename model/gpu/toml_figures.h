@@ -27,6 +27,8 @@ public:
   /// Returns the paths of the figures that machines draw, of those that were read.
   const std::vector<std::string>& drawn() const { return drawn_; }
 
+  /// Returns whether the file has this table.
+  bool has(const std::string& table) const { return root_.contains(table); }
   /// Reads a plain string, without a source.
   void text(const std::string& path, std::string& value);
   /// Reads a plain boolean, without a source.

@@ -16,7 +16,8 @@ struct Instruction {
   static constexpr std::int16_t none = -1;
   std::int16_t pipe = 0;      ///< index into SmFigures::pipes; none: a barrier
   std::int16_t result = none; ///< the register that it writes
-  std::array<std::int16_t, 3> sources{none, none, none};
+  /// The registers that it reads; `none` behind the last one.
+  std::array<std::int16_t, 7> sources{none, none, none, none, none, none, none};
   std::uint16_t passes = 1; ///< through its pipe: bank conflicts, lines of a request
   std::uint16_t delay = 1;  ///< cycles until the warp's next instruction can issue, whatever its operands
 };

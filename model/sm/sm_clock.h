@@ -471,9 +471,11 @@ private:
       return;
     }
     warp.data_at = warp.delayed_until;
-    for (const std::int16_t source : warp.next.sources)
-      if (source != Instruction::none)
-        warp.data_at = std::max(warp.data_at, register_of(number, source));
+    for (const std::int16_t source : warp.next.sources) {
+      if (source == Instruction::none)
+        break;
+      warp.data_at = std::max(warp.data_at, register_of(number, source));
+    }
     ready_at = std::int64_t(warp.ready_at());
   }
 

@@ -37,6 +37,26 @@ WarpPart part_of(const Warp& warp, double from, double to) {
           bulk_at(warp, to) - bulk_at(warp, from)};
 }
 
+PathPlace place_at(const Code& code, const Warp& warp, double share) {
+  const Path& path = code.paths[warp.path];
+  PathPlace place{path.blocks.data(), path.makes_access.data(), warp.accesses.data(),
+                  warp.transactions.data()};
+  const auto behind = std::size_t(share * double(warp.accesses.size()));
+  const Access* const target = place.access + behind;
+  const std::uint32_t* const end = place.block + path.blocks.size();
+  const auto pass_access = [&] { place.transactions += place.access++->transactions; };
+  while (place.block != end && (share >= 1 || place.access < target)) {
+    const std::uint32_t block = *place.block++;
+    if (block == Path::loose)
+      pass_access();
+    else
+      for (std::size_t slots = code.slots_of(block).size(); slots != 0; --slots)
+        if (*place.makes_access++ != 0)
+          pass_access();
+  }
+  return place;
+}
+
 const Warp& longest_warp(const Snapshot& snapshot, const Snapshot::Block& block) {
   const auto warps = std::span(snapshot.warps).subspan(block.first_warp, block.warps);
   return *std::max_element(warps.begin(), warps.end(),

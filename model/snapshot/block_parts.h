@@ -19,6 +19,16 @@ struct WarpPart {
 };
 WarpPart part_of(const Warp& warp, double from, double to);
 
+/// A place in a warp's path (Snapshot::code), in front of a block.
+struct PathPlace {
+  const std::uint32_t* block = nullptr;      ///< in Path::blocks
+  const std::uint8_t* makes_access = nullptr; ///< in Path::makes_access, of the block's first slot
+  const Access* access = nullptr;             ///< the next one
+  const Transaction* transactions = nullptr;
+};
+/// Returns the first place behind this share of the warp's accesses; the path's end for 1.
+PathPlace place_at(const Code& code, const Warp& warp, double share);
+
 /// Returns the warp of the block that has the most bulks.
 const Warp& longest_warp(const Snapshot& snapshot, const Snapshot::Block& block);
 

@@ -247,6 +247,7 @@ Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
   SiteSummary& summary = summaries_[site];
   ++summary.executions;
   summary.active_lanes += unsigned(std::popcount(traced.active));
+  summary.bytes = std::max<std::uint32_t>(summary.bytes, traced.bytes);
   summary.seen[unsigned(traced.space)] = true;
   std::optional<trace::WarpAccess> aggregated;
   if (traced.kind == AccessKind::atomic) {
@@ -321,7 +322,7 @@ Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
     put = put_transactions(stream.warp, touched, access);
   }
   entry.transactions = std::uint8_t(stream.warp.transactions.size() - before);
-  if (accesses_ == Accesses::all)
+  if (accesses_ != Accesses::of_caches)
     entry.passes = passes(access, entry);
   put_access(stream, entry);
   return put;
@@ -329,7 +330,7 @@ Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
 
 /// Appends the access to its warp's.
 void SnapshotBuilder::put_access(Stream& stream, Access access) const {
-  if (accesses_ == Accesses::of_caches) { // close_window() does this otherwise
+  if (accesses_ != Accesses::all) { // close_window() does this otherwise
     access.starts_bulk = std::exchange(stream.bulk_ended, false);
     stream.warp.bulks += access.starts_bulk;
   }

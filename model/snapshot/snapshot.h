@@ -2,6 +2,7 @@
 // all trials.
 #pragma once
 
+#include "model/code/code.h"
 #include "model/snapshot/coalesce.h"
 #include "support/expected.h"
 #include "trace/reader.h"
@@ -10,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -41,13 +43,14 @@ enum class FirstCache : std::uint8_t { l1, l1_local, constant, read_only, textur
 /// Which accesses a snapshot has: those to the memory hierarchy, or those to shared memory, too, which take
 /// time but no part in the caches. With `all`, the accesses of a warp are in the order of the compiled code,
 /// as far as Site::copies tells it; otherwise they are in program order.
-enum class Accesses : std::uint8_t { of_caches, all };
+enum class Accesses : std::uint8_t { of_caches, all, all_in_program_order };
 
 /// One warp access.
 struct Access {
   std::uint32_t site : 23 = 0;       ///< index into Snapshot::sites
   std::uint32_t starts_bulk : 1 = 0; ///< the warp waits for its earlier accesses before it
-  std::uint32_t active_lanes : 8 = warp_lanes;
+  std::uint32_t active_lanes : 6 = warp_lanes;
+  std::uint32_t is_store_of_update : 1 = 0; ///< its load is an access of its own
   std::uint8_t transactions = 0;
   std::uint8_t passes = 1; ///< through the SM's memory pipeline
   AccessKind kind : 2 = AccessKind::load;
@@ -63,6 +66,7 @@ struct Warp {
   std::uint64_t block = 0;
   std::uint32_t warp = 0; ///< within the block
   std::uint32_t bulks = 0;
+  std::uint32_t path = 0; ///< index into Code::paths
   std::vector<Access> accesses;
   std::vector<Transaction> transactions; ///< of one access after the other
 
@@ -82,6 +86,7 @@ inline constexpr std::uint32_t max_sites = 1u << 23; ///< a site's index and its
 struct SiteSummary {
   std::uint32_t site = 0; ///< index into the trace's sites
   bool seen[5] = {};      ///< by Space
+  std::uint32_t bytes = 0;  ///< of a lane in an access, at most
   std::uint64_t executions = 0, active_lanes = 0;
   std::uint64_t cached = 0, shared = 0, constant = 0; ///< executions by the memory that they access
   std::uint64_t constant_requests = 0;                ///< to the constant cache, one for each address
@@ -111,6 +116,7 @@ struct Snapshot {
   bool stores_local = false;       ///< there are stores to local memory
   bool reads_read_only = false;    ///< there are loads that a read-only cache serves
   bool reads_textures = false;     ///< there are loads that a texture cache serves
+  std::shared_ptr<const Code> code; ///< what the warps execute; null: only their accesses are known
 };
 
 /// Sets the fields that follow from the warps' accesses and are the same for every trial: `longest_bulk`,

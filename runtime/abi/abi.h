@@ -109,6 +109,8 @@ struct CompiledRecord {
   std::uint32_t capability, architecture, registers, stack_bytes, spill_store_bytes, spill_load_bytes,
       shared_bytes;
   std::uint32_t reserved;
+  const unsigned char* cubin; ///< the file with the code; null: not known
+  const unsigned char* cubin_end;
 };
 
 } // namespace warplens::cpu

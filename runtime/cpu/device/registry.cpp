@@ -5,6 +5,7 @@
 #include "runtime/cpu/device/held_lock.h"
 #include "runtime/host/kernel_name.h"
 #include "support/display_name.h"
+#include "support/hash.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -77,6 +78,22 @@ const Record* find_record(const std::multimap<std::string, const Record*, std::l
   return first == last ? nullptr : first->second;
 }
 
+trace::MachineCode machine_code_of(const CompiledRecord& record) {
+  trace::MachineCode code{.capability = record.capability,
+                          .architecture = record.architecture,
+                          .registers = record.registers,
+                          .stack_bytes = record.stack_bytes,
+                          .spill_store_bytes = record.spill_store_bytes,
+                          .spill_load_bytes = record.spill_load_bytes,
+                          .shared_bytes = record.shared_bytes,
+                          .symbol = record.symbol};
+  if (record.cubin != nullptr) {
+    code.cubin = {reinterpret_cast<const char*>(record.cubin), std::size_t(record.cubin_end - record.cubin)};
+    code.cubin_id = std::max<std::uint64_t>(stable_hash(code.cubin), 1);
+  }
+  return code;
+}
+
 /// Returns at most one entry for each capability.
 std::vector<trace::MachineCode> machine_code_of(Tables& all, const Kernel& kernel) {
   for (; all.compiled_named < all.compiled.size(); ++all.compiled_named) {
@@ -89,10 +106,7 @@ std::vector<trace::MachineCode> machine_code_of(Tables& all, const Kernel& kerne
   std::map<std::uint32_t, trace::MachineCode> by_capability;
   for (auto entry = first; entry != last; ++entry)
     if (const CompiledRecord& code = *entry->second; !own || has_module(*entry))
-      by_capability.try_emplace(code.capability,
-                                trace::MachineCode{code.capability, code.architecture, code.registers,
-                                                   code.stack_bytes, code.spill_store_bytes,
-                                                   code.spill_load_bytes, code.shared_bytes});
+      by_capability.try_emplace(code.capability, machine_code_of(code));
   std::vector<trace::MachineCode> found;
   for (const auto& [capability, code] : by_capability)
     found.push_back(code);

@@ -1,0 +1,115 @@
+#include "model/clock/timed_code.h"
+
+#include <algorithm>
+
+namespace warplens::model {
+namespace {
+
+using sass::InstructionClass;
+
+/// The pipes behind those of memory, in this order. Shuffles pass the queue to the memory pipeline.
+enum Pipe : std::int16_t {
+  exchange = ClockFigures::first_execution_pipe,
+  fp32,
+  fp64,
+  fp16,
+  integer,
+  multiply_add,
+  special_function,
+  tensor,
+  control, ///< no other limit than the issue
+  pipes,
+};
+static_assert(pipes <= std::int16_t(max_pipes));
+
+void add_pipes(const ExecutionPipes& of, ClockFigures& figures) {
+  figures.sm.pipes.resize(pipes);
+  const auto set = [&](Pipe pipe, std::uint32_t lanes) {
+    figures.sm.pipes[std::size_t(pipe)].interval =
+        std::max<Cycle>(1, warp_lanes * Cycle(figures.sm.schedulers) / lanes);
+  };
+  figures.sm.pipes[exchange].uses_queue = true;
+  set(fp32, of.fp32);
+  set(fp64, of.fp64);
+  set(fp16, of.fp16);
+  set(integer, of.integer);
+  set(multiply_add, of.multiply_add);
+  set(special_function, of.special_function);
+  figures.sm.pipes[tensor].interval = of.tensor_cycles;
+}
+
+/// How an instruction that makes no access of the trace executes.
+struct Execution {
+  std::int16_t pipe = control;
+  Cycle latency = 1;
+  std::uint16_t passes = 1;
+};
+
+Execution execution_of(const sass::Instruction& instruction, const ExecutionPipes& of, const ClockFigures& figures) {
+  const std::int16_t product = of.multiply_add_in_fp32 ? fp32 : multiply_add;
+  switch (instruction.kind) {
+  case InstructionClass::fp32: return {fp32};
+  case InstructionClass::fp16: return {fp16};
+  case InstructionClass::fp64: return {fp64, of.fp64_cycles};
+  case InstructionClass::alu:
+  case InstructionClass::move:
+  case InstructionClass::predicate: return {integer};
+  case InstructionClass::multiply_add: return {product};
+  case InstructionClass::wide_integer: return {product, 1, 2};
+  case InstructionClass::special_function:
+  case InstructionClass::conversion: return {special_function, of.special_function_cycles};
+  case InstructionClass::special_register: return {control, of.special_function_cycles};
+  case InstructionClass::tensor: return {tensor, of.special_function_cycles};
+  case InstructionClass::shuffle: return {exchange, figures.shared};
+  case InstructionClass::vote: return {integer, figures.shared};
+  case InstructionClass::load_constant: return {control, figures.constant};
+  case InstructionClass::load_shared:
+  case InstructionClass::atomic_shared: return {ClockFigures::memory_pipe, figures.shared};
+  case InstructionClass::load_global:
+  case InstructionClass::load_local:
+  case InstructionClass::load_generic:
+  case InstructionClass::load_texture: return {ClockFigures::memory_pipe, figures.l1};
+  case InstructionClass::store_global:
+  case InstructionClass::store_shared:
+  case InstructionClass::store_local:
+  case InstructionClass::store_generic:
+  case InstructionClass::store_surface:
+  case InstructionClass::copy_to_shared:
+  case InstructionClass::copy_to_global:
+  case InstructionClass::atomic_global:
+  case InstructionClass::atomic_generic:
+  case InstructionClass::atomic_surface:
+  case InstructionClass::reduction_global: return {ClockFigures::memory_pipe};
+  case InstructionClass::barrier: return {Instruction::none};
+  default: return {};
+  }
+}
+
+} // namespace
+
+TimedCode::TimedCode(const Code& code, const ExecutionPipes& of, ClockFigures& figures) : code_(&code) {
+  add_pipes(of, figures);
+  for (const sass::Instruction& instruction : code.kernel.instructions) {
+    const sass::Control& control = instruction.control;
+    const Execution execution = execution_of(instruction, of, figures);
+    TimedInstruction timed{.issue = {.pipe = execution.pipe, .passes = execution.passes},
+                           .latency = execution.latency};
+    timed.issue.delay = std::max<std::uint8_t>(control.stall, 1);
+    // A load's operands are read soon after it leaves the queue, long before its result is there.
+    if (control.write_scoreboard < hardware_scoreboards)
+      timed.issue.result = control.write_scoreboard;
+    else if (control.read_scoreboard < hardware_scoreboards)
+      timed.issue.result = control.read_scoreboard;
+    std::size_t waits = 0;
+    for (std::int16_t scoreboard = 0; scoreboard < hardware_scoreboards; ++scoreboard)
+      if ((control.wait_mask >> scoreboard & 1) != 0)
+        timed.issue.sources[waits++] = scoreboard;
+    instructions_.push_back(timed);
+  }
+  for (const MemorySlot& slot : code.slots)
+    instructions_[slot.instruction].has_slot = true;
+  for (const sass::Block& block : code.kernel.blocks)
+    blocks_.push_back({block.begin, block.end});
+}
+
+} // namespace warplens::model

@@ -1,0 +1,42 @@
+// A kernel's machine code as the clock sees it: of each instruction its pipe, the scoreboards that it sets
+// and waits for, and the cycles that the compiler puts between it and the next one.
+#pragma once
+
+#include "model/clock/clock_figures.h"
+#include "model/code/code.h"
+
+#include <vector>
+
+namespace warplens::model {
+
+/// The counters of a warp that its instructions wait for: those of the hardware, which are a clock's registers
+/// here, and one for accesses of which the instruction is not known.
+inline constexpr std::int16_t hardware_scoreboards = 6;
+inline constexpr std::int16_t loose_scoreboard = hardware_scoreboards;
+inline constexpr std::int16_t scoreboards = hardware_scoreboards + 1;
+
+struct TimedInstruction {
+  Instruction issue;
+  Cycle latency = 1; ///< of its result, where it makes no access
+  bool has_slot = false;
+};
+
+class TimedCode {
+public:
+  /// Adds the pipes that the code needs to the figures, which stay the caller's.
+  TimedCode(const Code& code, const ExecutionPipes& pipes, ClockFigures& figures);
+
+  struct Block {
+    std::uint32_t begin = 0, end = 0; ///< in `instructions`
+  };
+  const TimedInstruction& operator[](std::uint32_t instruction) const { return instructions_[instruction]; }
+  const Block& block(std::uint32_t number) const { return blocks_[number]; }
+  const Code& code() const { return *code_; }
+
+private:
+  const Code* code_;
+  std::vector<TimedInstruction> instructions_;
+  std::vector<Block> blocks_;
+};
+
+} // namespace warplens::model

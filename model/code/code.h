@@ -1,0 +1,42 @@
+// A kernel's machine code, and what of it each warp of a snapshot executed.
+#pragma once
+
+#include "sass/code_table.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace warplens::model {
+
+/// An instruction that makes accesses which a trace has.
+struct MemorySlot {
+  std::uint32_t instruction = 0; ///< index into sass::Kernel::instructions
+  std::uint32_t label = 0;       ///< the accesses that it may make: model/code/labels.h
+  std::uint8_t bytes = 0;        ///< of each lane
+  bool is_optional = false;      ///< its guard may turn it off
+};
+
+/// What a warp executed, from its first instruction to its end.
+struct Path {
+  /// Stands in `blocks` for an access of which the instruction is not known.
+  static constexpr std::uint32_t loose = ~0u;
+  std::vector<std::uint32_t> blocks; ///< indices into sass::Kernel::blocks
+  /// For each slot of these blocks in turn: whether it made an access. The accesses are in this order.
+  std::vector<std::uint8_t> makes_access;
+};
+
+/// The machine code of a launch's kernel.
+struct Code {
+  int architecture = 0; ///< 80 for sm_80
+  sass::Kernel kernel;
+  std::vector<MemorySlot> slots;         ///< in the order of the instructions
+  std::vector<std::uint32_t> first_slot; ///< of each block; one more at the end
+  std::vector<Path> paths;               ///< Warp::path is an index
+
+  std::span<const MemorySlot> slots_of(std::uint32_t block) const {
+    return std::span(slots).subspan(first_slot[block], first_slot[block + 1] - first_slot[block]);
+  }
+};
+
+} // namespace warplens::model

@@ -1,0 +1,80 @@
+// Finds the path that a warp took through its kernel's code, from its accesses in program order.
+#pragma once
+
+#include "model/code/code.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace warplens::model {
+
+/// An access as the walk sees it.
+struct WalkedAccess {
+  std::uint32_t label = 0;
+  std::uint8_t bytes = 0; ///< of each lane
+
+  bool operator==(const WalkedAccess&) const = default;
+};
+
+struct Walk {
+  Path path;
+  /// The accesses in the order of the path's slots and loose ones: for each slot that makes one, the numbers
+  /// of those that it makes together, which a wide instruction does.
+  std::vector<std::uint32_t> order;
+  std::vector<std::uint8_t> joined; ///< how many of `order` each access of the path is
+  std::uint32_t loose = 0;          ///< accesses of which no instruction is known
+  std::uint32_t jumps = 0;          ///< blocks that do not follow the one before them: lanes that diverged
+};
+
+/// Walks paths through one kernel's code. A compiler keeps the accesses of a block together but reorders them,
+/// so a block fits where its accesses are the next ones in any order. Of the blocks that can follow, through
+/// others without accesses, the walk takes the one that leaves the fewest accesses behind it unexplained,
+/// then that with the most accesses (an unrolled loop before its remainder), then the closest. Where lanes
+/// diverge, a warp executes both sides of a branch one after the other: a block that cannot follow may come
+/// next, too. Blocks without accesses lie on the shortest way.
+class Walker {
+public:
+  explicit Walker(const Code& code);
+
+  Walk walk(std::span<const WalkedAccess> accesses) const;
+
+private:
+  /// The accesses of one label that a block makes.
+  struct Demand {
+    std::uint32_t label = 0;
+    std::uint32_t bytes = 0, optional_bytes = 0;
+  };
+  /// A block with accesses that can follow, and the block before it on the way there.
+  struct Next {
+    std::uint32_t block = 0;
+    std::uint32_t before = 0; ///< index into Ways::steps; none: it follows at once
+    std::uint32_t instructions = 0;
+  };
+  /// A block without accesses on a shortest way.
+  struct Step {
+    std::uint32_t block = 0;
+    std::uint32_t before = 0; ///< index into Ways::steps; none: the first
+  };
+  struct Ways {
+    std::vector<Step> steps;
+    std::vector<Next> next;
+    std::uint32_t exit = 0; ///< the step with which the kernel ends; none: it does not end there
+    bool ends = false;
+  };
+  struct Progress;
+
+  Ways find_ways(std::span<const std::uint32_t> from) const;
+  const Ways& ways_behind(std::uint32_t block) const { return ways_[block]; }
+  bool is_passable(std::uint32_t block) const;
+  void pass(const Ways& ways, std::uint32_t step, Walk& walk) const;
+  void enter(std::uint32_t block, Progress& progress, Walk& walk) const;
+
+  const Code& code_;
+  std::vector<std::vector<Demand>> demands_; ///< by block
+  std::vector<std::vector<std::uint32_t>> blocks_with_label_;
+  Ways start_;
+  std::vector<Ways> ways_; ///< behind each block with accesses
+};
+
+} // namespace warplens::model

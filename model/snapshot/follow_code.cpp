@@ -1,0 +1,224 @@
+#include "model/snapshot/follow_code.h"
+
+#include "model/code/labels.h"
+#include "model/code/walk.h"
+#include "sass/decode.h"
+#include "support/hash.h"
+
+#include <algorithm>
+#include <bit>
+#include <unordered_map>
+
+namespace warplens::model {
+namespace {
+
+/// The labels of one site's accesses, by the memory that they go to.
+struct SiteLabels {
+  std::array<std::uint32_t, 4> first{}; ///< a load, a store or an atomic; the load of an update
+  std::array<std::uint32_t, 4> store{}; ///< of an update
+};
+
+SlotMemory memory_of(FirstCache cache) {
+  switch (cache) {
+  case FirstCache::shared: return SlotMemory::shared;
+  case FirstCache::l1_local: return SlotMemory::local;
+  case FirstCache::constant: return SlotMemory::constant;
+  default: return SlotMemory::global;
+  }
+}
+
+SlotKind kind_of(AccessKind kind) {
+  return kind == AccessKind::store ? SlotKind::store
+                                   : kind == AccessKind::atomic ? SlotKind::atomic : SlotKind::load;
+}
+
+Labels label_sites(const Snapshot& snapshot, const std::vector<Site>& sites,
+                   std::vector<SiteLabels>& labels_of) {
+  Labels labels;
+  for (const SiteSummary& summary : snapshot.sites) {
+    const Site& site = sites[summary.site];
+    SiteLabels& of = labels_of.emplace_back();
+    const auto add = [&](Space space, SlotMemory memory) {
+      if (!summary.seen[unsigned(space)])
+        return;
+      const auto index = std::size_t(memory);
+      of.first[index] = labels.add(site.file, site.line, kind_of(site.kind), memory);
+      if (site.kind == AccessKind::update)
+        of.store[index] = labels.add(site.file, site.line, SlotKind::store, memory);
+    };
+    add(Space::global, SlotMemory::global);
+    add(Space::generic, SlotMemory::global);
+    add(Space::shared, SlotMemory::shared);
+    add(Space::local, SlotMemory::local);
+    add(Space::constant, SlotMemory::constant);
+  }
+  return labels;
+}
+
+/// Returns the table's kernel of this name; compilers prefix those of a file's own under -rdc.
+const sass::Kernel* kernel_named(const sass::CodeTable& table, const std::string& symbol) {
+  const auto found = std::ranges::find_if(table.kernels, [&](const sass::Kernel& kernel) {
+    return kernel.name == symbol || (kernel.name.starts_with("__nv_static_") && kernel.name.ends_with(symbol));
+  });
+  return found == table.kernels.end() ? nullptr : &*found;
+}
+
+/// A warp's accesses, each update as two.
+struct Parts {
+  std::vector<WalkedAccess> walked;
+  std::vector<Access> accesses;
+  std::vector<std::uint32_t> first_transaction;
+};
+
+class Follower {
+public:
+  Follower(const Snapshot& snapshot, std::vector<SiteLabels> labels, const Walker& walker)
+      : snapshot_(snapshot), labels_(std::move(labels)), walker_(walker) {}
+
+  /// Returns the warp as it follows its path.
+  Warp follow(const Warp& warp) {
+    take_apart(warp);
+    const Found& found = path_of_parts();
+    loose_ += found.walk.loose;
+    all_ += parts_.walked.size();
+    Warp followed;
+    followed.block = warp.block;
+    followed.warp = warp.warp;
+    followed.path = found.number;
+    followed.transactions.reserve(warp.transactions.size());
+    followed.accesses.reserve(found.walk.joined.size());
+    const std::uint32_t* part = found.walk.order.data();
+    for (const std::uint8_t count : found.walk.joined) {
+      put(warp, {part, count}, followed);
+      part += count;
+    }
+    followed.bulks = std::uint32_t(followed.accesses.size());
+    return followed;
+  }
+
+  std::vector<Path> paths() && { return std::move(paths_); }
+  double followed_share() const { return all_ == 0 ? 1 : 1 - double(loose_) / double(all_); }
+
+private:
+  struct Found {
+    std::vector<WalkedAccess> walked;
+    Walk walk;
+    std::uint32_t number = 0;
+  };
+
+  void take_apart(const Warp& warp) {
+    parts_.walked.clear();
+    parts_.accesses.clear();
+    parts_.first_transaction.clear();
+    std::uint32_t first = 0;
+    for (const Access& access : warp.accesses) {
+      const SiteLabels& labels = labels_[access.site];
+      const auto memory = std::size_t(memory_of(access.cache));
+      const auto bytes = std::uint8_t(std::clamp<std::uint32_t>(snapshot_.sites[access.site].bytes, 1, 255));
+      const auto put_part = [&](std::uint32_t label, const Access& part) {
+        parts_.walked.push_back({label, bytes});
+        parts_.accesses.push_back(part);
+        parts_.first_transaction.push_back(first);
+      };
+      if (access.kind == AccessKind::update) {
+        Access load = access, store = access;
+        load.kind = AccessKind::load;
+        store.kind = AccessKind::store;
+        store.is_store_of_update = true;
+        store.is_awaited = false;
+        put_part(labels.first[memory], load);
+        put_part(labels.store[memory], store);
+      } else {
+        put_part(labels.first[memory], access);
+      }
+      first += access.transactions;
+    }
+  }
+
+  /// Most warps take the path of another one.
+  const Found& path_of_parts() {
+    std::string key;
+    key.reserve(parts_.walked.size() * 5);
+    for (const WalkedAccess& one : parts_.walked) {
+      key.append(reinterpret_cast<const char*>(&one.label), sizeof one.label);
+      key.push_back(char(one.bytes));
+    }
+    const std::uint64_t hash = stable_hash(key);
+    const auto [begin, end] = found_.equal_range(hash);
+    for (auto it = begin; it != end; ++it)
+      if (it->second.walked == parts_.walked)
+        return it->second;
+    Found found{parts_.walked, walker_.walk(parts_.walked), std::uint32_t(paths_.size())};
+    paths_.push_back(std::move(found.walk.path));
+    return found_.emplace(hash, std::move(found))->second;
+  }
+
+  /// Appends an access with those that one instruction makes together with it.
+  void put(const Warp& warp, std::span<const std::uint32_t> parts, Warp& followed) const {
+    Access access = parts_.accesses[parts.front()];
+    const std::size_t first = followed.transactions.size();
+    std::uint32_t passes = 0;
+    for (const std::uint32_t part : parts) {
+      const Access& one = parts_.accesses[part];
+      passes += one.passes;
+      access.is_awaited |= one.is_awaited;
+      for (std::uint32_t i = 0; i < one.transactions; ++i) {
+        const Transaction& transaction = warp.transactions[parts_.first_transaction[part] + i];
+        const auto of_call = followed.transactions.begin() + std::ptrdiff_t(first);
+        const auto same = std::find_if(of_call, followed.transactions.end(), [&](const Transaction& other) {
+          return other.line == transaction.line && other.mask == transaction.mask;
+        });
+        if (same != followed.transactions.end() && parts.size() > 1)
+          same->sectors |= transaction.sectors;
+        else
+          followed.transactions.push_back(transaction);
+      }
+    }
+    access.passes = std::uint8_t(std::min<std::uint32_t>(passes, 255));
+    access.transactions = std::uint8_t(std::min<std::size_t>(followed.transactions.size() - first, 255));
+    followed.transactions.resize(first + access.transactions);
+    access.starts_bulk = true;
+    followed.accesses.push_back(access);
+  }
+
+  const Snapshot& snapshot_;
+  std::vector<SiteLabels> labels_;
+  const Walker& walker_;
+  Parts parts_;
+  std::unordered_multimap<std::uint64_t, Found> found_;
+  std::vector<Path> paths_;
+  std::uint64_t loose_ = 0, all_ = 0;
+};
+
+} // namespace
+
+Expected<void> follow_code(Snapshot& snapshot, const std::vector<Site>& sites,
+                           const trace::MachineCode& machine_code) {
+  if (machine_code.cubin.empty())
+    return fail("the trace has no machine code of the kernel");
+  TRY_LET(table, sass::decode(std::as_bytes(std::span(machine_code.cubin))));
+  const sass::Kernel* kernel = kernel_named(*table, machine_code.symbol);
+  if (kernel == nullptr)
+    return fail("the cubin has no kernel '{}'", machine_code.symbol);
+  Code code;
+  code.architecture = table->architecture;
+  code.kernel = *kernel;
+  std::vector<SiteLabels> labels_of;
+  label_sites(snapshot, sites, labels_of).find_slots(*table, code);
+
+  const Walker walker(code);
+  Follower follower(snapshot, std::move(labels_of), walker);
+  std::vector<Warp> followed;
+  followed.reserve(snapshot.warps.size());
+  for (const Warp& warp : snapshot.warps)
+    followed.push_back(follower.follow(warp));
+  if (follower.followed_share() < min_followed_share)
+    return fail("only {:.0f} % of the accesses have an instruction in the code of sm_{}",
+                100 * follower.followed_share(), code.architecture);
+  code.paths = std::move(follower).paths();
+  snapshot.warps = std::move(followed);
+  snapshot.code = std::make_shared<const Code>(std::move(code));
+  return {};
+}
+
+} // namespace warplens::model
