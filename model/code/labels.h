@@ -12,7 +12,7 @@
 
 namespace warplens::model {
 
-/// What an instruction does to memory. An update in the source takes two instructions.
+/// The use that an instruction makes of memory. An update in the source takes two instructions.
 enum class SlotKind : std::uint8_t { load, store, atomic };
 /// The memory that it accesses, as far as instructions tell.
 enum class SlotMemory : std::uint8_t { global, shared, local, constant };
@@ -20,16 +20,14 @@ enum class SlotMemory : std::uint8_t { global, shared, local, constant };
 /// Gives each (place, kind, memory) a number, in the order of their first use.
 class Labels {
 public:
-  /// Returns the label of accesses at this place. Files are told apart by their names without folders, as
-  /// compilers and users spell paths in several ways.
+  /// Returns the label of accesses at this place. Files count as the same if their names without folders are,
+  /// as compilers and users spell paths in several ways.
   std::uint32_t add(const std::string& file, std::uint32_t line, SlotKind kind, SlotMemory memory);
 
   /// Sets the code's slots. An instruction at a place without accesses makes those of the closest line that
   /// has some of its kind and for which there is no other instruction: compilers name the line of a
   /// statement, not always that of the operand.
   void find_slots(const sass::CodeTable& table, Code& code) const;
-
-  std::size_t size() const { return labels_.size(); }
 
 private:
   using Key = std::tuple<SlotKind, SlotMemory, std::string, std::uint32_t>;

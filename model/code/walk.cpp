@@ -12,6 +12,8 @@ namespace {
 constexpr std::uint32_t window = 256;
 /// How many accesses a block that follows may leave unexplained before one that cannot follow is likelier.
 constexpr std::uint32_t gaps_of_jump = 8;
+/// The last branches of which a warp may execute the other side.
+constexpr std::size_t remembered_branches = 8;
 
 /// The lower, the likelier a block comes next.
 using Rank = std::tuple<std::uint32_t, std::int64_t, std::uint32_t>;
@@ -37,7 +39,7 @@ struct Walker::Progress {
   std::optional<std::uint32_t> each_of(std::span<const Demand> demands, Take&& take) const {
     std::uint32_t last = 0, expected = 0;
     for (const Demand& demand : demands)
-      expected += demand.bytes + demand.optional_bytes; // at least as many as accesses
+      expected += demand.slots;
     for (const Demand& demand : demands) {
       const auto& numbers = of_label[demand.label];
       std::uint32_t bytes = 0;
@@ -68,7 +70,8 @@ struct Walker::Progress {
 
   void explain(std::uint32_t access) {
     explained[access] = true;
-    ++cursor[accesses[access].label];
+    if (const std::uint32_t label = accesses[access].label; label < cursor.size())
+      ++cursor[label];
     while (head < accesses.size() && explained[head])
       ++head;
   }
@@ -85,8 +88,9 @@ Walker::Walker(const Code& code) : code_(code), ways_(code.kernel.blocks.size())
       auto found = std::ranges::find(demands, slot.label, &Demand::label);
       if (found == demands.end()) {
         blocks_with_label_[slot.label].push_back(block);
-        found = demands.insert(demands.end(), {slot.label, 0, 0});
+        found = demands.insert(demands.end(), {slot.label});
       }
+      ++found->slots;
       (slot.is_optional ? found->optional_bytes : found->bytes) += slot.bytes;
     }
   }
@@ -155,14 +159,14 @@ void Walker::enter(std::uint32_t block, Progress& progress, Walk& walk) const {
   });
   std::ranges::stable_sort(made);
   walk.path.blocks.push_back(block);
-  std::vector<std::size_t> next(demands_[block].size()); // into `made`, by demand
+  std::vector<std::size_t> next(demands_[block].size());  // into `made`, by demand
   std::vector<std::int64_t> left(demands_[block].size()); // bytes that a slot before has made of the next one
   for (std::size_t i = 0; i < next.size(); ++i)
     next[i] = std::size_t(
         std::ranges::lower_bound(made, std::pair(demands_[block][i].label, std::uint32_t(0))) - made.begin());
   for (const MemorySlot& slot : code_.slots_of(block)) {
-    const auto demand = std::size_t(std::ranges::find(demands_[block], slot.label, &Demand::label) -
-                                    demands_[block].begin());
+    const auto demand =
+        std::size_t(std::ranges::find(demands_[block], slot.label, &Demand::label) - demands_[block].begin());
     std::uint8_t together = 0;
     left[demand] -= slot.bytes;
     for (; next[demand] < made.size() && made[next[demand]].first == slot.label && left[demand] < 0 &&
@@ -177,7 +181,7 @@ void Walker::enter(std::uint32_t block, Progress& progress, Walk& walk) const {
     if (together != 0)
       walk.joined.push_back(together);
   }
-  // What does not fit into the slots' bytes goes with the last one of its label.
+  // Accesses that do not fit into the slots' bytes have no instruction.
   for (std::size_t i = 0; i < next.size(); ++i)
     for (; next[i] < made.size() && made[next[i]].first == demands_[block][i].label; ++next[i]) {
       walk.path.blocks.push_back(Path::loose);
@@ -189,60 +193,67 @@ void Walker::enter(std::uint32_t block, Progress& progress, Walk& walk) const {
     progress.explain(access);
 }
 
+struct Walker::Choice {
+  std::uint32_t block = sass::none; ///< none fits
+  const Next* next = nullptr;       ///< null: it does not follow the last block
+};
+
+Walker::Choice Walker::choose(const Progress& progress, std::span<const Ways* const> recent) const {
+  Choice choice;
+  std::optional<Rank> best;
+  const auto consider = [&](std::uint32_t block, const Next* next, std::uint32_t penalty) {
+    const auto fit = progress.fit(demands_[block]);
+    if (!fit)
+      return;
+    const Rank rank{2 * fit->gaps + penalty, -std::int64_t(fit->accesses), next ? next->instructions : 0};
+    if (!best || rank < *best) {
+      best = rank;
+      choice = {block, next};
+    }
+  };
+  for (const Next& next : recent.back()->next)
+    consider(next.block, &next, 0);
+  if (!best || std::get<0>(*best) != 0)
+    for (const Ways* const ways : recent.first(recent.size() - 1))
+      for (const Next& side : ways->next)
+        if (const auto fit = progress.fit(demands_[side.block]); fit && fit->gaps == 0)
+          consider(side.block, nullptr, 1);
+  if (!best || std::get<0>(*best) > 2 * gaps_of_jump)
+    for (const std::uint32_t block : blocks_with_label_[progress.accesses[progress.head].label])
+      consider(block, nullptr, 2 * gaps_of_jump);
+  return choice;
+}
+
 Walk Walker::walk(std::span<const WalkedAccess> accesses) const {
   Walk walk;
   Progress progress{accesses, std::vector<std::vector<std::uint32_t>>(blocks_with_label_.size()),
                     std::vector<std::uint32_t>(blocks_with_label_.size()),
                     std::vector<bool>(accesses.size())};
   for (std::uint32_t i = 0; i < accesses.size(); ++i)
-    if (accesses[i].label < progress.of_label.size())
+    if (has_slots(accesses[i].label))
       progress.of_label[accesses[i].label].push_back(i);
-  const Ways* ways = &start_;
+  std::vector<const Ways*> recent{&start_}; // behind the last blocks with accesses, the last one at the end
   while (progress.head < accesses.size()) {
-    std::optional<Rank> best;
-    const Next* next = nullptr;
-    for (const Next& one : ways->next)
-      if (const auto fit = progress.fit(demands_[one.block]))
-        if (const Rank rank{fit->gaps, -std::int64_t(fit->accesses), one.instructions};
-            !best || rank < *best) {
-          best = rank;
-          next = &one;
-        }
-    const std::uint32_t label = accesses[progress.head].label;
-    std::uint32_t jump = sass::none;
-    if (!best || std::get<0>(*best) > gaps_of_jump)
-      if (label < blocks_with_label_.size())
-        for (const std::uint32_t block : blocks_with_label_[label])
-          if (const auto fit = progress.fit(demands_[block]))
-            if (const Rank rank{fit->gaps + gaps_of_jump, -std::int64_t(fit->accesses), 0};
-                !best || rank < *best) {
-              best = rank;
-              jump = block;
-            }
-    if (!best) {
+    const Choice choice = has_slots(accesses[progress.head].label) ? choose(progress, recent) : Choice();
+    if (choice.block == sass::none) {
       walk.path.blocks.push_back(Path::loose);
       walk.order.push_back(progress.head);
       walk.joined.push_back(1);
       ++walk.loose;
-      if (label < progress.of_label.size()) {
-        progress.explain(progress.head);
-      } else {
-        progress.explained[progress.head] = true;
-        while (progress.head < accesses.size() && progress.explained[progress.head])
-          ++progress.head;
-      }
+      progress.explain(progress.head);
       continue;
     }
-    const std::uint32_t block = jump != sass::none ? jump : next->block;
-    if (jump == sass::none)
-      pass(*ways, next->before, walk);
+    if (choice.next != nullptr)
+      pass(*recent.back(), choice.next->before, walk);
     else
       ++walk.jumps;
-    enter(block, progress, walk);
-    ways = &ways_behind(block);
+    enter(choice.block, progress, walk);
+    if (recent.size() == remembered_branches)
+      recent.erase(recent.begin());
+    recent.push_back(&ways_[choice.block]);
   }
-  if (ways->ends)
-    pass(*ways, ways->exit, walk);
+  if (recent.back()->ends)
+    pass(*recent.back(), recent.back()->exit, walk);
   return walk;
 }
 

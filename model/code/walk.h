@@ -27,12 +27,13 @@ struct Walk {
   std::uint32_t jumps = 0;          ///< blocks that do not follow the one before them: lanes that diverged
 };
 
-/// Walks paths through one kernel's code. A compiler keeps the accesses of a block together but reorders them,
-/// so a block fits where its accesses are the next ones in any order. Of the blocks that can follow, through
-/// others without accesses, the walk takes the one that leaves the fewest accesses behind it unexplained,
-/// then that with the most accesses (an unrolled loop before its remainder), then the closest. Where lanes
-/// diverge, a warp executes both sides of a branch one after the other: a block that cannot follow may come
-/// next, too. Blocks without accesses lie on the shortest way.
+/// Walks paths through one kernel's code. A compiler keeps the accesses of a block together but reorders
+/// them, so a block fits where its accesses are the next ones in any order. Of the blocks that can follow,
+/// through others without accesses, the walk takes the one that leaves the fewest accesses behind it
+/// unexplained, then that with the most accesses (an unrolled loop before its remainder), then the closest.
+/// Where lanes diverge, a warp executes both sides of a branch one after the other: the other side of an
+/// earlier branch may come next, too, and where nothing fits, any block. Blocks without accesses lie on the
+/// shortest way.
 class Walker {
 public:
   explicit Walker(const Code& code);
@@ -44,6 +45,7 @@ private:
   struct Demand {
     std::uint32_t label = 0;
     std::uint32_t bytes = 0, optional_bytes = 0;
+    std::uint32_t slots = 0;
   };
   /// A block with accesses that can follow, and the block before it on the way there.
   struct Next {
@@ -63,10 +65,16 @@ private:
     bool ends = false;
   };
   struct Progress;
+  /// A block that may come next.
+  struct Choice;
 
   Ways find_ways(std::span<const std::uint32_t> from) const;
   const Ways& ways_behind(std::uint32_t block) const { return ways_[block]; }
   bool is_passable(std::uint32_t block) const;
+  bool has_slots(std::uint32_t label) const {
+    return label < blocks_with_label_.size() && !blocks_with_label_[label].empty();
+  }
+  Choice choose(const Progress& progress, std::span<const Ways* const> recent) const;
   void pass(const Ways& ways, std::uint32_t step, Walk& walk) const;
   void enter(std::uint32_t block, Progress& progress, Walk& walk) const;
 

@@ -219,10 +219,10 @@ TEST_CASE("registers count if they are known") {
   register_once();
   // Machine code for the device, an A100, and for a GPU that is not queried. Other kernels have none.
   static const CompiledRecord compiled[] = {
-      {"_Z9demandingv", "another module", 80, 80, 255, 0, 0, 0, 0, 0},
-      {"_Z9demandingv", "module", 80, 80, 96, 504, 564, 560, 1024, 0},
-      {"_Z9demandingv", "module", 90, 90, 32, 0, 0, 0, 1024, 0},
-      {"_Z9old_stylev", "module", 70, 75, 128, 0, 0, 0, 0, 0},
+      {"_Z9demandingv", "another module", 80, 80, 255, 0, 0, 0, 0, 0, nullptr, nullptr},
+      {"_Z9demandingv", "module", 80, 80, 96, 504, 564, 560, 1024, 0, nullptr, nullptr},
+      {"_Z9demandingv", "module", 90, 90, 32, 0, 0, 0, 1024, 0, nullptr, nullptr},
+      {"_Z9old_stylev", "module", 70, 75, 128, 0, 0, 0, 0, 0, nullptr, nullptr},
   };
   static const KernelRecord demanding{.symbol = "_Z9demandingv", .untraced_block = fail_assertion},
       assumed{.symbol = "_Z9old_stylev", .untraced_block = fail_assertion};

@@ -58,5 +58,17 @@ TEST_CASE("the code that a GPU takes") {
 
 TEST_CASE("the table for the runtime is C") {
   const auto text = driver::machine_code_table({{"_Z1kv", {80, 80, 96, 1, 2, 3, 4}}}, "0123");
-  CHECK(text.find("{\"_Z1kv\", \"0123\", {80, 80, 96, 1, 2, 3, 4, 0}},") != text.npos);
+  CHECK(text.find("{\"_Z1kv\", \"0123\", {80, 80, 96, 1, 2, 3, 4, 0}, 0, 0},") != text.npos);
+}
+
+TEST_CASE("the table has each cubin once, whatever its name") {
+  driver::KernelCode first{"_Z1av", {.capability = 80, .registers = 8}, R"(/tmp/a "b" \c.cubin)"};
+  driver::KernelCode second = first;
+  second.symbol = "_Z1bv";
+  const auto text = driver::machine_code_table({first, second}, "0123");
+  CHECK(text.find("{80, 0, 8, 0, 0, 0, 0, 0}, warplens_cubin_0, warplens_cubin_0_end},") != text.npos);
+  // The compiler reads the name first, then the assembler: quotes and backslashes are escaped for both.
+  const auto found = text.find(R"(.incbin \"/tmp/a \\\"b\\\" \\\\c.cubin\")");
+  REQUIRE(found != text.npos);
+  CHECK(text.find(".incbin", found + 1) == text.npos);
 }

@@ -1,6 +1,7 @@
 // Trials on a clock against the reference that steps every cycle.
 #include "model/clock/clocked_trial.h"
 #include "test/catch.h"
+#include "test/model/made_code.h"
 #include "test/model/made_trace.h"
 #include "test/model/reference_clock.h"
 
@@ -96,10 +97,12 @@ Launch any_launch(model::Random& random) {
   return {anything(random), any_gpu(random), {1 + random.below(3), 0, 512u << random.below(3), "warps"}};
 }
 
-TEST_CASE("A trial on a clock equals the reference, whatever the machine and its policy") {
+TEST_CASE("A trial on a clock equals the reference, whatever the machine, its policy and the code") {
   model::Random random(7, 0, 0);
-  for (int round = 0; round < 1500; ++round) {
-    const auto [snapshot, gpu, occupancy] = any_launch(random);
+  for (int round = 0; round < 2000; ++round) {
+    auto [snapshot, gpu, occupancy] = any_launch(random);
+    if (round >= 1500)
+      add_random_code(snapshot, random);
     const model::Random of_trial(1, 0, std::uint32_t(round));
     model::TrialCounts slow = ReferenceClock(snapshot, gpu, occupancy, of_trial).run();
     model::TrialCounts fast = model::run_clocked_trial(snapshot, gpu, occupancy, of_trial);
@@ -107,6 +110,7 @@ TEST_CASE("A trial on a clock equals the reference, whatever the machine and its
                   << int(gpu.issue.policy) << ", " << gpu.lsu.misses << " misses, stores "
                   << int(gpu.l2.stores));
     REQUIRE(fast.time.cycles == slow.time.cycles);
+    REQUIRE(fast.time.instructions == slow.time.instructions);
     REQUIRE(fast.l1_reads == slow.l1_reads);
     REQUIRE(fast.l2_reads == slow.l2_reads);
     REQUIRE(fast.l2_writes == slow.l2_writes);

@@ -4,7 +4,7 @@
 
 #include "model/cache/l1.h"
 #include "model/cache/l2.h"
-#include "model/clock/clock_figures.h"
+#include "model/clock/timed_code.h"
 #include "model/dram/dram_map.h"
 #include "model/gpu/occupancy.h"
 #include "model/gpu/slices.h"
@@ -19,12 +19,12 @@
 
 namespace warplens::test {
 
-/// Runs a snapshot of a whole grid that reads neither constants nor textures.
+/// Runs a snapshot of a whole grid that reads neither constants nor textures, with its code or without.
 class ReferenceClock {
 public:
   ReferenceClock(const model::Snapshot& snapshot, const model::Gpu& gpu, const model::Occupancy& occupancy,
                  model::Random random)
-      : snapshot_(snapshot), gpu_(gpu), figures_(gpu), slices_(gpu), map_(gpu),
+      : snapshot_(snapshot), gpu_(gpu), figures_(gpu), steps_(steps()), slices_(gpu), map_(gpu),
         epoch_(figures_.cycles(gpu.l2.latency_ns)), banks_(gpu.dram.channels * gpu.dram.banks),
         buses_(gpu.dram.channels) {
     for (unsigned i = 0; i < gpu.l2.partitions; ++i)
@@ -147,11 +147,22 @@ private:
     unsigned unturned = 0;
   };
 
+  /// The accesses and other instructions for which a warp waits by one register.
   struct Wait {
     std::size_t unknown = 0;
     Cycle until = 0;
-    std::uint32_t site = 0;
-    Cycle stalled = 0; ///< for data, before its next access
+    std::optional<std::uint32_t> site = std::nullopt; ///< of what is there last
+  };
+  struct Waits {
+    std::map<std::int16_t, Wait> of = {}; ///< by register
+    Cycle stalled = 0;                    ///< for data, before its next instruction
+  };
+  /// An instruction of a warp, with the access that it makes or the latency of its result.
+  struct Step {
+    Instruction instruction;
+    const model::Access* access = nullptr;
+    const model::Transaction* transactions = nullptr;
+    Cycle latency = 0;
   };
   struct Sm {
     Sm(ReferenceClock& trial, std::uint32_t number_of_it, std::uint32_t l1_bytes, model::Random& start)
@@ -176,9 +187,9 @@ private:
                                           Stall why) { trial.stalled(*this, at, why); },
                 .ended =
                     [this, &trial](std::uint32_t block, Cycle now) {
-                      for (auto& [of, wait] : waits)
+                      for (auto& [of, its] : waits)
                         if (of.first == block)
-                          trial.counts_.sites[wait.site].awaited += double(std::exchange(wait.stalled, 0));
+                          trial.charge(its, {0, 1, 2, 3, 4, 5, 6});
                       trial.ended_.emplace_back(now, random.bits(), number);
                       trial.counts_.time.cycles = std::max(trial.counts_.time.cycles, now);
                       ++trial.ended_blocks_;
@@ -194,8 +205,8 @@ private:
         BlockProgram& programs = blocks.emplace_back();
         for (std::uint32_t i = 0; i < block.warps; ++i) {
           WarpProgram& program = programs.emplace_back();
-          for (const model::Access& access : trial.snapshot_.warps[block.first_warp + i].accesses)
-            program.push_back(trial.instruction_of(access));
+          for (const Step& step : trial.steps_[block.first_warp + i])
+            program.push_back(step.instruction);
         }
       }
       return blocks;
@@ -207,7 +218,7 @@ private:
     Fills fills;
     Fills stores; ///< requests that no warp waits for
     model::Ticks in_free = 0, out_free = 0;
-    std::map<std::pair<std::uint32_t, std::uint32_t>, Wait> waits; ///< by block and warp
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Waits> waits; ///< by block and warp
     ReferenceSm core;
   };
 
@@ -227,21 +238,83 @@ private:
   Instruction instruction_of(const model::Access& access) const {
     return {.pipe = model::ClockFigures::memory_pipe,
             .result = access.is_awaited ? std::int16_t{0} : Instruction::none,
-            .sources = {access.starts_bulk ? std::int16_t{0} : Instruction::none, -1, -1},
+            .sources = {access.starts_bulk ? std::int16_t{0} : Instruction::none, -1, -1, -1, -1, -1, -1},
             .passes = access.passes,
             .delay = figures_.delay};
   }
 
+  /// Returns what each warp executes.
+  std::vector<std::vector<Step>> steps() {
+    std::optional<model::TimedCode> timed;
+    if (snapshot_.code)
+      timed.emplace(*snapshot_.code, *gpu_.pipes, figures_);
+    std::vector<std::vector<Step>> all;
+    for (const model::Warp& warp : snapshot_.warps) {
+      std::vector<Step>& of_warp = all.emplace_back();
+      const model::Access* access = warp.accesses.data();
+      const model::Transaction* transactions = warp.transactions.data();
+      const auto add = [&](Instruction instruction) {
+        of_warp.push_back({instruction, access, transactions});
+        transactions += access++->transactions;
+      };
+      if (!timed) {
+        while (access != warp.accesses.data() + warp.accesses.size())
+          add(instruction_of(*access));
+        continue;
+      }
+      const model::Path& path = snapshot_.code->paths[warp.path];
+      std::size_t slot = 0;
+      bool waits_for_loose = false;
+      for (const std::uint32_t block : path.blocks) {
+        if (block == model::Path::loose) {
+          waits_for_loose = waits_for_loose || access->is_awaited;
+          add({.pipe = model::ClockFigures::memory_pipe,
+               .result = access->is_awaited ? model::loose_scoreboard : Instruction::none,
+               .passes = access->passes});
+          continue;
+        }
+        for (std::uint32_t i = timed->block(block).begin; i < timed->block(block).end; ++i) {
+          Instruction instruction = (*timed)[i].issue;
+          if (std::exchange(waits_for_loose, false))
+            *std::ranges::find(instruction.sources, Instruction::none) = model::loose_scoreboard;
+          if ((*timed)[i].has_slot && path.makes_access[slot++] != 0) {
+            instruction.passes = access->passes;
+            add(instruction);
+          } else {
+            of_warp.push_back({.instruction = instruction, .latency = (*timed)[i].latency});
+          }
+        }
+      }
+    }
+    return all;
+  }
+
+  /// Charges the cycles for which a warp has waited to the site of the last of these registers.
+  void charge(Waits& waits, std::initializer_list<std::int16_t> registers) { charge<>(waits, registers); }
+  template <class Registers> void charge(Waits& waits, const Registers& registers) {
+    const Wait* last = nullptr;
+    for (const std::int16_t one : registers)
+      if (one != Instruction::none && (last == nullptr || waits.of[one].until > last->until))
+        last = &waits.of[one];
+    if (last != nullptr && last->site)
+      counts_.sites[*last->site].awaited += double(waits.stalled);
+    waits.stalled = 0;
+  }
+
   Cycle execute(Sm& sm, const InstructionPlace& at, Cycle now, Cycle leaves) {
-    const model::Warp& warp = snapshot_.warps[snapshot_.blocks[at.block].first_warp + at.warp];
-    const model::Access access = warp.accesses[at.instruction];
-    std::size_t first = 0;
-    for (std::size_t i = 0; i < at.instruction; ++i)
-      first += warp.accesses[i].transactions;
-    Wait& wait = sm.waits[{at.block, at.warp}];
+    const Step& step = steps_[snapshot_.blocks[at.block].first_warp + at.warp][at.instruction];
+    const Instruction& instruction = step.instruction;
+    Waits& waits = sm.waits[{at.block, at.warp}];
+    charge(waits, instruction.sources);
+    Wait& wait = waits.of[instruction.result]; // of no register, too
+    ++counts_.time.instructions;
+    if (step.access == nullptr) {
+      if (leaves + step.latency >= wait.until)
+        wait = {wait.unknown, leaves + step.latency, std::nullopt};
+      return instruction.result == Instruction::none || wait.unknown != 0 ? model::never : wait.until;
+    }
+    const model::Access access = *step.access;
     model::TrialCounts::Site& site = counts_.sites[access.site];
-    counts_.sites[wait.site].awaited += double(std::exchange(wait.stalled, 0));
-    const Instruction instruction = instruction_of(access);
     const auto occupy = [&](Resource resource, double cycles) {
       site.occupied[std::size_t(resource)] += cycles;
     };
@@ -253,29 +326,34 @@ private:
     const auto load = std::make_shared<Last>();
     load->until = {now, model::Level::l1};
     ++wait.unknown;
-    load->tell = [this, &sm, &wait, &site, at, access, now](const Arrived& arrived) {
+    load->tell = [this, &sm, &wait, &site, result = instruction.result, at, access,
+                  now](const Arrived& arrived) {
       site.latency_ns[unsigned(arrived.level)] += double(arrived.at - now) * figures_.ns_per_cycle;
       --wait.unknown;
-      if (access.is_awaited) // of several that are there last, the one with the highest number counts
-        std::tie(wait.until, wait.site) =
-            std::max(std::tuple(wait.until, wait.site), std::tuple(arrived.at, std::uint32_t{access.site}));
+      if (result == Instruction::none)
+        return;
+      // Of several that are there last, the one with the highest number counts.
+      wait.site = std::tuple(arrived.at, std::optional(std::uint32_t{access.site})) >
+                          std::tuple(wait.until, wait.site)
+                      ? std::optional(std::uint32_t{access.site})
+                      : wait.site;
+      wait.until = std::max(wait.until, arrived.at);
       if (wait.unknown == 0 && !issuing_)
-        sm.core.complete(at.block, at.warp, 0, wait.until);
+        sm.core.complete(at.block, at.warp, result, wait.until);
     };
     issuing_ = true;
     if (access.cache == model::FirstCache::shared) {
       load->until.and_also({last_pass + figures_.shared, model::Level::shared});
     } else {
       for (std::size_t i = 0; i < access.transactions; ++i)
-        transact(sm, access, warp.transactions[first + i], load, leaves + i / gpu_.lanes.tags_per_pass,
-                 last_pass);
+        transact(sm, access, step.transactions[i], load, leaves + i / gpu_.lanes.tags_per_pass, last_pass);
       if (access.kind == AccessKind::store)
         load->until.and_also({last_pass, model::Level::l1});
     }
     if (load->unknown == 0)
       load->tell(load->until);
     issuing_ = false;
-    return wait.unknown != 0 ? model::never : wait.until;
+    return instruction.result == Instruction::none || wait.unknown != 0 ? model::never : wait.until;
   }
 
   void transact(Sm& sm, const model::Access& access, const model::Transaction& t,
@@ -308,7 +386,9 @@ private:
     if (stores) {
       sm.l1.store(t.line, t.sectors);
       event.mask = t.mask;
-      event.kind = access.kind == AccessKind::store ? model::L2Kind::store : model::L2Kind::store_of_update;
+      event.kind = access.kind == AccessKind::store && !access.is_store_of_update
+                       ? model::L2Kind::store
+                       : model::L2Kind::store_of_update;
       send(sm, event, at);
     } else if (access.kind == AccessKind::atomic) {
       event.kind = model::L2Kind::atomic;
@@ -497,20 +577,23 @@ private:
   }
 
   void stalled(Sm& sm, const InstructionPlace& at, Stall why) {
+    Waits& waits = sm.waits[{at.block, at.warp}];
     if (why == Stall::ended) {
-      Wait& wait = sm.waits[{at.block, at.warp}];
-      wait.stalled += wait.unknown != 0 || wait.until > now_;
+      waits.stalled += std::ranges::any_of(waits.of, [&](const auto& one) {
+        return one.first != Instruction::none && (one.second.unknown != 0 || one.second.until > now_);
+      });
       return;
     }
-    const model::Warp& warp = snapshot_.warps[snapshot_.blocks[at.block].first_warp + at.warp];
-    counts_.sites[warp.accesses[at.instruction].site].held_up += why == Stall::structural;
-    if (why == Stall::data)
-      ++sm.waits[{at.block, at.warp}].stalled;
+    const Step& step = steps_[snapshot_.blocks[at.block].first_warp + at.warp][at.instruction];
+    if (step.access != nullptr)
+      counts_.sites[step.access->site].held_up += why == Stall::structural;
+    waits.stalled += why == Stall::data;
   }
 
   const model::Snapshot& snapshot_;
   const model::Gpu& gpu_;
   model::ClockFigures figures_;
+  std::vector<std::vector<Step>> steps_; ///< by warp
   model::Slices slices_;
   model::DramMap map_;
   Cycle epoch_;

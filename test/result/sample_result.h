@@ -159,6 +159,7 @@ inline Result sample_time() {
   kernel.totals.dram_latency_ns = of_machine(statistic(601.25, 12), 8);
   kernel.totals.dram_write_bytes_before = 0;
   kernel.trials.drawn = {"issue.policy"};
+  kernel.executed = ExecutedCode{75, 2'345'678, statistic(0.97, 0.01)};
   using enum Resource;
   kernel.sites[1].time = site_time(0, 0.005, {{issue, 0.01}, {shared_banks, 1}});
   kernel.sites[2].time = site_time(96, 0.095, {{issue, 0.01}, {memory_pipeline, 0.01}, {l2_port, 0.04}});

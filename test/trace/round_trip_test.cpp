@@ -25,7 +25,11 @@ TEST_CASE("everything that is not an access is read back unchanged") {
   launch.static_shared_bytes = 49152;
   launch.dynamic_shared_bytes = 227 * 1024;
   launch.registers_per_thread = 255;
-  launch.machine_code = {{80, 80, 96, 504, 564, 560, 4096}, {70, 75, 4000000000u, 1, 2, 3, 0}};
+  const std::string cubin("\x7f"
+                          "ELF\0and so on",
+                          14);
+  launch.machine_code = {{80, 80, 96, 504, 564, 560, 4096, "_Z1kv", 0xfedcba9876543210, cubin},
+                         {70, 75, 4000000000u, 1, 2, 3, 0, "_Z1kv", 0, {}}};
   launch.first_block = 1000;
   launch.blocks = 528;
   {
@@ -185,6 +189,30 @@ TEST_CASE("records that no reader would accept are not written") {
   good(writer.finish({}));
   CHECK(read_all(good(Reader::open(scratch_file("disorder"))), 0).size() == 1);
   CHECK_FALSE(append(writer, 0, one));
+}
+
+TEST_CASE("a cubin is there once, and one that is too large is left out") {
+  const auto path = scratch_file("cubins");
+  const std::string small(1000, 'c'), large(std::size_t{max_chunk_bytes} + 1, 'l');
+  {
+    Writer writer = good(Writer::create(path, sample_program()));
+    for (std::uint32_t id = 0; id < 3; ++id) {
+      Launch launch = sample_launch(id);
+      launch.machine_code = {{.capability = 80, .symbol = "_Z1kv", .cubin_id = 1, .cubin = small},
+                             {.capability = 90, .symbol = "_Z1kv", .cubin_id = 2, .cubin = large}};
+      good(writer.begin_launch(launch));
+    }
+    good(writer.finish({}));
+  }
+  const Reader reader = good(Reader::open(path));
+  CHECK(reader.file_bytes() < 2000);
+  REQUIRE(reader.launches().size() == 3);
+  for (const Launch& launch : reader.launches()) {
+    CHECK(launch.machine_code[0].cubin == small);
+    CHECK(launch.machine_code[0].cubin.data() == reader.launches()[0].machine_code[0].cubin.data());
+    CHECK(launch.machine_code[1].cubin_id == 2);
+    CHECK(launch.machine_code[1].cubin.empty());
+  }
 }
 
 TEST_CASE("a full disk is an error that stays") {

@@ -171,6 +171,8 @@ function basis(kernel: Kernel, probed: number | undefined): string {
     `${counted(occupancy.blocks_per_sm, "block")} per SM, limited by ${occupancy.limited_by}.`,
     registers(kernel),
   ];
+  if (kernel.executed)
+    parts.push(`Its warps execute ${counted(kernel.executed.instructions, "instruction")} of ${kernel.executed.architecture}, ${kernel.executed.per_cycle.mean.toFixed(2)} per cycle and SM.`);
   if (probed !== undefined) parts.push(`${percent(probed)} % of the executed accesses were seen.`);
   const start = kernel.l2_start;
   if (start) parts.push(start.warm ? `The L2 starts warm: ${bytes(start.bytes)} ${start.why}.` : `The L2 starts cold: ${start.why}.`);

@@ -1,0 +1,61 @@
+"""Tests that the model executes the instructions of a kernel's machine code, counted in the code itself."""
+
+import json
+import re
+import subprocess
+import unittest
+
+from nvcc_case import REAL, NvccCase
+from warplens_tool import KERNELS, main, warplens
+
+SOURCE = KERNELS / "executed.cu"
+WARPS = 32
+
+
+class Executed(NvccCase):
+    def blocks(self, architecture):
+        """Returns, per kernel, its blocks in order: how many instructions each has, whether it loads and branches to itself, and whether it ends
+        with an exit."""
+        cubin = self.folder / "executed.cubin"
+        subprocess.run([REAL, f"-arch={architecture}", "-cubin", SOURCE, "-o", cubin], check=True)
+        done = warplens("inspect", cubin)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        kernels = {}
+        for text in re.split(r"^kernel ", done.stdout, flags=re.MULTILINE)[1:]:
+            name = re.search(r"straight|updated|exchanged|looped", text)[0]
+            kernels[name] = [(len(re.findall(r"^    [0-9a-f]{4} ", block, re.MULTILINE)),
+                              re.match(r"(\d+) .*-> .*\b\1\b", block) is not None and "load_global" in block,
+                              "exits" in block.splitlines()[0])
+                             for block in re.split(r"^  block ", text, flags=re.MULTILINE)[1:]]
+        return kernels
+
+    def executed(self, gpu, iterations):
+        done = warplens("profile", SOURCE, "--backend", "cpu", "--gpu", gpu, "--trials", "2", "--format", "json", "-o",
+                        self.folder / "result.json", "--run", str(iterations))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return {kernel["name"]: kernel for kernel in json.loads((self.folder / "result.json").read_text())["kernels"]}
+
+    def test_counts_are_those_of_the_code(self):
+        for gpu, architecture in (("a100", "sm_80"), ("v100", "sm_75"), ("h100-sxm", "sm_90")):
+            with self.subTest(gpu):
+                blocks = self.blocks(architecture)
+                kernels = {iterations: self.executed(gpu, iterations) for iterations in (5, 17)}
+                for name in ("straight", "updated", "exchanged"):
+                    executed = kernels[5][name]["executed"]
+                    self.assertEqual(executed["architecture"], architecture)
+                    size, _, exits = blocks[name][0]
+                    self.assertTrue(exits)
+                    self.assertEqual(executed["instructions"], WARPS * size, name)
+                counts = [kernels[iterations]["looped"]["executed"]["instructions"] for iterations in (5, 17)]
+                body = [size for size, repeats, _ in blocks["looped"] if repeats]
+                self.assertEqual(len(body), 1)
+                self.assertEqual(counts[1] - counts[0], WARPS * 12 * body[0])
+
+    def test_a_gpu_without_such_code_says_so(self):
+        kernel = self.executed("k40", 5)["straight"]
+        self.assertNotIn("executed", kernel)
+        self.assertEqual(kernel["code_unknown"], "the GPU's file has no [pipes]")
+
+
+if __name__ == "__main__":
+    main()

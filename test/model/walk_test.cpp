@@ -1,0 +1,221 @@
+// The path of a warp through its kernel's code, from its accesses.
+#include "model/code/labels.h"
+#include "model/code/walk.h"
+#include "model/numeric/random.h"
+#include "test/catch.h"
+#include "test/model/made_code.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+
+namespace warplens::test {
+namespace {
+
+using model::Path;
+using model::Walk;
+using model::WalkedAccess;
+
+/// Returns accesses of four bytes with these labels, "a" is 0.
+std::vector<WalkedAccess> accesses_of(const std::string& labels, std::uint8_t bytes = 4) {
+  std::vector<WalkedAccess> accesses;
+  for (const char label : labels)
+    accesses.push_back({std::uint32_t(label - 'a'), bytes});
+  return accesses;
+}
+
+/// Returns the blocks of a walk, as "0 1 1 2"; "-" is an access without an instruction.
+std::string blocks_of(const Walk& walk) {
+  std::string text;
+  for (const std::uint32_t block : walk.path.blocks)
+    text += (text.empty() ? "" : " ") + (block == Path::loose ? std::string("-") : std::to_string(block));
+  return text;
+}
+
+sass::Instruction guarded(sass::Instruction instruction) {
+  instruction.guard.predicate = 0;
+  return instruction;
+}
+const sass::Instruction plain;
+
+TEST_CASE("A block takes its accesses in any order, and issues them in its own") {
+  // The source reads a, then b; the compiler loads b first.
+  const model::Code code = made_code({{{load(), plain, load()}, {}}}, {1, 0});
+  const Walk walk = model::Walker(code).walk(accesses_of("ab"));
+  CHECK(blocks_of(walk) == "0");
+  CHECK(walk.order == std::vector<std::uint32_t>{1, 0});
+  CHECK(walk.path.makes_access == std::vector<std::uint8_t>{1, 1});
+  CHECK(walk.loose == 0);
+}
+
+TEST_CASE("An unrolled loop comes before its remainder") {
+  // 0: entry; 1: four iterations; 2: between; 3: one iteration; 4: end
+  const model::Code code = made_code({{{plain}, {1, 2}},
+                                      {{load(), load(), load(), load()}, {1, 2}},
+                                      {{plain}, {3, 4}},
+                                      {{load()}, {3, 4}},
+                                      {{plain}, {}}},
+                                     {0, 0, 0, 0, 0});
+  const model::Walker walker(code);
+  CHECK(blocks_of(walker.walk(accesses_of("aaaaaaaaaaa"))) == "0 1 1 2 3 3 3 4");
+  CHECK(blocks_of(walker.walk(accesses_of("aa"))) == "0 2 3 3 4");
+  CHECK(blocks_of(walker.walk({})) == "0 2 4");
+}
+
+TEST_CASE("The accesses of a loop's iterations may be apart from each other") {
+  // Two iterations of s += x[i] * y[i], whose loads the compiler collects.
+  const model::Code code =
+      made_code({{{load(), load(), load(), load()}, {0, 1}}, {{plain}, {}}}, {0, 0, 1, 1});
+  const Walk walk = model::Walker(code).walk(accesses_of("abababab"));
+  CHECK(blocks_of(walk) == "0 0 1");
+  CHECK(walk.order == std::vector<std::uint32_t>{0, 2, 1, 3, 4, 6, 5, 7});
+}
+
+TEST_CASE("A load may be moved in front of a branch") {
+  // 0: a, and c from behind; 1: b; 2: end
+  const model::Code code = made_code({{{load(), load()}, {1, 2}}, {{load()}, {2}}, {{plain}, {}}}, {0, 2, 1});
+  const Walk walk = model::Walker(code).walk(accesses_of("abc"));
+  CHECK(blocks_of(walk) == "0 1 2");
+  CHECK(walk.order == std::vector<std::uint32_t>{0, 2, 1});
+  CHECK(walk.jumps == 0);
+}
+
+TEST_CASE("A warp whose lanes diverge executes both sides of a branch") {
+  // 0: if; 1: then; 2: else; 3: end
+  const model::Code code =
+      made_code({{{plain}, {1, 2}}, {{load()}, {3}}, {{load()}, {3}}, {{load()}, {}}}, {0, 1, 2});
+  const Walk walk = model::Walker(code).walk(accesses_of("abc"));
+  CHECK(blocks_of(walk) == "0 1 2 3");
+  CHECK(walk.jumps == 1);
+  CHECK(blocks_of(model::Walker(code).walk(accesses_of("bc"))) == "0 2 3");
+}
+
+TEST_CASE("A guard may turn an access off") {
+  const model::Code code = made_code({{{load(), guarded(load())}, {0, 1}}, {{plain}, {}}}, {0, 1});
+  const Walk walk = model::Walker(code).walk(accesses_of("aaba"));
+  CHECK(blocks_of(walk) == "0 0 0 1");
+  CHECK(walk.path.makes_access == std::vector<std::uint8_t>{1, 0, 1, 1, 1, 0});
+  CHECK(walk.order == std::vector<std::uint32_t>{0, 1, 2, 3});
+}
+
+TEST_CASE("A wide instruction makes several accesses at once, and one of a structure may take several") {
+  const model::Code wide = made_code({{{load(16), load(4)}, {}}}, {0, 0});
+  const Walk four = model::Walker(wide).walk(accesses_of("aaaaa"));
+  CHECK(blocks_of(four) == "0");
+  CHECK(four.joined == std::vector<std::uint8_t>{4, 1});
+  const model::Code narrow = made_code({{{load(4), load(4), load(4), load(4)}, {}}}, {0, 0, 0, 0});
+  const Walk one = model::Walker(narrow).walk(accesses_of("a", 16));
+  CHECK(one.path.makes_access == std::vector<std::uint8_t>{1, 0, 0, 0});
+  CHECK(one.loose == 0);
+}
+
+TEST_CASE("An access of which no instruction is known stays in its place") {
+  const model::Code code = made_code({{{load()}, {1}}, {{load()}, {}}}, {0, 1});
+  const Walk walk = model::Walker(code).walk(accesses_of("azb"));
+  CHECK(blocks_of(walk) == "0 - 1");
+  CHECK(walk.loose == 1);
+  CHECK(walk.order == std::vector<std::uint32_t>{0, 1, 2});
+}
+
+TEST_CASE("Whatever the code and the accesses, each access is there once") {
+  model::Random random(3, 0, 0);
+  for (int round = 0; round < 3000; ++round) {
+    std::vector<MadeBlock> blocks(1 + random.below(8));
+    std::vector<std::uint32_t> labels;
+    for (MadeBlock& block : blocks) {
+      for (std::uint32_t i = random.below(5); i != 0; --i) {
+        block.instructions.push_back(random.below(2) == 0 ? plain
+                                                          : load(std::uint8_t(4u << random.below(3))));
+        if (random.below(4) == 0)
+          block.instructions.back() = guarded(block.instructions.back());
+        if (block.instructions.back().access_bytes != 0)
+          labels.push_back(random.below(5));
+      }
+      for (std::uint32_t i = random.below(3); i != 0; --i)
+        block.successors.push_back(random.below(std::uint32_t(blocks.size())));
+    }
+    const model::Code code = made_code(blocks, labels);
+    std::vector<WalkedAccess> accesses(random.below(60));
+    for (WalkedAccess& access : accesses)
+      access = {random.below(6), std::uint8_t(4u << random.below(3))};
+    const Walk walk = model::Walker(code).walk(accesses);
+
+    std::vector<std::uint32_t> sorted = walk.order, all(accesses.size());
+    std::ranges::sort(sorted);
+    std::iota(all.begin(), all.end(), 0u);
+    REQUIRE(sorted == all);
+    REQUIRE(std::accumulate(walk.joined.begin(), walk.joined.end(), std::size_t{0}) == all.size());
+    std::size_t slots = 0, makes = 0;
+    for (const std::uint32_t block : walk.path.blocks)
+      if (block == Path::loose)
+        ++makes;
+      else
+        slots += code.slots_of(block).size();
+    REQUIRE(walk.path.makes_access.size() == slots);
+    makes += std::size_t(std::ranges::count(walk.path.makes_access, 1));
+    REQUIRE(walk.joined.size() == makes);
+  }
+}
+
+TEST_CASE("A walk along a path finds accesses at that path's slots") {
+  // Code in which each block has a label of its own: there is one path only.
+  model::Random random(4, 0, 0);
+  for (int round = 0; round < 500; ++round) {
+    std::vector<MadeBlock> blocks(2 + random.below(8));
+    std::vector<std::uint32_t> labels;
+    const auto last = std::uint32_t(blocks.size() - 1);
+    for (std::uint32_t block = 0; block <= last; ++block) {
+      blocks[block].instructions = {plain, load(), plain};
+      labels.push_back(block);
+      if (block != last)
+        blocks[block].successors = {block + 1, random.below(last + 1)};
+    }
+    const model::Code code = made_code(blocks, labels);
+    std::vector<WalkedAccess> accesses;
+    std::vector<std::uint32_t> taken;
+    for (std::uint32_t block = 0, steps = 0;;) {
+      taken.push_back(block);
+      accesses.push_back({block, 4});
+      if (block == last || ++steps == 200)
+        break;
+      block = blocks[block].successors[random.below(2)];
+    }
+    const Walk walk = model::Walker(code).walk(accesses);
+    std::vector<std::uint32_t> found = walk.path.blocks;
+    REQUIRE(found == taken);
+    REQUIRE(walk.jumps == 0);
+  }
+}
+
+TEST_CASE("Instructions make the accesses of their place, or of the closest line without another") {
+  sass::CodeTable table;
+  table.files = {"/home/user/src/kernel.cu", "/usr/include/wrapper.h"};
+  table.positions = {{0, 10, sass::none, sass::none},
+                     {1, 77, 0, 0}, // inlined into line 10
+                     {0, 12, sass::none, sass::none},
+                     {0, 20, sass::none, sass::none}};
+  model::Labels labels;
+  const auto at_10 = labels.add("src/kernel.cu", 10, model::SlotKind::load, model::SlotMemory::global);
+  const auto at_14 = labels.add("src/kernel.cu", 14, model::SlotKind::load, model::SlotMemory::global);
+  const auto stored = labels.add("src/kernel.cu", 20, model::SlotKind::store, model::SlotMemory::shared);
+  model::Code code = made_code({{{plain, plain, plain, plain, plain}, {}}});
+  auto& instructions = code.kernel.instructions;
+  const auto set = [&](std::size_t index, sass::InstructionClass kind, std::uint32_t position) {
+    instructions[index].kind = kind;
+    instructions[index].position = position;
+    instructions[index].access_bytes = 4;
+  };
+  set(0, sass::InstructionClass::load_global, 1);
+  set(1, sass::InstructionClass::load_generic, 2);
+  set(2, sass::InstructionClass::store_shared, 3);
+  set(3, sass::InstructionClass::store_global, 3); // no site: nothing stores to global memory there
+  labels.find_slots(table, code);
+  REQUIRE(code.slots.size() == 3);
+  CHECK(code.slots[0].label == at_10);
+  CHECK(code.slots[1].label == at_14);
+  CHECK(code.slots[2].label == stored);
+  CHECK(code.first_slot == std::vector<std::uint32_t>{0, 3});
+}
+
+} // namespace
+} // namespace warplens::test
