@@ -84,8 +84,7 @@ private:
                                                : "";
     if (!code_unknown_.empty())
       return false;
-    TRY_LET(decoded,
-            model::decode(trace_, launch_, part_.blocks, gpu.lanes, Accesses::all_in_program_order));
+    TRY_LET(decoded, model::decode(trace_, launch_, part_.blocks, gpu.lanes, Accesses::all_in_program_order));
     if (const auto followed = follow_code(*decoded, trace_.sites(), *code); !followed) {
       code_unknown_ = followed.error().message;
       return false;

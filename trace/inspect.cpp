@@ -127,7 +127,8 @@ Expected<void> dump(const Reader& reader, std::ostream& out) {
          text_of(launch.block), launch.static_shared_bytes, launch.dynamic_shared_bytes,
          launch.registers_per_thread, launch.first_block, launch.blocks);
     for (const MachineCode& code : launch.machine_code)
-      line(out, "machine code {} on {} for {} registers {} stack {} spills {}+{} shared {} cubin {:016x} {} bytes",
+      line(out,
+           "machine code {} on {} for {} registers {} stack {} spills {}+{} shared {} cubin {:016x} {} bytes",
            launch.id, code.capability, code.architecture, code.registers, code.stack_bytes,
            code.spill_store_bytes, code.spill_load_bytes, code.shared_bytes, code.cubin_id,
            code.cubin.size());

@@ -47,9 +47,9 @@ struct MachineCode {
   std::uint32_t stack_bytes = 0; ///< per thread, in local memory, the functions that it calls included
   std::uint32_t spill_store_bytes = 0, spill_load_bytes = 0; ///< per thread, each instruction counted once
   std::uint32_t shared_bytes = 0;                            ///< static, per block
-  std::string symbol;         ///< the kernel's name in the cubin
-  std::uint64_t cubin_id = 0; ///< Cubin::id; 0: the code is not known
-  std::string_view cubin;     ///< its bytes, in the program or the reader; empty if the trace lacks them
+  std::string symbol;                                        ///< the kernel's name in the cubin
+  std::uint64_t cubin_id = 0;                                ///< Cubin::id; 0: the code is not known
+  std::string_view cubin; ///< its bytes, in the program or the reader; empty if the trace lacks them
 
   friend bool operator==(const MachineCode&, const MachineCode&) = default;
 };

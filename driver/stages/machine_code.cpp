@@ -78,8 +78,8 @@ bool calls_other_files(const fs::path& file) {
 std::vector<KernelCode> from_ptx(const MachineCodeRequest& request, const std::string& architecture,
                                  const std::map<std::string, std::vector<int>>& binaries) {
   const fs::path ptx = request.directory / fmt::format("code_{}.ptx", architecture);
-  if (!run_nvcc(request, {"-ptx", "-lineinfo", "-arch=compute_" + architecture, "-x", "cu", request.source.string(), "-o",
-                          ptx.string()}) ||
+  if (!run_nvcc(request, {"-ptx", "-lineinfo", "-arch=compute_" + architecture, "-x", "cu",
+                          request.source.string(), "-o", ptx.string()}) ||
       (request.nvcc.relocatable && calls_other_files(ptx)))
     return {};
   const auto cubin_of = [&](const std::string& binary) {
@@ -87,9 +87,9 @@ std::vector<KernelCode> from_ptx(const MachineCodeRequest& request, const std::s
   };
   const auto assemble = [&](const std::string& binary) {
     // The input has no -x option: the file is PTX.
-    return run_nvcc(request,
-                    {"-cubin", "-lineinfo", fmt::format("-gencode=arch=compute_{},code=sm_{}", architecture, binary),
-                     "-Xptxas", "-v", ptx.string(), "-o", cubin_of(binary).string()});
+    return run_nvcc(request, {"-cubin", "-lineinfo",
+                              fmt::format("-gencode=arch=compute_{},code=sm_{}", architecture, binary),
+                              "-Xptxas", "-v", ptx.string(), "-o", cubin_of(binary).string()});
   };
   std::map<std::string, std::future<Expected<std::string>>> running;
   for (const auto& entry : binaries)

@@ -48,14 +48,14 @@ class ClockedTrial {
 public:
   ClockedTrial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random random,
                std::span<const L2> before, TrialObserver* observer)
-      : snapshot_(snapshot), figures_(gpu), code_(timed_code(snapshot, gpu, figures_)), memory_(snapshot, gpu, before, random, observer),
-        gpu_sms_(gpu.sms), resident_(std::size_t(occupancy.blocks_per_sm) * gpu.sms),
+      : snapshot_(snapshot), figures_(gpu), code_(timed_code(snapshot, gpu, figures_)),
+        memory_(snapshot, gpu, before, random, observer), gpu_sms_(gpu.sms),
+        resident_(std::size_t(occupancy.blocks_per_sm) * gpu.sms),
         dealing_(deal(snapshot, resident_, random)) {
     const auto busy = std::uint32_t(std::min<std::size_t>(gpu.sms, dealing_.first.size()));
     for (std::uint32_t number = 0; number < busy; ++number)
-      sms_.push_back(
-          std::make_unique<Sm>(snapshot, gpu, figures_, code_ ? &*code_ : nullptr, occupancy.l1_bytes, number,
-                               random, observer));
+      sms_.push_back(std::make_unique<Sm>(snapshot, gpu, figures_, code_ ? &*code_ : nullptr,
+                                          occupancy.l1_bytes, number, random, observer));
     for (; starts_next_ < dealing_.first.size(); ++starts_next_)
       sms_[starts_next_ % busy]->admit(dealing_.first[starts_next_], starts_next_);
   }

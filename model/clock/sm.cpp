@@ -114,8 +114,8 @@ Cycle Sm::issue(WarpNumber warp, Program& program, const Instruction& instructio
                           : issue_instruction(warp, program, instruction, now, leaves);
 }
 
-/// Goes to the first instruction of the program's next block that has any, unless that is an access without an
-/// instruction.
+/// Goes to the first instruction of the program's next block that has any, unless that is an access without
+/// an instruction.
 void Sm::enter_block(Program& program) const {
   for (; program.block != program.last_block && *program.block != Path::loose; ++program.block) {
     const TimedCode::Block& block = code_->block(*program.block);
@@ -405,7 +405,8 @@ void Sm::waited(WarpNumber warp, const Program& program, Stall why, Cycle cycles
 }
 
 bool Sm::makes_access(const Program& program) const {
-  return *program.block == Path::loose || ((*code_)[program.instruction].has_slot && *program.makes_access != 0);
+  return *program.block == Path::loose ||
+         ((*code_)[program.instruction].has_slot && *program.makes_access != 0);
 }
 
 /// All is known about an access. `tells`: the clock, that its warp can go on.

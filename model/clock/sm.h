@@ -116,14 +116,14 @@ private:
   struct Load {
     WarpNumber warp = 0;
     std::uint32_t site = 0;
-    std::uint32_t unknown = 0; ///< transactions of which it is unknown when they are there
+    std::uint32_t unknown = 0;               ///< transactions of which it is unknown when they are there
     std::int16_t result = Instruction::none; ///< the clock's register
     Cycle issued = 0;
     Arrival arrival;
   };
   /// The accesses and other instructions that have a register of a warp as their result.
   struct Result {
-    std::uint32_t unknown = 0; ///< accesses of which it is unknown when they are there
+    std::uint32_t unknown = 0;    ///< accesses of which it is unknown when they are there
     std::uint32_t site = no_site; ///< of the one that is there last
     Cycle until = 0;
   };
@@ -175,7 +175,7 @@ private:
   Fills fills_;             ///< waiters are Loads
   std::vector<Load> loads_;
   std::vector<std::uint32_t> free_loads_;
-  std::vector<WarpResults> warps_;  ///< by WarpNumber
+  std::vector<WarpResults> warps_; ///< by WarpNumber
   std::uint64_t instructions_ = 0;
   Outstanding awaited_, unawaited_; ///< miss entries of what warps wait for, and the other requests to the L2
   std::vector<std::uint8_t> miss_entries_; ///< that each fill holds, by FillNumber

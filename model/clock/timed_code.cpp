@@ -45,7 +45,8 @@ struct Execution {
   std::uint16_t passes = 1;
 };
 
-Execution execution_of(const sass::Instruction& instruction, const ExecutionPipes& of, const ClockFigures& figures) {
+Execution execution_of(const sass::Instruction& instruction, const ExecutionPipes& of,
+                       const ClockFigures& figures) {
   const std::int16_t product = of.multiply_add_in_fp32 ? fp32 : multiply_add;
   switch (instruction.kind) {
   case InstructionClass::fp32: return {fp32};

@@ -9,8 +9,8 @@
 
 namespace warplens::model {
 
-/// The counters of a warp that its instructions wait for: those of the hardware, which are a clock's registers
-/// here, and one for accesses of which the instruction is not known.
+/// The counters of a warp that its instructions wait for: those of the hardware, which are a clock's
+/// registers here, and one for accesses of which the instruction is not known.
 inline constexpr std::int16_t hardware_scoreboards = 6;
 inline constexpr std::int16_t loose_scoreboard = hardware_scoreboards;
 inline constexpr std::int16_t scoreboards = hardware_scoreboards + 1;

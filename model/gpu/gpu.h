@@ -80,7 +80,7 @@ struct ExecutionPipes {
   std::uint32_t fp16 = 0;    ///< pairs of results
   std::uint32_t integer = 0; ///< additions, logic, comparisons and moves
   std::uint32_t multiply_add = 0;
-  bool multiply_add_in_fp32 = false; ///< integer products are made by the pipes of fp32
+  bool multiply_add_in_fp32 = false;  ///< integer products are made by the pipes of fp32
   std::uint32_t special_function = 0; ///< and conversions
   std::uint32_t fp64_cycles = 0, special_function_cycles = 0;
   std::uint32_t tensor_cycles = 0; ///< between two instructions of a scheduler

@@ -21,7 +21,7 @@ WarpPart part_of(const Warp& warp, double from, double to);
 
 /// A place in a warp's path (Snapshot::code), in front of a block.
 struct PathPlace {
-  const std::uint32_t* block = nullptr;      ///< in Path::blocks
+  const std::uint32_t* block = nullptr;       ///< in Path::blocks
   const std::uint8_t* makes_access = nullptr; ///< in Path::makes_access, of the block's first slot
   const Access* access = nullptr;             ///< the next one
   const Transaction* transactions = nullptr;

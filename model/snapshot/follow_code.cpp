@@ -28,8 +28,9 @@ SlotMemory memory_of(FirstCache cache) {
 }
 
 SlotKind kind_of(AccessKind kind) {
-  return kind == AccessKind::store ? SlotKind::store
-                                   : kind == AccessKind::atomic ? SlotKind::atomic : SlotKind::load;
+  return kind == AccessKind::store    ? SlotKind::store
+         : kind == AccessKind::atomic ? SlotKind::atomic
+                                      : SlotKind::load;
 }
 
 Labels label_sites(const Snapshot& snapshot, const std::vector<Site>& sites,
@@ -58,7 +59,8 @@ Labels label_sites(const Snapshot& snapshot, const std::vector<Site>& sites,
 /// Returns the table's kernel of this name; compilers prefix those of a file's own under -rdc.
 const sass::Kernel* kernel_named(const sass::CodeTable& table, const std::string& symbol) {
   const auto found = std::ranges::find_if(table.kernels, [&](const sass::Kernel& kernel) {
-    return kernel.name == symbol || (kernel.name.starts_with("__nv_static_") && kernel.name.ends_with(symbol));
+    return kernel.name == symbol ||
+           (kernel.name.starts_with("__nv_static_") && kernel.name.ends_with(symbol));
   });
   return found == table.kernels.end() ? nullptr : &*found;
 }

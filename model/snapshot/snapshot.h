@@ -84,9 +84,9 @@ inline constexpr std::uint32_t max_sites = 1u << 23; ///< a site's index and its
 
 /// The counts of a site that do not depend on the order of accesses, summed over its executions.
 struct SiteSummary {
-  std::uint32_t site = 0; ///< index into the trace's sites
-  bool seen[5] = {};      ///< by Space
-  std::uint32_t bytes = 0;  ///< of a lane in an access, at most
+  std::uint32_t site = 0;  ///< index into the trace's sites
+  bool seen[5] = {};       ///< by Space
+  std::uint32_t bytes = 0; ///< of a lane in an access, at most
   std::uint64_t executions = 0, active_lanes = 0;
   std::uint64_t cached = 0, shared = 0, constant = 0; ///< executions by the memory that they access
   std::uint64_t constant_requests = 0;                ///< to the constant cache, one for each address
@@ -107,15 +107,15 @@ struct Snapshot {
   std::vector<ByteMask> byte_masks; ///< the first has all bytes, for stores of whole sectors
   std::uint64_t blocks_seen = 0;    ///< with or without accesses, where that is known
   std::uint64_t warp_accesses = 0, transactions = 0;
-  std::uint64_t longest_bulk = 0;  ///< accesses; finalize() sets it
-  bool whole_grid = true;          ///< else it represents a longer launch
-  double further_blocks = 0;       ///< of that launch, with accesses to the hierarchy
-  std::uint64_t lines_touched = 0; ///< where it represents a longer launch; finalize() sets it
-  double stored_share = 0;         ///< of the sectors of these lines; finalize() sets it
-  bool reads_constants = false;    ///< there are accesses to constant memory
-  bool stores_local = false;       ///< there are stores to local memory
-  bool reads_read_only = false;    ///< there are loads that a read-only cache serves
-  bool reads_textures = false;     ///< there are loads that a texture cache serves
+  std::uint64_t longest_bulk = 0;   ///< accesses; finalize() sets it
+  bool whole_grid = true;           ///< else it represents a longer launch
+  double further_blocks = 0;        ///< of that launch, with accesses to the hierarchy
+  std::uint64_t lines_touched = 0;  ///< where it represents a longer launch; finalize() sets it
+  double stored_share = 0;          ///< of the sectors of these lines; finalize() sets it
+  bool reads_constants = false;     ///< there are accesses to constant memory
+  bool stores_local = false;        ///< there are stores to local memory
+  bool reads_read_only = false;     ///< there are loads that a read-only cache serves
+  bool reads_textures = false;      ///< there are loads that a texture cache serves
   std::shared_ptr<const Code> code; ///< what the warps execute; null: only their accesses are known
 };
 
