@@ -90,9 +90,7 @@ public:
     // It is made at once: the host's processor stalls on a copy of what was just written in parts.
     return {.pipe = of_constants ? ClockFigures::constant_pipe : ClockFigures::memory_pipe,
             .result = access.is_awaited ? std::int16_t{0} : Instruction::none,
-            .sources = {access.starts_bulk ? std::int16_t{0} : Instruction::none, Instruction::none,
-                        Instruction::none, Instruction::none, Instruction::none, Instruction::none,
-                        Instruction::none},
+            .sources = {access.starts_bulk ? std::int16_t{0} : Instruction::none},
             .passes = std::uint16_t(of_constants ? access.passes - 1 : access.passes),
             .delay = figures_.delay};
   }

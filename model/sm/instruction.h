@@ -1,9 +1,11 @@
 // A warp's instruction as the clock sees it: its pipe, registers and passes, which decide when it issues.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 
 namespace warplens::model {
@@ -12,14 +14,33 @@ namespace warplens::model {
 using Cycle = std::uint64_t;
 inline constexpr Cycle never = Cycle(std::numeric_limits<std::int64_t>::max());
 
+/// Registers of a warp, with -1 behind the last one.
+class Registers {
+public:
+  static constexpr std::size_t capacity = 7;
+
+  constexpr Registers(std::initializer_list<std::int16_t> numbers = {}) {
+    all_.fill(-1);
+    std::ranges::copy(numbers, all_.begin());
+  }
+  constexpr const std::int16_t* begin() const { return all_.data(); }
+  constexpr const std::int16_t* end() const { return all_.data() + capacity; }
+  constexpr std::int16_t* begin() { return all_.data(); }
+  constexpr std::int16_t* end() { return all_.data() + capacity; }
+  constexpr std::int16_t& operator[](std::size_t index) { return all_[index]; }
+  constexpr std::int16_t operator[](std::size_t index) const { return all_[index]; }
+
+private:
+  std::array<std::int16_t, capacity> all_{};
+};
+
 struct Instruction {
   static constexpr std::int16_t none = -1;
   std::int16_t pipe = 0;      ///< index into SmFigures::pipes; none: a barrier
   std::int16_t result = none; ///< the register that it writes
-  /// The registers that it reads; `none` behind the last one.
-  std::array<std::int16_t, 7> sources{none, none, none, none, none, none, none};
-  std::uint16_t passes = 1; ///< through its pipe: bank conflicts, lines of a request
-  std::uint16_t delay = 1;  ///< cycles until the warp's next instruction can issue, whatever its operands
+  Registers sources;          ///< the registers that it reads
+  std::uint16_t passes = 1;   ///< through its pipe: bank conflicts, lines of a request
+  std::uint16_t delay = 1;    ///< cycles until the warp's next instruction can issue, whatever its operands
 };
 
 /// Why a resident warp does not issue in a cycle; the first that holds counts. `barrier`: it waits for other

@@ -238,7 +238,7 @@ private:
   Instruction instruction_of(const model::Access& access) const {
     return {.pipe = model::ClockFigures::memory_pipe,
             .result = access.is_awaited ? std::int16_t{0} : Instruction::none,
-            .sources = {access.starts_bulk ? std::int16_t{0} : Instruction::none, -1, -1, -1, -1, -1, -1},
+            .sources = {access.starts_bulk ? std::int16_t{0} : Instruction::none},
             .passes = access.passes,
             .delay = figures_.delay};
   }

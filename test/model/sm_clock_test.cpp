@@ -27,7 +27,7 @@ SmMachine machine(Cycle fma_interval = 2, std::uint32_t schedulers = 1) {
 
 /// Returns `count` instructions, each of which needs the result of the one before.
 WarpProgram chain(std::int16_t pipe, int count) {
-  return WarpProgram(std::size_t(count), {.pipe = pipe, .result = 0, .sources = {0, -1, -1}});
+  return WarpProgram(std::size_t(count), {.pipe = pipe, .result = 0, .sources = {0}});
 }
 WarpProgram independent(std::int16_t pipe, int count, std::uint16_t passes = 1) {
   return WarpProgram(std::size_t(count), {.pipe = pipe, .passes = passes});
@@ -175,7 +175,7 @@ TEST_CASE("A barrier opens when the last warp arrives") {
 TEST_CASE("The two sides of a divergent branch run one after the other") {
   WarpProgram other_side = chain(fma, 20);
   for (Instruction& one : other_side)
-    one = {.pipe = fma, .result = 1, .sources = {1, -1, -1}};
+    one = {.pipe = fma, .result = 1, .sources = {1}};
   CHECK(cycles(machine(), {chain(fma, 10) + other_side}) == 118);
 }
 
@@ -185,8 +185,8 @@ TEST_CASE("Loads of the next iteration do not wait for the arithmetic of this on
   WarpProgram loop;
   for (int i = 0; i < 10; ++i)
     loop = loop + WarpProgram{{.pipe = memory, .result = 0},
-                              {.pipe = fma, .result = 1, .sources = {0, -1, -1}},
-                              {.pipe = fma, .result = 2, .sources = {1, -1, -1}}};
+                              {.pipe = fma, .result = 1, .sources = {0}},
+                              {.pipe = fma, .result = 2, .sources = {1}}};
   const SmOutcome outcome = run(figures, {loop});
   CHECK(outcome.issues.at({0, 0})[1] == 40);
   CHECK(outcome.issues.at({0, 0})[2] == 44);
@@ -198,7 +198,7 @@ TEST_CASE("The policy decides who gets a slow pipe") {
   SmMachine figures = machine(1);
   figures.pipes[memory] = {.interval = 8, .latency = 10};
   const WarpProgram one =
-      independent(fma, 4) + WarpProgram{{.pipe = memory, .result = 0}, {.pipe = fma, .sources = {0, -1, -1}}};
+      independent(fma, 4) + WarpProgram{{.pipe = memory, .result = 0}, {.pipe = fma, .sources = {0}}};
   const auto last_two = [](const SmOutcome& outcome) {
     std::vector<std::pair<Cycle, Cycle>> of_warps;
     for (const auto& [warp, issues] : outcome.issues)
@@ -222,8 +222,8 @@ TEST_CASE("Policies differ in the order, not always in the time") {
   const WarpProgram one{{.pipe = fma},
                         {.pipe = fma},
                         {.pipe = memory, .result = 0},
-                        {.pipe = fma, .result = 1, .sources = {0, -1, -1}},
-                        {.pipe = fma, .sources = {1, -1, -1}}};
+                        {.pipe = fma, .result = 1, .sources = {0}},
+                        {.pipe = fma, .sources = {1}}};
   using Cycles = std::vector<Cycle>;
   figures.policy = IssuePolicy::loose_round_robin;
   const SmOutcome in_turn = run(figures, {one, one});
@@ -344,8 +344,9 @@ WarpProgram random_program(model::Random& random, std::size_t pipes, bool barrie
     one.passes = random.below(4) == 0 ? std::uint16_t(1 + random.below(6)) : std::uint16_t{1};
     one.delay = random.below(4) == 0 ? std::uint16_t(random.below(9)) : std::uint16_t{1};
     one.result = std::int16_t(random.below(5)) - 1;
-    for (std::int16_t& source : one.sources)
-      source = random.below(3) == 0 ? std::int16_t(random.below(4)) : Instruction::none;
+    for (std::uint32_t i = 0, count = random.below(4) == 0 ? 1 + random.below(3) : random.below(2); i < count;
+         ++i)
+      one.sources[i] = std::int16_t(random.below(4));
   }
   return program;
 }
