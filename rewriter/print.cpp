@@ -95,6 +95,12 @@ std::vector<Insertion> insertions(const FileEdits& edits) {
         probe.bytes ? fmt::format("<{}>", probe.bytes) : "", when, probe.site);
     const char* address = probe.overloads_address_of ? "::warplens::address_of(" : "&(";
     const Position begin = probe.span.begin, end = probe.span.end;
+    if (probe.kind == AccessKind::barrier) {
+      result.push_back(
+          {begin, false, rank, end, fmt::format("(::warplens::barrier({:#018x}ull), ", probe.site)});
+      result.push_back({end, true, rank, begin, ")"});
+      continue;
+    }
     const auto opening = probe.through_pointer            ? call
                          : probe.lvalue_in_some_instances ? "(" + call + "("
                                                           : "(*" + call + address;

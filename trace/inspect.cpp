@@ -143,7 +143,7 @@ Expected<void> dump(const Reader& reader, std::ostream& out) {
       else
         fmt::format_to(end, "{}", place->second);
       fmt::format_to(end, " {:08x}", access.active);
-      for (unsigned lane = 0; lane < warp_lanes; ++lane)
+      for (unsigned lane = 0; lane < warp_lanes && access.kind != AccessKind::barrier; ++lane)
         if (access.active >> lane & 1)
           fmt::format_to(end, " {:x}", access.addresses[lane]);
       text.push_back('\n');

@@ -32,11 +32,11 @@ void Sm::admit(const BlockPart& part, Cycle at) {
   const Snapshot::Block& block = snapshot_.blocks[part.block];
   programs_.clear();
   for (std::uint32_t i = 0; i < block.warps; ++i) {
-    const WarpPart of = part_of(snapshot_.warps[block.first_warp + i], part.from, part.to);
+    const WarpPart of = part_of(snapshot_.warps[block.first_warp + i], snapshot_, part);
     if (of.bulks != 0)
       programs_.push_back({of.begin, of.end, of.transactions});
   }
-  parts_.push_back(part.to - part.from);
+  parts_.push_back({part.to - part.from, std::uint32_t(programs_.size()), at});
   clock_.admit(std::uint32_t(parts_.size() - 1), programs_, at);
   warps_.resize(clock_.warps());
 }
@@ -96,6 +96,11 @@ void Sm::run_until(Cycle end, Memory& memory) {
 
 Cycle Sm::issue(WarpNumber warp, Program& program, const Instruction& instruction, Cycle now, Cycle leaves) {
   const Access& access = *program.next++;
+  if (access.kind == AccessKind::barrier) [[unlikely]] {
+    ++counts_[access.site].accesses;
+    warps_[warp].issued = now;
+    return now;
+  }
   const Transactions transactions(program.transactions, access.transactions);
   program.transactions += access.transactions;
   SmSiteCounts& counts = counts_[access.site];
@@ -300,6 +305,10 @@ void Sm::waited(WarpNumber warp, const Program& program, Stall why, Cycle cycles
     const Cycle since = wait.issued + 1;
     if (wait.until > since)
       counts_[wait.site].awaited += std::min(cycles, wait.until - since);
+    return;
+  }
+  if (why == Stall::barrier) { // which the warp issued last
+    counts_[(program.next - 1)->site].awaited += cycles;
     return;
   }
   counts_[program.next->site].stalls[std::size_t(why)] += cycles;

@@ -18,6 +18,9 @@ struct WarpPart {
   std::uint32_t bulks = 0;
 };
 WarpPart part_of(const Warp& warp, double from, double to);
+/// Returns the same for a block whose warps meet at barriers: each warp's cut is moved to between the
+/// barriers that the cut of the longest warp lies between. Otherwise warps would meet at different barriers.
+WarpPart part_of(const Warp& warp, const Snapshot& snapshot, const BlockPart& part);
 
 /// Returns the warp of the block that has the most bulks.
 const Warp& longest_warp(const Snapshot& snapshot, const Snapshot::Block& block);

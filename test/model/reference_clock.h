@@ -48,6 +48,7 @@ public:
         Sm& sm = *sms_[begin->second.first];
         sm.core.set_now(now_);
         sm.core.admit(begin->second.second);
+        admitted_[begin->second.second] = now_;
       }
       while (events_.contains(now_)) {
         std::vector<Event> all = std::move(events_.extract(now_).mapped());
@@ -181,6 +182,8 @@ private:
                           trial.counts_.sites[wait.site].awaited += double(std::exchange(wait.stalled, 0));
                       trial.ended_.emplace_back(now, random.bits(), number);
                       trial.counts_.time.cycles = std::max(trial.counts_.time.cycles, now);
+                      trial.counts_.time.warp_cycles +=
+                          double(trial.snapshot_.blocks[block].warps * (now - trial.admitted_.at(block)));
                       ++trial.ended_blocks_;
                     }}) {}
     static SmMachine machine(const ReferenceClock& trial) {
@@ -225,6 +228,9 @@ private:
   }
 
   Instruction instruction_of(const model::Access& access) const {
+    if (access.kind == AccessKind::barrier)
+      return {.pipe = Instruction::none,
+              .sources = {access.starts_bulk ? std::int16_t{0} : Instruction::none, -1, -1}};
     return {.pipe = model::ClockFigures::memory_pipe,
             .result = access.is_awaited ? std::int16_t{0} : Instruction::none,
             .sources = {access.starts_bulk ? std::int16_t{0} : Instruction::none, -1, -1},
@@ -245,6 +251,10 @@ private:
     const auto occupy = [&](Resource resource, double cycles) {
       site.occupied[std::size_t(resource)] += cycles;
     };
+    if (access.kind == AccessKind::barrier) {
+      occupy(Resource::issue, 1.0 / figures_.sm.schedulers);
+      return now;
+    }
     const double passes = double(std::max<Cycle>(figures_.sm.queue.shared_interval, instruction.passes));
     occupy(Resource::issue, 1.0 / figures_.sm.schedulers);
     occupy(Resource::memory_pipeline, passes);
@@ -503,6 +513,10 @@ private:
       return;
     }
     const model::Warp& warp = snapshot_.warps[snapshot_.blocks[at.block].first_warp + at.warp];
+    if (why == Stall::barrier) {
+      ++counts_.sites[warp.accesses[at.instruction - 1].site].awaited;
+      return;
+    }
     counts_.sites[warp.accesses[at.instruction].site].held_up += why == Stall::structural;
     if (why == Stall::data)
       ++sm.waits[{at.block, at.warp}].stalled;
@@ -522,6 +536,7 @@ private:
   std::map<Cycle, std::vector<Event>> events_;
   std::multimap<Cycle, std::pair<std::size_t, std::uint32_t>> starts_; ///< SM and block, by cycle
   std::vector<std::tuple<Cycle, std::uint32_t, std::uint32_t>> ended_; ///< when, draw, SM
+  std::map<std::uint32_t, Cycle> admitted_;                            ///< by block
   std::uint32_t next_block_ = 0, ended_blocks_ = 0;
   Cycle next_start_ = 0, last_store_ = 0;
   model::TrialCounts counts_;

@@ -256,7 +256,7 @@ TEST_CASE("malformed results: one line that names the place") {
        "kernels[0].sites[1].id is not 16 hexadecimal digits"},
       {"/kernels/0/sites/1/id", "16", "kernels[0].sites[1].id is not a string"},
       {"/kernels/0/sites/1/kind", R"("read")",
-       "kernels[0].sites[1].kind is not load, store, update or atomic"},
+       "kernels[0].sites[1].kind is not load, store, update, atomic or barrier"},
       {"/kernels/0/sites/1/space", R"("texture")",
        "kernels[0].sites[1].space is not global, shared, local, constant or generic"},
       {"/kernels/0/sites/3/cache_operator", R"("xx")",
