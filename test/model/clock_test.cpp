@@ -167,16 +167,16 @@ TEST_CASE("A warp waits at a barrier until the last one of its block has arrived
     FAIL("no such site");
     return model::TrialCounts::Site{};
   };
-  const double of_load = gpu.cycles(gpu.shared.latency_ns); // a result is there that long after the issue
-  const double latency = std::round(of_load);
+  const double latency = std::round(gpu.cycles(gpu.shared.latency_ns)); // from the issue to the result
   // Warp 0 arrives in cycle 0. Warp 1 issues its loads in cycles 0 and L, arrives in 2 L, and both go on in
-  // cycle 2 L + 1: warp 0 has waited from cycle 1 on, and warp 1 not at all. The results are there in 3 L
-  // + 1.
+  // cycle 2 L + 1: warp 0 has waited from cycle 1 on, and warp 1 not at all. Their last loads pass the memory
+  // pipeline one after the other, so the later result is there in 3 L + 2. Without a barrier warp 1's first
+  // load passes behind warp 0's.
   CHECK(site_of_line(2).awaited == 2 * latency);
-  CHECK(double(counts.time.cycles) == 3 * latency + 1);
-  CHECK(counts.time.warp_cycles == 2 * (3 * latency + 1));
+  CHECK(double(counts.time.cycles) == 3 * latency + 2);
+  CHECK(counts.time.warp_cycles == 2 * (3 * latency + 2));
   CHECK(site_of_line(2).held_up == 0);
-  CHECK(double(trial(false).second.time.cycles) == 3 * latency);
+  CHECK(double(trial(false).second.time.cycles) == 3 * latency + 1);
 }
 
 TEST_CASE("No resource is busy for longer than a trial takes") {
