@@ -188,7 +188,6 @@ TEST_CASE("a thread that traps behind a barrier is named") {
 
 TEST_CASE("a probe before a barrier records each warp's lanes, and leaves untraced code as loops") {
   const DeviceProgram program(R"(
-    #include <warplens/probe.h>
     __global__ void kernel(unsigned* out) {
       __shared__ unsigned shared[80];
       const unsigned t = threadIdx.x;
