@@ -46,7 +46,7 @@ TEST_CASE("info summarises a trace") {
   CHECK(text.find("program      ./spmv u 1024\nback end     cpu\ndevice       A100\nstate        "
                   "complete\nsites        2\n"
                   "allocations  1 (4096 bytes)\nmemory uses  4 by copies and fills, 2 unseen\naccesses     "
-                  "80 by warps, in ") == 0);
+                  "80 by warps, barriers included, in ") == 0);
   CHECK(text.find("  1  spmv(int const*, float*)  grid 64x1x1  block 256x1x1  blocks 0 to 63  40 accesses  "
                   "complete\n") != std::string::npos);
   CHECK(text.find("launched     5 times spmv(int const*, float*)\n") != std::string::npos);
