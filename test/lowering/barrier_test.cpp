@@ -196,8 +196,7 @@ TEST_CASE("a probe before a barrier records each warp's lanes, and leaves untrac
       *warplens::store(1, &shared[t]) = t;
       (warplens::barrier(2), __syncthreads());
       for (int i = 0; i < 3; ++i)
-        if ((warplens::barrier(3), __syncthreads_count(t < 10u + i)) != 10 + i)
-          return;
+        (warplens::barrier(3), __syncthreads());
       *warplens::store(4, &out[t]) = shared[71 - t];
     })");
   REQUIRE(program.kernel("kernel").untraced_block != nullptr);
