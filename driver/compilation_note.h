@@ -21,9 +21,10 @@ struct UnseenAccess {
 };
 
 struct CompilationNote {
-  std::string source;    ///< the name on the command line
-  std::string fell_back; ///< the reason for compiling it by plain nvcc; empty: it has probes
-  std::uint64_t sites = 0, removed = 0;
+  std::string source;        ///< the name on the command line
+  std::string fell_back;     ///< the reason for compiling it by plain nvcc; empty: it has probes
+  std::uint64_t sites = 0;   ///< accesses with a probe
+  std::uint64_t removed = 0; ///< accesses that the compiler removes
   std::vector<UnseenAccess> unseen = {};
   std::string single_variant_reason =
       {}; ///< the reason if its kernels exist with probes only; empty: they have both variants

@@ -149,10 +149,11 @@ Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vect
     result.sites.push_back(site_result(snapshot.sites[i], i, site_of_trace, trials.counts, gpu));
     SiteResult& site = result.sites.back();
     site.time = site_time(snapshot.sites[i], i, trials.counts, sums, result.time);
-    all_latency += double(site.executions) * site.latency_ns->mean;
+    if (site.latency_ns)
+      all_latency += double(site.executions) * site.latency_ns->mean;
   }
   for (SiteResult& site : result.sites)
-    if (all_latency > 0)
+    if (site.latency_ns && all_latency > 0)
       site.latency_share = double(site.executions) * site.latency_ns->mean / all_latency;
   std::stable_sort(result.sites.begin(), result.sites.end(), [](const SiteResult& a, const SiteResult& b) {
     return std::tie(a.site.file, a.site.line, a.site.column) <

@@ -145,6 +145,8 @@ SiteResult site_result(const SiteSummary& summary, std::size_t index, const Site
   result.site.space = observed_space(summary);
   result.executions = summary.executions;
   result.active_lanes = double(summary.active_lanes) / double(summary.executions);
+  if (summary.barriers != 0)
+    return result;
   if (const std::uint64_t elsewhere = summary.executions - summary.shared; elsewhere != 0) {
     result.sectors_per_request = double(summary.sectors) / double(elsewhere);
     result.bytes_used = summary.bytes_used;
@@ -238,6 +240,8 @@ std::optional<SiteTime> site_time(const SiteSummary& summary, std::size_t index,
   time.waited = *statistic_over(trials, [&](const TrialCounts& trial) {
     return std::optional(trial.sites[index].awaited / double(summary.executions));
   });
+  for (const TrialCounts& trial : trials)
+    time.waited_share += share(trial.sites[index].awaited, trial.time.warp_cycles) / double(trials.size());
   for (std::size_t resource = 0; resource < resource_count; ++resource)
     for (const TrialCounts& trial : trials)
       time.occupied[resource] += of_resource(trial, resource) / double(trials.size());

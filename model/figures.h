@@ -19,7 +19,8 @@ struct SiteStatistics {
 SiteStatistics site_statistics(const SiteSummary& summary, std::size_t index,
                                std::span<const TrialCounts> trials, const Gpu& gpu);
 
-/// Returns all of a site's result but latency_share, which needs the other sites. `site` is the trace's.
+/// Returns all of a site's result but latency_share, which needs the other sites; of a barrier, nothing of
+/// memory. `site` is the trace's.
 SiteResult site_result(const SiteSummary& summary, std::size_t index, const Site& site,
                        std::span<const TrialCounts> trials, const Gpu& gpu);
 

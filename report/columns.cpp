@@ -43,7 +43,7 @@ const std::vector<Column>& all_columns() {
       {"time", "time", "%", 4, "{} % of the time", "share of the kernel's time",
        [](Site site) { return share(time_share(site)); }, time_share, true},
       {"waited", "waited", "cycles", 8, "{} cycles waited",
-       "warp-cycles per execution in which warps wait for its result",
+       "warp-cycles per execution in which warps wait for its result, or at the barrier",
        [](Site site) { return cycles(waited(site)); },
        [](Site site) { return site.time ? std::optional(site.time->waited.mean) : std::nullopt; }},
       {"share", "lat", "%", 3, "{} % of the latency", "share of the kernel's latency",

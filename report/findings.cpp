@@ -228,6 +228,15 @@ std::optional<Finding> on_locality(const SiteResult& site, const KernelResult& k
                  fmt::format("streaming: {}, each is fetched once", were_left ? left : from)};
 }
 
+/// Finds barriers at which warps wait for others of their block.
+std::optional<Finding> on_arrival(const SiteResult& site) {
+  if (!site.time || site.time->waited_share < notable_work)
+    return std::nullopt;
+  return Finding{Rule::uneven_arrival,
+                 fmt::format("its warps arrive unevenly: {} % of the warps' time is spent waiting here",
+                             share(site.time->waited_share))};
+}
+
 std::optional<Finding> on_lanes(const SiteResult& site, const KernelResult& kernel) {
   if (site.executions == 0 || site.active_lanes >= few_lanes)
     return std::nullopt;
@@ -244,6 +253,10 @@ std::vector<Finding> findings_on(const SiteResult& site, const KernelResult& ker
     if (finding)
       findings.push_back(std::move(*finding));
   };
+  if (site.site.kind == AccessKind::barrier) {
+    add(on_arrival(site));
+    return findings;
+  }
   add(on_contention(site, kernel));
   add(on_banks(site));
   add(on_constants(site));
@@ -260,6 +273,8 @@ std::vector<Finding> findings_on(const SiteResult& site, const KernelResult& ker
 }
 
 std::string praise_of(const SiteResult& site, const KernelResult& kernel) {
+  if (site.site.kind == AccessKind::barrier)
+    return site.time ? "fine: its warps arrive together" : "nothing notable was observed";
   // A store that is new to the L2 need not be at fault: each sector must be written once.
   if (site.site.kind == AccessKind::store && site.l2_hit_rate) {
     if (touches(site, kernel).value_or(notable_fetches) < notable_fetches)

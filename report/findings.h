@@ -21,6 +21,7 @@ enum class Rule {
   streaming,           ///< most sectors come from far, and each once: no cache could help
   from_afar,           ///< most sectors come from far; how often each does is not known
   few_lanes,           ///< most lanes of the warp are idle
+  uneven_arrival,      ///< a barrier: warps wait long for the last of their block
 };
 
 struct Finding {

@@ -73,6 +73,11 @@ constexpr RuleText rules[] = {
      "Most lanes of the warp are idle at this access.",
      "Let the lanes of a warp take the same way through the kernel: sort the work, or give it to fewer "
      "warps."},
+    {Rule::uneven_arrival, "uneven-arrival", "UnevenArrival", "note",
+     "Warps wait at a barrier for others of their block, which arrive much later.",
+     "Give each warp of a block as much to do between two barriers, have more blocks on each SM, so that "
+     "others "
+     "run meanwhile, or let fewer warps meet: __syncwarp() where the lanes of one warp exchange data."},
 };
 
 const RuleText& text_of(Rule rule) {

@@ -59,8 +59,9 @@ std::string time_verdict_on(const SiteResult& site, const KernelResult& kernel) 
   const double part = waiting(site) / all_waiting(kernel);
   if (!(part >= notable_work))
     return "";
-  return fmt::format("warps wait {} cycles per execution for it, {} % of all waiting",
-                     cycles(Statistic{.mean = site.time->waited.mean}), share(part));
+  return fmt::format("warps wait {} cycles per execution {} it, {} % of all waiting",
+                     cycles(Statistic{.mean = site.time->waited.mean}),
+                     site.site.kind == AccessKind::barrier ? "at" : "for", share(part));
 }
 
 std::vector<const SiteResult*> sites_to_explain(const CostlyLine& line, const KernelResult& kernel) {

@@ -132,6 +132,11 @@ void read(const JsonNode& node, ExecutedCode& target) {
 
 void read(const JsonNode& node, SiteTime& target) {
   read_amount(node["waited_cycles"], target.waited);
+  if (node.has("waited_share")) {
+    node["waited_share"].read(target.waited_share);
+    node.require(target.waited_share >= 0 && target.waited_share <= 1 + rounding,
+                 "an object whose waited_share is from 0 to 1");
+  }
   read(node["occupied"], target.occupied);
   read_share(node["share"], target.share);
 }
@@ -161,7 +166,7 @@ void read(const JsonNode& node, SiteResult& target) {
   node["line"].read(site.line);
   node["column"].read(site.column);
   node["expression"].read(site.expression);
-  node["kind"].read_word(site.kind, value_named<AccessKind>, "load, store, update or atomic");
+  node["kind"].read_word(site.kind, value_named<AccessKind>, "load, store, update, atomic or barrier");
   node["space"].read_word(site.space, value_named<Space>, "global, shared, local, constant or generic");
   node["element_bytes"].read(site.element_bytes);
   if (node.has("object"))

@@ -74,11 +74,15 @@ struct KernelTime {
 
 /// A site's part in its kernel's time.
 struct SiteTime {
-  Statistic waited;      ///< warp-cycles per execution in which warps wait for its result
+  Statistic waited; ///< warp-cycles per execution in which warps wait for its result, or at the barrier
+  /// The share that these have of the time of all warps, from their begin to their block's end; mean over
+  /// trials.
+  double waited_share = 0;
   ByResource occupied{}; ///< its share of what each resource serves; 0 where it needs none of it
   Statistic share;       ///< of the kernel's time: model/figures.h
 };
 
+/// A barrier has no figures of memory.
 struct SiteResult {
   Site site;                                 ///< the space is the observed one, if there was any
   std::uint64_t executions = 0;              ///< warp-level, inside the snapshot

@@ -107,6 +107,7 @@ void put(Json& object, const char* key, const std::optional<SiteTime>& time) {
     return;
   Json& json = object[key] = Json::object();
   put(json, "waited_cycles", std::optional(time->waited));
+  put(json, "waited_share", std::optional(time->waited_share));
   json["occupied"] = to_json(time->occupied);
   put(json, "share", std::optional(time->share));
 }

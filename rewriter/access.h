@@ -75,6 +75,7 @@ struct LeftIterations {
   friend bool operator==(const LeftIterations&, const LeftIterations&) = default;
 };
 
+/// An access, or a barrier.
 struct Access {
   std::string file;           ///< real path
   std::optional<Span> direct; ///< the range in the file's own text, if the access can be wrapped there

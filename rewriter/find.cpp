@@ -82,6 +82,7 @@ public:
 
 private:
   bool enter(const clang::Stmt* statement);
+  std::string reason_unseen() const;
   void add(MemoryOperation operation, const clang::Expr* written, std::string unseen);
   void access(AccessKind kind, const clang::Expr* written, std::string unseen = {});
   void through_pointer(const PointerFunction& function, const clang::Expr* pointer);
@@ -209,9 +210,14 @@ bool Finder::enter(const clang::Stmt* statement) {
   return true;
 }
 
+/// Returns why nothing of the current function can have a probe, or an empty string.
+std::string Finder::reason_unseen() const {
+  return function_ && refused_.contains(*function_) ? "in a function that Clang does not take" : "";
+}
+
 void Finder::add(MemoryOperation operation, const clang::Expr* written, std::string unseen) {
-  if (function_ && refused_.contains(*function_))
-    unseen = "in a function that Clang does not take";
+  if (std::string reason = reason_unseen(); !reason.empty())
+    unseen = std::move(reason);
   found_.operations.push_back({operation, written, nullptr, false, std::move(unseen), false, loops_});
 }
 
@@ -374,6 +380,10 @@ bool Finder::VisitCallExpr(clang::CallExpr* call) {
   if (!is_opaque(*callee, context_.getSourceManager()))
     return true;
   const llvm::StringRef name = callee->getIdentifier() ? callee->getName() : "";
+  if (is_barrier(name) && !method) {
+    found_.barriers.push_back({function_, call, reason_unseen()});
+    return true;
+  }
   if (const auto known = pointer_function(name); known && !arguments.empty() && !method)
     through_pointer(*known, arguments[0]);
   else if (const auto image = image_function(name); image && arguments.size() > 1 && !method)
@@ -395,6 +405,7 @@ bool Finder::VisitGCCAsmStmt(clang::GCCAsmStmt* assembly) {
 Found Finder::finish() {
   Found result;
   result.kernels = std::move(found_.kernels);
+  result.barriers = std::move(found_.barriers);
   std::set<std::tuple<const clang::FunctionDecl*, const clang::Expr*, AccessKind, bool>> seen;
   for (FoundOperation& found : found_.operations) {
     const MemoryOperation& operation = found.operation;

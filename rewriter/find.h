@@ -1,4 +1,4 @@
-// Stage 2: finds the memory operations of a translation unit's device code.
+// Stage 2: finds the memory operations and the barriers of a translation unit's device code.
 #pragma once
 
 #include "analysis/accesses_left.h"
@@ -31,14 +31,23 @@ struct FoundOperation {
       loops; ///< the loops around it in its function, with their attributes, outermost first
 };
 
+/// A call at which the threads of a block wait for each other.
+struct FoundBarrier {
+  const clang::FunctionDecl* function = nullptr; ///< the (instantiated) device function that it stands in
+  const clang::CallExpr* call = nullptr;
+  std::string unseen; ///< the reason if it cannot have a probe; empty: it can
+};
+
 struct Found {
-  std::vector<FoundOperation> operations;     ///< the order within one function is that of evaluation
+  std::vector<FoundOperation> operations; ///< the order within one function is that of evaluation
+  std::vector<FoundBarrier> barriers;
   std::vector<clang::SourceLocation> kernels; ///< the opening braces of the kernels' bodies
 };
 
-/// Finds the memory operations of template instances and plain functions; templates themselves have no types.
-/// The function leaves out constant and unevaluated expressions, built-in variables, and registers: local
-/// variables, but for those that `accesses_left` finds in local memory. `accesses_left` may be null.
+/// Finds the memory operations and barriers of template instances and plain functions; templates themselves
+/// have no types. The function leaves out constant and unevaluated expressions, built-in variables, and
+/// registers: local variables, but for those that `accesses_left` finds in local memory. `accesses_left` may
+/// be null.
 Found find_memory_operations(clang::ASTContext& context, const RefusedFunctions& refused,
                              const analysis::AccessesLeft* accesses_left);
 

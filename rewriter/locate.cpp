@@ -86,6 +86,7 @@ public:
         accesses_left_(accesses_left), files_(files), positions_(context) {}
 
   bool access(const FoundOperation& found, const analysis::Facts& facts, Access& access);
+  bool barrier(const FoundBarrier& found, Access& access);
   bool kernel(clang::SourceLocation brace, KernelEntry& entry);
 
 private:
@@ -96,6 +97,9 @@ private:
   std::optional<Position> expanded(clang::SourceLocation place, bool behind, const std::string& file,
                                    std::vector<unsigned>& touched);
   clang::CharSourceRange file_range(std::initializer_list<const clang::Expr*> expressions) const;
+  clang::CharSourceRange locate(const clang::Expr& place,
+                                std::initializer_list<const clang::Expr*> expressions, Access& access);
+  void show_at(clang::SourceLocation place, Site& site) const;
   clang::QualType accessed_type(const FoundOperation& found) const;
   void hoist(const FoundOperation& found, const analysis::AccessLeft& left, Access& access) const;
   void restrict_iterations(const FoundOperation& found, const analysis::AccessLeft& left,
@@ -188,6 +192,28 @@ clang::QualType Locator::accessed_type(const FoundOperation& found) const {
   return type;
 }
 
+/// Fills in the ranges of the access's text. Returns the first of `expressions` that stands in the file's own
+/// text, or an invalid range.
+clang::CharSourceRange Locator::locate(const clang::Expr& place,
+                                       std::initializer_list<const clang::Expr*> expressions,
+                                       Access& access) {
+  const clang::CharSourceRange range = file_range(expressions);
+  const clang::SourceLocation begin = sources_.getExpansionLoc(place.getBeginLoc());
+  if (range.isValid() && sources_.getFileID(range.getBegin()) == sources_.getFileID(begin))
+    access.direct =
+        Span{{sources_.getFileOffset(range.getBegin()), 0}, {sources_.getFileOffset(range.getEnd()), 0}};
+  const auto first = expanded(place.getBeginLoc(), false, access.file, access.invocations);
+  const auto last = expanded(place.getEndLoc(), true, access.file, access.invocations);
+  if (first && last)
+    access.expanded = Span{*first, *last};
+  return range;
+}
+
+void Locator::show_at(clang::SourceLocation place, Site& site) const {
+  site.line = sources_.getSpellingLineNumber(place);
+  site.column = sources_.getSpellingColumnNumber(place) - bytes_before_first_column(place, site.line);
+}
+
 bool Locator::access(const FoundOperation& found, const analysis::Facts& facts, Access& access) {
   const clang::Expr* place = found.operation.place;
   const bool in_registers = facts.space == Space::local && !found.local && !found.call;
@@ -204,15 +230,7 @@ bool Locator::access(const FoundOperation& found, const analysis::Facts& facts, 
   access.is_local = found.local;
 
   // The range is widened to the parentheses around the place if only they can be found.
-  clang::CharSourceRange range = file_range({place, found.written});
-  if (range.isValid() && sources_.getFileID(range.getBegin()) == sources_.getFileID(begin))
-    access.direct =
-        Span{{sources_.getFileOffset(range.getBegin()), 0}, {sources_.getFileOffset(range.getEnd()), 0}};
-  const auto first = expanded(place->getBeginLoc(), false, access.file, access.invocations);
-  const auto last = expanded(place->getEndLoc(), true, access.file, access.invocations);
-  if (first && last)
-    access.expanded = Span{*first, *last};
-
+  clang::CharSourceRange range = locate(*place, {place, found.written}, access);
   if (found.call && access.direct)
     if (const clang::CharSourceRange call = file_range({found.call});
         call.isValid() && sources_.getFileID(call.getBegin()) == sources_.getFileID(begin)) {
@@ -223,9 +241,7 @@ bool Locator::access(const FoundOperation& found, const analysis::Facts& facts, 
 
   Site& site = access.site;
   site.file = files_[access.file].name;
-  const clang::SourceLocation shown = access.direct ? range.getBegin() : begin;
-  site.line = sources_.getSpellingLineNumber(shown);
-  site.column = sources_.getSpellingColumnNumber(shown) - bytes_before_first_column(shown, site.line);
+  show_at(access.direct ? range.getBegin() : begin, site);
   site.kind = found.operation.kind;
   site.space = found.call ? Space::global : facts.space;
   site.cache_operator = found.operation.cache_operator;
@@ -347,6 +363,24 @@ std::string Locator::unrolled_loop(const FoundOperation& found, const analysis::
   return {};
 }
 
+bool Locator::barrier(const FoundBarrier& found, Access& access) {
+  if (!is_users(sources_, found.call->getBeginLoc()))
+    return false;
+  const clang::SourceLocation begin = sources_.getExpansionLoc(found.call->getBeginLoc());
+  access.file = note_file(begin);
+  access.unseen = found.unseen;
+  const clang::CharSourceRange range = locate(*found.call, {found.call}, access);
+  access.in_debug_information = analysis::position_of(context_, found.call->getBeginLoc());
+  access.kind_left = AccessKind::barrier;
+  Site& site = access.site;
+  site.file = files_[access.file].name;
+  show_at(access.direct ? range.getBegin() : begin, site);
+  site.kind = AccessKind::barrier;
+  site.macro = macro_around(found.call->getBeginLoc(), access.direct.has_value(), context_);
+  site.in_template = is_instantiated(*found.function);
+  return true;
+}
+
 bool Locator::kernel(clang::SourceLocation brace, KernelEntry& entry) {
   if (!is_users(sources_, brace))
     return false;
@@ -409,6 +443,9 @@ Located locate(clang::ASTContext& context, const TextRecord& record, const Found
         dependence = index[dependence];
       std::erase(*needed, SIZE_MAX);
     }
+  for (const FoundBarrier& barrier : found.barriers)
+    if (Access access; locator.barrier(barrier, access))
+      result.accesses.push_back(std::move(access));
   return result;
 }
 

@@ -9,7 +9,7 @@
 
 namespace warplens::rewriter {
 
-/// A probe around a stretch of text.
+/// A probe around a stretch of text, or before a barrier.
 struct Probe {
   Span span;
   AccessKind kind = AccessKind::load;

@@ -60,6 +60,11 @@ std::optional<ImageFunction> image_function(std::string_view name) {
   return std::nullopt;
 }
 
+bool is_barrier(std::string_view name) {
+  return name == "__syncthreads" || name == "__syncthreads_count" || name == "__syncthreads_and" ||
+         name == "__syncthreads_or";
+}
+
 const char* unprobed_function(std::string_view name) {
   if (name == "memcpy" || name == "memset" || name == "memmove" || name == "memcmp")
     return "block of memory copied or set by a function";

@@ -1,4 +1,4 @@
-// CUDA's functions that access memory through a pointer, a texture or a surface argument.
+// CUDA's functions that access memory through a pointer, a texture or a surface argument, and its barriers.
 #pragma once
 
 #include "analysis/memory_operation.h"
@@ -25,6 +25,10 @@ struct ImageFunction {
 /// Returns the description of a function, by its name. (CUDA C++ Programming Guide: "Texture Functions",
 /// "Surface Functions".)
 std::optional<ImageFunction> image_function(std::string_view name);
+
+/// Returns whether the threads of a block wait for each other in a function of this name (CUDA C++
+/// Programming Guide, "Synchronization Functions").
+bool is_barrier(std::string_view name);
 
 /// Returns a description of a function that accesses memory in a way that has no probe, such as copies, or
 /// null for other functions.

@@ -85,6 +85,13 @@ std::vector<Insertion> insertions(const FileEdits& edits) {
   for (const auto& [whole, loop] : edits.loops)
     add_loop(whole, loop, result);
   for (const Probe& probe : edits.probes) {
+    const Position begin = probe.span.begin, end = probe.span.end;
+    if (probe.kind == AccessKind::barrier) {
+      result.push_back(
+          {begin, false, Rank::access, end, fmt::format("(::warplens::barrier({:#018x}ull), ", probe.site)});
+      result.push_back({end, true, Rank::access, begin, ")"});
+      continue;
+    }
     const std::string when = probe.when.empty() ? std::string() : probe.when + ", ";
     const Rank rank = probe.through_pointer ? Rank::pointer : Rank::access;
     const char* function = probe.handle == Handle::texture   ? "Texture"
@@ -94,7 +101,6 @@ std::vector<Insertion> insertions(const FileEdits& edits) {
         "::warplens::{}{}{}({}{:#018x}ull, ", function, probe.lvalue_in_some_instances ? "_if_lvalue" : "",
         probe.bytes ? fmt::format("<{}>", probe.bytes) : "", when, probe.site);
     const char* address = probe.overloads_address_of ? "::warplens::address_of(" : "&(";
-    const Position begin = probe.span.begin, end = probe.span.end;
     const auto opening = probe.through_pointer            ? call
                          : probe.lvalue_in_some_instances ? "(" + call + "("
                                                           : "(*" + call + address;

@@ -46,6 +46,11 @@ struct Shape {
 
 using Lanes = std::array<std::uint64_t, warp_lanes>;
 
+/// Returns whether addresses are encoded for the access: a barrier has none.
+inline bool has_addresses(const WarpAccess& access) {
+  return access.active != 0 && access.kind != AccessKind::barrier;
+}
+
 /// Calls `act(lane)` for each active lane, lowest first.
 template <class Act> void for_each_lane(std::uint32_t active, Act act) {
   for (; active; active &= active - 1)
@@ -83,8 +88,10 @@ public:
   std::uint64_t reference(std::size_t shape) const { return shapes_[shape].reference; }
 
   void remember(const WarpAccess& access, std::size_t shape, Lanes& last) {
+    if (!has_addresses(access))
+      return;
     ShapeState& state = shapes_[shape];
-    if (!state.seen && access.active) {
+    if (!state.seen) {
       state.seen = true;
       state.reference = access.addresses[static_cast<unsigned>(std::countr_zero(access.active))];
       state.lanes.fill(state.reference);

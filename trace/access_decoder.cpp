@@ -15,7 +15,7 @@ Expected<std::vector<Shape>> read_shapes(ByteReader& reader) {
     const std::uint8_t space = reader.byte();
     const std::uint8_t kind = reader.byte();
     if (bytes > UINT16_MAX || space > static_cast<std::uint8_t>(Space::constant) ||
-        kind > static_cast<std::uint8_t>(AccessKind::atomic))
+        kind > static_cast<std::uint8_t>(AccessKind::barrier))
       return fail("shape {} has an impossible size, space or kind", i);
     shape.bytes = static_cast<std::uint16_t>(bytes);
     shape.space = static_cast<Space>(space);
@@ -46,7 +46,7 @@ bool read_addresses(unsigned control_byte, Columns& columns, const Lanes& last, 
                     WarpAccess& access) {
   const auto code = static_cast<AddressCode>(control_byte & 7);
   const unsigned width = (control_byte >> width_shift & 7) + 1;
-  if (access.active == 0)
+  if (!has_addresses(access))
     return code == AddressCode::step;
   switch (code) {
   case AddressCode::step: {

@@ -126,7 +126,7 @@ struct AccessEncoder::State {
   /// Appends to the columns and returns the control byte's address code and width.
   unsigned put_addresses(const WarpAccess& access, std::size_t shape, const Lanes& last_lanes) {
     std::uint64_t distance = 0;
-    if (access.active == 0)
+    if (!has_addresses(access))
       return static_cast<unsigned>(AddressCode::step);
     if (is_step(access, last_lanes, distance)) {
       put_signed(columns[scalars], static_cast<std::int64_t>(distance));

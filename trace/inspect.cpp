@@ -73,7 +73,8 @@ void print_info(const Reader& reader, std::ostream& out) {
   for (const MemoryUse& use : reader.memory_uses())
     unseen += use.kind == MemoryUse::Kind::unseen;
   line(out, "memory uses  {} by copies and fills, {} unseen", reader.memory_uses().size() - unseen, unseen);
-  line(out, "accesses     {} by warps, in {} bytes of file ({:.2f} each)", accesses, reader.file_bytes(),
+  line(out, "accesses     {} by warps, barriers included, in {} bytes of file ({:.2f} each)", accesses,
+       reader.file_bytes(),
        accesses ? static_cast<double>(reader.file_bytes()) / static_cast<double>(accesses) : 0.0);
   line(out, "launches     {} traced", reader.launches().size());
   for (const Launch& launch : reader.launches()) {
@@ -145,7 +146,7 @@ Expected<void> dump(const Reader& reader, std::ostream& out) {
       else
         fmt::format_to(end, "{}", place->second);
       fmt::format_to(end, " {:08x}", access.active);
-      for (unsigned lane = 0; lane < warp_lanes; ++lane)
+      for (unsigned lane = 0; lane < warp_lanes && access.kind != AccessKind::barrier; ++lane)
         if (access.active >> lane & 1)
           fmt::format_to(end, " {:x}", access.addresses[lane]);
       text.push_back('\n');

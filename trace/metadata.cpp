@@ -36,7 +36,7 @@ bool read(ByteReader& reader, Site& site) {
   site.line = reader.varint32();
   site.column = reader.varint32();
   site.expression = reader.string();
-  const bool known = read_enumeration(reader, site.kind, AccessKind::atomic) &&
+  const bool known = read_enumeration(reader, site.kind, AccessKind::barrier) &&
                      read_enumeration(reader, site.space, Space::constant) &&
                      read_enumeration(reader, site.cache_operator, CacheOperator::tex);
   site.element_bytes = reader.varint32();

@@ -102,8 +102,9 @@ struct KernelLaunches {
   std::uint64_t launches = 0;
 };
 
-/// One execution of one site by one warp. Addresses of inactive lanes are 0. Addresses in shared memory are
-/// offsets into the block's shared memory; all others are the device's own.
+/// One execution of one site by one warp: an access, or the arrival at a barrier. Addresses of inactive lanes
+/// are 0. Addresses in shared memory are offsets into the block's shared memory; all others are the device's
+/// own.
 struct WarpAccess {
   std::uint64_t site = 0;   ///< Site::id
   std::uint32_t active = 0; ///< bit n: lane n takes part

@@ -1,4 +1,4 @@
-// The kinds of memory accesses and the spaces they go to, with their names.
+// The kinds of memory accesses and the spaces they go to, with their names; a barrier is one of the kinds.
 #pragma once
 
 #include <array>
@@ -10,7 +10,9 @@
 namespace warplens {
 
 /// `update` is a read-modify-write by plain code (`a[i] += x`): a load, then a store of the same addresses.
-enum class AccessKind : std::uint8_t { load = 0, store = 1, update = 2, atomic = 3 };
+/// `barrier` is a warp's arrival at __syncthreads(), which accesses no memory: its space is generic, and it
+/// has no bytes and no addresses.
+enum class AccessKind : std::uint8_t { load = 0, store = 1, update = 2, atomic = 3, barrier = 4 };
 
 enum class Space : std::uint8_t { generic = 0, global = 1, shared = 2, local = 3, constant = 4 };
 
@@ -26,7 +28,8 @@ enum class LaneAggregation : std::uint8_t { none = 0, added, reduced, counted };
 /// The names of an enumeration's values, in their order: one table for results, reports, traces and messages.
 template <class Enumeration> inline constexpr std::array<std::string_view, 0> names_of{};
 template <>
-inline constexpr std::array<std::string_view, 4> names_of<AccessKind>{"load", "store", "update", "atomic"};
+inline constexpr std::array<std::string_view, 5> names_of<AccessKind>{"load", "store", "update", "atomic",
+                                                                      "barrier"};
 template <>
 inline constexpr std::array<std::string_view, 5> names_of<Space>{"generic", "global", "shared", "local",
                                                                  "constant"};

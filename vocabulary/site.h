@@ -1,4 +1,4 @@
-// A place in the source that accesses memory.
+// A place in the source that accesses memory, or at which a block's warps meet.
 #pragma once
 
 #include "vocabulary/access.h"
@@ -9,7 +9,8 @@
 
 namespace warplens {
 
-/// A place in the source that accesses memory. `id` is a hash of that place, stable between builds.
+/// A place in the source that accesses memory, or a barrier. `id` is a hash of that place, stable between
+/// builds.
 struct Site {
   std::uint64_t id = 0;
   std::string file;         ///< the user's name of it

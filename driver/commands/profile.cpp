@@ -83,7 +83,7 @@ Expected<void> instrument_sources(BuildRequest& request, bool quiet) {
     source.source = instrumented->file;
     source.site_table = instrumented->site_table;
     stage.done(fmt::format("{}: {} accesses probed, {} removed by the compiler, {} not seen",
-                           source.original.string(), instrumented->sites, instrumented->removed,
+                           source.original.string(), instrumented->accesses, instrumented->removed,
                            instrumented->unseen.size()));
   }
   return {};

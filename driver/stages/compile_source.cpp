@@ -71,7 +71,7 @@ Expected<Attempted> compile_with_probes(const SourceToCompile& source, const Nvc
     attempted.refused_by_clang = is_about_source(instrumented.error().message);
     return impossible(instrumented.error());
   }
-  attempted.note.sites = instrumented->sites;
+  attempted.note.sites = instrumented->accesses;
   attempted.note.removed = instrumented->removed;
   attempted.note.unseen = instrumented->unseen;
   if (instrumented->sites == 0) {

@@ -49,7 +49,10 @@ Expected<InstrumentedSource> instrument(const std::filesystem::path& source,
   if (!json.is_object())
     return fail("{}: instrumenting it left no summary", source.string());
   // The copy's name does not come from the summary: JSON holds UTF-8 only, a file name any bytes.
-  return InstrumentedSource{copy_with_probes(source, directory), sites, json.value("sites", std::uint64_t{0}),
+  return InstrumentedSource{copy_with_probes(source, directory),
+                            sites,
+                            json.value("sites", std::uint64_t{0}),
+                            json.value("accesses", std::uint64_t{0}),
                             json.value("removed", std::uint64_t{0}),
                             unseen_accesses(json.value("unseen_accesses", nlohmann::json::array()))};
 }

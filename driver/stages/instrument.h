@@ -14,8 +14,8 @@ namespace warplens::driver {
 struct InstrumentedSource {
   std::filesystem::path file;       ///< the rewritten source; rewritten headers of the user's lie beside it
   std::filesystem::path site_table; ///< the sites in C++, which `file` holds, too
-  std::uint64_t sites = 0, removed = 0;
-  std::vector<UnseenAccess> unseen; ///< accesses without a probe
+  std::uint64_t sites = 0, accesses = 0, removed = 0; ///< sites: accesses with a probe, and barriers
+  std::vector<UnseenAccess> unseen;                   ///< accesses without a probe
 };
 
 /// Returns the path at which instrument() leaves the rewritten source.

@@ -160,6 +160,7 @@ private:
     TrialCounts::Time& time = counts.time;
     for (const auto& sm : sms_) {
       time.cycles = std::max(time.cycles, sm->last());
+      time.warp_cycles += double(sm->warp_cycles());
       SmSiteCounts all;
       for (std::size_t site = 0; site < counts.sites.size(); ++site) {
         const SmSiteCounts& of_site = sm->counts()[site];

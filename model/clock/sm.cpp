@@ -33,23 +33,24 @@ void Sm::admit(const BlockPart& part, Cycle at) {
   programs_.clear();
   for (std::uint32_t i = 0; i < block.warps; ++i) {
     const Warp& warp = snapshot_.warps[block.first_warp + i];
-    if (code_ != nullptr) {
-      const PathPlace begin = place_at(code_->code(), warp, part.from);
-      const PathPlace end = place_at(code_->code(), warp, part.to);
-      programs_.push_back({.next = begin.access,
-                           .end = end.access,
-                           .transactions = begin.transactions,
-                           .block = begin.block,
-                           .last_block = end.block,
-                           .makes_access = begin.makes_access});
-      enter_block(programs_.back());
+    const WarpPart of = part_of(warp, snapshot_, part);
+    if (of.bulks == 0)
       continue;
-    }
-    const WarpPart of = part_of(warp, part.from, part.to);
-    if (of.bulks != 0)
-      programs_.push_back({.next = of.begin, .end = of.end, .transactions = of.transactions});
+    programs_.push_back({.next = of.begin, .end = of.end, .transactions = of.transactions});
+    if (code_ == nullptr)
+      continue;
+    Program& program = programs_.back();
+    const PathPlace begin = place_at(code_->code(), warp, of.begin);
+    program.block = begin.block;
+    program.makes_access = begin.makes_access;
+    program.next = begin.access;
+    program.transactions = begin.transactions;
+    const PathPlace end = place_at(code_->code(), warp, of.end);
+    program.last_block = end.block;
+    program.end = end.access;
+    enter_block(program);
   }
-  parts_.push_back(part.to - part.from);
+  parts_.push_back({part.to - part.from, std::uint32_t(programs_.size()), at});
   clock_.admit(std::uint32_t(parts_.size() - 1), programs_, at);
   warps_.resize(clock_.warps());
 }
@@ -153,6 +154,8 @@ Cycle Sm::issue_instruction(WarpNumber warp, Program& program, const Instruction
     return there;
   }
   program.waits_for_loose = false;
+  if (instruction.pipe == Instruction::none)
+    warps_[warp].barrier = no_site;
   const TimedInstruction& timed = (*code_)[program.instruction];
   Cycle there = never;
   if (timed.has_slot && *program.makes_access++ != 0) {
@@ -174,6 +177,11 @@ Cycle Sm::issue_instruction(WarpNumber warp, Program& program, const Instruction
 Cycle Sm::make_access(WarpNumber warp, Program& program, const Instruction& instruction, Cycle now,
                       Cycle leaves) {
   const Access& access = *program.next++;
+  if (access.kind == AccessKind::barrier) [[unlikely]] {
+    ++counts_[access.site].accesses;
+    warps_[warp].barrier = access.site;
+    return now;
+  }
   const Transactions transactions(program.transactions, access.transactions);
   program.transactions += access.transactions;
   SmSiteCounts& counts = counts_[access.site];
@@ -387,6 +395,11 @@ void Sm::waited(WarpNumber warp, const Program& program, Stall why, Cycle cycles
     const Result& last = *std::ranges::max_element(waits.results, {}, &Result::until);
     if (last.until > since)
       await(last, std::min(cycles, last.until - since));
+    return;
+  }
+  if (why == Stall::barrier) { // which the warp issued last, if the trace has it
+    if (waits.barrier != no_site)
+      counts_[waits.barrier].awaited += cycles;
     return;
   }
   if (code_ == nullptr || makes_access(program))

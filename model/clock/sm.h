@@ -23,12 +23,12 @@ struct SmSiteCounts {
   Lookups constant; ///< addresses
   std::array<Cycle, levels> latency{}; ///< of requests, by the level that served the slowest transaction
   std::array<Cycle, stall_reasons> stalls{}; ///< before its issue, by Stall
-  Cycle awaited = 0;                         ///< of the stalls for data: those for its result
-  Cycle passes = 0;                          ///< of the memory pipeline, in cycles
-  Cycle shared_passes = 0;                   ///< of these, by shared memory's banks
-  Cycle constant_passes = 0;                 ///< of the constant cache, for addresses after the first
-  std::uint64_t accesses = 0;
-  Ticks port = 0; ///< to the L2, in either direction
+  Cycle awaited = 0;          ///< of the stalls for data: those for its result; of a barrier: those at it
+  Cycle passes = 0;           ///< of the memory pipeline, in cycles
+  Cycle shared_passes = 0;    ///< of these, by shared memory's banks
+  Cycle constant_passes = 0;  ///< of the constant cache, for addresses after the first
+  std::uint64_t accesses = 0; ///< or arrivals at a barrier
+  Ticks port = 0;             ///< to the L2, in either direction
 };
 
 class Sm {
@@ -64,6 +64,7 @@ public:
   const std::vector<SmSiteCounts>& counts() const { return counts_; } ///< in the order of Snapshot::sites
   Cycle last() const { return last_; } ///< when its last block had ended and its last store was there
   std::uint64_t instructions() const { return instructions_; } ///< of warps, that it issued
+  Cycle warp_cycles() const { return warp_cycles_; } ///< of all warps, from their begin to their block's end
   Ticks port_busy() const { return std::max(port_in_.busy(), port_out_.busy()); }
 
   // The clock calls these (SmClock).
@@ -86,6 +87,9 @@ public:
   }
   Instruction next_access(const Program& program) const {
     const Access& access = *program.next;
+    if (access.kind == AccessKind::barrier) [[unlikely]]
+      return {.pipe = Instruction::none,
+              .sources = {access.starts_bulk ? std::int16_t{0} : Instruction::none}};
     const bool of_constants = access.cache == FirstCache::constant;
     // It is made at once: the host's processor stalls on a copy of what was just written in parts.
     return {.pipe = of_constants ? ClockFigures::constant_pipe : ClockFigures::memory_pipe,
@@ -98,7 +102,9 @@ public:
   Cycle entries_open_at(Cycle from);
   void waited(WarpNumber warp, const Program& program, Stall why, Cycle cycles);
   void ended(std::uint32_t part, Cycle now) {
-    ended_.push_back({now, random_.bits(), number_, parts_[part]});
+    const PartInSm& of = parts_[part];
+    ended_.push_back({now, random_.bits(), number_, of.blocks});
+    warp_cycles_ += of.warps * (now - of.admitted);
     last_ = std::max(last_, now);
   }
 
@@ -127,8 +133,15 @@ private:
   };
   static constexpr std::uint32_t no_site = ~0u; ///< an instruction without an access
   struct WarpResults {
-    Cycle issued = 0; ///< when the warp issued last
+    Cycle issued = 0;                ///< when the warp issued last
+    std::uint32_t barrier = no_site; ///< its last one; no_site: the trace does not have that
     std::array<Result, scoreboards> results;
+  };
+  /// A part of a block.
+  struct PartInSm {
+    double blocks; ///< EndedBlock::blocks
+    std::uint32_t warps;
+    Cycle admitted;
   };
   using Transactions = std::span<const Transaction>;
   /// An access on its way through the memory pipeline.
@@ -180,7 +193,8 @@ private:
   bool was_full_ = false;                  ///< the clock waits until one of them ends
   Server port_in_, port_out_;              ///< from the L2 and to it
   Cycle last_ = 0;
-  std::vector<double> parts_; ///< of blocks, by the number that the clock knows each by: EndedBlock::blocks
+  Cycle warp_cycles_ = 0;
+  std::vector<PartInSm> parts_; ///< of blocks, by the number that the clock knows each by
   std::vector<EndedBlock> ended_;
   std::vector<Program> programs_;
   std::vector<const Program*> due_; ///< of the warps that may issue until the epoch's end

@@ -35,6 +35,7 @@ std::optional<SlotKind> kind_of(InstructionClass instruction) {
   case InstructionClass::atomic_generic:
   case InstructionClass::atomic_surface:
   case InstructionClass::reduction_global: return SlotKind::atomic;
+  case InstructionClass::barrier: return SlotKind::barrier;
   default: return std::nullopt;
   }
 }

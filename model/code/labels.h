@@ -13,7 +13,7 @@
 namespace warplens::model {
 
 /// The use that an instruction makes of memory. An update in the source takes two instructions.
-enum class SlotKind : std::uint8_t { load, store, atomic };
+enum class SlotKind : std::uint8_t { load, store, atomic, barrier };
 /// The memory that it accesses, as far as instructions tell.
 enum class SlotMemory : std::uint8_t { global, shared, local, constant };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <vector>
 
 namespace warplens::model {
 namespace {
@@ -29,23 +30,56 @@ std::uint32_t bulk_at(const Warp& warp, double share) {
   return std::uint32_t(share * warp.bulks);
 }
 
+/// Returns the numbers of the bulks that are barriers.
+std::vector<std::uint32_t> barriers_of(const Warp& warp) {
+  std::vector<std::uint32_t> barriers;
+  std::uint32_t begun = 0;
+  for (const Access& access : warp.accesses) {
+    begun += access.starts_bulk;
+    if (access.kind == AccessKind::barrier)
+      barriers.push_back(begun - 1);
+  }
+  return barriers;
+}
+
+/// Returns the warp's bulk at this share that lies between the same barriers as the longest warp's.
+std::uint32_t bulk_at(const Warp& warp, const Warp& longest, double share) {
+  if (share <= 0 || share >= 1 || &warp == &longest)
+    return bulk_at(warp, share);
+  const std::vector<std::uint32_t> barriers = barriers_of(warp), of_longest = barriers_of(longest);
+  const auto passed = std::ranges::lower_bound(of_longest, bulk_at(longest, share)) - of_longest.begin();
+  const std::size_t passed_by_warp = std::min(std::size_t(passed), barriers.size());
+  const std::uint32_t first = passed_by_warp == 0 ? 0 : barriers[passed_by_warp - 1] + 1;
+  const std::uint32_t last = passed_by_warp < barriers.size() ? barriers[passed_by_warp] : warp.bulks;
+  return std::clamp(bulk_at(warp, share), first, last);
+}
+
+WarpPart between(const Warp& warp, std::uint32_t first, std::uint32_t end) {
+  const BulkBegin begin = bulk_begin(warp, first);
+  return {begin.access, bulk_begin(warp, end).access, begin.transactions, end - first};
+}
+
 } // namespace
 
 WarpPart part_of(const Warp& warp, double from, double to) {
-  const BulkBegin begin = bulk_begin(warp, bulk_at(warp, from));
-  return {begin.access, bulk_begin(warp, bulk_at(warp, to)).access, begin.transactions,
-          bulk_at(warp, to) - bulk_at(warp, from)};
+  return between(warp, bulk_at(warp, from), bulk_at(warp, to));
 }
 
-PathPlace place_at(const Code& code, const Warp& warp, double share) {
+WarpPart part_of(const Warp& warp, const Snapshot& snapshot, const BlockPart& part) {
+  if (!snapshot.has_barriers)
+    return part_of(warp, part.from, part.to);
+  const Warp& longest = longest_warp(snapshot, snapshot.blocks[part.block]);
+  return between(warp, bulk_at(warp, longest, part.from), bulk_at(warp, longest, part.to));
+}
+
+PathPlace place_at(const Code& code, const Warp& warp, const Access* access) {
   const Path& path = code.paths[warp.path];
   PathPlace place{path.blocks.data(), path.makes_access.data(), warp.accesses.data(),
                   warp.transactions.data()};
-  const auto behind = std::size_t(share * double(warp.accesses.size()));
-  const Access* const target = place.access + behind;
   const std::uint32_t* const end = place.block + path.blocks.size();
+  const bool is_end = access == place.access + warp.accesses.size();
   const auto pass_access = [&] { place.transactions += place.access++->transactions; };
-  while (place.block != end && (share >= 1 || place.access < target)) {
+  while (place.block != end && (is_end || place.access < access)) {
     const std::uint32_t block = *place.block++;
     if (block == Path::loose)
       pass_access();

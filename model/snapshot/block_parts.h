@@ -18,6 +18,9 @@ struct WarpPart {
   std::uint32_t bulks = 0;
 };
 WarpPart part_of(const Warp& warp, double from, double to);
+/// Returns the same for a block whose warps meet at barriers: each warp's cut is moved to between the
+/// barriers that the cut of the longest warp lies between. Otherwise warps would meet at different barriers.
+WarpPart part_of(const Warp& warp, const Snapshot& snapshot, const BlockPart& part);
 
 /// A place in a warp's path (Snapshot::code), in front of a block.
 struct PathPlace {
@@ -26,8 +29,8 @@ struct PathPlace {
   const Access* access = nullptr;             ///< the next one
   const Transaction* transactions = nullptr;
 };
-/// Returns the first place behind this share of the warp's accesses; the path's end for 1.
-PathPlace place_at(const Code& code, const Warp& warp, double share);
+/// Returns the first place behind the warp's accesses before this one; the path's end behind the last one.
+PathPlace place_at(const Code& code, const Warp& warp, const Access* access);
 
 /// Returns the warp of the block that has the most bulks.
 const Warp& longest_warp(const Snapshot& snapshot, const Snapshot::Block& block);

@@ -28,9 +28,12 @@ SlotMemory memory_of(FirstCache cache) {
 }
 
 SlotKind kind_of(AccessKind kind) {
-  return kind == AccessKind::store    ? SlotKind::store
-         : kind == AccessKind::atomic ? SlotKind::atomic
-                                      : SlotKind::load;
+  switch (kind) {
+  case AccessKind::store: return SlotKind::store;
+  case AccessKind::atomic: return SlotKind::atomic;
+  case AccessKind::barrier: return SlotKind::barrier;
+  default: return SlotKind::load;
+  }
 }
 
 Labels label_sites(const Snapshot& snapshot, const std::vector<Site>& sites,

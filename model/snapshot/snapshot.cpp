@@ -113,7 +113,7 @@ bool SnapshotBuilder::starts_bulk(const Stream& stream, std::uint32_t site) cons
 /// So a further access of a site joins the bulk of the access before at this site, or a later one if it
 /// depends on an access there. A window ends where a site has as many accesses in it as it has copies, and
 /// where the code goes on in another sequence for another reason than a dependence (a barrier, another loop,
-/// a function): accesses are not moved across these.
+/// a function): accesses are not moved across these. A barrier is a window of its own.
 void SnapshotBuilder::put_into_window(Stream& stream, std::uint32_t site,
                                       const trace::WarpAccess& access) const {
   Window& window = stream.window;
@@ -229,11 +229,11 @@ Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
     return refuse("is outside the launch's snapshot");
   if (warp >= max_warps_per_block || std::uint64_t{warp} * warp_lanes >= launch_.block.count())
     return refuse("is outside the block");
-  if (!has_possible_width(traced))
+  if (traced.kind != AccessKind::barrier && !has_possible_width(traced))
     return refuse(fmt::format("has {} bytes per lane", traced.bytes));
   if (traced.active == 0)
     return refuse("has no active lane");
-  if (traced.kind > AccessKind::atomic || traced.space > Space::constant)
+  if (traced.kind > AccessKind::barrier || traced.space > Space::constant)
     return refuse("is of no known kind or space");
   const auto known = site_index_.find(traced.site);
   if (known == site_index_.end())
@@ -244,6 +244,11 @@ Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
     return fail(
         "kernel '{}' accesses memory in the trace's site number {}; more than {} sites cannot be modelled",
         launch_.kernel, site, max_sites);
+  if (traced.kind == AccessKind::barrier) {
+    if (accesses_ != Accesses::of_caches)
+      put_barrier(stream_of(block, warp), site, traced.active);
+    return {};
+  }
   SiteSummary& summary = summaries_[site];
   ++summary.executions;
   summary.active_lanes += unsigned(std::popcount(traced.active));
@@ -328,6 +333,39 @@ Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
   return put;
 }
 
+/// Appends a warp's arrival at a barrier, with a window of its own: no access is moved across it, and the
+/// warp arrives when the results of its earlier accesses are there. Lanes that arrive one after the other at
+/// one barrier, as divergent lanes of a GPU do, are one arrival.
+void SnapshotBuilder::put_barrier(Stream& stream, std::uint32_t site, std::uint32_t lanes) {
+  SiteSummary& summary = summaries_[site];
+  summary.active_lanes += unsigned(std::popcount(lanes));
+  summary.seen[unsigned(Space::generic)] = true;
+  const bool continues =
+      stream.lanes_at_barrier != 0 && stream.barrier_site == site && (stream.lanes_at_barrier & lanes) == 0;
+  stream.barrier_site = site;
+  stream.lanes_at_barrier = continues ? stream.lanes_at_barrier | lanes : lanes;
+  if (continues)
+    return;
+  ++summary.executions;
+  ++summary.barriers;
+  Access entry;
+  entry.site = site;
+  entry.active_lanes = std::uint8_t(std::popcount(lanes)) & 63;
+  entry.kind = AccessKind::barrier;
+  entry.is_awaited = false;
+  if (accesses_ == Accesses::all_in_program_order) {
+    stream.bulk.clear();
+    stream.bulk_ended = true;
+    put_access(stream, entry);
+    stream.bulk_ended = true;
+    return;
+  }
+  close_window(stream);
+  stream.window.bulks.push_back(0);
+  put_access(stream, entry);
+  close_window(stream);
+}
+
 /// Appends the access to its warp's.
 void SnapshotBuilder::put_access(Stream& stream, Access access) const {
   if (accesses_ != Accesses::all) { // close_window() does this otherwise
@@ -395,7 +433,8 @@ Snapshot SnapshotBuilder::finish(bool all_seen) && {
       continue;
     site_number[summary.site] = std::uint32_t(snapshot.sites.size());
     snapshot.sites.push_back(summary);
-    snapshot.warp_accesses += summary.executions;
+    snapshot.warp_accesses += summary.executions - summary.barriers;
+    snapshot.has_barriers |= summary.barriers != 0;
     snapshot.reads_constants |= summary.constant != 0;
   }
 

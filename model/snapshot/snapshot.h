@@ -40,12 +40,12 @@ inline constexpr std::uint32_t max_byte_masks = 1u << 21; ///< a request to the 
 /// The part of the SM that serves an access first; `l1_local`: the L1, for local memory.
 enum class FirstCache : std::uint8_t { l1, l1_local, constant, read_only, texture, shared };
 
-/// Which accesses a snapshot has: those to the memory hierarchy, or those to shared memory, too, which take
-/// time but no part in the caches. With `all`, the accesses of a warp are in the order of the compiled code,
-/// as far as Site::copies tells it; otherwise they are in program order.
+/// Which accesses a snapshot has: those to the memory hierarchy, or also those to shared memory and the
+/// barriers, which take time but no part in the caches. With `all`, the accesses of a warp are in the order
+/// of the compiled code, as far as Site::copies tells it; otherwise they are in program order.
 enum class Accesses : std::uint8_t { of_caches, all, all_in_program_order };
 
-/// One warp access.
+/// One warp access, or a warp's arrival at a barrier, which has no transactions.
 struct Access {
   std::uint32_t site : 23 = 0;       ///< index into Snapshot::sites
   std::uint32_t starts_bulk : 1 = 0; ///< the warp waits for its earlier accesses before it
@@ -53,10 +53,10 @@ struct Access {
   std::uint32_t is_store_of_update : 1 = 0; ///< its load is an access of its own
   std::uint8_t transactions = 0;
   std::uint8_t passes = 1; ///< through the SM's memory pipeline
-  AccessKind kind : 2 = AccessKind::load;
+  AccessKind kind : 3 = AccessKind::load;
   std::uint8_t skips_l1 : 1 = false;     ///< due to its cache operator, or as another cache serves it
   std::uint8_t is_awaited : 1 = true;    ///< there are accesses that need its result
-  FirstCache cache : 4 = FirstCache::l1; ///< constant memory: one transaction for each address
+  FirstCache cache : 3 = FirstCache::l1; ///< constant memory: one transaction for each address
 
   bool loads_in_l1() const { return !skips_l1 && (kind == AccessKind::load || kind == AccessKind::update); }
 };
@@ -89,6 +89,7 @@ struct SiteSummary {
   std::uint32_t bytes = 0; ///< of a lane in an access, at most
   std::uint64_t executions = 0, active_lanes = 0;
   std::uint64_t cached = 0, shared = 0, constant = 0; ///< executions by the memory that they access
+  std::uint64_t barriers = 0;                         ///< executions that access none
   std::uint64_t constant_requests = 0;                ///< to the constant cache, one for each address
   std::uint64_t sectors = 0, bytes_used = 0;          ///< not shared memory
   std::uint64_t bank_wavefronts = 0, min_bank_wavefronts = 0;
@@ -103,19 +104,20 @@ struct Snapshot {
   std::vector<Block> blocks; ///< ascending ids; those without accesses to the hierarchy are absent
   std::vector<Warp> warps;   ///< by block, then by warp
   std::vector<SiteSummary> sites;
-  std::vector<std::uint64_t> pages; ///< address / 2 MiB of each page, by its number
-  std::vector<ByteMask> byte_masks; ///< the first has all bytes, for stores of whole sectors
-  std::uint64_t blocks_seen = 0;    ///< with or without accesses, where that is known
-  std::uint64_t warp_accesses = 0, transactions = 0;
-  std::uint64_t longest_bulk = 0;   ///< accesses; finalize() sets it
-  bool whole_grid = true;           ///< else it represents a longer launch
-  double further_blocks = 0;        ///< of that launch, with accesses to the hierarchy
+  std::vector<std::uint64_t> pages;                  ///< address / 2 MiB of each page, by its number
+  std::vector<ByteMask> byte_masks;                  ///< the first has all bytes, for stores of whole sectors
+  std::uint64_t blocks_seen = 0;                     ///< with or without accesses, where that is known
+  std::uint64_t warp_accesses = 0, transactions = 0; ///< barriers are no accesses
+  std::uint64_t longest_bulk = 0;                    ///< accesses; finalize() sets it
+  bool whole_grid = true;                            ///< else it represents a longer launch
+  double further_blocks = 0;                         ///< of that launch, with accesses to the hierarchy
   std::uint64_t lines_touched = 0;  ///< where it represents a longer launch; finalize() sets it
   double stored_share = 0;          ///< of the sectors of these lines; finalize() sets it
   bool reads_constants = false;     ///< there are accesses to constant memory
   bool stores_local = false;        ///< there are stores to local memory
   bool reads_read_only = false;     ///< there are loads that a read-only cache serves
   bool reads_textures = false;      ///< there are loads that a texture cache serves
+  bool has_barriers = false;        ///< warps wait for each other
   std::shared_ptr<const Code> code; ///< what the warps execute; null: only their accesses are known
 };
 
@@ -155,6 +157,8 @@ private:
     std::vector<std::uint32_t> bulk; ///< sites of the current bulk's accesses so far; Accesses::of_caches
     bool bulk_ended = true;
     Window window; ///< Accesses::all
+    /// Of the last barrier: its site, an index into the trace's, and the lanes that have arrived.
+    std::uint32_t barrier_site = 0, lanes_at_barrier = 0;
   };
   Stream& stream_of(std::uint64_t block, std::uint32_t warp);
   Expected<void> put_transactions(Warp& warp, const Coalesced& touched, const trace::WarpAccess& access);
@@ -162,6 +166,7 @@ private:
   void put_into_window(Stream& stream, std::uint32_t site, const trace::WarpAccess& access) const;
   static void close_window(Stream& stream);
   void put_access(Stream& stream, Access access) const;
+  void put_barrier(Stream& stream, std::uint32_t site, std::uint32_t lanes);
   std::uint8_t passes(const trace::WarpAccess& access, const Access& entry) const;
   Expected<std::uint32_t> line_id(std::uint64_t line);
   Expected<std::uint32_t> mask_of(const Coalesced::Line& written);

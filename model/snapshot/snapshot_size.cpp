@@ -34,10 +34,11 @@ std::uint64_t snapshot_blocks(const Snapshot& deepest, const trace::Launch& laun
                       max_blocks = std::min(launch.blocks, blocks_with(max_threads, launch));
   std::uint64_t wanted = max_blocks, accesses = 0, transactions = 0;
   for (const Snapshot::Block& block : deepest.blocks) {
-    // Accesses to constant memory show little of the other caches, and tracing does not count them either.
+    // Accesses to constant memory show little of the other caches, barriers nothing, and tracing does not
+    // count them either.
     for (std::uint32_t i = 0; i < block.warps; ++i)
       for (const Access& access : deepest.warps[block.first_warp + i].accesses)
-        if (access.cache != FirstCache::constant) {
+        if (access.cache != FirstCache::constant && access.kind != AccessKind::barrier) {
           ++accesses;
           transactions += access.transactions;
         }

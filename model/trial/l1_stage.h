@@ -225,6 +225,7 @@ private:
                                        fields, sm.queue.room_for(2 * transactions.size()), l1));
       store(L2Kind::store_of_update);
       break;
+    case AccessKind::barrier: break; // only snapshots for a clock have them
     }
     return l1;
   }

@@ -36,6 +36,7 @@ struct TrialTotals {
   /// The trial's time, in cycles of the SM clock; all 0 where it has no clock.
   struct Time {
     std::uint64_t cycles = 0; ///< from the launch to the end of the last block, or of the last store
+    double warp_cycles = 0;   ///< summed over warps, from their begin to their block's end
     double launch_cycles = 0; ///< the same of the whole launch, of which the snapshot may be a part
     /// How long the busiest one of each resource was busy, and all of its kind in the mean.
     ByResource busy{}, mean_busy{};
@@ -60,8 +61,9 @@ struct TrialCounts : TrialTotals {
     /// constant memory are not among them: they take the same time in each trial.
     std::array<double, levels> latency_ns{};
     Lookups constant; ///< addresses, in the SMs' constant caches
-    /// Warp-cycles, where the trial has a clock: that warps waited for its result; and that they waited for a
-    /// place in the memory pipeline, or for earlier requests to be answered, before its issue.
+    /// Warp-cycles, where the trial has a clock: that warps waited for its result, or at the barrier; and
+    /// that they waited for a place in the memory pipeline, or for earlier requests to be answered, before
+    /// its issue.
     double awaited = 0, held_up = 0;
     ByResource occupied{}; ///< cycles, of all of a kind together
     double all_latency_ns() const { return std::accumulate(latency_ns.begin(), latency_ns.end(), 0.0); }

@@ -15,6 +15,8 @@ def counted(kernel):
     """Returns the accesses of the one warp, in the format of ptx.accesses_of()."""
     result = collections.Counter()
     for site in kernel["sites"]:
+        if site["kind"] == "barrier":
+            continue
         for kind in ["load", "store"] if site["kind"] == "update" else [site["kind"]]:
             result[kind, site["space"], site["element_bytes"]] += site["executions"]
     return result

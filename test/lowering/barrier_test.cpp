@@ -185,3 +185,39 @@ TEST_CASE("a thread that traps behind a barrier is named") {
   CHECK(result.status == cpu::BlockStatus::failed);
   CHECK(result.message.find("thread (37, 0, 0) executed trap") != std::string::npos);
 }
+
+TEST_CASE("a probe before a barrier records each warp's lanes, and leaves untraced code as loops") {
+  const DeviceProgram program(R"(
+    __global__ void kernel(unsigned* out) {
+      __shared__ unsigned shared[80];
+      const unsigned t = threadIdx.x;
+      if (t >= 72)
+        return;
+      *warplens::store(1, &shared[t]) = t;
+      (warplens::barrier(2), __syncthreads());
+      for (int i = 0; i < 3; ++i)
+        (warplens::barrier(3), __syncthreads());
+      *warplens::store(4, &out[t]) = shared[71 - t];
+    })");
+  REQUIRE(program.kernel("kernel").untraced_block != nullptr);
+  std::vector<unsigned> in_loops(72), in_lanes(72), expected;
+  for (unsigned t = 0; t < 72; ++t)
+    expected.push_back(71 - t);
+  REQUIRE(program.run("kernel", {1}, {80}, 0, in_loops.data()).status == cpu::BlockStatus::ok);
+  std::vector<Seen> seen;
+  const auto result = program.trace(seen, "kernel", {1}, {80}, 0, in_lanes.data());
+  REQUIRE(result.status == cpu::BlockStatus::ok);
+  CHECK(in_loops == expected);
+  CHECK(in_lanes == expected);
+  CHECK(result.executed_accesses == result.probed_accesses + 72); // the load of shared[71 - t] has no probe
+  for (const std::uint32_t warp : {0u, 1u, 2u}) {
+    std::vector<std::uint64_t> sites;
+    for (const Seen& one : seen)
+      if (one.warp == warp) {
+        sites.push_back(one.line.site);
+        CHECK(one.line.active == (warp == 2 ? 0xffu : ~0u));
+        CHECK((AccessKind(one.line.kind) == AccessKind::barrier) == (one.line.bytes == 0));
+      }
+    CHECK(sites == std::vector<std::uint64_t>{1, 2, 3, 3, 3, 4});
+  }
+}

@@ -26,9 +26,10 @@ void append(LaneContext& lane, std::uint32_t key, std::uint64_t address) {
   lane.log_next += sizeof(LogRow) / sizeof(std::uint64_t);
 }
 
-/// Three lanes. Key 0 is site 10, key 1 site 11, key 2 the end of their loop, key 3 site 13.
+/// Three lanes. Key 0 is site 10, key 1 site 11, key 2 the end of their loop, key 3 site 13, key 4 a barrier
+/// at site 14.
 struct Fixture {
-  const KeyRecord keys[4] = {{10, 4, 0, {}}, {11, 8, 1, {}}, {0, 0, 0, {}}, {13, 4, 3, {}}};
+  const KeyRecord keys[5] = {{10, 4, 0, {}}, {11, 8, 1, {}}, {0, 0, 0, {}}, {13, 4, 3, {}}, {14, 0, 4, {}}};
   std::vector<LaneContext> lanes{3};
   std::unique_ptr<LogMerger> merger = std::make_unique<LogMerger>();
   StackPool stacks;
@@ -236,6 +237,19 @@ TEST_CASE("the same word of a warp's lanes lies side by side, and every warp of 
   CHECK(addresses_at(126, 0)[5] == first[5] + 2);   // a byte of the same word
   CHECK(addresses_at(128, 2)[0] == first[0] + 2 * 32 * 256);
   CHECK(addresses_at(128 + 256, 0)[0] == first[0]); // no thread has more than its share
+}
+
+TEST_CASE_METHOD(Fixture, "a barrier has lanes, and neither a space nor addresses") {
+  log(0, 4, 0);
+  log(2, 4, 0);
+  CHECK(merger->merge(0) == 7);
+  REQUIRE(sink.lines.size() == 1);
+  CHECK(sink.lines[0].site == 14);
+  CHECK(sink.lines[0].active == 5);
+  CHECK(sink.lines[0].bytes == 0);
+  CHECK(Space(sink.lines[0].space) == Space::generic);
+  CHECK(AccessKind(sink.lines[0].kind) == AccessKind::barrier);
+  CHECK(std::ranges::all_of(sink.lines[0].addresses, [](std::uint64_t address) { return address == 0; }));
 }
 
 TEST_CASE_METHOD(Fixture, "lanes in different spaces are accesses of their own") {

@@ -8,7 +8,8 @@
 namespace warplens::test {
 namespace {
 
-/// Makes accesses of every kind, to few lines, so that they meet.
+/// Makes accesses of every kind, to few lines, so that they meet; and barriers, of which not all warps of a
+/// block need have as many.
 model::Snapshot anything(model::Random& random) {
   model::Snapshot made;
   made.sites.resize(4);
@@ -27,12 +28,19 @@ model::Snapshot anything(model::Random& random) {
         access.is_awaited = access.kind == AccessKind::load || access.kind == AccessKind::update ||
                             (access.kind == AccessKind::atomic && random.below(2) == 0);
         access.starts_bulk = i == 0 || random.below(3) == 0;
+        warp.bulks += access.starts_bulk;
+        if (random.below(5) == 0) {
+          access.kind = AccessKind::barrier;
+          access.is_awaited = access.skips_l1 = false;
+          made.has_barriers = true;
+          warp.accesses.push_back(access);
+          continue;
+        }
         if (random.below(6) == 0)
           access.cache = model::FirstCache::shared;
         else
           access.transactions = std::uint8_t(1 + random.below(random.below(4) == 0 ? 12 : 2));
         access.passes = std::uint8_t(std::max(1 + random.below(5), (access.transactions + 1u) / 2));
-        warp.bulks += access.starts_bulk;
         for (unsigned t = 0; t < access.transactions; ++t)
           warp.transactions.push_back({random.below(lines), 1 + random.below(15),
                                        access.kind == AccessKind::store    ? random.below(2)
@@ -111,6 +119,7 @@ TEST_CASE("A trial on a clock equals the reference, whatever the machine, its po
                   << int(gpu.l2.stores));
     REQUIRE(fast.time.cycles == slow.time.cycles);
     REQUIRE(fast.time.instructions == slow.time.instructions);
+    REQUIRE(fast.time.warp_cycles == slow.time.warp_cycles);
     REQUIRE(fast.l1_reads == slow.l1_reads);
     REQUIRE(fast.l2_reads == slow.l2_reads);
     REQUIRE(fast.l2_writes == slow.l2_writes);
@@ -129,6 +138,49 @@ TEST_CASE("A trial on a clock equals the reference, whatever the machine, its po
           REQUIRE(std::abs(a.occupied[resource] - b.occupied[resource]) < 1e-6 * (1 + b.occupied[resource]));
     }
   }
+}
+
+TEST_CASE("A warp waits at a barrier until the last one of its block has arrived") {
+  // Warp 0 meets warp 1, which loads from shared memory before, twice, one load after the other.
+  model::Gpu gpu = *model::load_gpu("a100", WARPLENS_GPU_FOLDER);
+  gpu.issue.cycles_per_access = 1;
+  const auto trial = [&](bool has_barrier) {
+    MadeTrace made(1, 64);
+    const auto first = made.site(AccessKind::load, {}, 0), second = made.site(AccessKind::load, {first}, 1);
+    const auto barrier = made.site(AccessKind::barrier), last = made.site(AccessKind::load, {}, 2);
+    const auto load = [&](std::uint32_t warp, std::uint64_t site) {
+      made.access(0, warp, site, 4, [](unsigned lane) { return 4 * lane; }, ~0u, Space::shared);
+    };
+    load(1, first);
+    load(1, second);
+    for (const std::uint32_t warp : {0u, 1u}) {
+      if (has_barrier)
+        made.barrier(0, warp, barrier);
+      load(warp, last);
+    }
+    const auto snapshot = made.decode(gpu.lanes, model::Accesses::all);
+    REQUIRE(snapshot);
+    return std::pair(*snapshot, model::run_clocked_trial(*snapshot, gpu, {1, 2, 32 * 1024, "warps"},
+                                                         model::Random(1, 0, 0)));
+  };
+  const auto [snapshot, counts] = trial(true);
+  const auto site_of_line = [&, &known = snapshot](std::uint32_t site) {
+    for (std::size_t i = 0; i < known.sites.size(); ++i)
+      if (known.sites[i].site == site)
+        return counts.sites[i];
+    FAIL("no such site");
+    return model::TrialCounts::Site{};
+  };
+  const double latency = std::round(gpu.cycles(gpu.shared.latency_ns)); // from the issue to the result
+  // Warp 0 arrives in cycle 0. Warp 1 issues its loads in cycles 0 and L, arrives in 2 L, and both go on in
+  // cycle 2 L + 1: warp 0 has waited from cycle 1 on, and warp 1 not at all. Their last loads pass the memory
+  // pipeline one after the other, so the later result is there in 3 L + 2. Without a barrier warp 1's first
+  // load passes behind warp 0's.
+  CHECK(site_of_line(2).awaited == 2 * latency);
+  CHECK(double(counts.time.cycles) == 3 * latency + 2);
+  CHECK(counts.time.warp_cycles == 2 * (3 * latency + 2));
+  CHECK(site_of_line(2).held_up == 0);
+  CHECK(double(trial(false).second.time.cycles) == 3 * latency + 1);
 }
 
 TEST_CASE("No resource is busy for longer than a trial takes") {

@@ -93,6 +93,11 @@ inline void add_random_code(model::Snapshot& snapshot, model::Random& random) {
         if (has_slot) {
           const bool makes_access = left != 0 && random.below(4) != 0;
           path.makes_access.push_back(makes_access);
+          if (makes_access && warp.accesses[warp.accesses.size() - left].kind == AccessKind::barrier) {
+            code.kernel.instructions.back().kind = sass::InstructionClass::barrier;
+            code.kernel.instructions.back().control.write_scoreboard = sass::Control::no_scoreboard;
+            code.kernel.instructions.back().control.read_scoreboard = sass::Control::no_scoreboard;
+          }
           left -= makes_access;
         }
       }

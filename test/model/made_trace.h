@@ -52,6 +52,16 @@ public:
     accesses_.push_back({block, warp, access});
   }
 
+  void barrier(std::uint64_t block, std::uint32_t warp, std::uint64_t site,
+               std::uint32_t active = 0xffff'ffff) {
+    trace::WarpAccess arrival;
+    arrival.site = site;
+    arrival.active = active;
+    arrival.space = Space::generic;
+    arrival.kind = AccessKind::barrier;
+    accesses_.push_back({block, warp, arrival});
+  }
+
   Expected<model::Snapshot> decode(const model::LaneRules& rules = {},
                                    model::Accesses which = model::Accesses::of_caches,
                                    bool all_seen = false) const {

@@ -48,6 +48,7 @@ public:
         Sm& sm = *sms_[begin->second.first];
         sm.core.set_now(now_);
         sm.core.admit(begin->second.second);
+        admitted_[begin->second.second] = now_;
       }
       while (events_.contains(now_)) {
         std::vector<Event> all = std::move(events_.extract(now_).mapped());
@@ -192,6 +193,8 @@ private:
                           trial.charge(its, {0, 1, 2, 3, 4, 5, 6});
                       trial.ended_.emplace_back(now, random.bits(), number);
                       trial.counts_.time.cycles = std::max(trial.counts_.time.cycles, now);
+                      trial.counts_.time.warp_cycles +=
+                          double(trial.snapshot_.blocks[block].warps * (now - trial.admitted_.at(block)));
                       ++trial.ended_blocks_;
                     }}) {}
     static SmMachine machine(const ReferenceClock& trial) {
@@ -236,6 +239,9 @@ private:
   }
 
   Instruction instruction_of(const model::Access& access) const {
+    if (access.kind == AccessKind::barrier)
+      return {.pipe = Instruction::none,
+              .sources = {access.starts_bulk ? std::int16_t{0} : Instruction::none}};
     return {.pipe = model::ClockFigures::memory_pipe,
             .result = access.is_awaited ? std::int16_t{0} : Instruction::none,
             .sources = {access.starts_bulk ? std::int16_t{0} : Instruction::none},
@@ -268,7 +274,8 @@ private:
       for (const std::uint32_t block : path.blocks) {
         if (block == model::Path::loose) {
           waits_for_loose = waits_for_loose || access->is_awaited;
-          add({.pipe = model::ClockFigures::memory_pipe,
+          add({.pipe =
+                   access->kind == AccessKind::barrier ? Instruction::none : model::ClockFigures::memory_pipe,
                .result = access->is_awaited ? model::loose_scoreboard : Instruction::none,
                .passes = access->passes});
           continue;
@@ -318,6 +325,10 @@ private:
     const auto occupy = [&](Resource resource, double cycles) {
       site.occupied[std::size_t(resource)] += cycles;
     };
+    if (access.kind == AccessKind::barrier) {
+      occupy(Resource::issue, 1.0 / figures_.sm.schedulers);
+      return now;
+    }
     const double passes = double(std::max<Cycle>(figures_.sm.queue.shared_interval, instruction.passes));
     occupy(Resource::issue, 1.0 / figures_.sm.schedulers);
     occupy(Resource::memory_pipeline, passes);
@@ -584,7 +595,14 @@ private:
       });
       return;
     }
-    const Step& step = steps_[snapshot_.blocks[at.block].first_warp + at.warp][at.instruction];
+    const std::vector<Step>& steps = steps_[snapshot_.blocks[at.block].first_warp + at.warp];
+    if (why == Stall::barrier) { // the warp's last instruction
+      if (const Step& last = steps[at.instruction - 1];
+          last.access != nullptr && last.access->kind == AccessKind::barrier)
+        ++counts_.sites[last.access->site].awaited;
+      return;
+    }
+    const Step& step = steps[at.instruction];
     if (step.access != nullptr)
       counts_.sites[step.access->site].held_up += why == Stall::structural;
     waits.stalled += why == Stall::data;
@@ -605,6 +623,7 @@ private:
   std::map<Cycle, std::vector<Event>> events_;
   std::multimap<Cycle, std::pair<std::size_t, std::uint32_t>> starts_; ///< SM and block, by cycle
   std::vector<std::tuple<Cycle, std::uint32_t, std::uint32_t>> ended_; ///< when, draw, SM
+  std::map<std::uint32_t, Cycle> admitted_;                            ///< by block
   std::uint32_t next_block_ = 0, ended_blocks_ = 0;
   Cycle next_start_ = 0, last_store_ = 0;
   model::TrialCounts counts_;

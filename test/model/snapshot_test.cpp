@@ -2,6 +2,7 @@
 #include "made_trace.h"
 #include "model/model.h"
 #include "model/numeric/random.h"
+#include "model/snapshot/block_parts.h"
 #include "model/snapshot/snapshot_size.h"
 #include "model/trial/schedule.h"
 #include "support/temporary.h"
@@ -315,6 +316,117 @@ TEST_CASE("The site with the fewest copies bounds the iterations that are merged
 TEST_CASE("No access is moved across a barrier or into another loop") {
   Letters loops({{'a', lettered(4)}, {'b', lettered(4, 1)}});
   CHECK(loops.bulks("aabbaabb") == "a0 a1 | b0 b1 | a2 a3 | b2 b3");
+}
+
+TEST_CASE("A barrier is a bulk of its own between the accesses before it and behind it") {
+  MadeTrace made(1, 32);
+  const auto load = made.site(), barrier = made.site(AccessKind::barrier);
+  made.site_of(load).copies = 8;
+  const auto add_load = [&] { made.access(0, 0, load, 4, [](unsigned lane) { return 4 * lane; }); };
+  add_load();
+  add_load();
+  made.barrier(0, 0, barrier);
+  add_load();
+  const auto snapshot = made.decode({}, model::Accesses::all);
+  REQUIRE(snapshot);
+  CHECK(snapshot->has_barriers);
+  CHECK(snapshot->warp_accesses == 3);
+  const model::Warp& warp = snapshot->warps.at(0);
+  CHECK(warp.bulks == 3);
+  REQUIRE(warp.accesses.size() == 4);
+  for (const std::size_t i : {0, 1, 2, 3}) {
+    CHECK((warp.accesses[i].kind == AccessKind::barrier) == (i == 2));
+    CHECK(warp.accesses[i].starts_bulk == (i != 1));
+    CHECK(warp.accesses[i].transactions == (i == 2 ? 0 : 1));
+  }
+  REQUIRE(snapshot->sites.size() == 2);
+  CHECK(snapshot->sites[1].executions == 1);
+  CHECK(snapshot->sites[1].barriers == 1);
+  CHECK(snapshot->sites[1].active_lanes == 32);
+}
+
+TEST_CASE("A snapshot of the accesses to the caches has no barriers") {
+  MadeTrace with(2, 64), without(2, 64);
+  for (MadeTrace* made : {&with, &without}) {
+    const auto load = made->site(), barrier = made->site(AccessKind::barrier);
+    for (const std::uint32_t warp : {0u, 1u}) {
+      made->access(0, warp, load, 4, [](unsigned lane) { return 4 * lane; });
+      if (made == &with)
+        made->barrier(0, warp, barrier);
+      made->access(0, warp, load, 4, [](unsigned lane) { return 4096 + 4 * lane; });
+    }
+    if (made == &with)
+      made->barrier(1, 0, barrier); // a block without accesses
+  }
+  const auto one = with.decode(), other = without.decode();
+  REQUIRE(one);
+  REQUIRE(other);
+  CHECK(one->blocks_seen == other->blocks_seen);
+  CHECK(one->blocks.size() == other->blocks.size());
+  CHECK(one->sites.size() == other->sites.size());
+  CHECK(one->warp_accesses == other->warp_accesses);
+  CHECK_FALSE(one->has_barriers);
+  for (std::size_t i = 0; i < one->warps.size(); ++i) {
+    CHECK(one->warps[i].bulks == other->warps[i].bulks);
+    CHECK(one->warps[i].accesses.size() == other->warps[i].accesses.size());
+  }
+}
+
+TEST_CASE("Lanes that arrive at a barrier one after the other are one arrival") {
+  MadeTrace made(1, 32);
+  const auto barrier = made.site(AccessKind::barrier), other = made.site(AccessKind::barrier);
+  made.barrier(0, 0, barrier, 0x0000ffff);
+  made.barrier(0, 0, barrier, 0xffff0000);
+  made.barrier(0, 0, barrier);
+  made.barrier(0, 0, other);
+  made.barrier(0, 0, barrier);
+  const auto snapshot = made.decode({}, model::Accesses::all);
+  REQUIRE(snapshot);
+  REQUIRE(snapshot->sites.size() == 2);
+  CHECK(snapshot->sites[0].executions == 3);
+  CHECK(snapshot->sites[0].active_lanes == 96);
+  CHECK(snapshot->warps.at(0).accesses.size() == 4);
+}
+
+TEST_CASE("Warps of a block that is cut lie between the same barriers") {
+  // Rounds of a barrier behind as many loads as the warp says.
+  const auto snapshot_of = [](std::uint32_t of_first, std::uint32_t of_second, std::uint32_t rounds) {
+    MadeTrace made(1, 64);
+    const auto load = made.site(), barrier = made.site(AccessKind::barrier);
+    for (const std::uint32_t warp : {0u, 1u})
+      for (std::uint32_t round = 0; round < rounds; ++round) {
+        for (std::uint32_t i = 0; i < (warp == 0 ? of_first : of_second); ++i)
+          made.access(0, warp, load, 4, [](unsigned lane) { return 4 * lane; });
+        made.barrier(0, warp, barrier);
+      }
+    const auto snapshot = made.decode({}, model::Accesses::all);
+    REQUIRE(snapshot);
+    return *snapshot;
+  };
+  const auto barriers_in = [](const model::WarpPart& part) {
+    return std::count_if(part.begin, part.end,
+                         [](const model::Access& access) { return access.kind == AccessKind::barrier; });
+  };
+  for (const auto& [first, second] : {std::pair(1u, 1u), std::pair(9u, 1u), std::pair(2u, 7u)}) {
+    const model::Snapshot snapshot = snapshot_of(first, second, 5);
+    const std::uint32_t bulks = snapshot.warps[0].bulks + snapshot.warps[1].bulks;
+    for (double cut = 0; cut <= 1; cut += 0.01) {
+      std::uint32_t bulks_of_parts = 0;
+      std::array<std::ptrdiff_t, 2> behind{}, before{};
+      for (const std::size_t warp : {0, 1}) {
+        const auto part = model::part_of(snapshot.warps[warp], snapshot, {0, cut, 1});
+        const auto rest = model::part_of(snapshot.warps[warp], snapshot, {0, 0, cut});
+        CHECK(rest.end == part.begin);
+        bulks_of_parts += part.bulks + rest.bulks;
+        behind[warp] = barriers_in(part);
+        before[warp] = barriers_in(rest);
+      }
+      INFO("cut at " << cut << " of " << first << " and " << second);
+      CHECK(bulks_of_parts == bulks);
+      CHECK(behind[0] == behind[1]);
+      CHECK(before[0] == before[1]);
+    }
+  }
 }
 
 TEST_CASE("Within an iteration an access is not moved before another one") {

@@ -347,3 +347,23 @@ TEST_CASE("different addresses in constant memory are served one after the other
   CHECK(findings[0].rule == Rule::divergent_constants);
   CHECK(findings[0].text == "divergent constant reads: 32.0 addresses per request, one after the other");
 }
+
+TEST_CASE("a barrier is uneven where warps wait there for a notable part of their time") {
+  SiteResult barrier = test::site(1, 1, 1, "__syncthreads()", "");
+  barrier.site.kind = AccessKind::barrier;
+  barrier.site.space = Space::generic;
+  barrier.executions = 10;
+  barrier.active_lanes = 8; // a block's last warp may be small
+  CHECK(verdict_on(barrier, {}) == "nothing notable was observed");
+  barrier.time = test::site_time(30, 0.5, {});
+  barrier.time->waited_share = 0.049;
+  CHECK(findings_on(barrier, {}).empty());
+  CHECK(verdict_on(barrier, {}) == "fine: its warps arrive together");
+  barrier.time->waited_share = 0.05;
+  const std::vector<Finding> findings = findings_on(barrier, {});
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].rule == Rule::uneven_arrival);
+  CHECK(findings[0].text == "its warps arrive unevenly: 5.0 % of the warps' time is spent waiting here");
+  const KernelResult kernel = bound_by(std::nullopt, {barrier});
+  CHECK(time_verdict_on(barrier, kernel) == "warps wait 30 cycles per execution at it, 100 % of all waiting");
+}

@@ -98,6 +98,7 @@ TEST_CASE("time is unchanged by the way through JSON, and is absent without a cl
   CHECK(kernel["sites"][1]["time"]["waited_cycles"]["mean"] == 0);
   CHECK(kernel["sites"][1]["time"]["occupied"] == Json({{"issue", 0.01}, {"shared_banks", 1.0}}));
   CHECK(kernel["sites"][3]["time"]["share"]["mean"] == 0.7);
+  CHECK(kernel["sites"][3]["time"]["waited_share"] == 0.35);
   CHECK_FALSE(kernel["sites"][0].contains("time"));
   const std::string without = to_json(test::sample_result()).dump();
   CHECK(without.find("\"time\"") == std::string::npos);
@@ -259,7 +260,7 @@ TEST_CASE("malformed results: one line that names the place") {
        "kernels[0].sites[1].id is not 16 hexadecimal digits"},
       {"/kernels/0/sites/1/id", "16", "kernels[0].sites[1].id is not a string"},
       {"/kernels/0/sites/1/kind", R"("read")",
-       "kernels[0].sites[1].kind is not load, store, update or atomic"},
+       "kernels[0].sites[1].kind is not load, store, update, atomic or barrier"},
       {"/kernels/0/sites/1/space", R"("texture")",
        "kernels[0].sites[1].space is not global, shared, local, constant or generic"},
       {"/kernels/0/sites/3/cache_operator", R"("xx")",
@@ -351,6 +352,8 @@ TEST_CASE("malformed times: one line that names the place") {
        "kernels[0].time.bound is not the name of a resource or latency"},
       {"/kernels/0/sites/3/time/waited_cycles/mean", "-0.5",
        "kernels[0].sites[3].time.waited_cycles is not a statistic whose mean is 0 or more"},
+      {"/kernels/0/sites/3/time/waited_share", "1.5",
+       "kernels[0].sites[3].time is not an object whose waited_share is from 0 to 1"},
       {"/kernels/0/sites/3/time/occupied/l2_slices", "-0.1",
        "kernels[0].sites[3].time.occupied.l2_slices is not a number from 0 to 1"},
       {"/kernels/0/sites/3/time/share/mean", "1.1",

@@ -138,6 +138,7 @@ inline SiteTime site_time(double waited, double share,
                           std::initializer_list<std::pair<Resource, double>> occupied) {
   SiteTime time;
   time.waited = statistic(waited, waited / 64);
+  time.waited_share = share / 2;
   time.share = of_machine(statistic(share, share / 32), share / 64);
   for (const auto& [resource, part] : occupied)
     time.occupied[static_cast<std::size_t>(resource)] = part;

@@ -77,6 +77,12 @@ TEST_CASE("Each probe reports site, address, size and kind, and returns its poin
         std::vector<Access>{{1, &value, 8, 0}, {2, &value, 8, 1}, {3, &value, 8, 2}, {4, &value, 8, 3}});
 }
 
+TEST_CASE("A barrier has neither an address nor a size, and keeps the value of its call") {
+  const auto count = [](bool predicate) { return predicate ? 7 : 0; };
+  CHECK((warplens::barrier(5), count(true)) == 7);
+  CHECK(take() == std::vector<Access>{{5, nullptr, 0, 4}});
+}
+
 TEST_CASE("Qualifiers stay") {
   static_assert(std::is_same_v<decltype(warplens::load(1, static_cast<const volatile int*>(nullptr))),
                                const volatile int*>);

@@ -46,7 +46,7 @@ TEST_CASE("info summarises a trace") {
   CHECK(text.find("program      ./spmv u 1024\nback end     cpu\ndevice       A100\nstate        "
                   "complete\nsites        2\n"
                   "allocations  1 (4096 bytes)\nmemory uses  4 by copies and fills, 2 unseen\naccesses     "
-                  "80 by warps, in ") == 0);
+                  "80 by warps, barriers included, in ") == 0);
   CHECK(text.find("  1  spmv(int const*, float*)  grid 64x1x1  block 256x1x1  blocks 0 to 63  40 accesses  "
                   "complete\n") != std::string::npos);
   CHECK(text.find("launched     5 times spmv(int const*, float*)\n") != std::string::npos);
@@ -74,6 +74,17 @@ TEST_CASE("a dump has every record, one a line") {
         "blocks 2\n"
         "access 0 1 1 load global 4 spmv.cu:21:7 00000003 7f0000000000 7f0000000004\n"
         "end 0 complete executed 8 probed 8 blocks 2\n");
+}
+
+TEST_CASE("a dump has a barrier without addresses, which check accepts") {
+  const auto to_barrier = [](Site& site, Launch&, Record& record, LaunchEnd&) {
+    site.kind = AccessKind::barrier;
+    record.access = make_barrier(1, 0xff);
+  };
+  std::ostringstream out;
+  good(dump(one_access("barrier", to_barrier), out));
+  CHECK(out.str().find("access 0 1 1 barrier generic 0 spmv.cu:21:7 000000ff\n") != std::string::npos);
+  CHECK(first_finding(to_barrier) == "nothing");
 }
 
 TEST_CASE("counts are by launch and site, of warps and of lanes") {
@@ -126,6 +137,11 @@ TEST_CASE("check finds each broken promise") {
         "launch 0 block 2 warp 1 site 0000000000000001: the block is outside the snapshot");
   CHECK(first_finding([](Site&, Launch&, Record& record, LaunchEnd&) { record.access.bytes = 12; }) ==
         at + "12 bytes a lane");
+  CHECK(first_finding([](Site& site, Launch&, Record& record, LaunchEnd&) {
+          site.kind = AccessKind::barrier;
+          record.access = make_barrier(1, 0xff);
+          record.access.bytes = 4;
+        }) == at + "4 bytes a lane");
   CHECK(first_finding([](Site&, Launch&, Record& record, LaunchEnd&) {
           record.access.addresses[3] = ~0ull;
         }) == at + "lane 3 has address ffffffffffffffff, beyond the end of its space");

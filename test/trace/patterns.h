@@ -67,6 +67,10 @@ WarpAccess make_access(std::uint64_t site, std::uint32_t active, Address address
   return access;
 }
 
+inline WarpAccess make_barrier(std::uint64_t site, std::uint32_t active) {
+  return {site, active, 0, Space::generic, AccessKind::barrier, {}};
+}
+
 /// Returns every shape of access: all kinds, spaces and masks, regular and wild addresses up to the ends of
 /// the address space.
 inline std::vector<Record> random_records(std::uint64_t seed, std::size_t count) {
@@ -90,7 +94,9 @@ inline std::vector<Record> random_records(std::uint64_t seed, std::size_t count)
     });
     record.access.bytes = static_cast<std::uint16_t>(random() % 5 == 0 ? random() : 1u << random() % 5);
     record.access.space = static_cast<Space>(random() % 5);
-    record.access.kind = static_cast<AccessKind>(random() % 4);
+    record.access.kind = static_cast<AccessKind>(random() % 5);
+    if (record.access.kind == AccessKind::barrier)
+      record.access = make_barrier(record.access.site, record.access.active);
     records.push_back(record);
   }
   return records;

@@ -39,6 +39,29 @@ TEST_CASE("streaming: c[i] = a[i] + b[i], one element a thread, blocks of 8 warp
   CHECK(bytes <= 0.2);
 }
 
+TEST_CASE("barriers between accesses of many warps take at most 2 bytes") {
+  const auto path = scratch_file("barriers");
+  const auto bytes = [&](bool with_barriers) {
+    std::vector<Record> records;
+    for (std::uint64_t block = 0; block < 64; ++block)
+      for (std::uint64_t round = 0; round < 20; ++round)
+        for (std::uint32_t warp = 0; warp < 8; ++warp) {
+          records.push_back({block, warp, make_access(1, ~0u, [&](unsigned lane) {
+                               return 4 * (round * 256 + 32 * warp + lane);
+                             })});
+          if (with_barriers)
+            records.push_back({block, warp, make_barrier(2, ~0u)});
+        }
+    Writer writer = good(Writer::create(path, sample_program()));
+    good(writer.begin_launch(sample_launch(0)));
+    good(append(writer, 0, records));
+    good(writer.finish({}));
+    CHECK(read_all(good(Reader::open(path)), 0) == records);
+    return std::filesystem::file_size(path);
+  };
+  CHECK(bytes(true) - bytes(false) <= 2 * 64 * 20 * 8);
+}
+
 TEST_CASE("streaming in a grid-stride loop, warps of many blocks interleaved, takes 0.2 bytes") {
   std::vector<Record> records;
   for (std::uint64_t round = 0; round < 16; ++round) // 16 rounds of 4 iterations: rings drained in turn

@@ -58,7 +58,7 @@ export const figures: Figure[] = [
   },
   {
     id: "waited", resultName: "waited_cycles", label: "Waits", short: "waited", unit: "cycles", worse: "high",
-    about: "Warp-cycles per execution in which warps wait for its result, or in which it waits for a place in the memory pipeline; mean over trials ± 2 standard deviations.",
+    about: "Warp-cycles per execution in which warps wait for its result or at the barrier, or in which it waits for a place in the memory pipeline; mean over trials ± 2 standard deviations.",
     of: (site) => overTrials(site.time?.waited_cycles), weight: executions, text: (value) => (value < 9999.5 ? value.toFixed(value < 9.95 && value > 0 ? 1 : 0) : format.count(value)),
   },
   {

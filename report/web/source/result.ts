@@ -34,7 +34,7 @@ export interface Site {
   /** The column from 1, in bytes. */
   column: number;
   expression: string;
-  kind: "load" | "store" | "update" | "atomic";
+  kind: "load" | "store" | "update" | "atomic" | "barrier";
   space: string;
   element_bytes: number;
   object?: string;

@@ -150,6 +150,12 @@ void LogMerger::issue(std::uint32_t key, std::uint32_t lanes, const std::uint64_
   line.site = keys_[key].site;
   line.bytes = keys_[key].bytes;
   line.kind = keys_[key].kind;
+  if (line.kind == static_cast<std::uint8_t>(AccessKind::barrier)) { // the logged addresses are null
+    std::ranges::fill(line.addresses, 0);
+    line.active = lanes;
+    line.space = static_cast<std::uint8_t>(Space::generic);
+    return sink_->access(warp_, line);
+  }
   // Tests the bits that all addresses have in common: they determine the window.
   std::uint64_t in_any = 0, in_all = ~std::uint64_t{0};
   for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {

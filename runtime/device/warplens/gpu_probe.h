@@ -145,6 +145,17 @@ __device__ __forceinline__ void record_on_gpu(unsigned long long site, const vol
     record_traced(site, pointer, bytes, kind);
 }
 
+/// Records the arrival at a barrier, without a space and an address. The lanes that arrive together wait for
+/// each other only.
+static __device__ __noinline__ void record_traced_barrier(unsigned long long site, unsigned kind) {
+  record_place(site, {0, 0}, 0, kind);
+}
+
+__device__ __forceinline__ void record_barrier_on_gpu(unsigned long long site, unsigned kind) {
+  if (module_channel.blocks != 0)
+    record_traced_barrier(site, kind);
+}
+
 static __device__ __noinline__ void leave_traced() {
   const uint32_t group = __activemask();
   ring::BlockBuffer* const buffer = buffer_of_this_block(); // the same for all of a block

@@ -1,4 +1,4 @@
-// The probes around memory accesses, which a rewritten source includes.
+// The probes around memory accesses and at barriers, which a rewritten source includes.
 //
 //   a[i]          as a load          →  (*::warplens::load(SITE, &(a[i])))
 //   a[i] = x      as a store target  →  (*::warplens::store(SITE, &(a[i]))) = x
@@ -6,6 +6,7 @@
 //   atomicAdd(p, x)                  →  atomicAdd(::warplens::atomic(SITE, p), x)
 //   __ldg(p)                         →  __ldg(::warplens::load(SITE, p))
 //   tex2D<float>(t, x, y)            →  tex2D<float>(::warplens::Texture(SITE, t), x, y)
+//   __syncthreads()                  →  (::warplens::barrier(SITE), __syncthreads())
 //
 // An access that the compiler moves out of a loop is recorded once each time the loop is entered:
 //
@@ -22,10 +23,10 @@
 //
 //   s += v.x + v.y;  →  s += (*::warplens::load<8>(SITE, &(v.x))) + v.y;
 //
-// Each returns its pointer unchanged, with its type. On the host, under constant evaluation and on a device
-// that is not traced they do nothing. A class of size S and alignment A is S / min(A, 16) accesses of min(A,
-// 16) bytes, the widths at which compiled code may copy it (PTX ISA, "Alignment of Vectors": 16 bytes is the
-// widest); an empty class is none.
+// Each of these, but that of a barrier, returns its pointer unchanged, with its type. On the host, under
+// constant evaluation and on a device that is not traced they do nothing. A class of size S and alignment A
+// is S / min(A, 16) accesses of min(A, 16) bytes, the widths at which compiled code may copy it (PTX ISA,
+// "Alignment of Vectors": 16 bytes is the widest); an empty class is none.
 //
 // In a template, `in[i]` may be memory in one instance (a pointer's element) and a value or a proxy in
 // another (a counting iterator's): the type system decides.
@@ -68,7 +69,7 @@ struct __attribute__((unused)) First {
 namespace detail {
 
 /// AccessKind's values, which user code does not see.
-enum Kind : unsigned { kind_load = 0, kind_store = 1, kind_update = 2, kind_atomic = 3 };
+enum Kind : unsigned { kind_load = 0, kind_store = 1, kind_update = 2, kind_atomic = 3, kind_barrier = 4 };
 
 /// The width and the number of one lane's accesses for an object of type T.
 template <class T> struct Shape {
@@ -155,6 +156,19 @@ WARPLENS_PROBE constexpr T* update(unsigned long long site, T* pointer) {
 }
 template <class T> WARPLENS_PROBE constexpr T* atomic(unsigned long long site, T* pointer) {
   return detail::probe<0>(site, pointer, detail::kind_atomic);
+}
+
+/// Records that the lane arrives at a barrier.
+WARPLENS_PROBE void barrier(unsigned long long site) {
+#if defined(__CUDA_ARCH__)
+#if defined(__WARPLENS_CPU__)
+  __warplens_access(site, nullptr, 0, detail::kind_barrier);
+#else
+  detail::record_barrier_on_gpu(site, detail::kind_barrier);
+#endif
+#else
+  static_cast<void>(site);
+#endif
 }
 
 template <unsigned Bytes = 0, class T>
