@@ -21,8 +21,8 @@ struct UnseenAccess {
 };
 
 struct CompilationNote {
-  std::string source;    ///< the name on the command line
-  std::string fell_back; ///< the reason for compiling it by plain nvcc; empty: it has probes
+  std::string source;        ///< the name on the command line
+  std::string fell_back;     ///< the reason for compiling it by plain nvcc; empty: it has probes
   std::uint64_t sites = 0;   ///< accesses with a probe
   std::uint64_t removed = 0; ///< accesses that the compiler removes
   std::vector<UnseenAccess> unseen = {};
