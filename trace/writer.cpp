@@ -3,6 +3,7 @@
 #include "trace/chunk_file.h"
 #include "trace/metadata.h"
 
+#include <map>
 #include <set>
 
 namespace warplens::trace {
@@ -19,7 +20,8 @@ struct Writer::State {
   ChunkOutput output;
   Packer packer; ///< for everything but accesses
   std::set<std::uint32_t> begun;
-  std::set<std::uint64_t> cubins; ///< written
+  std::map<std::uint64_t, std::string_view> cubins; ///< of the launches so far, by id
+  std::set<std::uint64_t> written_cubins;
   Bytes allocations;
   std::uint32_t allocation_count = 0;
   std::uint64_t metadata_bytes = 0, metadata_records = 0;
@@ -67,14 +69,14 @@ struct Writer::State {
     return write_metadata(type, launch, 1, {&payload, 1});
   }
 
-  /// Writes the cubins of the launch's kernel that the trace does not have and that fit.
-  Expected<void> write_cubins(const Launch& launch) {
+  /// Writes the cubins of the launches so far that the trace does not have and that fit.
+  Expected<void> write_cubins() {
     constexpr std::size_t of_record = 32; // more than a cubin's record takes beside the bytes
-    for (const MachineCode& code : launch.machine_code)
-      if (const std::size_t bytes = code.cubin.size() + of_record;
-          !code.cubin.empty() && bytes <= max_chunk_bytes &&
-          metadata_bytes + bytes <= max_metadata_with_cubins && cubins.insert(code.cubin_id).second)
-        TRY(write_record(ChunkType::cubin, 0, Cubin{code.cubin_id, std::string(code.cubin)}));
+    for (const auto& [id, cubin] : cubins)
+      if (const std::size_t bytes = cubin.size() + of_record;
+          bytes <= max_chunk_bytes && metadata_bytes + bytes <= max_metadata_with_cubins &&
+          written_cubins.insert(id).second)
+        TRY(write_record(ChunkType::cubin, 0, Cubin{id, std::string(cubin)}));
     return result;
   }
 
@@ -129,7 +131,9 @@ Expected<void> Writer::add_memory_uses(std::span<const MemoryUse> uses) {
 Expected<void> Writer::begin_launch(const Launch& launch) {
   if (!state_->begun.insert(launch.id).second)
     return fail("launch {} begins twice in the trace", launch.id);
-  TRY(state_->write_cubins(launch));
+  for (const MachineCode& code : launch.machine_code)
+    if (!code.cubin.empty())
+      state_->cubins.emplace(code.cubin_id, code.cubin);
   return state_->write_record(ChunkType::launch, launch.id, launch);
 }
 
@@ -142,7 +146,8 @@ Expected<void> Writer::append_chunk(std::uint32_t launch, const PackedPayload& a
 Expected<void> Writer::end_launch(const LaunchEnd& end) {
   if (!state_->begun.count(end.launch))
     return fail("launch {} ends in the trace before it begins", end.launch);
-  return state_->write_record(ChunkType::launch_end, end.launch, end);
+  TRY(state_->write_record(ChunkType::launch_end, end.launch, end));
+  return state_->write_cubins();
 }
 
 Expected<void> Writer::flush() {
@@ -152,6 +157,7 @@ Expected<void> Writer::flush() {
 Expected<void> Writer::finish(std::span<const KernelLaunches> counts) {
   State& state = *state_;
   TRY(state.write_allocations());
+  TRY(state.write_cubins());
   TRY(state.write_records(ChunkType::kernel_launches, counts));
   const std::vector<IndexEntry> index = state.index;
   TRY(state.write_records(ChunkType::index, std::span(index)));
