@@ -155,6 +155,14 @@ unsigned atomics_in_turn(const trace::WarpAccess& access, std::uint64_t line, un
   return sum;
 }
 
+bool is_uniform(const trace::WarpAccess& access) {
+  const std::uint64_t first = access.addresses[unsigned(std::countr_zero(access.active))];
+  for (std::uint32_t lanes = access.active; lanes != 0; lanes &= lanes - 1)
+    if (access.addresses[unsigned(std::countr_zero(lanes))] != first)
+      return false;
+  return true;
+}
+
 std::vector<std::uint64_t> distinct_addresses(const trace::WarpAccess& access) {
   std::vector<std::uint64_t> addresses;
   for (std::uint32_t lanes = access.active; lanes != 0; lanes &= lanes - 1)

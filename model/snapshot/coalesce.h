@@ -63,6 +63,9 @@ std::uint32_t lanes_carried_out(const trace::WarpAccess& access, LaneAggregation
 /// burtscher/SyncPerformance).
 unsigned atomics_in_turn(const trace::WarpAccess& access, std::uint64_t line, unsigned sectors);
 
+/// Returns whether all active lanes access the same address.
+bool is_uniform(const trace::WarpAccess& access);
+
 /// Returns the distinct addresses of an access to constant memory, ascending: it is split into one request
 /// for each (CUDA C++ Programming Guide, "Constant Memory").
 std::vector<std::uint64_t> distinct_addresses(const trace::WarpAccess& access);

@@ -163,9 +163,11 @@ private:
     Access access = parts_.accesses[parts.front()];
     const std::size_t first = followed.transactions.size();
     std::uint32_t passes = 0;
+    bool is_uniform = true;
     for (const std::uint32_t part : parts) {
       const Access& one = parts_.accesses[part];
       passes += one.passes;
+      is_uniform = is_uniform && one.is_uniform;
       access.is_awaited |= one.is_awaited;
       for (std::uint32_t i = 0; i < one.transactions; ++i) {
         const Transaction& transaction = warp.transactions[parts_.first_transaction[part] + i];
@@ -179,7 +181,8 @@ private:
           followed.transactions.push_back(transaction);
       }
     }
-    access.passes = std::uint8_t(std::min<std::uint32_t>(passes, 255));
+    // Neighbouring words lie in different banks, which serve all lanes at once if they want the same ones.
+    access.passes = is_uniform && parts.size() > 1 ? 1 : std::uint8_t(std::min<std::uint32_t>(passes, 255));
     access.transactions = std::uint8_t(std::min<std::size_t>(followed.transactions.size() - first, 255));
     followed.transactions.resize(first + access.transactions);
     access.starts_bulk = true;

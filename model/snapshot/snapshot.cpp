@@ -286,6 +286,7 @@ Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
     if (accesses_ == Accesses::of_caches)
       return {};
     entry.cache = FirstCache::shared;
+    entry.is_uniform = is_uniform(access);
     entry.passes = one_byte(banks.count);
     put_access(stream, entry);
     return {};

@@ -51,6 +51,7 @@ struct Access {
   std::uint32_t starts_bulk : 1 = 0; ///< the warp waits for its earlier accesses before it
   std::uint32_t active_lanes : 6 = warp_lanes;
   std::uint32_t is_store_of_update : 1 = 0; ///< its load is an access of its own
+  std::uint32_t is_uniform : 1 = 0;         ///< all lanes access one word of shared memory
   std::uint8_t transactions = 0;
   std::uint8_t passes = 1; ///< through the SM's memory pipeline
   AccessKind kind : 3 = AccessKind::load;

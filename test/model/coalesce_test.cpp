@@ -193,6 +193,14 @@ TEST_CASE("Bank conflicts where banks have 8 bytes, in both modes (Kepler)") {
   CHECK(wavefronts(words_of_4, 4, stride(256)) == Passes(32, 1));
 }
 
+TEST_CASE("An access is uniform where the active lanes have one address") {
+  CHECK(model::is_uniform(access(4, [](unsigned) { return base; })));
+  CHECK_FALSE(model::is_uniform(access(4, [](unsigned lane) { return base + lane / 31 * 4; })));
+  auto one_lane = access(4, [](unsigned lane) { return base + 4 * lane; });
+  one_lane.active = 8;
+  CHECK(model::is_uniform(one_lane));
+}
+
 TEST_CASE("An access to constant memory has a request for each address") {
   CHECK(model::distinct_addresses(access(4, [](unsigned) { return base; })).size() == 1);
   CHECK(model::distinct_addresses(access(4, [](unsigned lane) { return base + lane / 8 * 4; })).size() == 4);
