@@ -27,8 +27,6 @@ struct ClockFigures {
     // The first address of an access takes no more than the issue: it is an operand.
     sm.pipes[constant_pipe] = {.interval = constant_pass, .shared = true};
   }
-  /// The register of a warp for which it waits before a bulk, where only its accesses are known.
-  static constexpr std::int16_t results_of_bulk = 0;
   Cycle cycles(double ns) const { return Cycle(std::llround(ns / ns_per_cycle)); }
 
   static constexpr std::int16_t memory_pipe = 0, constant_pipe = 1;

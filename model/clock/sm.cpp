@@ -137,7 +137,7 @@ Instruction Sm::next_instruction(const Program& program) const {
   }
   const TimedInstruction& timed = (*code_)[program.instruction];
   Instruction instruction = timed.issue;
-  if (timed.has_slot && *program.makes_access != 0)
+  if (makes_access(program))
     instruction.passes = program.next->passes;
   if (program.waits_for_loose)
     *std::ranges::find(instruction.sources, Instruction::none) = loose_scoreboard;
@@ -406,14 +406,11 @@ void Sm::waited(WarpNumber warp, const Program& program, Stall why, Cycle cycles
     counts_[program.next->site].stalls[std::size_t(why)] += cycles;
   if (why != Stall::data)
     return;
-  const Result* last = &waits.results[ClockFigures::results_of_bulk];
-  if (code_ != nullptr) {
-    const Instruction instruction = next_instruction(program);
-    last = &waits.results[std::size_t(instruction.sources[0])];
-    for (const std::int16_t source : instruction.sources)
-      if (source != Instruction::none && waits.results[std::size_t(source)].until > last->until)
-        last = &waits.results[std::size_t(source)];
-  }
+  const Instruction instruction = next(program);
+  const Result* last = &waits.results[std::size_t(instruction.sources[0])];
+  for (const std::int16_t source : instruction.sources)
+    if (source != Instruction::none && waits.results[std::size_t(source)].until > last->until)
+      last = &waits.results[std::size_t(source)];
   await(*last, cycles);
 }
 

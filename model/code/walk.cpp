@@ -110,7 +110,6 @@ bool Walker::is_passable(std::uint32_t block) const {
 /// Finds the shortest ways through blocks without accesses (Dijkstra).
 Walker::Ways Walker::find_ways(std::span<const std::uint32_t> from) const {
   Ways ways;
-  ways.exit = sass::none;
   using Entry = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>; // instructions, block, step before
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
   std::vector<bool> seen(code_.kernel.blocks.size());
@@ -129,10 +128,8 @@ Walker::Ways Walker::find_ways(std::span<const std::uint32_t> from) const {
     const auto step = std::uint32_t(ways.steps.size());
     ways.steps.push_back({block, before});
     const sass::Block& of = code_.kernel.blocks[block];
-    if (!ways.ends && (of.how == sass::BlockEnd::exit || of.successor_count == 0)) {
-      ways.ends = true;
+    if (ways.exit == sass::none && (of.how == sass::BlockEnd::exit || of.successor_count == 0))
       ways.exit = step;
-    }
     for (const std::uint32_t successor : code_.kernel.successors_of(of))
       queue.emplace(instructions + of.end - of.begin, successor, step);
   }
@@ -183,14 +180,18 @@ void Walker::enter(std::uint32_t block, Progress& progress, Walk& walk) const {
   }
   // Accesses that do not fit into the slots' bytes have no instruction.
   for (std::size_t i = 0; i < next.size(); ++i)
-    for (; next[i] < made.size() && made[next[i]].first == demands_[block][i].label; ++next[i]) {
-      walk.path.blocks.push_back(Path::loose);
-      walk.order.push_back(made[next[i]].second);
-      walk.joined.push_back(1);
-      ++walk.loose;
-    }
+    for (; next[i] < made.size() && made[next[i]].first == demands_[block][i].label; ++next[i])
+      put_loose(made[next[i]].second, walk);
   for (const auto& [label, access] : made)
     progress.explain(access);
+}
+
+/// Appends an access of which no instruction is known.
+void Walker::put_loose(std::uint32_t access, Walk& walk) {
+  walk.path.blocks.push_back(Path::loose);
+  walk.order.push_back(access);
+  walk.joined.push_back(1);
+  ++walk.loose;
 }
 
 struct Walker::Choice {
@@ -201,9 +202,10 @@ struct Walker::Choice {
 Walker::Choice Walker::choose(const Progress& progress, std::span<const Ways* const> recent) const {
   Choice choice;
   std::optional<Rank> best;
-  const auto consider = [&](std::uint32_t block, const Next* next, std::uint32_t penalty) {
+  const auto consider = [&](std::uint32_t block, const Next* next, std::uint32_t penalty,
+                            std::uint32_t max_gaps = window) {
     const auto fit = progress.fit(demands_[block]);
-    if (!fit)
+    if (!fit || fit->gaps > max_gaps)
       return;
     const Rank rank{2 * fit->gaps + penalty, -std::int64_t(fit->accesses), next ? next->instructions : 0};
     if (!best || rank < *best) {
@@ -216,8 +218,7 @@ Walker::Choice Walker::choose(const Progress& progress, std::span<const Ways* co
   if (!best || std::get<0>(*best) != 0)
     for (const Ways* const ways : recent.first(recent.size() - 1))
       for (const Next& side : ways->next)
-        if (const auto fit = progress.fit(demands_[side.block]); fit && fit->gaps == 0)
-          consider(side.block, nullptr, 1);
+        consider(side.block, nullptr, 1, 0);
   if (!best || std::get<0>(*best) > 2 * gaps_of_jump)
     for (const std::uint32_t block : blocks_with_label_[progress.accesses[progress.head].label])
       consider(block, nullptr, 2 * gaps_of_jump);
@@ -236,10 +237,7 @@ Walk Walker::walk(std::span<const WalkedAccess> accesses) const {
   while (progress.head < accesses.size()) {
     const Choice choice = has_slots(accesses[progress.head].label) ? choose(progress, recent) : Choice();
     if (choice.block == sass::none) {
-      walk.path.blocks.push_back(Path::loose);
-      walk.order.push_back(progress.head);
-      walk.joined.push_back(1);
-      ++walk.loose;
+      put_loose(progress.head, walk);
       progress.explain(progress.head);
       continue;
     }
@@ -252,8 +250,7 @@ Walk Walker::walk(std::span<const WalkedAccess> accesses) const {
       recent.erase(recent.begin());
     recent.push_back(&ways_[choice.block]);
   }
-  if (recent.back()->ends)
-    pass(*recent.back(), recent.back()->exit, walk);
+  pass(*recent.back(), recent.back()->exit, walk);
   return walk;
 }
 

@@ -61,15 +61,13 @@ private:
   struct Ways {
     std::vector<Step> steps;
     std::vector<Next> next;
-    std::uint32_t exit = 0; ///< the step with which the kernel ends; none: it does not end there
-    bool ends = false;
+    std::uint32_t exit = sass::none; ///< the step with which the kernel ends; none: it does not end there
   };
   struct Progress;
   /// A block that may come next.
   struct Choice;
 
   Ways find_ways(std::span<const std::uint32_t> from) const;
-  const Ways& ways_behind(std::uint32_t block) const { return ways_[block]; }
   bool is_passable(std::uint32_t block) const;
   bool has_slots(std::uint32_t label) const {
     return label < blocks_with_label_.size() && !blocks_with_label_[label].empty();
@@ -77,6 +75,7 @@ private:
   Choice choose(const Progress& progress, std::span<const Ways* const> recent) const;
   void pass(const Ways& ways, std::uint32_t step, Walk& walk) const;
   void enter(std::uint32_t block, Progress& progress, Walk& walk) const;
+  static void put_loose(std::uint32_t access, Walk& walk);
 
   const Code& code_;
   std::vector<std::vector<Demand>> demands_; ///< by block

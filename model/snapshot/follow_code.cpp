@@ -202,8 +202,6 @@ private:
 
 Expected<void> follow_code(Snapshot& snapshot, const std::vector<Site>& sites,
                            const trace::MachineCode& machine_code) {
-  if (machine_code.cubin.empty())
-    return fail("the trace has no machine code of the kernel");
   TRY_LET(table, sass::decode(std::as_bytes(std::span(machine_code.cubin))));
   const sass::Kernel* kernel = kernel_named(*table, machine_code.symbol);
   if (kernel == nullptr)
