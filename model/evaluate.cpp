@@ -131,6 +131,8 @@ Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vect
   if (std::ranges::any_of(trials.counts, [](const TrialCounts& trial) { return trial.machine != 0; }))
     result.trials.drawn = gpu.drawn;
   result.time = kernel_time(trials.counts, snapshot, launch, gpu);
+  result.warps = warp_time(trials.counts, gpu);
+  result.lines = line_times(trials.counts, snapshot, sites);
   if (snapshot.code && result.time) {
     std::erase(result.trials.drawn, "issue.cycles_per_access"); // which only unknown code takes
     result.executed = executed_code(trials.counts, snapshot, gpu);

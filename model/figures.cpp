@@ -4,6 +4,7 @@
 #include "vocabulary/geometry.h"
 
 #include <algorithm>
+#include <map>
 
 namespace warplens::model {
 namespace {
@@ -208,6 +209,60 @@ ExecutedCode executed_code(std::span<const TrialCounts> trials, const Snapshot& 
     return std::optional(double(trial.time.instructions) / double(trial.time.cycles) / gpu.sms);
   });
   return executed;
+}
+
+std::optional<WarpTime> warp_time(std::span<const TrialCounts> trials, const Gpu& gpu) {
+  if (!cycles_of(trials))
+    return std::nullopt;
+  WarpTime time;
+  for (const TrialCounts& trial : trials) {
+    double instructions = 0;
+    const auto share = [&](double cycles) { return cycles / trial.time.warp_cycles / double(trials.size()); };
+    for (const StateCounts& at : trial.states) {
+      for (std::size_t state = 0; state < warp_state_count; ++state)
+        time.states[state] += share(double(at.cycles[state]));
+      instructions += double(at.cycles[std::size_t(WarpState::selected)]);
+    }
+    time.resident += trial.time.warp_cycles / double(trial.time.cycles) / gpu.sms / double(trials.size());
+    time.cycles_apart += trial.time.warp_cycles / instructions / double(trials.size());
+  }
+  const double ended = time.states[std::size_t(WarpState::ended)];
+  time.resident *= 1 - ended;
+  time.cycles_apart *= 1 - ended;
+  return time;
+}
+
+std::vector<LineTime> line_times(std::span<const TrialCounts> trials, const Snapshot& snapshot,
+                                 const std::vector<Site>& sites) {
+  if (!cycles_of(trials))
+    return {};
+  std::map<std::pair<std::string, std::uint32_t>, LineTime> lines;
+  const auto add = [&](const std::string& file, std::uint32_t number, std::size_t place) {
+    if (number == 0)
+      return;
+    LineTime& line = lines.try_emplace({file, number}, LineTime{file, number}).first->second;
+    for (const TrialCounts& trial : trials) {
+      const StateCounts& at = trial.states[place];
+      const auto share = [&](std::uint64_t cycles) {
+        return double(cycles) / trial.time.warp_cycles / double(trials.size());
+      };
+      for (std::size_t state = 0; state < warp_state_count; ++state)
+        line.states[state] += share(at.cycles[state]);
+      line.awaited += share(at.awaited);
+      line.instructions += double(at.cycles[std::size_t(WarpState::selected)]) / double(trials.size());
+    }
+  };
+  std::size_t place = 0;
+  if (snapshot.code)
+    for (const SourceLine& line : snapshot.code->lines)
+      add(snapshot.code->files[line.file], line.line, place++);
+  for (const SiteSummary& summary : snapshot.sites)
+    add(sites[summary.site].file, sites[summary.site].line, place++);
+  std::vector<LineTime> result;
+  for (auto& [place_of_line, line] : lines)
+    if (line.states != ByState{})
+      result.push_back(std::move(line));
+  return result;
 }
 
 std::vector<TimeSums> time_sums(std::span<const TrialCounts> trials) {

@@ -34,6 +34,14 @@ ExecutedCode executed_code(std::span<const TrialCounts> trials, const Snapshot& 
 std::optional<KernelTime> kernel_time(std::span<const TrialCounts> trials, const Snapshot& snapshot,
                                       const trace::Launch& launch, const Gpu& gpu);
 
+/// Returns what the warps do; empty if the trials had no clock.
+std::optional<WarpTime> warp_time(std::span<const TrialCounts> trials, const Gpu& gpu);
+
+/// Returns what warps do at each line where they spend time, by file and line; nothing if the trials had no
+/// clock. `sites` are the trace's.
+std::vector<LineTime> line_times(std::span<const TrialCounts> trials, const Snapshot& snapshot,
+                                 const std::vector<Site>& sites);
+
 /// Sums over the sites of a trial, of which site_time() returns shares; of DRAM, with what it writes of older
 /// data.
 struct TimeSums {

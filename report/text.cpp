@@ -8,6 +8,7 @@
 #include "report/site_table.h"
 #include "report/terminal_text.h"
 #include "report/verdict.h"
+#include "report/warp_time_text.h"
 #include "support/display_name.h"
 #include "vocabulary/number_text.h"
 
@@ -136,6 +137,8 @@ private:
     else
       text_ += print_annotated_source(lines, expensive, options);
     look_at_first(expensive, kernel);
+    if (const std::string lines_of_warps = print_warp_time(kernel, width_); !lines_of_warps.empty())
+      text_ += "\n" + style_.bold("Where warps spend their time") + " (% of all)\n" + lines_of_warps;
   }
 
   void about(const KernelResult& kernel) {
@@ -177,6 +180,13 @@ private:
                                     kernel.executed->architecture, kernel.executed->per_cycle.mean));
     if (kernel.time)
       time(*kernel.time);
+    if (!kernel.warps)
+      return;
+    field("warps",
+          fmt::format("{:.1f} per SM in the mean, {:.{}f} cycles from one {} to the next",
+                      kernel.warps->resident, kernel.warps->cycles_apart,
+                      kernel.warps->cycles_apart < 100 ? 1 : 0, kernel.executed ? "instruction" : "access"));
+    field("states", text_of(kernel.warps->states) + " (% of their time)");
   }
 
   void time(const KernelTime& time) {

@@ -5,6 +5,7 @@
 #include "result/timeline_json.h"
 
 #include <algorithm>
+#include <span>
 
 namespace warplens {
 namespace {
@@ -103,9 +104,11 @@ void read_share(const JsonNode& node, Statistic& target) {
   node.require(target.mean >= 0 && target.mean <= 1 + rounding, "a statistic whose mean is from 0 to 1");
 }
 
-void read(const JsonNode& node, ByResource& target) {
+/// Reads the share of each that is there by its name.
+template <Named Kind>
+void read_shares(const JsonNode& node, std::span<double, names_of<Kind>.size()> target) {
   for (std::size_t index = 0; index < target.size(); ++index) {
-    const std::string name(name_of(static_cast<Resource>(index)));
+    const std::string name(name_of(static_cast<Kind>(index)));
     if (!node.has(name.c_str()))
       continue;
     const JsonNode share = node[name.c_str()];
@@ -118,10 +121,25 @@ void read(const JsonNode& node, KernelTime& target) {
   read_amount(node["cycles"], target.cycles);
   read_amount(node["microseconds"], target.microseconds);
   node["extrapolated"].read(target.is_extrapolated);
-  read(node["busy"], target.busy);
+  read_shares<Resource>(node["busy"], target.busy);
   if (node.has("mean_busy"))
-    read(node["mean_busy"], target.mean_busy);
+    read_shares<Resource>(node["mean_busy"], target.mean_busy);
   node["bound"].read_word(target.bound, bound_named, "the name of a resource or latency");
+}
+
+void read(const JsonNode& node, WarpTime& target) {
+  node["resident"].read(target.resident);
+  node["cycles_apart"].read(target.cycles_apart);
+  read_shares<WarpState>(node["states"], target.states);
+}
+
+void read(const JsonNode& node, LineTime& target) {
+  node["file"].read(target.file);
+  node["line"].read(target.line);
+  node["instructions"].read(target.instructions);
+  read_shares<WarpState>(node["states"], target.states);
+  node["awaited"].read(target.awaited);
+  node["awaited"].require(target.awaited >= 0 && target.awaited <= 1 + rounding, "a number from 0 to 1");
 }
 
 void read(const JsonNode& node, ExecutedCode& target) {
@@ -137,7 +155,7 @@ void read(const JsonNode& node, SiteTime& target) {
     node.require(target.waited_share >= 0 && target.waited_share <= 1 + rounding,
                  "an object whose waited_share is from 0 to 1");
   }
-  read(node["occupied"], target.occupied);
+  read_shares<Resource>(node["occupied"], target.occupied);
   read_share(node["share"], target.share);
 }
 
@@ -281,6 +299,9 @@ void read(const JsonNode& node, KernelResult& target) {
     trials["drawn"].for_each([&](const JsonNode& path) { path.read(target.trials.drawn.emplace_back()); });
   read_if_there(node, "l2_start", target.l2_start);
   read_if_there(node, "time", target.time);
+  read_if_there(node, "warps", target.warps);
+  if (node.has("lines"))
+    node["lines"].for_each([&](const JsonNode& line) { read(line, target.lines.emplace_back()); });
   read_if_there(node, "executed", target.executed);
   if (node.has("code_unknown"))
     node["code_unknown"].read(target.code_unknown);

@@ -14,6 +14,20 @@ template <>
 inline constexpr std::array<std::string_view, resource_count> names_of<Resource>{
     "issue",     "memory_pipeline", "shared_banks", "constant_pipe", "l2_port",
     "l2_slices", "atomics",         "fabric",       "dram"};
+template <>
+inline constexpr std::array<std::string_view, warp_state_count> names_of<WarpState>{"selected",
+                                                                                    "not_selected",
+                                                                                    "wait",
+                                                                                    "branch_resolving",
+                                                                                    "long_scoreboard",
+                                                                                    "short_scoreboard",
+                                                                                    "barrier",
+                                                                                    "math_pipe_throttle",
+                                                                                    "lg_throttle",
+                                                                                    "mio_throttle",
+                                                                                    "tex_throttle",
+                                                                                    "drain",
+                                                                                    "ended"};
 
 /// Returns the name of what bounds a kernel's time: "latency" if no resource does.
 std::string_view name_of_bound(std::optional<Resource> bound);

@@ -60,6 +60,43 @@ enum class Resource : std::uint8_t {
 inline constexpr std::size_t resource_count = 9;
 using ByResource = std::array<double, resource_count>;
 
+/// What a resident warp does in a cycle, under the names of NVIDIA's Nsight Compute (Kernel Profiling Guide,
+/// "Warp Stall Reasons"): it issues (`selected`), or says why it does not. `ended`: it waits for other warps
+/// of its block to end, for which that guide has no name.
+enum class WarpState : std::uint8_t {
+  selected,
+  not_selected,
+  wait,
+  branch_resolving,
+  long_scoreboard,
+  short_scoreboard,
+  barrier,
+  math_pipe_throttle,
+  lg_throttle,
+  mio_throttle,
+  tex_throttle,
+  drain,
+  ended
+};
+inline constexpr std::size_t warp_state_count = 13;
+using ByState = std::array<double, warp_state_count>;
+
+/// What a kernel's warps do, from trials on a clock; mean over trials.
+struct WarpTime {
+  ByState states{};        ///< the share of each in the warps' time, from their begin to their block's end
+  double resident = 0;     ///< warps per SM that have not ended, mean over time and the GPU's SMs
+  double cycles_apart = 0; ///< between two instructions of a warp, or accesses where no more is known
+};
+
+/// What warps do at a line of the source, of which there is a site in its file; mean over trials.
+struct LineTime {
+  std::string file;
+  std::uint32_t line = 0;
+  double instructions = 0; ///< of warps, that they issue there; accesses where no more is known
+  ByState states{};        ///< shares of the time of all the kernel's warps, which wait to issue one there
+  double awaited = 0; ///< the share in which warps wait anywhere for results of the line, or at its barrier
+};
+
 /// A kernel's time, from trials on a clock.
 struct KernelTime {
   Statistic cycles;             ///< of the SM clock: of the blocks in the snapshot
@@ -205,6 +242,8 @@ struct KernelResult {
   } trials;
   std::optional<L2Start> l2_start;
   std::optional<KernelTime> time; ///< where the trials have a clock
+  std::optional<WarpTime> warps;  ///< likewise
+  std::vector<LineTime> lines;    ///< likewise; ordered by file and line
   std::optional<ExecutedCode> executed;
   std::string code_unknown; ///< why only the accesses of warps are known; empty where `executed` is there
   Totals totals;

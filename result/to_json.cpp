@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <span>
 
 namespace warplens {
 namespace {
@@ -72,12 +73,12 @@ void put(Json& object, const char* key, const std::optional<LatencyParts>& parts
   put_part("constant_ns", parts->constant_ns);
 }
 
-/// Returns one entry per resource; those of 0 are left out.
-Json to_json(const ByResource& shares) {
+/// Returns one entry for each that is not 0, by its name.
+template <Named Kind> Json shares_by(std::span<const double, names_of<Kind>.size()> shares) {
   Json json = Json::object();
   for (std::size_t index = 0; index < shares.size(); ++index)
     if (shares[index] != 0)
-      put(json, std::string(name_of(static_cast<Resource>(index))).c_str(), std::optional(shares[index]));
+      put(json, std::string(name_of(static_cast<Kind>(index))).c_str(), std::optional(shares[index]));
   return json;
 }
 
@@ -88,9 +89,28 @@ void put(Json& object, const char* key, const std::optional<KernelTime>& time) {
   put(json, "cycles", std::optional(time->cycles));
   put(json, "microseconds", std::optional(time->microseconds));
   json["extrapolated"] = time->is_extrapolated;
-  json["busy"] = to_json(time->busy);
-  json["mean_busy"] = to_json(time->mean_busy);
+  json["busy"] = shares_by<Resource>(time->busy);
+  json["mean_busy"] = shares_by<Resource>(time->mean_busy);
   json["bound"] = name_of_bound(time->bound);
+}
+
+void put(Json& object, const char* key, const std::optional<WarpTime>& warps) {
+  if (!warps)
+    return;
+  Json& json = object[key] = Json::object();
+  put(json, "resident", std::optional(warps->resident));
+  put(json, "cycles_apart", std::optional(warps->cycles_apart));
+  json["states"] = shares_by<WarpState>(warps->states);
+}
+
+Json to_json(const LineTime& line) {
+  Json json;
+  json["file"] = line.file;
+  json["line"] = line.line;
+  put(json, "instructions", std::optional(line.instructions));
+  json["states"] = shares_by<WarpState>(line.states);
+  put(json, "awaited", std::optional(line.awaited));
+  return json;
 }
 
 void put(Json& object, const char* key, const std::optional<ExecutedCode>& executed) {
@@ -108,7 +128,7 @@ void put(Json& object, const char* key, const std::optional<SiteTime>& time) {
   Json& json = object[key] = Json::object();
   put(json, "waited_cycles", std::optional(time->waited));
   put(json, "waited_share", std::optional(time->waited_share));
-  json["occupied"] = to_json(time->occupied);
+  json["occupied"] = shares_by<Resource>(time->occupied);
   put(json, "share", std::optional(time->share));
 }
 
@@ -252,6 +272,7 @@ Json to_json(const KernelResult& kernel) {
     json["l2_start"] = {
         {"warm", kernel.l2_start->warm}, {"bytes", kernel.l2_start->bytes}, {"why", kernel.l2_start->why}};
   put(json, "time", kernel.time);
+  put(json, "warps", kernel.warps);
   put(json, "executed", kernel.executed);
   if (!kernel.code_unknown.empty())
     json["code_unknown"] = kernel.code_unknown;
@@ -261,6 +282,11 @@ Json to_json(const KernelResult& kernel) {
   Json& sites = json["sites"] = Json::array();
   for (const SiteResult& site : kernel.sites)
     sites.push_back(to_json(site));
+  if (!kernel.lines.empty()) {
+    Json& lines = json["lines"] = Json::array();
+    for (const LineTime& line : kernel.lines)
+      lines.push_back(to_json(line));
+  }
   if (!kernel.objects.empty()) {
     Json& objects = json["objects"] = Json::array();
     for (const ObjectResult& object : kernel.objects)

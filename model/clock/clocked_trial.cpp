@@ -49,13 +49,13 @@ public:
   ClockedTrial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random random,
                std::span<const L2> before, TrialObserver* observer)
       : snapshot_(snapshot), figures_(gpu), code_(timed_code(snapshot, gpu, figures_)),
-        memory_(snapshot, gpu, before, random, observer), gpu_sms_(gpu.sms),
-        resident_(std::size_t(occupancy.blocks_per_sm) * gpu.sms),
+        states_(snapshot, code_ ? &*code_ : nullptr), memory_(snapshot, gpu, before, random, observer),
+        gpu_sms_(gpu.sms), resident_(std::size_t(occupancy.blocks_per_sm) * gpu.sms),
         dealing_(deal(snapshot, resident_, random)) {
     const auto busy = std::uint32_t(std::min<std::size_t>(gpu.sms, dealing_.first.size()));
     for (std::uint32_t number = 0; number < busy; ++number)
       sms_.push_back(std::make_unique<Sm>(snapshot, gpu, figures_, code_ ? &*code_ : nullptr,
-                                          occupancy.l1_bytes, number, random, observer));
+                                          occupancy.l1_bytes, number, random, states_, observer));
     for (; starts_next_ < dealing_.first.size(); ++starts_next_)
       sms_[starts_next_ % busy]->admit(dealing_.first[starts_next_], starts_next_);
   }
@@ -154,8 +154,9 @@ private:
     return double(time.cycles) + further * of_block;
   }
 
-  TrialCounts counts() const {
+  TrialCounts counts() {
     TrialCounts counts;
+    counts.states = std::move(states_).counts();
     counts.sites.resize(snapshot_.sites.size());
     TrialCounts::Time& time = counts.time;
     for (const auto& sm : sms_) {
@@ -204,6 +205,7 @@ private:
   const Snapshot& snapshot_;
   ClockFigures figures_;
   std::optional<TimedCode> code_;
+  WarpStates states_;
   Memory memory_;
   std::uint32_t gpu_sms_;
   std::size_t resident_; ///< blocks, with which all SMs are full

@@ -14,12 +14,14 @@ constexpr std::uint32_t max_ahead = 64; ///< transactions of a warp that are pre
 } // namespace
 
 Sm::Sm(const Snapshot& snapshot, const Gpu& gpu, const ClockFigures& figures, const TimedCode* code,
-       std::uint32_t l1_bytes, std::uint32_t number, Random& random, TrialObserver* observer)
+       std::uint32_t l1_bytes, std::uint32_t number, Random& random, WarpStates& states,
+       TrialObserver* observer)
     : snapshot_(snapshot), figures_(figures), code_(code), l1_(gpu, l1_bytes), number_(std::uint16_t(number)),
       partition_(std::uint8_t(number % gpu.l2.partitions)), sectored_(gpu.l1.sectored),
       writes_local_back_(snapshot.stores_local && gpu.l1.local_stores == LocalStores::write_back),
       tags_per_pass_(gpu.lanes.tags_per_pass), random_(random), counts_(snapshot.sites.size()),
-      observer_(observer), awaited_(figures.misses), unawaited_(figures.stores), clock_(figures.sm, *this) {
+      states_(states), observer_(observer), awaited_(figures.misses), unawaited_(figures.stores),
+      clock_(figures.sm, *this) {
   if (snapshot.reads_read_only)
     read_only_.emplace(gpu.read_only.bytes, gpu.read_only.line_bytes, gpu.read_only.ways);
   if (snapshot.reads_textures)
@@ -36,7 +38,8 @@ void Sm::admit(const BlockPart& part, Cycle at) {
     const WarpPart of = part_of(warp, snapshot_, part);
     if (of.bulks == 0)
       continue;
-    programs_.push_back({.next = of.begin, .end = of.end, .transactions = of.transactions});
+    programs_.push_back(
+        {.next = of.begin, .end = of.end, .transactions = of.transactions, .last = states_.nowhere()});
     if (code_ == nullptr)
       continue;
     Program& program = programs_.back();
@@ -111,6 +114,8 @@ void Sm::run_until(Cycle end, Memory& memory) {
 Cycle Sm::issue(WarpNumber warp, Program& program, const Instruction& instruction, Cycle now, Cycle leaves) {
   ++instructions_;
   warps_[warp].issued = now;
+  program.last = place_of_next(program);
+  states_.issued(program.last);
   return code_ == nullptr ? make_access(warp, program, instruction, now, leaves)
                           : issue_instruction(warp, program, instruction, now, leaves);
 }
@@ -162,8 +167,10 @@ Cycle Sm::issue_instruction(WarpNumber warp, Program& program, const Instruction
     there = make_access(warp, program, instruction, now, leaves);
   } else if (instruction.result != Instruction::none) {
     Result& result = warps_[warp].results[std::size_t(instruction.result)];
-    if (const Cycle at = leaves + timed.latency; at >= result.until)
-      result = {.unknown = result.unknown, .site = no_site, .until = at};
+    // Of what is there at the same time, an access counts, and the later one of two other instructions.
+    if (const Cycle at = leaves + timed.latency;
+        at > result.until || (at == result.until && result.site == no_site))
+      result = {.unknown = result.unknown, .site = no_site, .place = program.last, .until = at};
     there = result.unknown != 0 ? never : result.until;
   }
   if (++program.instruction == program.block_end) {
@@ -189,6 +196,7 @@ Cycle Sm::make_access(WarpNumber warp, Program& program, const Instruction& inst
   const Lookups l1_before = counts.l1;
   const std::uint32_t number = new_load({.warp = warp,
                                          .site = access.site,
+                                         .place = program.last,
                                          .result = instruction.result,
                                          .issued = now,
                                          .arrival = {now, Level::l1}});
@@ -386,6 +394,7 @@ Cycle Sm::entries_open_at(Cycle from) {
 void Sm::waited(WarpNumber warp, const Program& program, Stall why, Cycle cycles) {
   const WarpResults& waits = warps_[warp];
   const auto await = [&](const Result& result, Cycle time) {
+    states_.awaited(result.place, time);
     if (result.site != no_site)
       counts_[result.site].awaited += time;
   };
@@ -393,25 +402,42 @@ void Sm::waited(WarpNumber warp, const Program& program, Stall why, Cycle cycles
     // A warp whose last results no access needs still waits for them, before its block can end.
     const Cycle since = waits.issued + 1;
     const Result& last = *std::ranges::max_element(waits.results, {}, &Result::until);
-    if (last.until > since)
-      await(last, std::min(cycles, last.until - since));
+    const Cycle drains =
+        program.last != states_.nowhere() && last.until > since ? std::min(cycles, last.until - since) : 0;
+    if (drains != 0)
+      await(last, drains);
+    states_.waited(program.last, WarpState::drain, drains);
+    states_.waited(states_.nowhere(), WarpState::ended, cycles - drains);
     return;
   }
   if (why == Stall::barrier) { // which the warp issued last, if the trace has it
+    states_.waited(program.last, WarpState::barrier, cycles);
+    states_.awaited(program.last, cycles);
     if (waits.barrier != no_site)
       counts_[waits.barrier].awaited += cycles;
     return;
   }
+  const Place place = place_of_next(program);
   if (code_ == nullptr || makes_access(program))
     counts_[program.next->site].stalls[std::size_t(why)] += cycles;
-  if (why != Stall::data)
-    return;
+  switch (why) {
+  case Stall::delay: return states_.waited(place, states_.after(program.last), cycles);
+  case Stall::structural: return states_.waited(place, states_.for_pipe_of(place), cycles);
+  case Stall::not_selected: return states_.waited(place, WarpState::not_selected, cycles);
+  default: break;
+  }
   const Instruction instruction = next(program);
   const Result* last = &waits.results[std::size_t(instruction.sources[0])];
   for (const std::int16_t source : instruction.sources)
     if (source != Instruction::none && waits.results[std::size_t(source)].until > last->until)
       last = &waits.results[std::size_t(source)];
+  states_.waited(place, states_.for_result_of(last->place), cycles);
   await(*last, cycles);
+}
+
+Place Sm::place_of_next(const Program& program) const {
+  return code_ == nullptr || *program.block == Path::loose ? states_.of_access(program.next->site)
+                                                           : states_.of_instruction(program.instruction);
 }
 
 bool Sm::makes_access(const Program& program) const {
@@ -431,8 +457,9 @@ void Sm::end_load(std::uint32_t number, bool tells) {
   Result& result = warps_[load.warp].results[std::size_t(load.result)];
   --result.unknown;
   if (load.arrival.at > result.until ||
-      (load.arrival.at == result.until && (result.site == no_site || load.site > result.site)))
-    std::tie(result.until, result.site) = std::pair(load.arrival.at, load.site);
+      (load.arrival.at == result.until &&
+       (result.site == no_site || std::pair(load.site, load.place) > std::pair(result.site, result.place))))
+    std::tie(result.until, result.site, result.place) = std::tuple(load.arrival.at, load.site, load.place);
   if (tells && result.unknown == 0)
     clock_.complete(load.warp, load.result, result.until);
 }

@@ -6,6 +6,7 @@
 #include "model/clock/clock_figures.h"
 #include "model/clock/outstanding.h"
 #include "model/clock/timed_code.h"
+#include "model/clock/warp_states.h"
 #include "model/memory/memory.h"
 #include "model/numeric/random.h"
 #include "model/sm/sm_clock.h"
@@ -35,7 +36,8 @@ class Sm {
 public:
   /// `code`: that of the snapshot, or null where it has none.
   Sm(const Snapshot& snapshot, const Gpu& gpu, const ClockFigures& figures, const TimedCode* code,
-     std::uint32_t l1_bytes, std::uint32_t number, Random& random, TrialObserver* observer);
+     std::uint32_t l1_bytes, std::uint32_t number, Random& random, WarpStates& states,
+     TrialObserver* observer);
   Sm(const Sm&) = delete;
 
   /// Lets a part of a block begin in a cycle that has not been visited.
@@ -78,6 +80,7 @@ public:
     const std::uint8_t* makes_access = nullptr; ///< of the next slot
     std::uint32_t instruction = 0, block_end = 0;
     bool waits_for_loose = false; ///< the access before it has no instruction
+    Place last = 0;               ///< of what it issued last
   };
   bool has_ended(const Program& program) const {
     return code_ == nullptr ? program.next == program.end : program.block == program.last_block;
@@ -116,10 +119,12 @@ private:
                     Cycle leaves);
   void enter_block(Program& program) const;
   bool makes_access(const Program& program) const; ///< its next instruction, where the code is known
+  Place place_of_next(const Program& program) const;
   /// An access of which some transactions have not been answered.
   struct Load {
     WarpNumber warp = 0;
     std::uint32_t site = 0;
+    Place place = 0;
     std::uint32_t unknown = 0;               ///< transactions of which it is unknown when they are there
     std::int16_t result = Instruction::none; ///< the clock's register
     Cycle issued = 0;
@@ -129,6 +134,7 @@ private:
   struct Result {
     std::uint32_t unknown = 0;    ///< accesses of which it is unknown when they are there
     std::uint32_t site = no_site; ///< of the one that is there last
+    Place place = 0;              ///< likewise
     Cycle until = 0;
   };
   static constexpr std::uint32_t no_site = ~0u; ///< an instruction without an access
@@ -182,6 +188,7 @@ private:
   FastRandom random_;
   std::vector<SmSiteCounts> counts_;
   Memory* memory_ = nullptr;
+  WarpStates& states_;      ///< of the trial
   TrialObserver* observer_; ///< or null
   Fills fills_;             ///< waiters are Loads
   std::vector<Load> loads_;

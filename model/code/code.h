@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace warplens::model {
@@ -26,6 +27,12 @@ struct Path {
   std::vector<std::uint8_t> makes_access;
 };
 
+/// A line of the user's source; line 0: none is known.
+struct SourceLine {
+  std::uint32_t file = 0; ///< index into Code::files
+  std::uint32_t line = 0;
+};
+
 /// The machine code of a launch's kernel.
 struct Code {
   int architecture = 0; ///< 80 for sm_80
@@ -33,6 +40,8 @@ struct Code {
   std::vector<MemorySlot> slots;         ///< in the order of the instructions
   std::vector<std::uint32_t> first_slot; ///< of each block; one more at the end
   std::vector<Path> paths;               ///< Warp::path is an index
+  std::vector<std::string> files;        ///< of the user's
+  std::vector<SourceLine> lines;         ///< of each instruction
 
   std::span<const MemorySlot> slots_of(std::uint32_t block) const {
     return std::span(slots).subspan(first_slot[block], first_slot[block + 1] - first_slot[block]);

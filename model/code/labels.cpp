@@ -1,5 +1,7 @@
 #include "model/code/labels.h"
 
+#include "model/code/source_lines.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <utility>
@@ -11,10 +13,6 @@ using sass::InstructionClass;
 
 /// How far a compiler's line may lie from that of the access: statements of several lines.
 constexpr int max_lines_away = 8;
-
-std::string file_name(const std::string& path) {
-  return path.substr(path.find_last_of('/') + 1);
-}
 
 std::optional<SlotKind> kind_of(InstructionClass instruction) {
   switch (instruction) {

@@ -1,6 +1,7 @@
 #include "model/snapshot/follow_code.h"
 
 #include "model/code/labels.h"
+#include "model/code/source_lines.h"
 #include "model/code/walk.h"
 #include "sass/decode.h"
 #include "support/hash.h"
@@ -66,6 +67,16 @@ const sass::Kernel* kernel_named(const sass::CodeTable& table, const std::string
            (kernel.name.starts_with("__nv_static_") && kernel.name.ends_with(symbol));
   });
   return found == table.kernels.end() ? nullptr : &*found;
+}
+
+/// Returns the user's files, each once.
+std::vector<std::string> files_of(const std::vector<Site>& sites) {
+  std::vector<std::string> files;
+  for (const Site& site : sites)
+    files.push_back(site.file);
+  std::ranges::sort(files);
+  files.erase(std::ranges::unique(files).begin(), files.end());
+  return files;
 }
 
 /// A warp's accesses, each update as two.
@@ -222,6 +233,7 @@ Expected<void> follow_code(Snapshot& snapshot, const std::vector<Site>& sites,
     return fail("only {:.0f} % of the accesses have an instruction in the code of sm_{}",
                 100 * follower.followed_share(), code.architecture);
   code.paths = std::move(follower).paths();
+  find_source_lines(*table, files_of(sites), code);
   snapshot.warps = std::move(followed);
   snapshot.code = std::make_shared<const Code>(std::move(code));
   return {};

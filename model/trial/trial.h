@@ -51,6 +51,16 @@ struct TrialTotals {
   } time;
 };
 
+/// A place in a kernel at which its warps spend time: an instruction of its code, an access of which none is
+/// known, or nothing at all; in this order.
+using Place = std::uint32_t;
+struct StateCounts {
+  std::array<std::uint64_t, warp_state_count> cycles{}; ///< of warps
+  std::uint64_t awaited = 0; ///< in which warps waited for results of what is there, or at its barrier
+
+  bool operator==(const StateCounts&) const = default;
+};
+
 /// Counts of a trial, in total and by site.
 struct TrialCounts : TrialTotals {
   struct Site {
@@ -68,7 +78,8 @@ struct TrialCounts : TrialTotals {
     ByResource occupied{}; ///< cycles, of all of a kind together
     double all_latency_ns() const { return std::accumulate(latency_ns.begin(), latency_ns.end(), 0.0); }
   };
-  std::vector<Site> sites; ///< in the order of Snapshot::sites
+  std::vector<Site> sites;         ///< in the order of Snapshot::sites
+  std::vector<StateCounts> states; ///< by Place; empty where the trial has no clock
 };
 
 /// Runs a trial. `before` is the initial content of the L2, which is copied; null: it is empty.

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import unittest
+from collections import Counter
 
 from nvcc_case import REAL, NvccCase
 from warplens_tool import KERNELS, main, warplens
@@ -14,16 +15,16 @@ WARPS = 32
 
 class Executed(NvccCase):
     def blocks(self, architecture):
-        """Returns, per kernel, its blocks in order: how many instructions each has, whether it loads and branches to itself, and whether it ends
-        with an exit."""
+        """Returns, per kernel, its blocks in order: how many instructions each has of each line, whether it loads and branches to itself, and
+        whether it ends with an exit."""
         cubin = self.folder / "executed.cubin"
-        subprocess.run([REAL, f"-arch={architecture}", "-cubin", SOURCE, "-o", cubin], check=True)
+        subprocess.run([REAL, f"-arch={architecture}", "-lineinfo", "-cubin", SOURCE, "-o", cubin], check=True)
         done = warplens("inspect", cubin)
         self.assertEqual(done.returncode, 0, done.stderr)
         kernels = {}
         for text in re.split(r"^kernel ", done.stdout, flags=re.MULTILINE)[1:]:
             name = re.search(r"straight|updated|exchanged|looped", text)[0]
-            kernels[name] = [(len(re.findall(r"^    [0-9a-f]{4} ", block, re.MULTILINE)),
+            kernels[name] = [(Counter(int(line) for line in re.findall(r"^    [0-9a-f]{4} .*executed\.cu:(\d+)", block, re.MULTILINE)),
                               re.match(r"(\d+) .*-> .*\b\1\b", block) is not None and "load_global" in block,
                               "exits" in block.splitlines()[0])
                              for block in re.split(r"^  block ", text, flags=re.MULTILINE)[1:]]
@@ -45,11 +46,29 @@ class Executed(NvccCase):
                     self.assertEqual(executed["architecture"], architecture)
                     size, _, exits = blocks[name][0]
                     self.assertTrue(exits)
-                    self.assertEqual(executed["instructions"], WARPS * size, name)
+                    self.assertEqual(executed["instructions"], WARPS * size.total(), name)
+                    self.assertEqual({line["line"]: line["instructions"] for line in kernels[5][name]["lines"]},
+                                     {line: WARPS * count for line, count in size.items()}, name)
                 counts = [kernels[iterations]["looped"]["executed"]["instructions"] for iterations in (5, 17)]
                 body = [size for size, repeats, _ in blocks["looped"] if repeats]
                 self.assertEqual(len(body), 1)
-                self.assertEqual(counts[1] - counts[0], WARPS * 12 * body[0])
+                self.assertEqual(counts[1] - counts[0], WARPS * 12 * body[0].total())
+
+    def test_states_add_up_to_the_time_of_all_warps(self):
+        for name, kernel in self.executed("a100", 5).items():
+            with self.subTest(name):
+                self.assertAlmostEqual(sum(kernel["warps"]["states"].values()), 1)
+                self.assertAlmostEqual(sum(sum(line["states"].values()) for line in kernel["lines"]), 1 - kernel["warps"]["states"]["ended"])
+                self.assertEqual(sum(line["instructions"] for line in kernel["lines"]), kernel["executed"]["instructions"])
+                if name != "exchanged":
+                    self.assertGreater(kernel["warps"]["states"]["long_scoreboard"], 0.5)
+                    continue
+                lines = {line["line"]: line for line in kernel["lines"]}
+                place = 1 + next(number for number, text in enumerate(SOURCE.read_text().splitlines()) if "__syncthreads" in text)
+                self.assertEqual([line for line in lines if "barrier" in lines[line]["states"]], [place])
+                self.assertEqual(lines[place]["awaited"], lines[place]["states"]["barrier"])
+                self.assertIn("long_scoreboard", lines[place - 1]["states"])
+                self.assertIn("short_scoreboard", lines[place + 1]["states"])
 
     def test_a_gpu_without_such_code_says_so(self):
         kernel = self.executed("k40", 5)["straight"]

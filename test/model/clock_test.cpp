@@ -5,6 +5,8 @@
 #include "test/model/made_trace.h"
 #include "test/model/reference_clock.h"
 
+#include <numeric>
+
 namespace warplens::test {
 namespace {
 
@@ -13,6 +15,7 @@ namespace {
 model::Snapshot anything(model::Random& random) {
   model::Snapshot made;
   made.sites.resize(4);
+  made.sites[1].cached = made.sites[2].cached = 1;
   made.byte_masks = {{~std::uint64_t{0}, ~std::uint64_t{0}}, {0xff, 0xff00}};
   const std::uint32_t blocks = 1 + random.below(7), lines = 1 + random.below(200);
   for (std::uint32_t block = 0; block < blocks; ++block) {
@@ -120,6 +123,11 @@ TEST_CASE("A trial on a clock equals the reference, whatever the machine, its po
     REQUIRE(fast.time.cycles == slow.time.cycles);
     REQUIRE(fast.time.instructions == slow.time.instructions);
     REQUIRE(fast.time.warp_cycles == slow.time.warp_cycles);
+    REQUIRE(fast.states == slow.states);
+    std::uint64_t all_states = 0;
+    for (const model::StateCounts& at : fast.states)
+      all_states = std::accumulate(at.cycles.begin(), at.cycles.end(), all_states);
+    REQUIRE(double(all_states) == fast.time.warp_cycles);
     REQUIRE(fast.l1_reads == slow.l1_reads);
     REQUIRE(fast.l2_reads == slow.l2_reads);
     REQUIRE(fast.l2_writes == slow.l2_writes);

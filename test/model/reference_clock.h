@@ -15,6 +15,7 @@
 
 #include <map>
 #include <memory>
+#include <string_view>
 #include <tuple>
 
 namespace warplens::test {
@@ -31,6 +32,8 @@ public:
       partitions_.push_back(
           {model::L2::partition_of(gpu), {}, std::vector<Slice>(gpu.l2.slices / gpu.l2.partitions)});
     counts_.sites.resize(snapshot.sites.size());
+    counts_.states.resize((snapshot.code ? snapshot.code->kernel.instructions.size() : 0) +
+                          snapshot.sites.size() + 1);
     const auto resident = std::min<std::size_t>(occupancy.blocks_per_sm * gpu.sms, snapshot.blocks.size());
     const auto busy = std::min<std::size_t>(gpu.sms, resident);
     for (std::uint32_t number = 0; number < busy; ++number)
@@ -153,10 +156,12 @@ private:
     std::size_t unknown = 0;
     Cycle until = 0;
     std::optional<std::uint32_t> site = std::nullopt; ///< of what is there last
+    std::size_t place = 0;                            ///< likewise
   };
   struct Waits {
-    std::map<std::int16_t, Wait> of = {}; ///< by register
-    Cycle stalled = 0;                    ///< for data, before its next instruction
+    std::map<std::int16_t, Wait> of = {};                 ///< by register
+    Cycle stalled = 0;                                    ///< for data, before its next instruction
+    std::optional<std::size_t> stalled_at = std::nullopt; ///< the place of that
   };
   /// An instruction of a warp, with the access that it makes or the latency of its result.
   struct Step {
@@ -164,6 +169,7 @@ private:
     const model::Access* access = nullptr;
     const model::Transaction* transactions = nullptr;
     Cycle latency = 0;
+    std::size_t place = 0; ///< in TrialCounts::states
   };
   struct Sm {
     Sm(ReferenceClock& trial, std::uint32_t number_of_it, std::uint32_t l1_bytes, model::Random& start)
@@ -254,13 +260,17 @@ private:
     std::optional<model::TimedCode> timed;
     if (snapshot_.code)
       timed.emplace(*snapshot_.code, *gpu_.pipes, figures_);
+    const std::size_t instructions = snapshot_.code ? snapshot_.code->kernel.instructions.size() : 0;
     std::vector<std::vector<Step>> all;
     for (const model::Warp& warp : snapshot_.warps) {
       std::vector<Step>& of_warp = all.emplace_back();
       const model::Access* access = warp.accesses.data();
       const model::Transaction* transactions = warp.transactions.data();
-      const auto add = [&](Instruction instruction) {
-        of_warp.push_back({instruction, access, transactions});
+      const auto add = [&](Instruction instruction, std::optional<std::size_t> place = std::nullopt) {
+        of_warp.push_back({.instruction = instruction,
+                           .access = access,
+                           .transactions = transactions,
+                           .place = place.value_or(instructions + access->site)});
         transactions += access++->transactions;
       };
       if (!timed) {
@@ -286,9 +296,9 @@ private:
             *std::ranges::find(instruction.sources, Instruction::none) = model::loose_scoreboard;
           if ((*timed)[i].has_slot && path.makes_access[slot++] != 0) {
             instruction.passes = access->passes;
-            add(instruction);
+            add(instruction, i);
           } else {
-            of_warp.push_back({.instruction = instruction, .latency = (*timed)[i].latency});
+            of_warp.push_back({.instruction = instruction, .latency = (*timed)[i].latency, .place = i});
           }
         }
       }
@@ -305,7 +315,12 @@ private:
         last = &waits.of[one];
     if (last != nullptr && last->site)
       counts_.sites[*last->site].awaited += double(waits.stalled);
+    if (last != nullptr)
+      counts_.states[last->place].awaited += waits.stalled;
+    if (last != nullptr && waits.stalled_at)
+      state_at(*waits.stalled_at, result_state(last->place)) += waits.stalled;
     waits.stalled = 0;
+    waits.stalled_at.reset();
   }
 
   Cycle execute(Sm& sm, const InstructionPlace& at, Cycle now, Cycle leaves) {
@@ -315,9 +330,11 @@ private:
     charge(waits, instruction.sources);
     Wait& wait = waits.of[instruction.result]; // of no register, too
     ++counts_.time.instructions;
+    ++state_at(step.place, WarpState::selected);
     if (step.access == nullptr) {
-      if (leaves + step.latency >= wait.until)
-        wait = {wait.unknown, leaves + step.latency, std::nullopt};
+      const Cycle there = leaves + step.latency;
+      if (there > wait.until || (there == wait.until && !wait.site))
+        wait = {wait.unknown, there, std::nullopt, step.place};
       return instruction.result == Instruction::none || wait.unknown != 0 ? model::never : wait.until;
     }
     const model::Access access = *step.access;
@@ -337,18 +354,16 @@ private:
     const auto load = std::make_shared<Last>();
     load->until = {now, model::Level::l1};
     ++wait.unknown;
-    load->tell = [this, &sm, &wait, &site, result = instruction.result, at, access,
-                  now](const Arrived& arrived) {
+    load->tell = [this, &sm, &wait, &site, result = instruction.result, at, access, now,
+                  place = step.place](const Arrived& arrived) {
       site.latency_ns[unsigned(arrived.level)] += double(arrived.at - now) * figures_.ns_per_cycle;
       --wait.unknown;
       if (result == Instruction::none)
         return;
       // Of several that are there last, the one with the highest number counts.
-      wait.site = std::tuple(arrived.at, std::optional(std::uint32_t{access.site})) >
-                          std::tuple(wait.until, wait.site)
-                      ? std::optional(std::uint32_t{access.site})
-                      : wait.site;
-      wait.until = std::max(wait.until, arrived.at);
+      const std::optional its_site(std::uint32_t{access.site});
+      if (std::tuple(arrived.at, its_site, place) > std::tuple(wait.until, wait.site, wait.place))
+        wait = {wait.unknown, arrived.at, its_site, place};
       if (wait.unknown == 0 && !issuing_)
         sm.core.complete(at.block, at.warp, result, wait.until);
     };
@@ -589,14 +604,20 @@ private:
 
   void stalled(Sm& sm, const InstructionPlace& at, Stall why) {
     Waits& waits = sm.waits[{at.block, at.warp}];
+    const std::vector<Step>& steps = steps_[snapshot_.blocks[at.block].first_warp + at.warp];
     if (why == Stall::ended) {
-      waits.stalled += std::ranges::any_of(waits.of, [&](const auto& one) {
+      const bool drains = std::ranges::any_of(waits.of, [&](const auto& one) {
         return one.first != Instruction::none && (one.second.unknown != 0 || one.second.until > now_);
       });
+      waits.stalled += drains;
+      ++state_at(drains ? steps.back().place : counts_.states.size() - 1,
+                 drains ? WarpState::drain : WarpState::ended);
       return;
     }
-    const std::vector<Step>& steps = steps_[snapshot_.blocks[at.block].first_warp + at.warp];
     if (why == Stall::barrier) { // the warp's last instruction
+      const std::size_t place = steps[at.instruction - 1].place;
+      ++state_at(place, WarpState::barrier);
+      ++counts_.states[place].awaited;
       if (const Step& last = steps[at.instruction - 1];
           last.access != nullptr && last.access->kind == AccessKind::barrier)
         ++counts_.sites[last.access->site].awaited;
@@ -605,7 +626,50 @@ private:
     const Step& step = steps[at.instruction];
     if (step.access != nullptr)
       counts_.sites[step.access->site].held_up += why == Stall::structural;
-    waits.stalled += why == Stall::data;
+    if (why == Stall::data) {
+      ++waits.stalled;
+      waits.stalled_at = step.place;
+    } else if (why == Stall::delay) {
+      const sass::Instruction* last = code_at(steps[at.instruction - 1].place);
+      ++state_at(step.place, last != nullptr && last->kind == sass::InstructionClass::branch
+                                 ? WarpState::branch_resolving
+                                 : WarpState::wait);
+    } else {
+      ++state_at(step.place, why == Stall::not_selected ? WarpState::not_selected : pipe_state(step.place));
+    }
+  }
+
+  std::uint64_t& state_at(std::size_t place, WarpState state) {
+    return counts_.states[place].cycles[std::size_t(state)];
+  }
+  /// Returns the instruction at the place; null: it is an access of which none is known.
+  const sass::Instruction* code_at(std::size_t place) const {
+    return snapshot_.code && place < snapshot_.code->kernel.instructions.size()
+               ? &snapshot_.code->kernel.instructions[place]
+               : nullptr;
+  }
+  /// Returns the name of what is at the place, which says what it is.
+  std::string_view kind_at(std::size_t place) const {
+    if (const sass::Instruction* const instruction = code_at(place))
+      return name_of(instruction->kind);
+    const std::size_t first = snapshot_.code ? snapshot_.code->kernel.instructions.size() : 0;
+    return place - first < snapshot_.sites.size() && snapshot_.sites[place - first].cached != 0 ? "global"
+                                                                                                : "shared";
+  }
+  static bool is_one_of(std::string_view kind, std::initializer_list<std::string_view> words) {
+    return std::ranges::any_of(words, [&](std::string_view word) { return kind.find(word) != kind.npos; });
+  }
+  WarpState result_state(std::size_t place) const {
+    return is_one_of(kind_at(place), {"global", "local", "generic", "texture", "surface", "copy"})
+               ? WarpState::long_scoreboard
+               : WarpState::short_scoreboard;
+  }
+  WarpState pipe_state(std::size_t place) const {
+    const std::string_view kind = kind_at(place);
+    return is_one_of(kind, {"global", "local", "generic", "copy"})   ? WarpState::lg_throttle
+           : is_one_of(kind, {"texture", "surface"})                 ? WarpState::tex_throttle
+           : is_one_of(kind, {"shared", "load_constant", "shuffle"}) ? WarpState::mio_throttle
+                                                                     : WarpState::math_pipe_throttle;
   }
 
   const model::Snapshot& snapshot_;

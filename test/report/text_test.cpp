@@ -387,3 +387,17 @@ TEST_CASE("text: a kernel name of 1000 characters leaves room for its GPU") {
   CHECK(text.find("── ns::scan<") != std::string::npos);
   CHECK(text.find(" on Tesla C2050\n") != std::string::npos);
 }
+
+TEST_CASE("the lines at which warps spend their time, six at most, and none without a clock") {
+  Result result = test::sample_time();
+  KernelResult& kernel = result.kernels[0];
+  kernel.lines.clear();
+  for (std::uint32_t line = 1; line <= 9; ++line)
+    kernel.lines.push_back({"a/long.cu", line, 10, test::shares({{WarpState::wait, 0.01 * line}}), 0});
+  const std::string text = print(result, {.width = 80});
+  CHECK(contains(text, "  9.0 %  ████████  long.cu:9  wait 9.0\n  8.0 %  "));
+  CHECK(contains(text, "long.cu:4  wait 4.0"));
+  CHECK_FALSE(contains(text, "long.cu:3"));
+  check_lines(text, 80);
+  CHECK_FALSE(contains(print(test::sample_result(), {}), "Where warps spend"));
+}

@@ -92,6 +92,15 @@ TEST_CASE("time is unchanged by the way through JSON, and is absent without a cl
   CHECK(kernel["trials"]["drawn"] == Json({"issue.policy"}));
   CHECK(kernel["totals"]["dram_write_bytes_before"] == 0);
   CHECK(kernel["time"]["bound"] == "dram");
+  CHECK(kernel["warps"]["resident"] == 37.5);
+  CHECK(kernel["warps"]["cycles_apart"] == 19.25);
+  CHECK(kernel["warps"]["states"] ==
+        Json({{"selected", 0.05}, {"long_scoreboard", 0.7}, {"barrier", 0.2}, {"ended", 0.05}}));
+  CHECK(kernel["lines"][1] == Json({{"file", "spmv.cu"},
+                                    {"line", 13},
+                                    {"instructions", 1'145'678.0},
+                                    {"states", Json({{"selected", 0.02}, {"long_scoreboard", 0.7}})},
+                                    {"awaited", 0.7}}));
   CHECK(kernel["executed"]["architecture"] == "sm_75");
   CHECK(kernel["executed"]["instructions"] == 2'345'678);
   CHECK(kernel["executed"]["per_cycle"]["mean"] == 0.97);
@@ -352,6 +361,9 @@ TEST_CASE("malformed times: one line that names the place") {
        "kernels[0].time.bound is not the name of a resource or latency"},
       {"/kernels/0/sites/3/time/waited_cycles/mean", "-0.5",
        "kernels[0].sites[3].time.waited_cycles is not a statistic whose mean is 0 or more"},
+      {"/kernels/0/warps/states/barrier", "1.5",
+       "kernels[0].warps.states.barrier is not a number from 0 to 1"},
+      {"/kernels/0/lines/0/awaited", "-1", "kernels[0].lines[0].awaited is not a number from 0 to 1"},
       {"/kernels/0/sites/3/time/waited_share", "1.5",
        "kernels[0].sites[3].time is not an object whose waited_share is from 0 to 1"},
       {"/kernels/0/sites/3/time/occupied/l2_slices", "-0.1",

@@ -145,6 +145,13 @@ inline SiteTime site_time(double waited, double share,
   return time;
 }
 
+inline ByState shares(std::initializer_list<std::pair<WarpState, double>> of) {
+  ByState all{};
+  for (const auto& [state, share] : of)
+    all[static_cast<std::size_t>(state)] = share;
+  return all;
+}
+
 /// The sample as trials on a clock make it: a kernel that DRAM bounds, and that is extrapolated from a part
 /// of its grid. Its stores to `tile` are waited for by nothing.
 inline Result sample_time() {
@@ -161,6 +168,17 @@ inline Result sample_time() {
   kernel.totals.dram_write_bytes_before = 0;
   kernel.trials.drawn = {"issue.policy"};
   kernel.executed = ExecutedCode{75, 2'345'678, statistic(0.97, 0.01)};
+  WarpTime& warps = kernel.warps.emplace();
+  warps.resident = 37.5;
+  warps.cycles_apart = 19.25;
+  warps.states = shares({{WarpState::selected, 0.05},
+                         {WarpState::long_scoreboard, 0.7},
+                         {WarpState::barrier, 0.2},
+                         {WarpState::ended, 0.05}});
+  kernel.lines = {
+      {"spmv.cu", 12, 1'200'000, shares({{WarpState::selected, 0.03}, {WarpState::barrier, 0.2}}), 0},
+      {"spmv.cu", 13, 1'145'678, shares({{WarpState::selected, 0.02}, {WarpState::long_scoreboard, 0.7}}),
+       0.7}};
   using enum Resource;
   kernel.sites[1].time = site_time(0, 0.005, {{issue, 0.01}, {shared_banks, 1}});
   kernel.sites[2].time = site_time(96, 0.095, {{issue, 0.01}, {memory_pipeline, 0.01}, {l2_port, 0.04}});

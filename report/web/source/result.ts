@@ -24,6 +24,14 @@ export type Resource = (typeof resources)[number];
 /** Shares in [0, 1]; those of 0 are absent. */
 export type ByResource = Partial<Record<Resource, number>>;
 
+/** What a warp does in a cycle, under the names of Nsight Compute. */
+export const warpStates = [
+  "selected", "not_selected", "wait", "branch_resolving", "long_scoreboard", "short_scoreboard", "barrier", "math_pipe_throttle", "lg_throttle", "mio_throttle",
+  "tex_throttle", "drain", "ended",
+] as const;
+export type WarpState = (typeof warpStates)[number];
+export type ByState = Partial<Record<WarpState, number>>;
+
 export const latencyLevels = ["l1", "l2", "dram", "shared", "constant"] as const;
 export type LatencyLevel = (typeof latencyLevels)[number];
 
@@ -118,6 +126,9 @@ export interface Kernel {
   l2_start?: { warm: boolean; bytes: number; why: string };
   /** Present if the trials have a clock. `cycles` is of the snapshot, `microseconds` of the whole launch. */
   time?: { cycles: Statistic; microseconds: Statistic; extrapolated: boolean; busy: ByResource; mean_busy?: ByResource; bound: Resource | "latency" };
+  /** Present if the trials have a clock; the shares are of the time of all the kernel's warps. */
+  warps?: { resident: number; cycles_apart: number; states: ByState };
+  lines?: { file: string; line: number; instructions: number; states: ByState; awaited: number }[];
   totals: Partial<Record<Total, Statistic>> & {
     dram_read_bytes?: number;
     dram_write_bytes?: number;

@@ -37,8 +37,8 @@ test("the head says how long the launch takes, what bounds it, and how busy each
   await expect(head).toContainText("extrapolated from the snapshot, which takes 173k cycles");
   await expect(head).toContainText("bound by DRAM");
   await expect(head.locator(".resources > span")).toHaveCount(5);
-  await expect(head.locator(".resources .bound")).toHaveText("DRAM84 %");
-  await expect(head.getByRole("img")).toHaveAttribute("aria-label", /L2 slices 61.0 %, DRAM 84.0 %$/);
+  await expect(head.locator(".resources .marked")).toHaveText("DRAM84 %");
+  await expect(head.locator(".resources")).toHaveAttribute("aria-label", /L2 slices 61.0 %, DRAM 84.0 %$/);
   await expect(page.locator(".totals thead")).toContainText("± machine");
   await expect(page.locator(".totals tr", { hasText: "time, µs" }).locator("td")).toHaveText(["123.4", "2.4", "3.2", /…/]);
   await expect(page.locator(".totals tr", { hasText: "L1 read" }).locator("td").nth(2)).toHaveText("–");
@@ -57,7 +57,7 @@ test("the list, the gutter and the record have the share of the time", async ({ 
   const record = page.locator(".record .figures");
   await expect(record.locator("tr", { hasText: "Share of the time" })).toContainText(share);
   await expect(record.locator("tr", { hasText: "Waits" })).toContainText("cycles");
-  await expect(page.locator(".record .resources .bound")).toContainText("DRAM");
+  await expect(page.locator(".record .resources .marked")).toContainText("DRAM");
   await page.locator("#tab-objects").click();
   await expect(page.locator(".objects thead")).toContainText("time share");
   await page.locator("#tab-breakdown").click();
@@ -144,4 +144,21 @@ test("the head fits narrow screens, with all resources in use", async ({ page })
     const name = head.locator(".name", { hasText: "of it shared banks" });
     expect(await name.evaluate((element) => element.scrollWidth - element.clientWidth)).toBeLessThanOrEqual(0);
   }
+});
+
+test("the head and a line's record say what warps do, longest first", async ({ page }) => {
+  const waiting = structuredClone(data);
+  const kernel = waiting.results[0].result.kernels[0];
+  kernel.warps = { resident: 37.52, cycles_apart: 19.25, states: { selected: 0.05, long_scoreboard: 0.7, barrier: 0.25, drain: 0.001 } };
+  kernel.lines = [{ file: last.file, line: last.line, instructions: 1200, states: { selected: 0.02, long_scoreboard: 0.7 }, awaited: 0.6 }];
+  await page.goto(pageWith("warp_states", waiting));
+  const head = page.locator(".times .warps");
+  await expect(head).toContainText("37.5 warps per SM in the mean, 19.3 cycles from one");
+  await expect(head.locator(".states .name")).toHaveText(["long_scoreboard", "barrier", "selected"]);
+  await expect(head.getByRole("img")).toHaveAttribute("aria-label", /: long_scoreboard 70.0 %, barrier 25.0 %, selected 5.0 %$/);
+  await page.keyboard.press("n");
+  const record = page.locator(".record .states");
+  for (let press = 0; press < sites.length && (await record.count()) === 0; press++) await page.keyboard.press("n");
+  await expect(page.locator(".record")).toContainText("72.0 % of the warps' time passes at this line");
+  await expect(record.locator("b")).toHaveText(["70 %", "2 %"]);
 });

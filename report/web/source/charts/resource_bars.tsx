@@ -1,6 +1,7 @@
 // A bar for each resource: how busy it is, or how much of its work one access causes.
 import { percent } from "../format";
 import { resources, type ByResource, type Resource } from "../result";
+import { ShareBars } from "./share_bars";
 
 export const resourceNames: Record<Resource | "latency", string> = {
   issue: "instruction issue", memory_pipeline: "memory pipeline", shared_banks: "shared memory banks", constant_pipe: "constant cache",
@@ -27,16 +28,11 @@ export function ResourceBars({ shares, means, bound, label }: Props) {
     const mean = means?.[resource] ?? shares[resource]!;
     return mean < uneven * shares[resource]! ? ` (all: ${percent(mean)} %)` : "";
   };
-  const text = used.map((resource) => `${nameOf(resource)} ${percent(shares[resource]!)} %${meanOf(resource)}`).join(", ");
   return (
-    <span class="resources" role="img" aria-label={`${label}: ${text}`}>
-      {used.map((resource) => (
-        <span key={resource} class={resource === bound ? "bound" : ""} title={resource === bound ? "bounds the kernel's time" : undefined}>
-          <span class="name">{nameOf(resource)}</span>
-          <span class="track"><i style={{ width: `${Math.min(100, 100 * shares[resource]!)}%` }} /></span>
-          <b>{(100 * shares[resource]!).toFixed(0)} %{meanOf(resource)}</b>
-        </span>
-      ))}
-    </span>
+    <ShareBars
+      of="resources"
+      label={label}
+      bars={used.map((resource) => ({ name: nameOf(resource), share: shares[resource]!, note: meanOf(resource), marked: resource === bound ? "bounds the kernel's time" : undefined }))}
+    />
   );
 }

@@ -1,5 +1,6 @@
 // The head of the source view: how long the launch takes, what bounds it, and how busy each resource is.
 import { ResourceBars, resourceNames } from "../charts/resource_bars";
+import { StateBars } from "../charts/state_bars";
 import { count, duration } from "../format";
 import type { Profile } from "../profile";
 import type { Kernel } from "../result";
@@ -29,6 +30,14 @@ function KernelTime({ profile, named }: { profile: Profile; named: boolean }) {
         <p>bound by <b>{resourceNames[time.bound]}</b></p>
       </div>
       <ResourceBars shares={time.busy} means={time.mean_busy} bound={time.bound} label="Share of the time for which each resource is busy" />
+      {kernel.warps && (
+        <div class="warps">
+          <p class="note" title="The names are those of Nsight Compute's warp states; ended: the warp waits for others of its block to end">
+            {kernel.warps.resident.toFixed(1)} warps per SM in the mean, {kernel.warps.cycles_apart.toFixed(1)} cycles from one {kernel.executed ? "instruction" : "access"} to the next. What they do:
+          </p>
+          <StateBars shares={kernel.warps.states} label="Share of their time in which warps are in each state" />
+        </div>
+      )}
     </div>
   );
 }

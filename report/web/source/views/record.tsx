@@ -3,6 +3,7 @@ import type { ViewProps } from "../view_props";
 import { LevelLegend, partsOf, StackedBar } from "../charts/stacked_bar";
 import { Histogram } from "../charts/histogram";
 import { ResourceBars } from "../charts/resource_bars";
+import { StateBars } from "../charts/state_bars";
 import { largestOf } from "../extremes";
 import { changeOf, combined, defaultFigures, figureOf, figures, valueIn, valueText } from "../figures";
 import { nanoseconds, percent } from "../format";
@@ -28,6 +29,7 @@ export function Record({ row, hover, pinned, pin, shown, state }: Props) {
   const chosen = row?.site ? [row.site] : [...(row?.sites ?? [])].sort((a, b) => cost(b) - cost(a));
   const sites = hovered && !pinned ? [hovered] : chosen;
   const line = sites[0]?.line ?? row?.line;
+  const hasWarps = shown.some((profile) => warpsAt(profile, state.file, line));
   return (
     <aside class="record" aria-label="Record of the access in focus" aria-live="polite">
       <div class="record-head">
@@ -36,9 +38,26 @@ export function Record({ row, hover, pinned, pin, shown, state }: Props) {
           {pinned ? "● kept" : "○ keep"}
         </button>
       </div>
-      {sites.length === 0 && <p class="note">No access on this line was executed. Point at an underlined expression, or go to one with the keys n and p.</p>}
+      {sites.length === 0 && !hasWarps && <p class="note">No access on this line was executed. Point at an underlined expression, or go to one with the keys n and p.</p>}
       {sites.map((site, index) => <SiteRecord key={site.id} site={site} shown={shown} brief={index > 0} />)}
+      {shown.map((profile) => <LineStates key={profile.key} profile={profile} file={state.file} line={line} named={shown.length > 1} />)}
     </aside>
+  );
+}
+
+const warpsAt = ({ kernel }: Profile, file: string, line: number | undefined) =>
+  kernel.lines?.find((other) => other.file === file && other.line === line);
+
+/** What warps do at the line, with or without an access. */
+function LineStates({ profile, file, line, named }: { profile: Profile; file: string; line: number | undefined; named: boolean }) {
+  const at = warpsAt(profile, file, line);
+  if (!at) return null;
+  const share = Object.values(at.states).reduce((sum, of) => sum + of, 0);
+  return (
+    <section class="parts">
+      <h4>{percent(share)} % of the warps' time passes at this line{named && ` (${profile.label} · ${profile.kernel.gpu})`}</h4>
+      <StateBars shares={at.states} label="Share of the time of all warps in which they wait to issue from this line, by state" />
+    </section>
   );
 }
 

@@ -1,0 +1,29 @@
+#include "model/code/source_lines.h"
+
+#include <algorithm>
+
+namespace warplens::model {
+
+std::string file_name(const std::string& path) {
+  return path.substr(path.find_last_of('/') + 1);
+}
+
+void find_source_lines(const sass::CodeTable& table, const std::vector<std::string>& files, Code& code) {
+  code.files = files;
+  std::vector<std::uint32_t> file_of; // of the table's files
+  for (const std::string& file : table.files) {
+    const auto known = std::ranges::find(files, file_name(file), file_name);
+    file_of.push_back(known == files.end() ? sass::none : std::uint32_t(known - files.begin()));
+  }
+  code.lines.clear();
+  for (const sass::Instruction& instruction : code.kernel.instructions) {
+    std::uint32_t at = instruction.position;
+    while (at != sass::none && file_of[table.positions[at].file] == sass::none)
+      at = table.positions[at].inlined_at;
+    code.lines.push_back(at == sass::none
+                             ? SourceLine{}
+                             : SourceLine{file_of[table.positions[at].file], table.positions[at].line});
+  }
+}
+
+} // namespace warplens::model

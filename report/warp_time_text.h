@@ -1,0 +1,18 @@
+// What a kernel's warps do, in words and for a terminal.
+#pragma once
+
+#include "result/result.h"
+
+#include <string>
+
+namespace warplens::report {
+
+/// Returns what warps do, the most of their time first, as percentages of all: "long_scoreboard 62, wait
+/// 9.0"; what takes less than a hundredth is left out.
+std::string text_of(const ByState& states);
+
+/// Returns the lines at which warps spend most of their time, with what they do there, in that number of
+/// columns; empty if there are none.
+std::string print_warp_time(const KernelResult& kernel, std::size_t width);
+
+} // namespace warplens::report
