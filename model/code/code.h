@@ -39,9 +39,12 @@ struct Code {
   sass::Kernel kernel;
   std::vector<MemorySlot> slots;         ///< in the order of the instructions
   std::vector<std::uint32_t> first_slot; ///< of each block; one more at the end
-  std::vector<Path> paths;               ///< Warp::path is an index
-  std::vector<std::string> files;        ///< of the user's
-  std::vector<SourceLine> lines;         ///< of each instruction
+  /// Of each block: which of the bodies without accesses it belongs to, or sass::none. Empty where the trace
+  /// does not count these.
+  std::vector<std::uint32_t> mark_of_block;
+  std::vector<Path> paths;        ///< Warp::path is an index
+  std::vector<std::string> files; ///< of the user's
+  std::vector<SourceLine> lines;  ///< of each instruction
 
   std::span<const MemorySlot> slots_of(std::uint32_t block) const {
     return std::span(slots).subspan(first_slot[block], first_slot[block + 1] - first_slot[block]);

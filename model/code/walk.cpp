@@ -15,6 +15,8 @@ constexpr std::uint32_t gaps_of_jump = 8;
 /// The last branches of which a warp may execute the other side.
 constexpr std::size_t remembered_branches = 8;
 
+constexpr std::uint32_t first_block[] = {0};
+
 /// The lower, the likelier a block comes next.
 using Rank = std::tuple<std::uint32_t, std::int64_t, std::uint32_t>;
 
@@ -77,7 +79,7 @@ struct Walker::Progress {
   }
 };
 
-Walker::Walker(const Code& code) : code_(code), ways_(code.kernel.blocks.size()) {
+Walker::Walker(const Code& code) : code_(code), next_(code.kernel.blocks.size()) {
   std::uint32_t labels = 0;
   for (const MemorySlot& slot : code.slots)
     labels = std::max(labels, slot.label + 1);
@@ -94,12 +96,15 @@ Walker::Walker(const Code& code) : code_(code), ways_(code.kernel.blocks.size())
       (slot.is_optional ? found->optional_bytes : found->bytes) += slot.bytes;
     }
   }
-  const std::uint32_t first = 0;
+  std::vector<bool> passable;
+  for (std::uint32_t block = 0; block < next_.size(); ++block)
+    passable.push_back(is_passable(block));
+  ways_.emplace(code, std::move(passable));
   if (!code.kernel.blocks.empty())
-    start_ = find_ways({&first, 1});
-  for (std::uint32_t block = 0; block < ways_.size(); ++block)
+    start_ = find_next(first_block);
+  for (std::uint32_t block = 0; block < next_.size(); ++block)
     if (!demands_[block].empty())
-      ways_[block] = find_ways(code.kernel.successors_of(code.kernel.blocks[block]));
+      next_[block] = find_next(code.kernel.successors_of(code.kernel.blocks[block]));
 }
 
 /// Returns whether a warp may execute the block without an access of the trace.
@@ -107,45 +112,73 @@ bool Walker::is_passable(std::uint32_t block) const {
   return std::ranges::all_of(demands_[block], [](const Demand& demand) { return demand.bytes == 0; });
 }
 
-/// Finds the shortest ways through blocks without accesses (Dijkstra).
-Walker::Ways Walker::find_ways(std::span<const std::uint32_t> from) const {
-  Ways ways;
-  using Entry = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>; // instructions, block, step before
+/// Finds the blocks with accesses behind blocks without, the closest first (Dijkstra).
+Walker::Nexts Walker::find_next(std::span<const std::uint32_t> from) const {
+  Nexts found;
+  using Entry = std::pair<std::uint32_t, std::uint32_t>; // instructions, block
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
   std::vector<bool> seen(code_.kernel.blocks.size());
   for (const std::uint32_t block : from)
-    queue.emplace(0, block, sass::none);
+    queue.emplace(0, block);
   while (!queue.empty()) {
-    const auto [instructions, block, before] = queue.top();
+    const auto [instructions, block] = queue.top();
     queue.pop();
     if (seen[block])
       continue;
     seen[block] = true;
     if (!demands_[block].empty())
-      ways.next.push_back({block, before, instructions});
+      found.push_back({block, instructions});
     if (!is_passable(block))
       continue;
-    const auto step = std::uint32_t(ways.steps.size());
-    ways.steps.push_back({block, before});
     const sass::Block& of = code_.kernel.blocks[block];
-    if (ways.exit == sass::none && (of.how == sass::BlockEnd::exit || of.successor_count == 0))
-      ways.exit = step;
     for (const std::uint32_t successor : code_.kernel.successors_of(of))
-      queue.emplace(instructions + of.end - of.begin, successor, step);
+      queue.emplace(instructions + of.end - of.begin, successor);
   }
-  return ways;
+  return found;
 }
 
-/// Appends the blocks without accesses up to this step.
-void Walker::pass(const Ways& ways, std::uint32_t step, Walk& walk) const {
-  const std::size_t first = walk.path.blocks.size();
-  for (; step != sass::none; step = ways.steps[step].before)
-    walk.path.blocks.push_back(ways.steps[step].block);
-  const auto begin = walk.path.blocks.begin() + std::ptrdiff_t(first);
-  std::reverse(begin, walk.path.blocks.end());
-  for (auto block = begin; block != walk.path.blocks.end(); ++block)
-    walk.path.makes_access.insert(walk.path.makes_access.end(), code_.slots_of(*block).size(), 0);
-}
+/// Passes from one block with accesses to the next, by the marks that the trace has there. A compiler moves
+/// accesses across branches: a body whose blocks do not lie on one way may still lie on the next.
+class Walker::Between {
+public:
+  Between(const Walker& walker, std::span<const WalkedMark> marks) : walker_(walker), marks_(marks) {}
+
+  /// Appends the blocks from `last`, or from the kernel's begin, to `to` or to the kernel's end. `head`: the
+  /// first access that is not explained.
+  void pass(std::uint32_t last, std::optional<std::uint32_t> to, std::uint32_t head, Walk& walk) {
+    std::erase_if(executed_, [&](const auto& one) { return !fresh_.contains(one.first); });
+    fresh_.clear();
+    for (; next_ < marks_.size() && marks_[next_].before <= head; ++next_) {
+      executed_[marks_[next_].mark] += marks_[next_].count;
+      fresh_[marks_[next_].mark] = 1;
+    }
+    const bool is_marked = !executed_.empty();
+    const auto known = is_marked ? ways_.end() : ways_.find({last, to});
+    if (known != ways_.end())
+      return put(known->second, walk);
+    const sass::Kernel& kernel = walker_.code_.kernel;
+    const auto from = last == sass::none ? std::span<const std::uint32_t>(first_block)
+                                         : kernel.successors_of(kernel.blocks[last]);
+    const auto way = walker_.ways_->find(from, to, executed_).value_or(std::vector<std::uint32_t>());
+    put(way, walk);
+    if (!is_marked)
+      ways_[{last, to}] = way;
+  }
+
+private:
+  void put(const std::vector<std::uint32_t>& way, Walk& walk) const {
+    walk.path.blocks.insert(walk.path.blocks.end(), way.begin(), way.end());
+    for (const std::uint32_t block : way)
+      walk.path.makes_access.insert(walk.path.makes_access.end(), walker_.code_.slots_of(block).size(), 0);
+  }
+
+  const Walker& walker_;
+  std::span<const WalkedMark> marks_;
+  std::size_t next_ = 0;
+  ExecutedMarks executed_, fresh_; ///< bodies that are not on the path yet; those of them that came last
+  std::map<std::pair<std::uint32_t, std::optional<std::uint32_t>>, std::vector<std::uint32_t>>
+      ways_; ///< those without marks
+};
 
 /// Appends a block with its accesses: those of a label go to its slots in their order, as many to each as it
 /// is wide.
@@ -199,7 +232,7 @@ struct Walker::Choice {
   const Next* next = nullptr;       ///< null: it does not follow the last block
 };
 
-Walker::Choice Walker::choose(const Progress& progress, std::span<const Ways* const> recent) const {
+Walker::Choice Walker::choose(const Progress& progress, std::span<const Nexts* const> recent) const {
   Choice choice;
   std::optional<Rank> best;
   const auto consider = [&](std::uint32_t block, const Next* next, std::uint32_t penalty,
@@ -213,11 +246,11 @@ Walker::Choice Walker::choose(const Progress& progress, std::span<const Ways* co
       choice = {block, next};
     }
   };
-  for (const Next& next : recent.back()->next)
+  for (const Next& next : *recent.back())
     consider(next.block, &next, 0);
   if (!best || std::get<0>(*best) != 0)
-    for (const Ways* const ways : recent.first(recent.size() - 1))
-      for (const Next& side : ways->next)
+    for (const Nexts* const behind : recent.first(recent.size() - 1))
+      for (const Next& side : *behind)
         consider(side.block, nullptr, 1, 0);
   if (!best || std::get<0>(*best) > 2 * gaps_of_jump)
     for (const std::uint32_t block : blocks_with_label_[progress.accesses[progress.head].label])
@@ -225,7 +258,7 @@ Walker::Choice Walker::choose(const Progress& progress, std::span<const Ways* co
   return choice;
 }
 
-Walk Walker::walk(std::span<const WalkedAccess> accesses) const {
+Walk Walker::walk(std::span<const WalkedAccess> accesses, std::span<const WalkedMark> marks) const {
   Walk walk;
   Progress progress{accesses, std::vector<std::vector<std::uint32_t>>(blocks_with_label_.size()),
                     std::vector<std::uint32_t>(blocks_with_label_.size()),
@@ -233,7 +266,9 @@ Walk Walker::walk(std::span<const WalkedAccess> accesses) const {
   for (std::uint32_t i = 0; i < accesses.size(); ++i)
     if (has_slots(accesses[i].label))
       progress.of_label[accesses[i].label].push_back(i);
-  std::vector<const Ways*> recent{&start_}; // behind the last blocks with accesses, the last one at the end
+  std::vector<const Nexts*> recent{&start_}; // behind the last blocks with accesses, the last one at the end
+  std::uint32_t last = sass::none;
+  Between between(*this, marks);
   while (progress.head < accesses.size()) {
     const Choice choice = has_slots(accesses[progress.head].label) ? choose(progress, recent) : Choice();
     if (choice.block == sass::none) {
@@ -242,15 +277,16 @@ Walk Walker::walk(std::span<const WalkedAccess> accesses) const {
       continue;
     }
     if (choice.next != nullptr)
-      pass(*recent.back(), choice.next->before, walk);
+      between.pass(last, choice.block, progress.head, walk);
     else
       ++walk.jumps;
     enter(choice.block, progress, walk);
     if (recent.size() == remembered_branches)
       recent.erase(recent.begin());
-    recent.push_back(&ways_[choice.block]);
+    recent.push_back(&next_[choice.block]);
+    last = choice.block;
   }
-  pass(*recent.back(), recent.back()->exit, walk);
+  between.pass(last, std::nullopt, progress.head, walk);
   return walk;
 }
 

@@ -2,8 +2,10 @@
 #pragma once
 
 #include "model/code/code.h"
+#include "model/code/marks.h"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,6 +17,15 @@ struct WalkedAccess {
   std::uint8_t bytes = 0; ///< of each lane
 
   bool operator==(const WalkedAccess&) const = default;
+};
+
+/// Says that the warp executed a marked body before the access of that number.
+struct WalkedMark {
+  std::uint32_t before = 0;
+  std::uint32_t mark = 0; ///< by Code::mark_of_block
+  std::uint64_t count = 0;
+
+  bool operator==(const WalkedMark&) const = default;
 };
 
 struct Walk {
@@ -32,13 +43,14 @@ struct Walk {
 /// through others without accesses, the walk takes the one that leaves the fewest accesses behind it
 /// unexplained, then that with the most accesses (an unrolled loop before its remainder), then the closest.
 /// Where lanes diverge, a warp executes both sides of a branch one after the other: the other side of an
-/// earlier branch may come next, too, and where nothing fits, any block. Blocks without accesses lie on the
-/// shortest way.
+/// earlier branch may come next, too, and where nothing fits, any block. Blocks without accesses lie on ways
+/// that the marks tell, or on the shortest one.
 class Walker {
 public:
   explicit Walker(const Code& code);
 
-  Walk walk(std::span<const WalkedAccess> accesses) const;
+  /// `marks`: in the order of `before`.
+  Walk walk(std::span<const WalkedAccess> accesses, std::span<const WalkedMark> marks = {}) const;
 
 private:
   /// The accesses of one label that a block makes.
@@ -47,41 +59,32 @@ private:
     std::uint32_t bytes = 0, optional_bytes = 0;
     std::uint32_t slots = 0;
   };
-  /// A block with accesses that can follow, and the block before it on the way there.
+  /// A block with accesses that can follow, and the instructions on the shortest way there.
   struct Next {
     std::uint32_t block = 0;
-    std::uint32_t before = 0; ///< index into Ways::steps; none: it follows at once
     std::uint32_t instructions = 0;
   };
-  /// A block without accesses on a shortest way.
-  struct Step {
-    std::uint32_t block = 0;
-    std::uint32_t before = 0; ///< index into Ways::steps; none: the first
-  };
-  struct Ways {
-    std::vector<Step> steps;
-    std::vector<Next> next;
-    std::uint32_t exit = sass::none; ///< the step with which the kernel ends; none: it does not end there
-  };
+  using Nexts = std::vector<Next>;
   struct Progress;
+  class Between;
   /// A block that may come next.
   struct Choice;
 
-  Ways find_ways(std::span<const std::uint32_t> from) const;
+  Nexts find_next(std::span<const std::uint32_t> from) const;
   bool is_passable(std::uint32_t block) const;
   bool has_slots(std::uint32_t label) const {
     return label < blocks_with_label_.size() && !blocks_with_label_[label].empty();
   }
-  Choice choose(const Progress& progress, std::span<const Ways* const> recent) const;
-  void pass(const Ways& ways, std::uint32_t step, Walk& walk) const;
+  Choice choose(const Progress& progress, std::span<const Nexts* const> recent) const;
   void enter(std::uint32_t block, Progress& progress, Walk& walk) const;
   static void put_loose(std::uint32_t access, Walk& walk);
 
   const Code& code_;
   std::vector<std::vector<Demand>> demands_; ///< by block
   std::vector<std::vector<std::uint32_t>> blocks_with_label_;
-  Ways start_;
-  std::vector<Ways> ways_; ///< behind each block with accesses
+  std::optional<MarkedWays> ways_;
+  Nexts start_;
+  std::vector<Nexts> next_; ///< behind each block with accesses
 };
 
 } // namespace warplens::model

@@ -217,5 +217,95 @@ TEST_CASE("Instructions make the accesses of their place, or of the closest line
   CHECK(code.first_slot == std::vector<std::uint32_t>{0, 3});
 }
 
+TEST_CASE("A warp executes the sides of branches that the trace marks, and no others") {
+  // 0: a; 1: a side of three instructions; 2: the other side, of one; 3: b; 4: a side without the other; 5:
+  // end
+  model::Code code = made_code({{{load()}, {1, 2}},
+                                {{plain, plain, plain}, {3}},
+                                {{plain}, {3}},
+                                {{load()}, {4, 5}},
+                                {{plain, plain}, {5}},
+                                {{plain}, {}}},
+                               {0, 1});
+  const auto none = sass::none;
+  code.mark_of_block = {none, 0, 1, none, 2, none};
+  const model::Walker walker(code);
+  const auto path = [&](std::vector<model::WalkedMark> marks) {
+    return blocks_of(walker.walk(accesses_of("ab"), marks));
+  };
+  CHECK(path({{1, 0, 1}}) == "0 1 3 5");
+  CHECK(path({{1, 1, 1}}) == "0 2 3 5");
+  CHECK(path({{1, 1, 1}, {2, 2, 1}}) == "0 2 3 4 5");
+  CHECK(path({}) == "0 2 3 5"); // neither side was executed, as far as is known: the short one
+  // The compiler moved b in front of the branch: the mark comes before b in the source.
+  model::Code moved = made_code({{{load(), load()}, {1, 2}}, {{plain, plain}, {2}}, {{plain}, {}}}, {0, 1});
+  moved.mark_of_block = {none, 0, none};
+  CHECK(blocks_of(model::Walker(moved).walk(accesses_of("ab"), std::vector<model::WalkedMark>{{1, 0, 1}})) ==
+        "0 1 2");
+  CHECK(blocks_of(model::Walker(moved).walk(accesses_of("ab"))) == "0 2");
+}
+
+TEST_CASE(
+    "A loop without accesses is passed as often as its mark says, the unrolled one before its remainder") {
+  // 0: a; 1: four iterations; 2: between; 3: one iteration; 4: end
+  model::Code code = made_code({{{load()}, {1, 2}},
+                                {std::vector<sass::Instruction>(13, plain), {1, 2}},
+                                {{plain}, {3, 4}},
+                                {std::vector<sass::Instruction>(3, plain), {3, 4}},
+                                {{plain}, {}}},
+                               {0});
+  const auto none = sass::none;
+  code.mark_of_block = {none, 0, none, 0, none};
+  const model::Walker walker(code);
+  const auto path = [&](std::uint64_t iterations) {
+    return blocks_of(walker.walk(accesses_of("a"), std::vector<model::WalkedMark>{{1, 0, iterations}}));
+  };
+  CHECK(path(11) == "0 1 1 2 3 3 3 4");
+  CHECK(path(8) == "0 1 1 2 4");
+  CHECK(path(2) == "0 2 3 3 4");
+  CHECK(blocks_of(walker.walk(accesses_of("a"))) == "0 2 4");
+  // Several marks of one loop, which the iterations of one around it divide, add up.
+  CHECK(blocks_of(walker.walk(accesses_of("a"), std::vector<model::WalkedMark>{{1, 0, 1}, {1, 0, 4}})) ==
+        "0 1 2 3 4");
+  CHECK(walker.walk(accesses_of("a"), std::vector<model::WalkedMark>{{1, 0, 1ull << 40}}).path.blocks.size() <
+        1'100'000);
+}
+
+TEST_CASE("A loop of several blocks, and one whose copies of the body tell how it is unrolled") {
+  sass::Instruction product = plain;
+  product.kind = sass::InstructionClass::fp32;
+  product.position = 0;
+  // 0: a; 1: the body; 2: its latch; 3: end
+  model::Code code =
+      made_code({{{load()}, {1}}, {{product, product, plain}, {2}}, {{plain}, {1, 3}}, {{plain}, {}}}, {0});
+  const auto none = sass::none;
+  code.mark_of_block = {none, 0, none, none};
+  const auto path = [&](std::uint64_t iterations) {
+    return blocks_of(
+        model::Walker(code).walk(accesses_of("a"), std::vector<model::WalkedMark>{{1, 0, iterations}}));
+  };
+  CHECK(path(4) == "0 1 2 1 2 3");
+  CHECK(path(5) == "0 1 2 1 2 1 2 3");
+}
+
+TEST_CASE("A block belongs to the innermost marked body that holds most of its instructions") {
+  sass::CodeTable table;
+  table.files = {"/a/kernel.cu", "/b/math.h"};
+  // In lines 12 and 14 of the kernel; in a header, inlined at line 14; in line 20.
+  table.positions = {{0, 12}, {0, 14}, {1, 3, 1}, {0, 20}};
+  const auto at = [](std::uint32_t position) {
+    sass::Instruction instruction;
+    instruction.position = position;
+    return instruction;
+  };
+  model::Code code = made_code(
+      {{{at(0), at(0), at(1)}, {1}}, {{at(2), at(2), at(0)}, {2}}, {{at(3), at(0)}, {3}}, {{at(3)}, {}}}, {});
+  model::find_marked_blocks(
+      table, std::vector<model::MarkedLines>{{"kernel.cu", 10, 16}, {"kernel.cu", 13, 15}}, code);
+  CHECK(code.mark_of_block == std::vector<std::uint32_t>{0, 1, sass::none, sass::none});
+  model::find_marked_blocks(table, {}, code);
+  CHECK(code.mark_of_block.empty());
+}
+
 } // namespace
 } // namespace warplens::test
