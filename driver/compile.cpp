@@ -49,9 +49,9 @@ Expected<void> rewrite(const rewriter::Request& request, const fs::path& summary
   }
   if (!sites.empty())
     TRY(write_file(sites, rewriter::site_table(instrumented->sites)));
-  const auto barriers = std::ranges::count(instrumented->sites, AccessKind::barrier, &Site::kind);
+  const auto accesses = std::ranges::count_if(instrumented->sites, is_access, &Site::kind);
   const nlohmann::json json{{"sites", instrumented->sites.size()},
-                            {"accesses", instrumented->sites.size() - std::size_t(barriers)},
+                            {"accesses", accesses},
                             {"removed", instrumented->removed.size()},
                             {"removed_accesses", list(instrumented->removed)},
                             {"repeated_accesses", list(instrumented->repeated)},

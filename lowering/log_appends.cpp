@@ -6,6 +6,7 @@
 #include "lowering/runtime_calls.h"
 #include "lowering/stages.h"
 #include "runtime/abi/abi.h"
+#include "vocabulary/access.h"
 
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/InstIterator.h>
@@ -127,7 +128,9 @@ public:
     count_accesses();
     const bool by_calls = probes_.size() > max_appends_inline && function_.hasFnAttribute(takes_lane);
     for (CallInst* probe : probes_)
-      if (by_calls)
+      if (is_mark(*probe))
+        count(*probe, by_calls);
+      else if (by_calls)
         call_append(*probe);
       else
         append(*probe);
@@ -199,6 +202,45 @@ private:
   Value* key_of(IRBuilder<>& builder, const CallInst& probe) {
     Value* key = probe.getArgOperand(1);
     return function_.hasFnAttribute(takes_first_key) ? builder.CreateAdd(key, first_key_of(function_)) : key;
+  }
+
+  bool is_mark(const CallInst& probe) const {
+    const auto* key = dyn_cast<ConstantInt>(probe.getArgOperand(1));
+    return key && AccessKind(keys_[key->getZExtValue()].kind) == AccessKind::mark;
+  }
+
+  /// Emits: if the lane's last entry has the same key, it counts one more; else it appends a count of 1. So a
+  /// loop without accesses leaves one entry.
+  void count(CallInst& mark, bool by_calls) {
+    Instruction* at = &mark;
+    IRBuilder<> builder(at);
+    if (!function_.hasFnAttribute(takes_lane)) {
+      Value* end =
+          builder.CreateLoad(builder.getPtrTy(), field(builder, offsetof(cpu::LaneContext, log_end)));
+      at = SplitBlockAndInsertIfThen(builder.CreateIsNotNull(end), at->getIterator(), false);
+      builder.SetInsertPoint(at);
+    }
+    Value* next =
+        builder.CreateLoad(builder.getPtrTy(), field(builder, offsetof(cpu::LaneContext, log_next)));
+    Value* last = builder.CreateInBoundsGEP(
+        builder.getInt8Ty(), next, builder.getInt64(std::uint64_t{0} - sizeof(cpu::LogRow)));
+    Value* key = key_of(builder, mark);
+    Value* last_key = builder.CreateLoad(
+        builder.getInt32Ty(), builder.CreateInBoundsGEP(builder.getInt8Ty(), last, distance_to_key(builder)));
+    Instruction *same = nullptr, *other = nullptr;
+    SplitBlockAndInsertIfThenElse(builder.CreateICmpEQ(last_key, key), at->getIterator(), &same, &other);
+    builder.SetInsertPoint(same);
+    builder.CreateStore(
+        builder.CreateAdd(builder.CreateLoad(builder.getInt64Ty(), last), builder.getInt64(1)), last);
+    builder.SetInsertPoint(other);
+    CallInst* first = builder.CreateCall(
+        mark.getCalledFunction(),
+        {ConstantExpr::getIntToPtr(builder.getInt64(1), builder.getPtrTy()), mark.getArgOperand(1)});
+    mark.eraseFromParent();
+    if (by_calls)
+      call_append(*first);
+    else
+      append(*first);
   }
 
   void call_append(CallInst& probe) {

@@ -75,7 +75,10 @@ struct LeftIterations {
   friend bool operator==(const LeftIterations&, const LeftIterations&) = default;
 };
 
-/// An access, or a barrier.
+/// The value of a condition with which a marked body is executed; `any`: the body of a do loop.
+enum class When { taken, not_taken, any };
+
+/// An access, a barrier, or the condition of a marked body.
 struct Access {
   std::string file;           ///< real path
   std::optional<Span> direct; ///< the range in the file's own text, if the access can be wrapped there
@@ -83,6 +86,7 @@ struct Access {
       expanded; ///< the range with the macro invocations that it touches replaced by their expansions
   std::vector<unsigned> invocations; ///< the offsets of those invocations
   bool through_pointer = false;
+  std::optional<When> when; ///< of the condition of a marked body
   Handle handle = Handle::none;
   std::optional<Span> call; ///< for a handle: the call, in the file's own text
   bool overloads_address_of = false;

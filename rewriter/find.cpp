@@ -125,6 +125,8 @@ bool Finder::TraverseDecl(clang::Decl* declaration) {
     return true;
   llvm::SaveAndRestore<const clang::FunctionDecl*> in_function(
       function_, runs_on_device(*function) ? function : nullptr);
+  if (function_ != nullptr && function->doesThisDeclarationHaveABody())
+    found_.functions.push_back(function);
   llvm::SaveAndRestore<std::vector<const clang::Stmt*>> in_no_loop(loops_, {});
   llvm::SaveAndRestore<bool> in_instance(in_instance_,
                                          in_instance_ || function->getTemplateInstantiationPattern());
@@ -406,6 +408,7 @@ Found Finder::finish() {
   Found result;
   result.kernels = std::move(found_.kernels);
   result.barriers = std::move(found_.barriers);
+  result.functions = std::move(found_.functions);
   std::set<std::tuple<const clang::FunctionDecl*, const clang::Expr*, AccessKind, bool>> seen;
   for (FoundOperation& found : found_.operations) {
     const MemoryOperation& operation = found.operation;

@@ -41,7 +41,8 @@ struct FoundBarrier {
 struct Found {
   std::vector<FoundOperation> operations; ///< the order within one function is that of evaluation
   std::vector<FoundBarrier> barriers;
-  std::vector<clang::SourceLocation> kernels; ///< the opening braces of the kernels' bodies
+  std::vector<clang::SourceLocation> kernels;        ///< the opening braces of the kernels' bodies
+  std::vector<const clang::FunctionDecl*> functions; ///< all device functions with a body
 };
 
 /// Finds the memory operations and barriers of template instances and plain functions; templates themselves

@@ -1,5 +1,6 @@
 #include "rewriter/locate.h"
 
+#include "rewriter/bodies.h"
 #include "rewriter/iteration_boxes.h"
 #include "rewriter/loop_text.h"
 #include "rewriter/text_record.h"
@@ -87,6 +88,7 @@ public:
 
   bool access(const FoundOperation& found, const analysis::Facts& facts, Access& access);
   bool barrier(const FoundBarrier& found, Access& access);
+  bool body(const FoundBody& found, Access& access);
   bool kernel(clang::SourceLocation brace, KernelEntry& entry);
 
 private:
@@ -381,6 +383,26 @@ bool Locator::barrier(const FoundBarrier& found, Access& access) {
   return true;
 }
 
+/// Locates a condition that stands in a file's own text; others are not worth the expansion of a macro.
+bool Locator::body(const FoundBody& found, Access& access) {
+  const clang::SourceLocation begin = found.body->getBeginLoc(), end = found.body->getEndLoc();
+  if (!is_users(sources_, begin) || begin.isMacroID() || end.isMacroID() ||
+      found.condition->getBeginLoc().isMacroID() || found.condition->getEndLoc().isMacroID())
+    return false;
+  access.file = note_file(begin);
+  (void)locate(*found.condition, {found.condition}, access);
+  access.when = found.when;
+  access.kind_left = AccessKind::mark;
+  Site& site = access.site;
+  site.file = files_[access.file].name;
+  show_at(begin, site);
+  site.last_line = std::max(site.line, sources_.getSpellingLineNumber(end));
+  site.kind = AccessKind::mark;
+  site.in_template = is_instantiated(*found.function);
+  return access.direct.has_value() &&
+         sources_.getFileID(found.condition->getBeginLoc()) == sources_.getFileID(begin);
+}
+
 bool Locator::kernel(clang::SourceLocation brace, KernelEntry& entry) {
   if (!is_users(sources_, brace))
     return false;
@@ -437,6 +459,9 @@ Located locate(clang::ASTContext& context, const TextRecord& record, const Found
       result.accesses.push_back(std::move(access));
     }
   check_joined(result.accesses);
+  std::vector<bool> is_access;
+  for (const std::size_t number : index)
+    is_access.push_back(number != SIZE_MAX && result.accesses[number].is_left);
   for (Access& access : result.accesses)
     for (std::vector<std::size_t>* needed : {&access.needed.sent, &access.needed.stored}) {
       for (std::size_t& dependence : *needed)
@@ -445,6 +470,9 @@ Located locate(clang::ASTContext& context, const TextRecord& record, const Found
     }
   for (const FoundBarrier& barrier : found.barriers)
     if (Access access; locator.barrier(barrier, access))
+      result.accesses.push_back(std::move(access));
+  for (const FoundBody& body : find_bodies(found, is_access))
+    if (Access access; locator.body(body, access))
       result.accesses.push_back(std::move(access));
   return result;
 }

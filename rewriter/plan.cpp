@@ -13,7 +13,18 @@ namespace warplens::rewriter {
 
 namespace {
 
-using Place = std::tuple<std::string, Span, bool>; ///< file, stretch of text, through a pointer
+/// What a probe stands around: one expression may be an access and the condition of two bodies.
+enum class Form { object, pointer, taken, not_taken, any };
+
+Form form_of(const Access& access) {
+  if (access.when)
+    return *access.when == When::taken ? Form::taken
+           : *access.when == When::any ? Form::any
+                                       : Form::not_taken;
+  return access.through_pointer ? Form::pointer : Form::object;
+}
+
+using Place = std::tuple<std::string, Span, Form>; ///< file, stretch of text
 
 /// Returns the text on one line, without runs of blanks.
 std::string on_one_line(std::string_view text) {
@@ -108,7 +119,7 @@ void Planner::choose_expansions() {
   std::map<Place, AccessKind> kinds;
   for (const Located& parse : parses_)
     for (const Access& access : parse.accesses) {
-      if (!access.unseen.empty())
+      if (!access.unseen.empty() || access.when)
         continue;
       const auto& invocations = files_.at(access.file).invocations;
       bool needed =
@@ -116,7 +127,7 @@ void Planner::choose_expansions() {
                                         [&](unsigned offset) { return invocations.at(offset).stringizes; });
       if (access.direct) {
         const auto [entry, added] =
-            kinds.try_emplace({access.file, *access.direct, access.through_pointer}, access.site.kind);
+            kinds.try_emplace({access.file, *access.direct, form_of(access)}, access.site.kind);
         needed = needed || (!added && entry->second != access.site.kind);
       }
       if (needed)
@@ -197,11 +208,11 @@ void Planner::merge() {
       std::string reason = access.unseen;
       const auto span = reason.empty() ? span_of(access, reason) : std::nullopt;
       if (!span) {
-        if (access.is_left)
+        if (access.is_left && !access.when)
           report(access, reason);
         continue;
       }
-      Merged& merged = merged_[{access.file, *span, access.through_pointer}];
+      Merged& merged = merged_[{access.file, *span, form_of(access)}];
       if (!merged.first) {
         merged.first = &access;
         merged.span = *span;
@@ -347,8 +358,9 @@ void Planner::name_sites() {
     std::sort(site.depends_on.begin(), site.depends_on.end());
     site.depends_on.erase(std::unique(site.depends_on.begin(), site.depends_on.end()), site.depends_on.end());
     FileEdits& edits = plan_.edits[std::get<0>(place)];
-    edits.probes.push_back({merged.span, site.kind, site.id, std::get<2>(place), merged.overloads_address_of,
-                            merged.lvalue_in_some_instances, merged.first->handle});
+    edits.probes.push_back({merged.span, site.kind, site.id, merged.first->through_pointer,
+                            merged.first->when, merged.overloads_address_of, merged.lvalue_in_some_instances,
+                            merged.first->handle});
     edits.probes.back().bytes = merged.joined_bytes;
     edits.probes.back().when = when(merged, edits, numbers[std::get<0>(place)]);
     if (!merged.repeated.empty() && !merged.out_of)

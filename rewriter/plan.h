@@ -9,12 +9,13 @@
 
 namespace warplens::rewriter {
 
-/// A probe around a stretch of text, or before a barrier.
+/// A probe around a stretch of text, before a barrier, or around the condition of a marked body.
 struct Probe {
   Span span;
   AccessKind kind = AccessKind::load;
   std::uint64_t site = 0;
   bool through_pointer = false;
+  std::optional<When> marks_when; ///< of a condition: the value with which its body is executed
   bool overloads_address_of = false;
   bool lvalue_in_some_instances = false; ///< it is no lvalue in other instances, which the probe leaves alone
   Handle handle = Handle::none;

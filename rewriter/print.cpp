@@ -33,8 +33,9 @@ std::string literal(std::string_view text) {
 }
 
 /// The nesting of insertions with the same ends: a loop's body encloses the loop, that the probe around a
-/// pointer, and that the one around the load of the pointer itself.
-enum class Rank { access, pointer, loop, body };
+/// pointer, and that the one around the load of the pointer itself. The marks of a condition enclose its
+/// accesses.
+enum class Rank { access, pointer, mark, other_mark, loop, body };
 
 struct Insertion {
   Position at;
@@ -90,6 +91,16 @@ std::vector<Insertion> insertions(const FileEdits& edits) {
       result.push_back(
           {begin, false, Rank::access, end, fmt::format("(::warplens::barrier({:#018x}ull), ", probe.site)});
       result.push_back({end, true, Rank::access, begin, ")"});
+      continue;
+    }
+    if (probe.marks_when) {
+      const Rank rank = *probe.marks_when == When::not_taken ? Rank::other_mark : Rank::mark;
+      const char* function = *probe.marks_when == When::taken       ? "taken"
+                             : *probe.marks_when == When::not_taken ? "not_taken"
+                                                                    : "always";
+      result.push_back(
+          {begin, false, rank, end, fmt::format("::warplens::{}({:#018x}ull, (", function, probe.site)});
+      result.push_back({end, true, rank, begin, "))"});
       continue;
     }
     const std::string when = probe.when.empty() ? std::string() : probe.when + ", ";
@@ -226,12 +237,12 @@ std::string site_table(const std::vector<Site>& sites) {
       dependence_count += site.depends_on.size();
     }
     records += fmt::format(
-        "  {{{:#018x}ull, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}},\n", site.id,
-        literal(site.file), site.line, site.column, literal(site.expression),
+        "  {{{:#018x}ull, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}},\n",
+        site.id, literal(site.file), site.line, site.column, literal(site.expression),
         static_cast<unsigned>(site.kind), static_cast<unsigned>(site.space),
         static_cast<unsigned>(site.cache_operator), site.element_bytes, site.sequence, literal(site.object),
         depends_on, site.depends_on.size(), literal(site.macro), site.in_template, site.copies,
-        site.is_reduction, static_cast<unsigned>(site.aggregation));
+        site.is_reduction, static_cast<unsigned>(site.aggregation), site.last_line);
   }
   std::string table = "namespace { namespace warplens_sites {\n";
   if (dependence_count > 0)

@@ -46,7 +46,7 @@ struct Shape {
 
 using Lanes = std::array<std::uint64_t, warp_lanes>;
 
-/// Returns whether addresses are encoded for the access: a barrier has none.
+/// Returns whether addresses are encoded for the access: a barrier has none, a mark a count.
 inline bool has_addresses(const WarpAccess& access) {
   return access.active != 0 && access.kind != AccessKind::barrier;
 }

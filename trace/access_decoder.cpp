@@ -15,7 +15,7 @@ Expected<std::vector<Shape>> read_shapes(ByteReader& reader) {
     const std::uint8_t space = reader.byte();
     const std::uint8_t kind = reader.byte();
     if (bytes > UINT16_MAX || space > static_cast<std::uint8_t>(Space::constant) ||
-        kind > static_cast<std::uint8_t>(AccessKind::barrier))
+        kind > static_cast<std::uint8_t>(AccessKind::mark))
       return fail("shape {} has an impossible size, space or kind", i);
     shape.bytes = static_cast<std::uint16_t>(bytes);
     shape.space = static_cast<Space>(space);

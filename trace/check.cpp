@@ -100,9 +100,9 @@ private:
       wrong(fmt::format("mask {:08x} has lanes beyond the block's {} threads", access.active, threads));
     if (access.active == 0)
       wrong("no lane is active");
-    const bool is_possible = access.kind == AccessKind::barrier
-                                 ? access.bytes == 0 && access.space == Space::generic
-                                 : access.bytes <= max_access_bytes && std::has_single_bit(access.bytes);
+    const bool is_possible = is_access(access.kind)
+                                 ? access.bytes <= max_access_bytes && std::has_single_bit(access.bytes)
+                                 : access.bytes == 0 && access.space == Space::generic;
     if (!is_possible)
       wrong(fmt::format("{} bytes a lane", access.bytes));
     check_addresses(launch, access, wrong);

@@ -36,7 +36,7 @@ bool read(ByteReader& reader, Site& site) {
   site.line = reader.varint32();
   site.column = reader.varint32();
   site.expression = reader.string();
-  const bool known = read_enumeration(reader, site.kind, AccessKind::barrier) &&
+  const bool known = read_enumeration(reader, site.kind, AccessKind::mark) &&
                      read_enumeration(reader, site.space, Space::constant) &&
                      read_enumeration(reader, site.cache_operator, CacheOperator::tex);
   site.element_bytes = reader.varint32();
@@ -52,6 +52,7 @@ bool read(ByteReader& reader, Site& site) {
   site.copies = reader.varint32();
   site.is_reduction = reader.varint32() != 0;
   const bool known_aggregation = read_enumeration(reader, site.aggregation, LaneAggregation::counted);
+  site.last_line = reader.varint32();
   return (site.copies != 0 && known_aggregation) || !reader.ok();
 }
 
@@ -167,6 +168,7 @@ void encode(Bytes& payload, const Site& site) {
   put_varint(payload, site.copies);
   put_varint(payload, site.is_reduction ? 1 : 0);
   payload.push_back(static_cast<std::uint8_t>(site.aggregation));
+  put_varint(payload, site.last_line);
 }
 
 void encode(Bytes& payload, const Allocation& allocation) {

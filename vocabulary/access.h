@@ -1,4 +1,5 @@
-// The kinds of memory accesses and the spaces they go to, with their names; a barrier is one of the kinds.
+// The kinds of memory accesses and the spaces they go to, with their names. Barriers and marks, which access
+// nothing, are among the kinds.
 #pragma once
 
 #include <array>
@@ -11,8 +12,14 @@ namespace warplens {
 
 /// `update` is a read-modify-write by plain code (`a[i] += x`): a load, then a store of the same addresses.
 /// `barrier` is a warp's arrival at __syncthreads(), which accesses no memory: its space is generic, and it
-/// has no bytes and no addresses.
-enum class AccessKind : std::uint8_t { load = 0, store = 1, update = 2, atomic = 3, barrier = 4 };
+/// has no bytes and no addresses. `mark` counts how often lanes execute a body without accesses, of a loop or
+/// a branch, one execution after the other: its space is generic, and it has the count in place of addresses.
+enum class AccessKind : std::uint8_t { load = 0, store = 1, update = 2, atomic = 3, barrier = 4, mark = 5 };
+
+/// Returns whether a site of this kind accesses memory.
+constexpr bool is_access(AccessKind kind) {
+  return kind < AccessKind::barrier;
+}
 
 enum class Space : std::uint8_t { generic = 0, global = 1, shared = 2, local = 3, constant = 4 };
 
@@ -28,8 +35,8 @@ enum class LaneAggregation : std::uint8_t { none = 0, added, reduced, counted };
 /// The names of an enumeration's values, in their order: one table for results, reports, traces and messages.
 template <class Enumeration> inline constexpr std::array<std::string_view, 0> names_of{};
 template <>
-inline constexpr std::array<std::string_view, 5> names_of<AccessKind>{"load", "store", "update", "atomic",
-                                                                      "barrier"};
+inline constexpr std::array<std::string_view, 6> names_of<AccessKind>{"load",   "store",   "update",
+                                                                      "atomic", "barrier", "mark"};
 template <>
 inline constexpr std::array<std::string_view, 5> names_of<Space>{"generic", "global", "shared", "local",
                                                                  "constant"};

@@ -1,4 +1,4 @@
-// A place in the source that accesses memory, or at which a block's warps meet.
+// A place in the source that accesses memory, at which a block's warps meet, or that is marked.
 #pragma once
 
 #include "vocabulary/access.h"
@@ -9,14 +9,15 @@
 
 namespace warplens {
 
-/// A place in the source that accesses memory, or a barrier. `id` is a hash of that place, stable between
-/// builds.
+/// A place in the source that accesses memory, a barrier, or a marked body. `id` is a hash of that place,
+/// stable between builds.
 struct Site {
   std::uint64_t id = 0;
-  std::string file;         ///< the user's name of it
-  std::uint32_t line = 0;   ///< 1-based
-  std::uint32_t column = 0; ///< 1-based
-  std::string expression;   ///< the source text
+  std::string file;            ///< the user's name of it
+  std::uint32_t line = 0;      ///< 1-based
+  std::uint32_t column = 0;    ///< 1-based
+  std::uint32_t last_line = 0; ///< of a marked body, which begins in `line`; else 0
+  std::string expression;      ///< the source text
   AccessKind kind = AccessKind::load;
   Space space = Space::generic; ///< the result of static analysis; each WarpAccess carries the observed space
   std::uint32_t element_bytes = 0;

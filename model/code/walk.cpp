@@ -152,17 +152,10 @@ public:
       executed_[marks_[next_].mark] += marks_[next_].count;
       fresh_[marks_[next_].mark] = 1;
     }
-    const bool is_marked = !executed_.empty();
-    const auto known = is_marked ? ways_.end() : ways_.find({last, to});
-    if (known != ways_.end())
-      return put(known->second, walk);
-    const sass::Kernel& kernel = walker_.code_.kernel;
-    const auto from = last == sass::none ? std::span<const std::uint32_t>(first_block)
-                                         : kernel.successors_of(kernel.blocks[last]);
-    const auto way = walker_.ways_->find(from, to, executed_).value_or(std::vector<std::uint32_t>());
-    put(way, walk);
-    if (!is_marked)
-      ways_[{last, to}] = way;
+    const MarkedWays::Way& way =
+        walker_.ways_->find(last == sass::none ? std::nullopt : std::optional(last), to, executed_);
+    put(way.blocks, walk);
+    executed_ = way.left;
   }
 
 private:
@@ -176,8 +169,6 @@ private:
   std::span<const WalkedMark> marks_;
   std::size_t next_ = 0;
   ExecutedMarks executed_, fresh_; ///< bodies that are not on the path yet; those of them that came last
-  std::map<std::pair<std::uint32_t, std::optional<std::uint32_t>>, std::vector<std::uint32_t>>
-      ways_; ///< those without marks
 };
 
 /// Appends a block with its accesses: those of a label go to its slots in their order, as many to each as it

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/code/code.h"
-#include "model/code/marks.h"
+#include "model/code/marked_ways.h"
 
 #include <cstdint>
 #include <optional>
@@ -82,7 +82,7 @@ private:
   const Code& code_;
   std::vector<std::vector<Demand>> demands_; ///< by block
   std::vector<std::vector<std::uint32_t>> blocks_with_label_;
-  std::optional<MarkedWays> ways_;
+  mutable std::optional<MarkedWays> ways_; ///< it remembers
   Nexts start_;
   std::vector<Nexts> next_; ///< behind each block with accesses
 };

@@ -1,6 +1,7 @@
 #include "model/snapshot/follow_code.h"
 
 #include "model/code/labels.h"
+#include "model/code/marks.h"
 #include "model/code/source_lines.h"
 #include "model/code/walk.h"
 #include "sass/decode.h"
@@ -82,14 +83,17 @@ std::vector<std::string> files_of(const std::vector<Site>& sites) {
 /// A warp's accesses, each update as two.
 struct Parts {
   std::vector<WalkedAccess> walked;
+  std::vector<WalkedMark> marks;
   std::vector<Access> accesses;
   std::vector<std::uint32_t> first_transaction;
 };
 
 class Follower {
 public:
-  Follower(const Snapshot& snapshot, std::vector<SiteLabels> labels, const Walker& walker)
-      : snapshot_(snapshot), labels_(std::move(labels)), walker_(walker) {}
+  Follower(const Snapshot& snapshot, std::vector<SiteLabels> labels, std::vector<std::uint32_t> mark_of_site,
+           const Walker& walker)
+      : snapshot_(snapshot), labels_(std::move(labels)), mark_of_site_(std::move(mark_of_site)),
+        walker_(walker) {}
 
   /// Returns the warp as it follows its path.
   Warp follow(const Warp& warp) {
@@ -118,16 +122,25 @@ public:
 private:
   struct Found {
     std::vector<WalkedAccess> walked;
+    std::vector<WalkedMark> marks;
     Walk walk;
     std::uint32_t number = 0;
   };
 
   void take_apart(const Warp& warp) {
     parts_.walked.clear();
+    parts_.marks.clear();
     parts_.accesses.clear();
     parts_.first_transaction.clear();
     std::uint32_t first = 0;
+    auto mark = warp.marks.begin();
+    const auto put_marks = [&](std::size_t access) {
+      for (; mark != warp.marks.end() && mark->before <= access; ++mark)
+        parts_.marks.push_back(
+            {std::uint32_t(parts_.walked.size()), mark_of_site_[mark->site], mark->count});
+    };
     for (const Access& access : warp.accesses) {
+      put_marks(std::size_t(&access - warp.accesses.data()));
       const SiteLabels& labels = labels_[access.site];
       const auto memory = std::size_t(memory_of(access.cache));
       const auto bytes = std::uint8_t(std::clamp<std::uint32_t>(snapshot_.sites[access.site].bytes, 1, 255));
@@ -149,6 +162,7 @@ private:
       }
       first += access.transactions;
     }
+    put_marks(warp.accesses.size());
   }
 
   /// Most warps take the path of another one.
@@ -159,12 +173,18 @@ private:
       key.append(reinterpret_cast<const char*>(&one.label), sizeof one.label);
       key.push_back(char(one.bytes));
     }
+    for (const WalkedMark& one : parts_.marks) {
+      key.append(reinterpret_cast<const char*>(&one.before), sizeof one.before);
+      key.append(reinterpret_cast<const char*>(&one.mark), sizeof one.mark);
+      key.append(reinterpret_cast<const char*>(&one.count), sizeof one.count);
+    }
     const std::uint64_t hash = stable_hash(key);
     const auto [begin, end] = found_.equal_range(hash);
     for (auto it = begin; it != end; ++it)
-      if (it->second.walked == parts_.walked)
+      if (it->second.walked == parts_.walked && it->second.marks == parts_.marks)
         return it->second;
-    Found found{parts_.walked, walker_.walk(parts_.walked), std::uint32_t(paths_.size())};
+    Found found{parts_.walked, parts_.marks, walker_.walk(parts_.walked, parts_.marks),
+                std::uint32_t(paths_.size())};
     paths_.push_back(std::move(found.walk.path));
     return found_.emplace(hash, std::move(found))->second;
   }
@@ -202,6 +222,7 @@ private:
 
   const Snapshot& snapshot_;
   std::vector<SiteLabels> labels_;
+  std::vector<std::uint32_t> mark_of_site_; ///< by index into the trace's sites
   const Walker& walker_;
   Parts parts_;
   std::unordered_multimap<std::uint64_t, Found> found_;
@@ -222,9 +243,17 @@ Expected<void> follow_code(Snapshot& snapshot, const std::vector<Site>& sites,
   code.kernel = *kernel;
   std::vector<SiteLabels> labels_of;
   label_sites(snapshot, sites, labels_of).find_slots(*table, code);
+  std::vector<MarkedLines> marks;
+  std::vector<std::uint32_t> mark_of_site;
+  for (const Site& site : sites) {
+    mark_of_site.push_back(std::uint32_t(marks.size()));
+    if (site.kind == AccessKind::mark)
+      marks.push_back({site.file, site.line, site.last_line});
+  }
+  find_marked_blocks(*table, marks, code);
 
   const Walker walker(code);
-  Follower follower(snapshot, std::move(labels_of), walker);
+  Follower follower(snapshot, std::move(labels_of), std::move(mark_of_site), walker);
   std::vector<Warp> followed;
   followed.reserve(snapshot.warps.size());
   for (const Warp& warp : snapshot.warps)

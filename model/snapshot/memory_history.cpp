@@ -74,7 +74,7 @@ Expected<void> MemoryHistory::add_launch(const trace::Reader& trace, const trace
   }
   ++launches_;
   return trace.for_each_access(launch.id, [&](std::uint64_t, std::uint32_t, const trace::WarpAccess& access) {
-    if (access.space == Space::shared || access.kind == AccessKind::barrier || !has_possible_width(access))
+    if (access.space == Space::shared || !is_access(access.kind) || !has_possible_width(access))
       return;
     const Coalesced touched = coalesce(access, {});
     for (unsigned i = 0; i < touched.count; ++i) {
@@ -87,7 +87,8 @@ Expected<void> MemoryHistory::add_launch(const trace::Reader& trace, const trace
       case AccessKind::atomic:
         add({touched.lines[i].line, sectors, bytes_of(sectors)}); // the L2 writes whole sectors
         break;
-      case AccessKind::barrier: break;
+      case AccessKind::barrier:
+      case AccessKind::mark: break;
       }
     }
   });

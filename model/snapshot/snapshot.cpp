@@ -229,11 +229,11 @@ Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
     return refuse("is outside the launch's snapshot");
   if (warp >= max_warps_per_block || std::uint64_t{warp} * warp_lanes >= launch_.block.count())
     return refuse("is outside the block");
-  if (traced.kind != AccessKind::barrier && !has_possible_width(traced))
+  if (is_access(traced.kind) && !has_possible_width(traced))
     return refuse(fmt::format("has {} bytes per lane", traced.bytes));
   if (traced.active == 0)
     return refuse("has no active lane");
-  if (traced.kind > AccessKind::barrier || traced.space > Space::constant)
+  if (traced.kind > AccessKind::mark || traced.space > Space::constant)
     return refuse("is of no known kind or space");
   const auto known = site_index_.find(traced.site);
   if (known == site_index_.end())
@@ -244,6 +244,11 @@ Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
     return fail(
         "kernel '{}' accesses memory in the trace's site number {}; more than {} sites cannot be modelled",
         launch_.kernel, site, max_sites);
+  if (traced.kind == AccessKind::mark) {
+    if (accesses_ == Accesses::all_in_program_order)
+      put_mark(stream_of(block, warp).warp, site, traced);
+    return {};
+  }
   if (traced.kind == AccessKind::barrier) {
     if (accesses_ != Accesses::of_caches)
       put_barrier(stream_of(block, warp), site, traced.active);
@@ -365,6 +370,16 @@ void SnapshotBuilder::put_barrier(Stream& stream, std::uint32_t site, std::uint3
   stream.window.bulks.push_back(0);
   put_access(stream, entry);
   close_window(stream);
+}
+
+/// Appends a mark, or adds it to the last one if that is the same: lanes that diverge execute a body apart.
+void SnapshotBuilder::put_mark(Warp& warp, std::uint32_t site, const trace::WarpAccess& mark) {
+  const std::uint64_t count = mark.addresses[unsigned(std::countr_zero(mark.active))];
+  const auto before = std::uint32_t(warp.accesses.size());
+  if (!warp.marks.empty() && warp.marks.back().before == before && warp.marks.back().site == site)
+    warp.marks.back().count += count;
+  else
+    warp.marks.push_back({before, site, count});
 }
 
 /// Appends the access to its warp's.

@@ -63,6 +63,13 @@ struct Access {
 };
 static_assert(sizeof(Access) == 8);
 
+/// Says that a warp executed a marked body before the access of that index.
+struct Mark {
+  std::uint32_t before = 0;
+  std::uint32_t site = 0; ///< index into the trace's sites
+  std::uint64_t count = 0;
+};
+
 struct Warp {
   std::uint64_t block = 0;
   std::uint32_t warp = 0; ///< within the block
@@ -70,6 +77,7 @@ struct Warp {
   std::uint32_t path = 0; ///< index into Code::paths
   std::vector<Access> accesses;
   std::vector<Transaction> transactions; ///< of one access after the other
+  std::vector<Mark> marks; ///< with Accesses::all_in_program_order, until its code is followed
 
   /// Calls visit(access, transactions) for each access.
   template <class Visit> void each_access(Visit&& visit) const {
@@ -167,6 +175,7 @@ private:
   void put_into_window(Stream& stream, std::uint32_t site, const trace::WarpAccess& access) const;
   static void close_window(Stream& stream);
   void put_access(Stream& stream, Access access) const;
+  static void put_mark(Warp& warp, std::uint32_t site, const trace::WarpAccess& mark);
   void put_barrier(Stream& stream, std::uint32_t site, std::uint32_t lanes);
   std::uint8_t passes(const trace::WarpAccess& access, const Access& entry) const;
   Expected<std::uint32_t> line_id(std::uint64_t line);

@@ -225,7 +225,8 @@ private:
                                        fields, sm.queue.room_for(2 * transactions.size()), l1));
       store(L2Kind::store_of_update);
       break;
-    case AccessKind::barrier: break; // only snapshots for a clock have them
+    case AccessKind::barrier: // only snapshots for a clock have them
+    case AccessKind::mark: break;
     }
     return l1;
   }

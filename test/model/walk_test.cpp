@@ -1,11 +1,13 @@
 // The path of a warp through its kernel's code, from its accesses.
 #include "model/code/labels.h"
+#include "model/code/marks.h"
 #include "model/code/walk.h"
 #include "model/numeric/random.h"
 #include "test/catch.h"
 #include "test/model/made_code.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <string>
 
@@ -237,6 +239,7 @@ TEST_CASE("A warp executes the sides of branches that the trace marks, and no ot
   CHECK(path({{1, 1, 1}}) == "0 2 3 5");
   CHECK(path({{1, 1, 1}, {2, 2, 1}}) == "0 2 3 4 5");
   CHECK(path({}) == "0 2 3 5"); // neither side was executed, as far as is known: the short one
+  CHECK(path({{1, 0, 1}, {1, 1, 1}}) == "0 1 2 3 5"); // the lanes diverge: one side after the other
   // The compiler moved b in front of the branch: the mark comes before b in the source.
   model::Code moved = made_code({{{load(), load()}, {1, 2}}, {{plain, plain}, {2}}, {{plain}, {}}}, {0, 1});
   moved.mark_of_block = {none, 0, none};
@@ -247,11 +250,13 @@ TEST_CASE("A warp executes the sides of branches that the trace marks, and no ot
 
 TEST_CASE(
     "A loop without accesses is passed as often as its mark says, the unrolled one before its remainder") {
+  sass::Instruction product = plain;
+  product.kind = sass::InstructionClass::fp32;
   // 0: a; 1: four iterations; 2: between; 3: one iteration; 4: end
   model::Code code = made_code({{{load()}, {1, 2}},
-                                {std::vector<sass::Instruction>(13, plain), {1, 2}},
+                                {{product, product, product, product, plain}, {1, 2}},
                                 {{plain}, {3, 4}},
-                                {std::vector<sass::Instruction>(3, plain), {3, 4}},
+                                {{product, plain}, {3, 4}},
                                 {{plain}, {}}},
                                {0});
   const auto none = sass::none;
@@ -285,7 +290,42 @@ TEST_CASE("A loop of several blocks, and one whose copies of the body tell how i
         model::Walker(code).walk(accesses_of("a"), std::vector<model::WalkedMark>{{1, 0, iterations}}));
   };
   CHECK(path(4) == "0 1 2 1 2 3");
-  CHECK(path(5) == "0 1 2 1 2 1 2 3");
+  CHECK(path(5) == "0 1 2 1 2 1 2 1 2 1 2 3");
+}
+
+TEST_CASE("A loop that is unrolled by sixteen, eight, four and one has its iterations on any way") {
+  sass::Instruction product = plain;
+  product.kind = sass::InstructionClass::fp32;
+  const auto copies = [&](std::size_t count) {
+    std::vector<sass::Instruction> body(count, product);
+    body.push_back(plain);
+    return body;
+  };
+  // 0: a; 1, 2: are there iterations, and sixteen; 3: sixteen; 4, 5: eight; 6, 7: four; 8, 9: one; 10: b
+  model::Code code = made_code({{{load()}, {10, 1}},
+                                {{plain}, {8, 2}},
+                                {{plain}, {4, 3}},
+                                {copies(16), {3, 4}},
+                                {{plain}, {6, 5}},
+                                {copies(8), {6}},
+                                {{plain}, {8, 7}},
+                                {copies(4), {7, 8}},
+                                {{plain}, {10, 9}},
+                                {copies(1), {9, 10}},
+                                {{load()}, {}}},
+                               {0, 1});
+  const auto none = sass::none;
+  code.mark_of_block = {none, 0, 0, 0, 0, 0, 0, 0, 0, 0, none};
+  for (const std::uint64_t iterations : {1u, 3u, 4u, 11u, 16u, 17u, 64u, 1000u, 12345u}) {
+    const Walk walk =
+        model::Walker(code).walk(accesses_of("ab"), std::vector<model::WalkedMark>{{1, 0, iterations}});
+    std::array<std::uint64_t, 11> times{};
+    for (const std::uint32_t block : walk.path.blocks)
+      ++times.at(block);
+    CHECK(16 * times[3] + 8 * times[5] + 4 * times[7] + times[9] == iterations);
+    CHECK(times[3] >= iterations / 16 - std::min<std::uint64_t>(1, iterations / 16));
+  }
+  CHECK(blocks_of(model::Walker(code).walk(accesses_of("ab"))) == "0 10");
 }
 
 TEST_CASE("A block belongs to the innermost marked body that holds most of its instructions") {

@@ -24,7 +24,7 @@ template <class Enumeration> void check_names(Enumeration last) {
 } // namespace
 
 TEST_CASE("the names of accesses lead back to their values") {
-  check_names(AccessKind::barrier);
+  check_names(AccessKind::mark);
   check_names(Space::constant);
   check_names(CacheOperator::tex);
 }

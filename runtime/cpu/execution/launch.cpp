@@ -35,7 +35,7 @@ public:
   void access(std::uint32_t warp, const ring::Line& line) override {
     const auto space = static_cast<Space>(line.space);
     const auto kind = static_cast<AccessKind>(line.kind);
-    accesses_ += space != Space::shared && space != Space::constant && kind != AccessKind::barrier;
+    accesses_ += space != Space::shared && space != Space::constant && is_access(kind);
     while (ring::is_full(buffer_, warp))
       runtime::Recorder::instance().drain_rings(buffer_->index);
     ring::push(buffer_, warp, line);

@@ -28,11 +28,12 @@ void LogMerger::begin(std::uint32_t warp, const std::array<LaneContext*, warp_la
   sink_ = &sink;
   heads_.fill(0);
   ends_.fill(0);
+  std::ranges::fill(rows_and_before_.front().keys, ~std::uint32_t{0});
   for (std::uint32_t lane = 0; lane < lane_count; ++lane) {
-    lanes[lane]->log_next = &rows_.front().addresses[lane];
-    lanes[lane]->log_end = &rows_.back().addresses[lane];
-    lanes[lane]->log_keys = reinterpret_cast<const char*>(&rows_.front().keys[lane]) -
-                            reinterpret_cast<const char*>(&rows_.front().addresses[lane]);
+    lanes[lane]->log_next = &row(0).addresses[lane];
+    lanes[lane]->log_end = &row(capacity).addresses[lane];
+    lanes[lane]->log_keys = reinterpret_cast<const char*>(&row(0).keys[lane]) -
+                            reinterpret_cast<const char*>(&row(0).addresses[lane]);
   }
 }
 
@@ -42,12 +43,12 @@ std::uint32_t LogMerger::find_ends() {
   head_keys_.fill(nothing);
   for (std::uint32_t lane = 0; lane < lane_count_; ++lane) {
     const auto filled = reinterpret_cast<const char*>(lanes_[lane]->log_next) -
-                        reinterpret_cast<const char*>(&rows_.front().addresses[lane]);
+                        reinterpret_cast<const char*>(&row(0).addresses[lane]);
     ends_[lane] = static_cast<std::int32_t>(filled / static_cast<std::ptrdiff_t>(sizeof(LogRow)));
     if (heads_[lane] == ends_[lane])
       empty |= 1U << lane;
     else
-      head_keys_[lane] = static_cast<std::int32_t>(rows_[heads_[lane]].keys[lane]);
+      head_keys_[lane] = static_cast<std::int32_t>(row(static_cast<std::size_t>(heads_[lane])).keys[lane]);
   }
   return empty;
 }
@@ -72,19 +73,19 @@ std::uint32_t LogMerger::merge(std::uint32_t full, const Held& held) {
       chosen_[lane] = head_keys_[lane] == smallest ? -1 : 0;
       together |= static_cast<std::uint32_t>(chosen_[lane]) & lane_bits[lane];
     }
-    const std::int32_t row = heads_[std::countr_zero(together)];
+    const std::int32_t first = heads_[std::countr_zero(together)];
     std::int32_t apart = 0;
     for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
-      apart |= chosen_[lane] & (heads_[lane] ^ row);
+      apart |= chosen_[lane] & (heads_[lane] ^ first);
     const auto key = static_cast<std::uint32_t>(smallest);
     if (!apart) {
-      issue(key, together, rows_[row].addresses);
-      empty |= hold(advance(static_cast<std::uint32_t>(row)));
+      issue(key, together, row(static_cast<std::size_t>(first)).addresses);
+      empty |= hold(advance(static_cast<std::uint32_t>(first)));
     } else {
       alignas(64) PerLane<std::uint64_t> addresses{};
       for (std::uint32_t rest = together; rest; rest &= rest - 1) {
         const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
-        addresses[lane] = rows_[heads_[lane]].addresses[lane];
+        addresses[lane] = row(static_cast<std::size_t>(heads_[lane])).addresses[lane];
       }
       issue(key, together, addresses.data());
       empty |= hold(advance_apart(together));
@@ -93,7 +94,7 @@ std::uint32_t LogMerger::merge(std::uint32_t full, const Held& held) {
   for (std::uint32_t rest = empty; rest; rest &= rest - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
     heads_[lane] = 0;
-    lanes_[lane]->log_next = &rows_.front().addresses[lane];
+    lanes_[lane]->log_next = &row(0).addresses[lane];
   }
   return empty;
 }
@@ -101,7 +102,7 @@ std::uint32_t LogMerger::merge(std::uint32_t full, const Held& held) {
 /// Moves the chosen lanes, all of which are at this row, to the next. Returns those of them whose logs are
 /// now empty.
 std::uint32_t LogMerger::advance(std::uint32_t row) {
-  const LogRow& next = rows_[row + 1];
+  const LogRow& next = this->row(row + 1);
   const auto next_row = static_cast<std::int32_t>(row + 1);
   std::uint32_t emptied = 0;
   for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
@@ -120,7 +121,7 @@ std::uint32_t LogMerger::advance_apart(std::uint32_t lanes) {
   for (std::uint32_t rest = lanes; rest; rest &= rest - 1) {
     const auto lane = static_cast<std::uint32_t>(std::countr_zero(rest));
     if (++heads_[lane] != ends_[lane]) {
-      head_keys_[lane] = static_cast<std::int32_t>(rows_[heads_[lane]].keys[lane]);
+      head_keys_[lane] = static_cast<std::int32_t>(row(static_cast<std::size_t>(heads_[lane])).keys[lane]);
     } else {
       head_keys_[lane] = nothing;
       emptied |= 1U << lane;
@@ -150,8 +151,12 @@ void LogMerger::issue(std::uint32_t key, std::uint32_t lanes, const std::uint64_
   line.site = keys_[key].site;
   line.bytes = keys_[key].bytes;
   line.kind = keys_[key].kind;
-  if (line.kind == static_cast<std::uint8_t>(AccessKind::barrier)) { // the logged addresses are null
-    std::ranges::fill(line.addresses, 0);
+  if (!is_access(AccessKind(line.kind))) { // the logged addresses are counts, those of a barrier null
+    std::uint64_t most = 0; // lanes in lock step execute a body together, until the last one leaves it
+    for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
+      most = std::max(most, addresses[lane] & static_cast<std::uint64_t>(std::int64_t{chosen_[lane]}));
+    for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
+      line.addresses[lane] = chosen_[lane] != 0 ? most : 0;
     line.active = lanes;
     line.space = static_cast<std::uint8_t>(Space::generic);
     return sink_->access(warp_, line);

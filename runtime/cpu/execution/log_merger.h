@@ -47,6 +47,7 @@ public:
   std::uint32_t merge(std::uint32_t full) { return merge(full, {}); }
 
 private:
+  LogRow& row(std::size_t index) { return rows_and_before_[index + 1]; }
   std::uint32_t find_ends();
   std::uint32_t advance(std::uint32_t row);
   std::uint32_t advance_apart(std::uint32_t lanes);
@@ -58,7 +59,9 @@ private:
   // Loops over all lanes are written for vectorisation: signed 32-bit numbers, and conditions as masks of all
   // bits.
   static constexpr std::int32_t nothing = 0x7fffffff; ///< the head of an empty log
-  alignas(64) std::array<LogRow, capacity + 1> rows_; ///< the last is always empty
+  /// Behind a row without entries, with which marked bodies compare the first one (lowering/log_appends.cpp);
+  /// the last is always empty.
+  alignas(64) std::array<LogRow, capacity + 2> rows_and_before_;
   alignas(64) PerLane<std::int32_t> head_keys_;
   alignas(64) PerLane<std::int32_t> heads_;  ///< the row of each lane's next entry
   alignas(64) PerLane<std::int32_t> ends_;   ///< the number of rows it has filled

@@ -7,6 +7,7 @@
 //   __ldg(p)                         →  __ldg(::warplens::load(SITE, p))
 //   tex2D<float>(t, x, y)            →  tex2D<float>(::warplens::Texture(SITE, t), x, y)
 //   __syncthreads()                  →  (::warplens::barrier(SITE), __syncthreads())
+//   if (c) x = y;                    →  if (::warplens::taken(SITE, (c))) x = y;
 //
 // An access that the compiler moves out of a loop is recorded once each time the loop is entered:
 //
@@ -69,7 +70,14 @@ struct __attribute__((unused)) First {
 namespace detail {
 
 /// AccessKind's values, which user code does not see.
-enum Kind : unsigned { kind_load = 0, kind_store = 1, kind_update = 2, kind_atomic = 3, kind_barrier = 4 };
+enum Kind : unsigned {
+  kind_load = 0,
+  kind_store = 1,
+  kind_update = 2,
+  kind_atomic = 3,
+  kind_barrier = 4,
+  kind_mark = 5
+};
 
 /// The width and the number of one lane's accesses for an object of type T.
 template <class T> struct Shape {
@@ -156,6 +164,32 @@ WARPLENS_PROBE constexpr T* update(unsigned long long site, T* pointer) {
 }
 template <class T> WARPLENS_PROBE constexpr T* atomic(unsigned long long site, T* pointer) {
   return detail::probe<0>(site, pointer, detail::kind_atomic);
+}
+
+/// Counts an execution of a body without accesses, on the CPU back end: a GPU's threads have nowhere to
+/// count.
+WARPLENS_PROBE constexpr void mark(unsigned long long site) {
+#if defined(__CUDA_ARCH__) && defined(__WARPLENS_CPU__)
+  if (!__builtin_is_constant_evaluated())
+    __warplens_access(site, nullptr, 0, detail::kind_mark);
+#else
+  static_cast<void>(site);
+#endif
+}
+/// Returns the condition of a branch or a loop, and counts that its body is executed, or its other side.
+WARPLENS_PROBE constexpr bool taken(unsigned long long site, bool condition) {
+  if (condition)
+    mark(site);
+  return condition;
+}
+WARPLENS_PROBE constexpr bool always(unsigned long long site, bool condition) {
+  mark(site);
+  return condition;
+}
+WARPLENS_PROBE constexpr bool not_taken(unsigned long long site, bool condition) {
+  if (!condition)
+    mark(site);
+  return condition;
 }
 
 /// Records that the lane arrives at a barrier.

@@ -22,6 +22,7 @@ struct SiteRecord {
   unsigned copies; ///< 0: not known, taken as 1
   bool is_reduction;
   unsigned char aggregation;
+  unsigned last_line; ///< of a marked body; else 0
 };
 
 } // namespace warplens
