@@ -13,7 +13,9 @@
 #include "lowering/program_order.h"
 #include "lowering/runtime_calls.h"
 #include "lowering/stages.h"
+#include "vocabulary/access.h"
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <llvm/IR/Constants.h>
@@ -130,10 +132,16 @@ private:
   void mark_end(const Loop& loop) {
     SmallVector<BasicBlock*, 4> latches;
     loop.getLoopLatches(latches);
-    if (keys_.size() != first_key_.at(&loop).second)
+    if (has_accesses_since(first_key_.at(&loop).second))
       mark_end(loop, latches);
     if (in_lock_step_)
       stop_at_end(loop, latches);
+  }
+
+  /// Lanes need not meet in a loop of marks alone, whose executions they count.
+  bool has_accesses_since(std::size_t first_key) const {
+    return std::any_of(keys_.begin() + std::ptrdiff_t(first_key), keys_.end(),
+                       [](const Key& key) { return AccessKind(key.kind) != AccessKind::mark; });
   }
 
   /// Makes lanes in lock step meet at the end of each iteration. Otherwise one on a short path would reach
