@@ -75,8 +75,9 @@ struct LeftIterations {
   friend bool operator==(const LeftIterations&, const LeftIterations&) = default;
 };
 
-/// The value of a condition with which a marked body is executed; `any`: the body of a do loop.
-enum class When { taken, not_taken, any };
+/// The value of a condition with which a marked body is executed; `any`: the body of a do loop; `entered`:
+/// there is no condition, and the mark stands behind the body's opening brace.
+enum class When { taken, not_taken, any, entered };
 
 /// An access, a barrier, or the condition of a marked body.
 struct Access {

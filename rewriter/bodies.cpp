@@ -29,6 +29,23 @@ const clang::FunctionDecl* callee_of(const clang::Stmt* statement) {
   return nullptr;
 }
 
+/// Returns by how much the loop's increment changes its counter; 0 if that is no constant.
+std::uint32_t step_of(const clang::ForStmt& loop, const clang::ASTContext& context) {
+  const clang::Expr* increment = loop.getInc();
+  if (increment == nullptr)
+    return 0;
+  increment = increment->IgnoreParenImpCasts();
+  if (const auto* by_one = llvm::dyn_cast<clang::UnaryOperator>(increment))
+    return by_one->isIncrementDecrementOp() ? 1 : 0;
+  const auto* sum = llvm::dyn_cast<clang::CompoundAssignOperator>(increment);
+  if (sum == nullptr ||
+      !(sum->getOpcode() == clang::BO_AddAssign || sum->getOpcode() == clang::BO_SubAssign) ||
+      sum->getRHS()->isValueDependent())
+    return 0;
+  const auto step = sum->getRHS()->getIntegerConstantExpr(context);
+  return step && step->abs().ult(1U << 16) ? std::uint32_t(step->abs().getZExtValue()) : 0;
+}
+
 class BodyFinder {
 public:
   BodyFinder(const Found& found, const std::vector<bool>& is_access) {
@@ -43,6 +60,9 @@ public:
       for (const clang::FunctionDecl* function : found.functions)
         if (!with_accesses_.contains(function->getCanonicalDecl()) && accesses(function->getBody())) {
           with_accesses_.insert(function->getCanonicalDecl());
+          grows = true;
+        } else if (!always_.contains(function->getCanonicalDecl()) && always_accesses(function->getBody())) {
+          always_.insert(function->getCanonicalDecl());
           grows = true;
         }
       known_.clear();
@@ -76,6 +96,59 @@ private:
     return known_[statement] = result;
   }
 
+  /// Returns whether no execution of the statement passes without an access.
+  bool always_accesses(const clang::Stmt* statement) const {
+    if (statement == nullptr || llvm::isa<clang::LambdaExpr>(statement))
+      return false;
+    if (accesses_.contains(statement))
+      return true;
+    if (const clang::FunctionDecl* callee = callee_of(statement);
+        callee != nullptr && always_.contains(callee->getCanonicalDecl()))
+      return true;
+    if (const auto* branch = llvm::dyn_cast<clang::IfStmt>(statement))
+      return always_accesses(branch->getInit()) || always_accesses(branch->getCond()) ||
+             (always_accesses(branch->getThen()) && always_accesses(branch->getElse()));
+    if (const auto* choice = llvm::dyn_cast<clang::ConditionalOperator>(statement))
+      return always_accesses(choice->getCond()) ||
+             (always_accesses(choice->getTrueExpr()) && always_accesses(choice->getFalseExpr()));
+    if (const auto* logical = llvm::dyn_cast<clang::BinaryOperator>(statement);
+        logical != nullptr && logical->isLogicalOp())
+      return always_accesses(logical->getLHS());
+    if (const auto* loop = llvm::dyn_cast<clang::ForStmt>(statement))
+      return always_accesses(loop->getInit()) || always_accesses(loop->getCond());
+    if (const auto* loop = llvm::dyn_cast<clang::WhileStmt>(statement))
+      return always_accesses(loop->getCond());
+    if (const auto* selection = llvm::dyn_cast<clang::SwitchStmt>(statement))
+      return always_accesses(selection->getCond());
+    for (const clang::Stmt* child : statement->children()) {
+      if (always_accesses(child))
+        return true;
+      if (has_jump(child))
+        return false;
+    }
+    return false;
+  }
+
+  static bool has_jump(const clang::Stmt* statement) {
+    return statement != nullptr && !llvm::isa<clang::LambdaExpr>(statement) &&
+           (llvm::isa<clang::ReturnStmt, clang::BreakStmt, clang::ContinueStmt, clang::GotoStmt>(statement) ||
+            std::ranges::any_of(statement->children(), &BodyFinder::has_jump));
+  }
+
+  /// Returns whether no iteration of the loop passes without an access.
+  bool each_iteration_accesses(const clang::Stmt* loop) const {
+    if (const auto* counted = llvm::dyn_cast<clang::ForStmt>(loop))
+      return always_accesses(counted->getCond()) || always_accesses(counted->getBody()) ||
+             (always_accesses(counted->getInc()) && !has_jump(counted->getBody()));
+    if (const auto* tested = llvm::dyn_cast<clang::WhileStmt>(loop))
+      return always_accesses(tested->getCond()) || always_accesses(tested->getBody());
+    if (const auto* last = llvm::dyn_cast<clang::DoStmt>(loop))
+      return always_accesses(last->getBody()) || always_accesses(last->getCond());
+    if (const auto* ranged = llvm::dyn_cast<clang::CXXForRangeStmt>(loop))
+      return always_accesses(ranged->getBody()) || always_accesses(ranged->getCond());
+    return true;
+  }
+
   static bool has_loop(const clang::Stmt* statement) {
     return statement != nullptr &&
            (is_loop(statement) || std::ranges::any_of(statement->children(), &BodyFinder::has_loop));
@@ -86,6 +159,8 @@ private:
       return;
     if (is_loop(statement) && !accesses(statement))
       return add_innermost_loops(statement);
+    if (is_loop(statement) && !each_iteration_accesses(statement))
+      add_loop(statement);
     const auto* branch = llvm::dyn_cast<clang::IfStmt>(statement);
     if (branch == nullptr || branch->isConstexpr() || branch->isConsteval()) {
       for (const clang::Stmt* child : statement->children())
@@ -112,30 +187,47 @@ private:
     if (statement == nullptr)
       return;
     if (is_loop(statement) && std::ranges::none_of(statement->children(), &BodyFinder::has_loop)) {
-      if (const auto* loop = llvm::dyn_cast<clang::ForStmt>(statement); loop && !loop->getConditionVariable())
-        add(loop->getCond(), statement, When::taken);
-      else if (const auto* tested = llvm::dyn_cast<clang::WhileStmt>(statement);
-               tested && !tested->getConditionVariable())
-        add(tested->getCond(), statement, When::taken);
-      else if (const auto* last = llvm::dyn_cast<clang::DoStmt>(statement))
-        add(last->getCond(), statement, When::any);
+      add_loop(statement);
       return;
     }
     for (const clang::Stmt* child : statement->children())
       add_innermost_loops(child);
   }
 
-  void add(const clang::Expr* condition, const clang::Stmt* body, When when) {
+  void add_loop(const clang::Stmt* statement) {
+    bool is_marked = false;
+    const clang::Stmt* body = nullptr;
+    if (const auto* loop = llvm::dyn_cast<clang::ForStmt>(statement)) {
+      body = loop->getBody();
+      is_marked = !loop->getConditionVariable() && add(loop->getCond(), statement, When::taken);
+      if (is_marked)
+        bodies_.back().step = step_of(*loop, function_->getASTContext());
+    } else if (const auto* tested = llvm::dyn_cast<clang::WhileStmt>(statement)) {
+      body = tested->getBody();
+      is_marked = !tested->getConditionVariable() && add(tested->getCond(), statement, When::taken);
+    } else if (const auto* last = llvm::dyn_cast<clang::DoStmt>(statement)) {
+      is_marked = add(last->getCond(), statement, When::any);
+    } else if (const auto* ranged = llvm::dyn_cast<clang::CXXForRangeStmt>(statement)) {
+      body = ranged->getBody();
+    }
+    if (const auto* block = llvm::dyn_cast_if_present<clang::CompoundStmt>(body); block && !is_marked)
+      bodies_.push_back({function_, nullptr, block, statement, When::entered});
+  }
+
+  /// Returns whether the condition can be marked.
+  bool add(const clang::Expr* condition, const clang::Stmt* body, When when) {
     if (condition == nullptr)
-      return;
+      return false;
     condition = condition->IgnoreImplicit();
-    if (condition->getType()->isScalarType() && !condition->isValueDependent())
-      bodies_.push_back({function_, condition, body, when});
+    if (!condition->getType()->isScalarType() || condition->isValueDependent())
+      return false;
+    bodies_.push_back({function_, condition, nullptr, body, when});
+    return true;
   }
 
   const clang::FunctionDecl* function_ = nullptr;
   std::set<const clang::Stmt*> accesses_;
-  std::set<const clang::FunctionDecl*> with_accesses_; ///< canonical
+  std::set<const clang::FunctionDecl*> with_accesses_, always_; ///< canonical
   std::unordered_map<const clang::Stmt*, bool> known_;
   std::vector<FoundBody> bodies_;
 };

@@ -386,21 +386,26 @@ bool Locator::barrier(const FoundBarrier& found, Access& access) {
 /// Locates a condition that stands in a file's own text; others are not worth the expansion of a macro.
 bool Locator::body(const FoundBody& found, Access& access) {
   const clang::SourceLocation begin = found.body->getBeginLoc(), end = found.body->getEndLoc();
-  if (!is_users(sources_, begin) || begin.isMacroID() || end.isMacroID() ||
-      found.condition->getBeginLoc().isMacroID() || found.condition->getEndLoc().isMacroID())
+  const clang::SourceLocation mark =
+      found.entered ? found.entered->getLBracLoc() : found.condition->getBeginLoc();
+  if (!is_users(sources_, begin) || begin.isMacroID() || end.isMacroID() || mark.isMacroID() ||
+      (found.condition && found.condition->getEndLoc().isMacroID()))
     return false;
   access.file = note_file(begin);
-  (void)locate(*found.condition, {found.condition}, access);
+  if (found.condition)
+    (void)locate(*found.condition, {found.condition}, access);
+  else
+    access.direct = Span{{sources_.getFileOffset(mark), 0}, {sources_.getFileOffset(mark) + 1, 0}};
   access.when = found.when;
   access.kind_left = AccessKind::mark;
   Site& site = access.site;
   site.file = files_[access.file].name;
   show_at(begin, site);
   site.last_line = std::max(site.line, sources_.getSpellingLineNumber(end));
+  site.step = found.step;
   site.kind = AccessKind::mark;
   site.in_template = is_instantiated(*found.function);
-  return access.direct.has_value() &&
-         sources_.getFileID(found.condition->getBeginLoc()) == sources_.getFileID(begin);
+  return access.direct.has_value() && sources_.getFileID(mark) == sources_.getFileID(begin);
 }
 
 bool Locator::kernel(clang::SourceLocation brace, KernelEntry& entry) {

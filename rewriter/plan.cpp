@@ -14,13 +14,16 @@ namespace warplens::rewriter {
 namespace {
 
 /// What a probe stands around: one expression may be an access and the condition of two bodies.
-enum class Form { object, pointer, taken, not_taken, any };
+enum class Form { object, pointer, taken, not_taken, any, entered };
 
 Form form_of(const Access& access) {
   if (access.when)
-    return *access.when == When::taken ? Form::taken
-           : *access.when == When::any ? Form::any
-                                       : Form::not_taken;
+    switch (*access.when) {
+    case When::taken: return Form::taken;
+    case When::not_taken: return Form::not_taken;
+    case When::any: return Form::any;
+    case When::entered: return Form::entered;
+    }
   return access.through_pointer ? Form::pointer : Form::object;
 }
 

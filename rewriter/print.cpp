@@ -93,6 +93,11 @@ std::vector<Insertion> insertions(const FileEdits& edits) {
       result.push_back({end, true, Rank::access, begin, ")"});
       continue;
     }
+    if (probe.marks_when == When::entered) {
+      result.push_back({end, false, Rank::body, Position{~0u},
+                        fmt::format(" ::warplens::mark({:#018x}ull);", probe.site)});
+      continue;
+    }
     if (probe.marks_when) {
       const Rank rank = *probe.marks_when == When::not_taken ? Rank::other_mark : Rank::mark;
       const char* function = *probe.marks_when == When::taken       ? "taken"
@@ -237,12 +242,12 @@ std::string site_table(const std::vector<Site>& sites) {
       dependence_count += site.depends_on.size();
     }
     records += fmt::format(
-        "  {{{:#018x}ull, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}},\n",
+        "  {{{:#018x}ull, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}},\n",
         site.id, literal(site.file), site.line, site.column, literal(site.expression),
         static_cast<unsigned>(site.kind), static_cast<unsigned>(site.space),
         static_cast<unsigned>(site.cache_operator), site.element_bytes, site.sequence, literal(site.object),
         depends_on, site.depends_on.size(), literal(site.macro), site.in_template, site.copies,
-        site.is_reduction, static_cast<unsigned>(site.aggregation), site.last_line);
+        site.is_reduction, static_cast<unsigned>(site.aggregation), site.last_line, site.step);
   }
   std::string table = "namespace { namespace warplens_sites {\n";
   if (dependence_count > 0)

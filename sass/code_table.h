@@ -124,6 +124,7 @@ struct Instruction {
   std::uint16_t operation = 0;   ///< which operation: `name_of(instruction)`
   InstructionClass kind = InstructionClass::other;
   std::uint8_t access_bytes = 0;     ///< the bytes that each lane accesses; 0 for other instructions
+  std::int32_t addend = 0;           ///< of an addition of a constant to one register (IADD3, UIADD3)
   std::uint8_t barrier = no_barrier; ///< the convergence barrier (B0 to B15) of BSSY, BSYNC and BREAK
   Guard guard;
   Control control;

@@ -112,6 +112,9 @@ private:
       read(32, width(2));
     if (has(AtC))
       read(64, width(3));
+    const bool is_addition = operation_.code == 0x010 || operation_.code == 0x090;
+    if (is_addition && form_ == 4 && instruction_.reads.size() == 1)
+      instruction_.addend = static_cast<std::int32_t>(word_.bits(32, 32));
     predicates(predicates_of(file));
   }
 

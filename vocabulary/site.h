@@ -17,7 +17,8 @@ struct Site {
   std::uint32_t line = 0;      ///< 1-based
   std::uint32_t column = 0;    ///< 1-based
   std::uint32_t last_line = 0; ///< of a marked body, which begins in `line`; else 0
-  std::string expression;      ///< the source text
+  std::uint32_t step = 0; ///< of a marked loop: by how much an iteration changes its counter; 0: not known
+  std::string expression; ///< the source text
   AccessKind kind = AccessKind::load;
   Space space = Space::generic; ///< the result of static analysis; each WarpAccess carries the observed space
   std::uint32_t element_bytes = 0;

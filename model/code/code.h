@@ -39,8 +39,15 @@ struct Code {
   sass::Kernel kernel;
   std::vector<MemorySlot> slots;         ///< in the order of the instructions
   std::vector<std::uint32_t> first_slot; ///< of each block; one more at the end
+  /// The bodies without accesses that the trace counts.
+  struct MarkedBody {
+    std::uint32_t step = 0; ///< by which each iteration of a loop changes its counter; 0: not known
+    std::uint64_t divisor =
+        0; ///< divides each number of executions in a row that a warp has; 0: none has any
+  };
+  std::vector<MarkedBody> marked;
   /// Of each block: which of the bodies without accesses it belongs to, or sass::none. Empty where the trace
-  /// does not count these.
+  /// does not count these. An index into `marked`.
   std::vector<std::uint32_t> mark_of_block;
   std::vector<Path> paths;        ///< Warp::path is an index
   std::vector<std::string> files; ///< of the user's

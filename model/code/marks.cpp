@@ -3,6 +3,7 @@
 #include "model/code/source_lines.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <numeric>
 
@@ -59,9 +60,28 @@ Counts count_operations(const Code& code, std::span<const std::uint32_t> blocks,
   return counts;
 }
 
+/// Returns how many copies of a body the one block of a loop holds, in which each operation occurs a multiple
+/// of `operations` times: without a remainder, that number divides all numbers of iterations, and it is how
+/// often the loop's counter steps at once, if an addition tells that.
+std::uint32_t copies_without_remainder(const Code& code, std::uint32_t block, std::uint32_t operations) {
+  const Code::MarkedBody& body = code.marked[code.mark_of_block[block]];
+  const auto possible = std::uint32_t(std::gcd(body.divisor, std::uint64_t{operations}));
+  std::uint32_t copies = 0;
+  for (std::uint32_t i = code.kernel.blocks[block].begin; i < code.kernel.blocks[block].end; ++i) {
+    const sass::Instruction& instruction = code.kernel.instructions[i];
+    if (instruction.addend == 0 || body.step == 0 || instruction.writes.size() == 0 ||
+        !(instruction.writes[0] == instruction.reads[0]))
+      continue;
+    const auto steps = std::uint32_t(std::abs(std::int64_t{instruction.addend}));
+    if (steps % body.step == 0 && possible % (steps / body.step) == 0)
+      copies = std::max(copies, steps / body.step);
+  }
+  return copies != 0 ? copies : possible;
+}
+
 /// Tells a loop's copies of its body from the operation that it has most of: a block with twice as many of
 /// them as another has twice as many copies.
-void count_copies(const Counts& counts, std::span<const std::uint32_t> in_cycles,
+void count_copies(const Code& code, const Counts& counts, std::span<const std::uint32_t> in_cycles,
                   std::vector<std::uint32_t>& executions) {
   const std::map<std::uint32_t, std::uint32_t>* most = nullptr;
   std::uint32_t most_in_cycles = 0;
@@ -83,7 +103,8 @@ void count_copies(const Counts& counts, std::span<const std::uint32_t> in_cycles
       for (const std::uint32_t block : in_cycles)
         if (const auto found = blocks.find(block); found != blocks.end())
           copies = std::gcd(copies, found->second);
-    executions[most->begin()->first] = copies;
+    const std::uint32_t block = most->begin()->first;
+    executions[block] = copies_without_remainder(code, block, copies);
     return;
   }
   std::uint32_t of_one = 0;
@@ -96,6 +117,9 @@ void count_copies(const Counts& counts, std::span<const std::uint32_t> in_cycles
 } // namespace
 
 void find_marked_blocks(const sass::CodeTable& table, std::span<const MarkedLines> marks, Code& code) {
+  code.marked.resize(marks.size());
+  for (std::size_t mark = 0; mark < marks.size(); ++mark)
+    code.marked[mark].step = marks[mark].step;
   code.mark_of_block.assign(marks.empty() ? 0 : code.kernel.blocks.size(), sass::none);
   if (marks.empty())
     return;
@@ -155,9 +179,9 @@ std::vector<std::uint32_t> executions_of_blocks(const Code& code, const std::vec
     }
     // Blocks around a loop prepare its counting with integers.
     if (const Counts counts = count_operations(code, blocks, false); !counts.empty())
-      count_copies(counts, in_cycles, executions);
+      count_copies(code, counts, in_cycles, executions);
     if (std::ranges::all_of(in_cycles, [&](std::uint32_t block) { return executions[block] == 0; }))
-      count_copies(count_operations(code, in_cycles, true), in_cycles, executions);
+      count_copies(code, count_operations(code, in_cycles, true), in_cycles, executions);
   }
   return executions;
 }

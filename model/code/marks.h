@@ -15,6 +15,7 @@ namespace warplens::model {
 struct MarkedLines {
   std::string file;
   std::uint32_t first = 0, last = 0;
+  std::uint32_t step = 0; ///< Code::MarkedBody::step
 };
 
 /// Sets Code::mark_of_block: a block belongs to the innermost body that holds most of its instructions, by

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <unordered_map>
 
 namespace warplens::model {
@@ -136,8 +137,7 @@ private:
     auto mark = warp.marks.begin();
     const auto put_marks = [&](std::size_t access) {
       for (; mark != warp.marks.end() && mark->before <= access; ++mark)
-        parts_.marks.push_back(
-            {std::uint32_t(parts_.walked.size()), mark_of_site_[mark->site], mark->count});
+        parts_.marks.push_back({std::uint32_t(parts_.walked.size()), mark_of_site_[mark->site], mark->count});
     };
     for (const Access& access : warp.accesses) {
       put_marks(std::size_t(&access - warp.accesses.data()));
@@ -248,9 +248,14 @@ Expected<void> follow_code(Snapshot& snapshot, const std::vector<Site>& sites,
   for (const Site& site : sites) {
     mark_of_site.push_back(std::uint32_t(marks.size()));
     if (site.kind == AccessKind::mark)
-      marks.push_back({site.file, site.line, site.last_line});
+      marks.push_back({site.file, site.line, site.last_line, site.step});
   }
   find_marked_blocks(*table, marks, code);
+  for (const Warp& warp : snapshot.warps)
+    for (const Mark& mark : warp.marks) {
+      Code::MarkedBody& body = code.marked[mark_of_site[mark.site]];
+      body.divisor = std::gcd(body.divisor, mark.count);
+    }
 
   const Walker walker(code);
   Follower follower(snapshot, std::move(labels_of), std::move(mark_of_site), walker);

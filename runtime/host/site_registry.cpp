@@ -30,6 +30,7 @@ Site to_site(const SiteRecord& record) {
   site.is_reduction = record.is_reduction;
   site.aggregation = static_cast<LaneAggregation>(record.aggregation);
   site.last_line = record.last_line;
+  site.step = record.step;
   return site;
 }
 

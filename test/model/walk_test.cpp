@@ -231,6 +231,7 @@ TEST_CASE("A warp executes the sides of branches that the trace marks, and no ot
                                {0, 1});
   const auto none = sass::none;
   code.mark_of_block = {none, 0, 1, none, 2, none};
+  code.marked.resize(3);
   const model::Walker walker(code);
   const auto path = [&](std::vector<model::WalkedMark> marks) {
     return blocks_of(walker.walk(accesses_of("ab"), marks));
@@ -243,6 +244,7 @@ TEST_CASE("A warp executes the sides of branches that the trace marks, and no ot
   // The compiler moved b in front of the branch: the mark comes before b in the source.
   model::Code moved = made_code({{{load(), load()}, {1, 2}}, {{plain, plain}, {2}}, {{plain}, {}}}, {0, 1});
   moved.mark_of_block = {none, 0, none};
+  moved.marked.resize(1);
   CHECK(blocks_of(model::Walker(moved).walk(accesses_of("ab"), std::vector<model::WalkedMark>{{1, 0, 1}})) ==
         "0 1 2");
   CHECK(blocks_of(model::Walker(moved).walk(accesses_of("ab"))) == "0 2");
@@ -261,6 +263,7 @@ TEST_CASE(
                                {0});
   const auto none = sass::none;
   code.mark_of_block = {none, 0, none, 0, none};
+  code.marked.resize(1);
   const model::Walker walker(code);
   const auto path = [&](std::uint64_t iterations) {
     return blocks_of(walker.walk(accesses_of("a"), std::vector<model::WalkedMark>{{1, 0, iterations}}));
@@ -285,12 +288,22 @@ TEST_CASE("A loop of several blocks, and one whose copies of the body tell how i
       made_code({{{load()}, {1}}, {{product, product, plain}, {2}}, {{plain}, {1, 3}}, {{plain}, {}}}, {0});
   const auto none = sass::none;
   code.mark_of_block = {none, 0, none, none};
+  code.marked.resize(1);
   const auto path = [&](std::uint64_t iterations) {
+    code.marked[0].divisor = iterations;
     return blocks_of(
         model::Walker(code).walk(accesses_of("a"), std::vector<model::WalkedMark>{{1, 0, iterations}}));
   };
   CHECK(path(4) == "0 1 2 1 2 3");
-  CHECK(path(5) == "0 1 2 1 2 1 2 1 2 1 2 3");
+  CHECK(path(5) == "0 1 2 1 2 1 2 1 2 1 2 3"); // without a remainder, it cannot have two copies
+  // The body's line has two products in each iteration: the loop's counter steps by one.
+  code.kernel.instructions[3].addend = 1;
+  code.kernel.instructions[3].reads.add({sass::RegisterFile::general, 4, 1});
+  code.kernel.instructions[3].writes.add({sass::RegisterFile::general, 4, 1});
+  code.marked[0].step = 1;
+  CHECK(path(4) == "0 1 2 1 2 1 2 1 2 3");
+  code.kernel.instructions[3].addend = -2;
+  CHECK(path(4) == "0 1 2 1 2 3");
 }
 
 TEST_CASE("A loop that is unrolled by sixteen, eight, four and one has its iterations on any way") {
@@ -316,6 +329,7 @@ TEST_CASE("A loop that is unrolled by sixteen, eight, four and one has its itera
                                {0, 1});
   const auto none = sass::none;
   code.mark_of_block = {none, 0, 0, 0, 0, 0, 0, 0, 0, 0, none};
+  code.marked.resize(1);
   for (const std::uint64_t iterations : {1u, 3u, 4u, 11u, 16u, 17u, 64u, 1000u, 12345u}) {
     const Walk walk =
         model::Walker(code).walk(accesses_of("ab"), std::vector<model::WalkedMark>{{1, 0, iterations}});

@@ -44,6 +44,8 @@ TEST_CASE("every site points at its expression, or at the macro around it") {
   const TemporaryDirectory copies = test::folder();
   std::size_t in_macros = 0, in_templates = 0, in_headers = 0;
   for (const Site& site : test::rewrite(source, copies.path()).sites) {
+    if (site.kind == AccessKind::mark) // it points at its body, of which the expression is the condition
+      continue;
     std::istringstream lines(test::read(site.file));
     std::string text, line;
     for (unsigned number = 1; std::getline(lines, line); ++number)

@@ -23,6 +23,7 @@ struct SiteRecord {
   bool is_reduction;
   unsigned char aggregation;
   unsigned last_line; ///< of a marked body; else 0
+  unsigned step;      ///< of a marked loop; 0: not known
 };
 
 } // namespace warplens

@@ -36,6 +36,22 @@ __global__ void kernel(const float* in, float* out, int n) {
       x = x / 3;
     out[i] = x;
   }
+  for (int i = 0;; i += 2) {
+    x += i;
+    if (x > 50)
+      break;
+  }
+  for (int i = 0; i < n; i += 4) // an iteration may pass without an access
+    if (x > i)
+      out[i] = x;
+    else
+      x = x * x;
+  while (n > 20) {
+    n /= 2;
+    if (n % 3)
+      continue;
+    out[n] = x;
+  }
   if (n > 9)
     return;
   out[threadIdx.x] = x;
