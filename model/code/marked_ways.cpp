@@ -27,7 +27,7 @@ MarkedWays::MarkedWays(const Code& code, std::vector<bool> is_passable)
       executions_(executions_of_blocks(code, is_passable_)) {
   for (std::uint32_t block = 0; block < executions_.size(); ++block)
     if (executions_[block] != 0) {
-      std::uint64_t& most = most_executions_[code.mark_of_block[block]];
+      std::uint64_t& most = max_executions_[code.mark_of_block[block]];
       most = std::max<std::uint64_t>(most, executions_[block]);
     }
 }
@@ -69,7 +69,7 @@ void MarkedWays::add_other_sides(std::optional<std::uint32_t> last, std::optiona
 MarkedWays::Wanted MarkedWays::wanted_of(const ExecutedMarks& executed) const {
   Wanted wanted;
   for (const auto& [mark, count] : executed)
-    if (const auto most = most_executions_.find(mark); most != most_executions_.end())
+    if (const auto most = max_executions_.find(mark); most != max_executions_.end())
       wanted.emplace_back(mark, std::min(count, 2 * most->second + 8));
   return wanted;
 }
@@ -112,7 +112,7 @@ std::optional<MarkedWays::Way> MarkedWays::way_with(std::optional<std::uint32_t>
     room -= passes * blocks;
   }
   for (const auto& [mark, count] : executed)
-    if (!most_executions_.contains(mark))
+    if (!max_executions_.contains(mark))
       way->left[mark] = count;
   return way;
 }

@@ -52,8 +52,8 @@ private:
 
   const Code& code_;
   std::vector<bool> is_passable_;
-  std::vector<std::uint32_t> executions_;                  ///< by block
-  std::map<std::uint32_t, std::uint64_t> most_executions_; ///< of one block, by mark
+  std::vector<std::uint32_t> executions_;                 ///< by block
+  std::map<std::uint32_t, std::uint64_t> max_executions_; ///< of one block, by mark
   std::map<std::tuple<std::optional<std::uint32_t>, std::optional<std::uint32_t>, ExecutedMarks>, Way> found_;
 };
 

@@ -84,14 +84,14 @@ std::uint32_t copies_without_remainder(const Code& code, std::uint32_t block, st
 void count_copies(const Code& code, const Counts& counts, std::span<const std::uint32_t> in_cycles,
                   std::vector<std::uint32_t>& executions) {
   const std::map<std::uint32_t, std::uint32_t>* most = nullptr;
-  std::uint32_t most_in_cycles = 0;
+  std::uint32_t max_in_cycles = 0;
   for (const auto& [operation, blocks] : counts) {
     std::uint32_t sum = 0;
     for (const std::uint32_t block : in_cycles)
       if (const auto found = blocks.find(block); found != blocks.end())
         sum += found->second;
-    if (sum > most_in_cycles) {
-      most_in_cycles = sum;
+    if (sum > max_in_cycles) {
+      max_in_cycles = sum;
       most = &blocks;
     }
   }
