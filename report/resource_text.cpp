@@ -9,6 +9,12 @@ double share_of(const ByResource& shares, Resource resource) {
 std::string_view text_of(Resource resource) {
   switch (resource) {
   case Resource::issue: return "instruction issue";
+  case Resource::fp32_pipe: return "FP32 pipe";
+  case Resource::fp64_pipe: return "FP64 pipe";
+  case Resource::fp16_pipe: return "FP16 pipe";
+  case Resource::integer_pipe: return "integer pipe";
+  case Resource::special_function_pipe: return "special function pipe (XU)";
+  case Resource::tensor_pipe: return "tensor pipe";
   case Resource::memory_pipeline: return "memory pipeline";
   case Resource::shared_banks: return "shared memory banks";
   case Resource::constant_pipe: return "constant cache";
@@ -28,6 +34,12 @@ std::string_view text_of_bound(std::optional<Resource> bound) {
 std::string_view work_of(Resource resource) {
   switch (resource) {
   case Resource::issue: return "the issue slots in use";
+  case Resource::fp32_pipe: return "the single-precision arithmetic";
+  case Resource::fp64_pipe: return "the double-precision arithmetic";
+  case Resource::fp16_pipe: return "the half-precision arithmetic";
+  case Resource::integer_pipe: return "the integer arithmetic";
+  case Resource::special_function_pipe: return "the special functions and conversions";
+  case Resource::tensor_pipe: return "the matrix products";
   case Resource::memory_pipeline: return "the memory pipeline's passes";
   case Resource::shared_banks: return "the passes over the shared memory banks";
   case Resource::constant_pipe: return "the further addresses in constant memory";

@@ -263,10 +263,12 @@ private:
   }
 
   void look_at_first(const std::vector<const CostlyLine*>& expensive, const KernelResult& kernel) {
-    if (expensive.empty())
+    if (expensive.empty() && arithmetic_verdict_on(kernel).empty())
       return line(fmt::format("No line has a share of the {}: there is nothing to look at first.",
                               kernel.time ? "time" : "latency"));
     line(style_.bold("What to look at first"));
+    if (const std::string arithmetic = arithmetic_verdict_on(kernel); !arithmetic.empty())
+      advice(arithmetic, 2);
     for (const CostlyLine* costly : expensive) {
       const std::vector<const SiteResult*> sites = sites_to_explain(*costly, kernel);
       const SiteResult& worst = *sites.front();

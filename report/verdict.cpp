@@ -4,6 +4,7 @@
 #include "report/resource_text.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fmt/ranges.h>
 
 namespace warplens::report {
@@ -62,6 +63,22 @@ std::string time_verdict_on(const SiteResult& site, const KernelResult& kernel) 
   return fmt::format("warps wait {} cycles per execution {} it, {} % of all waiting",
                      cycles(Statistic{.mean = site.time->waited.mean}),
                      site.site.kind == AccessKind::barrier ? "at" : "for", share(part));
+}
+
+std::string arithmetic_verdict_on(const KernelResult& kernel) {
+  if (!kernel.time || !kernel.time->bound || !kernel.executed || kernel.lines.empty() ||
+      *kernel.time->bound > Resource::tensor_pipe)
+    return "";
+  const Resource bound = *kernel.time->bound;
+  double all = 0;
+  for (const LineTime& line : kernel.lines)
+    all += line.instructions;
+  const LineTime& most = *std::ranges::max_element(kernel.lines, {}, &LineTime::instructions);
+  return fmt::format(
+      "{}:{} issues {} % of the instructions, and the {} is busy for {} % of the time: fewer or "
+      "cheaper instructions would help, less memory traffic would not",
+      std::filesystem::path(most.file).filename().string(), most.line, share(most.instructions / all),
+      text_of(bound), share(share_of(kernel.time->busy, bound)));
 }
 
 std::vector<const SiteResult*> sites_to_explain(const CostlyLine& line, const KernelResult& kernel) {

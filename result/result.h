@@ -48,6 +48,12 @@ struct LatencyParts {
 /// sectors, or by atomics; the way between the L2's partitions; the channels of DRAM.
 enum class Resource : std::uint8_t {
   issue,
+  fp32_pipe,
+  fp64_pipe,
+  fp16_pipe,
+  integer_pipe,
+  special_function_pipe,
+  tensor_pipe,
   memory_pipeline,
   shared_banks,
   constant_pipe,
@@ -57,7 +63,7 @@ enum class Resource : std::uint8_t {
   fabric,
   dram
 };
-inline constexpr std::size_t resource_count = 9;
+inline constexpr std::size_t resource_count = 15;
 using ByResource = std::array<double, resource_count>;
 
 /// What a resident warp does in a cycle, under the names of NVIDIA's Nsight Compute (Kernel Profiling Guide,

@@ -178,6 +178,10 @@ private:
       busy(Resource::shared_banks, double(all.shared_passes));
       busy(Resource::constant_pipe, double(all.constant_passes));
       busy(Resource::l2_port, double(sm->port_busy()) / ticks_per_cycle);
+      for (std::size_t pipe = 0; pipe < figures_.sm.pipes.size(); ++pipe)
+        if (const auto resource = resource_of_pipe(pipe); resource && sm->pipe_passes()[pipe] != 0)
+          busy(*resource,
+               double(sm->pipe_passes()[pipe] * figures_.sm.pipes[pipe].interval) / figures_.sm.schedulers);
     }
     for (const TrialCounts::Site& site : counts.sites) {
       counts.l1_reads += site.l1;

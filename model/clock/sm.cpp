@@ -161,6 +161,8 @@ Cycle Sm::issue_instruction(WarpNumber warp, Program& program, const Instruction
   program.waits_for_loose = false;
   if (instruction.pipe == Instruction::none)
     warps_[warp].barrier = no_site;
+  else
+    pipe_passes_[std::size_t(instruction.pipe)] += instruction.passes;
   const TimedInstruction& timed = (*code_)[program.instruction];
   Cycle there = never;
   if (timed.has_slot && *program.makes_access++ != 0) {

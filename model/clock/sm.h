@@ -66,6 +66,8 @@ public:
   const std::vector<SmSiteCounts>& counts() const { return counts_; } ///< in the order of Snapshot::sites
   Cycle last() const { return last_; } ///< when its last block had ended and its last store was there
   std::uint64_t instructions() const { return instructions_; } ///< of warps, that it issued
+  /// Returns the passes through each pipe of the clock, where the code is known.
+  const std::array<std::uint64_t, max_pipes>& pipe_passes() const { return pipe_passes_; }
   Cycle warp_cycles() const { return warp_cycles_; } ///< of all warps, from their begin to their block's end
   Ticks port_busy() const { return std::max(port_in_.busy(), port_out_.busy()); }
 
@@ -195,6 +197,7 @@ private:
   std::vector<std::uint32_t> free_loads_;
   std::vector<WarpResults> warps_; ///< by WarpNumber
   std::uint64_t instructions_ = 0;
+  std::array<std::uint64_t, max_pipes> pipe_passes_{};
   Outstanding awaited_, unawaited_; ///< miss entries of what warps wait for, and the other requests to the L2
   std::vector<std::uint8_t> miss_entries_; ///< that each fill holds, by FillNumber
   bool was_full_ = false;                  ///< the clock waits until one of them ends

@@ -88,6 +88,19 @@ Execution execution_of(const sass::Instruction& instruction, const ExecutionPipe
 
 } // namespace
 
+std::optional<Resource> resource_of_pipe(std::size_t pipe) {
+  switch (pipe) {
+  case fp32: return Resource::fp32_pipe;
+  case fp64: return Resource::fp64_pipe;
+  case fp16: return Resource::fp16_pipe;
+  case integer:
+  case multiply_add: return Resource::integer_pipe;
+  case special_function: return Resource::special_function_pipe;
+  case tensor: return Resource::tensor_pipe;
+  default: return std::nullopt;
+  }
+}
+
 TimedCode::TimedCode(const Code& code, const ExecutionPipes& of, ClockFigures& figures) : code_(&code) {
   add_pipes(of, figures);
   for (const sass::Instruction& instruction : code.kernel.instructions) {
@@ -107,8 +120,13 @@ TimedCode::TimedCode(const Code& code, const ExecutionPipes& of, ClockFigures& f
         timed.issue.sources[waits++] = scoreboard;
     instructions_.push_back(timed);
   }
-  for (const MemorySlot& slot : code.slots)
-    instructions_[slot.instruction].has_slot = true;
+  for (const MemorySlot& slot : code.slots) {
+    TimedInstruction& timed = instructions_[slot.instruction];
+    timed.has_slot = true;
+    // Parameters are in a bank of constants, too, but all lanes load the same one.
+    if (code.kernel.instructions[slot.instruction].kind == InstructionClass::load_constant)
+      timed.issue.pipe = ClockFigures::constant_pipe;
+  }
   for (const sass::Block& block : code.kernel.blocks)
     blocks_.push_back({block.begin, block.end});
 }

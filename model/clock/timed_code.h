@@ -4,7 +4,9 @@
 
 #include "model/clock/clock_figures.h"
 #include "model/code/code.h"
+#include "result/result.h"
 
+#include <optional>
 #include <vector>
 
 namespace warplens::model {
@@ -14,6 +16,9 @@ namespace warplens::model {
 inline constexpr std::int16_t hardware_scoreboards = 6;
 inline constexpr std::int16_t loose_scoreboard = hardware_scoreboards;
 inline constexpr std::int16_t scoreboards = hardware_scoreboards + 1;
+
+/// Returns the resource that a pipe of the clock is, if results report it: two pipes may be one.
+std::optional<Resource> resource_of_pipe(std::size_t pipe);
 
 struct TimedInstruction {
   Instruction issue;

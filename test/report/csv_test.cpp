@@ -76,22 +76,39 @@ TEST_CASE("csv: a row per site, every row as long as the heading") {
 TEST_CASE("csv: the kernel's time and the site's part in it, empty where there is none") {
   const auto rows = parse(report::print_csv(test::sample_time()));
   const auto end_of = [](const std::vector<std::string>& row) {
-    return std::vector(row.end() - 16, row.end());
+    return std::vector(row.end() - 22, row.end());
   };
-  CHECK(end_of(rows[0]) ==
-        std::vector<std::string>{"kernel_microseconds", "kernel_microseconds_std", "bound", "time_share",
-                                 "time_share_std", "waited_cycles", "waited_cycles_std", "occupied_issue",
-                                 "occupied_memory_pipeline", "occupied_shared_banks",
-                                 "occupied_constant_pipe", "occupied_l2_port", "occupied_l2_slices",
-                                 "occupied_atomics", "occupied_fabric", "occupied_dram"});
-  CHECK(end_of(rows[2]) == std::vector<std::string>{"123.4", "2", "dram", "0.005", "0.00015625", "0", "0",
-                                                    "0.01", "0", "1", "0", "0", "0", "0", "0", "0"});
-  std::vector<std::string> untimed(16); // table[k]
+  CHECK(end_of(rows[0]) == std::vector<std::string>{"kernel_microseconds",
+                                                    "kernel_microseconds_std",
+                                                    "bound",
+                                                    "time_share",
+                                                    "time_share_std",
+                                                    "waited_cycles",
+                                                    "waited_cycles_std",
+                                                    "occupied_issue",
+                                                    "occupied_fp32_pipe",
+                                                    "occupied_fp64_pipe",
+                                                    "occupied_fp16_pipe",
+                                                    "occupied_integer_pipe",
+                                                    "occupied_special_function_pipe",
+                                                    "occupied_tensor_pipe",
+                                                    "occupied_memory_pipeline",
+                                                    "occupied_shared_banks",
+                                                    "occupied_constant_pipe",
+                                                    "occupied_l2_port",
+                                                    "occupied_l2_slices",
+                                                    "occupied_atomics",
+                                                    "occupied_fabric",
+                                                    "occupied_dram"});
+  CHECK(end_of(rows[2]) == std::vector<std::string>{
+                               "123.4", "2", "dram", "0.005", "0.00015625", "0", "0", "0.01", "0", "0", "0",
+                               "0",     "0", "0",    "0",     "1",          "0", "0", "0",    "0", "0", "0"});
+  std::vector<std::string> untimed(22); // table[k]
   untimed[0] = std::string("123.4");
   untimed[1] = std::string("2");
   untimed[2] = std::string("dram");
   CHECK(end_of(rows[1]) == untimed);
-  CHECK(end_of(parse(report::print_csv(test::sample_result()))[4]) == std::vector<std::string>(16));
+  CHECK(end_of(parse(report::print_csv(test::sample_result()))[4]) == std::vector<std::string>(22));
 }
 
 TEST_CASE("csv: quotes, commas and line ends are kept, absent figures are empty") {
