@@ -126,6 +126,8 @@ private:
   /// Returns the time of the whole launch. Its further blocks end at the rate of the snapshot's from when
   /// half of the resident ones have ended until the last one begins; or of all, if that is too short. Blocks
   /// that would have run beside the snapshot's take as long as these, or as they keep some resource busy.
+  /// What was in the L2 before is written back once: further blocks wait for none of it, as far as DRAM is
+  /// what blocks wait for.
   double launch_cycles(const TrialCounts::Time& time) const {
     const double further = snapshot_.further_blocks, blocks_of_snapshot = double(snapshot_.blocks.size());
     if (further == 0)
@@ -133,7 +135,11 @@ private:
     if (const double beside = double(resident_) - blocks_of_snapshot; beside > 0) {
       const double waves = 1 + std::max(0.0, further - beside) / double(resident_);
       const double scale = 1 + further / blocks_of_snapshot;
-      return std::max(double(time.cycles) * waves, scale * *std::ranges::max_element(time.mean_busy));
+      ByResource busy = time.mean_busy;
+      for (double& cycles : busy)
+        cycles *= scale;
+      busy[std::size_t(Resource::dram)] -= (scale - 1) * time.mean_writing_before;
+      return std::max(double(time.cycles) * waves, *std::ranges::max_element(busy));
     }
     double resident = 0, all = 0;
     for (const BlockPart& part : dealing_.first)
@@ -151,7 +157,9 @@ private:
     }
     const double of_block =
         until - before < resident / 2 ? double(time.cycles) / all : double(to - from) / (until - before);
-    return double(time.cycles) + further * of_block;
+    const double cycles = double(time.cycles);
+    const double busy = std::min(1.0, time.mean_busy[std::size_t(Resource::dram)] / cycles);
+    return cycles + further * of_block * (1 - busy * std::min(1.0, time.mean_writing_before / cycles));
   }
 
   TrialCounts counts() {

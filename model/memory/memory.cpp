@@ -21,7 +21,8 @@ Memory::Memory(const Snapshot& snapshot, const Gpu& gpu, std::span<const L2> bef
       partitions_(gpu.l2.partitions), group_sms_(gpu.constant.group.sms),
       banks_(std::size_t(gpu.dram.channels) * gpu.dram.banks), channels_(gpu.dram.channels),
       answers_(gpu.sms), lookups_(snapshot.sites.size()), occupied_(snapshot.sites.size()),
-      ns_per_cycle_(gpu.ns_per_cycle()), starts_in_the_middle_(!snapshot.whole_grid), observer_(observer) {
+      ns_per_cycle_(gpu.ns_per_cycle()), starts_in_the_middle_(!snapshot.whole_grid && before.empty()),
+      observer_(observer) {
   shortest_ = std::max<Cycle>(2, Cycle(std::llround(gpu.cycles(gpu.l2.latency_ns)))); // one for each way
   const Cycle of_l2 = shortest_;
   if (snapshot.reads_constants) {
@@ -52,7 +53,7 @@ Memory::Memory(const Snapshot& snapshot, const Gpu& gpu, std::span<const L2> bef
                    std::vector<Slice>(slices_of_partition_.value()),
                    {}});
   form_ = l2_[0].l2.form(snapshot.byte_masks.size() > 1);
-  if (starts_in_the_middle_ && before.empty()) {
+  if (starts_in_the_middle_) {
     // Half of the launch's further blocks have run before.
     const double of_others =
         snapshot.further_blocks / 2 / double(snapshot.blocks.size()) * double(snapshot.lines_touched);
@@ -414,6 +415,7 @@ void Memory::count(TrialCounts& counts) const {
   const double of_before = before == 0 ? 0 : evicted * double(before) / double(evicted_sectors);
   const double of_launch = evicted - of_before;
   counts.time.writing_before = of_before / ticks_per_cycle;
+  counts.time.mean_writing_before = counts.time.writing_before / double(channels_.size());
   for (std::size_t site = 0; site < lookups_.size(); ++site) {
     ByResource& of_site = counts.sites[site].occupied;
     for (std::size_t resource = 0; resource < resource_count; ++resource)

@@ -47,7 +47,8 @@ struct TrialTotals {
       mean_busy[std::size_t(resource)] += busy_cycles / double(of_its_kind);
     }
     std::uint64_t instructions = 0; ///< of warps, that SMs issued: accesses, where no more is known
-    double writing_before = 0;      ///< of all channels of DRAM, writing what was in the L2 before
+    /// Of all channels of DRAM and in the mean, writing what was in the L2 before.
+    double writing_before = 0, mean_writing_before = 0;
   } time;
 };
 

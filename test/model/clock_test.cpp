@@ -322,6 +322,34 @@ TEST_CASE("Addresses in constant memory after an access's first take the SM's co
   CHECK(double(many.time.cycles) == Approx(passes).epsilon(0.02).margin(1000));
 }
 
+TEST_CASE("Pipes are busy with the code's instructions, the constant cache with the addresses of its loads") {
+  const model::Gpu gpu = *model::load_gpu("a100", WARPLENS_GPU_FOLDER);
+  const model::Occupancy occupancy{8, 64, 128 * 1024, "warps"};
+  const std::uint32_t blocks = gpu.sms * 8, times = 40, addresses = 8;
+  model::Access access;
+  access.cache = model::FirstCache::constant;
+  access.starts_bulk = true;
+  access.passes = access.transactions = addresses;
+  model::Snapshot snapshot =
+      repeated(blocks, times, access, [](std::uint32_t) { return model::Transaction{7, 1, 0}; });
+  snapshot.reads_constants = true;
+  sass::Instruction from_constants = load(), product;
+  from_constants.kind = sass::InstructionClass::load_constant;
+  from_constants.control.write_scoreboard = 0;
+  product.kind = sass::InstructionClass::fp32;
+  product.control.wait_mask = 1;
+  model::Code code = made_code({{{from_constants, product, product}, {}}}, {0});
+  code.paths.push_back({std::vector<std::uint32_t>(times, 0), std::vector<std::uint8_t>(times, 1)});
+  snapshot.code = std::make_shared<const model::Code>(std::move(code));
+  const model::TrialCounts trial = model::run_clocked_trial(snapshot, gpu, occupancy, model::Random(1, 0, 0));
+  const double warps = 64, passes = warps * times * addresses * std::round(gpu.cycles(gpu.constant.pass_ns));
+  CHECK(trial.time.busy[std::size_t(Resource::constant_pipe)] == passes);
+  CHECK(double(trial.time.cycles) == Approx(passes).epsilon(0.05).margin(1000));
+  // 64 lanes of single precision take two products of a warp at once.
+  CHECK(trial.time.busy[std::size_t(Resource::fp32_pipe)] == warps * times * 2 / 2);
+  CHECK(trial.time.busy[std::size_t(Resource::fp64_pipe)] == 0);
+}
+
 TEST_CASE("A launch takes as long by a snapshot of a block as by one of several waves") {
   const model::Gpu gpu = *model::load_gpu("a100", WARPLENS_GPU_FOLDER);
   const model::Occupancy occupancy{8, 64, 128 * 1024, "warps"};
@@ -363,6 +391,38 @@ TEST_CASE("The middle of a launch that fits the L2 writes nothing to memory") {
   };
   CHECK(written(20) == 0); // 18 MB in all
   CHECK(written(200) > 8 * gpu.sms * 8 * sectors_per_line / 4);
+}
+
+TEST_CASE("What was in the L2 before is written back once, not again by the rest of the grid") {
+  const model::Gpu gpu = *model::load_gpu("v100", WARPLENS_GPU_FOLDER);
+  model::L2 before = model::L2::partition_of(gpu);
+  const auto discard = [](std::uint32_t, unsigned, unsigned) {};
+  for (std::uint32_t line = 0; line < std::uint32_t(gpu.l2_bytes / line_bytes); ++line)
+    before.request(model::L2Kind::store, 1'000'000 + line, whole_line, nullptr, discard);
+  model::Access access;
+  access.starts_bulk = true;
+  access.transactions = 1;
+  const auto trial = [&](AccessKind kind, std::span<const model::L2> l2) {
+    access.kind = kind;
+    access.is_awaited = kind == AccessKind::load;
+    model::Snapshot snapshot = repeated(32 * gpu.sms, 8, access, [](std::uint32_t number) {
+      return model::Transaction{number, whole_line, 0};
+    });
+    snapshot.whole_grid = false;
+    snapshot.further_blocks = 320 * gpu.sms;
+    return model::run_clocked_trial(snapshot, gpu, {8, 64, 128 * 1024, "warps"}, model::Random(1, 0, 0), l2);
+  };
+  const model::L2 empty = model::L2::partition_of(gpu);
+  const model::TrialCounts clean = trial(AccessKind::load, std::span(&empty, 1));
+  const model::TrialCounts dirty = trial(AccessKind::load, std::span(&before, 1));
+  CHECK(double(dirty.time.cycles) > 1.1 * double(clean.time.cycles));
+  const double further_clean = clean.time.launch_cycles - double(clean.time.cycles);
+  const double further_dirty = dirty.time.launch_cycles - double(dirty.time.cycles);
+  CHECK(further_dirty == Approx(further_clean).epsilon(0.12));
+  // A line's part of the DRAM's work is at most what it stores.
+  const model::TrialCounts stores = trial(AccessKind::store, std::span(&before, 1));
+  CHECK(stores.dram_written_before_sectors == 0); // one for each sector that is stored
+  CHECK(dirty.dram_written_before_sectors == dirty.dram_written_sectors);
 }
 
 TEST_CASE("A launch writes back older data, which is no part of what it stores") {

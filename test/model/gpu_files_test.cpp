@@ -97,7 +97,7 @@ TEST_CASE("The C2050 is the paper's") {
 TEST_CASE("The A100's pipeline, L2 and partitions, by hand") {
   const auto gpu = model::load_gpu("a100", folder);
   REQUIRE(gpu);
-  CHECK(gpu->issue.policy == model::IssuePolicy::greedy_then_youngest);
+  CHECK(gpu->issue.policy == model::IssuePolicy::loose_round_robin);
   CHECK(gpu->lsu.misses == 0);
   const double l2_ghz = 0.766 * gpu->clock_mhz / 1000;
   CHECK(gpu->l2.bytes_per_ns == Approx(80 * 64 * l2_ghz).epsilon(1e-3));
@@ -234,7 +234,7 @@ TEST_CASE("Figures that do not go together") {
          "expected l2.fetch_bytes to be 32 where l2.line_bytes is 32");
   expect("c2050.toml", "partial_writes = { value = \"whole\"", "partial_writes = { value = \"mask\"",
          "expected l2.partial_writes to be whole where l2.line_bytes is 32 or l2.stores memory_update");
-  expect("a100.toml", "policy = { value = \"greedy_then_youngest\"", "policy = { value = \"newest\"",
+  expect("a100.toml", "policy = { value = \"loose_round_robin\"", "policy = { value = \"newest\"",
          "expected issue.policy to be one of: loose_round_robin, greedy_then_oldest, greedy_then_youngest, "
          "greedy_then_least_recent, two_level_oldest, two_level_least_recent, "
          "greedy_two_level_least_recent");
