@@ -66,10 +66,11 @@ std::string time_verdict_on(const SiteResult& site, const KernelResult& kernel) 
 }
 
 std::string arithmetic_verdict_on(const KernelResult& kernel) {
-  if (!kernel.time || !kernel.time->bound || !kernel.executed || kernel.lines.empty() ||
-      *kernel.time->bound > Resource::tensor_pipe)
+  if (!kernel.time || !kernel.time->bound || !kernel.executed || kernel.lines.empty())
     return "";
   const Resource bound = *kernel.time->bound;
+  if (bound != Resource::issue && bound < Resource::fp32_pipe)
+    return "";
   double all = 0;
   for (const LineTime& line : kernel.lines)
     all += line.instructions;

@@ -12,11 +12,14 @@ namespace warplens {
 template <> inline constexpr std::array<std::string_view, 2> names_of<StoppedBy>{"confidence", "limit"};
 template <>
 inline constexpr std::array<std::string_view, resource_count> names_of<Resource>{
-    "issue",         "fp32_pipe",       "fp64_pipe",
-    "fp16_pipe",     "integer_pipe",    "special_function_pipe",
-    "tensor_pipe",   "memory_pipeline", "shared_banks",
-    "constant_pipe", "l2_port",         "l2_slices",
-    "atomics",       "fabric",          "dram"};
+    "issue",        "memory_pipeline",
+    "shared_banks", "constant_pipe",
+    "l2_port",      "l2_slices",
+    "atomics",      "fabric",
+    "dram",         "fp32_pipe",
+    "fp64_pipe",    "fp16_pipe",
+    "integer_pipe", "special_function_pipe",
+    "tensor_pipe"};
 template <>
 inline constexpr std::array<std::string_view, warp_state_count> names_of<WarpState>{"selected",
                                                                                     "not_selected",

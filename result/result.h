@@ -48,12 +48,6 @@ struct LatencyParts {
 /// sectors, or by atomics; the way between the L2's partitions; the channels of DRAM.
 enum class Resource : std::uint8_t {
   issue,
-  fp32_pipe,
-  fp64_pipe,
-  fp16_pipe,
-  integer_pipe,
-  special_function_pipe,
-  tensor_pipe,
   memory_pipeline,
   shared_banks,
   constant_pipe,
@@ -61,7 +55,13 @@ enum class Resource : std::uint8_t {
   l2_slices,
   atomics,
   fabric,
-  dram
+  dram,
+  fp32_pipe,
+  fp64_pipe,
+  fp16_pipe,
+  integer_pipe,
+  special_function_pipe,
+  tensor_pipe
 };
 inline constexpr std::size_t resource_count = 15;
 using ByResource = std::array<double, resource_count>;

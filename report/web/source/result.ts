@@ -18,7 +18,7 @@ export interface Statistic {
 }
 
 /** The resources that can bound a kernel's time. */
-export const resources = ["issue", "fp32_pipe", "fp64_pipe", "fp16_pipe", "integer_pipe", "special_function_pipe", "tensor_pipe", "memory_pipeline", "shared_banks", "constant_pipe", "l2_port", "l2_slices", "atomics", "fabric", "dram"] as const;
+export const resources = ["issue", "memory_pipeline", "shared_banks", "constant_pipe", "l2_port", "l2_slices", "atomics", "fabric", "dram", "fp32_pipe", "fp64_pipe", "fp16_pipe", "integer_pipe", "special_function_pipe", "tensor_pipe"] as const;
 export type Resource = (typeof resources)[number];
 
 /** Shares in [0, 1]; those of 0 are absent. */
