@@ -19,7 +19,8 @@ struct Probe {
   bool overloads_address_of = false;
   bool lvalue_in_some_instances = false; ///< it is no lvalue in other instances, which the probe leaves alone
   Handle handle = Handle::none;
-  unsigned bytes = 0; ///< the size of one access that is wider than its object; 0: the object's own
+  std::optional<CopySide> copy; ///< of an asynchronous copy
+  unsigned bytes = 0;           ///< the size of one access that is wider than its object; 0: the object's own
   std::string
       when; ///< the C++ condition under which it records: a flag of a loop, or an expression; empty: always
 };
