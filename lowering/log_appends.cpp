@@ -158,7 +158,7 @@ private:
       for (const Instruction& instruction : block)
         for (const Value* pointer : accessed(instruction, probed)) {
           ++executed;
-          seen += probed.contains(pointer, instruction);
+          seen += probed.contains(pointer, instruction) || is_of_probed_copy(instruction);
         }
       if (executed)
         counts.push_back({&block, {executed, seen}});
@@ -222,8 +222,8 @@ private:
     }
     Value* next =
         builder.CreateLoad(builder.getPtrTy(), field(builder, offsetof(cpu::LaneContext, log_next)));
-    Value* last = builder.CreateInBoundsGEP(
-        builder.getInt8Ty(), next, builder.getInt64(std::uint64_t{0} - sizeof(cpu::LogRow)));
+    Value* last = builder.CreateInBoundsGEP(builder.getInt8Ty(), next,
+                                            builder.getInt64(std::uint64_t{0} - sizeof(cpu::LogRow)));
     Value* key = key_of(builder, mark);
     Value* last_key = builder.CreateLoad(
         builder.getInt32Ty(), builder.CreateInBoundsGEP(builder.getInt8Ty(), last, distance_to_key(builder)));

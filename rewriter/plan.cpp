@@ -376,6 +376,8 @@ void Planner::name_sites() {
     edits.probes.back().bytes = merged.joined_bytes;
     edits.probes.back().when = when(merged, edits, numbers[std::get<0>(place)]);
     edits.probes.back().copy = merged.first->copy;
+    if (merged.first->copy)
+      plan_.copies.insert(merged.first->in_debug_information);
     if (const auto& copy = merged.first->copy; copy && copy->condition)
       edits.probes.back().when = fmt::format("({}) {} 0", text_of(std::get<0>(place), *copy->condition),
                                              copy->negated ? "==" : "!=");

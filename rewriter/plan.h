@@ -48,6 +48,7 @@ struct Plan {
       text; ///< the texts of the user's files that were looked into, keyed by real path
   std::vector<Site> sites;
   std::vector<Unseen> removed, unseen, repeated;
+  std::set<analysis::Position> copies; ///< the positions of asynchronous copies with probes
   std::set<analysis::Position>
       unseen_local; ///< the positions at which accesses to local memory are left without a probe
 };

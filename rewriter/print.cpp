@@ -235,12 +235,21 @@ Lines removed_lines(const Plan& plan) {
   return lines;
 }
 
+Lines copy_lines(const Plan& plan) {
+  Lines lines;
+  for (const analysis::Position& position : plan.copies)
+    lines[position.file].insert(position.line);
+  return lines;
+}
+
 /// Returns the notes for the CPU back end, which counts the accesses that it executes
-/// (lowering/noted_accesses.h): lines with accesses that have no probe, "KIND LINE,LINE,…,FILE".
+/// (lowering/noted_accesses.h): lines with accesses that have no probe or, of copies, one elsewhere,
+/// "KIND LINE,LINE,…,FILE".
 std::string notes(const Plan& plan) {
   std::string annotations;
-  for (const auto& [kind, lines] : {std::pair("warplens.local_memory", unseen_local_lines(plan)),
-                                    std::pair("warplens.removed", removed_lines(plan))})
+  for (const auto& [kind, lines] :
+       {std::pair("warplens.local_memory", unseen_local_lines(plan)),
+        std::pair("warplens.removed", removed_lines(plan)), std::pair("warplens.copied", copy_lines(plan))})
     for (const auto& [file, numbers] : lines)
       if (!numbers.empty())
         annotations += fmt::format("__attribute__((annotate({})))\n",
