@@ -50,9 +50,9 @@ SmallVector<const Value*, 2> addresses_of(const Instruction& instruction) {
   return {};
 }
 
-/// Returns whether a line is the access's own, of inline PTX that copies, or leads to it in a header.
-bool is_of_copy(const Instruction& instruction, const DILocation& location, const Lines& copies) {
-  if (isa<MemIntrinsic>(instruction) && copies.contains(line_of(location)))
+/// Returns whether a line of these is the access's own, as of inline PTX, or leads to it in a header.
+bool is_of_copy(const DILocation& location, const Lines& copies) {
+  if (copies.contains(line_of(location)))
     return true;
   for (const DILocation* call = location.getInlinedAt(); call; call = call->getInlinedAt())
     if (copies.contains(line_of(*call)) && call->getFile() != location.getFile())
@@ -86,7 +86,7 @@ void mark_noted_accesses(Module& module) {
       const auto line = line_of(*location);
       if (removed_lines.contains(line))
         instruction.setMetadata(removed, mark);
-      if (!copies.empty() && is_of_copy(instruction, *location, copies))
+      if (!copies.empty() && is_of_copy(*location, copies))
         instruction.setMetadata(copied, mark);
       if (!local_lines.contains(line))
         continue;

@@ -114,6 +114,7 @@ std::optional<Copy> copy_in_ptx(const clang::GCCAsmStmt& assembly, const clang::
     return std::nullopt;
   const Operands operands(assembly, context);
   Copy copy;
+  copy.text.assembly = &assembly;
   copy.cache_operator = found[5] == "ca" ? CacheOperator::async_ca : CacheOperator::async_cg;
   copy.to = operands[found[9]];
   copy.from = operands[found[10]];

@@ -18,8 +18,9 @@ namespace warplens::rewriter {
 /// One side of a copy, as the probe around it needs it. A function's probe stands around its name, as it
 /// takes all arguments; inline PTX has one around each address.
 struct CopyText {
-  const clang::CallExpr* call = nullptr; ///< null: inline PTX
-  const char* probe = "";                ///< of a function: the begin of the probe's name (copy_probe.h)
+  const clang::CallExpr* call = nullptr;       ///< null: inline PTX
+  const clang::GCCAsmStmt* assembly = nullptr; ///< that
+  const char* probe = ""; ///< of a function: the begin of the probe's name (copy_probe.h)
   /// Of a function: a letter for each argument that is written, `v` for one to be passed by value and `r` by
   /// reference.
   std::string parameters;

@@ -285,6 +285,8 @@ bool Locator::access(const FoundOperation& found, const analysis::Facts& facts, 
   access.needed = facts.needed;
 
   access.kind_left = site.kind;
+  if (found.copy && found.copy->assembly)
+    access.in_debug_information = analysis::position_of(context_, found.copy->assembly->getAsmLoc());
   if (found.copy) { // nothing of it is removed; what the compiler joins or hoists is not known
     if (found.copy->bytes != 0)
       site.element_bytes = found.copy->bytes;

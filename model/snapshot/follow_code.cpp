@@ -66,16 +66,16 @@ Labels label_sites(const Snapshot& snapshot, const std::vector<Site>& sites,
 
 /// Finds the sites of asynchronous copies that the code makes by LDGSTS; before sm_80 it has a load and a
 /// store.
-void find_copies(const Snapshot& snapshot, const std::vector<Site>& sites, const Code& code, Labels& labels,
-                 std::vector<SiteLabels>& labels_of) {
-  std::set<std::uint32_t> copied;
-  for (const MemorySlot& slot : code.slots)
-    if (code.kernel.instructions[slot.instruction].kind == sass::InstructionClass::copy_to_shared)
-      copied.insert(slot.label);
-  for (std::size_t i = 0; i < snapshot.sites.size() && !copied.empty(); ++i)
+void find_copies(const Snapshot& snapshot, const std::vector<Site>& sites, const sass::CodeTable& table,
+                 const sass::Kernel& kernel, std::vector<SiteLabels>& labels_of) {
+  std::set<std::pair<std::string, std::uint32_t>> copied; // files and lines
+  for (const sass::Instruction& instruction : kernel.instructions)
+    if (instruction.kind == sass::InstructionClass::copy_to_shared)
+      for (std::uint32_t at = instruction.position; at != sass::none; at = table.positions[at].inlined_at)
+        copied.emplace(file_name(table.files[table.positions[at].file]), table.positions[at].line);
+  for (std::size_t i = 0; i < snapshot.sites.size(); ++i)
     if (const Site& site = sites[snapshot.sites[i].site]; is_asynchronous(site.cache_operator))
-      labels_of[i].is_copied =
-          copied.contains(labels.add(site.file, site.line, SlotKind::load, SlotMemory::global));
+      labels_of[i].is_copied = copied.contains({file_name(site.file), site.line});
 }
 
 /// Returns the table's kernel of this name; compilers prefix those of a file's own under -rdc.
@@ -274,9 +274,8 @@ Expected<void> follow_code(Snapshot& snapshot, const std::vector<Site>& sites,
   code.architecture = table->architecture;
   code.kernel = *kernel;
   std::vector<SiteLabels> labels_of;
-  Labels labels = label_sites(snapshot, sites, labels_of);
-  labels.find_slots(*table, code);
-  find_copies(snapshot, sites, code, labels, labels_of);
+  label_sites(snapshot, sites, labels_of).find_slots(*table, code);
+  find_copies(snapshot, sites, *table, *kernel, labels_of);
   std::vector<MarkedLines> marks;
   std::vector<std::uint32_t> mark_of_site;
   for (const Site& site : sites) {

@@ -196,7 +196,7 @@ private:
                     [this, &trial](std::uint32_t block, Cycle now) {
                       for (auto& [of, its] : waits)
                         if (of.first == block)
-                          trial.charge(its, {0, 1, 2, 3, 4, 5, 6});
+                          trial.charge(its, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
                       trial.ended_.emplace_back(now, random.bits(), number);
                       trial.counts_.time.cycles = std::max(trial.counts_.time.cycles, now);
                       trial.counts_.time.warp_cycles +=

@@ -28,8 +28,9 @@ std::string comparable(std::string text, const std::filesystem::path& copies) {
 } // namespace
 
 TEST_CASE("rewritten sources are as expected and compile") {
-  const std::string name = GENERATE("accesses.cu", "macros.cu", "templates.cu", "library.cu", "constructs.cu",
-                                    "hoisted.cu", "unrolled.cu", "joined.cu", "textures.cu", "barriers.cu");
+  const std::string name =
+      GENERATE("accesses.cu", "macros.cu", "templates.cu", "library.cu", "constructs.cu", "hoisted.cu",
+               "unrolled.cu", "joined.cu", "textures.cu", "barriers.cu", "copies.cu");
   CAPTURE(name);
   const bool is_optimised = name == "hoisted.cu" || name == "unrolled.cu" || name == "joined.cu";
   const bool several_architectures = name == "templates.cu";

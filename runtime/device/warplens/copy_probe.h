@@ -14,6 +14,13 @@
 // and cuda/__memcpy_async/.
 #pragma once
 
+// A group's functions are for the device only, and so is the code that calls these with one.
+#if defined(__NVCC__)
+#define WARPLENS_ANY_CALLER _Pragma("nv_exec_check_disable")
+#else
+#define WARPLENS_ANY_CALLER
+#endif
+
 namespace warplens {
 namespace detail {
 
@@ -153,6 +160,7 @@ WARPLENS_PROBE void threads_copy(unsigned long long site, unsigned kind, Size ra
 }
 
 /// cooperative_groups::memcpy_async(group, to, from, bytes), where `unit` is 1; else elements are counted.
+WARPLENS_ANY_CALLER
 template <unsigned Aligned, class Group, class T, class From>
 WARPLENS_PROBE void group_copy(unsigned long long site, unsigned kind, const Group& group, T* to, From* from,
                                Size bytes) {
@@ -183,17 +191,20 @@ template <class T, class Count> struct GroupAlignment {
                                          const Sync&) {                                                      \
     detail::threads_copy(site, kind, 0, 1, to, from, bytes);                                                 \
   }                                                                                                          \
+  WARPLENS_ANY_CALLER                                                                                        \
   template <class Group, class To, class From, class Count, class Sync>                                      \
   WARPLENS_PROBE void threads_copy_##side(unsigned long long site, const Group& group, To* to, From* from,   \
                                           const Count& bytes, const Sync&) {                                 \
     detail::threads_copy(site, kind, group.thread_rank(), group.size(), to, from, bytes);                    \
   }                                                                                                          \
+  WARPLENS_ANY_CALLER                                                                                        \
   template <class Group, class To, class From, class Count>                                                  \
   WARPLENS_PROBE void group_copy_##side(unsigned long long site, const Group& group, To* to, From* from,     \
                                         const Count& bytes) {                                                \
     detail::group_copy<detail::GroupAlignment<To, Count>::bytes>(site, kind, group, to, from,                \
                                                                  static_cast<detail::Size>(bytes));          \
   }                                                                                                          \
+  WARPLENS_ANY_CALLER                                                                                        \
   template <class Group, class To, class Elements, class From, class Others>                                 \
   WARPLENS_PROBE void group_copy_of_elements_##side(unsigned long long site, const Group& group, To* to,     \
                                                     const Elements& elements, From* from,                    \
@@ -221,5 +232,6 @@ WARPLENS_COPY(to, detail::kind_store)
 WARPLENS_COPY(from, detail::kind_load)
 #undef WARPLENS_COPY
 #undef WARPLENS_COPIED
+#undef WARPLENS_ANY_CALLER
 
 } // namespace warplens
