@@ -158,7 +158,7 @@ private:
       for (const Instruction& instruction : block)
         for (const Value* pointer : accessed(instruction, probed)) {
           ++executed;
-          seen += probed.contains(pointer, instruction);
+          seen += probed.contains(pointer, instruction) || is_of_probed_copy(instruction);
         }
       if (executed)
         counts.push_back({&block, {executed, seen}});

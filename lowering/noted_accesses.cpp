@@ -16,7 +16,8 @@ using namespace llvm;
 namespace {
 
 // The rewriter's notes, named as in rewriter/print.cpp, and the marks that they lead to.
-constexpr char local_memory[] = "warplens.local_memory", removed[] = "warplens.removed";
+constexpr char local_memory[] = "warplens.local_memory", removed[] = "warplens.removed",
+               copied[] = "warplens.copied";
 
 using Lines = std::set<std::pair<std::string, unsigned>>;
 
@@ -49,11 +50,21 @@ SmallVector<const Value*, 2> addresses_of(const Instruction& instruction) {
   return {};
 }
 
+/// Returns whether a line of these is the access's own, as of inline PTX, or leads to it in a header.
+bool is_of_copy(const DILocation& location, const Lines& copies) {
+  if (copies.contains(line_of(location)))
+    return true;
+  for (const DILocation* call = location.getInlinedAt(); call; call = call->getInlinedAt())
+    if (copies.contains(line_of(*call)) && call->getFile() != location.getFile())
+      return true;
+  return false;
+}
+
 } // namespace
 
 bool keep_note(Module& module, StringRef annotation) {
   const auto [name, lines] = annotation.split(' ');
-  if (name != local_memory && name != removed)
+  if (name != local_memory && name != removed && name != copied)
     return false;
   auto& context = module.getContext();
   module.getOrInsertNamedMetadata(name)->addOperand(MDNode::get(context, MDString::get(context, lines)));
@@ -61,8 +72,9 @@ bool keep_note(Module& module, StringRef annotation) {
 }
 
 void mark_noted_accesses(Module& module) {
-  const Lines local_lines = lines_of(module, local_memory), removed_lines = lines_of(module, removed);
-  if (local_lines.empty() && removed_lines.empty())
+  const Lines local_lines = lines_of(module, local_memory), removed_lines = lines_of(module, removed),
+              copies = lines_of(module, copied);
+  if (local_lines.empty() && removed_lines.empty() && copies.empty())
     return;
   MDNode* mark = MDNode::get(module.getContext(), {});
   for (Function& function : module)
@@ -74,6 +86,8 @@ void mark_noted_accesses(Module& module) {
       const auto line = line_of(*location);
       if (removed_lines.contains(line))
         instruction.setMetadata(removed, mark);
+      if (!copies.empty() && is_of_copy(*location, copies))
+        instruction.setMetadata(copied, mark);
       if (!local_lines.contains(line))
         continue;
       for (const Value* address : addresses) {
@@ -88,6 +102,10 @@ void mark_noted_accesses(Module& module) {
 
 bool has_unseen_accesses(const AllocaInst& variable) {
   return variable.hasMetadata(local_memory);
+}
+
+bool is_of_probed_copy(const Instruction& access) {
+  return access.hasMetadata(copied);
 }
 
 bool is_removed_on_gpus(const Instruction& access) {

@@ -24,6 +24,9 @@ void mark_noted_accesses(llvm::Module& module);
 /// Returns whether a GPU accesses the variable in memory where there is no probe.
 bool has_unseen_accesses(const llvm::AllocaInst& variable);
 
+/// Returns whether the access is part of an asynchronous copy with probes, which see it at other addresses.
+bool is_of_probed_copy(const llvm::Instruction& access);
+
 /// Returns whether the compiler for GPUs removes accesses without a probe from this one's place.
 bool is_removed_on_gpus(const llvm::Instruction& access);
 

@@ -79,6 +79,15 @@ struct LeftIterations {
 /// there is no condition, and the mark stands behind the body's opening brace.
 enum class When { taken, not_taken, any, entered };
 
+/// One side of an asynchronous copy: `CopyText` as text.
+struct CopySide {
+  std::string probe; ///< empty: inline PTX
+  std::string parameters;
+  unsigned bytes = 0;
+  std::optional<Span> condition; ///< in the file's own text
+  bool negated = false;
+};
+
 /// An access, a barrier, or the condition of a marked body.
 struct Access {
   std::string file;           ///< real path
@@ -89,7 +98,8 @@ struct Access {
   bool through_pointer = false;
   std::optional<When> when; ///< of the condition of a marked body
   Handle handle = Handle::none;
-  std::optional<Span> call; ///< for a handle: the call, in the file's own text
+  std::optional<Span> call; ///< for a handle or a copy by a function: the call, in the file's own text
+  std::optional<CopySide> copy;
   bool overloads_address_of = false;
   bool lvalue_in_some_instances = false; ///< the expression is no lvalue in other instances
   Site site;                             ///< everything but id and depends_on

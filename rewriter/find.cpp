@@ -89,6 +89,7 @@ private:
   void through_image(const ImageFunction& function, const clang::CallExpr* call);
   void arguments_of_library(const clang::FunctionDecl& callee, const clang::Expr* object,
                             llvm::ArrayRef<const clang::Expr*> arguments);
+  void through_copy(const Copy& copy);
   void note_unseen(const clang::Expr* expression, std::string reason);
   bool is_copied_as_a_whole(const clang::CXXMethodDecl& copy) const;
 
@@ -220,7 +221,8 @@ std::string Finder::reason_unseen() const {
 void Finder::add(MemoryOperation operation, const clang::Expr* written, std::string unseen) {
   if (std::string reason = reason_unseen(); !reason.empty())
     unseen = std::move(reason);
-  found_.operations.push_back({operation, written, nullptr, false, std::move(unseen), false, loops_});
+  found_.operations.push_back(
+      {operation, written, nullptr, false, std::move(unseen), false, loops_, std::nullopt});
 }
 
 void Finder::access(AccessKind kind, const clang::Expr* written, std::string unseen) {
@@ -279,6 +281,16 @@ void Finder::through_image(const ImageFunction& function, const clang::CallExpr*
   const clang::Expr* object = call->getArg(object_is_second)->IgnoreParens();
   add({function_, object, true, function.kind, CacheOperator::tex, function.handle}, object, {});
   found_.operations.back().call = call;
+}
+
+void Finder::through_copy(const Copy& copy) {
+  const auto one_side = [&](AccessKind kind, const clang::Expr* pointer) {
+    const clang::Expr* written = pointer->IgnoreImplicit();
+    add({function_, written, true, kind, copy.cache_operator}, written, {});
+    found_.operations.back().copy = copy.text;
+  };
+  one_side(AccessKind::store, copy.to);
+  one_side(AccessKind::load, copy.from);
 }
 
 void Finder::note_unseen(const clang::Expr* expression, std::string reason) {
@@ -390,6 +402,8 @@ bool Finder::VisitCallExpr(clang::CallExpr* call) {
     through_pointer(*known, arguments[0]);
   else if (const auto image = image_function(name); image && arguments.size() > 1 && !method)
     through_image(*image, call);
+  else if (const auto copy = copy_by_function(*call, context_))
+    through_copy(*copy);
   else if (const char* reason = unprobed_function(name); reason && !method)
     note_unseen(call, reason);
   else
@@ -401,6 +415,12 @@ bool Finder::VisitGCCAsmStmt(clang::GCCAsmStmt* assembly) {
   for (unsigned i = 0; i < assembly->getNumOutputs(); ++i)
     access(assembly->isOutputPlusConstraint(i) ? AccessKind::update : AccessKind::store,
            assembly->getOutputExpr(i));
+  if (const std::string name = name_of_copy_in(*assembly); function_ && !name.empty()) {
+    if (const auto copy = copy_in_ptx(*assembly, context_))
+      through_copy(*copy);
+    else
+      note_unseen(assembly->getAsmString(), "asynchronous copy (" + name + ") in inline PTX");
+  }
   return true;
 }
 

@@ -3,8 +3,10 @@
 
 #include "analysis/accesses_left.h"
 #include "analysis/memory_operation.h"
+#include "rewriter/copies.h"
 
 #include <clang/Basic/SourceLocation.h>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +31,7 @@ struct FoundOperation {
   bool local = false; ///< it accesses a variable that the compiler leaves in local memory
   std::vector<const clang::Stmt*>
       loops; ///< the loops around it in its function, with their attributes, outermost first
+  std::optional<CopyText> copy; ///< of an asynchronous copy, whose store and load are two operations
 };
 
 /// A call at which the threads of a block wait for each other.

@@ -103,6 +103,7 @@ private:
                                 std::initializer_list<const clang::Expr*> expressions, Access& access);
   void show_at(clang::SourceLocation place, Site& site) const;
   clang::QualType accessed_type(const FoundOperation& found) const;
+  clang::CharSourceRange locate_copy(const FoundOperation& found, Access& access);
   void hoist(const FoundOperation& found, const analysis::AccessLeft& left, Access& access) const;
   void restrict_iterations(const FoundOperation& found, const analysis::AccessLeft& left,
                            Access& access) const;
@@ -183,6 +184,8 @@ clang::CharSourceRange Locator::file_range(std::initializer_list<const clang::Ex
 /// Returns the type of the accessed value, or null if it is not known.
 clang::QualType Locator::accessed_type(const FoundOperation& found) const {
   const clang::QualType type = found.operation.place->getType();
+  if (found.copy && !type->isPointerType() && !type->isArrayType()) // an address in inline PTX
+    return {};
   if (found.call) { // the written value, the destination of the read one, or the call's result
     const clang::QualType first = found.call->getArg(0)->getType();
     return found.operation.kind == AccessKind::store ? first
@@ -216,9 +219,31 @@ void Locator::show_at(clang::SourceLocation place, Site& site) const {
   site.column = sources_.getSpellingColumnNumber(place) - bytes_before_first_column(place, site.line);
 }
 
+/// Fills in the ranges of a copy's probe: around the function's name, or around the address.
+clang::CharSourceRange Locator::locate_copy(const FoundOperation& found, Access& access) {
+  const CopyText& copy = *found.copy;
+  access.copy = CopySide{copy.probe, copy.parameters, copy.bytes, std::nullopt, copy.negated};
+  if (!copy.call)
+    if (const clang::Expr* condition = copy.condition) {
+      const clang::CharSourceRange range = file_range({condition});
+      if (range.isValid())
+        access.copy->condition = span_between(range.getBegin(), range.getEnd());
+      else
+        access.unseen = "copy whose predicate a macro makes";
+    }
+  if (!copy.call)
+    return locate(*found.operation.place, {found.operation.place, found.written}, access);
+  const clang::Expr* name = copy.call->getCallee()->IgnoreImplicit();
+  const clang::CharSourceRange range = locate(*name, {name}, access);
+  if (const clang::CharSourceRange call = file_range({copy.call}); access.direct && call.isValid())
+    access.call = span_between(call.getBegin(), call.getEnd());
+  return range;
+}
+
 bool Locator::access(const FoundOperation& found, const analysis::Facts& facts, Access& access) {
-  const clang::Expr* place = found.operation.place;
-  const bool in_registers = facts.space == Space::local && !found.local && !found.call;
+  const clang::Expr* place =
+      found.copy && found.copy->call ? found.copy->call->getCallee() : found.operation.place;
+  const bool in_registers = facts.space == Space::local && !found.local && !found.call && !found.copy;
   if (!is_users(sources_, place->getBeginLoc()) || in_registers)
     return false;
   const clang::SourceLocation begin = sources_.getExpansionLoc(place->getBeginLoc());
@@ -232,7 +257,8 @@ bool Locator::access(const FoundOperation& found, const analysis::Facts& facts, 
   access.is_local = found.local;
 
   // The range is widened to the parentheses around the place if only they can be found.
-  clang::CharSourceRange range = locate(*place, {place, found.written}, access);
+  clang::CharSourceRange range =
+      found.copy ? locate_copy(found, access) : locate(*place, {place, found.written}, access);
   if (found.call && access.direct)
     if (const clang::CharSourceRange call = file_range({found.call});
         call.isValid() && sources_.getFileID(call.getBegin()) == sources_.getFileID(begin)) {
@@ -248,7 +274,7 @@ bool Locator::access(const FoundOperation& found, const analysis::Facts& facts, 
   site.space = found.call ? Space::global : facts.space;
   site.cache_operator = found.operation.cache_operator;
   site.sequence = facts.sequence;
-  site.object = ObjectName().of(place);
+  site.object = ObjectName().of(found.operation.place);
   site.macro = macro_around(place->getBeginLoc(), access.direct.has_value(), context_);
   site.in_template = is_instantiated(*found.operation.function);
   if (const clang::QualType type = accessed_type(found);
@@ -259,6 +285,15 @@ bool Locator::access(const FoundOperation& found, const analysis::Facts& facts, 
   access.needed = facts.needed;
 
   access.kind_left = site.kind;
+  if (found.copy && found.copy->assembly)
+    access.in_debug_information = analysis::position_of(context_, found.copy->assembly->getAsmLoc());
+  if (found.copy) { // nothing of it is removed; what the compiler joins or hoists is not known
+    if (found.copy->bytes != 0)
+      site.element_bytes = found.copy->bytes;
+    if (!found.copy->call)
+      site.space = site.kind == AccessKind::store ? Space::shared : Space::global;
+    return true;
+  }
   if (accesses_left_) {
     const analysis::AccessLeft left = accesses_left_->of(access.in_debug_information, found.operation.kind,
                                                          found.operation.through_pointer);

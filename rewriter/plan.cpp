@@ -14,7 +14,7 @@ namespace warplens::rewriter {
 namespace {
 
 /// What a probe stands around: one expression may be an access and the condition of two bodies.
-enum class Form { object, pointer, taken, not_taken, any, entered };
+enum class Form { object, pointer, copied_to, copied_from, taken, not_taken, any, entered };
 
 Form form_of(const Access& access) {
   if (access.when)
@@ -24,6 +24,8 @@ Form form_of(const Access& access) {
     case When::any: return Form::any;
     case When::entered: return Form::entered;
     }
+  if (access.copy)
+    return access.site.kind == AccessKind::store ? Form::copied_to : Form::copied_from;
   return access.through_pointer ? Form::pointer : Form::object;
 }
 
@@ -66,7 +68,8 @@ private:
     Site site;
     std::vector<std::pair<std::size_t, std::size_t>> needed_sent, needed_stored; ///< (parse, access)
     bool overloads_address_of = false, lvalue_in_some_instances = false;
-    bool is_left = false; ///< at least one of them is left
+    bool widths_differ = false; ///< it is a copy for which there is no one probe
+    bool is_left = false;       ///< at least one of them is left
     AccessKind kind_left = AccessKind::load;
     std::optional<Span> out_of; ///< the loop that all accesses left are hoisted out of
     LeftIterations iterations;  ///< likewise
@@ -224,6 +227,11 @@ void Planner::merge() {
         report(access, fmt::format("the same text is also a {}", name_of(merged.site.kind)));
         continue;
       }
+      if (access.copy && access.copy->probe.empty() && access.copy->bytes != merged.first->copy->bytes) {
+        report(access, "asynchronous copy in inline PTX, of other widths in other instances");
+        merged.widths_differ = true;
+        continue;
+      }
       of_access_[{parse, i}] = &merged;
       if (merged.site.space != access.site.space)
         merged.site.space = Space::generic;
@@ -314,6 +322,8 @@ const Planner::Merged* Planner::left_of(const std::pair<std::size_t, std::size_t
   if (found == of_access_.end())
     return nullptr;
   const Merged& merged = *found->second;
+  if (merged.widths_differ)
+    return nullptr;
   if (merged.is_left || !merged.joined_into)
     return merged.is_left ? &merged : nullptr;
   const auto joined = joined_.find(*merged.joined_into);
@@ -337,6 +347,8 @@ void Planner::name_sites() {
   std::map<std::string, NameNumbers> numbers; // keyed by file
   for (auto& [place, merged] : merged_) {
     Site& site = merged.site;
+    if (merged.widths_differ)
+      continue;
     if (!merged.is_left) {
       const auto joined = merged.joined_into ? joined_.find(*merged.joined_into) : joined_.end();
       plan_.removed.push_back(
@@ -366,6 +378,12 @@ void Planner::name_sites() {
                             merged.first->handle});
     edits.probes.back().bytes = merged.joined_bytes;
     edits.probes.back().when = when(merged, edits, numbers[std::get<0>(place)]);
+    edits.probes.back().copy = merged.first->copy;
+    if (merged.first->copy)
+      plan_.copies.insert(merged.first->in_debug_information);
+    if (const auto& copy = merged.first->copy; copy && copy->condition)
+      edits.probes.back().when = fmt::format("({}) {} 0", text_of(std::get<0>(place), *copy->condition),
+                                             copy->negated ? "==" : "!=");
     if (!merged.repeated.empty() && !merged.out_of)
       plan_.repeated.push_back({site.file, site.line, site.column, site.expression, merged.repeated});
     if (known.insert(site.id).second)

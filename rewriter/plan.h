@@ -19,7 +19,8 @@ struct Probe {
   bool overloads_address_of = false;
   bool lvalue_in_some_instances = false; ///< it is no lvalue in other instances, which the probe leaves alone
   Handle handle = Handle::none;
-  unsigned bytes = 0; ///< the size of one access that is wider than its object; 0: the object's own
+  std::optional<CopySide> copy; ///< of an asynchronous copy
+  unsigned bytes = 0;           ///< the size of one access that is wider than its object; 0: the object's own
   std::string
       when; ///< the C++ condition under which it records: a flag of a loop, or an expression; empty: always
 };
@@ -47,6 +48,7 @@ struct Plan {
       text; ///< the texts of the user's files that were looked into, keyed by real path
   std::vector<Site> sites;
   std::vector<Unseen> removed, unseen, repeated;
+  std::set<analysis::Position> copies; ///< the positions of asynchronous copies with probes
   std::set<analysis::Position>
       unseen_local; ///< the positions at which accesses to local memory are left without a probe
 };

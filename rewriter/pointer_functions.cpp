@@ -70,6 +70,9 @@ const char* unprobed_function(std::string_view name) {
     return "block of memory copied or set by a function";
   if (name.starts_with("__pipeline_memcpy_async") || name == "memcpy_async")
     return "asynchronous copy";
+  if (name.starts_with("cp_async_bulk") || name.starts_with("cp_reduce_async_bulk") ||
+      name == "memcpy_async_tx")
+    return "asynchronous copy (cp.async.bulk)";
   return nullptr;
 }
 

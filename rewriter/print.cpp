@@ -35,7 +35,7 @@ std::string literal(std::string_view text) {
 /// The nesting of insertions with the same ends: a loop's body encloses the loop, that the probe around a
 /// pointer, and that the one around the load of the pointer itself. The marks of a condition enclose its
 /// accesses.
-enum class Rank { access, pointer, mark, other_mark, loop, body };
+enum class Rank { access, pointer, copy, other_copy, mark, other_mark, loop, body };
 
 struct Insertion {
   Position at;
@@ -78,6 +78,32 @@ void add_loop(const Span& whole, const LoopEdits& loop, std::vector<Insertion>& 
     result.push_back({loop.body.end, true, Rank::body, loop.body.begin, " }"});
 }
 
+/// Adds the probe around the name of a function that copies, which becomes a function that also records the
+/// copy's loads or its stores, or around an address in inline PTX.
+void add_copy(const Probe& probe, std::vector<Insertion>& result) {
+  const bool stores = probe.kind == AccessKind::store;
+  const Position begin = probe.span.begin, end = probe.span.end;
+  if (probe.copy->probe.empty()) {
+    const std::string when = probe.when.empty() ? std::string() : probe.when + ", ";
+    result.push_back({begin, false, Rank::pointer, end,
+                      fmt::format("::warplens::copied_{}<{}>({}{:#018x}ull, ", stores ? "to" : "from",
+                                  probe.copy->bytes, when, probe.site)});
+    result.push_back({end, true, Rank::pointer, begin, ")"});
+    return;
+  }
+  std::vector<std::string> parameters, names;
+  for (const char how : probe.copy->parameters) {
+    names.push_back(fmt::format("warplens_{}_{}", stores ? "to" : "from", names.size()));
+    parameters.push_back(fmt::format("auto{} {}", how == 'r' ? "&&" : "", names.back()));
+  }
+  const Rank rank = stores ? Rank::other_copy : Rank::copy;
+  result.push_back(
+      {begin, false, rank, end,
+       fmt::format("[&]({}) {{ ::warplens::{}_{}({:#018x}ull, {}); return ", fmt::join(parameters, ", "),
+                   probe.copy->probe, stores ? "to" : "from", probe.site, fmt::join(names, ", "))});
+  result.push_back({end, true, rank, begin, fmt::format("({}); }}", fmt::join(names, ", "))});
+}
+
 std::vector<Insertion> insertions(const FileEdits& edits) {
   static constexpr const char* functions[] = {"load", "store", "update", "atomic"};
   std::vector<Insertion> result;
@@ -106,6 +132,10 @@ std::vector<Insertion> insertions(const FileEdits& edits) {
       result.push_back(
           {begin, false, rank, end, fmt::format("::warplens::{}({:#018x}ull, (", function, probe.site)});
       result.push_back({end, true, rank, begin, "))"});
+      continue;
+    }
+    if (probe.copy) {
+      add_copy(probe, result);
       continue;
     }
     const std::string when = probe.when.empty() ? std::string() : probe.when + ", ";
@@ -210,12 +240,21 @@ Lines removed_lines(const Plan& plan) {
   return lines;
 }
 
+Lines copy_lines(const Plan& plan) {
+  Lines lines;
+  for (const analysis::Position& position : plan.copies)
+    lines[position.file].insert(position.line);
+  return lines;
+}
+
 /// Returns the notes for the CPU back end, which counts the accesses that it executes
-/// (lowering/noted_accesses.h): lines with accesses that have no probe, "KIND LINE,LINE,…,FILE".
+/// (lowering/noted_accesses.h): lines with accesses that have no probe or, of copies, one elsewhere,
+/// "KIND LINE,LINE,…,FILE".
 std::string notes(const Plan& plan) {
   std::string annotations;
-  for (const auto& [kind, lines] : {std::pair("warplens.local_memory", unseen_local_lines(plan)),
-                                    std::pair("warplens.removed", removed_lines(plan))})
+  for (const auto& [kind, lines] :
+       {std::pair("warplens.local_memory", unseen_local_lines(plan)),
+        std::pair("warplens.removed", removed_lines(plan)), std::pair("warplens.copied", copy_lines(plan))})
     for (const auto& [file, numbers] : lines)
       if (!numbers.empty())
         annotations += fmt::format("__attribute__((annotate({})))\n",

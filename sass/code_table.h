@@ -46,7 +46,9 @@ enum class InstructionClass : std::uint8_t {
   branch, ///< branches, calls, returns, and the instructions that reconverge a warp
   barrier,
   fence,
-  wait, ///< waits for scoreboards or time, and yields
+  wait,        ///< waits for time, and yields
+  end_group,   ///< LDGDEPBAR: ends a group of copies to shared memory, which a scoreboard counts
+  await_group, ///< DEPBAR: waits until a scoreboard counts no more than a number
   exit,
   move,
   special_register, ///< reads a special register, such as the thread's index
@@ -125,6 +127,7 @@ struct Instruction {
   InstructionClass kind = InstructionClass::other;
   std::uint8_t access_bytes = 0;     ///< the bytes that each lane accesses; 0 for other instructions
   std::int32_t addend = 0;           ///< of an addition of a constant to one register (IADD3, UIADD3)
+  std::uint8_t pending = 0;          ///< of DEPBAR: what its scoreboard may still count
   std::uint8_t barrier = no_barrier; ///< the convergence barrier (B0 to B15) of BSSY, BSYNC and BREAK
   Guard guard;
   Control control;

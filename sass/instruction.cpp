@@ -30,6 +30,7 @@ public:
     case Shape::regular: regular(RegisterFile::general); break;
     case Shape::counter: counter(); break;
     case Shape::block_barrier: block_barrier(); break;
+    case Shape::scoreboard_wait: scoreboard_wait(); break;
     case Shape::uniform_datapath: regular(RegisterFile::uniform); break;
     case Shape::memory: memory(); break;
     case Shape::texture: texture(); break;
@@ -148,6 +149,9 @@ private:
 
   /// CS2R reads 32 or 64 bits.
   void counter() { write(16, word_.bit(80) ? 2 : 1); }
+
+  /// DEPBAR.LE SB0, 1: the number is at bit 38, the scoreboard behind it.
+  void scoreboard_wait() { instruction_.pending = static_cast<std::uint8_t>(word_.bits(38, 6)); }
 
   /// BAR: its barrier and number of threads may be in a register; BAR.RED has an operand.
   void block_barrier() {

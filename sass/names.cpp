@@ -40,6 +40,8 @@ std::string_view name_of(InstructionClass kind) {
   case InstructionClass::barrier: return "barrier";
   case InstructionClass::fence: return "fence";
   case InstructionClass::wait: return "wait";
+  case InstructionClass::end_group: return "end_group";
+  case InstructionClass::await_group: return "await_group";
   case InstructionClass::exit: return "exit";
   case InstructionClass::move: return "move";
   case InstructionClass::special_register: return "special_register";

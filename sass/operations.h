@@ -13,7 +13,8 @@ enum class Shape : std::uint8_t {
   uniform_datapath, ///< the same with uniform registers and predicates
   counter,          ///< CS2R
   block_barrier,
-  memory, ///< loads, stores, atomics: an address, data, a descriptor
+  scoreboard_wait, ///< DEPBAR
+  memory,          ///< loads, stores, atomics: an address, data, a descriptor
   texture,
   surface,
   matrix, ///< tensor cores: widths by the matrices' shape

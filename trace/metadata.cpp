@@ -38,7 +38,7 @@ bool read(ByteReader& reader, Site& site) {
   site.expression = reader.string();
   const bool known = read_enumeration(reader, site.kind, AccessKind::mark) &&
                      read_enumeration(reader, site.space, Space::constant) &&
-                     read_enumeration(reader, site.cache_operator, CacheOperator::tex);
+                     read_enumeration(reader, site.cache_operator, CacheOperator::async_cg);
   site.element_bytes = reader.varint32();
   site.sequence = reader.varint32();
   const std::uint64_t count = reader.varint();

@@ -24,8 +24,14 @@ constexpr bool is_access(AccessKind kind) {
 enum class Space : std::uint8_t { generic = 0, global = 1, shared = 2, local = 3, constant = 4 };
 
 /// PTX cache operators (PTX ISA, "Cache Operators"); `none` is the compiler's default, `nc` is ld.global.nc.
-/// `tex` is a texture fetch or a surface access, which goes through the texture units.
-enum class CacheOperator : std::uint8_t { none = 0, ca, cg, cs, lu, cv, wb, wt, nc, tex };
+/// `tex` is a texture fetch or a surface access, which goes through the texture units. `async_ca` and
+/// `async_cg` are the load and the store of an asynchronous copy (cp.async.ca, cp.async.cg); .cg exists for
+/// 16 bytes only, and narrower parts of a copy are .ca.
+enum class CacheOperator : std::uint8_t { none = 0, ca, cg, cs, lu, cv, wb, wt, nc, tex, async_ca, async_cg };
+
+constexpr bool is_asynchronous(CacheOperator cache) {
+  return cache == CacheOperator::async_ca || cache == CacheOperator::async_cg;
+}
 
 /// How the compiler makes one atomic of those of several lanes. `added`: of a warp's additions of one value
 /// to one word, on any GPU that does so; `reduced`: of a warp's to one word, with any values; `counted`: of
@@ -41,8 +47,8 @@ template <>
 inline constexpr std::array<std::string_view, 5> names_of<Space>{"generic", "global", "shared", "local",
                                                                  "constant"};
 template <>
-inline constexpr std::array<std::string_view, 10> names_of<CacheOperator>{"none", "ca", "cg", "cs", "lu",
-                                                                          "cv",   "wb", "wt", "nc", "tex"};
+inline constexpr std::array<std::string_view, 12> names_of<CacheOperator>{
+    "none", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "tex", "async_ca", "async_cg"};
 
 template <class Enumeration>
 concept Named = names_of<Enumeration>.size() > 0;

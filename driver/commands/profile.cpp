@@ -71,6 +71,16 @@ void start_machine_code(BuildRequest& request, const std::vector<int>& capabilit
           {request.nvcc, request.toolkit, source.original, source.directory, capabilities});
 }
 
+/// Returns the asynchronous copies without a probe, with their places: what they move is missing in all
+/// figures of memory.
+std::string unseen_copies(const std::vector<UnseenAccess>& unseen) {
+  std::string text;
+  for (const UnseenAccess& access : unseen)
+    if (access.reason.starts_with("asynchronous copy"))
+      text += fmt::format("; {}:{}: {} without a probe", access.file, access.line, access.reason);
+  return text;
+}
+
 Expected<void> instrument_sources(BuildRequest& request, bool quiet) {
   for (auto& source : request.sources) {
     if (!source.is_cuda)
@@ -82,9 +92,9 @@ Expected<void> instrument_sources(BuildRequest& request, bool quiet) {
                                                request.toolkit, source.directory));
     source.source = instrumented->file;
     source.site_table = instrumented->site_table;
-    stage.done(fmt::format("{}: {} accesses probed, {} removed by the compiler, {} not seen",
+    stage.done(fmt::format("{}: {} accesses probed, {} removed by the compiler, {} not seen{}",
                            source.original.string(), instrumented->accesses, instrumented->removed,
-                           instrumented->unseen.size()));
+                           instrumented->unseen.size(), unseen_copies(instrumented->unseen)));
   }
   return {};
 }

@@ -146,6 +146,9 @@ Instruction Sm::next_instruction(const Program& program) const {
     instruction.passes = program.next->passes;
   if (program.waits_for_loose)
     *std::ranges::find(instruction.sources, Instruction::none) = loose_scoreboard;
+  if (timed.copies != CopyRole::none) [[unlikely]]
+    put_copy_registers(timed.copies, program.copies_ended, timed.pending_groups, first_copy_scoreboard,
+                       instruction);
   return instruction;
 }
 
@@ -164,6 +167,8 @@ Cycle Sm::issue_instruction(WarpNumber warp, Program& program, const Instruction
   else
     pipe_passes_[std::size_t(instruction.pipe)] += instruction.passes;
   const TimedInstruction& timed = (*code_)[program.instruction];
+  if (timed.copies == CopyRole::ends_group || timed.copies == CopyRole::arrives)
+    program.copies_ended = with_one_more_group(program.copies_ended);
   Cycle there = never;
   if (timed.has_slot && *program.makes_access++ != 0) {
     there = make_access(warp, program, instruction, now, leaves);

@@ -81,8 +81,9 @@ public:
     const std::uint32_t* last_block = nullptr;
     const std::uint8_t* makes_access = nullptr; ///< of the next slot
     std::uint32_t instruction = 0, block_end = 0;
-    bool waits_for_loose = false; ///< the access before it has no instruction
-    Place last = 0;               ///< of what it issued last
+    bool waits_for_loose = false;  ///< the access before it has no instruction
+    std::uint8_t copies_ended = 0; ///< groups of copies: with_one_more_group()
+    Place last = 0;                ///< of what it issued last
   };
   bool has_ended(const Program& program) const {
     return code_ == nullptr ? program.next == program.end : program.block == program.last_block;

@@ -110,7 +110,11 @@ TimedCode::TimedCode(const Code& code, const ExecutionPipes& of, ClockFigures& f
                            .latency = execution.latency};
     timed.issue.delay = std::max<std::uint8_t>(control.stall, 1);
     // A load's operands are read soon after it leaves the queue, long before its result is there.
-    if (control.write_scoreboard < hardware_scoreboards)
+    timed.copies = copy_role(instruction);
+    timed.pending_groups = instruction.pending;
+    if (timed.copies == CopyRole::copies || timed.copies == CopyRole::ends_group)
+      ; // the result is that of the warp's current group
+    else if (control.write_scoreboard < hardware_scoreboards)
       timed.issue.result = control.write_scoreboard;
     else if (control.read_scoreboard < hardware_scoreboards)
       timed.issue.result = control.read_scoreboard;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "model/clock/clock_figures.h"
+#include "model/clock/copy_groups.h"
 #include "model/code/code.h"
 #include "result/result.h"
 
@@ -12,10 +13,12 @@
 namespace warplens::model {
 
 /// The counters of a warp that its instructions wait for: those of the hardware, which are a clock's
-/// registers here, and one for accesses of which the instruction is not known.
+/// registers here, one for accesses of which the instruction is not known, and those of copies.
 inline constexpr std::int16_t hardware_scoreboards = 6;
 inline constexpr std::int16_t loose_scoreboard = hardware_scoreboards;
-inline constexpr std::int16_t scoreboards = hardware_scoreboards + 1;
+/// Of the groups of copies: copy_groups.h.
+inline constexpr std::int16_t first_copy_scoreboard = loose_scoreboard + 1;
+inline constexpr std::int16_t scoreboards = first_copy_scoreboard + std::int16_t(copy_registers);
 
 /// Returns the resource that a pipe of the clock is, if results report it: two pipes may be one.
 std::optional<Resource> resource_of_pipe(std::size_t pipe);
@@ -24,6 +27,8 @@ struct TimedInstruction {
   Instruction issue;
   Cycle latency = 1; ///< of its result, where it makes no access
   bool has_slot = false;
+  CopyRole copies = CopyRole::none;
+  std::uint8_t pending_groups = 0; ///< that it does not wait for
 };
 
 class TimedCode {

@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <deque>
 #include <numeric>
+#include <set>
 #include <unordered_map>
 
 namespace warplens::model {
@@ -19,6 +21,7 @@ namespace {
 struct SiteLabels {
   std::array<std::uint32_t, 4> first{}; ///< a load, a store or an atomic; the load of an update
   std::array<std::uint32_t, 4> store{}; ///< of an update
+  bool is_copied = false;               ///< it is the load or the store of copies that one instruction makes
 };
 
 SlotMemory memory_of(FirstCache cache) {
@@ -60,6 +63,20 @@ Labels label_sites(const Snapshot& snapshot, const std::vector<Site>& sites,
     add(Space::constant, SlotMemory::constant);
   }
   return labels;
+}
+
+/// Finds the sites of asynchronous copies that the code makes by LDGSTS; before sm_80 it has a load and a
+/// store.
+void find_copies(const Snapshot& snapshot, const std::vector<Site>& sites, const sass::CodeTable& table,
+                 const sass::Kernel& kernel, std::vector<SiteLabels>& labels_of) {
+  std::set<std::pair<std::string, std::uint32_t>> copied; // files and lines
+  for (const sass::Instruction& instruction : kernel.instructions)
+    if (instruction.kind == sass::InstructionClass::copy_to_shared)
+      for (std::uint32_t at = instruction.position; at != sass::none; at = table.positions[at].inlined_at)
+        copied.emplace(file_name(table.files[table.positions[at].file]), table.positions[at].line);
+  for (std::size_t i = 0; i < snapshot.sites.size(); ++i)
+    if (const Site& site = sites[snapshot.sites[i].site]; is_asynchronous(site.cache_operator))
+      labels_of[i].is_copied = copied.contains({file_name(site.file), site.line});
 }
 
 /// Returns the table's kernel of this name; compilers prefix those of a file's own under -rdc.
@@ -139,6 +156,7 @@ private:
       for (; mark != warp.marks.end() && mark->before <= access; ++mark)
         parts_.marks.push_back({std::uint32_t(parts_.walked.size()), mark_of_site_[mark->site], mark->count});
     };
+    copied_passes_.clear();
     for (const Access& access : warp.accesses) {
       put_marks(std::size_t(&access - warp.accesses.data()));
       const SiteLabels& labels = labels_[access.site];
@@ -149,7 +167,11 @@ private:
         parts_.accesses.push_back(part);
         parts_.first_transaction.push_back(first);
       };
-      if (access.kind == AccessKind::update) {
+      if (labels.is_copied && access.kind == AccessKind::store) {
+        copied_passes_.push_back(access.passes);
+      } else if (labels.is_copied) {
+        put_part(labels.first[memory], with_store_of_copy(access));
+      } else if (access.kind == AccessKind::update) {
         Access load = access, store = access;
         load.kind = AccessKind::load;
         store.kind = AccessKind::store;
@@ -163,6 +185,16 @@ private:
       first += access.transactions;
     }
     put_marks(warp.accesses.size());
+  }
+
+  /// Returns a copy's load together with its store, which comes before: one instruction makes both, and
+  /// passes the memory pipeline as often as the one with more passes.
+  Access with_store_of_copy(Access load) {
+    if (!copied_passes_.empty()) {
+      load.passes = std::max(load.passes, copied_passes_.front());
+      copied_passes_.pop_front();
+    }
+    return load;
   }
 
   /// Most warps take the path of another one.
@@ -225,6 +257,7 @@ private:
   std::vector<std::uint32_t> mark_of_site_; ///< by index into the trace's sites
   const Walker& walker_;
   Parts parts_;
+  std::deque<std::uint8_t> copied_passes_; ///< of the stores of copies whose loads come
   std::unordered_multimap<std::uint64_t, Found> found_;
   std::vector<Path> paths_;
   std::uint64_t loose_ = 0, all_ = 0;
@@ -243,6 +276,7 @@ Expected<void> follow_code(Snapshot& snapshot, const std::vector<Site>& sites,
   code.kernel = *kernel;
   std::vector<SiteLabels> labels_of;
   label_sites(snapshot, sites, labels_of).find_slots(*table, code);
+  find_copies(snapshot, sites, *table, *kernel, labels_of);
   std::vector<MarkedLines> marks;
   std::vector<std::uint32_t> mark_of_site;
   for (const Site& site : sites) {

@@ -318,8 +318,8 @@ Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
     }
   } else {
     ++summary.cached;
-    entry.skips_l1 =
-        access.kind == AccessKind::atomic || cache == CacheOperator::cg || cache == CacheOperator::cv;
+    entry.skips_l1 = access.kind == AccessKind::atomic || cache == CacheOperator::cg ||
+                     cache == CacheOperator::cv || (cache == CacheOperator::async_cg && access.bytes == 16);
     if (access.space == Space::local) {
       entry.cache = FirstCache::l1_local;
       stores_local_ |= access.kind != AccessKind::load;

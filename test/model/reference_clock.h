@@ -196,7 +196,7 @@ private:
                     [this, &trial](std::uint32_t block, Cycle now) {
                       for (auto& [of, its] : waits)
                         if (of.first == block)
-                          trial.charge(its, {0, 1, 2, 3, 4, 5, 6});
+                          trial.charge(its, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
                       trial.ended_.emplace_back(now, random.bits(), number);
                       trial.counts_.time.cycles = std::max(trial.counts_.time.cycles, now);
                       trial.counts_.time.warp_cycles +=
@@ -281,6 +281,7 @@ private:
       const model::Path& path = snapshot_.code->paths[warp.path];
       std::size_t slot = 0;
       bool waits_for_loose = false;
+      std::int16_t group = 0; // of copies, the current one
       for (const std::uint32_t block : path.blocks) {
         if (block == model::Path::loose) {
           waits_for_loose = waits_for_loose || access->is_awaited;
@@ -294,6 +295,15 @@ private:
           Instruction instruction = (*timed)[i].issue;
           if (std::exchange(waits_for_loose, false))
             *std::ranges::find(instruction.sources, Instruction::none) = model::loose_scoreboard;
+          const sass::Instruction& of_code = snapshot_.code->kernel.instructions[i];
+          if (of_code.kind == sass::InstructionClass::copy_to_shared)
+            instruction.result = std::int16_t(model::first_copy_scoreboard + group % 4);
+          if (of_code.kind == sass::InstructionClass::await_group)
+            for (int awaited = group - 1 - of_code.pending; awaited >= std::max(0, group - 4); --awaited)
+              if (const auto free = std::ranges::find(instruction.sources, Instruction::none);
+                  free != instruction.sources.end())
+                *free = std::int16_t(model::first_copy_scoreboard + awaited % 4);
+          group += of_code.kind == sass::InstructionClass::end_group;
           if ((*timed)[i].has_slot && path.makes_access[slot++] != 0) {
             instruction.passes = access->passes;
             add(instruction, i);

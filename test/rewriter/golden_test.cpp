@@ -30,7 +30,7 @@ std::string comparable(std::string text, const std::filesystem::path& copies) {
 TEST_CASE("rewritten sources are as expected and compile") {
   const std::string name =
       GENERATE("accesses.cu", "macros.cu", "templates.cu", "library.cu", "constructs.cu", "hoisted.cu",
-               "unrolled.cu", "joined.cu", "textures.cu", "barriers.cu", "bodies.cu");
+               "unrolled.cu", "joined.cu", "textures.cu", "barriers.cu", "bodies.cu", "copies.cu");
   CAPTURE(name);
   const bool is_optimised = name == "hoisted.cu" || name == "unrolled.cu" || name == "joined.cu";
   const bool several_architectures = name == "templates.cu";

@@ -73,6 +73,9 @@ TEST_CASE("memory: widths, addresses and descriptors") {
   const Instruction copy = decoded(0x0000000002097fae, 0x0b901c44); // LDGSTS.E.BYPASS.128 [R9], [R2.64]
   CHECK(summary(copy) == "LDGSTS copy_to_shared  <- R9 R2:3 UR4:5");
   CHECK(copy.access_bytes == 16);
+  const Instruction wait = decoded(0x000081c00000791a, 0x000fc80000000000); // DEPBAR.LE SB0, 0x7
+  CHECK(summary(wait) == "DEPBAR await_group  <- ");
+  CHECK(wait.pending == 7);
   const Instruction reduction = decoded(0x0000000a0400798e, 0x0c10e186); // RED.E.ADD.STRONG.GPU [R4.64], R10
   CHECK(summary(reduction) == "RED reduction_global  <- R4:5 R10 UR6:7");
   const Instruction matrices = decoded(0x000000001c08783b, 0x00000200); // LDSM.16.M88.4 R8, [R28]

@@ -26,7 +26,7 @@ template <class Enumeration> void check_names(Enumeration last) {
 TEST_CASE("the names of accesses lead back to their values") {
   check_names(AccessKind::mark);
   check_names(Space::constant);
-  check_names(CacheOperator::tex);
+  check_names(CacheOperator::async_cg);
 }
 
 TEST_CASE("the names of accesses are those of CUDA and of the PTX ISA") {

@@ -276,6 +276,8 @@ struct __attribute__((unused)) KernelScope {};
 
 } // namespace warplens
 
+#include "copy_probe.h"
+
 #undef WARPLENS_PROBE
 
 // Defined if CUDA's own functions are declared.
