@@ -2,6 +2,7 @@
 // unobserved figure is absent (an empty optional), never 0.
 #pragma once
 
+#include "result/accuracy.h"
 #include "result/timeline.h"
 #include "support/expected.h"
 #include "trace/records.h"
@@ -219,7 +220,7 @@ struct ExecutedCode {
 
 struct KernelResult {
   std::string name, gpu;
-  std::optional<bool> gpu_validated; ///< true if the model of this GPU was compared with measurements on one
+  std::optional<Accuracy> accuracy; ///< of the GPU's model; none: its file says nothing about it
   trace::Dim3 grid, block;
   std::uint64_t launches =
       0; ///< launches of this kernel in the whole run; 0: not known, the trace was cut short
