@@ -41,7 +41,7 @@ std::string errors(const Accuracy& accuracy) {
 
 } // namespace
 
-std::string text_of(const std::optional<Accuracy>& accuracy, std::string_view gpu) {
+std::string accuracy_text(const std::optional<Accuracy>& accuracy, std::string_view gpu) {
   if (!accuracy)
     return "held against no measurements";
   if (accuracy->gpu == gpu)
@@ -50,7 +50,7 @@ std::string text_of(const std::optional<Accuracy>& accuracy, std::string_view gp
                      errors(*accuracy));
 }
 
-std::string text_beside_time(const std::optional<Accuracy>& accuracy) {
+std::string accuracy_beside_time(const std::optional<Accuracy>& accuracy) {
   return accuracy && accuracy->time ? fmt::format("times of {} are {} off in the mean", accuracy->gpu,
                                                   percent_off(accuracy->time->mean))
                                     : "held against no measured time";

@@ -119,8 +119,8 @@ private:
     const std::string gpu = " on " + printable(kernel.gpu);
     const std::size_t room = std::max<std::size_t>(width_, width_of(gpu) + 40) - width_of(gpu) - 3;
     line(style_.bold(cut("── " + display_name(printable(kernel.name), room) + gpu, width_)));
+    field("accuracy", accuracy_text(kernel.accuracy, kernel.gpu));
     about(kernel);
-    field("accuracy", text_of(kernel.accuracy, kernel.gpu));
     if (kernel.snapshot.warp_accesses == 0)
       return line("No access to memory was traced, and nothing else is modelled: there is no time.");
     figures(kernel);
@@ -192,7 +192,7 @@ private:
   void time(const KernelResult& kernel) {
     const KernelTime& time = *kernel.time;
     const std::string cycles = short_count(time.cycles.mean) + " cycles";
-    field("time", duration(time.microseconds) + " (" + text_beside_time(kernel.accuracy) + ")" +
+    field("time", duration(time.microseconds) + " (" + accuracy_beside_time(kernel.accuracy) + ")" +
                       (time.is_extrapolated ? ", extrapolated from the snapshot, which takes " + cycles
                                             : ", " + cycles) +
                       (time.microseconds.mean < short_time ? "; launch overhead not included" : ""));

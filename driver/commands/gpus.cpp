@@ -17,7 +17,7 @@ Expected<void> list() {
   for (const auto& name : *names) {
     TRY_LET(gpu, model::load_gpu(name, resources().gpus));
     text += fmt::format("{:<12} {:<28} {:>4} {:>6} KiB  {}\n", gpu->id, gpu->name, gpu->sms,
-                        gpu->l2_bytes / 1024, report::text_beside_time(gpu->accuracy));
+                        gpu->l2_bytes / 1024, report::accuracy_beside_time(gpu->accuracy));
   }
   return print_text(text, "");
 }
@@ -25,8 +25,8 @@ Expected<void> list() {
 Expected<void> describe(const std::string& name) {
   TRY_LET(gpu, model::load_gpu(name, resources().gpus));
   TRY_LET(figures, model::describe_gpu(name, resources().gpus));
-  return print_text(fmt::format("{}: {}\n\n{}", gpu->id, report::text_of(gpu->accuracy, gpu->id), *figures),
-                    "");
+  return print_text(
+      fmt::format("{}: {}\n\n{}", gpu->id, report::accuracy_text(gpu->accuracy, gpu->id), *figures), "");
 }
 
 } // namespace

@@ -425,12 +425,10 @@ Expected<Gpu> load_gpu(const std::string& name, const fs::path& folder) {
 }
 
 Expected<std::string> describe_gpu(const std::string& name, const fs::path& folder) {
-  return find_file(name, folder).and_then([](const fs::path& path) -> Expected<std::string> {
-    return TomlFigures::open(path).and_then([&](TomlFigures figures) -> Expected<std::string> {
-      TRY(read(path, figures));
-      return figures.describe();
-    });
-  });
+  TRY(load_gpu(name, folder));
+  TRY_LET(path, find_file(name, folder));
+  TRY_LET(figures, TomlFigures::open(*path));
+  return figures->describe();
 }
 
 } // namespace warplens::model
