@@ -9,7 +9,7 @@ namespace warplens::report {
 /// 14 % off in the mean and 41 % at worst …", of whose measurements it is, and what was not among them.
 std::string accuracy_text(const std::optional<Accuracy>& accuracy, std::string_view gpu);
 
-/// Returns what belongs beside a time: "times of v100 are 14 % off in the mean".
+/// Returns the note beside a time: "times of v100 are 14 % off in the mean".
 std::string accuracy_beside_time(const std::optional<Accuracy>& accuracy);
 
 } // namespace warplens::report

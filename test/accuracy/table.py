@@ -12,7 +12,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 # By figure: the unit of its errors, and by how much the error of a row may grow before it counts as worse.
 FIGURES = {"time": ("%", 3.0), "l1": ("points", 1.0), "l2": ("points", 1.0), "dram_read": ("%", 3.0), "dram_write": ("%", 3.0)}
 
-# What kernels do that a model can get wrong each on its own. A GPU's file says which of these no kernel that it was held against does.
+# Traits of kernels, each of which a model can get wrong on its own. A GPU's file names those that no kernel measured on it has.
 TRAITS = ("shared memory", "constant memory", "textures", "local memory", "atomics", "double precision", "special functions",
           "tensor cores", "asynchronous copies", "scattered loads", "strided stores")
 

@@ -3,14 +3,14 @@ import type { Accuracy, Kernel } from "./result";
 
 const wholePercent = (fraction: number) => `${(100 * fraction).toFixed(0)} %`;
 
-/** All that is known of it, as the text report says it. */
+/** Returns all that is known of it, as the text report says it. */
 export function accuracyOf({ accuracy, gpu }: Kernel): string {
   if (!accuracy) return "held against no measurements";
   return accuracy.gpu === gpu ? errors(accuracy)
     : `nothing was measured on this GPU; on its nearest relative, ${accuracy.gpu}: ${errors(accuracy)}`;
 }
 
-/** What belongs beside a time. */
+/** Returns the note beside a time. */
 export function besideTime({ accuracy }: Kernel): string {
   return accuracy?.time ? `times of ${accuracy.gpu} are ${wholePercent(accuracy.time.mean_error)} off in the mean` : "held against no measured time";
 }

@@ -29,7 +29,8 @@ __global__ void walsh_step(float* out, const float* in, int stride) {
   out[i + 3 * stride] = d;
 }
 
-/// Has four elements per thread; after the steps of radix 4, one of radix 2 where the logarithm is odd.
+/// Each thread has four elements. After the steps of radix 4 follows one of radix 2 where the logarithm is
+/// odd.
 __global__ void walsh_in_shared(float* out, const float* in, int log2_size) {
   extern __shared__ float part[];
   const int size = 1 << log2_size, base = blockIdx.x << log2_size;
