@@ -303,7 +303,6 @@ Expected<std::string> print_gpu_file(const Curves& curves, const Findings& findi
   Text text;
   text.line(fmt::format("# Written by warplens calibrate; the curves behind it lie beside it."));
   text.line("name = " + quoted(device.text("name")));
-  text.line("validated = false");
   if (known) {
     const double cycle_ns = 1000 / std::max(device.number("clock_mhz"), 1.0);
     print_sources(text, device, when);

@@ -105,18 +105,29 @@ private:
   Snapshot snapshot_;
 };
 
+/// Returns the GPU without the figures that are drawn and that nothing takes: known code has no
+/// issue.cycles_per_access. Machines that differ in no other figure are one.
+Gpu without_unused_draws(Gpu gpu, const Snapshot& snapshot) {
+  if (snapshot.code)
+    std::erase(gpu.drawn, "issue.cycles_per_access");
+  if (gpu.drawn.empty())
+    gpu.machines.clear();
+  return gpu;
+}
+
 } // namespace
 
 Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vector<Site>& sites,
-                                       const trace::Launch& launch, const Gpu& gpu, const Options& options,
-                                       std::span<const L2> before) {
+                                       const trace::Launch& launch, const Gpu& gpu_of_file,
+                                       const Options& options, std::span<const L2> before) {
+  const Gpu gpu = without_unused_draws(gpu_of_file, snapshot);
   TRY_LET(occupied, occupancy(gpu, launch));
   Trials trials = run_trials(snapshot, sites, launch, gpu, *occupied, options, before);
 
   KernelResult result;
   result.name = launch.kernel;
   result.gpu = gpu.id;
-  result.gpu_validated = gpu.validated;
+  result.accuracy = gpu.accuracy;
   result.grid = launch.grid;
   result.block = launch.block;
   result.occupancy = {gpu.sms, occupied->blocks_per_sm, occupied->warps_per_sm, occupied->limited_by};
@@ -133,10 +144,8 @@ Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vect
   result.time = kernel_time(trials.counts, snapshot, launch, gpu);
   result.warps = warp_time(trials.counts, gpu);
   result.lines = line_times(trials.counts, snapshot, sites);
-  if (snapshot.code && result.time) {
-    std::erase(result.trials.drawn, "issue.cycles_per_access"); // which only unknown code takes
+  if (snapshot.code && result.time)
     result.executed = executed_code(trials.counts, snapshot, gpu);
-  }
   result.totals = totals_of(trials.counts, gpu);
   result.totals.cold_miss_share = trials.cold_miss_share;
   result.totals.dram_latencies = std::move(trials.dram_latencies);

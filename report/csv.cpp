@@ -49,13 +49,15 @@ private:
   bool started_ = false;
 };
 
-/// Returns the columns after those of every result: the kernel's time, and the site's part in it.
+/// Returns the columns after those of every result: the kernel's time, the site's part in it, and how far off
+/// times of the GPU's model are.
 std::vector<std::string> time_headings() {
   std::vector<std::string> names = {"kernel_microseconds", "kernel_microseconds_std", "bound",
                                     "time_share",          "time_share_std",          "waited_cycles",
                                     "waited_cycles_std"};
   for (const std::string_view resource : names_of<Resource>)
     names.push_back(fmt::format("occupied_{}", resource));
+  names.insert(names.end(), {"measured_on", "time_mean_error"});
   return names;
 }
 
@@ -68,6 +70,9 @@ void add_time(Row& row, const KernelResult& kernel, const SiteResult& site) {
       .add(time ? std::optional(time->waited) : std::nullopt);
   for (std::size_t index = 0; index < resource_count; ++index)
     row.add(time ? std::optional(time->occupied[index]) : std::nullopt);
+  const std::optional<Accuracy>& accuracy = kernel.accuracy;
+  row.add(accuracy ? accuracy->gpu : "")
+      .add(accuracy && accuracy->time ? std::optional(accuracy->time->mean) : std::nullopt);
 }
 
 std::string heading() {

@@ -1,4 +1,5 @@
 // Prints the findings on costly lines as SARIF 2.1.0 (OASIS), for code-review tools.
+#include "report/accuracy_text.h"
 #include "report/figures.h"
 #include "report/report.h"
 #include "report/source_file.h"
@@ -219,6 +220,7 @@ private:
     const auto put_mean = [&](const char* name, const std::optional<Statistic>& value) {
       put(name, value ? std::optional(value->mean) : std::nullopt);
     };
+    json["accuracy"] = accuracy_text(kernel.accuracy, kernel.gpu);
     if (site.time) {
       put("time_share", site.time->share.mean);
       put("waited_cycles", site.time->waited.mean);

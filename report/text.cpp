@@ -1,5 +1,6 @@
 // Prints the report for a terminal: per kernel and GPU a header, totals, the annotated source, and the lines
 // to look at first.
+#include "report/accuracy_text.h"
 #include "report/annotated_source.h"
 #include "report/figures.h"
 #include "report/machine_code.h"
@@ -118,8 +119,7 @@ private:
     const std::string gpu = " on " + printable(kernel.gpu);
     const std::size_t room = std::max<std::size_t>(width_, width_of(gpu) + 40) - width_of(gpu) - 3;
     line(style_.bold(cut("── " + display_name(printable(kernel.name), room) + gpu, width_)));
-    if (kernel.gpu_validated)
-      field("model", *kernel.gpu_validated ? "validated on this GPU" : "not validated on this GPU");
+    field("accuracy", accuracy_text(kernel.accuracy, kernel.gpu));
     about(kernel);
     if (kernel.snapshot.warp_accesses == 0)
       return line("No access to memory was traced, and nothing else is modelled: there is no time.");
@@ -179,7 +179,7 @@ private:
                                     short_count(double(kernel.executed->instructions)),
                                     kernel.executed->architecture, kernel.executed->per_cycle.mean));
     if (kernel.time)
-      time(*kernel.time);
+      time(kernel);
     if (!kernel.warps)
       return;
     field("warps",
@@ -189,9 +189,10 @@ private:
     field("states", text_of(kernel.warps->states) + " (% of their time)");
   }
 
-  void time(const KernelTime& time) {
+  void time(const KernelResult& kernel) {
+    const KernelTime& time = *kernel.time;
     const std::string cycles = short_count(time.cycles.mean) + " cycles";
-    field("time", duration(time.microseconds) +
+    field("time", duration(time.microseconds) + " (" + accuracy_beside_time(kernel.accuracy) + ")" +
                       (time.is_extrapolated ? ", extrapolated from the snapshot, which takes " + cycles
                                             : ", " + cycles) +
                       (time.microseconds.mean < short_time ? "; launch overhead not included" : ""));

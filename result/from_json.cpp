@@ -159,6 +159,15 @@ void read(const JsonNode& node, SiteTime& target) {
   read_share(node["share"], target.share);
 }
 
+void read(const JsonNode& node, ErrorOfFigure& target) {
+  node["mean_error"].read(target.mean);
+  node["worst_error"].read(target.worst);
+  node.require(target.mean >= 0 && target.mean <= target.worst,
+               "an object whose mean_error is from 0 to worst_error");
+}
+
+void read(const JsonNode& node, Accuracy& target);
+
 template <class Value>
 void read_if_there(const JsonNode& node, const char* key, std::optional<Value>& target) {
   if (!node.has(key))
@@ -266,11 +275,21 @@ void read(const JsonNode& node, ObjectResult& target) {
   read_if_there(node, "reuse_distance", target.reuse_distance);
 }
 
+void read(const JsonNode& node, Accuracy& target) {
+  node["gpu"].read(target.gpu);
+  node["launches"].read(target.launches);
+  node["kernels"].read(target.kernels);
+  read_if_there(node, "time", target.time);
+  read_if_there(node, "l1_read_hit_rate", target.l1_read_hit_rate);
+  read_if_there(node, "l2_read_hit_rate", target.l2_read_hit_rate);
+  node["without"].for_each([&](const JsonNode& text) { text.read(target.without.emplace_back()); });
+  node["date"].read(target.date);
+}
+
 void read(const JsonNode& node, KernelResult& target) {
   node["name"].read(target.name);
   node["gpu"].read(target.gpu);
-  if (node.has("gpu_validated"))
-    node["gpu_validated"].read(target.gpu_validated.emplace());
+  read_if_there(node, "accuracy", target.accuracy);
   read(node["grid"], target.grid);
   read(node["block"], target.block);
   if (node.has("launches"))

@@ -2,6 +2,7 @@
 // unobserved figure is absent (an empty optional), never 0.
 #pragma once
 
+#include "result/accuracy.h"
 #include "result/timeline.h"
 #include "support/expected.h"
 #include "trace/records.h"
@@ -45,7 +46,8 @@ struct LatencyParts {
 /// Each of these can bound a kernel's time: the issue of instructions; the memory pipeline of an SM, by
 /// passes of accesses to global memory, or by passes of banks of shared memory; the constant cache of an SM,
 /// which serves the addresses of an access one after the other; the SM's port to the L2; the L2's slices, by
-/// sectors, or by atomics; the way between the L2's partitions; the channels of DRAM.
+/// sectors, or by atomics; the way between the L2's partitions; the channels of DRAM; an SM's
+/// execution pipes of a kind.
 enum class Resource : std::uint8_t {
   issue,
   memory_pipeline,
@@ -225,7 +227,7 @@ struct ExecutedCode {
 
 struct KernelResult {
   std::string name, gpu;
-  std::optional<bool> gpu_validated; ///< true if the model of this GPU was compared with measurements on one
+  std::optional<Accuracy> accuracy; ///< of the GPU's model; none: its file says nothing about it
   trace::Dim3 grid, block;
   std::uint64_t launches =
       0; ///< launches of this kernel in the whole run; 0: not known, the trace was cut short

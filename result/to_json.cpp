@@ -240,12 +240,27 @@ Json to_json(const CompiledKernel& compiled) {
   return json;
 }
 
+void put(Json& object, const std::string& figure, const std::optional<ErrorOfFigure>& error) {
+  if (error)
+    object[figure] = {{"mean_error", error->mean}, {"worst_error", error->worst}};
+}
+
+Json to_json(const Accuracy& accuracy) {
+  Json json = {{"gpu", accuracy.gpu}, {"launches", accuracy.launches}, {"kernels", accuracy.kernels}};
+  put(json, "time", accuracy.time);
+  put(json, "l1_read_hit_rate", accuracy.l1_read_hit_rate);
+  put(json, "l2_read_hit_rate", accuracy.l2_read_hit_rate);
+  json["without"] = accuracy.without;
+  json["date"] = accuracy.date;
+  return json;
+}
+
 Json to_json(const KernelResult& kernel) {
   Json json;
   json["name"] = kernel.name;
   json["gpu"] = kernel.gpu;
-  if (kernel.gpu_validated)
-    json["gpu_validated"] = *kernel.gpu_validated;
+  if (kernel.accuracy)
+    json["accuracy"] = to_json(*kernel.accuracy);
   json["grid"] = {kernel.grid.x, kernel.grid.y, kernel.grid.z};
   json["block"] = {kernel.block.x, kernel.block.y, kernel.block.z};
   if (kernel.launches != 0)

@@ -4,6 +4,7 @@
 #include "driver/resources.h"
 #include "driver/stages/print.h"
 #include "model/gpu/gpu.h"
+#include "report/accuracy_text.h"
 
 #include <memory>
 
@@ -12,18 +13,20 @@ namespace {
 
 Expected<void> list() {
   TRY_LET(names, model::list_gpus(resources().gpus));
-  std::string text = fmt::format("{:<12} {:<28} {:>4} {:>10}  {}\n", "name", "GPU", "SMs", "L2", "model");
+  std::string text = fmt::format("{:<12} {:<28} {:>4} {:>10}  {}\n", "name", "GPU", "SMs", "L2", "accuracy");
   for (const auto& name : *names) {
     TRY_LET(gpu, model::load_gpu(name, resources().gpus));
     text += fmt::format("{:<12} {:<28} {:>4} {:>6} KiB  {}\n", gpu->id, gpu->name, gpu->sms,
-                        gpu->l2_bytes / 1024, gpu->validated ? "validated" : "not validated");
+                        gpu->l2_bytes / 1024, report::accuracy_beside_time(gpu->accuracy));
   }
   return print_text(text, "");
 }
 
 Expected<void> describe(const std::string& name) {
-  TRY_LET(text, model::describe_gpu(name, resources().gpus));
-  return print_text(*text, "");
+  TRY_LET(gpu, model::load_gpu(name, resources().gpus));
+  TRY_LET(figures, model::describe_gpu(name, resources().gpus));
+  return print_text(
+      fmt::format("{}: {}\n\n{}", gpu->id, report::accuracy_text(gpu->accuracy, gpu->id), *figures), "");
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 #include "model/gpu/gpu.h"
 
 #include "model/gpu/drawn_figures.h"
+#include "model/gpu/read_accuracy.h"
 #include "model/gpu/toml_figures.h"
 #include "vocabulary/geometry.h"
 
@@ -196,7 +197,7 @@ void read_dram(TomlFigures& figures, Gpu::Dram& dram) {
 Gpu read_tables(TomlFigures& figures) {
   Gpu gpu;
   figures.text("name", gpu.name);
-  figures.flag("validated", gpu.validated);
+  gpu.accuracy = read_accuracy(figures);
   read_sm(figures, gpu);
   read_constant(figures, gpu.constant);
   read_schedule(figures, gpu.schedule);
@@ -355,6 +356,23 @@ Expected<Gpu> read(const fs::path& path, TomlFigures& figures) {
   return gpu;
 }
 
+/// Returns the errors of the GPU that a file names as the nearest relative of its own.
+Expected<Accuracy> accuracy_of_relative(const fs::path& path, const std::string& relative,
+                                        const fs::path& folder) {
+  const auto refuse = [&](const std::string& why) {
+    return fail("{}: expected accuracy.gpu to be a GPU that was held against measurements: {}", path.string(),
+                why);
+  };
+  const auto file = find_file(relative, folder);
+  if (!file)
+    return refuse(file.error().message);
+  TRY_LET(figures, TomlFigures::open(*file));
+  const std::optional<Accuracy> accuracy = read_accuracy(*figures);
+  if (!accuracy || accuracy->launches == 0)
+    return refuse(fmt::format("the file of '{}' has no accuracy.launches", relative));
+  return *accuracy;
+}
+
 } // namespace
 
 const std::vector<std::string>& block_placements() {
@@ -396,18 +414,21 @@ Expected<std::vector<std::string>> list_gpus(const fs::path& folder) {
 }
 
 Expected<Gpu> load_gpu(const std::string& name, const fs::path& folder) {
-  return find_file(name, folder).and_then([](const fs::path& path) -> Expected<Gpu> {
-    return TomlFigures::open(path).and_then([&](TomlFigures figures) { return read(path, figures); });
-  });
+  TRY_LET(path, find_file(name, folder));
+  TRY_LET(figures, TomlFigures::open(*path));
+  TRY_LET(gpu, read(*path, *figures));
+  if (gpu->accuracy && gpu->accuracy->launches == 0) {
+    TRY_LET(accuracy, accuracy_of_relative(*path, gpu->accuracy->gpu, folder));
+    gpu->accuracy = std::move(*accuracy);
+  }
+  return gpu;
 }
 
 Expected<std::string> describe_gpu(const std::string& name, const fs::path& folder) {
-  return find_file(name, folder).and_then([](const fs::path& path) -> Expected<std::string> {
-    return TomlFigures::open(path).and_then([&](TomlFigures figures) -> Expected<std::string> {
-      TRY(read(path, figures));
-      return figures.describe();
-    });
-  });
+  TRY(load_gpu(name, folder));
+  TRY_LET(path, find_file(name, folder));
+  TRY_LET(figures, TomlFigures::open(*path));
+  return figures->describe();
 }
 
 } // namespace warplens::model

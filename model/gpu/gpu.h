@@ -4,6 +4,7 @@
 
 #include "model/gpu/lane_rules.h"
 #include "model/sm/sm_figures.h"
+#include "result/accuracy.h"
 #include "support/expected.h"
 #include "vocabulary/geometry.h"
 
@@ -87,9 +88,11 @@ struct ExecutionPipes {
 };
 
 struct Gpu {
-  std::string id;                ///< "c2050"
-  std::string name;              ///< "Tesla C2050"
-  bool validated = false;        ///< compared with measurements on the real GPU
+  std::string id;   ///< "c2050"
+  std::string name; ///< "Tesla C2050"
+  /// How far off the model was on this GPU or, where nothing was measured on it, on its nearest relative;
+  /// none: the file says nothing about it.
+  std::optional<Accuracy> accuracy;
   double compute_capability = 0; ///< 8.9
   /// Returns it as 89, the number of the architecture.
   int capability() const { return static_cast<int>(std::lround(10 * compute_capability)); }

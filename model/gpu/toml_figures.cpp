@@ -162,14 +162,30 @@ void TomlFigures::text(const std::string& path, std::string& value) {
     set_error(node, fmt::format("expected {} = \"…\"", path));
 }
 
-void TomlFigures::flag(const std::string& path, bool& value) {
+void TomlFigures::texts(const std::string& path, std::vector<std::string>& values) {
   const toml::node* node = find(path);
   if (!node)
     return;
-  if (const auto* boolean = node->as_boolean())
-    value = boolean->get();
-  else
-    set_error(node, fmt::format("expected {} = true or false", path));
+  const toml::array* array = node->as_array();
+  const auto is_text = [](const toml::node& item) { return item.is_string(); };
+  if (array == nullptr || !std::ranges::all_of(*array, is_text))
+    return set_error(node, fmt::format("expected {} = [\"…\", …]", path));
+  values.clear();
+  for (const toml::node& item : *array)
+    values.push_back(item.as_string()->get());
+}
+
+void TomlFigures::plain_number(const std::string& path, double& value, double low, double high) {
+  if (const toml::node* node = find(path))
+    read_number(*node, path, value, low, high);
+}
+
+void TomlFigures::read_number(const toml::node& node, const std::string& path, double& value, double low,
+                              double high) {
+  const auto read = node.is_number() ? node.value<double>() : std::nullopt;
+  if (!read || !(*read >= low && *read <= high))
+    return set_error(&node, fmt::format("expected {} to be a number from {} to {}", path, low, high));
+  value = *read;
 }
 
 void TomlFigures::number(const std::string& path, std::uint64_t& value, std::uint64_t low,
@@ -192,13 +208,8 @@ void TomlFigures::number(const std::string& path, std::uint32_t& value, std::uin
 }
 
 void TomlFigures::number(const std::string& path, double& value, double low, double high) {
-  const toml::node* node = figure(path);
-  if (!node)
-    return;
-  const auto read = node->is_number() ? node->value<double>() : std::nullopt;
-  if (!read || !(*read >= low && *read <= high))
-    return set_error(node, fmt::format("expected {} to be a number from {} to {}", path, low, high));
-  value = *read;
+  if (const toml::node* node = figure(path))
+    read_number(*node, path, value, low, high);
 }
 
 void TomlFigures::numbers(const std::string& path, std::vector<std::uint32_t>& values, std::uint32_t low,
@@ -297,6 +308,9 @@ std::string TomlFigures::describe() const {
             text += fmt::format(", {} {}", of_draw, text_of(*drawn));
         out += fmt::format("{:<30} {:<34} [{}]\n", top + "." + std::string(key.str()), text,
                            figure->get("source")->as_string()->get());
+      } else {
+        out += fmt::format("{:<30} {}\n", top + "." + std::string(key.str()),
+                           value.is_string() ? value.as_string()->get() : text_of(value));
       }
   }
   out += "\nSources\n";

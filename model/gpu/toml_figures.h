@@ -29,10 +29,14 @@ public:
 
   /// Returns whether the file has this table.
   bool has(const std::string& table) const { return root_.contains(table); }
+  /// Returns whether the file has this key, "table.key".
+  bool has_key(const std::string& path) const { return bool(root_.at_path(path)); }
   /// Reads a plain string, without a source.
   void text(const std::string& path, std::string& value);
-  /// Reads a plain boolean, without a source.
-  void flag(const std::string& path, bool& value);
+  /// Reads a plain list of strings, without a source.
+  void texts(const std::string& path, std::vector<std::string>& values);
+  /// Reads a plain number within [low, high], without a source.
+  void plain_number(const std::string& path, double& value, double low, double high);
 
   /// Reads a number within [low, high].
   void number(const std::string& path, std::uint32_t& value, std::uint32_t low, std::uint32_t high);
@@ -65,6 +69,7 @@ private:
   const toml::node* figure(const std::string& path);
   const toml::node* drawn_value(const std::string& path, const toml::table& figure);
   const toml::node* drawn_of_range(const std::string& path, const toml::array& range);
+  void read_number(const toml::node& node, const std::string& path, double& value, double low, double high);
   void set_error(const toml::node* where, const std::string& what);
 
   std::string file_;

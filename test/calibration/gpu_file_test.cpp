@@ -88,7 +88,7 @@ TEST_CASE("The file holds the figures that the curves were made of") {
     if (!made)
       FAIL(made.error().message);
     CHECK(made->name == on.name);
-    CHECK_FALSE(made->validated);
+    CHECK_FALSE(made->accuracy);
     CHECK(made->sms == on.sms);
     CHECK(made->clock_mhz == Approx(on.clock_mhz));
     CHECK(made->shared.carveout_bytes == on.shared.carveout_bytes);

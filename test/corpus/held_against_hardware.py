@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs Warplens on programs whose hardware counters others published, and prints what it predicts beside what they measured.
 
-    held_against_hardware.py build/bin/warplens --reference PATH [--only streams|chases|counters|micro] [SUITE=PATH ...]
+    held_against_hardware.py build/bin/warplens --reference PATH [--only streams|chases|counters] [SUITE=PATH ...]
 
 The measurements and the programs are not part of this project. --reference is a folder with `streams/` (two programs, and their
 hit rates by size), `chase/` and `counters/` (of kernels of public programs). The suites are where those programs are checked out,
@@ -16,6 +16,8 @@ and what is not there is left out with a line that says so:
 Programs run on the CPU back end. Their traces stay in --cache, so that a second run only models. Launches begin with an empty L2,
 as under a profiler that flushes the caches. Nothing in the model was fitted to these figures; where a curve has many sizes, every
 second one is marked as `fit` all the same, and is what a later fit may use, and the others are `held back` from it.
+
+test/accuracy/ holds the model against such measurements with programs of the project's own, and is a test.
 """
 
 import argparse
@@ -23,46 +25,24 @@ import concurrent.futures
 import csv
 import dataclasses
 import itertools
-import json
-import math
 import os
 import pathlib
 import random
 import re
 import resource
 import shutil
-import subprocess
 import sys
-import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
-SECTOR = 32
+sys.path.insert(0, str(HERE.parent / "accuracy"))
+import boards
+import modelled
+import table
+from modelled import SECTOR, base_name, cycles_of, mean, microseconds_of, total, whole_launch
+
 ALL_BLOCKS = 10**8
-
-
-def mean(statistic):
-    return None if statistic is None else statistic["mean"]
-
-
-def total(kernel, figure):
-    return mean(kernel["totals"].get(figure))
-
-
-def cycles_of(kernel):
-    """Returns the cycles that the modelled blocks take."""
-    return kernel["time"]["cycles"]["mean"]
-
-
-def microseconds_of(kernel):
-    """Returns the time of the whole launch."""
-    return kernel["time"]["microseconds"]["mean"]
-
-
-def base_name(kernel):
-    """Returns a kernel's name without return type, namespace, template arguments and parameters."""
-    return re.sub(r"<.*", "", re.sub(r"\(.*", "", kernel["name"])).split()[-1].split("::")[-1]
+BOARDS = table.read_boards()
 
 
 def average(values):
@@ -76,11 +56,6 @@ def global_load_bytes(kernel, weight=lambda site: 1.0):
     return sum(site["bytes_moved"] * weight(site) for site in kernel["sites"] if site["kind"] in ("load", "update") and site["space"] == "global")
 
 
-def whole_launch(kernel):
-    """Returns the factor from the modelled blocks to all of the launch."""
-    return math.prod(kernel["grid"]) / kernel["snapshot"]["blocks"]
-
-
 class Tool:
     """Builds programs for the CPU back end, records their traces and models them."""
 
@@ -90,11 +65,11 @@ class Tool:
             (self.cache / folder).mkdir(parents=True, exist_ok=True)
 
     def run(self, command, folder):
-        """Runs warplens; an error ends this script with the last lines that it printed."""
-        finished = subprocess.run([str(word) for word in [self.warplens, *command]], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                  stdin=subprocess.DEVNULL, text=True, errors="replace", check=False)
-        if finished.returncode != 0:
-            sys.exit(f"warplens {' '.join(map(str, command))} ended with {finished.returncode}:\n{finished.stdout[-2000:]}")
+        """Runs warplens; an error ends this script."""
+        try:
+            modelled.warplens(self.warplens, command, folder)
+        except modelled.Failure as failure:
+            sys.exit(str(failure))
 
     def build(self, name, folder, arguments):
         """Returns the program, which is built unless it is in the cache."""
@@ -117,11 +92,12 @@ class Tool:
 
     def model(self, trace, gpu, blocks=None):
         """Returns the kernels of the result."""
-        with tempfile.NamedTemporaryFile(suffix=".json") as result:
-            self.run(["model", trace, "--quiet", "--cold", "--gpu", gpu, "--threads", 1, "--trials", self.options.trials,
-                      "--seed", self.options.seed, *(["--snapshot-blocks", blocks] if blocks else []), "--format", "json", "-o", result.name],
-                     self.cache)
-            return json.load(result)["kernels"]
+        command = ["model", trace, "--quiet", "--cold", "--gpu", gpu, "--threads", 1, "--trials", self.options.trials, "--seed", self.options.seed,
+                   *(["--snapshot-blocks", blocks] if blocks else [])]
+        try:
+            return modelled.kernels_of(self.warplens, command, self.cache)
+        except modelled.Failure as failure:
+            sys.exit(str(failure))
 
     def each(self, work, points):
         """Yields work(point) for each point, in order; --jobs of them run at a time."""
@@ -132,23 +108,9 @@ class Tool:
         with open(self.options.reference / path, newline="", encoding="utf-8") as text:
             return list(csv.DictReader(text))
 
-    def gpu_file(self, name, changed_name, changes):
-        """Writes the GPU file of a board whose figures differ: `changes` gives for (section, key) a function of the value's text."""
-        section, lines = "", []
-        missed = set(changes)
-        for line in (ROOT / f"model/gpu/gpus/{name}.toml").read_text(encoding="utf-8").splitlines():
-            if heading := re.fullmatch(r"\[(\w+)\]", line):
-                section = heading[1]
-            key = line.partition(" ")[0]
-            if (section, key) in changes:
-                missed.discard((section, key))
-                line = re.sub(r"(?<=value = )[\w.]+", lambda value, change=changes[section, key]: change(value[0]), line, count=1)
-            lines.append(f'name = "{changed_name}"' if line.startswith("name = ") else line)
-        if missed:
-            sys.exit(f"{name}.toml has no {missed}")
-        path = self.cache / "gpus" / f"{changed_name}.toml"
-        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        return path
+    def gpu_of(self, board):
+        """Returns what --gpu takes for a board."""
+        return boards.gpu_argument(board, self.cache / "gpus")
 
 
 class Differences:
@@ -281,30 +243,9 @@ def streams(tool):
     h100 = sizes_between(tool.rows("streams/l2_h100_pcie_even.csv"), 0.4 * 51200, 1.6 * 51200)
     differences = [
         l2_stream(tool, "a100", "A100", "a100", 108, a100, lambda row: 100000 * 262144 / float(row["eff_gbs"]) * 1.410),
-        l2_stream(tool, "h100-pcie", "H100 PCIe at 1090 MHz", h100_at(tool, 1090), 114, h100, lambda row: float(row["sm_cycles"])),
+        l2_stream(tool, "h100-pcie", "H100 PCIe at 1090 MHz", tool.gpu_of(boards.Board("h100-pcie-at-1090-mhz", "h100-pcie", 1090)), 114, h100, lambda row: float(row["sm_cycles"])),
         l1_stream(tool)]
     return differences
-
-
-def h100_at(tool, clock_mhz):
-    """Writes the GPU file of an H100 PCIe at another SM clock.
-
-    The L1, and the L2 with the way between its partitions, keep their figures in cycles; memory behind the L2 keeps its own in time."""
-    text = (ROOT / "model/gpu/gpus/h100-pcie.toml").read_text(encoding="utf-8")
-    slower = float(re.search(r"clock_mhz = { value = (\d+)", text)[1]) / clock_mhz
-    l2_ns = float(re.search(r"\[l2\].*?latency_ns = { value = ([\d.]+)", text, re.S)[1])
-
-    def longer(value):
-        return f"{float(value) * slower:.1f}"
-
-    def less(value):
-        return f"{float(value) / slower:.1f}"
-
-    return tool.gpu_file("h100-pcie", f"h100-pcie-{clock_mhz}-mhz", {
-        ("sm", "clock_mhz"): lambda _: str(clock_mhz),
-        ("l1", "latency_ns"): longer, ("l2", "latency_ns"): longer, ("l2", "hop_ns"): longer,
-        ("l2", "bytes_per_ns"): less, ("l2", "write_bytes_per_ns"): less, ("l2", "hop_bytes_per_ns"): less, ("l2", "atomics_per_ns"): less,
-        ("dram", "latency_ns"): lambda value: f"{float(value) + l2_ns * (slower - 1):.1f}"})
 
 
 # Pointer chases
@@ -467,7 +408,8 @@ def counters_of_v100(tool):
     there = {suite for suite in ("rodinia", "parboil", "samples") if suite_folder(tool, suite)}
     if not there:
         return []
-    table = Counted("V100", 1380)
+    board = BOARDS["quadro-gv100"]
+    counted = Counted("V100", board.cycles_per_us)
     measured = {}
     for row in tool.rows("counters/v100.csv"):
         measured.setdefault(row["program"], []).append(row)
@@ -482,7 +424,7 @@ def counters_of_v100(tool):
         runs_in.mkdir(parents=True, exist_ok=True)
         built = tool.build(name, folder, program.build)
         trace = tool.record(f"v100_{name}", "v100", built, program.arguments(), ALL_BLOCKS, program.kernels, program.launches, runs_in)
-        return tool.model(trace, "v100", ALL_BLOCKS)
+        return tool.model(trace, tool.gpu_of(board), ALL_BLOCKS)
 
     chosen = []
     for name in measured:
@@ -497,9 +439,9 @@ def counters_of_v100(tool):
             wanted = mangled[2][:int(mangled[1])] if mangled else row["kernel"]
             launches = [kernel for kernel in kernels if base_name(kernel) == wanted]
             count = {key: float(value) for key, value in row.items() if key not in ("program", "kernel", "arguments")}
-            table.add(f"{name} {wanted}", launches, rate(count["l1_load_hits"], count["l1_load_misses"]),
-                      rate(count["l2_read_hits"], count["l2_read_misses"]), count["dram_read_sectors"], count["sm_cycles"])
-    return table.differences()
+            counted.add(f"{name} {wanted}", launches, rate(count["l1_load_hits"], count["l1_load_misses"]),
+                        rate(count["l2_read_hits"], count["l2_read_misses"]), count["dram_read_sectors"], count["sm_cycles"])
+    return counted.differences()
 
 
 def counters_of_k40(tool):
@@ -507,7 +449,7 @@ def counters_of_k40(tool):
     suite = suite_folder(tool, "gpuperfpredict")
     if suite is None:
         return []
-    with_l1 = tool.gpu_file("k40", "k40-l1", {("l1", "global_loads"): lambda _: "true"})
+    with_l1 = tool.gpu_of(BOARDS["k40-with-l1"])
     rows = [row for row in tool.rows("counters/k40.csv") if int(row["n"]) <= tool.options.largest]
 
     def record(row):
@@ -526,14 +468,14 @@ def counters_of_k40(tool):
             tables[l1_on] = Counted(f"K40, global loads {'' if l1_on else 'not '}in the L1", 745)
         tables[l1_on].add(f"{row['program']} {row['n']}", kernels, float(row["l1_global_hit_rate"]) / 100 if l1_on else None,
                           float(row["l2_hit_rate_l1_reads"]) / 100, float(row["device_memory_read_transactions"]), float(row["seconds"]) * 745e6)
-    return [difference for table in tables.values() for difference in table.differences()]
+    return [difference for counted in tables.values() for difference in counted.differences()]
 
 
 def counters_of_a100(tool):
     suite = suite_folder(tool, "gpu-perf-model")
     if suite is None:
         return []
-    table = Counted("A100", 1410)
+    counted = Counted("A100", 1410)
     rows = tool.rows("counters/a100_sgemm.csv")
     program = tool.build("sgemm", HERE / "micro", ["-O3", "-std=c++20", f"-I{suite}", f"-I{suite}/include", "sgemm.cu"])
 
@@ -544,74 +486,17 @@ def counters_of_a100(tool):
 
     for row, kernels in zip(rows, tool.each(model, rows)):
         profiled = float(row["ncu_ms"]) * 1e-3 if row["ncu_ms"] else None
-        table.add(f"{row['kernel']} {row['n']}", kernels, float(row["l1_hit_rate"]) if row["l1_hit_rate"] else None,
-                  float(row["l2_hit_rate"]) if row["l2_hit_rate"] else None, float(row["dram_gbs"]) * 1e9 * profiled / SECTOR if profiled else None,
-                  float(row["event_ms"]) * 1.410e6)
-    return table.differences()
+        counted.add(f"{row['kernel']} {row['n']}", kernels, float(row["l1_hit_rate"]) if row["l1_hit_rate"] else None,
+                    float(row["l2_hit_rate"]) if row["l2_hit_rate"] else None, float(row["dram_gbs"]) * 1e9 * profiled / SECTOR if profiled else None,
+                    float(row["event_ms"]) * 1.410e6)
+    return counted.differences()
 
 
 def counters(tool):
     return [*counters_of_v100(tool), *counters_of_k40(tool), *counters_of_a100(tool)]
 
 
-# Small programs
-
-def transposes(tool):
-    """Prints the times of the example's transposes and of a copy, of a matrix larger than the L2."""
-    size = 4096
-    programs = {"copy": HERE / "micro/copy.cu", "transpose": ROOT / "examples/transpose/transpose.cu"}
-    for gpu in ("a100", "h100-pcie"):
-        times = {}
-        for name, source in programs.items():
-            trace = tool.record(f"{name}_{gpu}", gpu, tool.build(name, tool.cache, ["-O3", source]), [size])
-            times |= {base_name(kernel): (microseconds_of(kernel), kernel["time"]["bound"]) for kernel in tool.model(trace, gpu)}
-        print(f"\nTransposes of {size} x {size} floats, {gpu}")
-        for name, (microseconds, bound) in times.items():
-            print(f"{name:<22}{number(microseconds, 8, 1)} us, bound by {bound}")
-        us = {name: microseconds for name, (microseconds, _) in times.items()}
-        print(f"naive / padded {us['transpose_naive'] / us['transpose_padded']:.2f} (wanted: 2.2 or more); "
-              f"the copy is {'' if us['copy'] == min(us.values()) else 'NOT '}the fastest")
-
-
-def strides(tool):
-    """Compares the cycles that a warp's load takes, from the difference of two lengths."""
-    program = tool.build("strides", tool.cache, ["-O3", HERE / "micro/strides.cu"])
-    loads_of_lap, lengths = 32 * 8, (125, 500)
-
-    def cycles_per_load(point):
-        space, stride = point
-        short, long = (cycles_of(tool.model(tool.record(f"strides_{space}_{stride}_{laps}", "a100", program, [space, stride, laps]), "a100")[0])
-                       for laps in lengths)
-        return (long - short) / (loads_of_lap * (lengths[1] - lengths[0]))
-
-    measured = {("global", 1): 1.02, ("global", 2): 2.0, ("global", 8): 8.0, ("global", 32): 32.0, ("global", 33): 8.8}
-    differences = Differences("A100 strides through the L1", "%", "within 10")
-    points = [*measured, ("shared", 1), ("shared", 32)]
-    print("\nA100, loads of a warp at a stride, cycles of its SM\nspace   stride  measured predicted     %")
-    predicted = dict(zip(points, tool.each(cycles_per_load, points)))
-    for point, found in predicted.items():
-        difference = differences.add(" ".join(map(str, point)), found, measured.get(point))
-        print(f"{point[0]:<8}{point[1]:>6}{number(measured.get(point), 10, 2)}{number(found, 10, 2)}{signed(difference)}")
-    print(f"shared memory's conflicts of 32 ways cost {predicted['shared', 32] / predicted['shared', 1]:.1f} x (wanted: 32)")
-    return differences
-
-
-def histograms(tool):
-    program = tool.build("histogram", tool.cache, ["-O3", HERE / "micro/histogram.cu"])
-    print("\nA100, histogram of a mebibyte")
-    for bins, wanted in ((1, "atomics"), (256, None)):
-        [kernel] = tool.model(tool.record(f"histogram_{bins}", "a100", program, [bins], ALL_BLOCKS, "histogram"), "a100", ALL_BLOCKS)
-        print(f"{bins:>4} bins: {microseconds_of(kernel):8.1f} us, bound by {kernel['time']['bound']}" + (f" (wanted: {wanted})" if wanted else ""))
-
-
-def micro(tool):
-    transposes(tool)
-    found = strides(tool)
-    histograms(tool)
-    return [found]
-
-
-TABLES = {"streams": streams, "chases": chases, "counters": counters, "micro": micro, "predictions": predictions}
+TABLES = {"streams": streams, "chases": chases, "counters": counters, "predictions": predictions}
 
 
 def processor_seconds():
@@ -637,10 +522,10 @@ def main():
     options.suites = {name: pathlib.Path(path).resolve() for name, path in (suite.split("=", 1) for suite in options.suites)}
     tool = Tool(options)
     summary = []
-    for name, table in TABLES.items():
+    for name, compare in TABLES.items():
         if options.only in (None, name):
             start, used = time.monotonic(), processor_seconds()
-            differences = table(tool)
+            differences = compare(tool)
             summary += [*differences]
             print(f"{name}: {time.monotonic() - start:.0f} s, {processor_seconds() - used:.0f} s of processor time")
     print("\nPredicted against measured, mean of the absolute differences and the worst one:")

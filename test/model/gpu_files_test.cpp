@@ -159,6 +159,47 @@ TEST_CASE("Malformed files: the line and what was expected") {
             "expected l1.early_usable to be 0 where l1.ways is more than 8 or l1.index not modulo");
 }
 
+TEST_CASE("A file says how far off the model was on its GPU, or on its nearest relative") {
+  for (const std::string name : {"v100", "a100"}) {
+    const auto gpu = model::load_gpu(name, folder);
+    REQUIRE(gpu);
+    REQUIRE(gpu->accuracy);
+    CHECK(gpu->accuracy->gpu == name);
+    CHECK(gpu->accuracy->kernels <= gpu->accuracy->launches);
+    REQUIRE(gpu->accuracy->time);
+    CHECK(gpu->accuracy->time->mean <= gpu->accuracy->time->worst);
+    CHECK_FALSE(gpu->accuracy->date.empty());
+    CHECK(model::describe_gpu(name, folder)->find("accuracy.time_mean_error") != std::string::npos);
+  }
+  const auto relative = model::load_gpu("h200", folder), measured = model::load_gpu("h100-sxm", folder);
+  REQUIRE(relative);
+  REQUIRE(relative->accuracy);
+  CHECK(relative->accuracy->gpu == "h100-sxm");
+  CHECK(relative->accuracy->launches == measured->accuracy->launches);
+  CHECK(relative->accuracy->time->mean == measured->accuracy->time->mean);
+}
+
+TEST_CASE("A table [accuracy] that is wrong") {
+  const std::string relative = "gpu = \"k40\"";
+  CHECK(error_for(relative, "gpu = \"k4\"")
+            .find("expected accuracy.gpu to be a GPU that was held against measurements: unknown GPU 'k4'") !=
+        std::string::npos);
+  CHECK(error_for(relative, "gpu = \"k80\"").find("the file of 'k80' has no accuracy.launches") !=
+        std::string::npos);
+  CHECK(error_for(relative, "gpus = 1") == line_of("[accuracy]") + "expected a key 'accuracy.gpu'");
+  const auto with = [&](const std::string& more) {
+    return error_for(relative, relative + "\nlaunches = 2\nkernels = 1\nwithout = []\ndate = \"\"\n" + more);
+  };
+  CHECK(with("time_mean_error = 0.1").find("expected a key 'accuracy.time_worst_error'") !=
+        std::string::npos);
+  CHECK(with("l1_mean_error = 0.2\nl1_worst_error = 0.1").find("to be no less than the mean") !=
+        std::string::npos);
+  CHECK(error_for(relative, relative + "\nlaunches = 0")
+            .find("expected accuracy.launches to be a number from 1") != std::string::npos);
+  CHECK(error_for(relative, relative + "\nlaunches = 2\nkernels = 3\nwithout = 1\ndate = \"\"")
+            .find("expected accuracy.kernels to be a number from 1 to 2") != std::string::npos);
+}
+
 TEST_CASE("Every figure of every file: a wrong value, a wrong source, no figure at all") {
   const auto names = model::list_gpus(folder);
   REQUIRE(names);

@@ -1,4 +1,5 @@
 // Whole trials: conservation, determinism, trace files, refused accesses.
+#include "made_code.h"
 #include "made_trace.h"
 #include "model/numeric/random.h"
 #include "model/trial/trial.h"
@@ -252,6 +253,24 @@ TEST_CASE("A launch without accesses has a result without sites") {
   CHECK(result.sites.empty());
   CHECK_FALSE(result.totals.l1_read_hit_rate);
   CHECK_FALSE(result.totals.dram_read_bytes);
+}
+
+TEST_CASE("Machines that differ only in what known code does not take are one") {
+  model::Gpu on = gpu("a100");
+  on.drawn = {"issue.cycles_per_access"};
+  MadeTrace made(2, 32);
+  made.access(0, 0, made.site(), 4, [](unsigned lane) { return 4 * lane; });
+  auto snapshot = made.decode(on.lanes, model::Accesses::all);
+  REQUIRE(snapshot);
+  model::Options options;
+  options.confidence = {0, 0}; // never reached
+  const auto time = [&] {
+    return *model::evaluate_launch(*snapshot, made.sites(), made.launch(), on, options)->time;
+  };
+  CHECK(time().microseconds.of_machine);
+  model::Random random(1, 0, 0);
+  test::add_random_code(*snapshot, random);
+  CHECK_FALSE(time().microseconds.of_machine);
 }
 
 TEST_CASE("A result names what its trials drew of the machine, however many there were") {

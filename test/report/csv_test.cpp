@@ -38,11 +38,11 @@ std::vector<std::vector<std::string>> parse(const std::string& text) {
 TEST_CASE("csv: a row per site, every row as long as the heading") {
   const auto rows = parse(report::print_csv(test::sample_result()));
   REQUIRE(rows.size() == 6);
-  CHECK(rows[0].back() == "occupied_dram");
+  CHECK(rows[0].back() == "time_mean_error");
   for (const auto& row : rows)
     CHECK(row.size() == rows[0].size());
   CHECK(rows[0].front() == "kernel");
-  CHECK(std::vector(rows[4].begin(), rows[4].end() - 22) ==
+  CHECK(std::vector(rows[4].begin(), rows[4].end() - 24) ==
         std::vector<std::string>{"spmv(int const*, int const*, float const*, float const*, float*)",
                                  "Tesla C2050",
                                  "0000000000000020",
@@ -76,7 +76,7 @@ TEST_CASE("csv: a row per site, every row as long as the heading") {
 TEST_CASE("csv: the kernel's time and the site's part in it, empty where there is none") {
   const auto rows = parse(report::print_csv(test::sample_time()));
   const auto end_of = [](const std::vector<std::string>& row) {
-    return std::vector(row.end() - 22, row.end());
+    return std::vector(row.end() - 24, row.end());
   };
   CHECK(end_of(rows[0]) == std::vector<std::string>{"kernel_microseconds",
                                                     "kernel_microseconds_std",
@@ -99,16 +99,23 @@ TEST_CASE("csv: the kernel's time and the site's part in it, empty where there i
                                                     "occupied_fp16_pipe",
                                                     "occupied_integer_pipe",
                                                     "occupied_special_function_pipe",
-                                                    "occupied_tensor_pipe"});
-  CHECK(end_of(rows[2]) == std::vector<std::string>{
-                               "123.4", "2", "dram", "0.005", "0.00015625", "0", "0", "0.01", "0", "1", "0",
-                               "0",     "0", "0",    "0",     "0",          "0", "0", "0",    "0", "0", "0"});
-  std::vector<std::string> untimed(22); // table[k]
+                                                    "occupied_tensor_pipe",
+                                                    "measured_on",
+                                                    "time_mean_error"});
+  CHECK(end_of(rows[2]) == std::vector<std::string>{"123.4", "2",    "dram", "0.005", "0.00015625", "0",
+                                                    "0",     "0.01", "0",    "1",     "0",          "0",
+                                                    "0",     "0",    "0",    "0",     "0",          "0",
+                                                    "0",     "0",    "0",    "0",     "v100",       "0.14"});
+  std::vector<std::string> untimed(24); // table[k]
   untimed[0] = std::string("123.4");
   untimed[1] = std::string("2");
   untimed[2] = std::string("dram");
+  untimed[22] = std::string("v100");
+  untimed[23] = std::string("0.14");
   CHECK(end_of(rows[1]) == untimed);
-  CHECK(end_of(parse(report::print_csv(test::sample_result()))[4]) == std::vector<std::string>(22));
+  Result unknown = test::sample_result();
+  unknown.kernels[0].accuracy.reset();
+  CHECK(end_of(parse(report::print_csv(unknown))[4]) == std::vector<std::string>(24));
 }
 
 TEST_CASE("csv: quotes, commas and line ends are kept, absent figures are empty") {
@@ -117,7 +124,7 @@ TEST_CASE("csv: quotes, commas and line ends are kept, absent figures are empty"
   const auto rows = parse(report::print_csv(result));
   CHECK(rows[1][3] == "gone \"quoted\", \x1b[31mred.h");
   CHECK(rows[1][6] == "a[\n\"x\",\r\n1]");
-  CHECK(rows[1].back().empty());
+  CHECK(rows[1][27].empty());
   CHECK(rows[1][18].empty());
 }
 

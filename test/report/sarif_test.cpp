@@ -57,6 +57,8 @@ TEST_CASE("sarif: findings on lines above the threshold") {
   CHECK(physical["artifactLocation"]["uriBaseId"] == "%SRCROOT%");
   CHECK(physical["region"] == Json({{"startLine", 13}, {"startColumn", 8}, {"endColumn", 14}}));
   CHECK(results[0]["properties"]["latency_ns"] == 1205.4);
+  const std::string accuracy = results[0]["properties"]["accuracy"];
+  CHECK(accuracy.find("on its nearest relative, v100: time 14 % off in the mean") != std::string::npos);
   CHECK(results[0]["rank"] == 60);
 
   CHECK(log(test::sample_result(), 0.01)["runs"][0]["results"].size() == 3);

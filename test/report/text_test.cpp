@@ -60,8 +60,8 @@ TEST_CASE("a time that no resource bounds, and one of the whole launch") {
   time.bound.reset();
   time.busy = {0.1, 0, 0, 0, 0, 0.31, 0, 0, 0.3};
   time.is_extrapolated = false;
-  const auto lines = [&] { return print(result, {.width = 80}); };
-  CHECK(contains(lines(), "time       123 ± 4 µs, 173k cycles\n"));
+  const auto lines = [&] { return print(result, {.width = 100}); };
+  CHECK(contains(lines(), "time       123 ± 4 µs (times of v100 are 14 % off in the mean), 173k cycles\n"));
   CHECK(contains(lines(), "bound by   latency; busiest: L2 slices 31 %, DRAM 30 %\n"));
   time.busy = {0.1, 0, 0, 0, 0, 0, 0, 0, 0.02};
   CHECK(contains(lines(), "bound by   latency; busiest: instruction issue 10 %\n"));
@@ -69,13 +69,13 @@ TEST_CASE("a time that no resource bounds, and one of the whole launch") {
   CHECK(contains(lines(), "bound by   latency\n"));
   time.microseconds = test::statistic(0, 0);
   time.cycles = test::statistic(0, 0);
-  CHECK(contains(lines(), "time       0.00 µs, 0 cycles; launch overhead not included\n"));
+  CHECK(contains(lines(), "time       0.00 µs (times of v100 are 14 % off in the mean), 0 cycles; launch overhead not included\n"));
   time.microseconds.mean = time.cycles.mean = std::nan("");
   time.busy.fill(std::nan(""));
-  CHECK(contains(lines(), "time       -, - cycles\nbound by   latency\n"));
+  CHECK(contains(lines(), "time       - (times of v100 are 14 % off in the mean), - cycles\nbound by   latency\n"));
   time.bound = Resource::memory_pipeline;
   time.busy.fill(1);
-  check_lines(lines(), 80);
+  check_lines(print(result, {.width = 80}), 80);
 }
 
 TEST_CASE("the launch's own time is mentioned where it is not small beside the kernel's") {
@@ -85,7 +85,7 @@ TEST_CASE("the launch's own time is mentioned where it is not small beside the k
   CHECK_FALSE(contains(print(result, {}), note));
   time.microseconds.mean = 9.9;
   time.is_extrapolated = false;
-  CHECK(contains(print(result, {}), "cycles" + note));
+  CHECK(contains(print(result, {.width = 120}), "cycles" + note));
   time.microseconds.mean = 10;
   CHECK_FALSE(contains(print(result, {}), note));
 }
@@ -175,6 +175,30 @@ TEST_CASE("a kernel that takes time, but in none of its lines") {
   for (SiteResult& site : result.kernels[0].sites)
     site.time.reset(); // its share of the latency does not stand in for the one of the time
   CHECK(contains(print(result, {}), "No line has a share of the time: there is nothing to look at first."));
+}
+
+TEST_CASE("how far off the GPU's model was stands at the head and beside the time") {
+  Result result = test::sample_time();
+  TextOptions wide;
+  wide.width = 300;
+  std::optional<Accuracy>& accuracy = result.kernels[0].accuracy;
+  accuracy =
+      Accuracy{"c2050", 1, 1, ErrorOfFigure{0.139, 0.41}, {}, ErrorOfFigure{0.0504, 0.1}, {}, "2026-11-24"};
+  result.kernels[0].gpu = "c2050";
+  CHECK(contains(print(result, wide),
+                 "accuracy   time 14 % off in the mean and 41 % at worst over 1 launch of 1 kernel; "
+                 "L2 hits 5.0 points\n"));
+  CHECK(contains(print(result, wide), "µs (times of c2050 are 14 % off in the mean), extrapolated"));
+  accuracy->without = {"textures", "atomics", "tensor cores"};
+  CHECK(contains(print(result, wide), "; no kernel with textures, atomics or tensor cores among them\n"));
+  accuracy->time.reset();
+  CHECK(contains(print(result, wide), "accuracy   time not compared over 1 launch"));
+  CHECK(contains(print(result, wide), "µs (held against no measured time), extrapolated"));
+  result.kernels[0].gpu = "k80";
+  CHECK(contains(print(result, wide),
+                 "accuracy   nothing was measured on this GPU; on its nearest relative, c2050: "));
+  accuracy.reset();
+  CHECK(contains(print(result, wide), "accuracy   held against no measurements\n"));
 }
 
 TEST_CASE("spreads are divided between order and machine only where the machine is drawn") {

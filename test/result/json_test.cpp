@@ -109,7 +109,10 @@ TEST_CASE("time is unchanged by the way through JSON, and is absent without a cl
   CHECK(kernel["sites"][3]["time"]["share"]["mean"] == 0.7);
   CHECK(kernel["sites"][3]["time"]["waited_share"] == 0.35);
   CHECK_FALSE(kernel["sites"][0].contains("time"));
-  const std::string without = to_json(test::sample_result()).dump();
+  Result untimed = test::sample_result();
+  CHECK(to_json(untimed)["kernels"][0]["accuracy"]["time"] == Json({{"mean_error", 0.14}, {"worst_error", 0.41}}));
+  untimed.kernels[0].accuracy.reset(); // which tells of times, too
+  const std::string without = to_json(untimed).dump();
   CHECK(without.find("\"time\"") == std::string::npos);
   CHECK(without.find("std_of_machine") == std::string::npos);
 
@@ -264,6 +267,10 @@ TEST_CASE("malformed results: one line that names the place") {
       {"/kernels/0/block/2", "4294967296", "kernels[0].block[2] is not a whole number from 0 to 4294967295"},
       {"/kernels/0/trials/converged", "1", "kernels[0].trials.converged is not true or false"},
       {"/kernels/0/totals", "", "kernels[0].totals is missing"},
+      {"/kernels/0/accuracy/gpu", "", "kernels[0].accuracy.gpu is missing"},
+      {"/kernels/0/accuracy/time/mean_error", "0.5",
+       "kernels[0].accuracy.time is not an object whose mean_error is from 0 to worst_error"},
+      {"/kernels/0/accuracy/without/0", "1", "kernels[0].accuracy.without[0] is not a string"},
       {"/kernels/0/sites/1/id", R"("10")", "kernels[0].sites[1].id is not 16 hexadecimal digits"},
       {"/kernels/0/sites/1/id", R"("0x00000000000010")",
        "kernels[0].sites[1].id is not 16 hexadecimal digits"},

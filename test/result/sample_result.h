@@ -55,7 +55,14 @@ inline Result sample_result() {
   KernelResult kernel;
   kernel.name = "spmv(int const*, int const*, float const*, float const*, float*)";
   kernel.gpu = "Tesla C2050";
-  kernel.gpu_validated = false;
+  kernel.accuracy = Accuracy{"v100",
+                             20,
+                             18,
+                             ErrorOfFigure{0.14, 0.41},
+                             ErrorOfFigure{0.021, 0.06},
+                             std::nullopt,
+                             {"textures", "tensor cores"},
+                             "2026-11-24"};
   kernel.grid = {512, 1, 1};
   kernel.block = {256, 1, 1};
   kernel.launches = 3;

@@ -103,10 +103,25 @@ export interface Timeline {
   channels: { requests: number[]; outstanding: number[] }[];
 }
 
+/** Errors of a figure where it was measured, as fractions: of times of the measured time, of rates as differences. */
+export interface ErrorOfFigure { mean_error: number; worst_error: number }
+
+/** How far off the GPU's model was, or that of its nearest relative, where anything was measured on it. */
+export interface Accuracy {
+  gpu: string;
+  launches: number;
+  kernels: number;
+  time?: ErrorOfFigure;
+  l1_read_hit_rate?: ErrorOfFigure;
+  l2_read_hit_rate?: ErrorOfFigure;
+  without: string[];
+  date: string;
+}
+
 export interface Kernel {
   name: string;
   gpu: string;
-  gpu_validated?: boolean;
+  accuracy?: Accuracy;
   grid: [number, number, number];
   block: [number, number, number];
   launches?: number;

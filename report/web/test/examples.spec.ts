@@ -30,7 +30,7 @@ test("the transpose: its costly line is in the source, with its verdict and reco
   await first.locator("button").click();
   await expect(page.locator(".row.active code")).toContainText("[");
   await expect(page.locator(".record .distribution").first()).toBeVisible(); // a histogram, or a value that all trials have
-  await expect(page.locator(".sure")).toContainText("validated on a100");
+  await expect(page.locator(".sure")).toContainText("off in the mean");
   const kernels = page.getByRole("group", { name: /Kernel/ });
   expect(await kernels.locator(".chip:not(.all)").count()).toBeGreaterThan(1);
   await kernels.locator(".chip").nth(1).click();

@@ -1,4 +1,5 @@
 // The head of the source view: how long the launch takes, what bounds it, and how busy each resource is.
+import { besideTime } from "../accuracy";
 import { ResourceBars, resourceNames } from "../charts/resource_bars";
 import { StateBars } from "../charts/state_bars";
 import { count, duration } from "../format";
@@ -25,7 +26,7 @@ function KernelTime({ profile, named }: { profile: Profile; named: boolean }) {
         <p title="2 standard deviations over the trials">
           <b>{durationOf(kernel)}</b>
           {change && <span class={`was ${change.effect ?? ""}`}>{change.beyond_interval ? "◆ " : ""}before {durationOf(before!.kernel)}</span>}
-          <span class="note">{time.extrapolated ? `extrapolated from the snapshot, which takes ${count(time.cycles.mean)} cycles` : `${count(time.cycles.mean)} cycles`}{time.microseconds.mean < shortTime && "; launch overhead not included"}</span>
+          <span class="note">{besideTime(kernel)}; {time.extrapolated ? `extrapolated from the snapshot, which takes ${count(time.cycles.mean)} cycles` : `${count(time.cycles.mean)} cycles`}{time.microseconds.mean < shortTime && "; launch overhead not included"}</span>
         </p>
         <p>bound by <b>{resourceNames[time.bound]}</b></p>
       </div>

@@ -1,4 +1,5 @@
 // The first screen's answer, in order: the most expensive lines, the reasons, and the uncertainty.
+import { accuracyOf } from "../accuracy";
 import { absent, bytes, counted, percent } from "../format";
 import { baseName, changesOf, costShare, hotLines, unique, type HotLine, type Profile } from "../profile";
 import type { Kernel, Statistic } from "../result";
@@ -83,8 +84,7 @@ function Sureness({ profile, named }: { profile: Profile; named: boolean }) {
     <div class="sureness">
       {named && <h3 title={kernel.name}>{profile.label} on {kernel.gpu}</h3>}
       <p>
-        {kernel.gpu_validated ? <span class="badge good">✓ model validated on {kernel.gpu}</span>
-          : <span class="badge warn">! model not validated on {kernel.gpu}</span>}{" "}
+        <span class={`badge ${kernel.accuracy?.gpu === kernel.gpu ? "good" : "warn"}`}>{accuracyOf(kernel)}</span>{" "}
         {kernel.snapshot.warp_accesses === 0 ? <span class="badge warn">! no access to memory was traced, and nothing else is modelled</span>
           : kernel.trials.converged ? <span class="badge good">✓ {kernel.trials.run} trials agree</span>
           : <span class="badge warn">! {kernel.trials.run} trials do not agree yet</span>}

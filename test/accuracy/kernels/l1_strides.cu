@@ -1,13 +1,9 @@
 // One block of 32 warps loads the same words again and again, each lane one at STRIDE words from its
 // neighbour's: from global memory that stays in the L1, with the accesses of RRZE-HPC/gpu-benches,
-// gpu-strides, or from shared memory. How often is an argument, so that the difference of two runs leaves out
-// what the first loads cost.
+// gpu-strides, or from shared memory.
 //
-// Usage: strides global|shared STRIDE LAPS
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <cuda_runtime.h>
+// Usage: l1_strides [LAPS]    250; with strides of 1, 2, 8, 32 and 33 words, in shared memory of 1 and 32
+#include "program.h"
 
 constexpr unsigned THREADS = 1024, LANES = 64, LOADS = 8, APART = 4, WORDS = 4096;
 
@@ -37,14 +33,13 @@ __global__ void shared(float* out, unsigned stride, unsigned laps, unsigned zero
   out[threadIdx.x] = sum_of(words, stride, laps, zero);
 }
 
-int main(int, char** argv) {
-  const unsigned stride = std::strtoul(argv[2], nullptr, 10), laps = std::strtoul(argv[3], nullptr, 10);
-  float *in = nullptr, *out = nullptr;
-  cudaMalloc(&in, sizeof(float) * WORDS);
-  cudaMalloc(&out, sizeof(float) * THREADS);
-  if (std::strcmp(argv[1], "global") == 0)
+int main(int count, char** values) {
+  const unsigned laps = argument(count, values, 1, 250);
+  const float* in = allocate<float>(WORDS);
+  float* out = allocate<float>(THREADS);
+  for (const unsigned stride : {1, 2, 8, 32, 33})
     global<<<1, THREADS>>>(in, out, stride, laps, 0);
-  else
+  for (const unsigned stride : {1, 32})
     shared<<<1, THREADS>>>(out, stride, laps, 0);
-  std::printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
+  return finish();
 }

@@ -1,0 +1,44 @@
+"""Runs the programs of the table's rows: once for all rows that have a program, its arguments and its snapshot in common."""
+
+import concurrent.futures
+import os
+import pathlib
+import re
+import tempfile
+
+import boards
+import modelled
+import table
+
+KERNELS = pathlib.Path(__file__).resolve().parent / "kernels"
+TRIALS = 2  # on the machine that the GPU's file states; the order of warps hardly moves a kernel's sums
+
+
+def groups_of(rows):
+    """Returns lists of rows that one run serves."""
+    groups = {}
+    for row in rows:
+        groups.setdefault((row.program, row.arguments, row.blocks, row.board.name if row.blocks else ""), []).append(row)
+    return list(groups.values())
+
+
+def run_group(warplens, rows, threads):
+    """Returns the outcomes of the rows of one run, by key."""
+    first = rows[0]
+    with tempfile.TemporaryDirectory() as folder:
+        gpus = {row.board.name: boards.gpu_argument(row.board, pathlib.Path(folder)) for row in rows}
+        names = "|".join(sorted({re.escape(name) for row in rows for name in row.kernels}))
+        command = ["profile", f"{first.program}.cu", "--backend", "cpu", "--quiet", "--cold", "--gpu", ",".join(gpus.values()), "--trials", TRIALS,
+                   "--threads", threads, "--nvcc", "-O3", "--kernel", rf"\b({names})\b", "--launches", max(row.launch for row in rows),
+                   *(["--snapshot-blocks", first.blocks] if first.blocks else []), "--run", *first.arguments.split()]
+        kernels = modelled.kernels_of(warplens, command, KERNELS)
+        return {row.key: table.predict(row, kernels, pathlib.Path(gpus[row.board.name]).stem) for row in rows}
+
+
+def run(warplens, rows, jobs=None):
+    """Yields a row and its outcome for all rows. Groups run side by side, each on one core; the outcomes do not depend on that."""
+    with concurrent.futures.ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
+        running = [(group, pool.submit(run_group, warplens, group, 1)) for group in groups_of(rows)]
+        for group, outcome in running:
+            found = outcome.result()
+            yield from ((row, found[row.key]) for row in group)
