@@ -1,4 +1,4 @@
-// Arrays read and written once: sums, copies at strides and in a random order, and SiLU.
+// Arrays read and written once: sums, copies, and SiLU.
 //
 // Usage: streams [ELEMENTS]    2^26
 #include "program.h"
@@ -26,19 +26,6 @@ template <class Vector> __global__ void copy(const Vector* in, Vector* out, int 
     out[i] = in[i];
 }
 
-/// Threads whose element would lie behind the end have none.
-__global__ void scale_at_stride(const float* in, float* out, std::size_t count, int stride) {
-  const int i = (blockIdx.x * blockDim.x + threadIdx.x) * stride;
-  if (i < count)
-    out[i] = in[i] * 2;
-}
-
-__global__ void scale_gathered(const float* in, const int* order, float* out, std::size_t count) {
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < count)
-    out[i] = in[order[i]] * 2;
-}
-
 __device__ float silu_of(float x) {
   return x / (1 + expf(-x));
 }
@@ -55,21 +42,9 @@ __global__ void silu_by_four(const float4* in, float* out, int count) {
   out[4 * i + 3] = silu_of(x.w);
 }
 
-/// Fills an array with the numbers below its length, a power of two, in an order without a pattern: each step
-/// can be undone.
-__global__ void fill_order(int* order, unsigned count) {
-  for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x) {
-    unsigned number = i * 2654435761u & (count - 1);
-    number ^= number >> 13;
-    number = number * 2246822507u & (count - 1);
-    order[i] = number ^ number >> 11;
-  }
-}
-
 int main(int count, char** values) {
   const std::size_t elements = argument(count, values, 1, 1u << 26);
   float *a = allocate<float>(elements), *b = allocate<float>(elements), *c = allocate<float>(elements);
-  int* order = allocate<int>(elements);
   constexpr int threads = 256;
   const int blocks = elements / threads;
   add<<<blocks, threads>>>(a, b, c, elements);
@@ -77,10 +52,6 @@ int main(int count, char** values) {
   add<<<blocks / 4, threads>>>((float4*)a, (float4*)b, (float4*)c, elements / 4);
   copy<<<blocks, threads>>>(a, c, elements);
   copy<<<blocks / 4, threads>>>((float4*)a, (float4*)c, elements / 4);
-  for (int stride = 2; stride <= 64; stride *= 2)
-    scale_at_stride<<<blocks, threads>>>(a, c, elements, stride);
-  fill_order<<<432, threads>>>(order, elements);
-  scale_gathered<<<blocks, threads>>>(a, order, c, elements);
   silu_by_four<<<blocks / 4, threads>>>((float4*)a, c, elements);
   return finish();
 }
