@@ -390,5 +390,43 @@ TEST_CASE("A launch writes back older data, which is no part of what it stores")
         Approx(double(trial.dram_read_sectors) * burst).epsilon(0.01));
 }
 
+TEST_CASE("A launch writes older data back once, however small a part of it the snapshot is") {
+  const model::Gpu gpu = *model::load_gpu("v100", WARPLENS_GPU_FOLDER);
+  model::L2 before = model::L2::partition_of(gpu);
+  const auto discard = [](std::uint32_t, unsigned, unsigned) {};
+  for (std::uint32_t line = 0; line < gpu.l2_bytes / line_bytes; ++line)
+    before.request(model::L2Kind::store, 1'000'000 + line, whole_line, nullptr, discard);
+  model::Access load;
+  load.starts_bulk = true;
+  load.transactions = 1;
+  const std::uint32_t resident = 8 * gpu.sms, grid = 20 * resident;
+  /// Each warp copies a line; the blocks of the whole grid, or the first ones of these.
+  const auto copy = [&](std::uint32_t blocks) {
+    model::Snapshot snapshot = repeated(
+        blocks, 2, load, [](std::uint32_t number) { return model::Transaction{number, whole_line, 0}; });
+    for (model::Warp& warp : snapshot.warps) {
+      warp.accesses[1].kind = AccessKind::store;
+      warp.accesses[1].is_awaited = false;
+    }
+    snapshot.whole_grid = blocks == grid;
+    snapshot.further_blocks = grid - blocks;
+    finalize(snapshot);
+    return model::run_clocked_trial(snapshot, gpu, {8, 64, 128 * 1024, "warps"}, model::Random(1, 0, 0),
+                                    std::span(&before, 1));
+  };
+  const double whole = copy(grid).time.launch_cycles;
+  const model::TrialCounts part = copy(4 * resident);
+  const std::uint64_t stored = 4 * resident * 8 * sectors_per_line;
+  REQUIRE(part.dram_written_sectors > stored * 3 / 2); // so that it tells
+  CHECK(part.time.launch_cycles == Approx(whole).epsilon(0.1));
+  // The site has its reads, and of what is written no more than it stores.
+  CHECK(part.dram_written_before_sectors == part.dram_written_sectors - stored);
+  const double all = double(part.dram_read_sectors + part.dram_written_sectors);
+  const double of_site = part.sites[0].occupied[std::size_t(Resource::dram)];
+  CHECK(of_site / (of_site + part.time.writing_before) ==
+        Approx(double(part.dram_read_sectors + stored) / all).epsilon(0.1));
+  CHECK(copy(resident / 2).time.launch_cycles == Approx(whole).epsilon(0.35)); // less than is resident
+}
+
 } // namespace
 } // namespace warplens::test
