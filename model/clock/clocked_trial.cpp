@@ -50,7 +50,8 @@ public:
                std::span<const L2> before, TrialObserver* observer)
       : snapshot_(snapshot), figures_(gpu), code_(timed_code(snapshot, gpu, figures_)),
         states_(snapshot, code_ ? &*code_ : nullptr), memory_(snapshot, gpu, before, random, observer),
-        gpu_sms_(gpu.sms), resident_(std::size_t(occupancy.blocks_per_sm) * gpu.sms),
+        gpu_sms_(gpu.sms), gpu_channels_(gpu.dram.channels),
+        resident_(std::size_t(occupancy.blocks_per_sm) * gpu.sms),
         dealing_(deal(snapshot, resident_, random)) {
     const auto busy = std::uint32_t(std::min<std::size_t>(gpu.sms, dealing_.first.size()));
     for (std::uint32_t number = 0; number < busy; ++number)
@@ -126,20 +127,24 @@ private:
   /// Returns the time of the whole launch. Its further blocks end at the rate of the snapshot's from when
   /// half of the resident ones have ended until the last one begins; or of all, if that is too short. Blocks
   /// that would have run beside the snapshot's take as long as these, or as they keep some resource busy.
-  /// What was in the L2 before is written back once: further blocks wait for none of it, as far as DRAM is
-  /// what blocks wait for.
+  /// What the snapshot's blocks evict beyond what they store is there once: further blocks do not write it.
   double launch_cycles(const TrialCounts::Time& time) const {
     const double further = snapshot_.further_blocks, blocks_of_snapshot = double(snapshot_.blocks.size());
     if (further == 0)
       return double(time.cycles);
+    const auto dram = std::size_t(Resource::dram);
+    const double writing_before = time.writing_before / gpu_channels_; // while the others wait, if they do
+    const double waited = writing_before * std::min(1.0, time.mean_busy[dram] / double(time.cycles));
+    const double without_before = 1 - waited / double(time.cycles);
     if (const double beside = double(resident_) - blocks_of_snapshot; beside > 0) {
       const double waves = 1 + std::max(0.0, further - beside) / double(resident_);
-      const double scale = 1 + further / blocks_of_snapshot;
+      const double more = further / blocks_of_snapshot;
       ByResource busy = time.mean_busy;
-      for (double& cycles : busy)
-        cycles *= scale;
-      busy[std::size_t(Resource::dram)] -= (scale - 1) * time.mean_writing_before;
-      return std::max(double(time.cycles) * waves, *std::ranges::max_element(busy));
+      for (double& of_launch : busy)
+        of_launch *= 1 + more;
+      busy[dram] -= more * writing_before;
+      return std::max(double(time.cycles) * (1 + (waves - 1) * without_before),
+                      *std::ranges::max_element(busy));
     }
     double resident = 0, all = 0;
     for (const BlockPart& part : dealing_.first)
@@ -157,9 +162,7 @@ private:
     }
     const double of_block =
         until - before < resident / 2 ? double(time.cycles) / all : double(to - from) / (until - before);
-    const double cycles = double(time.cycles);
-    const double busy = std::min(1.0, time.mean_busy[std::size_t(Resource::dram)] / cycles);
-    return cycles + further * of_block * (1 - busy * std::min(1.0, time.mean_writing_before / cycles));
+    return double(time.cycles) + further * of_block * without_before;
   }
 
   TrialCounts counts() {
@@ -219,7 +222,7 @@ private:
   std::optional<TimedCode> code_;
   WarpStates states_;
   Memory memory_;
-  std::uint32_t gpu_sms_;
+  std::uint32_t gpu_sms_, gpu_channels_;
   std::size_t resident_; ///< blocks, with which all SMs are full
   Dealing dealing_;
   std::vector<std::unique_ptr<Sm>> sms_; ///< those with work

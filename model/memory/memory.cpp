@@ -21,8 +21,7 @@ Memory::Memory(const Snapshot& snapshot, const Gpu& gpu, std::span<const L2> bef
       partitions_(gpu.l2.partitions), group_sms_(gpu.constant.group.sms),
       banks_(std::size_t(gpu.dram.channels) * gpu.dram.banks), channels_(gpu.dram.channels),
       answers_(gpu.sms), lookups_(snapshot.sites.size()), occupied_(snapshot.sites.size()),
-      ns_per_cycle_(gpu.ns_per_cycle()), starts_in_the_middle_(!snapshot.whole_grid && before.empty()),
-      observer_(observer) {
+      ns_per_cycle_(gpu.ns_per_cycle()), observer_(observer) {
   shortest_ = std::max<Cycle>(2, Cycle(std::llround(gpu.cycles(gpu.l2.latency_ns)))); // one for each way
   const Cycle of_l2 = shortest_;
   if (snapshot.reads_constants) {
@@ -53,7 +52,7 @@ Memory::Memory(const Snapshot& snapshot, const Gpu& gpu, std::span<const L2> bef
                    std::vector<Slice>(slices_of_partition_.value()),
                    {}});
   form_ = l2_[0].l2.form(snapshot.byte_masks.size() > 1);
-  if (starts_in_the_middle_) {
+  if (!snapshot.whole_grid && before.empty()) {
     // Half of the launch's further blocks have run before.
     const double of_others =
         snapshot.further_blocks / 2 / double(snapshot.blocks.size()) * double(snapshot.lines_touched);
@@ -285,6 +284,7 @@ Arrival Memory::read_memory(std::uint32_t line, unsigned sectors, Cycle now) {
 /// Returns until when the L2 keeps what it writes because memory does not take it yet.
 Cycle Memory::write_memory(std::uint32_t line, unsigned sectors, Cycle now, MemoryUse use) {
   written_sectors_ += sector_count(sectors);
+  written_back_sectors_ += use == MemoryUse::write_back ? sector_count(sectors) : 0;
   return now + cycle_after(use_memory(line, sectors, now, use).waited);
 }
 
@@ -372,11 +372,9 @@ void Memory::count(TrialCounts& counts) const {
            lookups_[site][unsigned(L2Kind::store_of_update)].all;
   };
   double evicted = 0; // ticks of DRAM
-  std::uint64_t evicted_sectors = read_sectors_ + written_sectors_;
   for (std::size_t site = 0; site < lookups_.size(); ++site) {
     stored += stored_by(site);
     evicted -= double(occupied_[site][std::size_t(Resource::dram)]);
-    evicted_sectors -= occupied_[site][std::size_t(Resource::dram)] / burst_;
     for (const L2Kind kind : {L2Kind::load, L2Kind::store, L2Kind::atomic, L2Kind::store_of_update}) {
       const Lookups& l2 = lookups_[site][unsigned(kind)];
       (kind == L2Kind::load ? counts.l2_reads : counts.l2_writes) += l2;
@@ -408,14 +406,12 @@ void Memory::count(TrialCounts& counts) const {
     evicted += double(channel.bus.busy());
   }
   // It is unknown who stored what was evicted: each site has its share, of no more than all have stored. The
-  // rest was there before.
-  const std::uint64_t before =
-      (starts_in_the_middle_ && stored != 0) || evicted_sectors <= stored ? 0 : evicted_sectors - stored;
+  // rest was there before, be it of another kernel or of earlier blocks of this one.
+  const std::uint64_t before = written_back_sectors_ - std::min(written_back_sectors_, stored);
   counts.dram_written_before_sectors = before;
-  const double of_before = before == 0 ? 0 : evicted * double(before) / double(evicted_sectors);
+  const double of_before = before == 0 ? 0 : evicted * double(before) / double(written_back_sectors_);
   const double of_launch = evicted - of_before;
   counts.time.writing_before = of_before / ticks_per_cycle;
-  counts.time.mean_writing_before = counts.time.writing_before / double(channels_.size());
   for (std::size_t site = 0; site < lookups_.size(); ++site) {
     ByResource& of_site = counts.sites[site].occupied;
     for (std::size_t resource = 0; resource < resource_count; ++resource)

@@ -171,10 +171,10 @@ private:
   std::vector<std::vector<MemoryAnswer>> answers_;          ///< by SM
   std::vector<std::array<Lookups, 4>> lookups_;             ///< in the order of Snapshot::sites, by L2Kind
   std::vector<std::array<Ticks, resource_count>> occupied_; ///< likewise; without what is evicted
-  std::uint64_t read_sectors_ = 0, written_sectors_ = 0, reads_ = 0, crossed_sectors_ = 0, near_hits_ = 0;
+  std::uint64_t read_sectors_ = 0, reads_ = 0, crossed_sectors_ = 0, near_hits_ = 0;
+  std::uint64_t written_sectors_ = 0, written_back_sectors_ = 0; ///< the latter are among the former
   Cycle read_cycles_ = 0;
   double ns_per_cycle_;
-  bool starts_in_the_middle_;
   TrialObserver* observer_; ///< or null
 };
 

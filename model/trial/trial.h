@@ -29,7 +29,7 @@ struct TrialTotals {
   /// one partition to the other, of stores as well.
   std::uint64_t l2_near_hits = 0, crossed_sectors = 0;
   std::uint64_t dram_read_sectors = 0, dram_written_sectors = 0;
-  std::uint64_t dram_written_before_sectors = 0; ///< of those written: at least these were there before
+  std::uint64_t dram_written_before_sectors = 0; ///< of those written: beyond what was stored
   std::uint64_t dram_reads = 0;                  ///< lines of which sectors were read
   double dram_latency_ns = 0;                    ///< summed over these reads
 
@@ -47,8 +47,7 @@ struct TrialTotals {
       mean_busy[std::size_t(resource)] += busy_cycles / double(of_its_kind);
     }
     std::uint64_t instructions = 0; ///< of warps, that SMs issued: accesses, where no more is known
-    /// Of all channels of DRAM and in the mean, writing what was in the L2 before.
-    double writing_before = 0, mean_writing_before = 0;
+    double writing_before = 0; ///< of all channels of DRAM, writing what was in the L2 before
   } time;
 };
 
