@@ -47,7 +47,7 @@ struct TrialTotals {
       mean_busy[std::size_t(resource)] += busy_cycles / double(of_its_kind);
     }
     std::uint64_t instructions = 0; ///< of warps, that SMs issued: accesses, where no more is known
-    double writing_before = 0; ///< of all channels of DRAM, writing what was in the L2 before
+    double writing_before = 0;      ///< of all channels of DRAM, writing what was in the L2 before
   } time;
 };
 
