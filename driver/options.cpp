@@ -91,7 +91,8 @@ constexpr const char* paper_schedule = "paper";
 /// Describes an issue policy and says where it comes from, for the help.
 const char* description(model::IssuePolicy policy) {
   switch (policy) {
-  case model::IssuePolicy::loose_round_robin: return "each warp in turn: as counters of a V100 say, assumed of all GPUs from Volta on";
+  case model::IssuePolicy::loose_round_robin:
+    return "each warp in turn: as counters of a V100 say, assumed of all GPUs from Volta on";
   case model::IssuePolicy::greedy_then_oldest:
     return "the warp that issued last, then the oldest: GPGPU-Sim's for Fermi and Kepler, not measured";
   case model::IssuePolicy::greedy_then_youngest:

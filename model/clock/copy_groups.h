@@ -11,7 +11,7 @@
 
 namespace warplens::model {
 
-/// What an instruction does with the groups.
+/// Says what an instruction does with the groups.
 /// `arrives`: ARRIVES.LDGSTSBAR, which arrives at a barrier in shared memory when the copies are there. All
 /// barriers are the block's here, and the warp waits for its copies before it.
 enum class CopyRole : std::uint8_t { none, copies, ends_group, awaits, arrives };

@@ -77,7 +77,7 @@ struct Warp {
   std::uint32_t path = 0; ///< index into Code::paths
   std::vector<Access> accesses;
   std::vector<Transaction> transactions; ///< of one access after the other
-  std::vector<Mark> marks; ///< with Accesses::all_in_program_order, until its code is followed
+  std::vector<Mark> marks;               ///< with Accesses::all_in_program_order, until its code is followed
 
   /// Calls visit(access, transactions) for each access.
   template <class Visit> void each_access(Visit&& visit) const {

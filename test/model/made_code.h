@@ -68,8 +68,8 @@ inline void add_random_code(model::Snapshot& snapshot, model::Random& random) {
     made.pending = std::uint8_t(random.below(4));
     made.control.wait_mask = std::uint8_t(random.below(3) == 0 ? random.below(64) : 0);
     if (has_slot) {
-      made.kind = random.below(4) == 0 ? sass::InstructionClass::copy_to_shared
-                                       : sass::InstructionClass::load_global;
+      made.kind =
+          random.below(4) == 0 ? sass::InstructionClass::copy_to_shared : sass::InstructionClass::load_global;
       made.control.write_scoreboard = std::uint8_t(random.below(6));
       code.slots.push_back({std::uint32_t(code.kernel.instructions.size()), 0, 4, false});
     }

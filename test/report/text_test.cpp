@@ -69,10 +69,12 @@ TEST_CASE("a time that no resource bounds, and one of the whole launch") {
   CHECK(contains(lines(), "bound by   latency\n"));
   time.microseconds = test::statistic(0, 0);
   time.cycles = test::statistic(0, 0);
-  CHECK(contains(lines(), "time       0.00 µs (times of v100 are 14 % off in the mean), 0 cycles; launch overhead not included\n"));
+  CHECK(contains(lines(), "time       0.00 µs (times of v100 are 14 % off in the mean), 0 cycles; launch "
+                          "overhead not included\n"));
   time.microseconds.mean = time.cycles.mean = std::nan("");
   time.busy.fill(std::nan(""));
-  CHECK(contains(lines(), "time       - (times of v100 are 14 % off in the mean), - cycles\nbound by   latency\n"));
+  CHECK(contains(lines(),
+                 "time       - (times of v100 are 14 % off in the mean), - cycles\nbound by   latency\n"));
   time.bound = Resource::memory_pipeline;
   time.busy.fill(1);
   check_lines(print(result, {.width = 80}), 80);

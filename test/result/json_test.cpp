@@ -110,7 +110,8 @@ TEST_CASE("time is unchanged by the way through JSON, and is absent without a cl
   CHECK(kernel["sites"][3]["time"]["waited_share"] == 0.35);
   CHECK_FALSE(kernel["sites"][0].contains("time"));
   Result untimed = test::sample_result();
-  CHECK(to_json(untimed)["kernels"][0]["accuracy"]["time"] == Json({{"mean_error", 0.14}, {"worst_error", 0.41}}));
+  CHECK(to_json(untimed)["kernels"][0]["accuracy"]["time"] ==
+        Json({{"mean_error", 0.14}, {"worst_error", 0.41}}));
   untimed.kernels[0].accuracy.reset(); // which tells of times, too
   const std::string without = to_json(untimed).dump();
   CHECK(without.find("\"time\"") == std::string::npos);
