@@ -211,24 +211,31 @@ ExecutedCode executed_code(std::span<const TrialCounts> trials, const Snapshot& 
   return executed;
 }
 
+/// Returns the cycles in which warps are active, which ends when a warp has exited and its last results are
+/// there (Nsight Compute's `smsp__warps_active`); its block may end later.
+static double active_warp_cycles(const TrialCounts& trial) {
+  double cycles = trial.time.warp_cycles;
+  for (const StateCounts& at : trial.states)
+    cycles -= double(at.cycles[std::size_t(WarpState::ended)]);
+  return cycles;
+}
+
 std::optional<WarpTime> warp_time(std::span<const TrialCounts> trials, const Gpu& gpu) {
   if (!cycles_of(trials))
     return std::nullopt;
   WarpTime time;
   for (const TrialCounts& trial : trials) {
+    const double active = active_warp_cycles(trial);
     double instructions = 0;
-    const auto share = [&](double cycles) { return cycles / trial.time.warp_cycles / double(trials.size()); };
     for (const StateCounts& at : trial.states) {
       for (std::size_t state = 0; state < warp_state_count; ++state)
-        time.states[state] += share(double(at.cycles[state]));
+        if (WarpState(state) != WarpState::ended)
+          time.states[state] += double(at.cycles[state]) / active / double(trials.size());
       instructions += double(at.cycles[std::size_t(WarpState::selected)]);
     }
-    time.resident += trial.time.warp_cycles / double(trial.time.cycles) / gpu.sms / double(trials.size());
-    time.cycles_apart += trial.time.warp_cycles / instructions / double(trials.size());
+    time.resident += active / double(trial.time.cycles) / gpu.sms / double(trials.size());
+    time.cycles_apart += active / instructions / double(trials.size());
   }
-  const double ended = time.states[std::size_t(WarpState::ended)];
-  time.resident *= 1 - ended;
-  time.cycles_apart *= 1 - ended;
   return time;
 }
 
@@ -236,6 +243,8 @@ std::vector<LineTime> line_times(std::span<const TrialCounts> trials, const Snap
                                  const std::vector<Site>& sites) {
   if (!cycles_of(trials))
     return {};
+  std::vector<double> active;
+  std::ranges::transform(trials, std::back_inserter(active), active_warp_cycles);
   std::map<std::pair<std::string, std::uint32_t>, LineTime> lines;
   const auto add = [&](const std::string& file, std::uint32_t number, std::size_t place) {
     if (number == 0)
@@ -244,7 +253,7 @@ std::vector<LineTime> line_times(std::span<const TrialCounts> trials, const Snap
     for (const TrialCounts& trial : trials) {
       const StateCounts& at = trial.states[place];
       const auto share = [&](std::uint64_t cycles) {
-        return double(cycles) / trial.time.warp_cycles / double(trials.size());
+        return double(cycles) / active[std::size_t(&trial - trials.data())] / double(trials.size());
       };
       for (std::size_t state = 0; state < warp_state_count; ++state)
         line.states[state] += share(at.cycles[state]);
@@ -269,6 +278,7 @@ std::vector<TimeSums> time_sums(std::span<const TrialCounts> trials) {
   std::vector<TimeSums> sums;
   for (const TrialCounts& trial : trials) {
     TimeSums& sum = sums.emplace_back();
+    sum.active = active_warp_cycles(trial);
     for (const TrialCounts::Site& site : trial.sites) {
       sum.stalled += stalled(site);
       for (std::size_t resource = 0; resource < resource_count; ++resource)
@@ -296,7 +306,7 @@ std::optional<SiteTime> site_time(const SiteSummary& summary, std::size_t index,
     return std::optional(trial.sites[index].awaited / double(summary.executions));
   });
   for (const TrialCounts& trial : trials)
-    time.waited_share += share(trial.sites[index].awaited, trial.time.warp_cycles) / double(trials.size());
+    time.waited_share += share(trial.sites[index].awaited, sums_of(trial).active) / double(trials.size());
   for (std::size_t resource = 0; resource < resource_count; ++resource)
     for (const TrialCounts& trial : trials)
       time.occupied[resource] += of_resource(trial, resource) / double(trials.size());

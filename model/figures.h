@@ -46,6 +46,7 @@ std::vector<LineTime> line_times(std::span<const TrialCounts> trials, const Snap
 /// data.
 struct TimeSums {
   double stalled = 0; ///< warp-cycles
+  double active = 0;  ///< warp-cycles of warps that have not ended
   ByResource occupied{};
 };
 /// Returns them for each trial.

@@ -1,5 +1,6 @@
 // Trials on a clock against the reference that steps every cycle.
 #include "model/clock/clocked_trial.h"
+#include "model/figures.h"
 #include "test/catch.h"
 #include "test/model/made_code.h"
 #include "test/model/made_trace.h"
@@ -454,6 +455,31 @@ TEST_CASE("A launch writes older data back once, however small a part of it the 
   CHECK(of_site / (of_site + part.time.writing_before) ==
         Approx(double(part.dram_read_sectors + stored) / all).epsilon(0.1));
   CHECK(copy(resident / 2).time.launch_cycles == Approx(whole).epsilon(0.35)); // less than is resident
+}
+
+TEST_CASE("A warp that has ended is active no longer, though its block goes on") {
+  const model::Gpu gpu = *model::load_gpu("v100", WARPLENS_GPU_FOLDER);
+  model::Access load;
+  load.starts_bulk = true;
+  load.transactions = 1;
+  const std::uint32_t times = 40;
+  model::Snapshot snapshot = repeated(
+      1, times, load, [](std::uint32_t number) { return model::Transaction{number, whole_line, 0}; });
+  for (std::uint32_t early = 0; early < 7; ++early) { // of the block's 8 warps
+    model::Warp& warp = snapshot.warps[early];
+    warp.accesses.resize(1);
+    warp.transactions.resize(1);
+    warp.bulks = 1;
+  }
+  finalize(snapshot);
+  std::vector<model::TrialCounts> trials;
+  for (std::uint32_t number = 0; number < 2; ++number)
+    trials.push_back(
+        model::run_clocked_trial(snapshot, gpu, {1, 8, 128 * 1024, "blocks"}, model::Random(1, 0, number)));
+  const WarpTime time = *model::warp_time(trials, gpu);
+  CHECK(time.resident * gpu.sms == Approx(1 + 7.0 / times).epsilon(0.1));
+  CHECK(time.states[std::size_t(WarpState::ended)] == 0);
+  CHECK(std::accumulate(time.states.begin(), time.states.end(), 0.0) == Approx(1));
 }
 
 } // namespace

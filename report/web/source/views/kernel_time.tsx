@@ -33,7 +33,7 @@ function KernelTime({ profile, named }: { profile: Profile; named: boolean }) {
       <ResourceBars shares={time.busy} means={time.mean_busy} bound={time.bound} label="Share of the time for which each resource is busy" />
       {kernel.warps && (
         <div class="warps">
-          <p class="note" title="The names are those of Nsight Compute's warp states; ended: the warp waits for others of its block to end">
+          <p class="note" title="The names are those of Nsight Compute's warp states">
             {kernel.warps.resident.toFixed(1)} warps per SM in the mean, {kernel.warps.cycles_apart.toFixed(1)} cycles from one {kernel.executed ? "instruction" : "access"} to the next. What they do:
           </p>
           <StateBars shares={kernel.warps.states} label="Share of their time in which warps are in each state" />
