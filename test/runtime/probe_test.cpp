@@ -14,6 +14,8 @@
 #define __device__
 #define __forceinline__ inline
 #pragma GCC diagnostic ignored "-Wattributes" // __attribute__((device)) means nothing to a host compiler
+// A function of the compiler's, which a template calls that is not instantiated here.
+void* __cvta_shared_to_generic(std::size_t address);
 #include <warplens/probe.h>
 
 namespace {
