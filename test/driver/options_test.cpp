@@ -36,7 +36,7 @@ TEST_CASE("--schedule is each GPU file's policy, one policy for all GPUs, or the
     arguments.insert(arguments.end(), {"--schedule", word});
     return arguments;
   };
-  const std::vector<model::IssuePolicy> of_files{greedy_then_oldest, greedy_then_youngest};
+  const std::vector<model::IssuePolicy> of_files{greedy_then_oldest, loose_round_robin};
   CHECK(policies(gpus) == of_files);
   CHECK_FALSE(parse(gpus).without_clock);
 
