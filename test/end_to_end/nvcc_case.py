@@ -65,7 +65,9 @@ class NvccCase(unittest.TestCase):
         return run(self.wrapper, "--report", *files, cwd=self.folder).stdout.splitlines()
 
     def assert_probed(self, file, *sources):
-        lines = [line for line in self.report(file) if not re.match(r" |\d+ sources, ", line)]
+        # A source without accesses may have loops whose iterations are counted.
+        lines = [line for line in self.report(file)
+                 if not re.match(r" |\d+ sources, ", line) and ": 0 accesses probed" not in line]
         self.assertEqual(sorted(line.split(":")[0] for line in lines), sorted(map(str, sources)))
         for line in lines:
             self.assertRegex(line, r": [1-9]\d* accesses probed")
