@@ -13,7 +13,7 @@ namespace warplens::rewriter {
 
 namespace {
 
-/// What a probe stands around: one expression may be an access and the condition of two bodies.
+/// The use that a probe has of its text: one expression may be an access and the condition of two bodies.
 enum class Form { object, pointer, copied_to, copied_from, taken, not_taken, any, entered };
 
 Form form_of(const Access& access) {

@@ -127,7 +127,7 @@ private:
   /// Returns the time of the whole launch. Its further blocks end at the rate of the snapshot's from when
   /// half of the resident ones have ended until the last one begins; or of all, if that is too short. Blocks
   /// that would have run beside the snapshot's take as long as these, or as they keep some resource busy.
-  /// What the snapshot's blocks evict beyond what they store is there once: further blocks do not write it.
+  /// Further blocks do not write what the snapshot's evict beyond what they store: it is there once.
   double launch_cycles(const TrialCounts::Time& time) const {
     const double further = snapshot_.further_blocks, blocks_of_snapshot = double(snapshot_.blocks.size());
     if (further == 0)

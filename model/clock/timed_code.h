@@ -16,7 +16,7 @@ namespace warplens::model {
 /// registers here, one for accesses of which the instruction is not known, and those of copies.
 inline constexpr std::int16_t hardware_scoreboards = 6;
 inline constexpr std::int16_t loose_scoreboard = hardware_scoreboards;
-/// Of the groups of copies: copy_groups.h.
+/// The first register of a group of copies: copy_groups.h.
 inline constexpr std::int16_t first_copy_scoreboard = loose_scoreboard + 1;
 inline constexpr std::int16_t scoreboards = first_copy_scoreboard + std::int16_t(copy_registers);
 

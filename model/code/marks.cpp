@@ -10,7 +10,7 @@
 namespace warplens::model {
 namespace {
 
-/// What comes out of one line of a body: its position and the operation.
+/// An operation of one line of a body: the position and the operation.
 using Operation = std::pair<std::uint32_t, std::uint16_t>;
 using Counts = std::map<Operation, std::map<std::uint32_t, std::uint32_t>>; // number in each block
 
