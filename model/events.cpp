@@ -20,7 +20,8 @@ public:
     for (const std::uint32_t block : path_.blocks) {
       const double lanes = block == Path::loose ? lanes_of_next() : lanes_of(block);
       if (lanes == 0) {
-        waiting_.push_back(block);
+        if (block != Path::loose)
+          waiting_.push_back(block);
         continue;
       }
       execute_waiting(std::max(before, lanes));

@@ -61,6 +61,21 @@ TEST_CASE("Blocks without accesses have the lanes of the accesses around them, t
   CHECK(executions_of_blocks(made.snapshot, 20)[4].lanes == 20);
 }
 
+TEST_CASE("A barrier without an instruction is no block") {
+  MadeTrace trace(1, 32);
+  const std::uint64_t load_site = trace.site(), barrier = trace.site(AccessKind::barrier);
+  trace.barrier(0, 0, barrier);
+  trace.access(0, 0, load_site, 4, [](unsigned lane) { return (1u << 21) + 4 * lane; }, 0xffff);
+  Snapshot snapshot = *trace.decode({}, Accesses::all);
+  Code code = made_code({{{load()}, {}}}, {0});
+  code.paths.push_back({{Path::loose, 0}, {1}});
+  snapshot.code = std::make_shared<const Code>(std::move(code));
+  const std::vector<Instructions> blocks = executions_of_blocks(snapshot, 32);
+  REQUIRE(blocks.size() == 1);
+  CHECK(blocks[0].warps == 1);
+  CHECK(blocks[0].lanes == 16);
+}
+
 TEST_CASE("Instructions by kind, of all and by line") {
   const Made made;
   const ExecutedWork work = executed_work(made.snapshot, 32);
