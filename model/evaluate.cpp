@@ -1,6 +1,7 @@
 #include "model/evaluate.h"
 
 #include "model/cache/l2_before.h"
+#include "model/events.h"
 #include "model/figures.h"
 #include "model/gpu/machine_code.h"
 #include "model/run_trials.h"
@@ -121,6 +122,17 @@ Gpu without_unused_draws(Gpu gpu, const Snapshot& snapshot) {
   return gpu;
 }
 
+/// Sets what the launch's warps execute, and the events that cost energy.
+void put_events(KernelResult& result, std::span<const TrialCounts> trials, const Snapshot& snapshot,
+                const trace::Launch& launch, const Gpu& gpu) {
+  result.executed = executed_code(trials, snapshot, gpu);
+  ExecutedWork work = executed_work(snapshot, launch.block.count());
+  result.events = Events{work.all, memory_events(trials, snapshot, gpu)};
+  for (LineTime& line : result.lines)
+    if (const auto found = work.lines.find({line.file, line.line}); found != work.lines.end())
+      line.work = found->second;
+}
+
 } // namespace
 
 Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vector<Site>& sites,
@@ -151,7 +163,7 @@ Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vect
   result.warps = warp_time(trials.counts, gpu);
   result.lines = line_times(trials.counts, snapshot, sites);
   if (snapshot.code && result.time)
-    result.executed = executed_code(trials.counts, snapshot, gpu);
+    put_events(result, trials.counts, snapshot, launch, gpu);
   result.totals = totals_of(trials.counts, gpu);
   result.totals.cold_miss_share = trials.cold_miss_share;
   result.totals.dram_latencies = std::move(trials.dram_latencies);
@@ -166,6 +178,8 @@ Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vect
     result.sites.push_back(site_result(snapshot.sites[i], i, site_of_trace, trials.counts, gpu));
     SiteResult& site = result.sites.back();
     site.time = site_time(snapshot.sites[i], i, trials.counts, sums, result.time);
+    if (result.events && snapshot.sites[i].barriers == 0)
+      site.events = memory_events(snapshot.sites[i], i, trials.counts, gpu);
     if (site.latency_ns)
       all_latency += double(site.executions) * site.latency_ns->mean;
   }
