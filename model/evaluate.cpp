@@ -174,6 +174,8 @@ Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vect
   double all_latency = 0;
   const std::vector<TimeSums> sums = time_sums(trials.counts);
   for (std::size_t i = 0; i < snapshot.sites.size(); ++i) {
+    if (snapshot.sites[i].executions == 0)
+      continue; // the machine code has it, and no warp executes it, or the source alone has it
     const Site& site_of_trace = sites[snapshot.sites[i].site];
     result.sites.push_back(site_result(snapshot.sites[i], i, site_of_trace, trials.counts, gpu));
     SiteResult& site = result.sites.back();

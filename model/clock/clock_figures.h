@@ -18,6 +18,8 @@ struct ClockFigures {
         stores(gpu.lsu.stores), delay(std::uint16_t(gpu.issue.cycles_per_access)) {
     sm.schedulers = gpu.issue.schedulers;
     sm.policy = gpu.issue.policy;
+    sm.barrier = gpu.issue.barrier_cycles;
+    sm.barrier_interval = gpu.issue.barrier_interval;
     sm.queue = {.entries = gpu.lsu.queue_entries,
                 .transit = 0,
                 .own_interval = gpu.lsu.scheduler_cycles,

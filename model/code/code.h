@@ -15,7 +15,7 @@ struct MemorySlot {
   std::uint32_t instruction = 0; ///< index into sass::Kernel::instructions
   std::uint32_t label = 0;       ///< the accesses that it may make: model/code/labels.h
   std::uint8_t bytes = 0;        ///< of each lane
-  bool is_optional = false;      ///< its guard may turn it off
+  bool is_optional = false;      ///< it may be executed without an access of the trace
 };
 
 /// What a warp executed, from its first instruction to its end.

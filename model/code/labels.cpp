@@ -110,9 +110,12 @@ void Labels::find_slots(const sass::CodeTable& table, Code& code) const {
     code.first_slot.push_back(std::uint32_t(code.slots.size()));
     for (std::uint32_t i = block.begin; i < block.end; ++i) {
       const sass::Instruction& instruction = code.kernel.instructions[i];
+      // A constant that is loaded ahead may be one that the source, under a condition, does not load.
+      const bool is_optional =
+          !instruction.guard.is_always() || instruction.kind == InstructionClass::load_constant;
       if (label_of[i] && !instruction.guard.is_never())
-        code.slots.push_back({i, *label_of[i], std::max<std::uint8_t>(instruction.access_bytes, 1),
-                              !instruction.guard.is_always()});
+        code.slots.push_back(
+            {i, *label_of[i], std::max<std::uint8_t>(instruction.access_bytes, 1), is_optional});
     }
   }
   code.first_slot.push_back(std::uint32_t(code.slots.size()));

@@ -84,6 +84,10 @@ Walker::Walker(const Code& code) : code_(code), next_(code.kernel.blocks.size())
   for (const MemorySlot& slot : code.slots)
     labels = std::max(labels, slot.label + 1);
   blocks_with_label_.resize(labels);
+  is_constant_.resize(labels);
+  for (const MemorySlot& slot : code.slots)
+    is_constant_[slot.label] =
+        code.kernel.instructions[slot.instruction].kind == sass::InstructionClass::load_constant;
   for (std::uint32_t block = 0; block < code.kernel.blocks.size(); ++block) {
     std::vector<Demand>& demands = demands_.emplace_back();
     for (const MemorySlot& slot : code.slots_of(block)) {
@@ -223,6 +227,14 @@ struct Walker::Choice {
   const Next* next = nullptr;       ///< null: it does not follow the last block
 };
 
+/// Returns whether an access to constants was removed: none of the blocks that can follow has an instruction
+/// for it.
+bool Walker::was_removed(std::uint32_t label, const Nexts& next) const {
+  return is_constant_[label] && std::ranges::none_of(next, [&](const Next& one) {
+           return std::ranges::find(demands_[one.block], label, &Demand::label) != demands_[one.block].end();
+         });
+}
+
 Walker::Choice Walker::choose(const Progress& progress, std::span<const Nexts* const> recent) const {
   Choice choice;
   std::optional<Rank> best;
@@ -261,6 +273,12 @@ Walk Walker::walk(std::span<const WalkedAccess> accesses, std::span<const Walked
   std::uint32_t last = sass::none;
   Between between(*this, marks);
   while (progress.head < accesses.size()) {
+    if (const std::uint32_t label = accesses[progress.head].label;
+        has_slots(label) && was_removed(label, *recent.back())) {
+      walk.removed.push_back(progress.head);
+      progress.explain(progress.head);
+      continue;
+    }
     const Choice choice = has_slots(accesses[progress.head].label) ? choose(progress, recent) : Choice();
     if (choice.block == sass::none) {
       put_loose(progress.head, walk);

@@ -33,9 +33,10 @@ struct Walk {
   /// The accesses in the order of the path's slots and loose ones: for each slot that makes one, the numbers
   /// of those that it makes together, which a wide instruction does.
   std::vector<std::uint32_t> order;
-  std::vector<std::uint8_t> joined; ///< how many of `order` each access of the path is
-  std::uint32_t loose = 0;          ///< accesses of which no instruction is known
-  std::uint32_t jumps = 0;          ///< blocks that do not follow the one before them: lanes that diverged
+  std::vector<std::uint8_t> joined;   ///< how many of `order` each access of the path is
+  std::vector<std::uint32_t> removed; ///< accesses that the compiler removed, for a register has their value
+  std::uint32_t loose = 0;            ///< accesses of which no instruction is known
+  std::uint32_t jumps = 0;            ///< blocks that do not follow the one before them: lanes that diverged
 };
 
 /// Walks paths through one kernel's code. A compiler keeps the accesses of a block together but reorders
@@ -44,7 +45,9 @@ struct Walk {
 /// unexplained, then that with the most accesses (an unrolled loop before its remainder), then the closest.
 /// Where lanes diverge, a warp executes both sides of a branch one after the other: the other side of an
 /// earlier branch may come next, too, and where nothing fits, any block. Blocks without accesses lie on ways
-/// that the marks tell, or on the shortest one.
+/// that the marks tell, or on the shortest one. Compilers load a constant before a loop and keep it in a
+/// register: of the source's accesses to constants, those to which no block that can follow leads were
+/// removed.
 class Walker {
 public:
   explicit Walker(const Code& code);
@@ -75,6 +78,7 @@ private:
   bool has_slots(std::uint32_t label) const {
     return label < blocks_with_label_.size() && !blocks_with_label_[label].empty();
   }
+  bool was_removed(std::uint32_t label, const Nexts& next) const;
   Choice choose(const Progress& progress, std::span<const Nexts* const> recent) const;
   void enter(std::uint32_t block, Progress& progress, Walk& walk) const;
   static void put_loose(std::uint32_t access, Walk& walk);
@@ -82,6 +86,7 @@ private:
   const Code& code_;
   std::vector<std::vector<Demand>> demands_; ///< by block
   std::vector<std::vector<std::uint32_t>> blocks_with_label_;
+  std::vector<bool> is_constant_;          ///< by label: its instructions load constants
   mutable std::optional<MarkedWays> ways_; ///< it remembers
   Nexts start_;
   std::vector<Nexts> next_; ///< behind each block with accesses

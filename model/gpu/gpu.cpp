@@ -67,6 +67,8 @@ void read_issue(TomlFigures& figures, Gpu::Issue& issue) {
   figures.number("issue.schedulers", issue.schedulers, 1, 64);
   issue.policy = figures.choice<IssuePolicy>("issue.policy");
   figures.number("issue.cycles_per_access", issue.cycles_per_access, 0, any_cycles);
+  figures.number("issue.barrier_cycles", issue.barrier_cycles, 0, any_cycles);
+  figures.number("issue.barrier_interval", issue.barrier_interval, 0, any_cycles);
   figures.number("issue.turnover_cycles", issue.turnover_cycles, 0, 100 * any_cycles);
   figures.number("issue.launch_ns", issue.launch_ns, 0, any_latency);
 }

@@ -130,6 +130,8 @@ struct Gpu {
     std::uint32_t schedulers = 0;
     IssuePolicy policy = IssuePolicy::loose_round_robin;
     std::uint32_t cycles_per_access = 0; ///< between a warp's accesses, where its instructions are unknown
+    std::uint32_t barrier_cycles = 0;    ///< from the last warp's arrival at a barrier to the release
+    std::uint32_t barrier_interval = 0;  ///< between the arrivals of two warps of an SM at barriers
     std::uint32_t turnover_cycles = 0;   ///< from a block's end to the begin of the next one in its place
     /// The part of a launch's time that any launch takes, also one that does nothing: until its first block
     /// begins, and from the end of its last one on.

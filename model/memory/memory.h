@@ -21,7 +21,9 @@ namespace warplens::model {
 /// A request of an SM.
 struct MemoryRequest {
   static constexpr FillNumber no_fill = ~FillNumber{0};
-  static constexpr FillNumber unawaited = no_fill - 1; ///< no warp waits for it; the SM counts it
+  /// From here on, a fill's number says which warp sent the request, which only the end of its block awaits.
+  static constexpr FillNumber first_unawaited = FillNumber{1} << 31;
+  static constexpr FillNumber of_no_warp = no_fill - 1; ///< the same, for a line that the L1 evicted
   std::uint32_t line = 0;
   FillNumber fill = no_fill;       ///< of the SM, to which the answer belongs
   std::uint32_t mask = 0;          ///< of a store: Transaction::mask
@@ -35,6 +37,11 @@ struct MemoryRequest {
   std::uint8_t of_constants : 1 = false; ///< the constant cache of a group of SMs is looked up first
   L2Kind kind = L2Kind::load;
 };
+
+/// Returns whether no instruction waits for a request with this number.
+constexpr bool is_unawaited(FillNumber fill) {
+  return fill >= MemoryRequest::first_unawaited && fill != MemoryRequest::no_fill;
+}
 
 struct MemoryAnswer {
   FillNumber fill = 0;

@@ -111,6 +111,14 @@ public:
       must_look_ = true;
     }
   }
+  /// Says that the warp sent a request which acknowledge() will answer; its block does not end before.
+  void await_acknowledgement(WarpNumber number) { ++blocks_[warps_[number].block].unknown; }
+  void acknowledge(WarpNumber number, Cycle at) {
+    Block& block = blocks_[warps_[number].block];
+    block.done_at = std::max(block.done_at, at);
+    --block.unknown;
+    note_ended(block);
+  }
   /// Returns how many warps there were at once so far, at most: each WarpNumber is below it.
   std::size_t warps() const { return warps_.size(); }
 
@@ -152,9 +160,10 @@ private:
     std::uint32_t number = 0;
     std::vector<WarpNumber> warps{};
     std::uint32_t all = 0, at_barrier = 0, ended = 0; ///< warps
-    std::uint32_t unknown = 0;                        ///< results of which it is unknown when they are there
-    Cycle done_at = 0;                                ///< the last known result so far
-    std::optional<std::uint32_t> issued_last{};       ///< slot
+    std::uint32_t unknown = 0; ///< results, and requests sent, of which it is unknown when they are there
+    Cycle done_at = 0;         ///< the last known result so far
+    Cycle arrived_at = 0;      ///< when the barrier has counted its last warp so far
+    std::optional<std::uint32_t> issued_last{}; ///< slot
     bool is_resident = false;
 
     std::int64_t waiting() const { return std::int64_t(at_barrier) + ended; }
@@ -250,7 +259,7 @@ private:
           Warp& warp = warps_[number];
           if (!std::exchange(warp.at_barrier, false))
             continue;
-          warp.barrier_until = from_ + figures_.barrier;
+          warp.barrier_until = std::max(from_, block.arrived_at) + figures_.barrier;
           prepare(warp, number);
           Scheduler& scheduler = schedulers_[warp.scheduler];
           scheduler.next = std::min(scheduler.next, from_);
@@ -410,6 +419,9 @@ private:
     }
     if (result != never)
       block.done_at = std::max(block.done_at, result);
+    block.done_at = std::max(block.done_at, leaves);
+    if (instruction.pipe < 0)
+      barriers_free_at_ = block.arrived_at = std::max(barriers_free_at_, now) + figures_.barrier_interval;
     warp.has_ended = supply_.has_ended(warp.program);
     if (warp.has_ended) {
       ++block.ended;
@@ -585,6 +597,7 @@ private:
   Cycle from_ = 0; ///< the first cycle that has not been visited, or the one that is being visited
   Reservations shared_pipeline_;           ///< behind all queues
   Cycle open_at_ = never, end_at_ = never; ///< the next barrier's and block's
+  Cycle barriers_free_at_ = 0;             ///< when the next warp can arrive at a barrier
   bool must_look_ = false;                 ///< the schedulers' next cycles are out of date
 };
 

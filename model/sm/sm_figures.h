@@ -65,7 +65,8 @@ struct SmFigures {
   IssuePolicy policy = IssuePolicy::loose_round_robin;
   std::vector<PipeFigures> pipes; ///< at most max_pipes
   QueueFigures queue;
-  Cycle barrier = 0; ///< cycles from the last arrival to the release
+  Cycle barrier = 0;          ///< cycles from the last arrival to the release
+  Cycle barrier_interval = 0; ///< between two arrivals of warps, at whichever barriers
 };
 
 inline constexpr std::size_t max_pipes = 15;

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <deque>
 #include <numeric>
 #include <set>
@@ -112,13 +113,15 @@ public:
   Follower(const Snapshot& snapshot, std::vector<SiteLabels> labels, std::vector<std::uint32_t> mark_of_site,
            const Walker& walker)
       : snapshot_(snapshot), labels_(std::move(labels)), mark_of_site_(std::move(mark_of_site)),
-        walker_(walker) {}
+        walker_(walker), removed_(snapshot.sites.size()) {}
 
   /// Returns the warp as it follows its path.
   Warp follow(const Warp& warp) {
     take_apart(warp);
     const Found& found = path_of_parts();
     loose_ += found.walk.loose;
+    for (const std::uint32_t part : found.walk.removed)
+      count_removed(parts_.accesses[part]);
     all_ += parts_.walked.size();
     Warp followed;
     followed.block = warp.block;
@@ -136,6 +139,8 @@ public:
   }
 
   std::vector<Path> paths() && { return std::move(paths_); }
+  /// What each site's summary has too much, by index into Snapshot::sites.
+  const std::vector<SiteSummary>& removed() const { return removed_; }
   double followed_share() const { return all_ == 0 ? 1 : 1 - double(loose_) / double(all_); }
 
 private:
@@ -145,6 +150,14 @@ private:
     Walk walk;
     std::uint32_t number = 0;
   };
+
+  void count_removed(const Access& access) {
+    SiteSummary& removed = removed_[access.site];
+    ++removed.executions;
+    ++removed.constant;
+    removed.constant_requests += access.transactions;
+    removed.active_lanes += access.active_lanes;
+  }
 
   void take_apart(const Warp& warp) {
     parts_.walked.clear();
@@ -257,12 +270,29 @@ private:
   std::vector<SiteLabels> labels_;
   std::vector<std::uint32_t> mark_of_site_; ///< by index into the trace's sites
   const Walker& walker_;
+  std::vector<SiteSummary> removed_;
   Parts parts_;
   std::deque<std::uint8_t> copied_passes_; ///< of the stores of copies whose loads come
   std::unordered_multimap<std::uint64_t, Found> found_;
   std::vector<Path> paths_;
   std::uint64_t loose_ = 0, all_ = 0;
 };
+
+/// Takes the executions of accesses to constants that the compiler removed out of the site's counts. The
+/// bytes of each are not known: the counts of bytes keep their mean.
+void take_away(const SiteSummary& removed, SiteSummary& site, Snapshot& snapshot) {
+  if (removed.executions == 0)
+    return;
+  const double left = 1 - double(removed.executions) / double(site.executions);
+  site.executions -= removed.executions;
+  site.constant -= removed.constant;
+  site.constant_requests -= removed.constant_requests;
+  site.active_lanes -= std::min(site.active_lanes, removed.active_lanes);
+  site.sectors = std::uint64_t(std::llround(double(site.sectors) * left));
+  site.bytes_used = std::uint64_t(std::llround(double(site.bytes_used) * left));
+  snapshot.warp_accesses -= removed.executions;
+  snapshot.transactions -= removed.constant_requests;
+}
 
 } // namespace
 
@@ -301,6 +331,8 @@ Expected<std::vector<Site>> follow_code(Snapshot& snapshot, const std::vector<Si
   if (follower.followed_share() < min_followed_share)
     return fail("only {:.0f} % of the accesses have an instruction in the code of sm_{}",
                 100 * follower.followed_share(), code.architecture);
+  for (std::size_t i = 0; i < snapshot.sites.size(); ++i)
+    take_away(follower.removed()[i], snapshot.sites[i], snapshot);
   code.paths = std::move(follower).paths();
   find_source_lines(*table, files_of(sites), code);
   std::swap(snapshot.warps, followed);

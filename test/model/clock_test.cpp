@@ -88,6 +88,8 @@ model::Gpu any_gpu(model::Random& random) {
   gpu.issue.schedulers = 1 + random.below(4);
   gpu.issue.policy = model::IssuePolicy(random.below(model::issue_policies));
   gpu.issue.cycles_per_access = 1 + random.below(12);
+  gpu.issue.barrier_cycles = random.below(30);
+  gpu.issue.barrier_interval = random.below(4);
   gpu.issue.turnover_cycles = random.below(300);
   gpu.lsu.queue_entries = 1 + random.below(6);
   gpu.lsu.scheduler_cycles = random.below(6);
@@ -181,13 +183,14 @@ TEST_CASE("A warp waits at a barrier until the last one of its block has arrived
     return model::TrialCounts::Site{};
   };
   const double latency = std::round(gpu.cycles(gpu.shared.latency_ns)); // from the issue to the result
-  // Warp 0 arrives in cycle 0. Warp 1 issues its loads in cycles 0 and L, arrives in 2 L, and both go on in
-  // cycle 2 L + 1: warp 0 has waited from cycle 1 on, and warp 1 not at all. Their last loads pass the memory
-  // pipeline one after the other, so the later result is there in 3 L + 2. Without a barrier warp 1's first
-  // load passes behind warp 0's.
-  CHECK(site_of_line(2).awaited == 2 * latency);
-  CHECK(double(counts.time.cycles) == 3 * latency + 2);
-  CHECK(counts.time.warp_cycles == 2 * (3 * latency + 2));
+  // Warp 0 arrives in cycle 0. Warp 1 issues its loads in cycles 0 and L, arrives in 2 L, the barrier counts
+  // it, and both go on: warp 0 has waited from cycle 1 on, and warp 1 for the barrier alone. Their last loads
+  // pass the memory pipeline one after the other, so the later result is there L + 1 later. Without a barrier
+  // warp 1's first load passes behind warp 0's.
+  const double release = gpu.issue.barrier_interval + gpu.issue.barrier_cycles; // from the last arrival on
+  CHECK(site_of_line(2).awaited == 2 * latency + 2 * (release - 1));
+  CHECK(double(counts.time.cycles) == 3 * latency + release + 1);
+  CHECK(counts.time.warp_cycles == 2 * (3 * latency + release + 1));
   CHECK(site_of_line(2).held_up == 0);
   CHECK(double(trial(false).second.time.cycles) == 3 * latency + 1);
 }

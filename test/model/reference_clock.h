@@ -160,6 +160,8 @@ private:
   };
   struct Waits {
     std::map<std::int16_t, Wait> of = {};                 ///< by register
+    std::uint32_t unacknowledged = 0;                     ///< stores
+    Cycle acknowledged = 0;                               ///< when the others have arrived
     Cycle stalled = 0;                                    ///< for data, before its next instruction
     std::optional<std::size_t> stalled_at = std::nullopt; ///< the place of that
   };
@@ -334,6 +336,7 @@ private:
   }
 
   Cycle execute(Sm& sm, const InstructionPlace& at, Cycle now, Cycle leaves) {
+    executing_ = at;
     const Step& step = steps_[snapshot_.blocks[at.block].first_warp + at.warp][at.instruction];
     const Instruction& instruction = step.instruction;
     Waits& waits = sm.waits[{at.block, at.warp}];
@@ -447,9 +450,16 @@ private:
     event.draw = sm.random.bits();
     if (!event.answer) {
       const auto store = sm.stores.add(event.line, 0);
-      event.answer = [this, store](const Arrived& arrived) {
+      const InstructionPlace of = executing_;
+      ++sm.waits[{of.block, of.warp}].unacknowledged;
+      sm.core.await_acknowledgement(of.block, of.warp);
+      event.answer = [this, store, &sm, of](const Arrived& arrived) {
         last_store_ = std::max(last_store_, arrived.at);
         arrive_at(*store, arrived);
+        Waits& waits = sm.waits[{of.block, of.warp}];
+        --waits.unacknowledged;
+        waits.acknowledged = std::max(waits.acknowledged, arrived.at);
+        sm.core.acknowledge(of.block, of.warp, arrived.at);
       };
     } else {
       event.is_awaited = true;
@@ -620,8 +630,9 @@ private:
         return one.first != Instruction::none && (one.second.unknown != 0 || one.second.until > now_);
       });
       waits.stalled += drains;
-      ++state_at(drains ? steps.back().place : counts_.states.size() - 1,
-                 drains ? WarpState::drain : WarpState::ended);
+      const bool sends = waits.unacknowledged != 0 || waits.acknowledged > now_;
+      ++state_at(drains || sends ? steps.back().place : counts_.states.size() - 1,
+                 drains || sends ? WarpState::drain : WarpState::ended);
       return;
     }
     if (why == Stall::barrier) { // the warp's last instruction
@@ -700,6 +711,7 @@ private:
   std::map<std::uint32_t, Cycle> admitted_;                            ///< by block
   std::uint32_t next_block_ = 0, ended_blocks_ = 0;
   Cycle next_start_ = 0, last_store_ = 0;
+  InstructionPlace executing_{};
   model::TrialCounts counts_;
   std::vector<std::unique_ptr<Sm>> sms_;
 };

@@ -147,6 +147,19 @@ public:
         warp.known_until = std::max(warp.known_until, at);
       }
   }
+  /// A request of the warp was sent, and answered: its block does not end between.
+  void await_acknowledgement(std::uint32_t block, std::uint32_t number) {
+    for (Warp& warp : warps_)
+      if (warp.block == block && warp.number == number)
+        ++warp.unacknowledged;
+  }
+  void acknowledge(std::uint32_t block, std::uint32_t number, Cycle at) {
+    for (Warp& warp : warps_)
+      if (warp.block == block && warp.number == number) {
+        --warp.unacknowledged;
+        warp.known_until = std::max(warp.known_until, at);
+      }
+  }
   bool is_empty() const { return warps_.empty(); }
   SmOutcome& outcome() { return outcome_; }
 
@@ -161,10 +174,11 @@ private:
     bool at_barrier = false;
     Cycle resumes_at = 0;
     Cycle known_until = 0; ///< its last known result
+    std::uint32_t unacknowledged = 0;
 
     bool has_ended() const { return next == program->size(); }
     bool has_results(Cycle now) const {
-      return known_until <= now &&
+      return known_until <= now && unacknowledged == 0 &&
              std::ranges::none_of(ready_at, [](const auto& one) { return one.second == model::never; });
     }
   };
@@ -198,7 +212,7 @@ private:
     for (Warp& warp : warps_)
       if (warp.at_barrier && all_there[warp.block]) {
         warp.at_barrier = false;
-        warp.resumes_at = now_ + figures_.barrier;
+        warp.resumes_at = std::max(now_, barrier_arrival_[warp.block]) + figures_.barrier;
       }
   }
 
@@ -268,6 +282,8 @@ private:
     Cycle leaves = now_;
     if (now.pipe == Instruction::none) {
       warp.at_barrier = true;
+      barriers_free_at_ = std::max(barriers_free_at_, now_) + figures_.barrier_interval;
+      barrier_arrival_[warp.block] = barriers_free_at_;
     } else {
       const PipeFigures& pipe = figures_.pipes[std::size_t(now.pipe)];
       Cycle& unit = *std::ranges::min_element(free_at_[std::size_t(now.pipe)][pipe.shared ? 0 : scheduler]);
@@ -280,6 +296,7 @@ private:
       warp.ready_at[now.result] = done;
     if (done != model::never)
       warp.known_until = std::max(warp.known_until, done);
+    warp.known_until = std::max(warp.known_until, leaves);
   }
 
   Cycle enter(Queue& queue, Cycle passes) {
@@ -338,6 +355,8 @@ private:
   std::vector<std::vector<std::vector<Cycle>>> free_at_;  ///< by pipe, scheduler, unit
   std::vector<std::optional<std::uint32_t>> last_issued_; ///< slot, by scheduler
   std::map<std::uint32_t, std::uint32_t> last_of_block_;  ///< slot, by block
+  std::map<std::uint32_t, Cycle> barrier_arrival_;        ///< of the last warp so far, by block
+  Cycle barriers_free_at_ = 0;
   std::vector<Queue> queues_;
   std::set<Cycle> taken_; ///< cycles of the pipeline behind all queues
   std::vector<Cycle> misses_;

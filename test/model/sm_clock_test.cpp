@@ -172,6 +172,17 @@ TEST_CASE("A barrier opens when the last warp arrives") {
   CHECK(outcome.cycles == 440);
 }
 
+TEST_CASE("A barrier counts one warp after the other") {
+  SmMachine figures = machine(2, 4);
+  figures.barrier = 22;
+  figures.barrier_interval = 2;
+  // Four warps arrive in cycle 0, on a scheduler each: the last is counted in cycle 8.
+  const SmOutcome outcome = run(figures, {barrier + chain(fma, 1), barrier + chain(fma, 1),
+                                          barrier + chain(fma, 1), barrier + chain(fma, 1)});
+  for (std::uint32_t warp = 0; warp < 4; ++warp)
+    CHECK(outcome.issues.at({0, warp})[1] == 30);
+}
+
 TEST_CASE("The two sides of a divergent branch run one after the other") {
   WarpProgram other_side = chain(fma, 20);
   for (Instruction& one : other_side)
@@ -360,6 +371,7 @@ TEST_CASE("The clock equals the reference on random programs and machines, whate
     figures.policy = IssuePolicy(random.below(model::issue_policies));
     figures.resident_blocks = 1 + random.below(3);
     figures.barrier = random.below(2) * random.below(9);
+    figures.barrier_interval = random.below(2) * random.below(4);
     figures.miss_entries = 1 + random.below(6);
     figures.queue = {.entries = 1 + random.below(5),
                      .transit = random.below(12),

