@@ -139,6 +139,7 @@ Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vect
   KernelResult result;
   result.name = launch.kernel;
   result.gpu = gpu.id;
+  result.sm_clock_mhz = gpu.clock_mhz;
   result.accuracy = gpu.accuracy;
   result.grid = launch.grid;
   result.block = launch.block;

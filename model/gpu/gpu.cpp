@@ -2,6 +2,7 @@
 
 #include "model/gpu/drawn_figures.h"
 #include "model/gpu/read_accuracy.h"
+#include "model/gpu/read_energies.h"
 #include "model/gpu/toml_figures.h"
 #include "vocabulary/geometry.h"
 
@@ -173,6 +174,8 @@ void read_l2(TomlFigures& figures, std::uint64_t& bytes, Gpu::L2& l2) {
   figures.number("l2.bytes_per_ns", l2.bytes_per_ns, min_rate, any_rate);
   figures.number("l2.write_bytes_per_ns", l2.write_bytes_per_ns, min_rate, any_rate);
   figures.number("l2.atomics_per_ns", l2.atomics_per_ns, min_rate, any_rate);
+  if (figures.has_key("l2.clock"))
+    l2.has_sm_clock = figures.choice("l2.clock", {"sm", "own"}) == 0;
 }
 
 void read_dram(TomlFigures& figures, Gpu::Dram& dram) {
@@ -191,6 +194,8 @@ void read_dram(TomlFigures& figures, Gpu::Dram& dram) {
   figures.number("dram.burst_ns", dram.burst_ns, 0, any_latency);
   figures.number("dram.achieved", dram.achieved, 0.01, 1);
   figures.number("dram.copies_achieved", dram.copies_achieved, 0.01, 1);
+  if (figures.has_key("dram.bytes_per_cycle"))
+    figures.number("dram.bytes_per_cycle", dram.bytes_per_cycle, 1, any_rate);
 }
 
 /// Reads all tables and checks each figure by itself. The first error in this order is the one reported.
@@ -211,6 +216,7 @@ Gpu read_tables(TomlFigures& figures) {
   read_texture(figures, gpu);
   read_l2(figures, gpu.l2_bytes, gpu.l2);
   read_dram(figures, gpu.dram);
+  gpu.energies = read_energies(figures);
   return gpu;
 }
 
