@@ -53,7 +53,7 @@ void Sm::admit(const BlockPart& part, Cycle at) {
     program.end = end.access;
     enter_block(program);
   }
-  parts_.push_back({part.to - part.from, std::uint32_t(programs_.size()), at});
+  parts_.push_back({part.to - part.from, std::uint32_t(programs_.size()), part.block, at});
   clock_.admit(std::uint32_t(parts_.size() - 1), programs_, at);
   warps_.resize(clock_.warps());
 }
