@@ -46,6 +46,8 @@ public:
   }
 
   const Snapshot& snapshot() const { return snapshot_; }
+  /// Returns the sites to which the snapshot has indices: the trace's, and behind them those of its spills.
+  const std::vector<Site>& sites() const { return sites_; }
   /// Returns why only the warps' accesses are known; empty where their instructions are.
   const std::string& code_unknown() const { return code_unknown_; }
   /// Returns the launch with the chosen number of blocks.
@@ -59,6 +61,7 @@ private:
     if (decoded_blocks_ == part_.blocks && decoded_rules_ == gpu.lanes && decoded_cubin_ == cubin)
       return {};
     snapshot_ = Snapshot(); // frees the memory before another one is made
+    sites_ = trace_.sites();
     TRY_LET(followed, follow(gpu, code));
     if (!*followed) {
       TRY_LET(decoded, model::decode(trace_, launch_, part_.blocks, gpu.lanes, accesses_));
@@ -86,10 +89,12 @@ private:
     if (!code_unknown_.empty())
       return false;
     TRY_LET(decoded, model::decode(trace_, launch_, part_.blocks, gpu.lanes, Accesses::all_in_program_order));
-    if (const auto followed = follow_code(*decoded, trace_.sites(), *code); !followed) {
-      code_unknown_ = followed.error().message;
+    const auto spills = follow_code(*decoded, trace_.sites(), *code);
+    if (!spills) {
+      code_unknown_ = spills.error().message;
       return false;
     }
+    sites_.insert(sites_.end(), spills->begin(), spills->end());
     snapshot_ = std::move(*decoded);
     return true;
   }
@@ -104,6 +109,7 @@ private:
   std::uint64_t decoded_cubin_ = 0;
   std::string code_unknown_;
   Snapshot snapshot_;
+  std::vector<Site> sites_;
 };
 
 /// Returns the GPU without the figures that are drawn and that nothing takes: known code has no
@@ -213,7 +219,7 @@ Expected<Result> evaluate(const trace::Reader& trace, const std::vector<Gpu>& gp
       const L2Before before = options.cold ? L2Before()
                                            : l2_before(history, decoded.snapshot(), gpu,
                                                        options.without_clock ? 1 : gpu.l2.partitions);
-      TRY_LET(kernel, evaluate_launch(decoded.snapshot(), trace.sites(), part, gpu, options, before.l2));
+      TRY_LET(kernel, evaluate_launch(decoded.snapshot(), decoded.sites(), part, gpu, options, before.l2));
       kernel->l2_start = before.start;
       kernel->code_unknown = decoded.code_unknown();
       kernel->snapshot.complete = end && end->complete;

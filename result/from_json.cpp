@@ -122,6 +122,10 @@ void read(const JsonNode& node, KernelTime& target) {
   read_amount(node["cycles"], target.cycles);
   read_amount(node["microseconds"], target.microseconds);
   node["extrapolated"].read(target.is_extrapolated);
+  if (node.has("launch_us")) {
+    node["launch_us"].read(target.launch_us);
+    node["launch_us"].require(target.launch_us >= 0, "at least 0");
+  }
   read_shares<Resource>(node["busy"], target.busy);
   if (node.has("mean_busy"))
     read_shares<Resource>(node["mean_busy"], target.mean_busy);

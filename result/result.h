@@ -113,6 +113,7 @@ struct KernelTime {
   Statistic cycles;             ///< of the SM clock: of the blocks in the snapshot
   Statistic microseconds;       ///< of the whole launch
   bool is_extrapolated = false; ///< the snapshot is a part of the grid
+  double launch_us = 0;         ///< of `microseconds`: what any launch takes, also one that does nothing
   /// The shares of the cycles in which each resource is busy, mean over trials: the busiest one of its kind,
   /// and the mean over all of its kind.
   ByResource busy{}, mean_busy{};

@@ -90,6 +90,7 @@ void put(Json& object, const char* key, const std::optional<KernelTime>& time) {
   put(json, "cycles", std::optional(time->cycles));
   put(json, "microseconds", std::optional(time->microseconds));
   json["extrapolated"] = time->is_extrapolated;
+  put(json, "launch_us", std::optional(time->launch_us));
   json["busy"] = shares_by<Resource>(time->busy);
   json["mean_busy"] = shares_by<Resource>(time->mean_busy);
   json["bound"] = name_of_bound(time->bound);

@@ -126,6 +126,7 @@ TEST_CASE("time is unchanged by the way through JSON, and is absent without a cl
   CHECK(kernel["time"]["cycles"]["mean"] == 173'400);
   CHECK(kernel["time"]["microseconds"]["std_of_machine"] == 1.6);
   CHECK(kernel["time"]["extrapolated"] == true);
+  CHECK(kernel["time"]["launch_us"] == 2);
   CHECK(kernel["time"]["busy"] == Json({{"issue", 0.12},
                                         {"memory_pipeline", 0.29},
                                         {"l2_port", 0.44},
@@ -405,6 +406,7 @@ TEST_CASE("malformed times: one line that names the place") {
       {"/kernels/0/time/microseconds/std_of_machine", "2.1",
        "kernels[0].time.microseconds.std_of_machine is not a number from 0 to std"},
       {"/kernels/0/time/extrapolated", "0", "kernels[0].time.extrapolated is not true or false"},
+      {"/kernels/0/time/launch_us", "-1", "kernels[0].time.launch_us is not at least 0"},
       {"/kernels/0/time/busy", "0.5", "kernels[0].time.busy is not an object"},
       {"/kernels/0/time/busy/dram", "1.5", "kernels[0].time.busy.dram is not a number from 0 to 1"},
       {"/kernels/0/time/busy/dram", "null", "kernels[0].time.busy.dram is not a finite number"},
