@@ -111,6 +111,7 @@ int run_command_line(std::vector<std::string> arguments) {
   driver::declare_report(app, chosen);
   driver::declare_diff(app, chosen);
   driver::declare_clocks(app, chosen);
+  driver::declare_corun(app, chosen);
   driver::declare_power(app, chosen);
   driver::declare_trace(app, chosen);
   driver::declare_gpus(app, chosen);

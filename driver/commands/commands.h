@@ -24,6 +24,7 @@ void declare_model(CLI::App& app, Action& chosen);
 void declare_report(CLI::App& app, Action& chosen);
 void declare_diff(CLI::App& app, Action& chosen);
 void declare_clocks(CLI::App& app, Action& chosen);
+void declare_corun(CLI::App& app, Action& chosen);
 void declare_power(CLI::App& app, Action& chosen);
 void declare_trace(CLI::App& app, Action& chosen);
 void declare_gpus(CLI::App& app, Action& chosen);
