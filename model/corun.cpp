@@ -121,7 +121,6 @@ public:
 private:
   Expected<void> decode(std::span<const CorunLaunch> launches) {
     std::vector<const Snapshot*> snapshots;
-    bool share_memory = true;
     Options decoding;
     decoding.snapshot_blocks = options_.snapshot_blocks;
     for (const CorunLaunch& one : launches) {
@@ -136,9 +135,8 @@ private:
       snapshots.push_back(snapshot);
       kernels_.push_back({block_resources(gpu_, *one.launch), 0, gpu_.sms});
       names_.push_back(one.launch->kernel);
-      share_memory &= one.trace == launches.front().trace;
     }
-    TRY_LET(together, join(snapshots, share_memory));
+    TRY_LET(together, join(snapshots, options_.share_memory));
     together_ = std::move(*together);
     return {};
   }

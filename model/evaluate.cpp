@@ -6,6 +6,7 @@
 #include "model/figures.h"
 #include "model/gpu/machine_code.h"
 #include "model/run_trials.h"
+#include "model/sharing_profile.h"
 
 #include <algorithm>
 #include <tuple>
@@ -98,6 +99,8 @@ Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vect
   for (SiteResult& site : result.sites)
     if (site.latency_ns && all_latency > 0)
       site.latency_share = double(site.executions) * site.latency_ns->mean / all_latency;
+  if (options.sharing && !options.without_clock)
+    result.sharing = sharing_profile(snapshot, launch, gpu, *occupied, options, result);
   std::stable_sort(result.sites.begin(), result.sites.end(), [](const SiteResult& a, const SiteResult& b) {
     return std::tie(a.site.file, a.site.line, a.site.column) <
            std::tie(b.site.file, b.site.line, b.site.column);

@@ -50,13 +50,13 @@ Json shares(const ByResource& busy) {
 std::vector<std::string> contention_of(const CorunResult& result) {
   std::vector<std::string> found;
   for (std::size_t resource = 0; resource < resource_count; ++resource) {
-    double most_alone = 0;
+    double max_alone = 0;
     std::vector<std::string> alone;
     for (const CorunKernelResult& kernel : result.kernels) {
-      most_alone = std::max(most_alone, kernel.busy_alone[resource]);
+      max_alone = std::max(max_alone, kernel.busy_alone[resource]);
       alone.push_back(share(kernel.busy_alone[resource]));
     }
-    if (result.busy[resource] >= contended_share && result.busy[resource] >= most_alone + contended_more)
+    if (result.busy[resource] >= contended_share && result.busy[resource] >= max_alone + contended_more)
       found.push_back(fmt::format("{}: busy {} % of the time together, {} % alone",
                                   name_of(Resource(resource)), share(result.busy[resource]),
                                   fmt::join(alone, " and ")));

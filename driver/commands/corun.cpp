@@ -8,6 +8,7 @@
 #include "driver/stages/print.h"
 #include "driver/stages/read_kernels.h"
 #include "driver/stages/simulate.h"
+#include "report/camp_report.h"
 #include "report/corun_report.h"
 #include "support/pattern.h"
 #include "trace/reader.h"
@@ -25,6 +26,7 @@ struct CorunOptions {
       kernels; ///< regular expressions, by file; the last one for the rest; empty: the first launch
   std::string division = "streams", format = "text";
   std::vector<double> shares;
+  bool share_memory = false;
   ModelOptions model;
   OutputOptions output;
 };
@@ -48,7 +50,7 @@ Expected<CorunResult> run_on_machine(const CorunOptions& options, const model::G
   std::vector<model::CorunLaunch> launches;
   for (std::size_t i = 0; i < options.files.size(); ++i) {
     const std::string& file = options.files[i];
-    TRY_LET(trace, trace::Reader::open(file)); // two copies of a program have memory of their own
+    TRY_LET(trace, trace::Reader::open(file));
     traces.push_back(std::move(*trace));
     const std::string kernel =
         options.kernels.empty() ? "" : options.kernels[std::min(i, options.kernels.size() - 1)];
@@ -58,6 +60,7 @@ Expected<CorunResult> run_on_machine(const CorunOptions& options, const model::G
   model::CorunOptions settings;
   settings.division = *value_named<Division>(options.division);
   settings.shares = options.shares;
+  settings.share_memory = options.share_memory;
   settings.trials = options.model.trials.value_or(default_trials);
   settings.seed = options.model.seed;
   settings.threads = options.model.threads;
@@ -69,7 +72,25 @@ Expected<CorunResult> run_on_machine(const CorunOptions& options, const model::G
   return result;
 }
 
+/// Estimates each pair of the results' kernels.
+Expected<void> estimate_and_print(const CorunOptions& options) {
+  TRY_LET(kernels, read_kernels(options.files, {}, options.model, options.output));
+  if (kernels->size() < 2)
+    return fail("one kernel runs beside no other: the results have {}", kernels->size());
+  constexpr double issue_width = 1; // of a scheduler
+  TRY_LET(pairs, report::estimate_pairs(*kernels, issue_width));
+  return print_text(options.format == "json"
+                        ? report::print_pairs_json(*kernels, *pairs)
+                        : report::print_pairs_text(*kernels, *pairs, text_options(options.output)),
+                    options.output.file);
+}
+
 Expected<void> corun_and_print(const CorunOptions& options) {
+  const auto traces = std::ranges::count_if(options.files, is_trace);
+  if (traces == 0)
+    return estimate_and_print(options);
+  if (std::size_t(traces) != options.files.size())
+    return fail("traces run beside each other, and results are estimated: name either");
   if (options.files.size() < 2)
     return fail("one kernel runs beside no other: name two traces, or one twice");
   TRY_LET(gpus, load_gpus(options.model));
@@ -88,9 +109,12 @@ void declare_corun(CLI::App& app, Action& chosen) {
   auto* command =
       app.add_subcommand("corun", "kernels beside each other on one GPU, and how much longer each takes");
   auto options = std::make_shared<CorunOptions>();
-  command->add_option("files", options->files, "traces, as --trace keeps them; one may be there twice")
+  command
+      ->add_option("files", options->files,
+                   "traces, as --trace keeps them, which run beside each other on the machine (one may be "
+                   "there twice); or results made with\n--sharing, of which each pair is estimated")
       ->required()
-      ->type_name("TRACE...");
+      ->type_name("TRACE...|RESULT...");
   command
       ->add_option("--kernel", options->kernels,
                    "the kernel of each trace, or of all further ones (default: that of the first launch)")
@@ -108,6 +132,8 @@ void declare_corun(CLI::App& app, Action& chosen) {
       ->add_option("--split", options->shares, "each kernel's percentage of the SMs, or its blocks on an SM")
       ->delimiter(',')
       ->type_name("N,N[,N...]");
+  command->add_flag("--one-program", options->share_memory,
+                    "equal addresses are one memory, as with streams of one program (else each has its own)");
   command->add_option("--format", options->format, "text, or json: warplens-corun/1")
       ->check(CLI::IsMember({"text", "json"}))
       ->option_text("FORMAT=text");

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <tuple>
 
@@ -58,7 +59,7 @@ public:
         states_(joined.snapshot, code_ ? &*code_ : nullptr),
         memory_(joined.snapshot, gpu, {}, random, observer), room_(sm_resources(gpu)),
         loads_(gpu.sms, {{}, std::vector<std::uint32_t>(kernels.size())}), left_(kernels.size()),
-        running_(kernels.size()), waiting_(kernels.size()),
+        running_(kernels.size()), waiting_(kernels.size()), restarts_(kernels.size()),
         counts_{std::vector<Cycle>(kernels.size(), 0), std::vector<Cycle>(kernels.size(), never), {}} {
     const std::uint32_t l1_bytes = l1_bytes_beside(gpu, shared_bytes_at_most(kernels, joined, gpu));
     for (std::uint32_t number = 0; number < gpu.sms; ++number)
@@ -129,6 +130,15 @@ private:
     }
   }
 
+  /// Returns the kernels in the order in which they were launched: one that starts again comes behind those
+  /// that wait.
+  std::vector<std::size_t> in_turn() const {
+    std::vector<std::size_t> kernels(kernels_.size());
+    std::iota(kernels.begin(), kernels.end(), std::size_t{0});
+    std::ranges::stable_sort(kernels, {}, [&](std::size_t k) { return restarts_[k]; });
+    return kernels;
+  }
+
   /// Frees the places of the blocks that ended, and deals others to them some time after that.
   void take_ended_blocks(Cycle end) {
     ended_.clear();
@@ -146,8 +156,9 @@ private:
         if (counts_.cycles[k] == 0)
           counts_.cycles[k] = one.at;
         start(k);
+        ++restarts_[k];
       }
-      for (std::size_t next = 0; next < kernels_.size(); ++next)
+      for (const std::size_t next : in_turn())
         deal(next, std::max(end, one.at + figures_.turnover));
     }
   }
@@ -163,6 +174,7 @@ private:
   std::vector<std::unique_ptr<Sm>> sms_;
   std::vector<std::uint32_t> left_, running_; ///< blocks of each kernel that wait, and that are on SMs
   std::vector<std::uint32_t> waiting_;        ///< the first of those that wait
+  std::vector<std::uint32_t> restarts_;       ///< of each kernel
   std::vector<Sm::EndedBlock> ended_;
   Cycle starts_next_ = 0;
   CorunCounts counts_;

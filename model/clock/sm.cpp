@@ -275,7 +275,7 @@ template <class Instructions, class Lines>
     if (stores_back) {
       l1_.template store_back<Instructions>(lines, t.line, t.sectors, write_back);
     } else if (stores) {
-      l1_.template store<Instructions>(lines, t.line, t.sectors);
+      l1_.template store<Instructions>(lines, t.line, t.sectors, t.mask == 0);
       to_l2.mask = t.mask;
       to_l2.kind = access.kind == AccessKind::store && access.is_store_of_update == 0
                        ? L2Kind::store

@@ -127,7 +127,7 @@ void read_l1(TomlFigures& figures, Gpu::L1& l1, LaneRules& lanes) {
   figures.boolean("l1.sectored", l1.sectored);
   l1.index = IndexHash(figures.choice("l1.index", {"modulo", "xor_fold"}));
   figures.choice("l1.replacement", {"lru"}); // refuses other policies
-  l1.stores = L1Stores(figures.choice("l1.stores", {"bypass", "update_on_hit", "evict_on_hit"}));
+  l1.stores = L1Stores(figures.choice("l1.stores", {"bypass", "update_on_hit", "evict_on_hit", "allocate"}));
   l1.local_stores = LocalStores(figures.choice("l1.local_stores", {"as_global", "write_back"}));
   figures.boolean("l1.global_loads", lanes.global_loads_in_l1);
   figures.number("l1.latency_ns", l1.latency_ns, 0, any_latency);

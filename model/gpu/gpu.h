@@ -23,9 +23,9 @@ namespace warplens::model {
 enum class IndexHash { modulo, xor_fold };
 
 /// The effect of a store on the L1: none; an update of a line that hits (write-through, the line becomes the
-/// most recently used one); or the eviction of the sectors that it writes (write-evict). A store never brings
-/// a line in.
-enum class L1Stores { bypass, update_on_hit, evict_on_hit };
+/// most recently used one); or the eviction of the sectors that it writes (write-evict). None of these brings
+/// a line in; `allocate` does, with the sectors that the store writes in full (write-through).
+enum class L1Stores { bypass, update_on_hit, evict_on_hit, allocate };
 
 /// The effect of a store to local memory on the L1: that of any other store, or the line keeps the data and
 /// goes to the L2 when it is evicted.

@@ -1,5 +1,5 @@
-// Kernels that run beside a copy of themselves: a copy of a set again and again, laps over a set that each block has for
-// itself, and chains of products in double precision.
+// Kernels that run beside themselves: a copy of a set again and again, by all blocks together or of a part
+// for each block, and chains of products in double precision.
 //
 // Usage: beside copy BLOCKS MIB LAPS | laps BLOCKS KIB LAPS | products CHAINS STEPS
 #include "program.h"
@@ -13,14 +13,12 @@ __global__ void copy_again(const float* in, float* out, long elements, int laps)
       out[i] = in[i];
 }
 
-/// Each block reads its own part of the data again and again.
-__global__ void read_again(const float* data, float* out, int elements, int laps) {
-  const float* const own = data + long(blockIdx.x) * elements;
-  float sum = 0;
+/// Each block copies its own part of the data again and again.
+__global__ void copy_own(const float* in, float* out, int elements, int laps) {
+  const long first = long(blockIdx.x) * elements;
   for (int lap = 0; lap < laps; ++lap)
     for (int i = threadIdx.x; i < elements; i += blockDim.x)
-      sum += own[i];
-  out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+      out[first + i] = in[first + i];
 }
 
 template <int chains> __global__ void products(double* out, double factor, int steps) {
@@ -46,8 +44,8 @@ int main(int count, char** values) {
   } else if (std::strcmp(what, "laps") == 0) {
     const int blocks = argument(count, values, 2, 80), laps = argument(count, values, 4, 20);
     const std::size_t elements = (argument(count, values, 3, 16) << 10) / sizeof(float);
-    float *data = allocate<float>(blocks * elements), *out = allocate<float>(blocks * 64);
-    read_again<<<blocks, 64>>>(data, out, elements, laps);
+    float *in = allocate<float>(blocks * elements), *out = allocate<float>(blocks * elements);
+    copy_own<<<blocks, 64>>>(in, out, elements, laps);
   } else {
     const int chains = argument(count, values, 2, 1), steps = argument(count, values, 3, 1000);
     double* out = allocate<double>(80 * 128);
