@@ -1,6 +1,7 @@
 #include "driver/options.h"
 
 #include "model/gpu/gpu.h"
+#include "model/gpu/sm_clock.h"
 #include "support/pattern.h"
 
 #include <algorithm>
@@ -209,6 +210,16 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
     command.add_option(name, value, what + " (default: as the GPU's file says)")->check(CLI::IsMember(words));
   };
   add_schedule_option(command, options);
+  command
+      .add_option_function<double>(
+          "--sm-clock", [&options](double mhz) { options.sm_clock_mhz = mhz; },
+          "clock of the SMs in MHz (default: as the GPU's file says); memory keeps its own")
+      ->check(CLI::Range(model::min_sm_clock_mhz, model::max_sm_clock_mhz))
+      ->type_name("MHZ");
+  command.add_flag(
+      "--sharing", options.sharing,
+      "add what `warplens corun` estimates from: the L2's reuse distances, pipes, and times with a part of "
+      "the L2");
   add_choice("--placement", options.placement, model::block_placements(),
              "--schedule paper: how blocks find their SM");
   add_choice("--start", options.start, model::block_starts(),
@@ -240,8 +251,11 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
       "add a time-lapse of the first trial over its cycles to the result; html and perfetto have "
       "it anyway");
   command.parse_complete_callback([&options] {
-    if (options.timeline && options.without_clock)
-      throw CLI::ValidationError("--timeline", "trials have no clock with --schedule paper");
+    for (const auto& [name, is_chosen] :
+         {std::pair("--timeline", options.timeline), std::pair("--sharing", options.sharing),
+          std::pair("--sm-clock", options.sm_clock_mhz.has_value())})
+      if (is_chosen && options.without_clock)
+        throw CLI::ValidationError(name, "trials have no clock with --schedule paper");
     for (const auto& [name, value] :
          {std::pair("--placement", &options.placement), std::pair("--start", &options.start)})
       if (!value->empty() && !options.without_clock)

@@ -23,11 +23,13 @@ struct ModelOptions {
   bool without_clock = false;               ///< --schedule paper
   std::optional<model::IssuePolicy> policy; ///< --schedule; empty: as the GPU's file says
   std::string placement, start;             ///< empty: as the GPU's file says
+  std::optional<double> sm_clock_mhz;       ///< empty: as the GPU's file says
   std::optional<std::uint32_t> trials;      ///< the maximum number; empty: 16, or 64 without a clock
   model::Confidence confidence;
   bool cold = false; ///< launches begin with an empty L2
   bool timeline = false;
   std::uint32_t timeline_bins = 256;
+  bool sharing = false; ///< the result has what `corun` estimates from
   std::uint64_t seed = 1;
   unsigned threads = 0;
   model::Ranks ranks; ///< not an option: the processes of `model` under mpirun

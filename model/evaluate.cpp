@@ -1,13 +1,12 @@
 #include "model/evaluate.h"
 
 #include "model/cache/l2_before.h"
+#include "model/decoded_launch.h"
 #include "model/events.h"
 #include "model/figures.h"
 #include "model/gpu/machine_code.h"
 #include "model/run_trials.h"
-#include "model/snapshot/follow_code.h"
-#include "model/snapshot/snapshot_size.h"
-#include "trace/machine_code.h"
+#include "model/sharing_profile.h"
 
 #include <algorithm>
 #include <tuple>
@@ -24,93 +23,6 @@ std::string limit_of(const trace::Launch& launch, const Gpu& gpu, const Occupanc
   return fmt::format("{:.3g} × the resident blocks of {} SMs{}", double(launch.blocks) / resident, gpu.sms,
                      options.snapshot_blocks ? ", as asked for" : "");
 }
-
-/// A traced launch, decoded as far as each GPU in turn requires.
-class DecodedLaunch {
-public:
-  DecodedLaunch(const trace::Reader& trace, const trace::Launch& launch, Accesses accesses)
-      : trace_(trace), launch_(launch), accesses_(accesses), part_(launch), collected_(launch.blocks) {
-    if (const auto end = trace.end_of(launch.id); end && end->blocks != 0)
-      collected_ = std::min(collected_, end->blocks);
-  }
-
-  /// Decodes the blocks that the options name, or those that the GPU needs, whichever others are modelled.
-  Expected<void> choose(const Gpu& gpu, const Options& options) {
-    if (options.snapshot_blocks)
-      return decode(*options.snapshot_blocks, gpu);
-    if (auto decoded = decode(blocks_with(snapshot_threads(gpu).max, launch_), gpu); !decoded)
-      return decoded;
-    TRY_LET(occupied, occupancy(gpu, launch_));
-    const std::uint64_t resident = std::uint64_t{occupied->blocks_per_sm} * gpu.sms;
-    return decode(snapshot_blocks(snapshot_, part_, gpu, resident), gpu);
-  }
-
-  const Snapshot& snapshot() const { return snapshot_; }
-  /// Returns the sites to which the snapshot has indices: the trace's, and behind them those of its spills.
-  const std::vector<Site>& sites() const { return sites_; }
-  /// Returns why only the warps' accesses are known; empty where their instructions are.
-  const std::string& code_unknown() const { return code_unknown_; }
-  /// Returns the launch with the chosen number of blocks.
-  const trace::Launch& part() const { return part_; }
-
-private:
-  Expected<void> decode(std::uint64_t blocks, const Gpu& gpu) {
-    part_.blocks = std::min(blocks, collected_);
-    const trace::MachineCode* const code = code_for(gpu);
-    const std::uint64_t cubin = code == nullptr ? 0 : code->cubin_id;
-    if (decoded_blocks_ == part_.blocks && decoded_rules_ == gpu.lanes && decoded_cubin_ == cubin)
-      return {};
-    snapshot_ = Snapshot(); // frees the memory before another one is made
-    sites_ = trace_.sites();
-    TRY_LET(followed, follow(gpu, code));
-    if (!*followed) {
-      TRY_LET(decoded, model::decode(trace_, launch_, part_.blocks, gpu.lanes, accesses_));
-      snapshot_ = std::move(*decoded);
-    }
-    decoded_blocks_ = part_.blocks;
-    decoded_rules_ = gpu.lanes;
-    decoded_cubin_ = cubin;
-    return {};
-  }
-
-  /// Returns the code that the GPU would execute; null if that is not known.
-  const trace::MachineCode* code_for(const Gpu& gpu) const {
-    const auto* const code =
-        trace::machine_code_for(launch_.machine_code, gpu.capability(), gpu.registers.max_per_thread);
-    return code == nullptr || code->cubin.empty() ? nullptr : code;
-  }
-
-  /// Decodes the launch with its machine code; returns false, and says why, where that cannot be.
-  Expected<bool> follow(const Gpu& gpu, const trace::MachineCode* code) {
-    code_unknown_ = accesses_ != Accesses::all ? "there is no clock"
-                    : !gpu.pipes               ? "the GPU's file has no [pipes]"
-                    : code == nullptr          ? "the trace has no machine code of the kernel"
-                                               : "";
-    if (!code_unknown_.empty())
-      return false;
-    TRY_LET(decoded, model::decode(trace_, launch_, part_.blocks, gpu.lanes, Accesses::all_in_program_order));
-    const auto spills = follow_code(*decoded, trace_.sites(), *code);
-    if (!spills) {
-      code_unknown_ = spills.error().message;
-      return false;
-    }
-    sites_.insert(sites_.end(), spills->begin(), spills->end());
-    snapshot_ = std::move(*decoded);
-    return true;
-  }
-
-  const trace::Reader& trace_;
-  const trace::Launch& launch_;
-  Accesses accesses_;
-  trace::Launch part_;
-  std::uint64_t collected_; ///< blocks, from the first on
-  std::optional<std::uint64_t> decoded_blocks_;
-  LaneRules decoded_rules_;
-  std::uint64_t decoded_cubin_ = 0;
-  std::string code_unknown_;
-  Snapshot snapshot_;
-  std::vector<Site> sites_;
-};
 
 /// Returns the GPU without the figures that are drawn and that nothing takes: known code has no
 /// issue.cycles_per_access. Machines that differ in no other figure are one.
@@ -145,6 +57,7 @@ Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vect
   KernelResult result;
   result.name = launch.kernel;
   result.gpu = gpu.id;
+  result.sm_clock_mhz = gpu.clock_mhz;
   result.accuracy = gpu.accuracy;
   result.grid = launch.grid;
   result.block = launch.block;
@@ -188,6 +101,8 @@ Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vect
   for (SiteResult& site : result.sites)
     if (site.latency_ns && all_latency > 0)
       site.latency_share = double(site.executions) * site.latency_ns->mean / all_latency;
+  if (options.sharing && !options.without_clock)
+    result.sharing = sharing_profile(snapshot, launch, gpu, *occupied, options, result);
   std::stable_sort(result.sites.begin(), result.sites.end(), [](const SiteResult& a, const SiteResult& b) {
     return std::tie(a.site.file, a.site.line, a.site.column) <
            std::tie(b.site.file, b.site.line, b.site.column);

@@ -40,6 +40,7 @@ struct Options {
   std::optional<std::uint64_t> snapshot_blocks;
   unsigned threads = 0;            ///< maximum; 0: all cores. The result does not depend on it
   std::uint32_t timeline_bins = 0; ///< 0: no timeline
+  bool sharing = false;            ///< KernelResult::sharing, which takes further trials
   /// Every process gets all trials' figures; those of the first trial alone are on rank 0 only.
   Ranks ranks;
   /// The model calls it with the number of trials of one kernel on one GPU that are done, and with their

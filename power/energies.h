@@ -25,8 +25,8 @@ struct Energies {
   /// How far off powers are of kernels by which no energy was chosen: the standard deviation of their
   /// relative error.
   double error = 0;
-  /// The voltage of the SMs and the L2 over that at `clock_mhz`, by clock, ascending; empty: not known. Their
-  /// energies, and the power of SMs in use, go by its square.
+  /// The voltage of the SMs and the L2 over that at `clock_mhz`, by clock, ascending; empty: not known.
+  /// Energies of their events go by its square, and the power of an SM in use by its square and the clock.
   struct Voltage {
     double mhz = 0, relative = 1;
   };

@@ -44,12 +44,15 @@ double joules_of(MemoryEvent event, double count, const Energies& energies) {
   return count * energies.event_pj[std::size_t(event)].value * joules_of_pj;
 }
 
-/// Returns the energies at another voltage; memory has its own.
-Energies at_voltage(Energies energies, double squared) {
+/// Returns the energies at another clock and voltage; memory has its own. SMs in use that execute nothing
+/// still drive their clock.
+Energies at_clock(Energies energies, double clock_mhz, double squared) {
   const auto scale = [&](Estimate& estimate) {
     estimate = {estimate.value * squared, estimate.low * squared, estimate.high * squared};
   };
   scale(energies.sm_w);
+  for (double* watts : {&energies.sm_w.value, &energies.sm_w.low, &energies.sm_w.high})
+    *watts *= clock_mhz / energies.clock_mhz;
   for (Estimate& of_kind : energies.lane_pj)
     scale(of_kind);
   for (std::size_t event = 0; event < memory_event_count; ++event)
@@ -69,19 +72,6 @@ double snapshot_seconds(const KernelResult& kernel) {
   // proportion.
   const double share = double(kernel.snapshot.blocks) / double(kernel.grid.count());
   return kernel.time->microseconds.mean * 1e-6 * std::min(1.0, share);
-}
-
-Expected<void> check(const KernelResult& kernel) {
-  if (!kernel.time)
-    return fail("{} on {}: the result has no time, as its trials had no clock: power needs one", kernel.name,
-                kernel.gpu);
-  if (!kernel.events)
-    return fail(
-        "{} on {}: the result has no events{}{}: power needs the instructions that the kernel executes",
-        kernel.name, kernel.gpu, kernel.code_unknown.empty() ? "" : ", as ", kernel.code_unknown);
-  if (kernel.time->microseconds.mean <= 0 || kernel.snapshot.blocks == 0)
-    return fail("{} on {}: the result's time is 0", kernel.name, kernel.gpu);
-  return {};
 }
 
 class LineSums {
@@ -122,6 +112,19 @@ private:
 };
 
 } // namespace
+
+Expected<void> check_power(const KernelResult& kernel) {
+  if (!kernel.time)
+    return fail("{} on {}: the result has no time, as its trials had no clock: power needs one", kernel.name,
+                kernel.gpu);
+  if (!kernel.events)
+    return fail(
+        "{} on {}: the result has no events{}{}: power needs the instructions that the kernel executes",
+        kernel.name, kernel.gpu, kernel.code_unknown.empty() ? "" : ", as ", kernel.code_unknown);
+  if (kernel.time->microseconds.mean <= 0 || kernel.snapshot.blocks == 0)
+    return fail("{} on {}: the result's time is 0", kernel.name, kernel.gpu);
+  return {};
+}
 
 const std::vector<std::string>& term_names() {
   static const std::vector<std::string> names = [] {
@@ -172,13 +175,13 @@ std::optional<double> squared_voltage(const Energies& energies, double clock_mhz
 
 Expected<KernelPower> kernel_power(const KernelResult& kernel, const Energies& energies_of_file,
                                    double clock_mhz) {
-  TRY(check(kernel));
+  TRY(check_power(kernel));
   const auto squared = squared_voltage(energies_of_file, clock_mhz);
   if (!squared)
     return fail("{} on {}: the energies are those of {:g} MHz, and the GPU's file has no [power] voltage for "
                 "{:g} MHz",
                 kernel.name, kernel.gpu, energies_of_file.clock_mhz, clock_mhz);
-  const Energies energies = at_voltage(energies_of_file, *squared);
+  const Energies energies = at_clock(energies_of_file, clock_mhz, *squared);
   const double seconds = snapshot_seconds(kernel);
   KernelPower power;
   power.seconds = kernel.time->microseconds.mean * 1e-6;

@@ -5,6 +5,7 @@
 #include "result/result.h"
 #include "support/expected.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,10 @@ struct KernelPower {
 /// the error says which of them it lacks. `clock_mhz` is the SM clock of the result: where that is not the
 /// energies', they are scaled by the voltage, which must be known.
 Expected<KernelPower> kernel_power(const KernelResult& kernel, const Energies& energies, double clock_mhz);
+
+/// Returns which part a kernel lacks whose power is asked for, as one line; nothing if it has its time and
+/// its events.
+Expected<void> check_power(const KernelResult& kernel);
 
 /// Returns the squared voltage at a clock over that at the energies' clock; empty where it is not known.
 std::optional<double> squared_voltage(const Energies& energies, double clock_mhz);

@@ -298,6 +298,10 @@ void read(const JsonNode& node, Accuracy& target) {
 void read(const JsonNode& node, KernelResult& target) {
   node["name"].read(target.name);
   node["gpu"].read(target.gpu);
+  if (node.has("sm_clock_mhz")) {
+    node["sm_clock_mhz"].read(target.sm_clock_mhz);
+    node["sm_clock_mhz"].require(target.sm_clock_mhz > 0, "a number above 0");
+  }
   read_if_there(node, "accuracy", target.accuracy);
   read(node["grid"], target.grid);
   read(node["block"], target.block);

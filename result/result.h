@@ -233,6 +233,7 @@ struct ExecutedCode {
 
 struct KernelResult {
   std::string name, gpu;
+  double sm_clock_mhz = 0;          ///< of the GPU in the trials; 0: not known
   std::optional<Accuracy> accuracy; ///< of the GPU's model; none: its file says nothing about it
   trace::Dim3 grid, block;
   std::uint64_t launches =

@@ -265,6 +265,8 @@ Json to_json(const KernelResult& kernel) {
   Json json;
   json["name"] = kernel.name;
   json["gpu"] = kernel.gpu;
+  if (kernel.sm_clock_mhz != 0)
+    json["sm_clock_mhz"] = kernel.sm_clock_mhz;
   if (kernel.accuracy)
     json["accuracy"] = to_json(*kernel.accuracy);
   json["grid"] = {kernel.grid.x, kernel.grid.y, kernel.grid.z};

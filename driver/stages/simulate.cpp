@@ -2,6 +2,7 @@
 
 #include "driver/progress.h"
 #include "driver/resources.h"
+#include "model/gpu/sm_clock.h"
 #include "model/model.h"
 #include "support/display_name.h"
 #include "trace/reader.h"
@@ -32,6 +33,8 @@ Expected<std::vector<model::Gpu>> load_gpus(const ModelOptions& options) {
       set_policy(*gpu, *options.policy);
     choose(gpu->schedule.placement, model::block_placements(), options.placement);
     choose(gpu->schedule.start, model::block_starts(), options.start);
+    if (options.sm_clock_mhz)
+      set_sm_clock(*gpu, *options.sm_clock_mhz);
     gpus.push_back(std::move(*gpu));
   }
   return gpus;
@@ -55,6 +58,7 @@ Expected<Result> simulate(const std::filesystem::path& trace, const std::vector<
   model_options.trials = max_trials;
   model_options.confidence = options.confidence;
   model_options.timeline_bins = options.timeline ? options.timeline_bins : 0;
+  model_options.sharing = options.sharing;
   model_options.without_clock = options.without_clock;
   model_options.cold = options.cold;
   model_options.seed = options.seed;

@@ -83,11 +83,18 @@ public:
     with_lines([&](auto& lines) { store_back<PlainInstructions>(lines, line, sectors, write_back); });
   }
 
-  /// Stores by write-through: the data goes on to the L2 in any case, and a miss never brings a line in.
+  /// Stores by write-through: the data goes on to the L2 in any case. A miss brings a line in only where
+  /// stores allocate: then the sectors are valid if the store writes them `whole`.
   template <class Instructions, class Lines>
-  void store(const Lines& lines, std::uint32_t line, unsigned sectors) const {
+  void store(const Lines& lines, std::uint32_t line, unsigned sectors, bool whole = true) const {
     if (stores_ == L1Stores::bypass)
       return;
+    if (stores_ == L1Stores::allocate) {
+      const unsigned written = whole ? sectors : 0;
+      lines.template access<Instructions>(0, line,
+                                          [written](LineState state) { return LineState(state | written); });
+      return;
+    }
     LineState* state = lines.peek(0, line);
     if (state == nullptr)
       return;
@@ -96,8 +103,8 @@ public:
     else
       lines.template access<Instructions>(0, line, [](LineState same) { return same; });
   }
-  void store(std::uint32_t line, unsigned sectors) {
-    with_lines([&](auto& lines) { store<PlainInstructions>(lines, line, sectors); });
+  void store(std::uint32_t line, unsigned sectors, bool whole = true) {
+    with_lines([&](auto& lines) { store<PlainInstructions>(lines, line, sectors, whole); });
   }
 
   /// Returns the sectors that a load of `sectors` looks up: all four of a line in an L1 without sectors.

@@ -1,6 +1,7 @@
 #include "model/clock/clocked_trial.h"
 
-#include "model/clock/sm.h"
+#include "model/clock/collect_counts.h"
+#include "model/clock/epochs.h"
 
 #include <algorithm>
 #include <memory>
@@ -64,9 +65,9 @@ public:
   TrialCounts run() {
     const Cycle epoch = memory_.shortest();
     Cycle end = 0;
-    for (Cycle next = next_cycle(); next != never; next = next_cycle()) {
+    for (Cycle next = next_cycle(sms_, memory_); next != never; next = next_cycle(sms_, memory_)) {
       end = (std::max(next, end) / epoch + 1) * epoch;
-      run_sms(end);
+      run_sms(sms_, memory_, end);
       memory_.run_until(end);
       deal_further(end);
     }
@@ -74,36 +75,6 @@ public:
   }
 
 private:
-  /// Runs the SMs, which depend on each other through the memory only. Their states do not fit the host's
-  /// caches, so each SM is visited four times, a few SMs apart: a visit prefetches what the next one reads.
-  void run_sms(Cycle end) {
-    const auto count = std::uint32_t(sms_.size());
-    for (std::uint32_t first = 0; first < count + 3; ++first) {
-      if (first < count)
-        sms_[first]->prefetch_answers(memory_.answers(first));
-      if (const std::uint32_t second = first - 1; second < count)
-        sms_[second]->take(memory_.answers(second), end);
-      if (const std::uint32_t third = first - 2; third < count)
-        sms_[third]->prefetch_accesses();
-      if (const std::uint32_t last = first - 3; last < count && sms_[last]->next() < end)
-        sms_[last]->run_until(end, memory_);
-    }
-  }
-
-  /// Returns a cycle before which nothing happens.
-  Cycle next_cycle() {
-    // The memory answers a request an epoch after it left its SM, at the earliest.
-    Cycle next = memory_.next();
-    if (next != never)
-      next -= std::min(next, memory_.shortest());
-    for (std::uint32_t number = 0; number < sms_.size(); ++number)
-      if (memory_.answers(number).empty())
-        next = std::min(next, sms_[number]->next());
-      else
-        return 0; // an SM may go on in the epoch that follows
-    return next;
-  }
-
   /// Deals further blocks to the SMs on which some have ended, at the epoch's end. Each takes the place of
   /// its predecessor some time after that has ended, and the GPU starts no more than one in a cycle
   /// (measured: 0.7 to 0.95, by RRZE's gpu-small-kernels).
@@ -166,55 +137,11 @@ private:
   }
 
   TrialCounts counts() {
-    TrialCounts counts;
-    counts.states = std::move(states_).counts();
-    counts.sites.resize(snapshot_.sites.size());
-    TrialCounts::Time& time = counts.time;
-    for (const auto& sm : sms_) {
-      time.cycles = std::max(time.cycles, sm->last());
-      time.warp_cycles += double(sm->warp_cycles());
-      SmSiteCounts all;
-      for (std::size_t site = 0; site < counts.sites.size(); ++site) {
-        const SmSiteCounts& of_site = sm->counts()[site];
-        add(of_site, counts.sites[site]);
-        all.accesses += of_site.accesses;
-        all.passes += of_site.passes;
-        all.shared_passes += of_site.shared_passes;
-        all.constant_passes += of_site.constant_passes;
-      }
-      const auto busy = [&](Resource resource, double cycles) { time.add(resource, cycles, gpu_sms_); };
-      time.instructions += sm->instructions();
-      busy(Resource::issue, double(sm->instructions()) / figures_.sm.schedulers);
-      busy(Resource::memory_pipeline, double(all.passes));
-      busy(Resource::shared_banks, double(all.shared_passes));
-      busy(Resource::constant_pipe, double(all.constant_passes));
-      busy(Resource::l2_port, double(sm->port_busy()) / ticks_per_cycle);
-      for (std::size_t pipe = 0; pipe < figures_.sm.pipes.size(); ++pipe)
-        if (const auto resource = resource_of_pipe(pipe); resource && sm->pipe_passes()[pipe] != 0)
-          busy(*resource,
-               double(sm->pipe_passes()[pipe] * figures_.sm.pipes[pipe].interval) / figures_.sm.schedulers);
-    }
-    for (const TrialCounts::Site& site : counts.sites) {
-      counts.l1_reads += site.l1;
-      counts.constant_reads += site.constant;
-    }
+    TrialCounts counts = collect_counts(sms_, snapshot_, figures_, std::move(states_).counts(), gpu_sms_);
     memory_.count(counts);
     if (!ended_.empty())
-      time.launch_cycles = launch_cycles(time);
+      counts.time.launch_cycles = launch_cycles(counts.time);
     return counts;
-  }
-  void add(const SmSiteCounts& of_sm, TrialCounts::Site& site) const {
-    site.l1 += of_sm.l1;
-    site.constant += of_sm.constant;
-    for (std::size_t level = 0; level < levels; ++level)
-      site.latency_ns[level] += double(of_sm.latency[level]) * figures_.ns_per_cycle;
-    site.awaited += double(of_sm.awaited);
-    site.held_up += double(of_sm.stalls[std::size_t(Stall::structural)]);
-    site.occupied[std::size_t(Resource::issue)] += double(of_sm.accesses) / figures_.sm.schedulers;
-    site.occupied[std::size_t(Resource::memory_pipeline)] += double(of_sm.passes);
-    site.occupied[std::size_t(Resource::shared_banks)] += double(of_sm.shared_passes);
-    site.occupied[std::size_t(Resource::constant_pipe)] += double(of_sm.constant_passes);
-    site.occupied[std::size_t(Resource::l2_port)] += double(of_sm.port) / ticks_per_cycle;
   }
 
   const Snapshot& snapshot_;

@@ -53,7 +53,7 @@ void Sm::admit(const BlockPart& part, Cycle at) {
     program.end = end.access;
     enter_block(program);
   }
-  parts_.push_back({part.to - part.from, std::uint32_t(programs_.size()), at});
+  parts_.push_back({part.to - part.from, std::uint32_t(programs_.size()), part.block, at});
   clock_.admit(std::uint32_t(parts_.size() - 1), programs_, at);
   warps_.resize(clock_.warps());
 }
@@ -280,7 +280,7 @@ template <class Instructions, class Lines>
     if (stores_back) {
       l1_.template store_back<Instructions>(lines, t.line, t.sectors, write_back);
     } else if (stores) {
-      l1_.template store<Instructions>(lines, t.line, t.sectors);
+      l1_.template store<Instructions>(lines, t.line, t.sectors, t.mask == 0);
       to_l2.mask = t.mask;
       to_l2.kind = access.kind == AccessKind::store && access.is_store_of_update == 0
                        ? L2Kind::store

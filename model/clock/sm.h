@@ -58,7 +58,8 @@ public:
     Cycle at;
     std::uint32_t draw; ///< random: decides among blocks that end together
     std::uint32_t sm;
-    double blocks; ///< 1, or the share of a block that it was
+    double blocks;       ///< 1, or the share of a block that it was
+    std::uint32_t block; ///< index into Snapshot::blocks
   };
   /// The blocks that ended since this was last cleared.
   std::vector<EndedBlock>& ended_blocks() { return ended_; }
@@ -109,7 +110,7 @@ public:
   void waited(WarpNumber warp, const Program& program, Stall why, Cycle cycles);
   void ended(std::uint32_t part, Cycle now) {
     const PartInSm& of = parts_[part];
-    ended_.push_back({now, random_.bits(), number_, of.blocks});
+    ended_.push_back({now, random_.bits(), number_, of.blocks, of.block});
     warp_cycles_ += of.warps * (now - of.admitted);
     last_ = std::max(last_, now);
   }
@@ -151,6 +152,7 @@ private:
   struct PartInSm {
     double blocks; ///< EndedBlock::blocks
     std::uint32_t warps;
+    std::uint32_t block; ///< EndedBlock::block
     Cycle admitted;
   };
   using Transactions = std::span<const Transaction>;

@@ -2,6 +2,7 @@
 
 #include "model/gpu/drawn_figures.h"
 #include "model/gpu/read_accuracy.h"
+#include "model/gpu/read_energies.h"
 #include "model/gpu/toml_figures.h"
 #include "vocabulary/geometry.h"
 
@@ -128,7 +129,7 @@ void read_l1(TomlFigures& figures, Gpu::L1& l1, LaneRules& lanes) {
   figures.boolean("l1.sectored", l1.sectored);
   l1.index = IndexHash(figures.choice("l1.index", {"modulo", "xor_fold"}));
   figures.choice("l1.replacement", {"lru"}); // refuses other policies
-  l1.stores = L1Stores(figures.choice("l1.stores", {"bypass", "update_on_hit", "evict_on_hit"}));
+  l1.stores = L1Stores(figures.choice("l1.stores", {"bypass", "update_on_hit", "evict_on_hit", "allocate"}));
   l1.local_stores = LocalStores(figures.choice("l1.local_stores", {"as_global", "write_back"}));
   figures.boolean("l1.global_loads", lanes.global_loads_in_l1);
   figures.number("l1.latency_ns", l1.latency_ns, 0, any_latency);
@@ -176,6 +177,8 @@ void read_l2(TomlFigures& figures, std::uint64_t& bytes, Gpu::L2& l2) {
   figures.number("l2.bytes_per_ns", l2.bytes_per_ns, min_rate, any_rate);
   figures.number("l2.write_bytes_per_ns", l2.write_bytes_per_ns, min_rate, any_rate);
   figures.number("l2.atomics_per_ns", l2.atomics_per_ns, min_rate, any_rate);
+  if (figures.has_key("l2.clock"))
+    l2.has_sm_clock = figures.choice("l2.clock", {"sm", "own"}) == 0;
 }
 
 void read_dram(TomlFigures& figures, Gpu::Dram& dram) {
@@ -194,6 +197,8 @@ void read_dram(TomlFigures& figures, Gpu::Dram& dram) {
   figures.number("dram.burst_ns", dram.burst_ns, 0, any_latency);
   figures.number("dram.achieved", dram.achieved, 0.01, 1);
   figures.number("dram.copies_achieved", dram.copies_achieved, 0.01, 1);
+  if (figures.has_key("dram.bytes_per_cycle"))
+    figures.number("dram.bytes_per_cycle", dram.bytes_per_cycle, 1, any_rate);
 }
 
 /// Reads all tables and checks each figure by itself. The first error in this order is the one reported.
@@ -214,6 +219,7 @@ Gpu read_tables(TomlFigures& figures) {
   read_texture(figures, gpu);
   read_l2(figures, gpu.l2_bytes, gpu.l2);
   read_dram(figures, gpu.dram);
+  gpu.energies = read_energies(figures);
   return gpu;
 }
 

@@ -4,6 +4,7 @@
 
 #include "model/gpu/lane_rules.h"
 #include "model/sm/sm_figures.h"
+#include "power/energies.h"
 #include "result/accuracy.h"
 #include "support/expected.h"
 #include "vocabulary/geometry.h"
@@ -22,9 +23,9 @@ namespace warplens::model {
 enum class IndexHash { modulo, xor_fold };
 
 /// The effect of a store on the L1: none; an update of a line that hits (write-through, the line becomes the
-/// most recently used one); or the eviction of the sectors that it writes (write-evict). A store never brings
-/// a line in.
-enum class L1Stores { bypass, update_on_hit, evict_on_hit };
+/// most recently used one); or the eviction of the sectors that it writes (write-evict). None of these brings
+/// a line in; `allocate` does, with the sectors that the store writes in full (write-through).
+enum class L1Stores { bypass, update_on_hit, evict_on_hit, allocate };
 
 /// The effect of a store to local memory on the L1: that of any other store, or the line keeps the data and
 /// goes to the L2 when it is evicted.
@@ -209,6 +210,10 @@ struct Gpu {
     double hop_ns = 0;             ///< from one partition to the other and back; 0 with one partition
     double hop_bytes_per_ns = 0;   ///< in one direction; 0 with one partition
 
+    /// Its clock goes with the SMs', so that at another clock of theirs its figures keep their cycles; else
+    /// it keeps its own.
+    bool has_sm_clock = true;
+
     std::uint32_t partitions = 1; ///< each keeps what its SMs read; a line belongs to one of them
   } l2;
 
@@ -233,12 +238,22 @@ struct Gpu {
     double burst_ns = 0;        ///< 32 bytes on one channel's data bus
     double achieved = 1;        ///< the share of the bus that reads alone can take, beside refresh
     double copies_achieved = 1; ///< that reads and as many writes can take, for which the bus is turned
+    /// What all channels together can move to and from the L2 in a cycle of the SMs' clock; 0: no limit is
+    /// known. It matters at low clocks.
+    double bytes_per_cycle = 0;
 
+    /// Returns the cycles of the SMs' clock that a sector takes on its way between a channel and the L2, at
+    /// least.
+    double cycles_of_sector() const {
+      return bytes_per_cycle == 0 ? 0 : sector_bytes * channels / bytes_per_cycle;
+    }
     /// Returns the bandwidth of all channels together.
     double bytes_per_ns() const { return sector_bytes / burst_ns * channels; }
     /// Returns the clock of the bus, which transfers two bits a cycle and wire.
     double clock_khz() const { return bytes_per_ns() * 1e6 * 8 / (2.0 * bus_bits); }
   } dram;
+
+  std::optional<power::Energies> energies; ///< none: the board's power was not measured
 
   /// The figures that are not known, as "issue.policy", and the machines that differ in them
   /// (model/gpu/drawn_figures.h). Both are empty if none are drawn.

@@ -2,6 +2,7 @@
 
 #include "model/gpu/machine_code.h"
 #include "support/occupancy.h"
+#include "vocabulary/round_up.h"
 
 #include <algorithm>
 
@@ -24,6 +25,28 @@ SmResources resources_of(const Gpu& gpu) {
 }
 
 } // namespace
+
+SmShare sm_resources(const Gpu& gpu) {
+  return {gpu.max_threads_per_sm / warp_lanes, gpu.max_blocks_per_sm, gpu.registers.per_sm,
+          gpu.shared.carveout_bytes.back()};
+}
+
+SmShare block_resources(const Gpu& gpu, const trace::Launch& launch) {
+  const auto compiled = compiled_for(gpu, launch);
+  const auto warps = std::uint32_t((launch.block.count() + warp_lanes - 1) / warp_lanes);
+  const std::uint32_t of_warp =
+      round_up((compiled ? compiled->registers : 0) * warp_lanes, gpu.registers.allocation_unit);
+  const std::uint32_t shared = launch.static_shared_bytes + launch.dynamic_shared_bytes;
+  return {warps, 1, of_warp * round_up(warps, gpu.registers.sub_partitions),
+          shared == 0 ? 0
+                      : round_up(shared + gpu.shared.reserved_bytes_per_block, gpu.shared.allocation_unit)};
+}
+
+std::uint32_t l1_bytes_beside(const Gpu& gpu, std::uint32_t shared_bytes) {
+  const auto& carveouts = gpu.shared.carveout_bytes;
+  const auto carveout = std::ranges::lower_bound(carveouts, shared_bytes);
+  return gpu.l1.with_shared_bytes - (carveout == carveouts.end() ? carveouts.back() : *carveout);
+}
 
 Expected<Occupancy> occupancy(const Gpu& gpu, const trace::Launch& launch) {
   const trace::Dim3& block = launch.block;

@@ -17,4 +17,15 @@ struct Occupancy {
 /// limit nothing. The error names the kernel, its blocks' requirement and the GPU's limit.
 Expected<Occupancy> occupancy(const Gpu& gpu, const trace::Launch& launch);
 
+/// The resources of an SM, or those that a block takes of it, in its units of allocation.
+struct SmShare {
+  std::uint32_t warps = 0, blocks = 0, registers = 0, shared_bytes = 0;
+};
+/// Returns what an SM has.
+SmShare sm_resources(const Gpu& gpu);
+/// Returns what a block of the launch takes. Unknown registers are none.
+SmShare block_resources(const Gpu& gpu, const trace::Launch& launch);
+/// Returns the size of the L1 beside that much shared memory of resident blocks.
+std::uint32_t l1_bytes_beside(const Gpu& gpu, std::uint32_t shared_bytes);
+
 } // namespace warplens::model

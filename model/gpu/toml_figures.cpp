@@ -97,7 +97,8 @@ const toml::node* TomlFigures::figure(const std::string& path) {
   const toml::node* source = table ? table->get("source") : nullptr;
   const bool is_drawn = table && (table->contains("or") || table->contains("between"));
   const bool is_good = value && source && source->is_string();
-  if (!is_good || table->size() != (table->contains("weights") ? 4u : is_drawn ? 3u : 2u)) {
+  const bool has_more = is_drawn || (table && table->contains("interval"));
+  if (!is_good || table->size() != (table->contains("weights") ? 4u : has_more ? 3u : 2u)) {
     set_error(node, fmt::format("expected {} = {{ value = …, source = \"…\" }}", path));
     return nullptr;
   }
@@ -232,6 +233,37 @@ void TomlFigures::numbers(const std::string& path, std::vector<std::uint32_t>& v
   }
 }
 
+void TomlFigures::numbers(const std::string& path, std::vector<double>& values, double low, double high) {
+  const toml::node* node = figure(path);
+  if (!node)
+    return;
+  const toml::array* array = node->as_array();
+  if (!array || array->empty())
+    return set_error(node, fmt::format("expected {} to be a list of numbers from {} to {}", path, low, high));
+  values.clear();
+  for (const toml::node& item : *array)
+    read_number(item, path, values.emplace_back(), low, high);
+}
+
+void TomlFigures::estimate(const std::string& path, double& value, double& value_low, double& value_high,
+                           double low, double high) {
+  const toml::node* node = figure(path);
+  if (!node)
+    return;
+  read_number(*node, path, value, low, high);
+  const toml::table& table = *find(path)->as_table();
+  const toml::array* interval = table.get_as<toml::array>("interval");
+  const auto refuse = [&] {
+    set_error(&table, fmt::format("expected {} to have interval = [low, high] around its value", path));
+  };
+  if (!interval || interval->size() != 2)
+    return refuse();
+  read_number((*interval)[0], path, value_low, low, high);
+  read_number((*interval)[1], path, value_high, low, high);
+  if (value_low > value || value_high < value)
+    refuse();
+}
+
 void TomlFigures::boolean(const std::string& path, bool& value) {
   const toml::node* node = figure(path);
   if (!node)
@@ -303,7 +335,7 @@ std::string TomlFigures::describe() const {
       if (const toml::table* figure = value.as_table()) {
         const toml::node& is = *figure->get("value");
         std::string text = is.is_string() ? is.as_string()->get() : text_of(is);
-        for (const char* of_draw : {"or", "between", "weights"})
+        for (const char* of_draw : {"or", "between", "weights", "interval"})
           if (const toml::node* drawn = figure->get(of_draw))
             text += fmt::format(", {} {}", of_draw, text_of(*drawn));
         out += fmt::format("{:<30} {:<34} [{}]\n", top + "." + std::string(key.str()), text,

@@ -45,6 +45,11 @@ public:
   /// Reads a list of ascending numbers within [low, high], at least one.
   void numbers(const std::string& path, std::vector<std::uint32_t>& values, std::uint32_t low,
                std::uint32_t high);
+  /// Reads a list of numbers within [low, high], at least one.
+  void numbers(const std::string& path, std::vector<double>& values, double low, double high);
+  /// Reads a number within [low, high] and the interval in which it lies, `interval = […, …]`.
+  void estimate(const std::string& path, double& value, double& value_low, double& value_high, double low,
+                double high);
   void boolean(const std::string& path, bool& value);
   /// Reads one of the words, and returns its index.
   std::size_t choice(const std::string& path, const std::vector<std::string>& words);

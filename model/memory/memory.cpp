@@ -42,8 +42,9 @@ Memory::Memory(const Snapshot& snapshot, const Gpu& gpu, std::span<const L2> bef
     sector_across_ = ticks(gpu.cycles(sector_bytes / gpu.l2.hop_bytes_per_ns));
   activate_ = ticks(gpu.cycles(gpu.dram.activate_ns));
   precharge_ = ticks(gpu.cycles(gpu.dram.precharge_ns));
-  burst_ = ticks(gpu.cycles(gpu.dram.burst_ns / gpu.dram.achieved));
-  turn_ = 2 * (ticks(gpu.cycles(gpu.dram.burst_ns / gpu.dram.copies_achieved)) - burst_);
+  burst_ =
+      std::max(ticks(gpu.cycles(gpu.dram.burst_ns / gpu.dram.achieved)), ticks(gpu.dram.cycles_of_sector()));
+  turn_ = 2 * (std::max(ticks(gpu.cycles(gpu.dram.burst_ns / gpu.dram.copies_achieved)), burst_) - burst_);
   const double to_bank = gpu.dram.latency_ns - gpu.l2.latency_ns - gpu.dram.activate_ns - gpu.dram.burst_ns;
   to_bank_ = ticks(std::max(0.0, gpu.cycles(to_bank)));
   for (unsigned i = 0; i < partitions_; ++i)

@@ -210,7 +210,7 @@ private:
         return;
       }
       for (const Transaction& t : transactions)
-        sm.l1.template store<Instructions>(lines, t.line, t.sectors);
+        sm.l1.template store<Instructions>(lines, t.line, t.sectors, t.mask == 0);
       go_to_l2(kind);
     };
     switch (access.kind) {

@@ -22,16 +22,26 @@ def groups_of(rows):
     return list(groups.values())
 
 
+def command_of(rows, threads, gpus):
+    """Returns the command that models the kernels of rows which one run serves; `gpus`: what --gpu takes."""
+    first = rows[0]
+    names = "|".join(sorted({re.escape(name) for row in rows for name in row.kernels}))
+    return ["profile", f"{first.program}.cu", "--backend", "cpu", "--quiet", "--cold", "--gpu", ",".join(gpus), "--trials", TRIALS,
+            "--threads", threads, "--nvcc", "-O3", "--kernel", rf"\b({names})\b", "--launches", max(row.launch for row in rows),
+            *(["--snapshot-blocks", first.blocks] if first.blocks else []), "--run", *first.arguments.split()]
+
+
+def write_result(warplens, rows, threads, path, folder):
+    """Writes the result of one run, on the board of its first row."""
+    command = command_of(rows, threads, [boards.gpu_argument(rows[0].board, folder)])
+    modelled.warplens(warplens, [*command[:1], "--format", "json", "-o", path, *command[1:]], KERNELS)
+
+
 def run_group(warplens, rows, threads):
     """Returns the outcomes of the rows of one run, by key."""
-    first = rows[0]
     with tempfile.TemporaryDirectory() as folder:
         gpus = {row.board.name: boards.gpu_argument(row.board, pathlib.Path(folder)) for row in rows}
-        names = "|".join(sorted({re.escape(name) for row in rows for name in row.kernels}))
-        command = ["profile", f"{first.program}.cu", "--backend", "cpu", "--quiet", "--cold", "--gpu", ",".join(gpus.values()), "--trials", TRIALS,
-                   "--threads", threads, "--nvcc", "-O3", "--kernel", rf"\b({names})\b", "--launches", max(row.launch for row in rows),
-                   *(["--snapshot-blocks", first.blocks] if first.blocks else []), "--run", *first.arguments.split()]
-        kernels = modelled.kernels_of(warplens, command, KERNELS)
+        kernels = modelled.kernels_of(warplens, command_of(rows, threads, gpus.values()), KERNELS)
         return {row.key: table.predict(row, kernels, pathlib.Path(gpus[row.board.name]).stem) for row in rows}
 
 

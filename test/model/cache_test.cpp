@@ -160,8 +160,8 @@ TEST_CASE("More ways never lower the number of hits") {
 TEST_CASE("The L1 does what its policies say") {
   model::Random random(11, 0, 0);
   for (const bool sectored : {false, true})
-    for (const auto stores :
-         {model::L1Stores::bypass, model::L1Stores::update_on_hit, model::L1Stores::evict_on_hit})
+    for (const auto stores : {model::L1Stores::bypass, model::L1Stores::update_on_hit,
+                              model::L1Stores::evict_on_hit, model::L1Stores::allocate})
       for (const auto& [sets, ways, usable, early_usable] : {std::tuple(4u, 4u, 1.0, 0.0),
                                                              {4u, 64u, 1.0, 0.0},
                                                              {4u, 3u, 0.8, 0.0},
@@ -190,8 +190,8 @@ TEST_CASE("The L1 does what its policies say") {
           switch (const std::uint32_t kind = random.below(10); kind) {
           case 0:
           case 1:
-            fast.store(line, sectors);
-            slow.store(line, sectors);
+            fast.store(line, sectors, i % 3 != 0);
+            slow.store(line, sectors, i % 3 != 0);
             break;
           case 2: // only in the second half, before which nothing is written back
             if (i >= 20'000) {

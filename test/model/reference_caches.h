@@ -134,8 +134,16 @@ public:
     return missing;
   }
 
-  void store(std::uint32_t line, unsigned sectors) {
+  void store(std::uint32_t line, unsigned sectors, bool whole) {
     std::vector<ReferenceEntry> discarded;
+    if (gpu_.l1.stores == model::L1Stores::allocate) {
+      WrittenBack discarded_victims;
+      ReferenceEntry& entry = access(line, discarded_victims);
+      for (unsigned s = 0; whole && s < 4; ++s)
+        if (sectors >> s & 1)
+          entry.valid[s] = true;
+      return;
+    }
     if (gpu_.l1.stores == model::L1Stores::evict_on_hit && sets_.contains(line))
       for (unsigned s = 0; s < 4; ++s)
         if (!gpu_.l1.sectored || (sectors >> s & 1))

@@ -423,7 +423,7 @@ private:
       request(sm, event, load, at, access.skips_l1 ? 0 : event.sectors);
     event.sectors = t.sectors;
     if (stores) {
-      sm.l1.store(t.line, t.sectors);
+      sm.l1.store(t.line, t.sectors, t.mask == 0);
       event.mask = t.mask;
       event.kind = access.kind == AccessKind::store && !access.is_store_of_update
                        ? model::L2Kind::store

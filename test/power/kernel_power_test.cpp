@@ -99,6 +99,7 @@ TEST_CASE("Another clock takes a voltage") {
   const auto slower = kernel_power(made_kernel(), energies, 500);
   REQUIRE(slower);
   CHECK(slower->watts.constant == 30);
+  CHECK(slower->watts.sms == Approx(20 * 0.5 * 0.85 * 0.85));
   CHECK(slower->watts.dram == Approx(4));
   CHECK(slower->watts.instructions == Approx(64 * 0.85 * 0.85));
 }

@@ -1,5 +1,6 @@
 // The cases were worked out by hand, but where a comment says otherwise.
 #include "sharing/cache_equilibrium.h"
+#include "sharing/fit_line.h"
 #include "test/catch.h"
 
 #include <numeric>
@@ -121,6 +122,18 @@ TEST_CASE("Two processes with a knee have three equilibria") {
   CHECK(found.all[0].is_stable);
   CHECK_FALSE(found.all[1].is_stable);
   CHECK(found.all[2].is_stable);
+}
+
+TEST_CASE("The line by which misses slow a process down") {
+  const SlowDownLine line = fit_line(std::vector<std::pair<double, double>>{{.1, 1.4}, {.5, 3}, {.9, 4.6}});
+  CHECK(line.alpha == Approx(4).epsilon(digits));
+  CHECK(line.beta == Approx(1).epsilon(digits));
+  CHECK(fit_line(std::vector<std::pair<double, double>>{{.5, 1}, {.5, 3}}).beta == Approx(2));
+  const SlowDownLine falling = fit_line(std::vector<std::pair<double, double>>{{0, 3}, {1, 1}});
+  CHECK(falling.alpha == 0);
+  CHECK(falling.beta == Approx(2));
+  const SlowDownLine steep = fit_line(std::vector<std::pair<double, double>>{{.5, 0.1}, {1, 3}});
+  CHECK(steep.beta == Approx(0).margin(1e-9));
 }
 
 TEST_CASE("What fits is held, and no more") {

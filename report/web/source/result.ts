@@ -128,6 +128,7 @@ export interface Accuracy {
 export interface Kernel {
   name: string;
   gpu: string;
+  sm_clock_mhz?: number;
   accuracy?: Accuracy;
   grid: [number, number, number];
   block: [number, number, number];

@@ -1,0 +1,175 @@
+// `warplens clocks`: the SM clock for each kernel that takes the least energy within a time.
+
+#include "driver/commands/commands.h"
+#include "driver/options.h"
+#include "driver/resources.h"
+#include "driver/stages/print.h"
+#include "driver/stages/read_kernels.h"
+#include "driver/stages/simulate.h"
+#include "model/gpu/sm_clock.h"
+#include "power/kernel_power.h"
+#include "report/clocks_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <set>
+#include <tuple>
+
+namespace warplens::driver {
+namespace {
+
+constexpr unsigned default_clocks = 8;
+constexpr double lowest_default = 0.3; ///< of the file's clock
+
+struct ClocksOptions {
+  std::vector<std::string> files;
+  std::vector<double> mhz; ///< at which traces are modelled; empty: evenly up to the file's clock
+  double slow_down = 5;    ///< in percent
+  std::string format = "text";
+  ModelOptions model;
+  OutputOptions output;
+};
+
+/// Returns the GPU at each of the clocks.
+std::vector<model::Gpu> at_clocks(const model::Gpu& gpu, const std::vector<double>& mhz) {
+  std::vector<model::Gpu> gpus;
+  for (const double one : mhz) {
+    gpus.push_back(gpu);
+    if (one != gpu.clock_mhz)
+      set_sm_clock(gpus.back(), one);
+  }
+  return gpus;
+}
+
+std::vector<double> clocks_for(const model::Gpu& gpu, const ClocksOptions& options) {
+  if (!options.mhz.empty())
+    return options.mhz;
+  std::vector<double> mhz;
+  for (unsigned i = 0; i < default_clocks; ++i)
+    mhz.push_back(
+        std::round(gpu.clock_mhz * (lowest_default + (1 - lowest_default) * i / (default_clocks - 1))));
+  return mhz;
+}
+
+/// A launch in the results of all clocks: those of a kernel are counted in their order.
+using LaunchKey = std::tuple<std::string, std::uint64_t, std::size_t>; // name, blocks, number
+
+/// Collects each launch's time and energy at each clock.
+class Slots {
+public:
+  explicit Slots(const model::Gpu& gpu) : gpu_(gpu) {}
+
+  Expected<void> add(const KernelResult& kernel) {
+    if (kernel.gpu != gpu_.id)
+      return fail("{} is of {}, other results of {}: a plan is for one GPU", kernel.name, kernel.gpu,
+                  gpu_.id);
+    const double mhz = kernel.sm_clock_mhz == 0 ? gpu_.clock_mhz : kernel.sm_clock_mhz;
+    TRY_LET(power, kernel_power(kernel, *gpu_.energies, mhz));
+    const std::size_t number = numbers_[{kernel.name, kernel.grid.count(), mhz}]++;
+    auto [found, is_new] = index_.try_emplace({kernel.name, kernel.grid.count(), number}, slots_.size());
+    if (is_new) {
+      kernels_.push_back({kernel.name, kernel.launches});
+      slots_.emplace_back();
+    }
+    clocks::Slot& slot = slots_[found->second];
+    slot.push_back({mhz, power->seconds, power->joules.value});
+    clocks_.insert(mhz);
+    return {};
+  }
+
+  /// Lets the traced launches of a kernel stand for all of its launches.
+  Expected<void> finish() {
+    std::map<std::string, std::uint64_t> traced;
+    for (const report::ClockedKernel& kernel : kernels_)
+      ++traced[kernel.name];
+    for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
+      if (slots_[slot].size() != clocks_.size())
+        return fail("{} is there at {} of {} clocks: each result must be of the same launches",
+                    kernels_[slot].name, slots_[slot].size(), clocks_.size());
+      kernels_[slot].launches =
+          std::max<std::uint64_t>(1, kernels_[slot].launches / traced[kernels_[slot].name]);
+      for (clocks::ClockChoice& choice : slots_[slot]) {
+        choice.seconds *= double(kernels_[slot].launches);
+        choice.joules *= double(kernels_[slot].launches);
+      }
+      std::ranges::sort(slots_[slot], {}, &clocks::ClockChoice::mhz);
+    }
+    if (clocks_.size() < 2)
+      return fail("all results are of one clock: a trace is modelled at several, and `--sm-clock` gives "
+                  "results of others");
+    return {};
+  }
+
+  report::ClockPlans plans(double slow_down) && {
+    return report::make_plans(gpu_.id, std::move(kernels_), std::move(slots_), slow_down);
+  }
+
+private:
+  const model::Gpu& gpu_;
+  std::map<std::tuple<std::string, std::uint64_t, double>, std::size_t> numbers_;
+  std::map<LaunchKey, std::size_t> index_;
+  std::set<double> clocks_;
+  std::vector<report::ClockedKernel> kernels_;
+  std::vector<clocks::Slot> slots_;
+};
+
+Expected<void> plan_and_print(ClocksOptions options) {
+  std::vector<model::Gpu> gpus;
+  if (std::ranges::any_of(options.files, is_trace)) {
+    TRY_LET(loaded, load_gpus(options.model));
+    if (loaded->size() != 1)
+      return fail("a plan is for one GPU; --gpu names {}", loaded->size());
+    gpus = at_clocks(loaded->front(), clocks_for(loaded->front(), options));
+  }
+  TRY_LET(kernels, read_kernels(options.files, gpus, options.model, options.output));
+  if (kernels->empty())
+    return fail("{}: there is no kernel", options.files.front());
+  TRY_LET(gpu, model::load_gpu(gpus.empty() ? kernels->front().gpu : options.model.gpus.front(),
+                               resources().gpus));
+  if (!gpu->energies)
+    return fail("{} ({}): no board's power was measured, so that its file has no [power], and no plan of "
+                "clocks can be made",
+                gpu->name, gpu->id);
+  Slots slots(*gpu);
+  for (const KernelResult& kernel : *kernels)
+    TRY(slots.add(kernel));
+  TRY(slots.finish());
+  const report::ClockPlans plans = std::move(slots).plans(options.slow_down / 100);
+  return print_text(options.format == "json" ? print_clocks_json(plans)
+                                             : print_clocks_text(plans, text_options(options.output)),
+                    options.output.file);
+}
+
+} // namespace
+
+void declare_clocks(CLI::App& app, Action& chosen) {
+  auto* command =
+      app.add_subcommand("clocks", "the SM clock for each kernel with the least energy within a time");
+  auto options = std::make_shared<ClocksOptions>();
+  command
+      ->add_option("files", options->files,
+                   "a trace, which is modelled at several clocks, or results of several clocks (--sm-clock)")
+      ->required()
+      ->type_name("TRACE|RESULT...");
+  command->add_option("--clocks", options->mhz, "the clocks in MHz (default: 8 up to the file's)")
+      ->delimiter(',')
+      ->check(CLI::Range(model::min_sm_clock_mhz, model::max_sm_clock_mhz))
+      ->type_name("MHZ[,MHZ...]")
+      ->expected(1, 64);
+  command->add_option("--slow-down", options->slow_down, "how much longer all may take, in percent")
+      ->check(CLI::Range(0.0, 10'000.0))
+      ->type_name("PERCENT")
+      ->capture_default_str();
+  command->add_option("--format", options->format, "text, or json: warplens-clocks/1")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->option_text("FORMAT=text");
+  command->add_option("-o,--output", options->output.file, "write to a file instead of stdout")
+      ->type_name("FILE");
+  command->add_flag("--quiet", options->output.quiet, "say nothing on stderr but errors");
+  add_model_options(*command, options->model);
+  command->callback([options, &chosen] { chosen = [options] { return plan_and_print(*options); }; });
+}
+
+} // namespace warplens::driver

@@ -1,0 +1,123 @@
+// `warplens power`: the power and the energy of kernels, and a board's energies from measured powers.
+
+#include "driver/commands/commands.h"
+#include "driver/options.h"
+#include "driver/resources.h"
+#include "driver/stages/print.h"
+#include "driver/stages/read_result.h"
+#include "model/gpu/gpu.h"
+#include "power/kernel_power.h"
+#include "report/power_report.h"
+#include "support/files.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <memory>
+
+namespace warplens::driver {
+namespace {
+
+struct PowerOptions {
+  std::vector<std::string> results;
+  std::string gpu; ///< whose energies; empty: the results'
+  std::string train, prior, source = "measured", format = "text";
+  OutputOptions output;
+};
+
+Expected<std::vector<KernelResult>> read_kernels(const std::vector<std::string>& files) {
+  std::vector<KernelResult> kernels;
+  for (const std::string& file : files) {
+    TRY_LET(result, read_result(file));
+    std::ranges::move(result->kernels, std::back_inserter(kernels));
+  }
+  return kernels;
+}
+
+Expected<CsvTable> read_table(const std::string& file) {
+  TRY_LET(text, read_file(file));
+  return CsvTable::parse(*text, file);
+}
+
+/// Prints [power] of a GPU file that the measured powers give.
+Expected<void> train_and_print(const PowerOptions& options) {
+  TRY_LET(kernels, read_kernels(options.results));
+  TRY_LET(table, read_table(options.train));
+  TRY_LET(measured, power::read_measured(*table, *kernels));
+  std::vector<power::Prior> priors;
+  if (!options.prior.empty()) {
+    TRY_LET(prior_table, read_table(options.prior));
+    TRY_LET(read, power::read_priors(*prior_table));
+    priors = std::move(*read);
+  }
+  TRY_LET(training, power::train(*measured, priors));
+  return print_text(report::print_training(*measured, *training) +
+                        power_section(*training, kernels->front().sm_clock_mhz, options.source),
+                    options.output.file);
+}
+
+Expected<void> tell_and_print(const PowerOptions& options) {
+  TRY_LET(kernels, read_kernels(options.results));
+  std::map<std::string, model::Gpu> gpus;
+  std::vector<report::PoweredKernel> powered;
+  for (const KernelResult& kernel : *kernels) {
+    const std::string name = options.gpu.empty() ? kernel.gpu : options.gpu;
+    if (!gpus.contains(name)) {
+      TRY_LET(gpu, model::load_gpu(name, resources().gpus));
+      gpus.emplace(name, std::move(*gpu));
+    }
+    const model::Gpu& gpu = gpus.at(name);
+    if (!gpu.energies)
+      return fail("{} ({}): no board's power was measured, so that its file has no [power] with the energies "
+                  "of events; "
+                  "`warplens power --train` fits them to measured powers",
+                  gpu.name, name);
+    TRY_LET(power, kernel_power(kernel, *gpu.energies,
+                                kernel.sm_clock_mhz == 0 ? gpu.clock_mhz : kernel.sm_clock_mhz));
+    powered.push_back({&kernel, std::move(*power), gpu.energies->error});
+  }
+  const std::string text = options.format == "json"
+                               ? report::print_power_json(powered)
+                               : report::print_power_text(powered, text_options(options.output));
+  return print_text(text, options.output.file);
+}
+
+} // namespace
+
+void declare_power(CLI::App& app, Action& chosen) {
+  auto* command = app.add_subcommand("power", "the power of kernels by parts, and their energy by line");
+  auto options = std::make_shared<PowerOptions>();
+  command->add_option("result", options->results, "results, as --format json writes them")
+      ->required()
+      ->type_name("RESULT...");
+  command->add_option("--gpu", options->gpu, "whose energies to take (default: those of the result's GPU)")
+      ->type_name("NAME");
+  auto* train = command
+                    ->add_option("--train", options->train,
+                                 "fit energies to measured powers, and print [power] of a GPU file: a table "
+                                 "with the columns kernel\n"
+                                 "(a regular expression) and watts, and perhaps use (fit or held back), "
+                                 "microseconds, and events")
+                    ->type_name("CSV");
+  command
+      ->add_option("--prior", options->prior,
+                   "what is known of energies before: the columns term, value, deviation")
+      ->type_name("CSV")
+      ->needs(train);
+  command->add_option("--source", options->source, "the name of the source in [power]")
+      ->type_name("NAME")
+      ->capture_default_str()
+      ->needs(train);
+  command->add_option("--format", options->format, "text, or json: warplens-power/1")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->option_text("FORMAT=text");
+  command->add_option("-o,--output", options->output.file, "write to a file instead of stdout")
+      ->type_name("FILE");
+  command->callback([options, &chosen] {
+    chosen = [options] {
+      return options->train.empty() ? tell_and_print(*options) : train_and_print(*options);
+    };
+  });
+}
+
+} // namespace warplens::driver

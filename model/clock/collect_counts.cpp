@@ -1,0 +1,62 @@
+#include "model/clock/collect_counts.h"
+
+#include <algorithm>
+
+namespace warplens::model {
+namespace {
+
+void add(const SmSiteCounts& of_sm, const ClockFigures& figures, TrialCounts::Site& site) {
+  site.l1 += of_sm.l1;
+  site.constant += of_sm.constant;
+  for (std::size_t level = 0; level < levels; ++level)
+    site.latency_ns[level] += double(of_sm.latency[level]) * figures.ns_per_cycle;
+  site.awaited += double(of_sm.awaited);
+  site.held_up += double(of_sm.stalls[std::size_t(Stall::structural)]);
+  site.occupied[std::size_t(Resource::issue)] += double(of_sm.accesses) / figures.sm.schedulers;
+  site.occupied[std::size_t(Resource::memory_pipeline)] += double(of_sm.passes);
+  site.occupied[std::size_t(Resource::shared_banks)] += double(of_sm.shared_passes);
+  site.occupied[std::size_t(Resource::constant_pipe)] += double(of_sm.constant_passes);
+  site.occupied[std::size_t(Resource::l2_port)] += double(of_sm.port) / ticks_per_cycle;
+}
+
+} // namespace
+
+TrialCounts collect_counts(const std::vector<std::unique_ptr<Sm>>& sms, const Snapshot& snapshot,
+                           const ClockFigures& figures, std::vector<StateCounts> states,
+                           std::uint32_t gpu_sms) {
+  TrialCounts counts;
+  counts.states = std::move(states);
+  counts.sites.resize(snapshot.sites.size());
+  TrialCounts::Time& time = counts.time;
+  for (const auto& sm : sms) {
+    time.cycles = std::max(time.cycles, sm->last());
+    time.warp_cycles += double(sm->warp_cycles());
+    SmSiteCounts all;
+    for (std::size_t site = 0; site < counts.sites.size(); ++site) {
+      const SmSiteCounts& of_site = sm->counts()[site];
+      add(of_site, figures, counts.sites[site]);
+      all.accesses += of_site.accesses;
+      all.passes += of_site.passes;
+      all.shared_passes += of_site.shared_passes;
+      all.constant_passes += of_site.constant_passes;
+    }
+    const auto busy = [&](Resource resource, double cycles) { time.add(resource, cycles, gpu_sms); };
+    time.instructions += sm->instructions();
+    busy(Resource::issue, double(sm->instructions()) / figures.sm.schedulers);
+    busy(Resource::memory_pipeline, double(all.passes));
+    busy(Resource::shared_banks, double(all.shared_passes));
+    busy(Resource::constant_pipe, double(all.constant_passes));
+    busy(Resource::l2_port, double(sm->port_busy()) / ticks_per_cycle);
+    for (std::size_t pipe = 0; pipe < figures.sm.pipes.size(); ++pipe)
+      if (const auto resource = resource_of_pipe(pipe); resource && sm->pipe_passes()[pipe] != 0)
+        busy(*resource,
+             double(sm->pipe_passes()[pipe] * figures.sm.pipes[pipe].interval) / figures.sm.schedulers);
+  }
+  for (const TrialCounts::Site& site : counts.sites) {
+    counts.l1_reads += site.l1;
+    counts.constant_reads += site.constant;
+  }
+  return counts;
+}
+
+} // namespace warplens::model

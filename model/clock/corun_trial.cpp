@@ -1,0 +1,198 @@
+#include "model/clock/corun_trial.h"
+
+#include "model/clock/collect_counts.h"
+#include "model/clock/epochs.h"
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <tuple>
+
+namespace warplens::model {
+namespace {
+
+std::optional<TimedCode> timed_code(const Snapshot& snapshot, const Gpu& gpu, ClockFigures& figures) {
+  if (!snapshot.code || !gpu.pipes)
+    return std::nullopt;
+  return TimedCode(*snapshot.code, *gpu.pipes, figures);
+}
+
+/// The blocks that an SM holds, and the room that they leave.
+struct SmLoad {
+  SmShare taken;
+  std::vector<std::uint32_t> blocks; ///< by kernel
+
+  bool has_room(const SmShare& block, const SmShare& room) const {
+    return taken.warps + block.warps <= room.warps && taken.blocks + block.blocks <= room.blocks &&
+           taken.registers + block.registers <= room.registers &&
+           taken.shared_bytes + block.shared_bytes <= room.shared_bytes;
+  }
+  void add(const SmShare& block, int sign) {
+    taken.warps += std::uint32_t(sign) * block.warps;
+    taken.blocks += std::uint32_t(sign) * block.blocks;
+    taken.registers += std::uint32_t(sign) * block.registers;
+    taken.shared_bytes += std::uint32_t(sign) * block.shared_bytes;
+  }
+};
+
+/// Returns the most shared memory that one SM's resident blocks take at once where all kernels fill it, for
+/// the L1 that is left.
+std::uint32_t shared_bytes_at_most(std::span<const CorunKernel> kernels, const JoinedSnapshot& joined,
+                                   const Gpu& gpu) {
+  const SmShare room = sm_resources(gpu);
+  SmLoad load{{}, {}};
+  for (std::size_t k = 0; k < kernels.size(); ++k) {
+    const std::uint32_t sms = std::max(1u, kernels[k].sms);
+    const std::uint32_t per_sm = std::min(kernels[k].max_per_sm, (joined.launches[k].blocks + sms - 1) / sms);
+    for (std::uint32_t block = 0; block < per_sm && load.has_room(kernels[k].block, room); ++block)
+      load.add(kernels[k].block, 1);
+  }
+  return load.taken.shared_bytes;
+}
+
+class CorunTrial {
+public:
+  CorunTrial(const JoinedSnapshot& joined, const Gpu& gpu, std::span<const CorunKernel> kernels,
+             Random random, TrialObserver* observer)
+      : joined_(joined), kernels_(kernels), figures_(gpu), code_(timed_code(joined.snapshot, gpu, figures_)),
+        states_(joined.snapshot, code_ ? &*code_ : nullptr),
+        memory_(joined.snapshot, gpu, {}, random, observer), room_(sm_resources(gpu)),
+        loads_(gpu.sms, {{}, std::vector<std::uint32_t>(kernels.size())}), left_(kernels.size()),
+        running_(kernels.size()), waiting_(kernels.size()), restarts_(kernels.size()),
+        counts_{std::vector<Cycle>(kernels.size(), 0), std::vector<Cycle>(kernels.size(), never), {}} {
+    const std::uint32_t l1_bytes = l1_bytes_beside(gpu, shared_bytes_at_most(kernels, joined, gpu));
+    for (std::uint32_t number = 0; number < gpu.sms; ++number)
+      sms_.push_back(std::make_unique<Sm>(joined.snapshot, gpu, figures_, code_ ? &*code_ : nullptr, l1_bytes,
+                                          number, random, states_, observer));
+    for (std::size_t k = 0; k < kernels.size(); ++k) {
+      start(k);
+      deal(k, 0);
+    }
+  }
+
+  CorunCounts run() {
+    const Cycle epoch = memory_.shortest();
+    Cycle end = 0;
+    while (std::ranges::find(counts_.cycles, Cycle{0}) != counts_.cycles.end()) {
+      const Cycle next = next_cycle(sms_, memory_);
+      if (next == never)
+        break;
+      end = (std::max(next, end) / epoch + 1) * epoch;
+      run_sms(sms_, memory_, end);
+      memory_.run_until(end);
+      take_ended_blocks(end);
+    }
+    counts_.counts = collect_counts(sms_, joined_.snapshot, figures_, std::move(states_).counts(),
+                                    std::uint32_t(sms_.size()));
+    memory_.count(counts_.counts);
+    return std::move(counts_);
+  }
+
+private:
+  /// Lets all blocks of a kernel wait for room.
+  void start(std::size_t k) {
+    waiting_[k] = joined_.launches[k].first_block;
+    left_[k] = joined_.launches[k].blocks;
+  }
+
+  std::size_t kernel_of(std::uint32_t block) const {
+    const auto after = std::ranges::upper_bound(joined_.launches, block, {}, &LaunchRange::first_block);
+    return std::size_t(after - joined_.launches.begin()) - 1;
+  }
+
+  /// Returns the SM with the fewest warps that has room for a block of the kernel.
+  std::optional<std::uint32_t> sm_for(std::size_t k) const {
+    const CorunKernel& kernel = kernels_[k];
+    std::optional<std::uint32_t> best;
+    for (std::uint32_t sm = kernel.first_sm; sm < kernel.first_sm + kernel.sms && sm < loads_.size(); ++sm)
+      if (loads_[sm].blocks[k] < kernel.max_per_sm && loads_[sm].has_room(kernel.block, room_) &&
+          (!best || loads_[sm].taken.warps < loads_[*best].taken.warps))
+        best = sm;
+    return best;
+  }
+
+  /// Deals the kernel's waiting blocks as far as there is room. A GPU starts no more than one block in a
+  /// cycle.
+  void deal(std::size_t k, Cycle at) {
+    while (left_[k] != 0) {
+      const auto sm = sm_for(k);
+      if (!sm)
+        return;
+      const Cycle begin = std::max(at, starts_next_);
+      starts_next_ = begin + 1;
+      counts_.first_block[k] = std::min(counts_.first_block[k], begin);
+      sms_[*sm]->admit({waiting_[k]++, 0, 1}, begin);
+      loads_[*sm].add(kernels_[k].block, 1);
+      ++loads_[*sm].blocks[k];
+      ++running_[k];
+      --left_[k];
+    }
+  }
+
+  /// Returns the kernels in the order in which they were launched: one that starts again comes behind those
+  /// that wait.
+  std::vector<std::size_t> in_turn() const {
+    std::vector<std::size_t> kernels(kernels_.size());
+    std::iota(kernels.begin(), kernels.end(), std::size_t{0});
+    std::ranges::stable_sort(kernels, {}, [&](std::size_t k) { return restarts_[k]; });
+    return kernels;
+  }
+
+  /// Frees the places of the blocks that ended, and deals others to them some time after that.
+  void take_ended_blocks(Cycle end) {
+    ended_.clear();
+    for (const auto& sm : sms_) {
+      ended_.insert(ended_.end(), sm->ended_blocks().begin(), sm->ended_blocks().end());
+      sm->ended_blocks().clear();
+    }
+    std::ranges::sort(ended_, {},
+                      [](const Sm::EndedBlock& one) { return std::tuple(one.at, one.draw, one.sm); });
+    for (const Sm::EndedBlock& one : ended_) {
+      const std::size_t k = kernel_of(one.block);
+      loads_[one.sm].add(kernels_[k].block, -1);
+      --loads_[one.sm].blocks[k];
+      if (--running_[k] == 0 && left_[k] == 0) {
+        if (counts_.cycles[k] == 0)
+          counts_.cycles[k] = one.at;
+        start(k);
+        ++restarts_[k];
+      }
+      for (const std::size_t next : in_turn())
+        deal(next, std::max(end, one.at + figures_.turnover));
+    }
+  }
+
+  const JoinedSnapshot& joined_;
+  std::span<const CorunKernel> kernels_;
+  ClockFigures figures_;
+  std::optional<TimedCode> code_;
+  WarpStates states_;
+  Memory memory_;
+  SmShare room_;
+  std::vector<SmLoad> loads_; ///< by SM
+  std::vector<std::unique_ptr<Sm>> sms_;
+  std::vector<std::uint32_t> left_, running_; ///< blocks of each kernel that wait, and that are on SMs
+  std::vector<std::uint32_t> waiting_;        ///< the first of those that wait
+  std::vector<std::uint32_t> restarts_;       ///< of each kernel
+  std::vector<Sm::EndedBlock> ended_;
+  Cycle starts_next_ = 0;
+  CorunCounts counts_;
+};
+
+} // namespace
+
+CorunCounts run_corun_trial(const JoinedSnapshot& joined, const Gpu& gpu,
+                            std::span<const CorunKernel> kernels, Random random, TrialObserver* observer) {
+  return CorunTrial(joined, gpu, kernels, random, observer).run();
+}
+
+bool can_run(std::span<const CorunKernel> kernels, const Gpu& gpu) {
+  const SmShare room = sm_resources(gpu);
+  return std::ranges::all_of(kernels, [&](const CorunKernel& kernel) {
+    return kernel.sms != 0 && kernel.first_sm < gpu.sms && kernel.max_per_sm != 0 &&
+           SmLoad{{}, {}}.has_room(kernel.block, room);
+  });
+}
+
+} // namespace warplens::model

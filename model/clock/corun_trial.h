@@ -1,0 +1,45 @@
+// A trial on a clock in which several kernels run beside each other: their blocks share SMs, the L2 and
+// memory.
+#pragma once
+
+#include "model/gpu/gpu.h"
+#include "model/gpu/occupancy.h"
+#include "model/numeric/random.h"
+#include "model/snapshot/beside.h"
+#include "model/trial/trial.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace warplens::model {
+
+/// A kernel of several, and where its blocks may run.
+struct CorunKernel {
+  SmShare block;                  ///< what each of its blocks takes of an SM
+  std::uint32_t first_sm = 0;     ///< of the GPU's
+  std::uint32_t sms = 0;          ///< from that one on
+  std::uint32_t max_per_sm = ~0u; ///< blocks at once on an SM
+};
+
+struct CorunCounts {
+  /// Of each kernel: the cycles from the begin until all its blocks had ended for the first time.
+  std::vector<Cycle> cycles;
+  /// Of each kernel: when its first block began.
+  std::vector<Cycle> first_block;
+  TrialCounts counts; ///< of all kernels, sites as in the joined snapshot
+};
+
+/// Runs the kernels of a joined snapshot until each has ended once; one that ends earlier starts again, so
+/// that the others run beside it all the time. Blocks are dealt to the SMs by demand, those of earlier
+/// kernels first, each to the SM with the fewest warps that has room for it; so a kernel fills what those
+/// before it leave, as with streams. `kernels` has one for each launch of the snapshot, and at least one
+/// block of each fits an SM. The L2 is empty at first.
+CorunCounts run_corun_trial(const JoinedSnapshot& joined, const Gpu& gpu,
+                            std::span<const CorunKernel> kernels, Random random,
+                            TrialObserver* observer = nullptr);
+
+/// Returns whether a block of each kernel fits onto one of its SMs beside nothing else.
+bool can_run(std::span<const CorunKernel> kernels, const Gpu& gpu);
+
+} // namespace warplens::model

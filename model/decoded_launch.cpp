@@ -1,0 +1,72 @@
+#include "model/decoded_launch.h"
+
+#include "model/gpu/occupancy.h"
+#include "model/snapshot/follow_code.h"
+#include "model/snapshot/snapshot_size.h"
+
+#include <algorithm>
+
+namespace warplens::model {
+
+DecodedLaunch::DecodedLaunch(const trace::Reader& trace, const trace::Launch& launch, Accesses accesses)
+    : trace_(trace), launch_(launch), accesses_(accesses), part_(launch), collected_(launch.blocks) {
+  if (const auto end = trace.end_of(launch.id); end && end->blocks != 0)
+    collected_ = std::min(collected_, end->blocks);
+}
+
+Expected<void> DecodedLaunch::choose(const Gpu& gpu, const Options& options) {
+  if (options.snapshot_blocks)
+    return decode(*options.snapshot_blocks, gpu);
+  if (auto decoded = decode(blocks_with(snapshot_threads(gpu).max, launch_), gpu); !decoded)
+    return decoded;
+  TRY_LET(occupied, occupancy(gpu, launch_));
+  const std::uint64_t resident = std::uint64_t{occupied->blocks_per_sm} * gpu.sms;
+  return decode(snapshot_blocks(snapshot_, part_, gpu, resident), gpu);
+}
+
+Expected<void> DecodedLaunch::decode(std::uint64_t blocks, const Gpu& gpu) {
+  part_.blocks = std::min(blocks, collected_);
+  const trace::MachineCode* const code = code_for(gpu);
+  const std::uint64_t cubin = code == nullptr ? 0 : code->cubin_id;
+  if (decoded_blocks_ == part_.blocks && decoded_rules_ == gpu.lanes && decoded_cubin_ == cubin)
+    return {};
+  snapshot_ = Snapshot(); // frees the memory before another one is made
+  sites_ = trace_.sites();
+  TRY_LET(followed, follow(gpu, code));
+  if (!*followed) {
+    TRY_LET(decoded, model::decode(trace_, launch_, part_.blocks, gpu.lanes, accesses_));
+    snapshot_ = std::move(*decoded);
+  }
+  decoded_blocks_ = part_.blocks;
+  decoded_rules_ = gpu.lanes;
+  decoded_cubin_ = cubin;
+  return {};
+}
+
+/// Returns the code that the GPU would execute; null if that is not known.
+const trace::MachineCode* DecodedLaunch::code_for(const Gpu& gpu) const {
+  const auto* const code =
+      trace::machine_code_for(launch_.machine_code, gpu.capability(), gpu.registers.max_per_thread);
+  return code == nullptr || code->cubin.empty() ? nullptr : code;
+}
+
+/// Decodes the launch with its machine code; returns false, and says why, where that cannot be.
+Expected<bool> DecodedLaunch::follow(const Gpu& gpu, const trace::MachineCode* code) {
+  code_unknown_ = accesses_ != Accesses::all ? "there is no clock"
+                  : !gpu.pipes               ? "the GPU's file has no [pipes]"
+                  : code == nullptr          ? "the trace has no machine code of the kernel"
+                                             : "";
+  if (!code_unknown_.empty())
+    return false;
+  TRY_LET(decoded, model::decode(trace_, launch_, part_.blocks, gpu.lanes, Accesses::all_in_program_order));
+  const auto spills = follow_code(*decoded, trace_.sites(), *code);
+  if (!spills) {
+    code_unknown_ = spills.error().message;
+    return false;
+  }
+  sites_.insert(sites_.end(), spills->begin(), spills->end());
+  snapshot_ = std::move(*decoded);
+  return true;
+}
+
+} // namespace warplens::model

@@ -1,0 +1,130 @@
+#include "power/training.h"
+
+#include "power/kernel_power.h"
+#include "result/names.h"
+#include "support/pattern.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/ranges.h>
+#include <limits>
+
+namespace warplens::power {
+namespace {
+
+/// An assumption: a kernel's power differs by this share from what its events say, above all by the values of
+/// its operands.
+constexpr double deviation_of_powers = 0.08;
+constexpr double pj_of_joule = 1e12;
+constexpr std::size_t first_work = 2, first_event = first_work + work_count;
+
+Expected<const KernelResult*> kernel_named(const std::string& name, const std::string& place,
+                                           std::span<const KernelResult> kernels) {
+  TRY_LET(pattern, Pattern::compile(name));
+  for (const KernelResult& kernel : kernels)
+    if (pattern->is_found_in(kernel.name))
+      return &kernel;
+  return fail("{}: no kernel of the results matches '{}'", place, name);
+}
+
+/// Puts measured times and events in the place of predicted ones.
+Expected<void> put_measured(const CsvTable& table, std::size_t row, const KernelResult& kernel,
+                            std::vector<double>& amounts) {
+  const double predicted = kernel.time->microseconds.mean;
+  TRY_LET(microseconds, table.number(row, "microseconds"));
+  if (*microseconds && **microseconds <= 0)
+    return fail("{}: the time is not above 0", table.place(row));
+  const double time = microseconds->value_or(predicted);
+  for (std::size_t term = first_work; term < amounts.size(); ++term)
+    amounts[term] *= predicted / time;
+  for (std::size_t event = 0; event < memory_event_count; ++event) {
+    TRY_LET(count, table.number(row, name_of(MemoryEvent(event))));
+    if (*count)
+      amounts[first_event + event] = **count / (time * 1e-6);
+  }
+  return {};
+}
+
+} // namespace
+
+Expected<std::vector<MeasuredKernel>> read_measured(const CsvTable& table,
+                                                    std::span<const KernelResult> kernels) {
+  for (const char* column : {"kernel", "watts"})
+    if (!table.has(column))
+      return fail("{}: there is no column '{}'", table.name(), column);
+  std::vector<MeasuredKernel> measured;
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    MeasuredKernel one{table.cell(row, "kernel")};
+    const std::string use = table.cell(row, "use");
+    if (!use.empty() && use != "fit" && use != "held back")
+      return fail("{}: use is '{}', neither 'fit' nor 'held back'", table.place(row), use);
+    one.is_held_back = use == "held back";
+    TRY_LET(kernel, kernel_named(one.kernel, table.place(row), kernels));
+    TRY(check_power(**kernel));
+    one.observation.amounts = amounts_of(**kernel);
+    TRY(put_measured(table, row, **kernel, one.observation.amounts));
+    TRY_LET(watts, table.number(row, "watts"));
+    if (!*watts || **watts <= 0)
+      return fail("{}: there are no watts above 0", table.place(row));
+    one.observation.watts = **watts;
+    measured.push_back(std::move(one));
+  }
+  return measured;
+}
+
+Expected<std::vector<Prior>> read_priors(const CsvTable& table) {
+  for (const char* column : {"term", "value", "deviation"})
+    if (!table.has(column))
+      return fail("{}: there is no column '{}'", table.name(), column);
+  const std::vector<std::string>& names = term_names();
+  std::vector<Prior> priors(names.size(), {0, std::numeric_limits<double>::infinity()});
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    const auto found = std::ranges::find(names, table.cell(row, "term"));
+    if (found == names.end())
+      return fail("{}: there is no term '{}'; there are {}", table.place(row), table.cell(row, "term"),
+                  fmt::join(names, ", "));
+    TRY_LET(value, table.number(row, "value"));
+    TRY_LET(deviation, table.number(row, "deviation"));
+    if (!*value || **value < 0 || !*deviation || **deviation <= 0)
+      return fail("{}: value and deviation must be numbers, of 0 or more and above 0", table.place(row));
+    const double unit = found->ends_with("_pj") ? 1 / pj_of_joule : 1;
+    priors[std::size_t(found - names.begin())] = {**value * unit, **deviation * unit};
+  }
+  return priors;
+}
+
+Expected<Training> train(std::span<const MeasuredKernel> measured, std::span<const Prior> priors) {
+  std::vector<Observation> fitted;
+  for (const MeasuredKernel& one : measured)
+    if (!one.is_held_back)
+      fitted.push_back(one.observation);
+  if (fitted.empty())
+    return fail("all measured kernels are held back: there are none to fit energies to");
+  Training training{fit(fitted, priors, {deviation_of_powers, true})};
+  for (const MeasuredKernel& one : measured) {
+    const double error = power_of(one.observation, training.fit) / one.observation.watts - 1;
+    training.errors.push_back(error);
+    (one.is_held_back ? training.mean_error_held_back : training.mean_error) += std::abs(error);
+    ++(one.is_held_back ? training.held_back : training.fitted);
+  }
+  training.mean_error /= double(training.fitted);
+  if (training.held_back != 0)
+    training.mean_error_held_back /= double(training.held_back);
+  return training;
+}
+
+std::string power_section(const Training& training, double clock_mhz, const std::string& source) {
+  std::string text =
+      fmt::format("[power]\nclock_mhz = {{ value = {:g}, source = \"{}\" }}\n"
+                  "error = {{ value = {:.3f}, source = \"{}\" }} # of kernels left out of the fit\n",
+                  clock_mhz, source, training.fit.error_left_out, source);
+  for (std::size_t term = 0; term < term_names().size(); ++term) {
+    const Estimate& found = training.fit.coefficients[term];
+    const double unit = term_names()[term].ends_with("_pj") ? pj_of_joule : 1;
+    text += fmt::format("{} = {{ value = {:.4g}, interval = [{:.4g}, {:.4g}], source = \"{}\" }}\n",
+                        term_names()[term], found.value * unit, found.low * unit, found.high * unit, source);
+  }
+  return text;
+}
+
+} // namespace warplens::power

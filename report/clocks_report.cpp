@@ -1,0 +1,109 @@
+#include "report/clocks_report.h"
+
+#include "report/terminal_text.h"
+#include "support/display_name.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace warplens::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t name_width = 40;
+constexpr double slow_downs_of_front[] = {0, .01, .02, .05, .1, .15, .2, .3, .5, 1};
+
+std::string against(const clocks::Plan& plan, const clocks::Plan& fastest) {
+  return fmt::format("{:+.1f} % time, {:+.1f} % energy", 100 * (plan.seconds / fastest.seconds - 1),
+                     100 * (plan.joules / fastest.joules - 1));
+}
+
+Json to_json(const ClockPlans& plans, const clocks::Plan& plan) {
+  Json json;
+  Json& mhz = json["sm_clock_mhz"] = Json::array();
+  for (std::size_t slot = 0; slot < plan.chosen.size(); ++slot)
+    mhz.push_back(plans.slots[slot][plan.chosen[slot]].mhz);
+  json["seconds"] = plan.seconds;
+  json["joules"] = plan.joules;
+  json["within_limit"] = plan.is_within;
+  return json;
+}
+
+} // namespace
+
+ClockPlans make_plans(std::string gpu, std::vector<ClockedKernel> kernels, std::vector<clocks::Slot> slots,
+                      double slow_down) {
+  ClockPlans plans{std::move(gpu), slow_down, std::move(kernels), std::move(slots)};
+  plans.fastest = clocks::fastest_plan(plans.slots);
+  const auto within = [&](double more) {
+    return clocks::cheapest_plan(plans.slots, (1 + more) * plans.fastest.seconds);
+  };
+  plans.cheapest = within(slow_down);
+  plans.slot_by_slot = clocks::plan_slot_by_slot(plans.slots, slow_down);
+  for (const double more : slow_downs_of_front)
+    plans.front.push_back({more, within(more)});
+  return plans;
+}
+
+std::string print_clocks_text(const ClockPlans& plans, const TextOptions& options) {
+  const Style style(options.colour);
+  const std::size_t width = std::max(80u, options.width);
+  std::string text =
+      style.bold(cut(fmt::format("SM clocks on {}: the least energy for at most {:g} % more time",
+                                 printable(plans.gpu), 100 * plans.slow_down),
+                     width)) +
+      "\n";
+  for (std::size_t slot = 0; slot < plans.slots.size(); ++slot) {
+    const clocks::ClockChoice& fastest = plans.slots[slot][plans.fastest.chosen[slot]];
+    const clocks::ClockChoice& chosen = plans.slots[slot][plans.cheapest.chosen[slot]];
+    text += cut(fmt::format(
+                    "  {:>6.0f} MHz  {}  {:+6.1f} % time  {:+6.1f} % energy  {:4.0f} W", chosen.mhz,
+                    pad_right(cut(printable(display_name(plans.kernels[slot].name, name_width)), name_width),
+                              name_width),
+                    100 * (chosen.seconds / fastest.seconds - 1), 100 * (chosen.joules / fastest.joules - 1),
+                    chosen.joules / chosen.seconds),
+                width) +
+            "\n";
+  }
+  text += cut("  together: " + against(plans.cheapest, plans.fastest) +
+                  "; each kernel by itself (F-DVFS): " + against(plans.slot_by_slot, plans.fastest),
+              width) +
+          "\n  energy over time:";
+  for (const auto& one : plans.front)
+    text += fmt::format(" {:g} %: {:+.1f} %{}", 100 * one.slow_down,
+                        100 * (one.plan.joules / plans.fastest.joules - 1),
+                        &one == &plans.front.back() ? "" : ",");
+  text += "\n  A plan of the model: no board was measured with it. Switching a clock takes time, too.\n";
+  return text;
+}
+
+std::string print_clocks_json(const ClockPlans& plans) {
+  Json json;
+  json["schema"] = "warplens-clocks/1";
+  json["gpu"] = plans.gpu;
+  json["validated"] = false;
+  json["slow_down"] = plans.slow_down;
+  Json& kernels = json["kernels"] = Json::array();
+  for (std::size_t slot = 0; slot < plans.slots.size(); ++slot) {
+    Json kernel = {{"name", plans.kernels[slot].name}, {"launches", plans.kernels[slot].launches}};
+    Json& choices = kernel["choices"] = Json::array();
+    for (const clocks::ClockChoice& choice : plans.slots[slot])
+      choices.push_back(
+          {{"sm_clock_mhz", choice.mhz}, {"seconds", choice.seconds}, {"joules", choice.joules}});
+    kernels.push_back(std::move(kernel));
+  }
+  json["plan"] = to_json(plans, plans.cheapest);
+  json["fastest"] = to_json(plans, plans.fastest);
+  json["slot_by_slot"] = to_json(plans, plans.slot_by_slot);
+  Json& front = json["front"] = Json::array();
+  for (const auto& one : plans.front) {
+    Json entry = to_json(plans, one.plan);
+    entry["slow_down"] = one.slow_down;
+    front.push_back(std::move(entry));
+  }
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+} // namespace warplens::report

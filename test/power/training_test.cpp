@@ -1,0 +1,69 @@
+#include "power/kernel_power.h"
+#include "power/training.h"
+#include "test/catch.h"
+
+using namespace warplens;
+using namespace warplens::power;
+
+namespace {
+
+KernelResult made_kernel(const std::string& name, double lanes, double microseconds) {
+  KernelResult kernel;
+  kernel.name = name;
+  kernel.grid = {80, 1, 1};
+  kernel.occupancy.sms = 80;
+  kernel.snapshot.blocks = 80;
+  kernel.time.emplace().microseconds.mean = microseconds;
+  kernel.events.emplace().instructions[std::size_t(Work::fp32)] = {lanes / 32, lanes};
+  return kernel;
+}
+
+const std::vector<KernelResult> kernels{made_kernel("slow(float*)", 1e6, 1),
+                                        made_kernel("fast(float*)", 5e6, 1),
+                                        made_kernel("other(float*)", 3e6, 1)};
+
+Expected<std::vector<MeasuredKernel>> measured(const std::string& text) {
+  return read_measured(*CsvTable::parse(text, "a.csv"), kernels);
+}
+
+std::size_t term(const std::string& name) {
+  return std::size_t(std::ranges::find(term_names(), name) - term_names().begin());
+}
+
+} // namespace
+
+TEST_CASE("Energies from two kernels give the power of a third") {
+  // 60 W, and 20 pJ for each of 10^12 and 5 × 10^12 lanes per second.
+  const auto rows = measured("kernel,watts,use\nslow,80,fit\nfast,160,fit\nother,132,held back\n");
+  REQUIRE(rows);
+  const auto priors = read_priors(*CsvTable::parse("term,value,deviation\nsm_w,0,1e-9\n", "b.csv"));
+  REQUIRE(priors);
+  const auto trained = train(*rows, *priors);
+  REQUIRE(trained);
+  CHECK(trained->fit.coefficients[term("constant_w")].value == Approx(60));
+  CHECK(trained->fit.coefficients[term("fp32_pj")].value == Approx(20e-12));
+  CHECK(trained->mean_error == Approx(0).margin(1e-6));
+  CHECK(trained->errors[2] == Approx(120.0 / 132 - 1));
+  CHECK(trained->mean_error_held_back == Approx(12.0 / 132));
+  CHECK(power_section(*trained, 1380, "here").find("fp32_pj = { value = 20, interval = [") !=
+        std::string::npos);
+}
+
+TEST_CASE("Measured times and events take the place of predicted ones") {
+  const auto rows = measured("kernel,watts,microseconds,dram_read\nslow,80,2,\nslow,80,,3000\n");
+  REQUIRE(rows);
+  CHECK(rows->at(0).observation.amounts[term("fp32_pj")] == Approx(0.5e12));
+  CHECK(rows->at(1).observation.amounts[term("fp32_pj")] == Approx(1e12));
+  CHECK(rows->at(1).observation.amounts[term("dram_read_pj")] == Approx(3e9));
+}
+
+TEST_CASE("Rows that cannot be read") {
+  CHECK(measured("kernel,power\n").error().message == "a.csv: there is no column 'watts'");
+  CHECK(measured("kernel,watts\nmissing,1\n").error().message ==
+        "a.csv:2: no kernel of the results matches 'missing'");
+  CHECK(measured("kernel,watts\nslow,-1\n").error().message == "a.csv:2: there are no watts above 0");
+  CHECK(measured("kernel,watts,use\nslow,1,both\n").error().message ==
+        "a.csv:2: use is 'both', neither 'fit' nor 'held back'");
+  CHECK(train(*measured("kernel,watts,use\nslow,1,held back\n"), {}).error().message ==
+        "all measured kernels are held back: there are none to fit energies to");
+}
