@@ -27,7 +27,7 @@ std::string limit_of(const trace::Launch& launch, const Gpu& gpu, const Occupanc
 /// A traced launch, decoded as far as each GPU in turn requires.
 class DecodedLaunch {
 public:
-  DecodedLaunch(const trace::Reader& trace, const trace::Launch& launch, Accesses accesses)
+  DecodedLaunch(const trace::AccessSource& trace, const trace::Launch& launch, Accesses accesses)
       : trace_(trace), launch_(launch), accesses_(accesses), part_(launch), collected_(launch.blocks) {
     if (const auto end = trace.end_of(launch.id); end && end->blocks != 0)
       collected_ = std::min(collected_, end->blocks);
@@ -85,7 +85,7 @@ private:
     if (!code_unknown_.empty())
       return false;
     TRY_LET(decoded, model::decode(trace_, launch_, part_.blocks, gpu.lanes, Accesses::all_in_program_order));
-    if (const auto followed = follow_code(*decoded, trace_.sites(), *code); !followed) {
+    if (const auto followed = follow_code(*decoded, trace_.sites(), *code, trace_.moved_sites()); !followed) {
       code_unknown_ = followed.error().message;
       return false;
     }
@@ -93,7 +93,7 @@ private:
     return true;
   }
 
-  const trace::Reader& trace_;
+  const trace::AccessSource& trace_;
   const trace::Launch& launch_;
   Accesses accesses_;
   trace::Launch part_;
@@ -150,6 +150,7 @@ Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vect
   result.totals.cold_miss_share = trials.cold_miss_share;
   result.totals.dram_latencies = std::move(trials.dram_latencies);
   result.trial_values = values_of(trials.counts);
+  result.trial_values.microseconds = launch_times(trials.counts, launch, gpu);
   result.objects = std::move(trials.objects);
   result.timeline = std::move(trials.timeline);
 
@@ -173,7 +174,8 @@ Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vect
   return result;
 }
 
-Expected<Result> evaluate(const trace::Reader& trace, const std::vector<Gpu>& gpus, const Options& options) {
+Expected<Result> evaluate(const trace::AccessSource& trace, const std::vector<Gpu>& gpus,
+                          const Options& options) {
   if (options.trials < 2)
     return fail("{} trial is too few: an interval needs at least 2", options.trials);
   Result result;
@@ -192,7 +194,8 @@ Expected<Result> evaluate(const trace::Reader& trace, const std::vector<Gpu>& gp
     if (!options.cold)
       history.add_uses_before(trace, launch);
     DecodedLaunch decoded(trace, launch, options.without_clock ? Accesses::of_caches : Accesses::all);
-    for (const Gpu& gpu : gpus) {
+    const bool is_wanted = !options.wants_launch || options.wants_launch(launch);
+    for (const Gpu& gpu : is_wanted ? gpus : std::vector<Gpu>()) {
       TRY(decoded.choose(gpu, options));
       const trace::Launch& part = decoded.part();
       const L2Before before = options.cold ? L2Before()
