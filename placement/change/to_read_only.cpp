@@ -18,7 +18,7 @@ public:
 Planned to_read_only(const Array& array, ChangeContext& context) {
   if (array.space != Space::global)
     return {nullptr, {context.because(array.first_access, "it is not in global memory")}};
-  if (auto reasons = context.written(array, "what read-only loads read"); !reasons.empty())
+  if (auto reasons = context.written(array, "data of read-only loads"); !reasons.empty())
     return {nullptr, std::move(reasons)};
   return {std::make_unique<ToReadOnly>(), {}};
 }

@@ -202,7 +202,7 @@ Planned to_shared(const Array& array, std::uint32_t index, const Move& move, Cha
   if (array.is_cuda_array)
     return refuse(array.first_access, "its texels lie in blocks");
   if (array.first_store != no_site && is_stored_for_others(array))
-    return refuse(array.first_store, "what a block stores there, others access as well");
+    return refuse(array.first_store, "a block stores to lines of 128 bytes that others access as well");
   std::uint64_t bytes = move.part == SharedPart::whole ? array.bytes : 0;
   bool too_many = false;
   if (move.part == SharedPart::touched)

@@ -14,8 +14,8 @@ std::vector<Reason> ChangeContext::written(const Array& array, std::string_view 
   const auto refuse = [&](std::uint32_t at, std::string_view what) {
     const std::string& name = site(at).object;
     const std::string alias = name == array.name || name.empty() ? "" : fmt::format(", by the name {}", name);
-    reasons.push_back(
-        because(at, fmt::format("the kernel {} it{}, and {} is not written", what, alias, place)));
+    reasons.push_back(because(
+        at, fmt::format("the kernel {} it{}, and {} must not change while it runs", what, alias, place)));
   };
   if (array.first_store != no_site)
     refuse(array.first_store, "stores to");
