@@ -76,6 +76,9 @@ void merge(Gathered& into, Gathered&& from) {
   a.first_access = std::min(a.first_access, b.first_access);
   a.first_store = std::min(a.first_store, b.first_store);
   a.first_atomic = std::min(a.first_atomic, b.first_atomic);
+  for (const auto& [stride, count] : b.lane_strides)
+    a.lane_strides[stride] += count;
+  a.whole_warps += b.whole_warps;
   into.sites.merge(from.sites);
   for (const auto& [width, count] : from.widths)
     into.widths[width] += count;
@@ -102,6 +105,21 @@ void insert(std::vector<std::uint64_t>& lines, std::uint64_t line) {
     lines.insert(at, line);
 }
 
+/// Notes the distance between neighbouring lanes, if it is the same for all.
+void note_lane_stride(Array& array, const trace::WarpAccess& access) {
+  if (access.active != ~0u)
+    return;
+  ++array.whole_warps;
+  const auto distance = [&](unsigned lane) {
+    return std::int64_t(access.addresses[lane + 1] - access.addresses[lane]);
+  };
+  for (unsigned lane = 1; lane + 1 < warp_lanes; ++lane)
+    if (distance(lane) != distance(0))
+      return;
+  if (array.lane_strides.size() < 64 || array.lane_strides.contains(distance(0)))
+    ++array.lane_strides[distance(0)];
+}
+
 class Gatherer {
 public:
   Gatherer(const trace::AccessSource& trace)
@@ -121,6 +139,7 @@ public:
     const std::uint32_t allocation = in_device_memory ? map_.of(first) : no_allocation;
     Gathered& of = gathered(known->second, in_device_memory ? Space::global : access.space, allocation);
     note(of, known->second, access);
+    note_lane_stride(of.array, access);
     each_lane(access,
               [&](std::uint64_t address) { of.array.touched.cover(address, address + access.bytes); });
     if (in_device_memory)

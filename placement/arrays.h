@@ -51,7 +51,11 @@ struct Array {
   bool is_fetched = false;        ///< by texture fetches
   std::uint32_t first_access = no_site, first_store = no_site, first_atomic = no_site; ///< of the trace
   std::vector<std::uint32_t> sites; ///< that access it, ascending indices into the trace's
-  std::uint64_t row_bytes = 0;      ///< the stride that its accesses mostly jump by; 0: they do not jump
+  /// The constant distances between neighbouring lanes' addresses, by accesses that have one; of accesses by
+  /// whole warps.
+  std::map<std::int64_t, std::uint64_t> lane_strides;
+  std::uint64_t whole_warps = 0; ///< accesses by all lanes of a warp
+  std::uint64_t row_bytes = 0;   ///< the stride that its accesses mostly jump by; 0: they do not jump
   std::unordered_map<std::uint64_t, BlockUse> of_block; ///< of arrays in device memory
 };
 

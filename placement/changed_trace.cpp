@@ -78,11 +78,30 @@ ChangedTrace::ChangedTrace(const trace::AccessSource& trace, const Arrays& array
   for (const Move& move : request.moves)
     if (of_array_[move.array] != nullptr)
       add_sites(move.array, *of_array_[move.array],
-                address_instructions(move.to, arrays[move.array], addressing));
+                move.rewrite == Rewrite::none ? address_instructions(move.to, arrays[move.array], addressing)
+                                              : 0);
 }
 
 void ChangedTrace::plan(const Move& move, ChangeContext& context) {
   const Array& array = arrays_[move.array];
+  Planned planned;
+  switch (move.rewrite) {
+  case Rewrite::padded: planned = pad_shared(array, context); break;
+  case Rewrite::split: planned = split_structures(array, context); break;
+  case Rewrite::privatised: planned = privatise(array, move.array, context); break;
+  case Rewrite::swapped:
+    planned.reasons.push_back(context.because(array.first_access, "threads are exchanged alone"));
+    break;
+  case Rewrite::none: planned = plan_move(move, array, context); break;
+  }
+  if (planned.transformation == nullptr) {
+    refusals_.push_back({move, std::move(planned.reasons)});
+    return;
+  }
+  of_array_[move.array] = std::move(planned.transformation);
+}
+
+Planned ChangedTrace::plan_move(const Move& move, const Array& array, ChangeContext& context) {
   Planned planned;
   switch (move.to) {
   case PlacementSpace::global: planned = to_global(array, context); break;
@@ -95,12 +114,7 @@ void ChangedTrace::plan(const Move& move, ChangeContext& context) {
     planned.reasons.push_back(context.because(array.first_access, "the model's L2 keeps no line longest"));
     break;
   }
-  if (planned.transformation == nullptr) {
-    // A store without a probe would not be seen.
-    refusals_.push_back({move, std::move(planned.reasons)});
-    return;
-  }
-  of_array_[move.array] = std::move(planned.transformation);
+  return planned;
 }
 
 void ChangedTrace::add_sites(std::uint32_t array, const Transformation& change, double address_instructions) {

@@ -1,5 +1,6 @@
 #include "placement/experiment.h"
 
+#include "placement/change/swap_threads.h"
 #include "trace/machine_code.h"
 
 #include <algorithm>
@@ -87,19 +88,34 @@ Expected<void> Experiment::model_sample() {
 Expected<Candidate> Experiment::model(std::vector<Move> moves, std::uint32_t trials) const {
   Candidate candidate;
   candidate.moves = std::move(moves);
+  if (candidate.moves.size() == 1 && candidate.moves.front().rewrite == Rewrite::swapped) {
+    const SwappedThreads swapped(trace_, launch_, sample_.result->snapshot.blocks);
+    candidate.shared_bytes = sample_.shared_bytes;
+    if (auto reason = swapped.objection())
+      candidate.refusals.push_back({candidate.moves.front(), {std::move(*reason)}});
+    else
+      TRY(model_into(candidate, swapped, trials));
+    return candidate;
+  }
   const ChangedTrace changed(trace_, arrays_, gpu_, addressing_, {launch_, candidate.moves});
   candidate.refusals = changed.refusals();
   candidate.shared_bytes = std::uint64_t{changed.changed_launch().static_shared_bytes} +
                            changed.changed_launch().dynamic_shared_bytes;
   if (!candidate.is_legal())
     return candidate;
-  TRY_LET(result, evaluate(changed, trials));
+  TRY(model_into(candidate, changed, trials));
+  return candidate;
+}
+
+Expected<void> Experiment::model_into(Candidate& candidate, const trace::AccessSource& source,
+                                      std::uint32_t trials) const {
+  TRY_LET(result, evaluate(source, trials));
   const auto change = change_of(sample_.result->trial_values.microseconds, result->trial_values.microseconds);
   if (!change)
     return fail("{} has no times to compare", text_of(candidate.moves, arrays_));
   candidate.change = *change;
   candidate.result = std::move(*result);
-  return candidate;
+  return {};
 }
 
 std::vector<Move> moves_of(const Array& array, std::uint32_t index) {
@@ -120,6 +136,8 @@ std::vector<Move> moves_of(const Array& array, std::uint32_t index) {
 }
 
 std::string text_of(const Move& move, const Arrays& arrays) {
+  if (move.rewrite != Rewrite::none)
+    return fmt::format("{} {}", arrays[move.array].name, name_of(move.rewrite));
   std::string name = fmt::format("{}->{}", arrays[move.array].name, name_of(move.to));
   if (move.to == PlacementSpace::shared && move.part == SharedPart::whole)
     name += "=whole";

@@ -45,6 +45,8 @@ public:
   std::uint32_t trials() const { return options_.trials; }
 
 private:
+  Expected<void> model_into(Candidate& candidate, const trace::AccessSource& source,
+                            std::uint32_t trials) const;
   Expected<KernelResult> evaluate(const trace::AccessSource& source, std::uint32_t trials) const;
 
   const trace::AccessSource& trace_;

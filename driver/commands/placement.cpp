@@ -131,7 +131,7 @@ void declare_placement(CLI::App& app, const std::vector<std::string>& rest, Acti
       ->check(CLI::IsMember({"text", "json", "csv", "html"}))
       ->option_text("FORMAT=text");
   command->add_option("-o,--output", options->output, "write to a file instead of stdout")->type_name("FILE");
-  command->add_flag("--quiet", options->quiet, "no progress on stderr");
+  command->add_flag("--quiet", options->quiet, "say nothing on stderr but errors");
   set_usage(*command, "warplens placement TRACE|FILE.cu [OPTIONS] [-- ARGS...]");
   command->footer("  -- ARGS...                      the rest of the line: the program's own arguments\n\n"
                   "  warplens placement spmv.cu --gpu k80,a100 --search -- u 4096");

@@ -23,10 +23,17 @@ struct Reason {
 /// How much of an array each block copies into its shared memory: the lines that it touches, packed, or all.
 enum class SharedPart : std::uint8_t { touched, whole };
 
-/// The array of that index, moved to a place.
+/// A change of an array's layout, or of the accesses to it, where it is. `padded`: rows of a shared array are
+/// an element longer; `split`: an array of structures becomes an array for each member; `privatised`: atomics
+/// are on a copy in each block's shared memory, which is added up at its end; `swapped`: not of the array
+/// alone, x and y of a block's threads are exchanged.
+enum class Rewrite : std::uint8_t { none, padded, split, privatised, swapped };
+
+/// The array of that index, moved to a place, or rewritten where it is.
 struct Move {
   std::uint32_t array = 0;
   PlacementSpace to = PlacementSpace::global;
+  Rewrite rewrite = Rewrite::none; ///< if any, `to` does not matter
   SharedPart part = SharedPart::touched;
   std::uint32_t texels_per_row = 0; ///< of a 2D texture; 0: by the stride of the accesses
 
@@ -80,5 +87,17 @@ Planned to_texture_2d(const Array& array, const Move& move, ChangeContext& conte
 Planned to_constant(const Array& array, ChangeContext& context);
 Planned to_shared(const Array& array, std::uint32_t index, const Move& move, ChangeContext& context);
 Planned to_global(const Array& array, ChangeContext& context);
+Planned pad_shared(const Array& array, ChangeContext& context);
+Planned split_structures(const Array& array, ChangeContext& context);
+Planned privatise(const Array& array, std::uint32_t index, ChangeContext& context);
+
+/// Returns the distance of a shared array's rows, by which lanes are apart that access one bank; 0: none are.
+std::uint64_t conflicting_row_bytes(const Array& array);
+/// Returns the bytes of the structures that an array in global memory consists of; 0: of none.
+std::uint64_t structure_bytes(const Array& array);
 
 } // namespace warplens::placement
+
+template <>
+inline constexpr std::array<std::string_view, 5> warplens::names_of<warplens::placement::Rewrite>{
+    "none", "padded", "split", "privatised", "swapped"};
