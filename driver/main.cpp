@@ -108,6 +108,7 @@ int run_command_line(std::vector<std::string> arguments) {
   driver::declare_compile_commands(app, rest, chosen);
   driver::declare_placement(app, rest, chosen);
   driver::declare_advise(app, rest, chosen);
+  driver::declare_dram_map(app, chosen);
   driver::declare_patch(app, chosen);
   driver::declare_model(app, chosen);
   driver::declare_report(app, chosen);

@@ -54,10 +54,11 @@ Expected<Move> parse_move(const std::string& text, const Arrays& arrays) {
 } // namespace
 
 Experiment::Experiment(const trace::AccessSource& trace, std::uint32_t launch, const Arrays& arrays,
-                       const model::Gpu& gpu, std::span<const Addressing> addressing, model::Options options)
+                       const model::Gpu& gpu, std::span<const Addressing> addressing, model::Options options,
+                       EstimateOptions estimates)
     : trace_(trace), launch_(launch), arrays_(arrays), gpu_(gpu),
       addressing_(addressing_of(addressing, architecture_of(trace.launches()[launch], gpu))),
-      options_(std::move(options)) {
+      options_(std::move(options)), estimates_(std::move(estimates)) {
   options_.confidence = {0, 0};
   options_.timeline_bins = 0;
   options_.wants_launch = [id = trace.launches()[launch].id](const trace::Launch& one) {
@@ -81,8 +82,31 @@ Expected<void> Experiment::model_sample() {
   // Others are modelled with the same blocks, whatever they would need.
   options_.snapshot_blocks = result->snapshot.blocks;
   sample_.shared_bytes = std::uint64_t{launch().static_shared_bytes} + launch().dynamic_shared_bytes;
+  if (estimates_.estimator != Estimator::model) {
+    TRY_LET(estimated, estimate(sample_, trace_, *result));
+    sample_estimate_ = *estimated;
+  }
   sample_.result = std::move(*result);
+  if (estimates_.measured_us)
+    sample_.scale = *estimates_.measured_us / sample_.microseconds();
   return {};
+}
+
+Expected<double> Experiment::estimate(Candidate& candidate, const trace::AccessSource& source,
+                                      const KernelResult& result) const {
+  const Reading reading =
+      estimates_.estimator == Estimator::paper_literal ? Reading::literal : Reading::corrected;
+  TRY_LET(counts, count(source, source.launches()[launch_], result.snapshot.blocks, gpu_, reading));
+  if (estimates_.estimator == Estimator::porple)
+    return porple_estimate(*counts, result, gpu_);
+  // Without machine code only the accesses are known, and what computes their addresses.
+  const KernelResult& sample = sample_.result ? *sample_.result : result;
+  const double warps = std::max<double>(1, double(counts->warps));
+  const double instructions = sample.executed ? double(sample.executed->instructions) / warps
+                                              : counts->requests() / warps * (1 + addressing_.global);
+  candidate.paper = paper_estimate(*counts, result, gpu_, instructions, reading, estimates_.parts,
+                                   estimates_.overlap ? &*estimates_.overlap : nullptr);
+  return candidate.paper->microseconds;
 }
 
 Expected<Candidate> Experiment::model(std::vector<Move> moves, std::uint32_t trials) const {
@@ -114,6 +138,11 @@ Expected<void> Experiment::model_into(Candidate& candidate, const trace::AccessS
   if (!change)
     return fail("{} has no times to compare", text_of(candidate.moves, arrays_));
   candidate.change = *change;
+  candidate.scale = sample_.scale;
+  if (estimates_.estimator != Estimator::model) {
+    TRY_LET(estimated, estimate(candidate, source, *result));
+    candidate.change = {*estimated / sample_estimate_ - 1, 0};
+  }
   candidate.result = std::move(*result);
   return {};
 }

@@ -21,6 +21,7 @@ void declare_run(CLI::App& app, const std::vector<std::string>& rest, Action& ch
 void declare_placement(CLI::App& app, const std::vector<std::string>& rest, Action& chosen);
 void declare_advise(CLI::App& app, const std::vector<std::string>& rest, Action& chosen);
 void declare_compile_commands(CLI::App& app, const std::vector<std::string>& rest, Action& chosen);
+void declare_dram_map(CLI::App& app, Action& chosen);
 void declare_patch(CLI::App& app, Action& chosen);
 void declare_model(CLI::App& app, Action& chosen);
 void declare_report(CLI::App& app, Action& chosen);

@@ -13,6 +13,7 @@
 #include "support/pattern.h"
 #include "support/temporary.h"
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -25,7 +26,9 @@ struct PlacementOptions {
   SourceOptions source;
   TraceOptions trace;
   ModelOptions model;
-  std::string moves, format = "text", output;
+  std::string moves, format = "text", output, time = "model";
+  std::vector<std::string> without;
+  std::optional<double> measured_ns;
   bool searches = false, quiet = false;
 };
 
@@ -37,6 +40,18 @@ model::Options model_options_of(const PlacementOptions& options) {
   model.threads = options.model.threads;
   model.snapshot_blocks = options.model.snapshot_blocks;
   return model;
+}
+
+placement::EstimateOptions estimates_of(const PlacementOptions& options) {
+  placement::EstimateOptions estimates;
+  estimates.estimator = *value_named<placement::Estimator>(options.time);
+  const auto leaves_out = [&](const char* word) { return std::ranges::count(options.without, word) != 0; };
+  estimates.parts.counts_replays = !leaves_out("replays");
+  estimates.parts.counts_addresses = !leaves_out("addresses");
+  estimates.parts.queues_dram = !leaves_out("queue");
+  if (options.measured_ns)
+    estimates.measured_us = *options.measured_ns / 1000;
+  return estimates;
 }
 
 Expected<placement::SearchResult> candidates_of(const placement::Experiment& experiment,
@@ -88,8 +103,8 @@ Expected<void> place(const PlacementOptions& options, const std::vector<std::str
     TRY_LET(found, placement::Arrays::find(*trace, trace->launches()[launch]));
     arrays.push_back(std::move(*found));
     for (const model::Gpu& gpu : *gpus) {
-      placement::Experiment& experiment = experiments.emplace_back(*trace, launch, arrays.back(), gpu,
-                                                                   *addressing, model_options_of(options));
+      placement::Experiment& experiment = experiments.emplace_back(
+          *trace, launch, arrays.back(), gpu, *addressing, model_options_of(options), estimates_of(options));
       stage.update(fmt::format("{} on {}", display_name(kernel, 40), gpu.id));
       TRY(experiment.model_sample());
       TRY_LET(candidates, candidates_of(experiment, options));
@@ -127,6 +142,22 @@ void declare_placement(CLI::App& app, const std::vector<std::string>& rest, Acti
   add_source_options(*command, options->source);
   add_model_options(*command, options->model);
   add_trace_options(*command, options->trace);
+  command
+      ->add_option(
+          "--time", options->time,
+          "what says how long a placement takes: the model's clock; Huang and Li's equations, as they\n"
+          "mean or as they are printed; or PORPLE's sum of latencies, which only ranks")
+      ->check(CLI::IsMember({"model", "paper", "paper-literal", "porple"}))
+      ->option_text("WORD=model");
+  command
+      ->add_option("--without", options->without,
+                   "parts of the paper's equations to leave out: replays, addresses or queue (of DRAM)")
+      ->check(CLI::IsMember({"replays", "addresses", "queue"}))
+      ->delimiter(',');
+  command
+      ->add_option("--measured-ns", options->measured_ns,
+                   "the measured time of the launch as it is, to which all times are scaled")
+      ->check(CLI::PositiveNumber);
   command->add_option("--format", options->format, "text, json (warplens-placement/1), csv or html")
       ->check(CLI::IsMember({"text", "json", "csv", "html"}))
       ->option_text("FORMAT=text");

@@ -74,6 +74,16 @@ Json to_json(const Candidate& candidate, const Experiment& experiment) {
   json["delta"] = {{"share", candidate.change.share},
                    {"half_width", candidate.change.half_width},
                    {"tie", candidate.change.is_tie()}};
+  if (candidate.paper) {
+    const PaperEstimate& paper = *candidate.paper;
+    json["paper"] = {{"microseconds", candidate.microseconds()},
+                     {"tcomp", paper.cycles.computation},
+                     {"tmem", paper.cycles.memory},
+                     {"toverlap", paper.cycles.overlap},
+                     {"amat", paper.access_latency},
+                     {"replays", paper.replays},
+                     {"exec", paper.executed}};
+  }
   json["bound"] = report::text_of_bound(time.bound);
   Json& parts = json["parts"] = Json::object(); // microseconds for which each resource is busy
   for (std::size_t i = 0; i < resource_count; ++i)
@@ -92,6 +102,8 @@ Json to_json(const Candidate& candidate, const Experiment& experiment) {
 
 nlohmann::ordered_json to_json(const PlacementReport& report) {
   Json json{{"schema", placement_schema}, {"program", report.program}, {"seed", report.seed}};
+  if (!report.kernels.empty())
+    json["time"] = name_of(report.kernels.front().experiment->estimator());
   json["kernels"] = Json::array();
   for (const KernelPlacements& kernel : report.kernels) {
     const Experiment& experiment = *kernel.experiment;

@@ -65,8 +65,15 @@ std::string print_text(const PlacementReport& report, bool colour) {
     if (!text.empty())
       text += '\n';
     text += style.bold(fmt::format("{}  {}  {} as is", display_name(report::printable(sample.name)),
-                                   experiment.gpu().id, report::duration(sample.time->microseconds)));
-    text += fmt::format("  (modelled; bound by {})\n", report::text_of_bound(sample.time->bound));
+                                   experiment.gpu().id,
+                                   experiment.estimator() == Estimator::model
+                                       ? report::duration(sample.time->microseconds)
+                                       : report::duration({.mean = experiment.sample().microseconds()})));
+    text += fmt::format("  ({}; bound by {})\n",
+                        experiment.estimator() == Estimator::model
+                            ? std::string("modelled")
+                            : fmt::format("by --time {}", name_of(experiment.estimator())),
+                        report::text_of_bound(sample.time->bound));
     if (experiment.arrays().size() == 0)
       text += "    it accesses no array\n";
     std::size_t width = 12;
