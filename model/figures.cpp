@@ -174,7 +174,7 @@ std::optional<Statistic> cycles_of(std::span<const TrialCounts> trials) {
 /// a cycle.
 static double microseconds_of(const TrialCounts& trial, const trace::Launch& launch, const Gpu& gpu) {
   const auto least = double(launch.grid.count());
-  return std::max(trial.time.launch_cycles, least) * gpu.ns_per_cycle() / 1000;
+  return (gpu.issue.launch_ns + std::max(trial.time.launch_cycles, least) * gpu.ns_per_cycle()) / 1000;
 }
 
 TrialValues::Values launch_times(std::span<const TrialCounts> trials, const trace::Launch& launch,
@@ -193,6 +193,7 @@ std::optional<KernelTime> kernel_time(std::span<const TrialCounts> trials, const
   KernelTime time;
   time.cycles = *cycles;
   time.is_extrapolated = !snapshot.whole_grid;
+  time.launch_us = gpu.issue.launch_ns / 1000;
   time.microseconds = *statistic_over(
       trials, [&](const TrialCounts& trial) { return std::optional(microseconds_of(trial, launch, gpu)); });
   // Memory may be writing what was evicted when the last block has ended.

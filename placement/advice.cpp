@@ -167,7 +167,7 @@ Expected<KernelAdvice> advise(const Experiment& experiment, const AdviceOptions&
   KernelAdvice advice;
   advice.experiment = &experiment;
   const KernelTime& time = *experiment.sample().result->time;
-  advice.min_us = time.microseconds.mean * *std::ranges::max_element(time.busy);
+  advice.min_us = (time.microseconds.mean - time.launch_us) * *std::ranges::max_element(time.busy);
   const std::uint32_t quick = std::min(options.quick_trials, experiment.trials());
   for (const Move& change : changes_of(experiment)) {
     TRY_LET(candidate, experiment.model({change}, quick));

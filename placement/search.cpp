@@ -15,8 +15,9 @@ using Loads = std::array<double, separable.size()>; ///< microseconds
 
 Loads loads_of(const Candidate& candidate) {
   Loads loads{};
+  const KernelTime& time = *candidate.result->time;
   for (std::size_t i = 0; i < loads.size(); ++i)
-    loads[i] = candidate.result->time->busy[std::size_t(separable[i])] * candidate.microseconds();
+    loads[i] = time.busy[std::size_t(separable[i])] * (time.microseconds.mean - time.launch_us);
   return loads;
 }
 

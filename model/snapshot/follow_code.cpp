@@ -5,6 +5,7 @@
 #include "model/code/moved_instructions.h"
 #include "model/code/source_lines.h"
 #include "model/code/walk.h"
+#include "model/snapshot/spills.h"
 #include "sass/decode.h"
 #include "support/hash.h"
 
@@ -355,9 +356,9 @@ std::vector<MovedSlot> moved_slots(const std::vector<Warp>& warps, const Snapsho
 
 } // namespace
 
-Expected<void> follow_code(Snapshot& snapshot, const std::vector<Site>& sites,
-                           const trace::MachineCode& machine_code,
-                           std::span<const trace::MovedSite> moved_sites) {
+Expected<std::vector<Site>> follow_code(Snapshot& snapshot, const std::vector<Site>& sites,
+                                        const trace::MachineCode& machine_code,
+                                        std::span<const trace::MovedSite> moved_sites) {
   TRY_LET(table, sass::decode(std::as_bytes(std::span(machine_code.cubin))));
   const sass::Kernel* kernel = kernel_named(*table, machine_code.symbol);
   if (kernel == nullptr)
@@ -398,9 +399,14 @@ Expected<void> follow_code(Snapshot& snapshot, const std::vector<Site>& sites,
   if (!moved.empty())
     move_instructions(code, moved_slots(followed, snapshot, sites, moved, code));
   find_source_lines(*table, files_of(sites), code);
-  snapshot.warps = std::move(followed);
+  std::swap(snapshot.warps, followed);
+  auto spills = add_spills(snapshot, code, sites);
+  if (!spills) {
+    std::swap(snapshot.warps, followed);
+    return spills;
+  }
   snapshot.code = std::make_shared<const Code>(std::move(code));
-  return {};
+  return spills;
 }
 
 } // namespace warplens::model
