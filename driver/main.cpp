@@ -106,6 +106,9 @@ int run_command_line(std::vector<std::string> arguments) {
   driver::declare_run(app, rest, chosen);
   app.add_subcommand("nvcc", "compile like nvcc, with probes: takes nvcc's arguments, or --report FILE...");
   driver::declare_compile_commands(app, rest, chosen);
+  driver::declare_placement(app, rest, chosen);
+  driver::declare_advise(app, rest, chosen);
+  driver::declare_dram_map(app, chosen);
   driver::declare_patch(app, chosen);
   driver::declare_model(app, chosen);
   driver::declare_report(app, chosen);

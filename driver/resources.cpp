@@ -17,7 +17,8 @@ const Resources& resources() {
                      share / "gpus",
                      share / "report.html",
                      share / "redirected_symbols.txt",
-                     share / "variant_symbols.txt"};
+                     share / "variant_symbols.txt",
+                     share / "addressing.toml"};
   }();
   return found;
 }

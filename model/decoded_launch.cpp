@@ -8,7 +8,7 @@
 
 namespace warplens::model {
 
-DecodedLaunch::DecodedLaunch(const trace::Reader& trace, const trace::Launch& launch, Accesses accesses)
+DecodedLaunch::DecodedLaunch(const trace::AccessSource& trace, const trace::Launch& launch, Accesses accesses)
     : trace_(trace), launch_(launch), accesses_(accesses), part_(launch), collected_(launch.blocks) {
   if (const auto end = trace.end_of(launch.id); end && end->blocks != 0)
     collected_ = std::min(collected_, end->blocks);
@@ -59,7 +59,7 @@ Expected<bool> DecodedLaunch::follow(const Gpu& gpu, const trace::MachineCode* c
   if (!code_unknown_.empty())
     return false;
   TRY_LET(decoded, model::decode(trace_, launch_, part_.blocks, gpu.lanes, Accesses::all_in_program_order));
-  const auto spills = follow_code(*decoded, trace_.sites(), *code);
+  const auto spills = follow_code(*decoded, trace_.sites(), *code, trace_.moved_sites());
   if (!spills) {
     code_unknown_ = spills.error().message;
     return false;

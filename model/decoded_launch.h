@@ -17,7 +17,7 @@ namespace warplens::model {
 /// A traced launch, decoded as far as each GPU in turn requires.
 class DecodedLaunch {
 public:
-  DecodedLaunch(const trace::Reader& trace, const trace::Launch& launch, Accesses accesses);
+  DecodedLaunch(const trace::AccessSource& trace, const trace::Launch& launch, Accesses accesses);
 
   /// Decodes the blocks that the options name, or those that the GPU needs, whichever others are modelled.
   Expected<void> choose(const Gpu& gpu, const Options& options);
@@ -35,7 +35,7 @@ private:
   const trace::MachineCode* code_for(const Gpu& gpu) const;
   Expected<bool> follow(const Gpu& gpu, const trace::MachineCode* code);
 
-  const trace::Reader& trace_;
+  const trace::AccessSource& trace_;
   const trace::Launch& launch_;
   Accesses accesses_;
   trace::Launch part_;

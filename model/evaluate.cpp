@@ -81,6 +81,7 @@ Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vect
   result.totals.cold_miss_share = trials.cold_miss_share;
   result.totals.dram_latencies = std::move(trials.dram_latencies);
   result.trial_values = values_of(trials.counts);
+  result.trial_values.microseconds = launch_times(trials.counts, launch, gpu);
   result.objects = std::move(trials.objects);
   result.timeline = std::move(trials.timeline);
 
@@ -110,7 +111,8 @@ Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vect
   return result;
 }
 
-Expected<Result> evaluate(const trace::Reader& trace, const std::vector<Gpu>& gpus, const Options& options) {
+Expected<Result> evaluate(const trace::AccessSource& trace, const std::vector<Gpu>& gpus,
+                          const Options& options) {
   if (options.trials < 2)
     return fail("{} trial is too few: an interval needs at least 2", options.trials);
   Result result;
@@ -129,7 +131,8 @@ Expected<Result> evaluate(const trace::Reader& trace, const std::vector<Gpu>& gp
     if (!options.cold)
       history.add_uses_before(trace, launch);
     DecodedLaunch decoded(trace, launch, options.without_clock ? Accesses::of_caches : Accesses::all);
-    for (const Gpu& gpu : gpus) {
+    const bool is_wanted = !options.wants_launch || options.wants_launch(launch);
+    for (const Gpu& gpu : is_wanted ? gpus : std::vector<Gpu>()) {
       TRY(decoded.choose(gpu, options));
       const trace::Launch& part = decoded.part();
       const L2Before before = options.cold ? L2Before()

@@ -170,6 +170,21 @@ std::optional<Statistic> cycles_of(std::span<const TrialCounts> trials) {
   return statistic_over(trials, cycles);
 }
 
+/// Returns the time of the launch. Blocks without accesses are not in the snapshot; a GPU begins one block in
+/// a cycle.
+static double microseconds_of(const TrialCounts& trial, const trace::Launch& launch, const Gpu& gpu) {
+  const auto least = double(launch.grid.count());
+  return (gpu.issue.launch_ns + std::max(trial.time.launch_cycles, least) * gpu.ns_per_cycle()) / 1000;
+}
+
+TrialValues::Values launch_times(std::span<const TrialCounts> trials, const trace::Launch& launch,
+                                 const Gpu& gpu) {
+  if (!cycles_of(trials))
+    return {};
+  return values(trials,
+                [&](const TrialCounts& trial) { return std::optional(microseconds_of(trial, launch, gpu)); });
+}
+
 std::optional<KernelTime> kernel_time(std::span<const TrialCounts> trials, const Snapshot& snapshot,
                                       const trace::Launch& launch, const Gpu& gpu) {
   const auto cycles = cycles_of(trials);
@@ -178,13 +193,9 @@ std::optional<KernelTime> kernel_time(std::span<const TrialCounts> trials, const
   KernelTime time;
   time.cycles = *cycles;
   time.is_extrapolated = !snapshot.whole_grid;
-  // Blocks without accesses are not in the snapshot; a GPU begins one block in a cycle.
-  const auto least = double(launch.grid.count());
   time.launch_us = gpu.issue.launch_ns / 1000;
-  time.microseconds = *statistic_over(trials, [&](const TrialCounts& trial) {
-    return std::optional(time.launch_us +
-                         std::max(trial.time.launch_cycles, least) * gpu.ns_per_cycle() / 1000);
-  });
+  time.microseconds = *statistic_over(
+      trials, [&](const TrialCounts& trial) { return std::optional(microseconds_of(trial, launch, gpu)); });
   // Memory may be writing what was evicted when the last block has ended.
   for (std::size_t resource = 0; resource < resource_count; ++resource)
     for (const TrialCounts& trial : trials) {

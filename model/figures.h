@@ -5,7 +5,7 @@
 #include "model/snapshot/snapshot.h"
 #include "model/trial/trial.h"
 #include "result/result.h"
-#include "trace/reader.h"
+#include "trace/records.h"
 
 #include <span>
 
@@ -64,5 +64,8 @@ Totals totals_of(std::span<const TrialCounts> trials, const Gpu& gpu);
 
 /// Returns the values that the totals have in each trial.
 TrialValues values_of(std::span<const TrialCounts> trials);
+/// Returns TrialValues::microseconds.
+TrialValues::Values launch_times(std::span<const TrialCounts> trials, const trace::Launch& launch,
+                                 const Gpu& gpu);
 
 } // namespace warplens::model

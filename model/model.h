@@ -4,7 +4,7 @@
 #include "model/gpu/gpu.h"
 #include "result/result.h"
 #include "support/expected.h"
-#include "trace/reader.h"
+#include "trace/access_source.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -34,6 +34,8 @@ struct Options {
   Confidence confidence;
   /// --schedule paper: the trials have no clock, and warps issue in the paper's weighted round robin.
   bool without_clock = false;
+  /// Returns whether the launch is to be modelled; the others still leave their lines in the L2. Empty: all.
+  std::function<bool(const trace::Launch&)> wants_launch;
   bool cold = false; ///< launches begin with an empty L2, else with its content as far as the trace shows it
   std::uint64_t seed = 1;
   /// Number of blocks, from each launch's first on; empty: as many as each GPU needs (snapshot_threads).
@@ -53,6 +55,7 @@ struct Options {
 /// Returns a result with one KernelResult per traced launch and GPU. It is equal to the bit for equal trace,
 /// GPUs, trials and seed, whatever the number of threads and of processes. The error is one line: a damaged
 /// trace, or a launch that one of the GPUs cannot run (its blocks are too large for it).
-Expected<Result> evaluate(const trace::Reader& trace, const std::vector<Gpu>& gpus, const Options& options);
+Expected<Result> evaluate(const trace::AccessSource& trace, const std::vector<Gpu>& gpus,
+                          const Options& options);
 
 } // namespace warplens::model

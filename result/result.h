@@ -181,7 +181,8 @@ struct Totals {
 /// trial did.
 struct TrialValues {
   using Values = std::vector<std::optional<double>>;
-  Values cycles; ///< of the SM clock: of the blocks in the snapshot; where the trials have a clock
+  Values cycles;       ///< of the SM clock: of the blocks in the snapshot; where the trials have a clock
+  Values microseconds; ///< of the whole launch, likewise; in memory only, for differences of paired trials
   Values l1_read_hit_rate, l2_read_hit_rate, l2_write_hit_rate, dram_latency_ns;
   Values constant_hit_rate, constant_group_hit_rate;
 };

@@ -18,7 +18,10 @@ using Action = std::function<Expected<void>()>;
 /// Declares a subcommand; `rest` holds the words after `--run` or `--` on the command line.
 void declare_profile(CLI::App& app, const std::vector<std::string>& rest, Action& chosen);
 void declare_run(CLI::App& app, const std::vector<std::string>& rest, Action& chosen);
+void declare_placement(CLI::App& app, const std::vector<std::string>& rest, Action& chosen);
+void declare_advise(CLI::App& app, const std::vector<std::string>& rest, Action& chosen);
 void declare_compile_commands(CLI::App& app, const std::vector<std::string>& rest, Action& chosen);
+void declare_dram_map(CLI::App& app, Action& chosen);
 void declare_patch(CLI::App& app, Action& chosen);
 void declare_model(CLI::App& app, Action& chosen);
 void declare_report(CLI::App& app, Action& chosen);

@@ -126,15 +126,12 @@ Expected<std::string> run_program(const RunRequest& request, bool quiet) {
   return ending;
 }
 
-Expected<void> trace_model_print(const RunRequest& request, const ModelOptions& model,
-                                 const OutputOptions& output) {
-  for (const std::filesystem::path& file : {request.trace, std::filesystem::path(output.file)})
-    TRY(check_writable(file)); // fails before the program runs, not after
-  TRY(check_format(output.format));
+Expected<std::string> trace_program(const RunRequest& request, bool quiet) {
+  TRY(check_writable(request.trace)); // fails before the program runs, not after
   std::error_code error;
   if (std::filesystem::is_regular_file(request.trace, error)) // an old trace must not pass for the new one
     std::filesystem::remove(request.trace, error);
-  TRY_LET(ending, run_program(request, output.quiet));
+  TRY_LET(ending, run_program(request, quiet));
   if (!std::filesystem::exists(request.trace, error))
     return ending->empty() ? fail("{}: it left no trace: it launched no kernel, or was built without probes",
                                   request.name)
@@ -143,6 +140,14 @@ Expected<void> trace_model_print(const RunRequest& request, const ModelOptions& 
     return fail("{}: it needs an NVIDIA GPU, and there is none here that programs may use (/dev/nvidia0); "
                 "`warplens profile --backend cpu` needs none",
                 request.name);
+  return ending;
+}
+
+Expected<void> trace_model_print(const RunRequest& request, const ModelOptions& model,
+                                 const OutputOptions& output) {
+  TRY(check_writable(output.file));
+  TRY(check_format(output.format));
+  TRY_LET(ending, trace_program(request, output.quiet));
   auto result = simulate(request.trace, request.gpus, model, output, request.name, request.options.kernel);
   if (!result)
     return ending->empty() ? tl::unexpected(result.error()) : fail("{}; {}", *ending, result.error().message);

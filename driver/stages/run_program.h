@@ -33,6 +33,9 @@ std::filesystem::path trace_path(const TraceOptions& options, const std::filesys
 /// means that it could not be started.
 Expected<std::string> run_program(const RunRequest& request, bool quiet);
 
+/// Runs the program, which must leave a trace, in place of an older one. Returns as run_program().
+Expected<std::string> trace_program(const RunRequest& request, bool quiet);
+
 /// Runs the program, the model and the report. A program that fails, or whose trace does, still gets its
 /// report from the collected part; then the failure is the error.
 Expected<void> trace_model_print(const RunRequest& request, const ModelOptions& model,

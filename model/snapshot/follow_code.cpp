@@ -2,6 +2,7 @@
 
 #include "model/code/labels.h"
 #include "model/code/marks.h"
+#include "model/code/moved_instructions.h"
 #include "model/code/source_lines.h"
 #include "model/code/walk.h"
 #include "model/snapshot/spills.h"
@@ -24,13 +25,33 @@ struct SiteLabels {
   std::array<std::uint32_t, 4> first{}; ///< a load, a store or an atomic; the load of an update
   std::array<std::uint32_t, 4> store{}; ///< of an update
   bool is_copied = false;               ///< it is the load or the store of copies that one instruction makes
+  bool is_added = false;                ///< the code has no instruction for it, as the trace was changed
 };
+
+/// The label of accesses for which the code has no instruction.
+constexpr std::uint32_t no_label = ~0u;
+
+using MovedSites = std::unordered_map<std::uint64_t, const trace::MovedSite*>; // by Site::id
+
+const trace::MovedSite* move_of(const MovedSites& moved, const Site& site) {
+  const auto found = moved.find(site.id);
+  return found == moved.end() ? nullptr : found->second;
+}
 
 SlotMemory memory_of(FirstCache cache) {
   switch (cache) {
   case FirstCache::shared: return SlotMemory::shared;
   case FirstCache::l1_local: return SlotMemory::local;
   case FirstCache::constant: return SlotMemory::constant;
+  default: return SlotMemory::global;
+  }
+}
+
+SlotMemory memory_of(Space space) {
+  switch (space) {
+  case Space::shared: return SlotMemory::shared;
+  case Space::local: return SlotMemory::local;
+  case Space::constant: return SlotMemory::constant;
   default: return SlotMemory::global;
   }
 }
@@ -44,12 +65,24 @@ SlotKind kind_of(AccessKind kind) {
   }
 }
 
-Labels label_sites(const Snapshot& snapshot, const std::vector<Site>& sites,
+Labels label_sites(const Snapshot& snapshot, const std::vector<Site>& sites, const MovedSites& moved,
                    std::vector<SiteLabels>& labels_of) {
   Labels labels;
   for (const SiteSummary& summary : snapshot.sites) {
     const Site& site = sites[summary.site];
     SiteLabels& of = labels_of.emplace_back();
+    if (const trace::MovedSite* const move = move_of(moved, site)) {
+      of.is_added = !move->space_in_code;
+      of.first.fill(no_label);
+      of.store.fill(no_label);
+      if (of.is_added)
+        continue;
+      const SlotMemory memory = memory_of(*move->space_in_code);
+      of.first.fill(labels.add(site.file, site.line, kind_of(site.kind), memory));
+      if (site.kind == AccessKind::update)
+        of.store.fill(labels.add(site.file, site.line, SlotKind::store, memory));
+      continue;
+    }
     const auto add = [&](Space space, SlotMemory memory) {
       if (!summary.seen[unsigned(space)])
         return;
@@ -119,10 +152,10 @@ public:
   Warp follow(const Warp& warp) {
     take_apart(warp);
     const Found& found = path_of_parts();
-    loose_ += found.walk.loose;
+    loose_ += found.walk.loose - added_;
     for (const std::uint32_t part : found.walk.removed)
       count_removed(parts_.accesses[part]);
-    all_ += parts_.walked.size();
+    all_ += parts_.walked.size() - added_;
     Warp followed;
     followed.block = warp.block;
     followed.warp = warp.warp;
@@ -164,6 +197,7 @@ private:
     parts_.marks.clear();
     parts_.accesses.clear();
     parts_.first_transaction.clear();
+    added_ = 0;
     std::uint32_t first = 0;
     auto mark = warp.marks.begin();
     const auto put_marks = [&](std::size_t access) {
@@ -174,6 +208,7 @@ private:
     for (const Access& access : warp.accesses) {
       put_marks(std::size_t(&access - warp.accesses.data()));
       const SiteLabels& labels = labels_[access.site];
+      added_ += labels.is_added;
       const auto memory = std::size_t(memory_of(access.cache));
       const auto bytes = std::uint8_t(std::clamp<std::uint32_t>(snapshot_.sites[access.site].bytes, 1, 255));
       const auto put_part = [&](std::uint32_t label, const Access& part) {
@@ -276,6 +311,7 @@ private:
   std::unordered_multimap<std::uint64_t, Found> found_;
   std::vector<Path> paths_;
   std::uint64_t loose_ = 0, all_ = 0;
+  std::uint32_t added_ = 0; ///< of the warp's accesses, those of which the code has no instruction
 };
 
 /// Takes the executions of accesses to constants that the compiler removed out of the site's counts. The
@@ -294,10 +330,65 @@ void take_away(const SiteSummary& removed, SiteSummary& site, Snapshot& snapshot
   snapshot.transactions -= removed.constant_requests;
 }
 
+/// Returns the class of an instruction that makes the access.
+sass::InstructionClass class_of(const Access& access, const Site& site) {
+  using sass::InstructionClass;
+  const bool is_shared = access.cache == FirstCache::shared;
+  if (access.kind == AccessKind::store)
+    return is_shared ? InstructionClass::store_shared : InstructionClass::store_global;
+  if (access.kind == AccessKind::atomic)
+    return is_shared ? InstructionClass::atomic_shared : InstructionClass::atomic_global;
+  if (site.cache_operator == CacheOperator::tex)
+    return InstructionClass::load_texture;
+  return is_shared                              ? InstructionClass::load_shared
+         : access.cache == FirstCache::constant ? InstructionClass::load_constant
+                                                : InstructionClass::load_global;
+}
+
+/// Returns the slots of which most accesses were moved.
+std::vector<MovedSlot> moved_slots(const std::vector<Warp>& warps, const Snapshot& snapshot,
+                                   const std::vector<Site>& sites, const MovedSites& moved,
+                                   const Code& code) {
+  struct Counts {
+    std::uint64_t all = 0, moved = 0;
+    MovedSlot slot;
+  };
+  std::vector<Counts> counts(code.slots.size());
+  for (const Warp& warp : warps) {
+    const Path& path = code.paths[warp.path];
+    auto access = warp.accesses.begin();
+    auto makes_access = path.makes_access.begin();
+    for (const std::uint32_t block : path.blocks) {
+      if (block == Path::loose) {
+        ++access;
+        continue;
+      }
+      for (std::uint32_t slot = code.first_slot[block]; slot < code.first_slot[block + 1]; ++slot) {
+        if (*makes_access++ == 0)
+          continue;
+        Counts& of = counts[slot];
+        ++of.all;
+        const Site& site = sites[snapshot.sites[access->site].site];
+        if (const trace::MovedSite* const move = move_of(moved, site)) {
+          ++of.moved;
+          of.slot = {slot, class_of(*access, site), move->address_instructions};
+        }
+        ++access;
+      }
+    }
+  }
+  std::vector<MovedSlot> result;
+  for (const Counts& of : counts)
+    if (of.moved * 2 > of.all)
+      result.push_back(of.slot);
+  return result;
+}
+
 } // namespace
 
 Expected<std::vector<Site>> follow_code(Snapshot& snapshot, const std::vector<Site>& sites,
-                                        const trace::MachineCode& machine_code) {
+                                        const trace::MachineCode& machine_code,
+                                        std::span<const trace::MovedSite> moved_sites) {
   TRY_LET(table, sass::decode(std::as_bytes(std::span(machine_code.cubin))));
   const sass::Kernel* kernel = kernel_named(*table, machine_code.symbol);
   if (kernel == nullptr)
@@ -305,8 +396,11 @@ Expected<std::vector<Site>> follow_code(Snapshot& snapshot, const std::vector<Si
   Code code;
   code.architecture = table->architecture;
   code.kernel = *kernel;
+  MovedSites moved;
+  for (const trace::MovedSite& move : moved_sites)
+    moved.emplace(move.site, &move);
   std::vector<SiteLabels> labels_of;
-  label_sites(snapshot, sites, labels_of).find_slots(*table, code);
+  label_sites(snapshot, sites, moved, labels_of).find_slots(*table, code);
   find_copies(snapshot, sites, *table, *kernel, labels_of);
   std::vector<MarkedLines> marks;
   std::vector<std::uint32_t> mark_of_site;
@@ -334,6 +428,8 @@ Expected<std::vector<Site>> follow_code(Snapshot& snapshot, const std::vector<Si
   for (std::size_t i = 0; i < snapshot.sites.size(); ++i)
     take_away(follower.removed()[i], snapshot.sites[i], snapshot);
   code.paths = std::move(follower).paths();
+  if (!moved.empty())
+    move_instructions(code, moved_slots(followed, snapshot, sites, moved, code));
   find_source_lines(*table, files_of(sites), code);
   std::swap(snapshot.warps, followed);
   auto spills = add_spills(snapshot, code, sites);

@@ -4,6 +4,7 @@
 
 #include "model/snapshot/snapshot.h"
 #include "support/expected.h"
+#include "trace/access_source.h"
 #include "trace/records.h"
 
 namespace warplens::model {
@@ -15,8 +16,10 @@ inline constexpr double min_followed_share = 0.9;
 /// becomes a load and a store, and what a wide instruction accesses together one access. The accesses to
 /// spilled registers come in between, which no trace has: returns their sites, whose indices follow those of
 /// `sites`. The snapshot is of Accesses::all_in_program_order; its traced lines and counts stay. The error
-/// says why the code cannot be followed; the snapshot is not changed then.
+/// says why the code cannot be followed; the snapshot is not changed then. `moved`: the sites whose accesses
+/// are not those of the code, which then changes as they did (model/code/moved_instructions.h).
 Expected<std::vector<Site>> follow_code(Snapshot& snapshot, const std::vector<Site>& sites,
-                                        const trace::MachineCode& machine_code);
+                                        const trace::MachineCode& machine_code,
+                                        std::span<const trace::MovedSite> moved = {});
 
 } // namespace warplens::model

@@ -40,7 +40,7 @@ bool contains(const ByteMask& all, const ByteMask& some) {
 }
 
 /// Returns the launch, and why the trace lacks accesses of it; empty: the trace has all.
-std::string missing_of(const trace::Reader& trace, const trace::Launch& launch) {
+std::string missing_of(const trace::AccessSource& trace, const trace::Launch& launch) {
   const std::string name = fmt::format("launch {}, of {}, ", launch.id, display_name(launch.kernel));
   const auto end = trace.end_of(launch.id);
   if (!end || !end->complete)
@@ -56,7 +56,7 @@ std::string missing_of(const trace::Reader& trace, const trace::Launch& launch) 
 
 } // namespace
 
-void MemoryHistory::add_uses_before(const trace::Reader& trace, const trace::Launch& launch) {
+void MemoryHistory::add_uses_before(const trace::AccessSource& trace, const trace::Launch& launch) {
   const auto [begin, end] = std::ranges::equal_range(trace.memory_uses(), launch.id, {}, &MemoryUse::launch);
   auto first = end;
   for (std::uint64_t bytes = 0; first != begin && bytes < max_copied_bytes;)
@@ -67,7 +67,7 @@ void MemoryHistory::add_uses_before(const trace::Reader& trace, const trace::Lau
     add(*first);
 }
 
-Expected<void> MemoryHistory::add_launch(const trace::Reader& trace, const trace::Launch& launch) {
+Expected<void> MemoryHistory::add_launch(const trace::AccessSource& trace, const trace::Launch& launch) {
   if (std::string missing = missing_of(trace, launch); !missing.empty()) {
     forget(std::move(missing));
     return {};

@@ -4,7 +4,7 @@
 
 #include "model/snapshot/snapshot.h"
 #include "support/expected.h"
-#include "trace/reader.h"
+#include "trace/access_source.h"
 
 #include <array>
 #include <cstdint>
@@ -29,9 +29,9 @@ public:
 
   /// Adds the copies and fills between the previous launch and this one. Calls are in the trace's order of
   /// launches.
-  void add_uses_before(const trace::Reader& trace, const trace::Launch& launch);
+  void add_uses_before(const trace::AccessSource& trace, const trace::Launch& launch);
   /// Adds the accesses of the launch itself. The error reports a damaged trace.
-  Expected<void> add_launch(const trace::Reader& trace, const trace::Launch& launch);
+  Expected<void> add_launch(const trace::AccessSource& trace, const trace::Launch& launch);
 
   /// Returns why earlier uses than those of the lines are unknown; empty: there were none.
   const std::string& unknown_before() const { return unknown_before_; }

@@ -510,7 +510,7 @@ void finalize(Snapshot& snapshot) {
   snapshot.stored_share = stored.share();
 }
 
-Expected<Snapshot> decode(const trace::Reader& trace, const trace::Launch& launch, std::uint64_t blocks,
+Expected<Snapshot> decode(const trace::AccessSource& trace, const trace::Launch& launch, std::uint64_t blocks,
                           const LaneRules& rules, Accesses accesses) {
   trace::Launch part = launch;
   part.blocks = std::min(launch.blocks, blocks);

@@ -5,7 +5,7 @@
 #include "model/code/code.h"
 #include "model/snapshot/coalesce.h"
 #include "support/expected.h"
-#include "trace/reader.h"
+#include "trace/access_source.h"
 #include "vocabulary/geometry.h"
 
 #include <array>
@@ -200,7 +200,7 @@ private:
 };
 
 /// Decodes the first `blocks` of the launch's blocks; accesses of the others are skipped.
-Expected<Snapshot> decode(const trace::Reader& trace, const trace::Launch& launch, std::uint64_t blocks,
+Expected<Snapshot> decode(const trace::AccessSource& trace, const trace::Launch& launch, std::uint64_t blocks,
                           const LaneRules& rules, Accesses accesses = Accesses::of_caches);
 
 } // namespace warplens::model

@@ -1,0 +1,229 @@
+// `warplens advise`: changes of a program, tried in the model before anyone makes them; and with --check a
+// change that was made, beside the original.
+
+#include "driver/commands/commands.h"
+#include "driver/options.h"
+#include "driver/progress.h"
+#include "driver/resources.h"
+#include "driver/stages/obtain_trace.h"
+#include "driver/stages/print.h"
+#include "driver/stages/simulate.h"
+#include "driver/version.h"
+#include "model/model.h"
+#include "placement/advice.h"
+#include "placement/compared_programs.h"
+#include "report/terminal_text.h"
+#include "support/display_name.h"
+#include "support/files.h"
+#include "support/line_diff.h"
+#include "support/pattern.h"
+#include "support/process.h"
+#include "support/temporary.h"
+
+#include <deque>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+namespace warplens::driver {
+namespace {
+
+struct AdviseOptions {
+  SourceOptions source;
+  TraceOptions trace;
+  ModelOptions model;
+  std::vector<std::string> changed;
+  std::string format = "text", output;
+  bool quiet = false, fails_if_slower = false;
+};
+
+model::Options model_options_of(const AdviseOptions& options) {
+  model::Options model;
+  model.trials = options.model.trials.value_or(16);
+  model.confidence = {0, 0}; // pairs need equally many trials
+  model.seed = options.model.seed;
+  model.cold = options.model.cold;
+  model.threads = options.model.threads;
+  model.snapshot_blocks = options.model.snapshot_blocks;
+  return model;
+}
+
+/// Builds and runs the sources, and models all of their launches.
+Expected<Result> modelled(const std::vector<std::string>& files, const AdviseOptions& options,
+                          const std::vector<model::Gpu>& gpus, const std::vector<std::string>& arguments) {
+  TRY_LET(directory, TemporaryDirectory::create());
+  SourceOptions source = options.source;
+  source.files = files;
+  TRY_LET(trace, obtain_trace(source, options.trace, options.model, gpus, arguments, directory->path(),
+                              options.quiet));
+  Stage stage("model", options.quiet);
+  auto result = model::evaluate(*trace, gpus, model_options_of(options));
+  if (result)
+    stage.done(fmt::format("{}: {} launches", files.front(), trace->launches().size()));
+  return result;
+}
+
+Expected<void> check(const AdviseOptions& options, const std::vector<std::string>& arguments) {
+  TRY_LET(gpus, load_gpus(options.model));
+  TRY_LET(before, modelled(options.source.files, options, *gpus, arguments));
+  TRY_LET(after, modelled(options.changed, options, *gpus, arguments));
+  TRY_LET(programs, placement::compare_programs(*before, *after));
+  const std::string &from = options.source.files.front(), &to = options.changed.front();
+  const std::string text =
+      options.format == "json"
+          ? placement::to_json(*programs, from, to)
+                    .dump(1, ' ', false, nlohmann::json::error_handler_t::replace) +
+                '\n'
+          : placement::print_text(*programs, from, to, options.output.empty() && isatty(STDOUT_FILENO) != 0);
+  TRY(print_text(text, options.output));
+  for (const placement::ComparedProgram& program : *programs)
+    if (options.fails_if_slower && verdict_on(program.change) == placement::Verdict::slower)
+      return fail("{} is slower than {} on {}", to, from, program.gpu);
+  return {};
+}
+
+/// Builds the program without probes, runs it, and returns what it prints.
+Expected<std::string> output_of(const SourceOptions& source, const std::vector<model::Gpu>& gpus,
+                                const std::vector<std::string>& arguments) {
+  TRY_LET(directory, TemporaryDirectory::create());
+  SourceOptions plain = source;
+  plain.no_probes = true;
+  TRY_LET(program, build_program(plain, {}, gpus, directory->path(), true));
+  Command command;
+  command.arguments = {program->string()};
+  command.arguments.insert(command.arguments.end(), arguments.begin(), arguments.end());
+  command.capture_output = true;
+  TRY_LET(finished, run(command));
+  if (finished->exit_code != 0)
+    return fail("the program ended with code {}", finished->exit_code);
+  return finished->output;
+}
+
+/// Sets the suggestion's patch, if its edit is mechanical, the edited program compiles, and it prints the
+/// same. The edited source is beside the original, whose headers it includes.
+void try_patch(placement::Suggestion& suggestion, const placement::Experiment& experiment,
+               const AdviseOptions& options, const std::vector<model::Gpu>& gpus,
+               const std::vector<std::string>& arguments) {
+  const auto source = read_file(suggestion.file);
+  if (!source)
+    return;
+  const auto edited = placement::edited_source(experiment, suggestion, *source);
+  if (!edited) {
+    if (edited.error().message != "the edit is not mechanical")
+      suggestion.without_patch = edited.error().message;
+    return;
+  }
+  const auto file = std::ranges::find(options.source.files, suggestion.file);
+  if (file == options.source.files.end()) {
+    suggestion.without_patch = fmt::format("{} is none of the sources named", suggestion.file);
+    return;
+  }
+  const auto tried = [&]() -> Expected<void> {
+    TRY_LET(before, output_of(options.source, gpus, arguments));
+    TRY_LET(directory, TemporaryDirectory::create());
+    const auto copy = directory->path() / std::filesystem::path(suggestion.file).filename();
+    TRY(write_file(copy, *edited));
+    SourceOptions changed = options.source;
+    changed.files[std::size_t(file - options.source.files.begin())] = copy.string();
+    const auto folder = std::filesystem::absolute(suggestion.file).parent_path().string();
+    changed.nvcc += (changed.nvcc.empty() ? "" : " ") + quote({"-I" + folder});
+    TRY_LET(after, output_of(changed, gpus, arguments));
+    if (*before != *after)
+      return fail("the edited program prints something else");
+    return {};
+  }();
+  if (!tried)
+    suggestion.without_patch = tried.error().message;
+  else
+    suggestion.patch = line_diff(suggestion.file, *source, *edited);
+}
+
+std::string printed(const placement::AdviceReport& report, const AdviseOptions& options) {
+  if (options.format == "json")
+    return placement::to_json(report).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+  if (options.format == "sarif")
+    return placement::print_sarif(report, version);
+  return placement::print_text(report, options.output.empty() && isatty(STDOUT_FILENO) != 0);
+}
+
+Expected<void> suggest(const AdviseOptions& options, const std::vector<std::string>& arguments) {
+  TRY_LET(gpus, load_gpus(options.model));
+  TRY_LET(addressing, placement::load_addressing(resources().addressing));
+  TRY_LET(directory, TemporaryDirectory::create());
+  TRY_LET(trace, obtain_trace(options.source, options.trace, options.model, *gpus, arguments,
+                              directory->path(), options.quiet));
+  Stage stage("advise", options.quiet);
+  placement::AdviceReport report;
+  report.program = options.source.files.front();
+  report.seed = options.model.seed;
+  std::deque<placement::Arrays> arrays; // the report refers to them
+  std::deque<placement::Experiment> experiments;
+  std::size_t tried = 0;
+  for (std::uint32_t launch = 0; launch < trace->launches().size(); ++launch) {
+    const std::string& kernel = trace->launches()[launch].kernel;
+    if (!options.trace.kernel.empty() && !Pattern(options.trace.kernel).is_found_in(kernel))
+      continue;
+    TRY_LET(found, placement::Arrays::find(*trace, trace->launches()[launch]));
+    arrays.push_back(std::move(*found));
+    for (const model::Gpu& gpu : *gpus) {
+      placement::Experiment& experiment = experiments.emplace_back(*trace, launch, arrays.back(), gpu,
+                                                                   *addressing, model_options_of(options));
+      stage.update(fmt::format("{} on {}", display_name(kernel, 40), gpu.id));
+      TRY(experiment.model_sample());
+      TRY_LET(advice, placement::advise(experiment));
+      for (placement::Suggestion& suggestion : advice->suggestions)
+        try_patch(suggestion, experiment, options, *gpus, arguments);
+      tried += advice->suggestions.size() + advice->without_gain.size();
+      report.kernels.push_back(std::move(*advice));
+    }
+  }
+  if (report.kernels.empty())
+    return fail("none of the kernels launched matches --kernel '{}'", options.trace.kernel);
+  stage.done(fmt::format("{} changes tried", tried));
+  return print_text(printed(report, options), options.output);
+}
+
+Expected<void> advise(const AdviseOptions& options, const std::vector<std::string>& arguments) {
+  if (options.model.without_clock)
+    return fail("advice is by time, and --schedule paper has none");
+  if (options.format == "sarif" && !options.changed.empty())
+    return fail("--check prints text or json; sarif is for suggestions");
+  TRY(check_writable(options.output));
+  return options.changed.empty() ? suggest(options, arguments) : check(options, arguments);
+}
+
+} // namespace
+
+void declare_advise(CLI::App& app, const std::vector<std::string>& rest, Action& chosen) {
+  auto* command = app.add_subcommand(
+      "advise", "changes that make a kernel faster, each tried in the model; or a change that you made");
+  auto options = std::make_shared<AdviseOptions>();
+  command
+      ->add_option("files", options->source.files,
+                   "the sources of a program, or a trace, as --trace keeps it")
+      ->required()
+      ->type_name("FILE.cu|TRACE");
+  command
+      ->add_option("--check", options->changed,
+                   "the changed sources, or their trace: modelled beside the original with the same random\n"
+                   "numbers; prints the change of the time, and what moved on which line")
+      ->type_name("CHANGED.cu");
+  command->add_flag("--fail-if-slower", options->fails_if_slower,
+                    "exit with 1 if the change makes the program slower on one of the GPUs");
+  add_source_options(*command, options->source);
+  add_model_options(*command, options->model);
+  add_trace_options(*command, options->trace);
+  command
+      ->add_option("--format", options->format, "text, json (warplens-advice/1, warplens-check/1) or sarif")
+      ->check(CLI::IsMember({"text", "json", "sarif"}))
+      ->option_text("FORMAT=text");
+  command->add_option("-o,--output", options->output, "write to a file instead of stdout")->type_name("FILE");
+  command->add_flag("--quiet", options->quiet, "say nothing on stderr but errors");
+  set_usage(*command, "warplens advise FILE.cu [OPTIONS] [-- ARGS...]");
+  command->footer("  -- ARGS...                      the rest of the line: the program's own arguments\n\n"
+                  "  warplens advise transpose.cu --check padded.cu --gpu a100 -- 2048");
+  command->callback(
+      [options, &rest, &chosen] { chosen = [options, &rest] { return advise(*options, rest); }; });
+}
+
+} // namespace warplens::driver

@@ -1,0 +1,173 @@
+// `warplens placement`: what each kernel would cost with its arrays elsewhere.
+
+#include "driver/commands/commands.h"
+#include "driver/options.h"
+#include "driver/progress.h"
+#include "driver/resources.h"
+#include "driver/stages/obtain_trace.h"
+#include "driver/stages/print.h"
+#include "driver/stages/simulate.h"
+#include "placement/print/placement_report.h"
+#include "report/terminal_text.h"
+#include "support/display_name.h"
+#include "support/pattern.h"
+#include "support/temporary.h"
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+namespace warplens::driver {
+namespace {
+
+struct PlacementOptions {
+  SourceOptions source;
+  TraceOptions trace;
+  ModelOptions model;
+  std::string moves, format = "text", output, time = "model";
+  std::vector<std::string> without;
+  std::optional<double> measured_ns;
+  bool searches = false, quiet = false;
+};
+
+model::Options model_options_of(const PlacementOptions& options) {
+  model::Options model;
+  model.trials = options.model.trials.value_or(16);
+  model.seed = options.model.seed;
+  model.cold = options.model.cold;
+  model.threads = options.model.threads;
+  model.snapshot_blocks = options.model.snapshot_blocks;
+  return model;
+}
+
+placement::EstimateOptions estimates_of(const PlacementOptions& options) {
+  placement::EstimateOptions estimates;
+  estimates.estimator = *value_named<placement::Estimator>(options.time);
+  const auto leaves_out = [&](const char* word) { return std::ranges::count(options.without, word) != 0; };
+  estimates.parts.counts_replays = !leaves_out("replays");
+  estimates.parts.counts_addresses = !leaves_out("addresses");
+  estimates.parts.queues_dram = !leaves_out("queue");
+  if (options.measured_ns)
+    estimates.measured_us = *options.measured_ns / 1000;
+  return estimates;
+}
+
+Expected<placement::SearchResult> candidates_of(const placement::Experiment& experiment,
+                                                const PlacementOptions& options) {
+  if (options.searches)
+    return placement::search(experiment, {});
+  if (options.moves.empty())
+    return placement::try_each_move(experiment);
+  TRY_LET(moves, placement::parse_moves(options.moves, experiment.arrays()));
+  TRY_LET(candidate, experiment.model(*moves, experiment.trials()));
+  placement::SearchResult result;
+  result.modelled = candidate->is_legal();
+  (candidate->is_legal() ? result.candidates : result.refused).push_back(std::move(*candidate));
+  return result;
+}
+
+std::string printed(const placement::PlacementReport& report, const PlacementOptions& options) {
+  if (options.format == "json")
+    return placement::to_json(report).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+  if (options.format == "csv")
+    return placement::print_csv(report);
+  if (options.format == "html")
+    return placement::print_page(report);
+  return placement::print_text(report, options.output.empty() && isatty(STDOUT_FILENO) != 0);
+}
+
+Expected<void> place(const PlacementOptions& options, const std::vector<std::string>& program_arguments) {
+  if (options.model.without_clock)
+    return fail("placements are compared by time, and --schedule paper has none");
+  TRY(check_writable(options.output));
+  TRY_LET(gpus, load_gpus(options.model));
+  TRY_LET(addressing, placement::load_addressing(resources().addressing));
+  TRY_LET(directory, TemporaryDirectory::create());
+  TRY_LET(trace, obtain_trace(options.source, options.trace, options.model, *gpus, program_arguments,
+                              directory->path(), options.quiet));
+  const Pattern wanted(options.trace.kernel);
+
+  Stage stage("place", options.quiet);
+  placement::PlacementReport report;
+  report.program = options.source.files.front();
+  report.seed = options.model.seed;
+  std::deque<placement::Arrays> arrays; // the report refers to them
+  std::deque<placement::Experiment> experiments;
+  std::size_t modelled = 0;
+  for (std::uint32_t launch = 0; launch < trace->launches().size(); ++launch) {
+    const std::string& kernel = trace->launches()[launch].kernel;
+    if (!options.trace.kernel.empty() && !wanted.is_found_in(kernel))
+      continue;
+    TRY_LET(found, placement::Arrays::find(*trace, trace->launches()[launch]));
+    arrays.push_back(std::move(*found));
+    for (const model::Gpu& gpu : *gpus) {
+      placement::Experiment& experiment = experiments.emplace_back(
+          *trace, launch, arrays.back(), gpu, *addressing, model_options_of(options), estimates_of(options));
+      stage.update(fmt::format("{} on {}", display_name(kernel, 40), gpu.id));
+      TRY(experiment.model_sample());
+      TRY_LET(candidates, candidates_of(experiment, options));
+      modelled += candidates->modelled + 1;
+      report.kernels.push_back({&experiment, std::move(*candidates), options.searches});
+    }
+  }
+  if (report.kernels.empty())
+    return fail("none of the kernels launched matches --kernel '{}'", options.trace.kernel);
+  stage.done(fmt::format("{} placements modelled", modelled));
+  TRY(print_text(printed(report, options), options.output));
+  if (!options.moves.empty() && !report.kernels.front().found.refused.empty())
+    return fail("--move {} is refused", options.moves);
+  return {};
+}
+
+} // namespace
+
+void declare_placement(CLI::App& app, const std::vector<std::string>& rest, Action& chosen) {
+  auto* command =
+      app.add_subcommand("placement", "what a kernel would cost with its arrays in other memories");
+  auto options = std::make_shared<PlacementOptions>();
+  command
+      ->add_option("files", options->source.files,
+                   "a trace, as --trace keeps it, or the sources of a program")
+      ->required()
+      ->type_name("TRACE|FILE.cu");
+  command
+      ->add_option("--move", options->moves,
+                   "model only this placement: ARRAY:PLACE, several with commas; places are global, ldg,\n"
+                   "texture, texture2d[=TEXELS], constant and shared[=whole]")
+      ->type_name("MOVES");
+  command->add_flag("--search", options->searches, "search the fastest placement of all arrays together")
+      ->excludes("--move");
+  add_source_options(*command, options->source);
+  add_model_options(*command, options->model);
+  add_trace_options(*command, options->trace);
+  command
+      ->add_option(
+          "--time", options->time,
+          "what says how long a placement takes: the model's clock; Huang and Li's equations, as they\n"
+          "mean or as they are printed; or PORPLE's sum of latencies, which only ranks")
+      ->check(CLI::IsMember({"model", "paper", "paper-literal", "porple"}))
+      ->option_text("WORD=model");
+  command
+      ->add_option("--without", options->without,
+                   "parts of the paper's equations to leave out: replays, addresses or queue (of DRAM)")
+      ->check(CLI::IsMember({"replays", "addresses", "queue"}))
+      ->delimiter(',');
+  command
+      ->add_option("--measured-ns", options->measured_ns,
+                   "the measured time of the launch as it is, to which all times are scaled")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--format", options->format, "text, json (warplens-placement/1), csv or html")
+      ->check(CLI::IsMember({"text", "json", "csv", "html"}))
+      ->option_text("FORMAT=text");
+  command->add_option("-o,--output", options->output, "write to a file instead of stdout")->type_name("FILE");
+  command->add_flag("--quiet", options->quiet, "say nothing on stderr but errors");
+  set_usage(*command, "warplens placement TRACE|FILE.cu [OPTIONS] [-- ARGS...]");
+  command->footer("  -- ARGS...                      the rest of the line: the program's own arguments\n\n"
+                  "  warplens placement spmv.cu --gpu k80,a100 --search -- u 4096");
+  command->callback(
+      [options, &rest, &chosen] { chosen = [options, &rest] { return place(*options, rest); }; });
+}
+
+} // namespace warplens::driver

@@ -1,0 +1,42 @@
+#include "driver/stages/obtain_trace.h"
+
+#include "driver/progress.h"
+#include "driver/stages/run_program.h"
+
+#include <algorithm>
+
+namespace warplens::driver {
+
+bool is_source(const std::string& file) {
+  const std::string extension = std::filesystem::path(file).extension().string();
+  return extension == ".cu" || extension == ".cpp" || extension == ".cc" || extension == ".c";
+}
+
+Expected<trace::Reader> obtain_trace(const SourceOptions& source, const TraceOptions& trace,
+                                     const ModelOptions& model, const std::vector<model::Gpu>& gpus,
+                                     const std::vector<std::string>& program_arguments,
+                                     const std::filesystem::path& directory, bool quiet) {
+  std::filesystem::path file = source.files.front();
+  if (std::ranges::any_of(source.files, is_source)) {
+    TRY_LET(program, build_program(source, trace, gpus, directory, quiet));
+    RunRequest run;
+    run.command = {program->string()};
+    run.command.insert(run.command.end(), program_arguments.begin(), program_arguments.end());
+    run.name = source.files.front();
+    run.options = trace;
+    run.gpus = gpus;
+    run.snapshot_blocks = model.snapshot_blocks;
+    run.trace = trace_path(trace, directory);
+    run.stdout_to_stderr = true;
+    TRY_LET(ending, trace_program(run, quiet));
+    if (!ending->empty())
+      complain(*ending + "; what follows covers what was collected");
+    file = run.trace;
+  }
+  auto reader = trace::Reader::open(file);
+  if (reader && reader->launches().empty())
+    return fail("{}: no instrumented kernel was launched", source.files.front());
+  return reader;
+}
+
+} // namespace warplens::driver

@@ -1,0 +1,57 @@
+// Advice: changes of a kernel that the model was asked to try, and that made it faster.
+#pragma once
+
+#include "placement/experiment.h"
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace warplens::placement {
+
+/// A change that survived its trial.
+struct Suggestion {
+  Candidate candidate;
+  std::string file; ///< of the array's first access, or of the line to edit
+  std::uint32_t line = 0;
+  std::string edit;          ///< what to do, in words
+  std::string patch;         ///< a unified diff, where the edit is mechanical and was tried; else empty
+  std::string without_patch; ///< why there is none where one was tried
+};
+
+/// A kernel on one GPU with the suggestions for it, the best first.
+struct KernelAdvice {
+  const Experiment* experiment = nullptr;
+  double min_us = 0; ///< for which its busiest resource is busy: what no change of the others goes below
+  std::vector<Suggestion> suggestions;
+  std::vector<Candidate> without_gain; ///< that were tried
+};
+
+struct AdviceOptions {
+  std::uint32_t quick_trials = 4; ///< by which changes are tried first
+};
+
+/// Tries, one by one: each array's moves to other places, padding of shared arrays with bank conflicts,
+/// arrays of structures as arrays of members, and atomics on a copy in shared memory. A change is suggested
+/// if its gain is more than a tie and than its interval, by all trials.
+Expected<KernelAdvice> advise(const Experiment& experiment, const AdviceOptions& options = {});
+
+/// Returns the source with the edit made, where it is mechanical: a longer last dimension in the declaration
+/// of a shared array, or __ldg() around the loads of an array. The error says why it is not.
+Expected<std::string> edited_source(const Experiment& experiment, const Suggestion& suggestion,
+                                    const std::string& source);
+
+struct AdviceReport {
+  std::string program;
+  std::uint64_t seed = 0;
+  std::vector<KernelAdvice> kernels;
+};
+
+std::string print_text(const AdviceReport& report, bool colour);
+/// Returns `warplens-advice/1`; docs/schemas/advice.json is its schema.
+nlohmann::ordered_json to_json(const AdviceReport& report);
+/// Prints SARIF 2.1.0: a result for each suggestion, at the line that it is about.
+std::string print_sarif(const AdviceReport& report, const std::string& version);
+
+} // namespace warplens::placement

@@ -1,0 +1,296 @@
+#include "placement/compared_programs.h"
+
+#include "report/figures.h"
+#include "report/resource_text.h"
+#include "report/terminal_text.h"
+#include "support/display_name.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+namespace warplens::placement {
+namespace {
+
+constexpr std::size_t max_lines = 6;      ///< of a kernel
+constexpr double min_line_change = 0.005; ///< of the kernel's time
+
+/// The launches of one kernel on one GPU that were traced.
+struct Launches {
+  std::vector<const KernelResult*> results;
+
+  double microseconds() const {
+    double sum = 0;
+    for (const KernelResult* one : results)
+      sum += one->time->microseconds.mean / double(results.size());
+    return sum;
+  }
+  std::uint64_t count() const { return std::max<std::uint64_t>(results.front()->launches, results.size()); }
+  /// Returns the time of a launch in each trial.
+  TrialValues::Values values() const {
+    TrialValues::Values sums = results.front()->trial_values.microseconds;
+    for (std::size_t i = 1; i < results.size(); ++i) {
+      const TrialValues::Values& further = results[i]->trial_values.microseconds;
+      sums.resize(std::min(sums.size(), further.size()));
+      for (std::size_t trial = 0; trial < sums.size(); ++trial)
+        sums[trial] =
+            sums[trial] && further[trial] ? std::optional(*sums[trial] + *further[trial]) : std::nullopt;
+    }
+    for (std::optional<double>& sum : sums)
+      if (sum)
+        *sum /= double(results.size());
+    return sums;
+  }
+};
+
+using Kernels = std::vector<std::pair<std::string, Launches>>; // in the order of their first launches
+
+Kernels kernels_on(const Result& result, const std::string& gpu) {
+  Kernels kernels;
+  for (const KernelResult& one : result.kernels) {
+    if (one.gpu != gpu)
+      continue;
+    auto known = std::ranges::find(kernels, one.name, &Kernels::value_type::first);
+    if (known == kernels.end())
+      known = kernels.insert(kernels.end(), {one.name, {}});
+    known->second.results.push_back(&one);
+  }
+  return kernels;
+}
+
+/// Adds the time of all launches to that of each trial of the program.
+void add(TrialValues::Values& program, const Launches& launches) {
+  const TrialValues::Values values = launches.values();
+  if (program.empty())
+    program.assign(values.size(), 0.0);
+  program.resize(std::min(program.size(), values.size()));
+  for (std::size_t trial = 0; trial < program.size(); ++trial)
+    program[trial] = program[trial] && values[trial]
+                         ? std::optional(*program[trial] + double(launches.count()) * *values[trial])
+                         : std::nullopt;
+}
+
+/// Returns the part of the kernel's time in which its warps wait for the site's results.
+double waited_us(const SiteResult& site, const KernelResult& kernel) {
+  return site.time ? site.time->waited_share * kernel.time->microseconds.mean : 0;
+}
+
+std::string place_of(const SiteResult& site) {
+  return fmt::format("{}:{} {}", site.site.file, site.site.line, site.site.expression);
+}
+
+std::string number(std::string_view figure, double value) {
+  const bool is_rate =
+      figure.find("rate") != std::string_view::npos || figure.find("share") != std::string_view::npos;
+  return is_rate ? report::percent(value) + " %" : fmt::format("{:.3g}", value);
+}
+
+std::vector<MovedLine> moved_lines(const report::KernelChange& change) {
+  constexpr std::array shown{std::string_view("executions"),     std::string_view("sectors_per_request"),
+                             std::string_view("bank_conflicts"), std::string_view("l1_hit_rate"),
+                             std::string_view("l2_hit_rate"),    std::string_view("constant_addresses")};
+  std::vector<MovedLine> lines;
+  const auto put = [&](MovedLine line) {
+    const double most =
+        std::max(change.before->time->microseconds.mean, change.after->time->microseconds.mean);
+    if (std::abs(line.after_us - line.before_us) >= min_line_change * most || !line.figures.empty())
+      lines.push_back(std::move(line));
+  };
+  for (const report::SiteChange& site : change.sites) {
+    MovedLine line{place_of(*site.after),
+                   waited_us(*site.before, *change.before),
+                   waited_us(*site.after, *change.after),
+                   {}};
+    for (const report::FigureChange& figure : site.figures)
+      if (std::ranges::count(shown, figure.figure) != 0 && figure.is_beyond_interval() &&
+          std::abs(figure.difference()) > 0.01 * std::max(std::abs(figure.before), std::abs(figure.after))) {
+        std::string name(figure.figure);
+        std::ranges::replace(name, '_', ' ');
+        line.figures.push_back(fmt::format("{} {} → {}", name, number(figure.figure, figure.before),
+                                           number(figure.figure, figure.after)));
+      }
+    put(std::move(line));
+  }
+  for (const SiteResult* site : change.removed)
+    put({place_of(*site), waited_us(*site, *change.before), 0, {"removed"}});
+  for (const SiteResult* site : change.added)
+    put({place_of(*site), 0, waited_us(*site, *change.after), {"new"}});
+  std::ranges::stable_sort(lines, std::ranges::greater(),
+                           [](const MovedLine& line) { return std::abs(line.after_us - line.before_us); });
+  if (lines.size() > max_lines)
+    lines.resize(max_lines);
+  return lines;
+}
+
+/// Returns the kernel before the change: that of the same name, or the only one, or the one in its place
+/// where none has its name.
+const Kernels::value_type* counterpart(const Kernels& before, const Kernels& after, std::size_t index) {
+  const std::string& name = after[index].first;
+  if (const auto found = std::ranges::find(before, name, &Kernels::value_type::first); found != before.end())
+    return &*found;
+  if (before.size() == after.size() &&
+      std::ranges::find(after, before[index].first, &Kernels::value_type::first) == after.end())
+    return &before[index];
+  return nullptr;
+}
+
+ComparedKernel compared(const std::string& gpu, const Kernels::value_type* before,
+                        const Kernels::value_type* after) {
+  ComparedKernel kernel;
+  kernel.gpu = gpu;
+  if (before != nullptr) {
+    kernel.name_before = before->first;
+    kernel.before_us = before->second.microseconds();
+    kernel.launches_before = before->second.count();
+    kernel.bound_before = report::text_of_bound(before->second.results.front()->time->bound);
+  }
+  if (after != nullptr) {
+    kernel.name_after = after->first;
+    kernel.after_us = after->second.microseconds();
+    kernel.launches_after = after->second.count();
+    kernel.bound_after = report::text_of_bound(after->second.results.front()->time->bound);
+  }
+  if (before == nullptr || after == nullptr)
+    return kernel;
+  kernel.change = change_of(before->second.values(), after->second.values());
+  Result one, other;
+  one.kernels.push_back(*before->second.results.front());
+  other.kernels.push_back(*after->second.results.front());
+  const report::Difference difference = report::compare(one, other, {});
+  if (!difference.kernels.empty())
+    kernel.lines = moved_lines(difference.kernels.front());
+  return kernel;
+}
+
+std::string share_of(const TimeChange& change) {
+  return fmt::format("{:+.1f} % ±{:.1f}", 100 * change.share, 100 * change.half_width);
+}
+
+nlohmann::ordered_json json_of(const TimeChange& change) {
+  return {
+      {"share", change.share}, {"half_width", change.half_width}, {"verdict", name_of(verdict_on(change))}};
+}
+
+} // namespace
+
+Verdict verdict_on(const TimeChange& change) {
+  if (std::abs(change.share) < same_within || std::abs(change.share) <= change.half_width)
+    return Verdict::same;
+  return change.share < 0 ? Verdict::faster : Verdict::slower;
+}
+
+Expected<std::vector<ComparedProgram>> compare_programs(const Result& before, const Result& after) {
+  std::vector<std::string> gpus;
+  for (const KernelResult& one : after.kernels)
+    if (std::ranges::count(gpus, one.gpu) == 0)
+      gpus.push_back(one.gpu);
+  for (const Result* result : {&before, &after})
+    for (const KernelResult& one : result->kernels)
+      if (!one.time)
+        return fail("{} has no time: trials need a clock (not --schedule paper)", one.name);
+  std::vector<ComparedProgram> programs;
+  for (const std::string& gpu : gpus) {
+    const Kernels was = kernels_on(before, gpu), is = kernels_on(after, gpu);
+    ComparedProgram program;
+    program.gpu = gpu;
+    TrialValues::Values before_values, after_values;
+    for (const auto& [name, launches] : was)
+      add(before_values, launches);
+    for (const auto& [name, launches] : is)
+      add(after_values, launches);
+    const auto change = change_of(before_values, after_values);
+    if (!change)
+      return fail("the two results have no trials in common on {}", gpu);
+    program.change = *change;
+    std::vector<const Kernels::value_type*> paired;
+    for (std::size_t i = 0; i < is.size(); ++i) {
+      paired.push_back(counterpart(was, is, i));
+      program.kernels.push_back(compared(gpu, paired.back(), &is[i]));
+    }
+    for (const Kernels::value_type& one : was)
+      if (std::ranges::count(paired, &one) == 0)
+        program.kernels.push_back(compared(gpu, &one, nullptr));
+    for (const ComparedKernel& kernel : program.kernels) {
+      program.before_us += kernel.before_us * double(kernel.launches_before);
+      program.after_us += kernel.after_us * double(kernel.launches_after);
+    }
+    programs.push_back(std::move(program));
+  }
+  return programs;
+}
+
+std::string print_text(const std::vector<ComparedProgram>& programs, const std::string& before,
+                       const std::string& after, bool colour) {
+  const report::Style style(colour);
+  const auto time = [](double microseconds) { return report::duration({.mean = microseconds}); };
+  std::string text = fmt::format("{} → {}\n", report::printable(before), report::printable(after));
+  for (const ComparedProgram& program : programs) {
+    text += style.bold(fmt::format("{}: {} → {}, {}: {}", program.gpu, time(program.before_us),
+                                   time(program.after_us), share_of(program.change),
+                                   name_of(verdict_on(program.change)))) +
+            '\n';
+    for (const ComparedKernel& kernel : program.kernels) {
+      const std::string name = display_name(
+          report::printable(kernel.name_after.empty() ? kernel.name_before : kernel.name_after), 60);
+      if (!kernel.change) {
+        text += fmt::format(
+            "  {}: {}\n", name,
+            kernel.name_after.empty()
+                ? fmt::format("gone, {} of {} launches", time(kernel.before_us), kernel.launches_before)
+                : fmt::format("new, {} of {} launches", time(kernel.after_us), kernel.launches_after));
+        continue;
+      }
+      text += fmt::format("  {}: {} → {}, {}; bound by {}{}\n", name, time(kernel.before_us),
+                          time(kernel.after_us), share_of(*kernel.change), kernel.bound_before,
+                          kernel.bound_before == kernel.bound_after ? ", still"
+                                                                    : ", now by " + kernel.bound_after);
+      if (kernel.launches_before != kernel.launches_after)
+        text += fmt::format("    launches {} → {}\n", kernel.launches_before, kernel.launches_after);
+      for (const MovedLine& line : kernel.lines) {
+        std::string figures;
+        for (const std::string& figure : line.figures)
+          figures += (figures.empty() ? "; " : ", ") + figure;
+        text += fmt::format("    {}: waits {} → {}{}\n", report::cut(report::printable(line.place), 60),
+                            time(line.before_us), time(line.after_us), figures);
+      }
+    }
+  }
+  return text;
+}
+
+nlohmann::ordered_json to_json(const std::vector<ComparedProgram>& programs, const std::string& before,
+                               const std::string& after) {
+  nlohmann::ordered_json json{{"schema", "warplens-check/1"}, {"before", before}, {"after", after}};
+  json["programs"] = nlohmann::ordered_json::array();
+  for (const ComparedProgram& program : programs) {
+    nlohmann::ordered_json one{{"gpu", program.gpu},
+                               {"before_us", program.before_us},
+                               {"after_us", program.after_us},
+                               {"change", json_of(program.change)}};
+    one["kernels"] = nlohmann::ordered_json::array();
+    for (const ComparedKernel& kernel : program.kernels) {
+      nlohmann::ordered_json of{{"before", kernel.name_before},
+                                {"after", kernel.name_after},
+                                {"before_us", kernel.before_us},
+                                {"after_us", kernel.after_us},
+                                {"launches_before", kernel.launches_before},
+                                {"launches_after", kernel.launches_after},
+                                {"bound_before", kernel.bound_before},
+                                {"bound_after", kernel.bound_after}};
+      if (kernel.change)
+        of["change"] = json_of(*kernel.change);
+      of["lines"] = nlohmann::ordered_json::array();
+      for (const MovedLine& line : kernel.lines)
+        of["lines"].push_back({{"place", line.place},
+                               {"before_us", line.before_us},
+                               {"after_us", line.after_us},
+                               {"figures", line.figures}});
+      one["kernels"].push_back(std::move(of));
+    }
+    json["programs"].push_back(std::move(one));
+  }
+  return json;
+}
+
+} // namespace warplens::placement

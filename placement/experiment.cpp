@@ -1,0 +1,198 @@
+#include "placement/experiment.h"
+
+#include "placement/change/swap_threads.h"
+#include "trace/machine_code.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace warplens::placement {
+namespace {
+
+/// Returns the architecture of the code that the GPU executes; its own where none is known.
+int architecture_of(const trace::Launch& launch, const model::Gpu& gpu) {
+  const auto* const code =
+      trace::machine_code_for(launch.machine_code, gpu.capability(), gpu.registers.max_per_thread);
+  return code == nullptr ? gpu.capability() : int(code->architecture);
+}
+
+std::string words_of(std::string_view separator) {
+  std::string words;
+  for (const std::string_view word : names_of<PlacementSpace>)
+    words += (words.empty() ? "" : std::string(separator)) + std::string(word);
+  return words;
+}
+
+Expected<Move> parse_move(const std::string& text, const Arrays& arrays) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos)
+    return fail("'{}' is no move: ARRAY:PLACE is, with a place of {}", text, words_of(", "));
+  TRY_LET(array, arrays.named(text.substr(0, colon)));
+  std::string place = text.substr(colon + 1), how;
+  if (const std::size_t equals = place.find('='); equals != std::string::npos) {
+    how = place.substr(equals + 1);
+    place.resize(equals);
+  }
+  const auto to = value_named<PlacementSpace>(place);
+  if (!to)
+    return fail("'{}' is no place for an array: there are {}", place, words_of(", "));
+  Move move{.array = *array, .to = *to};
+  if (how.empty())
+    return move;
+  if (*to == PlacementSpace::shared && (how == "whole" || how == "touched")) {
+    move.part = how == "whole" ? SharedPart::whole : SharedPart::touched;
+    return move;
+  }
+  if (*to == PlacementSpace::texture_2d) {
+    const auto [end, error] = std::from_chars(how.data(), how.data() + how.size(), move.texels_per_row);
+    if (error == std::errc() && end == how.data() + how.size() && move.texels_per_row != 0)
+      return move;
+  }
+  return fail("'{}' does not say how: shared takes touched or whole, texture2d the texels of a row", text);
+}
+
+} // namespace
+
+Experiment::Experiment(const trace::AccessSource& trace, std::uint32_t launch, const Arrays& arrays,
+                       const model::Gpu& gpu, std::span<const Addressing> addressing, model::Options options,
+                       EstimateOptions estimates)
+    : trace_(trace), launch_(launch), arrays_(arrays), gpu_(gpu),
+      addressing_(addressing_of(addressing, architecture_of(trace.launches()[launch], gpu))),
+      options_(std::move(options)), estimates_(std::move(estimates)) {
+  options_.confidence = {0, 0};
+  options_.timeline_bins = 0;
+  options_.wants_launch = [id = trace.launches()[launch].id](const trace::Launch& one) {
+    return one.id == id;
+  };
+}
+
+Expected<KernelResult> Experiment::evaluate(const trace::AccessSource& source, std::uint32_t trials) const {
+  model::Options options = options_;
+  options.trials = trials;
+  TRY_LET(result, model::evaluate(source, {gpu_}, options));
+  if (result->kernels.size() != 1)
+    return fail("launch {} of the trace was not modelled", launch_);
+  return std::move(result->kernels.front());
+}
+
+Expected<void> Experiment::model_sample() {
+  TRY_LET(result, evaluate(trace_, options_.trials));
+  if (!result->time)
+    return fail("placements are compared by time: a trial needs a clock (not --schedule paper)");
+  // Others are modelled with the same blocks, whatever they would need.
+  options_.snapshot_blocks = result->snapshot.blocks;
+  sample_.shared_bytes = std::uint64_t{launch().static_shared_bytes} + launch().dynamic_shared_bytes;
+  if (estimates_.estimator != Estimator::model) {
+    TRY_LET(estimated, estimate(sample_, trace_, *result));
+    sample_estimate_ = *estimated;
+  }
+  sample_.result = std::move(*result);
+  if (estimates_.measured_us)
+    sample_.scale = *estimates_.measured_us / sample_.microseconds();
+  return {};
+}
+
+Expected<double> Experiment::estimate(Candidate& candidate, const trace::AccessSource& source,
+                                      const KernelResult& result) const {
+  const Reading reading =
+      estimates_.estimator == Estimator::paper_literal ? Reading::literal : Reading::corrected;
+  TRY_LET(counts, count(source, source.launches()[launch_], result.snapshot.blocks, gpu_, reading));
+  if (estimates_.estimator == Estimator::porple)
+    return porple_estimate(*counts, result, gpu_);
+  // Without machine code only the accesses are known, and what computes their addresses.
+  const KernelResult& sample = sample_.result ? *sample_.result : result;
+  const double warps = std::max<double>(1, double(counts->warps));
+  const double instructions = sample.executed ? double(sample.executed->instructions) / warps
+                                              : counts->requests() / warps * (1 + addressing_.global);
+  candidate.paper = paper_estimate(*counts, result, gpu_, instructions, reading, estimates_.parts,
+                                   estimates_.overlap ? &*estimates_.overlap : nullptr);
+  return candidate.paper->microseconds;
+}
+
+Expected<Candidate> Experiment::model(std::vector<Move> moves, std::uint32_t trials) const {
+  Candidate candidate;
+  candidate.moves = std::move(moves);
+  if (candidate.moves.size() == 1 && candidate.moves.front().rewrite == Rewrite::swapped) {
+    const SwappedThreads swapped(trace_, launch_, sample_.result->snapshot.blocks);
+    candidate.shared_bytes = sample_.shared_bytes;
+    if (auto reason = swapped.objection())
+      candidate.refusals.push_back({candidate.moves.front(), {std::move(*reason)}});
+    else
+      TRY(model_into(candidate, swapped, trials));
+    return candidate;
+  }
+  const ChangedTrace changed(trace_, arrays_, gpu_, addressing_, {launch_, candidate.moves});
+  candidate.refusals = changed.refusals();
+  candidate.shared_bytes = std::uint64_t{changed.changed_launch().static_shared_bytes} +
+                           changed.changed_launch().dynamic_shared_bytes;
+  if (!candidate.is_legal())
+    return candidate;
+  TRY(model_into(candidate, changed, trials));
+  return candidate;
+}
+
+Expected<void> Experiment::model_into(Candidate& candidate, const trace::AccessSource& source,
+                                      std::uint32_t trials) const {
+  TRY_LET(result, evaluate(source, trials));
+  const auto change = change_of(sample_.result->trial_values.microseconds, result->trial_values.microseconds);
+  if (!change)
+    return fail("{} has no times to compare", text_of(candidate.moves, arrays_));
+  candidate.change = *change;
+  candidate.scale = sample_.scale;
+  if (estimates_.estimator != Estimator::model) {
+    TRY_LET(estimated, estimate(candidate, source, *result));
+    candidate.change = {*estimated / sample_estimate_ - 1, 0};
+  }
+  candidate.result = std::move(*result);
+  return {};
+}
+
+std::vector<Move> moves_of(const Array& array, std::uint32_t index) {
+  std::vector<Move> moves;
+  const auto add = [&](PlacementSpace to) {
+    if (to != place_of(array))
+      moves.push_back({.array = index, .to = to});
+  };
+  add(PlacementSpace::global);
+  if (array.space != Space::global)
+    return moves;
+  add(PlacementSpace::read_only);
+  add(PlacementSpace::texture);
+  add(PlacementSpace::texture_2d);
+  add(PlacementSpace::constant);
+  add(PlacementSpace::shared);
+  return moves;
+}
+
+std::string text_of(const Move& move, const Arrays& arrays) {
+  if (move.rewrite != Rewrite::none)
+    return fmt::format("{} {}", arrays[move.array].name, name_of(move.rewrite));
+  std::string name = fmt::format("{}->{}", arrays[move.array].name, name_of(move.to));
+  if (move.to == PlacementSpace::shared && move.part == SharedPart::whole)
+    name += "=whole";
+  if (move.to == PlacementSpace::texture_2d && move.texels_per_row != 0)
+    name += fmt::format("={}", move.texels_per_row);
+  return name;
+}
+
+std::string text_of(const std::vector<Move>& moves, const Arrays& arrays) {
+  std::string names;
+  for (const Move& move : moves)
+    names += (names.empty() ? "" : ", ") + text_of(move, arrays);
+  return names.empty() ? "as is" : names;
+}
+
+Expected<std::vector<Move>> parse_moves(const std::string& text, const Arrays& arrays) {
+  std::vector<Move> moves;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    TRY_LET(move, parse_move(text.substr(begin, end - begin), arrays));
+    if (std::ranges::count(moves, move->array, &Move::array) != 0)
+      return fail("--move names {} twice", arrays[move->array].name);
+    moves.push_back(*move);
+    begin = end + 1;
+  }
+  return moves;
+}
+
+} // namespace warplens::placement

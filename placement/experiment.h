@@ -1,0 +1,102 @@
+// One launch on one GPU with its arrays placed in different ways, each modelled by trials that draw the same
+// random numbers.
+#pragma once
+
+#include "model/model.h"
+#include "placement/changed_trace.h"
+#include "placement/estimate.h"
+#include "placement/time_change.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace warplens::placement {
+
+/// What says how long a placement takes: the model's clock; Huang and Li's equations, as they mean or as they
+/// are printed; or PORPLE's sum of latencies, which only ranks.
+enum class Estimator : std::uint8_t { model, paper, paper_literal, porple };
+
+/// How placements are estimated.
+struct EstimateOptions {
+  Estimator estimator = Estimator::model;
+  EstimateParts parts;                 ///< of the paper's
+  std::optional<OverlapModel> overlap; ///< of the paper's; none: Sim et al.'s
+  std::optional<double> measured_us;   ///< of the trace's placement: all times are scaled to it
+};
+
+/// A placement: the arrays that move, and what the model says of it.
+struct Candidate {
+  std::vector<Move> moves; ///< empty: as the trace has it
+  std::vector<ChangedTrace::Refusal> refusals;
+  std::optional<KernelResult> result; ///< none if it was refused
+  std::optional<PaperEstimate> paper; ///< where the estimator is the paper's
+  double scale = 1;                   ///< of the times
+  TimeChange change;                  ///< of the launch's time, against the placement of the trace
+  std::uint64_t shared_bytes = 0;     ///< of a block
+
+  bool is_legal() const { return refusals.empty(); }
+  double microseconds() const {
+    return scale * (paper                    ? paper->microseconds
+                    : result && result->time ? result->time->microseconds.mean
+                                             : 0);
+  }
+};
+
+class Experiment {
+public:
+  /// References must outlive it. `launch` is an index into the trace's launches. The options' trials are the
+  /// most for a placement; their confidence is not used, as pairs need equally many trials.
+  Experiment(const trace::AccessSource& trace, std::uint32_t launch, const Arrays& arrays,
+             const model::Gpu& gpu, std::span<const Addressing> addressing, model::Options options,
+             EstimateOptions estimates = {});
+
+  /// Models the placement of the trace; the others are compared with it. Called first.
+  Expected<void> model_sample();
+  /// Models a placement by this number of trials, or says what forbids it. The moves are of distinct arrays.
+  Expected<Candidate> model(std::vector<Move> moves, std::uint32_t trials) const;
+
+  const Candidate& sample() const { return sample_; }
+  Estimator estimator() const { return estimates_.estimator; }
+  const trace::AccessSource& trace() const { return trace_; }
+  const Arrays& arrays() const { return arrays_; }
+  const model::Gpu& gpu() const { return gpu_; }
+  const trace::Launch& launch() const { return trace_.launches()[launch_]; }
+  std::uint32_t trials() const { return options_.trials; }
+
+private:
+  Expected<void> model_into(Candidate& candidate, const trace::AccessSource& source,
+                            std::uint32_t trials) const;
+  /// Sets the estimate of the placement, and returns what candidates are compared by.
+  Expected<double> estimate(Candidate& candidate, const trace::AccessSource& source,
+                            const KernelResult& result) const;
+  Expected<KernelResult> evaluate(const trace::AccessSource& source, std::uint32_t trials) const;
+
+  const trace::AccessSource& trace_;
+  std::uint32_t launch_;
+  const Arrays& arrays_;
+  const model::Gpu& gpu_;
+  const Addressing& addressing_;
+  model::Options options_;
+  EstimateOptions estimates_;
+  double sample_estimate_ = 0; ///< of another estimator than the model
+  Candidate sample_;
+};
+
+/// Returns the moves of one array to each place but the one where it is.
+std::vector<Move> moves_of(const Array& array, std::uint32_t index);
+
+/// Returns "weights->constant", or "weights->shared=whole".
+std::string text_of(const Move& move, const Arrays& arrays);
+/// Returns the names of all moves, or "as is".
+std::string text_of(const std::vector<Move>& moves, const Arrays& arrays);
+
+/// Parses "weights:constant,x:shared=whole,y:texture2d=1024". The error names what was expected.
+Expected<std::vector<Move>> parse_moves(const std::string& text, const Arrays& arrays);
+
+} // namespace warplens::placement
+
+template <>
+inline constexpr std::array<std::string_view, 4> warplens::names_of<warplens::placement::Estimator>{
+    "model", "paper", "paper-literal", "porple"};

@@ -1,0 +1,152 @@
+#include "placement/advice.h"
+
+#include "report/figures.h"
+#include "report/resource_text.h"
+#include "report/terminal_text.h"
+#include "support/display_name.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace warplens::placement {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string gain_of(const TimeChange& change) {
+  return fmt::format("{:+.0f} % ±{:.0f}", 100 * change.share, 100 * change.half_width);
+}
+
+/// Returns what binds the kernel with and without the change.
+std::string bound_of(const Candidate& before, const Candidate& after) {
+  const std::string_view was = report::text_of_bound(before.result->time->bound);
+  const std::string_view is = report::text_of_bound(after.result->time->bound);
+  return was == is ? fmt::format("still bound by {}", is) : fmt::format("bound by {}, now by {}", was, is);
+}
+
+std::string indented(const std::string& text) {
+  std::string out;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    out += "      " + report::printable(text.substr(begin, end - begin)) + '\n';
+    begin = end + 1;
+  }
+  return out;
+}
+
+/// Returns the word by which SARIF and JSON name the kind of change.
+std::string rule_of(const Move& move) {
+  return move.rewrite != Rewrite::none ? std::string(name_of(move.rewrite)) : std::string(name_of(move.to));
+}
+
+} // namespace
+
+std::string print_text(const AdviceReport& report, bool colour) {
+  const report::Style style(colour);
+  std::string text;
+  for (const KernelAdvice& kernel : report.kernels) {
+    const Experiment& experiment = *kernel.experiment;
+    const KernelResult& sample = *experiment.sample().result;
+    if (!text.empty())
+      text += '\n';
+    text += style.bold(fmt::format("{}  {}  {}", display_name(report::printable(sample.name)),
+                                   experiment.gpu().id, report::duration(sample.time->microseconds)));
+    text += fmt::format("  bound by {}; its busiest resource is busy for {}\n",
+                        report::text_of_bound(sample.time->bound), report::duration({.mean = kernel.min_us}));
+    for (std::size_t i = 0; i < kernel.suggestions.size(); ++i) {
+      const Suggestion& one = kernel.suggestions[i];
+      text += fmt::format("{:>3} {}  {}:{} {}; {}\n", i + 1, style.bold(gain_of(one.candidate.change)),
+                          report::printable(one.file), one.line, report::printable(one.edit),
+                          bound_of(experiment.sample(), one.candidate));
+      if (!one.patch.empty())
+        text += "      this patch compiles, and the program prints the same with it:\n" + indented(one.patch);
+      else if (!one.without_patch.empty())
+        text += fmt::format("      no patch: {}\n", report::printable(one.without_patch));
+    }
+    if (kernel.suggestions.empty())
+      text += "    nothing that was tried makes it faster\n";
+    std::string tried;
+    for (const Candidate& one : kernel.without_gain)
+      tried += fmt::format("{}{} {:+.0f} %", tried.empty() ? "" : ", ",
+                           text_of(one.moves, experiment.arrays()), 100 * one.change.share);
+    if (!tried.empty())
+      text += style.dim("    tried without gain: " + report::printable(tried)) + '\n';
+  }
+  return text;
+}
+
+nlohmann::ordered_json to_json(const AdviceReport& report) {
+  Json json{{"schema", "warplens-advice/1"}, {"program", report.program}, {"seed", report.seed}};
+  json["kernels"] = Json::array();
+  for (const KernelAdvice& kernel : report.kernels) {
+    const Experiment& experiment = *kernel.experiment;
+    const KernelResult& sample = *experiment.sample().result;
+    const auto change_of_candidate = [&](const Candidate& one) {
+      return Json{{"array", experiment.arrays()[one.moves.front().array].name},
+                  {"change", rule_of(one.moves.front())},
+                  {"before_us", sample.time->microseconds.mean},
+                  {"after_us", one.microseconds()},
+                  {"share", one.change.share},
+                  {"half_width", one.change.half_width}};
+    };
+    Json one{{"kernel", sample.name},
+             {"gpu", experiment.gpu().id},
+             {"microseconds", sample.time->microseconds.mean},
+             {"bound", report::text_of_bound(sample.time->bound)},
+             {"busiest_us", kernel.min_us}};
+    one["suggestions"] = Json::array();
+    for (const Suggestion& suggestion : kernel.suggestions) {
+      Json of = change_of_candidate(suggestion.candidate);
+      of["file"] = suggestion.file;
+      of["line"] = suggestion.line;
+      of["edit"] = suggestion.edit;
+      of["bound_after"] = report::text_of_bound(suggestion.candidate.result->time->bound);
+      if (!suggestion.patch.empty())
+        of["patch"] = suggestion.patch;
+      one["suggestions"].push_back(std::move(of));
+    }
+    one["without_gain"] = Json::array();
+    for (const Candidate& candidate : kernel.without_gain)
+      one["without_gain"].push_back(change_of_candidate(candidate));
+    json["kernels"].push_back(std::move(one));
+  }
+  return json;
+}
+
+std::string print_sarif(const AdviceReport& report, const std::string& version) {
+  Json results = Json::array(), rules = Json::array();
+  std::vector<std::string> known;
+  for (const KernelAdvice& kernel : report.kernels)
+    for (const Suggestion& one : kernel.suggestions) {
+      const Experiment& experiment = *kernel.experiment;
+      const std::string rule = "suggestion/" + rule_of(one.candidate.moves.front());
+      if (std::ranges::count(known, rule) == 0) {
+        known.push_back(rule);
+        rules.push_back(
+            {{"id", rule}, {"shortDescription", {{"text", "A change that the model found to be faster"}}}});
+      }
+      Json result{{"ruleId", rule}, {"level", "note"}};
+      result["message"]["text"] =
+          fmt::format("{} on {}: {} ({} of the modelled time; {})",
+                      display_name(experiment.sample().result->name), experiment.gpu().id, one.edit,
+                      gain_of(one.candidate.change), bound_of(experiment.sample(), one.candidate));
+      if (one.line != 0)
+        result["locations"] = Json::array(
+            {{{"physicalLocation",
+               {{"artifactLocation", {{"uri", one.file}}}, {"region", {{"startLine", one.line}}}}}}});
+      result["properties"] = {{"share", one.candidate.change.share},
+                              {"half_width", one.candidate.change.half_width}};
+      if (!one.patch.empty())
+        result["properties"]["patch"] = one.patch;
+      results.push_back(std::move(result));
+    }
+  const Json json{
+      {"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
+      {"version", "2.1.0"},
+      {"runs",
+       Json::array({{{"tool", {{"driver", {{"name", "Warplens"}, {"version", version}, {"rules", rules}}}}},
+                     {"results", results}}})}};
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+} // namespace warplens::placement

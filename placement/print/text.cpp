@@ -1,0 +1,100 @@
+#include "placement/print/placement_report.h"
+#include "report/figures.h"
+#include "report/resource_text.h"
+#include "report/terminal_text.h"
+#include "support/display_name.h"
+
+#include <algorithm>
+
+namespace warplens::placement {
+namespace {
+
+/// Returns which candidate, by its number from 1, this one is no slower than by a tie; 0: none.
+std::size_t tied_with(const std::vector<Candidate>& ranked, std::size_t index) {
+  for (std::size_t earlier = 0; earlier < index; ++earlier) {
+    const double apart = (1 + ranked[index].change.share) / (1 + ranked[earlier].change.share) - 1;
+    const double known = std::max(ranked[index].change.half_width, ranked[earlier].change.half_width);
+    if (apart < std::max(tie, std::min(known, 0.1)))
+      return earlier + 1;
+  }
+  return 0;
+}
+
+std::string percent_of(const TimeChange& change) {
+  return fmt::format("{:+.0f} % ±{:.0f}", 100 * change.share, std::max(100 * change.half_width, 0.0));
+}
+
+std::string row_of(const std::vector<Candidate>& ranked, std::size_t index, const Experiment& experiment,
+                   std::size_t width) {
+  const Candidate& candidate = ranked[index];
+  const KernelTime& time = *candidate.result->time;
+  std::string notes = fmt::format("bound by {}", report::text_of_bound(time.bound));
+  const auto& before = experiment.sample().result->occupancy;
+  if (const auto& now = candidate.result->occupancy; now.blocks_per_sm != before.blocks_per_sm)
+    notes += fmt::format("; {} blocks per SM, not {}", now.blocks_per_sm, before.blocks_per_sm);
+  if (candidate.shared_bytes != experiment.sample().shared_bytes)
+    notes += fmt::format("; {} B shared", candidate.shared_bytes);
+  if (const std::size_t other = tied_with(ranked, index))
+    notes += fmt::format("; tie with {}", other);
+  else if (candidate.change.is_tie())
+    notes += "; tie with as is";
+  return report::without_trailing_blanks(
+      fmt::format("{:>3} {} {:>9} {:>11}  {}", index + 1,
+                  report::pad_right(report::printable(text_of(candidate.moves, experiment.arrays())), width),
+                  report::duration({.mean = candidate.microseconds()}), percent_of(candidate.change), notes));
+}
+
+} // namespace
+
+std::string text_of(const std::vector<Reason>& reasons) {
+  std::string text;
+  for (const Reason& reason : reasons) {
+    text += (text.empty() ? "" : "; ") + reason.text;
+    if (reason.line != 0)
+      text += fmt::format(" ({}:{})", reason.file, reason.line);
+  }
+  return text;
+}
+
+std::string print_text(const PlacementReport& report, bool colour) {
+  const report::Style style(colour);
+  std::string text;
+  for (const KernelPlacements& kernel : report.kernels) {
+    const Experiment& experiment = *kernel.experiment;
+    const KernelResult& sample = *experiment.sample().result;
+    if (!text.empty())
+      text += '\n';
+    text += style.bold(fmt::format("{}  {}  {} as is", display_name(report::printable(sample.name)),
+                                   experiment.gpu().id,
+                                   experiment.estimator() == Estimator::model
+                                       ? report::duration(sample.time->microseconds)
+                                       : report::duration({.mean = experiment.sample().microseconds()})));
+    text += fmt::format("  ({}; bound by {})\n",
+                        experiment.estimator() == Estimator::model
+                            ? std::string("modelled")
+                            : fmt::format("by --time {}", name_of(experiment.estimator())),
+                        report::text_of_bound(sample.time->bound));
+    if (experiment.arrays().size() == 0)
+      text += "    it accesses no array\n";
+    std::size_t width = 12;
+    for (const auto* list : {&kernel.found.candidates, &kernel.found.refused})
+      for (const Candidate& one : *list)
+        width = std::max(width, report::width_of(report::printable(text_of(one.moves, experiment.arrays()))));
+    for (std::size_t i = 0; i < kernel.found.candidates.size(); ++i)
+      text += row_of(kernel.found.candidates, i, experiment, width) + '\n';
+    for (const Candidate& refused : kernel.found.refused)
+      for (const ChangedTrace::Refusal& refusal : refused.refusals)
+        text += fmt::format(
+            "  - {} {}\n",
+            report::pad_right(report::printable(text_of(refusal.move, experiment.arrays())), width),
+            style.dim("refused: " + report::printable(text_of(refusal.reasons))));
+    if (kernel.is_search)
+      text +=
+          fmt::format("    {:.0f} legal placements: {:.0f} excluded by their lower bound, {} modelled, the "
+                      "others predicted to be slower\n",
+                      kernel.found.legal, kernel.found.excluded, kernel.found.modelled);
+  }
+  return text;
+}
+
+} // namespace warplens::placement

@@ -1,0 +1,195 @@
+#include "placement/search.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace warplens::placement {
+namespace {
+
+/// The units of an SM whose load is the sum of what each array's accesses need, wherever the others lie.
+constexpr std::array separable{Resource::issue, Resource::memory_pipeline, Resource::constant_pipe};
+using Loads = std::array<double, separable.size()>; ///< microseconds
+
+Loads loads_of(const Candidate& candidate) {
+  Loads loads{};
+  const KernelTime& time = *candidate.result->time;
+  for (std::size_t i = 0; i < loads.size(); ++i)
+    loads[i] = time.busy[std::size_t(separable[i])] * (time.microseconds.mean - time.launch_us);
+  return loads;
+}
+
+/// One place of an array: what it changes, alone.
+struct Choice {
+  std::optional<Move> move; ///< none: it stays
+  double log_change = 0;
+  Loads added{};
+};
+
+/// The choices of each array, and what the rest of the tree adds at least.
+struct Tree {
+  std::vector<std::vector<Choice>> choices;
+  std::vector<Loads> min_of_rest; ///< by level
+  Loads of_sample{};
+  double best = 0; ///< microseconds
+
+  double lower_bound(const Loads& loads, std::size_t level) const {
+    double bound = 0;
+    for (std::size_t i = 0; i < loads.size(); ++i)
+      bound = std::max(bound, loads[i] + min_of_rest[level][i]);
+    return bound;
+  }
+  double leaves_below(std::size_t level) const {
+    double leaves = 1;
+    for (std::size_t i = level; i < choices.size(); ++i)
+      leaves *= double(choices[i].size());
+    return leaves;
+  }
+};
+
+struct Leaf {
+  double log_change = 0;
+  std::vector<Move> moves;
+};
+
+/// Goes through the tree, depth first, and keeps the leaves with the best predictions.
+class Walk {
+public:
+  Walk(const Tree& tree, std::size_t kept) : tree_(tree), kept_(kept) {}
+
+  void go(std::size_t level, const Loads& loads, double log_change) {
+    if (visited_ > max_visited)
+      return;
+    ++visited_;
+    if (tree_.lower_bound(loads, level) > tree_.best) {
+      excluded_ += tree_.leaves_below(level);
+      return;
+    }
+    if (level == tree_.choices.size()) {
+      if (moves_.size() >= 2)
+        keep(log_change);
+      return;
+    }
+    for (const Choice& choice : tree_.choices[level]) {
+      Loads with = loads;
+      for (std::size_t i = 0; i < with.size(); ++i)
+        with[i] += choice.added[i];
+      if (choice.move)
+        moves_.push_back(*choice.move);
+      go(level + 1, with, log_change + choice.log_change);
+      if (choice.move)
+        moves_.pop_back();
+    }
+  }
+
+  double excluded() const { return excluded_; }
+  std::vector<Leaf> leaves() && {
+    std::ranges::sort_heap(leaves_, {}, &Leaf::log_change);
+    return std::move(leaves_);
+  }
+
+private:
+  static constexpr std::uint64_t max_visited = 2'000'000;
+
+  void keep(double log_change) {
+    if (leaves_.size() == kept_) {
+      if (log_change >= leaves_.front().log_change)
+        return;
+      std::ranges::pop_heap(leaves_, {}, &Leaf::log_change);
+      leaves_.pop_back();
+    }
+    leaves_.push_back({log_change, moves_});
+    std::ranges::push_heap(leaves_, {}, &Leaf::log_change);
+  }
+
+  const Tree& tree_;
+  std::size_t kept_;
+  std::vector<Move> moves_;
+  std::vector<Leaf> leaves_; ///< a heap, the worst first
+  double excluded_ = 0;
+  std::uint64_t visited_ = 0;
+};
+
+Tree tree_of(const Experiment& experiment, const std::vector<Candidate>& singles) {
+  Tree tree;
+  tree.of_sample = loads_of(experiment.sample());
+  tree.best = experiment.sample().microseconds();
+  for (std::uint32_t array = 0; array < experiment.arrays().size(); ++array) {
+    std::vector<Choice> choices{{}};
+    for (const Candidate& single : singles) {
+      if (single.moves.front().array != array)
+        continue;
+      tree.best = std::min(tree.best, single.microseconds());
+      Choice choice{single.moves.front(), std::log1p(single.change.share), loads_of(single)};
+      for (std::size_t i = 0; i < choice.added.size(); ++i)
+        choice.added[i] -= tree.of_sample[i];
+      choices.push_back(std::move(choice));
+    }
+    if (choices.size() > 1)
+      tree.choices.push_back(std::move(choices));
+  }
+  tree.min_of_rest.assign(tree.choices.size() + 1, Loads{});
+  for (std::size_t level = tree.choices.size(); level-- > 0;)
+    for (std::size_t i = 0; i < Loads().size(); ++i) {
+      double least = std::numeric_limits<double>::infinity();
+      for (const Choice& choice : tree.choices[level])
+        least = std::min(least, choice.added[i]);
+      tree.min_of_rest[level][i] = tree.min_of_rest[level + 1][i] + least;
+    }
+  return tree;
+}
+
+/// Models each array's moves alone.
+Expected<void> model_singles(const Experiment& experiment, std::uint32_t trials, SearchResult& result) {
+  for (std::uint32_t array = 0; array < experiment.arrays().size(); ++array)
+    for (const Move& move : moves_of(experiment.arrays()[array], array)) {
+      TRY_LET(candidate, experiment.model({move}, trials));
+      result.modelled += candidate->is_legal();
+      (candidate->is_legal() ? result.candidates : result.refused).push_back(std::move(*candidate));
+    }
+  return {};
+}
+
+} // namespace
+
+void rank(std::vector<Candidate>& candidates) {
+  std::ranges::stable_sort(candidates, {}, [](const Candidate& one) { return one.change.share; });
+}
+
+Expected<SearchResult> try_each_move(const Experiment& experiment) {
+  SearchResult result;
+  TRY(model_singles(experiment, experiment.trials(), result));
+  result.legal = double(result.candidates.size()) + 1;
+  rank(result.candidates);
+  return result;
+}
+
+Expected<SearchResult> search(const Experiment& experiment, const SearchOptions& options) {
+  SearchResult result;
+  const std::uint32_t quick = std::min(options.quick_trials, experiment.trials());
+  TRY(model_singles(experiment, quick, result));
+  const Tree tree = tree_of(experiment, result.candidates);
+  result.legal = tree.leaves_below(0);
+  Walk walk(tree, options.modelled);
+  walk.go(0, tree.of_sample, 0);
+  result.excluded = walk.excluded();
+  for (Leaf& leaf : std::move(walk).leaves()) {
+    TRY_LET(candidate, experiment.model(std::move(leaf.moves), quick));
+    ++result.modelled;
+    if (candidate->is_legal()) // together they may need more memory than there is
+      result.candidates.push_back(std::move(*candidate));
+  }
+  rank(result.candidates);
+  const std::size_t refined = std::min(options.refined, result.candidates.size());
+  for (std::size_t i = 0; i < refined && quick < experiment.trials(); ++i) {
+    TRY_LET(candidate, experiment.model(result.candidates[i].moves, experiment.trials()));
+    result.candidates[i] = std::move(*candidate);
+  }
+  std::ranges::stable_sort(result.candidates.begin(), result.candidates.begin() + std::ptrdiff_t(refined), {},
+                           [](const Candidate& one) { return one.change.share; });
+  return result;
+}
+
+} // namespace warplens::placement

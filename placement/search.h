@@ -1,0 +1,39 @@
+// The search for the fastest of all legal placements.
+#pragma once
+
+#include "placement/experiment.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace warplens::placement {
+
+struct SearchOptions {
+  std::uint32_t quick_trials = 2; ///< by which placements are compared first
+  std::size_t modelled = 24;      ///< at most this number of placements with several moves is modelled
+  std::size_t refined = 8;        ///< the best ones are modelled again, by all trials
+};
+
+/// The placements that the search went through.
+struct SearchResult {
+  std::vector<Candidate> candidates; ///< refined, the fastest first; then the others that were modelled
+  std::vector<Candidate> refused;    ///< single moves
+  double legal = 0;                  ///< placements of which each move alone is legal
+  double excluded = 0;               ///< of these, those whose lower bound is no less than the best time
+  std::size_t modelled = 0;
+};
+
+/// Models each array's moves alone, by a few trials; then placements with several moves, in the order of the
+/// time that the product of their single changes predicts. A branch of placements is left out if its lower
+/// bound is above the best time: the cycles that the busiest of the SM's units needs (the issue, the memory
+/// pipeline, the constant cache), to which each array's place adds its own. At last the best are modelled
+/// by all trials.
+Expected<SearchResult> search(const Experiment& experiment, const SearchOptions& options);
+
+/// Models each array's moves alone, by all trials.
+Expected<SearchResult> try_each_move(const Experiment& experiment);
+
+/// Orders the candidates by time, the fastest first.
+void rank(std::vector<Candidate>& candidates);
+
+} // namespace warplens::placement

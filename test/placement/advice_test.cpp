@@ -1,0 +1,173 @@
+// Advice on made traces: what is suggested, what is not, and the edits of sources.
+#include "made_source.h"
+#include "placement/advice.h"
+
+#include <nlohmann/json.hpp>
+
+using namespace warplens;
+using namespace warplens::placement;
+using warplens::test::MadeSource;
+
+namespace {
+
+/// Returns the GPU without the time that any launch takes, which is long beside that of a made trace.
+model::Gpu without_launch_time(model::Gpu gpu) {
+  gpu.issue.launch_ns = 0;
+  for (model::Gpu& machine : gpu.machines)
+    machine.issue.launch_ns = 0;
+  return gpu;
+}
+
+struct Advised {
+  explicit Advised(const MadeSource& made, const char* gpu_name = "v100")
+      : source(made), arrays(*Arrays::find(source, source.launches().front())),
+        gpu(without_launch_time(*model::load_gpu(gpu_name, WARPLENS_GPU_FOLDER))),
+        addressing(*load_addressing(WARPLENS_ADDRESSING)),
+        experiment(source, 0, arrays, gpu, addressing, options()) {
+    if (const auto modelled = experiment.model_sample(); !modelled)
+      FAIL(modelled.error().message);
+    auto found = placement::advise(experiment);
+    if (!found)
+      FAIL(found.error().message);
+    advice = std::move(*found);
+  }
+  static model::Options options() {
+    model::Options options;
+    options.trials = 4;
+    options.threads = 1;
+    options.cold = true;
+    return options;
+  }
+  const Suggestion* suggestion(Rewrite rewrite) const {
+    for (const Suggestion& one : advice.suggestions)
+      if (one.candidate.moves.front().rewrite == rewrite)
+        return &one;
+    return nullptr;
+  }
+
+  const MadeSource& source;
+  Arrays arrays;
+  model::Gpu gpu;
+  std::vector<Addressing> addressing;
+  Experiment experiment;
+  KernelAdvice advice;
+};
+
+/// Blocks read columns of a tile of 32 x 32 words in shared memory, each warp eight times.
+MadeSource columns(std::uint64_t row_words) {
+  MadeSource source(320, 256);
+  source.launch().static_shared_bytes = std::uint32_t(32 * row_words * 4);
+  const std::uint64_t load = source.site("tile", AccessKind::load, Space::shared);
+  const std::uint64_t out = source.allocate(1 << 20), store = source.site("out", AccessKind::store);
+  source.site_of(store).depends_on = {load};
+  for (std::uint64_t block = 0; block < 320; ++block)
+    for (std::uint32_t warp = 0; warp < 8; ++warp) {
+      for (std::uint64_t column = 0; column < 8; ++column)
+        source.access(block, warp, load,
+                      [&](std::uint64_t lane) { return 4 * (lane * row_words + (column + 4 * warp) % 32); });
+      source.access(block, warp, store,
+                    [&](std::uint64_t lane) { return out + (block * 8 + warp) * 128 + 4 * lane; });
+    }
+  return source;
+}
+
+/// Each thread reads one word of a structure of 32 bytes.
+MadeSource structures() {
+  MadeSource source(640, 256);
+  const std::uint64_t p = source.allocate(640 * 256 * 32), load = source.site("p");
+  for (std::uint64_t block = 0; block < 640; ++block)
+    for (std::uint32_t warp = 0; warp < 8; ++warp)
+      source.access(block, warp, load,
+                    [&](std::uint64_t lane) { return p + ((block * 8 + warp) * 32 + lane) * 32 + 8; });
+  return source;
+}
+
+} // namespace
+
+TEST_CASE("columns of a tile: longer rows are suggested, and not where rows are long already") {
+  const MadeSource source = columns(32);
+  const Advised advised(source);
+  const Suggestion* const padded = advised.suggestion(Rewrite::padded);
+  REQUIRE(padded != nullptr);
+  CHECK(padded->candidate.change.share < -.5); // 32 passes become one
+  CHECK(padded->candidate.shared_bytes == 32 * 33 * 4);
+  CHECK(padded->line == 1);
+  CHECK(padded->edit.find("132 B for 128") != std::string::npos);
+
+  const auto edited = edited_source(advised.experiment, *padded, "  __shared__ float tile[32][N * 2];\n");
+  REQUIRE(edited);
+  CHECK(*edited == "  __shared__ float tile[32][N * 2 + 1];\n");
+  CHECK_FALSE(edited_source(advised.experiment, *padded, "__shared__ float tile[1024];\n"));
+  CHECK_FALSE(edited_source(advised.experiment, *padded, "__shared__ float tiles[32][32];\n"));
+
+  const MadeSource longer = columns(33);
+  CHECK(Advised(longer).suggestion(Rewrite::padded) == nullptr);
+}
+
+TEST_CASE("a member of structures: an array for each member is suggested, and changes the addresses") {
+  const MadeSource source = structures();
+  const Advised advised(source);
+  const Suggestion* const split = advised.suggestion(Rewrite::split);
+  REQUIRE(split != nullptr);
+  CHECK(split->candidate.change.share < -.4);
+  CHECK(structure_bytes(advised.arrays[0]) == 32);
+  const SiteResult& site = split->candidate.result->sites.front();
+  CHECK(*site.sectors_per_request == Approx(4));
+  CHECK(*advised.experiment.sample().result->sites.front().sectors_per_request == Approx(32));
+}
+
+TEST_CASE("atomics on one address: a sum in each block is suggested, unless their results are used") {
+  MadeSource source(640, 256);
+  const std::uint64_t sum = source.allocate(4), add = source.site("sum", AccessKind::atomic);
+  source.site_of(add).is_reduction = true;
+  for (std::uint64_t block = 0; block < 640; ++block)
+    for (std::uint32_t warp = 0; warp < 8; ++warp)
+      source.access(block, warp, add, [&](std::uint64_t) { return sum; });
+  {
+    const Advised advised(source);
+    const Suggestion* const privatised = advised.suggestion(Rewrite::privatised);
+    REQUIRE(privatised != nullptr);
+    CHECK(privatised->candidate.change.share < -.5);
+    CHECK(privatised->file == "x.cu");
+    CHECK(print_text({"x", 1, {advised.advice}}, false).find("copy of sum in shared memory") !=
+          std::string::npos);
+    CHECK(to_json({"x", 1, {advised.advice}})["kernels"][0]["suggestions"][0]["change"] == "privatised");
+    const auto sarif = nlohmann::json::parse(print_sarif({"x", 1, {advised.advice}}, "1"));
+    CHECK(sarif["runs"][0]["results"][0]["ruleId"] == "suggestion/privatised");
+  }
+  source.site_of(add).is_reduction = false;
+  CHECK(Advised(source).suggestion(Rewrite::privatised) == nullptr);
+}
+
+TEST_CASE("a stream that DRAM bounds: nothing is suggested") {
+  MadeSource source(640, 256);
+  const std::uint64_t a = source.allocate(640 * 1024), b = source.allocate(640 * 1024);
+  const std::uint64_t load = source.site("a"), store = source.site("b", AccessKind::store);
+  source.site_of(store).depends_on = {load};
+  for (std::uint64_t block = 0; block < 640; ++block)
+    for (std::uint32_t warp = 0; warp < 8; ++warp) {
+      const std::uint64_t first = (block * 8 + warp) * 128;
+      source.access(block, warp, load, [&](std::uint64_t lane) { return a + first + 4 * lane; });
+      source.access(block, warp, store, [&](std::uint64_t lane) { return b + first + 4 * lane; });
+    }
+  const Advised advised(source, "a100");
+  CHECK(advised.advice.suggestions.empty());
+  CHECK_FALSE(advised.advice.without_gain.empty());
+}
+
+TEST_CASE("threads whose lanes step by rows: exchanging x and y is suggested") {
+  MadeSource source(64, 32);
+  source.launch().block.y = 8;
+  const std::uint64_t a = source.allocate(64 * 32 * 4096), load = source.site("a");
+  for (std::uint64_t block = 0; block < 64; ++block)
+    for (std::uint32_t warp = 0; warp < 8; ++warp)
+      for (std::uint64_t turn = 0; turn < 4; ++turn)
+        source.access(block, warp, load, [&](std::uint64_t lane) { // a row for each x, a word for each y
+          return a + (block * 32 + lane) * 4096 + (turn * 8 + warp) * 4;
+        });
+  const Advised advised(source, "a100");
+  const Suggestion* const swapped = advised.suggestion(Rewrite::swapped);
+  REQUIRE(swapped != nullptr);
+  CHECK(*advised.experiment.sample().result->sites.front().sectors_per_request == Approx(32));
+  CHECK(*swapped->candidate.result->sites.front().sectors_per_request == Approx(4));
+}

@@ -1,0 +1,288 @@
+// Traces with arrays elsewhere: their accesses, what the model makes of them, and what is refused.
+#include "made_source.h"
+#include "model/gpu/occupancy.h"
+#include "model/snapshot/coalesce.h"
+#include "model/snapshot/snapshot.h"
+#include "placement/experiment.h"
+
+#include <set>
+
+using namespace warplens;
+using namespace warplens::placement;
+using warplens::test::MadeSource;
+
+namespace {
+
+model::Gpu gpu(const char* name) {
+  auto loaded = model::load_gpu(name, WARPLENS_GPU_FOLDER);
+  if (!loaded)
+    FAIL(loaded.error().message);
+  return *loaded;
+}
+
+const std::vector<Addressing>& addressing() {
+  static const std::vector<Addressing> all = *load_addressing(WARPLENS_ADDRESSING);
+  return all;
+}
+
+Arrays arrays_of(const MadeSource& source) {
+  auto found = Arrays::find(source, source.launches().front());
+  REQUIRE(found);
+  return std::move(*found);
+}
+
+ChangedTrace changed(const trace::AccessSource& source, const Arrays& arrays, const model::Gpu& on,
+                     std::vector<Move> moves) {
+  return ChangedTrace(source, arrays, on, addressing().back(), {0, std::move(moves)});
+}
+
+KernelResult modelled(const trace::AccessSource& source, const model::Gpu& on, bool without_clock = false) {
+  model::Options options;
+  options.trials = 4;
+  options.confidence = {0, 0};
+  options.cold = true;
+  options.threads = 1;
+  options.without_clock = without_clock;
+  auto result = model::evaluate(source, {on}, options);
+  if (!result)
+    FAIL(result.error().message);
+  return result->kernels.front();
+}
+
+std::vector<trace::WarpAccess> accesses_of(const trace::AccessSource& source) {
+  std::vector<trace::WarpAccess> all;
+  REQUIRE(source.for_each_access(
+      0, [&](std::uint64_t, std::uint32_t, const trace::WarpAccess& access) { all.push_back(access); }));
+  return all;
+}
+
+/// 32 blocks of 64 threads read a and write b.
+MadeSource copy() {
+  MadeSource source(32, 64);
+  const std::uint64_t a = source.allocate(32 * 64 * 4), b = source.allocate(32 * 64 * 4);
+  const std::uint64_t load = source.site("a"), store = source.site("b", AccessKind::store);
+  source.site_of(store).depends_on = {load};
+  for (std::uint64_t block = 0; block < 32; ++block)
+    for (std::uint32_t warp = 0; warp < 2; ++warp) {
+      const std::uint64_t first = (block * 64 + warp * 32) * 4;
+      source.access(block, warp, load, [&](std::uint64_t lane) { return a + first + 4 * lane; });
+      source.access(block, warp, store, [&](std::uint64_t lane) { return b + first + 4 * lane; });
+    }
+  return source;
+}
+
+/// One warp reads 256 words, all lanes the same one, in ten rounds.
+MadeSource table() {
+  MadeSource source(1, 32);
+  const std::uint64_t words = source.allocate(1024), load = source.site("table");
+  for (int round = 0; round < 10; ++round)
+    for (std::uint64_t word = 0; word < 256; ++word)
+      source.access(0, 0, load, [&](std::uint64_t) { return words + 4 * word; });
+  return source;
+}
+
+std::string reason_against(const MadeSource& source, PlacementSpace to, const char* array) {
+  const Arrays arrays = arrays_of(source);
+  const model::Gpu on = gpu("a100");
+  const auto index = arrays.named(array);
+  REQUIRE(index);
+  const ChangedTrace trace = changed(source, arrays, on, {{.array = *index, .to = to}});
+  if (trace.is_legal())
+    return "";
+  const Reason& reason = trace.refusals().front().reasons.front();
+  return fmt::format("{}:{}: {}", reason.file, reason.line, reason.text);
+}
+
+} // namespace
+
+TEST_CASE("arrays are found by address, with their uses") {
+  const MadeSource source = copy();
+  const Arrays arrays = arrays_of(source);
+  REQUIRE(arrays.size() == 2);
+  CHECK(arrays[0].name == "a");
+  CHECK(arrays[0].loads == 64);
+  CHECK(arrays[0].stores == 0);
+  CHECK(arrays[0].bytes == 8192);
+  CHECK(arrays[1].stores == 64);
+  CHECK(arrays[0].of_block.at(3).lines.size() == 2);
+  CHECK_FALSE(arrays.named("c"));
+}
+
+TEST_CASE("names whose ranges overlap are one array, and others of one allocation are not") {
+  MadeSource source(1, 32);
+  const std::uint64_t pool = source.allocate(4096);
+  const std::uint64_t p = source.site("p"), q = source.site("q", AccessKind::store), r = source.site("r");
+  source.access(0, 0, p, [&](std::uint64_t lane) { return pool + 4 * lane; });
+  source.access(0, 0, q, [&](std::uint64_t lane) { return pool + 64 + 4 * lane; });
+  source.access(0, 0, r, [&](std::uint64_t lane) { return pool + 2048 + 4 * lane; });
+  const Arrays arrays = arrays_of(source);
+  REQUIRE(arrays.size() == 2);
+  CHECK(arrays[0].stores == 1);
+  CHECK(arrays[1].name == "r");
+  CHECK(reason_against(source, PlacementSpace::read_only, "r").empty());
+  CHECK(reason_against(source, PlacementSpace::read_only, arrays[0].name.c_str()).starts_with("x.cu:2: "));
+}
+
+TEST_CASE("no change, and a change there and back, are the trace to the bit") {
+  const MadeSource source = copy();
+  const Arrays arrays = arrays_of(source);
+  for (const char* name : {"c2050", "k80", "v100", "a100"}) {
+    const model::Gpu on = gpu(name);
+    const ChangedTrace same = changed(source, arrays, on, {});
+    const KernelResult before = modelled(source, on);
+    CHECK(modelled(same, on).trial_values.microseconds == before.trial_values.microseconds);
+
+    const ChangedTrace there = changed(source, arrays, on, {{.array = 0, .to = PlacementSpace::texture}});
+    const auto arrays_there = Arrays::find(there, there.launches().front());
+    REQUIRE(arrays_there);
+    CHECK((*arrays_there)[0].is_fetched);
+    const ChangedTrace back = changed(there, *arrays_there, on, {{.array = 0, .to = PlacementSpace::global}});
+    CHECK(back.moved_sites().size() == 1);
+    const KernelResult after = modelled(back, on);
+    CHECK(after.trial_values.microseconds == before.trial_values.microseconds);
+    CHECK(after.trial_values.cycles == before.trial_values.cycles);
+    REQUIRE(after.sites.size() == before.sites.size());
+    for (std::size_t i = 0; i < before.sites.size(); ++i) {
+      CHECK(after.sites[i].executions == before.sites[i].executions);
+      CHECK(after.sites[i].bytes_used == before.sites[i].bytes_used);
+      CHECK(after.sites[i].bytes_moved == before.sites[i].bytes_moved);
+    }
+  }
+}
+
+TEST_CASE("a table in constant memory and in global memory of a V100") {
+  const MadeSource source = table();
+  const Arrays arrays = arrays_of(source);
+  const model::Gpu on = gpu("v100");
+  const KernelResult global = modelled(source, on, true);
+  CHECK(global.totals.l1_read_hit_rate->mean == Approx(.9875));
+  const ChangedTrace trace = changed(source, arrays, on, {{.array = 0, .to = PlacementSpace::constant}});
+  REQUIRE(trace.is_legal());
+  CHECK(accesses_of(trace).front().addresses[0] % 256 == 0);
+  const KernelResult constant = modelled(trace, on, true);
+  CHECK(constant.totals.constant_hit_rate->mean == Approx(.99375));
+  CHECK(constant.totals.constant_group_hit_rate->mean == Approx(.75));
+  CHECK(*constant.totals.dram_read_bytes == 1024);
+}
+
+TEST_CASE("shared memory: copies, occupancy and the L1 that is left") {
+  MadeSource source(64, 256);
+  const std::uint64_t a = source.allocate(48 * 1024), b = source.allocate(4096);
+  const std::uint64_t load = source.site("a"), small = source.site("b");
+  for (std::uint64_t block = 0; block < 64; ++block) {
+    source.access(block, 0, load, [&](std::uint64_t lane) { return a + 1536 * lane; });
+    source.access(block, 0, small, [&](std::uint64_t lane) { return b + 4 * lane; });
+  }
+  const Arrays arrays = arrays_of(source);
+  const Move whole{.array = 0, .to = PlacementSpace::shared, .part = SharedPart::whole};
+  const Move small_whole{.array = 1, .to = PlacementSpace::shared, .part = SharedPart::whole};
+  const std::vector<std::pair<const char*, unsigned>> blocks{
+      {"c2050", 1}, {"k80", 2}, {"v100", 2}, {"a100", 3}, {"h100-sxm", 4}};
+  for (const auto& [name, of_sm] : blocks) {
+    const model::Gpu on = gpu(name);
+    const ChangedTrace trace = changed(source, arrays, on, {whole});
+    REQUIRE(trace.is_legal());
+    const auto occupied = model::occupancy(on, trace.changed_launch());
+    REQUIRE(occupied);
+    CHECK(occupied->blocks_per_sm == of_sm);
+  }
+  for (const auto& [name, l1_bytes] :
+       std::vector<std::pair<const char*, std::uint32_t>>{{"v100", 98304}, {"a100", 131072}}) {
+    const model::Gpu on = gpu(name);
+    const ChangedTrace trace = changed(source, arrays, on, {small_whole});
+    const auto occupied = model::occupancy(on, trace.changed_launch());
+    REQUIRE(occupied);
+    CHECK(occupied->blocks_per_sm == 8);
+    CHECK(occupied->l1_bytes == l1_bytes);
+    std::size_t loads = 0, stores = 0, barriers = 0;
+    for (const trace::WarpAccess& access : accesses_of(trace)) {
+      if (access.kind == AccessKind::barrier) {
+        ++barriers;
+      } else if (access.bytes == 16 && access.kind == AccessKind::load) {
+        CHECK(model::coalesce(access, on.lanes).sectors() == 16);
+        ++loads;
+      } else if (access.bytes == 16) {
+        CHECK(access.space == Space::shared);
+        ++stores;
+      }
+    }
+    CHECK(loads == 8 * 64);
+    CHECK(stores == 8 * 64);
+    CHECK(barriers == 8 * 64); // all warps of each block, also those without an access of their own
+  }
+}
+
+TEST_CASE("texels of a 2D texture lie in blocks") {
+  MadeSource source(1, 32);
+  const std::uint64_t a = source.allocate(64 * 64 * 4), load = source.site("a");
+  source.access(0, 0, load, [&](std::uint64_t lane) { return a + 4 * lane; });
+  source.access(0, 0, load, [&](std::uint64_t lane) { return a + 256 * lane; });
+  source.access(0, 0, load, [&](std::uint64_t lane) { return a + 4 * (lane % 8) + 256 * (lane / 8); });
+  const Arrays arrays = arrays_of(source);
+  const model::Gpu on = gpu("a100");
+  const ChangedTrace trace =
+      changed(source, arrays, on, {{.array = 0, .to = PlacementSpace::texture_2d, .texels_per_row = 64}});
+  REQUIRE(trace.is_legal());
+  std::vector<unsigned> sectors, before;
+  for (const trace::WarpAccess& access : accesses_of(trace))
+    sectors.push_back(model::coalesce(access, on.lanes).sectors());
+  for (const trace::WarpAccess& access : accesses_of(source))
+    before.push_back(model::coalesce(access, on.lanes).sectors());
+  CHECK(sectors == std::vector<unsigned>{8, 16, 4});
+  CHECK(before == std::vector<unsigned>{4, 32, 4});
+}
+
+TEST_CASE("shared memory into global memory: one copy for each block") {
+  MadeSource source(2, 32);
+  const std::uint64_t store = source.site("tile", AccessKind::store, Space::shared);
+  for (std::uint64_t block = 0; block < 2; ++block)
+    source.access(block, 0, store, [&](std::uint64_t lane) { return 4 * lane; });
+  const Arrays arrays = arrays_of(source);
+  const ChangedTrace trace =
+      changed(source, arrays, gpu("a100"), {{.array = 0, .to = PlacementSpace::global}});
+  const auto accesses = accesses_of(trace);
+  CHECK(accesses[0].space == Space::global);
+  CHECK(accesses[1].addresses[0] - accesses[0].addresses[0] == 256);
+}
+
+TEST_CASE("moves that a line forbids") {
+  // An in-place stencil, by two names of one array.
+  MadeSource stencil(1, 32);
+  const std::uint64_t a = stencil.allocate(4096);
+  const std::uint64_t in = stencil.site("in"), out = stencil.site("out", AccessKind::store);
+  stencil.access(0, 0, in, [&](std::uint64_t lane) { return a + 4 * lane; });
+  stencil.access(0, 0, out, [&](std::uint64_t lane) { return a + 4 + 4 * lane; });
+  const std::string name = arrays_of(stencil)[0].name;
+  for (const PlacementSpace to :
+       {PlacementSpace::texture, PlacementSpace::read_only, PlacementSpace::constant})
+    CHECK(reason_against(stencil, to, name.c_str()).starts_with("x.cu:2: the kernel stores to it"));
+
+  MadeSource large(1, 32);
+  const std::uint64_t b = large.allocate(65540), load = large.site("b");
+  large.access(0, 0, load, [&](std::uint64_t lane) { return b + 4 * lane; });
+  CHECK(reason_against(large, PlacementSpace::constant, "b") == "x.cu:1: 65540 B of 65536");
+
+  MadeSource shared(2, 32);
+  const std::uint64_t c = shared.allocate(4096);
+  const std::uint64_t store = shared.site("c", AccessKind::store),
+                      count = shared.site("n", AccessKind::atomic);
+  const std::uint64_t n = shared.allocate(128);
+  for (std::uint64_t block = 0; block < 2; ++block) {
+    shared.access(block, 0, store, [&](std::uint64_t lane) { return c + 4 * lane; });
+    shared.access(block, 0, count, [&](std::uint64_t) { return n; });
+  }
+  CHECK(reason_against(shared, PlacementSpace::shared, "c").find("others access") != std::string::npos);
+  CHECK(reason_against(shared, PlacementSpace::shared, "n").find("atomics") != std::string::npos);
+}
+
+TEST_CASE("moves are parsed, and wrong ones say what was expected") {
+  const MadeSource source = copy();
+  const Arrays arrays = arrays_of(source);
+  const auto moves = parse_moves("a:shared=whole,b:texture2d=64", arrays);
+  REQUIRE(moves);
+  CHECK(moves->front().part == SharedPart::whole);
+  CHECK(moves->back().texels_per_row == 64);
+  CHECK(text_of(*moves, arrays) == "a->shared=whole, b->texture2d=64");
+  for (const char* wrong : {"a", "c:shared", "a:cloud", "a:shared=half", "a:texture2d=x", "a:ldg,a:texture"})
+    CHECK_FALSE(parse_moves(wrong, arrays));
+}

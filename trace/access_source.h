@@ -1,0 +1,48 @@
+// What the model replays: the launches of a program with their accesses. A trace file is one (reader.h); a
+// trace with arrays placed elsewhere is another (placement/changed_trace.h).
+#pragma once
+
+#include "support/expected.h"
+#include "trace/records.h"
+
+#include <functional>
+#include <optional>
+#include <span>
+
+namespace warplens::trace {
+
+/// A site whose accesses are not those of the kernel's machine code, as the trace was changed and the code
+/// was not.
+struct MovedSite {
+  std::uint64_t site = 0; ///< Site::id
+  /// The memory that the code's instruction accesses; none: the code has no instruction for the site.
+  std::optional<Space> space_in_code;
+  /// The instructions that compute an address there less those in the code, per address.
+  double address_instructions = 0;
+};
+
+class AccessSource {
+public:
+  virtual ~AccessSource() = default;
+
+  virtual bool truncated() const = 0;
+  virtual const Program& program() const = 0;
+  virtual const std::vector<Site>& sites() const = 0;
+  virtual const std::vector<Allocation>& allocations() const = 0;
+  virtual const std::vector<Launch>& launches() const = 0;
+  /// Returns the memory uses of all launches, in order; each comes before the launch with the same number.
+  virtual const std::vector<MemoryUse>& memory_uses() const = 0;
+  virtual std::optional<LaunchEnd> end_of(std::uint32_t launch) const = 0;
+  virtual const std::vector<KernelLaunches>& kernel_launches() const = 0;
+
+  using Visit = std::function<void(std::uint64_t block, std::uint32_t warp, const WarpAccess&)>;
+  /// Calls `visit` for each access of the launch, in program order within each (block, warp); blocks and
+  /// warps interleave. Memory use does not grow with the trace. An error may come after accesses were
+  /// visited.
+  virtual Expected<void> for_each_access(std::uint32_t launch, const Visit& visit) const = 0;
+
+  /// Returns the sites that were moved; none of a trace as it was recorded.
+  virtual std::span<const MovedSite> moved_sites() const { return {}; }
+};
+
+} // namespace warplens::trace
