@@ -72,6 +72,8 @@ void average_repeats(Region& region) {
     counter.values = means(counter.values, group_of, runs.size());
   for (auto& [name, values] : region.targets)
     values = means(values, group_of, runs.size());
+  if (!region.launches.empty())
+    region.launches = means(region.launches, group_of, runs.size());
   region.runs = std::move(runs);
 }
 

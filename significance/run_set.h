@@ -65,7 +65,8 @@ struct Region {
   std::vector<Parameters> runs; ///< one per value of the counters; each configuration once
   std::vector<Counter> counters;
   std::map<std::string, std::vector<double>> targets; ///< "time" in seconds, "ul" as a fraction, …; per run
-  std::optional<Observations> observations;           ///< none: no profile
+  std::vector<double> launches;             ///< of a profiled kernel, per run; empty: figures are per launch
+  std::optional<Observations> observations; ///< none: no profile
 };
 
 /// The target of a modelled time. A measured one is "time".
