@@ -110,6 +110,8 @@ int run_command_line(std::vector<std::string> arguments) {
   driver::declare_model(app, chosen);
   driver::declare_report(app, chosen);
   driver::declare_diff(app, chosen);
+  driver::declare_sweep(app, chosen);
+  driver::declare_explain(app, chosen);
   driver::declare_trace(app, chosen);
   driver::declare_gpus(app, chosen);
   driver::declare_inspect(app, chosen);

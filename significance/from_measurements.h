@@ -1,4 +1,4 @@
-// From tables of measured counters to a run set, alone or joined to that of profiles.
+// Makes a run set of tables of measured counters, or joins them to that of profiles.
 #pragma once
 
 #include "import/dashing.h"
@@ -7,7 +7,8 @@
 
 namespace warplens::significance {
 
-/// What was measured of one configuration. `kernels` may name a kernel several times: those are repeats.
+/// The counters that were measured of one configuration. `kernels` may name a kernel several times: those are
+/// repeats.
 struct MeasuredRun {
   Parameters parameters;
   std::vector<import::KernelCounters> kernels;

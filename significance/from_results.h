@@ -1,4 +1,4 @@
-// From profiles (results of the model) to a run set.
+// Makes a run set of profiles, which are results of the model.
 #pragma once
 
 #include "result/result.h"

@@ -112,12 +112,13 @@ Json to_json(const RegionSignificance& region) {
   put(json, "q2", region.q2);
   put(json, "null95", region.null95);
   json["explained"] = region.explained;
-  Json& collinear = json["collinear"] = Json::array();
-  Json& cosines = json["collinear_cosine"] = Json::array();
+  Json sets = Json::array(), cosines = Json::array();
   for (const auto& set : region.collinear) {
-    collinear.push_back(set.counters);
+    sets.push_back(set.counters);
     cosines.push_back(set.cosine);
   }
+  json["collinear"] = std::move(sets);
+  json["collinear_cosine"] = std::move(cosines);
   Json& resources = json["resources"] = Json::array();
   for (const ResourceFigures& resource : region.resources)
     resources.push_back(to_json(resource));

@@ -23,6 +23,8 @@ void declare_patch(CLI::App& app, Action& chosen);
 void declare_model(CLI::App& app, Action& chosen);
 void declare_report(CLI::App& app, Action& chosen);
 void declare_diff(CLI::App& app, Action& chosen);
+void declare_sweep(CLI::App& app, Action& chosen);
+void declare_explain(CLI::App& app, Action& chosen);
 void declare_trace(CLI::App& app, Action& chosen);
 void declare_gpus(CLI::App& app, Action& chosen);
 void declare_inspect(CLI::App& app, Action& chosen);
