@@ -19,7 +19,7 @@ export interface ResourceFigures {
   se?: number;
   reduction?: number;
   belief?: number;
-  /** Of the region's sum; never compared between regions. */
+  /** Its part of the sum over the region; it is never compared between regions. */
   share?: number;
   significant: boolean;
   counters: CounterFigures[];

@@ -5,7 +5,7 @@ export interface Node {
   /** Unique in the tree. */
   key: string;
   name: string;
-  /** What the reader is shown of it. */
+  /** The text that the reader sees about it. */
   description: string;
   /** Its part of the angle. */
   value: number;
