@@ -114,6 +114,7 @@ void print_pipeline(Text& text, Device& device) {
   text.word("policy", "greedy_then_youngest", a100);
   text.assumption("cycles_per_access", 8);
   text.figure("turnover_cycles", 368, a100);
+  text.assumption("launch_ns", 2000);
   text.table("lsu");
   text.figure("queue_entries", 5, a100);
   text.figure("scheduler_cycles", 4, a100);

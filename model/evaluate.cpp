@@ -1,6 +1,7 @@
 #include "model/evaluate.h"
 
 #include "model/cache/l2_before.h"
+#include "model/events.h"
 #include "model/figures.h"
 #include "model/gpu/machine_code.h"
 #include "model/run_trials.h"
@@ -45,6 +46,8 @@ public:
   }
 
   const Snapshot& snapshot() const { return snapshot_; }
+  /// Returns the sites to which the snapshot has indices: the trace's, and behind them those of its spills.
+  const std::vector<Site>& sites() const { return sites_; }
   /// Returns why only the warps' accesses are known; empty where their instructions are.
   const std::string& code_unknown() const { return code_unknown_; }
   /// Returns the launch with the chosen number of blocks.
@@ -58,6 +61,7 @@ private:
     if (decoded_blocks_ == part_.blocks && decoded_rules_ == gpu.lanes && decoded_cubin_ == cubin)
       return {};
     snapshot_ = Snapshot(); // frees the memory before another one is made
+    sites_ = trace_.sites();
     TRY_LET(followed, follow(gpu, code));
     if (!*followed) {
       TRY_LET(decoded, model::decode(trace_, launch_, part_.blocks, gpu.lanes, accesses_));
@@ -85,10 +89,12 @@ private:
     if (!code_unknown_.empty())
       return false;
     TRY_LET(decoded, model::decode(trace_, launch_, part_.blocks, gpu.lanes, Accesses::all_in_program_order));
-    if (const auto followed = follow_code(*decoded, trace_.sites(), *code); !followed) {
-      code_unknown_ = followed.error().message;
+    const auto spills = follow_code(*decoded, trace_.sites(), *code);
+    if (!spills) {
+      code_unknown_ = spills.error().message;
       return false;
     }
+    sites_.insert(sites_.end(), spills->begin(), spills->end());
     snapshot_ = std::move(*decoded);
     return true;
   }
@@ -103,6 +109,7 @@ private:
   std::uint64_t decoded_cubin_ = 0;
   std::string code_unknown_;
   Snapshot snapshot_;
+  std::vector<Site> sites_;
 };
 
 /// Returns the GPU without the figures that are drawn and that nothing takes: known code has no
@@ -113,6 +120,17 @@ Gpu without_unused_draws(Gpu gpu, const Snapshot& snapshot) {
   if (gpu.drawn.empty())
     gpu.machines.clear();
   return gpu;
+}
+
+/// Sets what the launch's warps execute, and the events that cost energy.
+void put_events(KernelResult& result, std::span<const TrialCounts> trials, const Snapshot& snapshot,
+                const trace::Launch& launch, const Gpu& gpu) {
+  result.executed = executed_code(trials, snapshot, gpu);
+  ExecutedWork work = executed_work(snapshot, launch.block.count());
+  result.events = Events{work.all, memory_events(trials, snapshot, gpu)};
+  for (LineTime& line : result.lines)
+    if (const auto found = work.lines.find({line.file, line.line}); found != work.lines.end())
+      line.work = found->second;
 }
 
 } // namespace
@@ -145,7 +163,7 @@ Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vect
   result.warps = warp_time(trials.counts, gpu);
   result.lines = line_times(trials.counts, snapshot, sites);
   if (snapshot.code && result.time)
-    result.executed = executed_code(trials.counts, snapshot, gpu);
+    put_events(result, trials.counts, snapshot, launch, gpu);
   result.totals = totals_of(trials.counts, gpu);
   result.totals.cold_miss_share = trials.cold_miss_share;
   result.totals.dram_latencies = std::move(trials.dram_latencies);
@@ -160,6 +178,8 @@ Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vect
     result.sites.push_back(site_result(snapshot.sites[i], i, site_of_trace, trials.counts, gpu));
     SiteResult& site = result.sites.back();
     site.time = site_time(snapshot.sites[i], i, trials.counts, sums, result.time);
+    if (result.events && snapshot.sites[i].barriers == 0)
+      site.events = memory_events(snapshot.sites[i], i, trials.counts, gpu);
     if (site.latency_ns)
       all_latency += double(site.executions) * site.latency_ns->mean;
   }
@@ -198,7 +218,7 @@ Expected<Result> evaluate(const trace::Reader& trace, const std::vector<Gpu>& gp
       const L2Before before = options.cold ? L2Before()
                                            : l2_before(history, decoded.snapshot(), gpu,
                                                        options.without_clock ? 1 : gpu.l2.partitions);
-      TRY_LET(kernel, evaluate_launch(decoded.snapshot(), trace.sites(), part, gpu, options, before.l2));
+      TRY_LET(kernel, evaluate_launch(decoded.snapshot(), decoded.sites(), part, gpu, options, before.l2));
       kernel->l2_start = before.start;
       kernel->code_unknown = decoded.code_unknown();
       kernel->snapshot.complete = end && end->complete;

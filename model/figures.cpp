@@ -180,8 +180,10 @@ std::optional<KernelTime> kernel_time(std::span<const TrialCounts> trials, const
   time.is_extrapolated = !snapshot.whole_grid;
   // Blocks without accesses are not in the snapshot; a GPU begins one block in a cycle.
   const auto least = double(launch.grid.count());
+  time.launch_us = gpu.issue.launch_ns / 1000;
   time.microseconds = *statistic_over(trials, [&](const TrialCounts& trial) {
-    return std::optional(std::max(trial.time.launch_cycles, least) * gpu.ns_per_cycle() / 1000);
+    return std::optional(time.launch_us +
+                         std::max(trial.time.launch_cycles, least) * gpu.ns_per_cycle() / 1000);
   });
   // Memory may be writing what was evicted when the last block has ended.
   for (std::size_t resource = 0; resource < resource_count; ++resource)

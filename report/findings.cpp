@@ -3,6 +3,7 @@
 #include "report/figures.h"
 #include "report/resource_text.h"
 #include "vocabulary/geometry.h"
+#include "vocabulary/spilled_registers.h"
 
 #include <algorithm>
 #include <cmath>
@@ -245,6 +246,18 @@ std::optional<Finding> on_lanes(const SiteResult& site, const KernelResult& kern
   return Finding{Rule::few_lanes, fmt::format("only {} of 32 lanes active", ratio(site.active_lanes))};
 }
 
+/// Finds accesses to spilled registers, of which a kernel with enough registers has none.
+Finding on_spills(const KernelResult& kernel) {
+  constexpr std::uint32_t max_registers = 255; // of a thread, from compute capability 3.5 on
+  const bool has_most = kernel.compiled && kernel.compiled->registers >= max_registers;
+  const std::string registers =
+      kernel.compiled ? fmt::format(" {}", kernel.compiled->registers) : std::string();
+  return {Rule::spills,
+          fmt::format("spills: the{} registers of a thread do not suffice: {}keep fewer values alive at once",
+                      registers,
+                      has_most ? "" : "raise the register limit (__launch_bounds__, -maxrregcount), or ")};
+}
+
 } // namespace
 
 std::vector<Finding> findings_on(const SiteResult& site, const KernelResult& kernel) {
@@ -257,6 +270,8 @@ std::vector<Finding> findings_on(const SiteResult& site, const KernelResult& ker
     add(on_arrival(site));
     return findings;
   }
+  if (is_spill(site.site))
+    return {on_spills(kernel)};
   add(on_contention(site, kernel));
   add(on_banks(site));
   add(on_constants(site));

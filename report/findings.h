@@ -22,6 +22,7 @@ enum class Rule {
   from_afar,           ///< most sectors come from far; how often each does is not known
   few_lanes,           ///< most lanes of the warp are idle
   uneven_arrival,      ///< a barrier: warps wait long for the last of their block
+  spills,              ///< registers that did not suffice, in local memory
 };
 
 struct Finding {

@@ -79,6 +79,11 @@ constexpr RuleText rules[] = {
      "Give each warp of a block as much to do between two barriers, have more blocks on each SM, so that "
      "others "
      "run meanwhile, or let fewer warps meet: __syncwarp() where the lanes of one warp exchange data."},
+    {Rule::spills, "spills", "Spills", "warning",
+     "The compiler keeps values in local memory for which a thread has no registers.",
+     "Allow more registers (__launch_bounds__ with fewer blocks, a higher -maxrregcount), unroll less, or "
+     "keep "
+     "fewer values alive at once."},
 };
 
 const RuleText& text_of(Rule rule) {

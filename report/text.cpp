@@ -195,13 +195,20 @@ private:
     field("time", duration(time.microseconds) + " (" + accuracy_beside_time(kernel.accuracy) + ")" +
                       (time.is_extrapolated ? ", extrapolated from the snapshot, which takes " + cycles
                                             : ", " + cycles) +
-                      (time.microseconds.mean < short_time ? "; launch overhead not included" : ""));
+                      (time.microseconds.mean < short_time && time.launch_us != 0
+                           ? fmt::format("; {:.1f} µs of it are the launch itself", time.launch_us)
+                           : ""));
     bound_by(time);
   }
 
   /// Prints what bounds the time, and as many of the other busy resources as fit, the busiest first.
   void bound_by(const KernelTime& time) {
     const auto busy = [&](Resource resource) { return share_of(time.busy, resource); };
+    if (time.launch_us > time.microseconds.mean / 2) {
+      line(style_.dim(pad_right("bound by", 11)) +
+           "the launch itself: there is too little work to see what else binds");
+      return;
+    }
     std::string bound(text_of_bound(time.bound));
     if (time.bound)
       bound += fmt::format(", {} % busy{}", share(busy(*time.bound)), beside_busy_share(time, *time.bound));

@@ -1,5 +1,6 @@
 // JSON → Result. The input may be anyone's: every type and range is checked, and the error names the path of
 // the first fault.
+#include "result/events_json.h"
 #include "result/json_node.h"
 #include "result/names.h"
 #include "result/timeline_json.h"
@@ -121,6 +122,10 @@ void read(const JsonNode& node, KernelTime& target) {
   read_amount(node["cycles"], target.cycles);
   read_amount(node["microseconds"], target.microseconds);
   node["extrapolated"].read(target.is_extrapolated);
+  if (node.has("launch_us")) {
+    node["launch_us"].read(target.launch_us);
+    node["launch_us"].require(target.launch_us >= 0, "at least 0");
+  }
   read_shares<Resource>(node["busy"], target.busy);
   if (node.has("mean_busy"))
     read_shares<Resource>(node["mean_busy"], target.mean_busy);
@@ -140,6 +145,8 @@ void read(const JsonNode& node, LineTime& target) {
   read_shares<WarpState>(node["states"], target.states);
   node["awaited"].read(target.awaited);
   node["awaited"].require(target.awaited >= 0 && target.awaited <= 1 + rounding, "a number from 0 to 1");
+  if (node.has("work"))
+    read_work(node["work"], target.work.emplace());
 }
 
 void read(const JsonNode& node, ExecutedCode& target) {
@@ -223,6 +230,8 @@ void read(const JsonNode& node, SiteResult& target) {
   read_if_there(node, "latency_parts", target.latency_parts);
   read_if_there(node, "latency_share", target.latency_share);
   read_if_there(node, "time", target.time);
+  if (node.has("events"))
+    read_memory_events(node["events"], target.events.emplace());
 }
 
 void read(const JsonNode& node, Totals& target) {
@@ -324,6 +333,10 @@ void read(const JsonNode& node, KernelResult& target) {
   read_if_there(node, "executed", target.executed);
   if (node.has("code_unknown"))
     node["code_unknown"].read(target.code_unknown);
+  if (node.has("events"))
+    read_events(node["events"], target.events.emplace());
+  if (node.has("sharing"))
+    read_sharing_profile(node["sharing"], target.sharing.emplace());
   read(node["totals"], target.totals);
   if (node.has("trial_values"))
     read(node["trial_values"], target.trials.run, target.trial_values);

@@ -35,6 +35,14 @@ inline constexpr std::array<std::string_view, warp_state_count> names_of<WarpSta
                                                                                     "drain",
                                                                                     "ended"};
 
+template <>
+inline constexpr std::array<std::string_view, work_count> names_of<Work>{
+    "fp32", "fp64", "fp16", "integer", "multiply_add", "special_function", "tensor", "memory", "control"};
+template <>
+inline constexpr std::array<std::string_view, memory_event_count> names_of<MemoryEvent>{
+    "l1_read_hit",   "l1_read_miss", "l1_write",   "l2_read_hit",    "l2_read_miss", "l2_write_hit",
+    "l2_write_miss", "dram_read",    "dram_write", "row_activation", "shared_pass",  "constant_access"};
+
 /// Returns the name of what bounds a kernel's time: "latency" if no resource does.
 std::string_view name_of_bound(std::optional<Resource> bound);
 

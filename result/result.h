@@ -3,6 +3,8 @@
 #pragma once
 
 #include "result/accuracy.h"
+#include "result/events.h"
+#include "result/sharing_profile.h"
 #include "result/timeline.h"
 #include "support/expected.h"
 #include "trace/records.h"
@@ -103,6 +105,7 @@ struct LineTime {
   double instructions = 0; ///< of warps, that they issue there; accesses where no more is known
   ByState states{};        ///< shares of the time of all the kernel's warps, which wait to issue one there
   double awaited = 0; ///< the share in which warps wait anywhere for results of the line, or at its barrier
+  std::optional<ByWork> work; ///< its instructions by kind; where the code is known
 };
 
 /// A kernel's time, from trials on a clock.
@@ -110,6 +113,7 @@ struct KernelTime {
   Statistic cycles;             ///< of the SM clock: of the blocks in the snapshot
   Statistic microseconds;       ///< of the whole launch
   bool is_extrapolated = false; ///< the snapshot is a part of the grid
+  double launch_us = 0;         ///< of `microseconds`: what any launch takes, also one that does nothing
   /// The shares of the cycles in which each resource is busy, mean over trials: the busiest one of its kind,
   /// and the mean over all of its kind.
   ByResource busy{}, mean_busy{};
@@ -143,6 +147,8 @@ struct SiteResult {
   std::optional<LatencyParts> latency_parts;
   std::optional<double> latency_share; ///< executions × latency over the kernel's sum
   std::optional<SiteTime> time;        ///< where the trials have a clock
+  /// Its events in the memory hierarchy, without what the L2 evicts, in the snapshot; mean over trials.
+  std::optional<ByMemoryEvent> events;
 };
 
 /// The latencies of the requests of one trial.
@@ -253,7 +259,9 @@ struct KernelResult {
   std::optional<WarpTime> warps;  ///< likewise
   std::vector<LineTime> lines;    ///< likewise; ordered by file and line
   std::optional<ExecutedCode> executed;
-  std::string code_unknown; ///< why only the accesses of warps are known; empty where `executed` is there
+  std::string code_unknown;     ///< why only the accesses of warps are known; empty where `executed` is there
+  std::optional<Events> events; ///< where the trials have a clock and the code is known
+  std::optional<SharingProfile> sharing; ///< only on request
   Totals totals;
   TrialValues trial_values;
   std::vector<SiteResult> sites;     ///< ordered by file, line, column

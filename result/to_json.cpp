@@ -1,5 +1,6 @@
 // Result → JSON. JSON has no NaN and no infinity: a figure that is not finite was not observed, so its key is
 // absent.
+#include "result/events_json.h"
 #include "result/names.h"
 #include "result/result.h"
 #include "result/timeline_json.h"
@@ -89,6 +90,7 @@ void put(Json& object, const char* key, const std::optional<KernelTime>& time) {
   put(json, "cycles", std::optional(time->cycles));
   put(json, "microseconds", std::optional(time->microseconds));
   json["extrapolated"] = time->is_extrapolated;
+  put(json, "launch_us", std::optional(time->launch_us));
   json["busy"] = shares_by<Resource>(time->busy);
   json["mean_busy"] = shares_by<Resource>(time->mean_busy);
   json["bound"] = name_of_bound(time->bound);
@@ -110,6 +112,8 @@ Json to_json(const LineTime& line) {
   put(json, "instructions", std::optional(line.instructions));
   json["states"] = shares_by<WarpState>(line.states);
   put(json, "awaited", std::optional(line.awaited));
+  if (line.work)
+    json["work"] = work_to_json(*line.work);
   return json;
 }
 
@@ -173,6 +177,8 @@ Json to_json(const SiteResult& result) {
   put(json, "latency_parts", result.latency_parts);
   put(json, "latency_share", result.latency_share);
   put(json, "time", result.time);
+  if (result.events)
+    json["events"] = memory_events_to_json(*result.events);
   return json;
 }
 
@@ -291,6 +297,10 @@ Json to_json(const KernelResult& kernel) {
   put(json, "executed", kernel.executed);
   if (!kernel.code_unknown.empty())
     json["code_unknown"] = kernel.code_unknown;
+  if (kernel.events)
+    json["events"] = events_to_json(*kernel.events);
+  if (kernel.sharing)
+    json["sharing"] = sharing_profile_to_json(*kernel.sharing);
   json["totals"] = to_json(kernel.totals);
   if (Json values = to_json(kernel.trial_values); !values.empty())
     json["trial_values"] = std::move(values);

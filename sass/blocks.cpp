@@ -55,9 +55,16 @@ public:
 
 private:
   /// Returns how control leaves an instruction. One with a table of targets is an indirect branch, also if
-  /// its operation is not known.
+  /// its operation is not known. A call into the middle of a function, which ptxas makes of branches over
+  /// long distances, does not return.
   BlockEnd end_of(std::uint32_t index) const {
-    return indirect_.contains(index) ? BlockEnd::indirect : end_by_operation(kernel_.instructions[index]);
+    if (indirect_.contains(index))
+      return BlockEnd::indirect;
+    const BlockEnd end = end_by_operation(kernel_.instructions[index]);
+    const bool calls_function = std::ranges::any_of(kernel_.functions, [&](const Function& function) {
+      return function.begin == kernel_.instructions[index].target;
+    });
+    return end == BlockEnd::call && !calls_function ? BlockEnd::branch : end;
   }
 
   void mark() {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -119,13 +120,16 @@ inline constexpr std::uint32_t none = ~0u;
 
 struct Instruction {
   static constexpr std::uint8_t no_barrier = 16;
+  static constexpr std::int32_t not_in_frame = std::numeric_limits<std::int32_t>::min();
 
   std::uint32_t address = 0;     ///< bytes from the begin of the function's section
   std::uint32_t target = none;   ///< the instruction of the table that it branches to, or calls
   std::uint32_t position = none; ///< in CodeTable::positions
   std::uint16_t operation = 0;   ///< which operation: `name_of(instruction)`
   InstructionClass kind = InstructionClass::other;
-  std::uint8_t access_bytes = 0;     ///< the bytes that each lane accesses; 0 for other instructions
+  std::uint8_t access_bytes = 0; ///< the bytes that each lane accesses; 0 for other instructions
+  /// Of a load or store of local memory whose address is R1, the stack pointer, and a constant: the constant.
+  std::int32_t frame_offset = not_in_frame;
   std::int32_t addend = 0;           ///< of an addition of a constant to one register (IADD3, UIADD3)
   std::uint8_t pending = 0;          ///< of DEPBAR: what its scoreboard may still count
   std::uint8_t barrier = no_barrier; ///< the convergence barrier (B0 to B15) of BSSY, BSYNC and BREAK

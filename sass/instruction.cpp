@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::uint8_t true_predicate = 7;
 constexpr std::uint8_t zero_register = 255;
+constexpr std::uint8_t stack_pointer = 1; ///< CUDA's application binary interface: R1
 
 /// The value of bits 73 to 75 of a load or store.
 constexpr std::array<std::uint8_t, 8> bytes_by_type{1, 1, 2, 2, 4, 8, 16, 0};
@@ -270,6 +271,8 @@ private:
     if (copies)
       read(16, 1); // the address in shared memory
     const bool has_uniform = word_.bit(91) && !is_compare_and_swap();
+    if (on_chip && !shared && !has_uniform && word_.bits(24, 8) == stack_pointer)
+      instruction_.frame_offset = std::int32_t(word_.bits(40, 24) << 8) >> 8;
     // A uniform register is a descriptor beside the address, or a part of the address; a general one is then
     // an offset of 32 or 64 bits.
     const bool descriptor = has_uniform && (is_atomic() || copies || word_.bit(76));

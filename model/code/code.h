@@ -49,6 +49,8 @@ struct Code {
   /// Of each block: which of the bodies without accesses it belongs to, or sass::none. Empty where the trace
   /// does not count these. An index into `marked`.
   std::vector<std::uint32_t> mark_of_block;
+  /// Of each block with a mark: by how much its additions change what may be the counter of the marked loop.
+  std::vector<std::vector<std::uint32_t>> counter_steps;
   std::vector<Path> paths;        ///< Warp::path is an index
   std::vector<std::string> files; ///< of the user's
   std::vector<SourceLine> lines;  ///< of each instruction

@@ -67,16 +67,18 @@ std::uint32_t copies_without_remainder(const Code& code, std::uint32_t block, st
   const Code::MarkedBody& body = code.marked[code.mark_of_block[block]];
   const auto possible = std::uint32_t(std::gcd(body.divisor, std::uint64_t{operations}));
   std::uint32_t copies = 0;
-  for (std::uint32_t i = code.kernel.blocks[block].begin; i < code.kernel.blocks[block].end; ++i) {
-    const sass::Instruction& instruction = code.kernel.instructions[i];
-    if (instruction.addend == 0 || body.step == 0 || instruction.writes.size() == 0 ||
-        !(instruction.writes[0] == instruction.reads[0]))
-      continue;
-    const auto steps = std::uint32_t(std::abs(std::int64_t{instruction.addend}));
-    if (steps % body.step == 0 && possible % (steps / body.step) == 0)
+  for (const std::uint32_t steps : code.counter_steps[block])
+    if (body.step != 0 && steps % body.step == 0 && possible % (steps / body.step) == 0)
       copies = std::max(copies, steps / body.step);
-  }
   return copies != 0 ? copies : possible;
+}
+
+/// Returns by how much an instruction changes a register of its own, as a loop's counter steps; 0: it does
+/// not.
+std::uint32_t step_of(const sass::Instruction& instruction) {
+  const bool counts = instruction.addend != 0 && instruction.writes.size() != 0 &&
+                      instruction.reads.size() != 0 && instruction.writes[0] == instruction.reads[0];
+  return counts ? std::uint32_t(std::abs(std::int64_t{instruction.addend})) : 0;
 }
 
 /// Tells a loop's copies of its body from the operation that it has most of: a block with twice as many of
@@ -123,6 +125,7 @@ void find_marked_blocks(const sass::CodeTable& table, std::span<const MarkedLine
   code.mark_of_block.assign(marks.empty() ? 0 : code.kernel.blocks.size(), sass::none);
   if (marks.empty())
     return;
+  code.counter_steps.assign(code.kernel.blocks.size(), {});
   const auto innermost_at = [&](std::uint32_t at) {
     std::uint32_t innermost = sass::none;
     for (; at != sass::none; at = table.positions[at].inlined_at) {
@@ -139,6 +142,16 @@ void find_marked_blocks(const sass::CodeTable& table, std::span<const MarkedLine
     }
     return innermost;
   };
+  // A loop's counter steps in its header, which is the body's first line or the one before, unless the body
+  // of a loop around it begins there.
+  const auto may_count = [&](const sass::Instruction& instruction, std::uint32_t mark) {
+    const std::uint32_t at = instruction.position;
+    if (at == sass::none || step_of(instruction) == 0)
+      return false;
+    const std::uint32_t innermost = innermost_at(at), line = table.positions[at].line;
+    return innermost == mark ||
+           (line + 1 == marks[mark].first && (innermost == sass::none || marks[innermost].first < line));
+  };
   std::map<std::uint32_t, std::uint32_t> mark_at; // by position
   for (std::size_t block = 0; block < code.kernel.blocks.size(); ++block) {
     const sass::Block& of = code.kernel.blocks[block];
@@ -153,6 +166,10 @@ void find_marked_blocks(const sass::CodeTable& table, std::span<const MarkedLine
     for (const auto& [mark, count] : instructions)
       if (2 * count > of.end - of.begin)
         code.mark_of_block[block] = mark;
+    if (const std::uint32_t mark = code.mark_of_block[block]; mark != sass::none)
+      for (std::uint32_t i = of.begin; i < of.end; ++i)
+        if (may_count(code.kernel.instructions[i], mark))
+          code.counter_steps[block].push_back(step_of(code.kernel.instructions[i]));
   }
 }
 

@@ -68,6 +68,7 @@ void read_issue(TomlFigures& figures, Gpu::Issue& issue) {
   issue.policy = figures.choice<IssuePolicy>("issue.policy");
   figures.number("issue.cycles_per_access", issue.cycles_per_access, 0, any_cycles);
   figures.number("issue.turnover_cycles", issue.turnover_cycles, 0, 100 * any_cycles);
+  figures.number("issue.launch_ns", issue.launch_ns, 0, any_latency);
 }
 
 void read_pipes(TomlFigures& figures, std::optional<ExecutionPipes>& optional_pipes) {

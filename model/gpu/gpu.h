@@ -131,6 +131,9 @@ struct Gpu {
     IssuePolicy policy = IssuePolicy::loose_round_robin;
     std::uint32_t cycles_per_access = 0; ///< between a warp's accesses, where its instructions are unknown
     std::uint32_t turnover_cycles = 0;   ///< from a block's end to the begin of the next one in its place
+    /// The part of a launch's time that any launch takes, also one that does nothing: until its first block
+    /// begins, and from the end of its last one on.
+    double launch_ns = 0;
   } issue;
 
   std::optional<ExecutionPipes> pipes; ///< none: GPUs for which no compiler makes machine code need none

@@ -297,6 +297,7 @@ Memory::Transfer Memory::use_memory(std::uint32_t line, unsigned sectors, Cycle 
   const Ticks opening = bank.open_row == place.row ? 0
                         : bank.open_row == no_line ? activate_
                                                    : precharge_ + activate_;
+  activations_ += opening != 0;
   bank.open_row = place.row;
   const Ticks arrival = now * ticks_per_cycle + to_bank_;
   const Ticks opened = std::max(arrival, bank.free_at) + opening;
@@ -378,6 +379,7 @@ void Memory::count(TrialCounts& counts) const {
     for (const L2Kind kind : {L2Kind::load, L2Kind::store, L2Kind::atomic, L2Kind::store_of_update}) {
       const Lookups& l2 = lookups_[site][unsigned(kind)];
       (kind == L2Kind::load ? counts.l2_reads : counts.l2_writes) += l2;
+      (kind == L2Kind::load ? counts.sites[site].l2_reads : counts.sites[site].l2_writes) += l2;
       if (kind != L2Kind::store_of_update)
         counts.sites[site].l2 += l2;
     }
@@ -385,6 +387,7 @@ void Memory::count(TrialCounts& counts) const {
   counts.dram_read_sectors = read_sectors_;
   counts.dram_written_sectors = written_sectors_;
   counts.dram_reads = reads_;
+  counts.row_activations = activations_;
   counts.dram_latency_ns = double(read_cycles_) * ns_per_cycle_;
   counts.constant_group_reads = constant_lookups_;
   counts.l2_near_hits = near_hits_;

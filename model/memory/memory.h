@@ -173,6 +173,7 @@ private:
   std::vector<std::array<Ticks, resource_count>> occupied_; ///< likewise; without what is evicted
   std::uint64_t read_sectors_ = 0, reads_ = 0, crossed_sectors_ = 0, near_hits_ = 0;
   std::uint64_t written_sectors_ = 0, written_back_sectors_ = 0; ///< the latter are among the former
+  std::uint64_t activations_ = 0;                                ///< of rows of DRAM
   Cycle read_cycles_ = 0;
   double ns_per_cycle_;
   TrialObserver* observer_; ///< or null

@@ -4,6 +4,7 @@
 #include "model/code/marks.h"
 #include "model/code/source_lines.h"
 #include "model/code/walk.h"
+#include "model/snapshot/spills.h"
 #include "sass/decode.h"
 #include "support/hash.h"
 
@@ -265,8 +266,8 @@ private:
 
 } // namespace
 
-Expected<void> follow_code(Snapshot& snapshot, const std::vector<Site>& sites,
-                           const trace::MachineCode& machine_code) {
+Expected<std::vector<Site>> follow_code(Snapshot& snapshot, const std::vector<Site>& sites,
+                                        const trace::MachineCode& machine_code) {
   TRY_LET(table, sass::decode(std::as_bytes(std::span(machine_code.cubin))));
   const sass::Kernel* kernel = kernel_named(*table, machine_code.symbol);
   if (kernel == nullptr)
@@ -302,9 +303,14 @@ Expected<void> follow_code(Snapshot& snapshot, const std::vector<Site>& sites,
                 100 * follower.followed_share(), code.architecture);
   code.paths = std::move(follower).paths();
   find_source_lines(*table, files_of(sites), code);
-  snapshot.warps = std::move(followed);
+  std::swap(snapshot.warps, followed);
+  auto spills = add_spills(snapshot, code, sites);
+  if (!spills) {
+    std::swap(snapshot.warps, followed);
+    return spills;
+  }
   snapshot.code = std::make_shared<const Code>(std::move(code));
-  return {};
+  return spills;
 }
 
 } // namespace warplens::model

@@ -12,10 +12,11 @@ namespace warplens::model {
 inline constexpr double min_followed_share = 0.9;
 
 /// Sets Snapshot::code and each warp's path, and puts the warp's accesses into the path's order: an update
-/// becomes a load and a store, and what a wide instruction accesses together one access. The snapshot is of
-/// Accesses::all_in_program_order; its lines and counts stay. The error says why the code cannot be followed;
-/// the snapshot is not changed then.
-Expected<void> follow_code(Snapshot& snapshot, const std::vector<Site>& sites,
-                           const trace::MachineCode& machine_code);
+/// becomes a load and a store, and what a wide instruction accesses together one access. The accesses to
+/// spilled registers come in between, which no trace has: returns their sites, whose indices follow those of
+/// `sites`. The snapshot is of Accesses::all_in_program_order; its traced lines and counts stay. The error
+/// says why the code cannot be followed; the snapshot is not changed then.
+Expected<std::vector<Site>> follow_code(Snapshot& snapshot, const std::vector<Site>& sites,
+                                        const trace::MachineCode& machine_code);
 
 } // namespace warplens::model

@@ -51,6 +51,7 @@ public:
         if (kind == L2Kind::load)
           l2.all += in_l1[i] - tally.in_l1;
         (kind == L2Kind::load ? counts.l2_reads : counts.l2_writes) += l2;
+        (kind == L2Kind::load ? site.l2_reads : site.l2_writes) += l2;
         if (kind != L2Kind::store_of_update)
           site.l2 += l2;
       }

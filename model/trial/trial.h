@@ -32,6 +32,7 @@ struct TrialTotals {
   std::uint64_t dram_written_before_sectors = 0; ///< of those written: beyond what was stored
   std::uint64_t dram_reads = 0;                  ///< lines of which sectors were read
   double dram_latency_ns = 0;                    ///< summed over these reads
+  std::uint64_t row_activations = 0;             ///< of DRAM, on a clock
 
   /// The trial's time, in cycles of the SM clock; all 0 where it has no clock.
   struct Time {
@@ -64,8 +65,9 @@ struct StateCounts {
 /// Counts of a trial, in total and by site.
 struct TrialCounts : TrialTotals {
   struct Site {
-    Lookups l1; ///< loads: sectors, or lines where the L1 has no sectors
-    Lookups l2; ///< sectors: loads that missed the L1, stores and atomics
+    Lookups l1;                  ///< loads: sectors, or lines where the L1 has no sectors
+    Lookups l2;                  ///< sectors: loads that missed the L1, stores and atomics
+    Lookups l2_reads, l2_writes; ///< the same apart; among the writes the stores of updates, too
     /// Latencies by Level, summed over requests: each adds that of its slowest transaction to the level that
     /// served it. Without a clock, accesses to shared memory and the further requests of one access to
     /// constant memory are not among them: they take the same time in each trial.

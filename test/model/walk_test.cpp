@@ -288,6 +288,7 @@ TEST_CASE("A loop of several blocks, and one whose copies of the body tell how i
       made_code({{{load()}, {1}}, {{product, product, plain}, {2}}, {{plain}, {1, 3}}, {{plain}, {}}}, {0});
   const auto none = sass::none;
   code.mark_of_block = {none, 0, none, none};
+  code.counter_steps.resize(4);
   code.marked.resize(1);
   const auto path = [&](std::uint64_t iterations) {
     code.marked[0].divisor = iterations;
@@ -297,12 +298,10 @@ TEST_CASE("A loop of several blocks, and one whose copies of the body tell how i
   CHECK(path(4) == "0 1 2 1 2 3");
   CHECK(path(5) == "0 1 2 1 2 1 2 1 2 1 2 3"); // without a remainder, it cannot have two copies
   // The body's line has two products in each iteration: the loop's counter steps by one.
-  code.kernel.instructions[3].addend = 1;
-  code.kernel.instructions[3].reads.add({sass::RegisterFile::general, 4, 1});
-  code.kernel.instructions[3].writes.add({sass::RegisterFile::general, 4, 1});
+  code.counter_steps[1] = {1};
   code.marked[0].step = 1;
   CHECK(path(4) == "0 1 2 1 2 1 2 1 2 3");
-  code.kernel.instructions[3].addend = -2;
+  code.counter_steps[1] = {2};
   CHECK(path(4) == "0 1 2 1 2 3");
 }
 
@@ -359,6 +358,30 @@ TEST_CASE("A block belongs to the innermost marked body that holds most of its i
   CHECK(code.mark_of_block == std::vector<std::uint32_t>{0, 1, sass::none, sass::none});
   model::find_marked_blocks(table, {}, code);
   CHECK(code.mark_of_block.empty());
+}
+
+TEST_CASE("A loop's counter steps in its header, and not in that of the loop around it") {
+  sass::CodeTable table;
+  table.files = {"kernel.cu"};
+  table.positions = {{0, 10}, {0, 11}, {0, 12}};
+  const auto at = [](std::uint32_t position, std::int32_t addend) {
+    sass::Instruction instruction;
+    instruction.position = position;
+    instruction.addend = addend;
+    instruction.reads.add({sass::RegisterFile::general, 4, 1});
+    instruction.writes.add({sass::RegisterFile::general, 4, 1});
+    return instruction;
+  };
+  // The loop around it has its header in line 10 and the inner one in line 11 or 12.
+  model::Code code = made_code({{{at(2, 0), at(2, 0), at(2, 0), at(2, 8), at(1, -4), at(0, 2)}, {}}}, {});
+  const auto steps = [&](std::uint32_t outer, std::uint32_t inner) {
+    model::find_marked_blocks(
+        table, std::vector<model::MarkedLines>{{"kernel.cu", outer, 13}, {"kernel.cu", inner, 12}}, code);
+    return std::exchange(code.counter_steps, {}).at(0);
+  };
+  CHECK(steps(10, 12) == std::vector<std::uint32_t>{8, 4});
+  CHECK(steps(10, 11) == std::vector<std::uint32_t>{8, 4});
+  CHECK(steps(11, 12) == std::vector<std::uint32_t>{8}); // line 11 is the body of the loop around it
 }
 
 } // namespace

@@ -69,8 +69,8 @@ TEST_CASE("a time that no resource bounds, and one of the whole launch") {
   CHECK(contains(lines(), "bound by   latency\n"));
   time.microseconds = test::statistic(0, 0);
   time.cycles = test::statistic(0, 0);
-  CHECK(contains(lines(), "time       0.00 µs (times of v100 are 14 % off in the mean), 0 cycles; launch "
-                          "overhead not included\n"));
+  time.launch_us = 0;
+  CHECK(contains(lines(), "time       0.00 µs (times of v100 are 14 % off in the mean), 0 cycles\n"));
   time.microseconds.mean = time.cycles.mean = std::nan("");
   time.busy.fill(std::nan(""));
   CHECK(contains(lines(),
@@ -82,7 +82,7 @@ TEST_CASE("a time that no resource bounds, and one of the whole launch") {
 
 TEST_CASE("the launch's own time is mentioned where it is not small beside the kernel's") {
   Result result = test::sample_time();
-  const std::string note = "; launch overhead not included\n";
+  const std::string note = "; 2.0 µs of it are the launch itself\n";
   KernelTime& time = *result.kernels[0].time;
   CHECK_FALSE(contains(print(result, {}), note));
   time.microseconds.mean = 9.9;
@@ -90,6 +90,8 @@ TEST_CASE("the launch's own time is mentioned where it is not small beside the k
   CHECK(contains(print(result, {.width = 120}), "cycles" + note));
   time.microseconds.mean = 10;
   CHECK_FALSE(contains(print(result, {}), note));
+  time.microseconds.mean = 3.9;
+  CHECK(contains(print(result, {}), "bound by   the launch itself: "));
 }
 
 TEST_CASE("the banks of shared memory are shown as a part of the memory pipeline") {

@@ -1,6 +1,7 @@
 #include "report/verdict.h"
 #include "test/catch.h"
 #include "test/result/sample_result.h"
+#include "vocabulary/spilled_registers.h"
 
 #include <cmath>
 
@@ -359,6 +360,23 @@ TEST_CASE("different addresses in constant memory are served one after the other
   REQUIRE(findings.size() == 1);
   CHECK(findings[0].rule == Rule::divergent_constants);
   CHECK(findings[0].text == "divergent constant reads: 32.0 addresses per request, one after the other");
+}
+
+TEST_CASE("spilled registers ask for more registers, where a thread can have more") {
+  SiteResult spill = coalesced(0.9, 0.5);
+  spill.site.space = Space::local;
+  spill.site.object.clear();
+  spill.site.expression = spilled_registers;
+  KernelResult kernel;
+  CHECK(verdict_on(spill, kernel) ==
+        "spills: the registers of a thread do not suffice: raise the register limit (__launch_bounds__, "
+        "-maxrregcount), or keep fewer values alive at once");
+  kernel.compiled.emplace().registers = 255;
+  CHECK(verdict_on(spill, kernel) ==
+        "spills: the 255 registers of a thread do not suffice: keep fewer values alive at once");
+  CHECK(findings_on(spill, kernel).front().rule == Rule::spills);
+  spill.site.object = "spilled"; // the user's
+  CHECK(findings_on(spill, kernel).empty());
 }
 
 TEST_CASE("a barrier is uneven where warps wait there for a notable part of their time") {

@@ -73,6 +73,49 @@ TEST_CASE("constant memory's figures are unchanged by the way through JSON, and 
   CHECK(without.find("constant_") == std::string::npos);
 }
 
+TEST_CASE("events and what a kernel does alone are unchanged by the way through JSON") {
+  Result made = test::sample_time();
+  KernelResult& kernel_made = made.kernels[0];
+  ByWork work{};
+  work[std::size_t(Work::fp32)] = {380'000, 10'830'000};
+  work[std::size_t(Work::memory)] = {765'376, 21'700'000.5};
+  kernel_made.lines[1].work = work;
+  work[std::size_t(Work::control)] = {1'200'302, 38'409'664};
+  kernel_made.events =
+      Events{work, {1.25e6, 3e6, 86016, 1e6, 2e6, 86016, 0, 2.5e6, 70'000, 81'234.5, 86016, 0}};
+  kernel_made.sites[3].events = ByMemoryEvent{1e6, 2e6, 0, 0.5e6, 1.5e6};
+  SharingProfile& sharing = kernel_made.sharing.emplace();
+  sharing.block = {8, 10240, 4096};
+  sharing.pipes = {{"fp32_pipe", 0.2, 2, 4, {0, 0.5, 0.25}}, {"memory_pipeline", 0.1, 4.5, 300, {0}}};
+  sharing.held_share = 0.2;
+  sharing.warps = 37.5;
+  sharing.l2 = {16, 3e6, 2.3e6, {0.9, 0.5, 0.5, 0.25}, {{4, 2e-4, 0.25}, {16, 1.234e-4, 0.25}}};
+  const Json before = Json::parse(to_json(made).dump());
+  const auto result = result_from_json(before);
+  REQUIRE(result.has_value());
+  CHECK(Json::parse(to_json(*result).dump()) == before);
+  const KernelResult& kernel = result->kernels.at(0);
+  CHECK(kernel.events->memory[std::size_t(MemoryEvent::row_activation)] == 81'234.5);
+  CHECK(kernel.lines[1].work->at(std::size_t(Work::fp32)).lanes == 10'830'000);
+  CHECK_FALSE(kernel.lines[0].work);
+  CHECK(kernel.sharing->pipes[0].distances == std::vector<double>{0, 0.5, 0.25});
+  CHECK(kernel.sharing->l2.cuts[1].ways == 16);
+
+  const auto rejects = [&](const char* pointer, const Json& value, const char* message) {
+    Json wrong = before;
+    wrong[Json::json_pointer(pointer)] = value;
+    CHECK(error_of(wrong) == std::string("not a warplens-result/1 document: ") + message);
+  };
+  rejects("/kernels/0/events/memory/dram_read", -1,
+          "kernels[0].events.memory.dram_read is not a number that is not negative");
+  rejects("/kernels/0/events/instructions/fp32/lanes", "many",
+          "kernels[0].events.instructions.fp32.lanes is not a finite number");
+  rejects("/kernels/0/sharing/l2/misses", {0.5, 0.75},
+          "kernels[0].sharing.l2.misses is not an array of numbers that do not ascend");
+  rejects("/kernels/0/sharing/pipes/0/name", "warp drive",
+          "kernels[0].sharing.pipes[0].name is not the name of a resource");
+}
+
 TEST_CASE("time is unchanged by the way through JSON, and is absent without a clock") {
   const Json before = Json::parse(to_json(test::sample_time()).dump());
   const auto result = result_from_json(before);
@@ -83,6 +126,7 @@ TEST_CASE("time is unchanged by the way through JSON, and is absent without a cl
   CHECK(kernel["time"]["cycles"]["mean"] == 173'400);
   CHECK(kernel["time"]["microseconds"]["std_of_machine"] == 1.6);
   CHECK(kernel["time"]["extrapolated"] == true);
+  CHECK(kernel["time"]["launch_us"] == 2);
   CHECK(kernel["time"]["busy"] == Json({{"issue", 0.12},
                                         {"memory_pipeline", 0.29},
                                         {"l2_port", 0.44},
@@ -362,6 +406,7 @@ TEST_CASE("malformed times: one line that names the place") {
       {"/kernels/0/time/microseconds/std_of_machine", "2.1",
        "kernels[0].time.microseconds.std_of_machine is not a number from 0 to std"},
       {"/kernels/0/time/extrapolated", "0", "kernels[0].time.extrapolated is not true or false"},
+      {"/kernels/0/time/launch_us", "-1", "kernels[0].time.launch_us is not at least 0"},
       {"/kernels/0/time/busy", "0.5", "kernels[0].time.busy is not an object"},
       {"/kernels/0/time/busy/dram", "1.5", "kernels[0].time.busy.dram is not a number from 0 to 1"},
       {"/kernels/0/time/busy/dram", "null", "kernels[0].time.busy.dram is not a finite number"},

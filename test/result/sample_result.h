@@ -168,6 +168,7 @@ inline Result sample_time() {
   time.cycles = of_machine(statistic(173'400, 2500), 2000);
   time.microseconds = of_machine(statistic(123.4, 2), 1.6);
   time.is_extrapolated = true;
+  time.launch_us = 2;
   time.busy = {0.12, 0.29, 0, 0, 0.44, 0.61, 0, 0, 0.84};
   time.mean_busy = {0.1, 0.25, 0, 0, 0.43, 0.5, 0, 0, 0.82};
   time.bound = Resource::dram;

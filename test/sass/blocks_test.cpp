@@ -10,10 +10,13 @@ namespace {
 constexpr Word add{0x7221, 0}, exit_always{0x794d, 0x3800000}, exit_guarded{0x094d, 0x3800000},
     returns{0x14007950, 0}, never_exits{0xf94d, 0x3800000}, bsync{0x7941, 0x3800000};
 
-/// Returns a BRA from instruction `from` to `to`, with a guard or without.
-Word branch(std::int64_t from, std::int64_t to, bool guarded) {
+/// Returns a BRA from instruction `from` to `to`, with a guard or without; or a CALL.REL.
+Word branch(std::int64_t from, std::int64_t to, bool guarded, std::uint64_t operation = 0x947) {
   const auto distance = static_cast<std::uint64_t>((to - from - 1) * 16 / 4);
-  return {(guarded ? 0x0947u : 0x7947u) | distance << 34, (distance >> 30 & 0x3ffff) | 0x3800000};
+  return {(guarded ? 0u : 0x7000u) | operation | distance << 34, (distance >> 30 & 0x3ffff) | 0x3800000};
+}
+Word call(std::int64_t from, std::int64_t to, bool guarded) {
+  return branch(from, to, guarded, 0x944);
 }
 
 /// Returns the blocks as "0-2>1,3 2-3>": instructions and successors.
@@ -63,6 +66,13 @@ TEST_CASE("an indirect branch has its table's targets, or none") {
   CHECK(blocks_of({indirect, exit_always}) == "0-1> 1-2>");
   const Word unknown{0x7fff, 0};
   CHECK(blocks_of({unknown, add, exit_always}, {{0, {2}}}) == "0-1>2 1-2>2 2-3>");
+}
+
+TEST_CASE("a call returns from a function, and not from the middle of one") {
+  CHECK(blocks_of({call(0, 2, false), exit_always, add, returns}, {}, {{"kernel", 0, 2}, {"called", 2, 4}}) ==
+        "0-1>1 1-2> 2-4>");
+  CHECK(blocks_of({add, call(1, 3, true), branch(2, 0, false), exit_always}) == "0-2>2,1 2-3>0 3-4>");
+  CHECK(blocks_of({call(0, 2, false), add, exit_always}) == "0-1>2 1-2>2 2-3>");
 }
 
 TEST_CASE("a block does not fall through into another function") {

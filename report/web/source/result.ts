@@ -65,7 +65,14 @@ export interface Site {
   latency_share?: number;
   /** Present if the trials have a clock. */
   time?: { waited_cycles: Statistic; occupied: ByResource; share: Statistic };
+  /** Present with the kernel's events; DRAM's are the kernel's alone. */
+  events?: ByMemoryEvent;
 }
+
+/** Instructions by kind ("fp32"): of warps, and summed over lanes. */
+export type ByWork = Record<string, { warps: number; lanes: number }>;
+/** Sectors and other events by name ("l1_read_hit"). */
+export type ByMemoryEvent = Record<string, number>;
 
 export const rateTotals = ["l1_read_hit_rate", "l2_read_hit_rate", "l2_write_hit_rate", "constant_hit_rate", "constant_group_hit_rate"] as const;
 export type Total = (typeof rateTotals)[number] | "dram_latency_ns";
@@ -144,7 +151,9 @@ export interface Kernel {
   time?: { cycles: Statistic; microseconds: Statistic; extrapolated: boolean; busy: ByResource; mean_busy?: ByResource; bound: Resource | "latency" };
   /** Present if the trials have a clock; the shares are of the time of all the kernel's warps. */
   warps?: { resident: number; cycles_apart: number; states: ByState };
-  lines?: { file: string; line: number; instructions: number; states: ByState; awaited: number }[];
+  lines?: { file: string; line: number; instructions: number; states: ByState; awaited: number; work?: ByWork }[];
+  /** Present if the trials have a clock and the code is known: events that cost energy, in the snapshot. */
+  events?: { instructions: ByWork; memory: ByMemoryEvent };
   totals: Partial<Record<Total, Statistic>> & {
     dram_read_bytes?: number;
     dram_write_bytes?: number;

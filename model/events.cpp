@@ -1,0 +1,175 @@
+#include "model/events.h"
+
+#include <algorithm>
+
+namespace warplens::model {
+namespace {
+
+double& of(ByMemoryEvent& events, MemoryEvent event) {
+  return events[std::size_t(event)];
+}
+
+/// Adds up the blocks that one warp executes.
+class WarpWalk {
+public:
+  WarpWalk(const Code& code, const Warp& warp, double all_lanes, std::vector<Instructions>& blocks)
+      : code_(code), warp_(warp), path_(code.paths[warp.path]), all_lanes_(all_lanes), blocks_(blocks) {}
+
+  void add() {
+    double before = all_lanes_; // the kernel's begin
+    for (const std::uint32_t block : path_.blocks) {
+      const double lanes = block == Path::loose ? lanes_of_next() : lanes_of(block);
+      if (lanes == 0) {
+        if (block != Path::loose)
+          waiting_.push_back(block);
+        continue;
+      }
+      execute_waiting(std::max(before, lanes));
+      if (block != Path::loose)
+        execute(block, lanes);
+      before = lanes;
+    }
+    execute_waiting(all_lanes_); // its end
+  }
+
+private:
+  void execute(std::uint32_t block, double lanes) { blocks_[block] += {1, lanes}; }
+  void execute_waiting(double lanes) {
+    for (const std::uint32_t block : waiting_)
+      execute(block, lanes);
+    waiting_.clear();
+  }
+  /// Returns the lanes of the block's accesses, at most; 0 if it makes none.
+  double lanes_of(std::uint32_t block) {
+    double lanes = 0;
+    for (std::size_t slot = code_.first_slot[block]; slot < code_.first_slot[block + 1]; ++slot)
+      if (path_.makes_access[slots_++] != 0)
+        lanes = std::max(lanes, lanes_of_next());
+    return lanes;
+  }
+  /// Goes to the next access and returns its lanes; 0 for a barrier, of which they are not known.
+  double lanes_of_next() {
+    const Access& access = warp_.accesses[accesses_++];
+    return access.kind == AccessKind::barrier ? 0 : double(access.active_lanes);
+  }
+
+  const Code& code_;
+  const Warp& warp_;
+  const Path& path_;
+  double all_lanes_;
+  std::vector<Instructions>& blocks_;
+  std::vector<std::uint32_t> waiting_; ///< blocks without accesses since the last one with some
+  std::size_t slots_ = 0, accesses_ = 0;
+};
+
+} // namespace
+
+Work work_of(sass::InstructionClass instruction) {
+  using sass::InstructionClass;
+  switch (instruction) {
+  case InstructionClass::fp32: return Work::fp32;
+  case InstructionClass::fp16: return Work::fp16;
+  case InstructionClass::fp64: return Work::fp64;
+  case InstructionClass::alu:
+  case InstructionClass::move:
+  case InstructionClass::vote:
+  case InstructionClass::predicate: return Work::integer;
+  case InstructionClass::multiply_add:
+  case InstructionClass::wide_integer: return Work::multiply_add;
+  case InstructionClass::special_function:
+  case InstructionClass::conversion: return Work::special_function;
+  case InstructionClass::tensor: return Work::tensor;
+  case InstructionClass::load_global:
+  case InstructionClass::load_shared:
+  case InstructionClass::load_local:
+  case InstructionClass::load_constant:
+  case InstructionClass::load_generic:
+  case InstructionClass::load_texture:
+  case InstructionClass::store_global:
+  case InstructionClass::store_shared:
+  case InstructionClass::store_local:
+  case InstructionClass::store_generic:
+  case InstructionClass::store_surface:
+  case InstructionClass::copy_to_shared:
+  case InstructionClass::copy_to_global:
+  case InstructionClass::atomic_global:
+  case InstructionClass::atomic_shared:
+  case InstructionClass::atomic_generic:
+  case InstructionClass::atomic_surface:
+  case InstructionClass::reduction_global:
+  case InstructionClass::shuffle: return Work::memory;
+  default: return Work::control;
+  }
+}
+
+std::vector<Instructions> executions_of_blocks(const Snapshot& snapshot, std::uint64_t threads) {
+  std::vector<Instructions> blocks(snapshot.code->kernel.blocks.size());
+  for (const Warp& warp : snapshot.warps) {
+    const std::uint64_t first = std::uint64_t{warp.warp} * warp_lanes;
+    const std::uint64_t lanes =
+        threads > first ? std::min<std::uint64_t>(warp_lanes, threads - first) : warp_lanes;
+    WarpWalk(*snapshot.code, warp, double(lanes), blocks).add();
+  }
+  return blocks;
+}
+
+ExecutedWork executed_work(const Snapshot& snapshot, std::uint64_t threads) {
+  ExecutedWork work;
+  const Code& code = *snapshot.code;
+  const std::vector<Instructions> executions = executions_of_blocks(snapshot, threads);
+  for (std::size_t block = 0; block < executions.size(); ++block) {
+    const sass::Block& of_code = code.kernel.blocks[block];
+    if (executions[block].warps == 0)
+      continue;
+    for (std::uint32_t number = of_code.begin; number < of_code.end; ++number) {
+      const auto kind = std::size_t(work_of(code.kernel.instructions[number].kind));
+      work.all[kind] += executions[block];
+      if (const SourceLine& line = code.lines[number]; line.line != 0)
+        work.lines[{code.files[line.file], line.line}][kind] += executions[block];
+    }
+  }
+  return work;
+}
+
+ByMemoryEvent memory_events(const SiteSummary& summary, std::size_t index,
+                            std::span<const TrialCounts> trials, const Gpu& gpu) {
+  using enum MemoryEvent;
+  ByMemoryEvent events{};
+  const double sectors_of_lookup = gpu.l1.sectored ? 1 : sectors_per_line;
+  for (const TrialCounts& trial : trials) {
+    const TrialCounts::Site& site = trial.sites[index];
+    const auto add = [&](MemoryEvent event, double count) {
+      of(events, event) += count / double(trials.size());
+    };
+    add(l1_read_hit, double(site.l1.hits) * sectors_of_lookup);
+    add(l1_read_miss, double(site.l1.all - site.l1.hits) * sectors_of_lookup);
+    add(l1_write, double(site.l2_writes.all));
+    add(l2_read_hit, double(site.l2_reads.hits));
+    add(l2_read_miss, double(site.l2_reads.all - site.l2_reads.hits));
+    add(l2_write_hit, double(site.l2_writes.hits));
+    add(l2_write_miss, double(site.l2_writes.all - site.l2_writes.hits));
+  }
+  of(events, shared_pass) = double(summary.bank_wavefronts);
+  of(events, constant_access) = double(summary.constant_requests);
+  return events;
+}
+
+ByMemoryEvent memory_events(std::span<const TrialCounts> trials, const Snapshot& snapshot, const Gpu& gpu) {
+  ByMemoryEvent events{};
+  for (std::size_t index = 0; index < snapshot.sites.size(); ++index) {
+    const ByMemoryEvent of_site = memory_events(snapshot.sites[index], index, trials, gpu);
+    for (std::size_t event = 0; event < memory_event_count; ++event)
+      events[event] += of_site[event];
+  }
+  for (const TrialCounts& trial : trials) {
+    const auto add = [&](MemoryEvent event, std::uint64_t count) {
+      of(events, event) += double(count) / double(trials.size());
+    };
+    add(MemoryEvent::dram_read, trial.dram_read_sectors);
+    add(MemoryEvent::dram_write, trial.dram_written_sectors);
+    add(MemoryEvent::row_activation, trial.row_activations);
+  }
+  return events;
+}
+
+} // namespace warplens::model

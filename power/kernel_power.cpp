@@ -1,0 +1,205 @@
+#include "power/kernel_power.h"
+
+#include "result/names.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace warplens::power {
+namespace {
+
+constexpr double joules_of_pj = 1e-12;
+constexpr double normal95 = 1.959964; ///< standard deviations on each side of a normal distribution
+constexpr double same_clock = 0.005;  ///< relative difference of clocks that are one
+
+bool is_of_dram(MemoryEvent event) {
+  return event == MemoryEvent::dram_read || event == MemoryEvent::dram_write ||
+         event == MemoryEvent::row_activation;
+}
+
+double& part_of(MemoryEvent event, Parts& parts) {
+  switch (event) {
+  case MemoryEvent::l1_read_hit:
+  case MemoryEvent::l1_read_miss:
+  case MemoryEvent::l1_write: return parts.l1;
+  case MemoryEvent::l2_read_hit:
+  case MemoryEvent::l2_read_miss:
+  case MemoryEvent::l2_write_hit:
+  case MemoryEvent::l2_write_miss: return parts.l2;
+  case MemoryEvent::dram_read:
+  case MemoryEvent::dram_write:
+  case MemoryEvent::row_activation: return parts.dram;
+  default: return parts.shared;
+  }
+}
+
+double joules_of(const ByWork& work, const Energies& energies) {
+  double joules = 0;
+  for (std::size_t kind = 0; kind < work_count; ++kind)
+    joules += work[kind].lanes * energies.lane_pj[kind].value * joules_of_pj;
+  return joules;
+}
+double joules_of(MemoryEvent event, double count, const Energies& energies) {
+  return count * energies.event_pj[std::size_t(event)].value * joules_of_pj;
+}
+
+/// Returns the energies at another voltage; memory has its own.
+Energies at_voltage(Energies energies, double squared) {
+  const auto scale = [&](Estimate& estimate) {
+    estimate = {estimate.value * squared, estimate.low * squared, estimate.high * squared};
+  };
+  scale(energies.sm_w);
+  for (Estimate& of_kind : energies.lane_pj)
+    scale(of_kind);
+  for (std::size_t event = 0; event < memory_event_count; ++event)
+    if (!is_of_dram(MemoryEvent(event)))
+      scale(energies.event_pj[event]);
+  return energies;
+}
+
+/// Returns the SMs that have blocks.
+double sms_in_use(const KernelResult& kernel) {
+  return std::min(double(kernel.occupancy.sms), double(kernel.grid.count()));
+}
+
+/// Returns the seconds that the snapshot's blocks take, as a part of the launch.
+double snapshot_seconds(const KernelResult& kernel) {
+  // The clock follows from the two times where the snapshot is the launch; else the launch's blocks are in
+  // proportion.
+  const double share = double(kernel.snapshot.blocks) / double(kernel.grid.count());
+  return kernel.time->microseconds.mean * 1e-6 * std::min(1.0, share);
+}
+
+Expected<void> check(const KernelResult& kernel) {
+  if (!kernel.time)
+    return fail("{} on {}: the result has no time, as its trials had no clock: power needs one", kernel.name,
+                kernel.gpu);
+  if (!kernel.events)
+    return fail(
+        "{} on {}: the result has no events{}{}: power needs the instructions that the kernel executes",
+        kernel.name, kernel.gpu, kernel.code_unknown.empty() ? "" : ", as ", kernel.code_unknown);
+  if (kernel.time->microseconds.mean <= 0 || kernel.snapshot.blocks == 0)
+    return fail("{} on {}: the result's time is 0", kernel.name, kernel.gpu);
+  return {};
+}
+
+class LineSums {
+public:
+  explicit LineSums(const KernelResult& kernel, const Energies& energies)
+      : kernel_(kernel), energies_(energies) {}
+
+  std::vector<LineEnergy> lines(double launches_of_snapshot, double dram_joules, double rest_joules) {
+    for (const LineTime& line : kernel_.lines) {
+      LineEnergy& of_line = at(line.file, line.line);
+      if (line.work)
+        of_line.events_joules += joules_of(*line.work, energies_) * launches_of_snapshot;
+      for (const double share : line.states)
+        of_line.rest_joules += share * rest_joules;
+    }
+    for (const SiteResult& site : kernel_.sites) {
+      LineEnergy& of_line = at(site.site.file, site.site.line);
+      for (std::size_t event = 0; site.events && event < memory_event_count; ++event)
+        of_line.events_joules +=
+            joules_of(MemoryEvent(event), (*site.events)[event], energies_) * launches_of_snapshot;
+      if (site.time)
+        of_line.events_joules += site.time->occupied[std::size_t(Resource::dram)] * dram_joules;
+    }
+    std::vector<LineEnergy> all;
+    for (auto& [place, line] : lines_)
+      if (line.joules() > 0)
+        all.push_back(std::move(line));
+    return all;
+  }
+
+private:
+  LineEnergy& at(const std::string& file, std::uint32_t line) {
+    return lines_.try_emplace({file, line}, LineEnergy{file, line}).first->second;
+  }
+  const KernelResult& kernel_;
+  const Energies& energies_;
+  std::map<std::pair<std::string, std::uint32_t>, LineEnergy> lines_;
+};
+
+} // namespace
+
+const std::vector<std::string>& term_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all{"constant_w", "sm_w"};
+    for (const std::string_view kind : names_of<Work>)
+      all.push_back(std::string(kind) + "_pj");
+    for (const std::string_view event : names_of<MemoryEvent>)
+      all.push_back(std::string(event) + "_pj");
+    return all;
+  }();
+  return names;
+}
+
+std::vector<double> coefficients_of(const Energies& energies) {
+  std::vector<double> all{energies.constant_w.value, energies.sm_w.value};
+  for (const Estimate& of_kind : energies.lane_pj)
+    all.push_back(of_kind.value * joules_of_pj);
+  for (const Estimate& of_event : energies.event_pj)
+    all.push_back(of_event.value * joules_of_pj);
+  return all;
+}
+
+std::vector<double> amounts_of(const KernelResult& kernel) {
+  const double seconds = snapshot_seconds(kernel);
+  std::vector<double> amounts{1, sms_in_use(kernel)};
+  for (const Instructions& of_kind : kernel.events->instructions)
+    amounts.push_back(of_kind.lanes / seconds);
+  for (const double count : kernel.events->memory)
+    amounts.push_back(count / seconds);
+  return amounts;
+}
+
+std::optional<double> squared_voltage(const Energies& energies, double clock_mhz) {
+  if (std::abs(clock_mhz / energies.clock_mhz - 1) < same_clock)
+    return 1;
+  const auto& voltages = energies.voltages;
+  if (voltages.empty())
+    return std::nullopt;
+  const auto above = std::ranges::lower_bound(voltages, clock_mhz, {}, &Energies::Voltage::mhz);
+  double relative = above == voltages.end() ? voltages.back().relative : above->relative;
+  if (above != voltages.begin() && above != voltages.end()) {
+    const auto below = above - 1;
+    relative = below->relative +
+               (above->relative - below->relative) * (clock_mhz - below->mhz) / (above->mhz - below->mhz);
+  }
+  return relative * relative;
+}
+
+Expected<KernelPower> kernel_power(const KernelResult& kernel, const Energies& energies_of_file,
+                                   double clock_mhz) {
+  TRY(check(kernel));
+  const auto squared = squared_voltage(energies_of_file, clock_mhz);
+  if (!squared)
+    return fail("{} on {}: the energies are those of {:g} MHz, and the GPU's file has no [power] voltage for "
+                "{:g} MHz",
+                kernel.name, kernel.gpu, energies_of_file.clock_mhz, clock_mhz);
+  const Energies energies = at_voltage(energies_of_file, *squared);
+  const double seconds = snapshot_seconds(kernel);
+  KernelPower power;
+  power.seconds = kernel.time->microseconds.mean * 1e-6;
+  power.watts.constant = energies.constant_w.value;
+  power.watts.sms = energies.sm_w.value * sms_in_use(kernel);
+  power.watts.instructions = joules_of(kernel.events->instructions, energies) / seconds;
+  for (std::size_t event = 0; event < memory_event_count; ++event)
+    part_of(MemoryEvent(event), power.watts) +=
+        joules_of(MemoryEvent(event), kernel.events->memory[event], energies) / seconds;
+  const double watts = power.watts.all();
+  // The rates are as uncertain as the time; a longer time has the same events.
+  const Statistic& time = kernel.time->microseconds;
+  const double of_time = time.mean > 0 ? time.std_deviation / time.mean * power.watts.of_events() / watts : 0;
+  const double half = normal95 * std::hypot(energies.error, of_time);
+  power.total = {watts, watts / (1 + half), watts * (1 + half)};
+  power.joules = {watts * power.seconds, power.total.low * power.seconds, power.total.high * power.seconds};
+  const double launches = power.seconds / seconds;
+  power.lines = LineSums(kernel, energies)
+                    .lines(launches, power.watts.dram * power.seconds,
+                           (power.watts.constant + power.watts.sms) * power.seconds);
+  return power;
+}
+
+} // namespace warplens::power

@@ -1,0 +1,65 @@
+// The events of a kernel that cost energy, and the kinds of instructions among them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace warplens {
+
+/// Kinds of instructions, by the unit of an SM that executes them: `multiply_add` are integer products and
+/// sums, `special_function` conversions as well, `memory` loads, stores, atomics and shuffles, `control`
+/// branches, barriers and all that needs the issue only, the uniform datapath included.
+enum class Work : std::uint8_t {
+  fp32,
+  fp64,
+  fp16,
+  integer,
+  multiply_add,
+  special_function,
+  tensor,
+  memory,
+  control
+};
+inline constexpr std::size_t work_count = 9;
+
+/// Instructions of one kind: of warps, and summed over the lanes that they executed for.
+struct Instructions {
+  double warps = 0, lanes = 0;
+
+  Instructions& operator+=(const Instructions& more) {
+    warps += more.warps;
+    lanes += more.lanes;
+    return *this;
+  }
+};
+using ByWork = std::array<Instructions, work_count>;
+
+/// Events of the memory hierarchy. Those of the L1, the L2 and DRAM are sectors of 32 bytes, but
+/// `row_activation`: a bank of DRAM opens a row. Atomics and write-backs of local memory are writes.
+/// `l1_write` has no hits and misses apart, as most L1s write through. `shared_pass`: a pass over the banks
+/// of shared memory. `constant_access`: an address in a constant cache.
+enum class MemoryEvent : std::uint8_t {
+  l1_read_hit,
+  l1_read_miss,
+  l1_write,
+  l2_read_hit,
+  l2_read_miss,
+  l2_write_hit,
+  l2_write_miss,
+  dram_read,
+  dram_write,
+  row_activation,
+  shared_pass,
+  constant_access
+};
+inline constexpr std::size_t memory_event_count = 12;
+using ByMemoryEvent = std::array<double, memory_event_count>;
+
+/// A kernel's events: in the blocks of its snapshot, mean over trials.
+struct Events {
+  ByWork instructions{};
+  ByMemoryEvent memory{};
+};
+
+} // namespace warplens

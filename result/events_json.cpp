@@ -1,0 +1,129 @@
+#include "result/events_json.h"
+
+#include "result/names.h"
+
+#include <algorithm>
+
+namespace warplens {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Reads a number of things: not negative, and finite.
+void read_count(const JsonNode& node, double& target) {
+  node.read(target);
+  node.require(target >= 0, "a number that is not negative");
+}
+
+void read_share(const JsonNode& node, double& target) {
+  node.read(target);
+  node.require(target >= 0 && target <= 1 + 1e-9, "a number from 0 to 1");
+}
+
+void read_shares(const JsonNode& node, std::vector<double>& target) {
+  node.for_each([&](const JsonNode& item) { read_share(item, target.emplace_back()); });
+}
+
+} // namespace
+
+Json work_to_json(const ByWork& work) {
+  Json json = Json::object();
+  for (std::size_t kind = 0; kind < work_count; ++kind)
+    if (work[kind].warps != 0)
+      json[std::string(name_of(Work(kind)))] = {{"warps", work[kind].warps}, {"lanes", work[kind].lanes}};
+  return json;
+}
+
+Json memory_events_to_json(const ByMemoryEvent& events) {
+  Json json = Json::object();
+  for (std::size_t event = 0; event < memory_event_count; ++event)
+    if (events[event] != 0)
+      json[std::string(name_of(MemoryEvent(event)))] = events[event];
+  return json;
+}
+
+Json events_to_json(const Events& events) {
+  return {{"instructions", work_to_json(events.instructions)},
+          {"memory", memory_events_to_json(events.memory)}};
+}
+
+Json sharing_profile_to_json(const SharingProfile& profile) {
+  Json json;
+  json["block"] = {{"warps", profile.block.warps},
+                   {"registers", profile.block.registers},
+                   {"shared_bytes", profile.block.shared_bytes}};
+  json["warps"] = profile.warps;
+  json["held_share"] = profile.held_share;
+  Json& pipes = json["pipes"] = Json::array();
+  for (const SharingProfile::Pipe& pipe : profile.pipes)
+    pipes.push_back({{"name", pipe.name},
+                     {"share", pipe.share},
+                     {"interval", pipe.interval},
+                     {"latency", pipe.latency},
+                     {"distances", pipe.distances}});
+  Json& l2 = json["l2"];
+  l2 = {{"ways", profile.l2.ways},
+        {"requests", profile.l2.requests},
+        {"instructions", profile.l2.instructions},
+        {"misses", profile.l2.misses}};
+  Json& cuts = l2["cuts"] = Json::array();
+  for (const SharingProfile::L2::Cut& cut : profile.l2.cuts)
+    cuts.push_back({{"ways", cut.ways}, {"seconds", cut.seconds}, {"misses", cut.misses}});
+  return json;
+}
+
+void read_work(const JsonNode& node, ByWork& target) {
+  for (std::size_t kind = 0; kind < work_count; ++kind) {
+    const std::string name(name_of(Work(kind)));
+    if (!node.has(name.c_str()))
+      continue;
+    const JsonNode of_kind = node[name.c_str()];
+    read_count(of_kind["warps"], target[kind].warps);
+    read_count(of_kind["lanes"], target[kind].lanes);
+  }
+}
+
+void read_memory_events(const JsonNode& node, ByMemoryEvent& target) {
+  for (std::size_t event = 0; event < memory_event_count; ++event)
+    if (const std::string name(name_of(MemoryEvent(event))); node.has(name.c_str()))
+      read_count(node[name.c_str()], target[event]);
+}
+
+void read_events(const JsonNode& node, Events& target) {
+  read_work(node["instructions"], target.instructions);
+  read_memory_events(node["memory"], target.memory);
+}
+
+void read_sharing_profile(const JsonNode& node, SharingProfile& target) {
+  const JsonNode block = node["block"];
+  block["warps"].read(target.block.warps);
+  block["registers"].read(target.block.registers);
+  block["shared_bytes"].read(target.block.shared_bytes);
+  read_count(node["warps"], target.warps);
+  read_share(node["held_share"], target.held_share);
+  node["pipes"].for_each([&](const JsonNode& item) {
+    SharingProfile::Pipe& pipe = target.pipes.emplace_back();
+    item["name"].read(pipe.name);
+    item["name"].require(value_named<Resource>(pipe.name).has_value(), "the name of a resource");
+    read_share(item["share"], pipe.share);
+    read_count(item["interval"], pipe.interval);
+    read_count(item["latency"], pipe.latency);
+    read_shares(item["distances"], pipe.distances);
+  });
+  const JsonNode l2 = node["l2"];
+  l2["ways"].read(target.l2.ways);
+  read_count(l2["requests"], target.l2.requests);
+  read_count(l2["instructions"], target.l2.instructions);
+  const JsonNode misses = l2["misses"];
+  read_shares(misses, target.l2.misses);
+  misses.require(std::ranges::is_sorted(target.l2.misses, std::greater()),
+                 "an array of numbers that do not ascend");
+  l2["cuts"].for_each([&](const JsonNode& item) {
+    SharingProfile::L2::Cut& cut = target.l2.cuts.emplace_back();
+    item["ways"].read(cut.ways);
+    read_count(item["seconds"], cut.seconds);
+    read_share(item["misses"], cut.misses);
+  });
+}
+
+} // namespace warplens

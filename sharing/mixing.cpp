@@ -1,0 +1,189 @@
+#include "sharing/mixing.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace warplens::sharing {
+namespace {
+
+constexpr double tail = 1e-12; ///< of a Poisson distribution, beyond which its terms are left out
+constexpr unsigned halvings = 100;
+constexpr unsigned max_rounds = 1000; ///< of the fixed point of two kernels
+constexpr double settled = 1e-12;
+
+/// Returns the argument between `low` and `high` at which a rising function is 0.
+template <class Function> double root(double low, double high, Function&& rising) {
+  for (unsigned i = 0; i < halvings; ++i) {
+    const double middle = (low + high) / 2;
+    (rising(middle) > 0 ? high : low) = middle;
+  }
+  return (low + high) / 2;
+}
+
+/// Calls visit(x, probability of x) for x = 1, 2, … of a Poisson distribution, up to `end` or to the tail.
+template <class Visit> void each_poisson(double mean, std::optional<double> end, Visit&& visit) {
+  if (mean <= 0)
+    return;
+  double left = 1 - std::exp(-mean);
+  for (unsigned x = 1; end ? x <= *end : left > tail; ++x) {
+    const double probability = std::exp(-mean + x * std::log(mean) - std::lgamma(x + 1.0));
+    visit(x, probability);
+    left -= probability;
+    if (x > mean && probability < tail * tail)
+      break;
+  }
+}
+
+/// Returns the cycles for which the result of an instruction of the pipe holds up its warp, in the mean over
+/// the instructions, at that rate of the kernel.
+double wait_of(const PipeUse& pipe, double per_cycle, double warps, Form form) {
+  const double of_distances = form == Form::corrected ? per_cycle : per_cycle * pipe.share;
+  const double ahead = of_distances * pipe.latency / warps; // of a warp, until the result is there
+  const auto end = form == Form::literal ? std::optional(warps) : std::nullopt;
+  double needed = 0, wait = 0, product = 0;
+  each_poisson(ahead, end, [&](unsigned x, double probability) {
+    const double within = needed_within(pipe, x), cycles = wait_within(pipe, x);
+    needed += probability * within;
+    wait += probability * cycles;
+    product += probability * within * cycles;
+  });
+  return form == Form::corrected ? product : needed * wait;
+}
+
+/// A resource that instructions hold, as a kernel uses it.
+struct Load {
+  double share = 0, interval = 0;
+};
+double utilisation(const std::vector<double>& rates, const std::vector<Load>& loads) {
+  double sum = 0;
+  for (std::size_t k = 0; k < rates.size(); ++k)
+    sum += rates[k] * loads[k].share * loads[k].interval;
+  return sum;
+}
+
+/// Returns the rate at which a kernel issues as many instructions as it has active warps.
+double free_rate(const MixedKernel& kernel, Form form) {
+  return root(0, kernel.warps, [&](double rate) { return rate - active_warps(kernel, rate, form); });
+}
+
+/// Returns the rates at which the resource is always busy; the active warps are those at these rates.
+std::vector<double> rates_at_full(std::span<const MixedKernel> kernels, const std::vector<Load>& loads,
+                                  std::vector<double> rates, Form form) {
+  if (kernels.size() == 1)
+    return {1 / (loads[0].share * loads[0].interval)};
+  const std::array<PipeUse, 2> uses{PipeUse{.share = loads[0].share, .interval = loads[0].interval},
+                                    PipeUse{.share = loads[1].share, .interval = loads[1].interval}};
+  for (unsigned count = 0; count < max_rounds; ++count) {
+    std::array<double, 2> active{};
+    for (std::size_t k = 0; k < 2; ++k)
+      active[k] = std::max(active_warps(kernels[k], rates[k], form), rates[k]);
+    const std::array<double, 2> next = share_full_pipe(active, uses);
+    double moved = 0;
+    for (std::size_t k = 0; k < 2; ++k) {
+      moved = std::max(moved, std::abs(next[k] - rates[k]));
+      rates[k] += (next[k] - rates[k]) / 2;
+    }
+    if (moved < settled)
+      break;
+  }
+  return rates;
+}
+
+} // namespace
+
+std::vector<std::uint32_t> critical_distances(std::span<const std::pair<std::uint32_t, std::uint32_t>> uses,
+                                              std::span<const bool> accesses_memory) {
+  const std::size_t count = accesses_memory.size();
+  constexpr std::uint32_t none = ~0u;
+  std::vector<std::uint32_t> waits(count, none); // the first instruction that uses each result
+  for (const auto& [from, to] : uses)
+    waits[from] = std::min(waits[from], to);
+  std::vector<std::uint32_t> awaited(count, none); // by the instruction that waits
+  for (std::uint32_t from = 0; from < count; ++from)
+    if (waits[from] != none) {
+      std::uint32_t& of = awaited[waits[from]];
+      if (of == none || accesses_memory[from] ||
+          !accesses_memory[of]) // a later one of the same kind, or memory
+        of = from;
+    }
+  std::vector<std::uint32_t> distances(count, 0);
+  for (std::uint32_t to = 0; to < count; ++to)
+    if (awaited[to] != none)
+      distances[awaited[to]] = to - awaited[to];
+  return distances;
+}
+
+double needed_within(const PipeUse& pipe, std::uint32_t ahead) {
+  double sum = 0;
+  for (std::size_t d = 1; d < pipe.distances.size() && d <= ahead; ++d)
+    sum += pipe.distances[d];
+  return sum;
+}
+
+double wait_within(const PipeUse& pipe, std::uint32_t ahead) {
+  const double needed = needed_within(pipe, ahead);
+  if (needed == 0)
+    return 0;
+  double issued = 0;
+  for (std::size_t d = 1; d < pipe.distances.size() && d <= ahead; ++d)
+    issued += pipe.distances[d] * double(d - 1) / (ahead + 1.0);
+  return pipe.latency * (1 - issued / needed);
+}
+
+double active_warps(const MixedKernel& kernel, double per_cycle, Form form) {
+  double active = kernel.warps * (1 - kernel.held_share);
+  for (const PipeUse& pipe : kernel.pipes)
+    active -= per_cycle * pipe.share * wait_of(pipe, per_cycle, kernel.warps, form);
+  return active;
+}
+
+std::array<double, 2> share_full_pipe(const std::array<double, 2>& active,
+                                      const std::array<PipeUse, 2>& uses) {
+  const auto full = [&](std::size_t k) { return 1 / (uses[k].share * uses[k].interval); };
+  if (uses[0].share == 0)
+    return {active[0], full(1)};
+  if (uses[1].share == 0)
+    return {full(0), active[1]};
+  const auto other = [&](double first) { return (1 - first / full(0)) * full(1); };
+  // (9.7) multiplied out. It is no linear function of the active warps.
+  const double first = root(0, full(0), [&](double rate) {
+    return rate * uses[0].share * active[1] - other(rate) * uses[1].share * active[0] -
+           rate * other(rate) * (uses[0].share - uses[1].share);
+  });
+  return {first, other(first)};
+}
+
+std::vector<double> mixed_rates(std::span<const MixedKernel> kernels, double issue_width, Form form) {
+  std::vector<double> rates;
+  for (const MixedKernel& kernel : kernels)
+    rates.push_back(free_rate(kernel, form));
+  std::vector<std::vector<Load>> resources{std::vector<Load>(kernels.size(), {1, 1 / issue_width})};
+  for (std::size_t pipe = 0; pipe < kernels[0].pipes.size(); ++pipe) {
+    auto& loads = resources.emplace_back();
+    for (const MixedKernel& kernel : kernels)
+      loads.push_back({kernel.pipes[pipe].share, kernel.pipes[pipe].interval});
+  }
+  // A resource that is fuller than another one can leave that above its limit; as many tries as resources
+  // settle it.
+  for (std::size_t count = 0; count < resources.size(); ++count) {
+    const auto fullest =
+        std::ranges::max_element(resources, {}, [&](const auto& loads) { return utilisation(rates, loads); });
+    if (utilisation(rates, *fullest) <= 1 + 1e-9)
+      break;
+    rates = rates_at_full(kernels, *fullest, rates, form);
+  }
+  return rates;
+}
+
+double mean_value_throughput(std::uint32_t customers, double service, double think) {
+  double throughput = 0, queue = 0;
+  for (std::uint32_t n = 1; n <= customers; ++n) {
+    const double response = service * (1 + queue);
+    throughput = n / (think + response);
+    queue = throughput * response;
+  }
+  return throughput;
+}
+
+} // namespace warplens::sharing

@@ -1,0 +1,92 @@
+// The cases were worked out by hand, but where a comment says otherwise.
+#include "sharing/mixing.h"
+#include "test/catch.h"
+
+using namespace warplens::sharing;
+
+namespace {
+
+constexpr double digits = 1e-6;
+
+PipeUse pipe_of_test() {
+  return {.share = 1, .interval = 1, .latency = 20, .distances = {0, .3, .2, 0, .1}};
+}
+double rate(double warps, Form form) {
+  const std::vector<MixedKernel> one{{{pipe_of_test()}, warps, 0}};
+  return mixed_rates(one, 1, form)[0];
+}
+
+} // namespace
+
+TEST_CASE("Distances to the instruction that waits") {
+  // Instructions 1 to 7, of which 1 and 3 are loads.
+  const std::vector<std::pair<std::uint32_t, std::uint32_t>> uses{{0, 1}, {0, 2}, {1, 3}, {2, 5},
+                                                                  {2, 6}, {4, 5}, {5, 6}};
+  const bool memory[] = {true, false, true, false, false, false, false};
+  CHECK(critical_distances(uses, memory) == std::vector<std::uint32_t>{1, 2, 3, 0, 0, 1, 0});
+}
+
+TEST_CASE("Waits within some instructions") {
+  const PipeUse pipe = pipe_of_test();
+  CHECK(needed_within(pipe, 1) == Approx(.3).epsilon(digits));
+  CHECK(needed_within(pipe, 2) == Approx(.5).epsilon(digits));
+  CHECK(needed_within(pipe, 3) == Approx(.5).epsilon(digits));
+  CHECK(needed_within(pipe, 4) == Approx(.6).epsilon(digits));
+  CHECK(wait_within(pipe, 1) == Approx(20).epsilon(digits));
+  CHECK(wait_within(pipe, 2) == Approx(52.0 / 3).epsilon(digits));
+  CHECK(wait_within(pipe, 3) == Approx(18).epsilon(digits));
+  CHECK(wait_within(pipe, 4) == Approx(50.0 / 3).epsilon(digits));
+}
+
+TEST_CASE("The rate of one kernel by its warps") {
+  // A small script's figures, to the last digit that it printed.
+  const double warps[] = {1, 2, 4, 8};
+  const double literal[] = {1, 1, 1, .978}, summed[] = {.122, .244, .488, .977},
+               corrected[] = {.116, .233, .465, .931};
+  for (unsigned i = 0; i < 4; ++i) {
+    CHECK(rate(warps[i], Form::literal) == Approx(literal[i]).margin(5.1e-4));
+    CHECK(rate(warps[i], Form::summed) == Approx(summed[i]).margin(5.1e-4));
+    CHECK(rate(warps[i], Form::corrected) == Approx(corrected[i]).margin(5.1e-4));
+  }
+}
+
+TEST_CASE("Two kernels at a full pipe") {
+  const auto share = [](double first, double second) {
+    return std::array<PipeUse, 2>{PipeUse{.share = first, .interval = 2},
+                                  PipeUse{.share = second, .interval = 2}};
+  };
+  const auto equal = share_full_pipe({3, 1}, share(.5, .5));
+  CHECK(equal[0] == Approx(.75).epsilon(digits));
+  CHECK(equal[1] == Approx(.25).epsilon(digits));
+  const auto unequal = share_full_pipe({2, 2}, share(.8, .4));
+  CHECK(unequal[0] == Approx(.33677).margin(5.1e-6));
+  CHECK(unequal[1] == Approx(.57646).margin(5.1e-6));
+}
+
+TEST_CASE("Kernels beside each other keep to each pipe and to the issue") {
+  PipeUse idle;
+  PipeUse slow{.share = .5, .interval = 4, .latency = 40, .distances = {0, .5, .5}};
+  PipeUse fast{.share = 1, .interval = 1, .latency = 4, .distances = {0, 1}};
+  const MixedKernel memory{{{.share = .5, .interval = 1, .latency = 4, .distances = {0, 1}}, slow}, 16, 0};
+  const MixedKernel arithmetic{{fast, idle}, 16, 0};
+  const std::vector<MixedKernel> both{memory, arithmetic};
+  const std::vector<double> rates = mixed_rates(both, 1);
+  CHECK(rates[0] + rates[1] <= 1 + 1e-6);
+  CHECK(rates[0] * .5 * 4 <= 1 + 1e-6);
+  CHECK(rates[0] > 0);
+  CHECK(rates[1] > 0);
+  // One that uses what the other one does not runs as if alone.
+  const MixedKernel few{{idle, {.share = 1, .interval = 1, .latency = 100, .distances = {0, 1}}}, 4, 0};
+  const std::vector<MixedKernel> apart{
+      few, {{{.share = 1, .interval = 1, .latency = 50, .distances = {0, 1}}, idle}, 4, 0}};
+  const std::vector<double> beside = mixed_rates(apart, 1);
+  for (std::size_t k = 0; k < 2; ++k)
+    CHECK(beside[k] == Approx(mixed_rates(std::span(&apart[k], 1), 1)[0]).epsilon(digits));
+}
+
+TEST_CASE("Customers of one queue") {
+  const double throughput[] = {.05, .09901, .14680, .19310};
+  for (std::uint32_t n = 1; n <= 4; ++n)
+    CHECK(mean_value_throughput(n, 2, 18) == Approx(throughput[n - 1]).margin(5.1e-6));
+  CHECK(mean_value_throughput(16, 2, 18) == Approx(.49447).epsilon(5e-3));
+}
