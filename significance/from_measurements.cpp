@@ -109,6 +109,27 @@ RunSet run_set_of(const import::DashingTable& table) {
   return set;
 }
 
+Expected<import::DashingTable> dashing_table_of(const RunSet& runs, const TargetOptions& options) {
+  import::DashingTable table;
+  std::map<std::string, std::size_t> rows;
+  const std::size_t regions = runs.regions.size();
+  const auto row_of = [&](const std::string& counter) -> import::DashingTable::Row& {
+    const auto [row, is_new] = rows.emplace(counter, table.rows.size());
+    if (is_new)
+      table.rows.push_back({counter, std::vector<std::vector<double>>(regions)});
+    return table.rows[row->second];
+  };
+  for (std::size_t index = 0; index < regions; ++index) {
+    const Region& region = runs.regions[index];
+    TRY_LET(target, target_of(region, options));
+    table.regions.push_back(region.name);
+    for (const Counter& counter : region.counters)
+      row_of(counter.name).values[index] = counter.values;
+    row_of("Runtime").values[index] = target->values;
+  }
+  return table;
+}
+
 void add_measurements(RunSet& profiles, const std::vector<MeasuredRun>& measured) {
   for (Region& region : profiles.regions) {
     const std::string kernel = base_name(display_name(region.kernel));

@@ -4,6 +4,7 @@
 #include "import/dashing.h"
 #include "import/kernel_counters.h"
 #include "significance/run_set.h"
+#include "significance/targets.h"
 
 namespace warplens::significance {
 
@@ -21,6 +22,10 @@ RunSet run_set_of(const std::vector<MeasuredRun>& runs);
 
 /// Makes a region of each of the table's; runs are numbered from 0. Its `Runtime` is the target `time`.
 RunSet run_set_of(const import::DashingTable& table);
+
+/// Returns the runs as a table that the tool dashing reads: each region's counters, and its target as
+/// `Runtime`. A counter that a region lacks has empty cells there.
+Expected<import::DashingTable> dashing_table_of(const RunSet& runs, const TargetOptions& target);
 
 /// Adds counters and targets that were measured to the runs of profiles. Kernels correspond by their names
 /// without types and parameters, runs by their parameters. Measured figures are multiplied by the launches,

@@ -8,6 +8,7 @@
 #include "driver/stages/print.h"
 #include "driver/stages/read_runs.h"
 #include "driver/version.h"
+#include "import/dashing.h"
 #include "report/significance/text.h"
 #include "report/terminal_text.h"
 #include "significance/compare.h"
@@ -151,6 +152,10 @@ Expected<void> explain(const ExplainCommand& command) {
   if (all.regions.empty())
     return fail("no kernel{}",
                 command.kernel.empty() ? "" : fmt::format(" matches --kernel '{}'", command.kernel));
+  if (command.format == "dashing") {
+    TRY_LET(table, dashing_table_of(all, options->target));
+    return print_text(import::write_dashing(*table), command.output.file);
+  }
   found.regions = explain_regions(all, *groups, *options);
   for (const std::string& names : command.compare)
     TRY(add_comparisons(names, *sets, *groups, *options, found));
@@ -246,8 +251,10 @@ void declare_explain(CLI::App& app, Action& chosen) {
                    "cores to work with (0: all); the result does not depend on it")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
-  command->add_option("--format", options->format, "text, json or html")
-      ->check(CLI::IsMember({"text", "json", "html"}))
+  command
+      ->add_option("--format", options->format,
+                   "text, json or html; dashing: the runs themselves, as a table for that tool")
+      ->check(CLI::IsMember({"text", "json", "html", "dashing"}))
       ->capture_default_str();
   command->add_option("-o,--output", options->output.file, "the file to write, instead of stdout")
       ->type_name("FILE");

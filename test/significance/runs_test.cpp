@@ -132,6 +132,7 @@ TEST_CASE("measurements alone are a run set, too") {
   REQUIRE(regions.regions.size() == 2);
   CHECK(regions.regions[1].counters[0].values == std::vector<double>{4, 3, 2, 1});
   CHECK(regions.regions[0].targets.at("time") == std::vector<double>{9, 8, 7, 6});
+  CHECK(import::write_dashing(dashing_table_of(regions, {}).value()) == import::write_dashing(*table));
 }
 
 TEST_CASE("names of kernels as profilers and compilers print them") {
