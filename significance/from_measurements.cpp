@@ -66,8 +66,9 @@ RunSet run_set_of(const std::vector<MeasuredRun>& runs) {
       if (places.emplace(std::pair(kernel.kernel, kernel.device), set.regions.size()).second) {
         Region region;
         region.kernel = kernel.kernel;
-        region.gpu = kernel.device;
-        region.name = display_name(kernel.kernel) + (several_devices ? " on device " + kernel.device : "");
+        const bool is_number = kernel.device.find_first_not_of("0123456789") == std::string::npos;
+        region.gpu = is_number && !kernel.device.empty() ? "device " + kernel.device : kernel.device;
+        region.name = display_name(kernel.kernel) + (several_devices ? " on " + region.gpu : "");
         set.regions.push_back(std::move(region));
       }
   for (const auto& [key, place] : places) {

@@ -79,8 +79,8 @@ Problem Scaling::problem_of(const MatrixXd& all_counters, const VectorXd& target
 
 Expected<void> check_target(const VectorXd& target) {
   if (target.size() < min_runs)
-    return fail("the target does not vary: there are {} runs with all counters, and {} are the least",
-                target.size(), min_runs);
+    return fail("the target does not vary: {} run{} with all counters, and {} are the least", target.size(),
+                target.size() == 1 ? "" : "s", min_runs);
   const double mean = target.mean();
   const double deviation =
       std::sqrt((target.array() - mean).square().sum() / static_cast<double>(target.size() - 1));

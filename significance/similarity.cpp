@@ -17,7 +17,7 @@ using Eigen::VectorXd;
 namespace {
 
 constexpr double largest_mean_sine = 0.4; ///< of directions that the two have in common with their union
-constexpr double min_singular = 1e-10;  ///< relative to the largest: of a direction that is there
+constexpr double min_singular = 1e-10;    ///< relative to the largest: of a direction that is there
 
 MatrixXd scaled_to_unit(MatrixXd values) {
   for (Index j = 0; j < values.cols(); ++j) {
