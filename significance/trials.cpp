@@ -27,6 +27,20 @@ VectorXd permuted(VectorXd target, const EnsembleName& name) {
   return target;
 }
 
+/// A counter predicts a left-out run only if it varies in the others by at least this share of its range over
+/// all runs: what varies (nearly) only in the left-out run would extrapolate without bound.
+constexpr double min_seen_range = 0.1;
+
+/// Returns the columns that vary enough in `seen`, a part of the rows of `all`.
+std::vector<Index> predictors(const MatrixXd& seen, const MatrixXd& all) {
+  std::vector<Index> columns;
+  for (Index j = 0; j < all.cols(); ++j)
+    if (seen.col(j).maxCoeff() - seen.col(j).minCoeff() >=
+        min_seen_range * (all.col(j).maxCoeff() - all.col(j).minCoeff()))
+      columns.push_back(j);
+  return columns;
+}
+
 std::vector<Index> all_but(Index left_out, Index count) {
   std::vector<Index> others;
   for (Index i = 0; i < count; ++i)
@@ -48,7 +62,8 @@ void Trials::add_left_out(const MatrixXd& counters, const VectorXd& target, cons
   VectorXd errors(runs), errors_of_mean(runs);
   tbb::parallel_for(Index{0}, runs, [&](Index run) {
     const std::vector<Index> others = all_but(run, runs);
-    const MatrixXd seen = counters(others, Eigen::all);
+    const std::vector<Index> varying = predictors(counters(others, Eigen::all), counters);
+    const MatrixXd seen = counters(others, varying);
     const VectorXd seen_target = target(others);
     const Scaling scaling = scaling_of(seen, seen_target, options.intercept);
     SelectionOptions selection = options;
@@ -58,7 +73,8 @@ void Trials::add_left_out(const MatrixXd& counters, const VectorXd& target, cons
     const Ensemble ensemble =
         draw_ensemble(scaling.problem_of(seen, seen_target), selection, trial_draws, trial);
     const double predicted =
-        scaling.target_mean + (scaling.columns_of(counters.row(run)) * ensemble.coefficients).sum();
+        scaling.target_mean +
+        (scaling.columns_of(counters(std::vector<Index>{run}, varying)) * ensemble.coefficients).sum();
     errors(run) = target(run) - predicted;
     errors_of_mean(run) = target(run) - seen_target.mean();
   });

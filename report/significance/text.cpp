@@ -167,7 +167,10 @@ private:
                 "time grows needs measured times (--measured)",
                 &Style::dim);
     if (region.few_runs)
-      paragraph("few runs: ", fmt::format("{} say little; 8 are the least to rely on", region.runs.size()),
+      paragraph("few runs: ",
+                options.workload.empty()
+                    ? fmt::format("{} say little; 8 are the least to rely on", region.runs.size())
+                    : "a workload has fewer than 8, which say little",
                 &Style::warm);
   }
 
