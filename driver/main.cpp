@@ -116,6 +116,8 @@ int run_command_line(std::vector<std::string> arguments) {
   driver::declare_clocks(app, chosen);
   driver::declare_corun(app, chosen);
   driver::declare_power(app, chosen);
+  driver::declare_sweep(app, chosen);
+  driver::declare_explain(app, chosen);
   driver::declare_trace(app, chosen);
   driver::declare_gpus(app, chosen);
   driver::declare_inspect(app, chosen);

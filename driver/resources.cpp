@@ -15,6 +15,7 @@ const Resources& resources() {
                      share / "include",
                      share / "compatibility",
                      share / "gpus",
+                     share / "groups",
                      share / "report.html",
                      share / "redirected_symbols.txt",
                      share / "variant_symbols.txt",

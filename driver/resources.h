@@ -13,6 +13,7 @@ struct Resources {
   std::filesystem::path include;       ///< holds warplens/probe.h
   std::filesystem::path compatibility; ///< headers that let Clang parse CUDA 13
   std::filesystem::path gpus;          ///< one TOML file per GPU
+  std::filesystem::path groups;        ///< one TOML file per profiler: its counters' resources
   std::filesystem::path page;          ///< the HTML report without its data; absent if built without Node
   std::filesystem::path
       redirected_symbols; ///< the symbols that objcopy redirects in objects for the GPU back end

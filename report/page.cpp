@@ -118,6 +118,8 @@ Expected<std::string> print_page(const std::vector<LabelledResult>& results, con
   if (results.size() == 2)
     data["comparison"] = comparison_for_page(*results[0].result, *results[1].result);
   data["sources"] = sources(results, options.source_root);
+  if (options.significance != nullptr)
+    data["significance"] = *options.significance;
 
   std::string page = options.page.substr(0, place);
   page.append("<script type=\"application/json\" id=\"warplens-data\">")

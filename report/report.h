@@ -63,6 +63,8 @@ struct PageOptions {
   std::string page;    ///< the HTML, with a line `<!-- warplens-data -->`
   std::string version; ///< the version of Warplens
   std::filesystem::path source_root;
+  /// An analysis of many runs (warplens-significance/1) for the view Why; null: none.
+  const nlohmann::ordered_json* significance = nullptr;
 };
 
 /// Prints the page with the results (one, or two to compare), the verdicts on their lines, and their sources

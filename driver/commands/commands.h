@@ -29,6 +29,8 @@ void declare_diff(CLI::App& app, Action& chosen);
 void declare_clocks(CLI::App& app, Action& chosen);
 void declare_corun(CLI::App& app, Action& chosen);
 void declare_power(CLI::App& app, Action& chosen);
+void declare_sweep(CLI::App& app, Action& chosen);
+void declare_explain(CLI::App& app, Action& chosen);
 void declare_trace(CLI::App& app, Action& chosen);
 void declare_gpus(CLI::App& app, Action& chosen);
 void declare_inspect(CLI::App& app, Action& chosen);

@@ -4,17 +4,24 @@ import "uplot/dist/uPlot.min.css";
 import "./style/base.css";
 import "./style/source.css";
 import "./style/plots.css";
+import "./style/why.css";
 import { App } from "./app";
 import { readPageData } from "./result";
 import { startTheme } from "./theme";
+import { WhyPage } from "./why_page";
 
 startTheme();
 const page = document.getElementById("page")!;
 page.textContent = "";
 try {
   const data = readPageData(document);
-  document.title = `${data.results.map((entry) => entry.label).join(" → ")} – Warplens`;
-  render(<App data={data} />, page);
+  if (data.results.length === 0 && data.significance) {
+    document.title = "Why – Warplens";
+    render(<WhyPage found={data.significance} />, page);
+  } else {
+    document.title = `${data.results.map((entry) => entry.label).join(" → ")} – Warplens`;
+    render(<App data={data} />, page);
+  }
 } catch (error) {
   const note = document.createElement("p");
   note.className = "empty";

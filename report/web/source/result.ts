@@ -1,5 +1,6 @@
 // The result as the page reads it: `warplens-result/1`, embedded by `warplens report --format html`.
 // An unobserved figure is absent.
+import type { Significance } from "./significance";
 
 export interface HistogramData {
   edges: number[];
@@ -229,6 +230,8 @@ export interface PageData {
   sources: SourceEntry[];
   /** Present for two results. */
   comparison?: { kernels: KernelComparison[] };
+  /** An analysis of many runs, for the view Why. */
+  significance?: Significance;
 }
 
 /** The data that the page was made with; an error says in one line why there is nothing to show. */
@@ -236,6 +239,6 @@ export function readPageData(document: Document): PageData {
   const element = document.getElementById("warplens-data");
   if (!element) throw new Error("This page holds no result: it is the empty template. Use `warplens report RESULT --format html`.");
   const data = JSON.parse(element.textContent ?? "") as PageData;
-  if (!data.results?.length) throw new Error("This page holds no result.");
+  if (!data.results?.length && !data.significance) throw new Error("This page holds no result.");
   return data;
 }

@@ -16,6 +16,7 @@ export interface Series {
   values: (number | null)[];
   /** The series is drawn faintly: one of many units. */
   faint?: boolean;
+  bold?: boolean;
   /** The series is not drawn itself: it is an edge of a band. */
   hidden?: boolean;
   /** Fills to the series that is this far away in the list. */
@@ -40,6 +41,8 @@ export function LinePlot({ title, height, x, xLabel, series, axis, range, limits
   const host = useRef<HTMLDivElement>(null);
   const look = useSignal(theme);
   const colorOf = (one: Series) => (typeof one.color === "number" ? category(look, one.color) : one.color);
+  // A canvas knows no variables of CSS.
+  const strokeOf = (one: Series) => colorOf(one).replace(/^var\((.*)\)$/, (_, name: string) => themeColor(name));
   // A filled area stands for amounts: its axis starts at 0.
   const rangeOfValues = () => {
     const filled = series.some((one) => one.fill);
@@ -70,7 +73,7 @@ export function LinePlot({ title, height, x, xLabel, series, axis, range, limits
         scales: { x: { time: false, range: axis ? () => axis.range.value : undefined }, y: { range: range ?? rangeOfValues() } },
         axes: [{ ...line, size: 26, label: xLabel, labelSize: 16, labelFont: "11px system-ui, sans-serif", values: (_, ticks) => tickTexts(ticks) }, { ...line, size: plotLeft, values: (_, ticks) => tickTexts(ticks) }],
         series: [{}, ...series.map((one) => ({
-          label: one.label, stroke: one.hidden ? undefined : colorOf(one), width: one.hidden ? 0 : one.faint ? 0.6 : 1.6,
+          label: one.label, stroke: one.hidden ? undefined : strokeOf(one), width: one.hidden ? 0 : one.faint ? 0.6 : one.bold ? 3.2 : 1.6,
           alpha: one.faint ? 0.55 : 1, points: { show: false }, fill: fillOf(one),
         }))],
         bands: series.flatMap((one, index) => (one.bandWith ? [{ series: [index + 1, index + 1 + one.bandWith] as [number, number], fill: `${colorOf(one)}33` }] : [])),

@@ -1,0 +1,27 @@
+// Makes a run set of profiles, which are results of the model.
+#pragma once
+
+#include "result/result.h"
+#include "significance/run_set.h"
+
+namespace warplens::significance {
+
+/// A profile of one configuration.
+struct ProfiledRun {
+  Parameters parameters;
+  Result result;
+};
+
+/// Makes a region of each kernel on each GPU. The counters are sums over the grid and all launches, per
+/// access:
+/// - `executions`: warps that execute it;
+/// - `l1_sectors`, `l2_sectors`, `dram_sectors`: 32-byte sectors that reach the level, by the hit rates of
+/// the
+///   levels before it; `shared_passes`, `bank_conflicts`: passes through shared memory, and those that
+///   conflicts add; `constant_misses`: addresses that the SM's constant cache lacks; `atomics`.
+/// And of the kernel: `instructions` of warps, where the model followed the machine code. Targets are
+/// modelled: `modelled_time` in seconds, `latency` in ns, `dram_bytes`. Launches of one kernel that were
+/// modelled apart are averaged before.
+RunSet run_set_of(const std::vector<ProfiledRun>& profiles);
+
+} // namespace warplens::significance

@@ -1,0 +1,47 @@
+// Trials of a fit: how well it predicts runs that it has not seen, and what chance alone would find.
+#pragma once
+
+#include "significance/belief.h"
+#include "significance/ensemble.h"
+#include "significance/prepare.h"
+
+#include <array>
+
+namespace warplens::significance {
+
+/// Collects the fits, predictions and permutations of a region's workloads.
+class Trials {
+public:
+  explicit Trials(Eigen::Index groups)
+      : groups_(groups), chance_(permutations, Eigen::VectorXd::Zero(groups)) {}
+
+  /// Adds the errors of the mean coefficients on the runs that they were fitted to.
+  void add_fit(const Problem& problem, const Eigen::VectorXd& coefficients);
+
+  /// Leaves out each run in turn, fits the others (200 draws) and predicts it. `counters` and `target` are
+  /// unscaled: what the left-out run does must not reach the scaling either.
+  void add_left_out(const Eigen::MatrixXd& counters, const Eigen::VectorXd& target,
+                    const SelectionOptions& options, double sparsity, const EnsembleName& name);
+
+  /// Fits permutations of the target (200 draws), in which whatever is found is by chance.
+  void add_permuted(const Problem& problem, const SelectionOptions& options, Measure ranking,
+                    const std::vector<Eigen::Index>& group_of, const EnsembleName& name);
+
+  /// Returns the share of the target's variance that the fit explains.
+  double r2() const { return 1 - fit_error_ / variance_; }
+  /// Returns the same for predictions, against predicting each run by the mean of the others: at most 1, and
+  /// 0 or less if the counters predict no better than that.
+  double q2() const { return 1 - prediction_error_ / mean_error_; }
+  /// Returns the 95 % quantile, over permutations, of the largest figure of any group.
+  double null95() const;
+
+  static constexpr std::size_t permutations = 100;
+
+private:
+  Eigen::Index groups_;
+  double fit_error_ = 0, variance_ = 0, prediction_error_ = 0, mean_error_ = 0;
+  double workloads_ = 0;
+  std::vector<Eigen::VectorXd> chance_; ///< per permutation, summed over workloads
+};
+
+} // namespace warplens::significance
