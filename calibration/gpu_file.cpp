@@ -113,10 +113,10 @@ void print_pipeline(Text& text, Device& device) {
   text.figure("schedulers", 4, guide);
   text.word("policy", "greedy_then_youngest", a100);
   text.assumption("cycles_per_access", 8);
-  text.assumption("barrier_cycles", 22);
+  text.figure("barrier_cycles", 22, assumed);
   text.figure("barrier_interval", 2, guide);
   text.figure("turnover_cycles", 0, a100);
-  text.assumption("launch_ns", 2000);
+  text.figure("launch_ns", 2000, assumed);
   text.table("lsu");
   text.figure("queue_entries", 5, a100);
   text.figure("scheduler_cycles", 4, a100);

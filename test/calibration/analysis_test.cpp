@@ -40,7 +40,8 @@ TEST_CASE("Policies are those of the model") {
     INFO(name);
     const auto found = calibration::find_policies(test::modelled_policies(test::gpu(name)));
     REQUIRE(found);
-    CHECK_FALSE(found->l1_allocates_stores);
+    const bool allocates = test::gpu(name).l1.stores == model::L1Stores::allocate;
+    CHECK(found->l1_allocates_stores == allocates);
     CHECK(found->l1_keeps_stored);
     CHECK(found->l2_allocates_stores);
     CHECK_FALSE(found->inclusive);

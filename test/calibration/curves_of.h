@@ -149,7 +149,8 @@ inline std::vector<Sample> modelled_touches(const model::Gpu& on, bool through_l
 
 inline std::map<std::string, double> modelled_policies(const model::Gpu& on) {
   constexpr std::uint64_t a = 1 << 20;
-  std::map<std::string, double> policies{{"new_value_seen", on.l1.stores == model::L1Stores::update_on_hit}};
+  std::map<std::string, double> policies{{"new_value_seen", on.l1.stores == model::L1Stores::update_on_hit ||
+                                                                on.l1.stores == model::L1Stores::allocate}};
   const auto after = [&](const char* name, bool bypass, auto history) {
     Modelled gpu(on);
     history(gpu);

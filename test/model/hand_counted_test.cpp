@@ -406,8 +406,8 @@ TEST_CASE("Local memory stays in the L1 of a C2050 until it is evicted") {
   CHECK(overflows.totals.l2_write_hit_rate->mean == 0);
   CHECK(*overflows.totals.dram_write_bytes == 256 * 128);
 
-  // The V100 writes through: each store is the L2's, and each load misses in the L1.
-  const KernelResult through = spilled(100, "v100");
+  // The L40 writes through: each store is the L2's, and each load misses in the L1.
+  const KernelResult through = spilled(100, "l40");
   CHECK(through.sites[0].l2_hit_rate->mean == 0);
   CHECK(through.sites[1].l1_hit_rate->mean == 0);
   CHECK(through.sites[1].l2_hit_rate->mean == 1);
@@ -485,7 +485,7 @@ TEST_CASE("A store to a surface is a store") {
     made.site_of(site).cache_operator = CacheOperator::tex;
   for (const auto site : {store, load})
     made.access(0, 0, site, 4, [](unsigned lane) { return lane * 4; });
-  for (const char* name : {"c2050", "k80", "v100"}) {
+  for (const char* name : {"c2050", "k80", "l40"}) {
     const KernelResult result = made.evaluate(gpu(name));
     CHECK_FALSE(result.sites[0].l1_hit_rate);
     CHECK(result.sites[1].l1_hit_rate->mean == 0);

@@ -6,6 +6,7 @@
 #include "reference_caches.h"
 #include "support/temporary.h"
 #include "test/trace/append.h"
+#include "trace/reader.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

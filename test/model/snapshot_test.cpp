@@ -7,6 +7,7 @@
 #include "model/trial/schedule.h"
 #include "support/temporary.h"
 #include "test/trace/append.h"
+#include "trace/reader.h"
 
 #include <nlohmann/json.hpp>
 

@@ -5,6 +5,7 @@
 #include "model/trial/trial.h"
 #include "support/temporary.h"
 #include "test/trace/append.h"
+#include "trace/reader.h"
 #include "vocabulary/geometry.h"
 
 #include <mutex>
