@@ -198,7 +198,10 @@ void print_l1(Text& text, const Findings& found, const KnownLimits& known, doubl
               has_sectors ? measured : assumed);
   text.word("index", "modulo", measured);
   text.word("replacement", "lru", assumed);
-  text.word("stores", found.policies && !found.policies->l1_keeps_stored ? "bypass" : "update_on_hit",
+  text.word("stores",
+            found.policies && found.policies->l1_allocates_stores ? "allocate"
+            : found.policies && !found.policies->l1_keeps_stored  ? "bypass"
+                                                                  : "update_on_hit",
             found.policies ? measured : assumed);
   text.word("local_stores", "as_global", assumed);
   text.figure("global_loads", true, guide);

@@ -111,6 +111,7 @@ inline void add_random_code(model::Snapshot& snapshot, model::Random& random) {
     for (model::Access& access : warp.accesses)
       if (access.kind == AccessKind::store)
         access.is_awaited = false;
+  code.files = {"made.cu"};
   code.lines.resize(code.kernel.instructions.size());
   snapshot.code = std::make_shared<const model::Code>(std::move(code));
 }
