@@ -324,6 +324,14 @@ void add_check_options(CLI::App& command, cpu::Checks& checks) {
                     check.name));
 }
 
+void add_text_or_json_options(CLI::App& command, std::string& format, OutputOptions& options,
+                              std::string_view schema) {
+  command.add_option("--format", format, fmt::format("text, or json: {}", schema))
+      ->check(CLI::IsMember({"text", "json"}))
+      ->option_text("FORMAT=text");
+  command.add_option("-o,--output", options.file, "write to a file instead of stdout")->type_name("FILE");
+}
+
 void add_trace_options(CLI::App& command, TraceOptions& options) {
   command.add_option("--kernel", options.kernel, "trace only kernels whose name matches")
       ->type_name("REGEX")

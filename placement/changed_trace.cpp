@@ -67,7 +67,7 @@ double address_instructions(PlacementSpace to, const Array& array, const Address
 
 ChangedTrace::ChangedTrace(const trace::AccessSource& trace, const Arrays& arrays, const model::Gpu& gpu,
                            const Addressing& addressing, const ChangeRequest& request)
-    : trace_(trace), arrays_(arrays), launch_(request.launch), sites_(trace.sites()),
+    : ChangedSource(trace), arrays_(arrays), launch_(request.launch), sites_(trace.sites()),
       launches_(trace.launches()), of_array_(arrays.size()), new_site_(arrays.size()) {
   ChangeContext context = context_of(trace, arrays, gpu, launches_[launch_]);
   for (const Move& move : request.moves)

@@ -20,7 +20,7 @@ struct ChangeRequest {
 };
 
 /// The trace with these moves, or the reasons against them.
-class ChangedTrace final : public trace::AccessSource {
+class ChangedTrace final : public trace::ChangedSource {
 public:
   /// All arguments must outlive the result. `addressing` holds the instruction counts of the code that the
   /// GPU executes. Sites of moved arrays are added to the trace's, each with its accesses to that array.
@@ -37,18 +37,8 @@ public:
   /// Returns the launch with the shared memory that the moves need.
   const trace::Launch& changed_launch() const { return launches_[launch_]; }
 
-  bool truncated() const override { return trace_.truncated(); }
-  const trace::Program& program() const override { return trace_.program(); }
   const std::vector<Site>& sites() const override { return sites_; }
-  const std::vector<trace::Allocation>& allocations() const override { return trace_.allocations(); }
   const std::vector<trace::Launch>& launches() const override { return launches_; }
-  const std::vector<trace::MemoryUse>& memory_uses() const override { return trace_.memory_uses(); }
-  std::optional<trace::LaunchEnd> end_of(std::uint32_t launch) const override {
-    return trace_.end_of(launch);
-  }
-  const std::vector<trace::KernelLaunches>& kernel_launches() const override {
-    return trace_.kernel_launches();
-  }
   Expected<void> for_each_access(std::uint32_t launch, const Visit& visit) const override;
   std::span<const trace::MovedSite> moved_sites() const override { return moved_sites_; }
 
@@ -57,7 +47,6 @@ private:
   static Planned plan_move(const Move& move, const Array& array, ChangeContext& context);
   void add_sites(std::uint32_t array, const Transformation& change, double address_instructions);
 
-  const trace::AccessSource& trace_;
   const Arrays& arrays_;
   std::size_t launch_;
   std::vector<Site> sites_;

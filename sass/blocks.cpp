@@ -61,10 +61,11 @@ private:
     if (indirect_.contains(index))
       return BlockEnd::indirect;
     const BlockEnd end = end_by_operation(kernel_.instructions[index]);
-    const bool calls_function = std::ranges::any_of(kernel_.functions, [&](const Function& function) {
-      return function.begin == kernel_.instructions[index].target;
-    });
-    return end == BlockEnd::call && !calls_function ? BlockEnd::branch : end;
+    if (end != BlockEnd::call)
+      return end;
+    const bool calls_function =
+        std::ranges::count(kernel_.functions, kernel_.instructions[index].target, &Function::begin) != 0;
+    return calls_function ? BlockEnd::call : BlockEnd::branch;
   }
 
   void mark() {

@@ -45,4 +45,22 @@ public:
   virtual std::span<const MovedSite> moved_sites() const { return {}; }
 };
 
+/// A trace that was changed: all that a derived class does not override is the trace's, which must outlive
+/// it.
+class ChangedSource : public AccessSource {
+public:
+  bool truncated() const override { return trace_.truncated(); }
+  const Program& program() const override { return trace_.program(); }
+  const std::vector<Site>& sites() const override { return trace_.sites(); }
+  const std::vector<Allocation>& allocations() const override { return trace_.allocations(); }
+  const std::vector<Launch>& launches() const override { return trace_.launches(); }
+  const std::vector<MemoryUse>& memory_uses() const override { return trace_.memory_uses(); }
+  std::optional<LaunchEnd> end_of(std::uint32_t launch) const override { return trace_.end_of(launch); }
+  const std::vector<KernelLaunches>& kernel_launches() const override { return trace_.kernel_launches(); }
+
+protected:
+  explicit ChangedSource(const AccessSource& trace) : trace_(trace) {}
+  const AccessSource& trace_;
+};
+
 } // namespace warplens::trace

@@ -162,11 +162,7 @@ void declare_clocks(CLI::App& app, Action& chosen) {
       ->check(CLI::Range(0.0, 10'000.0))
       ->type_name("PERCENT")
       ->capture_default_str();
-  command->add_option("--format", options->format, "text, or json: warplens-clocks/1")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->option_text("FORMAT=text");
-  command->add_option("-o,--output", options->output.file, "write to a file instead of stdout")
-      ->type_name("FILE");
+  add_text_or_json_options(*command, options->format, options->output, "warplens-clocks/1");
   command->add_flag("--quiet", options->output.quiet, "say nothing on stderr but errors");
   add_model_options(*command, options->model);
   command->callback([options, &chosen] { chosen = [options] { return plan_and_print(*options); }; });

@@ -134,11 +134,7 @@ void declare_corun(CLI::App& app, Action& chosen) {
       ->type_name("N,N[,N...]");
   command->add_flag("--one-program", options->share_memory,
                     "equal addresses are one memory, as with streams of one program (else each has its own)");
-  command->add_option("--format", options->format, "text, or json: warplens-corun/1")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->option_text("FORMAT=text");
-  command->add_option("-o,--output", options->output.file, "write to a file instead of stdout")
-      ->type_name("FILE");
+  add_text_or_json_options(*command, options->format, options->output, "warplens-corun/1");
   command->add_flag("--quiet", options->output.quiet, "say nothing on stderr but errors");
   add_model_options(*command, options->model);
   command->callback([options, &chosen] { chosen = [options] { return corun_and_print(*options); }; });

@@ -108,11 +108,7 @@ void declare_power(CLI::App& app, Action& chosen) {
       ->type_name("NAME")
       ->capture_default_str()
       ->needs(train);
-  command->add_option("--format", options->format, "text, or json: warplens-power/1")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->option_text("FORMAT=text");
-  command->add_option("-o,--output", options->output.file, "write to a file instead of stdout")
-      ->type_name("FILE");
+  add_text_or_json_options(*command, options->format, options->output, "warplens-power/1");
   command->callback([options, &chosen] {
     chosen = [options] {
       return options->train.empty() ? tell_and_print(*options) : train_and_print(*options);

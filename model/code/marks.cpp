@@ -142,17 +142,17 @@ void find_marked_blocks(const sass::CodeTable& table, std::span<const MarkedLine
     }
     return innermost;
   };
+  std::map<std::uint32_t, std::uint32_t> mark_at; // by position
   // A loop's counter steps in its header, which is the body's first line or the one before, unless the body
   // of a loop around it begins there.
   const auto may_count = [&](const sass::Instruction& instruction, std::uint32_t mark) {
     const std::uint32_t at = instruction.position;
     if (at == sass::none || step_of(instruction) == 0)
       return false;
-    const std::uint32_t innermost = innermost_at(at), line = table.positions[at].line;
+    const std::uint32_t innermost = mark_at.at(at), line = table.positions[at].line;
     return innermost == mark ||
            (line + 1 == marks[mark].first && (innermost == sass::none || marks[innermost].first < line));
   };
-  std::map<std::uint32_t, std::uint32_t> mark_at; // by position
   for (std::size_t block = 0; block < code.kernel.blocks.size(); ++block) {
     const sass::Block& of = code.kernel.blocks[block];
     std::map<std::uint32_t, std::uint32_t> instructions; // by mark

@@ -425,8 +425,7 @@ Expected<std::vector<Site>> follow_code(Snapshot& snapshot, const std::vector<Si
   if (follower.followed_share() < min_followed_share)
     return fail("only {:.0f} % of the accesses have an instruction in the code of sm_{}",
                 100 * follower.followed_share(), code.architecture);
-  for (std::size_t i = 0; i < snapshot.sites.size(); ++i)
-    take_away(follower.removed()[i], snapshot.sites[i], snapshot);
+  const std::vector<SiteSummary> removed = follower.removed();
   code.paths = std::move(follower).paths();
   if (!moved.empty())
     move_instructions(code, moved_slots(followed, snapshot, sites, moved, code));
@@ -437,6 +436,8 @@ Expected<std::vector<Site>> follow_code(Snapshot& snapshot, const std::vector<Si
     std::swap(snapshot.warps, followed);
     return spills;
   }
+  for (std::size_t i = 0; i < removed.size(); ++i)
+    take_away(removed[i], snapshot.sites[i], snapshot);
   snapshot.code = std::make_shared<const Code>(std::move(code));
   return spills;
 }

@@ -61,10 +61,10 @@ public:
       in_shared.kind = AccessKind::store;
       emit(in_shared);
     });
-    put_barrier(warp, first_barrier_, emit);
+    put_barrier(warp, threads_, first_barrier_, emit);
   }
   void end(std::uint64_t block, std::uint32_t warp, const Emit& emit) const override {
-    put_barrier(warp, barrier_, emit);
+    put_barrier(warp, threads_, barrier_, emit);
     each_piece(block, warp, [&](trace::WarpAccess in_shared, trace::WarpAccess in_memory) {
       in_shared.site = load_;
       emit(in_shared);
@@ -75,18 +75,6 @@ public:
   }
 
 private:
-  std::uint32_t lanes_of(std::uint32_t warp) const {
-    return std::min(warp_lanes, threads_ - std::min(threads_, warp * warp_lanes));
-  }
-  void put_barrier(std::uint32_t warp, std::uint64_t site, const Emit& emit) const {
-    trace::WarpAccess barrier;
-    barrier.site = site;
-    barrier.kind = AccessKind::barrier;
-    barrier.space = Space::generic;
-    barrier.active = lanes_of(warp) == warp_lanes ? ~0u : (1u << lanes_of(warp)) - 1;
-    if (barrier.active != 0)
-      emit(barrier);
-  }
   /// Visits the words that the block adds to, a word for each lane, as accesses to its copy and to the array.
   template <class Visit> void each_piece(std::uint64_t block, std::uint32_t warp, Visit&& visit) const {
     const auto found = array_.of_block.find(block);
@@ -98,7 +86,7 @@ private:
       trace::WarpAccess in_shared, in_memory;
       in_shared.bytes = in_memory.bytes = std::uint16_t(step);
       in_shared.space = Space::shared;
-      for (std::uint32_t lane = 0; lane < lanes_of(warp) && first + lane * step < end; ++lane) {
+      for (std::uint32_t lane = 0; lane < lanes_of(warp, threads_) && first + lane * step < end; ++lane) {
         in_shared.active |= 1u << lane;
         in_shared.addresses[lane] = offset_ + (first + lane * step - array_.touched.begin);
         in_memory.addresses[lane] = first + lane * step;

@@ -18,7 +18,7 @@ struct SwappedThreads::Block {
 };
 
 SwappedThreads::SwappedThreads(const trace::AccessSource& trace, std::uint32_t launch, std::uint64_t blocks)
-    : trace_(trace), launch_(launch), blocks_(blocks), launches_(trace.launches()) {
+    : ChangedSource(trace), launch_(launch), blocks_(blocks), launches_(trace.launches()) {
   std::swap(launches_[launch_].block.x, launches_[launch_].block.y);
 }
 

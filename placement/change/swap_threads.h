@@ -9,7 +9,7 @@
 
 namespace warplens::placement {
 
-class SwappedThreads final : public trace::AccessSource {
+class SwappedThreads final : public trace::ChangedSource {
 public:
   /// `launch`: index into the trace's launches, of which the first `blocks` blocks are kept. References must
   /// outlive it.
@@ -18,18 +18,7 @@ public:
   /// Returns why the launch cannot be changed so; none if it can. It reads the launch's accesses.
   std::optional<Reason> objection() const;
 
-  bool truncated() const override { return trace_.truncated(); }
-  const trace::Program& program() const override { return trace_.program(); }
-  const std::vector<Site>& sites() const override { return trace_.sites(); }
-  const std::vector<trace::Allocation>& allocations() const override { return trace_.allocations(); }
   const std::vector<trace::Launch>& launches() const override { return launches_; }
-  const std::vector<trace::MemoryUse>& memory_uses() const override { return trace_.memory_uses(); }
-  std::optional<trace::LaunchEnd> end_of(std::uint32_t launch) const override {
-    return trace_.end_of(launch);
-  }
-  const std::vector<trace::KernelLaunches>& kernel_launches() const override {
-    return trace_.kernel_launches();
-  }
   Expected<void> for_each_access(std::uint32_t launch, const Visit& visit) const override;
 
 private:
@@ -37,7 +26,6 @@ private:
   std::optional<Reason> read(std::vector<Block>& blocks) const;
   void emit(std::uint64_t block, const Block& accesses, const Visit& visit) const;
 
-  const trace::AccessSource& trace_;
   std::size_t launch_;
   std::uint64_t blocks_;
   std::vector<trace::Launch> launches_;

@@ -101,12 +101,12 @@ public:
       put(in_memory, load_, AccessKind::load, emit);
       put(in_shared, store_, AccessKind::store, emit);
     });
-    put_barrier(warp, barrier_, emit);
+    put_barrier(warp, threads_, barrier_, emit);
   }
   void end(std::uint64_t block, std::uint32_t warp, const Emit& emit) const override {
     if (array_.stores == 0)
       return;
-    put_barrier(warp, barrier_back_, emit);
+    put_barrier(warp, threads_, barrier_back_, emit);
     each_chunk(block, warp, [&](const trace::WarpAccess& in_memory, const trace::WarpAccess& in_shared) {
       put(in_shared, load_back_, AccessKind::load, emit);
       put(in_memory, store_back_, AccessKind::store, emit);
@@ -149,7 +149,7 @@ private:
       in_memory.bytes = in_shared.bytes = copy_bytes;
       in_memory.space = Space::global;
       in_shared.space = Space::shared;
-      for (std::uint32_t lane = 0; lane < lanes_of(warp); ++lane) {
+      for (std::uint32_t lane = 0; lane < lanes_of(warp, threads_); ++lane) {
         const std::uint64_t byte = chunk * of_warp + lane * copy_bytes;
         if (byte >= bytes)
           break;
@@ -161,23 +161,11 @@ private:
       visit(in_memory, in_shared);
     }
   }
-  std::uint32_t lanes_of(std::uint32_t warp) const {
-    return std::min(warp_lanes, threads_ - std::min(threads_, warp * warp_lanes));
-  }
   static void put(trace::WarpAccess access, std::uint64_t site, AccessKind kind, const Emit& emit) {
     access.site = site;
     access.kind = kind;
     if (access.active != 0)
       emit(access);
-  }
-  void put_barrier(std::uint32_t warp, std::uint64_t site, const Emit& emit) const {
-    trace::WarpAccess barrier;
-    barrier.site = site;
-    barrier.kind = AccessKind::barrier;
-    barrier.space = Space::generic;
-    barrier.active = lanes_of(warp) == warp_lanes ? ~0u : (1u << lanes_of(warp)) - 1;
-    if (barrier.active != 0)
-      emit(barrier);
   }
 
   const Array& array_;

@@ -74,6 +74,12 @@ public:
   virtual void end(std::uint64_t /*block*/, std::uint32_t /*warp*/, const Emit&) const {}
 };
 
+/// Returns the lanes that a warp has in a block of `threads` threads.
+std::uint32_t lanes_of(std::uint32_t warp, std::uint32_t threads);
+/// Emits the arrival of a warp of such a block at a barrier, with all lanes that it has.
+void put_barrier(std::uint32_t warp, std::uint32_t threads, std::uint64_t site,
+                 const Transformation::Emit& emit);
+
 /// A transformation, or what forbids it.
 struct Planned {
   std::unique_ptr<Transformation> transformation; ///< null if there are reasons against it
