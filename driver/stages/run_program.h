@@ -34,7 +34,7 @@ std::filesystem::path trace_path(const TraceOptions& options, const std::filesys
 /// means that it could not be started.
 Expected<std::string> run_program(const RunRequest& request, bool quiet);
 
-/// What a traced program left.
+/// A traced program that has ended.
 struct TracedProgram {
   std::string ending; ///< as of run_program()
   trace::Reader trace;
