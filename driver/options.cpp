@@ -83,7 +83,7 @@ std::string check_column(const std::string& name) {
 std::string column_names() {
   std::string names;
   for (const report::Column& column : report::all_columns())
-    names += fmt::format("\n{}: {}", column.name, column.description);
+    names += fmt::format("\n{}: {}", column.name, column.description());
   return names;
 }
 
