@@ -1,5 +1,7 @@
 #include "model/events.h"
 
+#include "sass/instruction_traits.h"
+
 #include <algorithm>
 
 namespace warplens::model {
@@ -64,42 +66,25 @@ private:
 
 } // namespace
 
-Work work_of(sass::InstructionClass instruction) {
-  using sass::InstructionClass;
-  switch (instruction) {
-  case InstructionClass::fp32: return Work::fp32;
-  case InstructionClass::fp16: return Work::fp16;
-  case InstructionClass::fp64: return Work::fp64;
-  case InstructionClass::alu:
-  case InstructionClass::move:
-  case InstructionClass::vote:
-  case InstructionClass::predicate: return Work::integer;
-  case InstructionClass::multiply_add:
-  case InstructionClass::wide_integer: return Work::multiply_add;
-  case InstructionClass::special_function:
-  case InstructionClass::conversion: return Work::special_function;
-  case InstructionClass::tensor: return Work::tensor;
-  case InstructionClass::load_global:
-  case InstructionClass::load_shared:
-  case InstructionClass::load_local:
-  case InstructionClass::load_constant:
-  case InstructionClass::load_generic:
-  case InstructionClass::load_texture:
-  case InstructionClass::store_global:
-  case InstructionClass::store_shared:
-  case InstructionClass::store_local:
-  case InstructionClass::store_generic:
-  case InstructionClass::store_surface:
-  case InstructionClass::copy_to_shared:
-  case InstructionClass::copy_to_global:
-  case InstructionClass::atomic_global:
-  case InstructionClass::atomic_shared:
-  case InstructionClass::atomic_generic:
-  case InstructionClass::atomic_surface:
-  case InstructionClass::reduction_global:
-  case InstructionClass::shuffle: return Work::memory;
-  default: return Work::control;
+InstructionKind instruction_kind(sass::InstructionClass instruction) {
+  using enum sass::ExecutionUnit;
+  switch (sass::traits_of(instruction).unit) {
+  case fp32: return InstructionKind::fp32;
+  case fp16: return InstructionKind::fp16;
+  case fp64: return InstructionKind::fp64;
+  case integer:
+  case vote: return InstructionKind::integer;
+  case multiply_add: return InstructionKind::multiply_add;
+  case special_function: return InstructionKind::special_function;
+  case tensor: return InstructionKind::tensor;
+  case memory:
+  case shuffle: return InstructionKind::memory;
+  case control:
+  case special_register:
+  case branch:
+  case barrier: return InstructionKind::control;
   }
+  return InstructionKind::control;
 }
 
 std::vector<Instructions> executions_of_blocks(const Snapshot& snapshot, std::uint64_t threads) {
@@ -113,8 +98,8 @@ std::vector<Instructions> executions_of_blocks(const Snapshot& snapshot, std::ui
   return blocks;
 }
 
-ExecutedWork executed_work(const Snapshot& snapshot, std::uint64_t threads) {
-  ExecutedWork work;
+ExecutedMix executed_mix(const Snapshot& snapshot, std::uint64_t threads) {
+  ExecutedMix work;
   const Code& code = *snapshot.code;
   const std::vector<Instructions> executions = executions_of_blocks(snapshot, threads);
   for (std::size_t block = 0; block < executions.size(); ++block) {
@@ -122,7 +107,7 @@ ExecutedWork executed_work(const Snapshot& snapshot, std::uint64_t threads) {
     if (executions[block].warps == 0)
       continue;
     for (std::uint32_t number = of_code.begin; number < of_code.end; ++number) {
-      const auto kind = std::size_t(work_of(code.kernel.instructions[number].kind));
+      const auto kind = std::size_t(instruction_kind(code.kernel.instructions[number].kind));
       work.all[kind] += executions[block];
       if (const SourceLine& line = code.lines[number]; line.line != 0)
         work.lines[{code.files[line.file], line.line}][kind] += executions[block];

@@ -1,9 +1,9 @@
 // Figures of a result, computed from the counts of its trials.
 #pragma once
 
+#include "model/counts/trial_counts.h"
 #include "model/gpu/gpu.h"
 #include "model/snapshot/snapshot.h"
-#include "model/trial/trial.h"
 #include "result/result.h"
 #include "trace/records.h"
 

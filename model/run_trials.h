@@ -1,10 +1,10 @@
 // The trials of one launch on one GPU, until its figures have converged.
 #pragma once
 
+#include "model/counts/trial_counts.h"
 #include "model/gpu/occupancy.h"
 #include "model/model.h"
 #include "model/snapshot/snapshot.h"
-#include "model/trial/trial.h"
 
 #include <span>
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "model/cache/set_store.h"
+#include "model/counts/trial_counts.h"
 #include "model/sm/instruction.h"
-#include "model/trial/trial.h"
 #include "vocabulary/geometry.h"
 
 #include <algorithm>

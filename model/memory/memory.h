@@ -4,13 +4,14 @@
 #include "model/cache/l2.h"
 #include "model/cache/lookups.h"
 #include "model/cache/read_only_cache.h"
+#include "model/counts/trial_counts.h"
+#include "model/counts/trial_observer.h"
 #include "model/dram/dram_map.h"
 #include "model/gpu/slices.h"
 #include "model/memory/calendar.h"
 #include "model/memory/fills.h"
 #include "model/memory/server.h"
 #include "model/numeric/random.h"
-#include "model/trial/trial.h"
 
 #include <array>
 #include <span>
