@@ -73,7 +73,7 @@ Resource busiest_resource(const ByResource& busy) {
 
 /// Returns the warp-cycles in which warps wait for the site's result or for its turn.
 double stalled(const TrialCounts::Site& site) {
-  return site.awaited + site.held_up;
+  return site.awaited + site.throttled_cycles;
 }
 
 Space observed_space(const SiteSummary& summary) {

@@ -49,8 +49,8 @@ struct TrialTotals {
   } time;
 };
 
-/// A place in a kernel at which its warps spend time: an instruction of its code, an access of which none is
-/// known, or nothing at all; in this order.
+/// A place in a kernel at which its warps spend time: an instruction of its code, an unmatched access, or the
+/// idle slot; in this order.
 using Place = std::uint32_t;
 struct StateCounts {
   std::array<std::uint64_t, warp_state_count> cycles{}; ///< of warps
@@ -73,7 +73,7 @@ struct TrialCounts : TrialTotals {
     /// Warp-cycles, where the trial has a clock: that warps waited for its result, or at the barrier; and
     /// that they waited for a place in the memory pipeline, or for earlier requests to be answered, before
     /// its issue.
-    double awaited = 0, held_up = 0;
+    double awaited = 0, throttled_cycles = 0;
     ByResource occupied{}; ///< cycles, of all of a kind together
     double all_latency_ns() const { return std::accumulate(latency_ns.begin(), latency_ns.end(), 0.0); }
   };

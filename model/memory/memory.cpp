@@ -282,7 +282,7 @@ Arrival Memory::read_memory(std::uint32_t line, unsigned sectors, Cycle now) {
     observer_->read_memory(float(double(arrives - now + shortest_) * ns_per_cycle_));
   return {arrives, Level::dram};
 }
-/// Returns until when the L2 keeps what it writes because memory does not take it yet.
+/// Returns the cycle in which DRAM accepts the write-back.
 Cycle Memory::write_memory(std::uint32_t line, unsigned sectors, Cycle now, MemoryUse use) {
   written_sectors_ += sector_count(sectors);
   written_back_sectors_ += use == MemoryUse::write_back ? sector_count(sectors) : 0;
@@ -310,18 +310,18 @@ Memory::Transfer Memory::use_memory(std::uint32_t line, unsigned sectors, Cycle 
   return {start + bursts, start - arrival - opening};
 }
 
-/// Returns the time of the transfers. Channels collect what they write and write it in one go, so that a turn
-/// of the bus is shared by as many sectors as are written then; here each of them takes its part, as long as
-/// as many have been read.
+/// Returns the time of the transfers. Channels collect what they write and write it in one go, so that the
+/// sectors written then share a turnaround of the bus: each write sector pays an equal share of it, up to as
+/// many as were read before.
 Ticks Memory::time_on_bus(Channel& channel, unsigned sectors, MemoryUse use) const {
   const Ticks bursts = burst_ * sectors;
   if (use == MemoryUse::read) {
-    channel.turns = std::min(channel.turns + sectors, write_queue_sectors);
+    channel.turnarounds = std::min(channel.turnarounds + sectors, write_queue_sectors);
     return bursts;
   }
-  const std::uint32_t turns = std::min(channel.turns, sectors);
-  channel.turns -= turns;
-  return bursts + turn_ * turns;
+  const std::uint32_t turnarounds = std::min(channel.turnarounds, sectors);
+  channel.turnarounds -= turnarounds;
+  return bursts + turn_ * turnarounds;
 }
 
 /// Answers once nothing is unknown any more; now, if nothing is. The waiter waits for the rest.

@@ -84,8 +84,7 @@ private:
         MemoryRequest::no_fill; ///< where it comes from the other partition: its fill there
     std::uint32_t draw() const { return request.draw; }
   };
-  /// A request that waits for sectors of which it is unknown when they arrive: they come from the other
-  /// partition, into that next to its SM.
+  /// A request that waits for pending sectors, which come from the other partition into that next to its SM.
   struct Waiting {
     FillNumber fill = MemoryRequest::no_fill;
     std::uint32_t line = 0;
@@ -108,11 +107,11 @@ private:
     Ticks free_at = 0;
     std::uint32_t open_row = no_line;
   };
-  /// A channel of memory. `turns` of the sectors that it has read are such that it turns its bus from reading
-  /// to writing and back for the next sectors that it writes.
+  /// A channel of memory. `turnarounds`: sectors read that a later write pays a bus turnaround for, from
+  /// reading to writing and back.
   struct Channel {
     Server bus;
-    std::uint32_t turns = 0;
+    std::uint32_t turnarounds = 0;
   };
   enum class MemoryUse : std::uint8_t { read, write, write_back };
 

@@ -57,7 +57,7 @@ struct PipeFigures {
   bool shared = false;
   std::uint32_t units = 1; ///< pipes of this kind, per scheduler or in all
   bool uses_queue = false; ///< its instructions pass the queue before the memory pipeline
-  bool holds_miss = false; ///< its instructions need free miss entries
+  bool needs_mshr = false; ///< its instructions need free miss entries
 };
 
 /// The queue between a scheduler and the memory pipeline, which the schedulers share (measured on GA102 by
