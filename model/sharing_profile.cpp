@@ -60,17 +60,16 @@ SharingProfile::L2 l2_profile(const Snapshot& snapshot, const trace::Launch& lau
 }
 
 /// Returns the resource that instructions of a kind hold; none but the issue.
-std::optional<Resource> pipe_of(InstructionKind work, const ExecutionPipes& pipes) {
+std::optional<Resource> pipe_of(Work work, const ExecutionPipes& pipes) {
   switch (work) {
-  case InstructionKind::fp32: return Resource::fp32_pipe;
-  case InstructionKind::fp64: return Resource::fp64_pipe;
-  case InstructionKind::fp16: return Resource::fp16_pipe;
-  case InstructionKind::integer: return Resource::integer_pipe;
-  case InstructionKind::multiply_add:
-    return pipes.multiply_add_in_fp32 ? Resource::fp32_pipe : Resource::integer_pipe;
-  case InstructionKind::special_function: return Resource::special_function_pipe;
-  case InstructionKind::tensor: return Resource::tensor_pipe;
-  case InstructionKind::memory: return Resource::memory_pipeline;
+  case Work::fp32: return Resource::fp32_pipe;
+  case Work::fp64: return Resource::fp64_pipe;
+  case Work::fp16: return Resource::fp16_pipe;
+  case Work::integer: return Resource::integer_pipe;
+  case Work::multiply_add: return pipes.multiply_add_in_fp32 ? Resource::fp32_pipe : Resource::integer_pipe;
+  case Work::special_function: return Resource::special_function_pipe;
+  case Work::tensor: return Resource::tensor_pipe;
+  case Work::memory: return Resource::memory_pipeline;
   default: return std::nullopt;
   }
 }
@@ -93,7 +92,7 @@ std::vector<std::uint32_t> distances_in(const sass::Kernel& kernel, const sass::
   const auto accesses_memory = std::make_unique<bool[]>(count);
   for (std::uint32_t i = 0; i < count; ++i) {
     const sass::Instruction& instruction = kernel.instructions[block.begin + i];
-    accesses_memory[i] = instruction_kind(instruction.kind) == InstructionKind::memory;
+    accesses_memory[i] = work_of(instruction.kind) == Work::memory;
     for (const std::uint32_t number : numbers_of(instruction.reads))
       if (const auto found = writer.find(number); found != writer.end())
         uses.emplace_back(found->second, i);
@@ -135,7 +134,7 @@ double interval_of(Resource resource, const Gpu& gpu, const KernelResult& result
   default: break;
   }
   // The memory pipeline serves all schedulers; how long an access holds it follows from the trials.
-  const double accesses = result.events->instructions[std::size_t(InstructionKind::memory)].warps / gpu.sms;
+  const double accesses = result.events->instructions[std::size_t(Work::memory)].warps / gpu.sms;
   const double busy =
       result.time->mean_busy[std::size_t(Resource::memory_pipeline)] * result.time->cycles.mean;
   return gpu.issue.schedulers * (accesses == 0 ? 1 : std::max(0.0, busy / accesses));
@@ -165,7 +164,7 @@ std::vector<SharingProfile::Pipe> pipes_of(const Snapshot& snapshot, const trace
     const std::vector<std::uint32_t> distances = distances_in(kernel, block);
     for (std::uint32_t i = 0; i < distances.size(); ++i) {
       all += warps;
-      const auto pipe = pipe_of(instruction_kind(kernel.instructions[block.begin + i].kind), *gpu.pipes);
+      const auto pipe = pipe_of(work_of(kernel.instructions[block.begin + i].kind), *gpu.pipes);
       if (!pipe)
         continue;
       PipeSums& of_pipe = sums[*pipe];

@@ -16,7 +16,7 @@ namespace {
 /// its operands.
 constexpr double deviation_of_powers = 0.08;
 constexpr double pj_of_joule = 1e12;
-constexpr std::size_t first_work = 2, first_event = first_work + instruction_kind_count;
+constexpr std::size_t first_work = 2, first_event = first_work + work_count;
 
 Expected<const KernelResult*> kernel_named(const std::string& name, const std::string& place,
                                            std::span<const KernelResult> kernels) {

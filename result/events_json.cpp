@@ -26,12 +26,11 @@ void read_shares(const JsonNode& node, std::vector<double>& target) {
 
 } // namespace
 
-Json instruction_mix_to_json(const InstructionMix& work) {
+Json work_to_json(const ByWork& work) {
   Json json = Json::object();
-  for (std::size_t kind = 0; kind < instruction_kind_count; ++kind)
+  for (std::size_t kind = 0; kind < work_count; ++kind)
     if (work[kind].warps != 0)
-      json[std::string(name_of(InstructionKind(kind)))] = {{"warps", work[kind].warps},
-                                                           {"lanes", work[kind].lanes}};
+      json[std::string(name_of(Work(kind)))] = {{"warps", work[kind].warps}, {"lanes", work[kind].lanes}};
   return json;
 }
 
@@ -44,7 +43,7 @@ Json memory_events_to_json(const ByMemoryEvent& events) {
 }
 
 Json events_to_json(const Events& events) {
-  return {{"instructions", instruction_mix_to_json(events.instructions)},
+  return {{"instructions", work_to_json(events.instructions)},
           {"memory", memory_events_to_json(events.memory)}};
 }
 
@@ -73,9 +72,9 @@ Json sharing_profile_to_json(const SharingProfile& profile) {
   return json;
 }
 
-void read_instruction_mix(const JsonNode& node, InstructionMix& target) {
-  for (std::size_t kind = 0; kind < instruction_kind_count; ++kind) {
-    const std::string name(name_of(InstructionKind(kind)));
+void read_work(const JsonNode& node, ByWork& target) {
+  for (std::size_t kind = 0; kind < work_count; ++kind) {
+    const std::string name(name_of(Work(kind)));
     if (!node.has(name.c_str()))
       continue;
     const JsonNode of_kind = node[name.c_str()];
@@ -91,7 +90,7 @@ void read_memory_events(const JsonNode& node, ByMemoryEvent& target) {
 }
 
 void read_events(const JsonNode& node, Events& target) {
-  read_instruction_mix(node["instructions"], target.instructions);
+  read_work(node["instructions"], target.instructions);
   read_memory_events(node["memory"], target.memory);
 }
 

@@ -146,7 +146,7 @@ void read(const JsonNode& node, LineTime& target) {
   node["awaited"].read(target.awaited);
   node["awaited"].require(target.awaited >= 0 && target.awaited <= 1 + rounding, "a number from 0 to 1");
   if (node.has("work"))
-    read_instruction_mix(node["work"], target.work.emplace());
+    read_work(node["work"], target.work.emplace());
 }
 
 void read(const JsonNode& node, ExecutedCode& target) {

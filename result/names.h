@@ -36,7 +36,7 @@ inline constexpr std::array<std::string_view, warp_state_count> names_of<WarpSta
                                                                                     "ended"};
 
 template <>
-inline constexpr std::array<std::string_view, instruction_kind_count> names_of<InstructionKind>{
+inline constexpr std::array<std::string_view, work_count> names_of<Work>{
     "fp32", "fp64", "fp16", "integer", "multiply_add", "special_function", "tensor", "memory", "control"};
 template <>
 inline constexpr std::array<std::string_view, memory_event_count> names_of<MemoryEvent>{

@@ -105,7 +105,7 @@ struct LineTime {
   double instructions = 0; ///< of warps, that they issue there; accesses where no more is known
   ByState states{};        ///< shares of the time of all the kernel's warps, which wait to issue one there
   double awaited = 0; ///< the share in which warps wait anywhere for results of the line, or at its barrier
-  std::optional<InstructionMix> work; ///< its instructions by kind; where the code is known
+  std::optional<ByWork> work; ///< its instructions by kind; where the code is known
 };
 
 /// A kernel's time, from trials on a clock.

@@ -113,7 +113,7 @@ Json to_json(const LineTime& line) {
   json["states"] = shares_by<WarpState>(line.states);
   put(json, "awaited", std::optional(line.awaited));
   if (line.work)
-    json["work"] = instruction_mix_to_json(*line.work);
+    json["work"] = work_to_json(*line.work);
   return json;
 }
 
