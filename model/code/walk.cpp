@@ -1,6 +1,7 @@
 #include "model/code/walk.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <queue>
 #include <tuple>
@@ -175,43 +176,106 @@ private:
   ExecutedMarks executed_, fresh_; ///< bodies that are not on the path yet; those of them that came last
 };
 
-/// Appends a block with its accesses: those of a label go to its slots in their order, as many to each as it
-/// is wide.
-void Walker::enter(std::uint32_t block, Progress& progress, Walk& walk) const {
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> made; // label, access
-  (void)progress.each_of(demands_[block], [&](const Demand& demand, std::uint32_t access) {
-    made.emplace_back(demand.label, access);
-  });
-  std::ranges::stable_sort(made);
-  walk.path.blocks.push_back(block);
-  std::vector<std::size_t> next(demands_[block].size());  // into `made`, by demand
-  std::vector<std::int64_t> left(demands_[block].size()); // bytes that a slot before has made of the next one
-  for (std::size_t i = 0; i < next.size(); ++i)
-    next[i] = std::size_t(
-        std::ranges::lower_bound(made, std::pair(demands_[block][i].label, std::uint32_t(0))) - made.begin());
-  for (const MemorySlot& slot : code_.slots_of(block)) {
-    const auto demand =
-        std::size_t(std::ranges::find(demands_[block], slot.label, &Demand::label) - demands_[block].begin());
-    std::uint8_t together = 0;
-    left[demand] -= slot.bytes;
-    for (; next[demand] < made.size() && made[next[demand]].first == slot.label && left[demand] < 0 &&
-           together < 16;
-         ++together) {
-      const std::uint32_t access = made[next[demand]++].second;
-      left[demand] += progress.accesses[access].bytes;
-      walk.order.push_back(access);
+/// Joins accesses for the wide instructions of one label, and gives the others to the rest of its slots.
+class Walker::Joining {
+public:
+  /// `made`: numbers of the accesses of one label that a block makes, ascending.
+  Joining(std::span<const WalkedAccess> accesses, std::vector<std::uint32_t> made)
+      : accesses_(accesses), made_(std::move(made)), taken_(made_.size()) {}
+
+  /// Takes the first accesses of one site that fill the width, each behind the one before it; none if there
+  /// are no such ones.
+  std::vector<std::uint32_t> take_run(std::uint32_t width) {
+    for (std::size_t first = 0; first < made_.size(); ++first) {
+      if (taken_[first] || of(first).bytes >= width)
+        continue;
+      std::vector<std::size_t> run{first};
+      std::uint32_t bytes = of(first).bytes;
+      for (std::size_t i = first + 1; i < made_.size() && bytes < width; ++i) {
+        if (taken_[i] || of(i).site != of(first).site)
+          continue;
+        if (!of(i).continues)
+          break;
+        run.push_back(i);
+        bytes += of(i).bytes;
+      }
+      if (bytes == width)
+        return take(run);
     }
-    left[demand] = std::max<std::int64_t>(left[demand], 0);
-    walk.path.makes_access.push_back(together != 0);
-    if (together != 0)
-      walk.joined.push_back(together);
+    return {};
+  }
+  /// Takes the first accesses, as many as the width has room for; `left`: bytes that slots before have made
+  /// of the next one.
+  std::vector<std::uint32_t> take_next(std::uint32_t width, std::int64_t& left) {
+    std::vector<std::size_t> next;
+    left -= width;
+    for (std::size_t i = 0; i < made_.size() && left < 0 && next.size() < max_joined; ++i)
+      if (!taken_[i]) {
+        left += of(i).bytes;
+        next.push_back(i);
+      }
+    left = std::max<std::int64_t>(left, 0);
+    return take(next);
+  }
+  std::vector<std::uint32_t> take_rest() {
+    std::vector<std::size_t> rest;
+    for (std::size_t i = 0; i < made_.size(); ++i)
+      if (!taken_[i])
+        rest.push_back(i);
+    return take(rest);
+  }
+
+private:
+  static constexpr std::size_t max_joined = 16;
+
+  const WalkedAccess& of(std::size_t i) const { return accesses_[made_[i]]; }
+  std::vector<std::uint32_t> take(const std::vector<std::size_t>& some) {
+    std::vector<std::uint32_t> numbers;
+    for (const std::size_t i : some) {
+      taken_[i] = true;
+      numbers.push_back(made_[i]);
+    }
+    return numbers;
+  }
+
+  std::span<const WalkedAccess> accesses_;
+  std::vector<std::uint32_t> made_;
+  std::vector<bool> taken_;
+};
+
+/// Appends a block with its accesses: to a wide instruction go those of one site that lie behind each other,
+/// and the others of a label go to its slots in their order.
+void Walker::enter(std::uint32_t block, Progress& progress, Walk& walk) const {
+  std::map<std::uint32_t, std::vector<std::uint32_t>> made; // by label
+  (void)progress.each_of(demands_[block], [&](const Demand& demand, std::uint32_t access) {
+    made[demand.label].push_back(access);
+  });
+  std::map<std::uint32_t, Joining> joining;
+  for (auto& [label, numbers] : made)
+    joining.emplace(label, Joining(progress.accesses, numbers));
+  const auto slots = code_.slots_of(block);
+  std::vector<std::vector<std::uint32_t>> of_slot(slots.size());
+  for (std::size_t i = 0; i < slots.size(); ++i)
+    if (const auto found = joining.find(slots[i].label); found != joining.end())
+      of_slot[i] = found->second.take_run(slots[i].bytes);
+  std::map<std::uint32_t, std::int64_t> left;
+  walk.path.blocks.push_back(block);
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const auto found = joining.find(slots[i].label);
+    if (of_slot[i].empty() && found != joining.end())
+      of_slot[i] = found->second.take_next(slots[i].bytes, left[slots[i].label]);
+    walk.order.insert(walk.order.end(), of_slot[i].begin(), of_slot[i].end());
+    walk.path.makes_access.push_back(!of_slot[i].empty());
+    if (!of_slot[i].empty())
+      walk.joined.push_back(std::uint8_t(of_slot[i].size()));
   }
   // Accesses that do not fit into the slots' bytes have no instruction.
-  for (std::size_t i = 0; i < next.size(); ++i)
-    for (; next[i] < made.size() && made[next[i]].first == demands_[block][i].label; ++next[i])
-      put_loose(made[next[i]].second, walk);
-  for (const auto& [label, access] : made)
-    progress.explain(access);
+  for (auto& [label, of_label] : joining)
+    for (const std::uint32_t access : of_label.take_rest())
+      put_loose(access, walk);
+  for (const auto& [label, numbers] : made)
+    for (const std::uint32_t access : numbers)
+      progress.explain(access);
 }
 
 /// Appends an access of which no instruction is known.

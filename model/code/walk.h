@@ -14,7 +14,9 @@ namespace warplens::model {
 /// An access as the walk sees it.
 struct WalkedAccess {
   std::uint32_t label = 0;
+  std::uint32_t site = 0;
   std::uint8_t bytes = 0; ///< of each lane
+  bool continues = false; ///< Access::continues
 
   bool operator==(const WalkedAccess&) const = default;
 };
@@ -70,6 +72,7 @@ private:
   using Nexts = std::vector<Next>;
   struct Progress;
   class Between;
+  class Joining;
   /// A block that may come next.
   struct Choice;
 

@@ -37,6 +37,7 @@ constexpr std::uint32_t any_cycles = 1'000;
 void read_sm(TomlFigures& figures, Gpu& gpu) {
   figures.number("sm.compute_capability", gpu.compute_capability, 1, 99.9);
   gpu.lanes.adds_for_warp = gpu.capability() >= 70; // analysis/atomics.h
+  gpu.lanes.joins_phases = gpu.capability() >= 70;  // model/snapshot/coalesce.h
   gpu.lanes.reduces_for_warp = gpu.capability() >= 80;
   figures.number("sm.clock_mhz", gpu.clock_mhz, 1, 10'000);
   figures.number("sm.count", gpu.sms, 1, 1024);

@@ -87,15 +87,34 @@ Coalesced coalesce(const trace::WarpAccess& access, const LaneRules& rules) {
   return result;
 }
 
+namespace {
+
+/// Returns whether each of these lanes wants the same as the lane whose number differs in one bit.
+bool in_pairs(const trace::WarpAccess& access, unsigned first, unsigned lanes, unsigned bit) {
+  for (unsigned lane = first; lane < first + lanes; ++lane)
+    if ((access.active >> lane & 1) != 0 && (access.active >> (lane ^ bit) & 1) != 0 &&
+        access.addresses[lane] != access.addresses[lane ^ bit])
+      return false;
+  return true;
+}
+
+} // namespace
+
 BankWavefronts bank_wavefronts(const trace::WarpAccess& access, const LaneRules& rules) {
   const unsigned row_bytes = shared_banks * rules.bank_bytes, word = rules.bank_stride_bytes;
   const unsigned lanes_per_phase =
       std::bit_floor(std::clamp<unsigned>(row_bytes / access.bytes, 1, warp_lanes));
   BankWavefronts result;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> rows; // each with its bank
-  for (unsigned first = 0; first < warp_lanes; first += lanes_per_phase) {
+  unsigned lanes = lanes_per_phase;
+  for (unsigned first = 0; first < warp_lanes; first += lanes) {
+    const bool may_join = rules.joins_phases && access.kind == AccessKind::load &&
+                          lanes_per_phase < warp_lanes && first % (2 * lanes_per_phase) == 0;
+    const bool joins = may_join && (in_pairs(access, first, 2 * lanes_per_phase, 1) ||
+                                    in_pairs(access, first, 2 * lanes_per_phase, 2));
+    lanes = joins ? 2 * lanes_per_phase : lanes_per_phase;
     rows.clear();
-    for (unsigned lane = first; lane < first + lanes_per_phase; ++lane) {
+    for (unsigned lane = first; lane < first + lanes; ++lane) {
       if (!(access.active >> lane & 1))
         continue;
       const std::uint64_t address = access.addresses[lane];

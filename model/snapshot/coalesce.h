@@ -47,7 +47,9 @@ Coalesced coalesce(const trace::WarpAccess& access, const LaneRules& rules);
 /// same 8 bytes, or the words i and i + 32 of 64 that are aligned, where the next word lies in the next bank
 /// (CUDA C++ Programming Guide, compute capability 3.x); except of an atomic, which a bank executes for one
 /// lane after the other. An access wider than its lanes' share of the banks is split into phases, by
-/// half-warps, quarter-warps and so on.
+/// half-warps, quarter-warps and so on. From Volta on two neighbouring phases of a load are one where each
+/// lane wants the same as its neighbour, or as the one after that: so a load of 16 bytes of one address takes
+/// two (counted on an A100).
 struct BankWavefronts {
   unsigned count = 0, min = 0;
 };

@@ -28,6 +28,10 @@ struct SiteLabels {
   bool is_added = false;                ///< the code has no instruction for it, as the trace was changed
 };
 
+/// A warp's loads of 16 bytes from shared memory take two wavefronts, and be they of one address (counted on
+/// an A100).
+constexpr std::uint32_t min_wavefronts_of_16_bytes = 2;
+
 /// The label of accesses for which the code has no instruction.
 constexpr std::uint32_t no_label = ~0u;
 
@@ -212,7 +216,7 @@ private:
       const auto memory = std::size_t(memory_of(access.cache));
       const auto bytes = std::uint8_t(std::clamp<std::uint32_t>(snapshot_.sites[access.site].bytes, 1, 255));
       const auto put_part = [&](std::uint32_t label, const Access& part) {
-        parts_.walked.push_back({label, bytes});
+        parts_.walked.push_back({label, part.site, bytes, part.continues != 0});
         parts_.accesses.push_back(part);
         parts_.first_transaction.push_back(first);
       };
@@ -249,10 +253,11 @@ private:
   /// Most warps take the path of another one.
   const Found& path_of_parts() {
     std::string key;
-    key.reserve(parts_.walked.size() * 5);
+    key.reserve(parts_.walked.size() * 9);
     for (const WalkedAccess& one : parts_.walked) {
       key.append(reinterpret_cast<const char*>(&one.label), sizeof one.label);
-      key.push_back(char(one.bytes));
+      key.append(reinterpret_cast<const char*>(&one.site), sizeof one.site);
+      key.push_back(char(one.bytes ^ one.continues << 7));
     }
     for (const WalkedMark& one : parts_.marks) {
       key.append(reinterpret_cast<const char*>(&one.before), sizeof one.before);
@@ -275,11 +280,12 @@ private:
     Access access = parts_.accesses[parts.front()];
     const std::size_t first = followed.transactions.size();
     std::uint32_t passes = 0;
-    bool is_uniform = true;
     for (const std::uint32_t part : parts) {
       const Access& one = parts_.accesses[part];
-      passes += one.passes;
-      is_uniform = is_uniform && one.is_uniform;
+      // Words of shared memory behind each other lie in different banks: the longest of them covers the
+      // others.
+      passes =
+          one.cache == FirstCache::shared ? std::max<std::uint32_t>(passes, one.passes) : passes + one.passes;
       access.is_awaited |= one.is_awaited;
       for (std::uint32_t i = 0; i < one.transactions; ++i) {
         const Transaction& transaction = warp.transactions[parts_.first_transaction[part] + i];
@@ -293,8 +299,9 @@ private:
           followed.transactions.push_back(transaction);
       }
     }
-    // Neighbouring words lie in different banks, which serve all lanes at once if they want the same ones.
-    access.passes = is_uniform && parts.size() > 1 ? 1 : std::uint8_t(std::min<std::uint32_t>(passes, 255));
+    if (access.cache == FirstCache::shared && parts.size() * snapshot_.sites[access.site].bytes >= 16)
+      passes = std::max<std::uint32_t>(passes, min_wavefronts_of_16_bytes);
+    access.passes = std::uint8_t(std::min<std::uint32_t>(passes, 255));
     access.transactions = std::uint8_t(std::min<std::size_t>(followed.transactions.size() - first, 255));
     followed.transactions.resize(first + access.transactions);
     access.starts_bulk = true;

@@ -283,6 +283,8 @@ Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
   entry.active_lanes = std::uint8_t(std::popcount(traced.active)) & 63;
   entry.is_awaited = access.kind == AccessKind::load || access.kind == AccessKind::update ||
                      (access.kind == AccessKind::atomic && !trace_sites_[site].is_reduction);
+  if (accesses_ == Accesses::all_in_program_order)
+    entry.continues = continues_last(stream, site, access);
   if (access.space == Space::shared) {
     const BankWavefronts banks = bank_wavefronts(access, rules_);
     ++summary.shared;
@@ -370,6 +372,18 @@ void SnapshotBuilder::put_barrier(Stream& stream, std::uint32_t site, std::uint3
   stream.window.bulks.push_back(0);
   put_access(stream, entry);
   close_window(stream);
+}
+
+/// Returns whether the lanes access what lies behind that of the site's access before in this warp; it is the
+/// last one from now on.
+bool SnapshotBuilder::continues_last(Stream& stream, std::uint32_t site, const trace::WarpAccess& access) {
+  if (site >= stream.last.size())
+    stream.last.resize(site + 1);
+  const LastLanes now{access.active, access.addresses[unsigned(std::countr_zero(access.active))],
+                      access.addresses[warp_lanes - 1 - unsigned(std::countl_zero(access.active))]};
+  const LastLanes before = std::exchange(stream.last[site], now);
+  return before.active == now.active && before.first + access.bytes == now.first &&
+         before.last + access.bytes == now.last;
 }
 
 /// Appends a mark, or adds it to the last one if that is the same: lanes that diverge execute a body apart.

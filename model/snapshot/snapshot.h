@@ -58,6 +58,8 @@ struct Access {
   std::uint8_t skips_l1 : 1 = false;     ///< due to its cache operator, or as another cache serves it
   std::uint8_t is_awaited : 1 = true;    ///< there are accesses that need its result
   FirstCache cache : 3 = FirstCache::l1; ///< constant memory: one transaction for each address
+  /// Each lane accesses what lies behind that of the site's access before: a compiler may join the two.
+  std::uint8_t continues : 1 = false;
 
   bool loads_in_l1() const { return !skips_l1 && (kind == AccessKind::load || kind == AccessKind::update); }
 };
@@ -161,8 +163,14 @@ private:
     std::array<std::uint32_t, names_of<Space>.size()> stored_bulk{}; ///< the last one with a store, by space
     std::size_t first_access = 0, first_transaction = 0;             ///< indices into the warp's
   };
+  /// The addresses of a site's last access, in the first and in the last lane that took part.
+  struct LastLanes {
+    std::uint32_t active = 0;
+    std::uint64_t first = 0, last = 0;
+  };
   struct Stream {
     Warp warp;
+    std::vector<LastLanes> last;     ///< by index into the trace's sites; Accesses::all_in_program_order
     std::vector<std::uint32_t> bulk; ///< sites of the current bulk's accesses so far; Accesses::of_caches
     bool bulk_ended = true;
     Window window; ///< Accesses::all
@@ -175,6 +183,7 @@ private:
   void put_into_window(Stream& stream, std::uint32_t site, const trace::WarpAccess& access) const;
   static void close_window(Stream& stream);
   void put_access(Stream& stream, Access access) const;
+  static bool continues_last(Stream& stream, std::uint32_t site, const trace::WarpAccess& access);
   static void put_mark(Warp& warp, std::uint32_t site, const trace::WarpAccess& mark);
   void put_barrier(Stream& stream, std::uint32_t site, std::uint32_t lanes);
   std::uint8_t passes(const trace::WarpAccess& access, const Access& entry) const;

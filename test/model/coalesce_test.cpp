@@ -126,6 +126,19 @@ TEST_CASE("Bank conflicts of 8- and 16-byte accesses, which come in phases") {
   // same four.
   CHECK(conflicts(8, [](unsigned lane) { return 128ull * lane; }) == 2 * 15);
   CHECK(conflicts(16, [](unsigned lane) { return 128ull * lane; }) == 4 * 7);
+  // All lanes want the same, or by pairs: two neighbouring phases are one, but for the GPUs before Volta.
+  model::LaneRules joining = whole_warps;
+  joining.joins_phases = true;
+  const auto wavefronts = [&](unsigned bytes, auto&& address, const model::LaneRules& rules) {
+    return model::bank_wavefronts(access(std::uint16_t(bytes), address), rules).count;
+  };
+  const auto broadcast = [](unsigned) { return std::uint64_t{0}; };
+  CHECK(wavefronts(8, broadcast, whole_warps) == 2);
+  CHECK(wavefronts(8, broadcast, joining) == 1);
+  CHECK(wavefronts(16, broadcast, joining) == 2);
+  CHECK(wavefronts(16, [](unsigned lane) { return 16ull * (lane / 2); }, joining) == 2);
+  CHECK(wavefronts(16, [](unsigned lane) { return 16ull * (lane / 4 * 2 + lane % 2); }, joining) == 2);
+  CHECK(wavefronts(16, [](unsigned lane) { return 16ull * lane; }, joining) == 4);
   // Only one half-warp takes part: one phase.
   const auto half =
       model::bank_wavefronts(access(8, [](unsigned lane) { return 8ull * lane; }, 0x0000'ffff), whole_warps);

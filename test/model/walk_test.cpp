@@ -22,7 +22,7 @@ using model::WalkedAccess;
 std::vector<WalkedAccess> accesses_of(const std::string& labels, std::uint8_t bytes = 4) {
   std::vector<WalkedAccess> accesses;
   for (const char label : labels)
-    accesses.push_back({std::uint32_t(label - 'a'), bytes});
+    accesses.push_back({.label = std::uint32_t(label - 'a'), .bytes = bytes});
   return accesses;
 }
 
@@ -111,6 +111,20 @@ TEST_CASE("A wide instruction makes several accesses at once, and one of a struc
   CHECK(one.loose == 0);
 }
 
+TEST_CASE("A wide instruction joins accesses of one site that lie behind each other") {
+  // Of two arrays on one line the second one is loaded by words behind each other.
+  const model::Code code =
+      made_code({{{load(4), load(8), load(4), load(8), load(4), load(4)}, {}}}, {0, 0, 0, 0, 0, 0});
+  std::vector<WalkedAccess> accesses;
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    accesses.push_back({.label = 0, .site = 0, .bytes = 4});
+    accesses.push_back({.label = 0, .site = 1, .bytes = 4, .continues = i != 0});
+  }
+  const Walk walk = model::Walker(code).walk(accesses);
+  CHECK(walk.order == std::vector<std::uint32_t>{0, 1, 3, 2, 5, 7, 4, 6});
+  CHECK(walk.joined == std::vector<std::uint8_t>{1, 2, 1, 2, 1, 1});
+}
+
 TEST_CASE("An access of which no instruction is known stays in its place") {
   const model::Code code = made_code({{{load()}, {1}}, {{load()}, {}}}, {0, 1});
   const Walk walk = model::Walker(code).walk(accesses_of("azb"));
@@ -169,7 +183,7 @@ TEST_CASE("Whatever the code and the accesses, each access is there once") {
     const model::Code code = made_code(blocks, labels);
     std::vector<WalkedAccess> accesses(random.below(60));
     for (WalkedAccess& access : accesses)
-      access = {random.below(6), std::uint8_t(4u << random.below(3))};
+      access = {random.below(6), random.below(2), std::uint8_t(4u << random.below(3)), random.below(2) != 0};
     const Walk walk = model::Walker(code).walk(accesses);
 
     std::vector<std::uint32_t> sorted = walk.order, all(accesses.size());
@@ -209,7 +223,7 @@ TEST_CASE("A walk along a path finds accesses at that path's slots") {
     std::vector<std::uint32_t> taken;
     for (std::uint32_t block = 0, steps = 0;;) {
       taken.push_back(block);
-      accesses.push_back({block, 4});
+      accesses.push_back({.label = block, .bytes = 4});
       if (block == last || ++steps == 200)
         break;
       block = blocks[block].successors[random.below(2)];
