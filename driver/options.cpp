@@ -83,31 +83,11 @@ std::string check_column(const std::string& name) {
 std::string column_names() {
   std::string names;
   for (const report::Column& column : report::all_columns())
-    names += fmt::format("\n{}: {}", column.name, column.description);
+    names += fmt::format("\n{}: {}", column.name, column.description());
   return names;
 }
 
 constexpr const char* paper_schedule = "paper";
-
-/// Describes an issue policy and says where it comes from, for the help.
-const char* description(model::IssuePolicy policy) {
-  switch (policy) {
-  case model::IssuePolicy::loose_round_robin:
-    return "each warp in turn: as counters of a V100 say, assumed of all GPUs from Volta on";
-  case model::IssuePolicy::greedy_then_oldest:
-    return "the warp that issued last, then the oldest: GPGPU-Sim's for Fermi and Kepler, not measured";
-  case model::IssuePolicy::greedy_then_youngest:
-    return "the warp that issued last, then the youngest: measured on GA102 (Ampere)";
-  case model::IssuePolicy::greedy_then_least_recent:
-    return "the warp that issued last, then the one whose own last issue is longest ago";
-  case model::IssuePolicy::two_level_oldest:
-    return "the block with most warps at a barrier or at their end, in it greedy_then_oldest";
-  case model::IssuePolicy::two_level_least_recent: return "that block, in it greedy_then_least_recent";
-  case model::IssuePolicy::greedy_two_level_least_recent:
-    return "the warp that issued last, then two_level_least_recent";
-  }
-  return "";
-}
 
 std::vector<std::string> schedule_words() {
   std::vector<std::string> words{paper_schedule};
@@ -117,8 +97,9 @@ std::vector<std::string> schedule_words() {
 
 void add_schedule_option(CLI::App& command, ModelOptions& options) {
   std::string help = "which warp of a scheduler issues next (default: as the GPU's file says)";
-  for (const std::string_view word : names_of<model::IssuePolicy>)
-    help += fmt::format("\n{}: {}", word, description(*value_named<model::IssuePolicy>(word)));
+  for (std::size_t policy = 0; policy < model::issue_policies; ++policy)
+    help += fmt::format("\n{}: {}", names_of<model::IssuePolicy>[policy],
+                        model::issue_policy_descriptions[policy]);
   help += fmt::format("\n{}: trials have no clock, and warps alternate in the weighted round robin of "
                       "Baghsorkhi et al. (PPoPP 2012)",
                       paper_schedule);

@@ -1,9 +1,9 @@
 // The rule by which trials stop.
 #pragma once
 
+#include "model/counts/trial_counts.h"
 #include "model/model.h"
 #include "model/snapshot/snapshot.h"
-#include "model/trial/trial.h"
 
 #include <span>
 

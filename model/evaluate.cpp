@@ -6,6 +6,7 @@
 #include "model/figures.h"
 #include "model/gpu/machine_code.h"
 #include "model/run_trials.h"
+#include "model/share_kernels.h"
 #include "model/sharing_profile.h"
 
 #include <algorithm>
@@ -120,7 +121,17 @@ Expected<Result> evaluate(const trace::AccessSource& trace, const std::vector<Gp
   result.seed = options.seed;
   result.trace_truncated = trace.truncated();
 
+  const auto is_wanted = [&](const trace::Launch& launch) {
+    return !options.wants_launch || options.wants_launch(launch);
+  };
+  const auto wanted = std::size_t(std::ranges::count_if(trace.launches(), is_wanted));
+  const KernelShare share(wanted * gpus.size(), options.ranks);
+  Options of_share = options;
+  if (share.divides_kernels())
+    of_share.ranks = {};
+
   MemoryHistory history(lines_that_matter(gpus));
+  std::size_t number = 0;
   std::uint64_t executed = 0, probed = 0;
   for (const trace::Launch& launch : trace.launches()) {
     const auto end = trace.end_of(launch.id);
@@ -131,14 +142,15 @@ Expected<Result> evaluate(const trace::AccessSource& trace, const std::vector<Gp
     if (!options.cold)
       history.add_uses_before(trace, launch);
     DecodedLaunch decoded(trace, launch, options.without_clock ? Accesses::of_caches : Accesses::all);
-    const bool is_wanted = !options.wants_launch || options.wants_launch(launch);
-    for (const Gpu& gpu : is_wanted ? gpus : std::vector<Gpu>()) {
+    for (const Gpu& gpu : is_wanted(launch) ? gpus : std::vector<Gpu>()) {
+      if (!share.is_mine(number++))
+        continue;
       TRY(decoded.choose(gpu, options));
       const trace::Launch& part = decoded.part();
       const L2Before before = options.cold ? L2Before()
                                            : l2_before(history, decoded.snapshot(), gpu,
                                                        options.without_clock ? 1 : gpu.l2.partitions);
-      TRY_LET(kernel, evaluate_launch(decoded.snapshot(), decoded.sites(), part, gpu, options, before.l2));
+      TRY_LET(kernel, evaluate_launch(decoded.snapshot(), decoded.sites(), part, gpu, of_share, before.l2));
       kernel->l2_start = before.start;
       kernel->code_unknown = decoded.code_unknown();
       kernel->snapshot.complete = end && end->complete;
@@ -153,6 +165,8 @@ Expected<Result> evaluate(const trace::AccessSource& trace, const std::vector<Gp
     if (!options.cold && &launch != &trace.launches().back())
       TRY(history.add_launch(trace, launch));
   }
+  TRY_LET(kernels, share.join(std::move(result.kernels)));
+  result.kernels = std::move(*kernels);
   if (executed != 0)
     result.executed_accesses_probed = double(probed) / double(executed);
   return result;

@@ -1,5 +1,7 @@
 #include "model/events.h"
 
+#include "sass/instruction_traits.h"
+
 #include <algorithm>
 
 namespace warplens::model {
@@ -65,41 +67,24 @@ private:
 } // namespace
 
 Work work_of(sass::InstructionClass instruction) {
-  using sass::InstructionClass;
-  switch (instruction) {
-  case InstructionClass::fp32: return Work::fp32;
-  case InstructionClass::fp16: return Work::fp16;
-  case InstructionClass::fp64: return Work::fp64;
-  case InstructionClass::alu:
-  case InstructionClass::move:
-  case InstructionClass::vote:
-  case InstructionClass::predicate: return Work::integer;
-  case InstructionClass::multiply_add:
-  case InstructionClass::wide_integer: return Work::multiply_add;
-  case InstructionClass::special_function:
-  case InstructionClass::conversion: return Work::special_function;
-  case InstructionClass::tensor: return Work::tensor;
-  case InstructionClass::load_global:
-  case InstructionClass::load_shared:
-  case InstructionClass::load_local:
-  case InstructionClass::load_constant:
-  case InstructionClass::load_generic:
-  case InstructionClass::load_texture:
-  case InstructionClass::store_global:
-  case InstructionClass::store_shared:
-  case InstructionClass::store_local:
-  case InstructionClass::store_generic:
-  case InstructionClass::store_surface:
-  case InstructionClass::copy_to_shared:
-  case InstructionClass::copy_to_global:
-  case InstructionClass::atomic_global:
-  case InstructionClass::atomic_shared:
-  case InstructionClass::atomic_generic:
-  case InstructionClass::atomic_surface:
-  case InstructionClass::reduction_global:
-  case InstructionClass::shuffle: return Work::memory;
-  default: return Work::control;
+  using enum sass::ExecutionUnit;
+  switch (sass::traits_of(instruction).unit) {
+  case fp32: return Work::fp32;
+  case fp16: return Work::fp16;
+  case fp64: return Work::fp64;
+  case integer:
+  case vote: return Work::integer;
+  case multiply_add: return Work::multiply_add;
+  case special_function: return Work::special_function;
+  case tensor: return Work::tensor;
+  case memory:
+  case shuffle: return Work::memory;
+  case control:
+  case special_register:
+  case branch:
+  case barrier: return Work::control;
   }
+  return Work::control;
 }
 
 std::vector<Instructions> executions_of_blocks(const Snapshot& snapshot, std::uint64_t threads) {

@@ -2,9 +2,9 @@
 // each trial, and what they do to the memory hierarchy, mean over trials.
 #pragma once
 
+#include "model/counts/trial_counts.h"
 #include "model/gpu/gpu.h"
 #include "model/snapshot/snapshot.h"
-#include "model/trial/trial.h"
 #include "result/result.h"
 
 #include <map>

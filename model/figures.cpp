@@ -73,7 +73,7 @@ Resource busiest_resource(const ByResource& busy) {
 
 /// Returns the warp-cycles in which warps wait for the site's result or for its turn.
 double stalled(const TrialCounts::Site& site) {
-  return site.awaited + site.held_up;
+  return site.awaited + site.throttled_cycles;
 }
 
 Space observed_space(const SiteSummary& summary) {
@@ -125,18 +125,18 @@ LatencyParts latency_parts(const SiteSummary& summary, std::size_t index, std::s
 
 } // namespace
 
-SiteStatistics site_statistics(const SiteSummary& summary, std::size_t index,
-                               std::span<const TrialCounts> trials, const Gpu& gpu) {
+void set_statistics(SiteResult& result, const SiteSummary& summary, std::size_t index,
+                    std::span<const TrialCounts> trials, const Gpu& gpu) {
   const FixedTimes fixed = fixed_times(summary, trials, gpu);
   const double fixed_ns = fixed.shared_ns + fixed.constant_ns;
   const auto over = [&](auto&& value) { return statistic_over(trials, value); };
-  return {over([&](const TrialCounts& trial) { return rate(trial.sites[index].l1); }),
-          over([&](const TrialCounts& trial) { return rate(trial.sites[index].l2); }),
-          over([&](const TrialCounts& trial) { return rate(trial.sites[index].constant); }),
-          over([&](const TrialCounts& trial) {
-            return std::optional((trial.sites[index].all_latency_ns() + fixed_ns) /
-                                 double(summary.executions));
-          })};
+  result.l1_hit_rate = over([&](const TrialCounts& trial) { return rate(trial.sites[index].l1); });
+  result.l2_hit_rate = over([&](const TrialCounts& trial) { return rate(trial.sites[index].l2); });
+  result.constant_hit_rate =
+      over([&](const TrialCounts& trial) { return rate(trial.sites[index].constant); });
+  result.latency_ns = over([&](const TrialCounts& trial) {
+    return std::optional((trial.sites[index].all_latency_ns() + fixed_ns) / double(summary.executions));
+  });
 }
 
 SiteResult site_result(const SiteSummary& summary, std::size_t index, const Site& site,
@@ -157,11 +157,7 @@ SiteResult site_result(const SiteSummary& summary, std::size_t index, const Site
     result.bank_conflicts = extra_wavefronts(summary) / double(summary.shared);
   if (summary.constant != 0)
     result.constant_addresses = double(summary.constant_requests) / double(summary.constant);
-  SiteStatistics statistics = site_statistics(summary, index, trials, gpu);
-  result.l1_hit_rate = std::move(statistics.l1_hit_rate);
-  result.l2_hit_rate = std::move(statistics.l2_hit_rate);
-  result.constant_hit_rate = std::move(statistics.constant_hit_rate);
-  result.latency_ns = std::move(statistics.latency_ns);
+  set_statistics(result, summary, index, trials, gpu);
   result.latency_parts = latency_parts(summary, index, trials, gpu);
   return result;
 }

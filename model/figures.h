@@ -1,9 +1,9 @@
 // Figures of a result, computed from the counts of its trials.
 #pragma once
 
+#include "model/counts/trial_counts.h"
 #include "model/gpu/gpu.h"
 #include "model/snapshot/snapshot.h"
-#include "model/trial/trial.h"
 #include "result/result.h"
 #include "trace/records.h"
 
@@ -11,13 +11,10 @@
 
 namespace warplens::model {
 
-struct SiteStatistics {
-  std::optional<Statistic> l1_hit_rate, l2_hit_rate, constant_hit_rate, latency_ns;
-};
-
-/// Returns the statistics of one site. `index` is its index in Snapshot::sites, and so in TrialCounts::sites.
-SiteStatistics site_statistics(const SiteSummary& summary, std::size_t index,
-                               std::span<const TrialCounts> trials, const Gpu& gpu);
+/// Sets the hit rates and the latency of one site. `index` is its index in Snapshot::sites, and so in
+/// TrialCounts::sites.
+void set_statistics(SiteResult& result, const SiteSummary& summary, std::size_t index,
+                    std::span<const TrialCounts> trials, const Gpu& gpu);
 
 /// Returns all of a site's result but latency_share, which needs the other sites; of a barrier, nothing of
 /// memory. `site` is the trace's.

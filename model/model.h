@@ -43,7 +43,9 @@ struct Options {
   unsigned threads = 0;            ///< maximum; 0: all cores. The result does not depend on it
   std::uint32_t timeline_bins = 0; ///< 0: no timeline
   bool sharing = false;            ///< KernelResult::sharing, which takes further trials
-  /// Every process gets all trials' figures; those of the first trial alone are on rank 0 only.
+  /// The processes divide the modelled launches and GPUs where these are at least as many as they, else the
+  /// trials of each. The result of rank 0 is whole; figures of the first trial may be absent from the
+  /// others'.
   Ranks ranks;
   /// The model calls it with the number of trials of one kernel on one GPU that are done, and with their
   /// maximum, from any thread, one call at a time.

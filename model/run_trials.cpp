@@ -7,6 +7,7 @@
 #include "model/trial/observers/dram_latencies.h"
 #include "model/trial/observers/objects.h"
 #include "model/trial/observers/timeline.h"
+#include "model/trial/trial.h"
 
 #include <algorithm>
 #include <mutex>

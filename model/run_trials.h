@@ -1,10 +1,11 @@
 // The trials of one launch on one GPU, until its figures have converged.
 #pragma once
 
+#include "model/cache/l2.h"
+#include "model/counts/trial_counts.h"
 #include "model/gpu/occupancy.h"
 #include "model/model.h"
 #include "model/snapshot/snapshot.h"
-#include "model/trial/trial.h"
 
 #include <span>
 

@@ -7,26 +7,75 @@
 namespace warplens::model {
 namespace {
 
-using Site = TrialCounts::Site;
-static_assert(std::is_trivially_copyable_v<TrialTotals> && std::is_trivially_copyable_v<Site>);
-
-std::size_t bytes_of_trial(std::size_t sites) {
-  return sizeof(TrialTotals) + sites * sizeof(Site);
+[[noreturn]] void refuse_other_trace() {
+  throw std::runtime_error("the processes that mpirun started do not model the same trace");
 }
 
-void pack(const TrialCounts& trial, std::byte* to) {
-  const TrialTotals totals = trial;
-  std::memcpy(to, &totals, sizeof totals);
-  if (!trial.sites.empty())
-    std::memcpy(to + sizeof totals, trial.sites.data(), trial.sites.size() * sizeof(Site));
+/// Values as bytes, one after the other: all processes run the same program on the same kind of processor.
+class Packer {
+public:
+  template <class Value> void add(const Value& value) {
+    static_assert(std::is_trivially_copyable_v<Value>);
+    add_bytes(&value, sizeof value);
+  }
+  template <class Value> void add(const std::vector<Value>& values) {
+    static_assert(std::is_trivially_copyable_v<Value>);
+    add(std::uint64_t{values.size()});
+    add_bytes(values.data(), values.size() * sizeof(Value));
+  }
+  std::vector<std::byte> bytes() && { return std::move(bytes_); }
+
+private:
+  void add_bytes(const void* from, std::size_t size) {
+    const auto* const begin = static_cast<const std::byte*>(from);
+    bytes_.insert(bytes_.end(), begin, begin + size);
+  }
+
+  std::vector<std::byte> bytes_;
+};
+
+/// Reads what a Packer wrote; throws where the bytes end too early.
+class Unpacker {
+public:
+  explicit Unpacker(std::span<const std::byte> bytes) : rest_(bytes) {}
+
+  template <class Value> void take(Value& value) { std::memcpy(&value, next(sizeof value), sizeof value); }
+  template <class Value> void take(std::vector<Value>& values) {
+    std::uint64_t size = 0;
+    take(size);
+    if (size > rest_.size() / sizeof(Value))
+      refuse_other_trace();
+    values.resize(size);
+    if (size != 0)
+      std::memcpy(values.data(), next(size * sizeof(Value)), size * sizeof(Value));
+  }
+  bool is_at_end() const { return rest_.empty(); }
+
+private:
+  const std::byte* next(std::size_t size) {
+    if (rest_.size() < size)
+      refuse_other_trace();
+    const std::byte* const at = rest_.data();
+    rest_ = rest_.subspan(size);
+    return at;
+  }
+
+  std::span<const std::byte> rest_;
+};
+
+void pack(const TrialCounts& trial, Packer& to) {
+  to.add(static_cast<const TrialTotals&>(trial));
+  to.add(trial.sites);
+  to.add(trial.states);
 }
 
-TrialCounts unpack(const std::byte* from, std::size_t sites) {
+TrialCounts unpack(Unpacker& from, std::size_t sites) {
   TrialCounts trial;
-  std::memcpy(static_cast<TrialTotals*>(&trial), from, sizeof(TrialTotals));
-  trial.sites.resize(sites);
-  if (sites != 0)
-    std::memcpy(trial.sites.data(), from + sizeof(TrialTotals), sites * sizeof(Site));
+  from.take(static_cast<TrialTotals&>(trial));
+  from.take(trial.sites);
+  from.take(trial.states);
+  if (trial.sites.size() != sites)
+    refuse_other_trace();
   return trial;
 }
 
@@ -35,22 +84,17 @@ TrialCounts unpack(const std::byte* from, std::size_t sites) {
 void share(std::span<TrialCounts> batch, std::uint32_t first, std::size_t sites, const Ranks& ranks) {
   if (ranks.count == 1)
     return;
-  const std::size_t bytes = bytes_of_trial(sites);
-  std::vector<std::byte> mine;
+  Packer mine;
   for (std::uint32_t i = 0; i < batch.size(); ++i)
-    if (is_mine(first + i, ranks)) {
-      mine.resize(mine.size() + bytes);
-      pack(batch[i], mine.data() + mine.size() - bytes);
-    }
-  const std::vector<std::vector<std::byte>> all = ranks.exchange(std::move(mine));
-  std::vector<std::size_t> taken(ranks.count);
-  for (std::uint32_t i = 0; i < batch.size(); ++i) {
-    const std::uint32_t rank = (first + i) % ranks.count;
-    if (all[rank].size() < taken[rank] + bytes)
-      throw std::runtime_error("the processes that mpirun started do not model the same trace");
-    batch[i] = unpack(all[rank].data() + taken[rank], sites);
-    taken[rank] += bytes;
-  }
+    if (is_mine(first + i, ranks))
+      pack(batch[i], mine);
+  const std::vector<std::vector<std::byte>> all = ranks.exchange(std::move(mine).bytes());
+  std::vector<Unpacker> unpackers(all.begin(), all.end());
+  for (std::uint32_t i = 0; i < batch.size(); ++i)
+    batch[i] = unpack(unpackers[(first + i) % ranks.count], sites);
+  for (const Unpacker& unpacker : unpackers)
+    if (!unpacker.is_at_end())
+      refuse_other_trace();
 }
 
 } // namespace warplens::model

@@ -1,8 +1,8 @@
 // Exchange of trials between the processes that compute one result.
 #pragma once
 
+#include "model/counts/trial_counts.h"
 #include "model/model.h"
-#include "model/trial/trial.h"
 
 #include <span>
 

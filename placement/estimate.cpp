@@ -141,7 +141,7 @@ PaperEstimate paper_estimate(const LaunchCounts& counts, const KernelResult& res
   const double warps = std::max<double>(1, double(counts.warps));
   const std::uint64_t warps_of_block = (result.block.count() + warp_lanes - 1) / warp_lanes;
   Machine machine = machine_of(gpu);
-  Work work;
+  WarpWorkload work;
   work.warps = double(result.grid.count() * warps_of_block);
   machine.sms = std::min<double>(machine.sms, double(result.grid.count()));
   work.resident_warps =

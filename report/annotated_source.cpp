@@ -24,8 +24,8 @@ bool has_conflicts(const SiteResult& site) {
 std::optional<double> sum_over(const std::vector<const SiteResult*>& sites, const Column& share) {
   std::optional<double> sum;
   for (const SiteResult* site : sites)
-    if (const std::optional<double> value = share.value(*site); value && std::isfinite(*value))
-      sum = sum.value_or(0) + *value;
+    if (const std::optional<MetricValue> value = share.metric.value(*site))
+      sum = sum.value_or(0) + value->mean;
   return sum;
 }
 
@@ -105,7 +105,7 @@ private:
   std::string figures(const CostlyLine& line) const {
     std::string text;
     for (const Column* column : columns_)
-      text += pad_left(column->is_share ? share(sum_over(line.sites, *column)) : "", column->width) + " ";
+      text += pad_left(column->is_share() ? share(sum_over(line.sites, *column)) : "", column->width) + " ";
     return text;
   }
 

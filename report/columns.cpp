@@ -7,82 +7,80 @@
 namespace warplens::report {
 namespace {
 
-std::optional<double> used_share(const SiteResult& site) {
+std::optional<MetricValue> used_share(const SiteResult& site) {
   if (!site.bytes_used || !site.bytes_moved || *site.bytes_moved == 0)
     return std::nullopt;
-  return static_cast<double>(*site.bytes_used) / static_cast<double>(*site.bytes_moved);
+  return MetricValue{static_cast<double>(*site.bytes_used) / static_cast<double>(*site.bytes_moved)};
 }
 
-/// Returns the miss rate as the sort value: low hit rates deserve a look.
-std::optional<double> missed(const std::optional<Statistic>& rate) {
-  return rate ? std::optional(1 - rate->mean) : std::nullopt;
+double bytes_moved(const SiteResult& site) {
+  return static_cast<double>(site.bytes_moved.value_or(0));
 }
 
-std::optional<double> as_number(const std::optional<std::uint64_t>& count) {
-  return count ? std::optional(static_cast<double>(*count)) : std::nullopt;
-}
+/// A ratio of two metrics, which results do not hold.
+constexpr SiteMetric used_of_moved = {.name = "bytes_used_share",
+                                      .unit = Unit::fraction,
+                                      .worse = Worse::low,
+                                      .ncu = "",
+                                      .meaning = "bytes that lanes requested over bytes moved",
+                                      .value = used_share,
+                                      .weight = bytes_moved};
 
-std::string count(const std::optional<double>& value) {
-  return value ? short_count(*value) : "-";
-}
+using Value = const MetricValue&;
 
-std::optional<double> time_share(const SiteResult& site) {
-  return site.time ? std::optional(site.time->share.mean) : std::nullopt;
+std::string as_share(Value value) {
+  return share(value.mean);
 }
-
-std::optional<Statistic> waited(const SiteResult& site) {
-  return site.time ? std::optional(site.time->waited) : std::nullopt;
+std::string as_rate(Value value) {
+  return rate(*value.over_trials);
 }
-
-using Site = const SiteResult&;
+std::string as_nanoseconds(Value value) {
+  return nanoseconds(*value.over_trials);
+}
+std::string as_cycles(Value value) {
+  return cycles(*value.over_trials);
+}
+std::string as_ratio(Value value) {
+  return ratio(value.mean);
+}
+std::string as_percent(Value value) {
+  return percent(value.mean);
+}
+std::string as_count(Value value) {
+  return short_count(value.mean);
+}
 
 } // namespace
 
+std::string Column::text(const SiteResult& site) const {
+  const std::optional<MetricValue> value = metric.value(site);
+  return value ? text_of(*value) : "-";
+}
+
+std::optional<double> Column::sort_value(const SiteResult& site) const {
+  const std::optional<MetricValue> value = metric.value(site);
+  return value ? std::optional(metric.worse == Worse::low ? -value->mean : value->mean) : std::nullopt;
+}
+
+std::string Column::description() const {
+  return fmt::format("{}{}", metric.meaning, metric.worse == Worse::low ? "; sorts by the lowest" : "");
+}
+
 const std::vector<Column>& all_columns() {
   static const std::vector<Column> columns = {
-      {"time", "time", "%", 4, "{} % of the time", "share of the kernel's time",
-       [](Site site) { return share(time_share(site)); }, time_share, true},
-      {"waited", "waited", "cycles", 8, "{} cycles waited",
-       "warp-cycles per execution in which warps wait for its result, or at the barrier",
-       [](Site site) { return cycles(waited(site)); },
-       [](Site site) { return site.time ? std::optional(site.time->waited.mean) : std::nullopt; }},
-      {"share", "lat", "%", 3, "{} % of the latency", "share of the kernel's latency",
-       [](Site site) { return share(site.latency_share); }, [](Site site) { return site.latency_share; },
-       true},
-      {"latency", "latency", "ns", 8, "{} ns", "expected latency of a request",
-       [](Site site) { return nanoseconds(site.latency_ns); },
-       [](Site site) { return site.latency_ns ? std::optional(site.latency_ns->mean) : std::nullopt; }},
-      {"l1", "L1 hit", "%", 8, "L1 {} %", "L1 hit rate; sorts by misses",
-       [](Site site) { return rate(site.l1_hit_rate); }, [](Site site) { return missed(site.l1_hit_rate); }},
-      {"l2", "L2 hit", "%", 8, "L2 {} %", "L2 hit rate; sorts by misses",
-       [](Site site) { return rate(site.l2_hit_rate); }, [](Site site) { return missed(site.l2_hit_rate); }},
-      {"sectors", "sect/", "req", 5, "{} sectors/request", "32-byte sectors per request",
-       [](Site site) { return ratio(site.sectors_per_request); },
-       [](Site site) { return site.sectors_per_request; }},
-      {"executions", "warp", "execs", 5, "{} executions", "warp-level executions in the snapshot",
-       [](Site site) { return short_count(static_cast<double>(site.executions)); },
-       [](Site site) { return std::optional(static_cast<double>(site.executions)); }},
-      {"lanes", "active", "lanes", 6, "{} lanes active", "active lanes of 32, mean; sorts by idle ones",
-       [](Site site) { return site.executions ? ratio(site.active_lanes) : "-"; },
-       [](Site site) { return site.executions ? std::optional(32 - site.active_lanes) : std::nullopt; }},
-      {"used", "bytes", "used%", 5, "{} % of the bytes used",
-       "bytes that lanes requested over bytes moved; sorts by unused ones",
-       [](Site site) {
-         const auto used = used_share(site);
-         return used ? percent(*used) : "-";
-       },
-       [](Site site) {
-         const auto used = used_share(site);
-         return used ? std::optional(1 - *used) : std::nullopt;
-       }},
-      {"moved", "bytes", "moved", 5, "{} bytes moved", "bytes of all sectors touched",
-       [](Site site) { return count(as_number(site.bytes_moved)); },
-       [](Site site) { return as_number(site.bytes_moved); }},
-      {"conflicts", "extra", "pass", 5, "{} extra passes", "shared memory: extra passes per request",
-       [](Site site) { return ratio(site.bank_conflicts); }, [](Site site) { return site.bank_conflicts; }},
-      {"constant", "const", "hit %", 8, "constant cache {} %", "constant cache's hit rate; sorts by misses",
-       [](Site site) { return rate(site.constant_hit_rate); },
-       [](Site site) { return missed(site.constant_hit_rate); }},
+      {"time", site_metric("time_share"), "time", "%", 4, "{} % of the time", as_share},
+      {"waited", site_metric("waited_cycles"), "waited", "cycles", 8, "{} cycles waited", as_cycles},
+      {"share", site_metric("latency_share"), "lat", "%", 3, "{} % of the latency", as_share},
+      {"latency", site_metric("latency_ns"), "latency", "ns", 8, "{} ns", as_nanoseconds},
+      {"l1", site_metric("l1_hit_rate"), "L1 hit", "%", 8, "L1 {} %", as_rate},
+      {"l2", site_metric("l2_hit_rate"), "L2 hit", "%", 8, "L2 {} %", as_rate},
+      {"sectors", site_metric("sectors_per_request"), "sect/", "req", 5, "{} sectors/request", as_ratio},
+      {"executions", site_metric("executions"), "warp", "execs", 5, "{} executions", as_count},
+      {"lanes", site_metric("active_lanes"), "active", "lanes", 6, "{} lanes active", as_ratio},
+      {"used", used_of_moved, "bytes", "used%", 5, "{} % of the bytes used", as_percent},
+      {"moved", site_metric("bytes_moved"), "bytes", "moved", 5, "{} bytes moved", as_count},
+      {"conflicts", site_metric("bank_conflicts"), "extra", "pass", 5, "{} extra passes", as_ratio},
+      {"constant", site_metric("constant_hit_rate"), "const", "hit %", 8, "constant cache {} %", as_rate},
   };
   return columns;
 }

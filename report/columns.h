@@ -1,6 +1,7 @@
-// The figures of a site that a person can choose from: the heading, text, order and phrase of each.
+// The figures of a site that a person can choose from: the heading, text and phrase of each metric.
 #pragma once
 
+#include "result/metrics.h"
 #include "result/result.h"
 #include "support/expected.h"
 
@@ -13,14 +14,20 @@
 namespace warplens::report {
 
 struct Column {
-  std::string_view name;                                  ///< the name in --columns and --sort
-  std::string_view heading, unit;                         ///< two short lines, the second may be empty
-  std::size_t width;                                      ///< no text is wider
-  std::string_view phrase;                                ///< "{}" stands for the text: "L1 {} %"
-  std::string_view description;                           ///< the text for --help
-  std::string (*text)(const SiteResult& site);            ///< "-" if not observed
-  std::optional<double> (*value)(const SiteResult& site); ///< the value to sort by: larger values come first
-  bool is_share = false; ///< of the kernel: the shares of a line's sites add up
+  std::string_view name;          ///< the name in --columns and --sort
+  const SiteMetric& metric;       ///< what it shows
+  std::string_view heading, unit; ///< two short lines, the second may be empty
+  std::size_t width;              ///< no text is wider
+  std::string_view phrase;        ///< "{}" stands for the text: "L1 {} %"
+  std::string (*text_of)(const MetricValue&);
+
+  std::string text(const SiteResult& site) const; ///< "-" if not observed
+  /// Returns the value to sort by, larger values first: what is worse comes first.
+  std::optional<double> sort_value(const SiteResult& site) const;
+  /// Returns the text for --help.
+  std::string description() const;
+  /// Returns whether it is a share of the kernel, so that the shares of a line's sites add up.
+  bool is_share() const { return metric.unit == Unit::fraction && metric.weight == nullptr; }
 };
 
 /// Returns all columns, in the order of --help.

@@ -1,6 +1,7 @@
 // One row per site and kernel. RFC 4180: rows end with CR LF, fields with commas, quotes or line ends are
 // quoted.
 #include "report/report.h"
+#include "result/metrics.h"
 #include "result/names.h"
 
 #include <cmath>
@@ -30,16 +31,16 @@ public:
 
   Row& add(std::uint64_t value) { return add(fmt::format("{}", value)); }
 
-  Row& add(const std::optional<std::uint64_t>& value) { return value ? add(*value) : add(""); }
-
   Row& add(const std::optional<double>& value) {
     return value && std::isfinite(*value) ? add(fmt::format("{}", *value)) : add("");
   }
 
-  Row& add(const std::optional<Statistic>& value) {
-    const auto figure = [&](double member) { return value ? std::optional(member) : std::nullopt; };
-    const Statistic statistic = value.value_or(Statistic{});
-    return add(figure(statistic.mean)).add(figure(statistic.std_deviation));
+  /// Adds a mean and its deviation over trials.
+  Row& add(const Statistic* statistic) {
+    const auto figure = [&](double Statistic::* member) {
+      return statistic ? std::optional(statistic->*member) : std::nullopt;
+    };
+    return add(figure(&Statistic::mean)).add(figure(&Statistic::std_deviation));
   }
 
   std::string end() const { return line_ + "\r\n"; }
@@ -49,71 +50,11 @@ private:
   bool started_ = false;
 };
 
-/// Returns the columns after those of every result: the kernel's time, the site's part in it, and how far off
-/// times of the GPU's model are.
-std::vector<std::string> time_headings() {
-  std::vector<std::string> names = {"kernel_microseconds", "kernel_microseconds_std", "bound",
-                                    "time_share",          "time_share_std",          "waited_cycles",
-                                    "waited_cycles_std"};
-  for (const std::string_view resource : names_of<Resource>)
-    names.push_back(fmt::format("occupied_{}", resource));
-  names.insert(names.end(), {"measured_on", "time_mean_error"});
-  return names;
-}
+constexpr const char* site_headings[] = {"kernel",        "gpu",        "id",   "file",  "line",
+                                         "column",        "expression", "kind", "space", "cache_operator",
+                                         "element_bytes", "object"};
 
-void add_time(Row& row, const KernelResult& kernel, const SiteResult& site) {
-  const std::optional<KernelTime>& kernel_time = kernel.time;
-  const std::optional<SiteTime>& time = site.time;
-  row.add(kernel_time ? std::optional(kernel_time->microseconds) : std::nullopt)
-      .add(kernel_time ? name_of_bound(kernel_time->bound) : "")
-      .add(time ? std::optional(time->share) : std::nullopt)
-      .add(time ? std::optional(time->waited) : std::nullopt);
-  for (std::size_t index = 0; index < resource_count; ++index)
-    row.add(time ? std::optional(time->occupied[index]) : std::nullopt);
-  const std::optional<Accuracy>& accuracy = kernel.accuracy;
-  row.add(accuracy ? accuracy->gpu : "")
-      .add(accuracy && accuracy->time ? std::optional(accuracy->time->mean) : std::nullopt);
-}
-
-std::string heading() {
-  Row row;
-  for (const char* name : {"kernel",
-                           "gpu",
-                           "id",
-                           "file",
-                           "line",
-                           "column",
-                           "expression",
-                           "kind",
-                           "space",
-                           "cache_operator",
-                           "element_bytes",
-                           "object",
-                           "executions",
-                           "active_lanes",
-                           "sectors_per_request",
-                           "bytes_used",
-                           "bytes_moved",
-                           "bank_conflicts",
-                           "l1_hit_rate",
-                           "l1_hit_rate_std",
-                           "l2_hit_rate",
-                           "l2_hit_rate_std",
-                           "latency_ns",
-                           "latency_ns_std",
-                           "latency_share",
-                           "constant_hit_rate",
-                           "constant_hit_rate_std",
-                           "constant_addresses"})
-    row.add(name);
-  for (const std::string& name : time_headings())
-    row.add(name);
-  return row.end();
-}
-
-std::string row_of(const KernelResult& kernel, const SiteResult& result) {
-  const Site& site = result.site;
-  Row row;
+void add_site(Row& row, const KernelResult& kernel, const Site& site) {
   row.add(kernel.name)
       .add(kernel.gpu)
       .add(fmt::format("{:016x}", site.id))
@@ -125,20 +66,53 @@ std::string row_of(const KernelResult& kernel, const SiteResult& result) {
       .add(name_of(site.space))
       .add(name_of(site.cache_operator))
       .add(site.element_bytes)
-      .add(site.object)
-      .add(result.executions)
-      .add(std::optional(result.active_lanes))
-      .add(result.sectors_per_request)
-      .add(result.bytes_used)
-      .add(result.bytes_moved)
-      .add(result.bank_conflicts)
-      .add(result.l1_hit_rate)
-      .add(result.l2_hit_rate)
-      .add(result.latency_ns)
-      .add(result.latency_share)
-      .add(result.constant_hit_rate)
-      .add(result.constant_addresses);
-  add_time(row, kernel, result);
+      .add(site.object);
+}
+
+std::string heading() {
+  Row row;
+  for (const char* name : site_headings)
+    row.add(name);
+  for (const SiteMetric& metric : site_metrics()) {
+    row.add(metric.name);
+    if (metric.varies)
+      row.add(fmt::format("{}_std", metric.name));
+  }
+  for (const char* name : {"kernel_microseconds", "kernel_microseconds_std", "bound"})
+    row.add(name);
+  for (const std::string_view resource : names_of<Resource>)
+    row.add(fmt::format("occupied_{}", resource));
+  row.add("measured_on").add("time_mean_error");
+  return row.end();
+}
+
+void add_metric(Row& row, const SiteMetric& metric, const SiteResult& site) {
+  const std::optional<MetricValue> value = metric.value(site);
+  if (metric.varies)
+    row.add(value ? value->over_trials : nullptr);
+  else if (metric.unit == Unit::count || metric.unit == Unit::bytes)
+    row.add(value ? fmt::format("{:.0f}", value->mean) : "");
+  else
+    row.add(value ? std::optional(value->mean) : std::nullopt);
+}
+
+/// Adds the kernel's time, the site's part of each resource, and how far off times of the GPU's model are.
+void add_time(Row& row, const KernelResult& kernel, const SiteResult& site) {
+  row.add(kernel.time ? &kernel.time->microseconds : nullptr)
+      .add(kernel.time ? name_of_bound(kernel.time->bound) : "");
+  for (std::size_t index = 0; index < resource_count; ++index)
+    row.add(site.time ? std::optional(site.time->occupied[index]) : std::nullopt);
+  const std::optional<Accuracy>& accuracy = kernel.accuracy;
+  row.add(accuracy ? accuracy->gpu : "")
+      .add(accuracy && accuracy->time ? std::optional(accuracy->time->mean) : std::nullopt);
+}
+
+std::string row_of(const KernelResult& kernel, const SiteResult& site) {
+  Row row;
+  add_site(row, kernel, site.site);
+  for (const SiteMetric& metric : site_metrics())
+    add_metric(row, metric, site);
+  add_time(row, kernel, site);
   return row.end();
 }
 

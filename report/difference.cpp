@@ -20,8 +20,8 @@ struct LaunchScale {
 };
 
 /// Adds a figure that both results have.
-template <class Figure>
-void add_change(std::vector<FigureChange>& changes, const Figure& figure,
+template <class Owner>
+void add_change(std::vector<FigureChange>& changes, const Metric<Owner>& figure,
                 const std::optional<MeasuredValue>& old, const std::optional<MeasuredValue>& now,
                 const LaunchScale& scale) {
   if (!old || !now)
@@ -36,8 +36,8 @@ void add_change(std::vector<FigureChange>& changes, const Figure& figure,
 std::vector<FigureChange> changes(const KernelResult& before, const KernelResult& after,
                                   const LaunchScale& scale) {
   std::vector<FigureChange> result;
-  for (const TotalFigure& figure : compared_totals())
-    add_change(result, figure, figure.value(before), figure.value(after), scale);
+  for (const KernelMetric& metric : kernel_metrics())
+    add_change(result, metric, measured(metric.value(before)), measured(metric.value(after)), scale);
   return result;
 }
 
@@ -45,8 +45,8 @@ using Sites = std::vector<const SiteResult*>;
 
 std::vector<FigureChange> changes(const Sites& before, const Sites& after, const LaunchScale& scale) {
   std::vector<FigureChange> result;
-  for (const SiteFigure& figure : compared_site_figures())
-    add_change(result, figure, together(figure, before), together(figure, after), scale);
+  for (const SiteMetric& metric : site_metrics())
+    add_change(result, metric, together(metric, before), together(metric, after), scale);
   return result;
 }
 
@@ -156,7 +156,8 @@ KernelChange compare(const KernelResult& before, const KernelResult& after, doub
   change.after = &after;
   change.totals = changes(before, after, scale);
   const auto counts = [&](const KernelResult& kernel, const SiteResult& site) {
-    return cost_column(kernel).value(site).value_or(1) >= min_share;
+    const auto cost = cost_column(kernel).metric.value(site);
+    return !cost || cost->mean >= min_share;
   };
   for (const SiteResult& site : after.sites)
     if (const SiteResult* old = match.counterpart(site); old && (counts(after, site) || counts(before, *old)))
@@ -167,10 +168,10 @@ KernelChange compare(const KernelResult& before, const KernelResult& after, doub
   return change;
 }
 
-template <class Figure> std::vector<std::string_view> names_of(std::span<const Figure> figures) {
+template <class Owner> std::vector<std::string_view> names_of(std::span<const Metric<Owner>> metrics) {
   std::vector<std::string_view> names;
-  for (const Figure& figure : figures)
-    names.push_back(figure.name);
+  for (const Metric<Owner>& metric : metrics)
+    names.push_back(metric.name);
   return names;
 }
 
@@ -221,12 +222,12 @@ double blocks_per_snapshot_block(const KernelResult& kernel) {
 }
 
 const std::vector<std::string_view>& total_figures() {
-  static const std::vector<std::string_view> names = names_of(compared_totals());
+  static const std::vector<std::string_view> names = names_of(kernel_metrics());
   return names;
 }
 
 const std::vector<std::string_view>& site_figures() {
-  static const std::vector<std::string_view> names = names_of(compared_site_figures());
+  static const std::vector<std::string_view> names = names_of(site_metrics());
   return names;
 }
 

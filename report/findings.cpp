@@ -2,6 +2,7 @@
 
 #include "report/figures.h"
 #include "report/resource_text.h"
+#include "result/metrics.h"
 #include "vocabulary/geometry.h"
 #include "vocabulary/spilled_registers.h"
 
@@ -314,11 +315,6 @@ std::optional<double> needed_sectors_per_request(const SiteResult& site) {
   const double bytes_per_request =
       static_cast<double>(*site.bytes_used) / static_cast<double>(site.executions);
   return std::max(1.0, std::ceil(bytes_per_request / sector_bytes));
-}
-
-double beyond_first_cache(const SiteResult& site) {
-  const std::optional<Statistic>& first = site.l1_hit_rate ? site.l1_hit_rate : site.constant_hit_rate;
-  return first ? 1 - first->mean : 1;
 }
 
 } // namespace warplens::report

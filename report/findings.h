@@ -41,10 +41,6 @@ std::string praise_of(const SiteResult& site, const KernelResult& kernel);
 /// bytes are not known.
 std::optional<double> needed_sectors_per_request(const SiteResult& site);
 
-/// Returns the share of the site's lookups that its first cache, L1 or constant cache, passes on: all if it
-/// uses none.
-double beyond_first_cache(const SiteResult& site);
-
 /// The share of what a resource serves, or of all waiting, from which on a site is worth a programmer's time.
 inline constexpr double notable_work = 0.05;
 

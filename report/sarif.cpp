@@ -153,7 +153,7 @@ private:
     const RuleText& rule = text_of(finding.rule);
     std::string message = fmt::format("{}: {}", site.site.expression, finding.text);
     const Column& cost = cost_column(kernel);
-    const std::optional<double> cost_share = cost.value(site);
+    const std::optional<MetricValue> cost_share = cost.metric.value(site);
     const std::string place = fmt::format("{} on {}", display_name(kernel.name), kernel.gpu);
     message += cost_share ? fmt::format(" ({} of {})",
                                         fmt::format(fmt::runtime(cost.phrase), cost.text(site)), place)
@@ -166,8 +166,8 @@ private:
                  {"locations", Json::array({location(site, kernel)})},
                  {"partialFingerprints", {{"warplensFinding/v1", fingerprint(rule, site, kernel)}}},
                  {"properties", figures(site, kernel)}};
-    if (cost_share && std::isfinite(*cost_share))
-      json["rank"] = 100 * std::clamp(*cost_share, 0.0, 1.0);
+    if (cost_share)
+      json["rank"] = 100 * std::clamp(cost_share->mean, 0.0, 1.0);
     return json;
   }
 
@@ -218,27 +218,14 @@ private:
   static Json figures(const SiteResult& site, const KernelResult& kernel) {
     Json json = {
         {"kernel", kernel.name}, {"gpu", kernel.gpu}, {"site", fmt::format("{:016x}", site.site.id)}};
-    const auto put = [&](const char* name, const std::optional<double>& value) {
-      if (value && std::isfinite(*value))
-        json[name] = *value;
-    };
-    const auto put_mean = [&](const char* name, const std::optional<Statistic>& value) {
-      put(name, value ? std::optional(value->mean) : std::nullopt);
-    };
     json["accuracy"] = accuracy_text(kernel.accuracy, kernel.gpu);
-    if (site.time) {
-      put("time_share", site.time->share.mean);
-      put("waited_cycles", site.time->waited.mean);
-    }
-    put("latency_share", site.latency_share);
-    put_mean("latency_ns", site.latency_ns);
-    put_mean("l1_hit_rate", site.l1_hit_rate);
-    put_mean("l2_hit_rate", site.l2_hit_rate);
-    put_mean("constant_hit_rate", site.constant_hit_rate);
-    put("sectors_per_request", site.sectors_per_request);
-    put("bank_conflicts", site.bank_conflicts);
-    put("active_lanes", site.active_lanes);
-    json["executions"] = site.executions;
+    for (const SiteMetric& metric : site_metrics())
+      if (const std::optional<MetricValue> value = metric.value(site)) {
+        if (metric.unit == Unit::count || metric.unit == Unit::bytes)
+          json[metric.name] = static_cast<std::uint64_t>(value->mean);
+        else
+          json[metric.name] = value->mean;
+      }
     return json;
   }
 

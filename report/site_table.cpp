@@ -16,7 +16,7 @@ std::vector<const SiteResult*> sorted(const KernelResult& kernel, const Column& 
   for (const SiteResult& site : kernel.sites)
     sites.push_back(&site);
   const auto key = [&](const SiteResult* site) {
-    return column.value(*site).value_or(-std::numeric_limits<double>::infinity());
+    return column.sort_value(*site).value_or(-std::numeric_limits<double>::infinity());
   };
   std::ranges::stable_sort(sites, std::ranges::greater(), key);
   return sites;

@@ -55,9 +55,8 @@ std::vector<Resource> others_by_busyness(const KernelTime& time) {
   return resources;
 }
 
-/// Returns what a resource's busy share goes with, in parentheses: that of all of its kind, if the busiest
-/// one stands out; how those of shared memory's banks and of the memory pipeline, whose part they are, belong
-/// together.
+/// Returns the parenthesised note behind a resource's busy share: the mean over all of its kind, if the
+/// busiest one stands out; and how the share of shared memory's banks is a part of the memory pipeline's.
 std::string beside_busy_share(const KernelTime& time, Resource resource) {
   std::vector<std::string> notes;
   const double busiest = share_of(time.busy, resource), mean = share_of(time.mean_busy, resource);

@@ -103,10 +103,10 @@ bool is_exceeded(const Threshold& threshold, const FigureChange& change) {
 
 bool has_figure(const KernelResult& kernel, const Threshold& threshold) {
   if (threshold.total)
-    return std::ranges::find(compared_totals(), threshold.figure, &TotalFigure::name)
+    return std::ranges::find(kernel_metrics(), threshold.figure, &KernelMetric::name)
         ->value(kernel)
         .has_value();
-  const auto value = std::ranges::find(compared_site_figures(), threshold.figure, &SiteFigure::name)->value;
+  const auto value = std::ranges::find(site_metrics(), threshold.figure, &SiteMetric::name)->value;
   return std::ranges::any_of(kernel.sites, [&](const SiteResult& site) { return value(site).has_value(); });
 }
 

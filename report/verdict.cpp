@@ -85,7 +85,7 @@ std::string arithmetic_verdict_on(const KernelResult& kernel) {
 std::vector<const SiteResult*> sites_to_explain(const CostlyLine& line, const KernelResult& kernel) {
   const Column& cost = cost_column(kernel);
   const SiteResult* worst = *std::ranges::max_element(
-      line.sites, {}, [&](const SiteResult* site) { return cost.value(*site).value_or(0); });
+      line.sites, {}, [&](const SiteResult* site) { return cost.sort_value(*site).value_or(0); });
   std::vector<const SiteResult*> sites = {worst};
   for (const SiteResult* other : line.sites)
     if (other != worst && is_wasteful(*other, kernel))

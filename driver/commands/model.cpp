@@ -13,6 +13,7 @@ namespace {
 
 struct Options {
   std::string trace;
+  std::string kernel; ///< regex; empty: every kernel
   ModelOptions model;
   OutputOptions output;
 };
@@ -20,7 +21,8 @@ struct Options {
 Expected<Result> replay(const Options& options) {
   TRY(check_format(options.output.format));
   TRY_LET(gpus, load_gpus(options.model));
-  return simulate(options.trace, *gpus, options.model, options.output);
+  TRY_LET(trace, trace::Reader::open(options.trace));
+  return simulate(*trace, *gpus, options.model, options.output, options.kernel);
 }
 
 Expected<void> model_and_print(Options options) {
@@ -46,6 +48,9 @@ void declare_model(CLI::App& app, Action& chosen) {
   command->add_option("trace", options->trace, "a trace, as --trace keeps it")
       ->required()
       ->type_name("TRACE");
+  command->add_option("--kernel", options->kernel, "model only kernels whose name matches")
+      ->type_name("REGEX")
+      ->check(CLI::Validator(check_regex, ""));
   add_model_options(*command, options->model);
   add_output_options(*command, options->output, Format::json);
   command->callback([options, &chosen] {

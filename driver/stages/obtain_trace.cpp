@@ -16,8 +16,9 @@ Expected<trace::Reader> obtain_trace(const SourceOptions& source, const TraceOpt
                                      const ModelOptions& model, const std::vector<model::Gpu>& gpus,
                                      const std::vector<std::string>& program_arguments,
                                      const std::filesystem::path& directory, bool quiet) {
-  std::filesystem::path file = source.files.front();
-  if (std::ranges::any_of(source.files, is_source)) {
+  const auto opened = [&]() -> Expected<trace::Reader> {
+    if (std::ranges::none_of(source.files, is_source))
+      return trace::Reader::open(source.files.front());
     TRY_LET(program, build_program(source, trace, gpus, directory, quiet));
     RunRequest run;
     run.command = {program->string()};
@@ -28,12 +29,12 @@ Expected<trace::Reader> obtain_trace(const SourceOptions& source, const TraceOpt
     run.snapshot_blocks = model.snapshot_blocks;
     run.trace = trace_path(trace, directory);
     run.stdout_to_stderr = true;
-    TRY_LET(ending, trace_program(run, quiet));
-    if (!ending->empty())
-      complain(*ending + "; what follows covers what was collected");
-    file = run.trace;
-  }
-  auto reader = trace::Reader::open(file);
+    TRY_LET(traced, trace_program(run, quiet));
+    if (!traced->ending.empty())
+      complain(traced->ending + "; what follows covers what was collected");
+    return std::move(traced->trace);
+  };
+  auto reader = opened();
   if (reader && reader->launches().empty())
     return fail("{}: no instrumented kernel was launched", source.files.front());
   return reader;

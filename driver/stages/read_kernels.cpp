@@ -21,10 +21,13 @@ bool is_trace(const std::string& file) {
 Expected<std::vector<KernelResult>> read_kernels(std::span<const std::string> files,
                                                  std::span<const model::Gpu> gpus,
                                                  const ModelOptions& options, const OutputOptions& output) {
+  const auto model_trace = [&](const std::string& file) -> Expected<Result> {
+    TRY_LET(trace, trace::Reader::open(file));
+    return simulate(*trace, {gpus.begin(), gpus.end()}, options, output);
+  };
   std::vector<KernelResult> kernels;
   for (const std::string& file : files) {
-    TRY_LET(result,
-            is_trace(file) ? simulate(file, {gpus.begin(), gpus.end()}, options, output) : read_result(file));
+    TRY_LET(result, is_trace(file) ? model_trace(file) : read_result(file));
     std::ranges::move(result->kernels, std::back_inserter(kernels));
   }
   return kernels;

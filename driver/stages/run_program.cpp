@@ -7,7 +7,6 @@
 #include "model/snapshot/snapshot_size.h"
 #include "support/process.h"
 #include "support/temporary.h"
-#include "trace/reader.h"
 
 #include <algorithm>
 #include <cstring>
@@ -69,9 +68,8 @@ std::string first_failed_kernel(const std::filesystem::path& file) {
 }
 
 /// Returns whether a program for GPUs found none, which leaves a trace that does not say why.
-bool lacks_gpu(const std::filesystem::path& trace) {
-  const auto reader = trace::Reader::open(trace);
-  return reader && reader->launches().empty() && reader->program().backend == "gpu" && !gpu_present();
+bool lacks_gpu(const trace::Reader& trace) {
+  return trace.launches().empty() && trace.program().backend == "gpu" && !gpu_present();
 }
 
 } // namespace
@@ -126,7 +124,7 @@ Expected<std::string> run_program(const RunRequest& request, bool quiet) {
   return ending;
 }
 
-Expected<std::string> trace_program(const RunRequest& request, bool quiet) {
+Expected<TracedProgram> trace_program(const RunRequest& request, bool quiet) {
   TRY(check_writable(request.trace)); // fails before the program runs, not after
   std::error_code error;
   if (std::filesystem::is_regular_file(request.trace, error)) // an old trace must not pass for the new one
@@ -136,25 +134,29 @@ Expected<std::string> trace_program(const RunRequest& request, bool quiet) {
     return ending->empty() ? fail("{}: it left no trace: it launched no kernel, or was built without probes",
                                   request.name)
                            : fail("{}; it left no trace", *ending);
-  if (lacks_gpu(request.trace))
+  auto trace = trace::Reader::open(request.trace);
+  if (!trace)
+    return ending->empty() ? tl::unexpected(trace.error()) : fail("{}; {}", *ending, trace.error().message);
+  if (lacks_gpu(*trace))
     return fail("{}: it needs an NVIDIA GPU, and there is none here that programs may use (/dev/nvidia0); "
                 "`warplens profile --backend cpu` needs none",
                 request.name);
-  return ending;
+  return TracedProgram{std::move(*ending), std::move(*trace)};
 }
 
 Expected<void> trace_model_print(const RunRequest& request, const ModelOptions& model,
                                  const OutputOptions& output) {
   TRY(check_writable(output.file));
   TRY(check_format(output.format));
-  TRY_LET(ending, trace_program(request, output.quiet));
-  auto result = simulate(request.trace, request.gpus, model, output, request.name, request.options.kernel);
+  TRY_LET(traced, trace_program(request, output.quiet));
+  const std::string& ending = traced->ending;
+  auto result = simulate(traced->trace, request.gpus, model, output, request.options.kernel, request.name);
   if (!result)
-    return ending->empty() ? tl::unexpected(result.error()) : fail("{}; {}", *ending, result.error().message);
+    return ending.empty() ? tl::unexpected(result.error()) : fail("{}; {}", ending, result.error().message);
   result->program = request.name;
   TRY(print(*result, result->program, output));
-  if (!ending->empty())
-    return fail("{}; the report covers what was collected until then", *ending);
+  if (!ending.empty())
+    return fail("{}; the report covers what was collected until then", ending);
   if (result->trace_truncated)
     return fail("{}: its trace was cut short; the report covers what was collected", request.name);
   return {};

@@ -5,6 +5,7 @@
 #include "driver/options.h"
 #include "model/gpu/gpu.h"
 #include "support/expected.h"
+#include "trace/reader.h"
 
 #include <filesystem>
 #include <string>
@@ -33,8 +34,14 @@ std::filesystem::path trace_path(const TraceOptions& options, const std::filesys
 /// means that it could not be started.
 Expected<std::string> run_program(const RunRequest& request, bool quiet);
 
-/// Runs the program, which must leave a trace, in place of an older one. Returns as run_program().
-Expected<std::string> trace_program(const RunRequest& request, bool quiet);
+/// A traced program that has ended.
+struct TracedProgram {
+  std::string ending; ///< as of run_program()
+  trace::Reader trace;
+};
+
+/// Runs the program, which must leave a trace, in place of an older one, and opens that.
+Expected<TracedProgram> trace_program(const RunRequest& request, bool quiet);
 
 /// Runs the program, the model and the report. A program that fails, or whose trace does, still gets its
 /// report from the collected part; then the failure is the error.

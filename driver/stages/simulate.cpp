@@ -5,7 +5,7 @@
 #include "model/gpu/sm_clock.h"
 #include "model/model.h"
 #include "support/display_name.h"
-#include "trace/reader.h"
+#include "support/pattern.h"
 #include "vocabulary/number_text.h"
 
 #include <algorithm>
@@ -40,16 +40,19 @@ Expected<std::vector<model::Gpu>> load_gpus(const ModelOptions& options) {
   return gpus;
 }
 
-Expected<Result> simulate(const std::filesystem::path& trace, const std::vector<model::Gpu>& gpus,
-                          const ModelOptions& options, const OutputOptions& output, const std::string& name,
-                          const std::string& kernel) {
-  TRY_LET(reader, trace::Reader::open(trace));
-  if (reader->launches().empty()) {
-    const auto& program = name.empty() ? reader->program().name : name;
-    if (kernel.empty() || reader->kernel_launches().empty())
+Expected<Result> simulate(const trace::Reader& trace, const std::vector<model::Gpu>& gpus,
+                          const ModelOptions& options, const OutputOptions& output, const std::string& kernel,
+                          const std::string& name) {
+  const auto is_wanted = [pattern = Pattern(kernel)](const trace::Launch& launch) {
+    return pattern.is_found_in(launch.kernel);
+  };
+  const auto launches = std::ranges::count_if(trace.launches(), is_wanted);
+  if (launches == 0) {
+    const auto& program = name.empty() ? trace.program().name : name;
+    if (kernel.empty() || trace.kernel_launches().empty())
       return fail("{}: no instrumented kernel was launched", program);
     return fail("{}: none of the kernels launched matches --kernel '{}' ({} was, for one)", program, kernel,
-                display_name(reader->kernel_launches().front().kernel));
+                display_name(trace.kernel_launches().front().kernel));
   }
 
   Stage stage("model", output.quiet);
@@ -65,13 +68,14 @@ Expected<Result> simulate(const std::filesystem::path& trace, const std::vector<
   model_options.threads = options.threads;
   model_options.ranks = options.ranks;
   model_options.snapshot_blocks = options.snapshot_blocks;
+  model_options.wants_launch = is_wanted;
   model_options.progress = [&](const std::string& launched, const std::string& gpu, std::uint32_t done,
                                std::uint32_t most) {
     constexpr std::size_t fits_beside = 40; // on a line of 80 columns
     stage.update(fmt::format("{} on {}: trial {} of at most {}", display_name(launched, fits_beside), gpu,
                              done, most));
   };
-  auto result = model::evaluate(*reader, gpus, model_options);
+  auto result = model::evaluate(trace, gpus, model_options);
   if (!result)
     return result;
   std::uint64_t transactions = 0;
@@ -82,9 +86,9 @@ Expected<Result> simulate(const std::filesystem::path& trace, const std::vector<
     most = std::max(most, modelled.trials.run);
   }
   const std::string trials = fewest == most ? std::to_string(most) : fmt::format("{} to {}", fewest, most);
-  stage.done(fmt::format("{} launch{} on {} GPU{}, {} trials each, {} transactions",
-                         reader->launches().size(), reader->launches().size() == 1 ? "" : "es", gpus.size(),
-                         gpus.size() == 1 ? "" : "s", trials, grouped(transactions)));
+  stage.done(fmt::format("{} launch{} on {} GPU{}, {} trials each, {} transactions", launches,
+                         launches == 1 ? "" : "es", gpus.size(), gpus.size() == 1 ? "" : "s", trials,
+                         grouped(transactions)));
   return result;
 }
 

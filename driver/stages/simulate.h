@@ -5,8 +5,8 @@
 #include "model/gpu/gpu.h"
 #include "result/result.h"
 #include "support/expected.h"
+#include "trace/reader.h"
 
-#include <filesystem>
 #include <vector>
 
 namespace warplens::driver {
@@ -15,11 +15,11 @@ namespace warplens::driver {
 /// unknown name lists the known ones.
 Expected<std::vector<model::Gpu>> load_gpus(const ModelOptions& options);
 
-/// Models every launch in the trace on every GPU. A trace without launches is an error; `name` is the
-/// program's name in messages (empty: the trace's), `kernel` the regex that its launches had to match (empty:
-/// none).
-Expected<Result> simulate(const std::filesystem::path& trace, const std::vector<model::Gpu>& gpus,
+/// Models on every GPU each launch in the trace whose kernel's name matches the regex `kernel` in some part
+/// (empty: all launches). A trace without such a launch is an error; `name` is the program's name in messages
+/// (empty: the trace's).
+Expected<Result> simulate(const trace::Reader& trace, const std::vector<model::Gpu>& gpus,
                           const ModelOptions& options, const OutputOptions& output,
-                          const std::string& name = "", const std::string& kernel = "");
+                          const std::string& kernel = "", const std::string& name = "");
 
 } // namespace warplens::driver

@@ -25,7 +25,7 @@ struct ClockFigures {
                 .own_interval = gpu.lsu.scheduler_cycles,
                 .shared_interval = gpu.lsu.cycles};
     sm.pipes.resize(first_execution_pipe);
-    sm.pipes[memory_pipe] = {.uses_queue = true, .holds_miss = true};
+    sm.pipes[memory_pipe] = {.uses_queue = true, .needs_mshr = true};
     // The first address of an access takes no more than the issue: it is an operand.
     sm.pipes[constant_pipe] = {.interval = constant_pass, .shared = true};
   }

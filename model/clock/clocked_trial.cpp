@@ -10,33 +10,33 @@
 namespace warplens::model {
 namespace {
 
-/// The parts of blocks in the order in which they are dealt.
-struct Dealing {
+/// The parts of blocks in the order of their dispatch.
+struct BlockDispatch {
   std::vector<BlockPart> first;   ///< what the SMs begin with
   std::vector<BlockPart> waiting; ///< the next one is at the back
 };
 
 /// A snapshot of a longer launch begins in the middle of it: each resident block is at a random point if that
 /// lies in a loop, and the accesses before the point come at the end.
-Dealing deal(const Snapshot& snapshot, std::size_t resident, Random& random) {
-  Dealing dealing;
+BlockDispatch dispatch_order(const Snapshot& snapshot, std::size_t resident, Random& random) {
+  BlockDispatch dispatch;
   std::vector<BlockPart> last;
   for (std::uint32_t block = 0; block < snapshot.blocks.size(); ++block) {
     if (block >= resident) {
-      dealing.waiting.push_back({block, 0, 1});
+      dispatch.waiting.push_back({block, 0, 1});
       continue;
     }
     const double cut = snapshot.whole_grid ? 0 : random.fraction();
     if (cut > 0 && is_in_loop(longest_warp(snapshot, snapshot.blocks[block]), cut)) {
-      dealing.first.push_back({block, cut, 1});
+      dispatch.first.push_back({block, cut, 1});
       last.push_back({block, 0, cut});
     } else {
-      dealing.first.push_back({block, 0, 1});
+      dispatch.first.push_back({block, 0, 1});
     }
   }
-  dealing.waiting.insert(dealing.waiting.end(), last.begin(), last.end());
-  std::ranges::reverse(dealing.waiting);
-  return dealing;
+  dispatch.waiting.insert(dispatch.waiting.end(), last.begin(), last.end());
+  std::ranges::reverse(dispatch.waiting);
+  return dispatch;
 }
 
 std::optional<TimedCode> timed_code(const Snapshot& snapshot, const Gpu& gpu, ClockFigures& figures) {
@@ -53,13 +53,13 @@ public:
         states_(snapshot, code_ ? &*code_ : nullptr), memory_(snapshot, gpu, before, random, observer),
         gpu_sms_(gpu.sms), gpu_channels_(gpu.dram.channels),
         resident_(std::size_t(occupancy.blocks_per_sm) * gpu.sms),
-        dealing_(deal(snapshot, resident_, random)) {
-    const auto busy = std::uint32_t(std::min<std::size_t>(gpu.sms, dealing_.first.size()));
+        dispatch_(dispatch_order(snapshot, resident_, random)) {
+    const auto busy = std::uint32_t(std::min<std::size_t>(gpu.sms, dispatch_.first.size()));
     for (std::uint32_t number = 0; number < busy; ++number)
       sms_.push_back(std::make_unique<Sm>(snapshot, gpu, figures_, code_ ? &*code_ : nullptr,
                                           occupancy.l1_bytes, number, random, states_, observer));
-    for (; starts_next_ < dealing_.first.size(); ++starts_next_)
-      sms_[starts_next_ % busy]->admit(dealing_.first[starts_next_], starts_next_);
+    for (; starts_next_ < dispatch_.first.size(); ++starts_next_)
+      sms_[starts_next_ % busy]->admit(dispatch_.first[starts_next_], starts_next_);
   }
 
   TrialCounts run() {
@@ -69,7 +69,7 @@ public:
       end = (std::max(next, end) / epoch + 1) * epoch;
       run_sms(sms_, memory_, end);
       memory_.run_until(end);
-      deal_further(end);
+      dispatch_further(end);
     }
     return counts();
   }
@@ -78,7 +78,7 @@ private:
   /// Deals further blocks to the SMs on which some have ended, at the epoch's end. Each takes the place of
   /// its predecessor some time after that has ended, and the GPU starts no more than one in a cycle
   /// (measured: 0.7 to 0.95, by RRZE's gpu-small-kernels).
-  void deal_further(Cycle at) {
+  void dispatch_further(Cycle at) {
     const auto fresh = std::ptrdiff_t(ended_.size());
     for (const auto& sm : sms_) {
       ended_.insert(ended_.end(), sm->ended_blocks().begin(), sm->ended_blocks().end());
@@ -87,18 +87,18 @@ private:
     std::sort(ended_.begin() + fresh, ended_.end(), [](const Sm::EndedBlock& a, const Sm::EndedBlock& b) {
       return std::tuple(a.at, a.draw, a.sm) < std::tuple(b.at, b.draw, b.sm);
     });
-    for (auto one = ended_.begin() + fresh; one != ended_.end() && !dealing_.waiting.empty(); ++one) {
+    for (auto one = ended_.begin() + fresh; one != ended_.end() && !dispatch_.waiting.empty(); ++one) {
       const Cycle start = std::max({at, one->at + figures_.turnover, starts_next_});
-      sms_[one->sm]->admit(dealing_.waiting.back(), start);
-      dealing_.waiting.pop_back();
+      sms_[one->sm]->admit(dispatch_.waiting.back(), start);
+      dispatch_.waiting.pop_back();
       starts_next_ = start + 1;
     }
   }
 
-  /// Returns the time of the whole launch. Its further blocks end at the rate of the snapshot's from when
-  /// half of the resident ones have ended until the last one begins; or of all, if that is too short. Blocks
-  /// that would have run beside the snapshot's take as long as these, or as they keep some resource busy.
-  /// Further blocks do not write what the snapshot's evict beyond what they store: it is there once.
+  /// Returns the time of the whole launch. Extrapolates from the steady-state block completion rate: from
+  /// the end of half of the resident blocks to the begin of the last one, or of all if that is too short.
+  /// Blocks that would have run beside the snapshot's take as long as these, or as they keep some resource
+  /// busy. Further blocks do not write what the snapshot's evict beyond what they store: it is there once.
   double launch_cycles(const TrialCounts::Time& time) const {
     const double further = snapshot_.further_blocks, blocks_of_snapshot = double(snapshot_.blocks.size());
     if (further == 0)
@@ -118,7 +118,7 @@ private:
                       *std::ranges::max_element(busy));
     }
     double resident = 0, all = 0;
-    for (const BlockPart& part : dealing_.first)
+    for (const BlockPart& part : dispatch_.first)
       resident += part.to - part.from;
     for (const Sm::EndedBlock& one : ended_)
       all += one.blocks;
@@ -128,7 +128,7 @@ private:
       blocks += one.blocks;
       if (blocks <= resident / 2)
         std::tie(from, before) = std::pair(one.at, blocks);
-      if (blocks <= all - double(dealing_.first.size()))
+      if (blocks <= all - double(dispatch_.first.size()))
         std::tie(to, until) = std::pair(one.at, blocks);
     }
     const double of_block =
@@ -151,7 +151,7 @@ private:
   Memory memory_;
   std::uint32_t gpu_sms_, gpu_channels_;
   std::size_t resident_; ///< blocks, with which all SMs are full
-  Dealing dealing_;
+  BlockDispatch dispatch_;
   std::vector<std::unique_ptr<Sm>> sms_; ///< those with work
   std::vector<Sm::EndedBlock> ended_;    ///< those of an epoch in the order of their ends
   Cycle starts_next_ = 0;                ///< the first cycle in which another block can start

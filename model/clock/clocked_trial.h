@@ -2,11 +2,12 @@
 // memory serves what they requested, in the order of time.
 #pragma once
 
+#include "model/counts/trial_counts.h"
+#include "model/counts/trial_observer.h"
 #include "model/gpu/gpu.h"
 #include "model/gpu/occupancy.h"
 #include "model/numeric/random.h"
 #include "model/snapshot/snapshot.h"
-#include "model/trial/trial.h"
 
 #include <span>
 

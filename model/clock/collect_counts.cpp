@@ -11,7 +11,7 @@ void add(const SmSiteCounts& of_sm, const ClockFigures& figures, TrialCounts::Si
   for (std::size_t level = 0; level < levels; ++level)
     site.latency_ns[level] += double(of_sm.latency[level]) * figures.ns_per_cycle;
   site.awaited += double(of_sm.awaited);
-  site.held_up += double(of_sm.stalls[std::size_t(Stall::structural)]);
+  site.throttled_cycles += double(of_sm.stalls[std::size_t(Stall::structural)]);
   site.occupied[std::size_t(Resource::issue)] += double(of_sm.accesses) / figures.sm.schedulers;
   site.occupied[std::size_t(Resource::memory_pipeline)] += double(of_sm.passes);
   site.occupied[std::size_t(Resource::shared_banks)] += double(of_sm.shared_passes);

@@ -3,8 +3,8 @@
 
 #include "model/clock/clock_figures.h"
 #include "model/clock/sm.h"
+#include "model/counts/trial_counts.h"
 #include "model/snapshot/snapshot.h"
-#include "model/trial/trial.h"
 
 #include <memory>
 #include <vector>

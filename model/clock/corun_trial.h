@@ -2,11 +2,12 @@
 // memory.
 #pragma once
 
+#include "model/counts/trial_counts.h"
+#include "model/counts/trial_observer.h"
 #include "model/gpu/gpu.h"
 #include "model/gpu/occupancy.h"
 #include "model/numeric/random.h"
 #include "model/snapshot/beside.h"
-#include "model/trial/trial.h"
 
 #include <cstdint>
 #include <span>

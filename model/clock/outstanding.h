@@ -1,4 +1,4 @@
-// Entries that requests of an SM hold while they are on their way; there is a limited number of them.
+// The MSHRs of an SM: the entries that its pending requests hold, of which there is a limited number.
 #pragma once
 
 #include "model/sm/instruction.h"
@@ -15,20 +15,19 @@ public:
   explicit Outstanding(std::uint32_t limit) : limit_(limit) {}
 
   void sent(std::uint32_t entries) { unanswered_ += entries; }
-  /// Says when a request ends that holds that many entries.
+  /// Schedules the release of `entries` MSHRs in cycle `at`.
   void answered(Cycle at, std::uint32_t entries) {
     unanswered_ -= entries;
     for (std::uint32_t entry = 0; limit_ != 0 && entry < entries; ++entry)
       ends_.push_back(at);
     is_sorted_ = false;
   }
-  /// Forgets those that have ended by `now`.
+  /// Drops the entries that were released by cycle `now`.
   void forget_until(Cycle now) {
     std::erase_if(ends_, [now](Cycle end) { return end <= now; });
   }
 
-  /// Returns the first cycle, not before `from`, in which there is room for another one; `never` where that
-  /// is unknown.
+  /// Returns the first cycle, not before `from`, in which an MSHR is free; `never` where that is unknown.
   Cycle open_at(Cycle from) {
     if (limit_ == 0 || ends_.size() + unanswered_ < limit_) [[likely]]
       return from;

@@ -1,4 +1,4 @@
-// One SM of a trial: its clock, its caches, and what it has asked the L2 for.
+// One SM of a trial: its clock, its caches, and its pending L2 requests.
 #pragma once
 
 #include "model/cache/l1.h"
@@ -129,14 +129,14 @@ private:
     WarpNumber warp = 0;
     std::uint32_t site = 0;
     Place place = 0;
-    std::uint32_t unknown = 0;               ///< transactions of which it is unknown when they are there
+    std::uint32_t unknown = 0;               ///< pending transactions
     std::int16_t result = Instruction::none; ///< the clock's register
     Cycle issued = 0;
     Arrival arrival;
   };
   /// The accesses and other instructions that have a register of a warp as their result.
   struct Result {
-    std::uint32_t unknown = 0;    ///< accesses of which it is unknown when they are there
+    std::uint32_t unknown = 0;    ///< pending accesses
     std::uint32_t site = no_site; ///< of the one that is there last
     Place place = 0;              ///< likewise
     Cycle until = 0;

@@ -1,11 +1,16 @@
 #include "model/clock/timed_code.h"
 
+#include "sass/instruction_traits.h"
+
 #include <algorithm>
 
 namespace warplens::model {
 namespace {
 
+using sass::AddressSpace;
+using sass::ExecutionUnit;
 using sass::InstructionClass;
+using sass::MemoryOperation;
 
 /// The pipes behind those of memory, in this order. Shuffles pass the queue to the memory pipeline.
 enum Pipe : std::int16_t {
@@ -45,45 +50,37 @@ struct Execution {
   std::uint16_t passes = 1;
 };
 
+/// Returns the cycles until the result of an instruction that accesses memory, but not constants, is there.
+Cycle latency_of(const sass::InstructionTraits& traits, const ClockFigures& figures) {
+  const bool loads = traits.operation == MemoryOperation::load;
+  if (traits.space == AddressSpace::shared)
+    return loads || traits.operation == MemoryOperation::atomic ? figures.shared : 1;
+  return loads ? figures.l1 : 1;
+}
+
 Execution execution_of(const sass::Instruction& instruction, const ExecutionPipes& of,
                        const ClockFigures& figures) {
-  const std::int16_t product = of.multiply_add_in_fp32 ? fp32 : multiply_add;
-  switch (instruction.kind) {
-  case InstructionClass::fp32: return {fp32};
-  case InstructionClass::fp16: return {fp16};
-  case InstructionClass::fp64: return {fp64, of.fp64_cycles};
-  case InstructionClass::alu:
-  case InstructionClass::move:
-  case InstructionClass::predicate: return {integer};
-  case InstructionClass::multiply_add: return {product};
-  case InstructionClass::wide_integer: return {product, 1, 2};
-  case InstructionClass::special_function:
-  case InstructionClass::conversion: return {special_function, of.special_function_cycles};
-  case InstructionClass::special_register: return {control, of.special_function_cycles};
-  case InstructionClass::tensor: return {tensor, of.special_function_cycles};
-  case InstructionClass::shuffle: return {exchange, figures.shared};
-  case InstructionClass::vote: return {integer, figures.shared};
-  case InstructionClass::load_constant: return {control, figures.constant};
-  case InstructionClass::load_shared:
-  case InstructionClass::atomic_shared: return {ClockFigures::memory_pipe, figures.shared};
-  case InstructionClass::load_global:
-  case InstructionClass::load_local:
-  case InstructionClass::load_generic:
-  case InstructionClass::load_texture: return {ClockFigures::memory_pipe, figures.l1};
-  case InstructionClass::store_global:
-  case InstructionClass::store_shared:
-  case InstructionClass::store_local:
-  case InstructionClass::store_generic:
-  case InstructionClass::store_surface:
-  case InstructionClass::copy_to_shared:
-  case InstructionClass::copy_to_global:
-  case InstructionClass::atomic_global:
-  case InstructionClass::atomic_generic:
-  case InstructionClass::atomic_surface:
-  case InstructionClass::reduction_global: return {ClockFigures::memory_pipe};
-  case InstructionClass::barrier: return {Instruction::none};
-  default: return {};
+  const sass::InstructionTraits& traits = sass::traits_of(instruction.kind);
+  switch (traits.unit) {
+  case ExecutionUnit::fp32: return {fp32};
+  case ExecutionUnit::fp16: return {fp16};
+  case ExecutionUnit::fp64: return {fp64, of.fp64_cycles};
+  case ExecutionUnit::integer: return {integer};
+  case ExecutionUnit::multiply_add: return {of.multiply_add_in_fp32 ? fp32 : multiply_add, 1, traits.passes};
+  case ExecutionUnit::special_function: return {special_function, of.special_function_cycles};
+  case ExecutionUnit::special_register: return {control, of.special_function_cycles};
+  case ExecutionUnit::tensor: return {tensor, of.special_function_cycles};
+  case ExecutionUnit::shuffle: return {exchange, figures.shared};
+  case ExecutionUnit::vote: return {integer, figures.shared};
+  case ExecutionUnit::memory:
+    return traits.space == AddressSpace::constant
+               ? Execution{control, figures.constant}
+               : Execution{ClockFigures::memory_pipe, latency_of(traits, figures)};
+  case ExecutionUnit::barrier: return {Instruction::none};
+  case ExecutionUnit::control:
+  case ExecutionUnit::branch: return {};
   }
+  return {};
 }
 
 } // namespace

@@ -1,7 +1,11 @@
 #include "model/clock/warp_states.h"
 
+#include "sass/instruction_traits.h"
+
 namespace warplens::model {
 
+using sass::AddressSpace;
+using sass::ExecutionUnit;
 using sass::InstructionClass;
 
 WarpStates::WarpStates(const Snapshot& snapshot, const TimedCode* code)
@@ -18,29 +22,21 @@ WarpStates::WarpStates(const Snapshot& snapshot, const TimedCode* code)
 /// Global and local memory and textures answer by the long scoreboard, all else that takes a varying time by
 /// the short one (Kernel Profiling Guide, "Warp Stall Reasons").
 WarpStates::Kind WarpStates::kind_of(InstructionClass instruction) {
-  constexpr Kind global{.for_result = WarpState::long_scoreboard, .for_pipe = WarpState::lg_throttle};
-  switch (instruction) {
-  case InstructionClass::load_global:
-  case InstructionClass::load_local:
-  case InstructionClass::load_generic:
-  case InstructionClass::store_global:
-  case InstructionClass::store_local:
-  case InstructionClass::store_generic:
-  case InstructionClass::copy_to_shared:
-  case InstructionClass::copy_to_global:
-  case InstructionClass::atomic_global:
-  case InstructionClass::atomic_generic:
-  case InstructionClass::reduction_global: return global;
-  case InstructionClass::load_texture:
-  case InstructionClass::store_surface:
-  case InstructionClass::atomic_surface:
+  const sass::InstructionTraits& traits = sass::traits_of(instruction);
+  switch (traits.space) {
+  case AddressSpace::global:
+  case AddressSpace::local:
+  case AddressSpace::generic:
+    return {.for_result = WarpState::long_scoreboard, .for_pipe = WarpState::lg_throttle};
+  case AddressSpace::texture:
     return {.for_result = WarpState::long_scoreboard, .for_pipe = WarpState::tex_throttle};
-  case InstructionClass::load_shared:
-  case InstructionClass::store_shared:
-  case InstructionClass::atomic_shared:
-  case InstructionClass::load_constant:
-  case InstructionClass::shuffle: return {.for_pipe = WarpState::mio_throttle};
-  case InstructionClass::branch: return {.after = WarpState::branch_resolving};
+  case AddressSpace::shared:
+  case AddressSpace::constant: return {.for_pipe = WarpState::mio_throttle};
+  case AddressSpace::none: break;
+  }
+  switch (traits.unit) {
+  case ExecutionUnit::shuffle: return {.for_pipe = WarpState::mio_throttle};
+  case ExecutionUnit::branch: return {.after = WarpState::branch_resolving};
   default: return {};
   }
 }

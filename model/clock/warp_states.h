@@ -2,8 +2,8 @@
 #pragma once
 
 #include "model/clock/timed_code.h"
+#include "model/counts/trial_counts.h"
 #include "model/snapshot/snapshot.h"
-#include "model/trial/trial.h"
 
 #include <vector>
 

@@ -1,6 +1,7 @@
 #include "model/code/labels.h"
 
 #include "model/code/source_lines.h"
+#include "sass/instruction_traits.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,51 +10,40 @@
 namespace warplens::model {
 namespace {
 
+using sass::AddressSpace;
 using sass::InstructionClass;
+using sass::MemoryOperation;
 
 /// How far a compiler's line may lie from that of the access: statements of several lines.
 constexpr int max_lines_away = 8;
 
 std::optional<SlotKind> kind_of(InstructionClass instruction) {
-  switch (instruction) {
-  case InstructionClass::load_global:
-  case InstructionClass::load_shared:
-  case InstructionClass::load_local:
-  case InstructionClass::load_constant:
-  case InstructionClass::load_generic:
-  case InstructionClass::load_texture:
-  case InstructionClass::copy_to_shared: return SlotKind::load;
-  case InstructionClass::store_global:
-  case InstructionClass::store_shared:
-  case InstructionClass::store_local:
-  case InstructionClass::store_generic:
-  case InstructionClass::store_surface: return SlotKind::store;
-  case InstructionClass::atomic_global:
-  case InstructionClass::atomic_shared:
-  case InstructionClass::atomic_generic:
-  case InstructionClass::atomic_surface:
-  case InstructionClass::reduction_global: return SlotKind::atomic;
-  case InstructionClass::barrier: return SlotKind::barrier;
-  default: return std::nullopt;
+  const sass::InstructionTraits& traits = sass::traits_of(instruction);
+  switch (traits.operation) {
+  case MemoryOperation::load: return SlotKind::load;
+  case MemoryOperation::store: return SlotKind::store;
+  case MemoryOperation::atomic: return SlotKind::atomic;
+  case MemoryOperation::copy:
+    return instruction == InstructionClass::copy_to_shared ? std::optional(SlotKind::load) : std::nullopt;
+  case MemoryOperation::none: break;
   }
+  return traits.unit == sass::ExecutionUnit::barrier ? std::optional(SlotKind::barrier) : std::nullopt;
 }
 
 /// Returns the memories that the instruction may access, the likeliest first.
 std::span<const SlotMemory> memories_of(InstructionClass instruction) {
   static constexpr SlotMemory all[] = {SlotMemory::global, SlotMemory::shared, SlotMemory::local};
   static constexpr SlotMemory constant[] = {SlotMemory::constant};
-  switch (instruction) {
-  case InstructionClass::load_generic:
-  case InstructionClass::store_generic:
-  case InstructionClass::atomic_generic: return all;
-  case InstructionClass::load_shared:
-  case InstructionClass::store_shared:
-  case InstructionClass::atomic_shared: return std::span(all).subspan(1, 1);
-  case InstructionClass::load_local:
-  case InstructionClass::store_local: return std::span(all).subspan(2, 1);
-  case InstructionClass::load_constant: return constant;
-  default: return std::span(all).first(1);
+  switch (sass::traits_of(instruction).space) {
+  case AddressSpace::generic: return all;
+  case AddressSpace::shared: return std::span(all).subspan(1, 1);
+  case AddressSpace::local: return std::span(all).subspan(2, 1);
+  case AddressSpace::constant: return constant;
+  case AddressSpace::none:
+  case AddressSpace::global:
+  case AddressSpace::texture: break;
   }
+  return std::span(all).first(1);
 }
 
 } // namespace

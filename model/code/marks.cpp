@@ -1,6 +1,7 @@
 #include "model/code/marks.h"
 
 #include "model/code/source_lines.h"
+#include "sass/instruction_traits.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -16,14 +17,13 @@ using Counts = std::map<Operation, std::map<std::uint32_t, std::uint32_t>>; // n
 
 /// Returns whether a loop's own counting never does this.
 bool is_of_body(sass::InstructionClass kind) {
-  switch (kind) {
-  case sass::InstructionClass::fp32:
-  case sass::InstructionClass::fp16:
-  case sass::InstructionClass::fp64:
-  case sass::InstructionClass::special_function:
-  case sass::InstructionClass::conversion:
-  case sass::InstructionClass::tensor:
-  case sass::InstructionClass::shuffle: return true;
+  switch (sass::traits_of(kind).unit) {
+  case sass::ExecutionUnit::fp32:
+  case sass::ExecutionUnit::fp16:
+  case sass::ExecutionUnit::fp64:
+  case sass::ExecutionUnit::special_function:
+  case sass::ExecutionUnit::tensor:
+  case sass::ExecutionUnit::shuffle: return true;
   default: return false;
   }
 }

@@ -97,8 +97,8 @@ struct Gpu {
   double compute_capability = 0; ///< 8.9
   /// Returns it as 89, the number of the architecture.
   int capability() const { return static_cast<int>(std::lround(10 * compute_capability)); }
-  /// Returns the mean time that lines take longer which belong to either partition of the L2 than those of
-  /// the SM's own one; 0 with one partition.
+  /// Returns the mean extra latency of lines over lines homed in the SM's own partition of the L2; 0 with one
+  /// partition.
   double mean_hop_ns() const { return l2.hop_ns / 2; }
   double clock_mhz = 0; ///< the SM clock in which the latencies were measured
   double ns_per_cycle() const { return 1000 / clock_mhz; }

@@ -1,9 +1,9 @@
-// Lines that a cache has made room for and that are on their way into it, with those that wait for them.
+// Pending line fills of a cache, and the waiters merged into each.
 #pragma once
 
 #include "model/cache/set_store.h"
+#include "model/counts/trial_counts.h"
 #include "model/sm/instruction.h"
-#include "model/trial/trial.h"
 #include "vocabulary/geometry.h"
 
 #include <algorithm>
@@ -15,9 +15,9 @@
 
 namespace warplens::model {
 
-/// The name of a fill until it has arrived.
+/// The index of a pending fill.
 using FillNumber = std::uint32_t;
-/// The name by which those that wait are notified.
+/// The index of the load to wake.
 using Waiter = std::uint32_t;
 
 /// When something is there, and which level served it.
@@ -150,7 +150,7 @@ private:
     }
   };
   static_assert(sizeof(Bucket) == 64);
-  /// A fill of which it is unknown when it arrives.
+  /// A pending fill.
   struct Unknown {
     std::uint32_t slot = none; ///< none: no line is brought into the cache
     Waiter waiter = 0;

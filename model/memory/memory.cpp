@@ -281,7 +281,7 @@ Arrival Memory::read_memory(std::uint32_t line, unsigned sectors, Cycle now) {
     observer_->read_memory(float(double(arrives - now + shortest_) * ns_per_cycle_));
   return {arrives, Level::dram};
 }
-/// Returns until when the L2 keeps what it writes because memory does not take it yet.
+/// Returns the cycle in which DRAM accepts the write-back.
 Cycle Memory::write_memory(std::uint32_t line, unsigned sectors, Cycle now, MemoryUse use) {
   written_sectors_ += sector_count(sectors);
   written_back_sectors_ += use == MemoryUse::write_back ? sector_count(sectors) : 0;
@@ -316,7 +316,7 @@ Ticks Memory::read_bus(Channel& channel, Ticks arrival, unsigned sectors) const 
   channel.read = std::min(channel.read + sectors, write_batch_);
   return channel.bus.serve(arrival, burst_ * sectors);
 }
-/// Collects what is to be written. A full batch is written in one go: what is read then waits. Returns when
+/// Collects what is to be written. A full batch is written in one go: reads then wait. Returns when
 /// the channel takes it, which is when the bus would.
 Ticks Memory::write_bus(Channel& channel, Ticks arrival, unsigned sectors) const {
   const Ticks start = channel.bus.start(arrival);
@@ -328,8 +328,8 @@ Ticks Memory::write_bus(Channel& channel, Ticks arrival, unsigned sectors) const
   }
   return start;
 }
-/// Returns the time of the collected sectors. Each of them takes its part of the bus's turn, as long as as
-/// many have been read.
+/// Returns the time of the collected sectors. Each write sector pays an equal share of the bus's turnaround,
+/// up to as many as have been read.
 Ticks Memory::time_of_batch(const Channel& channel) const {
   return burst_ * channel.collected + turn_ * std::min(channel.read, channel.collected);
 }

@@ -4,13 +4,14 @@
 #include "model/cache/l2.h"
 #include "model/cache/lookups.h"
 #include "model/cache/read_only_cache.h"
+#include "model/counts/trial_counts.h"
+#include "model/counts/trial_observer.h"
 #include "model/dram/dram_map.h"
 #include "model/gpu/slices.h"
 #include "model/memory/calendar.h"
 #include "model/memory/fills.h"
 #include "model/memory/server.h"
 #include "model/numeric/random.h"
-#include "model/trial/trial.h"
 
 #include <array>
 #include <span>
@@ -76,8 +77,7 @@ private:
         MemoryRequest::no_fill; ///< where it comes from the other partition: its fill there
     std::uint32_t draw() const { return request.draw; }
   };
-  /// A request that waits for sectors of which it is unknown when they arrive: they come from the other
-  /// partition, into that next to its SM.
+  /// A request that waits for pending sectors, which come from the other partition into that next to its SM.
   struct Waiting {
     FillNumber fill = MemoryRequest::no_fill;
     std::uint32_t line = 0;

@@ -60,12 +60,12 @@ public:
       add_warp(index, program, at);
     block.all = std::uint32_t(block.warps.size());
     note_ended(block);
-    must_look_ = true;
+    wakeups_stale_ = true;
   }
 
   /// Visits the cycles before `end`.
   [[gnu::always_inline]] void run_until(Cycle end) {
-    if (std::exchange(must_look_, false))
+    if (std::exchange(wakeups_stale_, false))
       for (Scheduler& scheduler : schedulers_)
         scheduler.next = next_of(scheduler, due(scheduler, -1).later, from_);
     for (Cycle now = next(); now < end; now = next()) {
@@ -89,7 +89,7 @@ public:
   /// Returns the next cycle that run_until() would visit, or an earlier one; `never` if only complete() or
   /// admit() can go on.
   Cycle next() const {
-    if (must_look_)
+    if (wakeups_stale_)
       return from_;
     Cycle next = std::min(open_at_, end_at_);
     for (const Scheduler& scheduler : schedulers_)
@@ -108,7 +108,7 @@ public:
     const bool is_ready = (schedulers_[warp.scheduler].ready & bit(warp.place)) != 0;
     if (!warp.has_ended && !is_ready) {
       prepare(warp, number);
-      must_look_ = true;
+      wakeups_stale_ = true;
     }
   }
   /// Returns how many warps there were at once so far, at most: each WarpNumber is below it.
@@ -129,7 +129,7 @@ public:
       }
   }
   /// Says that miss entries became free, or that it is known now when they do.
-  void entries_changed() { must_look_ = true; }
+  void entries_changed() { wakeups_stale_ = true; }
 
 private:
   using Mask = std::uint64_t; ///< of a scheduler's warps, the oldest in the lowest bit
@@ -152,10 +152,10 @@ private:
     std::uint32_t number = 0;
     std::vector<WarpNumber> warps{};
     std::uint32_t all = 0, at_barrier = 0, ended = 0; ///< warps
-    std::uint32_t unknown = 0; ///< results of which it is unknown when they are there
-    Cycle done_at = 0;         ///< the last known result so far
-    Cycle arrived_at = 0;      ///< when the barrier has counted its last warp so far
-    std::optional<std::uint32_t> issued_last{}; ///< slot
+    std::uint32_t unknown = 0;                        ///< pending results
+    Cycle done_at = 0;                                ///< the last known result so far
+    Cycle arrived_at = 0;                             ///< when the barrier has counted its last warp so far
+    std::optional<std::uint32_t> issued_last{};       ///< slot
     bool is_resident = false;
 
     std::int64_t waiting() const { return std::int64_t(at_barrier) + ended; }
@@ -170,7 +170,7 @@ private:
   /// The fields that every visit reads come first.
   struct Scheduler {
     Mask ready = 0;        ///< of these it is known what they wait for
-    Cycle next = never;    ///< the next cycle in which it may do something, as long as no other changes it
+    Cycle next = never;    ///< the next cycle in which it can issue, as long as no other scheduler changes it
     Cycle next_leaves = 0; ///< the earliest for the next instruction of this scheduler
     std::optional<std::uint32_t> issued_last; ///< slot
     std::optional<std::uint32_t> last_place;  ///< of that warp, until its block has ended
@@ -278,7 +278,7 @@ private:
     }
     for (const std::uint32_t block : std::exchange(ended_, {}))
       supply_.ended(block, from_);
-    if (std::exchange(must_look_, false))
+    if (std::exchange(wakeups_stale_, false))
       for (Scheduler& scheduler : schedulers_)
         scheduler.next = from_;
   }
@@ -508,13 +508,13 @@ private:
     Cycle open = std::max(from, unit_of(scheduler, pipe));
     if (figures.uses_queue && has_queue())
       open = std::max(open, scheduler.leaves[scheduler.first_leave]);
-    if (figures.holds_miss)
+    if (figures.needs_mshr)
       open = std::max(open, supply_.entries_open_at(from));
     return open;
   }
 
-  /// Returns the next cycle, not before `from`, in which the scheduler may do something: the operands of a
-  /// warp that is not ready are there in cycle `next`.
+  /// Returns the next cycle, not before `from`, in which the scheduler can issue: the operands of a warp
+  /// that is not ready are there in cycle `next`.
   [[gnu::always_inline]] Cycle next_of(Scheduler& scheduler, Cycle next, Cycle from) {
     if ((scheduler.ready & scheduler.pipes[0].wanted) != 0)
       next = from;
@@ -590,7 +590,7 @@ private:
   Reservations shared_pipeline_;           ///< behind all queues
   Cycle open_at_ = never, end_at_ = never; ///< the next barrier's and block's
   Cycle barriers_free_at_ = 0;             ///< when the next warp can arrive at a barrier
-  bool must_look_ = false;                 ///< the schedulers' next cycles are out of date
+  bool wakeups_stale_ = false;             ///< the schedulers' next cycles must be found again
 };
 
 } // namespace warplens::model

@@ -39,6 +39,16 @@ namespace warplens::model {
 
 inline constexpr int issue_policies = int(names_of<IssuePolicy>.size());
 
+/// What each policy chooses, and where it comes from, for --help.
+inline constexpr std::array<std::string_view, issue_policies> issue_policy_descriptions{
+    "each warp in turn: as counters of a V100 say, assumed of all GPUs from Volta on",
+    "the warp that issued last, then the oldest: GPGPU-Sim's for Fermi and Kepler, not measured",
+    "the warp that issued last, then the youngest: measured on GA102 (Ampere)",
+    "the warp that issued last, then the one whose own last issue is longest ago",
+    "the block with most warps at a barrier or at their end, in it greedy_then_oldest",
+    "that block, in it greedy_then_least_recent",
+    "the warp that issued last, then two_level_least_recent"};
+
 /// An execution pipe: it starts an instruction every `interval` cycles. A pipe belongs to one scheduler, or
 /// all schedulers share it.
 struct PipeFigures {
@@ -47,7 +57,7 @@ struct PipeFigures {
   bool shared = false;
   std::uint32_t units = 1; ///< pipes of this kind, per scheduler or in all
   bool uses_queue = false; ///< its instructions pass the queue before the memory pipeline
-  bool holds_miss = false; ///< its instructions need free miss entries
+  bool needs_mshr = false; ///< its instructions need free miss entries
 };
 
 /// The queue between a scheduler and the memory pipeline, which the schedulers share (measured on GA102 by

@@ -46,7 +46,7 @@ public:
   }
 
   /// Serves the merged requests, and returns what the L2 requests of memory.
-  const MemoryRequests& serve() {
+  const DramRequests& serve() {
     l2_.with_lines([&](auto& lines) {
       switch (form_) {
       case L2Form::sectors: Instructions::run([&] { serve_all<L2Form::sectors>(lines); }); break;
@@ -116,7 +116,7 @@ private:
   template <L2Form form, class Lines> void serve_all(const Lines lines) {
     // At most, each request has its line read and written, and each line that it evicts filled and written.
     const std::size_t limit = (2 + 2 * l2_.max_evicted()) * merged_.size();
-    MemoryRequests::Writer to_memory = to_memory_.begin(limit);
+    DramRequests::Writer to_memory = to_memory_.begin(limit);
     visit_merged(
         lines,
         [&](const L2Request& request, std::uint32_t set) {
@@ -136,9 +136,9 @@ private:
   }
 
   template <L2Form form, L2Kind kind, class Lines>
-  MemoryRequests::Writer serve_one(const Lines& lines, std::uint32_t line, const L2Request& request,
-                                   std::uint32_t set, MemoryRequests::Writer to_memory) {
-    using Reason = MemoryRequest::Reason;
+  DramRequests::Writer serve_one(const Lines& lines, std::uint32_t line, const L2Request& request,
+                                 std::uint32_t set, DramRequests::Writer to_memory) {
+    using Reason = DramRequest::Reason;
     const unsigned sectors = request.sectors();
     const L2Outcome outcome = l2_.template request<Instructions, form>(
         lines, kind, set, line, sectors, form == L2Form::any ? written_by(request) : nullptr,
@@ -184,7 +184,7 @@ private:
   std::vector<const SmRequest*> next_; ///< of each SM
   MergedRequests merged_, missed_;     ///< `missed_`: by the constant caches of groups
   AppendBuffer<std::uint32_t> sets_;   ///< of the merged requests' lines
-  MemoryRequests to_memory_;
+  DramRequests to_memory_;
 };
 
 } // namespace warplens::model

@@ -17,7 +17,7 @@ public:
       : state_(state), dram_(gpu, busy_sms(state.snapshot, gpu), random) {}
 
   /// Serves the L2's requests, in its order.
-  void serve(const MemoryRequests& requests) {
+  void serve(const DramRequests& requests) {
     if (dram_.by_load())
       Instructions::run([&] { serve<true>(requests); });
     else
@@ -31,7 +31,7 @@ public:
   }
 
 private:
-  using Reason = MemoryRequest::Reason;
+  using Reason = DramRequest::Reason;
 
   /// Blocks have consecutive ids and go to the SMs in turn.
   static std::uint32_t busy_sms(const Snapshot& snapshot, const Gpu& gpu) {
@@ -39,12 +39,12 @@ private:
   }
 
   /// `by_load`: how long the requests wait for each other is known once all of the round are there.
-  template <bool by_load> void serve(const MemoryRequests& all) {
+  template <bool by_load> void serve(const DramRequests& all) {
     const std::size_t limit = by_load ? all.size() : 0;
     PendingFill* pending[] = {read_.room_for(limit), written_.room_for(limit)}; // by Reason
-    const MemoryRequest* const requests = all.requests.begin();
+    const DramRequest* const requests = all.requests.begin();
     TrialCounts& counts = state_.counts;
-    std::array<std::uint64_t, MemoryRequest::reasons << sectors_per_line> times{}; // by MemoryRequest::fields
+    std::array<std::uint64_t, DramRequest::reasons << sectors_per_line> times{}; // by DramRequest::fields
     dram_.template request_all<Instructions, by_load, !by_load || is_observed>(
         all.lines.begin(), all.size(), [&](std::size_t i) { return requests[i].sectors(); },
         [&](std::size_t i, const Dram::Service& service) {
@@ -67,7 +67,7 @@ private:
     read_.written_to(pending[unsigned(Reason::read)]);
     written_.written_to(pending[unsigned(Reason::written)]);
     for (std::uint32_t fields = 0; fields < times.size(); ++fields) {
-      const MemoryRequest request{0, fields};
+      const DramRequest request{0, fields};
       const bool reads = request.reason() == Reason::read || request.reason() == Reason::filled;
       (reads ? counts.dram_read_sectors : counts.dram_written_sectors) +=
           times[fields] * sector_count(request.sectors());

@@ -98,7 +98,7 @@ struct MergedRequests {
 };
 
 /// The fields of a request to memory, without its line. Its requester waits for the first two reasons only.
-struct MemoryRequest {
+struct DramRequest {
   enum class Reason : std::uint32_t { read, written, evicted, filled, of_update };
   static constexpr std::size_t reasons = 5;
   std::uint32_t requester;
@@ -112,19 +112,19 @@ struct MemoryRequest {
 };
 
 /// Requests of the L2 to memory, in its order.
-struct MemoryRequests {
+struct DramRequests {
   AppendBuffer<std::uint32_t> lines;
-  AppendBuffer<MemoryRequest> requests;
+  AppendBuffer<DramRequest> requests;
 
   struct Writer {
     std::uint32_t* lines;
-    MemoryRequest* requests;
+    DramRequest* requests;
     std::size_t size = 0;
 
     /// Adds a request, unless it has no sectors.
-    void add(std::uint32_t line, std::uint32_t requester, unsigned sectors, MemoryRequest::Reason reason) {
+    void add(std::uint32_t line, std::uint32_t requester, unsigned sectors, DramRequest::Reason reason) {
       lines[size] = line;
-      requests[size] = {requester, MemoryRequest::encode(sectors, reason)};
+      requests[size] = {requester, DramRequest::encode(sectors, reason)};
       size += sectors != 0;
     }
   };

@@ -6,7 +6,7 @@
 
 namespace warplens::placement {
 
-double cycles_per_instruction(const Machine& machine, const Work& work, Reading reading) {
+double cycles_per_instruction(const Machine& machine, const WarpWorkload& work, Reading reading) {
   const double latency = machine.instruction_latency;
   const double max_parallelism = latency / (double(warp_lanes) / machine.simd_width); // (15)
   const double parallelism =
@@ -15,7 +15,7 @@ double cycles_per_instruction(const Machine& machine, const Work& work, Reading 
   return reading == Reading::literal ? cycles : std::max(cycles, 1 / machine.issue_width);
 }
 
-double barrier_cycles(const Machine& machine, const Work& work, double memory_latency) {
+double barrier_cycles(const Machine& machine, const WarpWorkload& work, double memory_latency) {
   constexpr double departures_per_barrier = 64; // Sim et al.'s Gamma
   if (work.instructions <= 0)
     return 0;
@@ -23,7 +23,8 @@ double barrier_cycles(const Machine& machine, const Work& work, double memory_la
          work.instructions;
 }
 
-double computation_cycles(const Machine& machine, const Work& work, Reading reading, double serial_cycles) {
+double computation_cycles(const Machine& machine, const WarpWorkload& work, Reading reading,
+                          double serial_cycles) {
   return work.instructions * work.warps / machine.sms * cycles_per_instruction(machine, work, reading) +
          serial_cycles;
 }
@@ -34,7 +35,7 @@ double memory_requests_in_flight(double memory_parallelism, double computation, 
   return std::min(memory_parallelism * of_warps, memory_peak);              // (18)
 }
 
-WarpParallelism warp_parallelism(const Machine& machine, const Work& work, double access_latency,
+WarpParallelism warp_parallelism(const Machine& machine, const WarpWorkload& work, double access_latency,
                                  double cycles_per_instruction) {
   WarpParallelism result;
   // The bandwidth that each warp takes with one request per latency, of each of the SMs.
@@ -52,7 +53,7 @@ WarpParallelism warp_parallelism(const Machine& machine, const Work& work, doubl
   return result;
 }
 
-double memory_cycles(const Machine& machine, const Work& work, double requests_in_flight,
+double memory_cycles(const Machine& machine, const WarpWorkload& work, double requests_in_flight,
                      double access_latency) {
   if (work.requests <= 0)
     return 0;

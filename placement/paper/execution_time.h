@@ -21,8 +21,8 @@ struct Machine {
   double departure_delay = 0;     ///< cycles between two requests that leave an SM
 };
 
-/// The work of one launch. Counts are per warp.
-struct Work {
+/// What each warp of a launch does, in the mean.
+struct WarpWorkload {
   double warps = 0;                   ///< of the launch
   double resident_warps = 0;          ///< of an SM
   double instructions = 0;            ///< issued: executed and replayed
@@ -35,13 +35,14 @@ struct Work {
 
 /// Returns the cycles per instruction of an SM: the paper's "effective throughput" (13 to 15). The corrected
 /// reading lets no SM issue more than it can: 192 lanes of a K80 alone would be 6 instructions per cycle.
-double cycles_per_instruction(const Machine& machine, const Work& work, Reading reading);
+double cycles_per_instruction(const Machine& machine, const WarpWorkload& work, Reading reading);
 
 /// Returns the cycles that barriers add to the computation (Sim et al.'s O_sync).
-double barrier_cycles(const Machine& machine, const Work& work, double memory_latency);
+double barrier_cycles(const Machine& machine, const WarpWorkload& work, double memory_latency);
 
 /// Returns the cycles of computation (2).
-double computation_cycles(const Machine& machine, const Work& work, Reading reading, double serial_cycles);
+double computation_cycles(const Machine& machine, const WarpWorkload& work, Reading reading,
+                          double serial_cycles);
 
 /// The parallelism of warps in memory and in computation (Sim et al.).
 struct WarpParallelism {
@@ -52,7 +53,7 @@ struct WarpParallelism {
 };
 
 /// `access_latency` is the mean latency of a request in cycles (AMAT).
-WarpParallelism warp_parallelism(const Machine& machine, const Work& work, double access_latency,
+WarpParallelism warp_parallelism(const Machine& machine, const WarpWorkload& work, double access_latency,
                                  double cycles_per_instruction);
 
 /// Returns ITMLP of given parts (18, 19).
@@ -60,7 +61,7 @@ double memory_requests_in_flight(double memory_parallelism, double computation, 
                                  double memory_peak);
 
 /// Returns the cycles that an SM waits for memory (4, 17).
-double memory_cycles(const Machine& machine, const Work& work, double requests_in_flight,
+double memory_cycles(const Machine& machine, const WarpWorkload& work, double requests_in_flight,
                      double access_latency);
 
 /// The events that the mean latency of a request follows from, as shares of all requests.

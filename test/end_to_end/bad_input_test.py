@@ -110,6 +110,18 @@ class BadInput(unittest.TestCase):
         self.profile_fails(KERNELS / "endings.cu", "--kernel", "nothing_is_called_so", "-o", self.folder / "report.txt",
                            names=["kernel", "--kernel"])
 
+    def test_kernels_of_a_trace_by_name(self):
+        trace = self.folder / "trace.wlt"
+        done = warplens("profile", KERNELS / "patterns.cu", "--backend", "cpu", "--quiet", "--gpu", "c2050", "--trials", "2",
+                        "--trace", trace, "-o", self.folder / "report.txt")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        model = ("model", trace, "--gpu", "c2050", "--trials", "2")
+        of_all, of_one = (json.loads(warplens(*model, *chosen).stdout)["kernels"] for chosen in ([], ["--kernel", "walk"]))
+        expected = [kernel for kernel in of_all if "walk" in kernel["name"]]
+        self.assertTrue(0 < len(expected) < len(of_all))
+        self.assertEqual(of_one, expected, "what is modelled beside a kernel does not change its figures")
+        self.fails(*model, "--quiet", "--kernel", "nothing_is_called_so", names=["--kernel 'nothing_is_called_so'", "for one"])
+
     def test_a_trace_cut_in_half(self):
         trace, half = self.folder / "whole.wlt", self.folder / "half.wlt"
         done = warplens("profile", KERNELS / "patterns.cu", "--backend", "cpu", "--quiet", "--gpu", "c2050", "--trials", "2",
@@ -190,6 +202,7 @@ class BadInput(unittest.TestCase):
                 (["profile", "x.cu", "--seed", "-1"], ["--seed", "-1"]),
                 (["profile", "x.cu", "--seed", str(2**64)], ["--seed", 2**64]),
                 (["profile", "x.cu", "--snapshot-blocks", "0"], ["--snapshot-blocks", "from 1 to"]),
+                (["model", "absent.wlt", "--kernel", "("], ["--kernel", "'('", "regular expression"]),
                 (["run", "--kernel", "(", "--", "true"], ["--kernel", "'('", "regular expression"])):
             with self.subTest(arguments=arguments):
                 self.fails(*arguments, names=["--help", *names], code=2)

@@ -1,5 +1,6 @@
-"""Tests trials over MPI: the same result to the byte, whatever the number of processes."""
+"""Tests trials over MPI: the same result to the byte, whatever the number of processes, with machine code and without."""
 
+import json
 import os
 import pathlib
 import re
@@ -31,9 +32,14 @@ class Mpi(unittest.TestCase):
             raise AssertionError(done.stderr)
 
     def test_same_result_for_any_number_of_processes(self):
-        for options in (["--gpu", "c2050,v100"], ["--gpu", "a100", "--confidence", "0", "--trials", "21", "--timeline"]):
+        one_kernel = ["--kernel", "same_line", "--gpu", "a100"]  # the processes divide its trials, else the kernels
+        for options in (["--gpu", "c2050,v100"], ["--gpu", "a100", "--confidence", "0", "--trials", "5", "--timeline"],
+                        [*one_kernel, "--confidence", "0", "--trials", "21", "--timeline"],
+                        [*one_kernel, "--schedule", "paper"]):
             alone = warplens("model", self.trace, *options)
             self.assertEqual(alone.returncode, 0, alone.stderr)
+            if "--schedule" not in options and "a100" in options:  # states by instruction, which the processes exchange, come from machine code
+                self.assertTrue(any(kernel.get("executed") for kernel in json.loads(alone.stdout)["kernels"]))
             for processes in (1, 2, 3):
                 together = under_mpirun(processes, "model", self.trace, *options)
                 self.assertEqual(together.returncode, 0, together.stderr)

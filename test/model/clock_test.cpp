@@ -144,7 +144,7 @@ TEST_CASE("A trial on a clock equals the reference, whatever the machine, its po
       for (std::size_t level = 0; level < model::levels; ++level)
         REQUIRE(std::abs(a.latency_ns[level] - b.latency_ns[level]) < 1e-6 * (1 + b.latency_ns[level]));
       REQUIRE(a.awaited == b.awaited);
-      REQUIRE(a.held_up == b.held_up);
+      REQUIRE(a.throttled_cycles == b.throttled_cycles);
       for (std::size_t resource = 0; resource < resource_count; ++resource)
         if (Resource(resource) != Resource::dram) // of which writes of evicted lines are shared out
           REQUIRE(std::abs(a.occupied[resource] - b.occupied[resource]) < 1e-6 * (1 + b.occupied[resource]));
@@ -192,7 +192,7 @@ TEST_CASE("A warp waits at a barrier until the last one of its block has arrived
   CHECK(site_of_line(2).awaited == 2 * latency + 2 * (release - 1));
   CHECK(double(counts.time.cycles) == 3 * latency + release + 1);
   CHECK(counts.time.warp_cycles == 2 * (3 * latency + release + 1));
-  CHECK(site_of_line(2).held_up == 0);
+  CHECK(site_of_line(2).throttled_cycles == 0);
   CHECK(double(trial(false).second.time.cycles) == 3 * latency + 1);
 }
 

@@ -58,7 +58,8 @@ Figures figures_of(std::span<const model::TrialCounts> trials, const model::Snap
                   {"L2 writes", totals.l2_write_hit_rate},
                   {"DRAM latency", totals.dram_latency_ns}};
   for (std::size_t i = 0; i < snapshot.sites.size(); ++i) {
-    const model::SiteStatistics site = model::site_statistics(snapshot.sites[i], i, trials, gpu);
+    SiteResult site;
+    model::set_statistics(site, snapshot.sites[i], i, trials, gpu);
     figures.emplace_back(fmt::format("site {} L1", i), site.l1_hit_rate);
     figures.emplace_back(fmt::format("site {} L2", i), site.l2_hit_rate);
     figures.emplace_back(fmt::format("site {} latency", i), site.latency_ns);

@@ -644,7 +644,7 @@ private:
     }
     const Step& step = steps[at.instruction];
     if (step.access != nullptr)
-      counts_.sites[step.access->site].held_up += why == Stall::structural;
+      counts_.sites[step.access->site].throttled_cycles += why == Stall::structural;
     if (why == Stall::data) {
       ++waits.stalled;
       waits.stalled_at = step.place;

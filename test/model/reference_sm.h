@@ -105,7 +105,7 @@ public:
         return now + 1;
       const PipeFigures& pipe = figures_.pipes[std::size_t(instruction.pipe)];
       const Cycle done = now + pipe.latency + (instruction.passes - 1);
-      if (pipe.holds_miss)
+      if (pipe.needs_mshr)
         misses_.push_back(done);
       return done;
     };
@@ -250,7 +250,7 @@ private:
       return Stall::structural;
     if (pipe.uses_queue && in_use(queues_[scheduler].leaves_at) >= figures_.queue.entries)
       return Stall::structural;
-    if (pipe.holds_miss && !surroundings_.has_entry(now_))
+    if (pipe.needs_mshr && !surroundings_.has_entry(now_))
       return Stall::structural;
     return std::nullopt;
   }

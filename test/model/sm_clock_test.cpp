@@ -21,7 +21,7 @@ SmMachine machine(Cycle fma_interval = 2, std::uint32_t schedulers = 1) {
   figures.pipes = {{.interval = fma_interval, .latency = 4},
                    {.interval = 8, .latency = 23},
                    {.interval = 1, .latency = 29},
-                   {.interval = 1, .latency = 200, .holds_miss = true}};
+                   {.interval = 1, .latency = 200, .needs_mshr = true}};
   return figures;
 }
 
@@ -67,7 +67,7 @@ public:
       return now + 1;
     const PipeFigures& pipe = machine_.pipes[std::size_t(instruction.pipe)];
     const Cycle result = now + pipe.latency + instruction.passes - 1;
-    if (pipe.holds_miss)
+    if (pipe.needs_mshr)
       misses_.insert(result);
     return result;
   }
@@ -384,7 +384,7 @@ TEST_CASE("The clock equals the reference on random programs and machines, whate
               .shared = random.below(2) == 0,
               .units = 1 + random.below(2),
               .uses_queue = random.below(3) == 0,
-              .holds_miss = random.below(3) == 0};
+              .needs_mshr = random.below(3) == 0};
     std::vector<BlockProgram> blocks(1 + random.below(5));
     for (BlockProgram& block : blocks) {
       block.resize(1 + random.below(6));

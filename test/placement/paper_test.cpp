@@ -25,8 +25,8 @@ Machine k80() {
   return machine;
 }
 
-placement::Work thousand_instructions(double resident_warps) {
-  placement::Work work;
+placement::WarpWorkload thousand_instructions(double resident_warps) {
+  placement::WarpWorkload work;
   work.warps = 1664;
   work.resident_warps = resident_warps;
   work.instructions = 1000;
@@ -98,7 +98,7 @@ TEST_CASE("the time of a thousand instructions on a K80") {
         Approx(21333).epsilon(1e-4));
   CHECK(computation_cycles(k80(), thousand_instructions(64), Reading::corrected, 0) == Approx(32000));
 
-  placement::Work work = thousand_instructions(48);
+  placement::WarpWorkload work = thousand_instructions(48);
   work.requests = 10;
   work.memory_parallelism = 2;
   work.bytes_per_request = 128;

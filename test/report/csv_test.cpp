@@ -2,6 +2,7 @@
 #include "test/catch.h"
 #include "test/result/sample_result.h"
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -33,6 +34,18 @@ std::vector<std::vector<std::string>> parse(const std::string& text) {
   return rows;
 }
 
+/// Returns the fields of a row under these headings.
+std::vector<std::string> fields(const std::vector<std::vector<std::string>>& rows, std::size_t row,
+                                const std::vector<std::string>& headings) {
+  std::vector<std::string> result;
+  for (const std::string& heading : headings) {
+    const auto found = std::ranges::find(rows[0], heading);
+    REQUIRE(found != rows[0].end());
+    result.push_back(rows[row][static_cast<std::size_t>(found - rows[0].begin())]);
+  }
+  return result;
+}
+
 } // namespace
 
 TEST_CASE("csv: a row per site, every row as long as the heading") {
@@ -42,80 +55,40 @@ TEST_CASE("csv: a row per site, every row as long as the heading") {
   for (const auto& row : rows)
     CHECK(row.size() == rows[0].size());
   CHECK(rows[0].front() == "kernel");
-  CHECK(std::vector(rows[4].begin(), rows[4].end() - 24) ==
+  CHECK(std::vector(rows[4].begin(), rows[4].begin() + 12) ==
         std::vector<std::string>{"spmv(int const*, int const*, float const*, float const*, float*)",
-                                 "Tesla C2050",
-                                 "0000000000000020",
-                                 "spmv.cu",
-                                 "13",
-                                 "8",
-                                 "val[j]",
-                                 "load",
-                                 "global",
-                                 "nc",
-                                 "4",
-                                 "val",
-                                 "380000",
-                                 "28.5",
-                                 "28",
-                                 "43320000",
-                                 "340480000",
-                                 "",
-                                 "0.82",
-                                 "0.004",
-                                 "0.41",
-                                 "0.06",
-                                 "1205.4",
-                                 "30",
-                                 "0.6",
-                                 "",
-                                 "",
-                                 ""});
+                                 "Tesla C2050", "0000000000000020", "spmv.cu", "13", "8", "val[j]", "load",
+                                 "global", "nc", "4", "val"});
+  CHECK(fields(rows, 4,
+               {"executions", "active_lanes", "sectors_per_request", "bytes_used", "bytes_moved",
+                "bank_conflicts"}) ==
+        std::vector<std::string>{"380000", "28.5", "28", "43320000", "340480000", ""});
+  CHECK(fields(rows, 4,
+               {"l1_hit_rate", "l1_hit_rate_std", "l2_hit_rate", "l2_hit_rate_std", "latency_ns",
+                "latency_ns_std", "latency_share"}) ==
+        std::vector<std::string>{"0.82", "0.004", "0.41", "0.06", "1205.4", "30", "0.6"});
+  CHECK(fields(rows, 4, {"constant_hit_rate", "constant_hit_rate_std", "constant_addresses"}) ==
+        std::vector<std::string>(3));
 }
 
 TEST_CASE("csv: the kernel's time and the site's part in it, empty where there is none") {
   const auto rows = parse(report::print_csv(test::sample_time()));
-  const auto end_of = [](const std::vector<std::string>& row) {
-    return std::vector(row.end() - 24, row.end());
-  };
-  CHECK(end_of(rows[0]) == std::vector<std::string>{"kernel_microseconds",
-                                                    "kernel_microseconds_std",
-                                                    "bound",
-                                                    "time_share",
-                                                    "time_share_std",
-                                                    "waited_cycles",
-                                                    "waited_cycles_std",
-                                                    "occupied_issue",
-                                                    "occupied_memory_pipeline",
-                                                    "occupied_shared_banks",
-                                                    "occupied_constant_pipe",
-                                                    "occupied_l2_port",
-                                                    "occupied_l2_slices",
-                                                    "occupied_atomics",
-                                                    "occupied_fabric",
-                                                    "occupied_dram",
-                                                    "occupied_fp32_pipe",
-                                                    "occupied_fp64_pipe",
-                                                    "occupied_fp16_pipe",
-                                                    "occupied_integer_pipe",
-                                                    "occupied_special_function_pipe",
-                                                    "occupied_tensor_pipe",
-                                                    "measured_on",
-                                                    "time_mean_error"});
-  CHECK(end_of(rows[2]) == std::vector<std::string>{"123.4", "2",    "dram", "0.005", "0.00015625", "0",
-                                                    "0",     "0.01", "0",    "1",     "0",          "0",
-                                                    "0",     "0",    "0",    "0",     "0",          "0",
-                                                    "0",     "0",    "0",    "0",     "v100",       "0.14"});
-  std::vector<std::string> untimed(24); // table[k]
-  untimed[0] = std::string("123.4");
-  untimed[1] = std::string("2");
-  untimed[2] = std::string("dram");
-  untimed[22] = std::string("v100");
-  untimed[23] = std::string("0.14");
-  CHECK(end_of(rows[1]) == untimed);
+  const std::vector<std::string> of_kernel = {"kernel_microseconds", "kernel_microseconds_std", "bound",
+                                              "measured_on", "time_mean_error"};
+  const std::vector<std::string> of_site = {"time_share", "time_share_std", "waited_cycles",
+                                            "waited_cycles_std"};
+  const std::vector<std::string> kernel = {"123.4", "2", "dram", "v100", "0.14"};
+  CHECK(fields(rows, 2, of_kernel) == kernel);
+  CHECK(fields(rows, 2, of_site) == std::vector<std::string>{"0.005", "0.00015625", "0", "0"});
+  CHECK(fields(rows, 2,
+               {"occupied_issue", "occupied_memory_pipeline", "occupied_shared_banks",
+                "occupied_tensor_pipe"}) == std::vector<std::string>{"0.01", "0", "1", "0"});
+  CHECK(fields(rows, 1, of_kernel) == kernel); // table[k] has no time of its own
+  CHECK(fields(rows, 1, of_site) == std::vector<std::string>(4));
+  CHECK(fields(rows, 1, {"occupied_issue", "occupied_tensor_pipe"}) == std::vector<std::string>(2));
   Result unknown = test::sample_result();
   unknown.kernels[0].accuracy.reset();
-  CHECK(end_of(parse(report::print_csv(unknown))[4]) == std::vector<std::string>(24));
+  CHECK(fields(parse(report::print_csv(unknown)), 4, of_kernel) == std::vector<std::string>(5));
 }
 
 TEST_CASE("csv: quotes, commas and line ends are kept, absent figures are empty") {

@@ -160,9 +160,7 @@ TEST_CASE("diff: several accesses of a line together, by hand") {
   many.sectors_per_request = 10;
   many.latency_ns = test::statistic(200, 16); // ±4
   const std::vector<const SiteResult*> line = {&few, &many};
-  const auto value = [&](std::string_view name) {
-    return together(*std::ranges::find(compared_site_figures(), name, &SiteFigure::name), line);
-  };
+  const auto value = [&](std::string_view name) { return together(site_metric(name), line); };
   CHECK(value("sectors_per_request")->mean == Approx(8.5));
   CHECK(value("executions")->mean == Approx(400));
   CHECK(value("latency_ns")->mean == Approx(175));

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/cache/sector_set.h"
-#include "model/trial/trial_observer.h"
+#include "model/counts/trial_observer.h"
 
 #include <optional>
 

@@ -1,7 +1,7 @@
 // The distribution of the latency of memory over the reads of one trial.
 #pragma once
 
-#include "model/trial/trial_observer.h"
+#include "model/counts/trial_observer.h"
 #include "result/result.h"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // The distances between requests of a line in its set of the L2, of a sample of the sets.
 #pragma once
 
+#include "model/counts/trial_observer.h"
 #include "model/gpu/gpu.h"
 #include "model/trial/observers/reuse_distance.h"
-#include "model/trial/trial_observer.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,9 +1,9 @@
 // The memory objects of a kernel: footprint, bytes and reuse distances of each of its arrays.
 #pragma once
 
+#include "model/counts/trial_observer.h"
 #include "model/snapshot/snapshot.h"
 #include "model/trial/observers/reuse_distance.h"
-#include "model/trial/trial_observer.h"
 #include "result/result.h"
 
 namespace warplens::model {

@@ -1,9 +1,9 @@
 // The timeline of a trial on a clock: counts of its events, in bins over its cycles.
 #pragma once
 
+#include "model/counts/trial_observer.h"
 #include "model/gpu/gpu.h"
 #include "model/gpu/slices.h"
-#include "model/trial/trial_observer.h"
 #include "result/timeline.h"
 
 namespace warplens::model {
