@@ -214,6 +214,7 @@ ExecutedCode executed_code(std::span<const TrialCounts> trials, const Snapshot& 
   ExecutedCode executed;
   executed.architecture = std::uint32_t(snapshot.code->architecture);
   executed.instructions = trials.front().time.instructions;
+  executed.matched = snapshot.code->matched;
   executed.per_cycle = *statistic_over(trials, [&](const TrialCounts& trial) {
     return std::optional(double(trial.time.instructions) / double(trial.time.cycles) / gpu.sms);
   });

@@ -174,9 +174,7 @@ private:
       field("machine", fmt::format("not known, and drawn for every two trials: {}",
                                    fmt::join(kernel.trials.drawn, ", ")));
     if (kernel.executed)
-      field("executed", fmt::format("{} warp instructions of sm_{}, {:.2f} per cycle and SM",
-                                    short_count(double(kernel.executed->instructions)),
-                                    kernel.executed->architecture, kernel.executed->per_cycle.mean));
+      field("executed", executed(*kernel.executed));
     if (kernel.time)
       time(kernel);
     if (!kernel.warps)
@@ -186,6 +184,15 @@ private:
                       kernel.warps->resident, kernel.warps->cycles_apart,
                       kernel.warps->cycles_apart < 100 ? 1 : 0, kernel.executed ? "instruction" : "access"));
     field("states", text_of(kernel.warps->states) + " (% of their time)");
+  }
+
+  static std::string executed(const ExecutedCode& code) {
+    std::string text =
+        fmt::format("{} warp instructions of sm_{}, {:.2f} per cycle and SM",
+                    short_count(double(code.instructions)), code.architecture, code.per_cycle.mean);
+    if (code.matched < 0.9995)
+      text += fmt::format("; {} % of the accesses were found in the code", percent(code.matched));
+    return text;
   }
 
   void time(const KernelResult& kernel) {

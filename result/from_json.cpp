@@ -152,6 +152,11 @@ void read(const JsonNode& node, LineTime& target) {
 void read(const JsonNode& node, ExecutedCode& target) {
   node["architecture"].read_word(target.architecture, architecture_named, "an architecture like sm_80");
   node["instructions"].read(target.instructions);
+  if (node.has("matched_accesses")) {
+    node["matched_accesses"].read(target.matched);
+    node.require(target.matched >= 0 && target.matched <= 1,
+                 "an object whose matched_accesses is from 0 to 1");
+  }
   read_amount(node["per_cycle"], target.per_cycle);
 }
 

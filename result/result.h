@@ -229,6 +229,7 @@ struct CompiledKernel {
 struct ExecutedCode {
   std::uint32_t architecture = 0; ///< 80 is sm_80
   std::uint64_t instructions = 0; ///< of warps
+  double matched = 1;             ///< the share of the trace's accesses for which the code has an instruction
   Statistic per_cycle;            ///< instructions per cycle and SM, mean over the GPU's SMs
 };
 

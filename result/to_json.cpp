@@ -123,6 +123,7 @@ void put(Json& object, const char* key, const std::optional<ExecutedCode>& execu
   Json& json = object[key] = Json::object();
   json["architecture"] = fmt::format("sm_{}", executed->architecture);
   json["instructions"] = executed->instructions;
+  json["matched_accesses"] = executed->matched;
   put(json, "per_cycle", std::optional(executed->per_cycle));
 }
 

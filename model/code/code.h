@@ -52,6 +52,7 @@ struct Code {
   /// Of each block with a mark: by how much its additions change what may be the counter of the marked loop.
   std::vector<std::vector<std::uint32_t>> counter_steps;
   std::vector<Path> paths;        ///< Warp::path is an index
+  double matched = 1;             ///< the share of the trace's accesses that have an instruction
   std::vector<std::string> files; ///< of the user's
   std::vector<SourceLine> lines;  ///< of each instruction
 

@@ -433,6 +433,7 @@ Expected<std::vector<Site>> follow_code(Snapshot& snapshot, const std::vector<Si
     return fail("only {:.0f} % of the accesses have an instruction in the code of sm_{}",
                 100 * follower.followed_share(), code.architecture);
   const std::vector<SiteSummary> removed = follower.removed();
+  code.matched = follower.followed_share();
   code.paths = std::move(follower).paths();
   if (!moved.empty())
     move_instructions(code, moved_slots(followed, snapshot, sites, moved, code));

@@ -89,8 +89,14 @@ MadeTrace anything(std::uint32_t seed, unsigned blocks, unsigned longest) {
 }
 
 /// Each kind of GPU sends loads to other caches.
-constexpr model::LaneRules as_fermi{128, 4, 4, 1, 4, true, false, model::TextureCache::own},
-    as_kepler{128, 8, 4, 1, 16, false, true, model::TextureCache::read_only};
+constexpr model::LaneRules as_fermi{
+    .coalesced_bytes = 128, .texture_lanes = 4, .texture_cache = model::TextureCache::own},
+    as_kepler{.coalesced_bytes = 128,
+              .bank_bytes = 8,
+              .texture_lanes = 16,
+              .global_loads_in_l1 = false,
+              .own_read_only_cache = true,
+              .texture_cache = model::TextureCache::read_only};
 
 model::Snapshot decoded(const MadeTrace& made, const model::LaneRules& rules = {}) {
   auto snapshot = made.decode(rules);

@@ -148,6 +148,7 @@ TEST_CASE("time is unchanged by the way through JSON, and is absent without a cl
   CHECK(kernel["executed"]["architecture"] == "sm_75");
   CHECK(kernel["executed"]["instructions"] == 2'345'678);
   CHECK(kernel["executed"]["per_cycle"]["mean"] == 0.97);
+  CHECK(kernel["executed"]["matched_accesses"] == 0.875);
   CHECK(kernel["sites"][1]["time"]["waited_cycles"]["mean"] == 0);
   CHECK(kernel["sites"][1]["time"]["occupied"] == Json({{"issue", 0.01}, {"shared_banks", 1.0}}));
   CHECK(kernel["sites"][3]["time"]["share"]["mean"] == 0.7);

@@ -175,7 +175,7 @@ inline Result sample_time() {
   kernel.totals.dram_latency_ns = of_machine(statistic(601.25, 12), 8);
   kernel.totals.dram_write_bytes_before = 0;
   kernel.trials.drawn = {"issue.policy"};
-  kernel.executed = ExecutedCode{75, 2'345'678, statistic(0.97, 0.01)};
+  kernel.executed = ExecutedCode{75, 2'345'678, 0.875, statistic(0.97, 0.01)};
   WarpTime& warps = kernel.warps.emplace();
   warps.resident = 37.5;
   warps.cycles_apart = 19.25;
