@@ -141,8 +141,8 @@ std::string print_pairs_text(std::span<const KernelResult> kernels, std::span<co
   }
   if (pairs.size() > printed_pairs)
     text += fmt::format("  and {} more\n", pairs.size() - printed_pairs);
-  text += "  Estimates from what each kernel does alone. They do not know of memory's bandwidth: traces run "
-          "on the machine itself.\n";
+  text += "  Estimates from what each kernel does alone, which do not know of memory's bandwidth.\n"
+          "  Traces in place of results run on the machine itself.\n";
   return text;
 }
 

@@ -27,10 +27,11 @@ std::string name_of_kernel(const CorunKernelResult& kernel) {
   return printable(display_name(kernel.name, name_width));
 }
 
-std::string hits(const char* cache, const std::optional<double>& alone, const std::optional<double>& beside) {
-  if (!alone || !beside)
-    return "";
-  return fmt::format("  {} hits {} % → {} %", cache, share(alone), share(beside));
+std::string lines_of(const std::string& indent, const std::string& text, std::size_t width) {
+  std::string lines;
+  for (const std::string& line : wrapped(text, width - indent.size()))
+    lines += indent + line + "\n";
+  return lines;
 }
 
 Json statistic(const Statistic& of) {
@@ -58,7 +59,7 @@ std::vector<std::string> contention_of(const CorunResult& result) {
     }
     if (result.busy[resource] >= contended_share && result.busy[resource] >= max_alone + contended_more)
       found.push_back(fmt::format("{}: busy {} % of the time together, {} % alone",
-                                  name_of(Resource(resource)), share(result.busy[resource]),
+                                  text_of(Resource(resource)), share(result.busy[resource]),
                                   fmt::join(alone, " and ")));
   }
   for (const CorunKernelResult& kernel : result.kernels) {
@@ -93,18 +94,16 @@ std::string print_corun_text(const CorunResult& result, const TextOptions& optio
       place = fmt::format("  {} SMs", kernel.sms);
     if (result.division == Division::blocks)
       place = fmt::format("  {} blocks on an SM", kernel.max_per_sm);
-    text += cut(fmt::format("  {:.2f} × ({:.2f} to {:.2f})  {}  {:.4g} µs alone, {:.4g} beside{}{}{}",
+    text += cut(fmt::format("  {:.2f} × ({:.2f} to {:.2f})  {}  {:.4g} µs alone, {:.4g} beside{}",
                             kernel.slow_down.mean, kernel.slow_down.ci95[0], kernel.slow_down.ci95[1],
-                            name_of_kernel(kernel), kernel.alone_us.mean, kernel.beside_us.mean, place,
-                            hits("L1", kernel.l1_alone, kernel.l1_beside),
-                            hits("L2", kernel.l2_alone, kernel.l2_beside)),
+                            name_of_kernel(kernel), kernel.alone_us.mean, kernel.beside_us.mean, place),
                 width) +
             "\n";
   }
   text += fmt::format("  all together take {:.0f} % of the time of one after the other\n",
                       100 * result.over_sequential.mean);
   for (const std::string& what : contention_of(result))
-    text += cut("  they fight for " + what, width) + "\n";
+    text += lines_of("  ", "they fight for " + what, width);
   return text;
 }
 
