@@ -63,8 +63,8 @@ TEST_CASE("Kernels that share nothing are as fast as alone") {
   const SmShare block{1, 1, 0, 0};
   const CorunKernel everywhere{block, 0, v100.sms};
   const std::array<CorunKernel, 2> halves{CorunKernel{block, 0, 40}, CorunKernel{block, 40, 40}};
-  const CorunCounts solo = run_corun_trial(alone, v100, std::span(&everywhere, 1), Random(1, 0, 0));
-  const CorunCounts pair = run_corun_trial(both, v100, halves, Random(1, 0, 0));
+  const CorunCounts solo = run_corun_trial(alone, v100, std::span(&everywhere, 1), {}, Random(1, 0, 0));
+  const CorunCounts pair = run_corun_trial(both, v100, halves, {}, Random(1, 0, 0));
   REQUIRE(pair.cycles.size() == 2);
   for (const Cycle cycles : pair.cycles)
     CHECK(double(cycles) == Approx(double(solo.cycles[0])).epsilon(0.02));
@@ -77,7 +77,7 @@ TEST_CASE("Without a second place, kernels run one after the other") {
   const JoinedSnapshot both = joined({&one, &one}, false);
   const SmShare whole{v100.max_threads_per_sm / 32, 1, 0, 0}; // all warps of an SM
   const std::array<CorunKernel, 2> same_sm{CorunKernel{whole, 3, 1}, CorunKernel{whole, 3, 1}};
-  const CorunCounts counts = run_corun_trial(both, v100, same_sm, Random(1, 0, 0));
+  const CorunCounts counts = run_corun_trial(both, v100, same_sm, {}, Random(1, 0, 0));
   CHECK(counts.first_block[0] == 0);
   CHECK(counts.first_block[1] >= counts.cycles[0]);
   CHECK(double(counts.cycles[1]) > 1.9 * double(counts.cycles[0]));
@@ -88,7 +88,7 @@ TEST_CASE("A kernel that ends first runs again until the other one has ended") {
   const Snapshot brief = decoded(loads_of_lines(1, 5)), longer = decoded(loads_of_lines(1, 100));
   const JoinedSnapshot both = joined({&brief, &longer}, false);
   const std::array<CorunKernel, 2> apart{CorunKernel{{1, 1, 0, 0}, 0, 1}, CorunKernel{{1, 1, 0, 0}, 1, 1}};
-  const CorunCounts counts = run_corun_trial(both, v100, apart, Random(1, 0, 0));
+  const CorunCounts counts = run_corun_trial(both, v100, apart, {}, Random(1, 0, 0));
   CHECK(counts.cycles[0] < counts.cycles[1] / 5);
   const Lookups& of_brief = counts.counts.sites[0].l1;
   CHECK(of_brief.all > 5 * 5 * 4); // more than five laps
@@ -102,7 +102,7 @@ TEST_CASE("Streams of one memory find each other's lines in the L2") {
   const std::array<CorunKernel, 2> halves{CorunKernel{block, 0, 40}, CorunKernel{block, 40, 40}};
   const auto reads = [&](bool share_memory) {
     const JoinedSnapshot both = joined({&one, &one}, share_memory);
-    return run_corun_trial(both, v100, halves, Random(1, 0, 0)).counts.dram_read_sectors;
+    return run_corun_trial(both, v100, halves, {}, Random(1, 0, 0)).counts.dram_read_sectors;
   };
   CHECK(reads(true) == 40 * 20 * 4);
   CHECK(reads(false) >= 2 * 40 * 20 * 4 - 40 * 4);

@@ -8,6 +8,7 @@
 #include "test/report/json_schema.h"
 #include "test/result/sample_result.h"
 
+#include <set>
 #include <sstream>
 
 using namespace warplens;
@@ -24,8 +25,9 @@ test::JsonSchema schema(const std::string& name) {
   return test::JsonSchema::of_file(std::string(SCHEMA_DIRECTORY) + "/" + name + ".json");
 }
 
-/// Holds a document against its schema, which must object to any document that lacks one of its parts.
-json checked(const std::string& text, const std::string& name) {
+/// Holds a document against its schema, which must object to any document that lacks one of its parts, but
+/// for the optional ones.
+json checked(const std::string& text, const std::string& name, const std::set<std::string>& optional = {}) {
   const test::JsonSchema of = schema(name);
   json document = json::parse(text);
   CHECK(of.fault_of(document).value_or("") == "");
@@ -33,7 +35,7 @@ json checked(const std::string& text, const std::string& name) {
     json without = document;
     without.erase(key);
     INFO(key);
-    CHECK(of.fault_of(without));
+    CHECK(of.fault_of(without).has_value() != optional.contains(key));
   }
   json with_more = document;
   with_more["more"] = 1;
@@ -51,7 +53,13 @@ void check_lines(const std::string& text) {
 }
 
 CorunResult made_corun() {
-  CorunResult result{"a100", 1410, Division::sms, 4, {}, statistic(0.75, 0.01), {}};
+  CorunResult result;
+  result.gpu = "a100";
+  result.sm_clock_mhz = 1410;
+  result.division = Division::sms;
+  result.trials = 4;
+  result.over_sequential = statistic(0.75, 0.01);
+  result.speed_up = statistic(1.25, 0.01);
   CorunKernelResult& first = result.kernels.emplace_back();
   first.name = "stencil(float const*, float*)";
   first.blocks = 216;
@@ -87,6 +95,7 @@ KernelResult profiled(const char* name, double misses) {
   profile.l2.instructions = 10000;
   profile.l2.misses = {misses, misses, misses, misses};
   profile.l2.cuts = {{2, 1e-4, misses}, {4, 1e-4, misses}};
+  kernel.time.emplace().mean_busy[std::size_t(Resource::dram)] = 0.75 * misses;
   return kernel;
 }
 
@@ -131,6 +140,45 @@ TEST_CASE("kernels beside each other as JSON") {
   CHECK(document["contention"].size() == 3);
 }
 
+TEST_CASE("kernels beside each other on a machine that does not exist") {
+  CorunResult result = made_corun();
+  result.division = Division::blocks;
+  result.policy = Policy::icmt_even;
+  result.what_if = {true, true, 2};
+  result.estimated_by = "cd3";
+  for (CorunKernelResult& kernel : result.kernels) {
+    kernel.max_per_sm = 4;
+    kernel.estimate = 1.2;
+  }
+  const std::string text = print_corun_text(result, plain);
+  check_lines(text);
+  CHECK(text.find("on a machine that does not exist: kernels take turns to issue first") !=
+        std::string::npos);
+  CHECK(text.find("from what each does alone (cd3): 1.20 × (-20 %), 1.20 × (-20 %)") != std::string::npos);
+  const json document =
+      checked(print_corun_json(result), "corun", {"validated", "policy", "what_if", "estimated_by"});
+  CHECK(document["validated"] == false);
+  CHECK(document["policy"] == "icmt_even");
+  CHECK(document["what_if"]["front_end"] == 2);
+}
+
+TEST_CASE("several arrangements of the same kernels") {
+  CorunResult in_instances = made_corun();
+  in_instances.division = Division::mig;
+  in_instances.kernels[0].slices = 3;
+  in_instances.kernels[1].slices = 4;
+  const std::vector<NamedArrangement> all{
+      {"intra", fail("an SM has no room")}, {"sms", made_corun()}, {"mig", in_instances}};
+  const std::string text = print_arrangements_text(all, plain);
+  check_lines(text);
+  CHECK(text.find("  intra: an SM has no room\n") != std::string::npos);
+  CHECK(text.find("   +25.0 %  1.50 ×, 1.50 ×") != std::string::npos);
+  CHECK(text.find("3 slices, 54 SMs, 4 slices, 54 SMs\n") != std::string::npos);
+  const json document = checked(print_arrangements_json(all), "corun");
+  CHECK(document["arrangements"][0]["impossible"] == "an SM has no room");
+  CHECK(document["arrangements"][2]["division"] == "mig");
+}
+
 TEST_CASE("pairs that share the L2 as text and JSON") {
   const std::vector<KernelResult> kernels{profiled("fits(float*)", 0), profiled(hostile, 1),
                                           profiled("streams(float*)", 1)};
@@ -139,10 +187,14 @@ TEST_CASE("pairs that share the L2 as text and JSON") {
   REQUIRE(pairs->size() == 3);
   const std::string text = print_pairs_text(kernels, *pairs, plain);
   check_lines(text);
-  CHECK(text.starts_with("3 pairs that share the L2 of a100, the least slowed down first\n"));
+  CHECK(text.starts_with("3 pairs that share the L2 and memory of a100, the least slowed down first\n"));
+  CHECK(text.find("  best pairs, by the slow-downs in sum:\n    fits(float*) + ") != std::string::npos);
   const json document = checked(print_pairs_json(kernels, *pairs), "corun");
   CHECK(document["pairs"].size() == 3);
   CHECK(document["pairs"][0]["camp"][0]["slow_down"] == 1);
+  CHECK(document["pairs"][2]["slow_down"][0] == Approx(1.5)); // both need memory for 3 / 4 of the time
+  CHECK(document["pairs"][2]["camp"][0]["slow_down"] == 1);
+  CHECK(document["best_pairs"] == json({{0, 1}}));
   CHECK(document["pairs"][0]["same_sm"][0] > 1);
 }
 

@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""Repeats, with kernels of our own on a V100, what chapters 6, 7 and 9 of Xu's thesis compare on a simulated GTX480.
+
+    policies.py schedulers build/bin/warplens    instructions per cycle, and what warps wait for, by the order in which schedulers issue
+    policies.py pairs      build/bin/warplens    36 pairs of kernels by policies of co-scheduling, and CD3's estimate beside the trials
+
+The kernels are those of ../gpu/kernels, at the sizes that its table has for a GPU. Nothing here was measured: the tables are to be compared with
+the thesis by order and sign.
+"""
+
+import argparse
+import itertools
+import json
+import math
+import pathlib
+import sys
+import tempfile
+
+import modelled
+
+KERNELS = modelled.ROOT / "test/gpu/kernels"
+GPU, TRIALS = "v100", 2
+# Counterparts of the thesis' nine kernels of Parboil, as far as there are any: BFS, HIS, LBM, SGE, SPM, STE; for CUT, MRI and SAD others.
+NAMES = ("bfs", "histogram", "lattice_boltzmann", "dense_multiply", "spmv", "stencil", "black_scholes", "fft", "reduction")
+SCHEDULES = {"GTO": "greedy_then_oldest", "GTO-TAWS": "two_level_oldest", "LRR": "loose_round_robin", "GTLS": "greedy_then_least_recent",
+             "GTLS-TAWS": "two_level_least_recent"}
+
+
+def sizes():
+    """Returns each program's size on a GPU."""
+    rows = [line.split() for line in (KERNELS / "kernels.tsv").read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    return {program: size for program, _, size in rows}
+
+
+def record(warplens, folder):
+    """Runs the programs; returns their traces."""
+    traces = {}
+    for name in NAMES:
+        traces[name] = folder / f"{name}.trace"
+        modelled.warplens(warplens, ["profile", f"{name}.cu", "--backend", "cpu", "--quiet", "--gpu", GPU, "--trials", 2, "--nvcc", "-O3", "--trace",
+                                     traces[name], "-o", folder / "result", "--format", "json", "--run", sizes()[name]], KERNELS)
+    return traces
+
+
+def changes(values, base):
+    """Returns the mean of the relative changes, in percent, and the share of them that are losses."""
+    relative = [value / before - 1 for value, before in zip(values, base)]
+    return 100 * sum(relative) / len(relative), sum(one < 0 for one in relative)
+
+
+def print_schedulers(warplens, traces):
+    figures = {}
+    for name, schedule in SCHEDULES.items():
+        for program, trace in traces.items():
+            kernel = modelled.kernels_of(warplens, ["model", trace, "--gpu", GPU, "--trials", TRIALS, "--quiet", "--schedule", schedule], KERNELS)[0]
+            states = kernel["warps"]["states"]
+            cycles = modelled.cycles_of(kernel)
+            instructions = sum(line["instructions"] for line in kernel["lines"])
+            figures[name, program] = (instructions / cycles, states)
+    print("order        IPC over GTO   slower   barrier + ended   data   structural   not selected (means of the shares of the warps' time)")
+    for name in SCHEDULES:
+        mean, slower = changes([figures[name, one][0] for one in NAMES], [figures["GTO", one][0] for one in NAMES])
+        def share(*states):
+            return 100 * sum(sum(figures[name, one][1].get(state, 0) for state in states) for one in NAMES) / len(NAMES)
+        print(f"{name:<12} {mean:+10.2f} %   {slower} of {len(NAMES)}   {share('barrier', 'ended', 'drain'):13.1f} %   "
+              f"{share('long_scoreboard', 'short_scoreboard', 'wait'):4.1f} %   "
+              f"{share('math_pipe_throttle', 'lg_throttle', 'mio_throttle', 'tex_throttle'):8.1f} %   {share('not_selected'):9.1f} %", flush=True)
+    print("IPC over GTO by kernel, in percent: " + "; ".join(
+        f"{one} " + " ".join(f"{100 * (figures[name, one][0] / figures['GTO', one][0] - 1):+.1f}" for name in SCHEDULES if name != "GTO") for one in NAMES))
+
+
+def corun(warplens, folder, pair, traces, options):
+    out = folder / "corun.json"
+    modelled.warplens(warplens, ["corun", *(traces[name] for name in pair), "--gpu", GPU, "--trials", TRIALS, "--quiet", "--format", "json", "-o", out,
+                                 *options], folder)
+    return json.loads(out.read_text(encoding="utf-8"))
+
+
+def print_pairs(warplens, traces, folder):
+    gains, errors, agree = {}, [], 0
+    for pair in itertools.combinations(NAMES, 2):
+        arrangements = corun(warplens, folder, pair, traces, ["--policies"])["arrangements"]
+        line = []
+        for one in arrangements:
+            gain = None if "impossible" in one else 100 * (one["speed_up"]["mean"] - 1)
+            gains.setdefault(one["name"], []).append(gain)
+            line.append("     -" if gain is None else f"{gain:+6.1f}")
+        estimate = corun(warplens, folder, pair, traces, ["--policy", "icmt_even", "--estimates"])["kernels"] if gains["icmt_even"][-1] is not None else []
+        of_pair = [kernel["estimate"] / kernel["slow_down"]["mean"] - 1 for kernel in estimate if "estimate" in kernel]
+        errors += of_pair
+        if len(of_pair) == 2:
+            estimated = 2 * math.prod(kernel["estimate"] for kernel in estimate) ** -0.5
+            agree += (estimated > 1) == (gains["icmt_even"][-1] > 0)
+        print(f"{pair[0] + ' + ' + pair[1]:<36}" + " ".join(line) + "   CD3 " + " ".join(f"{100 * error:+.0f} %" for error in of_pair), flush=True)
+    print("\npolicy                     mean gain   lose   worst")
+    for name, of_policy in gains.items():
+        known = [gain for gain in of_policy if gain is not None]
+        print(f"{name:<26} {sum(known) / len(known):+8.2f} %   {sum(gain < 0 for gain in known):2} of {len(known)}   {min(known):+.1f} %")
+    print(f"CD3 beside trials of icmt_even: mean error {100 * sum(map(abs, errors)) / len(errors):.1f} %, within 25 %: "
+          f"{sum(abs(error) <= .25 for error in errors)} of {len(errors)} slow-downs; the pair's sign is right in {agree} of {len(errors) // 2} pairs")
+
+
+def main(arguments):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("verb", choices=("schedulers", "pairs"))
+    parser.add_argument("warplens", type=pathlib.Path, nargs="?", default=modelled.ROOT / "build/bin/warplens")
+    options = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        warplens = options.warplens.resolve()
+        traces = record(warplens, folder)
+        if options.verb == "schedulers":
+            print_schedulers(warplens, traces)
+        else:
+            print_pairs(warplens, traces, folder)
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except modelled.Failure as failure:
+        sys.exit(f"policies: {failure}")
