@@ -1,8 +1,8 @@
 #include "model/gpu/gpu.h"
 
 #include "model/gpu/drawn_figures.h"
-#include "model/gpu/read_accuracy.h"
 #include "model/gpu/mig.h"
+#include "model/gpu/read_accuracy.h"
 #include "model/gpu/read_energies.h"
 #include "model/gpu/toml_figures.h"
 #include "vocabulary/geometry.h"
