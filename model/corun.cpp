@@ -5,6 +5,7 @@
 #include "model/gpu/mig.h"
 #include "model/numeric/statistics.h"
 #include "model/snapshot/beside.h"
+#include "model/trial/observers/kernels_over_time.h"
 
 #include <algorithm>
 #include <cmath>
@@ -120,6 +121,8 @@ public:
         places->division == Division::mig ? run_in_instances(*places) : run_together(*places);
     CorunResult result = result_of(*places, trials);
     result.policy = arrangement.policy;
+    if (options_.timeline_bins != 0 && places->division != Division::mig)
+      result.timeline = timeline_of(*places, trials.front());
     return result;
   }
 
@@ -155,6 +158,19 @@ private:
         into.kernels[k] = kernel_trial(counts, together_, k);
       into.busy.front() = busy_shares(counts);
     });
+  }
+
+  /// Runs the first trial again, now that its length is known.
+  CorunTimeline timeline_of(const Places& places, const Trial& first) const {
+    std::vector<std::uint32_t> first_sites;
+    for (const LaunchRange& launch : together_.launches)
+      first_sites.push_back(launch.first_site);
+    KernelsOverTime recorder(std::move(first_sites),
+                             std::ranges::max(first.kernels, {}, &KernelTrial::cycles).cycles,
+                             options_.timeline_bins, gpu_.ns_per_cycle());
+    run_corun_trial(together_, machine(gpu_, 0), places.kernels, places.what_if, random(names_.size(), 0),
+                    &recorder);
+    return std::move(recorder).timeline();
   }
 
   /// Runs each kernel in its instance, which shares nothing with the others.

@@ -22,6 +22,7 @@ struct CorunOptions {
   bool share_memory = false; ///< equal addresses are one memory, as those of two streams of one program
   std::uint32_t trials = 4;  ///< at least 2
   std::uint64_t seed = 1;
+  std::uint32_t timeline_bins = 0;              ///< 0: no timeline
   unsigned threads = 0;                         ///< maximum; 0: all cores. The result does not depend on it
   std::optional<std::uint64_t> snapshot_blocks; ///< of each launch; empty: as many as the GPU needs
 };

@@ -98,6 +98,19 @@ void put_arrangement(const CorunResult& result, Json& json) {
     json["what_if"] = what_if_json(result.what_if);
 }
 
+Json timeline_json(const CorunTimeline& timeline) {
+  Json json = {
+      {"cycles", timeline.cycles}, {"ns_per_cycle", timeline.ns_per_cycle}, {"edges", timeline.edges}};
+  Json& kernels = json["kernels"] = Json::array();
+  for (const CorunTimeline::Kernel& kernel : timeline.kernels)
+    kernels.push_back(
+        {{"requests", kernel.requests}, {"l1_hits", kernel.l1_hits}, {"l1_all", kernel.l1_all}});
+  json["l2_hits"] = timeline.l2_hits;
+  json["l2_all"] = timeline.l2_all;
+  json["dram_lines"] = timeline.dram_lines;
+  return json;
+}
+
 std::string dumped(const Json& json) {
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
@@ -205,6 +218,8 @@ std::string print_corun_json(const CorunResult& result) {
     kernels.push_back(std::move(one));
   }
   json["contention"] = contention_of(result);
+  if (result.timeline)
+    json["timeline"] = timeline_json(*result.timeline);
   return dumped(json);
 }
 
@@ -270,6 +285,8 @@ std::string print_arrangements_json(std::span<const NamedArrangement> arrangemen
       Json of_kernel = {{"sms", kernel.sms}, {"slow_down", statistic(kernel.slow_down)}};
       if (kernel.max_per_sm != 0)
         of_kernel["max_per_sm"] = kernel.max_per_sm;
+      if (kernel.estimate)
+        of_kernel["estimate"] = *kernel.estimate;
       kernels.push_back(std::move(of_kernel));
     }
     list.push_back(std::move(arrangement));

@@ -52,6 +52,21 @@ struct CorunKernelResult {
       busy_alone{}; ///< the shares of the time in which each resource is busy, mean over all of its kind
 };
 
+/// One trial of the kernels beside each other over its cycles, until each has ended once. Each vector has one
+/// entry per bin.
+struct CorunTimeline {
+  struct Kernel {
+    std::vector<std::uint64_t> requests;        ///< warp accesses that it issues, also to shared memory
+    std::vector<std::uint64_t> l1_hits, l1_all; ///< sectors, or lines in an L1 without sectors
+  };
+  std::uint64_t cycles = 0;
+  double ns_per_cycle = 0;
+  std::vector<std::uint64_t> edges; ///< cycles, one more than bins: 0, …, `cycles`
+  std::vector<Kernel> kernels;
+  std::vector<std::uint64_t> l2_hits, l2_all; ///< sectors that loads of all kernels look up
+  std::vector<std::uint64_t> dram_lines;      ///< read or written, at least in part, by all kernels
+};
+
 struct CorunResult {
   std::string gpu;
   double sm_clock_mhz = 0;
@@ -64,8 +79,9 @@ struct CorunResult {
   /// The geometric mean of the kernels' rates over those that they have where each has the GPU to itself in
   /// turn, for as long as the others.
   Statistic speed_up;
-  std::string estimated_by; ///< "camp" or "cd3"; empty: nothing is estimated
-  ByResource busy{};        ///< beside each other; of no resource by Division::mig
+  std::string estimated_by;              ///< "camp" or "cd3"; empty: nothing is estimated
+  std::optional<CorunTimeline> timeline; ///< only on request, and not by Division::mig
+  ByResource busy{};                     ///< beside each other; of no resource by Division::mig
 };
 
 } // namespace warplens

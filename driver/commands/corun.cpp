@@ -93,37 +93,38 @@ std::vector<NamedArrangement> arrangements_of(const CorunOptions& options) {
   return all;
 }
 
-/// Adds to a result by Division::blocks what CD3 estimates from profiles of each kernel alone, which take
-/// further trials.
-Expected<void> add_estimates(const TracedLaunches& traced, const model::Gpu& gpu, const CorunOptions& options,
-                             CorunResult& result) {
-  if (result.division != Division::blocks || result.kernels.size() != 2)
-    return fail(
-        "an estimate is made of two kernels with blocks on the same SMs: --division blocks, or one of "
-        "the policies but inter");
-  std::array<SharingProfile, 2> profiles;
+/// Returns what each launch does alone, which takes further trials.
+Expected<std::vector<SharingProfile>> profiles_of(const TracedLaunches& traced, const model::Gpu& gpu,
+                                                  const model::CorunOptions& settings) {
+  std::vector<SharingProfile> profiles;
+  for (const model::CorunLaunch& one : traced.launches) {
+    model::Options alone;
+    alone.trials = settings.trials;
+    alone.seed = settings.seed;
+    alone.threads = settings.threads;
+    alone.snapshot_blocks = settings.snapshot_blocks;
+    alone.sharing = true;
+    alone.wants_launch = [&one](const trace::Launch& launch) { return launch.id == one.launch->id; };
+    TRY_LET(modelled, model::evaluate(*one.trace, {gpu}, alone));
+    if (modelled->kernels.empty() || !modelled->kernels.front().sharing)
+      return fail("{}: nothing is known of it alone", one.launch->kernel);
+    profiles.push_back(std::move(*modelled->kernels.front().sharing));
+  }
+  return profiles;
+}
+
+/// Adds to a result of two kernels by Division::blocks what CD3 estimates from their profiles.
+void add_estimates(std::span<const SharingProfile> profiles, CorunResult& result) {
   std::array<double, 2> warps{};
   for (std::size_t k = 0; k < 2; ++k) {
-    model::Options alone;
-    alone.trials = result.trials;
-    alone.seed = options.model.seed;
-    alone.threads = options.model.threads;
-    alone.snapshot_blocks = options.model.snapshot_blocks;
-    alone.sharing = true;
-    const std::uint64_t id = traced.launches[k].launch->id;
-    alone.wants_launch = [id](const trace::Launch& launch) { return launch.id == id; };
-    TRY_LET(modelled, model::evaluate(*traced.launches[k].trace, {gpu}, alone));
-    if (modelled->kernels.empty() || !modelled->kernels.front().sharing)
-      return fail("{}: nothing is known of it alone", traced.launches[k].launch->kernel);
-    profiles[k] = *modelled->kernels.front().sharing;
+    if (profiles[k].pipes.empty())
+      return;
     warps[k] = std::min(profiles[k].warps, double(result.kernels[k].max_per_sm) * profiles[k].block.warps);
   }
   const auto slow_downs = report::slow_down_by_pipes(profiles[0], profiles[1], warps, issue_width);
   for (std::size_t k = 0; k < 2; ++k)
-    if (!profiles[k].pipes.empty())
-      result.kernels[k].estimate = slow_downs[k];
+    result.kernels[k].estimate = slow_downs[k];
   result.estimated_by = "cd3";
-  return {};
 }
 
 Expected<std::vector<report::NamedArrangement>> run_on_machine(const CorunOptions& options,
@@ -135,16 +136,24 @@ Expected<std::vector<report::NamedArrangement>> run_on_machine(const CorunOption
   settings.seed = options.model.seed;
   settings.threads = options.model.threads;
   settings.snapshot_blocks = options.model.snapshot_blocks;
+  if (options.model.timeline || (options.format == "html" && !options.all_policies))
+    settings.timeline_bins = options.model.timeline_bins;
   Stage stage("corun", options.output.quiet);
   const std::vector<NamedArrangement> named = arrangements_of(options);
   std::vector<model::Arrangement> arrangements;
   std::ranges::transform(named, std::back_inserter(arrangements), &NamedArrangement::arrangement);
   TRY_LET(results, model::corun(traced->launches, gpu, arrangements, settings));
+  std::vector<SharingProfile> profiles;
+  if (options.estimates) {
+    TRY_LET(profiled, profiles_of(*traced, gpu, settings));
+    profiles = std::move(*profiled);
+  }
   std::vector<report::NamedArrangement> arranged;
   for (std::size_t i = 0; i < named.size(); ++i) {
-    if (options.estimates && (*results)[i])
-      TRY(add_estimates(*traced, gpu, options, *(*results)[i]));
-    arranged.push_back({named[i].name, std::move((*results)[i])});
+    Expected<CorunResult>& result = (*results)[i];
+    if (profiles.size() == 2 && result && result->division == Division::blocks)
+      add_estimates(profiles, *result);
+    arranged.push_back({named[i].name, std::move(result)});
   }
   stage.done(
       fmt::format("{} kernels on {}, {} trials each", traced->launches.size(), gpu.id, settings.trials));
@@ -157,10 +166,10 @@ Expected<void> estimate_and_print(const CorunOptions& options) {
   if (kernels->size() < 2)
     return fail("one kernel runs beside no other: the results have {}", kernels->size());
   TRY_LET(pairs, report::estimate_pairs(*kernels, issue_width));
-  return print_text(options.format == "json"
-                        ? report::print_pairs_json(*kernels, *pairs)
-                        : report::print_pairs_text(*kernels, *pairs, text_options(options.output)),
-                    options.output.file);
+  return print_report(options.format != "text"
+                          ? report::print_pairs_json(*kernels, *pairs)
+                          : report::print_pairs_text(*kernels, *pairs, text_options(options.output)),
+                      options.format, options.output);
 }
 
 Expected<void> corun_and_print(const CorunOptions& options) {
@@ -171,19 +180,21 @@ Expected<void> corun_and_print(const CorunOptions& options) {
     return fail("traces run beside each other, and results are estimated: name either");
   if (options.files.size() < 2)
     return fail("one kernel runs beside no other: name two traces, or one twice");
+  if (options.estimates && options.files.size() != 2)
+    return fail("an estimate is of two kernels, and there are {}", options.files.size());
   TRY_LET(gpus, load_gpus(options.model));
   if (gpus->size() != 1)
     return fail("kernels run beside each other on one GPU; --gpu names {}", gpus->size());
   TRY_LET(results, run_on_machine(options, gpus->front()));
-  const bool as_json = options.format == "json";
-  const report::TextOptions text = text_options(options.output);
+  const bool as_text = options.format == "text";
+  const report::TextOptions look = text_options(options.output);
   if (options.all_policies)
-    return print_text(as_json ? report::print_arrangements_json(*results)
-                              : report::print_arrangements_text(*results, text),
-                      options.output.file);
+    return print_report(as_text ? report::print_arrangements_text(*results, look)
+                                : report::print_arrangements_json(*results),
+                        options.format, options.output);
   TRY_LET(result, std::move(results->front().result));
-  return print_text(as_json ? report::print_corun_json(*result) : report::print_corun_text(*result, text),
-                    options.output.file);
+  return print_report(as_text ? report::print_corun_text(*result, look) : report::print_corun_json(*result),
+                      options.format, options.output);
 }
 
 } // namespace
@@ -238,11 +249,13 @@ void declare_corun(CLI::App& app, Action& chosen) {
       ->capture_default_str();
   command->add_flag("--own-queues", options->own_queues,
                     "what if each kernel had a queue of its own to the memory pipeline (icmt_* have that)");
-  command->add_flag("--estimates", options->estimates,
-                    "say beside the trials what CD3 estimates from what each kernel does alone");
+  command->add_flag(
+      "--estimates", options->estimates,
+      "say beside trials of two kernels with blocks on the same SMs what CD3 estimates from what each "
+      "does alone");
   command->add_flag("--one-program", options->share_memory,
                     "equal addresses are one memory, as with streams of one program (else each has its own)");
-  add_text_or_json_options(*command, options->format, options->output, "warplens-corun/1");
+  add_report_options(*command, options->format, options->output, "warplens-corun/1");
   command->add_flag("--quiet", options->output.quiet, "say nothing on stderr but errors");
   add_model_options(*command, options->model);
   command->callback([options, &chosen] { chosen = [options] { return corun_and_print(*options); }; });

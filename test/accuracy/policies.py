@@ -19,9 +19,9 @@ import tempfile
 import modelled
 
 KERNELS = modelled.ROOT / "test/gpu/kernels"
-GPU, TRIALS = "v100", 2
-# Counterparts of the thesis' nine kernels of Parboil, as far as there are any: BFS, HIS, LBM, SGE, SPM, STE; for CUT, MRI and SAD others.
-NAMES = ("bfs", "histogram", "lattice_boltzmann", "dense_multiply", "spmv", "stencil", "black_scholes", "fft", "reduction")
+GPU, TRIALS, BLOCKS = "v100", 2, 640  # of each launch: about one for each place that the GPU has
+# Counterparts of the thesis' nine kernels of Parboil, as far as there are any: BFS, HIS, SGE, SPM, STE; for CUT, LBM, MRI and SAD others.
+NAMES = ("bfs", "histogram", "transpose", "dense_multiply", "spmv", "stencil", "black_scholes", "fft", "reduction")
 SCHEDULES = {"GTO": "greedy_then_oldest", "GTO-TAWS": "two_level_oldest", "LRR": "loose_round_robin", "GTLS": "greedy_then_least_recent",
              "GTLS-TAWS": "two_level_least_recent"}
 
@@ -33,12 +33,14 @@ def sizes():
 
 
 def record(warplens, folder):
-    """Runs the programs; returns their traces."""
+    """Runs the programs of which the folder has no trace; returns all traces."""
     traces = {}
     for name in NAMES:
         traces[name] = folder / f"{name}.trace"
-        modelled.warplens(warplens, ["profile", f"{name}.cu", "--backend", "cpu", "--quiet", "--gpu", GPU, "--trials", 2, "--nvcc", "-O3", "--trace",
-                                     traces[name], "-o", folder / "result", "--format", "json", "--run", sizes()[name]], KERNELS)
+        if not traces[name].exists():
+            modelled.warplens(warplens, ["profile", f"{name}.cu", "--backend", "cpu", "--quiet", "--gpu", GPU, "--trials", TRIALS, "--snapshot-blocks",
+                                         BLOCKS, "--nvcc", "-O3", "--trace", traces[name], "-o", folder / "result", "--format", "json", "--run",
+                                         sizes()[name]], KERNELS)
     return traces
 
 
@@ -52,7 +54,8 @@ def print_schedulers(warplens, traces):
     figures = {}
     for name, schedule in SCHEDULES.items():
         for program, trace in traces.items():
-            kernel = modelled.kernels_of(warplens, ["model", trace, "--gpu", GPU, "--trials", TRIALS, "--quiet", "--schedule", schedule], KERNELS)[0]
+            kernel = modelled.kernels_of(warplens, ["model", trace, "--gpu", GPU, "--trials", TRIALS, "--snapshot-blocks", BLOCKS, "--quiet", "--schedule",
+                                                      schedule], KERNELS)[0]
             states = kernel["warps"]["states"]
             cycles = modelled.cycles_of(kernel)
             instructions = sum(line["instructions"] for line in kernel["lines"])
@@ -71,26 +74,24 @@ def print_schedulers(warplens, traces):
 
 def corun(warplens, folder, pair, traces, options):
     out = folder / "corun.json"
-    modelled.warplens(warplens, ["corun", *(traces[name] for name in pair), "--gpu", GPU, "--trials", TRIALS, "--quiet", "--format", "json", "-o", out,
-                                 *options], folder)
-    return json.loads(out.read_text(encoding="utf-8"))
+    modelled.warplens(warplens, ["corun", *(traces[name] for name in pair), "--gpu", GPU, "--trials", TRIALS, "--snapshot-blocks", BLOCKS, "--quiet",
+                                 "--format", "json", "-o", out, *options], folder)
+    return json.loads(out.read_text(encoding="utf-8"))["arrangements"]
 
 
 def print_pairs(warplens, traces, folder):
     gains, errors, agree = {}, [], 0
     for pair in itertools.combinations(NAMES, 2):
-        arrangements = corun(warplens, folder, pair, traces, ["--policies"])["arrangements"]
-        line = []
-        for one in arrangements:
+        line, of_pair = [], []
+        for one in corun(warplens, folder, pair, traces, ["--policies", "--estimates"]):
             gain = None if "impossible" in one else 100 * (one["speed_up"]["mean"] - 1)
             gains.setdefault(one["name"], []).append(gain)
             line.append("     -" if gain is None else f"{gain:+6.1f}")
-        estimate = corun(warplens, folder, pair, traces, ["--policy", "icmt_even", "--estimates"])["kernels"] if gains["icmt_even"][-1] is not None else []
-        of_pair = [kernel["estimate"] / kernel["slow_down"]["mean"] - 1 for kernel in estimate if "estimate" in kernel]
+            if one["name"] == "icmt_even" and gain is not None:
+                estimates = [kernel["estimate"] for kernel in one["kernels"] if "estimate" in kernel]
+                of_pair = [kernel["estimate"] / kernel["slow_down"]["mean"] - 1 for kernel in one["kernels"] if "estimate" in kernel]
+                agree += len(estimates) == 2 and (2 * math.prod(estimates) ** -0.5 > 1) == (gain > 0)
         errors += of_pair
-        if len(of_pair) == 2:
-            estimated = 2 * math.prod(kernel["estimate"] for kernel in estimate) ** -0.5
-            agree += (estimated > 1) == (gains["icmt_even"][-1] > 0)
         print(f"{pair[0] + ' + ' + pair[1]:<36}" + " ".join(line) + "   CD3 " + " ".join(f"{100 * error:+.0f} %" for error in of_pair), flush=True)
     print("\npolicy                     mean gain   lose   worst")
     for name, of_policy in gains.items():
@@ -104,11 +105,12 @@ def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("verb", choices=("schedulers", "pairs"))
     parser.add_argument("warplens", type=pathlib.Path, nargs="?", default=modelled.ROOT / "build/bin/warplens")
+    parser.add_argument("--traces", type=pathlib.Path, help="a folder that keeps the programs' traces (default: a temporary one)")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         warplens = options.warplens.resolve()
-        traces = record(warplens, folder)
+        traces = record(warplens, (options.traces or folder).resolve())
         if options.verb == "schedulers":
             print_schedulers(warplens, traces)
         else:

@@ -1,9 +1,11 @@
 // Kernels beside each other, on small machines whose answers follow from what they share.
 #include "model/clock/corun_trial.h"
+#include "model/trial/observers/kernels_over_time.h"
 #include "test/catch.h"
 #include "test/model/made_trace.h"
 
 #include <array>
+#include <numeric>
 
 using namespace warplens;
 using namespace warplens::model;
@@ -115,4 +117,47 @@ TEST_CASE("Blocks that no SM has room for") {
   CHECK_FALSE(can_run(std::span(&nowhere, 1), v100));
   const CorunKernel fits{{64, 1, 65536, 98304}, 0, v100.sms};
   CHECK(can_run(std::span(&fits, 1), v100));
+}
+
+TEST_CASE("A timeline has the accesses of each kernel until each has ended once") {
+  const Gpu v100 = gpu("v100");
+  const Snapshot brief = decoded(loads_of_lines(1, 5)), longer = decoded(loads_of_lines(1, 100));
+  const JoinedSnapshot both = joined({&brief, &longer}, false);
+  const std::array<CorunKernel, 2> apart{CorunKernel{{1, 1, 0, 0}, 0, 1}, CorunKernel{{1, 1, 0, 0}, 1, 1}};
+  const CorunCounts counts = run_corun_trial(both, v100, apart, {}, Random(1, 0, 0));
+  const auto timeline_until = [&](Cycle cycles) {
+    KernelsOverTime recorder({0, 1}, cycles, 10, v100.ns_per_cycle());
+    run_corun_trial(both, v100, apart, {}, Random(1, 0, 0), &recorder);
+    return std::move(recorder).timeline();
+  };
+  const auto sum = [](const std::vector<std::uint64_t>& values) {
+    return std::accumulate(values.begin(), values.end(), std::uint64_t{0});
+  };
+  const CorunTimeline whole = timeline_until(counts.cycles[1]);
+  REQUIRE(whole.edges.size() == 11);
+  CHECK(whole.edges.back() == counts.cycles[1]);
+  CHECK(sum(whole.kernels[0].requests) >= 5 * 5); // it runs again and again
+  CHECK(sum(whole.kernels[1].requests) == 100);
+  CHECK(sum(whole.kernels[1].l1_all) == 100 * 4);
+  CHECK(sum(whole.l2_all) >= (5 + 100) * 4);
+  const CorunTimeline first = timeline_until(counts.cycles[0]);
+  CHECK(sum(first.kernels[0].requests) == 5);
+  CHECK(sum(first.kernels[1].requests) < 20);
+}
+
+TEST_CASE("Kernels that take turns share an SM's issue alike, whichever is older") {
+  const Gpu v100 = gpu("v100");
+  const Snapshot one = decoded(loads_of_lines(8, 40));
+  const JoinedSnapshot both = joined({&one, &one}, false);
+  const CorunKernel on_one_sm{{1, 1, 0, 0}, 0, 1, 8};
+  const std::array<CorunKernel, 2> same_sm{on_one_sm, on_one_sm};
+  Gpu greedy = v100;
+  greedy.machines.clear();
+  greedy.issue.policy = IssuePolicy::greedy_then_oldest;
+  const auto apart = [&](const CorunWhatIf& what_if) {
+    const CorunCounts counts = run_corun_trial(both, greedy, same_sm, what_if, Random(1, 0, 0));
+    return double(counts.cycles[1]) / double(counts.cycles[0]);
+  };
+  CHECK(apart({.kernels_in_turn = true}) == Approx(1).epsilon(0.02));
+  CHECK(apart({}) >= apart({.kernels_in_turn = true}) - 0.02);
 }

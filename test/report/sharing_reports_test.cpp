@@ -146,6 +146,12 @@ TEST_CASE("kernels beside each other on a machine that does not exist") {
   result.policy = Policy::icmt_even;
   result.what_if = {true, true, 2};
   result.estimated_by = "cd3";
+  CorunTimeline& timeline = result.timeline.emplace();
+  timeline.cycles = 100;
+  timeline.ns_per_cycle = 0.7;
+  timeline.edges = {0, 50, 100};
+  timeline.kernels = {{{5, 6}, {1, 2}, {3, 4}}, {{7, 8}, {0, 0}, {0, 0}}};
+  timeline.l2_hits = timeline.l2_all = timeline.dram_lines = {9, 9};
   for (CorunKernelResult& kernel : result.kernels) {
     kernel.max_per_sm = 4;
     kernel.estimate = 1.2;
@@ -155,8 +161,9 @@ TEST_CASE("kernels beside each other on a machine that does not exist") {
   CHECK(text.find("on a machine that does not exist: kernels take turns to issue first") !=
         std::string::npos);
   CHECK(text.find("from what each does alone (cd3): 1.20 × (-20 %), 1.20 × (-20 %)") != std::string::npos);
-  const json document =
-      checked(print_corun_json(result), "corun", {"validated", "policy", "what_if", "estimated_by"});
+  const json document = checked(print_corun_json(result), "corun",
+                                {"validated", "policy", "what_if", "estimated_by", "timeline"});
+  CHECK(document["timeline"]["kernels"][1]["requests"] == json({7, 8}));
   CHECK(document["validated"] == false);
   CHECK(document["policy"] == "icmt_even");
   CHECK(document["what_if"]["front_end"] == 2);
