@@ -375,7 +375,8 @@ private:
       }
       scheduler.issued_last = warp.slot;
       scheduler.last_place = place;
-      scheduler.last_of_kernel[blocks_[warp.block].kernel] = warp.slot;
+      if (figures_.kernels > 1)
+        scheduler.last_of_kernel[blocks_[warp.block].kernel] = warp.slot;
       later = std::min(later, Cycle(scheduler.ready_at[place]));
       if (++issued == figures_.front_end)
         break;
