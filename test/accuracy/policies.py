@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Repeats, with kernels of our own on a V100, what chapters 6, 7 and 9 of Xu's thesis compare on a simulated GTX480.
+"""Repeats, with kernels of our own on a quarter of a V100 (20 SMs, and as much of L2 and memory), what chapters 6, 7 and 9 of Xu's thesis compare on a simulated GTX480.
 
     policies.py schedulers build/bin/warplens    instructions per cycle, and what warps wait for, by the order in which schedulers issue
     policies.py pairs      build/bin/warplens    36 pairs of kernels by policies of co-scheduling, and CD3's estimate beside the trials
@@ -13,15 +13,18 @@ import itertools
 import json
 import math
 import pathlib
+import re
 import sys
 import tempfile
 
 import modelled
 
 KERNELS = modelled.ROOT / "test/gpu/kernels"
-GPU, TRIALS, BLOCKS = "v100", 2, 640  # of each launch: about one for each place that the GPU has
-# Counterparts of the thesis' nine kernels of Parboil, as far as there are any: BFS, HIS, SGE, SPM, STE; for CUT, LBM, MRI and SAD others.
-NAMES = ("bfs", "histogram", "transpose", "dense_multiply", "spmv", "stencil", "black_scholes", "fft", "reduction")
+GPU, TRIALS, BLOCKS = "v100", 2, 160  # of each launch: about one for each place that the part of the GPU has
+QUARTER = 4
+# Counterparts of the thesis' nine kernels of Parboil, as far as there are any of which the machine code can be followed: BFS, HIS, SGE, STE; for
+# the rest others.
+NAMES = ("bfs", "histogram", "transpose", "dense_multiply", "gather", "stencil", "black_scholes", "fft", "reduction")
 SCHEDULES = {"GTO": "greedy_then_oldest", "GTO-TAWS": "two_level_oldest", "LRR": "loose_round_robin", "GTLS": "greedy_then_least_recent",
              "GTLS-TAWS": "two_level_least_recent"}
 
@@ -30,6 +33,25 @@ def sizes():
     """Returns each program's size on a GPU."""
     rows = [line.split() for line in (KERNELS / "kernels.tsv").read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
     return {program: size for program, _, size in rows}
+
+
+def quarter(folder):
+    """Writes the file of a quarter of the GPU, in which the thesis' 15 SMs are about as many; returns its path."""
+    counts = ("sm.count", "l2.bytes", "l2.slices", "dram.bytes", "dram.bus_bits", "dram.channels")
+    rates = ("l2.bytes_per_ns", "l2.write_bytes_per_ns", "l2.atomics_per_ns", "dram.bytes_per_cycle")
+    section, lines = "", []
+    for line in (modelled.GPUS / f"{GPU}.toml").read_text(encoding="utf-8").splitlines():
+        if found := re.match(r"\[(\w+)\]", line):
+            section = found[1]
+        key = f"{section}.{line.split(' = ')[0]}"
+        if key in counts:
+            line = re.sub(r"value = (\d+)", lambda value: f"value = {int(value[1]) // QUARTER}", line)
+        elif key in rates:
+            line = re.sub(r"(?<![\w.])\d+(\.\d+)?(?=[,\]\s])", lambda value: f"{float(value[0]) / QUARTER:g}", line.split(" #")[0])
+        lines.append(line)
+    path = folder / "quarter.toml"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
 
 
 def record(warplens, folder):
@@ -50,11 +72,11 @@ def changes(values, base):
     return 100 * sum(relative) / len(relative), sum(one < 0 for one in relative)
 
 
-def print_schedulers(warplens, traces):
+def print_schedulers(warplens, traces, gpu):
     figures = {}
     for name, schedule in SCHEDULES.items():
         for program, trace in traces.items():
-            kernel = modelled.kernels_of(warplens, ["model", trace, "--gpu", GPU, "--trials", TRIALS, "--snapshot-blocks", BLOCKS, "--quiet", "--schedule",
+            kernel = modelled.kernels_of(warplens, ["model", trace, "--gpu", gpu, "--trials", TRIALS, "--snapshot-blocks", BLOCKS, "--quiet", "--schedule",
                                                       schedule], KERNELS)[0]
             states = kernel["warps"]["states"]
             cycles = modelled.cycles_of(kernel)
@@ -72,18 +94,18 @@ def print_schedulers(warplens, traces):
         f"{one} " + " ".join(f"{100 * (figures[name, one][0] / figures['GTO', one][0] - 1):+.1f}" for name in SCHEDULES if name != "GTO") for one in NAMES))
 
 
-def corun(warplens, folder, pair, traces, options):
+def corun(warplens, folder, pair, traces, gpu, options):
     out = folder / "corun.json"
-    modelled.warplens(warplens, ["corun", *(traces[name] for name in pair), "--gpu", GPU, "--trials", TRIALS, "--snapshot-blocks", BLOCKS, "--quiet",
+    modelled.warplens(warplens, ["corun", *(traces[name] for name in pair), "--gpu", gpu, "--trials", TRIALS, "--snapshot-blocks", BLOCKS, "--quiet",
                                  "--format", "json", "-o", out, *options], folder)
     return json.loads(out.read_text(encoding="utf-8"))["arrangements"]
 
 
-def print_pairs(warplens, traces, folder):
+def print_pairs(warplens, traces, gpu, folder):
     gains, errors, agree = {}, [], 0
     for pair in itertools.combinations(NAMES, 2):
         line, of_pair = [], []
-        for one in corun(warplens, folder, pair, traces, ["--policies", "--estimates"]):
+        for one in corun(warplens, folder, pair, traces, gpu, ["--policies", "--estimates"]):
             gain = None if "impossible" in one else 100 * (one["speed_up"]["mean"] - 1)
             gains.setdefault(one["name"], []).append(gain)
             line.append("     -" if gain is None else f"{gain:+6.1f}")
@@ -112,9 +134,9 @@ def main(arguments):
         warplens = options.warplens.resolve()
         traces = record(warplens, (options.traces or folder).resolve())
         if options.verb == "schedulers":
-            print_schedulers(warplens, traces)
+            print_schedulers(warplens, traces, quarter(folder))
         else:
-            print_pairs(warplens, traces, folder)
+            print_pairs(warplens, traces, quarter(folder), folder)
     return 0
 
 
