@@ -54,10 +54,10 @@ def quarter(folder):
     return path
 
 
-def record(warplens, folder):
+def record(warplens, names, folder):
     """Runs the programs of which the folder has no trace; returns all traces."""
     traces = {}
-    for name in NAMES:
+    for name in names:
         traces[name] = folder / f"{name}.trace"
         if not traces[name].exists():
             modelled.warplens(warplens, ["profile", f"{name}.cu", "--backend", "cpu", "--quiet", "--gpu", GPU, "--trials", TRIALS, "--snapshot-blocks",
@@ -84,14 +84,14 @@ def print_schedulers(warplens, traces, gpu):
             figures[name, program] = (instructions / cycles, states)
     print("order        IPC over GTO   slower   barrier + ended   data   structural   not selected (means of the shares of the warps' time)")
     for name in SCHEDULES:
-        mean, slower = changes([figures[name, one][0] for one in NAMES], [figures["GTO", one][0] for one in NAMES])
+        mean, slower = changes([figures[name, one][0] for one in traces], [figures["GTO", one][0] for one in traces])
         def share(*states):
-            return 100 * sum(sum(figures[name, one][1].get(state, 0) for state in states) for one in NAMES) / len(NAMES)
-        print(f"{name:<12} {mean:+10.2f} %   {slower} of {len(NAMES)}   {share('barrier', 'ended', 'drain'):13.1f} %   "
+            return 100 * sum(sum(figures[name, one][1].get(state, 0) for state in states) for one in traces) / len(traces)
+        print(f"{name:<12} {mean:+10.2f} %   {slower} of {len(traces)}   {share('barrier', 'ended', 'drain'):13.1f} %   "
               f"{share('long_scoreboard', 'short_scoreboard', 'wait'):4.1f} %   "
               f"{share('math_pipe_throttle', 'lg_throttle', 'mio_throttle', 'tex_throttle'):8.1f} %   {share('not_selected'):9.1f} %", flush=True)
     print("IPC over GTO by kernel, in percent: " + "; ".join(
-        f"{one} " + " ".join(f"{100 * (figures[name, one][0] / figures['GTO', one][0] - 1):+.1f}" for name in SCHEDULES if name != "GTO") for one in NAMES))
+        f"{one} " + " ".join(f"{100 * (figures[name, one][0] / figures['GTO', one][0] - 1):+.1f}" for name in SCHEDULES if name != "GTO") for one in traces))
 
 
 def corun(warplens, folder, pair, traces, gpu, options):
@@ -103,7 +103,7 @@ def corun(warplens, folder, pair, traces, gpu, options):
 
 def print_pairs(warplens, traces, gpu, folder):
     gains, errors, agree = {}, [], 0
-    for pair in itertools.combinations(NAMES, 2):
+    for pair in itertools.combinations(traces, 2):
         line, of_pair = [], []
         for one in corun(warplens, folder, pair, traces, gpu, ["--policies", "--estimates"]):
             gain = None if "impossible" in one else 100 * (one["speed_up"]["mean"] - 1)
@@ -128,11 +128,12 @@ def main(arguments):
     parser.add_argument("verb", choices=("schedulers", "pairs"))
     parser.add_argument("warplens", type=pathlib.Path, nargs="?", default=modelled.ROOT / "build/bin/warplens")
     parser.add_argument("--traces", type=pathlib.Path, help="a folder that keeps the programs' traces (default: a temporary one)")
+    parser.add_argument("--kernels", default=",".join(NAMES), help="the programs (default: %(default)s)")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         warplens = options.warplens.resolve()
-        traces = record(warplens, (options.traces or folder).resolve())
+        traces = record(warplens, options.kernels.split(","), (options.traces or folder).resolve())
         if options.verb == "schedulers":
             print_schedulers(warplens, traces, quarter(folder))
         else:
