@@ -156,10 +156,10 @@ private:
     std::uint32_t number = 0, kernel = 0;
     std::vector<WarpNumber> warps{};
     std::uint32_t all = 0, at_barrier = 0, ended = 0; ///< warps
-    std::uint32_t unknown = 0; ///< results of which it is unknown when they are there
-    Cycle done_at = 0;         ///< the last known result so far
-    Cycle arrived_at = 0;      ///< when the barrier has counted its last warp so far
-    std::optional<std::uint32_t> issued_last{}; ///< slot
+    std::uint32_t unknown = 0;                        ///< results of which it is unknown when they are there
+    Cycle done_at = 0;                                ///< the last known result so far
+    Cycle arrived_at = 0;                             ///< when the barrier has counted its last warp so far
+    std::optional<std::uint32_t> issued_last{};       ///< slot
     bool is_resident = false;
 
     std::int64_t waiting() const { return std::int64_t(at_barrier) + ended; }
