@@ -305,10 +305,10 @@ void add_check_options(CLI::App& command, cpu::Checks& checks) {
                     check.name));
 }
 
-void add_text_or_json_options(CLI::App& command, std::string& format, OutputOptions& options,
-                              std::string_view schema) {
-  command.add_option("--format", format, fmt::format("text, or json: {}", schema))
-      ->check(CLI::IsMember({"text", "json"}))
+void add_report_options(CLI::App& command, std::string& format, OutputOptions& options,
+                        std::string_view schema) {
+  command.add_option("--format", format, fmt::format("text, html (a page), or json: {}", schema))
+      ->check(CLI::IsMember({"text", "json", "html"}))
       ->option_text("FORMAT=text");
   command.add_option("-o,--output", options.file, "write to a file instead of stdout")->type_name("FILE");
 }

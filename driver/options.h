@@ -71,9 +71,9 @@ void set_usage(CLI::App& command, const std::string& usage);
 
 void add_model_options(CLI::App& command, ModelOptions& options);
 void add_output_options(CLI::App& command, OutputOptions& options, Format initial);
-/// Adds --format, text or JSON of that schema, and --output.
-void add_text_or_json_options(CLI::App& command, std::string& format, OutputOptions& options,
-                              std::string_view schema);
+/// Adds --format, text, HTML or JSON of that schema, and --output.
+void add_report_options(CLI::App& command, std::string& format, OutputOptions& options,
+                        std::string_view schema);
 void add_trace_options(CLI::App& command, TraceOptions& options);
 
 } // namespace warplens::driver

@@ -2,15 +2,16 @@
 
 #include "model/clock/corun_trial.h"
 #include "model/decoded_launch.h"
+#include "model/gpu/mig.h"
 #include "model/numeric/statistics.h"
 #include "model/snapshot/beside.h"
-#include "sharing/block_partition.h"
+#include "model/trial/observers/kernels_over_time.h"
 
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <functional>
 #include <iterator>
-#include <numeric>
 #include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
@@ -18,56 +19,16 @@
 namespace warplens::model {
 namespace {
 
-/// What each kernel does in one trial: alone, and beside the others.
-struct Trial {
-  std::vector<CorunCounts> alone;
-  CorunCounts together;
+/// A kernel in one trial, alone or beside the others.
+struct KernelTrial {
+  Cycle cycles = 0, first_block = 0;
+  std::optional<double> l1, l2; ///< hit rates of its loads
 };
-
-sharing::BlockNeeds needs_of(const SmShare& block) {
-  return {block.warps, block.registers, block.shared_bytes};
-}
-
-/// Gives each kernel its SMs, or its blocks on each.
-Expected<void> divide(std::vector<CorunKernel>& kernels, const Gpu& gpu, const CorunOptions& options) {
-  std::vector<double> shares = options.shares;
-  if (!shares.empty() && shares.size() != kernels.size())
-    return fail("{} shares for {} kernels", shares.size(), kernels.size());
-  if (options.division == Division::streams)
-    return {};
-  if (options.division == Division::sms) {
-    if (shares.empty())
-      shares.assign(kernels.size(), 100.0 / double(kernels.size()));
-    double before = 0;
-    for (std::size_t k = 0; k < kernels.size(); ++k) {
-      if (!(shares[k] > 0 && shares[k] <= 100))
-        return fail("{:g} is no percentage of the SMs above 0", shares[k]);
-      kernels[k].sms = std::clamp(std::uint32_t(std::lround(shares[k] / 100 * gpu.sms)), 1u, gpu.sms);
-      const auto first = std::uint32_t(std::lround(before / 100 * gpu.sms));
-      kernels[k].first_sm = std::min(first, gpu.sms - kernels[k].sms);
-      before += shares[k];
-    }
-    return {};
-  }
-  if (shares.empty()) {
-    if (kernels.size() != 2)
-      return fail("blocks on an SM are chosen for two kernels; name them for {}: --split", kernels.size());
-    const SmShare room = sm_resources(gpu);
-    const auto feasible =
-        sharing::feasible_partitions({needs_of(kernels[0].block), needs_of(kernels[1].block)},
-                                     {room.warps, room.blocks, room.registers, room.shared_bytes});
-    const auto even = sharing::even_partition(feasible);
-    if (!even)
-      return fail("an SM of {} has no room for a block of both kernels", gpu.id);
-    shares = {double(even->blocks[0]), double(even->blocks[1])};
-  }
-  for (std::size_t k = 0; k < kernels.size(); ++k) {
-    if (!(shares[k] >= 1 && shares[k] <= gpu.max_blocks_per_sm && std::floor(shares[k]) == shares[k]))
-      return fail("{:g} is no number of blocks on an SM, from 1 to {}", shares[k], gpu.max_blocks_per_sm);
-    kernels[k].max_per_sm = std::uint32_t(shares[k]);
-  }
-  return {};
-}
+/// What all kernels do in one trial: each alone, or all together.
+struct Trial {
+  std::vector<KernelTrial> kernels;
+  std::vector<ByResource> busy; ///< of each kernel alone; one entry for all of them together
+};
 
 /// Returns the share of hits of the launch's loads; nothing without loads.
 std::optional<double> hit_rate(const TrialCounts& counts, const LaunchRange& range,
@@ -78,10 +39,26 @@ std::optional<double> hit_rate(const TrialCounts& counts, const LaunchRange& ran
   return all.all == 0 ? std::nullopt : std::optional(double(all.hits) / double(all.all));
 }
 
-template <class Value> std::optional<double> mean_of(std::span<const Trial> trials, Value&& value) {
+KernelTrial kernel_trial(const CorunCounts& counts, const JoinedSnapshot& joined, std::size_t k) {
+  return {counts.cycles[k], counts.first_block[k],
+          hit_rate(counts.counts, joined.launches[k], &TrialCounts::Site::l1),
+          hit_rate(counts.counts, joined.launches[k], &TrialCounts::Site::l2_reads)};
+}
+
+/// Returns the shares of the time in which resources are busy.
+ByResource busy_shares(const CorunCounts& counts) {
+  const double cycles = std::max(double(std::ranges::max(counts.cycles)), double(counts.counts.time.cycles));
+  ByResource busy{};
+  for (std::size_t resource = 0; resource < resource_count; ++resource)
+    busy[resource] = std::min(1.0, counts.counts.time.mean_busy[resource] / cycles);
+  return busy;
+}
+
+std::optional<double> mean_of(std::span<const Trial> trials, std::size_t k,
+                              std::optional<double> KernelTrial::* value) {
   double sum = 0;
   for (const Trial& trial : trials) {
-    const std::optional<double> one = value(trial);
+    const std::optional<double> one = trial.kernels[k].*value;
     if (!one)
       return std::nullopt;
     sum += *one / double(trials.size());
@@ -89,36 +66,18 @@ template <class Value> std::optional<double> mean_of(std::span<const Trial> tria
   return sum;
 }
 
-template <class Value> Statistic statistic(std::span<const Trial> trials, Value&& value) {
-  std::vector<double> values;
-  std::ranges::transform(trials, std::back_inserter(values), value);
-  return summarize(values);
-}
-
-/// Adds the shares of the time in which resources are busy, mean over trials.
-void add_busy(const CorunCounts& counts, std::size_t trials, ByResource& busy) {
-  const double cycles = double(std::ranges::max(counts.cycles));
-  for (std::size_t resource = 0; resource < resource_count; ++resource)
-    busy[resource] += std::min(1.0, counts.counts.time.mean_busy[resource] /
-                                        std::max(cycles, double(counts.counts.time.cycles))) /
-                      double(trials);
+ByResource mean_busy(std::span<const Trial> trials, std::size_t entry) {
+  ByResource mean{};
+  for (const Trial& trial : trials)
+    for (std::size_t resource = 0; entry < trial.busy.size() && resource < resource_count; ++resource)
+      mean[resource] += trial.busy[entry][resource] / double(trials.size());
+  return mean;
 }
 
 class Corun {
 public:
   Corun(const Gpu& gpu, const CorunOptions& options) : gpu_(gpu), options_(options) {}
 
-  Expected<CorunResult> run(std::span<const CorunLaunch> launches) {
-    TRY(decode(launches));
-    TRY(divide(kernels_, gpu_, options_));
-    for (std::size_t k = 0; k < kernels_.size(); ++k)
-      if (!can_run(std::span(&kernels_[k], 1), gpu_))
-        return fail("{}: a block has no room on {}", names_[k], gpu_.id);
-    run_trials();
-    return result();
-  }
-
-private:
   Expected<void> decode(std::span<const CorunLaunch> launches) {
     std::vector<const Snapshot*> snapshots;
     Options decoding;
@@ -131,77 +90,158 @@ private:
       if (snapshot->blocks.empty())
         return fail("{}: the launch has no access in its snapshot", one.launch->kernel);
       TRY_LET(alone, join(std::span(&snapshot, 1), true));
-      alone_.push_back(std::move(*alone));
+      alone_snapshots_.push_back(std::move(*alone));
       snapshots.push_back(snapshot);
-      kernels_.push_back({block_resources(gpu_, *one.launch), 0, gpu_.sms});
+      blocks_.push_back(block_resources(gpu_, *one.launch));
       names_.push_back(one.launch->kernel);
+      const CorunKernel everywhere{blocks_.back(), 0, gpu_.sms};
+      if (!can_run(std::span(&everywhere, 1), gpu_))
+        return fail("{}: a block has no room on {}", names_.back(), gpu_.id);
     }
     TRY_LET(together, join(snapshots, options_.share_memory));
     together_ = std::move(*together);
     return {};
   }
 
-  void run_trials() {
-    trials_.resize(options_.trials);
-    const int cores = tbb::info::default_concurrency();
-    tbb::task_arena arena(options_.threads == 0 ? cores : int(std::min(options_.threads, unsigned(cores))));
-    const std::size_t runs = kernels_.size() + 1; // of a trial
-    for (Trial& trial : trials_)
-      trial.alone.resize(kernels_.size());
-    arena.execute([&] {
-      tbb::parallel_for(std::size_t{0}, runs * trials_.size(), [&](std::size_t number) {
-        const std::size_t trial = number / runs, run = number % runs;
-        const Random random(options_.seed, std::uint32_t(run), std::uint32_t(trial));
-        const Gpu& machine = gpu_.machines.empty() ? gpu_ : gpu_.machines[trial / 2 % gpu_.machines.size()];
-        if (run == kernels_.size()) {
-          trials_[trial].together = run_corun_trial(together_, machine, kernels_, random);
-          return;
-        }
-        // Alone, a kernel has all SMs.
-        const CorunKernel alone{kernels_[run].block, 0, gpu_.sms};
-        trials_[trial].alone[run] = run_corun_trial(alone_[run], machine, std::span(&alone, 1), random);
-      });
+  void run_alone() {
+    alone_ = run_trials(names_.size(), [&](std::size_t k, std::uint32_t trial, Trial& into) {
+      const CorunKernel everywhere{blocks_[k], 0, gpu_.sms};
+      const CorunCounts counts = run_corun_trial(alone_snapshots_[k], machine(gpu_, trial),
+                                                 std::span(&everywhere, 1), {}, random(k, trial));
+      into.kernels[k] = kernel_trial(counts, alone_snapshots_[k], 0);
+      into.busy[k] = busy_shares(counts);
     });
   }
 
-  CorunResult result() const {
-    CorunResult result{gpu_.id, gpu_.clock_mhz, options_.division, options_.trials, {}, {}, {}};
+  Expected<CorunResult> run(const Arrangement& arrangement) const {
+    TRY_LET(places, arrange(arrangement, blocks_, gpu_));
+    if (places->what_if.own_queues && !together_.snapshot.code)
+      return fail("queues of their own take kernels whose machine code is known");
+    const std::vector<Trial> trials =
+        places->division == Division::mig ? run_in_instances(*places) : run_together(*places);
+    CorunResult result = result_of(*places, trials);
+    result.policy = arrangement.policy;
+    if (options_.timeline_bins != 0 && places->division != Division::mig)
+      result.timeline = timeline_of(*places, trials.front());
+    return result;
+  }
+
+private:
+  using RunOne = std::function<void(std::size_t run, std::uint32_t trial, Trial& into)>;
+
+  /// Calls run_one for each of `runs` runs of each trial, side by side.
+  std::vector<Trial> run_trials(std::size_t runs, const RunOne& run_one) const {
+    std::vector<Trial> trials(options_.trials,
+                              {std::vector<KernelTrial>(names_.size()), std::vector<ByResource>(runs)});
+    const int cores = tbb::info::default_concurrency();
+    tbb::task_arena arena(options_.threads == 0 ? cores : int(std::min(options_.threads, unsigned(cores))));
+    arena.execute([&] {
+      tbb::parallel_for(std::size_t{0}, runs * trials.size(), [&](std::size_t number) {
+        run_one(number % runs, std::uint32_t(number / runs), trials[number / runs]);
+      });
+    });
+    return trials;
+  }
+
+  static const Gpu& machine(const Gpu& gpu, std::uint32_t trial) {
+    return gpu.machines.empty() ? gpu : gpu.machines[trial / 2 % gpu.machines.size()];
+  }
+  Random random(std::size_t run, std::uint32_t trial) const {
+    return Random(options_.seed, std::uint32_t(run), trial);
+  }
+
+  std::vector<Trial> run_together(const Places& places) const {
+    return run_trials(1, [&](std::size_t, std::uint32_t trial, Trial& into) {
+      const CorunCounts counts = run_corun_trial(together_, machine(gpu_, trial), places.kernels,
+                                                 places.what_if, random(names_.size(), trial));
+      for (std::size_t k = 0; k < names_.size(); ++k)
+        into.kernels[k] = kernel_trial(counts, together_, k);
+      into.busy.front() = busy_shares(counts);
+    });
+  }
+
+  /// Runs the first trial again, now that its length is known.
+  CorunTimeline timeline_of(const Places& places, const Trial& first) const {
+    std::vector<std::uint32_t> first_sites;
+    for (const LaunchRange& launch : together_.launches)
+      first_sites.push_back(launch.first_site);
+    KernelsOverTime recorder(std::move(first_sites),
+                             std::ranges::max(first.kernels, {}, &KernelTrial::cycles).cycles,
+                             options_.timeline_bins, gpu_.ns_per_cycle());
+    run_corun_trial(together_, machine(gpu_, 0), places.kernels, places.what_if, random(names_.size(), 0),
+                    &recorder);
+    return std::move(recorder).timeline();
+  }
+
+  /// Runs each kernel in its instance, which shares nothing with the others.
+  std::vector<Trial> run_in_instances(const Places& places) const {
+    std::vector<Gpu> parts;
+    for (const Gpu::Instance& instance : places.instances)
+      parts.push_back(part_of(gpu_, instance));
+    std::vector<Trial> trials =
+        run_trials(names_.size(), [&](std::size_t k, std::uint32_t trial, Trial& into) {
+          const CorunCounts counts =
+              run_corun_trial(alone_snapshots_[k], machine(parts[k], trial), std::span(&places.kernels[k], 1),
+                              places.what_if, random(k, trial));
+          into.kernels[k] = kernel_trial(counts, alone_snapshots_[k], 0);
+        });
+    for (Trial& trial : trials)
+      trial.busy.clear(); // there is no resource of all together
+    return trials;
+  }
+
+  template <class Value> Statistic statistic(std::span<const Trial> trials, Value&& value) const {
+    std::vector<double> values;
+    for (std::size_t trial = 0; trial < trials.size(); ++trial)
+      values.push_back(value(alone_[trial].kernels, trials[trial].kernels));
+    return summarize(values);
+  }
+
+  CorunResult result_of(const Places& places, std::span<const Trial> trials) const {
+    using Kernels = std::vector<KernelTrial>;
+    CorunResult result;
+    result.gpu = gpu_.id;
+    result.sm_clock_mhz = gpu_.clock_mhz;
+    result.division = places.division;
+    result.what_if = places.what_if;
+    result.trials = options_.trials;
     const double us = gpu_.ns_per_cycle() / 1000;
-    for (std::size_t k = 0; k < kernels_.size(); ++k) {
+    const auto slow_down = [](const Kernels& alone, const Kernels& beside, std::size_t k) {
+      return double(beside[k].cycles) / double(alone[k].cycles);
+    };
+    for (std::size_t k = 0; k < names_.size(); ++k) {
       CorunKernelResult& kernel = result.kernels.emplace_back();
       kernel.name = names_[k];
       kernel.blocks = together_.launches[k].blocks;
-      kernel.sms = kernels_[k].sms;
-      kernel.max_per_sm = options_.division == Division::blocks ? kernels_[k].max_per_sm : 0;
-      const auto alone = [&](const Trial& trial) { return double(trial.alone[k].cycles[0]); };
-      const auto beside = [&](const Trial& trial) { return double(trial.together.cycles[k]); };
-      kernel.alone_us = statistic(trials_, [&](const Trial& trial) { return alone(trial) * us; });
-      kernel.beside_us = statistic(trials_, [&](const Trial& trial) { return beside(trial) * us; });
-      kernel.slow_down = statistic(trials_, [&](const Trial& trial) { return beside(trial) / alone(trial); });
-      kernel.waits_us = *mean_of(trials_, [&](const Trial& trial) {
-        return std::optional(double(trial.together.first_block[k]) * us);
-      });
-      const auto rates = [&](Lookups TrialCounts::Site::* of, std::optional<double>& of_alone,
-                             std::optional<double>& of_beside) {
-        of_alone = mean_of(trials_, [&](const Trial& trial) {
-          return hit_rate(trial.alone[k].counts, alone_[k].launches[0], of);
-        });
-        of_beside = mean_of(trials_, [&](const Trial& trial) {
-          return hit_rate(trial.together.counts, together_.launches[k], of);
-        });
-      };
-      rates(&TrialCounts::Site::l1, kernel.l1_alone, kernel.l1_beside);
-      rates(&TrialCounts::Site::l2_reads, kernel.l2_alone, kernel.l2_beside);
-      for (const Trial& trial : trials_)
-        add_busy(trial.alone[k], trials_.size(), kernel.busy_alone);
+      kernel.sms = places.kernels[k].sms;
+      kernel.max_per_sm = places.division == Division::blocks ? places.kernels[k].max_per_sm : 0;
+      kernel.slices = places.division == Division::mig ? places.instances[k].slices : 0;
+      kernel.alone_us = statistic(
+          trials, [&](const Kernels& alone, const Kernels&) { return double(alone[k].cycles) * us; });
+      kernel.beside_us = statistic(
+          trials, [&](const Kernels&, const Kernels& beside) { return double(beside[k].cycles) * us; });
+      kernel.slow_down = statistic(
+          trials, [&](const Kernels& alone, const Kernels& beside) { return slow_down(alone, beside, k); });
+      for (const Trial& trial : trials)
+        kernel.waits_us += double(trial.kernels[k].first_block) * us / double(trials.size());
+      kernel.l1_alone = mean_of(alone_, k, &KernelTrial::l1);
+      kernel.l1_beside = mean_of(trials, k, &KernelTrial::l1);
+      kernel.l2_alone = mean_of(alone_, k, &KernelTrial::l2);
+      kernel.l2_beside = mean_of(trials, k, &KernelTrial::l2);
+      kernel.busy_alone = mean_busy(alone_, k);
     }
-    for (const Trial& trial : trials_)
-      add_busy(trial.together, trials_.size(), result.busy);
-    result.over_sequential = statistic(trials_, [](const Trial& trial) {
+    result.busy = mean_busy(trials, 0);
+    result.over_sequential = statistic(trials, [](const Kernels& alone, const Kernels& beside) {
       double sequential = 0;
-      for (const CorunCounts& alone : trial.alone)
-        sequential += double(alone.cycles[0]);
-      return double(std::ranges::max(trial.together.cycles)) / sequential;
+      for (const KernelTrial& one : alone)
+        sequential += double(one.cycles);
+      return double(std::ranges::max(beside, {}, &KernelTrial::cycles).cycles) / sequential;
+    });
+    result.speed_up = statistic(trials, [&](const Kernels& alone, const Kernels& beside) {
+      double logarithm = 0;
+      for (std::size_t k = 0; k < alone.size(); ++k)
+        logarithm -= std::log(slow_down(alone, beside, k)) / double(alone.size());
+      return double(alone.size()) * std::exp(logarithm);
     });
     return result;
   }
@@ -209,20 +249,27 @@ private:
   const Gpu& gpu_;
   const CorunOptions& options_;
   std::deque<DecodedLaunch> decoded_;
-  std::vector<JoinedSnapshot> alone_;
+  std::vector<JoinedSnapshot> alone_snapshots_;
   JoinedSnapshot together_;
-  std::vector<CorunKernel> kernels_;
+  std::vector<SmShare> blocks_; ///< what a block of each kernel takes
   std::vector<std::string> names_;
-  std::vector<Trial> trials_;
+  std::vector<Trial> alone_;
 };
 
 } // namespace
 
-Expected<CorunResult> corun(std::span<const CorunLaunch> launches, const Gpu& gpu,
-                            const CorunOptions& options) {
+Expected<std::vector<Expected<CorunResult>>> corun(std::span<const CorunLaunch> launches, const Gpu& gpu,
+                                                   std::span<const Arrangement> arrangements,
+                                                   const CorunOptions& options) {
   if (options.trials < 2)
     return fail("{} trial is too few: an interval needs at least 2", options.trials);
-  return Corun(gpu, options).run(launches);
+  Corun corun(gpu, options);
+  TRY(corun.decode(launches));
+  corun.run_alone();
+  std::vector<Expected<CorunResult>> results;
+  for (const Arrangement& arrangement : arrangements)
+    results.push_back(corun.run(arrangement));
+  return results;
 }
 
 } // namespace warplens::model

@@ -1,6 +1,7 @@
 // Kernels beside each other on the machine itself: trials of each alone and of all together.
 #pragma once
 
+#include "model/arrangement.h"
 #include "model/gpu/gpu.h"
 #include "model/model.h"
 #include "result/corun.h"
@@ -18,20 +19,18 @@ struct CorunLaunch {
 };
 
 struct CorunOptions {
-  Division division = Division::streams;
-  /// Division::sms: the percentage of the SMs that each launch has. Division::blocks: its blocks on each SM.
-  /// Empty: equal shares of the SMs; as many blocks of each as ICMT-EVEN gives, where there are two.
-  std::vector<double> shares;
   bool share_memory = false; ///< equal addresses are one memory, as those of two streams of one program
   std::uint32_t trials = 4;  ///< at least 2
   std::uint64_t seed = 1;
+  std::uint32_t timeline_bins = 0;              ///< 0: no timeline
   unsigned threads = 0;                         ///< maximum; 0: all cores. The result does not depend on it
   std::optional<std::uint64_t> snapshot_blocks; ///< of each launch; empty: as many as the GPU needs
 };
 
-/// Runs the launches alone and beside each other. The error says
-/// which launch cannot be run, or which shares are impossible.
-Expected<CorunResult> corun(std::span<const CorunLaunch> launches, const Gpu& gpu,
-                            const CorunOptions& options);
+/// Runs the launches alone, and beside each other in each of the arrangements. Returns a result for each of
+/// these, or why the launches cannot be arranged so. The error says which launch cannot be run at all.
+Expected<std::vector<Expected<CorunResult>>> corun(std::span<const CorunLaunch> launches, const Gpu& gpu,
+                                                   std::span<const Arrangement> arrangements,
+                                                   const CorunOptions& options);
 
 } // namespace warplens::model

@@ -4,6 +4,7 @@
 #include "sharing/cache_equilibrium.h"
 #include "sharing/fit_line.h"
 #include "sharing/mixing.h"
+#include "sharing/pairing.h"
 #include "support/display_name.h"
 
 #include <algorithm>
@@ -40,9 +41,9 @@ SharedL2::Estimate estimate(const sharing::CacheProcess& process, double ways, d
           process.seconds_per_instruction(ways) / process.seconds_per_instruction(all_ways)};
 }
 
-/// Returns a kernel's pipes in the order of the names, with half of its warps on each scheduler.
-sharing::MixedKernel mixed(const SharingProfile& profile, const std::set<std::string>& names, double share) {
-  sharing::MixedKernel kernel{{}, std::max(1.0, profile.warps * share), profile.held_share};
+/// Returns a kernel's pipes in the order of the names, with that number of warps on a scheduler.
+sharing::MixedKernel mixed(const SharingProfile& profile, const std::set<std::string>& names, double warps) {
+  sharing::MixedKernel kernel{{}, std::max(1.0, warps), profile.held_share};
   for (const std::string& name : names) {
     const auto found = std::ranges::find(profile.pipes, name, &SharingProfile::Pipe::name);
     kernel.pipes.push_back(found == profile.pipes.end() ? sharing::PipeUse{}
@@ -52,27 +53,12 @@ sharing::MixedKernel mixed(const SharingProfile& profile, const std::set<std::st
   return kernel;
 }
 
-/// Returns the slow-downs on one SM by its pipes: each kernel's rate alone with all of its warps over that
-/// beside the other with half of them.
-std::array<double, 2> by_pipes(const SharingProfile& first, const SharingProfile& second,
-                               double issue_width) {
-  if (first.pipes.empty() || second.pipes.empty())
-    return {1, 1};
-  std::set<std::string> names;
-  for (const SharingProfile* profile : {&first, &second})
-    for (const SharingProfile::Pipe& pipe : profile->pipes)
-      names.insert(pipe.name);
-  const double of_scheduler = 0.25; // of an SM's warps
-  const std::vector<sharing::MixedKernel> both{mixed(first, names, of_scheduler / 2),
-                                               mixed(second, names, of_scheduler / 2)};
-  const std::vector<double> together = sharing::mixed_rates(both, issue_width);
-  std::array<double, 2> slow_down{1, 1};
-  for (std::size_t k = 0; k < 2; ++k) {
-    const sharing::MixedKernel alone = mixed(k == 0 ? first : second, names, of_scheduler);
-    const double rate = sharing::mixed_rates(std::span(&alone, 1), issue_width)[0];
-    slow_down[k] = together[k] > 0 ? rate / together[k] : 1;
-  }
-  return slow_down;
+/// Returns the share of the time in which the kernel keeps memory busy, with a part of the L2's ways.
+double memory_busy(const KernelResult& kernel, const sharing::CacheProcess& process, double ways,
+                   double all_ways) {
+  const double alone = kernel.time ? kernel.time->mean_busy[std::size_t(Resource::dram)] : 0;
+  const double misses = process.misses(all_ways) > 0 ? process.misses(ways) / process.misses(all_ways) : 1;
+  return alone * misses * process.seconds_per_instruction(all_ways) / process.seconds_per_instruction(ways);
 }
 
 Json to_json(const std::array<SharedL2::Estimate, 2>& estimates) {
@@ -83,6 +69,36 @@ Json to_json(const std::array<SharedL2::Estimate, 2>& estimates) {
 }
 
 } // namespace
+
+std::array<double, 2> slow_down_by_pipes(const SharingProfile& first, const SharingProfile& second,
+                                         const std::array<double, 2>& warps, double issue_width) {
+  if (first.pipes.empty() || second.pipes.empty())
+    return {1, 1};
+  std::set<std::string> names;
+  for (const SharingProfile* profile : {&first, &second})
+    for (const SharingProfile::Pipe& pipe : profile->pipes)
+      names.insert(pipe.name);
+  constexpr double of_scheduler = 0.25; // of an SM's warps
+  const std::vector<sharing::MixedKernel> both{mixed(first, names, warps[0] * of_scheduler),
+                                               mixed(second, names, warps[1] * of_scheduler)};
+  const std::vector<double> together = sharing::mixed_rates(both, issue_width);
+  std::array<double, 2> slow_down{1, 1};
+  for (std::size_t k = 0; k < 2; ++k) {
+    const SharingProfile& profile = k == 0 ? first : second;
+    const sharing::MixedKernel alone = mixed(profile, names, profile.warps * of_scheduler);
+    const double rate = sharing::mixed_rates(std::span(&alone, 1), issue_width)[0];
+    slow_down[k] = together[k] > 0 ? rate / together[k] : 1;
+  }
+  return slow_down;
+}
+
+std::vector<std::pair<std::size_t, std::size_t>> best_pairs(std::span<const SharedL2> pairs,
+                                                            std::size_t kernels) {
+  std::vector<sharing::PairCost> costs;
+  for (const SharedL2& pair : pairs)
+    costs.push_back({pair.kernels[0], pair.kernels[1], pair.mean_slow_down()});
+  return sharing::cheapest_pairs(costs, kernels);
+}
 
 Expected<std::vector<SharedL2>> estimate_pairs(std::span<const KernelResult> kernels, double issue_width) {
   std::vector<sharing::CacheProcess> processes;
@@ -109,7 +125,14 @@ Expected<std::vector<SharedL2>> estimate_pairs(std::span<const KernelResult> ker
       put(found.all[found.reached].ways, pair.camp);
       put(sharing::ways_by_accesses(both, ways), pair.by_accesses);
       put(sharing::ways_by_misses(both, ways), pair.by_misses);
-      pair.same_sm = by_pipes(*kernels[first].sharing, *kernels[second].sharing, issue_width);
+      std::array<double, 2> busy{};
+      for (std::size_t k = 0; k < 2; ++k)
+        busy[k] = memory_busy(kernels[pair.kernels[k]], both[k], pair.camp[k].ways, ways);
+      const std::vector<double> served = sharing::fair_shares(busy, 1);
+      for (std::size_t k = 0; k < 2; ++k)
+        pair.slow_down[k] = pair.camp[k].slow_down * (served[k] > 0 ? busy[k] / served[k] : 1);
+      const SharingProfile &one = *kernels[first].sharing, &other = *kernels[second].sharing;
+      pair.same_sm = slow_down_by_pipes(one, other, {one.warps / 2, other.warps / 2}, issue_width);
     }
   std::ranges::stable_sort(pairs, {}, &SharedL2::mean_slow_down);
   return pairs;
@@ -120,29 +143,33 @@ std::string print_pairs_text(std::span<const KernelResult> kernels, std::span<co
   const Style style(options.colour);
   const std::size_t width = std::max(80u, options.width);
   std::string text =
-      style.bold(cut(fmt::format("{} pairs that share the L2 of {}, the least slowed down first",
+      style.bold(cut(fmt::format("{} pairs that share the L2 and memory of {}, the least slowed down first",
                                  pairs.size(), printable(kernels.front().gpu)),
                      width)) +
       "\n";
-  for (const SharedL2& pair : pairs.first(std::min(pairs.size(), printed_pairs))) {
-    const auto name = [&](std::size_t k) {
-      return cut(printable(display_name(kernels[pair.kernels[k]].name, name_width)), name_width);
-    };
-    text +=
-        cut(fmt::format("  {:.2f} × {:.2f}  {} + {}  {:.1f} and {:.1f} ways (by accesses {:.1f}, by misses "
-                        "{:.1f}){}; on one SM "
-                        "{:.2f} × {:.2f}",
-                        pair.camp[0].slow_down, pair.camp[1].slow_down, name(0), name(1), pair.camp[0].ways,
-                        pair.camp[1].ways, pair.by_accesses[0].ways, pair.by_misses[0].ways,
-                        pair.equilibria > 1 ? fmt::format(", one of {} equilibria", pair.equilibria) : "",
-                        pair.same_sm[0], pair.same_sm[1]),
-            width) +
-        "\n";
-  }
+  text += "  slow-downs     by the L2, and its ways of each   on one SM      kernels\n";
+  const auto name = [&](std::size_t kernel) {
+    return cut(printable(display_name(kernels[kernel].name, name_width)), name_width);
+  };
+  for (const SharedL2& pair : pairs.first(std::min(pairs.size(), printed_pairs)))
+    text += cut(fmt::format(
+                    "  {:.2f} × {:.2f}    {:.2f} × {:.2f}, {:>4.1f} and {:>4.1f}{:<5}   {:.2f} × {:.2f}    "
+                    "{} + {}",
+                    pair.slow_down[0], pair.slow_down[1], pair.camp[0].slow_down, pair.camp[1].slow_down,
+                    pair.camp[0].ways, pair.camp[1].ways,
+                    pair.equilibria > 1 ? fmt::format(" of {}", pair.equilibria) : "", pair.same_sm[0],
+                    pair.same_sm[1], name(pair.kernels[0]), name(pair.kernels[1])),
+                width) +
+            "\n";
   if (pairs.size() > printed_pairs)
     text += fmt::format("  and {} more\n", pairs.size() - printed_pairs);
-  text += "  Estimates from what each kernel does alone. They do not know of memory's bandwidth: traces run "
-          "on the machine itself.\n";
+  if (kernels.size() > 2) {
+    text += "  best pairs, by the slow-downs in sum:\n";
+    for (const auto& [first, second] : best_pairs(pairs, kernels.size()))
+      text += cut(fmt::format("    {} + {}", name(first), name(second)), width) + "\n";
+  }
+  text += "  Estimates from what each kernel does alone; the first know of the L2 and of memory's time.\n"
+          "  Traces in place of results run on the machine itself.\n";
   return text;
 }
 
@@ -158,11 +185,13 @@ std::string print_pairs_json(std::span<const KernelResult> kernels, std::span<co
   Json& list = json["pairs"] = Json::array();
   for (const SharedL2& pair : pairs)
     list.push_back({{"kernels", pair.kernels},
+                    {"slow_down", pair.slow_down},
                     {"camp", to_json(pair.camp)},
                     {"by_accesses", to_json(pair.by_accesses)},
                     {"by_misses", to_json(pair.by_misses)},
                     {"equilibria", pair.equilibria},
                     {"same_sm", pair.same_sm}});
+  json["best_pairs"] = best_pairs(pairs, kernels.size());
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 

@@ -1,5 +1,5 @@
 // Quick estimates of how kernels slow each other down, from what each does alone: by the L2 that they share
-// (CAMP), and by an SM's pipes (CD3).
+// (CAMP) and memory, and by an SM's pipes (CD3).
 #pragma once
 
 #include "report/report.h"
@@ -7,6 +7,7 @@
 #include <array>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace warplens::report {
@@ -18,16 +19,29 @@ struct SharedL2 {
     double ways = 0, misses = 0, slow_down = 1;
   };
   std::array<Estimate, 2> camp, by_accesses, by_misses;
+  /// By CAMP's ways, and where the kernels together ask for more of memory's time than there is, by its
+  /// share.
+  std::array<double, 2> slow_down{1, 1};
   std::size_t equilibria = 1; ///< of CAMP; with several, `camp` is that which Newton's method reaches
   std::array<double, 2> same_sm{
       1, 1}; ///< the slow-down on one SM, both with half of their warps, by CD3; 1 where pipes are not known
 
-  double mean_slow_down() const { return (camp[0].slow_down + camp[1].slow_down) / 2; }
+  double mean_slow_down() const { return (slow_down[0] + slow_down[1]) / 2; }
 };
 
 /// Returns an estimate of each pair, the least slowed down first. The error names a kernel whose result lacks
 /// the profile (`--sharing`), or one of another GPU.
 Expected<std::vector<SharedL2>> estimate_pairs(std::span<const KernelResult> kernels, double issue_width);
+
+/// Returns which kernels should run beside which, so that the estimated slow-downs are least in sum.
+std::vector<std::pair<std::size_t, std::size_t>> best_pairs(std::span<const SharedL2> pairs,
+                                                            std::size_t kernels);
+
+/// Returns the slow-downs of two kernels on one SM by its pipes (CD3): each kernel's rate alone, with the
+/// warps of its profile, over that beside the other, with `warps` on the SM each. 1 where pipes are not
+/// known.
+std::array<double, 2> slow_down_by_pipes(const SharingProfile& first, const SharingProfile& second,
+                                         const std::array<double, 2>& warps, double issue_width);
 
 std::string print_pairs_text(std::span<const KernelResult> kernels, std::span<const SharedL2> pairs,
                              const TextOptions& options);

@@ -70,12 +70,15 @@ std::string print_clocks_text(const ClockPlans& plans, const TextOptions& option
   text += cut("  together: " + against(plans.cheapest, plans.fastest) +
                   "; each kernel by itself (F-DVFS): " + against(plans.slot_by_slot, plans.fastest),
               width) +
-          "\n  energy over time:";
+          "\n";
+  std::string front = "energy over time:";
   for (const auto& one : plans.front)
-    text += fmt::format(" {:g} %: {:+.1f} %{}", 100 * one.slow_down,
-                        100 * (one.plan.joules / plans.fastest.joules - 1),
-                        &one == &plans.front.back() ? "" : ",");
-  text += "\n  A plan of the model: no board was measured with it. Switching a clock takes time, too.\n";
+    front += fmt::format(" {:g}\u00a0%:\u00a0{:+.1f}\u00a0%{}", 100 * one.slow_down,
+                         100 * (one.plan.joules / plans.fastest.joules - 1),
+                         &one == &plans.front.back() ? "" : ",");
+  for (const std::string& line : wrapped(front, width - 4))
+    text += (line.starts_with("energy") ? "  " : "    ") + line + "\n";
+  text += "  A plan of the model: no board was measured with it. Switching a clock takes time, too.\n";
   return text;
 }
 

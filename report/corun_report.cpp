@@ -27,14 +27,48 @@ std::string name_of_kernel(const CorunKernelResult& kernel) {
   return printable(display_name(kernel.name, name_width));
 }
 
-std::string hits(const char* cache, const std::optional<double>& alone, const std::optional<double>& beside) {
-  if (!alone || !beside)
-    return "";
-  return fmt::format("  {} hits {} % → {} %", cache, share(alone), share(beside));
+std::string lines_of(const std::string& indent, const std::string& text, std::size_t width) {
+  std::string lines;
+  for (const std::string& line : wrapped(text, width - indent.size()))
+    lines += indent + line + "\n";
+  return lines;
 }
 
 Json statistic(const Statistic& of) {
   return {{"mean", of.mean}, {"std", of.std_deviation}, {"ci95", {of.ci95[0], of.ci95[1]}}};
+}
+
+/// Returns how the kernels divide the GPU.
+std::string division_in_words(const CorunResult& result) {
+  switch (result.division) {
+  case Division::streams: return "as streams";
+  case Division::sms: return "each on SMs of its own";
+  case Division::blocks: return "each with a number of blocks on an SM";
+  case Division::mig: return "each in an instance of MIG";
+  }
+  return "";
+}
+
+/// Returns what no GPU has, or an empty string.
+std::string what_if_in_words(const CorunWhatIf& what_if) {
+  std::vector<std::string> words;
+  if (what_if.kernels_in_turn)
+    words.push_back("kernels take turns to issue first");
+  if (what_if.own_queues)
+    words.push_back("each has its own queue to memory");
+  if (what_if.front_end > 1)
+    words.push_back(fmt::format("a scheduler issues from {} warps at once", what_if.front_end));
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+/// Returns the kernel's part of the GPU, or an empty string if it may use all of it.
+std::string place_of(const CorunKernelResult& kernel, Division division) {
+  switch (division) {
+  case Division::sms: return fmt::format("{} SMs", kernel.sms);
+  case Division::blocks: return fmt::format("{} blocks on an SM", kernel.max_per_sm);
+  case Division::mig: return fmt::format("{} slices, {} SMs", kernel.slices, kernel.sms);
+  default: return "";
+  }
 }
 
 Json shares(const ByResource& busy) {
@@ -43,6 +77,42 @@ Json shares(const ByResource& busy) {
     if (busy[resource] != 0)
       json[std::string(name_of(Resource(resource)))] = busy[resource];
   return json;
+}
+
+Json what_if_json(const CorunWhatIf& what_if) {
+  return {{"kernels_in_turn", what_if.kernels_in_turn},
+          {"own_queues", what_if.own_queues},
+          {"front_end", what_if.front_end}};
+}
+
+Json begin_json(const std::string& gpu, double sm_clock_mhz, const char* method) {
+  return {{"schema", "warplens-corun/1"}, {"gpu", gpu}, {"sm_clock_mhz", sm_clock_mhz}, {"method", method}};
+}
+
+/// Adds how a result's kernels divide the GPU.
+void put_arrangement(const CorunResult& result, Json& json) {
+  json["division"] = name_of(result.division);
+  if (result.policy)
+    json["policy"] = name_of(*result.policy);
+  if (result.what_if.is_any())
+    json["what_if"] = what_if_json(result.what_if);
+}
+
+Json timeline_json(const CorunTimeline& timeline) {
+  Json json = {
+      {"cycles", timeline.cycles}, {"ns_per_cycle", timeline.ns_per_cycle}, {"edges", timeline.edges}};
+  Json& kernels = json["kernels"] = Json::array();
+  for (const CorunTimeline::Kernel& kernel : timeline.kernels)
+    kernels.push_back(
+        {{"requests", kernel.requests}, {"l1_hits", kernel.l1_hits}, {"l1_all", kernel.l1_all}});
+  json["l2_hits"] = timeline.l2_hits;
+  json["l2_all"] = timeline.l2_all;
+  json["dram_lines"] = timeline.dram_lines;
+  return json;
+}
+
+std::string dumped(const Json& json) {
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 } // namespace
@@ -58,7 +128,7 @@ std::vector<std::string> contention_of(const CorunResult& result) {
     }
     if (result.busy[resource] >= contended_share && result.busy[resource] >= max_alone + contended_more)
       found.push_back(fmt::format("{}: busy {} % of the time together, {} % alone",
-                                  name_of(Resource(resource)), share(result.busy[resource]),
+                                  text_of(Resource(resource)), share(result.busy[resource]),
                                   fmt::join(alone, " and ")));
   }
   for (const CorunKernelResult& kernel : result.kernels) {
@@ -80,57 +150,66 @@ std::vector<std::string> contention_of(const CorunResult& result) {
 std::string print_corun_text(const CorunResult& result, const TextOptions& options) {
   const Style style(options.colour);
   const std::size_t width = std::max(80u, options.width);
-  const char* const how = result.division == Division::streams ? "as streams"
-                          : result.division == Division::sms   ? "each on SMs of its own"
-                                                               : "each with a number of blocks on an SM";
-  std::string text = style.bold(cut(fmt::format("{} kernels beside each other on {}, {}",
-                                                result.kernels.size(), printable(result.gpu), how),
-                                    width)) +
-                     "\n";
+  std::string text =
+      style.bold(cut(fmt::format("{} kernels beside each other on {}, {}{}", result.kernels.size(),
+                                 printable(result.gpu), division_in_words(result),
+                                 result.policy ? fmt::format(" ({})", name_of(*result.policy)) : ""),
+                     width)) +
+      "\n";
+  if (result.what_if.is_any())
+    text += lines_of("  ", "on a machine that does not exist: " + what_if_in_words(result.what_if), width);
   for (const CorunKernelResult& kernel : result.kernels) {
-    std::string place;
-    if (result.division == Division::sms)
-      place = fmt::format("  {} SMs", kernel.sms);
-    if (result.division == Division::blocks)
-      place = fmt::format("  {} blocks on an SM", kernel.max_per_sm);
-    text += cut(fmt::format("  {:.2f} × ({:.2f} to {:.2f})  {}  {:.4g} µs alone, {:.4g} beside{}{}{}",
+    const std::string place = place_of(kernel, result.division);
+    text += cut(fmt::format("  {:.2f} × ({:.2f} to {:.2f})  {}  {:.4g} µs alone, {:.4g} beside{}{}",
                             kernel.slow_down.mean, kernel.slow_down.ci95[0], kernel.slow_down.ci95[1],
-                            name_of_kernel(kernel), kernel.alone_us.mean, kernel.beside_us.mean, place,
-                            hits("L1", kernel.l1_alone, kernel.l1_beside),
-                            hits("L2", kernel.l2_alone, kernel.l2_beside)),
+                            name_of_kernel(kernel), kernel.alone_us.mean, kernel.beside_us.mean,
+                            place.empty() ? "" : "  ", place),
                 width) +
             "\n";
+  }
+  if (!result.estimated_by.empty()) {
+    std::vector<std::string> estimates;
+    for (const CorunKernelResult& kernel : result.kernels)
+      estimates.push_back(kernel.estimate ? fmt::format("{:.2f} × ({:+.0f} %)", *kernel.estimate,
+                                                        100 * (*kernel.estimate / kernel.slow_down.mean - 1))
+                                          : "-");
+    text += fmt::format("  from what each does alone ({}): {}\n", result.estimated_by,
+                        fmt::join(estimates, ", "));
   }
   text += fmt::format("  all together take {:.0f} % of the time of one after the other\n",
                       100 * result.over_sequential.mean);
   for (const std::string& what : contention_of(result))
-    text += cut("  they fight for " + what, width) + "\n";
+    text += lines_of("  ", "they fight for " + what, width);
   return text;
 }
 
 std::string print_corun_json(const CorunResult& result) {
-  Json json;
-  json["schema"] = "warplens-corun/1";
-  json["gpu"] = result.gpu;
-  json["sm_clock_mhz"] = result.sm_clock_mhz;
-  json["method"] = "trial";
-  json["division"] = name_of(result.division);
+  Json json = begin_json(result.gpu, result.sm_clock_mhz, "trial");
+  if (result.what_if.is_any())
+    json["validated"] = false;
+  put_arrangement(result, json);
   json["trials"] = result.trials;
   json["over_sequential"] = statistic(result.over_sequential);
+  json["speed_up"] = statistic(result.speed_up);
+  if (!result.estimated_by.empty())
+    json["estimated_by"] = result.estimated_by;
   json["busy"] = shares(result.busy);
   Json& kernels = json["kernels"] = Json::array();
   for (const CorunKernelResult& kernel : result.kernels) {
     Json one = {{"name", kernel.name}, {"blocks", kernel.blocks}, {"sms", kernel.sms}};
     if (kernel.max_per_sm != 0)
       one["max_per_sm"] = kernel.max_per_sm;
+    if (kernel.slices != 0)
+      one["slices"] = kernel.slices;
     one["slow_down"] = statistic(kernel.slow_down);
-    one["alone_us"] = statistic(kernel.alone_us);
-    one["beside_us"] = statistic(kernel.beside_us);
-    one["waits_us"] = kernel.waits_us;
     const auto put = [&](const char* key, const std::optional<double>& value) {
       if (value)
         one[key] = *value;
     };
+    put("estimate", kernel.estimate);
+    one["alone_us"] = statistic(kernel.alone_us);
+    one["beside_us"] = statistic(kernel.beside_us);
+    one["waits_us"] = kernel.waits_us;
     put("l1_hit_rate_alone", kernel.l1_alone);
     put("l1_hit_rate", kernel.l1_beside);
     put("l2_hit_rate_alone", kernel.l2_alone);
@@ -139,7 +218,81 @@ std::string print_corun_json(const CorunResult& result) {
     kernels.push_back(std::move(one));
   }
   json["contention"] = contention_of(result);
-  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  if (result.timeline)
+    json["timeline"] = timeline_json(*result.timeline);
+  return dumped(json);
+}
+
+std::string print_arrangements_text(std::span<const NamedArrangement> arrangements,
+                                    const TextOptions& options) {
+  const Style style(options.colour);
+  const std::size_t width = std::max(80u, options.width);
+  std::string head, text;
+  for (const NamedArrangement& one : arrangements) {
+    if (!one.result) {
+      text += lines_of("  ", fmt::format("{}: {}", one.name, one.result.error().message), width);
+      continue;
+    }
+    const CorunResult& result = *one.result;
+    if (head.empty()) {
+      head =
+          style.bold(cut(fmt::format("{} kernels beside each other on {}: the gain over one after the other",
+                                     result.kernels.size(), printable(result.gpu)),
+                         width)) +
+          "\n";
+      for (const CorunKernelResult& kernel : result.kernels)
+        head += cut("  " + name_of_kernel(kernel), width) + "\n";
+      head += "  gain      slow-downs\n";
+    }
+    std::vector<std::string> slow_downs, places;
+    for (const CorunKernelResult& kernel : result.kernels) {
+      slow_downs.push_back(fmt::format("{:.2f} ×", kernel.slow_down.mean));
+      if (std::string place = place_of(kernel, result.division); !place.empty())
+        places.push_back(std::move(place));
+    }
+    text += cut(fmt::format("  {:+6.1f} %  {}  {}  {}", 100 * (result.speed_up.mean - 1),
+                            pad_right(fmt::format("{}", fmt::join(slow_downs, ", ")), 18),
+                            pad_right(one.name, 24), fmt::join(places, ", ")),
+                width) +
+            "\n";
+  }
+  return head + text;
+}
+
+std::string print_arrangements_json(std::span<const NamedArrangement> arrangements) {
+  Json json;
+  Json list = Json::array();
+  for (const NamedArrangement& one : arrangements) {
+    if (!one.result) {
+      list.push_back({{"name", one.name}, {"impossible", one.result.error().message}});
+      continue;
+    }
+    const CorunResult& result = *one.result;
+    if (json.empty()) {
+      json = begin_json(result.gpu, result.sm_clock_mhz, "arrangements");
+      json["validated"] = false; // most of them are on no GPU
+      json["trials"] = result.trials;
+      Json& names = json["kernels"] = Json::array();
+      for (const CorunKernelResult& kernel : result.kernels)
+        names.push_back({{"name", kernel.name}});
+    }
+    Json arrangement = {{"name", one.name}};
+    put_arrangement(result, arrangement);
+    arrangement["speed_up"] = statistic(result.speed_up);
+    arrangement["over_sequential"] = statistic(result.over_sequential);
+    Json& kernels = arrangement["kernels"] = Json::array();
+    for (const CorunKernelResult& kernel : result.kernels) {
+      Json of_kernel = {{"sms", kernel.sms}, {"slow_down", statistic(kernel.slow_down)}};
+      if (kernel.max_per_sm != 0)
+        of_kernel["max_per_sm"] = kernel.max_per_sm;
+      if (kernel.estimate)
+        of_kernel["estimate"] = *kernel.estimate;
+      kernels.push_back(std::move(of_kernel));
+    }
+    list.push_back(std::move(arrangement));
+  }
+  json["arrangements"] = std::move(list);
+  return dumped(json);
 }
 
 } // namespace warplens::report

@@ -3,8 +3,11 @@
 
 #include "report/report.h"
 #include "result/corun.h"
+#include "support/expected.h"
 
+#include <span>
 #include <string>
+#include <vector>
 
 namespace warplens::report {
 
@@ -13,5 +16,16 @@ std::vector<std::string> contention_of(const CorunResult& result);
 
 std::string print_corun_text(const CorunResult& result, const TextOptions& options);
 std::string print_corun_json(const CorunResult& result);
+
+/// One of several arrangements of the same kernels: its result, or why it is impossible.
+struct NamedArrangement {
+  std::string name;
+  Expected<CorunResult> result;
+};
+
+/// Prints a line for each; at least one has a result.
+std::string print_arrangements_text(std::span<const NamedArrangement> arrangements,
+                                    const TextOptions& options);
+std::string print_arrangements_json(std::span<const NamedArrangement> arrangements);
 
 } // namespace warplens::report

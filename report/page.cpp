@@ -70,9 +70,18 @@ std::set<std::string> files_of(const std::vector<LabelledResult>& results) {
   return files;
 }
 
-Json sources(const std::vector<LabelledResult>& results, const std::filesystem::path& root) {
+/// Returns the files whose lines a report of power names.
+std::set<std::string> files_of(const Json& sharing) {
+  std::set<std::string> files;
+  for (const Json& kernel : sharing.value("kernels", Json::array()))
+    for (const Json& line : kernel.value("lines", Json::array()))
+      files.insert(line.value("file", ""));
+  return files;
+}
+
+Json sources(const std::set<std::string>& files, const std::filesystem::path& root) {
   Json list = Json::array();
-  for (const std::string& file : files_of(results)) {
+  for (const std::string& file : files) {
     if (auto text = read_source(file, root))
       list.push_back({{"file", file}, {"text", std::move(*text)}});
     else
@@ -117,9 +126,14 @@ Expected<std::string> print_page(const std::vector<LabelledResult>& results, con
                     {"verdicts", verdicts(*labelled.result)}});
   if (results.size() == 2)
     data["comparison"] = comparison_for_page(*results[0].result, *results[1].result);
-  data["sources"] = sources(results, options.source_root);
+  std::set<std::string> files = files_of(results);
+  if (options.sharing != nullptr)
+    files.merge(files_of(*options.sharing));
+  data["sources"] = sources(files, options.source_root);
   if (options.significance != nullptr)
     data["significance"] = *options.significance;
+  if (options.sharing != nullptr)
+    data["sharing"] = *options.sharing;
 
   std::string page = options.page.substr(0, place);
   page.append("<script type=\"application/json\" id=\"warplens-data\">")

@@ -65,6 +65,9 @@ struct PageOptions {
   std::filesystem::path source_root;
   /// An analysis of many runs (warplens-significance/1) for the view Why; null: none.
   const nlohmann::ordered_json* significance = nullptr;
+  /// A report of `corun`, `power` or `clocks` in place of results, with the sources that it names; null:
+  /// none.
+  const nlohmann::ordered_json* sharing = nullptr;
 };
 
 /// Prints the page with the results (one, or two to compare), the verdicts on their lines, and their sources

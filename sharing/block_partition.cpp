@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace warplens::sharing {
 namespace {
@@ -47,6 +48,14 @@ std::optional<BlockPartition> even_partition(std::span<const BlockPartition> fea
           std::pair(warps_apart(one), best->all_warps()) < std::pair(warps_apart(*best), one.all_warps()))
         best = one;
   return best;
+}
+
+std::optional<BlockPartition> halved_partition(std::span<const BlockPartition> feasible, const SmRoom& room) {
+  std::vector<BlockPartition> halved;
+  std::ranges::copy_if(feasible, std::back_inserter(halved), [&](const BlockPartition& one) {
+    return 2 * std::max(one.warps[0], one.warps[1]) <= room.warps;
+  });
+  return fullest_partition(halved);
 }
 
 double pair_speed_up(const std::array<double, 2>& rates_together, const std::array<double, 2>& rates_alone) {

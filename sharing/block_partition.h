@@ -40,6 +40,10 @@ std::optional<BlockPartition> fullest_partition(std::span<const BlockPartition> 
 /// differ least (ICMT-EVEN), the fullest of several; empty if there is none.
 std::optional<BlockPartition> even_partition(std::span<const BlockPartition> feasible);
 
+/// Returns the partition with the largest number of warps of those in which neither kernel has more than half
+/// of the SM's (INTRA), the first of several; empty if there is none.
+std::optional<BlockPartition> halved_partition(std::span<const BlockPartition> feasible, const SmRoom& room);
+
 /// Returns the speed-up of a pair over running one kernel after the other, each with all of the machine: the
 /// geometric mean of each kernel's rate beside the other over half of its rate alone.
 double pair_speed_up(const std::array<double, 2>& rates_together, const std::array<double, 2>& rates_alone);

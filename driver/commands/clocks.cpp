@@ -137,9 +137,9 @@ Expected<void> plan_and_print(ClocksOptions options) {
     TRY(slots.add(kernel));
   TRY(slots.finish());
   const report::ClockPlans plans = std::move(slots).plans(options.slow_down / 100);
-  return print_text(options.format == "json" ? print_clocks_json(plans)
-                                             : print_clocks_text(plans, text_options(options.output)),
-                    options.output.file);
+  return print_report(options.format != "text" ? print_clocks_json(plans)
+                                               : print_clocks_text(plans, text_options(options.output)),
+                      options.format, options.output);
 }
 
 } // namespace
@@ -162,7 +162,7 @@ void declare_clocks(CLI::App& app, Action& chosen) {
       ->check(CLI::Range(0.0, 10'000.0))
       ->type_name("PERCENT")
       ->capture_default_str();
-  add_text_or_json_options(*command, options->format, options->output, "warplens-clocks/1");
+  add_report_options(*command, options->format, options->output, "warplens-clocks/1");
   command->add_flag("--quiet", options->output.quiet, "say nothing on stderr but errors");
   add_model_options(*command, options->model);
   command->callback([options, &chosen] { chosen = [options] { return plan_and_print(*options); }; });

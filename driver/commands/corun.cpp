@@ -24,14 +24,20 @@ struct CorunOptions {
   std::vector<std::string> files;
   std::vector<std::string>
       kernels; ///< regular expressions, by file; the last one for the rest; empty: the first launch
-  std::string division = "streams", format = "text";
+  std::string division = "streams", policy, format = "text";
   std::vector<double> shares;
-  bool share_memory = false;
+  std::uint32_t front_end = 1;
+  bool share_memory = false, own_queues = false, all_policies = false, estimates = false;
   ModelOptions model;
   OutputOptions output;
 };
 
 constexpr std::uint32_t default_trials = 4;
+constexpr double issue_width = 1; // of a scheduler
+
+template <class Enumeration> std::vector<std::string> words_of() {
+  return {names_of<Enumeration>.begin(), names_of<Enumeration>.end()};
+}
 
 /// Returns the first traced launch of which the kernel matches.
 Expected<const trace::Launch*> launch_of(const trace::Reader& trace, const std::string& file,
@@ -44,32 +50,114 @@ Expected<const trace::Launch*> launch_of(const trace::Reader& trace, const std::
                              : fmt::format("no launch matches '{}'", kernel));
 }
 
-Expected<CorunResult> run_on_machine(const CorunOptions& options, const model::Gpu& gpu) {
+/// The traces, and the launch of each that is to run.
+struct TracedLaunches {
   std::deque<trace::Reader> traces;
-  std::vector<std::string> opened;
   std::vector<model::CorunLaunch> launches;
+};
+
+Expected<TracedLaunches> open_traces(const CorunOptions& options) {
+  TracedLaunches traced;
   for (std::size_t i = 0; i < options.files.size(); ++i) {
     const std::string& file = options.files[i];
     TRY_LET(trace, trace::Reader::open(file));
-    traces.push_back(std::move(*trace));
+    traced.traces.push_back(std::move(*trace));
     const std::string kernel =
         options.kernels.empty() ? "" : options.kernels[std::min(i, options.kernels.size() - 1)];
-    TRY_LET(launch, launch_of(traces.back(), file, kernel));
-    launches.push_back({&traces.back(), *launch});
+    TRY_LET(launch, launch_of(traced.traces.back(), file, kernel));
+    traced.launches.push_back({&traced.traces.back(), *launch});
   }
+  return traced;
+}
+
+struct NamedArrangement {
+  std::string name;
+  model::Arrangement arrangement;
+};
+
+/// Returns what the options name, or all policies of co-scheduling beside what streams do.
+std::vector<NamedArrangement> arrangements_of(const CorunOptions& options) {
+  model::Arrangement one{*value_named<Division>(options.division), options.shares, {}, {}};
+  one.what_if.own_queues = options.own_queues;
+  one.what_if.front_end = options.front_end;
+  if (!options.policy.empty())
+    one.policy = *value_named<Policy>(options.policy);
+  if (!options.all_policies)
+    return {{"", one}};
+  std::vector<NamedArrangement> all{{"streams", {}}};
+  for (const std::string_view policy : names_of<Policy>)
+    all.push_back({std::string(policy), {.policy = *value_named<Policy>(policy)}});
+  for (const std::uint32_t front_end : {2u, 3u})
+    all.push_back({fmt::format("icmt_even, front end {}", front_end),
+                   {.policy = Policy::icmt_even, .what_if = {.front_end = front_end}}});
+  return all;
+}
+
+/// Returns what each launch does alone, which takes further trials.
+Expected<std::vector<SharingProfile>> profiles_of(const TracedLaunches& traced, const model::Gpu& gpu,
+                                                  const model::CorunOptions& settings) {
+  std::vector<SharingProfile> profiles;
+  for (const model::CorunLaunch& one : traced.launches) {
+    model::Options alone;
+    alone.trials = settings.trials;
+    alone.seed = settings.seed;
+    alone.threads = settings.threads;
+    alone.snapshot_blocks = settings.snapshot_blocks;
+    alone.sharing = true;
+    alone.wants_launch = [&one](const trace::Launch& launch) { return launch.id == one.launch->id; };
+    TRY_LET(modelled, model::evaluate(*one.trace, {gpu}, alone));
+    if (modelled->kernels.empty() || !modelled->kernels.front().sharing)
+      return fail("{}: nothing is known of it alone", one.launch->kernel);
+    profiles.push_back(std::move(*modelled->kernels.front().sharing));
+  }
+  return profiles;
+}
+
+/// Adds to a result of two kernels by Division::blocks what CD3 estimates from their profiles.
+void add_estimates(std::span<const SharingProfile> profiles, CorunResult& result) {
+  std::array<double, 2> warps{};
+  for (std::size_t k = 0; k < 2; ++k) {
+    if (profiles[k].pipes.empty())
+      return;
+    warps[k] = std::min(profiles[k].warps, double(result.kernels[k].max_per_sm) * profiles[k].block.warps);
+  }
+  const auto slow_downs = report::slow_down_by_pipes(profiles[0], profiles[1], warps, issue_width);
+  for (std::size_t k = 0; k < 2; ++k)
+    result.kernels[k].estimate = slow_downs[k];
+  result.estimated_by = "cd3";
+}
+
+Expected<std::vector<report::NamedArrangement>> run_on_machine(const CorunOptions& options,
+                                                               const model::Gpu& gpu) {
+  TRY_LET(traced, open_traces(options));
   model::CorunOptions settings;
-  settings.division = *value_named<Division>(options.division);
-  settings.shares = options.shares;
   settings.share_memory = options.share_memory;
   settings.trials = options.model.trials.value_or(default_trials);
   settings.seed = options.model.seed;
   settings.threads = options.model.threads;
   settings.snapshot_blocks = options.model.snapshot_blocks;
+  if (options.model.timeline || (options.format == "html" && !options.all_policies))
+    settings.timeline_bins = options.model.timeline_bins;
   Stage stage("corun", options.output.quiet);
-  auto result = model::corun(launches, gpu, settings);
-  if (result)
-    stage.done(fmt::format("{} kernels on {}, {} trials each", launches.size(), gpu.id, settings.trials));
-  return result;
+  const std::vector<NamedArrangement> named = arrangements_of(options);
+  std::vector<model::Arrangement> arrangements;
+  std::ranges::transform(named, std::back_inserter(arrangements), &NamedArrangement::arrangement);
+  TRY_LET(results, model::corun(traced->launches, gpu, arrangements, settings));
+  std::vector<SharingProfile> profiles;
+  if (options.estimates) {
+    TRY_LET(profiled, profiles_of(*traced, gpu, settings));
+    profiles = std::move(*profiled);
+  }
+  std::vector<report::NamedArrangement> arranged;
+  for (std::size_t i = 0; i < named.size(); ++i) {
+    Expected<CorunResult>& result = (*results)[i];
+    if (profiles.size() == 2 && result && result->division == Division::blocks)
+      add_estimates(profiles, *result);
+    arranged.push_back({named[i].name, std::move(result)});
+  }
+  stage.done(
+      fmt::format("{} kernels on {}, {} trials each", traced->launches.size(), gpu.id, settings.trials));
+  return arranged;
 }
 
 /// Estimates each pair of the results' kernels.
@@ -77,12 +165,11 @@ Expected<void> estimate_and_print(const CorunOptions& options) {
   TRY_LET(kernels, read_kernels(options.files, {}, options.model, options.output));
   if (kernels->size() < 2)
     return fail("one kernel runs beside no other: the results have {}", kernels->size());
-  constexpr double issue_width = 1; // of a scheduler
   TRY_LET(pairs, report::estimate_pairs(*kernels, issue_width));
-  return print_text(options.format == "json"
-                        ? report::print_pairs_json(*kernels, *pairs)
-                        : report::print_pairs_text(*kernels, *pairs, text_options(options.output)),
-                    options.output.file);
+  return print_report(options.format != "text"
+                          ? report::print_pairs_json(*kernels, *pairs)
+                          : report::print_pairs_text(*kernels, *pairs, text_options(options.output)),
+                      options.format, options.output);
 }
 
 Expected<void> corun_and_print(const CorunOptions& options) {
@@ -93,14 +180,21 @@ Expected<void> corun_and_print(const CorunOptions& options) {
     return fail("traces run beside each other, and results are estimated: name either");
   if (options.files.size() < 2)
     return fail("one kernel runs beside no other: name two traces, or one twice");
+  if (options.estimates && options.files.size() != 2)
+    return fail("an estimate is of two kernels, and there are {}", options.files.size());
   TRY_LET(gpus, load_gpus(options.model));
   if (gpus->size() != 1)
     return fail("kernels run beside each other on one GPU; --gpu names {}", gpus->size());
-  TRY_LET(result, run_on_machine(options, gpus->front()));
-  return print_text(options.format == "json"
-                        ? report::print_corun_json(*result)
-                        : report::print_corun_text(*result, text_options(options.output)),
-                    options.output.file);
+  TRY_LET(results, run_on_machine(options, gpus->front()));
+  const bool as_text = options.format == "text";
+  const report::TextOptions look = text_options(options.output);
+  if (options.all_policies)
+    return print_report(as_text ? report::print_arrangements_text(*results, look)
+                                : report::print_arrangements_json(*results),
+                        options.format, options.output);
+  TRY_LET(result, std::move(results->front().result));
+  return print_report(as_text ? report::print_corun_text(*result, look) : report::print_corun_json(*result),
+                      options.format, options.output);
 }
 
 } // namespace
@@ -121,20 +215,47 @@ void declare_corun(CLI::App& app, Action& chosen) {
       ->type_name("REGEX[,REGEX...]")
       ->delimiter(',')
       ->check(CLI::Validator(check_regex, ""));
+  auto* division =
+      command
+          ->add_option("--division", options->division,
+                       "streams: each kernel fills what those before it leave; sms: each has SMs of its own, "
+                       "as with MPS;\n"
+                       "blocks: each has a number of blocks on every SM; mig: each has an instance, with its "
+                       "part of L2 and memory")
+          ->check(CLI::IsMember(words_of<Division>()))
+          ->capture_default_str();
   command
-      ->add_option("--division", options->division,
-                   "streams: each kernel fills what those before it leave; sms: each has SMs of its own, as "
-                   "with MIG or MPS;\n"
-                   "blocks: each has a number of blocks on every SM")
-      ->check(CLI::IsMember({"streams", "sms", "blocks"}))
-      ->capture_default_str();
-  command
-      ->add_option("--split", options->shares, "each kernel's percentage of the SMs, or its blocks on an SM")
+      ->add_option("--split", options->shares,
+                   "each kernel's percentage of the SMs, its blocks on an SM, or the slices of its instance")
       ->delimiter(',')
       ->type_name("N,N[,N...]");
+  auto* policy = command
+                     ->add_option("--policy", options->policy,
+                                  "a policy of co-scheduling two kernels, of Xu's thesis, in place of a "
+                                  "division: inter: half of the SMs each;\n"
+                                  "intra: at most half of each SM's warps; icmt_max: the most warps; "
+                                  "icmt_even: about as many warps each")
+                     ->check(CLI::IsMember(words_of<Policy>()))
+                     ->excludes(division);
+  command->add_flag("--policies", options->all_policies, "compare all policies, and streams")
+      ->excludes(division)
+      ->excludes(policy);
+  command
+      ->add_option(
+          "--front-end", options->front_end,
+          "what if a scheduler could issue from this number of warps in a cycle, each to another pipe")
+      ->check(CLI::Range(1, 4))
+      ->type_name("N")
+      ->capture_default_str();
+  command->add_flag("--own-queues", options->own_queues,
+                    "what if each kernel had a queue of its own to the memory pipeline (icmt_* have that)");
+  command->add_flag(
+      "--estimates", options->estimates,
+      "say beside trials of two kernels with blocks on the same SMs what CD3 estimates from what each "
+      "does alone");
   command->add_flag("--one-program", options->share_memory,
                     "equal addresses are one memory, as with streams of one program (else each has its own)");
-  add_text_or_json_options(*command, options->format, options->output, "warplens-corun/1");
+  add_report_options(*command, options->format, options->output, "warplens-corun/1");
   command->add_flag("--quiet", options->output.quiet, "say nothing on stderr but errors");
   add_model_options(*command, options->model);
   command->callback([options, &chosen] { chosen = [options] { return corun_and_print(*options); }; });

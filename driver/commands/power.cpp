@@ -76,10 +76,10 @@ Expected<void> tell_and_print(const PowerOptions& options) {
                                 kernel.sm_clock_mhz == 0 ? gpu.clock_mhz : kernel.sm_clock_mhz));
     powered.push_back({&kernel, std::move(*power), gpu.energies->error});
   }
-  const std::string text = options.format == "json"
+  const std::string text = options.format != "text"
                                ? report::print_power_json(powered)
                                : report::print_power_text(powered, text_options(options.output));
-  return print_text(text, options.output.file);
+  return print_report(text, options.format, options.output);
 }
 
 } // namespace
@@ -108,7 +108,7 @@ void declare_power(CLI::App& app, Action& chosen) {
       ->type_name("NAME")
       ->capture_default_str()
       ->needs(train);
-  add_text_or_json_options(*command, options->format, options->output, "warplens-power/1");
+  add_report_options(*command, options->format, options->output, "warplens-power/1");
   command->callback([options, &chosen] {
     chosen = [options] {
       return options->train.empty() ? tell_and_print(*options) : train_and_print(*options);

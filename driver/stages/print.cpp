@@ -11,6 +11,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -86,6 +87,16 @@ Expected<void> print_comparison(const std::vector<report::LabelledResult>& resul
   TRY(check_format(Format::html));
   TRY_LET(page, read_file(resources().page));
   return print_text(report::print_page(results, {*page, version, {}}), options.file);
+}
+
+Expected<void> print_report(const std::string& text_or_json, const std::string& format,
+                            const OutputOptions& options) {
+  if (format != "html")
+    return print_text(text_or_json, options.file);
+  TRY(check_format(Format::html));
+  TRY_LET(page, read_file(resources().page));
+  const auto json = nlohmann::ordered_json::parse(text_or_json);
+  return print_text(report::print_page({}, {*page, version, {}, nullptr, &json}), options.file);
 }
 
 Expected<void> print(const Result& result, const std::string& label, const OutputOptions& options) {

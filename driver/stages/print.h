@@ -17,6 +17,10 @@ Expected<void> print(const Result& result, const std::string& label, const Outpu
 /// Prints a page that compares the two, before and after.
 Expected<void> print_comparison(const std::vector<report::LabelledResult>& results,
                                 const OutputOptions& options);
+/// Prints a report of `corun`, `power` or `clocks`, which is text or JSON, or for the format "html" the page
+/// with that JSON.
+Expected<void> print_report(const std::string& text_or_json, const std::string& format,
+                            const OutputOptions& options);
 /// Returns the look of text: colours and width as the terminal takes them, if the output is one.
 report::TextOptions text_options(const OutputOptions& output);
 /// Checks, before the work, that the files are there that the format needs.

@@ -12,10 +12,20 @@
 namespace warplens::model {
 namespace {
 
-std::optional<TimedCode> timed_code(const Snapshot& snapshot, const Gpu& gpu, ClockFigures& figures) {
-  if (!snapshot.code || !gpu.pipes)
+std::optional<TimedCode> timed_code(const JoinedSnapshot& joined, const Gpu& gpu, const CorunWhatIf& what_if,
+                                    ClockFigures& figures) {
+  figures.sm.front_end = what_if.front_end;
+  figures.sm.kernels = what_if.kernels_in_turn ? std::uint32_t(joined.launches.size()) : 1;
+  if (!joined.snapshot.code || !gpu.pipes)
     return std::nullopt;
-  return TimedCode(*snapshot.code, *gpu.pipes, figures);
+  TimedCode code(*joined.snapshot.code, *gpu.pipes, figures);
+  if (what_if.own_queues) {
+    std::vector<std::uint32_t> first;
+    for (const LaunchRange& launch : joined.launches)
+      first.push_back(launch.first_instruction);
+    code.give_own_queues(first, figures);
+  }
+  return code;
 }
 
 /// The blocks that an SM holds, and the room that they leave.
@@ -54,9 +64,9 @@ std::uint32_t shared_bytes_at_most(std::span<const CorunKernel> kernels, const J
 class CorunTrial {
 public:
   CorunTrial(const JoinedSnapshot& joined, const Gpu& gpu, std::span<const CorunKernel> kernels,
-             Random random, TrialObserver* observer)
-      : joined_(joined), kernels_(kernels), figures_(gpu), code_(timed_code(joined.snapshot, gpu, figures_)),
-        states_(joined.snapshot, code_ ? &*code_ : nullptr),
+             const CorunWhatIf& what_if, Random random, TrialObserver* observer)
+      : joined_(joined), kernels_(kernels), figures_(gpu), code_(timed_code(joined, gpu, what_if, figures_)),
+        in_turn_(figures_.sm.kernels > 1), states_(joined.snapshot, code_ ? &*code_ : nullptr),
         memory_(joined.snapshot, gpu, {}, random, observer), room_(sm_resources(gpu)),
         loads_(gpu.sms, {{}, std::vector<std::uint32_t>(kernels.size())}), left_(kernels.size()),
         running_(kernels.size()), waiting_(kernels.size()), restarts_(kernels.size()),
@@ -122,7 +132,7 @@ private:
       const Cycle begin = std::max(at, starts_next_);
       starts_next_ = begin + 1;
       counts_.first_block[k] = std::min(counts_.first_block[k], begin);
-      sms_[*sm]->admit({waiting_[k]++, 0, 1}, begin);
+      sms_[*sm]->admit({waiting_[k]++, 0, 1}, begin, in_turn_ ? std::uint32_t(k) : 0);
       loads_[*sm].add(kernels_[k].block, 1);
       ++loads_[*sm].blocks[k];
       ++running_[k];
@@ -167,6 +177,7 @@ private:
   std::span<const CorunKernel> kernels_;
   ClockFigures figures_;
   std::optional<TimedCode> code_;
+  bool in_turn_; ///< kernels take turns to issue
   WarpStates states_;
   Memory memory_;
   SmShare room_;
@@ -183,8 +194,9 @@ private:
 } // namespace
 
 CorunCounts run_corun_trial(const JoinedSnapshot& joined, const Gpu& gpu,
-                            std::span<const CorunKernel> kernels, Random random, TrialObserver* observer) {
-  return CorunTrial(joined, gpu, kernels, random, observer).run();
+                            std::span<const CorunKernel> kernels, const CorunWhatIf& what_if, Random random,
+                            TrialObserver* observer) {
+  return CorunTrial(joined, gpu, kernels, what_if, random, observer).run();
 }
 
 bool can_run(std::span<const CorunKernel> kernels, const Gpu& gpu) {

@@ -8,6 +8,7 @@
 #include "model/gpu/occupancy.h"
 #include "model/numeric/random.h"
 #include "model/snapshot/beside.h"
+#include "result/corun.h"
 
 #include <cstdint>
 #include <span>
@@ -35,9 +36,10 @@ struct CorunCounts {
 /// that the others run beside it all the time. Blocks are dealt to the SMs by demand, those of earlier
 /// kernels first, each to the SM with the fewest warps that has room for it; so a kernel fills what those
 /// before it leave, as with streams. `kernels` has one for each launch of the snapshot, and at least one
-/// block of each fits an SM. The L2 is empty at first.
+/// block of each fits an SM. Queues of their own take a snapshot whose code is known, of at most max_queues
+/// launches. The L2 is empty at first.
 CorunCounts run_corun_trial(const JoinedSnapshot& joined, const Gpu& gpu,
-                            std::span<const CorunKernel> kernels, Random random,
+                            std::span<const CorunKernel> kernels, const CorunWhatIf& what_if, Random random,
                             TrialObserver* observer = nullptr);
 
 /// Returns whether a block of each kernel fits onto one of its SMs beside nothing else.

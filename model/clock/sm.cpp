@@ -30,7 +30,7 @@ Sm::Sm(const Snapshot& snapshot, const Gpu& gpu, const ClockFigures& figures, co
     constants_.emplace(gpu.constant.bytes, gpu.constant.line_bytes, gpu.constant.ways);
 }
 
-void Sm::admit(const BlockPart& part, Cycle at) {
+void Sm::admit(const BlockPart& part, Cycle at, std::uint32_t kernel) {
   const Snapshot::Block& block = snapshot_.blocks[part.block];
   programs_.clear();
   for (std::uint32_t i = 0; i < block.warps; ++i) {
@@ -54,7 +54,7 @@ void Sm::admit(const BlockPart& part, Cycle at) {
     enter_block(program);
   }
   parts_.push_back({part.to - part.from, std::uint32_t(programs_.size()), part.block, at});
-  clock_.admit(std::uint32_t(parts_.size() - 1), programs_, at);
+  clock_.admit(std::uint32_t(parts_.size() - 1), programs_, at, kernel);
   warps_.resize(clock_.warps());
 }
 

@@ -41,7 +41,8 @@ public:
   Sm(const Sm&) = delete;
 
   /// Lets a part of a block begin in a cycle that has not been visited.
-  void admit(const BlockPart& part, Cycle at);
+  /// `kernel`: whose block it is, where kernels take turns to issue.
+  void admit(const BlockPart& part, Cycle at, std::uint32_t kernel = 0);
   /// Prefetches what take() reads for these answers.
   void prefetch_answers(const std::vector<MemoryAnswer>& answers) const;
   /// Takes the answers to its requests; all are for cycles that run_until() has not visited. Prefetches the

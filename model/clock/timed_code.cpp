@@ -25,7 +25,7 @@ enum Pipe : std::int16_t {
   control, ///< no other limit than the issue
   pipes,
 };
-static_assert(pipes <= std::int16_t(max_pipes));
+static_assert(pipes + 2 * (max_queues - 1) <= max_pipes); // those of give_own_queues()
 
 void add_pipes(const ExecutionPipes& of, ClockFigures& figures) {
   figures.sm.pipes.resize(pipes);
@@ -130,6 +130,33 @@ TimedCode::TimedCode(const Code& code, const ExecutionPipes& of, ClockFigures& f
   }
   for (const sass::Block& block : code.kernel.blocks)
     blocks_.push_back({block.begin, block.end});
+}
+
+void TimedCode::give_own_queues(std::span<const std::uint32_t> first, ClockFigures& figures) {
+  for (std::size_t kernel = 0; kernel < first.size(); ++kernel) {
+    std::int16_t memory = ClockFigures::memory_pipe, on_sm = exchange;
+    if (kernel != 0) {
+      for (const std::int16_t pipe : {memory, on_sm}) {
+        PipeFigures own = figures.sm.pipes[std::size_t(pipe)];
+        own.queue = std::uint8_t(kernel);
+        figures.sm.pipes.push_back(own);
+      }
+      memory = std::int16_t(figures.sm.pipes.size() - 2);
+      on_sm = std::int16_t(figures.sm.pipes.size() - 1);
+    }
+    const std::size_t end = kernel + 1 < first.size() ? first[kernel + 1] : instructions_.size();
+    for (std::size_t i = first[kernel]; i < end; ++i) {
+      std::int16_t& pipe = instructions_[i].issue.pipe;
+      const InstructionClass kind = code_->kernel.instructions[i].kind;
+      const bool is_shared = kind == InstructionClass::load_shared ||
+                             kind == InstructionClass::store_shared ||
+                             kind == InstructionClass::atomic_shared;
+      if (pipe == exchange || (pipe == ClockFigures::memory_pipe && is_shared))
+        pipe = on_sm;
+      else if (pipe == ClockFigures::memory_pipe)
+        pipe = memory;
+    }
+  }
 }
 
 } // namespace warplens::model

@@ -8,6 +8,7 @@
 #include "result/result.h"
 
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace warplens::model {
@@ -35,6 +36,11 @@ class TimedCode {
 public:
   /// Adds the pipes that the code needs to the figures, which stay the caller's.
   TimedCode(const Code& code, const ExecutionPipes& pipes, ClockFigures& figures);
+
+  /// Gives each kernel beside others a queue of its own to the memory pipeline, in which what needs shared
+  /// memory passes what waits for miss entries (PMIQ of Xu, Minnesota 2016, chapter 6). `first`: the first
+  /// instruction of each kernel, at most max_queues. Adds the pipes that this needs to the figures.
+  void give_own_queues(std::span<const std::uint32_t> first, ClockFigures& figures);
 
   struct Block {
     std::uint32_t begin = 0, end = 0; ///< in `instructions`

@@ -1,6 +1,7 @@
 #include "model/gpu/gpu.h"
 
 #include "model/gpu/drawn_figures.h"
+#include "model/gpu/mig.h"
 #include "model/gpu/read_accuracy.h"
 #include "model/gpu/read_energies.h"
 #include "model/gpu/toml_figures.h"
@@ -221,6 +222,7 @@ Gpu read_tables(TomlFigures& figures) {
   read_texture(figures, gpu);
   read_l2(figures, gpu.l2_bytes, gpu.l2);
   read_dram(figures, gpu.dram);
+  gpu.instances = read_instances(figures, gpu.sms);
   gpu.energies = read_energies(figures);
   return gpu;
 }

@@ -254,6 +254,13 @@ struct Gpu {
     double clock_khz() const { return bytes_per_ns() * 1e6 * 8 / (2.0 * bus_bits); }
   } dram;
 
+  /// A part of the GPU that MIG gives to one program: SMs, and eighths of the L2 and of memory.
+  struct Instance {
+    std::uint32_t slices = 0; ///< of the seven of the GPU: "3g"
+    std::uint32_t sms = 0, memory_eighths = 0;
+  };
+  std::vector<Instance> instances; ///< by slices, ascending; empty: the GPU cannot be divided
+
   std::optional<power::Energies> energies; ///< none: the board's power was not measured
 
   /// The figures that are not known, as "issue.policy", and the machines that differ in them

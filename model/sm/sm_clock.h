@@ -9,6 +9,7 @@
 #include <array>
 #include <bit>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -38,7 +39,9 @@ public:
   SmClock(const SmFigures& figures, Supply& supply)
       : figures_(figures), supply_(supply), schedulers_(figures.schedulers) {
     for (Scheduler& scheduler : schedulers_) {
-      scheduler.leaves.resize(has_queue() ? figures.queue.entries : 0);
+      for (Queue& queue : scheduler.queues)
+        queue.leaves.resize(has_queue() ? figures.queue.entries : 0);
+      scheduler.last_of_kernel.resize(figures.kernels);
       for (std::size_t pipe = 0; pipe < figures.pipes.size(); ++pipe) {
         const bool has_own = !figures.pipes[pipe].shared || &scheduler == &schedulers_.front();
         scheduler.pipes[pipe + 1].units =
@@ -50,11 +53,12 @@ public:
   }
 
   /// Lets a block's warps begin in cycle `at`, which has not been visited, or is being visited in
-  /// Supply::ended().
-  template <class Programs> void admit(std::uint32_t number, const Programs& programs, Cycle at) {
+  /// Supply::ended(). `kernel`: whose block it is, below SmFigures::kernels.
+  template <class Programs>
+  void admit(std::uint32_t number, const Programs& programs, Cycle at, std::uint32_t kernel = 0) {
     const std::uint32_t index = free_block();
     Block& block = blocks_[index];
-    block = {.number = number, .done_at = at};
+    block = {.number = number, .kernel = kernel, .done_at = at};
     block.is_resident = true;
     for (const auto& program : programs)
       add_warp(index, program, at);
@@ -149,7 +153,7 @@ private:
     Cycle ready_at() const { return std::max({since, barrier_until, data_at}); }
   };
   struct Block {
-    std::uint32_t number = 0;
+    std::uint32_t number = 0, kernel = 0;
     std::vector<WarpNumber> warps{};
     std::uint32_t all = 0, at_barrier = 0, ended = 0; ///< warps
     std::uint32_t unknown = 0;                        ///< pending results
@@ -167,16 +171,21 @@ private:
     std::uint64_t blocked = 0; ///< cycles in which no instruction could enter
     std::uint32_t units = 0;   ///< index into units_ of the first
   };
+  /// The queue from a scheduler to the memory pipeline.
+  struct Queue {
+    Cycle next_leaves = 0;         ///< the earliest for the next instruction of this queue
+    std::uint32_t first_leave = 0; ///< index of the earliest in `leaves`
+    std::vector<Cycle> leaves;     ///< when each of the last instructions left the queue, in turn
+  };
   /// The fields that every visit reads come first.
   struct Scheduler {
-    Mask ready = 0;        ///< of these it is known what they wait for
-    Cycle next = never;    ///< the next cycle in which it can issue, as long as no other scheduler changes it
-    Cycle next_leaves = 0; ///< the earliest for the next instruction of this scheduler
+    Mask ready = 0;     ///< of these it is known what they wait for
+    Cycle next = never; ///< the next cycle in which it can issue, as long as no other scheduler changes it
     std::optional<std::uint32_t> issued_last; ///< slot
     std::optional<std::uint32_t> last_place;  ///< of that warp, until its block has ended
     std::uint32_t warps = 0;                  ///< the oldest first
-    std::uint32_t first_leave = 0;            ///< index of the earliest in `leaves`
-    std::vector<Cycle> leaves;                ///< when each of the last instructions left the queue, in turn
+    std::array<Queue, max_queues> queues;
+    std::vector<std::optional<std::uint32_t>> last_of_kernel; ///< slot, of the warp that issued last
     std::array<SchedulerPipe, max_pipes + 1>
         pipes; ///< by pipe + 1; the first is for instructions without one
     /// When it is known what each waits for; `never` for those in `ready`. Processors compare signed numbers.
@@ -349,18 +358,14 @@ private:
       Warp& warp = warps_[scheduler.warp[place]];
       warp.blocked_before = scheduler.of_pipe(warp.next.pipe).blocked;
     }
-    const Mask all = scheduler.ready;
-    Mask open = all & scheduler.pipes[0].wanted;
-    for (std::size_t pipe = 0; pipe < figures_.pipes.size(); ++pipe)
-      if (const Mask of_pipe = all & scheduler.pipes[pipe + 1].wanted;
-          of_pipe != 0 && open_at(scheduler, pipe, now) <= now)
-        open |= of_pipe;
-    if (all != open)
+    Mask open = open_warps(scheduler, now);
+    if (scheduler.ready != open)
       count_blocked(scheduler, now, now + 1);
-    if (open != 0) {
+    for (std::uint32_t issued = 0; open != 0;) {
       const std::uint32_t place = chosen(scheduler, open);
       const WarpNumber number = scheduler.warp[place];
       Warp& warp = warps_[number];
+      const std::int16_t pipe = warp.next.pipe;
       account(scheduler, warp, number, now);
       for (std::uint32_t i = 0; i < figures_.width; ++i) {
         issue(scheduler, warp, number, now);
@@ -370,9 +375,34 @@ private:
       }
       scheduler.issued_last = warp.slot;
       scheduler.last_place = place;
+      if (figures_.kernels > 1)
+        scheduler.last_of_kernel[blocks_[warp.block].kernel] = warp.slot;
       later = std::min(later, Cycle(scheduler.ready_at[place]));
+      if (++issued == figures_.front_end)
+        break;
+      open &= open_warps(scheduler, now) & ~wanting_kind_of(scheduler, pipe);
     }
     scheduler.next = next_of(scheduler, later, now + 1);
+  }
+
+  /// Returns the warps that can issue now.
+  [[gnu::always_inline]] Mask open_warps(Scheduler& scheduler, Cycle now) {
+    Mask open = scheduler.ready & scheduler.pipes[0].wanted;
+    for (std::size_t pipe = 0; pipe < figures_.pipes.size(); ++pipe)
+      if (const Mask of_pipe = scheduler.ready & scheduler.pipes[pipe + 1].wanted;
+          of_pipe != 0 && open_at(scheduler, pipe, now) <= now)
+        open |= of_pipe;
+    return open;
+  }
+  /// Returns the warps whose next instruction needs this pipe, or one to memory if this is one.
+  Mask wanting_kind_of(const Scheduler& scheduler, std::int16_t pipe) const {
+    Mask wanting = scheduler.pipes[std::size_t(pipe + 1)].wanted;
+    if (pipe < 0 || !figures_.pipes[std::size_t(pipe)].uses_queue)
+      return wanting;
+    for (std::size_t other = 0; other < figures_.pipes.size(); ++other)
+      if (figures_.pipes[other].uses_queue)
+        wanting |= scheduler.pipes[other + 1].wanted;
+    return wanting;
   }
 
   /// Says why the warp has waited since its last issue.
@@ -438,15 +468,16 @@ private:
     if (!pipe.uses_queue)
       return now;
     shared_pipeline_.forget_until(now);
+    Queue& queue = scheduler.queues[pipe.queue];
     const Cycle leaves =
-        shared_pipeline_.take(std::max(now + figures_.queue.transit, scheduler.next_leaves),
+        shared_pipeline_.take(std::max(now + figures_.queue.transit, queue.next_leaves),
                               std::max<Cycle>(figures_.queue.shared_interval, instruction.passes));
     if (has_queue()) {
-      scheduler.leaves[scheduler.first_leave] = leaves;
-      if (++scheduler.first_leave == scheduler.leaves.size())
-        scheduler.first_leave = 0;
+      queue.leaves[queue.first_leave] = leaves;
+      if (++queue.first_leave == queue.leaves.size())
+        queue.first_leave = 0;
     }
-    scheduler.next_leaves = leaves + figures_.queue.own_interval;
+    queue.next_leaves = leaves + figures_.queue.own_interval;
     return leaves;
   }
 
@@ -506,8 +537,10 @@ private:
   [[gnu::always_inline]] Cycle open_at(Scheduler& scheduler, std::size_t pipe, Cycle from) {
     const PipeFigures& figures = figures_.pipes[pipe];
     Cycle open = std::max(from, unit_of(scheduler, pipe));
-    if (figures.uses_queue && has_queue())
-      open = std::max(open, scheduler.leaves[scheduler.first_leave]);
+    if (figures.uses_queue && has_queue()) {
+      const Queue& queue = scheduler.queues[figures.queue];
+      open = std::max(open, queue.leaves[queue.first_leave]);
+    }
     if (figures.needs_mshr)
       open = std::max(open, supply_.entries_open_at(from));
     return open;
@@ -526,6 +559,8 @@ private:
 
   /// Returns the place of the warp that issues, of those that can.
   std::uint32_t chosen(const Scheduler& scheduler, Mask open) const {
+    if (figures_.kernels > 1)
+      return chosen_by_turns(scheduler, open);
     switch (figures_.policy) {
     case IssuePolicy::loose_round_robin: {
       Mask behind = 0;
@@ -556,6 +591,23 @@ private:
         best = place;
         lowest = rank;
       }
+    }
+    return best;
+  }
+
+  /// Returns the same where kernels take turns.
+  std::uint32_t chosen_by_turns(const Scheduler& scheduler, Mask open) const {
+    std::uint32_t best = 0;
+    std::array<std::uint64_t, 3> lowest{~std::uint64_t{0}};
+    for (Mask left = open; left != 0; left &= left - 1) {
+      const auto place = std::uint32_t(std::countr_zero(left));
+      const Warp& warp = warps_[scheduler.warp[place]];
+      const std::uint32_t kernel = blocks_[warp.block].kernel;
+      const std::array<std::uint64_t, 3> rank{(kernel + figures_.kernels - from_ % figures_.kernels) %
+                                                  figures_.kernels,
+                                              scheduler.last_of_kernel[kernel] != warp.slot, warp.slot};
+      if (rank < lowest)
+        std::tie(best, lowest) = std::pair(place, rank);
     }
     return best;
   }

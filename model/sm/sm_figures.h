@@ -56,7 +56,8 @@ struct PipeFigures {
   Cycle latency = 1;  ///< from the issue to the use of the result, where that is fixed
   bool shared = false;
   std::uint32_t units = 1; ///< pipes of this kind, per scheduler or in all
-  bool uses_queue = false; ///< its instructions pass the queue before the memory pipeline
+  bool uses_queue = false; ///< its instructions pass a queue before the memory pipeline
+  std::uint8_t queue = 0;  ///< which one, below max_queues
   bool needs_mshr = false; ///< its instructions need free miss entries
 };
 
@@ -72,6 +73,12 @@ struct QueueFigures {
 struct SmFigures {
   std::uint32_t schedulers = 1;
   std::uint32_t width = 1; ///< instructions of one warp that a scheduler issues at once
+  /// Warps from which a scheduler issues in a cycle, each into another pipe, and one of them at most to
+  /// memory (Xu, Minnesota 2016, chapter 6).
+  std::uint32_t front_end = 1;
+  /// Where there are several, they take turns, by cycles, to issue first, each from the warp that issued last
+  /// or the oldest, whatever the policy (two-level GTO of the same chapter).
+  std::uint32_t kernels = 1;
   IssuePolicy policy = IssuePolicy::loose_round_robin;
   std::vector<PipeFigures> pipes; ///< at most max_pipes
   QueueFigures queue;
@@ -79,7 +86,7 @@ struct SmFigures {
   Cycle barrier_interval = 0; ///< between two arrivals of warps, at whichever barriers
 };
 
-inline constexpr std::size_t max_pipes = 15;
+inline constexpr std::size_t max_pipes = 15, max_queues = 3;
 inline constexpr std::uint32_t max_warps_of_scheduler = 64;
 
 } // namespace warplens::model

@@ -45,6 +45,7 @@ public:
     }
     return {};
   }
+  std::uint32_t instructions() const { return std::uint32_t(all_.kernel.instructions.size()); }
   std::uint32_t paths() const { return std::uint32_t(all_.paths.size()); }
   std::shared_ptr<const Code> code() && { return std::make_shared<const Code>(std::move(all_)); }
 
@@ -60,14 +61,15 @@ public:
     if (!all_.launches.empty() && has_code_ != (one.code != nullptr))
       return fail("of kernels beside each other the code must be known of all or of none");
     has_code_ = one.code != nullptr;
-    const std::uint32_t first_path = code_.paths();
+    const std::uint32_t first_path = code_.paths(), first_instruction = code_.instructions();
     if (has_code_)
       TRY(code_.add(*one.code));
     TRY(add_pages(one));
     TRY(add_masks(one));
     Snapshot& all = all_.snapshot;
     const LaunchRange range{std::uint32_t(all.blocks.size()), std::uint32_t(one.blocks.size()),
-                            std::uint32_t(all.sites.size()), std::uint32_t(one.sites.size())};
+                            std::uint32_t(all.sites.size()), std::uint32_t(one.sites.size()),
+                            first_instruction};
     if (range.first_site + range.sites > max_sites)
       return fail("kernels beside each other have more than {} sites", max_sites);
     for (Snapshot::Block block : one.blocks) {

@@ -12,6 +12,7 @@ namespace warplens::model {
 struct LaunchRange {
   std::uint32_t first_block = 0, blocks = 0; ///< in Snapshot::blocks
   std::uint32_t first_site = 0, sites = 0;   ///< in Snapshot::sites
+  std::uint32_t first_instruction = 0;       ///< in Snapshot::code, where there is one
 };
 
 struct JoinedSnapshot {

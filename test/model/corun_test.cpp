@@ -1,9 +1,11 @@
 // Kernels beside each other, on small machines whose answers follow from what they share.
 #include "model/clock/corun_trial.h"
+#include "model/trial/observers/kernels_over_time.h"
 #include "test/catch.h"
 #include "test/model/made_trace.h"
 
 #include <array>
+#include <numeric>
 
 using namespace warplens;
 using namespace warplens::model;
@@ -63,8 +65,8 @@ TEST_CASE("Kernels that share nothing are as fast as alone") {
   const SmShare block{1, 1, 0, 0};
   const CorunKernel everywhere{block, 0, v100.sms};
   const std::array<CorunKernel, 2> halves{CorunKernel{block, 0, 40}, CorunKernel{block, 40, 40}};
-  const CorunCounts solo = run_corun_trial(alone, v100, std::span(&everywhere, 1), Random(1, 0, 0));
-  const CorunCounts pair = run_corun_trial(both, v100, halves, Random(1, 0, 0));
+  const CorunCounts solo = run_corun_trial(alone, v100, std::span(&everywhere, 1), {}, Random(1, 0, 0));
+  const CorunCounts pair = run_corun_trial(both, v100, halves, {}, Random(1, 0, 0));
   REQUIRE(pair.cycles.size() == 2);
   for (const Cycle cycles : pair.cycles)
     CHECK(double(cycles) == Approx(double(solo.cycles[0])).epsilon(0.02));
@@ -77,7 +79,7 @@ TEST_CASE("Without a second place, kernels run one after the other") {
   const JoinedSnapshot both = joined({&one, &one}, false);
   const SmShare whole{v100.max_threads_per_sm / 32, 1, 0, 0}; // all warps of an SM
   const std::array<CorunKernel, 2> same_sm{CorunKernel{whole, 3, 1}, CorunKernel{whole, 3, 1}};
-  const CorunCounts counts = run_corun_trial(both, v100, same_sm, Random(1, 0, 0));
+  const CorunCounts counts = run_corun_trial(both, v100, same_sm, {}, Random(1, 0, 0));
   CHECK(counts.first_block[0] == 0);
   CHECK(counts.first_block[1] >= counts.cycles[0]);
   CHECK(double(counts.cycles[1]) > 1.9 * double(counts.cycles[0]));
@@ -88,7 +90,7 @@ TEST_CASE("A kernel that ends first runs again until the other one has ended") {
   const Snapshot brief = decoded(loads_of_lines(1, 5)), longer = decoded(loads_of_lines(1, 100));
   const JoinedSnapshot both = joined({&brief, &longer}, false);
   const std::array<CorunKernel, 2> apart{CorunKernel{{1, 1, 0, 0}, 0, 1}, CorunKernel{{1, 1, 0, 0}, 1, 1}};
-  const CorunCounts counts = run_corun_trial(both, v100, apart, Random(1, 0, 0));
+  const CorunCounts counts = run_corun_trial(both, v100, apart, {}, Random(1, 0, 0));
   CHECK(counts.cycles[0] < counts.cycles[1] / 5);
   const Lookups& of_brief = counts.counts.sites[0].l1;
   CHECK(of_brief.all > 5 * 5 * 4); // more than five laps
@@ -102,7 +104,7 @@ TEST_CASE("Streams of one memory find each other's lines in the L2") {
   const std::array<CorunKernel, 2> halves{CorunKernel{block, 0, 40}, CorunKernel{block, 40, 40}};
   const auto reads = [&](bool share_memory) {
     const JoinedSnapshot both = joined({&one, &one}, share_memory);
-    return run_corun_trial(both, v100, halves, Random(1, 0, 0)).counts.dram_read_sectors;
+    return run_corun_trial(both, v100, halves, {}, Random(1, 0, 0)).counts.dram_read_sectors;
   };
   CHECK(reads(true) == 40 * 20 * 4);
   CHECK(reads(false) >= 2 * 40 * 20 * 4 - 40 * 4);
@@ -115,4 +117,47 @@ TEST_CASE("Blocks that no SM has room for") {
   CHECK_FALSE(can_run(std::span(&nowhere, 1), v100));
   const CorunKernel fits{{64, 1, 65536, 98304}, 0, v100.sms};
   CHECK(can_run(std::span(&fits, 1), v100));
+}
+
+TEST_CASE("A timeline has the accesses of each kernel until each has ended once") {
+  const Gpu v100 = gpu("v100");
+  const Snapshot brief = decoded(loads_of_lines(1, 5)), longer = decoded(loads_of_lines(1, 100));
+  const JoinedSnapshot both = joined({&brief, &longer}, false);
+  const std::array<CorunKernel, 2> apart{CorunKernel{{1, 1, 0, 0}, 0, 1}, CorunKernel{{1, 1, 0, 0}, 1, 1}};
+  const CorunCounts counts = run_corun_trial(both, v100, apart, {}, Random(1, 0, 0));
+  const auto timeline_until = [&](Cycle cycles) {
+    KernelsOverTime recorder({0, 1}, cycles, 10, v100.ns_per_cycle());
+    run_corun_trial(both, v100, apart, {}, Random(1, 0, 0), &recorder);
+    return std::move(recorder).timeline();
+  };
+  const auto sum = [](const std::vector<std::uint64_t>& values) {
+    return std::accumulate(values.begin(), values.end(), std::uint64_t{0});
+  };
+  const CorunTimeline whole = timeline_until(counts.cycles[1]);
+  REQUIRE(whole.edges.size() == 11);
+  CHECK(whole.edges.back() == counts.cycles[1]);
+  CHECK(sum(whole.kernels[0].requests) >= 5 * 5); // it runs again and again
+  CHECK(sum(whole.kernels[1].requests) == 100);
+  CHECK(sum(whole.kernels[1].l1_all) == 100 * 4);
+  CHECK(sum(whole.l2_all) >= (5 + 100) * 4);
+  const CorunTimeline first = timeline_until(counts.cycles[0]);
+  CHECK(sum(first.kernels[0].requests) == 5);
+  CHECK(sum(first.kernels[1].requests) < 20);
+}
+
+TEST_CASE("Kernels that take turns share an SM's issue alike, whichever is older") {
+  const Gpu v100 = gpu("v100");
+  const Snapshot one = decoded(loads_of_lines(8, 40));
+  const JoinedSnapshot both = joined({&one, &one}, false);
+  const CorunKernel on_one_sm{{1, 1, 0, 0}, 0, 1, 8};
+  const std::array<CorunKernel, 2> same_sm{on_one_sm, on_one_sm};
+  Gpu greedy = v100;
+  greedy.machines.clear();
+  greedy.issue.policy = IssuePolicy::greedy_then_oldest;
+  const auto apart = [&](const CorunWhatIf& what_if) {
+    const CorunCounts counts = run_corun_trial(both, greedy, same_sm, what_if, Random(1, 0, 0));
+    return double(counts.cycles[1]) / double(counts.cycles[0]);
+  };
+  CHECK(apart({.kernels_in_turn = true}) == Approx(1).epsilon(0.02));
+  CHECK(apart({}) >= apart({.kernels_in_turn = true}) - 0.02);
 }

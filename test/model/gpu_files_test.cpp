@@ -216,6 +216,21 @@ TEST_CASE("The energies of a board, with their intervals") {
   CHECK_FALSE(model::load_gpu("a100", folder)->energies); // whose power no one measured for us
 }
 
+TEST_CASE("The instances of MIG") {
+  const auto a100 = model::load_gpu("a100", folder);
+  REQUIRE(a100);
+  REQUIRE(a100->instances.size() == 5);
+  CHECK(a100->instances[2].slices == 3);
+  CHECK(a100->instances[2].sms == 42);
+  CHECK(a100->instances[2].memory_eighths == 4);
+  CHECK(model::load_gpu("v100", folder)->instances.empty());
+  CHECK(error_for("slices = { value = [1, 2, 3, 4, 7]", "slices = { value = [1, 2, 3, 4]", "a100.toml")
+            .find("expected mig.slices, mig.sms and mig.memory_eighths to be as many") != std::string::npos);
+  CHECK(
+      error_for("sms = { value = [14, 28, 42, 56, 98]", "sms = { value = [14, 28, 42, 56, 109]", "a100.toml")
+          .find("mig.sms") != std::string::npos);
+}
+
 TEST_CASE("A table [power] that is wrong") {
   const auto error = [](const std::string& from, const std::string& to) {
     return error_for(from, to, "v100.toml");

@@ -6,6 +6,7 @@
 #include "model/sm/sm_figures.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -86,12 +87,15 @@ struct SmSurroundings {
   std::function<void(std::uint32_t block, Cycle now)> ended = [](std::uint32_t, Cycle) {};
 };
 
-/// Steps blocks through the SM. Warp w of the SM belongs to scheduler w mod S, counted by slot.
+/// Steps blocks through the SM. Block b is of kernel b mod SmFigures::kernels. Warp w of the SM belongs to
+/// scheduler w mod S, counted by slot.
 class ReferenceSm {
 public:
   ReferenceSm(const SmMachine& figures, std::vector<BlockProgram> blocks, SmSurroundings surroundings = {})
       : figures_(figures), blocks_(std::move(blocks)), surroundings_(std::move(surroundings)),
-        last_issued_(figures.schedulers), queues_(figures.schedulers) {
+        last_issued_(figures.schedulers),
+        last_of_kernel_(figures.schedulers, std::vector<std::optional<std::uint32_t>>(figures.kernels)),
+        queues_(figures.schedulers) {
     for (const PipeFigures& pipe : figures_.pipes)
       free_at_.push_back(std::vector<std::vector<Cycle>>(pipe.shared ? 1 : figures_.schedulers,
                                                          std::vector<Cycle>(pipe.units, 0)));
@@ -207,23 +211,42 @@ private:
     for (Warp& warp : warps_)
       if (warp.slot % figures_.schedulers == scheduler)
         own.push_back(&warp);
-    Warp* chosen = nullptr;
-    for (Warp* warp : ranked(scheduler, own))
-      if (!stall_of(*warp)) {
-        chosen = warp;
-        break;
-      }
+    std::map<Warp*, Stall> waiting;
+    std::map<Warp*, std::size_t> at;
+    std::vector<Warp*> open;
+    for (Warp* warp : own) {
+      const std::optional<Stall> why = stall_of(*warp);
+      waiting[warp] = why.value_or(Stall::not_selected);
+      at[warp] = warp->next;
+      if (!why)
+        open.push_back(warp);
+    }
+    for (std::uint32_t issued = 0; issued < figures_.front_end && !open.empty(); ++issued) {
+      Warp* const chosen = ranked(scheduler, open).front();
+      waiting.erase(chosen);
+      const std::int16_t pipe = next_of(*chosen).pipe;
+      for (std::uint32_t i = 0; i < figures_.width && !chosen->has_ended() && !stall_of(*chosen); ++i)
+        issue(scheduler, *chosen);
+      last_issued_[scheduler] = chosen->slot;
+      last_of_kernel_[scheduler][kernel_of(*chosen)] = chosen->slot;
+      std::erase_if(open, [&](Warp* warp) {
+        return warp == chosen || stall_of(*warp) || is_of_a_kind(next_of(*warp).pipe, pipe);
+      });
+    }
     for (Warp* warp : own)
-      if (warp != chosen) {
-        const Stall why = stall_of(*warp).value_or(Stall::not_selected);
-        ++outcome_.stalls[why];
-        surroundings_.stalled({warp->block, warp->number, warp->next}, why);
+      if (const auto why = waiting.find(warp); why != waiting.end()) {
+        ++outcome_.stalls[why->second];
+        surroundings_.stalled({warp->block, warp->number, at[warp]}, why->second);
       }
-    if (chosen == nullptr)
-      return;
-    for (std::uint32_t i = 0; i < figures_.width && !chosen->has_ended() && !stall_of(*chosen); ++i)
-      issue(scheduler, *chosen);
-    last_issued_[scheduler] = chosen->slot;
+  }
+  static const Instruction& next_of(const Warp& warp) { return (*warp.program)[warp.next]; }
+  std::uint32_t kernel_of(const Warp& warp) const { return warp.block % figures_.kernels; }
+  /// Returns whether a front end issues to no more than one of the pipes in a cycle.
+  bool is_of_a_kind(std::int16_t one, std::int16_t other) const {
+    const auto to_memory = [&](std::int16_t pipe) {
+      return pipe >= 0 && figures_.pipes[std::size_t(pipe)].uses_queue;
+    };
+    return one == other || (to_memory(one) && to_memory(other));
   }
 
   /// Returns why the warp cannot issue now; nothing if it can.
@@ -248,7 +271,7 @@ private:
     const auto& units = free_at_[std::size_t(next.pipe)][pipe.shared ? 0 : scheduler];
     if (std::ranges::min(units) > now_)
       return Stall::structural;
-    if (pipe.uses_queue && in_use(queues_[scheduler].leaves_at) >= figures_.queue.entries)
+    if (pipe.uses_queue && in_use(queues_[scheduler][pipe.queue].leaves_at) >= figures_.queue.entries)
       return Stall::structural;
     if (pipe.needs_mshr && !surroundings_.has_entry(now_))
       return Stall::structural;
@@ -275,7 +298,7 @@ private:
       Cycle& unit = *std::ranges::min_element(free_at_[std::size_t(now.pipe)][pipe.shared ? 0 : scheduler]);
       unit = now_ + pipe.interval * (pipe.uses_queue ? 1 : now.passes);
       if (pipe.uses_queue)
-        leaves = enter(queues_[scheduler], now.passes);
+        leaves = enter(queues_[scheduler][pipe.queue], now.passes);
     }
     const Cycle done = surroundings_.execute(place, now_, leaves);
     if (now.result != Instruction::none)
@@ -310,6 +333,15 @@ private:
     std::vector<std::pair<std::vector<std::int64_t>, Warp*>> by_rank;
     for (Warp* warp : own) {
       const auto of_block = last_of_block_.find(warp->block);
+      const std::uint32_t kernel = kernel_of(*warp);
+      if (figures_.kernels > 1) {
+        const Cycle turn = (kernel + figures_.kernels - now_ % figures_.kernels) % figures_.kernels;
+        by_rank.emplace_back(std::vector{std::int64_t(turn),
+                                         std::int64_t(last_of_kernel_[scheduler][kernel] != warp->slot),
+                                         std::int64_t(warp->slot)},
+                             warp);
+        continue;
+      }
       by_rank.emplace_back(
           rank_of({.slot = warp->slot,
                    .block = warp->block,
@@ -343,7 +375,8 @@ private:
   std::map<std::uint32_t, std::uint32_t> last_of_block_;  ///< slot, by block
   std::map<std::uint32_t, Cycle> barrier_arrival_;        ///< of the last warp so far, by block
   Cycle barriers_free_at_ = 0;
-  std::vector<Queue> queues_;
+  std::vector<std::vector<std::optional<std::uint32_t>>> last_of_kernel_; ///< slot, by scheduler
+  std::vector<std::array<Queue, model::max_queues>> queues_;              ///< by scheduler
   std::set<Cycle> taken_; ///< cycles of the pipeline behind all queues
   std::vector<Cycle> misses_;
   SmOutcome outcome_;

@@ -88,7 +88,7 @@ private:
     std::vector<Program> programs;
     for (std::uint32_t number = 0; number < blocks_[block].size(); ++number)
       programs.push_back({block, number, &blocks_[block][number]});
-    clock_.admit(block, programs, at);
+    clock_.admit(block, programs, at, block % machine_.kernels);
   }
 
   const SmMachine& machine_;
@@ -332,6 +332,44 @@ TEST_CASE("A queue before the memory pipeline lets five loads in, then one for e
   }
 }
 
+TEST_CASE("A front end of two issues from two warps, to different pipes") {
+  SmMachine figures = machine(1);
+  figures.policy = IssuePolicy::greedy_then_oldest;
+  using Cycles = std::vector<Cycle>;
+  const BlockProgram apart{independent(fma, 4), independent(shared, 4)}, same(2, independent(fma, 4));
+  CHECK(run(figures, apart).issues.at({0, 1}) == Cycles{4, 5, 6, 7});
+  figures.front_end = 2;
+  CHECK(run(figures, apart).issues.at({0, 1}) == Cycles{0, 1, 2, 3});
+  CHECK(run(figures, same).issues.at({0, 1}) == Cycles{4, 5, 6, 7});
+}
+
+TEST_CASE("Kernels take turns to issue first, each from its oldest warp") {
+  SmMachine figures = machine(1);
+  figures.resident_blocks = 2;
+  figures.policy = IssuePolicy::greedy_then_oldest;
+  const std::vector<BlockProgram> blocks{{independent(fma, 2), independent(fma, 2)}, {independent(fma, 5)}};
+  using Cycles = std::vector<Cycle>;
+  CHECK(run(figures, blocks).issues.at({1, 0}) == Cycles{4, 5, 6, 7, 8});
+  figures.kernels = 2; // blocks 0 and 1
+  const SmOutcome outcome = run(figures, blocks);
+  CHECK(outcome.issues.at({0, 0}) == Cycles{0, 2});
+  CHECK(outcome.issues.at({0, 1}) == Cycles{4, 6});
+  CHECK(outcome.issues.at({1, 0}) == Cycles{1, 3, 5, 7, 8});
+}
+
+TEST_CASE("A queue of its own is not full of what the other kernel waits for") {
+  SmMachine figures = machine(1);
+  figures.queue = {.entries = 1, .transit = 0, .own_interval = 0, .shared_interval = 1};
+  figures.pipes[memory] = {.interval = 1, .latency = 50, .uses_queue = true};
+  figures.pipes[shared] = {.interval = 1, .latency = 29, .uses_queue = true};
+  // A conflict of 32 ways holds the pipeline when the next instructions want to enter the queue.
+  const BlockProgram block{independent(memory, 3, 32), independent(shared, 2)};
+  const Cycle one_queue = run(figures, block).issues.at({0, 1})[1];
+  figures.pipes[shared].queue = 1;
+  const Cycle own_queue = run(figures, block).issues.at({0, 1})[1];
+  CHECK(own_queue < one_queue);
+}
+
 TEST_CASE("A warp whose scheduler is full goes to another one") {
   SmMachine figures = machine(1, 2);
   figures.resident_blocks = 2 * model::max_warps_of_scheduler;
@@ -369,6 +407,8 @@ TEST_CASE("The clock equals the reference on random programs and machines, whate
     figures.schedulers = 1 + random.below(4);
     figures.width = 1 + random.below(2);
     figures.policy = IssuePolicy(random.below(model::issue_policies));
+    figures.front_end = round % 3 == 0 ? 1 + random.below(3) : 1;
+    figures.kernels = round % 5 == 0 ? 1 + random.below(3) : 1;
     figures.resident_blocks = 1 + random.below(3);
     figures.barrier = random.below(2) * random.below(9);
     figures.barrier_interval = random.below(2) * random.below(4);
@@ -384,6 +424,7 @@ TEST_CASE("The clock equals the reference on random programs and machines, whate
               .shared = random.below(2) == 0,
               .units = 1 + random.below(2),
               .uses_queue = random.below(3) == 0,
+              .queue = std::uint8_t(random.below(model::max_queues)),
               .needs_mshr = random.below(3) == 0};
     std::vector<BlockProgram> blocks(1 + random.below(5));
     for (BlockProgram& block : blocks) {

@@ -14,6 +14,9 @@ TEST_CASE("Partitions of an SM with 48 warps") {
   CHECK(full->all_warps() == 46);
   REQUIRE(even);
   CHECK(even->blocks == std::array<std::uint32_t, 2>{4, 4});
+  const auto halved = halved_partition(feasible, {48, 8, 32768, 48 << 10});
+  REQUIRE(halved);
+  CHECK(halved->blocks == std::array<std::uint32_t, 2>{4, 4}); // 24 and 16 warps, of at most 24 each
   const auto warps_of = [&](std::uint32_t first, std::uint32_t second) {
     const auto found = std::ranges::find(feasible, std::array{first, second}, &BlockPartition::blocks);
     return found == feasible.end() ? 0 : found->all_warps();
@@ -30,6 +33,7 @@ TEST_CASE("Kernels that do not fit beside each other") {
   CHECK(feasible.empty());
   CHECK_FALSE(fullest_partition(feasible));
   CHECK_FALSE(even_partition(feasible));
+  CHECK_FALSE(halved_partition(feasible, {48, 8, 32768, 48 << 10}));
 }
 
 TEST_CASE("Kernels without a common resource are twice as fast together") {

@@ -5,8 +5,10 @@ import "./style/base.css";
 import "./style/source.css";
 import "./style/plots.css";
 import "./style/why.css";
+import "./style/sharing.css";
 import { App } from "./app";
 import { readPageData } from "./result";
+import { SharingPage, titleOf } from "./sharing_page";
 import { startTheme } from "./theme";
 import { WhyPage } from "./why_page";
 
@@ -18,6 +20,9 @@ try {
   if (data.results.length === 0 && data.significance) {
     document.title = "Why – Warplens";
     render(<WhyPage found={data.significance} />, page);
+  } else if (data.results.length === 0 && data.sharing) {
+    document.title = `${titleOf(data.sharing)} – Warplens`;
+    render(<SharingPage report={data.sharing} sources={data.sources} />, page);
   } else {
     document.title = `${data.results.map((entry) => entry.label).join(" → ")} – Warplens`;
     render(<App data={data} />, page);

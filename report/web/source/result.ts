@@ -1,5 +1,6 @@
 // The result as the page reads it: `warplens-result/1`, embedded by `warplens report --format html`.
 // An unobserved figure is absent.
+import type { Sharing } from "./sharing";
 import type { Significance } from "./significance";
 
 export interface HistogramData {
@@ -232,6 +233,8 @@ export interface PageData {
   comparison?: { kernels: KernelComparison[] };
   /** An analysis of many runs, for the view Why. */
   significance?: Significance;
+  /** A report of `corun`, `power` or `clocks`, for a page of its own. */
+  sharing?: Sharing;
 }
 
 /** The data that the page was made with; an error says in one line why there is nothing to show. */
@@ -239,6 +242,6 @@ export function readPageData(document: Document): PageData {
   const element = document.getElementById("warplens-data");
   if (!element) throw new Error("This page holds no result: it is the empty template. Use `warplens report RESULT --format html`.");
   const data = JSON.parse(element.textContent ?? "") as PageData;
-  if (!data.results?.length && !data.significance) throw new Error("This page holds no result.");
+  if (!data.results?.length && !data.significance && !data.sharing) throw new Error("This page holds no result.");
   return data;
 }

@@ -1,0 +1,273 @@
+// Kernels beside each other, power and clocks as text and as JSON that follows docs/schemas/.
+#include "report/camp_report.h"
+#include "report/clocks_report.h"
+#include "report/corun_report.h"
+#include "report/power_report.h"
+#include "report/terminal_text.h"
+#include "test/catch.h"
+#include "test/report/json_schema.h"
+#include "test/result/sample_result.h"
+
+#include <set>
+#include <sstream>
+
+using namespace warplens;
+using namespace warplens::report;
+using nlohmann::json;
+using test::statistic;
+
+namespace {
+
+const TextOptions plain{.colour = false, .width = 100};
+constexpr const char* hostile = "walk<int>(node*)\x1b[2J\n\xff"; // a kernel's name as a trace may have it
+
+test::JsonSchema schema(const std::string& name) {
+  return test::JsonSchema::of_file(std::string(SCHEMA_DIRECTORY) + "/" + name + ".json");
+}
+
+/// Holds a document against its schema, which must object to any document that lacks one of its parts, but
+/// for the optional ones.
+json checked(const std::string& text, const std::string& name, const std::set<std::string>& optional = {}) {
+  const test::JsonSchema of = schema(name);
+  json document = json::parse(text);
+  CHECK(of.fault_of(document).value_or("") == "");
+  for (const auto& [key, value] : json(document).items()) {
+    json without = document;
+    without.erase(key);
+    INFO(key);
+    CHECK(of.fault_of(without).has_value() != optional.contains(key));
+  }
+  json with_more = document;
+  with_more["more"] = 1;
+  CHECK(of.fault_of(with_more));
+  return document;
+}
+
+void check_lines(const std::string& text) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    INFO(line);
+    CHECK(width_of(line) <= plain.width);
+    CHECK(printable(line) == line);
+  }
+}
+
+CorunResult made_corun() {
+  CorunResult result;
+  result.gpu = "a100";
+  result.sm_clock_mhz = 1410;
+  result.division = Division::sms;
+  result.trials = 4;
+  result.over_sequential = statistic(0.75, 0.01);
+  result.speed_up = statistic(1.25, 0.01);
+  CorunKernelResult& first = result.kernels.emplace_back();
+  first.name = "stencil(float const*, float*)";
+  first.blocks = 216;
+  first.sms = 54;
+  first.alone_us = statistic(100, 1);
+  first.beside_us = statistic(150, 2);
+  first.slow_down = statistic(1.5, 0.02);
+  first.l1_alone = 0.80;
+  first.l1_beside = 0.78;
+  first.l2_alone = 0.60;
+  first.l2_beside = 0.30;
+  first.busy_alone[std::size_t(Resource::dram)] = 0.5;
+  CorunKernelResult& second = result.kernels.emplace_back(first);
+  second.name = hostile;
+  second.l2_alone = second.l2_beside = std::nullopt; // no loads
+  second.waits_us = 15;
+  second.busy_alone[std::size_t(Resource::dram)] = 0.4;
+  result.busy[std::size_t(Resource::dram)] = 0.95;
+  result.busy[std::size_t(Resource::l2_slices)] = 0.5; // of both, but not busy enough to wait for
+  return result;
+}
+
+/// A kernel with the profile that estimates take: its L2 serves it with any way, or it misses in all.
+KernelResult profiled(const char* name, double misses) {
+  KernelResult kernel;
+  kernel.name = name;
+  kernel.gpu = "a100";
+  SharingProfile& profile = kernel.sharing.emplace();
+  profile.warps = 32;
+  profile.pipes = {{"fp32_pipe", 0.5, 2, 4, {0, 1}}, {"memory_pipeline", 0.1, 4, 400, {0, 0, 1}}};
+  profile.l2.ways = 4;
+  profile.l2.requests = 1000;
+  profile.l2.instructions = 10000;
+  profile.l2.misses = {misses, misses, misses, misses};
+  profile.l2.cuts = {{2, 1e-4, misses}, {4, 1e-4, misses}};
+  kernel.time.emplace().mean_busy[std::size_t(Resource::dram)] = 0.75 * misses;
+  return kernel;
+}
+
+PoweredKernel made_power(const KernelResult& kernel) {
+  PoweredKernel one{&kernel, {}, 0.179};
+  one.power.watts = {30, 40, 20, 0.2, 5, 6, 18.8};
+  one.power.total = {120, 90, 150};
+  one.power.seconds = 1e-3;
+  one.power.joules = {0.12, 0.09, 0.15};
+  one.power.lines = {{"/src/a.cu", 3, 0.02, 0.01}, {"/src/a.cu", 5, 0.05, 0.0395}, {"/src/b.cu", 9, 5e-4, 0}};
+  return one;
+}
+
+ClockPlans made_clocks() {
+  // One kernel takes almost as long at either clock, the time of the other one goes with the clock.
+  std::vector<clocks::Slot> slots{{{700, 1.05, 50}, {1400, 1, 100}}, {{700, 2, 80}, {1400, 1, 100}}};
+  return make_plans("v100", {{"copy(float*)", 1}, {hostile, 20}}, std::move(slots), 0.05);
+}
+
+} // namespace
+
+TEST_CASE("kernels beside each other as text") {
+  const std::string text = print_corun_text(made_corun(), plain);
+  check_lines(text);
+  CHECK(text == R"(2 kernels beside each other on a100, each on SMs of its own
+  1.50 × (1.50 to 1.50)  stencil(float const*, float*)  100 µs alone, 150 beside  54 SMs
+  1.50 × (1.50 to 1.50)  walk<int>(node*)␛[2J␊�  100 µs alone, 150 beside  54 SMs
+  all together take 75 % of the time of one after the other
+  they fight for DRAM: busy 95 % of the time together, 50 and 40 % alone
+  they fight for the L2: stencil(float const*, float*) hits 30 % of its loads, alone 60 %
+  they fight for places on the SMs: walk<int>(node*)␛[2J␊� waits 15 µs for its first one
+)");
+}
+
+TEST_CASE("kernels beside each other as JSON") {
+  const json document = checked(print_corun_json(made_corun()), "corun");
+  CHECK(document["kernels"][0]["slow_down"]["mean"] == 1.5);
+  CHECK(document["kernels"][0]["l2_hit_rate_alone"] == 0.6);
+  CHECK_FALSE(document["kernels"][1].contains("l2_hit_rate"));
+  CHECK(document["busy"]["dram"] == 0.95);
+  CHECK_FALSE(document["busy"].contains("issue"));
+  CHECK(document["contention"].size() == 3);
+}
+
+TEST_CASE("kernels beside each other on a machine that does not exist") {
+  CorunResult result = made_corun();
+  result.division = Division::blocks;
+  result.policy = Policy::icmt_even;
+  result.what_if = {true, true, 2};
+  result.estimated_by = "cd3";
+  CorunTimeline& timeline = result.timeline.emplace();
+  timeline.cycles = 100;
+  timeline.ns_per_cycle = 0.7;
+  timeline.edges = {0, 50, 100};
+  timeline.kernels = {{{5, 6}, {1, 2}, {3, 4}}, {{7, 8}, {0, 0}, {0, 0}}};
+  timeline.l2_hits = timeline.l2_all = timeline.dram_lines = {9, 9};
+  for (CorunKernelResult& kernel : result.kernels) {
+    kernel.max_per_sm = 4;
+    kernel.estimate = 1.2;
+  }
+  const std::string text = print_corun_text(result, plain);
+  check_lines(text);
+  CHECK(text.find("on a machine that does not exist: kernels take turns to issue first") !=
+        std::string::npos);
+  CHECK(text.find("from what each does alone (cd3): 1.20 × (-20 %), 1.20 × (-20 %)") != std::string::npos);
+  const json document = checked(print_corun_json(result), "corun",
+                                {"validated", "policy", "what_if", "estimated_by", "timeline"});
+  CHECK(document["timeline"]["kernels"][1]["requests"] == json({7, 8}));
+  CHECK(document["validated"] == false);
+  CHECK(document["policy"] == "icmt_even");
+  CHECK(document["what_if"]["front_end"] == 2);
+}
+
+TEST_CASE("several arrangements of the same kernels") {
+  CorunResult in_instances = made_corun();
+  in_instances.division = Division::mig;
+  in_instances.kernels[0].slices = 3;
+  in_instances.kernels[1].slices = 4;
+  const std::vector<NamedArrangement> all{
+      {"intra", fail("an SM has no room")}, {"sms", made_corun()}, {"mig", in_instances}};
+  const std::string text = print_arrangements_text(all, plain);
+  check_lines(text);
+  CHECK(text.find("  intra: an SM has no room\n") != std::string::npos);
+  CHECK(text.find("   +25.0 %  1.50 ×, 1.50 ×") != std::string::npos);
+  CHECK(text.find("3 slices, 54 SMs, 4 slices, 54 SMs\n") != std::string::npos);
+  const json document = checked(print_arrangements_json(all), "corun");
+  CHECK(document["arrangements"][0]["impossible"] == "an SM has no room");
+  CHECK(document["arrangements"][2]["division"] == "mig");
+}
+
+TEST_CASE("pairs that share the L2 as text and JSON") {
+  const std::vector<KernelResult> kernels{profiled("fits(float*)", 0), profiled(hostile, 1),
+                                          profiled("streams(float*)", 1)};
+  const auto pairs = estimate_pairs(kernels, 1);
+  REQUIRE(pairs);
+  REQUIRE(pairs->size() == 3);
+  const std::string text = print_pairs_text(kernels, *pairs, plain);
+  check_lines(text);
+  CHECK(text.starts_with("3 pairs that share the L2 and memory of a100, the least slowed down first\n"));
+  CHECK(text.find("  best pairs, by the slow-downs in sum:\n    fits(float*) + ") != std::string::npos);
+  const json document = checked(print_pairs_json(kernels, *pairs), "corun");
+  CHECK(document["pairs"].size() == 3);
+  CHECK(document["pairs"][0]["camp"][0]["slow_down"] == 1);
+  CHECK(document["pairs"][2]["slow_down"][0] == Approx(1.5)); // both need memory for 3 / 4 of the time
+  CHECK(document["pairs"][2]["camp"][0]["slow_down"] == 1);
+  CHECK(document["best_pairs"] == json({{0, 1}}));
+  CHECK(document["pairs"][0]["same_sm"][0] > 1);
+}
+
+TEST_CASE("estimates need profiles of one GPU") {
+  std::vector<KernelResult> kernels{profiled("one", 0), profiled("two", 0)};
+  kernels[1].sharing.reset();
+  CHECK(estimate_pairs(kernels, 1).error().message ==
+        "two on a100: the result has no profile for estimates: model it with --sharing");
+  kernels[1] = profiled("two", 0);
+  kernels[1].gpu = "v100";
+  CHECK(estimate_pairs(kernels, 1).error().message ==
+        "two is on v100, one on a100: kernels share the L2 of one GPU");
+}
+
+TEST_CASE("power as text") {
+  KernelResult kernel;
+  kernel.name = hostile;
+  kernel.gpu = "v100";
+  kernel.time.emplace().microseconds.mean = 1000;
+  const PoweredKernel one = made_power(kernel);
+  const std::string text = print_power_text(std::span(&one, 1), plain);
+  check_lines(text);
+  CHECK(text.find("  120 W (90 to 150), 120 mJ for a launch of 1.00 ms\n") != std::string::npos);
+  CHECK(text.find("  board 30 W, SMs 40 W, instructions 20 W, L1 5 W, L2 6 W, DRAM 19 W\n") !=
+        std::string::npos); // 0.2 W of shared memory are too few to print
+  const std::size_t most = text.find("a.cu:5"), next = text.find("a.cu:3");
+  REQUIRE(next != std::string::npos);
+  CHECK(most < next);                            // the line with the most energy first
+  CHECK(text.find("b.cu") == std::string::npos); // less than 1 %
+}
+
+TEST_CASE("power as JSON") {
+  KernelResult kernel;
+  kernel.name = hostile;
+  kernel.gpu = "v100";
+  kernel.sm_clock_mhz = 1380;
+  kernel.time.emplace().microseconds.mean = 1000;
+  const PoweredKernel one = made_power(kernel);
+  const json document = checked(print_power_json(std::span(&one, 1)), "power");
+  const json& of = document["kernels"][0];
+  double parts = 0;
+  for (const auto& [name, watts] : of["parts"].items())
+    parts += watts.get<double>();
+  CHECK(parts == Approx(of["watts"]["value"].get<double>()));
+  CHECK(of["watts"]["interval95"] == json({90, 150}));
+  CHECK(of["lines"][1]["joules"] == Approx(0.0895));
+  json without_unit = document;
+  without_unit["kernels"][0]["watts"] = 120;
+  CHECK(schema("power").fault_of(without_unit) == R"(/kernels/0/watts: additionalProperties false of 120)");
+}
+
+TEST_CASE("plans of clocks as text and JSON") {
+  const ClockPlans plans = made_clocks();
+  const std::string text = print_clocks_text(plans, plain);
+  check_lines(text);
+  CHECK(text.find("     700 MHz  copy(float*)") != std::string::npos);
+  CHECK(text.find("    1400 MHz  walk") != std::string::npos);
+  CHECK(text.find("together: +2.5 % time, -25.0 % energy") != std::string::npos);
+  const json document = checked(print_clocks_json(plans), "clocks");
+  CHECK(document["plan"]["sm_clock_mhz"] == json({700, 1400}));
+  CHECK(document["plan"]["joules"] == 150);
+  CHECK(document["kernels"][1]["launches"] == 20);
+  CHECK(document["front"].back()["joules"] == 130); // for twice the time
+}
+
+TEST_CASE("a schema's keyword that is not known is a fault, and a type that is not kept") {
+  CHECK(test::JsonSchema({{"maxLength", 3}}).fault_of("abc") == ": the keyword maxLength is not known");
+  CHECK(test::JsonSchema({{"type", "integer"}}).fault_of(1.5) == R"(: type "integer" of 1.5)");
+}
