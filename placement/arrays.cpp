@@ -62,6 +62,25 @@ std::uint64_t mode_of(const std::map<std::uint64_t, std::uint64_t>& counts) {
   return best;
 }
 
+/// Inserts into an ascending list; accesses come mostly in ascending order.
+void insert(std::vector<std::uint64_t>& lines, std::uint64_t line) {
+  if (lines.empty() || lines.back() < line) {
+    lines.push_back(line);
+    return;
+  }
+  const auto at = std::ranges::lower_bound(lines, line);
+  if (*at != line)
+    lines.insert(at, line);
+}
+
+/// Returns the entry of a line in an ascending list, a new one where there is none.
+StoredLine& stored_line(std::vector<StoredLine>& lines, std::uint64_t line) {
+  if (lines.empty() || lines.back().line < line)
+    return lines.emplace_back(StoredLine{line, {}});
+  const auto at = std::ranges::lower_bound(lines, line, {}, &StoredLine::line);
+  return at->line == line ? *at : *lines.insert(at, StoredLine{line, {}});
+}
+
 void merge(Gathered& into, Gathered&& from) {
   Array& a = into.array;
   Array& b = from.array;
@@ -89,20 +108,14 @@ void merge(Gathered& into, Gathered&& from) {
     std::vector<std::uint64_t> lines;
     std::ranges::set_union(of.lines, use.lines, std::back_inserter(lines));
     of.lines = std::move(lines);
+    for (const StoredLine& stored : use.stored_lines) {
+      StoredLine& line = stored_line(of.stored_lines, stored.line);
+      line.bytes[0] |= stored.bytes[0];
+      line.bytes[1] |= stored.bytes[1];
+    }
     of.has_too_many_lines |= use.has_too_many_lines || of.lines.size() > max_lines_of_block;
     of.stored.cover(use.stored.begin, use.stored.end);
   }
-}
-
-/// Inserts into an ascending list; accesses come mostly in ascending order.
-void insert(std::vector<std::uint64_t>& lines, std::uint64_t line) {
-  if (lines.empty() || lines.back() < line) {
-    lines.push_back(line);
-    return;
-  }
-  const auto at = std::ranges::lower_bound(lines, line);
-  if (*at != line)
-    lines.insert(at, line);
 }
 
 /// Notes the distance between neighbouring lanes, if it is the same for all.
@@ -216,11 +229,19 @@ private:
         use.stored.cover(address, behind);
       if (use.has_too_many_lines)
         return;
-      for (std::uint64_t line = address / line_bytes; line <= (behind - 1) / line_bytes; ++line)
+      for (std::uint64_t line = address / line_bytes; line <= (behind - 1) / line_bytes; ++line) {
         insert(use.lines, line);
+        if (!writes)
+          continue;
+        StoredLine& stored = stored_line(use.stored_lines, line);
+        const std::uint64_t first = std::max(address, line * line_bytes);
+        for (std::uint64_t byte = first; byte < std::min(behind, (line + 1) * line_bytes); ++byte)
+          stored.bytes[byte % line_bytes / 64] |= std::uint64_t{1} << byte % 64;
+      }
       if (use.lines.size() > max_lines_of_block) {
         use.has_too_many_lines = true;
         use.lines = {};
+        use.stored_lines = {};
       }
     });
   }
@@ -261,6 +282,11 @@ private:
 };
 
 } // namespace
+
+const StoredLine* BlockUse::stores_to(std::uint64_t line) const {
+  const auto at = std::ranges::lower_bound(stored_lines, line, {}, &StoredLine::line);
+  return at == stored_lines.end() || at->line != line ? nullptr : &*at;
+}
 
 Expected<Arrays> Arrays::find(const trace::AccessSource& trace, const trace::Launch& launch) {
   Gatherer gatherer(trace);

@@ -4,6 +4,7 @@
 #include "support/expected.h"
 #include "trace/access_source.h"
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -27,12 +28,22 @@ struct AddressRange {
   bool overlaps(const AddressRange& other) const { return begin < other.end && other.begin < end; }
 };
 
+/// A line of 128 bytes that a block stores to, with a bit for each byte.
+struct StoredLine {
+  std::uint64_t line = 0;
+  std::array<std::uint64_t, 2> bytes{};
+};
+
 /// The part of an array that one block touches.
 struct BlockUse {
   /// 128-byte lines, ascending; empty where there are more than any block could keep in shared memory.
   std::vector<std::uint64_t> lines;
+  std::vector<StoredLine> stored_lines; ///< of these, ascending
   bool has_too_many_lines = false;
   AddressRange stored;
+
+  /// Returns the bytes of the line that the block stores to; null: none.
+  const StoredLine* stores_to(std::uint64_t line) const;
 };
 
 /// No site.

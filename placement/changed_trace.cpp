@@ -164,7 +164,8 @@ Expected<void> ChangedTrace::for_each_access(std::uint32_t launch, const Visit& 
           return;
         }
         trace::WarpAccess moved = access;
-        of_array_[*array]->change(block, moved);
+        of_array_[*array]->change_next(block, warp, moved,
+                                       [&](const trace::WarpAccess& added) { visit(block, warp, added); });
         if (const auto site = new_site_[*array].find(access.site); site != new_site_[*array].end())
           moved.site = site->second;
         visit(block, warp, moved);

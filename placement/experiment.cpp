@@ -39,8 +39,8 @@ Expected<Move> parse_move(const std::string& text, const Arrays& arrays) {
   Move move{.array = *array, .to = *to};
   if (how.empty())
     return move;
-  if (*to == PlacementSpace::shared && (how == "whole" || how == "touched")) {
-    move.part = how == "whole" ? SharedPart::whole : SharedPart::touched;
+  if (const auto part = value_named<SharedPart>(how); part && *to == PlacementSpace::shared) {
+    move.part = *part;
     return move;
   }
   if (*to == PlacementSpace::texture_2d) {
@@ -48,7 +48,9 @@ Expected<Move> parse_move(const std::string& text, const Arrays& arrays) {
     if (error == std::errc() && end == how.data() + how.size() && move.texels_per_row != 0)
       return move;
   }
-  return fail("'{}' does not say how: shared takes touched or whole, texture2d the texels of a row", text);
+  return fail(
+      "'{}' does not say how: shared takes touched, whole, padded or tile, texture2d the texels of a row",
+      text);
 }
 
 } // namespace
@@ -168,8 +170,8 @@ std::string text_of(const Move& move, const Arrays& arrays) {
   if (move.rewrite != Rewrite::none)
     return fmt::format("{} {}", arrays[move.array].name, name_of(move.rewrite));
   std::string name = fmt::format("{}->{}", arrays[move.array].name, name_of(move.to));
-  if (move.to == PlacementSpace::shared && move.part == SharedPart::whole)
-    name += "=whole";
+  if (move.to == PlacementSpace::shared && move.part != SharedPart::touched)
+    name += fmt::format("={}", name_of(move.part));
   if (move.to == PlacementSpace::texture_2d && move.texels_per_row != 0)
     name += fmt::format("={}", move.texels_per_row);
   return name;

@@ -135,7 +135,7 @@ void declare_placement(CLI::App& app, const std::vector<std::string>& rest, Acti
   command
       ->add_option("--move", options->moves,
                    "model only this placement: ARRAY:PLACE, several with commas; places are global, ldg,\n"
-                   "texture, texture2d[=TEXELS], constant and shared[=whole]")
+                   "texture, texture2d[=TEXELS], constant and shared[=whole|padded|tile]")
       ->type_name("MOVES");
   command->add_flag("--search", options->searches, "search the fastest placement of all arrays together")
       ->excludes("--move");

@@ -20,8 +20,10 @@ struct Reason {
   std::string text;
 };
 
-/// How much of an array each block copies into its shared memory: the lines that it touches, packed, or all.
-enum class SharedPart : std::uint8_t { touched, whole };
+/// How much of an array each block copies into its shared memory: the lines that it touches, packed, or all
+/// of the array; the former with an element of padding behind each run of neighbouring lines; or in turn
+/// those that it touches by the next few accesses, a tile.
+enum class SharedPart : std::uint8_t { touched, whole, padded, tile };
 
 /// A change of an array's layout, or of the accesses to it, where it is. `padded`: rows of a shared array are
 /// an element longer; `split`: an array of structures becomes an array for each member; `privatised`: atomics
@@ -66,6 +68,11 @@ public:
   virtual void change(Site& site) const = 0;
   /// Changes the space and the addresses of an access to the array.
   virtual void change(std::uint64_t block, trace::WarpAccess& access) const = 0;
+  /// Does so for the next access of this warp, before which it may emit others.
+  virtual void change_next(std::uint64_t block, std::uint32_t /*warp*/, trace::WarpAccess& access,
+                           const Emit&) const {
+    change(block, access);
+  }
 
   /// Returns the sites of accesses that the change adds, which have no instruction in the kernel's code.
   virtual std::vector<Site> added_sites() const { return {}; }
@@ -92,6 +99,7 @@ Planned to_texture(const Array& array, ChangeContext& context);
 Planned to_texture_2d(const Array& array, const Move& move, ChangeContext& context);
 Planned to_constant(const Array& array, ChangeContext& context);
 Planned to_shared(const Array& array, std::uint32_t index, const Move& move, ChangeContext& context);
+Planned to_shared_tiles(const Array& array, std::uint32_t index, const Move& move, ChangeContext& context);
 Planned to_global(const Array& array, ChangeContext& context);
 Planned pad_shared(const Array& array, ChangeContext& context);
 Planned split_structures(const Array& array, ChangeContext& context);
@@ -99,6 +107,8 @@ Planned privatise(const Array& array, std::uint32_t index, ChangeContext& contex
 
 /// Returns the distance of a shared array's rows, by which lanes are apart that access one bank; 0: none are.
 std::uint64_t conflicting_row_bytes(const Array& array);
+/// Returns whether a good part of the array's accesses have neighbouring lanes a line or more apart.
+bool has_distant_lanes(const Array& array);
 /// Returns the bytes of the structures that an array in global memory consists of; 0: of none.
 std::uint64_t structure_bytes(const Array& array);
 
@@ -107,3 +117,6 @@ std::uint64_t structure_bytes(const Array& array);
 template <>
 inline constexpr std::array<std::string_view, 5> warplens::names_of<warplens::placement::Rewrite>{
     "none", "padded", "split", "privatised", "swapped"};
+template <>
+inline constexpr std::array<std::string_view, 4> warplens::names_of<warplens::placement::SharedPart>{
+    "touched", "whole", "padded", "tile"};

@@ -34,7 +34,7 @@ Json to_json(const Array& array, const trace::AccessSource& trace) {
 Json to_json(const Move& move, const Arrays& arrays) {
   Json json{{"array", arrays[move.array].name}, {"to", name_of(move.to)}};
   if (move.to == PlacementSpace::shared)
-    json["part"] = move.part == SharedPart::whole ? "whole" : "touched";
+    json["part"] = name_of(move.part);
   if (move.texels_per_row != 0)
     json["texels_per_row"] = move.texels_per_row;
   return json;
