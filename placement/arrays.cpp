@@ -90,6 +90,7 @@ void merge(Gathered& into, Gathered&& from) {
   a.loads += b.loads;
   a.stores += b.stores;
   a.atomics += b.atomics;
+  a.lane_bytes += b.lane_bytes;
   a.is_read_only_load |= b.is_read_only_load;
   a.is_fetched |= b.is_fetched;
   a.first_access = std::min(a.first_access, b.first_access);
@@ -210,6 +211,7 @@ private:
     array.loads += loads;
     array.stores += stores;
     array.atomics += access.kind == AccessKind::atomic;
+    array.lane_bytes += std::uint64_t{access.bytes} * unsigned(std::popcount(access.active));
     array.first_access = std::min(array.first_access, site);
     if (stores)
       array.first_store = std::min(array.first_store, site);
@@ -282,6 +284,16 @@ private:
 };
 
 } // namespace
+
+double Array::reuse_in_block() const {
+  std::uint64_t lines = 0;
+  for (const auto& [block, use] : of_block) {
+    if (use.has_too_many_lines)
+      return 0;
+    lines += use.lines.size();
+  }
+  return lines == 0 ? 0 : double(lane_bytes) / double(lines * line_bytes);
+}
 
 const StoredLine* BlockUse::stores_to(std::uint64_t line) const {
   const auto at = std::ranges::lower_bound(stored_lines, line, {}, &StoredLine::line);

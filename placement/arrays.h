@@ -57,6 +57,7 @@ struct Array {
   std::uint64_t base = 0;      ///< where these begin
   std::uint32_t element_bytes = 0;                  ///< that a lane accesses, mostly
   std::uint64_t loads = 0, stores = 0, atomics = 0; ///< warp accesses; an update is a load and a store
+  std::uint64_t lane_bytes = 0;                     ///< sum of what lanes access
   bool is_cuda_array = false;     ///< its layout is the driver's: a texture's or a surface's
   bool is_read_only_load = false; ///< its loads are ld.global.nc
   bool is_fetched = false;        ///< by texture fetches
@@ -68,6 +69,10 @@ struct Array {
   std::uint64_t whole_warps = 0; ///< accesses by all lanes of a warp
   std::uint64_t row_bytes = 0;   ///< the stride that its accesses mostly jump by; 0: they do not jump
   std::unordered_map<std::uint64_t, BlockUse> of_block; ///< of arrays in device memory
+
+  /// Returns how often a block accesses the bytes of the lines that it touches, on average; 0 where they are
+  /// too many to be known.
+  double reuse_in_block() const;
 };
 
 /// The arrays of a launch, and which of them an access is to.

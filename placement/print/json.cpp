@@ -104,6 +104,11 @@ nlohmann::ordered_json to_json(const PlacementReport& report) {
   Json json{{"schema", placement_schema}, {"program", report.program}, {"seed", report.seed}};
   if (!report.kernels.empty())
     json["time"] = name_of(report.kernels.front().experiment->estimator());
+  if (report.overlap)
+    json["overlap"] = {{"weights", report.overlap->weights},
+                       {"constant", report.overlap->constant},
+                       {"ridge", report.overlap->ridge},
+                       {"error_of_unseen", report.overlap->error_of_unseen}};
   json["kernels"] = Json::array();
   for (const KernelPlacements& kernel : report.kernels) {
     const Experiment& experiment = *kernel.experiment;

@@ -1,6 +1,6 @@
 // Advice on made traces: what is suggested, what is not, and the edits of sources.
 #include "made_source.h"
-#include "placement/advice.h"
+#include "placement/source_edits.h"
 
 #include <nlohmann/json.hpp>
 
@@ -151,6 +151,7 @@ TEST_CASE("a stream that DRAM bounds: nothing is suggested") {
       source.access(block, warp, store, [&](std::uint64_t lane) { return b + first + 4 * lane; });
     }
   const Advised advised(source, "a100");
+  INFO(print_text({"x", 1, {advised.advice}}, false));
   CHECK(advised.advice.suggestions.empty());
   CHECK_FALSE(advised.advice.without_gain.empty());
 }
@@ -170,4 +171,39 @@ TEST_CASE("threads whose lanes step by rows: exchanging x and y is suggested") {
   REQUIRE(swapped != nullptr);
   CHECK(*advised.experiment.sample().result->sites.front().sectors_per_request == Approx(32));
   CHECK(*swapped->candidate.result->sites.front().sectors_per_request == Approx(4));
+}
+
+TEST_CASE("a stream by wide accesses, and by blocks of another size, accesses the same") {
+  MadeSource source(64, 256);
+  const std::uint64_t a = source.allocate(64 * 1024), b = source.allocate(64 * 1024);
+  const std::uint64_t load = source.site("a"), store = source.site("b", AccessKind::store);
+  source.site_of(store).depends_on = {load};
+  for (std::uint64_t block = 0; block < 64; ++block)
+    for (std::uint32_t warp = 0; warp < 8; ++warp) {
+      const std::uint64_t first = (block * 8 + warp) * 128;
+      source.access(block, warp, load, [&](std::uint64_t lane) { return a + first + 4 * lane; });
+      source.access(block, warp, store, [&](std::uint64_t lane) { return b + first + 4 * lane; });
+    }
+  const Advised advised(source, "a100");
+  const auto modelled = [&](Rewrite rewrite, std::uint32_t number) {
+    auto candidate = advised.experiment.model({{.rewrite = rewrite, .number = number}}, 4);
+    REQUIRE(candidate);
+    return std::move(*candidate);
+  };
+  const KernelResult& before = *advised.experiment.sample().result;
+  const Candidate coarsened = modelled(Rewrite::coarsened, 4);
+  REQUIRE(coarsened.is_legal());
+  CHECK(coarsened.result->block.count() == 64);
+  CHECK(coarsened.result->sites.front().executions == 512);
+  CHECK(coarsened.result->totals.dram_read_bytes == before.totals.dram_read_bytes);
+  const Candidate regrouped = modelled(Rewrite::regrouped, 512);
+  REQUIRE(regrouped.is_legal());
+  CHECK(regrouped.result->block.count() == 512);
+  CHECK(regrouped.result->grid.count() == 32);
+  CHECK(regrouped.result->snapshot.blocks == 32);
+  CHECK(regrouped.result->sites.front().executions == 512);
+  CHECK(regrouped.result->totals.dram_read_bytes == before.totals.dram_read_bytes);
+  // Without machine code nothing says that no lanes exchange values.
+  CHECK_FALSE(modelled(Rewrite::vectorised, 4).is_legal());
+  CHECK_FALSE(modelled(Rewrite::regrouped, 384).is_legal()); // not whole blocks
 }
