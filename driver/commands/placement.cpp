@@ -112,6 +112,8 @@ Expected<void> place(const PlacementOptions& options, const std::vector<std::str
   const bool is_paper = options.time == "paper" || options.time == "paper-literal";
   if (!options.train.empty() && !is_paper)
     return fail("--train is for --time paper and paper-literal, which have an overlap");
+  if (!options.thresholds.empty() && options.time != "model")
+    return fail("--fail-if is about the model's figures: it takes --time model");
   TRY(check_writable(options.output));
   TRY_LET(gpus, load_gpus(options.model));
   TRY_LET(addressing, placement::load_addressing(resources().addressing));

@@ -99,6 +99,28 @@ TEST_CASE("columns of a tile: longer rows are suggested, and not where rows are 
   CHECK(*edited == "  __shared__ float tile[32][N * 2 + 1];\n");
   CHECK_FALSE(edited_source(advised.experiment, *padded, "__shared__ float tile[1024];\n"));
   CHECK_FALSE(edited_source(advised.experiment, *padded, "__shared__ float tiles[32][32];\n"));
+  Suggestion bounded = *padded;
+  bounded.candidate.moves = {{.rewrite = Rewrite::bounded, .number = 32}};
+  const auto with_bounds = edited_source(advised.experiment, bounded, "\n__global__ void kernel(int n) {\n");
+  REQUIRE(with_bounds);
+  CHECK(with_bounds->starts_with("\n__global__ __launch_bounds__(256, "));
+  CHECK_FALSE(edited_source(advised.experiment, bounded, "__global__ void my_kernel(int n) {\n"));
+
+  // The patch is a fix in SARIF: the lines that it changes.
+  Advised with_patch(source);
+  Suggestion& first = with_patch.advice.suggestions.front();
+  REQUIRE(first.candidate.moves.front().rewrite == Rewrite::padded);
+  first.source = "int n;\n  __shared__ float tile[32][32];\n";
+  first.edited = "int n;\n  __shared__ float tile[32][32 + 1];\n";
+  first.patch = "a patch";
+  first.of_patch = TimeChange{-.5, .01};
+  const auto sarif = nlohmann::json::parse(print_sarif({"x", 1, {with_patch.advice}}, "1"));
+  const auto fix = sarif["runs"][0]["results"][0]["fixes"][0]["artifactChanges"][0];
+  CHECK(fix["artifactLocation"]["uri"] == "x.cu");
+  REQUIRE(fix["replacements"].size() == 1);
+  CHECK(fix["replacements"][0]["deletedRegion"]["startLine"] == 2);
+  CHECK(fix["replacements"][0]["deletedRegion"]["endColumn"] == 33);
+  CHECK(fix["replacements"][0]["insertedContent"]["text"] == "  __shared__ float tile[32][32 + 1];");
 
   const MadeSource longer = columns(33);
   CHECK(Advised(longer).suggestion(Rewrite::padded) == nullptr);

@@ -376,3 +376,26 @@ TEST_CASE("moves are parsed, and wrong ones say what was expected") {
   for (const char* wrong : {"a", "c:shared", "a:cloud", "a:shared=half", "a:texture2d=x", "a:ldg,a:texture"})
     CHECK_FALSE(parse_moves(wrong, arrays));
 }
+
+TEST_CASE(
+    "lanes with an address each, in constant and in global memory of a V100, and columns of shared memory") {
+  MadeSource source(1, 32);
+  const std::uint64_t words = source.allocate(256), load = source.site("table");
+  for (int round = 0; round < 1000; ++round)
+    source.access(0, 0, load, [&](std::uint64_t lane) { return words + 4 * lane; });
+  const Arrays arrays = arrays_of(source);
+  const model::Gpu v100 = gpu("v100");
+  const auto latency = [](const KernelResult& result) { return result.sites.front().latency_ns->mean; };
+  CHECK(latency(modelled(source, v100, true)) == Approx(20.2).epsilon(.02));
+  const ChangedTrace constant = changed(source, arrays, v100, {{.array = 0, .to = PlacementSpace::constant}});
+  // A look-up for each lane, one behind the other; the caches are warm but for the first of them.
+  CHECK(latency(modelled(constant, v100, true)) ==
+        Approx(v100.constant.latency_ns + 31 * v100.constant.pass_ns).epsilon(.02));
+
+  MadeSource column(1, 32);
+  const std::uint64_t tile = column.site("tile", AccessKind::load, Space::shared);
+  for (int round = 0; round < 10; ++round)
+    column.access(0, 0, tile, [&](std::uint64_t lane) { return 128 * lane; });
+  CHECK(latency(modelled(column, v100)) == Approx(36.98).epsilon(.001));
+  CHECK(latency(modelled(column, gpu("k80"))) == Approx(46.8).epsilon(.002));
+}

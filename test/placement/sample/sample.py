@@ -47,15 +47,18 @@ def main():
         if not trace.exists():
             subprocess.run([warplens, "profile", HERE / "sample.cu", "--backend", "cpu", "--gpu", options.gpu, "--trace", trace, "--trials", "2",
                             "--quiet"], check=True, stdout=subprocess.DEVNULL)
-        advised = subprocess.run([warplens, "advise", trace, "--gpu", options.gpu, "--trials", options.trials, "--format", "json", "--quiet"],
-                                 check=True, capture_output=True, text=True)
-    kernels = {(name_of(one["kernel"]), one["gpu"]): one for one in json.loads(advised.stdout)["kernels"]}
+        common = ["--gpu", options.gpu, "--trials", options.trials, "--cold", "--format", "json", "--quiet"]
+
+        def run(*command):
+            return json.loads(subprocess.run([warplens, *command, *common], check=True, capture_output=True, text=True).stdout)
+
+        kernels = {(name_of(one["kernel"]), one["gpu"]): one
+                   for name in FOLLOWED for one in run("advise", trace, "--kernel", f"^{name}$")["kernels"]}
+        times = {(name_of(one["name"]), one["gpu"]): one["time"]["microseconds"]["mean"] for one in run("model", trace)["kernels"]}
     applied, right, others = 0, 0, []
     print(f"{'GPU':<6}{'suggestion':<34}{'predicted':>10}{'changed source':>16}")
     for (name, gpu), kernel in kernels.items():
-        if name not in FOLLOWED:
-            continue
-        changed = kernels[f"{name}_changed", gpu]["microseconds"] / kernel["microseconds"] - 1
+        changed = times[f"{name}_changed", gpu] / times[name, gpu] - 1
         tried = [(one, True) for one in kernel["suggestions"]] + [(one, False) for one in kernel["without_gain"]]
         followed = [(one, suggested) for one, suggested in tried if one["what"].startswith(FOLLOWED[name])]
         for one, suggested in followed:
