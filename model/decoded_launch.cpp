@@ -1,6 +1,7 @@
 #include "model/decoded_launch.h"
 
 #include "model/gpu/occupancy.h"
+#include "model/snapshot/coarsen.h"
 #include "model/snapshot/follow_code.h"
 #include "model/snapshot/snapshot_size.h"
 
@@ -37,6 +38,8 @@ Expected<void> DecodedLaunch::decode(std::uint64_t blocks, const Gpu& gpu) {
     TRY_LET(decoded, model::decode(trace_, launch_, part_.blocks, gpu.lanes, accesses_));
     snapshot_ = std::move(*decoded);
   }
+  if (const auto coarsening = trace_.coarsening())
+    TRY(coarsen(snapshot_, part_, *coarsening));
   decoded_blocks_ = part_.blocks;
   decoded_rules_ = gpu.lanes;
   decoded_cubin_ = cubin;

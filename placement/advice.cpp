@@ -1,9 +1,10 @@
 #include "placement/advice.h"
 
-#include "support/pattern.h"
+#include "placement/change/launch_change.h"
+#include "vocabulary/geometry.h"
 
 #include <algorithm>
-#include <sstream>
+#include <iterator>
 
 namespace warplens::placement {
 namespace {
@@ -26,29 +27,144 @@ std::optional<std::uint32_t> stepping_array(const Arrays& arrays) {
   return found;
 }
 
-/// Returns the changes to try: each alone.
-std::vector<Move> changes_of(const Experiment& experiment) {
-  std::vector<Move> changes;
+/// Changes that serve one purpose, the simplest first: at most one of them is suggested.
+using Alternatives = std::vector<Move>;
+
+constexpr double min_reuse = 1.5; ///< of what a block would keep in shared memory
+constexpr int unified_l1 = 70;    ///< from this architecture on, textures and read-only loads use the L1
+
+/// Returns the cached places of an array: read-only loads and textures, where they have a cache of their own,
+/// and constant memory.
+Alternatives cached_places(const Array& array, std::uint32_t index, const model::Gpu& gpu) {
+  Alternatives places;
+  for (const Move& move : moves_of(array, index)) {
+    const bool is_own_cache = gpu.capability() < unified_l1 || move.to == PlacementSpace::texture_2d ||
+                              move.to == PlacementSpace::constant;
+    if (is_own_cache && move.to != PlacementSpace::global && move.to != PlacementSpace::shared)
+      places.push_back(move);
+  }
+  return places;
+}
+
+/// Returns the ways of staging an array through shared memory.
+Alternatives staging(const Array& array, std::uint32_t index) {
+  const auto by = [&](SharedPart part) {
+    return Move{.array = index, .to = PlacementSpace::shared, .part = part};
+  };
+  const double reuse = array.reuse_in_block();
+  if (array.space != Space::global || (reuse != 0 && reuse < min_reuse && !has_distant_lanes(array)))
+    return {};
+  Alternatives ways;
+  if (reuse != 0)
+    ways.push_back(by(SharedPart::touched));
+  if (reuse != 0 && has_distant_lanes(array))
+    ways.push_back(by(SharedPart::padded));
+  if (array.stores + array.atomics == 0)
+    ways.push_back(by(SharedPart::tile));
+  return ways;
+}
+
+/// Returns the changes of the launch as a whole, each with its alternatives.
+std::vector<Alternatives> changes_of_launch(const Experiment& experiment) {
+  const trace::Launch& launch = experiment.launch();
+  std::vector<Alternatives> changes;
   if (const auto array = stepping_array(experiment.arrays()))
-    changes.push_back({.array = *array, .rewrite = Rewrite::swapped});
+    changes.push_back({{.array = *array, .rewrite = Rewrite::swapped}});
+  std::uint32_t widest = 0;
+  for (const Array& array : experiment.arrays().all())
+    widest = array.space == Space::global ? std::max(widest, array.element_bytes) : widest;
+  Alternatives more_work;
+  if (widest != 0 && widest <= 8)
+    more_work.push_back({.rewrite = Rewrite::vectorised, .number = 16 / std::max(widest, 4u)});
+  for (const std::uint32_t threads : {2u, 4u})
+    more_work.push_back({.rewrite = Rewrite::coarsened, .number = threads});
+  changes.push_back(std::move(more_work));
+  // Blocks of another size are for SMs that these do not fill.
+  const bool is_full =
+      experiment.sample().result->occupancy.warps_per_sm * warp_lanes == experiment.gpu().max_threads_per_sm;
+  Alternatives sizes;
+  for (const std::uint32_t threads : {128u, 256u, 512u})
+    if (!is_full && threads != launch.block.count())
+      sizes.push_back({.rewrite = Rewrite::regrouped, .number = threads});
+  changes.push_back(std::move(sizes));
+  if (const std::uint32_t registers = registers_for_one_more_block(launch, experiment.gpu()))
+    changes.push_back({{.rewrite = Rewrite::bounded, .number = registers}});
+  return changes;
+}
+
+std::vector<Alternatives> changes_of(const Experiment& experiment) {
+  if (experiment.arrays().size() == 0)
+    return {};
+  std::vector<Alternatives> changes = changes_of_launch(experiment);
   for (std::uint32_t index = 0; index < experiment.arrays().size(); ++index) {
     const Array& array = experiment.arrays()[index];
     if (conflicting_row_bytes(array) != 0)
-      changes.push_back({.array = index, .rewrite = Rewrite::padded});
+      changes.push_back(
+          {{.array = index, .rewrite = Rewrite::padded}, {.array = index, .rewrite = Rewrite::swizzled}});
     if (structure_bytes(array) != 0)
-      changes.push_back({.array = index, .rewrite = Rewrite::split});
+      changes.push_back({{.array = index, .rewrite = Rewrite::split}});
     if (array.space == Space::global && array.atomics != 0)
-      changes.push_back({.array = index, .rewrite = Rewrite::privatised});
-    std::ranges::copy(moves_of(array, index), std::back_inserter(changes));
+      changes.push_back({{.array = index, .rewrite = Rewrite::privatised}});
+    if (array.space == Space::global && array.loads != 0)
+      changes.push_back({{.array = index, .rewrite = Rewrite::uncached}});
+    if (place_of(array) != PlacementSpace::global && array.space != Space::global)
+      changes.push_back({{.array = index, .to = PlacementSpace::global}});
+    changes.push_back(cached_places(array, index, experiment.gpu()));
+    changes.push_back(staging(array, index));
   }
   return changes;
 }
 
 bool survives(const Candidate& candidate) {
-  return candidate.is_legal() && candidate.change.share + candidate.change.half_width < -tie;
+  return candidate.is_legal() && is_gain(candidate.change);
 }
 
-std::string edit_of(const Move& move, const Array& array) {
+/// Models the alternatives by a few trials, then the best one, or the simplest that ties with it, by all. The
+/// others are appended to `without_gain` where they have none.
+Expected<std::optional<Candidate>> best_of(const Alternatives& alternatives, const Experiment& experiment,
+                                           std::uint32_t quick, std::vector<Candidate>& without_gain) {
+  std::vector<Candidate> gains;
+  for (const Move& move : alternatives) {
+    TRY_LET(candidate, experiment.model({move}, quick));
+    if (survives(*candidate))
+      gains.push_back(std::move(*candidate));
+    else if (candidate->is_legal())
+      without_gain.push_back(std::move(*candidate));
+  }
+  if (gains.empty())
+    return std::nullopt;
+  const double best =
+      std::ranges::min(gains, {}, [](const Candidate& one) { return one.change.share; }).change.share;
+  Candidate chosen = *std::ranges::find_if(
+      gains, [&](const Candidate& one) { return one.change.share - best < tie * (1 + best); });
+  if (quick < experiment.trials()) {
+    TRY_LET(again, experiment.model(chosen.moves, experiment.trials()));
+    chosen = std::move(*again);
+  }
+  if (survives(chosen))
+    return chosen;
+  without_gain.push_back(std::move(chosen));
+  return std::nullopt;
+}
+
+std::string staging_of(const Move& move, const Array& array) {
+  const std::string& name = array.name;
+  if (move.part == SharedPart::tile)
+    return fmt::format("stage {} through a tile in shared memory: the block's threads copy what the next "
+                       "steps of the loop load, side by side, between two barriers",
+                       name);
+  const char* const rows =
+      move.part == SharedPart::padded ? ", in rows one element longer than they are" : "";
+  if (array.loads == 0)
+    return fmt::format("let each block store {} to a tile in shared memory{}, and copy that to memory behind "
+                       "a barrier, neighbouring lanes side by side",
+                       name, rows);
+  return fmt::format("copy what a block accesses of {} to shared memory at its begin{}, neighbouring lanes "
+                     "side by side",
+                     name, rows);
+}
+
+std::string edit_of(const Move& move, const Array& array, const Candidate& candidate) {
   const std::string& name = array.name;
   switch (move.rewrite) {
   case Rewrite::padded:
@@ -57,6 +173,28 @@ std::string edit_of(const Move& move, const Array& array) {
         "access different banks",
         name, conflicting_row_bytes(array) + std::max<std::uint64_t>(array.element_bytes, 4),
         conflicting_row_bytes(array));
+  case Rewrite::swizzled:
+    return fmt::format("access {}[row][column ^ row] (within the {} B of the banks) in place of column: what "
+                       "lies below one another is then in different banks, without further memory",
+                       name, line_bytes);
+  case Rewrite::uncached:
+    return fmt::format("load {} by __ldcg(): it then takes no room in the L1 from other arrays", name);
+  case Rewrite::coarsened:
+    return fmt::format("let each thread do the work of {} that lie {} threads apart, in an unrolled loop; a "
+                       "block then has {} threads",
+                       move.number, candidate.result->block.count(), candidate.result->block.count());
+  case Rewrite::vectorised:
+    return fmt::format("let each thread do the work of {} neighbours, and access global memory by vectors "
+                       "of {} elements (as float{})",
+                       move.number, move.number, move.number);
+  case Rewrite::regrouped:
+    return fmt::format("launch blocks of {} threads ({} per SM)", move.number,
+                       candidate.result->occupancy.blocks_per_sm);
+  case Rewrite::bounded:
+    return fmt::format("bound the kernel's registers to {} by __launch_bounds__({}, {}): an SM then has {} "
+                       "blocks",
+                       move.number, candidate.result->block.count(),
+                       candidate.result->occupancy.blocks_per_sm, candidate.result->occupancy.blocks_per_sm);
   case Rewrite::split:
     return fmt::format("store {} as an array for each member: a warp then accesses neighbouring elements, "
                        "where it now steps by structures of {} B",
@@ -81,87 +219,17 @@ std::string edit_of(const Move& move, const Array& array) {
   case PlacementSpace::texture_2d: return fmt::format("fetch {} from a 2D texture", name);
   case PlacementSpace::constant:
     return fmt::format("put {} ({} B) into __constant__ memory", name, array.bytes);
-  case PlacementSpace::shared:
-    return fmt::format("copy what a block accesses of {} to shared memory at its begin, 16 bytes a lane",
-                       name);
+  case PlacementSpace::shared: return staging_of(move, array);
   case PlacementSpace::persisting: return fmt::format("let the L2 keep {} longest", name);
   }
   return "";
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);)
-    lines.push_back(line);
-  return lines;
-}
-
-std::string joined(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines)
-    text += line + '\n';
-  return text;
-}
-
-/// Returns the source with a shared array's last dimension one longer: in the last declaration before the
-/// line of its first access.
-Expected<std::string> padded_source(const std::string& name, std::uint32_t line, const std::string& source) {
-  const Pattern declaration(R"(__shared__\s+[A-Za-z_][\w:<> ]*\s)");
-  std::vector<std::string> lines = lines_of(source);
-  std::size_t found = lines.size(), open = 0, close = 0;
-  for (std::size_t i = 0; i < std::min<std::size_t>(line, lines.size()); ++i) {
-    if (!declaration.is_found_in(lines[i]))
-      continue;
-    const std::size_t shared = lines[i].find("__shared__");
-    for (std::size_t at = lines[i].find(name + "[", shared); at != std::string::npos;
-         at = lines[i].find(name + "[", at + 1)) {
-      const char before = at == 0 ? ' ' : lines[i][at - 1];
-      if (std::isalnum(static_cast<unsigned char>(before)) != 0 || before == '_')
-        continue;
-      // The last of the dimensions, which follow one another.
-      open = at;
-      for (std::size_t next = at + name.size(); next < lines[i].size() && lines[i][next] == '[';) {
-        open = next;
-        close = lines[i].find(']', next);
-        if (close == std::string::npos)
-          return fail("the declaration of {} does not end in its line", name);
-        next = close + 1;
-      }
-      if (open <= at + name.size())
-        return fail("{} has one dimension: its rows are computed where it is accessed", name);
-      found = i;
-    }
-  }
-  if (found == lines.size())
-    return fail("no line declares __shared__ {}[...][...]", name);
-  lines[found].insert(close, " + 1");
-  return joined(lines);
-}
-
-/// Returns the source with __ldg() around each load of the array.
-Expected<std::string> read_only_source(const Experiment& experiment, const Array& array,
-                                       const std::string& source) {
-  std::vector<std::string> lines = lines_of(source);
-  std::vector<const Site*> sites;
-  const std::string& file = experiment.trace().sites()[array.first_access].file;
-  for (const std::uint32_t index : array.sites)
-    sites.push_back(&experiment.trace().sites()[index]);
-  std::ranges::sort(sites, std::ranges::greater(),
-                    [](const Site* site) { return std::pair(site->line, site->column); });
-  for (const Site* site : sites) {
-    if (site->file != file || !site->macro.empty())
-      return fail("a load of {} is in another file or a macro", array.name);
-    if (site->line == 0 || site->line > lines.size() || site->column == 0 ||
-        lines[site->line - 1].compare(site->column - 1, site->expression.size(), site->expression) != 0)
-      return fail("line {} does not hold {} in one piece", site->line, site->expression);
-    lines[site->line - 1].replace(site->column - 1, site->expression.size(),
-                                  fmt::format("__ldg(&{})", site->expression));
-  }
-  return joined(lines);
-}
-
 } // namespace
+
+bool is_gain(const TimeChange& change) {
+  return change.share + change.half_width < -tie;
+}
 
 Expected<KernelAdvice> advise(const Experiment& experiment, const AdviceOptions& options) {
   KernelAdvice advice;
@@ -169,43 +237,26 @@ Expected<KernelAdvice> advise(const Experiment& experiment, const AdviceOptions&
   const KernelTime& time = *experiment.sample().result->time;
   advice.min_us = (time.microseconds.mean - time.launch_us) * *std::ranges::max_element(time.busy);
   const std::uint32_t quick = std::min(options.quick_trials, experiment.trials());
-  for (const Move& change : changes_of(experiment)) {
-    TRY_LET(candidate, experiment.model({change}, quick));
-    if (survives(*candidate) && quick < experiment.trials()) {
-      candidate = experiment.model({change}, experiment.trials());
-      if (!candidate)
-        return tl::unexpected(candidate.error());
-    }
-    if (!survives(*candidate)) {
-      if (candidate->is_legal())
-        advice.without_gain.push_back(std::move(*candidate));
+  for (const Alternatives& alternatives : changes_of(experiment)) {
+    TRY_LET(best, best_of(alternatives, experiment, quick, advice.without_gain));
+    if (!*best)
       continue;
-    }
-    const Array& array = experiment.arrays()[change.array];
     Suggestion suggestion;
-    suggestion.candidate = std::move(*candidate);
+    suggestion.candidate = std::move(**best);
+    const Move& change = suggestion.candidate.moves.front();
+    const Array& array = experiment.arrays()[change.array];
     const std::uint32_t at = change.rewrite == Rewrite::privatised ? array.first_atomic : array.first_access;
     if (at != no_site) {
       suggestion.file = experiment.trace().sites()[at].file;
       suggestion.line = experiment.trace().sites()[at].line;
     }
-    suggestion.edit = edit_of(change, array);
+    suggestion.edit = edit_of(change, array, suggestion.candidate);
+    suggestion.needs_patch = change.rewrite == Rewrite::bounded;
     advice.suggestions.push_back(std::move(suggestion));
   }
   std::ranges::stable_sort(advice.suggestions, {},
                            [](const Suggestion& one) { return one.candidate.change.share; });
   return advice;
-}
-
-Expected<std::string> edited_source(const Experiment& experiment, const Suggestion& suggestion,
-                                    const std::string& source) {
-  const Move& move = suggestion.candidate.moves.front();
-  const Array& array = experiment.arrays()[move.array];
-  if (move.rewrite == Rewrite::padded)
-    return padded_source(array.name, suggestion.line, source);
-  if (move.rewrite == Rewrite::none && move.to == PlacementSpace::read_only)
-    return read_only_source(experiment, array, source);
-  return fail("the edit is not mechanical");
 }
 
 } // namespace warplens::placement

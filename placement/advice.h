@@ -15,10 +15,17 @@ struct Suggestion {
   Candidate candidate;
   std::string file; ///< of the array's first access, or of the line to edit
   std::uint32_t line = 0;
-  std::string edit;          ///< what to do, in words
-  std::string patch;         ///< a unified diff, where the edit is mechanical and was tried; else empty
-  std::string without_patch; ///< why there is none where one was tried
+  std::string edit;           ///< what to do, in words
+  std::string patch;          ///< a unified diff, where the edit is mechanical and was tried; else empty
+  std::string source, edited; ///< the source without and with the patch
+  std::string without_patch;  ///< why there is none where one was tried
+  bool needs_patch =
+      false; ///< the model takes the compiler's part for granted: shown only if a patch proves it
+  std::optional<TimeChange> of_patch; ///< of the kernel in the edited program, modelled anew
 };
+
+/// Returns whether the change is a gain beyond a tie and its interval.
+bool is_gain(const TimeChange& change);
 
 /// A kernel on one GPU with the suggestions for it, the best first.
 struct KernelAdvice {
@@ -32,15 +39,11 @@ struct AdviceOptions {
   std::uint32_t quick_trials = 4; ///< by which changes are tried first
 };
 
-/// Tries, one by one: each array's moves to other places, padding of shared arrays with bank conflicts,
-/// arrays of structures as arrays of members, and atomics on a copy in shared memory. A change is suggested
-/// if its gain is more than a tie and than its interval, by all trials.
+/// Tries, one by one, the changes that something in the trace speaks for: other places of arrays, other
+/// layouts, staging through shared memory, other cache hints, threads that do more work, blocks of another
+/// size, fewer registers. A change is suggested if its gain is more than a tie and than its interval, by all
+/// trials; of several that serve one purpose the best one, or the simplest of those that tie with it.
 Expected<KernelAdvice> advise(const Experiment& experiment, const AdviceOptions& options = {});
-
-/// Returns the source with the edit made, where it is mechanical: a longer last dimension in the declaration
-/// of a shared array, or __ldg() around the loads of an array. The error says why it is not.
-Expected<std::string> edited_source(const Experiment& experiment, const Suggestion& suggestion,
-                                    const std::string& source);
 
 struct AdviceReport {
   std::string program;

@@ -62,6 +62,25 @@ std::uint64_t mode_of(const std::map<std::uint64_t, std::uint64_t>& counts) {
   return best;
 }
 
+/// Inserts into an ascending list; accesses come mostly in ascending order.
+void insert(std::vector<std::uint64_t>& lines, std::uint64_t line) {
+  if (lines.empty() || lines.back() < line) {
+    lines.push_back(line);
+    return;
+  }
+  const auto at = std::ranges::lower_bound(lines, line);
+  if (*at != line)
+    lines.insert(at, line);
+}
+
+/// Returns the entry of a line in an ascending list, a new one where there is none.
+StoredLine& stored_line(std::vector<StoredLine>& lines, std::uint64_t line) {
+  if (lines.empty() || lines.back().line < line)
+    return lines.emplace_back(StoredLine{line, {}});
+  const auto at = std::ranges::lower_bound(lines, line, {}, &StoredLine::line);
+  return at->line == line ? *at : *lines.insert(at, StoredLine{line, {}});
+}
+
 void merge(Gathered& into, Gathered&& from) {
   Array& a = into.array;
   Array& b = from.array;
@@ -71,6 +90,7 @@ void merge(Gathered& into, Gathered&& from) {
   a.loads += b.loads;
   a.stores += b.stores;
   a.atomics += b.atomics;
+  a.lane_bytes += b.lane_bytes;
   a.is_read_only_load |= b.is_read_only_load;
   a.is_fetched |= b.is_fetched;
   a.first_access = std::min(a.first_access, b.first_access);
@@ -89,20 +109,14 @@ void merge(Gathered& into, Gathered&& from) {
     std::vector<std::uint64_t> lines;
     std::ranges::set_union(of.lines, use.lines, std::back_inserter(lines));
     of.lines = std::move(lines);
+    for (const StoredLine& stored : use.stored_lines) {
+      StoredLine& line = stored_line(of.stored_lines, stored.line);
+      line.bytes[0] |= stored.bytes[0];
+      line.bytes[1] |= stored.bytes[1];
+    }
     of.has_too_many_lines |= use.has_too_many_lines || of.lines.size() > max_lines_of_block;
     of.stored.cover(use.stored.begin, use.stored.end);
   }
-}
-
-/// Inserts into an ascending list; accesses come mostly in ascending order.
-void insert(std::vector<std::uint64_t>& lines, std::uint64_t line) {
-  if (lines.empty() || lines.back() < line) {
-    lines.push_back(line);
-    return;
-  }
-  const auto at = std::ranges::lower_bound(lines, line);
-  if (*at != line)
-    lines.insert(at, line);
 }
 
 /// Notes the distance between neighbouring lanes, if it is the same for all.
@@ -197,6 +211,7 @@ private:
     array.loads += loads;
     array.stores += stores;
     array.atomics += access.kind == AccessKind::atomic;
+    array.lane_bytes += std::uint64_t{access.bytes} * unsigned(std::popcount(access.active));
     array.first_access = std::min(array.first_access, site);
     if (stores)
       array.first_store = std::min(array.first_store, site);
@@ -216,11 +231,19 @@ private:
         use.stored.cover(address, behind);
       if (use.has_too_many_lines)
         return;
-      for (std::uint64_t line = address / line_bytes; line <= (behind - 1) / line_bytes; ++line)
+      for (std::uint64_t line = address / line_bytes; line <= (behind - 1) / line_bytes; ++line) {
         insert(use.lines, line);
+        if (!writes)
+          continue;
+        StoredLine& stored = stored_line(use.stored_lines, line);
+        const std::uint64_t first = std::max(address, line * line_bytes);
+        for (std::uint64_t byte = first; byte < std::min(behind, (line + 1) * line_bytes); ++byte)
+          stored.bytes[byte % line_bytes / 64] |= std::uint64_t{1} << byte % 64;
+      }
       if (use.lines.size() > max_lines_of_block) {
         use.has_too_many_lines = true;
         use.lines = {};
+        use.stored_lines = {};
       }
     });
   }
@@ -261,6 +284,21 @@ private:
 };
 
 } // namespace
+
+double Array::reuse_in_block() const {
+  std::uint64_t lines = 0;
+  for (const auto& [block, use] : of_block) {
+    if (use.has_too_many_lines)
+      return 0;
+    lines += use.lines.size();
+  }
+  return lines == 0 ? 0 : double(lane_bytes) / double(lines * line_bytes);
+}
+
+const StoredLine* BlockUse::stores_to(std::uint64_t line) const {
+  const auto at = std::ranges::lower_bound(stored_lines, line, {}, &StoredLine::line);
+  return at == stored_lines.end() || at->line != line ? nullptr : &*at;
+}
 
 Expected<Arrays> Arrays::find(const trace::AccessSource& trace, const trace::Launch& launch) {
   Gatherer gatherer(trace);

@@ -4,6 +4,7 @@
 #include "support/expected.h"
 #include "trace/access_source.h"
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -27,12 +28,22 @@ struct AddressRange {
   bool overlaps(const AddressRange& other) const { return begin < other.end && other.begin < end; }
 };
 
+/// A line of 128 bytes that a block stores to, with a bit for each byte.
+struct StoredLine {
+  std::uint64_t line = 0;
+  std::array<std::uint64_t, 2> bytes{};
+};
+
 /// The part of an array that one block touches.
 struct BlockUse {
   /// 128-byte lines, ascending; empty where there are more than any block could keep in shared memory.
   std::vector<std::uint64_t> lines;
+  std::vector<StoredLine> stored_lines; ///< of these, ascending
   bool has_too_many_lines = false;
   AddressRange stored;
+
+  /// Returns the bytes of the line that the block stores to; null: none.
+  const StoredLine* stores_to(std::uint64_t line) const;
 };
 
 /// No site.
@@ -46,6 +57,7 @@ struct Array {
   std::uint64_t base = 0;      ///< where these begin
   std::uint32_t element_bytes = 0;                  ///< that a lane accesses, mostly
   std::uint64_t loads = 0, stores = 0, atomics = 0; ///< warp accesses; an update is a load and a store
+  std::uint64_t lane_bytes = 0;                     ///< sum of what lanes access
   bool is_cuda_array = false;     ///< its layout is the driver's: a texture's or a surface's
   bool is_read_only_load = false; ///< its loads are ld.global.nc
   bool is_fetched = false;        ///< by texture fetches
@@ -57,6 +69,10 @@ struct Array {
   std::uint64_t whole_warps = 0; ///< accesses by all lanes of a warp
   std::uint64_t row_bytes = 0;   ///< the stride that its accesses mostly jump by; 0: they do not jump
   std::unordered_map<std::uint64_t, BlockUse> of_block; ///< of arrays in device memory
+
+  /// Returns how often a block accesses the bytes of the lines that it touches, on average; 0 where they are
+  /// too many to be known.
+  double reuse_in_block() const;
 };
 
 /// The arrays of a launch, and which of them an access is to.

@@ -79,7 +79,7 @@ ChangedTrace::ChangedTrace(const trace::AccessSource& trace, const Arrays& array
     if (of_array_[move.array] != nullptr)
       add_sites(move.array, *of_array_[move.array],
                 move.rewrite == Rewrite::none ? address_instructions(move.to, arrays[move.array], addressing)
-                                              : 0);
+                                              : of_array_[move.array]->further_instructions());
 }
 
 void ChangedTrace::plan(const Move& move, ChangeContext& context) {
@@ -89,8 +89,14 @@ void ChangedTrace::plan(const Move& move, ChangeContext& context) {
   case Rewrite::padded: planned = pad_shared(array, context); break;
   case Rewrite::split: planned = split_structures(array, context); break;
   case Rewrite::privatised: planned = privatise(array, move.array, context); break;
+  case Rewrite::swizzled: planned = swizzle_shared(array, context); break;
+  case Rewrite::uncached: planned = skip_l1(array, context); break;
   case Rewrite::swapped:
-    planned.reasons.push_back(context.because(array.first_access, "threads are exchanged alone"));
+  case Rewrite::coarsened:
+  case Rewrite::vectorised:
+  case Rewrite::regrouped:
+  case Rewrite::bounded:
+    planned.reasons.push_back(context.because(array.first_access, "it is a change of the whole launch"));
     break;
   case Rewrite::none: planned = plan_move(move, array, context); break;
   }
@@ -164,7 +170,8 @@ Expected<void> ChangedTrace::for_each_access(std::uint32_t launch, const Visit& 
           return;
         }
         trace::WarpAccess moved = access;
-        of_array_[*array]->change(block, moved);
+        of_array_[*array]->change_next(block, warp, moved,
+                                       [&](const trace::WarpAccess& added) { visit(block, warp, added); });
         if (const auto site = new_site_[*array].find(access.site); site != new_site_[*array].end())
           moved.site = site->second;
         visit(block, warp, moved);

@@ -171,11 +171,12 @@ PaperEstimate paper_estimate(const LaunchCounts& counts, const KernelResult& res
   estimate.cycles.computation =
       computation_cycles(machine, work, reading, barrier_cycles(machine, work, dram));
   estimate.cycles.memory = memory_cycles(machine, work, parallelism.memory_requests, estimate.access_latency);
+  estimate.events = overlap_events(counts, result, gpu);
   estimate.cycles.overlap =
-      overlap != nullptr ? overlap->overlap(overlap_events(counts, result, gpu), estimate.cycles.computation,
-                                            estimate.cycles.memory)
-                         : overlap_without_regression(parallelism, work.resident_warps,
-                                                      estimate.cycles.computation, estimate.cycles.memory);
+      overlap != nullptr
+          ? overlap->overlap(estimate.events, estimate.cycles.computation, estimate.cycles.memory)
+          : overlap_without_regression(parallelism, work.resident_warps, estimate.cycles.computation,
+                                       estimate.cycles.memory);
   estimate.microseconds = estimate.cycles.total() * gpu.ns_per_cycle() / 1000;
   return estimate;
 }

@@ -45,6 +45,7 @@ struct PaperEstimate {
   double microseconds = 0;
   double access_latency = 0;        ///< cycles
   double replays = 0, executed = 0; ///< instructions per warp
+  OverlapEvents events;             ///< that the regression takes
 };
 
 /// Estimates the launch's time. `result` is the model's of the same placement, for the caches' hits and the

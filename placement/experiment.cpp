@@ -1,6 +1,6 @@
 #include "placement/experiment.h"
 
-#include "placement/change/swap_threads.h"
+#include "placement/change/launch_change.h"
 #include "trace/machine_code.h"
 
 #include <algorithm>
@@ -39,8 +39,8 @@ Expected<Move> parse_move(const std::string& text, const Arrays& arrays) {
   Move move{.array = *array, .to = *to};
   if (how.empty())
     return move;
-  if (*to == PlacementSpace::shared && (how == "whole" || how == "touched")) {
-    move.part = how == "whole" ? SharedPart::whole : SharedPart::touched;
+  if (const auto part = value_named<SharedPart>(how); part && *to == PlacementSpace::shared) {
+    move.part = *part;
     return move;
   }
   if (*to == PlacementSpace::texture_2d) {
@@ -48,7 +48,9 @@ Expected<Move> parse_move(const std::string& text, const Arrays& arrays) {
     if (error == std::errc() && end == how.data() + how.size() && move.texels_per_row != 0)
       return move;
   }
-  return fail("'{}' does not say how: shared takes touched or whole, texture2d the texels of a row", text);
+  return fail(
+      "'{}' does not say how: shared takes touched, whole, padded or tile, texture2d the texels of a row",
+      text);
 }
 
 } // namespace
@@ -66,9 +68,11 @@ Experiment::Experiment(const trace::AccessSource& trace, std::uint32_t launch, c
   };
 }
 
-Expected<KernelResult> Experiment::evaluate(const trace::AccessSource& source, std::uint32_t trials) const {
+Expected<KernelResult> Experiment::evaluate(const trace::AccessSource& source, std::uint32_t trials,
+                                            std::optional<std::uint64_t> blocks) const {
   model::Options options = options_;
   options.trials = trials;
+  options.snapshot_blocks = blocks;
   TRY_LET(result, model::evaluate(source, {gpu_}, options));
   if (result->kernels.size() != 1)
     return fail("launch {} of the trace was not modelled", launch_);
@@ -76,7 +80,7 @@ Expected<KernelResult> Experiment::evaluate(const trace::AccessSource& source, s
 }
 
 Expected<void> Experiment::model_sample() {
-  TRY_LET(result, evaluate(trace_, options_.trials));
+  TRY_LET(result, evaluate(trace_, options_.trials, options_.snapshot_blocks));
   if (!result->time)
     return fail("placements are compared by time: a trial needs a clock (not --schedule paper)");
   // Others are modelled with the same blocks, whatever they would need.
@@ -112,15 +116,8 @@ Expected<double> Experiment::estimate(Candidate& candidate, const trace::AccessS
 Expected<Candidate> Experiment::model(std::vector<Move> moves, std::uint32_t trials) const {
   Candidate candidate;
   candidate.moves = std::move(moves);
-  if (candidate.moves.size() == 1 && candidate.moves.front().rewrite == Rewrite::swapped) {
-    const SwappedThreads swapped(trace_, launch_, sample_.result->snapshot.blocks);
-    candidate.shared_bytes = sample_.shared_bytes;
-    if (auto reason = swapped.objection())
-      candidate.refusals.push_back({candidate.moves.front(), {std::move(*reason)}});
-    else
-      TRY(model_into(candidate, swapped, trials));
-    return candidate;
-  }
+  if (candidate.moves.size() == 1 && is_of_launch(candidate.moves.front().rewrite))
+    return model_launch(std::move(candidate), trials);
   const ChangedTrace changed(trace_, arrays_, gpu_, addressing_, {launch_, candidate.moves});
   candidate.refusals = changed.refusals();
   candidate.shared_bytes = std::uint64_t{changed.changed_launch().static_shared_bytes} +
@@ -131,19 +128,54 @@ Expected<Candidate> Experiment::model(std::vector<Move> moves, std::uint32_t tri
   return candidate;
 }
 
+Expected<TimeChange> Experiment::change_in(const trace::AccessSource& changed) const {
+  if (launch_ >= changed.launches().size() || changed.launches()[launch_].kernel != launch().kernel)
+    return fail("the edited program does not launch {} in its place", launch().kernel);
+  TRY_LET(result, evaluate(changed, options_.trials, options_.snapshot_blocks));
+  const auto change = change_of(sample_.result->trial_values.microseconds, result->trial_values.microseconds);
+  if (!change)
+    return fail("the edited program has no times to compare");
+  return *change;
+}
+
+Expected<Candidate> Experiment::model_launch(Candidate candidate, std::uint32_t trials) const {
+  const Move& move = candidate.moves.front();
+  candidate.shared_bytes = sample_.shared_bytes;
+  LaunchChange change = change_launch(trace_, launch_, move, gpu_, sample_.result->snapshot.blocks);
+  if (change.source == nullptr) {
+    candidate.refusals.push_back({move, {std::move(change.reason)}});
+    return candidate;
+  }
+  auto result = evaluate(*change.source, trials, change.snapshot_blocks);
+  // The decoder says which threads cannot be merged.
+  if (!result && change.source->coarsening()) {
+    candidate.refusals.push_back({move, {{{}, 0, result.error().message}}});
+    return candidate;
+  }
+  if (!result)
+    return tl::unexpected(result.error());
+  TRY(compare(candidate, *change.source, std::move(*result)));
+  return candidate;
+}
+
 Expected<void> Experiment::model_into(Candidate& candidate, const trace::AccessSource& source,
                                       std::uint32_t trials) const {
-  TRY_LET(result, evaluate(source, trials));
-  const auto change = change_of(sample_.result->trial_values.microseconds, result->trial_values.microseconds);
+  TRY_LET(result, evaluate(source, trials, options_.snapshot_blocks));
+  return compare(candidate, source, std::move(*result));
+}
+
+Expected<void> Experiment::compare(Candidate& candidate, const trace::AccessSource& source,
+                                   KernelResult result) const {
+  const auto change = change_of(sample_.result->trial_values.microseconds, result.trial_values.microseconds);
   if (!change)
     return fail("{} has no times to compare", text_of(candidate.moves, arrays_));
   candidate.change = *change;
   candidate.scale = sample_.scale;
   if (estimates_.estimator != Estimator::model) {
-    TRY_LET(estimated, estimate(candidate, source, *result));
+    TRY_LET(estimated, estimate(candidate, source, result));
     candidate.change = {*estimated / sample_estimate_ - 1, 0};
   }
-  candidate.result = std::move(*result);
+  candidate.result = std::move(result);
   return {};
 }
 
@@ -165,11 +197,14 @@ std::vector<Move> moves_of(const Array& array, std::uint32_t index) {
 }
 
 std::string text_of(const Move& move, const Arrays& arrays) {
+  if (is_of_launch(move.rewrite))
+    return move.number == 0 ? fmt::format("threads {}", name_of(move.rewrite))
+                            : fmt::format("threads {} {}", name_of(move.rewrite), move.number);
   if (move.rewrite != Rewrite::none)
     return fmt::format("{} {}", arrays[move.array].name, name_of(move.rewrite));
   std::string name = fmt::format("{}->{}", arrays[move.array].name, name_of(move.to));
-  if (move.to == PlacementSpace::shared && move.part == SharedPart::whole)
-    name += "=whole";
+  if (move.to == PlacementSpace::shared && move.part != SharedPart::touched)
+    name += fmt::format("={}", name_of(move.part));
   if (move.to == PlacementSpace::texture_2d && move.texels_per_row != 0)
     name += fmt::format("={}", move.texels_per_row);
   return name;

@@ -57,6 +57,9 @@ public:
   /// Models a placement by this number of trials, or says what forbids it. The moves are of distinct arrays.
   Expected<Candidate> model(std::vector<Move> moves, std::uint32_t trials) const;
 
+  /// Models the same launch of another trace, of a changed program, and returns the change of its time.
+  Expected<TimeChange> change_in(const trace::AccessSource& changed) const;
+
   const Candidate& sample() const { return sample_; }
   Estimator estimator() const { return estimates_.estimator; }
   const trace::AccessSource& trace() const { return trace_; }
@@ -66,12 +69,15 @@ public:
   std::uint32_t trials() const { return options_.trials; }
 
 private:
+  Expected<Candidate> model_launch(Candidate candidate, std::uint32_t trials) const;
   Expected<void> model_into(Candidate& candidate, const trace::AccessSource& source,
                             std::uint32_t trials) const;
+  Expected<void> compare(Candidate& candidate, const trace::AccessSource& source, KernelResult result) const;
   /// Sets the estimate of the placement, and returns what candidates are compared by.
   Expected<double> estimate(Candidate& candidate, const trace::AccessSource& source,
                             const KernelResult& result) const;
-  Expected<KernelResult> evaluate(const trace::AccessSource& source, std::uint32_t trials) const;
+  Expected<KernelResult> evaluate(const trace::AccessSource& source, std::uint32_t trials,
+                                  std::optional<std::uint64_t> blocks) const;
 
   const trace::AccessSource& trace_;
   std::uint32_t launch_;

@@ -21,6 +21,13 @@ struct MovedSite {
   double address_instructions = 0;
 };
 
+/// Threads that do the work of several: of those that are the block's threads divided by `threads` apart, or
+/// of neighbours, whose accesses then are wide ones.
+struct Coarsening {
+  std::uint32_t threads = 1;
+  bool neighbours = false;
+};
+
 class AccessSource {
 public:
   virtual ~AccessSource() = default;
@@ -43,6 +50,8 @@ public:
 
   /// Returns the sites that were moved; none of a trace as it was recorded.
   virtual std::span<const MovedSite> moved_sites() const { return {}; }
+  /// Returns how the threads that the launches have are to be merged; none: they are as they were.
+  virtual std::optional<Coarsening> coarsening() const { return std::nullopt; }
 };
 
 /// A trace that was changed: all that a derived class does not override is the trace's, which must outlive

@@ -12,6 +12,7 @@
 #include "model/model.h"
 #include "placement/advice.h"
 #include "placement/compared_programs.h"
+#include "placement/source_edits.h"
 #include "report/terminal_text.h"
 #include "support/display_name.h"
 #include "support/files.h"
@@ -99,43 +100,84 @@ Expected<std::string> output_of(const SourceOptions& source, const std::vector<m
   return finished->output;
 }
 
-/// Sets the suggestion's patch, if its edit is mechanical, the edited program compiles, and it prints the
-/// same. The edited source is beside the original, whose headers it includes.
-void try_patch(placement::Suggestion& suggestion, const placement::Experiment& experiment,
-               const AdviseOptions& options, const std::vector<model::Gpu>& gpus,
-               const std::vector<std::string>& arguments) {
-  const auto source = read_file(suggestion.file);
-  if (!source)
-    return;
-  const auto edited = placement::edited_source(experiment, suggestion, *source);
-  if (!edited) {
-    if (edited.error().message != "the edit is not mechanical")
-      suggestion.without_patch = edited.error().message;
-    return;
+/// The program as it is, for the patches to be held against.
+class Original {
+public:
+  Original(const AdviseOptions& options, const std::vector<model::Gpu>& gpus,
+           const std::vector<std::string>& arguments)
+      : options_(options), gpus_(gpus), arguments_(arguments) {}
+
+  /// Sets the suggestion's patch, if its edit is mechanical, the edited program compiles and prints the same,
+  /// and its kernel, traced and modelled anew, is faster than before. The edited source is beside the
+  /// original, whose headers it includes. Returns whether the suggestion stands: no patch of it failed the
+  /// model.
+  bool try_patch(placement::Suggestion& suggestion, const placement::Experiment& experiment) {
+    const auto source = read_file(suggestion.file);
+    const auto edited = source ? placement::edited_source(experiment, suggestion, *source)
+                               : Expected<std::string>(tl::unexpected(source.error()));
+    if (!edited) {
+      if (source && edited.error().message != placement::not_mechanical)
+        suggestion.without_patch = edited.error().message;
+      return !suggestion.needs_patch;
+    }
+    const auto changed = changed_time(suggestion, experiment, *edited);
+    if (!changed) {
+      suggestion.without_patch = changed.error().message;
+      return !suggestion.needs_patch;
+    }
+    suggestion.of_patch = *changed;
+    suggestion.patch = line_diff(suggestion.file, *source, *edited);
+    suggestion.source = *source;
+    suggestion.edited = *edited;
+    return placement::is_gain(*changed);
   }
-  const auto file = std::ranges::find(options.source.files, suggestion.file);
-  if (file == options.source.files.end()) {
-    suggestion.without_patch = fmt::format("{} is none of the sources named", suggestion.file);
-    return;
-  }
-  const auto tried = [&]() -> Expected<void> {
-    TRY_LET(before, output_of(options.source, gpus, arguments));
+
+private:
+  /// Returns the change of the kernel's time in the edited program.
+  Expected<placement::TimeChange> changed_time(const placement::Suggestion& suggestion,
+                                               const placement::Experiment& experiment,
+                                               const std::string& edited) {
+    const auto file = std::ranges::find(options_.source.files, suggestion.file);
+    if (file == options_.source.files.end())
+      return fail("{} is none of the sources named", suggestion.file);
+    if (!output_) {
+      TRY_LET(output, output_of(options_.source, gpus_, arguments_));
+      output_ = std::move(*output);
+    }
     TRY_LET(directory, TemporaryDirectory::create());
     const auto copy = directory->path() / std::filesystem::path(suggestion.file).filename();
-    TRY(write_file(copy, *edited));
-    SourceOptions changed = options.source;
-    changed.files[std::size_t(file - options.source.files.begin())] = copy.string();
+    TRY(write_file(copy, edited));
+    SourceOptions changed = options_.source;
+    changed.files[std::size_t(file - options_.source.files.begin())] = copy.string();
     const auto folder = std::filesystem::absolute(suggestion.file).parent_path().string();
     changed.nvcc += (changed.nvcc.empty() ? "" : " ") + quote({"-I" + folder});
-    TRY_LET(after, output_of(changed, gpus, arguments));
-    if (*before != *after)
+    TRY_LET(after, output_of(changed, gpus_, arguments_));
+    if (*output_ != *after)
       return fail("the edited program prints something else");
-    return {};
-  }();
-  if (!tried)
-    suggestion.without_patch = tried.error().message;
-  else
-    suggestion.patch = line_diff(suggestion.file, *source, *edited);
+    TRY_LET(trace, obtain_trace(changed, options_.trace, options_.model, gpus_, arguments_, directory->path(),
+                                true));
+    return experiment.change_in(*trace);
+  }
+
+  const AdviseOptions& options_;
+  const std::vector<model::Gpu>& gpus_;
+  const std::vector<std::string>& arguments_;
+  std::optional<std::string> output_; ///< of the program as it is
+};
+
+/// Tries the suggestions' patches; those that do not stand are among the changes without gain.
+void try_patches(placement::KernelAdvice& advice, Original& original) {
+  std::vector<placement::Suggestion> standing;
+  for (placement::Suggestion& suggestion : advice.suggestions) {
+    if (original.try_patch(suggestion, *advice.experiment)) {
+      standing.push_back(std::move(suggestion));
+      continue;
+    }
+    if (suggestion.of_patch)
+      suggestion.candidate.change = *suggestion.of_patch;
+    advice.without_gain.push_back(std::move(suggestion.candidate));
+  }
+  advice.suggestions = std::move(standing);
 }
 
 std::string printed(const placement::AdviceReport& report, const AdviseOptions& options) {
@@ -158,6 +200,7 @@ Expected<void> suggest(const AdviseOptions& options, const std::vector<std::stri
   report.seed = options.model.seed;
   std::deque<placement::Arrays> arrays; // the report refers to them
   std::deque<placement::Experiment> experiments;
+  Original original(options, *gpus, arguments);
   std::size_t tried = 0;
   for (std::uint32_t launch = 0; launch < trace->launches().size(); ++launch) {
     const std::string& kernel = trace->launches()[launch].kernel;
@@ -171,8 +214,7 @@ Expected<void> suggest(const AdviseOptions& options, const std::vector<std::stri
       stage.update(fmt::format("{} on {}", display_name(kernel, 40), gpu.id));
       TRY(experiment.model_sample());
       TRY_LET(advice, placement::advise(experiment));
-      for (placement::Suggestion& suggestion : advice->suggestions)
-        try_patch(suggestion, experiment, options, *gpus, arguments);
+      try_patches(*advice, original);
       tried += advice->suggestions.size() + advice->without_gain.size();
       report.kernels.push_back(std::move(*advice));
     }

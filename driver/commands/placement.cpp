@@ -7,8 +7,10 @@
 #include "driver/stages/obtain_trace.h"
 #include "driver/stages/print.h"
 #include "driver/stages/simulate.h"
+#include "driver/stages/train_overlap.h"
 #include "placement/print/placement_report.h"
 #include "report/terminal_text.h"
+#include "report/threshold.h"
 #include "support/display_name.h"
 #include "support/pattern.h"
 #include "support/temporary.h"
@@ -28,6 +30,8 @@ struct PlacementOptions {
   ModelOptions model;
   std::string moves, format = "text", output, time = "model";
   std::vector<std::string> without;
+  std::string train;
+  std::vector<report::Threshold> thresholds;
   std::optional<double> measured_ns;
   bool searches = false, quiet = false;
 };
@@ -78,19 +82,57 @@ std::string printed(const placement::PlacementReport& report, const PlacementOpt
   return placement::print_text(report, options.output.empty() && isatty(STDOUT_FILENO) != 0);
 }
 
+/// Returns an error if a placement differs from the trace's beyond one of the conditions.
+Expected<void> check_thresholds(const placement::PlacementReport& report,
+                                const std::vector<report::Threshold>& thresholds) {
+  if (thresholds.empty())
+    return {};
+  for (const placement::KernelPlacements& kernel : report.kernels) {
+    Result before;
+    before.kernels.push_back(*kernel.experiment->sample().result);
+    for (const placement::Candidate& candidate : kernel.found.candidates) {
+      Result after;
+      after.kernels.push_back(*candidate.result);
+      const report::Difference difference = report::compare(before, after, {});
+      TRY_LET(failures, failures_in(difference, thresholds));
+      if (!failures->empty())
+        return fail("{} on {}: {} is beyond --fail-if '{}'",
+                    display_name(report::printable(before.kernels.front().name), 60),
+                    kernel.experiment->gpu().id,
+                    placement::text_of(candidate.moves, kernel.experiment->arrays()),
+                    failures->front().threshold->text);
+    }
+  }
+  return {};
+}
+
 Expected<void> place(const PlacementOptions& options, const std::vector<std::string>& program_arguments) {
   if (options.model.without_clock)
     return fail("placements are compared by time, and --schedule paper has none");
+  const bool is_paper = options.time == "paper" || options.time == "paper-literal";
+  if (!options.train.empty() && !is_paper)
+    return fail("--train is for --time paper and paper-literal, which have an overlap");
+  if (!options.thresholds.empty() && options.time != "model")
+    return fail("--fail-if is about the model's figures: it takes --time model");
   TRY(check_writable(options.output));
   TRY_LET(gpus, load_gpus(options.model));
   TRY_LET(addressing, placement::load_addressing(resources().addressing));
+  placement::PlacementReport report;
+  placement::EstimateOptions estimates = estimates_of(options);
+  if (!options.train.empty()) {
+    Stage training("train", options.quiet);
+    TRY_LET(overlap,
+            train_overlap(options.train, *addressing, model_options_of(options), estimates, options.model));
+    training.done(fmt::format("the overlap of unseen kernels is off by {:.2f} of their time in memory",
+                              overlap->error_of_unseen));
+    report.overlap = estimates.overlap = *overlap;
+  }
   TRY_LET(directory, TemporaryDirectory::create());
   TRY_LET(trace, obtain_trace(options.source, options.trace, options.model, *gpus, program_arguments,
                               directory->path(), options.quiet));
   const Pattern wanted(options.trace.kernel);
 
   Stage stage("place", options.quiet);
-  placement::PlacementReport report;
   report.program = options.source.files.front();
   report.seed = options.model.seed;
   std::deque<placement::Arrays> arrays; // the report refers to them
@@ -104,7 +146,7 @@ Expected<void> place(const PlacementOptions& options, const std::vector<std::str
     arrays.push_back(std::move(*found));
     for (const model::Gpu& gpu : *gpus) {
       placement::Experiment& experiment = experiments.emplace_back(
-          *trace, launch, arrays.back(), gpu, *addressing, model_options_of(options), estimates_of(options));
+          *trace, launch, arrays.back(), gpu, *addressing, model_options_of(options), estimates);
       stage.update(fmt::format("{} on {}", display_name(kernel, 40), gpu.id));
       TRY(experiment.model_sample());
       TRY_LET(candidates, candidates_of(experiment, options));
@@ -118,7 +160,7 @@ Expected<void> place(const PlacementOptions& options, const std::vector<std::str
   TRY(print_text(printed(report, options), options.output));
   if (!options.moves.empty() && !report.kernels.front().found.refused.empty())
     return fail("--move {} is refused", options.moves);
-  return {};
+  return check_thresholds(report, options.thresholds);
 }
 
 } // namespace
@@ -135,7 +177,7 @@ void declare_placement(CLI::App& app, const std::vector<std::string>& rest, Acti
   command
       ->add_option("--move", options->moves,
                    "model only this placement: ARRAY:PLACE, several with commas; places are global, ldg,\n"
-                   "texture, texture2d[=TEXELS], constant and shared[=whole]")
+                   "texture, texture2d[=TEXELS], constant and shared[=whole|padded|tile]")
       ->type_name("MOVES");
   command->add_flag("--search", options->searches, "search the fastest placement of all arrays together")
       ->excludes("--move");
@@ -158,6 +200,30 @@ void declare_placement(CLI::App& app, const std::vector<std::string>& rest, Acti
       ->add_option("--measured-ns", options->measured_ns,
                    "the measured time of the launch as it is, to which all times are scaled")
       ->check(CLI::PositiveNumber);
+  command
+      ->add_option(
+          "--train", options->train,
+          "a table of measured placements (columns trace, kernel, gpu, moves, nanoseconds) that the\n"
+          "paper's overlap is fitted to; prints its error on kernels left out in turn")
+      ->type_name("FILE.csv");
+  command
+      ->add_option_function<std::vector<std::string>>(
+          "--fail-if",
+          [options](const std::vector<std::string>& texts) {
+            for (const std::string& text : texts)
+              options->thresholds.push_back(*report::parse_threshold(text));
+          },
+          "exit with 1 if a placement differs from the trace's beyond this and beyond its interval, as\n"
+          "diff says it: 'total.microseconds<-10%' where one is faster by a tenth")
+      ->check(CLI::Validator(
+          [](std::string& text) {
+            const auto parsed = report::parse_threshold(text);
+            return parsed ? std::string() : parsed.error().message;
+          },
+          ""))
+      ->type_name("CONDITION")
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("--format", options->format, "text, json (warplens-placement/1), csv or html")
       ->check(CLI::IsMember({"text", "json", "csv", "html"}))
       ->option_text("FORMAT=text");

@@ -1,4 +1,5 @@
-// Rows of a shared array an element longer, so that what lies below one another is in different banks.
+// Other layouts of a shared array, so that what lies below one another is in different banks: rows an element
+// longer, or with their elements exchanged.
 #include "placement/change/transformation.h"
 #include "vocabulary/geometry.h"
 #include "vocabulary/round_up.h"
@@ -28,7 +29,41 @@ private:
   std::uint64_t from_, to_, row_bytes_, padding_;
 };
 
+/// Exchanges the elements of each row within the width of the banks, by the row's number.
+class SwizzleShared final : public Transformation {
+public:
+  SwizzleShared(std::uint64_t base, std::uint64_t row_bytes, std::uint64_t element_bytes)
+      : base_(base), row_bytes_(row_bytes), element_bytes_(element_bytes) {}
+  double further_instructions() const override { return 1; } // LOP3 of the column and the row
+  void change(Site&) const override {}
+  void change(std::uint64_t, trace::WarpAccess& access) const override {
+    for (std::uint32_t lanes = access.active; lanes != 0; lanes &= lanes - 1) {
+      std::uint64_t& address = access.addresses[unsigned(std::countr_zero(lanes))];
+      const std::uint64_t row = (address - base_) / row_bytes_;
+      address = base_ + ((address - base_) ^ (row * element_bytes_) % line_bytes);
+    }
+  }
+
+private:
+  std::uint64_t base_, row_bytes_, element_bytes_;
+};
+
 } // namespace
+
+Planned swizzle_shared(const Array& array, ChangeContext& context) {
+  const std::uint64_t row_bytes = conflicting_row_bytes(array);
+  const std::uint64_t element_bytes = std::max<std::uint64_t>(array.element_bytes, bank_bytes);
+  if (row_bytes == 0)
+    return {nullptr, {context.because(array.first_access, "no warp accesses a column of it")}};
+  // Elements stay in their row, and each in its own place, where both are powers of two.
+  if (row_bytes < line_bytes || !std::has_single_bit(row_bytes) || !std::has_single_bit(element_bytes) ||
+      array.base % line_bytes != 0)
+    return {nullptr,
+            {context.because(array.first_access, fmt::format("its rows of {} B are no power of two of at "
+                                                             "least 128 B",
+                                                             row_bytes))}};
+  return {std::make_unique<SwizzleShared>(array.base, row_bytes, element_bytes), {}};
+}
 
 std::uint64_t conflicting_row_bytes(const Array& array) {
   if (array.space != Space::shared)

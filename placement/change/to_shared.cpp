@@ -1,54 +1,74 @@
 // Shared memory: each block copies what it touches of the array, or all of it, before its first access, and
 // back behind its last one where it writes. The copy is a load and a store of 16 bytes by each lane, dealt to
-// the warps, and a barrier; from sm_80 on it goes past the L1 and the registers (cp.async.cg).
+// the warps, and a barrier; from sm_80 on it goes past the L1 and the registers (cp.async.cg). With padded
+// rows the pieces are elements, as wider ones would not be aligned.
 #include "model/gpu/occupancy.h"
-#include "placement/change/transformation.h"
+#include "placement/change/block_copy.h"
 #include "vocabulary/geometry.h"
 #include "vocabulary/round_up.h"
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 namespace warplens::placement {
 namespace {
 
-constexpr std::uint32_t copy_bytes = 16; ///< of a lane
+constexpr std::uint32_t widest_chunk = 16; ///< that a lane copies
 constexpr std::uint64_t alignment = 16;
 
-/// Returns whether another block touches what a block stores.
-bool is_stored_for_others(const Array& array) {
-  std::vector<AddressRange> stored;
-  for (const auto& [block, use] : array.of_block)
-    if (!use.stored.empty())
-      stored.push_back(use.stored);
-  std::ranges::sort(stored, {}, &AddressRange::begin);
-  for (std::size_t i = 1; i < stored.size(); ++i)
-    if (stored[i].overlaps(stored[i - 1]))
+/// Returns whether two blocks store to one byte; with `whole_lines` also, whether a block touches a line that
+/// another one stores to.
+bool is_stored_for_others(const Array& array, bool whole_lines) {
+  std::unordered_map<std::uint64_t, StoredLine> stored; // by line
+  for (const auto& [block, use] : array.of_block) {
+    if (use.has_too_many_lines && !use.stored.empty())
       return true;
-  for (const auto& [block, use] : array.of_block)
-    for (const std::uint64_t line : use.lines) {
-      const AddressRange range{line * line_bytes, (line + 1) * line_bytes};
-      const auto at = std::ranges::upper_bound(stored, range.begin, {}, &AddressRange::end);
-      if (at != stored.end() && at->overlaps(range) &&
-          (at->begin != use.stored.begin || at->end != use.stored.end))
+    for (const StoredLine& line : use.stored_lines) {
+      StoredLine& all = stored[line.line];
+      if (((all.bytes[0] & line.bytes[0]) | (all.bytes[1] & line.bytes[1])) != 0)
         return true;
+      if (whole_lines && (all.bytes[0] | all.bytes[1]) != 0)
+        return true;
+      all.bytes[0] |= line.bytes[0];
+      all.bytes[1] |= line.bytes[1];
     }
+  }
+  if (!whole_lines)
+    return false;
+  for (const auto& [block, use] : array.of_block)
+    for (const std::uint64_t line : use.lines)
+      if (stored.contains(line) && use.stores_to(line) == nullptr)
+        return true;
   return false;
+}
+
+/// Returns whether the block's stores fill chunks of these bytes.
+bool fills_chunks(const Array& array, std::uint32_t bytes) {
+  const std::uint64_t chunk = (std::uint64_t{1} << bytes) - 1;
+  for (const auto& [block, use] : array.of_block)
+    for (const StoredLine& line : use.stored_lines)
+      for (const std::uint64_t half : line.bytes)
+        for (unsigned at = 0; at < 64; at += bytes)
+          if ((half >> at & chunk) != 0 && (half >> at & chunk) != chunk)
+            return false;
+  return true;
 }
 
 class ToShared final : public Transformation {
 public:
-  ToShared(const Array& array, std::uint32_t number, std::uint64_t offset, SharedPart part,
+  /// `copies_in`: the block needs what is in memory. `whole`: the lines that each block copies; empty: those
+  /// that it touches.
+  ToShared(const Array& array, std::uint32_t number, std::uint64_t offset, std::uint32_t chunk_bytes,
+           bool copies_in, std::vector<std::uint64_t> whole, std::uint32_t padding,
            const ChangeContext& context)
-      : array_(array), offset_(offset), part_(part), threads_(std::uint32_t(context.launch.block.count())),
-        is_async_(context.gpu->capability() >= 80), first_(context.site(array.first_access)) {
-    const std::uint64_t id = (std::uint64_t{0x5a4e'd000} + number) << 32;
-    load_ = id + 1;
-    store_ = id + 2;
-    barrier_ = id + 3;
-    load_back_ = id + 4;
-    store_back_ = id + 5;
-    barrier_back_ = id + 6;
+      : array_(array), offset_(offset), chunk_bytes_(chunk_bytes), copies_in_(copies_in),
+        is_async_(context.gpu->capability() >= 80 && chunk_bytes >= 4),
+        threads_(std::uint32_t(context.launch.block.count())), whole_(std::move(whole)),
+        in_(array, 2 * std::uint64_t{number}, context.site(array.first_access)),
+        back_(array, 2 * std::uint64_t{number} + 1, context.site(array.first_access)) {
+    for (const auto& [block, use] : array.of_block)
+      copies_.emplace(block, BlockCopy(whole_.empty() ? use.lines : whole_, padding));
   }
 
   void change(Site& site) const override {
@@ -57,127 +77,61 @@ public:
   }
   void change(std::uint64_t block, trace::WarpAccess& access) const override {
     access.space = Space::shared;
+    const auto copy = copies_.find(block);
+    if (copy == copies_.end())
+      return;
     for (std::uint32_t lanes = access.active; lanes != 0; lanes &= lanes - 1) {
       std::uint64_t& address = access.addresses[unsigned(std::countr_zero(lanes))];
-      address = offset_of(block, address);
+      address = offset_ + copy->second.offset_of(address);
     }
   }
-
   std::vector<Site> added_sites() const override {
-    const auto site = [&](std::uint64_t id, AccessKind kind, Space space, CacheOperator cache) {
-      Site added;
-      added.id = id;
-      added.file = first_.file;
-      added.line = first_.line;
-      added.column = first_.column;
-      added.expression = fmt::format("copy of {} to shared memory", array_.name);
-      added.kind = kind;
-      added.space = space;
-      added.element_bytes = is_access(kind) ? copy_bytes : 0;
-      added.cache_operator = cache;
-      added.object = array_.name;
-      return added;
-    };
     std::vector<Site> sites;
-    sites.push_back(site(load_, AccessKind::load, Space::global,
-                         is_async_ ? CacheOperator::async_cg : CacheOperator::none));
-    sites.push_back(site(store_, AccessKind::store, Space::shared,
-                         is_async_ ? CacheOperator::async_cg : CacheOperator::none));
-    sites.back().depends_on = {load_};
-    sites.push_back(site(barrier_, AccessKind::barrier, Space::generic, CacheOperator::none));
-    if (array_.stores != 0) {
-      sites.push_back(site(load_back_, AccessKind::load, Space::shared, CacheOperator::none));
-      sites.push_back(site(store_back_, AccessKind::store, Space::global, CacheOperator::none));
-      sites.back().depends_on = {load_back_};
-      sites.push_back(site(barrier_back_, AccessKind::barrier, Space::generic, CacheOperator::none));
-      for (std::size_t i = 3; i < sites.size(); ++i)
-        sites[i].expression = fmt::format("copy of {} back from shared memory", array_.name);
-    }
+    if (copies_in_)
+      sites = in_.all(Space::global, chunk_bytes_, is_async_, "to");
+    if (array_.stores != 0)
+      std::ranges::copy(back_.all(Space::shared, chunk_bytes_, false, "back from"),
+                        std::back_inserter(sites));
     return sites;
   }
 
   void begin(std::uint64_t block, std::uint32_t warp, const Emit& emit) const override {
-    each_chunk(block, warp, [&](const trace::WarpAccess& in_memory, const trace::WarpAccess& in_shared) {
-      put(in_memory, load_, AccessKind::load, emit);
-      put(in_shared, store_, AccessKind::store, emit);
-    });
-    put_barrier(warp, threads_, barrier_, emit);
+    if (!copies_in_)
+      return;
+    if (const auto copy = copies_.find(block); copy != copies_.end())
+      each_piece(copy->second, offset_, chunk_bytes_, warp, threads_, nullptr,
+                 [&](const CopyPiece& piece) { in_.put(piece, true, emit); });
+    put_barrier(warp, threads_, in_.barrier(), emit);
   }
   void end(std::uint64_t block, std::uint32_t warp, const Emit& emit) const override {
     if (array_.stores == 0)
       return;
-    put_barrier(warp, threads_, barrier_back_, emit);
-    each_chunk(block, warp, [&](const trace::WarpAccess& in_memory, const trace::WarpAccess& in_shared) {
-      put(in_shared, load_back_, AccessKind::load, emit);
-      put(in_memory, store_back_, AccessKind::store, emit);
-    });
+    put_barrier(warp, threads_, back_.barrier(), emit);
+    if (const auto copy = copies_.find(block); copy != copies_.end())
+      each_piece(copy->second, offset_, chunk_bytes_, warp, threads_,
+                 copies_in_ ? nullptr : &array_.of_block.at(block),
+                 [&](const CopyPiece& piece) { back_.put(piece, false, emit); });
   }
 
 private:
-  const std::vector<std::uint64_t>* lines_of(std::uint64_t block) const {
-    const auto found = array_.of_block.find(block);
-    return found == array_.of_block.end() ? nullptr : &found->second.lines;
-  }
-  std::uint64_t bytes_of(std::uint64_t block) const {
-    if (part_ == SharedPart::whole)
-      return array_.bytes;
-    const auto* const lines = lines_of(block);
-    return lines == nullptr ? 0 : lines->size() * line_bytes;
-  }
-  /// Returns the address in device memory of a byte of the block's copy.
-  std::uint64_t source_of(std::uint64_t block, std::uint64_t byte) const {
-    if (part_ == SharedPart::whole)
-      return array_.base + byte;
-    return (*lines_of(block))[byte / line_bytes] * line_bytes + byte % line_bytes;
-  }
-  std::uint64_t offset_of(std::uint64_t block, std::uint64_t address) const {
-    if (part_ == SharedPart::whole)
-      return offset_ + (address - array_.base);
-    const auto* const lines = lines_of(block);
-    if (lines == nullptr)
-      return offset_;
-    const auto at = std::ranges::lower_bound(*lines, address / line_bytes) - lines->begin();
-    return offset_ + std::uint64_t(at) * line_bytes + address % line_bytes;
-  }
-
-  template <class Visit> void each_chunk(std::uint64_t block, std::uint32_t warp, Visit&& visit) const {
-    const std::uint64_t bytes = bytes_of(block);
-    const std::uint32_t warps = (threads_ + warp_lanes - 1) / warp_lanes;
-    constexpr std::uint64_t of_warp = copy_bytes * warp_lanes;
-    for (std::uint64_t chunk = warp; chunk * of_warp < bytes; chunk += warps) {
-      trace::WarpAccess in_memory, in_shared;
-      in_memory.bytes = in_shared.bytes = copy_bytes;
-      in_memory.space = Space::global;
-      in_shared.space = Space::shared;
-      for (std::uint32_t lane = 0; lane < lanes_of(warp, threads_); ++lane) {
-        const std::uint64_t byte = chunk * of_warp + lane * copy_bytes;
-        if (byte >= bytes)
-          break;
-        in_memory.active |= 1u << lane;
-        in_memory.addresses[lane] = source_of(block, byte);
-        in_shared.addresses[lane] = offset_ + byte;
-      }
-      in_shared.active = in_memory.active;
-      visit(in_memory, in_shared);
-    }
-  }
-  static void put(trace::WarpAccess access, std::uint64_t site, AccessKind kind, const Emit& emit) {
-    access.site = site;
-    access.kind = kind;
-    if (access.active != 0)
-      emit(access);
-  }
-
   const Array& array_;
   std::uint64_t offset_;
-  SharedPart part_;
+  std::uint32_t chunk_bytes_;
+  bool copies_in_, is_async_;
   std::uint32_t threads_;
-  bool is_async_;
-  const Site& first_;
-  std::uint64_t load_, store_, barrier_, load_back_, store_back_, barrier_back_; ///< Site::id
+  std::vector<std::uint64_t> whole_; ///< the array's lines, where each block copies all of them
+  std::unordered_map<std::uint64_t, BlockCopy> copies_;
+  CopySites in_, back_;
 };
 
 } // namespace
+
+bool has_distant_lanes(const Array& array) {
+  std::uint64_t distant = 0;
+  for (const auto& [stride, count] : array.lane_strides)
+    distant += stride >= std::int64_t(line_bytes) || stride <= -std::int64_t(line_bytes) ? count : 0;
+  return distant * 4 >= array.whole_warps && distant != 0;
+}
 
 Planned to_shared(const Array& array, std::uint32_t index, const Move& move, ChangeContext& context) {
   const auto refuse = [&](std::uint32_t site, std::string text) {
@@ -189,13 +143,30 @@ Planned to_shared(const Array& array, std::uint32_t index, const Move& move, Cha
     return refuse(array.first_atomic, "blocks share it by atomics");
   if (array.is_cuda_array)
     return refuse(array.first_access, "its texels lie in blocks");
-  if (array.first_store != no_site && is_stored_for_others(array))
+  if (move.part == SharedPart::tile)
+    return to_shared_tiles(array, index, move, context);
+  const std::uint32_t padding =
+      move.part == SharedPart::padded ? std::bit_ceil(std::clamp(array.element_bytes, 4u, widest_chunk)) : 0;
+  // Of an array that a block only stores to, it copies back what it stored, and needs nothing before that.
+  std::uint32_t chunk_bytes = padding == 0 ? widest_chunk : padding;
+  bool copies_in = array.loads != 0;
+  if (!copies_in && !fills_chunks(array, chunk_bytes)) {
+    chunk_bytes = std::min(chunk_bytes, 4u);
+    copies_in = !fills_chunks(array, chunk_bytes);
+  }
+  if (array.first_store != no_site && is_stored_for_others(array, copies_in))
     return refuse(array.first_store, "a block stores to lines of 128 bytes that others access as well");
+
+  std::vector<std::uint64_t> whole;
+  if (move.part == SharedPart::whole && array.bytes <= context.gpu->shared.max_bytes_per_block) {
+    whole.resize((array.base + array.bytes - 1) / line_bytes - array.base / line_bytes + 1);
+    std::iota(whole.begin(), whole.end(), array.base / line_bytes);
+  }
   std::uint64_t bytes = move.part == SharedPart::whole ? array.bytes : 0;
   bool too_many = false;
-  if (move.part == SharedPart::touched)
+  if (move.part != SharedPart::whole)
     for (const auto& [block, use] : array.of_block) {
-      bytes = std::max<std::uint64_t>(bytes, use.lines.size() * line_bytes);
+      bytes = std::max(bytes, BlockCopy(use.lines, padding).bytes());
       too_many |= use.has_too_many_lines;
     }
   const std::uint64_t taken =
@@ -211,7 +182,9 @@ Planned to_shared(const Array& array, std::uint32_t index, const Move& move, Cha
   context.launch.static_shared_bytes += std::uint32_t(offset + bytes - taken);
   if (const auto occupied = model::occupancy(*context.gpu, context.launch); !occupied)
     return refuse(array.first_access, occupied.error().message);
-  return {std::make_unique<ToShared>(array, index, offset, move.part, context), {}};
+  return {std::make_unique<ToShared>(array, index, offset, chunk_bytes, copies_in, std::move(whole), padding,
+                                     context),
+          {}};
 }
 
 } // namespace warplens::placement

@@ -20,14 +20,36 @@ struct Reason {
   std::string text;
 };
 
-/// How much of an array each block copies into its shared memory: the lines that it touches, packed, or all.
-enum class SharedPart : std::uint8_t { touched, whole };
+/// How much of an array each block copies into its shared memory: the lines that it touches, packed, or all
+/// of the array; the former with an element of padding behind each run of neighbouring lines; or in turn
+/// those that it touches by the next few accesses, a tile.
+enum class SharedPart : std::uint8_t { touched, whole, padded, tile };
 
 /// A change of an array's layout, or of the accesses to it, where it is. `padded`: rows of a shared array are
-/// an element longer; `split`: an array of structures becomes an array for each member; `privatised`: atomics
-/// are on a copy in each block's shared memory, which is added up at its end; `swapped`: not of the array
-/// alone, x and y of a block's threads are exchanged.
-enum class Rewrite : std::uint8_t { none, padded, split, privatised, swapped };
+/// an element longer; `swizzled`: a row's elements are exchanged by the row's number (XOR); `split`: an array
+/// of structures becomes an array for each member; `privatised`: atomics are on a copy in each block's shared
+/// memory, which is added up at its end; `uncached`: loads that skip the L1 (ld.global.cg). Of the launch as
+/// a whole: `swapped`, x and y of a block's threads are exchanged; `coarsened`, each thread does the work of
+/// several; `vectorised`, of neighbours, by wide accesses; `regrouped`, blocks of another size; `bounded`,
+/// fewer registers per thread.
+enum class Rewrite : std::uint8_t {
+  none,
+  padded,
+  swizzled,
+  split,
+  privatised,
+  uncached,
+  swapped,
+  coarsened,
+  vectorised,
+  regrouped,
+  bounded
+};
+
+/// Returns whether the rewrite concerns the launch as a whole, not one array.
+constexpr bool is_of_launch(Rewrite rewrite) {
+  return rewrite >= Rewrite::swapped;
+}
 
 /// The array of that index, moved to a place, or rewritten where it is.
 struct Move {
@@ -36,6 +58,8 @@ struct Move {
   Rewrite rewrite = Rewrite::none; ///< if any, `to` does not matter
   SharedPart part = SharedPart::touched;
   std::uint32_t texels_per_row = 0; ///< of a 2D texture; 0: by the stride of the accesses
+  /// Of a rewrite: the threads whose work one does, the threads of a block, or the registers of a thread.
+  std::uint32_t number = 0;
 
   bool operator==(const Move&) const = default;
 };
@@ -62,10 +86,17 @@ public:
   using Emit = std::function<void(const trace::WarpAccess&)>;
   virtual ~Transformation() = default;
 
+  /// Returns the instructions that each access takes beside those that its place does.
+  virtual double further_instructions() const { return 0; }
   /// Changes the site's memory and cache operator.
   virtual void change(Site& site) const = 0;
   /// Changes the space and the addresses of an access to the array.
   virtual void change(std::uint64_t block, trace::WarpAccess& access) const = 0;
+  /// Does so for the next access of this warp, before which it may emit others.
+  virtual void change_next(std::uint64_t block, std::uint32_t /*warp*/, trace::WarpAccess& access,
+                           const Emit&) const {
+    change(block, access);
+  }
 
   /// Returns the sites of accesses that the change adds, which have no instruction in the kernel's code.
   virtual std::vector<Site> added_sites() const { return {}; }
@@ -92,18 +123,27 @@ Planned to_texture(const Array& array, ChangeContext& context);
 Planned to_texture_2d(const Array& array, const Move& move, ChangeContext& context);
 Planned to_constant(const Array& array, ChangeContext& context);
 Planned to_shared(const Array& array, std::uint32_t index, const Move& move, ChangeContext& context);
+Planned to_shared_tiles(const Array& array, std::uint32_t index, const Move& move, ChangeContext& context);
 Planned to_global(const Array& array, ChangeContext& context);
 Planned pad_shared(const Array& array, ChangeContext& context);
+Planned swizzle_shared(const Array& array, ChangeContext& context);
+Planned skip_l1(const Array& array, ChangeContext& context);
 Planned split_structures(const Array& array, ChangeContext& context);
 Planned privatise(const Array& array, std::uint32_t index, ChangeContext& context);
 
 /// Returns the distance of a shared array's rows, by which lanes are apart that access one bank; 0: none are.
 std::uint64_t conflicting_row_bytes(const Array& array);
+/// Returns whether a good part of the array's accesses have neighbouring lanes a line or more apart.
+bool has_distant_lanes(const Array& array);
 /// Returns the bytes of the structures that an array in global memory consists of; 0: of none.
 std::uint64_t structure_bytes(const Array& array);
 
 } // namespace warplens::placement
 
 template <>
-inline constexpr std::array<std::string_view, 5> warplens::names_of<warplens::placement::Rewrite>{
-    "none", "padded", "split", "privatised", "swapped"};
+inline constexpr std::array<std::string_view, 11> warplens::names_of<warplens::placement::Rewrite>{
+    "none",    "padded",    "swizzled",   "split",     "privatised", "uncached",
+    "swapped", "coarsened", "vectorised", "regrouped", "bounded"};
+template <>
+inline constexpr std::array<std::string_view, 4> warplens::names_of<warplens::placement::SharedPart>{
+    "touched", "whole", "padded", "tile"};

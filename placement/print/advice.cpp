@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 namespace warplens::placement {
 namespace {
@@ -34,9 +35,33 @@ std::string indented(const std::string& text) {
   return out;
 }
 
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);)
+    lines.push_back(line);
+  return lines;
+}
+
 /// Returns the word by which SARIF and JSON name the kind of change.
 std::string rule_of(const Move& move) {
   return move.rewrite != Rewrite::none ? std::string(name_of(move.rewrite)) : std::string(name_of(move.to));
+}
+
+/// Returns the edit as SARIF's fix: the lines that the patch changes, each replaced as a whole.
+Json fix_of(const Suggestion& suggestion) {
+  Json replacements = Json::array();
+  const std::vector<std::string> is = lines_of(suggestion.edited);
+  const std::vector<std::string> was = lines_of(suggestion.source);
+  for (std::size_t i = 0; i < std::min(was.size(), is.size()); ++i)
+    if (was[i] != is[i])
+      replacements.push_back(
+          {{"deletedRegion",
+            {{"startLine", i + 1}, {"startColumn", 1}, {"endLine", i + 1}, {"endColumn", was[i].size() + 1}}},
+           {"insertedContent", {{"text", is[i]}}}});
+  return {{"description", {{"text", suggestion.edit}}},
+          {"artifactChanges", Json::array({{{"artifactLocation", {{"uri", suggestion.file}}},
+                                            {"replacements", replacements}}})}};
 }
 
 } // namespace
@@ -58,8 +83,11 @@ std::string print_text(const AdviceReport& report, bool colour) {
       text += fmt::format("{:>3} {}  {}:{} {}; {}\n", i + 1, style.bold(gain_of(one.candidate.change)),
                           report::printable(one.file), one.line, report::printable(one.edit),
                           bound_of(experiment.sample(), one.candidate));
-      if (!one.patch.empty())
-        text += "      this patch compiles, and the program prints the same with it:\n" + indented(one.patch);
+      if (one.of_patch)
+        text +=
+            fmt::format("      this patch compiles, the program prints the same, and modelled anew it takes "
+                        "{}:\n{}",
+                        gain_of(*one.of_patch), indented(one.patch));
       else if (!one.without_patch.empty())
         text += fmt::format("      no patch: {}\n", report::printable(one.without_patch));
     }
@@ -82,8 +110,10 @@ nlohmann::ordered_json to_json(const AdviceReport& report) {
     const Experiment& experiment = *kernel.experiment;
     const KernelResult& sample = *experiment.sample().result;
     const auto change_of_candidate = [&](const Candidate& one) {
-      return Json{{"array", experiment.arrays()[one.moves.front().array].name},
-                  {"change", rule_of(one.moves.front())},
+      const Move& move = one.moves.front();
+      return Json{{"array", is_of_launch(move.rewrite) ? "" : experiment.arrays()[move.array].name},
+                  {"change", rule_of(move)},
+                  {"what", text_of(one.moves, experiment.arrays())},
                   {"before_us", sample.time->microseconds.mean},
                   {"after_us", one.microseconds()},
                   {"share", one.change.share},
@@ -101,8 +131,11 @@ nlohmann::ordered_json to_json(const AdviceReport& report) {
       of["line"] = suggestion.line;
       of["edit"] = suggestion.edit;
       of["bound_after"] = report::text_of_bound(suggestion.candidate.result->time->bound);
-      if (!suggestion.patch.empty())
+      if (suggestion.of_patch) {
         of["patch"] = suggestion.patch;
+        of["of_patch"] = {{"share", suggestion.of_patch->share},
+                          {"half_width", suggestion.of_patch->half_width}};
+      }
       one["suggestions"].push_back(std::move(of));
     }
     one["without_gain"] = Json::array();
@@ -136,8 +169,10 @@ std::string print_sarif(const AdviceReport& report, const std::string& version) 
                {{"artifactLocation", {{"uri", one.file}}}, {"region", {{"startLine", one.line}}}}}}});
       result["properties"] = {{"share", one.candidate.change.share},
                               {"half_width", one.candidate.change.half_width}};
-      if (!one.patch.empty())
+      if (!one.patch.empty()) {
         result["properties"]["patch"] = one.patch;
+        result["fixes"] = Json::array({fix_of(one)});
+      }
       results.push_back(std::move(result));
     }
   const Json json{

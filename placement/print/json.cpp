@@ -34,7 +34,7 @@ Json to_json(const Array& array, const trace::AccessSource& trace) {
 Json to_json(const Move& move, const Arrays& arrays) {
   Json json{{"array", arrays[move.array].name}, {"to", name_of(move.to)}};
   if (move.to == PlacementSpace::shared)
-    json["part"] = move.part == SharedPart::whole ? "whole" : "touched";
+    json["part"] = name_of(move.part);
   if (move.texels_per_row != 0)
     json["texels_per_row"] = move.texels_per_row;
   return json;
@@ -104,6 +104,11 @@ nlohmann::ordered_json to_json(const PlacementReport& report) {
   Json json{{"schema", placement_schema}, {"program", report.program}, {"seed", report.seed}};
   if (!report.kernels.empty())
     json["time"] = name_of(report.kernels.front().experiment->estimator());
+  if (report.overlap)
+    json["overlap"] = {{"weights", report.overlap->weights},
+                       {"constant", report.overlap->constant},
+                       {"ridge", report.overlap->ridge},
+                       {"error_of_unseen", report.overlap->error_of_unseen}};
   json["kernels"] = Json::array();
   for (const KernelPlacements& kernel : report.kernels) {
     const Experiment& experiment = *kernel.experiment;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 namespace warplens::placement {
 namespace {
@@ -19,14 +20,17 @@ body{font:14px/1.45 system-ui,sans-serif;margin:1.5rem;max-width:75rem}
 table{border-collapse:collapse;margin:.5rem 0 1.5rem}
 th,td{border:1px solid #8886;padding:.35rem .6rem;text-align:right;vertical-align:top}
 th{text-align:left;font-weight:600}
-td.refused{background:repeating-linear-gradient(45deg,#8883 0 4px,#0000 4px 8px);text-align:left;max-width:14rem;font-size:12px}
+td.refused{background:repeating-linear-gradient(45deg,#8883 0 4px,#0000 4px 8px);text-align:left;max-width:14rem;font-size:12px;overflow-wrap:anywhere}
 td.here{font-weight:600}
 td.none{color:#888}
 small{color:#888}
-summary{cursor:pointer}
+summary{cursor:pointer;white-space:nowrap}
 </style></head><body>
 <h1>Placement of arrays</h1>
 )";
+
+/// The places that arrays can be moved to; persistence in the L2 is the last of them, and is no move.
+constexpr std::size_t places = std::size_t(PlacementSpace::persisting);
 
 std::string escaped(std::string_view text) {
   std::string out;
@@ -114,13 +118,13 @@ std::string print_page(const PlacementReport& report) {
         fmt::format("<h2>{} <small>on {}, {} as is, bound by {}</small></h2>\n<table><tr><th>array",
                     escaped(sample.name), escaped(experiment.gpu().id),
                     report::duration(sample.time->microseconds), report::text_of_bound(sample.time->bound));
-    for (const std::string_view place : names_of<PlacementSpace>)
+    for (const std::string_view place : std::span(names_of<PlacementSpace>).first(places))
       page += fmt::format("<th>{}", place);
     page += '\n';
     for (std::uint32_t array = 0; array < experiment.arrays().size(); ++array) {
       page += fmt::format("<tr><th>{} <small>{}</small>", escaped(experiment.arrays()[array].name),
                           report::bytes(double(experiment.arrays()[array].bytes)));
-      for (std::size_t place = 0; place < names_of<PlacementSpace>.size(); ++place)
+      for (std::size_t place = 0; place < places; ++place)
         page += cell(kernel, array, PlacementSpace(place));
       page += '\n';
     }

@@ -21,6 +21,7 @@ struct PlacementReport {
   std::string program;
   std::uint64_t seed = 0;
   std::vector<KernelPlacements> kernels;
+  std::optional<OverlapModel> overlap; ///< that was trained
 };
 
 inline constexpr const char* placement_schema = "warplens-placement/1";

@@ -1,6 +1,6 @@
 // Advice on made traces: what is suggested, what is not, and the edits of sources.
 #include "made_source.h"
-#include "placement/advice.h"
+#include "placement/source_edits.h"
 
 #include <nlohmann/json.hpp>
 
@@ -99,6 +99,28 @@ TEST_CASE("columns of a tile: longer rows are suggested, and not where rows are 
   CHECK(*edited == "  __shared__ float tile[32][N * 2 + 1];\n");
   CHECK_FALSE(edited_source(advised.experiment, *padded, "__shared__ float tile[1024];\n"));
   CHECK_FALSE(edited_source(advised.experiment, *padded, "__shared__ float tiles[32][32];\n"));
+  Suggestion bounded = *padded;
+  bounded.candidate.moves = {{.rewrite = Rewrite::bounded, .number = 32}};
+  const auto with_bounds = edited_source(advised.experiment, bounded, "\n__global__ void kernel(int n) {\n");
+  REQUIRE(with_bounds);
+  CHECK(with_bounds->starts_with("\n__global__ __launch_bounds__(256, "));
+  CHECK_FALSE(edited_source(advised.experiment, bounded, "__global__ void my_kernel(int n) {\n"));
+
+  // The patch is a fix in SARIF: the lines that it changes.
+  Advised with_patch(source);
+  Suggestion& first = with_patch.advice.suggestions.front();
+  REQUIRE(first.candidate.moves.front().rewrite == Rewrite::padded);
+  first.source = "int n;\n  __shared__ float tile[32][32];\n";
+  first.edited = "int n;\n  __shared__ float tile[32][32 + 1];\n";
+  first.patch = "a patch";
+  first.of_patch = TimeChange{-.5, .01};
+  const auto sarif = nlohmann::json::parse(print_sarif({"x", 1, {with_patch.advice}}, "1"));
+  const auto fix = sarif["runs"][0]["results"][0]["fixes"][0]["artifactChanges"][0];
+  CHECK(fix["artifactLocation"]["uri"] == "x.cu");
+  REQUIRE(fix["replacements"].size() == 1);
+  CHECK(fix["replacements"][0]["deletedRegion"]["startLine"] == 2);
+  CHECK(fix["replacements"][0]["deletedRegion"]["endColumn"] == 33);
+  CHECK(fix["replacements"][0]["insertedContent"]["text"] == "  __shared__ float tile[32][32 + 1];");
 
   const MadeSource longer = columns(33);
   CHECK(Advised(longer).suggestion(Rewrite::padded) == nullptr);
@@ -151,6 +173,7 @@ TEST_CASE("a stream that DRAM bounds: nothing is suggested") {
       source.access(block, warp, store, [&](std::uint64_t lane) { return b + first + 4 * lane; });
     }
   const Advised advised(source, "a100");
+  INFO(print_text({"x", 1, {advised.advice}}, false));
   CHECK(advised.advice.suggestions.empty());
   CHECK_FALSE(advised.advice.without_gain.empty());
 }
@@ -170,4 +193,39 @@ TEST_CASE("threads whose lanes step by rows: exchanging x and y is suggested") {
   REQUIRE(swapped != nullptr);
   CHECK(*advised.experiment.sample().result->sites.front().sectors_per_request == Approx(32));
   CHECK(*swapped->candidate.result->sites.front().sectors_per_request == Approx(4));
+}
+
+TEST_CASE("a stream by wide accesses, and by blocks of another size, accesses the same") {
+  MadeSource source(64, 256);
+  const std::uint64_t a = source.allocate(64 * 1024), b = source.allocate(64 * 1024);
+  const std::uint64_t load = source.site("a"), store = source.site("b", AccessKind::store);
+  source.site_of(store).depends_on = {load};
+  for (std::uint64_t block = 0; block < 64; ++block)
+    for (std::uint32_t warp = 0; warp < 8; ++warp) {
+      const std::uint64_t first = (block * 8 + warp) * 128;
+      source.access(block, warp, load, [&](std::uint64_t lane) { return a + first + 4 * lane; });
+      source.access(block, warp, store, [&](std::uint64_t lane) { return b + first + 4 * lane; });
+    }
+  const Advised advised(source, "a100");
+  const auto modelled = [&](Rewrite rewrite, std::uint32_t number) {
+    auto candidate = advised.experiment.model({{.rewrite = rewrite, .number = number}}, 4);
+    REQUIRE(candidate);
+    return std::move(*candidate);
+  };
+  const KernelResult& before = *advised.experiment.sample().result;
+  const Candidate coarsened = modelled(Rewrite::coarsened, 4);
+  REQUIRE(coarsened.is_legal());
+  CHECK(coarsened.result->block.count() == 64);
+  CHECK(coarsened.result->sites.front().executions == 512);
+  CHECK(coarsened.result->totals.dram_read_bytes == before.totals.dram_read_bytes);
+  const Candidate regrouped = modelled(Rewrite::regrouped, 512);
+  REQUIRE(regrouped.is_legal());
+  CHECK(regrouped.result->block.count() == 512);
+  CHECK(regrouped.result->grid.count() == 32);
+  CHECK(regrouped.result->snapshot.blocks == 32);
+  CHECK(regrouped.result->sites.front().executions == 512);
+  CHECK(regrouped.result->totals.dram_read_bytes == before.totals.dram_read_bytes);
+  // Without machine code nothing says that no lanes exchange values.
+  CHECK_FALSE(modelled(Rewrite::vectorised, 4).is_legal());
+  CHECK_FALSE(modelled(Rewrite::regrouped, 384).is_legal()); // not whole blocks
 }

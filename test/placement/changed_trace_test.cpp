@@ -232,6 +232,96 @@ TEST_CASE("texels of a 2D texture lie in blocks") {
   CHECK(before == std::vector<unsigned>{4, 32, 4});
 }
 
+namespace {
+
+/// 4 x 4 blocks of 32 x 8 threads transpose a matrix of 128 x 128 words: rows are read, columns written.
+MadeSource transposition() {
+  MadeSource source(16, 256);
+  const std::uint64_t in = source.allocate(128 * 128 * 4), out = source.allocate(128 * 128 * 4);
+  const std::uint64_t load = source.site("in"), store = source.site("out", AccessKind::store);
+  source.site_of(store).depends_on = {load};
+  for (std::uint64_t block = 0; block < 16; ++block)
+    for (std::uint32_t warp = 0; warp < 8; ++warp)
+      for (std::uint64_t step = 0; step < 4; ++step) {
+        const std::uint64_t y = block / 4 * 32 + step * 8 + warp, x = block % 4 * 32;
+        source.access(block, warp, load, [&](std::uint64_t lane) { return in + 4 * (y * 128 + x + lane); });
+        source.access(block, warp, store,
+                      [&](std::uint64_t lane) { return out + 4 * ((x + lane) * 128 + y); });
+      }
+  return source;
+}
+
+} // namespace
+
+TEST_CASE("what blocks store by columns goes through a tile of theirs, and is copied back by rows") {
+  const MadeSource source = transposition();
+  const Arrays arrays = arrays_of(source);
+  const model::Gpu on = gpu("a100");
+  const auto out = arrays.named("out");
+  REQUIRE(out);
+  CHECK(has_distant_lanes(arrays[*out]));
+  for (const auto& [part, shared_bytes, conflicts] :
+       {std::tuple(SharedPart::touched, 4096u, 32u), std::tuple(SharedPart::padded, 4224u, 1u)}) {
+    const ChangedTrace trace =
+        changed(source, arrays, on, {{.array = *out, .to = PlacementSpace::shared, .part = part}});
+    REQUIRE(trace.is_legal());
+    CHECK(trace.changed_launch().static_shared_bytes == shared_bytes);
+    std::uint64_t stored_bytes = 0;
+    for (const trace::WarpAccess& access : accesses_of(trace)) {
+      if (access.kind != AccessKind::store)
+        continue;
+      if (access.space == Space::shared) {
+        CHECK(model::bank_wavefronts(access, on.lanes).count == conflicts);
+      } else {
+        const model::Coalesced touched = model::coalesce(access, on.lanes);
+        CHECK(touched.sectors() == unsigned(std::popcount(access.active)) * access.bytes / 32);
+        stored_bytes += std::uint64_t(std::popcount(access.active)) * access.bytes;
+      }
+      // Nothing is copied in, as each block stores all that it copies back.
+      CHECK((access.space == Space::global || access.bytes == 4));
+    }
+    CHECK(stored_bytes == 128 * 128 * 4);
+  }
+}
+
+TEST_CASE("an array that a block could not keep goes through tiles of it, between barriers") {
+  // Each of 8 warps loads a word of its row for all lanes, one after the other of 1024.
+  MadeSource source(2, 256);
+  const std::uint64_t rows = source.allocate(16 * 4096), load = source.site("rows");
+  for (std::uint64_t block = 0; block < 2; ++block)
+    for (std::uint32_t warp = 0; warp < 8; ++warp)
+      for (std::uint64_t k = 0; k < 1024; ++k)
+        source.access(block, warp, load,
+                      [&](std::uint64_t) { return rows + (block * 8 + warp) * 4096 + 4 * k; });
+  const Arrays arrays = arrays_of(source);
+  const model::Gpu on = gpu("a100");
+  const ChangedTrace trace =
+      changed(source, arrays, on, {{.array = 0, .to = PlacementSpace::shared, .part = SharedPart::tile}});
+  REQUIRE(trace.is_legal());
+  CHECK(trace.changed_launch().static_shared_bytes == 8 * 2 * 128); // 64 accesses of each warp: two lines
+  std::uint64_t copied = 0, barriers = 0, loads = 0, from_memory = 0;
+  for (const trace::WarpAccess& access : accesses_of(trace)) {
+    barriers += access.kind == AccessKind::barrier;
+    if (access.kind == AccessKind::store)
+      copied += std::uint64_t(std::popcount(access.active)) * access.bytes;
+    if (access.kind != AccessKind::load)
+      continue;
+    ++(access.space == Space::shared ? loads : from_memory);
+    CHECK((access.space == Space::global || access.addresses[0] + access.bytes <= 8 * 2 * 128));
+  }
+  CHECK(copied == 16 * 4096);
+  CHECK(barriers == 2 * 8 * (16 + 15)); // before each of the 16 tiles but the first, and behind each copy
+  CHECK(loads == 2 * 8 * 1024);
+  CHECK(from_memory == 2 * 16 * 4); // a tile is 2048 B: 512 B by each of four warps
+
+  MadeSource uneven(1, 64);
+  const std::uint64_t a = uneven.allocate(4096), site = uneven.site("a");
+  uneven.access(0, 0, site, [&](std::uint64_t lane) { return a + 4 * lane; });
+  CHECK_FALSE(changed(uneven, arrays_of(uneven), on,
+                      {{.array = 0, .to = PlacementSpace::shared, .part = SharedPart::tile}})
+                  .is_legal());
+}
+
 TEST_CASE("shared memory into global memory: one copy for each block") {
   MadeSource source(2, 32);
   const std::uint64_t store = source.site("tile", AccessKind::store, Space::shared);
@@ -285,4 +375,27 @@ TEST_CASE("moves are parsed, and wrong ones say what was expected") {
   CHECK(text_of(*moves, arrays) == "a->shared=whole, b->texture2d=64");
   for (const char* wrong : {"a", "c:shared", "a:cloud", "a:shared=half", "a:texture2d=x", "a:ldg,a:texture"})
     CHECK_FALSE(parse_moves(wrong, arrays));
+}
+
+TEST_CASE(
+    "lanes with an address each, in constant and in global memory of a V100, and columns of shared memory") {
+  MadeSource source(1, 32);
+  const std::uint64_t words = source.allocate(256), load = source.site("table");
+  for (int round = 0; round < 1000; ++round)
+    source.access(0, 0, load, [&](std::uint64_t lane) { return words + 4 * lane; });
+  const Arrays arrays = arrays_of(source);
+  const model::Gpu v100 = gpu("v100");
+  const auto latency = [](const KernelResult& result) { return result.sites.front().latency_ns->mean; };
+  CHECK(latency(modelled(source, v100, true)) == Approx(20.2).epsilon(.02));
+  const ChangedTrace constant = changed(source, arrays, v100, {{.array = 0, .to = PlacementSpace::constant}});
+  // A look-up for each lane, one behind the other; the caches are warm but for the first of them.
+  CHECK(latency(modelled(constant, v100, true)) ==
+        Approx(v100.constant.latency_ns + 31 * v100.constant.pass_ns).epsilon(.02));
+
+  MadeSource column(1, 32);
+  const std::uint64_t tile = column.site("tile", AccessKind::load, Space::shared);
+  for (int round = 0; round < 10; ++round)
+    column.access(0, 0, tile, [&](std::uint64_t lane) { return 128 * lane; });
+  CHECK(latency(modelled(column, v100)) == Approx(36.98).epsilon(.001));
+  CHECK(latency(modelled(column, gpu("k80"))) == Approx(46.8).epsilon(.002));
 }

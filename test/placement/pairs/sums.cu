@@ -4,15 +4,17 @@
 //                                   tuned or shuffled; 2^25
 #include "../../accuracy/kernels/program.h"
 
-/// Adds neighbours first; `PACKED`: the threads that have work are the first ones.
+/// Adds neighbours first; `PACKED`: the threads that have work are the first ones. The compiler does not know
+/// the size of a block, as in what was measured: the loop stays one, and the remainder a division.
 template <bool PACKED> __global__ void add_neighbours(const double* in, double* out) {
   __shared__ double sums[256];
   const int t = threadIdx.x;
   sums[t] = in[blockIdx.x * 256 + t];
   __syncthreads();
-  for (int apart = 1; apart < 256; apart *= 2) {
+  const int threads = blockDim.x;
+  for (int apart = 1; apart < threads; apart *= 2) {
     const int i = PACKED ? 2 * apart * t : t;
-    if (PACKED ? i < 256 : t % (2 * apart) == 0)
+    if (PACKED ? i < threads : t % (2 * apart) == 0)
       sums[i] += sums[i + apart];
     __syncthreads();
   }
