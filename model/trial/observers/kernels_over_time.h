@@ -1,7 +1,7 @@
 // Observes what each of several kernels beside each other does over the cycles of a trial.
 #pragma once
 
-#include "model/trial/trial_observer.h"
+#include "model/counts/trial_observer.h"
 #include "result/corun.h"
 
 #include <vector>
