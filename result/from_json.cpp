@@ -361,7 +361,7 @@ Expected<Result> result_from_json(const nlohmann::json& json) {
   if (!error && schema != result_schema) {
     // The text is escaped and shortened: it may be anything, and the error goes to a terminal.
     const std::string shown = Json(schema.substr(0, 40)).dump(-1, ' ', true, Json::error_handler_t::replace);
-    error = Error{fmt::format("not a {} document: schema is {}", result_schema, shown)};
+    error = Error{fmt::format("schema is {}", shown)};
   }
 
   Result result;
@@ -372,7 +372,7 @@ Expected<Result> result_from_json(const nlohmann::json& json) {
   read_if_there(root["coverage"], "executed_accesses_probed", result.executed_accesses_probed);
   root["kernels"].for_each([&](const JsonNode& kernel) { read(kernel, result.kernels.emplace_back()); });
   if (error)
-    return tl::unexpected(*error);
+    return fail("not a {} document: {}", result_schema, error->message);
   return result;
 }
 

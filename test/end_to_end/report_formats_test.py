@@ -9,6 +9,8 @@ import subprocess
 import tempfile
 import unittest
 
+import jsonschema
+
 import warplens_tool
 from warplens_tool import warplens
 
@@ -116,6 +118,34 @@ class Formats(unittest.TestCase):
         log = json.loads(self.report("--format", "sarif", "--threshold", "0.05"))
         self.assertEqual(len(log["runs"][0]["results"]), SOURCE.count("\n") + 1)
         self.assertEqual(json.loads(self.report("--format", "sarif", "--threshold", "0.06"))["runs"][0]["results"], [])
+
+    def test_briefs(self):
+        schema = json.loads((warplens_tool.PROJECT / "docs/schemas/brief.json").read_text())
+        timed = result_of_every_line()
+        timed["kernels"][0]["time"] = {"cycles": statistic(1e5), "microseconds": statistic(70), "extrapolated": False,
+                                       "busy": {"dram": 0.75}, "bound": "dram"}
+        for content in (result_of_every_line(), timed, {**timed, "kernels": 40 * timed["kernels"]}):
+            self.write("a.json", content)
+            text = self.report("--format", "brief-json")
+            self.assertLessEqual(len(text.encode()), 2048)
+            jsonschema.validate(json.loads(text), schema)
+            self.assertLessEqual(len(self.report("--format", "brief").encode()), 2048)
+        kernel = json.loads(text)["kernels"][0]
+        self.assertEqual((kernel["limiter"], kernel["busy"], kernel["headroom"]), ("dram", 0.75, 0.25))
+
+    def test_a_brief_names_advice(self):
+        suggestion = {"file": "a.cu", "line": 7, "edit": "make x __restrict__", "share": -0.25, "half_width": 0.01}
+        self.write("advice.json", {"schema": "warplens-advice/1", "kernels": [
+            {"kernel": "k<1>(int*)", "gpu": "a100", "suggestions": [suggestion]}]})
+        self.assertIn("findings   a.cu:7  -25 ± 1 % of the time: make x __restrict__\n",
+                      self.report("--format", "brief", "--advice", "advice.json"))
+        for content, message in (({}, "advice.json: not a warplens-advice/1 document: schema is missing"),
+                                 ({"schema": "warplens-result/1"}, 'schema is not "warplens-advice/1"')):
+            self.write("advice.json", content)
+            done = warplens("report", "a.json", "--format", "brief", "--advice", "advice.json", cwd=self.folder)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(message, done.stderr)
+        self.assertEqual(warplens("report", "a.json", "--advice", "advice.json", cwd=self.folder).returncode, 2)
 
     def test_pages(self):
         page = pathlib.Path(warplens_tool.tool).parent.parent / "share/warplens/report.html"
