@@ -267,6 +267,7 @@ void read_values(const JsonNode& node, const char* key, std::size_t trials, Tria
 
 void read(const JsonNode& node, std::size_t trials, TrialValues& target) {
   read_values(node, "cycles", trials, target.cycles);
+  read_values(node, "microseconds", trials, target.microseconds);
   read_values(node, "l1_read_hit_rate", trials, target.l1_read_hit_rate);
   read_values(node, "l2_read_hit_rate", trials, target.l2_read_hit_rate);
   read_values(node, "l2_write_hit_rate", trials, target.l2_write_hit_rate);

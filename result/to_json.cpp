@@ -207,6 +207,7 @@ Json to_json(const Totals& totals) {
 Json to_json(const TrialValues& values) {
   Json json = Json::object();
   put(json, "cycles", values.cycles);
+  put(json, "microseconds", values.microseconds);
   put(json, "l1_read_hit_rate", values.l1_read_hit_rate);
   put(json, "l2_read_hit_rate", values.l2_read_hit_rate);
   put(json, "l2_write_hit_rate", values.l2_write_hit_rate);

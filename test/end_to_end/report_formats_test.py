@@ -237,6 +237,39 @@ class Diff(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("only the one after has it", done.stderr)
 
+    def test_the_verdict(self):
+        schema = json.loads((warplens_tool.PROJECT / "docs/schemas/diff.json").read_text())
+
+        def write(name, *microseconds):
+            made = result([site(1, 5, "x[i]")])
+            mean = sum(microseconds) / len(microseconds)
+            made["kernels"][0]["time"] = {"cycles": statistic(1000 * mean), "microseconds": statistic(mean), "extrapolated": False,
+                                          "busy": {"dram": 0.8}, "bound": "dram"}
+            made["kernels"][0]["trials"]["run"] = len(microseconds)
+            made["kernels"][0]["trial_values"] = {"microseconds": microseconds}
+            (self.folder / name).write_text(json.dumps(made))
+        write("a.json", 100, 104)
+        for microseconds, verdict, code in (((100, 104), "same", 0), ((90, 93.6), "faster", 3), ((110, 114.4), "slower", 4),
+                                            ((100, 106), "cannot say", 5)):
+            with self.subTest(verdict=verdict):
+                write("b.json", *microseconds)
+                done = self.diff("--exit-code", "verdict")
+                self.assertEqual((done.returncode, done.stderr), (code, ""))
+                self.assertRegex(done.stdout, f"in total on a100: {verdict}")
+                self.assertEqual(self.diff().returncode, 0)
+                self.assertEqual(self.diff("--fail-if-slower").returncode, 1 if verdict == "slower" else 0)
+                difference = json.loads(self.diff("--format", "json").stdout)
+                jsonschema.validate(difference, schema)
+                self.assertEqual(difference["speed"]["verdict"], verdict)
+                self.assertTrue(difference["kernels"][0]["speed"]["paired"])
+        write("b.json", 110, 114.4)
+        self.assertIn("--fail-if-slower: in total on a100: slower +10.0 % (+10.0 to +10.0 %)", self.diff("--fail-if-slower").stderr)
+        self.assertEqual(self.diff("--fail-if", "total.microseconds>0", "--exit-code", "verdict").returncode, 1)
+        self.assertEqual(self.diff("--same-within", "0.2", "--exit-code", "verdict").returncode, 0)
+        (self.folder / "b.json").write_text(json.dumps(result([site(1, 5, "x[i]")])))
+        self.assertEqual(self.diff("--exit-code", "verdict").returncode, 5)
+        jsonschema.validate(json.loads(self.diff("--format", "json").stdout), schema)
+
     def test_several_conditions(self):
         self.assertEqual(self.diff("--fail-if", "latency_ns>5%", "--fail-if", "l1_hit_rate<-0.05").returncode, 1)
 

@@ -132,7 +132,8 @@ TEST_CASE("diff: a kernel that is alone on its GPU corresponds to the other what
   REQUIRE(renamed.kernels.size() == 1);
   CHECK(renamed.removed.empty());
   const std::vector<Failure> none;
-  const std::string text = print_difference_text({"a", "b", &renamed, &none}, {});
+  const SpeedComparison speed = compare_speed(before, after, renamed, 0.01);
+  const std::string text = print_difference_text({"a", "b", &renamed, &speed, &none}, {});
   CHECK(text.find("→ spmv<float> on Tesla C2050") != std::string::npos);
   after.kernels.push_back(after.kernels[0]);
   CHECK(compare(before, after, {}).kernels.empty());
@@ -260,7 +261,8 @@ TEST_CASE("diff: snapshots of different size are reported") {
         *parse_threshold(with_failure ? "l1_hit_rate<0" : "l1_hit_rate<-1")};
     const auto found = failures_in(difference, thresholds);
     REQUIRE(found.has_value());
-    const DifferenceReport report = {"a.json", "b.json", &difference, &*found};
+    const SpeedComparison speed = compare_speed(before, after, difference, 0.01);
+    const DifferenceReport report = {"a.json", "b.json", &difference, &speed, &*found};
     return std::tuple(print_difference_text(report, {}), print_difference_json(report),
                       found->empty() ? "" : describe(found->front()));
   };
@@ -313,7 +315,8 @@ TEST_CASE("diff: a result with times and one without") {
   const auto printed = [](const Result& before, const Result& after) {
     const Difference difference = compare(before, after, {});
     const std::vector<Failure> none;
-    const DifferenceReport report = {"a.json", "b.json", &difference, &none};
+    const SpeedComparison speed = compare_speed(before, after, difference, 0.01);
+    const DifferenceReport report = {"a.json", "b.json", &difference, &speed, &none};
     return std::pair(print_difference_text(report, {.width = 80}),
                      nlohmann::json::parse(print_difference_json(report))["kernels"][0]["times"]);
   };
@@ -356,7 +359,8 @@ TEST_CASE("diff: as text and as JSON") {
   const std::vector<Threshold> thresholds = {*parse_threshold("l1_hit_rate<0")};
   const auto found = failures_in(difference, thresholds);
   REQUIRE(found.has_value());
-  const DifferenceReport report = {"a.json", "b.json", &difference, &*found};
+  const SpeedComparison speed = compare_speed(before, after, difference, 0.01);
+  const DifferenceReport report = {"a.json", "b.json", &difference, &speed, &*found};
   const std::string text = print_difference_text(report, {});
   CHECK(text.find("spmv.cu:13 → 14  val[j]") != std::string::npos);
   CHECK(text.find("  l1_hit_rate                   0.82        0.72        -0.1 ±0.0014 *\n") !=

@@ -89,7 +89,8 @@ TEST_CASE("a mutated result is refused, or printed in every format") {
     CHECK(report::print_page({{"a", &*result}}, {"<!-- warplens-data -->", "1", {}}).has_value());
     const report::Difference difference = report::compare(plain, *result, {});
     const std::vector<report::Failure> none;
-    const report::DifferenceReport report = {"a", "b", &difference, &none};
+    const report::SpeedComparison speed = compare_speed(plain, *result, difference, 0.01);
+    const report::DifferenceReport report = {"a", "b", &difference, &speed, &none};
     CHECK_FALSE(print_difference_text(report, {}).empty());
     CHECK(Json::accept(print_difference_json(report)));
   }
