@@ -1,7 +1,6 @@
 #include "report/print_difference.h"
 
 #include "report/annotated_source.h"
-#include "report/figures.h"
 #include "report/terminal_text.h"
 #include "result/names.h"
 #include "support/display_name.h"
@@ -54,7 +53,8 @@ public:
                      same_));
     for (const TotalSpeed& total : report.speed->totals)
       line(style_.bold(
-          cut(fmt::format("in total on {}: {}", printable(total.gpu), in_words(total.speed)), width_)));
+          cut(fmt::format("in total on {}: {}", printable(total.gpu), printable(describe(total.speed))),
+              width_)));
     for (const Failure& failure : *report.failures)
       line(style_.hot(
           cut(fmt::format("fails {}: {}", failure.threshold->text, printable(describe(failure))), width_)));
@@ -63,12 +63,6 @@ public:
 
 private:
   void line(const std::string& text) { text_ += text + "\n"; }
-
-  static std::string in_words(const Speed& speed) {
-    const auto time = [](double microseconds) { return duration(Statistic{.mean = microseconds}); };
-    return printable(describe(speed)) +
-           (speed.change ? fmt::format(", {} → {}", time(speed.before_us), time(speed.after_us)) : "");
-  }
 
   static std::string short_name(const KernelResult& kernel) { return display_name(printable(kernel.name)); }
 
@@ -83,7 +77,7 @@ private:
     line(style_.bold(cut(fmt::format("── {}{} on {}", renamed ? short_name(*kernel.before) + " → " : "",
                                      short_name(*kernel.after), printable(kernel.after->gpu)),
                          width_)));
-    line(cut(in_words(speed), width_));
+    line(cut(printable(describe(speed)), width_));
     if (kernel.snapshots_differ()) {
       line(style_.warm(cut(snapshots_of(kernel), width_)));
       line(style_.warm(cut("bytes and executions are compared per launch, scaled by its blocks", width_)));

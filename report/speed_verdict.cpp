@@ -1,5 +1,7 @@
 #include "report/speed_verdict.h"
 
+#include "report/figures.h"
+
 #include <algorithm>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
@@ -111,7 +113,7 @@ Speed speed_of(std::span<const Part> parts, bool same_seed, double tolerance) {
   speed.change = {ratio - 1, ratio - 1 - half_width, ratio - 1 + half_width};
   speed.verdict = verdict_of(*speed.change, tolerance);
   if (speed.verdict == SpeedVerdict::cannot_say)
-    speed.reason = fmt::format("the interval is neither within nor beyond ±{:.3g} %", 100 * tolerance);
+    speed.reason = fmt::format("neither within nor beyond ±{:.3g} %", 100 * tolerance);
   return speed;
 }
 
@@ -217,13 +219,14 @@ SpeedComparison compare_speed(const Result& before, const Result& after, const D
 }
 
 std::string describe(const Speed& speed) {
-  const std::string change = speed.change
-                                 ? fmt::format("{:+.1f} % ({:+.1f} to {:+.1f} %)", 100 * speed.change->share,
-                                               100 * speed.change->low, 100 * speed.change->high)
-                                 : "";
-  if (speed.verdict != SpeedVerdict::cannot_say)
-    return fmt::format("{} {}", text_of(speed.verdict), change);
-  return fmt::format("cannot say: {}{}{}", change, change.empty() ? "" : ", ", speed.reason);
+  std::string text(text_of(speed.verdict));
+  if (speed.change) {
+    const auto time = [](double microseconds) { return duration(Statistic{.mean = microseconds}); };
+    text += fmt::format(" {:+.1f} % ({:+.1f} to {:+.1f} %), {} → {}", 100 * speed.change->share,
+                        100 * speed.change->low, 100 * speed.change->high, time(speed.before_us),
+                        time(speed.after_us));
+  }
+  return speed.reason.empty() ? text : fmt::format("{}: {}", text, speed.reason);
 }
 
 } // namespace warplens::report

@@ -34,7 +34,7 @@ TEST_CASE("speed: the same program is the same, however much its trials vary") {
   CHECK(speed.kernels[0].is_paired);
   CHECK(speed.kernels[0].change->share == 0);
   CHECK(speed.kernels[0].change->high == 0);
-  CHECK(describe(speed.totals[0].speed) == "same +0.0 % (+0.0 to +0.0 %)");
+  CHECK(describe(speed.totals[0].speed) == "same +0.0 % (+0.0 to +0.0 %), 100 µs → 100 µs");
 }
 
 TEST_CASE("speed: trials of the same seed are pairs") {
