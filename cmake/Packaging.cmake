@@ -10,13 +10,10 @@ install(FILES ${PROJECT_SOURCE_DIR}/packaging/debian/copyright DESTINATION share
 install(FILES ${PROJECT_SOURCE_DIR}/packaging/debian/lintian-overrides DESTINATION share/lintian/overrides RENAME warplens)
 
 # Debian's changelog, compressed without a name or a time so that the package is the same bytes each time.
-find_program(WARPLENS_GZIP gzip)
-if(WARPLENS_GZIP)
-  set(changelog ${PROJECT_BINARY_DIR}/packaging/changelog.Debian.gz)
-  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/packaging)
-  execute_process(COMMAND ${WARPLENS_GZIP} -9 -n -c ${PROJECT_SOURCE_DIR}/packaging/debian/changelog OUTPUT_FILE ${changelog})
-  install(FILES ${changelog} DESTINATION share/doc/warplens)
-endif()
+set(changelog ${PROJECT_BINARY_DIR}/packaging/changelog.Debian.gz)
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/packaging)
+execute_process(COMMAND ${WARPLENS_GZIP} -9 -n -c ${PROJECT_SOURCE_DIR}/packaging/debian/changelog OUTPUT_FILE ${changelog})
+install(FILES ${changelog} DESTINATION share/doc/warplens)
 
 set(CPACK_GENERATOR DEB TGZ)
 set(CPACK_PACKAGE_NAME warplens)

@@ -124,6 +124,8 @@ int run_command_line(std::vector<std::string> arguments) {
   driver::declare_inspect(app, chosen);
   driver::declare_calibrate(app, chosen);
   driver::declare_doctor(app, chosen);
+  driver::declare_mcp(app, chosen);
+  driver::declare_help(app, chosen);
 
   const std::vector<std::string> words = arguments;
   std::ranges::reverse(arguments); // the order that CLI11 expects of a vector

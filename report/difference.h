@@ -78,7 +78,7 @@ struct DifferenceOptions {
 /// is alone on its GPU in both results corresponds to the other whatever its name. Sites correspond by file,
 /// expression and kind, for lines move: all in order if there are equally many on both sides; else first
 /// those whose ids agree, then in order. The remaining sites correspond by id. Two files correspond if they
-/// are the only ones of their name, for trees move, too.
+/// are the only ones of their name, for trees move, too, or if each kernel has a single file.
 Difference compare(const Result& before, const Result& after, const DifferenceOptions& options);
 
 /// Return the names of the figures that totals and sites are compared by.

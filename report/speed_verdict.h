@@ -37,6 +37,9 @@ struct TotalSpeed {
   Speed speed;
 };
 
+/// The share within which changes of a time are none.
+inline constexpr double default_tolerance = 0.01;
+
 struct SpeedComparison {
   double tolerance;
   std::vector<Speed> kernels; ///< of each of Difference::kernels

@@ -4,6 +4,7 @@
 #include "driver/options.h"
 #include "driver/stages/print.h"
 #include "driver/stages/read_result.h"
+#include "report/brief_difference.h"
 #include "report/print_difference.h"
 #include "report/terminal_text.h"
 #include "support/pattern.h"
@@ -16,7 +17,7 @@ namespace {
 struct DiffOptions {
   std::string before, after, kernel, format = "text";
   std::vector<report::Threshold> thresholds;
-  double min_share = 0, tolerance = 0.01;
+  double min_share = 0, tolerance = report::default_tolerance;
   bool fail_if_slower = false, exit_with_verdict = false;
   OutputOptions output;
 };
@@ -64,7 +65,8 @@ Expected<void> compare_and_print(const DiffOptions& options, int& exit_code) {
 
   const report::SpeedComparison speed = compare_speed(*before, *after, difference, options.tolerance);
   const report::DifferenceReport report = {options.before, options.after, &difference, &speed, &*failures};
-  const std::string text = options.format == "json"
+  const std::string text = options.format == "brief" ? print_brief_difference(difference, speed)
+                           : options.format == "json"
                                ? print_difference_json(report)
                                : print_difference_text(report, text_options(options.output));
   TRY(print_text(text, options.output.file));
@@ -125,8 +127,11 @@ void declare_diff(CLI::App& app, Action& chosen, int& exit_code) {
       ->check(CLI::Validator(check_fraction, ""))
       ->type_name("FRACTION")
       ->capture_default_str();
-  command->add_option("--format", options->format, "text: a table; json: warplens-diff/1")
-      ->check(CLI::IsMember({"text", "json"}))
+  command
+      ->add_option(
+          "--format", options->format,
+          "text: a table; brief: the verdicts and what changed most, in 2 KB; json:\nwarplens-diff/1")
+      ->check(CLI::IsMember({"text", "brief", "json"}))
       ->option_text("FORMAT=text");
   command->add_option("-o,--output", options->output.file, "write to a file instead of stdout")
       ->type_name("FILE");
