@@ -10,6 +10,9 @@ install(FILES ${PROJECT_SOURCE_DIR}/packaging/debian/copyright DESTINATION share
 install(FILES ${PROJECT_SOURCE_DIR}/packaging/debian/lintian-overrides DESTINATION share/lintian/overrides RENAME warplens)
 
 # Debian's changelog, compressed without a name or a time so that the package is the same bytes each time.
+install(PROGRAMS ${PROJECT_SOURCE_DIR}/ci/gate DESTINATION share/warplens/ci)
+install(FILES ${PROJECT_SOURCE_DIR}/ci/action.yml DESTINATION share/warplens/ci)
+
 set(changelog ${PROJECT_BINARY_DIR}/packaging/changelog.Debian.gz)
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/packaging)
 execute_process(COMMAND ${WARPLENS_GZIP} -9 -n -c ${PROJECT_SOURCE_DIR}/packaging/debian/changelog OUTPUT_FILE ${changelog})

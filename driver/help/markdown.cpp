@@ -29,10 +29,9 @@ std::string row(const OptionText& option) {
 } // namespace
 
 std::string markdown(const std::vector<CommandText>& commands) {
-  std::string text = "# Commands and options\n\nWritten by `warplens help --format markdown`; `ctest -R "
-                     "command_tree` checks "
-                     "that it is what the program says.\n[The command line](command-line.md) has what this "
-                     "page leaves out.\n";
+  std::string text = "# Commands and options\n\n"
+                     "Written by `warplens help --format markdown`; `ctest -R command_tree` checks it.\n"
+                     "[The command line](command-line.md) has what this page leaves out.\n";
   for (const CommandText& command : commands) {
     text += command.name.empty() ? "\n## warplens\n" : fmt::format("\n## warplens {}\n", command.name);
     if (!command.name.empty())
