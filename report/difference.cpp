@@ -111,6 +111,7 @@ public:
     for (const auto& [key, sites] : old)
       left_old.insert(left_old.end(), sites.begin(), sites.end());
     pair_by_id(left_old, left_new);
+    pair_by_array(left_old, left_new);
     removed = left_old;
     added = left_new;
   }
@@ -135,6 +136,26 @@ private:
       counterpart_[site] = found->second;
       std::erase(old, found->second);
       by_id.erase(found);
+      return true;
+    });
+  }
+
+  /// Pairs accesses to the same array by the same kind, where each side has one left: their index has
+  /// changed.
+  void pair_by_array(Sites& old, Sites& now) {
+    const auto same = [](const SiteResult& one) {
+      return [&](const SiteResult* other) {
+        return !one.site.object.empty() && one.site.object == other->site.object &&
+               one.site.kind == other->site.kind;
+      };
+    };
+    const Sites all = now;
+    std::erase_if(now, [&](const SiteResult* site) {
+      if (std::ranges::count_if(all, same(*site)) != 1 || std::ranges::count_if(old, same(*site)) != 1)
+        return false;
+      const auto found = std::ranges::find_if(old, same(*site));
+      counterpart_[site] = *found;
+      old.erase(found);
       return true;
     });
   }

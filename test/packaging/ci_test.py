@@ -112,7 +112,7 @@ class Ci(unittest.TestCase):
         self.write_source("i % 32 * 8192 + i / 32")
         done, summary = self.run_action({"sources": "src/copy.cu", "options": "--gpu a100,v100", "before": "first/result.json",
                                          "fail-if": "sectors_per_request>10%\ntotal.dram_read_bytes>1000%\n"})
-        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.returncode, 1, summary)
         self.assertIn("**Failed:** `warplens: 2 differences beyond --fail-if", summary)
         self.assertIn("in total on v100: slower", summary)
 

@@ -82,7 +82,7 @@ TEST_CASE(
   const auto add = [](Result& result, std::uint64_t id, std::uint32_t line, const char* expression) {
     if (result.kernels.empty())
       result.kernels.emplace_back().name = std::string("k");
-    result.kernels[0].sites.push_back(test::site(id, line, 1, expression, "a"));
+    result.kernels[0].sites.push_back(test::site(id, line, 1, expression, expression)); // an array of its own
   };
   add(before, 1, 10, "a[i]");
   add(before, 2, 11, "a[i]");
@@ -374,4 +374,24 @@ TEST_CASE("diff: as text and as JSON") {
   CHECK(json["kernels"][0]["sites"].size() == 5);
   CHECK(json["failures"][0]["threshold"] == "l1_hit_rate<0");
   CHECK(json["failures"][0]["change"]["beyond_interval"] == true);
+}
+
+TEST_CASE("diff: an access whose index has changed corresponds by its array, if there is one on each side") {
+  const Result before = test::sample_result();
+  Result after = before;
+  SiteResult& site = after.kernels[0].sites[3]; // val[j]
+  site.site.id = 0x99;
+  site.site.line = 20;
+  site.site.expression = std::string("val[j * 32]");
+  const Difference difference = compare(before, after, {});
+  REQUIRE(change_of(difference, site) != nullptr);
+  CHECK(change_of(difference, site)->before->site.expression == "val[j]");
+
+  SiteResult second = site;
+  second.site.id = 0x9a;
+  second.site.expression = std::string("val[j * 64]");
+  after.kernels[0].sites.push_back(second);
+  const Difference ambiguous = compare(before, after, {});
+  CHECK(ambiguous.kernels[0].added.size() == 2);
+  CHECK(ambiguous.kernels[0].removed.size() == 1);
 }
