@@ -296,6 +296,7 @@ void print_dram(Text& text, Device& device, const Curves& curves, const Findings
   // The burst is that of the measured bandwidth.
   text.figure("achieved", 1, bandwidth > 0 ? measured : assumed);
   text.figure("copies_achieved", 1, assumed);
+  text.figure("write_batch_sectors", 320, assumed); // as copies by few threads say of V100 and GH200
 }
 
 } // namespace

@@ -60,21 +60,16 @@ void Sm::admit(const BlockPart& part, Cycle at) {
 
 void Sm::prefetch_answers(const std::vector<MemoryAnswer>& answers) const {
   for (const MemoryAnswer& answer : answers)
-    if (!is_unawaited(answer.fill))
+    if (answer.fill != MemoryRequest::unawaited)
       fills_.prefetch(answer.fill, answer.line);
 }
 
 void Sm::take(std::vector<MemoryAnswer>& answers, Cycle end) {
   std::erase_if(answers, [&](const MemoryAnswer& answer) {
-    if (!is_unawaited(answer.fill))
+    if (answer.fill != MemoryRequest::unawaited)
       return false;
     unawaited_.answered(answer.arrival.at, 1);
     last_ = std::max(last_, answer.arrival.at);
-    if (answer.fill != MemoryRequest::of_no_warp) {
-      const WarpNumber warp = answer.fill - MemoryRequest::first_unawaited;
-      warps_[warp].acknowledged = std::max(warps_[warp].acknowledged, answer.arrival.at);
-      clock_.acknowledge(warp, answer.arrival.at);
-    }
     return true;
   });
   for (const MemoryAnswer& answer : answers)
@@ -119,6 +114,7 @@ void Sm::run_until(Cycle end, Memory& memory) {
 Cycle Sm::issue(WarpNumber warp, Program& program, const Instruction& instruction, Cycle now, Cycle leaves) {
   ++instructions_;
   warps_[warp].issued = now;
+  warps_[warp].left = std::max(warps_[warp].left, leaves);
   program.last = place_of_next(program);
   states_.issued(program.last);
   return code_ == nullptr ? make_access(warp, program, instruction, now, leaves)
@@ -258,12 +254,12 @@ template <class Instructions, class Lines>
   const bool stores = access.kind == AccessKind::store || access.kind == AccessKind::update;
   const bool stores_back = stores && writes_local_back_ && access.cache == FirstCache::l1_local;
   const auto write_back = [&](std::uint32_t line, unsigned dirty) {
-    this->write_back(passing.first_pass,
-                     {.line = line,
-                      .site = access.site,
-                      .sectors = std::uint8_t(dirty & whole_line),
-                      .kind = L2Kind::store_of_update},
-                     passing.counts);
+    send(passing.first_pass,
+         {.line = line,
+          .site = access.site,
+          .sectors = std::uint8_t(dirty & whole_line),
+          .kind = L2Kind::store_of_update},
+         passing.counts);
   };
   Cycle at = passing.first_pass;
   std::uint32_t of_pass = 0; // transactions so far
@@ -285,14 +281,14 @@ template <class Instructions, class Lines>
       to_l2.kind = access.kind == AccessKind::store && access.is_store_of_update == 0
                        ? L2Kind::store
                        : L2Kind::store_of_update;
-      send_unawaited(at, to_l2, passing);
+      send(at, to_l2, passing.counts);
     } else if (access.kind == AccessKind::atomic) {
       to_l2.kind = L2Kind::atomic;
       to_l2.atomics = t.mask;
       if (access.is_awaited)
         request_apart(at, to_l2, passing);
       else
-        send_unawaited(at, to_l2, passing);
+        send(at, to_l2, passing.counts);
     }
   }
   if (access.kind == AccessKind::store)
@@ -305,12 +301,12 @@ template <class Instructions, class Lines>
   const unsigned sectors = l1_.looked_up(transaction.sectors);
   const L1::Found found = l1_.template load_on_clock<Instructions>(
       lines, transaction.line, sectors, [&](std::uint32_t line, unsigned dirty) {
-        write_back(at,
-                   {.line = line,
-                    .site = passing.access.site,
-                    .sectors = std::uint8_t(dirty & whole_line),
-                    .kind = L2Kind::store_of_update},
-                   passing.counts);
+        send(at,
+             {.line = line,
+              .site = passing.access.site,
+              .sectors = std::uint8_t(dirty & whole_line),
+              .kind = L2Kind::store_of_update},
+             passing.counts);
       });
   const unsigned hits = sectors & ~found.missing;
   passing.counts.l1 += sectored_ ? Lookups{sector_count(hits), sector_count(sectors)} : Lookups{hits != 0, 1};
@@ -381,24 +377,14 @@ void Sm::send_awaited(Cycle at, const MemoryRequest& request, const Passing& pas
   send(at, request, passing.counts);
 }
 
-/// Sends what no instruction waits for, and the end of the warp's block does.
-void Sm::send_unawaited(Cycle at, MemoryRequest request, const Passing& passing) {
-  request.fill = MemoryRequest::first_unawaited + passing.load.warp;
-  unawaited_.sent(1);
-  clock_.await_acknowledgement(passing.load.warp);
-  send(at, request, passing.counts);
-}
-/// Sends dirty sectors that the L1 evicts.
-void Sm::write_back(Cycle at, MemoryRequest request, SmSiteCounts& counts) {
-  request.fill = MemoryRequest::of_no_warp;
-  unawaited_.sent(1);
-  send(at, request, counts);
-}
-
 void Sm::send(Cycle at, MemoryRequest request, SmSiteCounts& counts) {
   request.sm = number_;
   request.partition = partition_;
   request.draw = random_.bits();
+  if (request.fill == MemoryRequest::no_fill) {
+    request.fill = MemoryRequest::unawaited;
+    unawaited_.sent(1);
+  }
   const bool comes_in = request.kind == L2Kind::load;
   const Ticks service =
       (comes_in ? figures_.sector_read : figures_.sector_written) * sector_count(request.sectors);
@@ -421,15 +407,15 @@ void Sm::waited(WarpNumber warp, const Program& program, Stall why, Cycle cycles
       counts_[result.site].awaited += time;
   };
   if (why == Stall::ended) {
-    // A warp whose last results no access needs still waits for them, and for its stores to arrive, before
-    // its block can end.
+    // A warp whose last results no access needs still waits for them, and for its stores to leave the memory
+    // pipeline, before its block can end.
     const auto until = [&, since = waits.issued + 1](Cycle end) {
       return program.last != states_.nowhere() && end > since ? std::min(cycles, end - since) : 0;
     };
     const Result& last = *std::ranges::max_element(waits.results, {}, &Result::until);
     if (const Cycle for_result = until(last.until); for_result != 0)
       await(last, for_result);
-    const Cycle drains = until(std::max(last.until, waits.acknowledged));
+    const Cycle drains = until(std::max(last.until, waits.left));
     states_.waited(program.last, WarpState::drain, drains);
     states_.waited(states_.nowhere(), WarpState::ended, cycles - drains);
     return;

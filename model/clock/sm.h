@@ -144,7 +144,7 @@ private:
   static constexpr std::uint32_t no_site = ~0u; ///< an instruction without an access
   struct WarpResults {
     Cycle issued = 0;                ///< when the warp issued last
-    Cycle acknowledged = 0;          ///< when its stores have arrived, as far as that is known
+    Cycle left = 0;                  ///< when its last access entered its pipe
     std::uint32_t barrier = no_site; ///< its last one; no_site: the trace does not have that
     std::array<Result, scoreboards> results;
   };
@@ -178,8 +178,6 @@ private:
   [[gnu::always_inline]] void send_awaited(Cycle at, const MemoryRequest& request, const Passing& passing,
                                            unsigned entries);
   [[gnu::always_inline]] void send(Cycle at, MemoryRequest request, SmSiteCounts& counts);
-  [[gnu::always_inline]] void send_unawaited(Cycle at, MemoryRequest request, const Passing& passing);
-  void write_back(Cycle at, MemoryRequest request, SmSiteCounts& counts);
   void end_load(std::uint32_t number, bool tells);
   std::uint32_t new_load(const Load& load);
   void prefetch_caches() const;

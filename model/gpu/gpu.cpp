@@ -197,6 +197,7 @@ void read_dram(TomlFigures& figures, Gpu::Dram& dram) {
   figures.number("dram.burst_ns", dram.burst_ns, 0, any_latency);
   figures.number("dram.achieved", dram.achieved, 0.01, 1);
   figures.number("dram.copies_achieved", dram.copies_achieved, 0.01, 1);
+  figures.number("dram.write_batch_sectors", dram.write_batch_sectors, 1, 1u << 16);
   if (figures.has_key("dram.bytes_per_cycle"))
     figures.number("dram.bytes_per_cycle", dram.bytes_per_cycle, 1, any_rate);
 }

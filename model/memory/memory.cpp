@@ -10,7 +10,6 @@ namespace {
 
 /// How many sectors a channel writes in one go before it reads again: an assumption, of the size of the write
 /// queues of memory controllers.
-constexpr std::uint32_t write_queue_sectors = 64;
 
 } // namespace
 
@@ -19,9 +18,9 @@ Memory::Memory(const Snapshot& snapshot, const Gpu& gpu, std::span<const L2> bef
     : snapshot_(snapshot), slices_(gpu),
       slices_of_partition_(std::max(1u, gpu.l2.slices / gpu.l2.partitions)), dram_map_(gpu),
       partitions_(gpu.l2.partitions), group_sms_(gpu.constant.group.sms),
-      banks_(std::size_t(gpu.dram.channels) * gpu.dram.banks), channels_(gpu.dram.channels),
-      answers_(gpu.sms), lookups_(snapshot.sites.size()), occupied_(snapshot.sites.size()),
-      ns_per_cycle_(gpu.ns_per_cycle()), observer_(observer) {
+      write_batch_(gpu.dram.write_batch_sectors), banks_(std::size_t(gpu.dram.channels) * gpu.dram.banks),
+      channels_(gpu.dram.channels), answers_(gpu.sms), lookups_(snapshot.sites.size()),
+      occupied_(snapshot.sites.size()), ns_per_cycle_(gpu.ns_per_cycle()), observer_(observer) {
   shortest_ = std::max<Cycle>(2, Cycle(std::llround(gpu.cycles(gpu.l2.latency_ns)))); // one for each way
   const Cycle of_l2 = shortest_;
   if (snapshot.reads_constants) {
@@ -262,7 +261,7 @@ template <class AnyL2> void Memory::write(const AnyL2& l2, Cycle now, const Even
   std::uint32_t unknown = 0;
   Waiter waiter = 0;
   const auto make_waiter = [&] { return unknown++ == 0 ? waiter = new_waiter(request) : waiter; };
-  if (outcome.hits != 0 && !is_unawaited(request.fill))
+  if (outcome.hits != 0 && request.fill != MemoryRequest::unawaited)
     until.and_also(fills.wait(request.line, outcome.hits, now, make_waiter).known);
   if (outcome.fetched != 0) {
     const Arrival arrival = read_memory(request.line, outcome.fetched, now);
@@ -302,26 +301,37 @@ Memory::Transfer Memory::use_memory(std::uint32_t line, unsigned sectors, Cycle 
   bank.open_row = place.row;
   const Ticks arrival = now * ticks_per_cycle + to_bank_;
   const Ticks opened = std::max(arrival, bank.free_at) + opening;
-  const Ticks bursts = time_on_bus(channel, sector_count(sectors), use);
+  const Ticks bursts = burst_ * sector_count(sectors);
   bank.free_at = opened + bursts;
-  const Ticks start = std::max(channel.bus.serve(arrival, bursts), opened);
+  const Ticks start = std::max(use == MemoryUse::read ? read_bus(channel, arrival, sector_count(sectors))
+                                                      : write_bus(channel, arrival, sector_count(sectors)),
+                               opened);
   if (observer_ != nullptr)
     observer_->used_memory(use == MemoryUse::write_back, place.channel, now, cycle_after(start + bursts));
   return {start + bursts, start - arrival - opening};
 }
 
-/// Returns the time of the transfers. Channels collect what they write and write it in one go, so that a turn
-/// of the bus is shared by as many sectors as are written then; here each of them takes its part, as long as
-/// as many have been read.
-Ticks Memory::time_on_bus(Channel& channel, unsigned sectors, MemoryUse use) const {
-  const Ticks bursts = burst_ * sectors;
-  if (use == MemoryUse::read) {
-    channel.turns = std::min(channel.turns + sectors, write_queue_sectors);
-    return bursts;
+/// Returns when the bus begins with the transfers.
+Ticks Memory::read_bus(Channel& channel, Ticks arrival, unsigned sectors) const {
+  channel.read = std::min(channel.read + sectors, write_batch_);
+  return channel.bus.serve(arrival, burst_ * sectors);
+}
+/// Collects what is to be written. A full batch is written in one go: what is read then waits. Returns when
+/// the channel takes it, which is when the bus would.
+Ticks Memory::write_bus(Channel& channel, Ticks arrival, unsigned sectors) const {
+  const Ticks start = channel.bus.start(arrival);
+  channel.collected += sectors;
+  if (channel.collected >= write_batch_) {
+    channel.bus.serve(arrival, time_of_batch(channel));
+    channel.read -= std::min(channel.read, channel.collected);
+    channel.collected = 0;
   }
-  const std::uint32_t turns = std::min(channel.turns, sectors);
-  channel.turns -= turns;
-  return bursts + turn_ * turns;
+  return start;
+}
+/// Returns the time of the collected sectors. Each of them takes its part of the bus's turn, as long as as
+/// many have been read.
+Ticks Memory::time_of_batch(const Channel& channel) const {
+  return burst_ * channel.collected + turn_ * std::min(channel.read, channel.collected);
 }
 
 /// Answers once nothing is unknown any more; now, if nothing is. The waiter waits for the rest.
@@ -406,8 +416,9 @@ void Memory::count(TrialCounts& counts) const {
     busy(Resource::fabric, partition.to_other.busy(), l2_.size());
   }
   for (const Channel& channel : channels_) {
-    busy(Resource::dram, channel.bus.busy(), channels_.size());
-    evicted += double(channel.bus.busy());
+    const Ticks taken = channel.bus.busy() + time_of_batch(channel); // what is collected is written later
+    busy(Resource::dram, taken, channels_.size());
+    evicted += double(taken);
   }
   // It is unknown who stored what was evicted: each site has its share, of no more than all have stored. The
   // rest was there before, be it of another kernel or of earlier blocks of this one.

@@ -21,9 +21,7 @@ namespace warplens::model {
 /// A request of an SM.
 struct MemoryRequest {
   static constexpr FillNumber no_fill = ~FillNumber{0};
-  /// From here on, a fill's number says which warp sent the request, which only the end of its block awaits.
-  static constexpr FillNumber first_unawaited = FillNumber{1} << 31;
-  static constexpr FillNumber of_no_warp = no_fill - 1; ///< the same, for a line that the L1 evicted
+  static constexpr FillNumber unawaited = no_fill - 1; ///< no warp waits for it; the SM counts it
   std::uint32_t line = 0;
   FillNumber fill = no_fill;       ///< of the SM, to which the answer belongs
   std::uint32_t mask = 0;          ///< of a store: Transaction::mask
@@ -37,11 +35,6 @@ struct MemoryRequest {
   std::uint8_t of_constants : 1 = false; ///< the constant cache of a group of SMs is looked up first
   L2Kind kind = L2Kind::load;
 };
-
-/// Returns whether no instruction waits for a request with this number.
-constexpr bool is_unawaited(FillNumber fill) {
-  return fill >= MemoryRequest::first_unawaited && fill != MemoryRequest::no_fill;
-}
 
 struct MemoryAnswer {
   FillNumber fill = 0;
@@ -107,11 +100,11 @@ private:
     Ticks free_at = 0;
     std::uint32_t open_row = no_line;
   };
-  /// A channel of memory. `turns` of the sectors that it has read are such that it turns its bus from reading
-  /// to writing and back for the next sectors that it writes.
+  /// A channel of memory: it writes what it has collected in one go.
   struct Channel {
     Server bus;
-    std::uint32_t turns = 0;
+    std::uint32_t collected = 0; ///< sectors to write
+    std::uint32_t read = 0;      ///< sectors, since the bus was turned, at most a batch
   };
   enum class MemoryUse : std::uint8_t { read, write, write_back };
 
@@ -150,7 +143,9 @@ private:
     Ticks end = 0, waited = 0; ///< when it is done, and for how long it waited for others
   };
   Transfer use_memory(std::uint32_t line, unsigned sectors, Cycle now, MemoryUse use);
-  Ticks time_on_bus(Channel& channel, unsigned sectors, MemoryUse use) const;
+  Ticks read_bus(Channel& channel, Ticks arrival, unsigned sectors) const;
+  Ticks write_bus(Channel& channel, Ticks arrival, unsigned sectors) const;
+  Ticks time_of_batch(const Channel& channel) const;
   Ticks& occupied(const MemoryRequest& request, Resource resource) {
     return occupied_[request.site][std::size_t(resource)];
   }
@@ -171,6 +166,7 @@ private:
   std::uint32_t group_sms_;
   std::vector<ReadOnlyCache> constants_; ///< by group of SMs, where the snapshot reads constants
   Lookups constant_lookups_;
+  std::uint32_t write_batch_;
   std::vector<Bank> banks_;
   std::vector<Channel> channels_;
   std::vector<Waiting> waiting_;

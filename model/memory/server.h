@@ -22,12 +22,14 @@ inline Cycle cycle_after(Ticks time) {
 
 class Server {
 public:
+  /// Returns when it would begin with what arrives then.
+  Ticks start(Ticks arrival) const { return std::max(arrival, free_at_); }
   /// Serves what arrives then for `service`, and returns when that begins.
   Ticks serve(Ticks arrival, Ticks service) {
-    const Ticks start = std::max(arrival, free_at_);
-    free_at_ = start + service;
+    const Ticks begin = start(arrival);
+    free_at_ = begin + service;
     busy_ += service;
-    return start;
+    return begin;
   }
   Ticks busy() const { return busy_; } ///< in all
 

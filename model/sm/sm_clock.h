@@ -111,14 +111,6 @@ public:
       must_look_ = true;
     }
   }
-  /// Says that the warp sent a request which acknowledge() will answer; its block does not end before.
-  void await_acknowledgement(WarpNumber number) { ++blocks_[warps_[number].block].unknown; }
-  void acknowledge(WarpNumber number, Cycle at) {
-    Block& block = blocks_[warps_[number].block];
-    block.done_at = std::max(block.done_at, at);
-    --block.unknown;
-    note_ended(block);
-  }
   /// Returns how many warps there were at once so far, at most: each WarpNumber is below it.
   std::size_t warps() const { return warps_.size(); }
 
@@ -160,7 +152,7 @@ private:
     std::uint32_t number = 0;
     std::vector<WarpNumber> warps{};
     std::uint32_t all = 0, at_barrier = 0, ended = 0; ///< warps
-    std::uint32_t unknown = 0; ///< results, and requests sent, of which it is unknown when they are there
+    std::uint32_t unknown = 0; ///< results of which it is unknown when they are there
     Cycle done_at = 0;         ///< the last known result so far
     Cycle arrived_at = 0;      ///< when the barrier has counted its last warp so far
     std::optional<std::uint32_t> issued_last{}; ///< slot

@@ -148,7 +148,7 @@ private:
   /// Of the sectors that were read, `unturned` are followed by no turn of the bus yet.
   struct Bus {
     model::Ticks free = 0;
-    unsigned unturned = 0;
+    unsigned unturned = 0, collected = 0;
   };
 
   /// The accesses and other instructions for which a warp waits by one register.
@@ -160,8 +160,7 @@ private:
   };
   struct Waits {
     std::map<std::int16_t, Wait> of = {};                 ///< by register
-    std::uint32_t unacknowledged = 0;                     ///< stores
-    Cycle acknowledged = 0;                               ///< when the others have arrived
+    Cycle left = 0;                                       ///< when its last access entered its pipe
     Cycle stalled = 0;                                    ///< for data, before its next instruction
     std::optional<std::size_t> stalled_at = std::nullopt; ///< the place of that
   };
@@ -336,10 +335,10 @@ private:
   }
 
   Cycle execute(Sm& sm, const InstructionPlace& at, Cycle now, Cycle leaves) {
-    executing_ = at;
     const Step& step = steps_[snapshot_.blocks[at.block].first_warp + at.warp][at.instruction];
     const Instruction& instruction = step.instruction;
     Waits& waits = sm.waits[{at.block, at.warp}];
+    waits.left = std::max(waits.left, leaves);
     charge(waits, instruction.sources);
     Wait& wait = waits.of[instruction.result]; // of no register, too
     ++counts_.time.instructions;
@@ -450,16 +449,9 @@ private:
     event.draw = sm.random.bits();
     if (!event.answer) {
       const auto store = sm.stores.add(event.line, 0);
-      const InstructionPlace of = executing_;
-      ++sm.waits[{of.block, of.warp}].unacknowledged;
-      sm.core.await_acknowledgement(of.block, of.warp);
-      event.answer = [this, store, &sm, of](const Arrived& arrived) {
+      event.answer = [this, store](const Arrived& arrived) {
         last_store_ = std::max(last_store_, arrived.at);
         arrive_at(*store, arrived);
-        Waits& waits = sm.waits[{of.block, of.warp}];
-        --waits.unacknowledged;
-        waits.acknowledged = std::max(waits.acknowledged, arrived.at);
-        sm.core.acknowledge(of.block, of.warp, arrived.at);
       };
     } else {
       event.is_awaited = true;
@@ -604,20 +596,26 @@ private:
         in_ticks(std::max(0.0, dram.latency_ns - gpu_.l2.latency_ns - dram.activate_ns - dram.burst_ns));
     const model::Ticks burst = in_ticks(dram.burst_ns / dram.achieved);
     Bus& bus = buses_[place.channel];
-    model::Ticks bursts = 0;
-    for (unsigned sector = 0; sector < sector_count(sectors); ++sector) {
-      bursts += burst;
-      if (!writes) {
-        bus.unturned = std::min(bus.unturned + 1, 64u);
-      } else if (bus.unturned != 0) {
-        bursts += 2 * (in_ticks(dram.burst_ns / dram.copies_achieved) - burst);
-        --bus.unturned;
-      }
-    }
     const model::Ticks opened = std::max(arrival, bank.free) + opening;
+    const model::Ticks bursts = burst * sector_count(sectors);
     bank.free = opened + bursts;
     const model::Ticks on_bus = std::max(arrival, bus.free);
-    bus.free = on_bus + bursts;
+    if (!writes) {
+      bus.free = on_bus + bursts;
+      bus.unturned = std::min(bus.unturned + unsigned(sector_count(sectors)), dram.write_batch_sectors);
+    } else {
+      bus.collected += sector_count(sectors);
+      if (bus.collected >= dram.write_batch_sectors) {
+        bus.free = std::max(bus.free, arrival);
+        for (; bus.collected != 0; --bus.collected) {
+          bus.free += burst;
+          if (bus.unturned != 0) {
+            bus.free += 2 * (in_ticks(dram.burst_ns / dram.copies_achieved) - burst);
+            --bus.unturned;
+          }
+        }
+      }
+    }
     const model::Ticks start = std::max(on_bus, opened);
     return {start + bursts, start - arrival - opening};
   }
@@ -630,7 +628,7 @@ private:
         return one.first != Instruction::none && (one.second.unknown != 0 || one.second.until > now_);
       });
       waits.stalled += drains;
-      const bool sends = waits.unacknowledged != 0 || waits.acknowledged > now_;
+      const bool sends = waits.left > now_;
       ++state_at(drains || sends ? steps.back().place : counts_.states.size() - 1,
                  drains || sends ? WarpState::drain : WarpState::ended);
       return;
@@ -711,7 +709,6 @@ private:
   std::map<std::uint32_t, Cycle> admitted_;                            ///< by block
   std::uint32_t next_block_ = 0, ended_blocks_ = 0;
   Cycle next_start_ = 0, last_store_ = 0;
-  InstructionPlace executing_{};
   model::TrialCounts counts_;
   std::vector<std::unique_ptr<Sm>> sms_;
 };

@@ -147,19 +147,6 @@ public:
         warp.known_until = std::max(warp.known_until, at);
       }
   }
-  /// A request of the warp was sent, and answered: its block does not end between.
-  void await_acknowledgement(std::uint32_t block, std::uint32_t number) {
-    for (Warp& warp : warps_)
-      if (warp.block == block && warp.number == number)
-        ++warp.unacknowledged;
-  }
-  void acknowledge(std::uint32_t block, std::uint32_t number, Cycle at) {
-    for (Warp& warp : warps_)
-      if (warp.block == block && warp.number == number) {
-        --warp.unacknowledged;
-        warp.known_until = std::max(warp.known_until, at);
-      }
-  }
   bool is_empty() const { return warps_.empty(); }
   SmOutcome& outcome() { return outcome_; }
 
@@ -174,11 +161,10 @@ private:
     bool at_barrier = false;
     Cycle resumes_at = 0;
     Cycle known_until = 0; ///< its last known result
-    std::uint32_t unacknowledged = 0;
 
     bool has_ended() const { return next == program->size(); }
     bool has_results(Cycle now) const {
-      return known_until <= now && unacknowledged == 0 &&
+      return known_until <= now &&
              std::ranges::none_of(ready_at, [](const auto& one) { return one.second == model::never; });
     }
   };

@@ -1,5 +1,5 @@
 // Sums of an array of doubles, of which each block makes one partial sum: in shared memory by several orders
-// of the additions, and by shuffles.
+// of the additions, as loops up to the size of the block, and by shuffles.
 //
 // Usage: reductions [ELEMENTS]    2^25
 #include "program.h"
@@ -10,9 +10,9 @@ constexpr int THREADS = 256;
 __global__ void sum_of_neighbours(const double* in, double* out) {
   __shared__ double sums[THREADS];
   const int t = threadIdx.x;
-  sums[t] = in[blockIdx.x * THREADS + t];
+  sums[t] = in[blockIdx.x * blockDim.x + t];
   __syncthreads();
-  for (int apart = 1; apart < THREADS; apart *= 2) {
+  for (unsigned apart = 1; apart < blockDim.x; apart *= 2) {
     if (t % (2 * apart) == 0)
       sums[t] += sums[t + apart];
     __syncthreads();
@@ -25,11 +25,11 @@ __global__ void sum_of_neighbours(const double* in, double* out) {
 __global__ void sum_of_neighbours_packed(const double* in, double* out) {
   __shared__ double sums[THREADS];
   const int t = threadIdx.x;
-  sums[t] = in[blockIdx.x * THREADS + t];
+  sums[t] = in[blockIdx.x * blockDim.x + t];
   __syncthreads();
-  for (int apart = 1; apart < THREADS; apart *= 2) {
-    const int i = 2 * apart * t;
-    if (i < THREADS)
+  for (unsigned apart = 1; apart < blockDim.x; apart *= 2) {
+    const unsigned i = 2 * apart * t;
+    if (i < blockDim.x)
       sums[i] += sums[i + apart];
     __syncthreads();
   }
@@ -41,9 +41,9 @@ __global__ void sum_of_neighbours_packed(const double* in, double* out) {
 __global__ void sum_of_halves(const double* in, double* out) {
   __shared__ double sums[THREADS];
   const int t = threadIdx.x;
-  sums[t] = in[blockIdx.x * THREADS + t];
+  sums[t] = in[blockIdx.x * blockDim.x + t];
   __syncthreads();
-  for (int half = THREADS / 2; half > 0; half /= 2) {
+  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
     if (t < half)
       sums[t] += sums[t + half];
     __syncthreads();
