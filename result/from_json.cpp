@@ -354,6 +354,22 @@ void read(const JsonNode& node, KernelResult& target) {
 
 } // namespace
 
+/// Reads the files of a manifest.
+static void read_files(const JsonNode& node, std::vector<NamedHash>& target) {
+  node.for_each([&](const JsonNode& item) {
+    NamedHash& file = target.emplace_back();
+    item["name"].read(file.name);
+    item["xxh64"].read_identity(file.hash);
+  });
+}
+
+static void read(const JsonNode& node, Manifest& target) {
+  node["warplens"].read(target.version);
+  read_files(node["sources"], target.sources);
+  node["nvcc"].read(target.nvcc);
+  read_files(node["gpus"], target.gpus);
+}
+
 Expected<Result> result_from_json(const nlohmann::json& json) {
   std::optional<Error> error;
   const JsonNode root(json, error);
@@ -371,6 +387,8 @@ Expected<Result> result_from_json(const nlohmann::json& json) {
   if (root.has("trace_truncated"))
     root["trace_truncated"].read(result.trace_truncated);
   read_if_there(root["coverage"], "executed_accesses_probed", result.executed_accesses_probed);
+  if (root.has("manifest"))
+    read(root["manifest"], result.manifest.emplace());
   root["kernels"].for_each([&](const JsonNode& kernel) { read(kernel, result.kernels.emplace_back()); });
   if (error)
     return fail("not a {} document: {}", result_schema, error->message);

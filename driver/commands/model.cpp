@@ -3,6 +3,7 @@
 #include "driver/commands/commands.h"
 #include "driver/options.h"
 #include "driver/processes.h"
+#include "driver/stages/manifest.h"
 #include "driver/stages/print.h"
 #include "driver/stages/simulate.h"
 
@@ -20,7 +21,10 @@ struct Options {
 Expected<Result> replay(const Options& options) {
   TRY(check_format(options.output.format));
   TRY_LET(gpus, load_gpus(options.model));
-  return simulate(options.trace, *gpus, options.model, options.output);
+  auto result = simulate(options.trace, *gpus, options.model, options.output);
+  if (result)
+    result->manifest = make_manifest(options.model.gpus);
+  return result;
 }
 
 Expected<void> model_and_print(Options options) {

@@ -38,8 +38,11 @@ public:
   bool has(const char* name) const { return json_.contains(name) && !json_[name].is_null(); }
 
   void read(const char* name, std::string& target) {
-    if (has(name))
-      json_[name].is_string() ? void(target = json_[name].get<std::string>()) : reject(name, "a string");
+    if (!has(name))
+      return;
+    if (!json_[name].is_string())
+      return reject(name, "a string");
+    target = json_[name].get<std::string>();
   }
 
   void read(const char* name, std::uint64_t& target, std::uint64_t most) {
@@ -146,10 +149,9 @@ Expected<Result> profile(const ProfileRequest& request, Cancellation& cancellati
   Command command;
   command.arguments = {(executable_directory() / "warplens").string(), "profile"};
   command.arguments.insert(command.arguments.end(), request.sources.begin(), request.sources.end());
-  for (const std::string& word :
-       {std::string("--backend"), std::string("cpu"), std::string("--quiet"), std::string("--format"),
-        std::string("json"), std::string("-o"), file.string(), "--gpu=" + request.gpu})
-    command.arguments.push_back(word);
+  for (std::string word : {std::string("--backend=cpu"), std::string("--quiet"), std::string("--format=json"),
+                           "--output=" + file.string(), "--gpu=" + request.gpu})
+    command.arguments.push_back(std::move(word));
   if (!request.nvcc.empty())
     command.arguments.push_back("--nvcc=" + request.nvcc);
   if (!request.kernel.empty())

@@ -58,6 +58,8 @@ class Reader(unittest.TestCase):
 
     def test_results_follow_the_schema(self):
         jsonschema.validate(self.data, SCHEMA)
+        manifest = self.data["manifest"]
+        self.assertEqual([[file["name"] for file in manifest[kind]] for kind in ("sources", "gpus")], [["scale.cu"], ["a100", "c2050"]])
         for change in (lambda kernel: kernel.pop("sites"), lambda kernel: kernel["time"].pop("bound"),
                        lambda kernel: kernel["warps"]["states"].update(asleep=0.5)):
             wrong = copy.deepcopy(self.data)
