@@ -112,7 +112,8 @@ int run_command_line(std::vector<std::string> arguments) {
   driver::declare_patch(app, chosen);
   driver::declare_model(app, chosen);
   driver::declare_report(app, chosen);
-  driver::declare_diff(app, chosen);
+  int exit_code = 0;
+  driver::declare_diff(app, chosen, exit_code);
   driver::declare_clocks(app, chosen);
   driver::declare_corun(app, chosen);
   driver::declare_power(app, chosen);
@@ -122,6 +123,9 @@ int run_command_line(std::vector<std::string> arguments) {
   driver::declare_gpus(app, chosen);
   driver::declare_inspect(app, chosen);
   driver::declare_calibrate(app, chosen);
+  driver::declare_doctor(app, chosen);
+  driver::declare_mcp(app, chosen);
+  driver::declare_help(app, chosen);
 
   const std::vector<std::string> words = arguments;
   std::ranges::reverse(arguments); // the order that CLI11 expects of a vector
@@ -138,7 +142,7 @@ int run_command_line(std::vector<std::string> arguments) {
     driver::complain(done.error().message);
     return 1;
   }
-  return 0;
+  return exit_code;
 }
 
 } // namespace

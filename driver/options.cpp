@@ -55,10 +55,15 @@ std::optional<model::Confidence> confidence_of(std::string_view text) {
   return confidence;
 }
 
-constexpr std::pair<Format, const char*> formats[] = {
-    {Format::text, "text"},        {Format::html, "html"},   {Format::json, "json"},
-    {Format::csv, "csv"},          {Format::sarif, "sarif"}, {Format::annotated_diff, "patch"},
-    {Format::perfetto, "perfetto"}};
+constexpr std::pair<Format, const char*> formats[] = {{Format::text, "text"},
+                                                      {Format::brief, "brief"},
+                                                      {Format::brief_json, "brief-json"},
+                                                      {Format::html, "html"},
+                                                      {Format::json, "json"},
+                                                      {Format::csv, "csv"},
+                                                      {Format::sarif, "sarif"},
+                                                      {Format::annotated_diff, "patch"},
+                                                      {Format::perfetto, "perfetto"}};
 
 std::vector<std::string> format_names() {
   std::vector<std::string> names;
@@ -270,7 +275,8 @@ void add_output_options(CLI::App& command, OutputOptions& options, Format initia
   command
       .add_option_function<std::string>(
           "--format", [&options](const std::string& name) { options.format = format_named(name); },
-          "text: annotated source\nhtml: a page to open in a browser\njson: warplens-result/1\ncsv: a row "
+          "text: annotated source\nbrief, brief-json: what matters, in at most 2 KB "
+          "(warplens-brief/1)\nhtml: a page to open in a browser\njson: warplens-result/1\ncsv: a row "
           "per site\n"
           "sarif: findings on costly lines, for code review\npatch: the source with its figures as comments\n"
           "perfetto: the time-lapse, for ui.perfetto.dev")

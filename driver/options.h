@@ -3,6 +3,7 @@
 
 #include "model/model.h"
 #include "model/sm/sm_figures.h"
+#include "report/brief.h"
 #include "report/columns.h"
 #include "runtime/abi/checks.h"
 
@@ -15,7 +16,7 @@
 namespace warplens::driver {
 
 enum class Backend { automatic, gpu, cpu };
-enum class Format { text, json, csv, html, sarif, annotated_diff, perfetto };
+enum class Format { text, brief, brief_json, json, csv, html, sarif, annotated_diff, perfetto };
 
 /// The options of modelling and reporting.
 struct ModelOptions {
@@ -45,6 +46,7 @@ struct OutputOptions {
   const report::Column* sort = nullptr; ///< for text: sorts sites by this figure; null: as in the source
   std::optional<unsigned> width;        ///< for text; empty: the terminal's
   double threshold = 0.05;              ///< for sarif: the smallest share of the latency
+  std::vector<report::Suggestion> suggestions; ///< for brief: changes that were found to pay
 };
 
 /// The options of a run of an instrumented program.

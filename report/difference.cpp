@@ -76,11 +76,17 @@ private:
 
 using Key = std::tuple<std::string, std::string, AccessKind>; // file, expression, kind
 
-std::map<Key, Sites> by_key(const KernelResult& kernel) {
+bool is_in_one_file(const KernelResult& kernel) {
+  return std::ranges::all_of(
+      kernel.sites, [&](const SiteResult& site) { return site.site.file == kernel.sites.front().site.file; });
+}
+
+std::map<Key, Sites> by_key(const KernelResult& kernel, bool with_files) {
   const FileKeys files(kernel);
   std::map<Key, Sites> groups;
   for (const SiteResult& site : kernel.sites) // in the order of the source
-    groups[{files.of(site.site.file), site.site.expression, site.site.kind}].push_back(&site);
+    groups[{with_files ? files.of(site.site.file) : "", site.site.expression, site.site.kind}].push_back(
+        &site);
   return groups;
 }
 
@@ -88,9 +94,11 @@ std::map<Key, Sites> by_key(const KernelResult& kernel) {
 class SiteMatch {
 public:
   SiteMatch(const KernelResult& before, const KernelResult& after) {
-    std::map<Key, Sites> old = by_key(before);
+    // Two versions of a program may be two files beside each other.
+    const bool with_files = !is_in_one_file(before) || !is_in_one_file(after);
+    std::map<Key, Sites> old = by_key(before, with_files);
     Sites left_old, left_new;
-    for (auto& [key, sites] : by_key(after)) {
+    for (auto& [key, sites] : by_key(after, with_files)) {
       Sites& others = old[key];
       if (sites.size() != others.size())
         pair_by_id(others, sites);
@@ -103,6 +111,7 @@ public:
     for (const auto& [key, sites] : old)
       left_old.insert(left_old.end(), sites.begin(), sites.end());
     pair_by_id(left_old, left_new);
+    pair_by_array(left_old, left_new);
     removed = left_old;
     added = left_new;
   }
@@ -127,6 +136,26 @@ private:
       counterpart_[site] = found->second;
       std::erase(old, found->second);
       by_id.erase(found);
+      return true;
+    });
+  }
+
+  /// Pairs accesses to the same array by the same kind, where each side has one left: their index has
+  /// changed.
+  void pair_by_array(Sites& old, Sites& now) {
+    const auto same = [](const SiteResult& one) {
+      return [&](const SiteResult* other) {
+        return !one.site.object.empty() && one.site.object == other->site.object &&
+               one.site.kind == other->site.kind;
+      };
+    };
+    const Sites all = now;
+    std::erase_if(now, [&](const SiteResult* site) {
+      if (std::ranges::count_if(all, same(*site)) != 1 || std::ranges::count_if(old, same(*site)) != 1)
+        return false;
+      const auto found = std::ranges::find_if(old, same(*site));
+      counterpart_[site] = *found;
+      old.erase(found);
       return true;
     });
   }

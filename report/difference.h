@@ -77,8 +77,9 @@ struct DifferenceOptions {
 /// Compares two results. Kernels correspond by name and GPU, the nth of that name to the nth; a kernel that
 /// is alone on its GPU in both results corresponds to the other whatever its name. Sites correspond by file,
 /// expression and kind, for lines move: all in order if there are equally many on both sides; else first
-/// those whose ids agree, then in order. The remaining sites correspond by id. Two files correspond if they
-/// are the only ones of their name, for trees move, too.
+/// those whose ids agree, then in order. The remaining sites correspond by id,
+/// then by array and kind where one on each side is left: an index has changed. Two files correspond if they
+/// are the only ones of their name, for trees move, too, or if each kernel has a single file.
 Difference compare(const Result& before, const Result& after, const DifferenceOptions& options);
 
 /// Return the names of the figures that totals and sites are compared by.

@@ -41,8 +41,8 @@ public:
   std::string print(const DifferenceReport& report) {
     line(style_.dim("before  ") + cut(printable(report.before), width_ - 8));
     line(style_.dim("after   ") + cut(printable(report.after), width_ - 8));
-    for (const KernelChange& kernel : report.difference->kernels)
-      print(kernel);
+    for (std::size_t index = 0; index < report.difference->kernels.size(); ++index)
+      print(report.difference->kernels[index], report.speed->kernels[index]);
     for (const KernelResult* kernel : report.difference->removed)
       only(*kernel, "before");
     for (const KernelResult* kernel : report.difference->added)
@@ -51,6 +51,10 @@ public:
     line(fmt::format("{} figure{}, {} of them beyond {} 95 % interval (*); {} the same", differing_,
                      differing_ == 1 ? " differs" : "s differ", beyond_, differing_ == 1 ? "its" : "their",
                      same_));
+    for (const TotalSpeed& total : report.speed->totals)
+      line(style_.bold(
+          cut(fmt::format("in total on {}: {}", printable(total.gpu), printable(describe(total.speed))),
+              width_)));
     for (const Failure& failure : *report.failures)
       line(style_.hot(
           cut(fmt::format("fails {}: {}", failure.threshold->text, printable(describe(failure))), width_)));
@@ -67,12 +71,13 @@ private:
     line(cut(fmt::format("── {} on {}: only {}", short_name(kernel), printable(kernel.gpu), side), width_));
   }
 
-  void print(const KernelChange& kernel) {
+  void print(const KernelChange& kernel, const Speed& speed) {
     line("");
     const bool renamed = kernel.before->name != kernel.after->name;
     line(style_.bold(cut(fmt::format("── {}{} on {}", renamed ? short_name(*kernel.before) + " → " : "",
                                      short_name(*kernel.after), printable(kernel.after->gpu)),
                          width_)));
+    line(cut(printable(describe(speed)), width_));
     if (kernel.snapshots_differ()) {
       line(style_.warm(cut(snapshots_of(kernel), width_)));
       line(style_.warm(cut("bytes and executions are compared per launch, scaled by its blocks", width_)));
@@ -165,12 +170,36 @@ Json snapshot_to_json(const KernelResult& kernel) {
   return {{"blocks", kernel.snapshot.blocks}, {"launch_blocks", launch_blocks(kernel)}};
 }
 
-Json to_json(const KernelChange& kernel) {
+Json to_json(const Speed& speed) {
+  Json json = {{"verdict", text_of(speed.verdict)}};
+  if (speed.change)
+    json.update({{"before_us", speed.before_us},
+                 {"after_us", speed.after_us},
+                 {"change", speed.change->share},
+                 {"interval95", {speed.change->low, speed.change->high}},
+                 {"paired", speed.is_paired}});
+  if (!speed.reason.empty())
+    json["reason"] = speed.reason;
+  return json;
+}
+
+Json to_json(const SpeedComparison& speed) {
+  Json json = {{"verdict", text_of(speed.verdict)}, {"tolerance", speed.tolerance}};
+  Json& totals = json["totals"] = Json::array();
+  for (const TotalSpeed& total : speed.totals) {
+    Json& one = totals.emplace_back(Json{{"gpu", total.gpu}});
+    one.update(to_json(total.speed));
+  }
+  return json;
+}
+
+Json to_json(const KernelChange& kernel, const Speed& speed) {
   Json json;
   json["name"] = kernel.after->name;
   if (kernel.before->name != kernel.after->name)
     json["name_before"] = kernel.before->name;
   json["gpu"] = kernel.after->gpu;
+  json["speed"] = to_json(speed);
   json["snapshots"] = {{"before", snapshot_to_json(*kernel.before)},
                        {"after", snapshot_to_json(*kernel.after)},
                        {"differ", kernel.snapshots_differ()}};
@@ -237,9 +266,10 @@ std::string print_difference_json(const DifferenceReport& report) {
   json["schema"] = "warplens-diff/1";
   json["before"] = report.before;
   json["after"] = report.after;
+  json["speed"] = to_json(*report.speed);
   Json& kernels = json["kernels"] = Json::array();
-  for (const KernelChange& kernel : report.difference->kernels)
-    kernels.push_back(to_json(kernel));
+  for (std::size_t index = 0; index < report.difference->kernels.size(); ++index)
+    kernels.push_back(to_json(report.difference->kernels[index], report.speed->kernels[index]));
   json["only_before"] = to_json(report.difference->removed);
   json["only_after"] = to_json(report.difference->added);
   Json& failures = json["failures"] = Json::array();

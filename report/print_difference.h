@@ -2,6 +2,7 @@
 #pragma once
 
 #include "report/report.h"
+#include "report/speed_verdict.h"
 #include "report/threshold.h"
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,6 +12,7 @@ namespace warplens::report {
 struct DifferenceReport {
   std::string before, after; ///< the names of the two results
   const Difference* difference;
+  const SpeedComparison* speed;
   const std::vector<Failure>* failures;
 };
 

@@ -134,6 +134,9 @@ std::size_t code_points(std::string_view text) {
       text, [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0) != 0x80; }));
 }
 
+/// GitHub's code scanning shows 5000 results of a run, and takes no more than 25,000.
+constexpr std::ptrdiff_t max_results = 5000;
+
 class Log {
 public:
   explicit Log(const SarifOptions& options) : options_(options) {}
@@ -146,7 +149,21 @@ public:
             results_.push_back(result(finding, *site, kernel));
   }
 
-  Json take() { return std::move(results_); }
+  /// Returns the results; of too many, those with the highest ranks, in their order.
+  Json take() {
+    if (results_.size() <= max_results)
+      return std::move(results_);
+    std::vector<double> ranks;
+    for (const Json& result : results_)
+      ranks.push_back(result.value("rank", 0.0));
+    std::ranges::nth_element(ranks, ranks.begin() + max_results - 1, std::ranges::greater());
+    const double least = ranks[max_results - 1];
+    Json kept = Json::array();
+    for (Json& result : results_)
+      if (kept.size() < max_results && result.value("rank", 0.0) >= least)
+        kept.push_back(std::move(result));
+    return kept;
+  }
 
 private:
   Json result(const Finding& finding, const SiteResult& site, const KernelResult& kernel) {
@@ -164,7 +181,7 @@ private:
                  {"level", rule.level},
                  {"message", {{"text", message_text(message)}}},
                  {"locations", Json::array({location(site, kernel)})},
-                 {"partialFingerprints", {{"warplensFinding/v1", fingerprint(rule, site, kernel)}}},
+                 {"partialFingerprints", fingerprints(rule, site, kernel)},
                  {"properties", figures(site, kernel)}};
     if (cost_share)
       json["rank"] = 100 * std::clamp(cost_share->mean, 0.0, 1.0);
@@ -213,6 +230,12 @@ private:
         fmt::format("{}\n{}\n{}\n{}\n{}\n{}", rule.id, place_of(site.site.file).string(),
                     site.site.expression, name_of(site.site.kind), kernel.name, kernel.gpu);
     return fmt::format("{:016x}", stable_hash(fmt::format("{}\n{}", what, occurrences_[what]++)));
+  }
+
+  /// GitHub knows findings again by the second name alone; without it, by a hash of the lines around them.
+  Json fingerprints(const RuleText& rule, const SiteResult& site, const KernelResult& kernel) {
+    const std::string ours = fingerprint(rule, site, kernel);
+    return {{"warplensFinding/v1", ours}, {"primaryLocationLineHash", ours + ":1"}};
   }
 
   static Json figures(const SiteResult& site, const KernelResult& kernel) {

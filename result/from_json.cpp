@@ -272,6 +272,7 @@ void read_values(const JsonNode& node, const char* key, std::size_t trials, Tria
 
 void read(const JsonNode& node, std::size_t trials, TrialValues& target) {
   read_values(node, "cycles", trials, target.cycles);
+  read_values(node, "microseconds", trials, target.microseconds);
   read_values(node, "l1_read_hit_rate", trials, target.l1_read_hit_rate);
   read_values(node, "l2_read_hit_rate", trials, target.l2_read_hit_rate);
   read_values(node, "l2_write_hit_rate", trials, target.l2_write_hit_rate);
@@ -358,6 +359,22 @@ void read(const JsonNode& node, KernelResult& target) {
 
 } // namespace
 
+/// Reads the files of a manifest.
+static void read_files(const JsonNode& node, std::vector<NamedHash>& target) {
+  node.for_each([&](const JsonNode& item) {
+    NamedHash& file = target.emplace_back();
+    item["name"].read(file.name);
+    item["xxh64"].read_identity(file.hash);
+  });
+}
+
+static void read(const JsonNode& node, Manifest& target) {
+  node["warplens"].read(target.version);
+  read_files(node["sources"], target.sources);
+  node["nvcc"].read(target.nvcc);
+  read_files(node["gpus"], target.gpus);
+}
+
 Expected<Result> result_from_json(const nlohmann::json& json) {
   std::optional<Error> error;
   const JsonNode root(json, error);
@@ -366,7 +383,7 @@ Expected<Result> result_from_json(const nlohmann::json& json) {
   if (!error && schema != result_schema) {
     // The text is escaped and shortened: it may be anything, and the error goes to a terminal.
     const std::string shown = Json(schema.substr(0, 40)).dump(-1, ' ', true, Json::error_handler_t::replace);
-    error = Error{fmt::format("not a {} document: schema is {}", result_schema, shown)};
+    error = Error{fmt::format("schema is {}", shown)};
   }
 
   Result result;
@@ -375,9 +392,11 @@ Expected<Result> result_from_json(const nlohmann::json& json) {
   if (root.has("trace_truncated"))
     root["trace_truncated"].read(result.trace_truncated);
   read_if_there(root["coverage"], "executed_accesses_probed", result.executed_accesses_probed);
+  if (root.has("manifest"))
+    read(root["manifest"], result.manifest.emplace());
   root["kernels"].for_each([&](const JsonNode& kernel) { read(kernel, result.kernels.emplace_back()); });
   if (error)
-    return tl::unexpected(*error);
+    return fail("not a {} document: {}", result_schema, error->message);
   return result;
 }
 

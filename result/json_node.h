@@ -12,8 +12,8 @@
 namespace warplens {
 
 /// A value and its path, e.g. `kernels[0].sites[2].line`. The root keeps the first error of a whole tree of
-/// nodes; reads after it leave their targets alone, so that the code below can list the fields without a
-/// check at each.
+/// nodes, which does not name the document's schema; reads after it leave their targets alone, so that the
+/// code below can list the fields without a check at each.
 class JsonNode {
 public:
   JsonNode(const nlohmann::json& value, std::optional<Error>& error) : value_(&value), error_(&error) {}
@@ -109,7 +109,7 @@ private:
 
   void reject(const std::string& what) const {
     if (sound())
-      *error_ = Error{fmt::format("not a {} document: {}", result_schema, what)};
+      *error_ = Error{what};
   }
 
   const nlohmann::json* value_ = nullptr;

@@ -182,7 +182,7 @@ struct Totals {
 struct TrialValues {
   using Values = std::vector<std::optional<double>>;
   Values cycles;       ///< of the SM clock: of the blocks in the snapshot; where the trials have a clock
-  Values microseconds; ///< of the whole launch, likewise; in memory only, for differences of paired trials
+  Values microseconds; ///< of the whole launch, likewise
   Values l1_read_hit_rate, l2_read_hit_rate, l2_write_hit_rate, dram_latency_ns;
   Values constant_hit_rate, constant_group_hit_rate;
 };
@@ -272,12 +272,27 @@ struct KernelResult {
   std::optional<Timeline> timeline;  ///< only on request
 };
 
+/// A file that a result was made from.
+struct NamedHash {
+  std::string name;
+  std::uint64_t hash = 0; ///< of its bytes: support/hash.h
+};
+
+/// What a result was made from, so that one can tell whether two differ for that reason.
+struct Manifest {
+  std::string version;            ///< of Warplens
+  std::vector<NamedHash> sources; ///< those named on the command line of `profile`
+  std::string nvcc;               ///< nvcc's arguments there
+  std::vector<NamedHash> gpus;    ///< the files of the GPUs
+};
+
 struct Result {
   std::string program;
   std::uint64_t seed = 0;
   std::optional<double> executed_accesses_probed;
   bool trace_truncated = false;
   std::vector<KernelResult> kernels;
+  std::optional<Manifest> manifest; ///< absent in results of older versions
 };
 
 inline constexpr const char* result_schema = "warplens-result/1";

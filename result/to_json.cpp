@@ -208,6 +208,7 @@ Json to_json(const Totals& totals) {
 Json to_json(const TrialValues& values) {
   Json json = Json::object();
   put(json, "cycles", values.cycles);
+  put(json, "microseconds", values.microseconds);
   put(json, "l1_read_hit_rate", values.l1_read_hit_rate);
   put(json, "l2_read_hit_rate", values.l2_read_hit_rate);
   put(json, "l2_write_hit_rate", values.l2_write_hit_rate);
@@ -325,6 +326,20 @@ Json to_json(const KernelResult& kernel) {
   return json;
 }
 
+Json to_json(const std::vector<NamedHash>& files) {
+  Json list = Json::array();
+  for (const NamedHash& file : files)
+    list.push_back({{"name", file.name}, {"xxh64", fmt::format("{:016x}", file.hash)}});
+  return list;
+}
+
+Json to_json(const Manifest& manifest) {
+  return {{"warplens", manifest.version},
+          {"sources", to_json(manifest.sources)},
+          {"nvcc", manifest.nvcc},
+          {"gpus", to_json(manifest.gpus)}};
+}
+
 } // namespace
 
 nlohmann::ordered_json to_json(const Result& result) {
@@ -335,6 +350,8 @@ nlohmann::ordered_json to_json(const Result& result) {
   json["trace_truncated"] = result.trace_truncated;
   json["coverage"] = Json::object();
   put(json["coverage"], "executed_accesses_probed", result.executed_accesses_probed);
+  if (result.manifest)
+    json["manifest"] = to_json(*result.manifest);
   Json& kernels = json["kernels"] = Json::array();
   for (const KernelResult& kernel : result.kernels)
     kernels.push_back(to_json(kernel));

@@ -25,7 +25,13 @@ void declare_dram_map(CLI::App& app, Action& chosen);
 void declare_patch(CLI::App& app, Action& chosen);
 void declare_model(CLI::App& app, Action& chosen);
 void declare_report(CLI::App& app, Action& chosen);
-void declare_diff(CLI::App& app, Action& chosen);
+/// `exit_code` is that of a comparison that succeeds, for --exit-code verdict.
+void declare_diff(CLI::App& app, Action& chosen, int& exit_code);
+void declare_mcp(CLI::App& app, Action& chosen);
+
+/// Describes `app`, which holds every subcommand by the time that the action runs.
+void declare_help(CLI::App& app, Action& chosen);
+void declare_doctor(CLI::App& app, Action& chosen);
 void declare_clocks(CLI::App& app, Action& chosen);
 void declare_corun(CLI::App& app, Action& chosen);
 void declare_power(CLI::App& app, Action& chosen);

@@ -4,6 +4,7 @@
 #include "driver/options.h"
 #include "driver/stages/print.h"
 #include "driver/stages/read_result.h"
+#include "report/brief_difference.h"
 #include "report/print_difference.h"
 #include "report/terminal_text.h"
 #include "support/pattern.h"
@@ -16,7 +17,8 @@ namespace {
 struct DiffOptions {
   std::string before, after, kernel, format = "text";
   std::vector<report::Threshold> thresholds;
-  double min_share = 0;
+  double min_share = 0, tolerance = report::default_tolerance;
+  bool fail_if_slower = false, exit_with_verdict = false;
   OutputOptions output;
 };
 
@@ -25,7 +27,27 @@ std::string check_threshold(const std::string& text) {
   return threshold ? "" : threshold.error().message;
 }
 
-Expected<void> compare_and_print(const DiffOptions& options) {
+/// Returns the exit code of a verdict under --exit-code verdict: beside those of an error (1) and of a wrong
+/// command line (2).
+int exit_code_of(report::SpeedVerdict verdict) {
+  switch (verdict) {
+  case report::SpeedVerdict::same: return 0;
+  case report::SpeedVerdict::faster: return 3;
+  case report::SpeedVerdict::slower: return 4;
+  case report::SpeedVerdict::cannot_say: return 5;
+  }
+  return 1;
+}
+
+/// Returns the line for --fail-if-slower: the GPU on which the program is slower.
+std::string slower_on(const report::SpeedComparison& speed) {
+  for (const report::TotalSpeed& total : speed.totals)
+    if (total.speed.verdict == report::SpeedVerdict::slower)
+      return fmt::format("in total on {}: {}", report::printable(total.gpu), describe(total.speed));
+  return "";
+}
+
+Expected<void> compare_and_print(const DiffOptions& options, int& exit_code) {
   TRY_LET(before, read_result(options.before));
   TRY_LET(after, read_result(options.after));
   report::DifferenceOptions wanted;
@@ -41,21 +63,28 @@ Expected<void> compare_and_print(const DiffOptions& options) {
                 options.kernel.empty() ? "" : fmt::format(" that matches --kernel '{}'", options.kernel));
   TRY_LET(failures, failures_in(difference, options.thresholds));
 
-  const report::DifferenceReport report = {options.before, options.after, &difference, &*failures};
-  const std::string text = options.format == "json"
+  const report::SpeedComparison speed = compare_speed(*before, *after, difference, options.tolerance);
+  const report::DifferenceReport report = {options.before, options.after, &difference, &speed, &*failures};
+  const std::string text = options.format == "brief" ? print_brief_difference(difference, speed)
+                           : options.format == "json"
                                ? print_difference_json(report)
                                : print_difference_text(report, text_options(options.output));
   TRY(print_text(text, options.output.file));
-  if (failures->empty())
+  if (failures->empty() && options.fail_if_slower && speed.verdict == report::SpeedVerdict::slower)
+    return fail("--fail-if-slower: {}", slower_on(speed));
+  if (failures->empty()) {
+    exit_code = options.exit_with_verdict ? exit_code_of(speed.verdict) : 0;
     return {};
+  }
   return fail("{} difference{} beyond --fail-if; {}", failures->size(), failures->size() == 1 ? "" : "s",
               report::printable(describe(failures->front())));
 }
 
 } // namespace
 
-void declare_diff(CLI::App& app, Action& chosen) {
-  auto* command = app.add_subcommand("diff", "what changed between two results; fails where it got worse");
+void declare_diff(CLI::App& app, Action& chosen, int& exit_code) {
+  auto* command = app.add_subcommand(
+      "diff", "whether a program became faster, and what changed; fails where it got worse");
   auto options = std::make_shared<DiffOptions>();
   command->add_option("before", options->before, "a result, as --format json writes it")
       ->required()
@@ -74,6 +103,20 @@ void declare_diff(CLI::App& app, Action& chosen) {
       ->type_name("CONDITION")
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_flag("--fail-if-slower", options->fail_if_slower,
+                    "exit with 1 if all kernels together are slower on any GPU");
+  command
+      ->add_option_function<std::string>(
+          "--exit-code",
+          [options](const std::string& word) { options->exit_with_verdict = word == "verdict"; },
+          "verdict: exit with 0 if the program is as fast as before, 3 if faster, 4 if slower, 5 if that\n"
+          "cannot be said; failure: only with 1 for --fail-if and --fail-if-slower")
+      ->check(CLI::IsMember({"failure", "verdict"}))
+      ->option_text("WORD=failure");
+  command->add_option("--same-within", options->tolerance, "changes of a time within this share are none")
+      ->check(CLI::Validator(check_fraction, ""))
+      ->type_name("FRACTION")
+      ->capture_default_str();
   command->add_option("--kernel", options->kernel, "compare only kernels whose name matches")
       ->type_name("REGEX")
       ->check(CLI::Validator(check_regex, ""));
@@ -84,8 +127,11 @@ void declare_diff(CLI::App& app, Action& chosen) {
       ->check(CLI::Validator(check_fraction, ""))
       ->type_name("FRACTION")
       ->capture_default_str();
-  command->add_option("--format", options->format, "text: a table; json: warplens-diff/1")
-      ->check(CLI::IsMember({"text", "json"}))
+  command
+      ->add_option(
+          "--format", options->format,
+          "text: a table; brief: the verdicts and what changed most, in 2 KB; json:\nwarplens-diff/1")
+      ->check(CLI::IsMember({"text", "brief", "json"}))
       ->option_text("FORMAT=text");
   command->add_option("-o,--output", options->output.file, "write to a file instead of stdout")
       ->type_name("FILE");
@@ -93,10 +139,12 @@ void declare_diff(CLI::App& app, Action& chosen) {
                               "--fail-if 'total.microseconds>5%'\n\n"
                               "Figures of accesses: {}.\nTotals: {}.\n"
                               "Exit code 0: nothing beyond --fail-if; 1: something is, or the results cannot "
-                              "be compared; 2: the command line\nis wrong.",
+                              "be compared; 2: the command line\nis wrong; 3 to 5: see --exit-code.",
                               fmt::join(report::site_figures(), ", "),
                               fmt::join(report::total_figures(), ", ")));
-  command->callback([options, &chosen] { chosen = [options] { return compare_and_print(*options); }; });
+  command->callback([options, &chosen, &exit_code] {
+    chosen = [options, &exit_code] { return compare_and_print(*options, exit_code); };
+  });
 }
 
 } // namespace warplens::driver

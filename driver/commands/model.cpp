@@ -3,6 +3,7 @@
 #include "driver/commands/commands.h"
 #include "driver/options.h"
 #include "driver/processes.h"
+#include "driver/stages/manifest.h"
 #include "driver/stages/print.h"
 #include "driver/stages/simulate.h"
 
@@ -22,7 +23,10 @@ Expected<Result> replay(const Options& options) {
   TRY(check_format(options.output.format));
   TRY_LET(gpus, load_gpus(options.model));
   TRY_LET(trace, trace::Reader::open(options.trace));
-  return simulate(*trace, *gpus, options.model, options.output, options.kernel);
+  auto result = simulate(*trace, *gpus, options.model, options.output, options.kernel);
+  if (result)
+    result->manifest = make_manifest(options.model.gpus);
+  return result;
 }
 
 Expected<void> model_and_print(Options options) {

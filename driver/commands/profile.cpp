@@ -36,6 +36,8 @@ Expected<void> profile(const ProfileOptions& options, const std::vector<std::str
   run.command = {program->string()};
   run.command.insert(run.command.end(), program_arguments.begin(), program_arguments.end());
   run.name = options.source.files.front();
+  run.sources = options.source.files;
+  run.nvcc = options.source.nvcc;
   run.options = options.trace;
   run.gpus = *gpus;
   run.snapshot_blocks = options.model.snapshot_blocks;

@@ -4,19 +4,37 @@
 #include "driver/options.h"
 #include "driver/stages/print.h"
 #include "driver/stages/read_result.h"
+#include "support/files.h"
 
 #include <memory>
+#include <nlohmann/json.hpp>
 
 namespace warplens::driver {
 namespace {
 
 struct ReportOptions {
-  std::string result, other;
+  std::string result, other, advice;
   OutputOptions output;
 };
 
-Expected<void> read_and_print(const ReportOptions& options) {
+/// Reads what `warplens advise --format json` wrote.
+Expected<std::vector<report::Suggestion>> read_suggestions(const std::string& file) {
+  TRY_LET(text, read_file(file));
+  const auto json = nlohmann::json::parse(*text, nullptr, false);
+  if (json.is_discarded())
+    return fail("{}: not JSON: --advice takes what warplens advise --format json writes", file);
+  auto suggestions = report::suggestions_from_json(json);
+  if (!suggestions)
+    return fail("{}: {}", file, suggestions.error().message);
+  return suggestions;
+}
+
+Expected<void> read_and_print(ReportOptions options) {
   TRY(check_format(options.output.format));
+  if (!options.advice.empty()) {
+    TRY_LET(suggestions, read_suggestions(options.advice));
+    options.output.suggestions = std::move(*suggestions);
+  }
   TRY_LET(result, read_result(options.result));
   if (options.other.empty())
     return print(*result, options.result, options.output);
@@ -35,7 +53,14 @@ void declare_report(CLI::App& app, Action& chosen) {
   command->add_option("other", options->other, "html: a second result, to compare the first with")
       ->type_name("RESULT");
   add_output_options(*command, options->output, Format::text);
+  command
+      ->add_option("--advice", options->advice,
+                   "brief, brief-json: name the changes that `warplens advise --format json` found to pay")
+      ->type_name("FILE");
   command->callback([options, &chosen] {
+    if (!options->advice.empty() && options->output.format != Format::brief &&
+        options->output.format != Format::brief_json)
+      throw CLI::ValidationError("--advice", "only --format brief and brief-json take it");
     if (!options->other.empty() && options->output.format != Format::html)
       throw CLI::ValidationError("a second result",
                                  "only --format html takes one; `warplens diff` compares as text");

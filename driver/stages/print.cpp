@@ -2,6 +2,7 @@
 
 #include "driver/resources.h"
 #include "driver/version.h"
+#include "report/brief.h"
 #include "report/report.h"
 #include "support/files.h"
 
@@ -102,6 +103,9 @@ Expected<void> print_report(const std::string& text_or_json, const std::string& 
 Expected<void> print(const Result& result, const std::string& label, const OutputOptions& options) {
   switch (options.format) {
   case Format::json: return print_text(report::print_json(result), options.file);
+  case Format::brief: return print_text(report::print_brief_text(result, options.suggestions), options.file);
+  case Format::brief_json:
+    return print_text(report::print_brief_json(result, options.suggestions), options.file);
   case Format::csv: return print_text(report::print_csv(result), options.file);
   case Format::sarif:
     return print_text(report::print_sarif(result, {options.threshold, version, {}}), options.file);

@@ -2,6 +2,7 @@
 
 #include "driver/progress.h"
 #include "driver/resources.h"
+#include "driver/stages/manifest.h"
 #include "driver/stages/print.h"
 #include "driver/stages/simulate.h"
 #include "model/snapshot/snapshot_size.h"
@@ -154,6 +155,7 @@ Expected<void> trace_model_print(const RunRequest& request, const ModelOptions& 
   if (!result)
     return ending.empty() ? tl::unexpected(result.error()) : fail("{}; {}", ending, result.error().message);
   result->program = request.name;
+  result->manifest = make_manifest(model.gpus, request.sources, request.nvcc);
   TRY(print(*result, result->program, output));
   if (!ending.empty())
     return fail("{}; the report covers what was collected until then", ending);

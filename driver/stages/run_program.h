@@ -17,6 +17,8 @@ struct RunRequest {
   std::vector<std::string> command; ///< the program and its arguments
   std::string name;                 ///< the program's name in messages and in the result
   std::filesystem::path trace;      ///< the trace to write; empty: none is written
+  std::vector<std::string> sources; ///< the program's, for the result's manifest; empty: not known
+  std::string nvcc;                 ///< nvcc's arguments, likewise
   TraceOptions options;
   std::optional<std::uint64_t> snapshot_blocks; ///< the blocks of a launch; empty: as the GPUs require
   std::vector<model::Gpu>

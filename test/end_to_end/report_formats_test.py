@@ -9,6 +9,8 @@ import subprocess
 import tempfile
 import unittest
 
+import jsonschema
+
 import warplens_tool
 from warplens_tool import warplens
 
@@ -117,6 +119,34 @@ class Formats(unittest.TestCase):
         self.assertEqual(len(log["runs"][0]["results"]), SOURCE.count("\n") + 1)
         self.assertEqual(json.loads(self.report("--format", "sarif", "--threshold", "0.06"))["runs"][0]["results"], [])
 
+    def test_briefs(self):
+        schema = json.loads((warplens_tool.PROJECT / "docs/schemas/brief.json").read_text())
+        timed = result_of_every_line()
+        timed["kernels"][0]["time"] = {"cycles": statistic(1e5), "microseconds": statistic(70), "extrapolated": False,
+                                       "busy": {"dram": 0.75}, "bound": "dram"}
+        for content in (result_of_every_line(), timed, {**timed, "kernels": 40 * timed["kernels"]}):
+            self.write("a.json", content)
+            text = self.report("--format", "brief-json")
+            self.assertLessEqual(len(text.encode()), 2048)
+            jsonschema.validate(json.loads(text), schema)
+            self.assertLessEqual(len(self.report("--format", "brief").encode()), 2048)
+        kernel = json.loads(text)["kernels"][0]
+        self.assertEqual((kernel["limiter"], kernel["busy"], kernel["headroom"]), ("dram", 0.75, 0.25))
+
+    def test_a_brief_names_advice(self):
+        suggestion = {"file": "a.cu", "line": 7, "edit": "make x __restrict__", "share": -0.25, "half_width": 0.01}
+        self.write("advice.json", {"schema": "warplens-advice/1", "kernels": [
+            {"kernel": "k<1>(int*)", "gpu": "a100", "suggestions": [suggestion]}]})
+        self.assertIn("findings   a.cu:7  -25 ± 1 % of the time: make x __restrict__\n",
+                      self.report("--format", "brief", "--advice", "advice.json"))
+        for content, message in (({}, "advice.json: not a warplens-advice/1 document: schema is missing"),
+                                 ({"schema": "warplens-result/1"}, 'schema is not "warplens-advice/1"')):
+            self.write("advice.json", content)
+            done = warplens("report", "a.json", "--format", "brief", "--advice", "advice.json", cwd=self.folder)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(message, done.stderr)
+        self.assertEqual(warplens("report", "a.json", "--advice", "advice.json", cwd=self.folder).returncode, 2)
+
     def test_pages(self):
         page = pathlib.Path(warplens_tool.tool).parent.parent / "share/warplens/report.html"
         done = warplens("report", "a.json", "a.json", "--format", "html", cwd=self.folder)
@@ -206,6 +236,39 @@ class Diff(unittest.TestCase):
         done = self.diff("--fail-if", "total.microseconds>+5%")
         self.assertEqual(done.returncode, 1)
         self.assertIn("only the one after has it", done.stderr)
+
+    def test_the_verdict(self):
+        schema = json.loads((warplens_tool.PROJECT / "docs/schemas/diff.json").read_text())
+
+        def write(name, *microseconds):
+            made = result([site(1, 5, "x[i]")])
+            mean = sum(microseconds) / len(microseconds)
+            made["kernels"][0]["time"] = {"cycles": statistic(1000 * mean), "microseconds": statistic(mean), "extrapolated": False,
+                                          "busy": {"dram": 0.8}, "bound": "dram"}
+            made["kernels"][0]["trials"]["run"] = len(microseconds)
+            made["kernels"][0]["trial_values"] = {"microseconds": microseconds}
+            (self.folder / name).write_text(json.dumps(made))
+        write("a.json", 100, 104)
+        for microseconds, verdict, code in (((100, 104), "same", 0), ((90, 93.6), "faster", 3), ((110, 114.4), "slower", 4),
+                                            ((100, 106), "cannot say", 5)):
+            with self.subTest(verdict=verdict):
+                write("b.json", *microseconds)
+                done = self.diff("--exit-code", "verdict")
+                self.assertEqual((done.returncode, done.stderr), (code, ""))
+                self.assertRegex(done.stdout, f"in total on a100: {verdict}")
+                self.assertEqual(self.diff().returncode, 0)
+                self.assertEqual(self.diff("--fail-if-slower").returncode, 1 if verdict == "slower" else 0)
+                difference = json.loads(self.diff("--format", "json").stdout)
+                jsonschema.validate(difference, schema)
+                self.assertEqual(difference["speed"]["verdict"], verdict)
+                self.assertTrue(difference["kernels"][0]["speed"]["paired"])
+        write("b.json", 110, 114.4)
+        self.assertIn("--fail-if-slower: in total on a100: slower +10.0 % (+10.0 to +10.0 %)", self.diff("--fail-if-slower").stderr)
+        self.assertEqual(self.diff("--fail-if", "total.microseconds>0", "--exit-code", "verdict").returncode, 1)
+        self.assertEqual(self.diff("--same-within", "0.2", "--exit-code", "verdict").returncode, 0)
+        (self.folder / "b.json").write_text(json.dumps(result([site(1, 5, "x[i]")])))
+        self.assertEqual(self.diff("--exit-code", "verdict").returncode, 5)
+        jsonschema.validate(json.loads(self.diff("--format", "json").stdout), schema)
 
     def test_several_conditions(self):
         self.assertEqual(self.diff("--fail-if", "latency_ns>5%", "--fail-if", "l1_hit_rate<-0.05").returncode, 1)

@@ -57,8 +57,8 @@ std::string line_of(const std::string& text) {
 TEST_CASE("Every GPU file loads and can be described with its sources") {
   const auto names = model::list_gpus(folder);
   REQUIRE(names);
-  CHECK(*names == std::vector<std::string>{"a100", "c2050", "gh200", "h100-pcie", "h100-sxm", "h200", "k40",
-                                           "k80", "l40", "rtx4090", "v100"});
+  CHECK(*names == std::vector<std::string>{"a100", "a6000", "c2050", "gh200", "h100-pcie", "h100-sxm", "h200",
+                                           "k40", "k80", "l40", "rtx3090", "rtx4090", "t4", "v100"});
   for (const std::string& name : *names) {
     INFO(name);
     const auto gpu = model::load_gpu(name, folder);
@@ -117,7 +117,7 @@ TEST_CASE("Issue policies have a word each") {
 TEST_CASE("A wrong name lists those there are") {
   const auto gpu = model::load_gpu("rtx9999", folder);
   REQUIRE_FALSE(gpu);
-  CHECK(gpu.error().message.find("unknown GPU 'rtx9999': choose one of a100, c2050, ") == 0);
+  CHECK(gpu.error().message.find("unknown GPU 'rtx9999': choose one of a100, a6000, ") == 0);
   CHECK(model::load_gpu("", folder).error().message.find("unknown GPU ''") == 0);
   CHECK(model::load_gpu("/nowhere/x.toml", folder).error().message == "/nowhere/x.toml: no such GPU file");
   CHECK(model::list_gpus("/nowhere").error().message.find("/nowhere: cannot read") == 0);

@@ -82,7 +82,7 @@ TEST_CASE(
   const auto add = [](Result& result, std::uint64_t id, std::uint32_t line, const char* expression) {
     if (result.kernels.empty())
       result.kernels.emplace_back().name = std::string("k");
-    result.kernels[0].sites.push_back(test::site(id, line, 1, expression, "a"));
+    result.kernels[0].sites.push_back(test::site(id, line, 1, expression, expression)); // an array of its own
   };
   add(before, 1, 10, "a[i]");
   add(before, 2, 11, "a[i]");
@@ -132,7 +132,8 @@ TEST_CASE("diff: a kernel that is alone on its GPU corresponds to the other what
   REQUIRE(renamed.kernels.size() == 1);
   CHECK(renamed.removed.empty());
   const std::vector<Failure> none;
-  const std::string text = print_difference_text({"a", "b", &renamed, &none}, {});
+  const SpeedComparison speed = compare_speed(before, after, renamed, 0.01);
+  const std::string text = print_difference_text({"a", "b", &renamed, &speed, &none}, {});
   CHECK(text.find("→ spmv<float> on Tesla C2050") != std::string::npos);
   after.kernels.push_back(after.kernels[0]);
   CHECK(compare(before, after, {}).kernels.empty());
@@ -258,7 +259,8 @@ TEST_CASE("diff: snapshots of different size are reported") {
         *parse_threshold(with_failure ? "l1_hit_rate<0" : "l1_hit_rate<-1")};
     const auto found = failures_in(difference, thresholds);
     REQUIRE(found.has_value());
-    const DifferenceReport report = {"a.json", "b.json", &difference, &*found};
+    const SpeedComparison speed = compare_speed(before, after, difference, 0.01);
+    const DifferenceReport report = {"a.json", "b.json", &difference, &speed, &*found};
     return std::tuple(print_difference_text(report, {}), print_difference_json(report),
                       found->empty() ? "" : describe(found->front()));
   };
@@ -311,7 +313,8 @@ TEST_CASE("diff: a result with times and one without") {
   const auto printed = [](const Result& before, const Result& after) {
     const Difference difference = compare(before, after, {});
     const std::vector<Failure> none;
-    const DifferenceReport report = {"a.json", "b.json", &difference, &none};
+    const SpeedComparison speed = compare_speed(before, after, difference, 0.01);
+    const DifferenceReport report = {"a.json", "b.json", &difference, &speed, &none};
     return std::pair(print_difference_text(report, {.width = 80}),
                      nlohmann::json::parse(print_difference_json(report))["kernels"][0]["times"]);
   };
@@ -354,7 +357,8 @@ TEST_CASE("diff: as text and as JSON") {
   const std::vector<Threshold> thresholds = {*parse_threshold("l1_hit_rate<0")};
   const auto found = failures_in(difference, thresholds);
   REQUIRE(found.has_value());
-  const DifferenceReport report = {"a.json", "b.json", &difference, &*found};
+  const SpeedComparison speed = compare_speed(before, after, difference, 0.01);
+  const DifferenceReport report = {"a.json", "b.json", &difference, &speed, &*found};
   const std::string text = print_difference_text(report, {});
   CHECK(text.find("spmv.cu:13 → 14  val[j]") != std::string::npos);
   CHECK(text.find("  l1_hit_rate                   0.82        0.72        -0.1 ±0.0014 *\n") !=
@@ -368,4 +372,24 @@ TEST_CASE("diff: as text and as JSON") {
   CHECK(json["kernels"][0]["sites"].size() == 5);
   CHECK(json["failures"][0]["threshold"] == "l1_hit_rate<0");
   CHECK(json["failures"][0]["change"]["beyond_interval"] == true);
+}
+
+TEST_CASE("diff: an access whose index has changed corresponds by its array, if there is one on each side") {
+  const Result before = test::sample_result();
+  Result after = before;
+  SiteResult& site = after.kernels[0].sites[3]; // val[j]
+  site.site.id = 0x99;
+  site.site.line = 20;
+  site.site.expression = std::string("val[j * 32]");
+  const Difference difference = compare(before, after, {});
+  REQUIRE(change_of(difference, site) != nullptr);
+  CHECK(change_of(difference, site)->before->site.expression == "val[j]");
+
+  SiteResult second = site;
+  second.site.id = 0x9a;
+  second.site.expression = std::string("val[j * 64]");
+  after.kernels[0].sites.push_back(second);
+  const Difference ambiguous = compare(before, after, {});
+  CHECK(ambiguous.kernels[0].added.size() == 2);
+  CHECK(ambiguous.kernels[0].removed.size() == 1);
 }

@@ -1,4 +1,5 @@
 // Tests results from anywhere: every text that reads as one can be printed in every format.
+#include "report/brief.h"
 #include "report/print_difference.h"
 #include "report/report.h"
 #include "test/catch.h"
@@ -78,13 +79,18 @@ TEST_CASE("a mutated result is refused, or printed in every format") {
     CHECK_FALSE(report::print_csv(*result).empty());
     CHECK(Json::accept(report::print_json(*result)));
     CHECK(Json::accept(report::print_sarif(*result, {0, "1", {}})));
+    const std::string brief = report::print_brief_json(*result, {});
+    CHECK(Json::accept(brief));
+    CHECK(brief.size() <= report::max_brief_bytes);
+    CHECK(report::print_brief_text(*result, {}).size() <= report::max_brief_bytes);
     if (const auto trace = report::print_perfetto(*result))
       CHECK(Json::accept(*trace));
     CHECK_FALSE(report::print_annotated_diff(*result, {}).has_value()); // there is no such source here
     CHECK(report::print_page({{"a", &*result}}, {"<!-- warplens-data -->", "1", {}}).has_value());
     const report::Difference difference = report::compare(plain, *result, {});
     const std::vector<report::Failure> none;
-    const report::DifferenceReport report = {"a", "b", &difference, &none};
+    const report::SpeedComparison speed = compare_speed(plain, *result, difference, 0.01);
+    const report::DifferenceReport report = {"a", "b", &difference, &speed, &none};
     CHECK_FALSE(print_difference_text(report, {}).empty());
     CHECK(Json::accept(print_difference_json(report)));
   }

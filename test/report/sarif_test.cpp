@@ -132,3 +132,23 @@ TEST_CASE("sarif: a kernel name of 1000 characters is short in the message and f
     CHECK(finding["properties"]["kernel"] == result.kernels[0].name);
   }
 }
+
+TEST_CASE("sarif: of more results than a service takes the costliest are kept, and GitHub knows them again") {
+  Result result = test::sample_result();
+  KernelResult& kernel = result.kernels[0];
+  const SiteResult costly = kernel.sites[3];
+  kernel.sites.clear();
+  for (std::uint32_t line = 1; line <= 6000; ++line) {
+    kernel.sites.push_back(costly);
+    kernel.sites.back().site.line = line;
+    kernel.sites.back().latency_share = line / 1e7; // later lines cost more
+  }
+  const Json results = log(result, 0)["runs"][0]["results"];
+  REQUIRE(results.size() == 5000);
+  const std::uint32_t first = results[0]["locations"][0]["physicalLocation"]["region"]["startLine"];
+  CHECK(first > 1);
+  CHECK(results.back()["locations"][0]["physicalLocation"]["region"]["startLine"] == 6000);
+  const Json& fingerprints = results[0]["partialFingerprints"];
+  CHECK(fingerprints["primaryLocationLineHash"] ==
+        fingerprints["warplensFinding/v1"].get<std::string>() + ":1");
+}

@@ -342,6 +342,20 @@ TEST_CASE("malformed results: one line that names the place") {
     CHECK(error_of(Json::parse(text)) == "not a warplens-result/1 document: the top level is not an object");
 }
 
+TEST_CASE("json: the manifest, which results of older versions lack") {
+  Result result = test::sample_result();
+  CHECK_FALSE(Json(to_json(result)).contains("manifest"));
+  result.manifest = Manifest{"1.2.3", {{"a.cu", 0xabc}}, "-O3", {{"a100", 1}, {"h100-sxm", 2}}};
+  Json json = Json::parse(to_json(result).dump());
+  CHECK(json["manifest"]["sources"] == Json({{{"name", "a.cu"}, {"xxh64", "0000000000000abc"}}}));
+  const auto read = result_from_json(json);
+  REQUIRE(read.has_value());
+  CHECK(to_json(*read) == to_json(result));
+  json["manifest"]["gpus"][1]["xxh64"] = "2";
+  CHECK(result_from_json(json).error().message ==
+        "not a warplens-result/1 document: manifest.gpus[1].xxh64 is not 16 hexadecimal digits");
+}
+
 TEST_CASE("malformed page data: one line that names the place") {
   const Change cases[] = {
       {"/kernels/0/trials/stopped_by", R"("boredom")",

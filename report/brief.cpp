@@ -1,0 +1,250 @@
+#include "report/brief.h"
+
+#include "report/annotated_source.h"
+#include "report/resource_text.h"
+#include "report/terminal_text.h"
+#include "report/verdict.h"
+#include "result/json_node.h"
+#include "result/names.h"
+#include "support/display_name.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fmt/ranges.h>
+
+namespace warplens::report {
+namespace {
+
+// The longest text of each kind, in bytes: the smallest report, of one kernel without lines, must fit.
+constexpr std::size_t name_bytes = 80, place_bytes = 48, expression_bytes = 48, finding_bytes = 170,
+                      note_bytes = 110;
+
+/// Returns printable text of at most `bytes` bytes; an ellipsis marks the cut.
+std::string short_text(std::string_view text, std::size_t bytes) {
+  constexpr std::string_view ellipsis = "…";
+  std::string result = printable(text);
+  if (result.size() <= bytes)
+    return result;
+  std::size_t end = bytes - ellipsis.size();
+  while (end > 0 && (static_cast<unsigned char>(result[end]) & 0xC0) == 0x80) // within a character
+    --end;
+  result.resize(end);
+  return result.append(ellipsis);
+}
+
+std::string place(const std::string& file, std::uint32_t line) {
+  return short_text(fmt::format("{}:{}", std::filesystem::path(file).filename().string(), line), place_bytes);
+}
+
+/// Says in which state most warps at the line wait, apart from those that issue.
+void add_stall(BriefLine& line, const CostlyLine& costly, const KernelResult& kernel) {
+  for (const LineTime& time : kernel.lines) {
+    if (time.file != costly.file || time.line != costly.line)
+      continue;
+    const auto first = time.states.begin() + 1; // behind `selected`
+    const auto most = std::max_element(first, time.states.end());
+    if (*most <= 0)
+      return;
+    line.stall = name_of(WarpState(most - time.states.begin()));
+    line.stall_share = *most;
+  }
+}
+
+BriefLine brief_line(const CostlyLine& costly, const KernelResult& kernel) {
+  BriefLine line;
+  line.place = place(costly.file, costly.line);
+  line.expression = short_text(sites_to_explain(costly, kernel).front()->site.expression, expression_bytes);
+  line.share = costly.share;
+  add_stall(line, costly, kernel);
+  return line;
+}
+
+void add_suggestions(BriefKernel& brief, const KernelResult& kernel,
+                     const std::vector<Suggestion>& suggestions) {
+  std::vector<const Suggestion*> ours;
+  for (const Suggestion& one : suggestions)
+    if (one.kernel == kernel.name && one.gpu == kernel.gpu)
+      ours.push_back(&one);
+  std::ranges::stable_sort(ours, {}, &Suggestion::share); // the largest gain first
+  for (const Suggestion* one : ours)
+    brief.findings.push_back({one->line == 0 ? "kernel" : place(one->file, one->line),
+                              short_text(one->edit, finding_bytes), Gain{one->share, one->half_width}});
+}
+
+void add_findings(BriefKernel& brief, const KernelResult& kernel,
+                  const std::vector<const CostlyLine*>& costly) {
+  if (const std::string arithmetic = arithmetic_verdict_on(kernel); !arithmetic.empty())
+    brief.findings.push_back({"kernel", short_text(arithmetic, finding_bytes), {}});
+  const Column& cost = cost_column(kernel);
+  for (const CostlyLine* line : costly) {
+    std::vector<const SiteResult*> sites = line->sites;
+    std::ranges::stable_sort(sites, std::ranges::greater(),
+                             [&](const SiteResult* site) { return cost.value(*site).value_or(0); });
+    for (const SiteResult* site : sites)
+      for (const Finding& finding : findings_on(*site, kernel))
+        brief.findings.push_back(
+            {place(line->file, line->line),
+             short_text(fmt::format("{}: {}", site->site.expression, finding.text), finding_bytes),
+             {}});
+  }
+  brief.findings.resize(std::min(brief.findings.size(), max_brief_findings));
+}
+
+/// Says what limits the time. Where the launch itself takes most of it, or nothing was modelled, there is no
+/// headroom to speak of.
+void add_limiter(BriefKernel& brief, const KernelResult& kernel) {
+  if (!kernel.time) {
+    const std::string reason = kernel.snapshot.warp_accesses == 0
+                                   ? "no access to memory was traced, and nothing else is modelled"
+                                   : "the trials had no clock (--schedule paper)";
+    brief.reasons = {{"microseconds", reason},
+                     {"limiter", "there is no time"},
+                     {"busy", "there is no time"},
+                     {"headroom", "there is no time"}};
+    return;
+  }
+  const KernelTime& time = *kernel.time;
+  brief.microseconds = time.microseconds;
+  brief.is_extrapolated = time.is_extrapolated;
+  if (time.launch_us > time.microseconds.mean / 2) {
+    brief.limiter = "launch";
+    brief.reasons["busy"] = brief.reasons["headroom"] = "there is too little work to see what binds";
+    return;
+  }
+  const auto busiest = static_cast<Resource>(std::ranges::max_element(time.busy) - time.busy.begin());
+  const Resource resource = time.bound.value_or(busiest);
+  brief.limiter = time.bound ? name_of(resource) : "latency";
+  brief.busiest = name_of(resource);
+  brief.busy = std::clamp(share_of(time.busy, resource), 0.0, 1.0);
+}
+
+/// Returns what the figures leave out, each note once.
+std::vector<std::string> not_modelled(const Result& result) {
+  std::vector<std::string> notes;
+  const auto add = [&](const std::string& text) {
+    const std::string note = short_text(text, note_bytes);
+    if (std::ranges::find(notes, note) == notes.end())
+      notes.push_back(note);
+  };
+  if (result.trace_truncated)
+    add("what came after the trace ended, early");
+  if (!result.executed_accesses_probed)
+    add("accesses without a probe: how many there are is not known");
+  else if (*result.executed_accesses_probed < 1)
+    add(fmt::format("accesses without a probe: {:.2g} % of those executed",
+                    100 * (1 - *result.executed_accesses_probed)));
+  for (const KernelResult& kernel : result.kernels) {
+    if (!kernel.snapshot.complete)
+      add("accesses of the snapshot's blocks that were not collected");
+    if (!kernel.code_unknown.empty())
+      add(fmt::format("instructions between accesses: {}", kernel.code_unknown));
+    if (!kernel.trials.drawn.empty())
+      add(fmt::format("of the machine, and therefore drawn: {}", fmt::join(kernel.trials.drawn, ", ")));
+    if (kernel.accuracy && !kernel.accuracy->without.empty())
+      add(fmt::format("not among what was measured on {}: {}", kernel.accuracy->gpu,
+                      fmt::join(kernel.accuracy->without, ", ")));
+  }
+  return notes;
+}
+
+std::optional<Accuracy> short_accuracy(std::optional<Accuracy> accuracy) {
+  if (accuracy)
+    accuracy->gpu = short_text(accuracy->gpu, name_bytes);
+  return accuracy;
+}
+
+BriefKernel brief_kernel(const KernelResult& kernel, const std::vector<Suggestion>& suggestions) {
+  BriefKernel brief;
+  brief.name = short_text(display_name(kernel.name), name_bytes);
+  brief.gpu = short_text(kernel.gpu, name_bytes);
+  add_limiter(brief, kernel);
+  const std::vector<CostlyLine> lines = lines_of(kernel);
+  const std::vector<const CostlyLine*> costly = most_expensive(lines, max_brief_findings);
+  for (std::size_t index = 0; index < std::min(costly.size(), max_brief_lines); ++index)
+    brief.lines.push_back(brief_line(*costly[index], kernel));
+  add_suggestions(brief, kernel, suggestions);
+  add_findings(brief, kernel, costly);
+  brief.accuracy = short_accuracy(kernel.accuracy);
+  if (std::ranges::any_of(brief.lines, [](const BriefLine& line) { return line.stall.empty(); }))
+    brief.reasons["stall"] =
+        kernel.time ? "warps do not wait to issue there" : "the trials had no clock (--schedule paper)";
+  return brief;
+}
+
+/// Takes the last item away if there are more than `least`; returns whether there were.
+template <class Item> bool drop_last(std::vector<Item>& items, std::size_t least) {
+  if (items.size() <= least)
+    return false;
+  items.pop_back();
+  return true;
+}
+
+/// Returns the time that the program spends in the kernel, as far as it is known.
+double program_time(const KernelResult& kernel) {
+  return kernel.time ? kernel.time->microseconds.mean * std::max(1.0, double(kernel.launches)) : -1;
+}
+
+} // namespace
+
+Brief brief_of(const Result& result, const std::vector<Suggestion>& suggestions) {
+  std::vector<const KernelResult*> kernels;
+  for (const KernelResult& kernel : result.kernels)
+    kernels.push_back(&kernel);
+  std::ranges::stable_sort(kernels, std::ranges::greater(),
+                           [](const KernelResult* kernel) { return program_time(*kernel); });
+  Brief brief;
+  brief.program = short_text(result.program, name_bytes);
+  for (const KernelResult* kernel : kernels)
+    brief.kernels.push_back(brief_kernel(*kernel, suggestions));
+  brief.not_modelled = not_modelled(result);
+  return brief;
+}
+
+bool shorten(Brief& brief) {
+  if (brief.kernels.empty())
+    return drop_last(brief.not_modelled, 0) && ++brief.notes_left_out;
+  BriefKernel& first = brief.kernels.front();
+  const auto drop_kernel = [&](std::size_t least) {
+    return drop_last(brief.kernels, least) && ++brief.kernels_left_out;
+  };
+  const auto drop_note = [&](std::size_t least) {
+    return drop_last(brief.not_modelled, least) && ++brief.notes_left_out;
+  };
+  const auto drop_detail_of_others = [&](std::size_t least) {
+    return std::any_of(brief.kernels.rbegin(), brief.kernels.rend() - 1, [&](BriefKernel& kernel) {
+      return drop_last(kernel.findings, least) || drop_last(kernel.lines, least);
+    });
+  };
+  return drop_kernel(4) || drop_detail_of_others(1) || drop_last(first.findings, 3) ||
+         drop_detail_of_others(0) || drop_kernel(2) || drop_last(first.findings, 1) || drop_kernel(1) ||
+         drop_last(first.lines, 1) || drop_note(1) || drop_last(first.findings, 0) ||
+         drop_last(first.lines, 0) || drop_note(0);
+}
+
+Expected<std::vector<Suggestion>> suggestions_from_json(const nlohmann::json& json) {
+  std::optional<Error> error;
+  const JsonNode root(json, error);
+  std::string schema;
+  root["schema"].read(schema);
+  root["schema"].require(schema == "warplens-advice/1", "\"warplens-advice/1\"");
+  std::vector<Suggestion> suggestions;
+  root["kernels"].for_each([&](const JsonNode& kernel) {
+    Suggestion one;
+    kernel["kernel"].read(one.kernel);
+    kernel["gpu"].read(one.gpu);
+    kernel["suggestions"].for_each([&](const JsonNode& suggestion) {
+      suggestion["file"].read(one.file);
+      suggestion["line"].read(one.line);
+      suggestion["edit"].read(one.edit);
+      suggestion["share"].read(one.share);
+      suggestion["half_width"].read(one.half_width);
+      suggestions.push_back(one);
+    });
+  });
+  if (error)
+    return fail("not a warplens-advice/1 document: {}", error->message);
+  return suggestions;
+}
+
+} // namespace warplens::report

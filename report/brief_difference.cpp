@@ -1,0 +1,92 @@
+#include "report/brief_difference.h"
+
+#include "report/brief.h"
+#include "report/columns.h"
+#include "report/terminal_text.h"
+#include "support/display_name.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/ranges.h>
+
+namespace warplens::report {
+namespace {
+
+constexpr std::size_t width = 100, name_columns = 60;
+
+/// Returns whether the figure says what an access does, rather than what follows from it: latencies and
+/// waiting have their causes here.
+bool is_cause(std::string_view figure) {
+  constexpr std::string_view causes[] = {"time_share",   "sectors_per_request", "bank_conflicts",
+                                         "l1_hit_rate",  "l2_hit_rate",         "constant_hit_rate",
+                                         "active_lanes", "bytes_moved"};
+  return std::ranges::find(causes, figure) != std::end(causes);
+}
+
+/// An access, and what it costs its kernel before or after, whichever is more.
+struct ChangedSite {
+  const SiteChange* site;
+  double cost;
+};
+
+std::vector<ChangedSite> changed_sites(const Difference& difference) {
+  std::vector<ChangedSite> sites;
+  for (const KernelChange& kernel : difference.kernels)
+    for (const SiteChange& site : kernel.sites)
+      if (std::ranges::any_of(site.figures, &FigureChange::is_beyond_interval))
+        sites.push_back({&site, std::max(cost_column(*kernel.before).value(*site.before).value_or(0),
+                                         cost_column(*kernel.after).value(*site.after).value_or(0))});
+  std::ranges::stable_sort(sites, std::ranges::greater(), &ChangedSite::cost);
+  return sites;
+}
+
+std::string line_of(const SiteChange& change) {
+  std::vector<std::string> figures;
+  for (const FigureChange& figure : change.figures)
+    if (is_cause(figure.figure) && (figure.is_better() || figure.is_worse()))
+      figures.push_back(fmt::format("{} {:.4g} → {:.4g}", figure.figure, figure.before, figure.after));
+  if (figures.empty())
+    return "";
+  const Site& site = change.after->site;
+  return cut(printable(fmt::format("{}:{} {}: {}", std::filesystem::path(site.file).filename().string(),
+                                   site.line, site.expression, fmt::join(figures, ", "))),
+             2 * width) +
+         "\n";
+}
+
+std::string short_name(const KernelResult& kernel) {
+  return cut(printable(fmt::format("{} on {}", display_name(kernel.name), kernel.gpu)), name_columns);
+}
+
+} // namespace
+
+std::string print_brief_difference(const Difference& difference, const SpeedComparison& speed) {
+  std::vector<std::string> lines;
+  for (const TotalSpeed& total : speed.totals)
+    lines.push_back(
+        cut(printable(fmt::format("in total on {}: {}", total.gpu, describe(total.speed))), 2 * width) +
+        "\n");
+  for (std::size_t index = 0; index < difference.kernels.size(); ++index)
+    lines.push_back(cut(fmt::format("{}: {}", short_name(*difference.kernels[index].after),
+                                    printable(describe(speed.kernels[index]))),
+                        2 * width) +
+                    "\n");
+  for (const KernelResult* kernel : difference.removed)
+    lines.push_back(short_name(*kernel) + ": only before\n");
+  for (const KernelResult* kernel : difference.added)
+    lines.push_back(short_name(*kernel) + ": only after\n");
+  for (const ChangedSite& changed : changed_sites(difference))
+    if (std::string line = line_of(*changed.site); !line.empty())
+      lines.push_back(std::move(line));
+
+  std::string text = fmt::format("{}\n", text_of(speed.verdict));
+  constexpr std::size_t room_for_rest = 32;
+  for (std::size_t index = 0; index < lines.size(); ++index) {
+    if (text.size() + lines[index].size() + room_for_rest > max_brief_bytes)
+      return text + fmt::format("… and {} more lines\n", lines.size() - index);
+    text += lines[index];
+  }
+  return text;
+}
+
+} // namespace warplens::report
