@@ -76,6 +76,9 @@ void add_output_options(CLI::App& command, OutputOptions& options, Format initia
 /// Adds --format, text, HTML or JSON of that schema, and --output.
 void add_report_options(CLI::App& command, std::string& format, OutputOptions& options,
                         std::string_view schema);
+/// The same without HTML.
+void add_text_or_json_options(CLI::App& command, std::string& format, OutputOptions& options,
+                              std::string_view schema);
 void add_trace_options(CLI::App& command, TraceOptions& options);
 
 } // namespace warplens::driver

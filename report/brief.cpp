@@ -80,7 +80,7 @@ void add_findings(BriefKernel& brief, const KernelResult& kernel,
   for (const CostlyLine* line : costly) {
     std::vector<const SiteResult*> sites = line->sites;
     std::ranges::stable_sort(sites, std::ranges::greater(),
-                             [&](const SiteResult* site) { return cost.value(*site).value_or(0); });
+                             [&](const SiteResult* site) { return cost.sort_value(*site).value_or(0); });
     for (const SiteResult* site : sites)
       for (const Finding& finding : findings_on(*site, kernel))
         brief.findings.push_back(

@@ -34,8 +34,8 @@ std::vector<ChangedSite> changed_sites(const Difference& difference) {
   for (const KernelChange& kernel : difference.kernels)
     for (const SiteChange& site : kernel.sites)
       if (std::ranges::any_of(site.figures, &FigureChange::is_beyond_interval))
-        sites.push_back({&site, std::max(cost_column(*kernel.before).value(*site.before).value_or(0),
-                                         cost_column(*kernel.after).value(*site.after).value_or(0))});
+        sites.push_back({&site, std::max(cost_column(*kernel.before).sort_value(*site.before).value_or(0),
+                                         cost_column(*kernel.after).sort_value(*site.after).value_or(0))});
   std::ranges::stable_sort(sites, std::ranges::greater(), &ChangedSite::cost);
   return sites;
 }
