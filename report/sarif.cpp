@@ -244,7 +244,9 @@ private:
     json["accuracy"] = accuracy_text(kernel.accuracy, kernel.gpu);
     for (const SiteMetric& metric : site_metrics())
       if (const std::optional<MetricValue> value = metric.value(site)) {
-        if (metric.unit == Unit::count || metric.unit == Unit::bytes)
+        // A hostile result's counts may be more than a double holds as a whole number.
+        const bool is_whole = metric.unit == Unit::count || metric.unit == Unit::bytes;
+        if (is_whole && value->mean < 0x1p63)
           json[metric.name] = static_cast<std::uint64_t>(value->mean);
         else
           json[metric.name] = value->mean;
