@@ -39,6 +39,8 @@ class Doctor(unittest.TestCase):
         found = parts(done)
         for part in ("installation", "LLVM libraries", "Clang", "CUDA Toolkit", "ptxas", "CPU back end"):
             self.assertEqual(found[part]["condition"], "works", found[part])
+        linked = subprocess.run(["ldd", warplens_tool.tool], capture_output=True, text=True, check=True).stdout
+        self.assertEqual(found["MPI"]["condition"] != "absent", "libmpi" in linked)
         text = warplens("doctor").stdout
         self.assertIn("CPU back end    works    a kernel was compiled, run and modelled\n", text)
         self.assertLessEqual(max(map(len, text.splitlines())), 100)
