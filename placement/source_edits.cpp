@@ -1,21 +1,13 @@
 // Edits of sources by their lines.
 #include "placement/source_edits.h"
 
+#include "support/lines.h"
 #include "support/pattern.h"
 
 #include <algorithm>
-#include <sstream>
 
 namespace warplens::placement {
 namespace {
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);)
-    lines.push_back(line);
-  return lines;
-}
 
 std::string joined(const std::vector<std::string>& lines) {
   std::string text;

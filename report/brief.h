@@ -82,7 +82,15 @@ Brief brief_of(const Result& result, const std::vector<Suggestion>& suggestions)
 /// fits in any case.
 bool shorten(Brief& brief);
 
-/// Print the brief report, shortened until it has at most max_brief_bytes bytes.
+/// Returns the brief as `print` prints it, shortened until it has at most max_brief_bytes bytes.
+template <class Print> std::string fitted(Brief brief, Print&& print) {
+  std::string text = print(brief);
+  while (text.size() > max_brief_bytes && shorten(brief))
+    text = print(brief);
+  return text;
+}
+
+/// Print the brief report in at most max_brief_bytes bytes.
 std::string print_brief_text(const Result& result, const std::vector<Suggestion>& suggestions);
 std::string print_brief_json(const Result& result, const std::vector<Suggestion>& suggestions);
 

@@ -120,11 +120,7 @@ std::string text_of(const Brief& brief) {
 } // namespace
 
 std::string print_brief_json(const Result& result, const std::vector<Suggestion>& suggestions) {
-  Brief brief = brief_of(result, suggestions);
-  std::string text = text_of(brief);
-  while (text.size() > max_brief_bytes && shorten(brief))
-    text = text_of(brief);
-  return text;
+  return fitted(brief_of(result, suggestions), text_of);
 }
 
 } // namespace warplens::report

@@ -1,5 +1,7 @@
 #include "driver/help/command_tree.h"
 
+#include "support/lines.h"
+
 #include <algorithm>
 #include <sstream>
 
@@ -81,14 +83,6 @@ std::vector<CommandText> commands_of(const CLI::App& app) {
   std::vector<CommandText> commands;
   add(app, "", commands);
   return commands;
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);)
-    lines.push_back(line);
-  return lines;
 }
 
 std::string first_line(const std::string& text) {

@@ -24,8 +24,7 @@ struct CommandText {
 /// options here: its command line is nvcc's.
 std::vector<CommandText> commands_of(const CLI::App& app);
 
-/// Return the first line of a text, and the lines of a text.
+/// Returns the first line of a text.
 std::string first_line(const std::string& text);
-std::vector<std::string> lines_of(const std::string& text);
 
 } // namespace warplens::driver::help

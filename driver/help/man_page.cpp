@@ -1,4 +1,5 @@
 #include "driver/help/formats.h"
+#include "support/lines.h"
 
 #include <algorithm>
 #include <fmt/ranges.h>

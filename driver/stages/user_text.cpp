@@ -1,11 +1,11 @@
 #include "driver/stages/user_text.h"
 
+#include "support/lines.h"
 #include "support/pattern.h"
 
 #include <algorithm>
 #include <cctype>
 #include <optional>
-#include <sstream>
 #include <string_view>
 #include <vector>
 
@@ -131,10 +131,7 @@ void move_column(std::string& message, std::size_t by) {
 std::string without_probes(const std::string& messages) {
   if (messages.find(ours) == messages.npos)
     return messages;
-  std::istringstream stream(messages);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(stream, line);)
-    lines.push_back(line);
+  std::vector<std::string> lines = lines_of(messages);
   for (std::size_t i = 0; i < lines.size(); ++i) {
     if (lines[i].find(ours) == std::string::npos)
       continue;

@@ -145,7 +145,7 @@ private:
   static constexpr std::uint32_t no_site = ~0u; ///< an instruction without an access
   struct WarpResults {
     Cycle issued = 0;                ///< when the warp issued last
-    Cycle left = 0;                  ///< when its last access entered its pipe
+    Cycle left = 0;                  ///< when its last instruction left its queue
     std::uint32_t barrier = no_site; ///< its last one; no_site: the trace does not have that
     std::array<Result, scoreboards> results;
   };

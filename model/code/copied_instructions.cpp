@@ -1,5 +1,7 @@
 #include "model/code/copied_instructions.h"
 
+#include "model/code/replace_instructions.h"
+
 #include <algorithm>
 #include <bitset>
 #include <utility>
@@ -174,17 +176,6 @@ void copy_instructions(Code& code, const CopiedInstructions& copied, std::uint32
       lines.resize(instructions.size(), code.lines[i]);
   }
   now.back() = std::uint32_t(instructions.size());
-  for (sass::Instruction& instruction : instructions)
-    if (instruction.target != sass::none)
-      instruction.target = now[instruction.target];
-  for (sass::Block& block : kernel.blocks) {
-    block.begin = now[block.begin];
-    block.end = now[block.end];
-  }
-  for (sass::Function& function : kernel.functions) {
-    function.begin = now[function.begin];
-    function.end = now[function.end];
-  }
   std::vector<MemorySlot> slots;
   std::vector<std::uint32_t> first_slot;
   for (std::size_t block = 0; block + 1 < code.first_slot.size(); ++block) {
@@ -201,7 +192,7 @@ void copy_instructions(Code& code, const CopiedInstructions& copied, std::uint32
   code.slots = std::move(slots);
   code.first_slot = std::move(first_slot);
   code.lines = std::move(lines);
-  kernel.instructions = std::move(instructions);
+  replace_instructions(kernel, std::move(instructions), now);
 }
 
 } // namespace warplens::model

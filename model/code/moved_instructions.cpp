@@ -1,5 +1,7 @@
 #include "model/code/moved_instructions.h"
 
+#include "model/code/replace_instructions.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -91,21 +93,10 @@ void rebuild(Code& code, const std::vector<bool>& removed, const std::vector<std
     instructions.back().control.wait_mask |= std::exchange(wait_mask, std::uint8_t{0});
   }
   now.back() = std::uint32_t(instructions.size());
-  for (sass::Instruction& instruction : instructions)
-    if (instruction.target != sass::none)
-      instruction.target = now[instruction.target];
-  for (sass::Block& block : kernel.blocks) {
-    block.begin = now[block.begin];
-    block.end = now[block.end];
-  }
-  for (sass::Function& function : kernel.functions) {
-    function.begin = now[function.begin];
-    function.end = now[function.end];
-  }
   // A slot's instruction stays behind those that were put before it.
   for (MemorySlot& slot : code.slots)
     slot.instruction = now[slot.instruction] + added_before[slot.instruction];
-  kernel.instructions = std::move(instructions);
+  replace_instructions(kernel, std::move(instructions), now);
 }
 
 } // namespace

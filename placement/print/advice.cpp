@@ -4,10 +4,10 @@
 #include "report/resource_text.h"
 #include "report/terminal_text.h"
 #include "support/display_name.h"
+#include "support/lines.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 namespace warplens::placement {
 namespace {
@@ -33,14 +33,6 @@ std::string indented(const std::string& text) {
     begin = end + 1;
   }
   return out;
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);)
-    lines.push_back(line);
-  return lines;
 }
 
 /// Returns the word by which SARIF and JSON name the kind of change.

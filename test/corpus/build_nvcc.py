@@ -36,24 +36,13 @@ import sys
 import tempfile
 import time
 
+import run_programs
+
 COLUMNS = ["suite", "name", "source", "outcome", "probed", "removed", "unseen", "plain_wall", "probed_wall", "plain_cpu",
            "probed_cpu", "reason"]
 # Names that CUDA 13 dropped, and their replacements.
 EDITS = {"rodinia": [(r"\bcudaThreadSynchronize\b", "cudaDeviceSynchronize"), (r".*\bdeviceOverlap\b.*", ""), (r".*\bclockRate\b.*", "")]}
 SUFFIXES = {".cu", ".cuh", ".c", ".cpp", ".h", ".hpp"}
-
-
-def looks_like(suite, folder, root):
-    """Makes `root` look like the suite with `folder` (below it) copied and everything else linked to; returns the copy's path."""
-    here, there = root, suite
-    for part in pathlib.PurePath(folder).parts:
-        here.mkdir(exist_ok=True)
-        for entry in there.iterdir():
-            if entry.name != part:
-                (here / entry.name).symlink_to(entry)
-        here, there = here / part, there / part
-    shutil.copytree(there, here, symlinks=True)
-    return here
 
 
 def edit(folder, edits):
@@ -84,7 +73,7 @@ def first_complaint(finished):
 class Program:
     def __init__(self, row, suite, arguments, scratch):
         self.row, self.suite, self.arguments, self.scratch = row, suite, arguments, scratch.resolve()
-        self.folder = looks_like(suite, row["dir"], self.scratch / "tree")
+        self.folder = run_programs.tree_like(suite, row["dir"], self.scratch / "tree")
         edit(self.folder, EDITS.get(row["suite"], []))
         self.flags = row["compile_flags"].split()
         self.sources = row["sources"].split()

@@ -160,7 +160,7 @@ private:
   };
   struct Waits {
     std::map<std::int16_t, Wait> of = {};                 ///< by register
-    Cycle left = 0;                                       ///< when its last access entered its pipe
+    Cycle left = 0;                                       ///< when its last instruction left its queue
     Cycle stalled = 0;                                    ///< for data, before its next instruction
     std::optional<std::size_t> stalled_at = std::nullopt; ///< the place of that
   };

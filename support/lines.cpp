@@ -1,0 +1,15 @@
+#include "support/lines.h"
+
+#include <sstream>
+
+namespace warplens {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);)
+    lines.push_back(line);
+  return lines;
+}
+
+} // namespace warplens
