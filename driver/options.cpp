@@ -34,6 +34,15 @@ std::optional<double> number_to(double most, std::string_view text) {
   return whole && number >= 0 && number <= most ? std::optional(number) : std::nullopt;
 }
 
+/// Parses a time above 0, as 10, 10s or 2m.
+std::optional<double> seconds_of(std::string_view text) {
+  const double unit = text.ends_with('m') ? 60 : 1;
+  if (text.ends_with('m') || text.ends_with('s'))
+    text.remove_suffix(1);
+  const auto number = number_to(1e6, text);
+  return number && *number > 0 ? std::optional(*number * unit) : std::nullopt;
+}
+
 /// Parses RATE[,LATENCY%].
 std::optional<model::Confidence> confidence_of(std::string_view text) {
   model::Confidence confidence;
@@ -253,6 +262,18 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
       ->type_name("N")
       ->capture_default_str();
   command
+      .add_option_function<std::string>(
+          "--budget",
+          [&options](const std::string& text) {
+            options.budget_seconds = seconds_of(text);
+            if (!options.budget_seconds)
+              throw CLI::ValidationError("--budget", fmt::format("'{}' is not like 10s or 2m", text));
+          },
+          "end the modelling after this time with what is known: first by a small part of the machine, then "
+          "by as "
+          "many trials of all of it as there is time for (default: none; Ctrl-C ends it likewise)")
+      ->type_name("TIME");
+  command
       .add_option("--seed", options.seed, "seed of the random numbers: the same seed gives the same result")
       ->check(whole_number(0, UINT64_MAX))
       ->type_name("N")
@@ -346,6 +367,11 @@ void add_trace_options(CLI::App& command, TraceOptions& options) {
       "--deterministic", options.deterministic,
       "CPU back end: blocks run one after the other, so that atomics in floating point give the same "
       "sum in every run");
+  command.add_flag(
+      "--stop-when-traced", options.stop_when_traced,
+      "CPU back end: end the program as soon as every kernel that it can launch (with --kernel: each of "
+      "these) has been traced, so that a long run costs what its snapshots cost; its output is "
+      "incomplete");
   command.add_option("--trace", options.keep_trace, "keep the trace in this file")->type_name("FILE");
 }
 

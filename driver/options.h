@@ -30,7 +30,8 @@ struct ModelOptions {
   bool cold = false; ///< launches begin with an empty L2
   bool timeline = false;
   std::uint32_t timeline_bins = 256;
-  bool sharing = false; ///< the result has what `corun` estimates from
+  std::optional<double> budget_seconds; ///< after which modelling ends with what is known; empty: never
+  bool sharing = false;                 ///< the result has what `corun` estimates from
   std::uint64_t seed = 1;
   unsigned threads = 0;
   model::Ranks ranks; ///< not an option: the processes of `model` under mpirun
@@ -56,6 +57,7 @@ struct TraceOptions {
   std::string keep_trace; ///< empty: the trace is temporary
   cpu::Checks checks;
   bool deterministic = false;
+  bool stop_when_traced = false; ///< the program ends before its end
 };
 
 /// Adds --memcheck and its like, which are flags of the CPU back end.

@@ -20,6 +20,8 @@ Expected<void> DecodedLaunch::choose(const Gpu& gpu, const Options& options) {
     return decode(*options.snapshot_blocks, gpu);
   if (auto decoded = decode(blocks_with(snapshot_threads(gpu).max, launch_), gpu); !decoded)
     return decoded;
+  if (options.first_answer_work != 0)
+    return {}; // a first answer takes a part of these, and is not worth another decoding
   TRY_LET(occupied, occupancy(gpu, launch_));
   const std::uint64_t resident = std::uint64_t{occupied->blocks_per_sm} * gpu.sms;
   return decode(snapshot_blocks(snapshot_, part_, gpu, resident), gpu);

@@ -35,6 +35,23 @@ Gpu without_unused_draws(Gpu gpu, const Snapshot& snapshot) {
   return gpu;
 }
 
+/// Adds what a part of the machine misses to the intervals.
+void widen(Statistic& statistic, double by) {
+  for (double* const interval : {statistic.ci95, statistic.spread95}) {
+    interval[0] -= by;
+    interval[1] += by;
+  }
+}
+void widen_for_part(KernelResult& result) {
+  if (result.time)
+    for (Statistic* const time : {&result.time->cycles, &result.time->microseconds})
+      widen(*time, time_error_of_part * time->mean);
+  for (std::optional<Statistic>* const hits :
+       {&result.totals.l1_read_hit_rate, &result.totals.l2_read_hit_rate})
+    if (*hits)
+      widen(**hits, hit_error_of_part);
+}
+
 /// Sets what the launch's warps execute, and the events that cost energy.
 void put_events(KernelResult& result, std::span<const TrialCounts> trials, const Snapshot& snapshot,
                 const trace::Launch& launch, const Gpu& gpu) {
@@ -46,14 +63,72 @@ void put_events(KernelResult& result, std::span<const TrialCounts> trials, const
       line.work = found->second;
 }
 
+/// Builds the scale model where the options want a first answer, and sets how many trials it has: as many as
+/// an interval needs, or as there is time for.
+Expected<std::optional<ScaleModel>> scale_model(const DecodedLaunch& launch, const Gpu& gpu,
+                                                const MemoryHistory* history, Options& options) {
+  if (options.first_answer_work == 0 || options.without_clock)
+    return std::nullopt;
+  const std::uint64_t all = work_of(launch.snapshot());
+  const std::uint32_t divisor =
+      divisor_for(options.first_answer_work / few_trials, all, launch.snapshot(), gpu);
+  options.trials = std::uint32_t(std::clamp<std::uint64_t>(
+      options.first_answer_work * divisor / std::max<std::uint64_t>(all, 1), 2, few_trials));
+  if (divisor == 1)
+    return std::nullopt;
+  TRY_LET(occupied, occupancy(gpu, launch.part()));
+  return build_scale_model(divisor, launch.snapshot(), gpu, *occupied, history,
+                           Random(options.seed, launch.part().id, few_trials));
+}
+
+/// Returns the kernel of the first answer where the options say to stop, if there is one.
+const KernelResult* first_answer(const Options& options) {
+  const bool is_known = options.first_answer != nullptr && options.number < options.first_answer->size();
+  return is_known && options.stop && options.stop() ? &(*options.first_answer)[options.number] : nullptr;
+}
+
+/// Models the launch on the GPU. `history`: null if launches begin with an empty L2.
+Expected<KernelResult> evaluate_on(const Gpu& gpu, DecodedLaunch& decoded, const trace::AccessSource& trace,
+                                   const MemoryHistory* history, Options options) {
+  if (const KernelResult* const known = first_answer(options))
+    return *known;
+  TRY(decoded.choose(gpu, options));
+  const trace::Launch& part = decoded.part();
+  TRY_LET(scale, scale_model(decoded, gpu, history, options));
+  const std::uint32_t partitions = options.without_clock ? 1 : gpu.l2.partitions;
+  const L2Before before = *scale               ? std::move((*scale)->before)
+                          : history == nullptr ? L2Before()
+                                               : l2_before(*history, decoded.snapshot(), gpu, partitions);
+  auto kernel = evaluate_launch(decoded.snapshot(), decoded.sites(), part, gpu, options, before.l2,
+                                *scale ? &**scale : nullptr);
+  if (!kernel) {
+    const KernelResult* const known = first_answer(options);
+    return known != nullptr ? Expected<KernelResult>(*known) : kernel;
+  }
+  kernel->l2_start = before.start;
+  kernel->code_unknown = decoded.code_unknown();
+  const auto end = trace.end_of(part.id);
+  kernel->snapshot.complete = end && end->complete;
+  if (!kernel->snapshot.complete)
+    kernel->snapshot.limit =
+        fmt::format("cut short: {} of {} blocks asked for were seen", kernel->snapshot.blocks, part.blocks);
+  for (const trace::KernelLaunches& counted : trace.kernel_launches())
+    if (counted.symbol == part.symbol)
+      kernel->launches += counted.launches;
+  return kernel;
+}
+
 } // namespace
 
 Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vector<Site>& sites,
                                        const trace::Launch& launch, const Gpu& gpu_of_file,
-                                       const Options& options, std::span<const L2> before) {
+                                       const Options& options, std::span<const L2> before,
+                                       const ScaleModel* scale) {
   const Gpu gpu = without_unused_draws(gpu_of_file, snapshot);
   TRY_LET(occupied, occupancy(gpu, launch));
-  Trials trials = run_trials(snapshot, sites, launch, gpu, *occupied, options, before);
+  Trials trials = run_trials(snapshot, sites, launch, gpu, *occupied, options, before, scale);
+  if (trials.counts.size() < 2)
+    return fail("{}: no two trials ended", launch.kernel);
 
   KernelResult result;
   result.name = launch.kernel;
@@ -70,7 +145,10 @@ Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vect
   result.snapshot.limit = limit_of(launch, gpu, *occupied, options);
   result.trials.run = std::uint32_t(trials.counts.size());
   result.trials.converged = trials.known_well;
-  result.trials.stopped_by = trials.enough ? StoppedBy::confidence : StoppedBy::limit;
+  result.trials.stopped_by = trials.enough    ? StoppedBy::confidence
+                             : trials.stopped ? StoppedBy::request
+                                              : StoppedBy::limit;
+  result.trials.divisor = scale != nullptr ? scale->divisor : 1;
   if (std::ranges::any_of(trials.counts, [](const TrialCounts& trial) { return trial.machine != 0; }))
     result.trials.drawn = gpu.drawn;
   result.time = kernel_time(trials.counts, snapshot, launch, gpu);
@@ -103,6 +181,8 @@ Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vect
   for (SiteResult& site : result.sites)
     if (site.latency_ns && all_latency > 0)
       site.latency_share = double(site.executions) * site.latency_ns->mean / all_latency;
+  if (scale != nullptr)
+    widen_for_part(result);
   if (options.sharing && !options.without_clock)
     result.sharing = sharing_profile(snapshot, launch, gpu, *occupied, options, result);
   std::stable_sort(result.sites.begin(), result.sites.end(), [](const SiteResult& a, const SiteResult& b) {
@@ -145,21 +225,8 @@ Expected<Result> evaluate(const trace::AccessSource& trace, const std::vector<Gp
     for (const Gpu& gpu : is_wanted(launch) ? gpus : std::vector<Gpu>()) {
       if (!share.is_mine(number++))
         continue;
-      TRY(decoded.choose(gpu, options));
-      const trace::Launch& part = decoded.part();
-      const L2Before before = options.cold ? L2Before()
-                                           : l2_before(history, decoded.snapshot(), gpu,
-                                                       options.without_clock ? 1 : gpu.l2.partitions);
-      TRY_LET(kernel, evaluate_launch(decoded.snapshot(), decoded.sites(), part, gpu, of_share, before.l2));
-      kernel->l2_start = before.start;
-      kernel->code_unknown = decoded.code_unknown();
-      kernel->snapshot.complete = end && end->complete;
-      if (!kernel->snapshot.complete)
-        kernel->snapshot.limit = fmt::format("cut short: {} of {} blocks asked for were seen",
-                                             kernel->snapshot.blocks, part.blocks);
-      for (const trace::KernelLaunches& counted : trace.kernel_launches())
-        if (counted.symbol == launch.symbol)
-          kernel->launches += counted.launches;
+      of_share.number = result.kernels.size();
+      TRY_LET(kernel, evaluate_on(gpu, decoded, trace, options.cold ? nullptr : &history, of_share));
       result.kernels.push_back(std::move(*kernel));
     }
     if (!options.cold && &launch != &trace.launches().back())

@@ -181,6 +181,11 @@ TrialValues::Values launch_times(std::span<const TrialCounts> trials, const trac
                 [&](const TrialCounts& trial) { return std::optional(microseconds_of(trial, launch, gpu)); });
 }
 
+std::optional<Statistic> launch_time(std::span<const TrialCounts> trials, const trace::Launch& launch,
+                                     const Gpu& gpu) {
+  return statistic_of(trials, launch_times(trials, launch, gpu));
+}
+
 std::optional<KernelTime> kernel_time(std::span<const TrialCounts> trials, const Snapshot& snapshot,
                                       const trace::Launch& launch, const Gpu& gpu) {
   const auto cycles = cycles_of(trials);
@@ -190,8 +195,7 @@ std::optional<KernelTime> kernel_time(std::span<const TrialCounts> trials, const
   time.cycles = *cycles;
   time.is_extrapolated = !snapshot.whole_grid;
   time.launch_us = gpu.issue.launch_ns / 1000;
-  time.microseconds = *statistic_over(
-      trials, [&](const TrialCounts& trial) { return std::optional(microseconds_of(trial, launch, gpu)); });
+  time.microseconds = *launch_time(trials, launch, gpu);
   // Memory may be writing what was evicted when the last block has ended.
   for (std::size_t resource = 0; resource < resource_count; ++resource)
     for (const TrialCounts& trial : trials) {

@@ -64,5 +64,8 @@ TrialValues values_of(std::span<const TrialCounts> trials);
 /// Returns TrialValues::microseconds.
 TrialValues::Values launch_times(std::span<const TrialCounts> trials, const trace::Launch& launch,
                                  const Gpu& gpu);
+/// Returns their statistic; absent if there are fewer than two, or without a clock.
+std::optional<Statistic> launch_time(std::span<const TrialCounts> trials, const trace::Launch& launch,
+                                     const Gpu& gpu);
 
 } // namespace warplens::model

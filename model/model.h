@@ -28,6 +28,17 @@ struct Ranks {
   std::function<std::vector<std::vector<std::byte>>(std::vector<std::byte>)> exchange;
 };
 
+/// How far the trials of one kernel on one GPU have come.
+struct TrialProgress {
+  std::size_t number = 0; ///< of the kernel and GPU: the index into Result::kernels
+  std::string kernel, gpu;
+  std::uint32_t done = 0, most = 0; ///< trials
+  std::uint32_t divisor = 1;        ///< ScaleModel::divisor
+  std::optional<Statistic>
+      microseconds; ///< of the launch, so far; empty before two trials, or without a clock
+  std::optional<double> l1_hits, l2_hits; ///< shares so far
+};
+
 struct Options {
   std::uint32_t trials = 16; ///< maximum; at least 2, as a single one has no interval
   /// Trials end once the figures have converged (confidence.h); zeros: only after `trials`.
@@ -47,11 +58,18 @@ struct Options {
   /// trials of each. The result of rank 0 is whole; figures of the first trial may be absent from the
   /// others'.
   Ranks ranks;
-  /// The model calls it with the number of trials of one kernel on one GPU that are done, and with their
-  /// maximum, from any thread, one call at a time.
-  std::function<void(const std::string& kernel, const std::string& gpu, std::uint32_t done,
-                     std::uint32_t total)>
-      progress;
+  /// The model calls it after each trial, from any thread, one call at a time.
+  std::function<void(const TrialProgress&)> progress;
+  std::size_t number = 0; ///< TrialProgress::number, which evaluate() sets
+  /// A first answer: the work on each kernel that is aimed at (scale/scale_model.h), for which trials run a
+  /// part of the snapshot on as large a part of the machine, and are as many as that allows; 0: all of it.
+  std::uint64_t first_answer_work = 0;
+  /// Returns whether the trials are to end now, with what is known; the model asks often, from any thread.
+  /// Empty: never.
+  std::function<bool()> stop;
+  /// The same launches and GPUs modelled before, if not null: what stands where trials end before there are
+  /// two.
+  const std::vector<KernelResult>* first_answer = nullptr;
 };
 
 /// Returns a result with one KernelResult per traced launch and GPU. It is equal to the bit for equal trace,

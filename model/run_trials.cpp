@@ -2,6 +2,8 @@
 
 #include "model/clock/clocked_trial.h"
 #include "model/confidence.h"
+#include "model/figures.h"
+#include "model/scale/scaled_counts.h"
 #include "model/share_trials.h"
 #include "model/trial/observers/cold_misses.h"
 #include "model/trial/observers/dram_latencies.h"
@@ -51,22 +53,70 @@ private:
   DramLatencies dram_latencies_;
 };
 
+/// The trials that have ended so far, in any order.
+class Ended {
+public:
+  Ended(const trace::Launch& launch, const Gpu& gpu, const Options& options, std::uint32_t divisor)
+      : launch_(launch), gpu_(gpu), options_(options) {
+    progress_.kernel = launch.kernel;
+    progress_.gpu = gpu.id;
+    progress_.number = options.number;
+    progress_.most = options.trials;
+    progress_.divisor = divisor;
+  }
+
+  void add(std::uint32_t number, const TrialCounts& counts) {
+    const std::lock_guard lock(mutex_);
+    numbers_.push_back(number);
+    if (!options_.progress)
+      return;
+    static_cast<TrialTotals&>(so_far_.emplace_back()) = counts;
+    ++progress_.done;
+    progress_.microseconds = launch_time(so_far_, launch_, gpu_);
+    const Totals totals = totals_of(so_far_, gpu_);
+    const auto mean = [](const auto& rate) { return rate ? std::optional(rate->mean) : std::nullopt; };
+    progress_.l1_hits = mean(totals.l1_read_hit_rate);
+    progress_.l2_hits = mean(totals.l2_read_hit_rate);
+    options_.progress(progress_);
+  }
+  std::size_t count() const { return numbers_.size(); }
+  /// Returns those of them, in trial order.
+  std::vector<TrialCounts> of(std::vector<TrialCounts> counts) {
+    std::ranges::sort(numbers_);
+    std::vector<TrialCounts> ended;
+    for (const std::uint32_t number : numbers_)
+      ended.push_back(std::move(counts[number]));
+    return ended;
+  }
+
+private:
+  const trace::Launch& launch_;
+  const Gpu& gpu_;
+  const Options& options_;
+  std::mutex mutex_;
+  std::vector<std::uint32_t> numbers_;
+  std::vector<TrialCounts> so_far_; ///< without sites and states
+  TrialProgress progress_;
+};
+
 } // namespace
 
 Trials run_trials(const Snapshot& snapshot, const std::vector<Site>& sites, const trace::Launch& launch,
                   const Gpu& gpu, const Occupancy& occupied, const Options& options,
-                  std::span<const L2> before) {
+                  std::span<const L2> before, const ScaleModel* scale) {
   Trials trials;
   FirstTrial first(snapshot, sites);
   Observers observers = first.observers();
-  std::mutex reporting;
-  std::uint32_t done = 0;
   const auto trial = [&](std::uint32_t number, TrialObserver* observer) {
     const Random random(options.seed, launch.id, number);
     if (!options.without_clock) {
       const std::uint32_t machine = machine_of(number, gpu);
-      TrialCounts counts = run_clocked_trial(snapshot, gpu.machines.empty() ? gpu : gpu.machines[machine],
-                                             occupied, random, before, observer);
+      const Snapshot& replayed = scale != nullptr ? scale->snapshot : snapshot;
+      const Gpu& all = scale != nullptr ? scale->gpu : gpu;
+      TrialCounts counts = run_clocked_trial(replayed, all.machines.empty() ? all : all.machines[machine],
+                                             occupied, random, before, observer, options.stop);
+      if (scale != nullptr)
+        scale_counts(counts, scale->divisor);
       counts.machine = machine;
       return counts;
     }
@@ -74,17 +124,18 @@ Trials run_trials(const Snapshot& snapshot, const std::vector<Site>& sites, cons
     return observer != nullptr ? run_trial(snapshot, gpu, occupied, random, *observer, l2)
                                : run_trial(snapshot, gpu, occupied, random, l2);
   };
+  const auto stops = [&] { return options.stop && options.stop(); };
+  Ended ended(launch, gpu, options, scale != nullptr ? scale->divisor : 1);
   const auto run = [&](std::uint32_t number) {
-    trials.counts[number] = trial(number, number == 0 ? &observers : nullptr);
-    if (!options.progress)
-      return;
-    const std::lock_guard lock(reporting);
-    options.progress(launch.kernel, gpu.id, ++done, options.trials);
+    // The observers number the blocks of the snapshot itself.
+    TrialCounts counts = trial(number, number == 0 && scale == nullptr ? &observers : nullptr);
+    if (!stops())
+      ended.add(number, trials.counts[number] = std::move(counts));
   };
 
   const int cores = tbb::info::default_concurrency();
   tbb::task_arena arena(options.threads == 0 ? cores : int(std::min(options.threads, unsigned(cores))));
-  while (trials.counts.size() < options.trials && !trials.enough) {
+  while (trials.counts.size() < options.trials && !trials.enough && !stops()) {
     const auto begin = std::uint32_t(trials.counts.size());
     const auto end = std::min(options.trials, begin + batch_trials(options));
     trials.counts.resize(end); // each trial has an element of its own, whichever thread runs it
@@ -93,19 +144,28 @@ Trials run_trials(const Snapshot& snapshot, const std::vector<Site>& sites, cons
           tbb::blocked_range<std::uint32_t>(begin, end, 1),
           [&](const auto& range) {
             for (std::uint32_t number = range.begin(); number != range.end(); ++number)
-              if (is_mine(number, options.ranks))
+              if (is_mine(number, options.ranks) && !stops())
                 run(number);
           },
           tbb::simple_partitioner());
     });
+    if (ended.count() < trials.counts.size() && options.ranks.count == 1)
+      break;
     share(std::span(trials.counts).subspan(begin), begin, snapshot.sites.size(), options.ranks);
     const bool well_before = trials.known_well;
     trials.known_well = known_well(trials.counts, snapshot, gpu, options.confidence);
     trials.enough = well_before && trials.known_well;
   }
+  trials.stopped = !trials.enough && trials.counts.size() < options.trials;
+  if (ended.count() < trials.counts.size() && options.ranks.count == 1) {
+    trials.stopped = true;
+    trials.counts = ended.of(std::move(trials.counts));
+  }
+  if (scale != nullptr || trials.counts.empty())
+    return trials;
   std::move(first).report(trials);
-  const Cycle cycles = trials.counts.empty() ? 0 : trials.counts.front().time.cycles;
-  if (options.timeline_bins != 0 && cycles != 0) {
+  const Cycle cycles = trials.counts.front().time.cycles;
+  if (options.timeline_bins != 0 && cycles != 0 && !trials.stopped) {
     // A timeline has bins of equal lengths, so that trial runs again now that its length is known.
     TimelineRecorder timeline(snapshot, sites, gpu, 0, cycles, options.timeline_bins);
     trial(0, &timeline);

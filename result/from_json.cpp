@@ -332,7 +332,10 @@ void read(const JsonNode& node, KernelResult& target) {
   trials["run"].read(target.trials.run);
   trials["converged"].read(target.trials.converged);
   if (trials.has("stopped_by"))
-    trials["stopped_by"].read_word(target.trials.stopped_by, value_named<StoppedBy>, "confidence or limit");
+    trials["stopped_by"].read_word(target.trials.stopped_by, value_named<StoppedBy>,
+                                   "confidence, limit or request");
+  if (trials.has("divisor"))
+    trials["divisor"].read(target.trials.divisor);
   if (trials.has("drawn"))
     trials["drawn"].for_each([&](const JsonNode& path) { path.read(target.trials.drawn.emplace_back()); });
   read_if_there(node, "l2_start", target.l2_start);

@@ -9,7 +9,8 @@
 
 namespace warplens {
 
-template <> inline constexpr std::array<std::string_view, 2> names_of<StoppedBy>{"confidence", "limit"};
+template <>
+inline constexpr std::array<std::string_view, 3> names_of<StoppedBy>{"confidence", "limit", "request"};
 template <>
 inline constexpr std::array<std::string_view, resource_count> names_of<Resource>{
     "issue",        "memory_pipeline",

@@ -195,8 +195,9 @@ struct L2Start {
   std::string why;         ///< the origin of the contents, and why others are not known
 };
 
-/// The reason why there were no more trials: the intervals were narrow enough, or --trials was reached.
-enum class StoppedBy : std::uint8_t { confidence, limit };
+/// The reason why there were no more trials: the intervals were narrow enough, --trials was reached, or the
+/// user or a budget of time asked for an end.
+enum class StoppedBy : std::uint8_t { confidence, limit, request };
 
 /// The number of distinct 128-byte lines between an access to a line and the one before it to the same line.
 struct ReuseDistance {
@@ -255,6 +256,8 @@ struct KernelResult {
     std::uint32_t run = 0;
     bool converged = false;
     std::optional<StoppedBy> stopped_by;
+    /// Trials ran on this part of the machine, with as large a part of the snapshot: 8 is an eighth.
+    std::uint32_t divisor = 1;
     std::vector<std::string> drawn; ///< figures of the GPU in which they differ: "issue.policy"
   } trials;
   std::optional<L2Start> l2_start;

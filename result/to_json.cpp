@@ -291,6 +291,8 @@ Json to_json(const KernelResult& kernel) {
   json["trials"] = {{"run", kernel.trials.run}, {"converged", kernel.trials.converged}};
   if (kernel.trials.stopped_by)
     json["trials"]["stopped_by"] = name_of(*kernel.trials.stopped_by);
+  if (kernel.trials.divisor != 1)
+    json["trials"]["divisor"] = kernel.trials.divisor;
   if (!kernel.trials.drawn.empty())
     json["trials"]["drawn"] = kernel.trials.drawn;
   if (kernel.l2_start)

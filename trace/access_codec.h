@@ -53,6 +53,11 @@ inline bool has_addresses(const WarpAccess& access) {
 
 /// Calls `act(lane)` for each active lane, lowest first.
 template <class Act> void for_each_lane(std::uint32_t active, Act act) {
+  if (active == ~std::uint32_t{0}) { // mostly, and the compiler takes several lanes together
+    for (unsigned lane = 0; lane < warp_lanes; ++lane)
+      act(lane);
+    return;
+  }
   for (; active; active &= active - 1)
     act(static_cast<unsigned>(std::countr_zero(active)));
 }

@@ -109,6 +109,10 @@ Expected<std::string> run_program(const RunRequest& request, bool quiet) {
   const auto failed_kernels = directory->path() / "failed_kernels";
   command.environment.emplace_back("WARPLENS_FAILED_KERNELS", failed_kernels.string());
 
+  const auto stopped = directory->path() / "stopped";
+  if (request.options.stop_when_traced)
+    command.environment.emplace_back("WARPLENS_STOP_WHEN_TRACED", stopped.string());
+
   TRY_LET(finished, run(command));
   std::string ending;
   if (finished->signal != 0)
@@ -119,9 +123,13 @@ Expected<std::string> run_program(const RunRequest& request, bool quiet) {
   else if (const std::string failed = first_failed_kernel(failed_kernels); !failed.empty())
     ending = fmt::format("{}: {}, and the program ended with code 0 all the same", request.name, failed);
   std::error_code error;
+  const char* const how = std::filesystem::exists(stopped, error)
+                              ? "; it was ended when all was traced: its output is incomplete"
+                              : "";
   const auto bytes = std::filesystem::file_size(request.trace, error);
-  stage.done(error ? request.name
-                   : fmt::format("{}: {:.1f} MB of trace", request.name, static_cast<double>(bytes) / 1e6));
+  stage.done(
+      error ? request.name
+            : fmt::format("{}: {:.1f} MB of trace{}", request.name, static_cast<double>(bytes) / 1e6, how));
   return ending;
 }
 

@@ -1,5 +1,7 @@
 #include "driver/stages/simulate.h"
 
+#include "driver/interruption.h"
+#include "driver/live_table.h"
 #include "driver/progress.h"
 #include "driver/resources.h"
 #include "model/gpu/sm_clock.h"
@@ -9,6 +11,9 @@
 #include "vocabulary/number_text.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
+#include <unistd.h>
 
 namespace warplens::driver {
 namespace {
@@ -18,6 +23,29 @@ template <class Choice>
 void choose(Choice& choice, const std::vector<std::string>& words, const std::string& word) {
   if (!word.empty())
     choice = Choice(std::find(words.begin(), words.end(), word) - words.begin());
+}
+
+using Clock = std::chrono::steady_clock;
+
+/// Returns whether someone waits for figures, or for an end.
+bool wants_first_answer(const ModelOptions& options, const OutputOptions& output) {
+  const bool is_watched = !output.quiet && isatty(STDERR_FILENO) != 0;
+  return !options.without_clock && options.ranks.count == 1 && (is_watched || options.budget_seconds);
+}
+
+/// Models each kernel on a part of each GPU, in about two seconds for all of them.
+Expected<Result> first_answer(const trace::Reader& trace, const std::vector<model::Gpu>& gpus,
+                              model::Options options, const ModelOptions& wanted, std::size_t launches) {
+  // A core of 2.4 GHz visits about a million transactions and instructions a second (bench_model).
+  constexpr double work_per_second = 1e6, seconds = 2;
+  const double kernels = double(launches) * double(gpus.size());
+  const double cores = std::max(1u, std::thread::hardware_concurrency());
+  const double time = wanted.budget_seconds ? std::min(seconds, *wanted.budget_seconds / 2) : seconds;
+  options.first_answer_work = std::uint64_t(std::max(1.0, time * work_per_second * cores / kernels));
+  options.stop = InterruptionWatch::was_interrupted; // a budget ends with this answer at least
+  options.timeline_bins = 0;
+  options.sharing = false;
+  return model::evaluate(trace, gpus, options);
 }
 
 } // namespace
@@ -69,12 +97,20 @@ Expected<Result> simulate(const trace::Reader& trace, const std::vector<model::G
   model_options.ranks = options.ranks;
   model_options.snapshot_blocks = options.snapshot_blocks;
   model_options.wants_launch = is_wanted;
-  model_options.progress = [&](const std::string& launched, const std::string& gpu, std::uint32_t done,
-                               std::uint32_t most) {
-    constexpr std::size_t fits_beside = 40; // on a line of 80 columns
-    stage.update(fmt::format("{} on {}: trial {} of at most {}", display_name(launched, fits_beside), gpu,
-                             done, most));
+  LiveTable table(output.quiet);
+  model_options.progress = [&](const model::TrialProgress& progress) { table.show(progress); };
+  const InterruptionWatch watch;
+  const Clock::time_point begin = Clock::now();
+  model_options.stop = [begin, budget = options.budget_seconds] {
+    return InterruptionWatch::was_interrupted() ||
+           (budget && std::chrono::duration<double>(Clock::now() - begin).count() >= *budget);
   };
+  Result first;
+  if (wants_first_answer(options, output)) {
+    TRY_LET(answer, first_answer(trace, gpus, model_options, options, std::size_t(launches)));
+    first = std::move(*answer);
+    model_options.first_answer = &first.kernels;
+  }
   auto result = model::evaluate(trace, gpus, model_options);
   if (!result)
     return result;

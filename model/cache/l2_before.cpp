@@ -81,11 +81,11 @@ std::uint64_t lines_that_matter(const std::vector<Gpu>& gpus) {
 }
 
 L2Before l2_before(const MemoryHistory& history, const Snapshot& snapshot, const Gpu& gpu,
-                   std::uint32_t partitions) {
+                   std::uint32_t partitions, const PartOfLines* part) {
   const auto cold = [](std::string why) {
     return L2Before{{}, {.warm = false, .bytes = 0, .why = std::move(why)}};
   };
-  const std::uint64_t matter = lines_that_matter(gpu);
+  const std::uint64_t matter = part != nullptr ? part->matter : lines_that_matter(gpu);
   const bool known = history.unknown_before().empty() || history.lines() >= matter;
   if (history.lines() == 0)
     return cold(known ? "nothing used device memory before" : "not known after " + history.unknown_before());
@@ -100,7 +100,8 @@ L2Before l2_before(const MemoryHistory& history, const Snapshot& snapshot, const
     before.l2.push_back(partitions == 1 ? L2(gpu) : L2::partition_of(gpu));
   const auto home_of = [&](std::uint32_t line) -> L2& { return before.l2[home_partition(line, partitions)]; };
   for (const UsedLine& one : used)
-    use(home_of(pages.number_of(one.line)), pages.number_of(one.line), one);
+    if (const std::uint32_t line = pages.number_of(one.line); part == nullptr || part->keeps(line))
+      use(home_of(line), line, one);
   for (const UsedLine& one : used) {
     const std::uint32_t line = pages.number_of(one.line);
     before.start.bytes += sector_bytes * sector_count(home_of(line).sectors_of(line));

@@ -6,6 +6,7 @@
 #include "result/result.h"
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace warplens::model {
@@ -20,11 +21,17 @@ struct L2Before {
 std::uint64_t lines_that_matter(const Gpu& gpu);
 std::uint64_t lines_that_matter(const std::vector<Gpu>& gpus); ///< to the largest of them
 
+/// The part of the lines in an L2 that a smaller one has.
+struct PartOfLines {
+  std::uint64_t matter = 0; ///< lines_that_matter() to that one
+  std::function<bool(std::uint32_t line)> keeps;
+};
+
 /// Replays the known lines that matter in an L2, and returns it; none where there are no such lines. Copies
 /// and fills use the L2 as accesses of SMs do. Lines have the snapshot's numbers, those of pages that it does
 /// not touch come after its own. `partitions`: how many parts the L2 is modelled in, each of which keeps the
-/// lines that belong to it.
+/// lines that belong to it. `part`: which of the lines it is to have; null: all.
 L2Before l2_before(const MemoryHistory& history, const Snapshot& snapshot, const Gpu& gpu,
-                   std::uint32_t partitions);
+                   std::uint32_t partitions, const PartOfLines* part = nullptr);
 
 } // namespace warplens::model

@@ -62,7 +62,7 @@ public:
       sms_[starts_next_ % busy]->admit(dispatch_.first[starts_next_], starts_next_);
   }
 
-  TrialCounts run() {
+  TrialCounts run(const std::function<bool()>& stop) {
     const Cycle epoch = memory_.shortest();
     Cycle end = 0;
     for (Cycle next = next_cycle(sms_, memory_); next != never; next = next_cycle(sms_, memory_)) {
@@ -70,6 +70,8 @@ public:
       run_sms(sms_, memory_, end);
       memory_.run_until(end);
       dispatch_further(end);
+      if (stop && stop())
+        return {};
     }
     return counts();
   }
@@ -160,8 +162,9 @@ private:
 } // namespace
 
 TrialCounts run_clocked_trial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy,
-                              Random random, std::span<const L2> before, TrialObserver* observer) {
-  return ClockedTrial(snapshot, gpu, occupancy, random, before, observer).run();
+                              Random random, std::span<const L2> before, TrialObserver* observer,
+                              const std::function<bool()>& stop) {
+  return ClockedTrial(snapshot, gpu, occupancy, random, before, observer).run(stop);
 }
 
 } // namespace warplens::model

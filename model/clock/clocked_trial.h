@@ -9,14 +9,16 @@
 #include "model/numeric/random.h"
 #include "model/snapshot/snapshot.h"
 
+#include <functional>
 #include <span>
 
 namespace warplens::model {
 
 /// Runs a trial. `before` is the initial content of the L2's partitions, one for each; empty: nothing is
-/// known. `observer` may be null.
+/// known. `observer` may be null. `stop` says that the counts are no longer wanted, which then are without
+/// meaning; empty: they are.
 TrialCounts run_clocked_trial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy,
                               Random random, std::span<const L2> before = {},
-                              TrialObserver* observer = nullptr);
+                              TrialObserver* observer = nullptr, const std::function<bool()>& stop = {});
 
 } // namespace warplens::model

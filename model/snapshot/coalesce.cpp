@@ -98,14 +98,39 @@ bool in_pairs(const trace::WarpAccess& access, unsigned first, unsigned lanes, u
   return true;
 }
 
+/// The rows that the lanes of a phase want of each bank.
+class WantedRows {
+public:
+  /// `is_atomic`: lanes that want the same word come one after the other.
+  explicit WantedRows(bool is_atomic) : is_atomic_(is_atomic) {}
+
+  void add(std::uint64_t row, unsigned bank) {
+    std::uint64_t* const rows = rows_[bank].data();
+    unsigned& count = counts_[bank];
+    if (is_atomic_ || std::find(rows, rows + count, row) == rows + count)
+      rows[count++] = row;
+    most_ = std::max(most_, count);
+  }
+  unsigned most() const { return most_; } ///< of one bank
+
+private:
+  bool is_atomic_;
+  unsigned most_ = 0;
+  std::array<unsigned, shared_banks> counts_{};
+  /// A lane has at most two words of one bank, its first and its last.
+  std::array<std::array<std::uint64_t, 2 * warp_lanes>, shared_banks> rows_;
+};
+
 } // namespace
 
 BankWavefronts bank_wavefronts(const trace::WarpAccess& access, const LaneRules& rules) {
-  const unsigned row_bytes = shared_banks * rules.bank_bytes, word = rules.bank_stride_bytes;
+  const unsigned row_bytes = shared_banks * rules.bank_bytes;
+  // Both are powers of two, and the host divides slowly.
+  const int word_shift = std::countr_zero(rules.bank_stride_bytes);
+  const int words_of_row_shift = std::countr_zero(row_bytes) - word_shift;
   const unsigned lanes_per_phase =
       std::bit_floor(std::clamp<unsigned>(row_bytes / access.bytes, 1, warp_lanes));
   BankWavefronts result;
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> rows; // each with its bank
   unsigned lanes = lanes_per_phase;
   for (unsigned first = 0; first < warp_lanes; first += lanes) {
     const bool may_join = rules.joins_phases && access.kind == AccessKind::load &&
@@ -113,24 +138,17 @@ BankWavefronts bank_wavefronts(const trace::WarpAccess& access, const LaneRules&
     const bool joins = may_join && (in_pairs(access, first, 2 * lanes_per_phase, 1) ||
                                     in_pairs(access, first, 2 * lanes_per_phase, 2));
     lanes = joins ? 2 * lanes_per_phase : lanes_per_phase;
-    rows.clear();
+    WantedRows rows(access.kind == AccessKind::atomic);
     for (unsigned lane = first; lane < first + lanes; ++lane) {
       if (!(access.active >> lane & 1))
         continue;
       const std::uint64_t address = access.addresses[lane];
-      for (std::uint64_t at = address / word; at <= (address + access.bytes - 1) / word; ++at)
-        rows.emplace_back(at * word / row_bytes, at % shared_banks);
+      const std::uint64_t last = (address + access.bytes - 1) >> word_shift;
+      for (std::uint64_t at = address >> word_shift; at <= last; ++at)
+        rows.add(at >> words_of_row_shift, unsigned(at % shared_banks));
     }
-    if (rows.empty())
-      continue;
-    std::sort(rows.begin(), rows.end());
-    if (access.kind != AccessKind::atomic)
-      rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-    std::array<unsigned, shared_banks> wanted{};
-    for (const auto& [row, bank] : rows)
-      ++wanted[bank];
-    result.count += *std::max_element(wanted.begin(), wanted.end());
-    ++result.min;
+    result.count += rows.most();
+    result.min += rows.most() != 0;
   }
   return result;
 }

@@ -70,13 +70,17 @@ SnapshotBuilder::SnapshotBuilder(const std::vector<Site>& sites, const trace::La
 
 SnapshotBuilder::Stream& SnapshotBuilder::stream_of(std::uint64_t block, std::uint32_t warp) {
   const std::uint64_t key = (block - launch_.first_block) * max_warps_per_block + warp;
+  if (key == last_stream_key_)
+    return streams_[last_stream_];
   const auto [found, fresh] = stream_index_.emplace(key, std::uint32_t(streams_.size()));
   if (fresh) {
     streams_.emplace_back();
     streams_.back().warp.block = block;
     streams_.back().warp.warp = warp;
   }
-  return streams_[found->second];
+  last_stream_key_ = key;
+  last_stream_ = found->second;
+  return streams_[last_stream_];
 }
 
 bool SnapshotBuilder::starts_bulk(const Stream& stream, std::uint32_t site) const {

@@ -199,6 +199,8 @@ private:
   std::vector<SiteSummary> summaries_;                          ///< by index into the trace's sites
   std::unordered_map<std::uint64_t, std::uint32_t> stream_index_;
   std::vector<Stream> streams_;
+  std::uint64_t last_stream_key_ = ~std::uint64_t{0}; ///< a warp's accesses come in runs
+  std::uint32_t last_stream_ = 0;
   std::unordered_map<std::uint64_t, std::uint32_t>
       page_ids_; ///< page → number, in the order of first touch until finish()
   std::map<ByteMask, std::uint32_t> mask_index_;

@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <unistd.h>
 
@@ -232,6 +233,29 @@ Expected<void> Recorder::register_sites(std::span<const SiteRecord> records) {
 
 SnapshotGoal Recorder::goal(const trace::Launch& launch) const {
   return {snapshot_blocks(state_->settings, launch).least, state_->settings.snapshot_enough_accesses};
+}
+
+bool Recorder::ends_when_traced(std::span<const std::string> symbols) const {
+  if (!enabled() || state_->settings.stop_when_traced.empty())
+    return false;
+  const std::scoped_lock lock(state_->mutex);
+  return std::ranges::none_of(symbols, [&](const std::string& symbol) {
+    const auto found = state_->traced.find(symbol);
+    const bool is_wanted =
+        !state_->settings.kernel || state_->settings.kernel->is_found_in(kernel_name(symbol));
+    return is_wanted && (found == state_->traced.end() || found->second < state_->settings.launches);
+  });
+}
+
+void Recorder::end_program() {
+  std::fflush(stdout);
+  std::ofstream(state_->settings.stop_when_traced) << program_invocation_name << '\n';
+  {
+    const std::scoped_lock lock(state_->mutex);
+    state_->launches.clear(); // it is not known how many there would have been
+  }
+  finish();
+  std::_Exit(0);
 }
 
 bool Recorder::wants(const trace::Launch& launch) const {

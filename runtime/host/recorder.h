@@ -65,6 +65,13 @@ public:
   /// end_launch() (LaunchEnd::blocks).
   SnapshotGoal goal(const trace::Launch& launch) const;
 
+  /// Returns whether the program is to end once the launches so far have been traced: no launch of the
+  /// kernels with these symbols would be.
+  bool ends_when_traced(std::span<const std::string> symbols) const;
+  /// Ends such a program: completes the trace, says so, and exits with code 0 without running its
+  /// destructors, which must not see half-done work.
+  [[noreturn]] void end_program();
+
   /// Counts a launch that cannot be traced.
   void count_launch(const trace::Launch& launch);
 

@@ -48,6 +48,8 @@ Expected<Settings> Settings::from_environment() {
       return fail("WARPLENS_KERNEL={}: not a regular expression: {}", *text, kernel.error().message);
     settings.kernel = *kernel;
   }
+  if (const auto path = variable("WARPLENS_STOP_WHEN_TRACED"))
+    settings.stop_when_traced = *path;
   std::optional<std::uint64_t> stall_seconds;
   for (const Expected<void>& read :
        {read_count("WARPLENS_LAUNCHES", settings.launches),

@@ -38,6 +38,9 @@ struct Settings {
   std::optional<std::uint64_t> snapshot_blocks;
   /// WARPLENS_SNAPSHOT_ACCESSES: the snapshot of a launch is cut off after this number of warp accesses.
   std::uint64_t snapshot_accesses = 1 << 26;
+  /// WARPLENS_STOP_WHEN_TRACED: a file that the program creates before it ends, which it does as soon as no
+  /// launch is left to be traced; empty: it runs to its own end.
+  std::filesystem::path stop_when_traced;
   /// WARPLENS_STALL_SECONDS: the tracing of a launch ends after this time without accesses. The default is
   /// ten seconds on a GPU, where the program may itself be waiting, and sixty on the CPU back end.
   std::optional<std::chrono::seconds> stall;

@@ -190,10 +190,11 @@ TEST_CASE("From a trace file to a result") {
   std::uint32_t done = 0;
   model::Options options;
   options.trials = 4;
-  options.progress = [&](const std::string&, const std::string&, std::uint32_t now, std::uint32_t total) {
+  options.progress = [&](const model::TrialProgress& progress) {
     const std::lock_guard lock(calls);
-    done = std::max(done, now);
-    CHECK(total == 4);
+    done = std::max(done, progress.done);
+    CHECK(progress.most == 4);
+    CHECK(progress.divisor == 1);
   };
   const auto result = model::evaluate(*trace, {gpu("v100"), gpu("c2050")}, options);
   if (!result)

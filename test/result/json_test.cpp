@@ -359,7 +359,7 @@ TEST_CASE("json: the manifest, which results of older versions lack") {
 TEST_CASE("malformed page data: one line that names the place") {
   const Change cases[] = {
       {"/kernels/0/trials/stopped_by", R"("boredom")",
-       "kernels[0].trials.stopped_by is not confidence or limit"},
+       "kernels[0].trials.stopped_by is not confidence, limit or request"},
       {"/kernels/0/totals/cold_miss_share", "1.5",
        "kernels[0].totals is not an object whose cold_miss_share is from 0 to 1"},
       {"/kernels/0/l2_start/warm", "1", "kernels[0].l2_start.warm is not true or false"},

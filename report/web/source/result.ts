@@ -147,7 +147,7 @@ export interface Kernel {
   };
   snapshot: { blocks: number; warp_accesses: number; transactions: number; complete?: boolean; limit?: string };
   executed?: { architecture: string; instructions: number; per_cycle: Statistic };
-  trials: { run: number; converged: boolean; stopped_by?: "confidence" | "limit"; drawn?: string[] };
+  trials: { run: number; converged: boolean; stopped_by?: "confidence" | "limit" | "request"; divisor?: number; drawn?: string[] };
   l2_start?: { warm: boolean; bytes: number; why: string };
   /** Present if the trials have a clock. `cycles` is of the snapshot, `microseconds` of the whole launch. */
   time?: { cycles: Statistic; microseconds: Statistic; extrapolated: boolean; busy: ByResource; mean_busy?: ByResource; bound: Resource | "latency" };

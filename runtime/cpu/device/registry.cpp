@@ -162,6 +162,15 @@ const VariableRecord* variable_at(const void* address) {
   return nullptr;
 }
 
+std::vector<std::string> host_kernel_symbols() {
+  Tables& all = tables();
+  const std::lock_guard lock(all.mutex);
+  std::vector<std::string> symbols;
+  for (const auto& [address, kernel] : all.host_kernels)
+    symbols.push_back(runtime::symbol_as_written(kernel.symbol));
+  return symbols;
+}
+
 void register_host_kernel(const void* host_function, const char* symbol, const char* module) {
   Tables& all = tables();
   const std::lock_guard lock(all.mutex);

@@ -25,6 +25,9 @@ struct Kernel {
 /// Returns null if no kernel is registered for the address. The reference stays valid until the process ends.
 Kernel* find_kernel(const void* host_function);
 
+/// Returns the symbols of the kernels that the program can launch, as written in the source.
+std::vector<std::string> host_kernel_symbols();
+
 /// Returns the newest architecture that a kernel of the program was compiled for (80 is sm_80); 0 if there is
 /// none.
 int newest_architecture();

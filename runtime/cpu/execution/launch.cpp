@@ -66,7 +66,7 @@ private:
 };
 
 GridResult run_traced(const Grid& grid, const trace::Launch& launch, ring::Channel* channel,
-                      SnapshotDepth& depth) {
+                      SnapshotDepth& depth, bool is_last) {
   const auto threads = static_cast<std::uint32_t>(grid.block.count());
   // Blocks that run at the same time must not wait for each other's buffers.
   const std::uint64_t blocks =
@@ -77,7 +77,8 @@ GridResult run_traced(const Grid& grid, const trace::Launch& launch, ring::Chann
                             return nullptr;
                           ring::BlockBuffer* buffer = ring::enter(channel, block, threads);
                           return buffer ? std::make_unique<RingSink>(buffer, threads, block, depth) : nullptr;
-                        }};
+                        },
+                        is_last && !grid.workspace};
   const StallWatchdog watchdog;
   return run_grid(grid, &tracing);
 }
@@ -115,13 +116,17 @@ LaunchResult run_all_blocks(const KernelRecord& kernel, const trace::Dim3& grid_
   auto& recorder = runtime::Recorder::instance();
   ring::Channel* channel = recorder.enabled() ? recorder.begin_launch(launch, worker_threads()) : nullptr;
   SnapshotDepth depth(launch.first_block, launch.blocks, recorder.goal(launch));
-  const GridResult result = channel ? run_traced(grid, launch, channel, depth) : run_grid(grid, nullptr);
+  const bool is_last = channel && recorder.ends_when_traced(host_kernel_symbols());
+  const GridResult result =
+      channel ? run_traced(grid, launch, channel, depth, is_last) : run_grid(grid, nullptr);
   if (channel)
     recorder.end_launch({.launch = launch.id,
                          .complete = result.status == BlockStatus::ok,
                          .executed_accesses = result.executed_accesses,
                          .probed_accesses = result.probed_accesses,
                          .blocks = depth.blocks()});
+  if (is_last && result.status == BlockStatus::ok)
+    recorder.end_program();
   switch (result.status) {
   case BlockStatus::ok: return {};
   case BlockStatus::failed: return {LaunchStatus::trapped, result.message};

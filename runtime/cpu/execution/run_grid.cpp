@@ -69,13 +69,14 @@ public:
   /// Runs blocks until all have been taken.
   void run_blocks() {
     with_memory([this] {
-      while (!stopped()) {
+      while (!stopped() && !traced_all_) {
         const std::uint64_t first = next_.fetch_add(run_, std::memory_order_relaxed);
         if (first >= blocks_)
           return;
         if (interrupted())
           return end(BlockStatus::interrupted, "interrupted");
-        for (std::uint64_t id = first; id < std::min(first + run_, blocks_) && !stopped(); ++id)
+        for (std::uint64_t id = first; id < std::min(first + run_, blocks_) && !stopped() && !traced_all_;
+             ++id)
           run_block(id);
       }
     });
@@ -147,6 +148,10 @@ private:
   void run_block(std::uint64_t id) {
     Block& block = Block::of_this_thread();
     std::unique_ptr<WarpAccessSink> sink = sink_for(id);
+    if (!sink && tracing_ && tracing_->only_these) {
+      traced_all_ = true;
+      return;
+    }
     block.run(grid_, id, sink.get());
     finish(block, sink);
   }
@@ -173,6 +178,7 @@ private:
   std::uint64_t run_;
   std::atomic<std::uint64_t> next_ = 0;
   std::atomic<bool> stop_ = false;
+  std::atomic<bool> traced_all_ = false; ///< further blocks need not run
   std::mutex mutex_;
   GridResult result_;
 };

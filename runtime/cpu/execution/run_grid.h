@@ -13,6 +13,7 @@ struct Tracing {
   /// Called by the OS thread that is about to run the block; the sink lives until the block has ended. If it
   /// returns null, the block runs untraced after all.
   std::function<std::unique_ptr<WarpAccessSink>(std::uint64_t block)> open_block;
+  bool only_these = false; ///< the first block that is not traced ends the launch; not a cooperative one
 };
 
 struct GridResult {
