@@ -37,7 +37,7 @@ std::string live_line(const model::TrialProgress& progress, std::size_t width) {
   std::string figures = fmt::format(" on {}  {}{}{}", progress.gpu, time_text(progress),
                                     percent("L1", progress.l1_hits), percent("L2", progress.l2_hits));
   figures += progress.divisor == 1 ? fmt::format("  trial {} of at most {}", progress.done, progress.most)
-                                   : fmt::format("  first answer, by 1/{} of it", progress.divisor);
+                                   : fmt::format("  first answer, by 1/{} of the GPU", progress.divisor);
   constexpr std::size_t fewest = 12; // columns of a name
   const std::size_t left = width > figures.size() + fewest ? width - figures.size() : fewest;
   return "  " + display_name(progress.kernel, left - 2) + figures;

@@ -5,6 +5,7 @@
 #include "model/events.h"
 #include "model/figures.h"
 #include "model/gpu/machine_code.h"
+#include "model/numeric/statistics.h"
 #include "model/run_trials.h"
 #include "model/share_kernels.h"
 #include "model/sharing_profile.h"
@@ -36,12 +37,6 @@ Gpu without_unused_draws(Gpu gpu, const Snapshot& snapshot) {
 }
 
 /// Adds what a part of the machine misses to the intervals.
-void widen(Statistic& statistic, double by) {
-  for (double* const interval : {statistic.ci95, statistic.spread95}) {
-    interval[0] -= by;
-    interval[1] += by;
-  }
-}
 void widen_for_part(KernelResult& result) {
   if (result.time)
     for (Statistic* const time : {&result.time->cycles, &result.time->microseconds})

@@ -3,6 +3,7 @@
 #include "model/clock/clocked_trial.h"
 #include "model/confidence.h"
 #include "model/figures.h"
+#include "model/numeric/statistics.h"
 #include "model/scale/scaled_counts.h"
 #include "model/share_trials.h"
 #include "model/trial/observers/cold_misses.h"
@@ -73,6 +74,8 @@ public:
     static_cast<TrialTotals&>(so_far_.emplace_back()) = counts;
     ++progress_.done;
     progress_.microseconds = launch_time(so_far_, launch_, gpu_);
+    if (progress_.microseconds && progress_.divisor != 1)
+      widen(*progress_.microseconds, time_error_of_part * progress_.microseconds->mean);
     const Totals totals = totals_of(so_far_, gpu_);
     const auto mean = [](const auto& rate) { return rate ? std::optional(rate->mean) : std::nullopt; };
     progress_.l1_hits = mean(totals.l1_read_hit_rate);

@@ -79,4 +79,11 @@ Statistic summarize(std::span<const double> values, std::span<const std::uint32_
   return result;
 }
 
+void widen(Statistic& statistic, double by) {
+  for (double* const interval : {statistic.ci95, statistic.spread95}) {
+    interval[0] -= by;
+    interval[1] += by;
+  }
+}
+
 } // namespace warplens::model

@@ -17,4 +17,7 @@ Statistic summarize(std::span<const double> values);
 /// above it is the machine's (one-way analysis of variance).
 Statistic summarize(std::span<const double> values, std::span<const std::uint32_t> machines);
 
+/// Moves both ends of both intervals outwards, by what else a figure may be off.
+void widen(Statistic& statistic, double by);
+
 } // namespace warplens::model

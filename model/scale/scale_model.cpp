@@ -10,7 +10,7 @@
 namespace warplens::model {
 namespace {
 
-constexpr std::uint32_t fewest_sms = 4, fewest_blocks = 4;
+constexpr std::uint32_t fewest_sms = 8, fewest_blocks = 4;
 
 /// Returns the instructions of each path.
 std::vector<std::uint64_t> instructions_of_paths(const Code& code) {

@@ -27,7 +27,7 @@ struct ScaleModel {
 /// its warps execute.
 std::uint64_t work_of(const Snapshot& snapshot);
 
-/// Returns the smallest of the numbers that divide the GPU's SMs into parts of 4 at least and the snapshot's
+/// Returns the smallest of the numbers that divide the GPU's SMs into parts of 8 at least and the snapshot's
 /// blocks into parts of 4 at least whose trials have no more than `work` of the work `all` of a whole trial;
 /// or the largest of them if none has.
 std::uint32_t divisor_for(std::uint64_t work, std::uint64_t all, const Snapshot& snapshot, const Gpu& gpu);

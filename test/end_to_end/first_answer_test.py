@@ -106,7 +106,7 @@ class FirstAnswer(unittest.TestCase):
     def test_ctrl_c_leaves_the_best_answer_so_far(self):
         drawn, code = self.on_a_terminal(interrupt=True)
         self.assertEqual(code, 0, drawn[-2000:])
-        self.assertRegex(drawn, r"scale\S* on a100 +\S+ ± \S+ µs.*first answer, by 1/\d+ of it")
+        self.assertRegex(drawn, r"scale\S* on a100 +\S+ ± \S+ µs.*first answer, by 1/\d+ of the GPU")
         kernels = self.result("interrupted.json")["kernels"]
         self.assertEqual([kernel["trials"].get("divisor", 1) > 1 for kernel in kernels], [False, True])
         self.assertEqual(kernels[0]["trials"]["stopped_by"], "request")
