@@ -47,6 +47,12 @@ struct Options {
   /// trials of each. The result of rank 0 is whole; figures of the first trial may be absent from the
   /// others'.
   Ranks ranks;
+  /// Registers of a thread of kernels for which no machine code says them; empty: they limit nothing.
+  std::optional<std::uint32_t> registers;
+  /// The model calls it before the trials of a kernel on a GPU, in the process that has the result, with what
+  /// is known without them: launch, occupancy, registers, and the accesses' requests, sectors, banks and
+  /// lanes.
+  std::function<void(const KernelResult&)> before_trials;
   /// The model calls it with the number of trials of one kernel on one GPU that are done, and with their
   /// maximum, from any thread, one call at a time.
   std::function<void(const std::string& kernel, const std::string& gpu, std::uint32_t done,

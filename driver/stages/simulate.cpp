@@ -4,6 +4,7 @@
 #include "driver/resources.h"
 #include "model/gpu/sm_clock.h"
 #include "model/model.h"
+#include "report/preview.h"
 #include "support/display_name.h"
 #include "support/pattern.h"
 #include "vocabulary/number_text.h"
@@ -64,6 +65,7 @@ Expected<Result> simulate(const trace::Reader& trace, const std::vector<model::G
   model_options.sharing = options.sharing;
   model_options.without_clock = options.without_clock;
   model_options.cold = options.cold;
+  model_options.registers = options.registers;
   model_options.seed = options.seed;
   model_options.threads = options.threads;
   model_options.ranks = options.ranks;
@@ -75,6 +77,10 @@ Expected<Result> simulate(const trace::Reader& trace, const std::vector<model::G
     stage.update(fmt::format("{} on {}: trial {} of at most {}", display_name(launched, fits_beside), gpu,
                              done, most));
   };
+  if (!output.quiet)
+    model_options.before_trials = [&](const KernelResult& kernel) {
+      stage.interrupt(report::print_preview(kernel));
+    };
   auto result = model::evaluate(trace, gpus, model_options);
   if (!result)
     return result;
