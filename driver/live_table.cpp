@@ -46,8 +46,16 @@ std::string live_line(const model::TrialProgress& progress, std::size_t width) {
 LiveTable::LiveTable(bool quiet) : is_shown_(!quiet && isatty(STDERR_FILENO) != 0) {}
 
 LiveTable::~LiveTable() {
-  lines_.clear();
-  draw();
+  hide();
+}
+
+/// Leaves the cursor in the stage's own line.
+void LiveTable::hide() {
+  if (drawn_ == 0)
+    return;
+  std::fputs(fmt::format("\r\033[{}A\033[J\033[1A", drawn_).c_str(), stderr);
+  std::fflush(stderr);
+  drawn_ = 0;
 }
 
 void LiveTable::show(const model::TrialProgress& progress) {
@@ -59,8 +67,6 @@ void LiveTable::show(const model::TrialProgress& progress) {
 
 /// Rewrites the lines in place; the cursor stays below them.
 void LiveTable::draw() {
-  if (!is_shown_ || (lines_.empty() && drawn_ == 0))
-    return;
   std::string text = drawn_ == 0 ? "\n" : fmt::format("\r\033[{}A", drawn_);
   text += "\033[J"; // what is below
   std::size_t drawn = 0;
@@ -70,8 +76,6 @@ void LiveTable::draw() {
     text += fmt::format("  and {} more\n", lines_.size() - max_lines);
     ++drawn;
   }
-  if (lines_.empty())
-    text += "\033[1A"; // back to the stage's own line
   drawn_ = drawn;
   std::fputs(text.c_str(), stderr);
   std::fflush(stderr);

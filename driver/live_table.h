@@ -17,6 +17,8 @@ public:
   LiveTable(const LiveTable&) = delete;
 
   void show(const model::TrialProgress& progress);
+  /// Removes the lines until the next call of show(), for others to be printed.
+  void hide();
 
 private:
   void draw();

@@ -291,6 +291,15 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
       ->check(whole_number(1, std::uint64_t{1} << 48));
 }
 
+void add_registers_option(CLI::App& command, ModelOptions& options) {
+  command
+      .add_option("--registers", options.registers,
+                  "registers of a thread on GPUs for which nvcc makes no code (Fermi), as another compiler "
+                  "states them")
+      ->check(whole_number(1, 255))
+      ->type_name("N");
+}
+
 void add_output_options(CLI::App& command, OutputOptions& options, Format initial) {
   options.format = initial;
   command

@@ -27,7 +27,8 @@ struct ModelOptions {
   std::optional<double> sm_clock_mhz;       ///< empty: as the GPU's file says
   std::optional<std::uint32_t> trials;      ///< the maximum number; empty: 16, or 64 without a clock
   model::Confidence confidence;
-  bool cold = false; ///< launches begin with an empty L2
+  bool cold = false;                      ///< launches begin with an empty L2
+  std::optional<std::uint32_t> registers; ///< of a thread, where no machine code says them
   bool timeline = false;
   std::uint32_t timeline_bins = 256;
   std::optional<double> budget_seconds; ///< after which modelling ends with what is known; empty: never
@@ -74,6 +75,8 @@ bool shows_timeline(Format format);
 void set_usage(CLI::App& command, const std::string& usage);
 
 void add_model_options(CLI::App& command, ModelOptions& options);
+/// Adds --registers, for commands that model launches as they are.
+void add_registers_option(CLI::App& command, ModelOptions& options);
 void add_output_options(CLI::App& command, OutputOptions& options, Format initial);
 /// Adds --format, text, HTML or JSON of that schema, and --output.
 void add_report_options(CLI::App& command, std::string& format, OutputOptions& options,

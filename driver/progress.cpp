@@ -24,6 +24,14 @@ void Stage::update(const std::string& text) {
   pending_ = true;
 }
 
+void Stage::interrupt(const std::string& lines) {
+  if (quiet_)
+    return;
+  std::fputs(((pending_ ? "\r\033[K" : "") + lines).c_str(), stderr);
+  std::fflush(stderr);
+  pending_ = false;
+}
+
 void Stage::done(const std::string& text) {
   if (quiet_)
     return;

@@ -18,6 +18,8 @@ public:
 
   /// Prints a line that the next one overwrites; only on terminals.
   void update(const std::string& text);
+  /// Prints lines that stay, before the stage has ended.
+  void interrupt(const std::string& lines);
   /// Prints the stage's last line.
   void done(const std::string& text);
 

@@ -47,12 +47,34 @@ void widen_for_part(KernelResult& result) {
       widen(**hits, hit_error_of_part);
 }
 
+/// Returns the rates and limits that reports hold a kernel against.
+Machine machine_of(const Gpu& gpu) {
+  Machine machine;
+  machine.dram_bytes_per_ns = gpu.dram.bytes_per_ns();
+  machine.reads_reach = gpu.dram.achieved;
+  machine.copies_reach = gpu.dram.copies_achieved;
+  machine.l2_bytes_per_ns = gpu.l2.bytes_per_ns;
+  machine.l2_bytes = gpu.l2_bytes;
+  machine.schedulers = gpu.issue.schedulers;
+  machine.turnover_cycles = gpu.issue.turnover_cycles;
+  machine.sm = sm_limits(gpu);
+  return machine;
+}
+
+/// Returns the result with those figures of its accesses that need no trials.
+KernelResult with_counts(KernelResult result, const Snapshot& snapshot, const std::vector<Site>& sites) {
+  for (const SiteSummary& summary : snapshot.sites)
+    if (summary.executions != 0)
+      result.sites.push_back(site_counts(summary, sites[summary.site]));
+  return result;
+}
+
 /// Sets what the launch's warps execute, and the events that cost energy.
 void put_events(KernelResult& result, std::span<const TrialCounts> trials, const Snapshot& snapshot,
                 const trace::Launch& launch, const Gpu& gpu) {
   result.executed = executed_code(trials, snapshot, gpu);
   ExecutedWork work = executed_work(snapshot, launch.block.count());
-  result.events = Events{work.all, memory_events(trials, snapshot, gpu)};
+  result.events = Events{work.all, memory_events(trials, snapshot, gpu), work.operations};
   for (LineTime& line : result.lines)
     if (const auto found = work.lines.find({line.file, line.line}); found != work.lines.end())
       line.work = found->second;
@@ -121,10 +143,6 @@ Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vect
                                        const ScaleModel* scale) {
   const Gpu gpu = without_unused_draws(gpu_of_file, snapshot);
   TRY_LET(occupied, occupancy(gpu, launch));
-  Trials trials = run_trials(snapshot, sites, launch, gpu, *occupied, options, before, scale);
-  if (trials.counts.size() < 2)
-    return fail("{}: no two trials ended", launch.kernel);
-
   KernelResult result;
   result.name = launch.kernel;
   result.gpu = gpu.id;
@@ -132,12 +150,20 @@ Expected<KernelResult> evaluate_launch(const Snapshot& snapshot, const std::vect
   result.accuracy = gpu.accuracy;
   result.grid = launch.grid;
   result.block = launch.block;
-  result.occupancy = {gpu.sms, occupied->blocks_per_sm, occupied->warps_per_sm, occupied->limited_by};
+  result.occupancy = {gpu.sms, occupied->blocks_per_sm, occupied->warps_per_sm, occupied->limited_by,
+                      std::uint64_t{launch.static_shared_bytes} + launch.dynamic_shared_bytes};
+  result.machine = machine_of(gpu);
   result.compiled = compiled_for(gpu, launch);
   result.snapshot.blocks = snapshot.blocks_seen;
   result.snapshot.warp_accesses = snapshot.warp_accesses;
   result.snapshot.transactions = snapshot.transactions;
   result.snapshot.limit = limit_of(launch, gpu, *occupied, options);
+  if (options.before_trials && options.ranks.rank == 0)
+    options.before_trials(with_counts(result, snapshot, sites));
+  Trials trials = run_trials(snapshot, sites, launch, gpu, *occupied, options, before, scale);
+  if (trials.counts.size() < 2)
+    return fail("{}: no two trials ended", launch.kernel);
+
   result.trials.run = std::uint32_t(trials.counts.size());
   result.trials.converged = trials.known_well;
   result.trials.stopped_by = trials.enough    ? StoppedBy::confidence
@@ -216,7 +242,10 @@ Expected<Result> evaluate(const trace::AccessSource& trace, const std::vector<Gp
     }
     if (!options.cold)
       history.add_uses_before(trace, launch);
-    DecodedLaunch decoded(trace, launch, options.without_clock ? Accesses::of_caches : Accesses::all);
+    trace::Launch assumed = launch;
+    if (options.registers && assumed.registers_per_thread == 0)
+      assumed.registers_per_thread = *options.registers;
+    DecodedLaunch decoded(trace, assumed, options.without_clock ? Accesses::of_caches : Accesses::all);
     for (const Gpu& gpu : is_wanted(launch) ? gpus : std::vector<Gpu>()) {
       if (!share.is_mine(number++))
         continue;

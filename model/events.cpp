@@ -64,6 +64,24 @@ private:
   std::size_t slots_ = 0, accesses_ = 0;
 };
 
+/// Adds the floating-point operations of an instruction that `lanes` execute. Comparisons and conversions are
+/// none, as Nsight Compute counts them (smsp__sass_thread_inst_executed_op_fadd and the like).
+void add_operations(FloatingPointOperations& operations, const sass::Instruction& instruction, double lanes) {
+  struct Row {
+    std::string_view name;
+    double FloatingPointOperations::* precision;
+    double of_lane;
+  };
+  using F = FloatingPointOperations;
+  static constexpr Row rows[] = {{"FADD", &F::fp32, 1},     {"FMUL", &F::fp32, 1},  {"FFMA", &F::fp32, 2},
+                                 {"DADD", &F::fp64, 1},     {"DMUL", &F::fp64, 1},  {"DFMA", &F::fp64, 2},
+                                 {"HADD2", &F::fp16, 2},    {"HMUL2", &F::fp16, 2}, {"HFMA2", &F::fp16, 4},
+                                 {"HFMA2.MMA", &F::fp16, 4}};
+  const auto found = std::ranges::find(rows, name_of(instruction), &Row::name);
+  if (found != std::end(rows))
+    operations.*found->precision += found->of_lane * lanes;
+}
+
 } // namespace
 
 Work work_of(sass::InstructionClass instruction) {
@@ -108,6 +126,7 @@ ExecutedWork executed_work(const Snapshot& snapshot, std::uint64_t threads) {
       continue;
     for (std::uint32_t number = of_code.begin; number < of_code.end; ++number) {
       const auto kind = std::size_t(work_of(code.kernel.instructions[number].kind));
+      add_operations(work.operations, code.kernel.instructions[number], executions[block].lanes);
       work.all[kind] += executions[block];
       if (const SourceLine& line = code.lines[number]; line.line != 0)
         work.lines[{code.files[line.file], line.line}][kind] += executions[block];

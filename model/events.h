@@ -26,6 +26,7 @@ std::vector<Instructions> executions_of_blocks(const Snapshot& snapshot, std::ui
 /// Instructions by kind, of all and by file and line of the user's source.
 struct ExecutedWork {
   ByWork all{};
+  FloatingPointOperations operations;
   std::map<std::pair<std::string, std::uint32_t>, ByWork> lines;
 };
 /// Returns the instructions that the snapshot's warps execute; it has its code.

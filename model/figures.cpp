@@ -139,8 +139,16 @@ void set_statistics(SiteResult& result, const SiteSummary& summary, std::size_t 
   });
 }
 
-SiteResult site_result(const SiteSummary& summary, std::size_t index, const Site& site,
-                       std::span<const TrialCounts> trials, const Gpu& gpu) {
+/// Returns the shares of the site's requests by the pattern of their lanes; nothing if none has two lanes.
+static std::optional<LanePattern> pattern_of(const LanePatternCounts& lanes) {
+  if (lanes.requests == 0)
+    return std::nullopt;
+  const auto share = [&](std::uint64_t requests) { return double(requests) / double(lanes.requests); };
+  return LanePattern{share(lanes.uniform), share(lanes.regular), lanes.stride_bytes, share(lanes.misaligned),
+                     lanes.offset_bytes};
+}
+
+SiteResult site_counts(const SiteSummary& summary, const Site& site) {
   SiteResult result;
   result.site = site;
   result.site.space = observed_space(summary);
@@ -153,10 +161,19 @@ SiteResult site_result(const SiteSummary& summary, std::size_t index, const Site
     result.bytes_used = summary.bytes_used;
     result.bytes_moved = summary.sectors * sector_bytes;
   }
+  result.pattern = pattern_of(summary.lanes);
   if (summary.shared != 0)
     result.bank_conflicts = extra_wavefronts(summary) / double(summary.shared);
   if (summary.constant != 0)
     result.constant_addresses = double(summary.constant_requests) / double(summary.constant);
+  return result;
+}
+
+SiteResult site_result(const SiteSummary& summary, std::size_t index, const Site& site,
+                       std::span<const TrialCounts> trials, const Gpu& gpu) {
+  SiteResult result = site_counts(summary, site);
+  if (summary.barriers != 0)
+    return result;
   set_statistics(result, summary, index, trials, gpu);
   result.latency_parts = latency_parts(summary, index, trials, gpu);
   return result;
@@ -186,6 +203,57 @@ std::optional<Statistic> launch_time(std::span<const TrialCounts> trials, const 
   return statistic_of(trials, launch_times(trials, launch, gpu));
 }
 
+/// Returns the shares of the cycles in which each resource is busy, mean over those trials that `accepts`
+/// takes. Memory may be writing what was evicted when the last block has ended.
+template <class Accept>
+static ByResource shares_of_time(std::span<const TrialCounts> trials, ByResource TrialTotals::Time::* busy,
+                                 Accept&& accepts) {
+  ByResource shares{};
+  const auto accepted = double(std::ranges::count_if(trials, accepts));
+  for (const TrialCounts& trial : trials)
+    for (std::size_t resource = 0; resource < resource_count && accepts(trial); ++resource)
+      shares[resource] += std::min(1.0, (trial.time.*busy)[resource] / double(trial.time.cycles)) / accepted;
+  return shares;
+}
+
+/// Returns the resource that bounds a kernel with these shares; none: latency does. The passes of shared
+/// memory's banks are among those of the memory pipeline.
+static std::optional<Resource> bound_by(const ByResource& busy) {
+  const Resource busiest = busiest_resource(busy);
+  const double most = busy[std::size_t(busiest)];
+  if (most < bounding_share)
+    return std::nullopt;
+  const bool by_banks =
+      busiest == Resource::memory_pipeline && busy[std::size_t(Resource::shared_banks)] > most / 2;
+  return by_banks ? Resource::shared_banks : busiest;
+}
+
+/// Returns the bounds of the machines on which the trials ran, if these differ; the one of most trials first.
+static std::vector<BoundOfMachines> bounds_of_machines(std::span<const TrialCounts> trials,
+                                                       const trace::Launch& launch, const Gpu& gpu) {
+  std::map<std::uint32_t, std::optional<Resource>> bound_of_machine;
+  for (const TrialCounts& trial : trials)
+    if (!bound_of_machine.contains(trial.machine))
+      bound_of_machine[trial.machine] =
+          bound_by(shares_of_time(trials, &TrialTotals::Time::busy,
+                                  [&](const TrialCounts& other) { return other.machine == trial.machine; }));
+  std::vector<BoundOfMachines> bounds;
+  for (const TrialCounts& trial : trials) {
+    const std::optional<Resource> bound = bound_of_machine.at(trial.machine);
+    auto found = std::ranges::find(bounds, bound, &BoundOfMachines::bound);
+    if (found == bounds.end())
+      found = bounds.insert(bounds.end(), BoundOfMachines{bound});
+    ++found->trials;
+    found->microseconds += microseconds_of(trial, launch, gpu);
+  }
+  if (bounds.size() < 2)
+    return {};
+  for (BoundOfMachines& of_machines : bounds)
+    of_machines.microseconds /= of_machines.trials;
+  std::ranges::stable_sort(bounds, std::ranges::greater(), &BoundOfMachines::trials);
+  return bounds;
+}
+
 std::optional<KernelTime> kernel_time(std::span<const TrialCounts> trials, const Snapshot& snapshot,
                                       const trace::Launch& launch, const Gpu& gpu) {
   const auto cycles = cycles_of(trials);
@@ -196,21 +264,11 @@ std::optional<KernelTime> kernel_time(std::span<const TrialCounts> trials, const
   time.is_extrapolated = !snapshot.whole_grid;
   time.launch_us = gpu.issue.launch_ns / 1000;
   time.microseconds = *launch_time(trials, launch, gpu);
-  // Memory may be writing what was evicted when the last block has ended.
-  for (std::size_t resource = 0; resource < resource_count; ++resource)
-    for (const TrialCounts& trial : trials) {
-      const auto share = [&](const ByResource& busy) {
-        return std::min(1.0, busy[resource] / double(trial.time.cycles)) / double(trials.size());
-      };
-      time.busy[resource] += share(trial.time.busy);
-      time.mean_busy[resource] += share(trial.time.mean_busy);
-    }
-  // The passes of shared memory's banks are among those of the memory pipeline.
-  const auto busiest = busiest_resource(time.busy);
-  const bool by_banks = busiest == Resource::memory_pipeline &&
-                        time.busy[std::size_t(Resource::shared_banks)] > time.busy[std::size_t(busiest)] / 2;
-  if (time.busy[std::size_t(busiest)] >= bounding_share)
-    time.bound = by_banks ? Resource::shared_banks : busiest;
+  const auto any = [](const TrialCounts&) { return true; };
+  time.busy = shares_of_time(trials, &TrialTotals::Time::busy, any);
+  time.mean_busy = shares_of_time(trials, &TrialTotals::Time::mean_busy, any);
+  time.bound = bound_by(time.busy);
+  time.bounds = bounds_of_machines(trials, launch, gpu);
   return time;
 }
 

@@ -16,6 +16,10 @@ namespace warplens::model {
 void set_statistics(SiteResult& result, const SiteSummary& summary, std::size_t index,
                     std::span<const TrialCounts> trials, const Gpu& gpu);
 
+/// Returns what of a site's result is the same in each trial and needs none: its requests, sectors, banks and
+/// lanes; of a barrier, nothing of memory. `site` is the trace's.
+SiteResult site_counts(const SiteSummary& summary, const Site& site);
+
 /// Returns all of a site's result but latency_share, which needs the other sites; of a barrier, nothing of
 /// memory. `site` is the trace's.
 SiteResult site_result(const SiteSummary& summary, std::size_t index, const Site& site,

@@ -58,6 +58,12 @@ struct Options {
   /// trials of each. The result of rank 0 is whole; figures of the first trial may be absent from the
   /// others'.
   Ranks ranks;
+  /// Registers of a thread of kernels for which no machine code says them; empty: they limit nothing.
+  std::optional<std::uint32_t> registers;
+  /// The model calls it before the trials of a kernel on a GPU, in the process that has the result, with what
+  /// is known without them: launch, occupancy, registers, and the accesses' requests, sectors, banks and
+  /// lanes.
+  std::function<void(const KernelResult&)> before_trials;
   /// The model calls it after each trial, from any thread, one call at a time.
   std::function<void(const TrialProgress&)> progress;
   std::size_t number = 0; ///< TrialProgress::number, which evaluate() sets

@@ -4,29 +4,32 @@
 #include "report/report.h"
 #include "report/source_file.h"
 #include "report/terminal_text.h"
+#include "support/display_name.h"
 #include "support/line_diff.h"
 
+#include <algorithm>
 #include <map>
 
 namespace warplens::report {
 namespace {
 
 constexpr std::size_t longest_expression = 40;
-
-/// The comments on the lines of one file, keyed by line number.
-using Remarks = std::map<std::uint32_t, std::string>;
+constexpr std::size_t max_columns = 120; // of a line with its comment, unless it has more without
 
 void replace_all(std::string& text, std::string_view what, std::string_view with) {
   for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size()))
     text.replace(at, what.size(), with);
 }
 
-std::string figures_of(const SiteResult& site, const std::vector<const Column*>& columns) {
+/// Returns the site's figures, at most `most` of them.
+std::string figures_of(const SiteResult& site, const std::vector<const Column*>& columns, std::size_t most) {
   std::string text;
+  std::size_t count = 0;
   for (const Column* column : columns) {
     std::string figure = column->text(site);
-    if (figure == "-")
+    if (figure == "-" || count == most)
       continue;
+    ++count;
     replace_all(figure, "±", "+-"); // the source need not be UTF-8
     text += text.empty() ? "" : ", ";
     text += column->phrase.substr(0, column->phrase.find("{}"));
@@ -36,46 +39,90 @@ std::string figures_of(const SiteResult& site, const std::vector<const Column*>&
   return text;
 }
 
-std::string remark_on(const CostlyLine& line, const std::vector<const Column*>& columns) {
-  std::string text;
-  for (const SiteResult* site : line.sites) {
-    const std::string figures = figures_of(*site, columns);
-    if (figures.empty())
-      continue;
-    text += text.empty() ? "" : "; ";
-    if (line.sites.size() > 1)
-      text += cut(printable(site->site.expression), longest_expression) + note_on(*site) + ": ";
-    text += figures;
-  }
-  return text;
-}
+/// The lines of kernels at one place, and what of their figures a comment there says.
+class Remark {
+public:
+  explicit Remark(const std::vector<const Column*>& columns) : columns_(&columns) {}
 
-/// Returns the comments for each file. A line that several kernels have, or that was modelled on several
-/// GPUs, names them.
+  void add(const KernelResult& kernel, const CostlyLine& line) { entries_.push_back({&kernel, line}); }
+
+  /// Returns the longest form of the remark that has at most `room` columns: with all figures of each access,
+  /// with fewer and fewer, or the first words. A line that several kernels have, or that was modelled on
+  /// several GPUs, names them.
+  std::string text(std::size_t room) const {
+    std::string shortest;
+    for (std::size_t figures = columns_->size(); figures > 0; --figures) {
+      shortest = with(figures);
+      if (width_of(shortest) <= room)
+        return shortest;
+    }
+    return cut(shortest, std::max(room, min_room));
+  }
+
+  bool says_anything() const { return !with(1).empty(); }
+
+private:
+  struct Entry {
+    const KernelResult* kernel;
+    CostlyLine line;
+  };
+
+  static constexpr std::size_t min_room = 24;
+
+  std::string with(std::size_t figures) const {
+    std::vector<std::pair<const KernelResult*, std::string>> parts;
+    for (const Entry& entry : entries_)
+      if (std::string part = of_line(entry.line, figures); !part.empty())
+        parts.emplace_back(entry.kernel, std::move(part));
+    std::string text;
+    for (const auto& [kernel, part] : parts) {
+      text += text.empty() ? "" : " | ";
+      if (parts.size() > 1)
+        text += fmt::format("{} on {}: ", cut(display_name(printable(kernel->name)), longest_expression),
+                            printable(kernel->gpu));
+      text += part;
+    }
+    return text;
+  }
+
+  std::string of_line(const CostlyLine& line, std::size_t most) const {
+    std::string text;
+    for (const SiteResult* site : line.sites) {
+      const std::string figures = figures_of(*site, *columns_, most);
+      if (figures.empty())
+        continue;
+      text += text.empty() ? "" : "; ";
+      if (line.sites.size() > 1)
+        text += cut(printable(site->site.expression), longest_expression) + note_on(*site) + ": ";
+      text += figures;
+    }
+    return text;
+  }
+
+  const std::vector<const Column*>* columns_;
+  std::vector<Entry> entries_;
+};
+
+/// The remarks on the lines of one file, keyed by line number.
+using Remarks = std::map<std::uint32_t, Remark>;
+
 std::map<std::filesystem::path, Remarks> remarks_on(const Result& result,
                                                     const std::vector<const Column*>& columns) {
-  std::map<std::pair<std::filesystem::path, std::uint32_t>,
-           std::vector<std::pair<const KernelResult*, std::string>>>
-      places;
-  for (const KernelResult& kernel : result.kernels)
-    for (const CostlyLine& line : lines_of(kernel))
-      if (std::string remark = remark_on(line, columns); !remark.empty())
-        places[{place_of(line.file), line.line}].emplace_back(&kernel, std::move(remark));
   std::map<std::filesystem::path, Remarks> files;
-  for (const auto& [place, entries] : places) {
-    std::string& text = files[place.first][place.second];
-    for (const auto& [kernel, remark] : entries) {
-      text += text.empty() ? "" : " | ";
-      if (entries.size() > 1)
-        text += fmt::format("{} on {}: ", cut(printable(kernel->name), longest_expression),
-                            printable(kernel->gpu));
-      text += remark;
+  for (const KernelResult& kernel : result.kernels)
+    for (const CostlyLine& line : lines_of(kernel)) {
+      Remark one(columns);
+      one.add(kernel, line);
+      if (one.says_anything())
+        files[place_of(line.file)].try_emplace(line.line, columns).first->second.add(kernel, line);
     }
-  }
   return files;
 }
 
-void insert(std::string& line, const CommentPlace& place, std::string remark) {
+void insert(std::string& line, const CommentPlace& place, const Remark& of_line) {
+  constexpr std::size_t around = 18; // the marks of a comment, and who made it
+  const std::size_t taken = width_of(printable(line)) + around;
+  std::string remark = of_line.text(max_columns - std::min(taken, max_columns));
   const char* blank = place.at != 0 && line[place.at - 1] != ' ' ? " " : "";
   if (place.form == CommentPlace::Form::block) {
     replace_all(remark, "*/", "* /");

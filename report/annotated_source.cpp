@@ -64,12 +64,14 @@ public:
   std::string costly(const CostlyLine& line, const std::string* source) const {
     const bool marked = marked_.contains(&line);
     const std::string mark = marked ? style_.hot("»") : " ";
-    const std::string code =
-        source ? cut(printable(*source), source_width_) : style_.dim("(source not found)");
+    const std::vector<std::string> code = source ? wrapped_code(printable(*source), source_width_)
+                                                 : std::vector<std::string>{style_.dim("(source not found)")};
     const bool below = !source || line.sites.size() > 1 || !shows(*line.sites.front(), *source);
     const std::string gutter =
         heat(heat_bar(line) + (below ? figures(line) : figures(*line.sites.front())), line);
-    std::string text = row(gutter, mark, line.line, code);
+    std::string text = row(gutter, mark, line.line, code.front());
+    for (auto more = code.begin() + 1; more != code.end(); ++more)
+      text += row(std::string(gutter_width_, ' '), " ", std::nullopt, *more);
     if (below)
       for (const SiteResult* site : line.sites)
         text +=
@@ -118,7 +120,8 @@ private:
 
   /// Returns whether the reader can see in the line itself what the figures belong to.
   bool shows(const SiteResult& site, const std::string& source) const {
-    return !has_conflicts(site) && column_of(site, source) + 1 < source_width_;
+    return !has_conflicts(site) &&
+           (column_of(site, source) + 1 < source_width_ || width_of(printable(source)) > source_width_);
   }
 
   /// Returns the column of the site in the printed line.

@@ -1,6 +1,7 @@
 #include "report/brief.h"
 
 #include "report/annotated_source.h"
+#include "report/kernel_findings.h"
 #include "report/resource_text.h"
 #include "report/terminal_text.h"
 #include "report/verdict.h"
@@ -74,8 +75,11 @@ void add_suggestions(BriefKernel& brief, const KernelResult& kernel,
 
 void add_findings(BriefKernel& brief, const KernelResult& kernel,
                   const std::vector<const CostlyLine*>& costly) {
-  if (const std::string arithmetic = arithmetic_verdict_on(kernel); !arithmetic.empty())
-    brief.findings.push_back({"kernel", short_text(arithmetic, finding_bytes), {}});
+  for (const Finding& finding : findings_on(kernel))
+    brief.findings.push_back({"kernel", short_text(finding.text, finding_bytes), {}});
+  // At the roofline, what lines do is no fault of theirs.
+  if (brief.roofline && judge(*headroom_of(kernel), kernel).has_nothing_to_mend)
+    return;
   const Column& cost = cost_column(kernel);
   for (const CostlyLine* line : costly) {
     std::vector<const SiteResult*> sites = line->sites;
@@ -88,7 +92,6 @@ void add_findings(BriefKernel& brief, const KernelResult& kernel,
              short_text(fmt::format("{}: {}", site->site.expression, finding.text), finding_bytes),
              {}});
   }
-  brief.findings.resize(std::min(brief.findings.size(), max_brief_findings));
 }
 
 /// Says what limits the time. Where the launch itself takes most of it, or nothing was modelled, there is no
@@ -117,6 +120,20 @@ void add_limiter(BriefKernel& brief, const KernelResult& kernel) {
   brief.limiter = time.bound ? name_of(resource) : "latency";
   brief.busiest = name_of(resource);
   brief.busy = std::clamp(share_of(time.busy, resource), 0.0, 1.0);
+}
+
+void add_roofline(BriefKernel& brief, const KernelResult& kernel) {
+  const std::optional<Headroom> headroom = headroom_of(kernel);
+  if (!headroom)
+    return;
+  BriefKernel::Roofline& roofline = brief.roofline.emplace();
+  roofline.dram_bytes = headroom->dram_read_bytes + headroom->dram_write_bytes;
+  roofline.dram_share_of_peak = headroom->dram_share_of_peak;
+  roofline.microseconds = headroom->roofline_us;
+  roofline.times = headroom->times_roofline;
+  if (!headroom->limits.empty())
+    roofline.by = name_of(headroom->limits.front().resource);
+  roofline.text = short_text(judge(*headroom, kernel).text, note_bytes);
 }
 
 /// Returns what the figures leave out, each note once.
@@ -159,12 +176,14 @@ BriefKernel brief_kernel(const KernelResult& kernel, const std::vector<Suggestio
   brief.name = short_text(display_name(kernel.name), name_bytes);
   brief.gpu = short_text(kernel.gpu, name_bytes);
   add_limiter(brief, kernel);
+  add_roofline(brief, kernel);
   const std::vector<CostlyLine> lines = lines_of(kernel);
   const std::vector<const CostlyLine*> costly = most_expensive(lines, max_brief_findings);
   for (std::size_t index = 0; index < std::min(costly.size(), max_brief_lines); ++index)
     brief.lines.push_back(brief_line(*costly[index], kernel));
   add_suggestions(brief, kernel, suggestions);
   add_findings(brief, kernel, costly);
+  brief.findings.resize(std::min(brief.findings.size(), max_brief_findings));
   brief.accuracy = short_accuracy(kernel.accuracy);
   if (std::ranges::any_of(brief.lines, [](const BriefLine& line) { return line.stall.empty(); }))
     brief.reasons["stall"] =

@@ -63,9 +63,23 @@ struct BriefKernel {
   std::optional<Accuracy> accuracy;           ///< of the GPU's model
   std::map<std::string, std::string> reasons; ///< why a field is unknown, by its name in the JSON
 
-  /// Returns the share of the time that the same work could save at most, which it would if the busiest
-  /// resource worked all of the time.
-  std::optional<double> headroom() const { return busy ? std::optional(1 - *busy) : std::nullopt; }
+  /// The launch's traffic with DRAM and the least time for its work (result/headroom.h); none: the GPU's
+  /// rates are not known.
+  struct Roofline {
+    double dram_bytes = 0, dram_share_of_peak = 0;
+    double microseconds = 0, times = 1; ///< the least time, and the launch's over it
+    std::string by;                     ///< the resource whose work takes longest; empty: no work
+    std::string text;                   ///< "1.05 × of it: nothing to mend here"
+  };
+  std::optional<Roofline> roofline;
+
+  /// Returns the share of the time that the same work could save at most: of what it takes beyond the
+  /// roofline, or if the busiest resource worked all of the time.
+  std::optional<double> headroom() const {
+    if (!busy)
+      return std::nullopt;
+    return roofline && roofline->times >= 1 ? 1 - 1 / roofline->times : 1 - *busy;
+  }
 };
 
 struct Brief {

@@ -60,6 +60,13 @@ Json to_json(const BriefKernel& kernel) {
   json["busiest"] = word(kernel.busiest);
   json["busy"] = number(kernel.busy);
   json["headroom"] = number(kernel.headroom());
+  json["roofline"] = nullptr;
+  if (const auto& roofline = kernel.roofline)
+    json["roofline"] = {{"microseconds", number(roofline->microseconds)},
+                        {"times", number(roofline->times)},
+                        {"by", word(roofline->by)},
+                        {"dram_bytes", number(roofline->dram_bytes)},
+                        {"dram_share_of_peak", number(roofline->dram_share_of_peak)}};
   json["lines"] = list_of(kernel.lines);
   json["findings"] = list_of(kernel.findings);
   if (!kernel.reasons.empty())

@@ -45,6 +45,12 @@ std::string text_of(const BriefKernel& kernel) {
                                           kernel.is_extrapolated ? ", extrapolated from the snapshot" : "",
                                           accuracy_beside_time(kernel.accuracy)));
   text += field("limited by", limit(kernel));
+  if (const auto& roofline = kernel.roofline)
+    text += field("roofline",
+                  fmt::format("at least {}{}; the launch takes {}; DRAM {} of the launch, {} % of peak",
+                              duration(Statistic{.mean = roofline->microseconds}),
+                              roofline->by.empty() ? "" : " by " + roofline->by, roofline->text,
+                              bytes(roofline->dram_bytes), share(roofline->dram_share_of_peak)));
   std::string_view label = "lines";
   for (const BriefLine& line : kernel.lines) {
     const std::string stall =

@@ -69,20 +69,30 @@ void add_site(Row& row, const KernelResult& kernel, const Site& site) {
       .add(site.object);
 }
 
+/// Returns the unit behind a metric's name, in brackets; empty if the name says it.
+std::string_view unit_behind(const SiteMetric& metric) {
+  switch (metric.unit) {
+  case Unit::fraction: return " [fraction]";
+  case Unit::per_request: return metric.name.ends_with("_per_request") ? "" : " [per request]";
+  case Unit::count: return " [count]";
+  default: return ""; // bytes, cycles and times are named so
+  }
+}
+
 std::string heading() {
   Row row;
   for (const char* name : site_headings)
     row.add(name);
   for (const SiteMetric& metric : site_metrics()) {
-    row.add(metric.name);
+    row.add(fmt::format("{}{}", metric.name, unit_behind(metric)));
     if (metric.varies)
-      row.add(fmt::format("{}_std", metric.name));
+      row.add(fmt::format("{}_std{}", metric.name, unit_behind(metric)));
   }
   for (const char* name : {"kernel_microseconds", "kernel_microseconds_std", "bound"})
     row.add(name);
   for (const std::string_view resource : names_of<Resource>)
-    row.add(fmt::format("occupied_{}", resource));
-  row.add("measured_on").add("time_mean_error");
+    row.add(fmt::format("occupied_{} [fraction]", resource));
+  row.add("measured_on").add("time_mean_error [fraction]");
   return row.end();
 }
 

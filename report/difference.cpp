@@ -29,8 +29,8 @@ void add_change(std::vector<FigureChange>& changes, const Metric<Owner>& figure,
   const bool per_launch = figure.extent == Extent::of_snapshot;
   const double of_old = per_launch ? scale.before : 1, of_now = per_launch ? scale.after : 1;
   changes.push_back({figure.name, old->mean * of_old, now->mean * of_now,
-                     std::hypot(old->half_width * of_old, now->half_width * of_now), per_launch,
-                     figure.worse});
+                     std::hypot(old->half_width * of_old, now->half_width * of_now), per_launch, figure.worse,
+                     figure.unit});
 }
 
 std::vector<FigureChange> changes(const KernelResult& before, const KernelResult& after,
@@ -177,6 +177,23 @@ std::vector<LineChange> line_changes(const KernelResult& after, const SiteMatch&
   return result;
 }
 
+/// Marks the figures that depend on what the L2 held at first as not comparable: all but those of the
+/// requests themselves.
+void set_apart_what_depends_on_l2(KernelChange& change) {
+  const auto set_apart = [](std::vector<FigureChange>& figures) {
+    constexpr std::string_view of_requests[] = {"sectors_per_request", "bank_conflicts", "constant_addresses",
+                                                "active_lanes",        "executions",     "bytes_used",
+                                                "bytes_moved"};
+    for (FigureChange& figure : figures)
+      figure.comparable = std::ranges::find(of_requests, figure.figure) != std::end(of_requests);
+  };
+  set_apart(change.totals);
+  for (SiteChange& site : change.sites)
+    set_apart(site.figures);
+  for (LineChange& line : change.lines)
+    set_apart(line.figures);
+}
+
 KernelChange compare(const KernelResult& before, const KernelResult& after, double min_share) {
   const LaunchScale scale = {blocks_per_snapshot_block(before), blocks_per_snapshot_block(after)};
   SiteMatch match(before, after);
@@ -192,6 +209,8 @@ KernelChange compare(const KernelResult& before, const KernelResult& after, doub
     if (const SiteResult* old = match.counterpart(site); old && (counts(after, site) || counts(before, *old)))
       change.sites.push_back({old, &site, changes(Sites{old}, Sites{&site}, scale)});
   change.lines = line_changes(after, match, scale);
+  if (change.l2_starts_differ())
+    set_apart_what_depends_on_l2(change);
   change.removed = std::move(match.removed);
   change.added = std::move(match.added);
   return change;
@@ -224,17 +243,29 @@ bool FigureChange::is_beyond_interval() const {
   return std::abs(difference()) > interval + rounding * std::max(std::abs(before), std::abs(after));
 }
 
+bool FigureChange::is_significant() const {
+  constexpr double min_share = 0.005;
+  return comparable && is_beyond_interval() &&
+         std::abs(difference()) > min_share * std::max(std::abs(before), std::abs(after));
+}
+
 bool FigureChange::is_worse() const {
-  return is_beyond_interval() && worse != Worse::neither && (difference() > 0) == (worse == Worse::high);
+  return comparable && is_beyond_interval() && worse != Worse::neither &&
+         (difference() > 0) == (worse == Worse::high);
 }
 
 bool FigureChange::is_better() const {
-  return is_beyond_interval() && worse != Worse::neither && (difference() > 0) == (worse == Worse::low);
+  return comparable && is_beyond_interval() && worse != Worse::neither &&
+         (difference() > 0) == (worse == Worse::low);
 }
 
 bool KernelChange::snapshots_differ() const {
   return before->snapshot.blocks != after->snapshot.blocks ||
          blocks_per_snapshot_block(*before) != blocks_per_snapshot_block(*after);
+}
+
+bool KernelChange::l2_starts_differ() const {
+  return before->l2_start && after->l2_start && before->l2_start->warm != after->l2_start->warm;
 }
 
 bool KernelChange::only_one_has_time() const {
@@ -243,11 +274,6 @@ bool KernelChange::only_one_has_time() const {
 
 double launch_blocks(const KernelResult& kernel) {
   return static_cast<double>(kernel.grid.x) * kernel.grid.y * kernel.grid.z;
-}
-
-double blocks_per_snapshot_block(const KernelResult& kernel) {
-  const double launched = launch_blocks(kernel), recorded = static_cast<double>(kernel.snapshot.blocks);
-  return recorded > 0 && launched > recorded ? launched / recorded : 1;
 }
 
 const std::vector<std::string_view>& total_figures() {

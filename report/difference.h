@@ -2,6 +2,7 @@
 #pragma once
 
 #include "report/compared_figures.h"
+#include "result/headroom.h"
 #include "result/result.h"
 
 #include <functional>
@@ -20,10 +21,15 @@ struct FigureChange {
   double before = 0, after = 0, interval = 0;
   bool per_launch = false; ///< scaled from the snapshot to the launch
   Worse worse = Worse::neither;
+  Unit unit = Unit::count;
+  bool comparable = true; ///< false: the L2 began otherwise, on which the figure depends
 
   double difference() const { return after - before; }
   bool differs() const; ///< the difference is more than rounding
   bool is_beyond_interval() const;
+  /// Returns whether the change is beyond its interval, comparable, and more than half a percent: what a
+  /// person is to look at.
+  bool is_significant() const;
   bool is_worse() const; ///< the change is beyond its interval, to the worse
   bool is_better() const;
 };
@@ -50,6 +56,9 @@ struct KernelChange {
   /// Returns whether the two snapshots hold another number of blocks, or another share of their launches.
   bool snapshots_differ() const;
 
+  /// Returns whether the L2 began warm in one of them and cold in the other.
+  bool l2_starts_differ() const;
+
   /// Returns whether one of the results has times and the other has none, which its trials without a clock
   /// explain.
   bool only_one_has_time() const;
@@ -57,11 +66,6 @@ struct KernelChange {
 
 /// Returns the number of blocks of the kernel's launch.
 double launch_blocks(const KernelResult& kernel);
-
-/// Returns the number of blocks of the launch for each block of the snapshot: the factor from a count in the
-/// snapshot to the launch's estimate. It is 1 if the snapshot holds the whole launch, or its size is not
-/// known.
-double blocks_per_snapshot_block(const KernelResult& kernel);
 
 /// The changes between two results, as pointers into them.
 struct Difference {

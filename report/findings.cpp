@@ -4,6 +4,7 @@
 #include "report/resource_text.h"
 #include "result/metrics.h"
 #include "vocabulary/geometry.h"
+#include "vocabulary/number_text.h"
 #include "vocabulary/spilled_registers.h"
 
 #include <algorithm>
@@ -25,7 +26,12 @@ constexpr double notable_fetches = 1.5;       // of each sector, over the whole 
 constexpr double contended_touches = 32;      // of each sector: fewer atomics hardly meet at a word
 constexpr double large_part = 0.2;            // of what a resource serves
 constexpr double few_lanes = 16;
-constexpr double mostly_busy = 0.5; // share of the kernel's time
+constexpr double mostly_busy = 0.5;          // share of the kernel's time
+constexpr double mostly = 0.5;               // share of a site's requests
+constexpr double nearly_all = 0.95;          // likewise
+constexpr double notable_offset_cost = 1.15; // sectors touched over sectors needed, of misaligned requests
+constexpr double constant_memory = 65536;    // bytes that a program can have in it
+constexpr double wide_used_share = 0.75;     // of the bytes of structs
 
 /// Returns the mean number of distinct words that a request accesses; nothing if its bytes are not known.
 std::optional<double> words_per_request(const SiteResult& site) {
@@ -76,10 +82,21 @@ std::optional<double> fetches(const SiteResult& site, const KernelResult& kernel
   });
 }
 
-/// Returns whether the kernel stores to the site's array.
-bool is_stored_to(const SiteResult& site, const KernelResult& kernel) {
+/// Returns whether the kernel writes to the site's array.
+bool is_written(const SiteResult& site, const KernelResult& kernel) {
   return std::ranges::any_of(kernel.sites, [&](const SiteResult& other) {
-    return other.site.kind == AccessKind::store && other.site.object == site.site.object;
+    return is_access(other.site.kind) && other.site.kind != AccessKind::load &&
+           other.site.object == site.site.object;
+  });
+}
+
+/// Returns whether what the site loads goes to shared memory, from which a block reads it again.
+bool is_staged(const SiteResult& site, const KernelResult& kernel) {
+  if (is_asynchronous(site.site.cache_operator))
+    return true;
+  return std::ranges::any_of(kernel.sites, [&](const SiteResult& other) {
+    return other.site.kind == AccessKind::store && other.site.space == Space::shared &&
+           std::ranges::find(other.site.depends_on, site.site.id) != other.site.depends_on.end();
   });
 }
 
@@ -91,6 +108,28 @@ bool is_busy(const KernelResult& kernel, Resource resource) {
 bool has_large_part_in_bound(const SiteResult& site, const KernelResult& kernel, Resource resource) {
   return site.time && kernel.time && kernel.time->bound == resource &&
          share_of(site.time->occupied, resource) >= large_part;
+}
+
+/// Returns the site's share of the kernel's time, or of its latency where there is no time.
+double cost_of(const SiteResult& site) {
+  return site.time ? site.time->share.mean : site.latency_share.value_or(0);
+}
+
+/// Returns the distance between neighbouring lanes' addresses in most requests; nothing if they have none in
+/// common.
+std::optional<std::uint64_t> stride_of(const SiteResult& site) {
+  if (!site.pattern || site.pattern->regular < mostly || site.pattern->stride_bytes == 0)
+    return std::nullopt;
+  const std::int64_t stride = site.pattern->stride_bytes;
+  return stride < 0 ? std::uint64_t{0} - std::uint64_t(stride) : std::uint64_t(stride);
+}
+
+std::string lanes_apart(std::uint64_t stride) {
+  return fmt::format("lanes {} B apart", grouped(stride));
+}
+
+bool is_fetched_as_texture(const SiteResult& site) {
+  return site.site.cache_operator == CacheOperator::tex;
 }
 
 std::optional<Finding> on_contention(const SiteResult& site, const KernelResult& kernel) {
@@ -123,7 +162,11 @@ std::optional<Finding> on_banks(const SiteResult& site) {
   if (site.site.kind == AccessKind::atomic)
     return Finding{Rule::contention,
                    fmt::format("contended: {}, for lanes at the same word or bank", passes)};
-  return Finding{Rule::bank_conflicts, "bank conflicts: " + passes};
+  const std::optional<std::uint64_t> stride = stride_of(site);
+  const bool is_of_rows = stride && *stride % (4 * shared_banks) == 0;
+  return Finding{Rule::bank_conflicts,
+                 fmt::format("bank conflicts: {}{}{}", passes, stride ? ", " + lanes_apart(*stride) : "",
+                             is_of_rows ? ": pad each row by an element" : "")};
 }
 
 std::optional<Finding> on_constants(const SiteResult& site) {
@@ -154,17 +197,107 @@ bool pays_for_sectors(const SiteResult& site, const KernelResult& kernel, double
   return is_large && (!kernel.time || is_busy(kernel, Resource::memory_pipeline));
 }
 
+/// Returns the bytes of each struct that the kernel's accesses to the site's array use, if neighbouring lanes
+/// access neighbouring structs: accesses at the same distance that add up to a part of it.
+std::optional<std::uint64_t> used_of_struct(const SiteResult& site, const KernelResult& kernel,
+                                            std::uint64_t stride) {
+  constexpr std::uint64_t largest_struct = 256;
+  if (site.site.object.empty() || stride > largest_struct || stride <= site.site.element_bytes)
+    return std::nullopt;
+  std::uint64_t used = 0, fields = 0;
+  for (const SiteResult& other : kernel.sites)
+    if (other.site.object == site.site.object && stride_of(other) == stride) {
+      used += other.site.element_bytes;
+      ++fields;
+    }
+  return fields < 2 ? std::nullopt : std::optional(std::min(used, stride));
+}
+
+std::string name_of_access(const SiteResult& site) {
+  switch (site.site.kind) {
+  case AccessKind::load: return "load";
+  case AccessKind::store: return "store";
+  case AccessKind::update: return "update";
+  default: return "access";
+  }
+}
+
+/// Says of requests at one distance what the distance is, and what it costs.
+Finding on_stride(const SiteResult& site, const KernelResult& kernel, std::uint64_t stride,
+                  const std::string& cost) {
+  if (const auto used = used_of_struct(site, kernel, stride))
+    return {Rule::array_of_structs,
+            double(*used) < wide_used_share * double(stride)
+                ? fmt::format("array of structs: {}, {} of {} B used: {}; an array for each field would do",
+                              lanes_apart(stride), *used, stride, cost)
+                : fmt::format("array of structs: {}, {} of {} B used, by one access after the other: {}",
+                              lanes_apart(stride), *used, stride, cost)};
+  const bool is_far = stride >= line_bytes;
+  return {Rule::strided,
+          fmt::format("strided {}, {}: {}{}", name_of_access(site), lanes_apart(stride), cost,
+                      is_far ? "; let lanes take consecutive elements, or stage them through a "
+                               "tile in shared memory"
+                             : "")};
+}
+
 std::optional<Finding> on_coalescing(const SiteResult& site, const KernelResult& kernel) {
   const std::optional<double> needed = needed_sectors_per_request(site);
-  if (!needed || !site.sectors_per_request || *site.sectors_per_request < notable_sector_excess * *needed ||
-      !pays_for_sectors(site, kernel, *needed))
+  if (is_fetched_as_texture(site) || !needed || !site.sectors_per_request ||
+      *site.sectors_per_request < notable_sector_excess * *needed || !pays_for_sectors(site, kernel, *needed))
     return std::nullopt;
   const std::string sectors = fmt::format("{} sectors per request", ratio(site.sectors_per_request));
+  const std::string cost = fmt::format("{} where {} would do", sectors, ratio(needed));
+  const std::optional<std::uint64_t> stride = stride_of(site);
+  if (stride && *stride > site.site.element_bytes && site.site.kind != AccessKind::atomic)
+    return on_stride(site, kernel, *stride, cost);
   if (has_loaded_addresses(site, kernel))
     return Finding{Rule::scattered, fmt::format("scattered: {}, at addresses that were loaded", sectors)};
   if (site.site.kind == AccessKind::atomic)
     return Finding{Rule::scattered, "scattered: " + sectors};
-  return Finding{Rule::uncoalesced, fmt::format("uncoalesced: {} where {} would do", sectors, ratio(needed))};
+  return Finding{Rule::uncoalesced, "uncoalesced: " + cost};
+}
+
+/// Finds consecutive elements that begin within a sector, so that a request touches one more.
+std::optional<Finding> on_alignment(const SiteResult& site, const KernelResult& kernel) {
+  const std::optional<double> needed = needed_sectors_per_request(site);
+  if (!site.pattern || site.pattern->misaligned < mostly || !needed || !site.sectors_per_request ||
+      *site.sectors_per_request < notable_offset_cost * *needed)
+    return std::nullopt;
+  const bool is_caught = reads(site) && site.l1_hit_rate &&
+                         *site.sectors_per_request * beyond_first_cache(site) < notable_reload * *needed &&
+                         !is_busy(kernel, Resource::memory_pipeline);
+  return Finding{
+      Rule::misaligned,
+      fmt::format("misaligned: begins {} B behind a sector's begin, {} sectors per request where {} "
+                  "would do{}",
+                  site.pattern->offset_bytes, ratio(site.sectors_per_request), ratio(needed),
+                  is_caught ? "; L1 has the further ones, so they cost little" : "")};
+}
+
+/// Finds loads and stores of a byte or two for each lane, where memory is not what bounds the kernel.
+std::optional<Finding> on_width(const SiteResult& site, const KernelResult& kernel) {
+  const std::uint32_t bytes = site.site.element_bytes;
+  if (bytes == 0 || bytes > 2 || !site.sectors_per_request || stride_of(site) != bytes ||
+      cost_of(site) < notable_work || !kernel.time || kernel.time->bound == Resource::dram)
+    return std::nullopt;
+  return Finding{Rule::narrow, fmt::format("narrow: {} B for each lane, {} B for each request: access {} or "
+                                           "more elements at once",
+                                           bytes, bytes * warp_lanes, 4 / bytes)};
+}
+
+/// Finds loads of which all lanes want the same word, of an array that constant memory has room for.
+std::optional<Finding> on_uniformity(const SiteResult& site, const KernelResult& kernel) {
+  const auto object = std::ranges::find(kernel.objects, site.site.object, &ObjectResult::name);
+  if (site.site.kind != AccessKind::load || site.site.space != Space::global || !site.sectors_per_request ||
+      is_fetched_as_texture(site) || !site.pattern || site.pattern->uniform < nearly_all ||
+      site.site.object.empty() || object == kernel.objects.end() ||
+      double(object->footprint_bytes) > constant_memory || is_written(site, kernel) ||
+      cost_of(site) < notable_work)
+    return std::nullopt;
+  return Finding{Rule::uniform,
+                 fmt::format("uniform: all lanes read one address of {}, of which {} are read: "
+                             "`__constant__` memory serves that at once",
+                             site.site.object, report::bytes(double(object->footprint_bytes)))};
 }
 
 /// Returns whether a request moves fewer bytes than one pass can, so that wider loads need fewer passes.
@@ -188,14 +321,6 @@ std::optional<Finding> on_number(const SiteResult& site, const KernelResult& ker
                              is_load && is_narrow(site) ? ", or load several at once" : "")};
 }
 
-std::optional<Finding> on_chain(const SiteResult& site, const KernelResult& kernel) {
-  const bool needs_itself =
-      std::ranges::find(site.site.depends_on, site.site.id) != site.site.depends_on.end();
-  if (!needs_itself || !kernel.time || kernel.time->bound)
-    return std::nullopt;
-  return Finding{Rule::chained, "chained: each load gets its address from the one before, so none overlap"};
-}
-
 /// Returns the origin of the sectors that do not come from the first cache.
 std::string origin(double from_l2, double from_dram) {
   if (from_dram >= notable_miss_share)
@@ -204,11 +329,44 @@ std::string origin(double from_l2, double from_dram) {
   return from_dram < negligible_share ? l2 : fmt::format("{}, {} % from DRAM", l2, percent(from_dram));
 }
 
+std::optional<Finding> on_chain(const SiteResult& site, const KernelResult& kernel) {
+  const bool needs_itself =
+      std::ranges::find(site.site.depends_on, site.site.id) != site.site.depends_on.end();
+  if (!needs_itself || !kernel.time || kernel.time->bound)
+    return std::nullopt;
+  const double beyond = beyond_first_cache(site), dram = from_dram(site);
+  const std::string from =
+      site.l2_hit_rate && beyond >= notable_miss_share ? "; " + origin(beyond - dram, dram) : "";
+  return Finding{Rule::chained,
+                 "chained: each load gets its address from the one before, so none overlap" + from};
+}
+
 /// Returns how the kernel uses the caches badly, if it fetches each sector several times.
 std::string_view fault(const SiteResult& site) {
   if (from_dram(site) >= notable_miss_share || site.constant_hit_rate)
     return "poor locality";
   return site.l1_hit_rate ? "poor L1 locality" : "not cached in L1";
+}
+
+/// Returns whether the way to the L2, or what is behind it, bounds the kernel.
+bool is_bound_beyond_l1(const KernelResult& kernel) {
+  if (!kernel.time || !kernel.time->bound)
+    return false;
+  const Resource bound = *kernel.time->bound;
+  return bound == Resource::l2_port || bound == Resource::l2_slices || bound == Resource::fabric ||
+         bound == Resource::dram;
+}
+
+/// Says of data that comes once from DRAM whether memory could deliver it faster.
+std::string of_stream(const KernelResult& kernel) {
+  if (!kernel.time)
+    return "";
+  if (kernel.time->bound == Resource::dram)
+    return ": only fewer bytes would help";
+  return kernel.time->bound
+             ? ""
+             : fmt::format(", and DRAM is busy for {} % of the time: too few requests are under way",
+                           share(share_of(kernel.time->busy, Resource::dram)));
 }
 
 std::optional<Finding> on_locality(const SiteResult& site, const KernelResult& kernel) {
@@ -219,15 +377,23 @@ std::optional<Finding> on_locality(const SiteResult& site, const KernelResult& k
   const std::optional<double> each = fetches(site, kernel, dram >= notable_miss_share);
   if (!each)
     return Finding{Rule::from_afar, from};
+  if (*each >= notable_fetches && is_staged(site, kernel))
+    return is_bound_beyond_l1(kernel)
+               ? std::optional(Finding{
+                     Rule::tile, fmt::format("tile: {}, each is fetched {} times, by as many blocks: larger "
+                                             "tiles would fetch less",
+                                             from, ratio(each))})
+               : std::nullopt;
   if (*each >= notable_fetches)
     return Finding{Rule::poor_locality,
                    fmt::format("{}: {}, each is fetched {} times", fault(site), from, ratio(each))};
+  if (dram >= notable_miss_share)
+    return Finding{Rule::streaming,
+                   fmt::format("streaming: {}, each is fetched once{}", from, of_stream(kernel))};
   const bool were_left =
-      dram < negligible_share && kernel.l2_start && kernel.l2_start->warm && !is_stored_to(site, kernel);
-  const std::string left =
-      fmt::format("{} % of its sectors were left in L2 before the launch", percent(beyond));
-  return Finding{Rule::streaming,
-                 fmt::format("streaming: {}, each is fetched once", were_left ? left : from)};
+      dram < negligible_share && kernel.l2_start && kernel.l2_start->warm && !is_written(site, kernel);
+  return Finding{Rule::from_l2, fmt::format("from L2: {}, each is fetched once{}", from,
+                                            were_left ? "; they were there before the launch" : "")};
 }
 
 /// Finds barriers at which warps wait for others of their block.
@@ -261,6 +427,21 @@ Finding on_spills(const KernelResult& kernel) {
 
 } // namespace
 
+bool is_waste(Rule rule) {
+  switch (rule) {
+  case Rule::contention:
+  case Rule::bank_conflicts:
+  case Rule::divergent_constants:
+  case Rule::array_of_structs:
+  case Rule::strided:
+  case Rule::uncoalesced:
+  case Rule::scattered:
+  case Rule::poor_locality:
+  case Rule::spills: return true;
+  default: return false;
+  }
+}
+
 std::vector<Finding> findings_on(const SiteResult& site, const KernelResult& kernel) {
   std::vector<Finding> findings;
   const auto add = [&](std::optional<Finding> finding) {
@@ -279,9 +460,15 @@ std::vector<Finding> findings_on(const SiteResult& site, const KernelResult& ker
   add(on_coalescing(site, kernel));
   if (findings.empty())
     add(on_number(site, kernel));
+  if (findings.empty())
+    add(on_alignment(site, kernel));
+  if (findings.empty())
+    add(on_width(site, kernel));
+  add(on_uniformity(site, kernel));
   add(on_chain(site, kernel));
   if (std::ranges::all_of(findings, [](const Finding& finding) {
-        return finding.rule == Rule::scattered || finding.rule == Rule::chained;
+        return finding.rule == Rule::scattered || finding.rule == Rule::misaligned ||
+               finding.rule == Rule::narrow;
       }))
     add(on_locality(site, kernel));
   add(on_lanes(site, kernel));

@@ -10,25 +10,47 @@
 namespace warplens::report {
 
 enum class Rule {
+  // Of accesses:
   contention,          ///< atomics that take turns at a word or a bank, or that the L2 cannot serve faster
   bank_conflicts,      ///< shared memory: passes that another layout would save
   divergent_constants, ///< constant memory: addresses that are served one after the other
-  uncoalesced,         ///< sectors that another layout would save
+  array_of_structs,    ///< neighbouring lanes access neighbouring structs, of which a part is used
+  strided,             ///< neighbouring lanes' addresses are a distance apart
+  misaligned,          ///< consecutive elements that do not begin where a sector does
+  uncoalesced,         ///< sectors that another layout would save, at no one distance
   scattered,           ///< sectors that no layout of the threads can save: the addresses are data
   too_many_accesses,   ///< nothing is wrong with each access, but there are more than can be served
+  narrow,              ///< a byte or two for each lane
+  uniform,             ///< all lanes read one address of a small array that nothing writes
   chained,             ///< loads that cannot overlap, for each needs the one before
   poor_locality,       ///< most sectors come from far and each several times
-  streaming,           ///< most sectors come from far, and each once: no cache could help
+  tile,                ///< likewise, of data that blocks keep in shared memory
+  streaming,           ///< most sectors come from DRAM, and each once: no cache could help
+  from_l2,             ///< most sectors come from the L2, and each once
   from_afar,           ///< most sectors come from far; how often each does is not known
   few_lanes,           ///< most lanes of the warp are idle
   uneven_arrival,      ///< a barrier: warps wait long for the last of their block
   spills,              ///< registers that did not suffice, in local memory
+  // Of kernels:
+  launch_overhead, ///< what any launch takes is a large part of the time
+  idle_sms,        ///< fewer blocks than SMs
+  tail,            ///< the last wave of blocks is small
+  few_warps,       ///< latency is not hidden, and an SM has room for more warps
+  exposed_latency, ///< latency is not hidden by as many warps as an SM has room for
+  block_turnover,  ///< blocks end so soon that places for blocks stay empty
+  partial_warps,   ///< a block's last warp has few threads
+  divergence,      ///< instructions are executed for a part of the lanes
+  saturated_pipe,  ///< arithmetic or the issue of instructions bounds the kernel
 };
+inline constexpr std::size_t rule_count = std::size_t(Rule::saturated_pipe) + 1;
 
 struct Finding {
   Rule rule;
   std::string text; ///< one clause with the figures
 };
+
+/// Returns whether the rule is about memory traffic or passes that another layout or order would save.
+bool is_waste(Rule rule);
 
 /// Returns the notable findings on a site, derived from figures alone; empty if all is fine. Locality only
 /// matters if the layout is not at fault.

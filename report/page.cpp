@@ -1,4 +1,5 @@
 // Prints the report as one HTML file: the page, built from report/web/, with the data in it.
+#include "report/headroom_text.h"
 #include "report/page_comparison.h"
 #include "report/report.h"
 #include "report/source_file.h"
@@ -57,6 +58,21 @@ Json verdicts(const Result& result) {
       }
       list.push_back({{"file", line.file}, {"line", line.line}, {"kernel", index}, {"text", text}});
     }
+  }
+  return list;
+}
+
+/// Returns for each kernel what its report opens with, and the findings on it as a whole.
+Json openings(const Result& result) {
+  Json list = Json::array();
+  for (const KernelResult& kernel : result.kernels) {
+    Json lines = Json::array(), findings = Json::array();
+    for (const LabelledText& text : headroom_text(kernel))
+      lines.push_back({{"label", text.label}, {"text", text.text}});
+    lines.push_back({{"label", "occupancy"}, {"text", occupancy_text(kernel)}});
+    for (const Finding& finding : findings_on(kernel))
+      findings.push_back(finding.text);
+    list.push_back({{"lines", lines}, {"findings", findings}});
   }
   return list;
 }
@@ -123,6 +139,7 @@ Expected<std::string> print_page(const std::vector<LabelledResult>& results, con
     list.push_back({{"label", labelled.label},
                     {"result", to_json(*labelled.result)},
                     {"names", short_names(*labelled.result)},
+                    {"openings", openings(*labelled.result)},
                     {"verdicts", verdicts(*labelled.result)}});
   if (results.size() == 2)
     data["comparison"] = comparison_for_page(*results[0].result, *results[1].result);

@@ -32,6 +32,8 @@ Json to_json(const KernelChange& kernel, const Result& before, const Result& aft
   json["after"] = index_in(after.kernels, kernel.after);
   if (kernel.snapshots_differ())
     json["snapshots"] = "The " + snapshots_of(kernel) + ". Bytes and executions are given per launch.";
+  if (kernel.l2_starts_differ())
+    json["l2_starts"] = "Note: " + l2_starts_of(kernel) + ".";
   if (kernel.only_one_has_time())
     json["times"] = "Times are not compared: " + times_of(kernel) + ".";
   json["launch_scale"] = {{"before", blocks_per_snapshot_block(*kernel.before)},

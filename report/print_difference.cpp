@@ -26,6 +26,20 @@ std::string interval_of(const FigureChange& change) {
   return change.interval > 0 ? fmt::format(" ±{:.2g}", change.interval) : "";
 }
 
+/// Returns the unit behind a difference, with a blank before it; empty where figures are plain numbers.
+const char* unit_of(Unit unit) {
+  switch (unit) {
+  case Unit::fraction: return " of 1";
+  case Unit::microseconds: return " µs";
+  case Unit::nanoseconds: return " ns";
+  case Unit::cycles: return " cycles";
+  case Unit::bytes: return " B";
+  case Unit::per_request: return " per request";
+  case Unit::count: return "";
+  }
+  return "";
+}
+
 std::string place_of(const SiteResult& site) {
   return fmt::format("{}:{}", std::filesystem::path(site.site.file).filename().string(), site.site.line);
 }
@@ -48,9 +62,11 @@ public:
     for (const KernelResult* kernel : report.difference->added)
       only(*kernel, "after");
     line("");
-    line(fmt::format("{} figure{}, {} of them beyond {} 95 % interval (*); {} the same", differing_,
-                     differing_ == 1 ? " differs" : "s differ", beyond_, differing_ == 1 ? "its" : "their",
-                     same_));
+    line(fmt::format(
+        "{} figure{}; {} of them beyond {} 95 % interval and by more than half a percent (*); {} the "
+        "same",
+        differing_, differing_ == 1 ? " differs" : "s differ", significant_,
+        differing_ == 1 ? "its" : "their", same_));
     for (const TotalSpeed& total : report.speed->totals)
       line(style_.bold(
           cut(fmt::format("in total on {}: {}", printable(total.gpu), printable(describe(total.speed))),
@@ -82,6 +98,8 @@ private:
       line(style_.warm(cut(snapshots_of(kernel), width_)));
       line(style_.warm(cut("bytes and executions are compared per launch, scaled by its blocks", width_)));
     }
+    if (kernel.l2_starts_differ())
+      line(style_.warm(cut(l2_starts_of(kernel), width_)));
     if (kernel.only_one_has_time())
       line(style_.warm(cut(times_of(kernel), width_)));
     line(style_.dim(pad_right("", name_width) + pad_left("before", value_width) +
@@ -118,17 +136,18 @@ private:
         continue;
       }
       ++differing_;
-      const bool beyond = change.is_beyond_interval();
-      beyond_ += beyond;
+      const bool is_significant = change.is_significant();
+      significant_ += is_significant;
       const std::string row = pad_right(fmt::format("{}{}", before_name, change.figure), name_width) +
                               pad_left(number(change.before), value_width) +
                               pad_left(number(change.after), value_width) +
-                              pad_left(signed_number(change.difference()), value_width) + interval_of(change);
-      line(beyond ? style_.warm(row + " *") : row);
+                              pad_left(signed_number(change.difference()), value_width) +
+                              interval_of(change) + unit_of(change.unit);
+      line(is_significant ? style_.warm(row + " *") : row);
     }
   }
 
-  std::size_t width_, differing_ = 0, beyond_ = 0, same_ = 0;
+  std::size_t width_, differing_ = 0, significant_ = 0, same_ = 0;
   Style style_;
   std::string text_;
 };
@@ -203,6 +222,7 @@ Json to_json(const KernelChange& kernel, const Speed& speed) {
   json["snapshots"] = {{"before", snapshot_to_json(*kernel.before)},
                        {"after", snapshot_to_json(*kernel.after)},
                        {"differ", kernel.snapshots_differ()}};
+  json["l2_starts_differ"] = kernel.l2_starts_differ();
   json["times"] = {{"before", kernel.before->time.has_value()},
                    {"after", kernel.after->time.has_value()},
                    {"differ", kernel.only_one_has_time()}};
@@ -240,6 +260,12 @@ Json to_json(const std::vector<FigureChange>& changes) {
 std::string snapshots_of(const KernelChange& kernel) {
   return fmt::format("snapshots differ: {} before, {} of {:.0f} after", snapshot_of(*kernel.before),
                      kernel.after->snapshot.blocks, launch_blocks(*kernel.after));
+}
+
+std::string l2_starts_of(const KernelChange& kernel) {
+  const auto start = [](const KernelResult& of) { return of.l2_start->warm ? "warm" : "cold"; };
+  return fmt::format("the L2 begins {} before and {} after: times and hit rates do not compare, and get no *",
+                     start(*kernel.before), start(*kernel.after));
 }
 
 std::string times_of(const KernelChange& kernel) {

@@ -22,6 +22,9 @@ nlohmann::ordered_json to_json(const std::vector<FigureChange>& changes);
 /// Returns "snapshots differ: 336 of 512 blocks before, 512 of 512 after".
 std::string snapshots_of(const KernelChange& kernel);
 
+/// Returns "the L2 begins warm before and cold after: …"; for a change whose l2_starts_differ().
+std::string l2_starts_of(const KernelChange& kernel);
+
 /// Returns "only the result before has times, …"; for a change whose only_one_has_time().
 std::string times_of(const KernelChange& kernel);
 

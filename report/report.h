@@ -28,16 +28,17 @@ std::string print_text(const Result& result, const TextOptions& options);
 /// Prints the result itself, indented, with a final newline. Bytes that are not UTF-8 become U+FFFD.
 std::string print_json(const Result& result);
 
-/// Prints one row per site, RFC 4180. An unobserved figure is an empty field.
+/// Prints one row per site, RFC 4180; the heading has the units. An unobserved figure is an empty field.
 std::string print_csv(const Result& result);
 
 struct SarifOptions {
-  double threshold = 0.05; ///< lines below this share of their kernel's time (or latency) are left out
+  double threshold = 0.05; ///< accesses below this share of their kernel's time (or latency) are left out
   std::string version;     ///< the version of Warplens
   std::filesystem::path source_root;
 };
 
-/// Prints SARIF 2.1.0: a result for each finding on a line above the threshold.
+/// Prints SARIF 2.1.0: a result for each finding on a kernel, at its costliest line, and on an access above
+/// the threshold.
 std::string print_sarif(const Result& result, const SarifOptions& options);
 
 struct AnnotatedDiffOptions {

@@ -1,6 +1,7 @@
 // Prints the findings on costly lines as SARIF 2.1.0 (OASIS), for code-review tools.
 #include "report/accuracy_text.h"
 #include "report/figures.h"
+#include "report/kernel_findings.h"
 #include "report/report.h"
 #include "report/source_file.h"
 #include "report/verdict.h"
@@ -40,6 +41,20 @@ constexpr RuleText rules[] = {
      "Lanes of a warp read different addresses in constant memory, which are served one after the other.",
      "Read constants at an index that is the same for all lanes of a warp; keep tables that lanes index "
      "differently in shared or global memory."},
+    {Rule::array_of_structs, "array-of-structs", "ArrayOfStructs", "warning",
+     "Neighbouring lanes access neighbouring structs, a field at a time.",
+     "Keep an array for each field (a structure of arrays), or load whole structs at once and exchange "
+     "fields "
+     "between lanes."},
+    {Rule::strided, "strided", "Strided", "warning",
+     "The addresses of neighbouring lanes lie further apart than their elements are wide.",
+     "Let neighbouring lanes access neighbouring elements: exchange the roles of the indices, or read and "
+     "write "
+     "consecutive elements and exchange them through a tile in shared memory."},
+    {Rule::misaligned, "misaligned", "Misaligned", "note",
+     "Consecutive elements begin within a sector, so that each request touches one more than it needs.",
+     "Let rows begin at multiples of 32 bytes (pad them, cudaMallocPitch), or give each warp elements that "
+     "begin there."},
     {Rule::uncoalesced, "uncoalesced", "Uncoalesced", "warning",
      "A request touches more 32-byte sectors than its bytes need.",
      "Let neighbouring lanes access neighbouring addresses: transpose the layout or the assignment of work "
@@ -53,6 +68,12 @@ constexpr RuleText rules[] = {
      "Accesses that are fine one by one are more than the GPU can serve.",
      "Access memory less often: keep values in registers, let each thread compute several results, or load "
      "several elements at once."},
+    {Rule::narrow, "narrow", "Narrow", "note", "Each lane accesses a byte or two.",
+     "Access several neighbouring elements at once (uchar4, a word), which takes as many fewer "
+     "instructions."},
+    {Rule::uniform, "uniform", "Uniform", "note",
+     "All lanes of a warp read one address of a small array that nothing writes.",
+     "Keep the array in __constant__ memory, or pass it as a kernel parameter: one read serves all lanes."},
     {Rule::chained, "chained-loads", "ChainedLoads", "note",
      "Each load gets its address from the one before, so a thread waits for one after the other.",
      "Have more chains under way: more warps, or several chains for each thread. Indices in place of links "
@@ -62,7 +83,13 @@ constexpr RuleText rules[] = {
      "Let accesses to the same data follow each other more closely: tile the loops, reorder the data or the "
      "blocks, or "
      "keep a tile in shared memory."},
-    {Rule::streaming, "streaming", "Streaming", "note", "Most sectors come from far, and each once.",
+    {Rule::tile, "tile", "Tile", "note",
+     "Blocks fetch the same data for their tiles in shared memory, and the way from the L2 bounds the "
+     "kernel.",
+     "Larger tiles are fetched less often: more elements for each thread, or clusters that share them."},
+    {Rule::from_l2, "from-l2", "FromL2", "note", "Most sectors come from the L2, and each once.",
+     "The L2 serves this at its own rate. Have more requests under way, or move fewer bytes."},
+    {Rule::streaming, "streaming", "Streaming", "note", "Most sectors come from DRAM, and each once.",
      "No cache can help data that is needed once. Have more requests under way (more warps, unrolling, wider "
      "loads), "
      "move fewer bytes (smaller types), or merge this kernel with the one that made the data."},
@@ -84,6 +111,37 @@ constexpr RuleText rules[] = {
      "Allow more registers (__launch_bounds__ with fewer blocks, a higher -maxrregcount), unroll less, or "
      "keep "
      "fewer values alive at once."},
+    {Rule::launch_overhead, "launch-overhead", "LaunchOverhead", "warning",
+     "What any launch takes is a large part of the kernel's time.",
+     "Give each launch more work, merge kernels, or launch them as a CUDA graph."},
+    {Rule::idle_sms, "idle-sms", "IdleSms", "warning", "The grid has fewer blocks than the GPU has SMs.",
+     "Divide the work into more and smaller blocks; where that leaves too little for each thread, divide its "
+     "loop as well and add up the parts."},
+    {Rule::tail, "tail", "Tail", "note",
+     "The last wave of blocks is small, and takes as long as a whole one.",
+     "Choose the grid as a multiple of the blocks that run at once (occupancy × SMs), make blocks smaller, "
+     "or "
+     "let a grid of that size loop over the work."},
+    {Rule::few_warps, "few-warps", "FewWarps", "warning",
+     "Nothing is busy, and there are too few warps to hide latency.",
+     "Allow more warps on an SM: fewer registers or less shared memory for each block, other block sizes, or "
+     "more threads in all."},
+    {Rule::exposed_latency, "exposed-latency", "ExposedLatency", "note",
+     "Nothing is busy: warps wait for latencies.",
+     "Give each warp more independent work between a request and its use: unroll, load several elements."},
+    {Rule::block_turnover, "short-blocks", "ShortBlocks", "warning",
+     "Blocks are so short that beginning the next ones takes a large part of the time.",
+     "Give each block more work: several elements for each thread, or a grid that loops."},
+    {Rule::partial_warps, "partial-warps", "PartialWarps", "warning",
+     "The number of threads in a block is no multiple of 32, so that lanes of its last warp are idle.",
+     "Use blocks of a multiple of 32 threads."},
+    {Rule::divergence, "divergence", "Divergence", "warning",
+     "Instructions are executed for a part of the lanes.",
+     "Let the lanes of a warp take the same way through the kernel: sort the work, or give each warp work of "
+     "one kind."},
+    {Rule::saturated_pipe, "saturated-pipe", "SaturatedPipe", "note",
+     "Arithmetic, or the issue of instructions, bounds the kernel.",
+     "Fewer or cheaper instructions: strength reduction, lower precision, intrinsics, tensor cores."},
 };
 
 const RuleText& text_of(Rule rule) {
@@ -105,6 +163,8 @@ Json rule_descriptions() {
                     {"properties", {{"tags", {"performance", "cuda", "memory"}}}}});
   return list;
 }
+
+static_assert(std::size(rules) == rule_count);
 
 /// Returns the URI of a path: every byte that is not unreserved is escaped (RFC 3986), but for the slashes
 /// between names.
@@ -142,9 +202,15 @@ public:
   explicit Log(const SarifOptions& options) : options_(options) {}
 
   void add(const KernelResult& kernel) {
-    for (const CostlyLine& line : lines_of(kernel))
-      if (line.share.value_or(0) >= options_.threshold)
-        for (const SiteResult* site : line.sites)
+    const std::vector<CostlyLine> lines = lines_of(kernel);
+    if (const auto costliest = most_expensive(lines, 1); !costliest.empty())
+      for (const Finding& finding : findings_on(kernel))
+        results_.push_back(
+            result_of_kernel(finding, *sites_to_explain(*costliest.front(), kernel).front(), kernel));
+    const Column& cost = cost_column(kernel);
+    for (const CostlyLine& line : lines)
+      for (const SiteResult* site : line.sites)
+        if (cost.metric.value(*site).value_or(MetricValue{}).mean >= options_.threshold)
           for (const Finding& finding : findings_on(*site, kernel))
             results_.push_back(result(finding, *site, kernel));
   }
@@ -186,6 +252,25 @@ private:
     if (cost_share)
       json["rank"] = 100 * std::clamp(cost_share->mean, 0.0, 1.0);
     return json;
+  }
+
+  /// Makes a result of a finding on the whole kernel, at the line that costs most.
+  Json result_of_kernel(const Finding& finding, const SiteResult& site, const KernelResult& kernel) {
+    const RuleText& rule = text_of(finding.rule);
+    return {{"ruleId", rule.id},
+            {"ruleIndex", &rule - rules},
+            {"kind", "fail"},
+            {"level", rule.level},
+            {"message",
+             {{"text", message_text(fmt::format("{} on {}: {}", display_name(kernel.name), kernel.gpu,
+                                                finding.text))}}},
+            {"locations", Json::array({location(site, kernel)})},
+            {"partialFingerprints", fingerprints(rule, site, kernel)},
+            {"properties",
+             {{"kernel", kernel.name},
+              {"gpu", kernel.gpu},
+              {"accuracy", accuracy_text(kernel.accuracy, kernel.gpu)}}},
+            {"rank", 100}};
   }
 
   Json location(const SiteResult& site, const KernelResult& kernel) {

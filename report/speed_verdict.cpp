@@ -123,6 +123,12 @@ Speed unknown(std::string reason) {
   return speed;
 }
 
+/// Takes the verdict back: the times differ for another reason than the program.
+void hold_back(Speed& speed) {
+  speed.verdict = SpeedVerdict::cannot_say;
+  speed.reason = "the L2 begins warm in one of the results and cold in the other";
+}
+
 Speed speed_of(const KernelChange& kernel, bool same_seed, double tolerance) {
   if (kernel.only_one_has_time())
     return unknown(fmt::format("only the result {} has times", kernel.before->time ? "before" : "after"));
@@ -131,7 +137,10 @@ Speed speed_of(const KernelChange& kernel, bool same_seed, double tolerance) {
                        ? "it accesses no memory, and nothing else is modelled"
                        : "the trials had no clock");
   const Part part = {kernel.before, kernel.after};
-  return speed_of({&part, 1}, same_seed, tolerance);
+  Speed speed = speed_of({&part, 1}, same_seed, tolerance);
+  if (kernel.l2_starts_differ())
+    hold_back(speed);
+  return speed;
 }
 
 /// Returns how many launches of the program the kernel's entry in the result stands for: all that were not
@@ -180,7 +189,12 @@ Speed total_on(const std::string& gpu, const Result& before, const Result& after
     part.before = part.before && part.before->time ? part.before : nullptr;
     part.after = part.after && part.after->time ? part.after : nullptr;
   }
-  return speed_of(parts, before.seed == after.seed, tolerance);
+  Speed speed = speed_of(parts, before.seed == after.seed, tolerance);
+  if (std::ranges::any_of(difference.kernels, [&](const KernelChange& kernel) {
+        return kernel.after->gpu == gpu && kernel.l2_starts_differ();
+      }))
+    hold_back(speed);
+  return speed;
 }
 
 } // namespace
@@ -222,9 +236,14 @@ std::string describe(const Speed& speed) {
   std::string text(text_of(speed.verdict));
   if (speed.change) {
     const auto time = [](double microseconds) { return duration(Statistic{.mean = microseconds}); };
-    text += fmt::format(" {:+.1f} % ({:+.1f} to {:+.1f} %), {} → {}", 100 * speed.change->share,
-                        100 * speed.change->low, 100 * speed.change->high, time(speed.before_us),
-                        time(speed.after_us));
+    const bool is_faster = speed.after_us < speed.before_us;
+    const double times = is_faster ? speed.before_us / speed.after_us : speed.after_us / speed.before_us;
+    if (std::isfinite(times) &&
+        (speed.verdict == SpeedVerdict::faster || speed.verdict == SpeedVerdict::slower))
+      text += fmt::format(" {:.2f} ×", times);
+    text += fmt::format(": {} → {}, {:+.1f} % ({:+.1f} to {:+.1f} %)", time(speed.before_us),
+                        time(speed.after_us), 100 * speed.change->share, 100 * speed.change->low,
+                        100 * speed.change->high);
   }
   return speed.reason.empty() ? text : fmt::format("{}: {}", text, speed.reason);
 }

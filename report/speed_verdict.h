@@ -55,8 +55,8 @@ struct SpeedComparison {
 SpeedComparison compare_speed(const Result& before, const Result& after, const Difference& difference,
                               double tolerance);
 
-/// Returns "slower +12.3 % (+11.0 to +13.6 %), 100 µs → 112 µs", or why nothing can be said: "cannot say:
-/// only the result before has times".
+/// Returns "slower 1.12 ×: 100 µs → 112 µs, +12.3 % (+11.0 to +13.6 %)", or why nothing can be said: "cannot
+/// say: only the result before has times".
 std::string describe(const Speed& speed);
 
 } // namespace warplens::report

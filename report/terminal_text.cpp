@@ -152,6 +152,37 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t columns) {
   return lines;
 }
 
+std::vector<std::string> wrapped_code(std::string_view code, std::size_t columns) {
+  constexpr std::size_t hanging = 4;
+  constexpr std::string_view breaks = " ,;({[)}]+-*/&|=<>?:.";
+  if (width_of(code) <= columns)
+    return {std::string(code)};
+  const std::size_t indent = std::min(std::min(code.find_first_not_of(' '), code.size()), columns / 3);
+  code.remove_prefix(std::min(code.find_first_not_of(' '), code.size()));
+  std::vector<std::string> lines;
+  std::size_t before = indent;
+  while (!code.empty()) {
+    const std::size_t room = std::max<std::size_t>(columns - std::min(before, columns - 1), 1);
+    std::size_t end = 0, width = 0, last_break = 0;
+    while (end < code.size()) {
+      const Character character = first_of(code.substr(end));
+      if (width + width_of(character.code) > room && end != 0)
+        break;
+      width += width_of(character.code);
+      end += character.bytes;
+      if (character.bytes == 1 && breaks.find(code[end - 1]) != std::string_view::npos)
+        last_break = end;
+    }
+    if (end < code.size() && last_break > 0)
+      end = last_break;
+    lines.push_back(without_trailing_blanks(std::string(before, ' ').append(code.substr(0, end))));
+    code.remove_prefix(end);
+    code.remove_prefix(std::min(code.find_first_not_of(' '), code.size()));
+    before = std::min(indent + hanging, columns / 2);
+  }
+  return lines;
+}
+
 std::string pad_right(std::string_view text, std::size_t columns) {
   std::string result = cut(text, columns);
   return result.append(columns - width_of(result), ' ');

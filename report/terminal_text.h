@@ -21,6 +21,10 @@ std::string cut(std::string_view text, std::size_t columns);
 /// Returns the text in lines of at most `columns`, broken at blanks; a longer word is cut.
 std::vector<std::string> wrapped(std::string_view text, std::size_t columns);
 
+/// Returns a line of code in lines of at most `columns`, all of it: broken behind blanks and punctuation
+/// where possible, and indented further from the second line on.
+std::vector<std::string> wrapped_code(std::string_view code, std::size_t columns);
+
 /// Return text of exactly `columns`, at the left or at the right.
 std::string pad_right(std::string_view text, std::size_t columns);
 std::string pad_left(std::string_view text, std::size_t columns);

@@ -2,7 +2,10 @@
 // to look at first.
 #include "report/accuracy_text.h"
 #include "report/annotated_source.h"
+#include "report/difference.h"
 #include "report/figures.h"
+#include "report/headroom_text.h"
+#include "report/legend.h"
 #include "report/machine_code.h"
 #include "report/report.h"
 #include "report/resource_text.h"
@@ -14,6 +17,7 @@
 #include "vocabulary/number_text.h"
 
 #include <algorithm>
+#include <fmt/ranges.h>
 
 namespace warplens::report {
 namespace {
@@ -80,6 +84,7 @@ public:
     head(result);
     for (const KernelResult& kernel : result.kernels)
       print(kernel);
+    text_ += print_legend(result, options_, width_);
     return std::move(text_);
   }
 
@@ -119,10 +124,18 @@ private:
     const std::size_t room = std::max<std::size_t>(width_, width_of(gpu) + 40) - width_of(gpu) - 3;
     line(style_.bold(cut("── " + display_name(printable(kernel.name), room) + gpu, width_)));
     field("accuracy", accuracy_text(kernel.accuracy, kernel.gpu));
-    about(kernel);
+    launch(kernel);
+    if (kernel.time)
+      time(kernel);
+    for (const LabelledText& text : headroom_text(kernel))
+      field(text.label, text.text);
+    field("occupancy", occupancy_text(kernel));
+    field("registers", registers(kernel.compiled));
     if (kernel.snapshot.warp_accesses == 0)
       return line("No access to memory was traced, and nothing else is modelled: there is no time.");
-    figures(kernel);
+    findings(kernel);
+    line("");
+    model(kernel);
     line("");
     totals(kernel);
     line("");
@@ -140,30 +153,39 @@ private:
       text_ += "\n" + style_.bold("Where warps spend their time") + " (% of all)\n" + lines_of_warps;
   }
 
-  void about(const KernelResult& kernel) {
+  void launch(const KernelResult& kernel) {
     const auto shape = [](const trace::Dim3& size) {
       return fmt::format("{}×{}×{}", size.x, size.y, size.z);
     };
     const std::string launched = kernel.launches == 0   ? ""
                                  : kernel.launches == 1 ? ", launched once"
                                                         : ", launched " + grouped(kernel.launches) + " times";
-    const bool has_idle = kernel.grid.count() < kernel.occupancy.sms;
-    field("launch", fmt::format("grid {}, block {}{}{}", shape(kernel.grid), shape(kernel.block), launched,
-                                has_idle ? fmt::format("; {} of the GPU's {} SMs have work",
-                                                       kernel.grid.count(), kernel.occupancy.sms)
-                                         : ""));
-    field("occupancy",
-          fmt::format("{}, {} per SM, limited by {}", counted(kernel.occupancy.blocks_per_sm, "block"),
-                      counted(kernel.occupancy.warps_per_sm, "warp"),
-                      kernel.occupancy.limited_by.empty() ? "nothing known" : kernel.occupancy.limited_by));
-    field("registers", registers(kernel.compiled));
-    field("snapshot", fmt::format("{}, {}, {}", counted(kernel.snapshot.blocks, "block"),
-                                  fmt::format("{} warp accesses", grouped(kernel.snapshot.warp_accesses)),
-                                  counted(kernel.snapshot.transactions, "transaction")));
+    field("launch", fmt::format("grid {}, block {}{}", shape(kernel.grid), shape(kernel.block), launched));
+  }
+
+  /// Prints what is notable about the kernel as a whole.
+  void findings(const KernelResult& kernel) {
+    const std::vector<Finding> all = findings_on(kernel);
+    if (all.empty())
+      return;
+    line(style_.bold("Of the kernel as a whole"));
+    for (const Finding& finding : all)
+      advice(printable(finding.text), 2);
+  }
+
+  /// Prints from what the figures were modelled.
+  void model(const KernelResult& kernel) {
+    const double blocks = launch_blocks(kernel);
+    field("snapshot",
+          fmt::format("{}{}, {}, {}", counted(kernel.snapshot.blocks, "block"),
+                      double(kernel.snapshot.blocks) < blocks ? fmt::format(" of {:.0f}", blocks) : "",
+                      fmt::format("{} warp accesses", grouped(kernel.snapshot.warp_accesses)),
+                      counted(kernel.snapshot.transactions, "transaction")));
     if (!kernel.snapshot.complete)
       line(style_.warm("           The snapshot is partial: not every access of its blocks was collected."));
     if (kernel.l2_start)
       field("L2 start", l2_start(*kernel.l2_start));
+    figures(kernel);
   }
 
   void figures(const KernelResult& kernel) {
@@ -175,8 +197,6 @@ private:
                                    fmt::join(kernel.trials.drawn, ", ")));
     if (kernel.executed)
       field("executed", executed(*kernel.executed));
-    if (kernel.time)
-      time(kernel);
     if (!kernel.warps)
       return;
     field("warps",
@@ -215,6 +235,8 @@ private:
            "the launch itself: there is too little work to see what else binds");
       return;
     }
+    if (!time.bounds.empty())
+      return bounds_of_machines(time);
     std::string bound(text_of_bound(time.bound));
     if (time.bound)
       bound += fmt::format(", {} % busy{}", share(busy(*time.bound)), beside_busy_share(time, *time.bound));
@@ -231,6 +253,19 @@ private:
     line(style_.dim(pad_right("bound by", 11)) + bound + style_.dim(others));
   }
 
+  /// Prints the bounds of the machines that were drawn, where they differ: their mean is that of none.
+  void bounds_of_machines(const KernelTime& time) {
+    std::vector<std::string> bounds;
+    std::uint32_t trials = 0;
+    for (const BoundOfMachines& of_machines : time.bounds)
+      trials += of_machines.trials;
+    for (const BoundOfMachines& of_machines : time.bounds)
+      bounds.push_back(fmt::format("{} in {} of {} trials ({})", text_of_bound(of_machines.bound),
+                                   of_machines.trials, trials,
+                                   duration(Statistic{.mean = of_machines.microseconds})));
+    field("bound by", fmt::format("{}: which machine it is, is not known", fmt::join(bounds, "; ")));
+  }
+
   static std::string l2_start(const L2Start& start) {
     return start.warm ? fmt::format("warm: {} {}", bytes(double(start.bytes)), start.why)
                       : "cold: " + start.why;
@@ -239,7 +274,8 @@ private:
   void totals(const KernelResult& kernel) {
     const Totals& totals = kernel.totals;
     const bool is_divided = has_part_of_machine(kernel);
-    line(style_.dim(pad_right("total", 24) + pad_left("mean", 10) +
+    const bool is_part = double(kernel.snapshot.blocks) < launch_blocks(kernel);
+    line(style_.dim(pad_right(is_part ? "of the snapshot" : "total", 24) + pad_left("mean", 10) +
                     (is_divided ? pad_left("± order", 10) + pad_left("± machine", 11) + "  (2 std each)"
                                 : pad_left("± 2 std", 10))));
     const auto statistic = [&](const char* name, const std::optional<Statistic>& value, double scale,
@@ -270,19 +306,26 @@ private:
     if (totals.constant_group_hit_rate)
       statistic("… of a group of SMs", totals.constant_group_hit_rate, 100, "%");
     statistic("DRAM latency", totals.dram_latency_ns, 1, "ns");
-    amount("read from DRAM", totals.dram_read_bytes);
-    amount("written to DRAM", totals.dram_write_bytes);
-    if (totals.dram_write_bytes_before && *totals.dram_write_bytes_before > 0)
-      amount("… that was there before", totals.dram_write_bytes_before);
+    if (!headroom_of(kernel)) { // otherwise the launch's stand above
+      amount("read from DRAM", totals.dram_read_bytes);
+      amount("written to DRAM", totals.dram_write_bytes);
+      if (totals.dram_write_bytes_before && *totals.dram_write_bytes_before > 0)
+        amount("… that was there before", totals.dram_write_bytes_before);
+    }
   }
 
-  void look_at_first(const std::vector<const CostlyLine*>& expensive, const KernelResult& kernel) {
-    if (expensive.empty() && arithmetic_verdict_on(kernel).empty())
-      return line(fmt::format("No line has a share of the {}: there is nothing to look at first.",
-                              kernel.time ? "time" : "latency"));
-    line(style_.bold("What to look at first"));
-    if (const std::string arithmetic = arithmetic_verdict_on(kernel); !arithmetic.empty())
-      advice(arithmetic, 2);
+  void look_at_first(std::vector<const CostlyLine*> expensive, const KernelResult& kernel) {
+    if (expensive.empty()) {
+      if (findings_on(kernel).empty())
+        line(fmt::format("No line has a share of the {}: there is nothing to look at first.",
+                         kernel.time ? "time" : "latency"));
+      return;
+    }
+    const std::optional<Headroom> headroom = headroom_of(kernel);
+    const bool has_nothing_to_mend = headroom && judge(*headroom, kernel).has_nothing_to_mend;
+    line(style_.bold(has_nothing_to_mend ? "Where its time goes" : "What to look at first"));
+    std::ranges::stable_partition(expensive,
+                                  [&](const CostlyLine* costly) { return is_at_fault(*costly, kernel); });
     for (const CostlyLine* costly : expensive) {
       const std::vector<const SiteResult*> sites = sites_to_explain(*costly, kernel);
       const SiteResult& worst = *sites.front();

@@ -10,11 +10,6 @@
 namespace warplens::report {
 namespace {
 
-bool is_waste(Rule rule) {
-  return rule == Rule::contention || rule == Rule::bank_conflicts || rule == Rule::divergent_constants ||
-         rule == Rule::uncoalesced || rule == Rule::scattered;
-}
-
 bool is_wasteful(const SiteResult& site, const KernelResult& kernel) {
   return std::ranges::any_of(findings_on(site, kernel), is_waste, &Finding::rule);
 }
@@ -91,6 +86,14 @@ std::vector<const SiteResult*> sites_to_explain(const CostlyLine& line, const Ke
     if (other != worst && is_wasteful(*other, kernel))
       sites.push_back(other);
   return sites;
+}
+
+bool is_at_fault(const CostlyLine& line, const KernelResult& kernel) {
+  const Column& cost = cost_column(kernel);
+  return std::ranges::any_of(line.sites, [&](const SiteResult* site) {
+    const std::optional<MetricValue> share = cost.metric.value(*site);
+    return share && share->mean >= notable_work && is_wasteful(*site, kernel);
+  });
 }
 
 } // namespace warplens::report

@@ -28,4 +28,8 @@ std::string arithmetic_verdict_on(const KernelResult& kernel);
 /// wasteful ones.
 std::vector<const SiteResult*> sites_to_explain(const CostlyLine& line, const KernelResult& kernel);
 
+/// Returns whether a notable part of the line's cost is that of accesses which do more work than they need
+/// to.
+bool is_at_fault(const CostlyLine& line, const KernelResult& kernel);
+
 } // namespace warplens::report

@@ -53,11 +53,15 @@ std::string print_warp_time(const KernelResult& kernel, std::size_t width) {
   std::string text;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const double of_all = share_of_line(*lines[i]);
-    text += cut(fmt::format("{} %  {}  {}  {}", pad_left(share(of_all), 5),
-                            pad_right(bar(of_all / share_of_line(*lines.front()), bar_width), bar_width),
-                            pad_right(places[i], place_width), text_of(lines[i]->states)),
-                width) +
-            "\n";
+    std::string before =
+        fmt::format("{} %  {}  {}  ", pad_left(share(of_all), 5),
+                    pad_right(bar(of_all / share_of_line(*lines.front()), bar_width), bar_width),
+                    pad_right(places[i], place_width));
+    const std::size_t indent = width_of(before);
+    for (const std::string& states : wrapped(text_of(lines[i]->states), width - indent)) {
+      text += before + states + "\n";
+      before.assign(indent, ' ');
+    }
   }
   return text;
 }

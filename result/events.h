@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace warplens {
 
@@ -56,10 +57,17 @@ enum class MemoryEvent : std::uint8_t {
 inline constexpr std::size_t memory_event_count = 12;
 using ByMemoryEvent = std::array<double, memory_event_count>;
 
+/// Floating-point operations of lanes by precision, of which a fused multiplication and addition are two;
+/// without those of tensor cores.
+struct FloatingPointOperations {
+  double fp64 = 0, fp32 = 0, fp16 = 0;
+};
+
 /// A kernel's events: in the blocks of its snapshot, mean over trials.
 struct Events {
   ByWork instructions{};
   ByMemoryEvent memory{};
+  std::optional<FloatingPointOperations> operations; ///< absent in results of older versions
 };
 
 } // namespace warplens

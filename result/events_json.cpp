@@ -43,8 +43,13 @@ Json memory_events_to_json(const ByMemoryEvent& events) {
 }
 
 Json events_to_json(const Events& events) {
-  return {{"instructions", work_to_json(events.instructions)},
-          {"memory", memory_events_to_json(events.memory)}};
+  Json json = {{"instructions", work_to_json(events.instructions)},
+               {"memory", memory_events_to_json(events.memory)}};
+  if (events.operations)
+    json["floating_point_operations"] = {{"fp64", events.operations->fp64},
+                                         {"fp32", events.operations->fp32},
+                                         {"fp16", events.operations->fp16}};
+  return json;
 }
 
 Json sharing_profile_to_json(const SharingProfile& profile) {
@@ -92,6 +97,13 @@ void read_memory_events(const JsonNode& node, ByMemoryEvent& target) {
 void read_events(const JsonNode& node, Events& target) {
   read_work(node["instructions"], target.instructions);
   read_memory_events(node["memory"], target.memory);
+  if (!node.has("floating_point_operations"))
+    return;
+  const JsonNode operations = node["floating_point_operations"];
+  FloatingPointOperations& of_lanes = target.operations.emplace();
+  read_count(operations["fp64"], of_lanes.fp64);
+  read_count(operations["fp32"], of_lanes.fp32);
+  read_count(operations["fp16"], of_lanes.fp16);
 }
 
 void read_sharing_profile(const JsonNode& node, SharingProfile& target) {

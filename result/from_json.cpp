@@ -105,6 +105,52 @@ void read_share(const JsonNode& node, Statistic& target) {
   node.require(target.mean >= 0 && target.mean <= 1 + rounding, "a statistic whose mean is from 0 to 1");
 }
 
+/// Reads a number that is not negative.
+void read_amount(const JsonNode& node, double& target) {
+  node.read(target);
+  node.require(target >= 0, "a number that is not negative");
+}
+
+void read_share(const JsonNode& node, double& target) {
+  node.read(target);
+  node.require(target >= 0 && target <= 1 + rounding, "a number from 0 to 1");
+}
+
+void read(const JsonNode& node, LanePattern& target) {
+  read_share(node["uniform"], target.uniform);
+  read_share(node["regular"], target.regular);
+  node["stride_bytes"].read(target.stride_bytes);
+  read_share(node["misaligned"], target.misaligned);
+  node["offset_bytes"].read(target.offset_bytes);
+}
+
+void read(const JsonNode& node, Machine& target) {
+  read_amount(node["dram_bytes_per_ns"], target.dram_bytes_per_ns);
+  for (const auto& [key, reach] :
+       {std::pair("reads_reach", &target.reads_reach), std::pair("copies_reach", &target.copies_reach)}) {
+    read_share(node[key], *reach);
+    node[key].require(*reach > 0, "a number above 0");
+  }
+  read_amount(node["l2_bytes_per_ns"], target.l2_bytes_per_ns);
+  node["l2_bytes"].read(target.l2_bytes);
+  node["schedulers"].read(target.schedulers);
+  node["turnover_cycles"].read(target.turnover_cycles);
+  SmResources& sm = target.sm;
+  node["threads"].read(sm.threads);
+  node["blocks"].read(sm.blocks);
+  node["threads_per_block"].read(sm.threads_per_block);
+  node["registers"].read(sm.registers);
+  node["registers_per_block"].read(sm.registers_per_block);
+  node["registers_per_thread"].read(sm.registers_per_thread);
+  node["register_unit"].read(sm.register_unit);
+  node["sub_partitions"].read(sm.sub_partitions);
+  node["sub_partitions"].require(sm.sub_partitions > 0, "above 0");
+  node["shared_bytes"].read(sm.shared_bytes);
+  node["shared_per_block"].read(sm.shared_per_block);
+  node["shared_reserved"].read(sm.shared_reserved);
+  node["shared_unit"].read(sm.shared_unit);
+}
+
 /// Reads the share of each that is there by its name.
 template <Named Kind>
 void read_shares(const JsonNode& node, std::span<double, names_of<Kind>.size()> target) {
@@ -130,6 +176,13 @@ void read(const JsonNode& node, KernelTime& target) {
   if (node.has("mean_busy"))
     read_shares<Resource>(node["mean_busy"], target.mean_busy);
   node["bound"].read_word(target.bound, bound_named, "the name of a resource or latency");
+  if (node.has("bounds"))
+    node["bounds"].for_each([&](const JsonNode& item) {
+      BoundOfMachines& of_machines = target.bounds.emplace_back();
+      item["bound"].read_word(of_machines.bound, bound_named, "the name of a resource or latency");
+      item["trials"].read(of_machines.trials);
+      read_amount(item["microseconds"], of_machines.microseconds);
+    });
 }
 
 void read(const JsonNode& node, WarpTime& target) {
@@ -228,6 +281,7 @@ void read(const JsonNode& node, SiteResult& target) {
   read_if_there(node, "bytes_moved", target.bytes_moved);
   read_if_there(node, "bank_conflicts", target.bank_conflicts);
   read_if_there(node, "constant_addresses", target.constant_addresses);
+  read_if_there(node, "pattern", target.pattern);
   read_if_there(node, "l1_hit_rate", target.l1_hit_rate);
   read_if_there(node, "l2_hit_rate", target.l2_hit_rate);
   read_if_there(node, "constant_hit_rate", target.constant_hit_rate);
@@ -319,6 +373,9 @@ void read(const JsonNode& node, KernelResult& target) {
   occupancy["limited_by"].read(target.occupancy.limited_by);
   if (occupancy.has("sms"))
     occupancy["sms"].read(target.occupancy.sms);
+  if (occupancy.has("shared_bytes"))
+    occupancy["shared_bytes"].read(target.occupancy.shared_bytes);
+  read_if_there(node, "machine", target.machine);
   read_if_there(node, "compiled", target.compiled);
   const JsonNode snapshot = node["snapshot"];
   snapshot["blocks"].read(target.snapshot.blocks);

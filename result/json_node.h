@@ -57,6 +57,15 @@ public:
       target = value_->get<double>();
   }
 
+  void read(std::int64_t& target) const {
+    const bool fits =
+        value_ && value_->is_number_integer() &&
+        (!value_->is_number_unsigned() ||
+         value_->get<std::uint64_t>() <= std::uint64_t(std::numeric_limits<std::int64_t>::max()));
+    if (expect(fits, "a whole number of 64 bits"))
+      target = value_->get<std::int64_t>();
+  }
+
   template <std::unsigned_integral Integer>
     requires(!std::same_as<Integer, bool>)
   void read(Integer& target) const {

@@ -7,6 +7,7 @@
 #include "result/sharing_profile.h"
 #include "result/timeline.h"
 #include "support/expected.h"
+#include "support/occupancy.h"
 #include "trace/records.h"
 
 #include <array>
@@ -108,6 +109,13 @@ struct LineTime {
   std::optional<ByWork> work; ///< its instructions by kind; where the code is known
 };
 
+/// A bound of a kernel in some of the machines that a GPU's unknown figures allow.
+struct BoundOfMachines {
+  std::optional<Resource> bound;
+  std::uint32_t trials = 0;
+  double microseconds = 0; ///< of the launch, mean over these trials
+};
+
 /// A kernel's time, from trials on a clock.
 struct KernelTime {
   Statistic cycles;             ///< of the SM clock: of the blocks in the snapshot
@@ -119,6 +127,8 @@ struct KernelTime {
   ByResource busy{}, mean_busy{};
   /// The busiest resource; none: none is busy for long enough, and warps wait for latencies.
   std::optional<Resource> bound;
+  /// The different bounds of the machines that were drawn, most trials first; empty: all have the same.
+  std::vector<BoundOfMachines> bounds;
 };
 
 /// A site's part in its kernel's time.
@@ -131,6 +141,20 @@ struct SiteTime {
   Statistic share;       ///< of the kernel's time: model/figures.h
 };
 
+/// How the addresses of neighbouring lanes lie, in requests of two lanes or more; not in textures, whose
+/// layout hides it.
+struct LanePattern {
+  double uniform = 0; ///< share of the requests in which all lanes access one address
+  /// Share of the requests in which at least three quarters of the lanes access the address that lies
+  /// `stride_bytes` behind that of the lane before; the distance is the commonest one that is not 0.
+  double regular = 0;
+  std::int64_t stride_bytes = 0;
+  /// Share of the requests of consecutive elements that do not begin where a sector does, and by how many
+  /// bytes they begin behind it most often.
+  double misaligned = 0;
+  std::uint32_t offset_bytes = 0;
+};
+
 /// A barrier has no figures of memory.
 struct SiteResult {
   Site site;                                 ///< the space is the observed one, if there was any
@@ -141,6 +165,7 @@ struct SiteResult {
   std::optional<std::uint64_t> bytes_moved;  ///< 32 × sectors touched, summed over executions
   std::optional<double> bank_conflicts;      ///< shared memory: mean number of extra passes per request
   std::optional<double> constant_addresses;  ///< constant memory: mean number of addresses per request
+  std::optional<LanePattern> pattern;        ///< none: no request has two lanes, or their texels are unknown
   std::optional<Statistic> l1_hit_rate, l2_hit_rate, latency_ns;
   std::optional<Statistic>
       constant_hit_rate; ///< share of the requested addresses, in the SM's constant cache
@@ -234,6 +259,18 @@ struct ExecutedCode {
   Statistic per_cycle;            ///< instructions per cycle and SM, mean over the GPU's SMs
 };
 
+/// The rates and limits of a GPU that a kernel's figures are held against.
+struct Machine {
+  double dram_bytes_per_ns = 0; ///< that its memory's bus can move at its peak
+  /// The shares of it that can be reached by reads alone, and by reads and as many writes.
+  double reads_reach = 1, copies_reach = 1;
+  double l2_bytes_per_ns = 0; ///< that its L2 can read
+  std::uint64_t l2_bytes = 0;
+  std::uint32_t schedulers = 0;      ///< of an SM, each of which issues an instruction per cycle
+  std::uint32_t turnover_cycles = 0; ///< from a block's end to the begin of the next one in its place
+  SmResources sm;
+};
+
 struct KernelResult {
   std::string name, gpu;
   double sm_clock_mhz = 0;          ///< of the GPU in the trials; 0: not known
@@ -245,7 +282,9 @@ struct KernelResult {
     std::uint32_t sms = 0; ///< of the GPU; 0: not known
     std::uint32_t blocks_per_sm = 0, warps_per_sm = 0;
     std::string limited_by;
+    std::uint64_t shared_bytes = 0; ///< static and dynamic, of a block
   } occupancy;
+  std::optional<Machine> machine; ///< absent in results of older versions
   std::optional<CompiledKernel> compiled;
   struct {
     std::uint64_t blocks = 0, warp_accesses = 0, transactions = 0;

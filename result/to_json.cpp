@@ -1,6 +1,7 @@
 // Result → JSON. JSON has no NaN and no infinity: a figure that is not finite was not observed, so its key is
 // absent.
 #include "result/events_json.h"
+#include "result/headroom.h"
 #include "result/names.h"
 #include "result/result.h"
 #include "result/timeline_json.h"
@@ -94,6 +95,10 @@ void put(Json& object, const char* key, const std::optional<KernelTime>& time) {
   json["busy"] = shares_by<Resource>(time->busy);
   json["mean_busy"] = shares_by<Resource>(time->mean_busy);
   json["bound"] = name_of_bound(time->bound);
+  for (const BoundOfMachines& of_machines : time->bounds)
+    json["bounds"].push_back({{"bound", name_of_bound(of_machines.bound)},
+                              {"trials", of_machines.trials},
+                              {"microseconds", of_machines.microseconds}});
 }
 
 void put(Json& object, const char* key, const std::optional<WarpTime>& warps) {
@@ -137,6 +142,65 @@ void put(Json& object, const char* key, const std::optional<SiteTime>& time) {
   put(json, "share", std::optional(time->share));
 }
 
+void put(Json& object, const char* key, const std::optional<LanePattern>& pattern) {
+  if (pattern)
+    object[key] = {{"uniform", pattern->uniform},
+                   {"regular", pattern->regular},
+                   {"stride_bytes", pattern->stride_bytes},
+                   {"misaligned", pattern->misaligned},
+                   {"offset_bytes", pattern->offset_bytes}};
+}
+
+void put(Json& object, const char* key, const std::optional<Machine>& machine) {
+  if (!machine)
+    return;
+  const SmResources& sm = machine->sm;
+  object[key] = {{"dram_bytes_per_ns", machine->dram_bytes_per_ns},
+                 {"reads_reach", machine->reads_reach},
+                 {"copies_reach", machine->copies_reach},
+                 {"l2_bytes_per_ns", machine->l2_bytes_per_ns},
+                 {"l2_bytes", machine->l2_bytes},
+                 {"schedulers", machine->schedulers},
+                 {"turnover_cycles", machine->turnover_cycles},
+                 {"threads", sm.threads},
+                 {"blocks", sm.blocks},
+                 {"threads_per_block", sm.threads_per_block},
+                 {"registers", sm.registers},
+                 {"registers_per_block", sm.registers_per_block},
+                 {"registers_per_thread", sm.registers_per_thread},
+                 {"register_unit", sm.register_unit},
+                 {"sub_partitions", sm.sub_partitions},
+                 {"shared_bytes", sm.shared_bytes},
+                 {"shared_per_block", sm.shared_per_block},
+                 {"shared_reserved", sm.shared_reserved},
+                 {"shared_unit", sm.shared_unit}};
+}
+
+/// Writes what follows from the other figures; results that are read have it anew.
+void put(Json& object, const char* key, const std::optional<Headroom>& headroom) {
+  if (!headroom)
+    return;
+  Json& json = object[key] = Json::object();
+  json["blocks_per_snapshot_block"] = headroom->scale;
+  put(json, "waves", headroom->waves);
+  json["dram"] = {{"read_bytes", headroom->dram_read_bytes},
+                  {"write_bytes", headroom->dram_write_bytes},
+                  {"bytes_per_ns", headroom->dram_bytes_per_ns},
+                  {"share_of_peak", headroom->dram_share_of_peak}};
+  put(json, "instructions", headroom->instructions);
+  Json& pipes = json["pipes"] = Json::object();
+  for (const PipeUse& use : headroom->pipes)
+    pipes[std::string(name_of(use.pipe))] = use.share_of_peak;
+  Json& operations = json["floating_point_operations"] = Json::object();
+  for (const OperationsOfPrecision& of : headroom->operations)
+    operations[of.precision] = {{"operations", of.operations}, {"per_ns", of.per_ns}};
+  Json& limits = json["at_least_us"] = Json::object();
+  for (const LimitOfTime& limit : headroom->limits)
+    limits[std::string(name_of(limit.resource))] = limit.microseconds;
+  json["roofline_us"] = headroom->roofline_us;
+  json["times_roofline"] = headroom->times_roofline;
+}
+
 std::string hexadecimal(std::uint64_t id) {
   return fmt::format("{:016x}", id);
 }
@@ -171,6 +235,7 @@ Json to_json(const SiteResult& result) {
   put(json, "bytes_moved", result.bytes_moved);
   put(json, "bank_conflicts", result.bank_conflicts);
   put(json, "constant_addresses", result.constant_addresses);
+  put(json, "pattern", result.pattern);
   put(json, "l1_hit_rate", result.l1_hit_rate);
   put(json, "l2_hit_rate", result.l2_hit_rate);
   put(json, "constant_hit_rate", result.constant_hit_rate);
@@ -280,6 +345,10 @@ Json to_json(const KernelResult& kernel) {
                        {"limited_by", kernel.occupancy.limited_by}};
   if (kernel.occupancy.sms != 0)
     json["occupancy"]["sms"] = kernel.occupancy.sms;
+  if (kernel.occupancy.shared_bytes != 0)
+    json["occupancy"]["shared_bytes"] = kernel.occupancy.shared_bytes;
+  put(json, "machine", kernel.machine);
+  put(json, "headroom", headroom_of(kernel));
   if (kernel.compiled)
     json["compiled"] = to_json(*kernel.compiled);
   json["snapshot"] = {{"blocks", kernel.snapshot.blocks},

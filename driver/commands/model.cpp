@@ -56,6 +56,7 @@ void declare_model(CLI::App& app, Action& chosen) {
       ->type_name("REGEX")
       ->check(CLI::Validator(check_regex, ""));
   add_model_options(*command, options->model);
+  add_registers_option(*command, options->model);
   add_output_options(*command, options->output, Format::json);
   command->callback([options, &chosen] {
     options->model.timeline |= shows_timeline(options->output.format);

@@ -61,6 +61,7 @@ void declare_profile(CLI::App& app, const std::vector<std::string>& rest, Action
       ->type_name("FILE.cu");
   add_source_options(*command, options->source);
   add_model_options(*command, options->model);
+  add_registers_option(*command, options->model);
   add_trace_options(*command, options->trace);
   add_output_options(*command, options->output, Format::text);
   command->add_flag("--no-probes", options->source.no_probes,

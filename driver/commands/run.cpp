@@ -39,6 +39,7 @@ void declare_run(CLI::App& app, const std::vector<std::string>& rest, Action& ch
       app.add_subcommand("run", "run a program that was built with probes; model and report when it ends");
   auto options = std::make_shared<RunOptions>();
   add_model_options(*command, options->model);
+  add_registers_option(*command, options->model);
   add_trace_options(*command, options->trace);
   add_output_options(*command, options->output, Format::text);
   set_usage(*command, "warplens run [OPTIONS] -- PROGRAM [ARGS...]");

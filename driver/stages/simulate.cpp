@@ -6,6 +6,7 @@
 #include "driver/resources.h"
 #include "model/gpu/sm_clock.h"
 #include "model/model.h"
+#include "report/preview.h"
 #include "support/display_name.h"
 #include "support/pattern.h"
 #include "vocabulary/number_text.h"
@@ -92,6 +93,7 @@ Expected<Result> simulate(const trace::Reader& trace, const std::vector<model::G
   model_options.sharing = options.sharing;
   model_options.without_clock = options.without_clock;
   model_options.cold = options.cold;
+  model_options.registers = options.registers;
   model_options.seed = options.seed;
   model_options.threads = options.threads;
   model_options.ranks = options.ranks;
@@ -105,11 +107,17 @@ Expected<Result> simulate(const trace::Reader& trace, const std::vector<model::G
     return InterruptionWatch::was_interrupted() ||
            (budget && std::chrono::duration<double>(Clock::now() - begin).count() >= *budget);
   };
+  if (!output.quiet)
+    model_options.before_trials = [&](const KernelResult& kernel) {
+      table.hide();
+      stage.interrupt(report::print_preview(kernel));
+    };
   Result first;
   if (wants_first_answer(options, output)) {
     TRY_LET(answer, first_answer(trace, gpus, model_options, options, std::size_t(launches)));
     first = std::move(*answer);
     model_options.first_answer = &first.kernels;
+    model_options.before_trials = {}; // it has been said
   }
   auto result = model::evaluate(trace, gpus, model_options);
   if (!result)

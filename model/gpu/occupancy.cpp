@@ -7,9 +7,8 @@
 #include <algorithm>
 
 namespace warplens::model {
-namespace {
 
-SmResources resources_of(const Gpu& gpu) {
+SmResources sm_limits(const Gpu& gpu) {
   return {.threads = gpu.max_threads_per_sm,
           .blocks = gpu.max_blocks_per_sm,
           .threads_per_block = gpu.max_threads_per_block,
@@ -23,8 +22,6 @@ SmResources resources_of(const Gpu& gpu) {
           .shared_reserved = gpu.shared.reserved_bytes_per_block,
           .shared_unit = gpu.shared.allocation_unit};
 }
-
-} // namespace
 
 SmShare sm_resources(const Gpu& gpu) {
   return {gpu.max_threads_per_sm / warp_lanes, gpu.max_blocks_per_sm, gpu.registers.per_sm,
@@ -62,7 +59,7 @@ Expected<Occupancy> occupancy(const Gpu& gpu, const trace::Launch& launch) {
         launch.kernel, gpu.id, shared, gpu.shared.max_bytes_per_block - gpu.shared.reserved_bytes_per_block);
   const auto compiled = compiled_for(gpu, launch);
   const std::uint32_t registers = compiled ? compiled->registers : 0;
-  const SmOccupancy fitting = blocks_of_sm(resources_of(gpu), {block.count(), registers, shared});
+  const SmOccupancy fitting = blocks_of_sm(sm_limits(gpu), {block.count(), registers, shared});
   if (fitting.blocks == 0 && fitting.limited_by == OccupancyLimit::registers)
     return fail("kernel '{}' cannot run on {}: {} registers per thread are too many for blocks of {} threads",
                 launch.kernel, gpu.id, registers, block.count());

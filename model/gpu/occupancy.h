@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/gpu/gpu.h"
+#include "support/occupancy.h"
 #include "trace/records.h"
 
 namespace warplens::model {
@@ -16,6 +17,9 @@ struct Occupancy {
 /// Returns the launch's occupancy, by the GPU's allocation units (support/occupancy.h). Unknown registers
 /// limit nothing. The error names the kernel, its blocks' requirement and the GPU's limit.
 Expected<Occupancy> occupancy(const Gpu& gpu, const trace::Launch& launch);
+
+/// Returns the limits of an SM, as support/occupancy.h takes them.
+SmResources sm_limits(const Gpu& gpu);
 
 /// The resources of an SM, or those that a block takes of it, in its units of allocation.
 struct SmShare {

@@ -56,7 +56,7 @@ private:
 SnapshotBuilder::SnapshotBuilder(const std::vector<Site>& sites, const trace::Launch& launch,
                                  const LaneRules& rules, Accesses accesses)
     : trace_sites_(sites), launch_(launch), rules_(rules), accesses_(accesses), depends_on_(sites.size()),
-      summaries_(sites.size()) {
+      summaries_(sites.size()), patterns_(sites.size()) {
   masks_.push_back({~std::uint64_t{0}, ~std::uint64_t{0}});
   for (std::uint32_t i = 0; i < sites.size(); ++i) {
     site_index_.emplace(sites[i].id, i);
@@ -263,6 +263,8 @@ Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
   summary.active_lanes += unsigned(std::popcount(traced.active));
   summary.bytes = std::max<std::uint32_t>(summary.bytes, traced.bytes);
   summary.seen[unsigned(traced.space)] = true;
+  if (traced.space != Space::local && trace_sites_[site].cache_operator != CacheOperator::tex)
+    patterns_[site].add(traced);
   std::optional<trace::WarpAccess> aggregated;
   if (traced.kind == AccessKind::atomic) {
     aggregated = traced;
@@ -467,6 +469,7 @@ Snapshot SnapshotBuilder::finish(bool all_seen) && {
       continue;
     site_number[summary.site] = std::uint32_t(snapshot.sites.size());
     snapshot.sites.push_back(summary);
+    snapshot.sites.back().lanes = patterns_[summary.site].counts();
     snapshot.warp_accesses += summary.executions - summary.barriers;
     snapshot.has_barriers |= summary.barriers != 0;
     snapshot.reads_constants |= summary.constant != 0;

@@ -4,6 +4,7 @@
 
 #include "model/code/code.h"
 #include "model/snapshot/coalesce.h"
+#include "model/snapshot/lane_pattern.h"
 #include "support/expected.h"
 #include "trace/access_source.h"
 #include "vocabulary/geometry.h"
@@ -104,6 +105,7 @@ struct SiteSummary {
   std::uint64_t constant_requests = 0;                ///< to the constant cache, one for each address
   std::uint64_t sectors = 0, bytes_used = 0;          ///< not shared memory
   std::uint64_t bank_wavefronts = 0, min_bank_wavefronts = 0;
+  LanePatternCounts lanes; ///< not of local memory and textures, of which the layout hides it
   std::uint64_t l1_lines = 0, l1_sectors = 0; ///< that its loads look up in the L1; finalize() sets them
 };
 
@@ -197,6 +199,7 @@ private:
   std::unordered_map<std::uint64_t, std::uint32_t> site_index_; ///< Site::id → index into the trace's sites
   std::vector<std::vector<std::uint32_t>> depends_on_;          ///< by index into the trace's sites
   std::vector<SiteSummary> summaries_;                          ///< by index into the trace's sites
+  std::vector<LanePatternCounter> patterns_;                    ///< likewise
   std::unordered_map<std::uint64_t, std::uint32_t> stream_index_;
   std::vector<Stream> streams_;
   std::uint64_t last_stream_key_ = ~std::uint64_t{0}; ///< a warp's accesses come in runs

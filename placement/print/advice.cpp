@@ -14,6 +14,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr std::size_t text_width = 100;
+
 std::string gain_of(const TimeChange& change) {
   return fmt::format("{:+.0f} % ±{:.0f}", 100 * change.share, 100 * change.half_width);
 }
@@ -31,6 +33,16 @@ std::string indented(const std::string& text) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     out += "      " + report::printable(text.substr(begin, end - begin)) + '\n';
     begin = end + 1;
+  }
+  return out;
+}
+
+/// Returns the text in lines of at most text_width columns, indented, the second and later ones by two more.
+std::string paragraph(const std::string& text, std::size_t indent) {
+  std::string out, before(indent, ' ');
+  for (const std::string& line : report::wrapped(report::printable(text), text_width - indent - 2)) {
+    out += before + line + '\n';
+    before.assign(indent + 2, ' ');
   }
   return out;
 }
@@ -66,22 +78,30 @@ std::string print_text(const AdviceReport& report, bool colour) {
     const KernelResult& sample = *experiment.sample().result;
     if (!text.empty())
       text += '\n';
-    text += style.bold(fmt::format("{}  {}  {}", display_name(report::printable(sample.name)),
-                                   experiment.gpu().id, report::duration(sample.time->microseconds)));
-    text += fmt::format("  bound by {}; its busiest resource is busy for {}\n",
-                        report::text_of_bound(sample.time->bound), report::duration({.mean = kernel.min_us}));
+    text +=
+        style.bold(report::cut(fmt::format("{}  {}  {}", display_name(report::printable(sample.name)),
+                                           experiment.gpu().id, report::duration(sample.time->microseconds)),
+                               text_width)) +
+        '\n';
+    text += paragraph(fmt::format("bound by {}; its busiest resource is busy for {}",
+                                  report::text_of_bound(sample.time->bound),
+                                  report::duration({.mean = kernel.min_us})),
+                      4);
     for (std::size_t i = 0; i < kernel.suggestions.size(); ++i) {
       const Suggestion& one = kernel.suggestions[i];
-      text += fmt::format("{:>3} {}  {}:{} {}; {}\n", i + 1, style.bold(gain_of(one.candidate.change)),
-                          report::printable(one.file), one.line, report::printable(one.edit),
-                          bound_of(experiment.sample(), one.candidate));
+      text += fmt::format("{:>3} {}\n", i + 1, style.bold(gain_of(one.candidate.change)));
+      text += paragraph(fmt::format("{}:{} {}; {}", one.file, one.line, one.edit,
+                                    bound_of(experiment.sample(), one.candidate)),
+                        6);
       if (one.of_patch)
-        text +=
-            fmt::format("      this patch compiles, the program prints the same, and modelled anew it takes "
-                        "{}:\n{}",
-                        gain_of(*one.of_patch), indented(one.patch));
+        text += paragraph(fmt::format(
+                              "this patch compiles, the program prints the same, and modelled anew it takes "
+                              "{}:",
+                              gain_of(*one.of_patch)),
+                          6) +
+                indented(one.patch);
       else if (!one.without_patch.empty())
-        text += fmt::format("      no patch: {}\n", report::printable(one.without_patch));
+        text += paragraph("no patch: " + one.without_patch, 6);
     }
     if (kernel.suggestions.empty())
       text += "    nothing that was tried makes it faster\n";
@@ -90,7 +110,7 @@ std::string print_text(const AdviceReport& report, bool colour) {
       tried += fmt::format("{}{} {:+.0f} %", tried.empty() ? "" : ", ",
                            text_of(one.moves, experiment.arrays()), 100 * one.change.share);
     if (!tried.empty())
-      text += style.dim("    tried without gain: " + report::printable(tried)) + '\n';
+      text += style.dim(paragraph("tried without gain: " + tried, 4));
   }
   return text;
 }

@@ -119,6 +119,20 @@ class Formats(unittest.TestCase):
         self.assertEqual(len(log["runs"][0]["results"]), SOURCE.count("\n") + 1)
         self.assertEqual(json.loads(self.report("--format", "sarif", "--threshold", "0.06"))["runs"][0]["results"], [])
 
+    def test_an_annotated_diff_has_at_most_120_columns(self):
+        """A line with several accesses has no room for all of their figures, and says fewer of each."""
+        code = "float f(float* x) { return " + " + ".join(f"x[{k}]" for k in range(4)) + "; }"
+        self.write("a.json", result([site(k, 1, f"x[{k}]", column=28 + 7 * k) for k in range(4)]))
+        (self.folder / "a.cu").write_text(code + "\n")
+        added, = [line[1:] for line in self.report("--format", "patch").splitlines() if line.startswith("+float")]
+        self.assertLessEqual(len(added), 120)
+        self.assertTrue(added.startswith(code + " // warplens: x[0]: 5.0 % of the latency"), added)
+
+        long = code[:-2] + " " * 70 + "}"
+        (self.folder / "a.cu").write_text(long + "\n")
+        added, = [line[1:] for line in self.report("--format", "patch").splitlines() if line.startswith("+float")]
+        self.assertRegex(added[len(long):], r"^ // warplens: x\[0\]: 5.0 % of .*…$")
+
     def test_briefs(self):
         schema = json.loads((warplens_tool.PROJECT / "docs/schemas/brief.json").read_text())
         timed = result_of_every_line()
@@ -263,7 +277,7 @@ class Diff(unittest.TestCase):
                 self.assertEqual(difference["speed"]["verdict"], verdict)
                 self.assertTrue(difference["kernels"][0]["speed"]["paired"])
         write("b.json", 110, 114.4)
-        self.assertIn("--fail-if-slower: in total on a100: slower +10.0 % (+10.0 to +10.0 %)", self.diff("--fail-if-slower").stderr)
+        self.assertIn("--fail-if-slower: in total on a100: slower 1.10 ×: 102 µs → 112 µs, +10.0 % (+10.0 to +10.0 %)", self.diff("--fail-if-slower").stderr)
         self.assertEqual(self.diff("--fail-if", "total.microseconds>0", "--exit-code", "verdict").returncode, 1)
         self.assertEqual(self.diff("--same-within", "0.2", "--exit-code", "verdict").returncode, 0)
         (self.folder / "b.json").write_text(json.dumps(result([site(1, 5, "x[i]")])))
@@ -277,7 +291,7 @@ class Diff(unittest.TestCase):
         done = self.diff()
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("a.cu:5 → 7  x[i]", done.stdout)
-        self.assertRegex(done.stdout, r"l1_hit_rate +0\.5 +0\.4 +-0\.1 ±0\.0014 \*")
+        self.assertRegex(done.stdout, r"l1_hit_rate +0\.5 +0\.4 +-0\.1 ±0\.0014 of 1 \*")
         self.assertEqual(json.loads(self.diff("--format", "json").stdout)["schema"], "warplens-diff/1")
 
     def test_nothing_in_common(self):

@@ -51,7 +51,7 @@ std::vector<std::string> fields(const std::vector<std::vector<std::string>>& row
 TEST_CASE("csv: a row per site, every row as long as the heading") {
   const auto rows = parse(report::print_csv(test::sample_result()));
   REQUIRE(rows.size() == 6);
-  CHECK(rows[0].back() == "time_mean_error");
+  CHECK(rows[0].back() == "time_mean_error [fraction]");
   for (const auto& row : rows)
     CHECK(row.size() == rows[0].size());
   CHECK(rows[0].front() == "kernel");
@@ -60,32 +60,35 @@ TEST_CASE("csv: a row per site, every row as long as the heading") {
                                  "Tesla C2050", "0000000000000020", "spmv.cu", "13", "8", "val[j]", "load",
                                  "global", "nc", "4", "val"});
   CHECK(fields(rows, 4,
-               {"executions", "active_lanes", "sectors_per_request", "bytes_used", "bytes_moved",
-                "bank_conflicts"}) ==
+               {"executions [count]", "active_lanes [per request]", "sectors_per_request", "bytes_used",
+                "bytes_moved", "bank_conflicts [per request]"}) ==
         std::vector<std::string>{"380000", "28.5", "28", "43320000", "340480000", ""});
   CHECK(fields(rows, 4,
-               {"l1_hit_rate", "l1_hit_rate_std", "l2_hit_rate", "l2_hit_rate_std", "latency_ns",
-                "latency_ns_std", "latency_share"}) ==
+               {"l1_hit_rate [fraction]", "l1_hit_rate_std [fraction]", "l2_hit_rate [fraction]",
+                "l2_hit_rate_std [fraction]", "latency_ns", "latency_ns_std", "latency_share [fraction]"}) ==
         std::vector<std::string>{"0.82", "0.004", "0.41", "0.06", "1205.4", "30", "0.6"});
-  CHECK(fields(rows, 4, {"constant_hit_rate", "constant_hit_rate_std", "constant_addresses"}) ==
-        std::vector<std::string>(3));
+  CHECK(fields(rows, 4,
+               {"constant_hit_rate [fraction]", "constant_hit_rate_std [fraction]",
+                "constant_addresses [per request]"}) == std::vector<std::string>(3));
 }
 
 TEST_CASE("csv: the kernel's time and the site's part in it, empty where there is none") {
   const auto rows = parse(report::print_csv(test::sample_time()));
   const std::vector<std::string> of_kernel = {"kernel_microseconds", "kernel_microseconds_std", "bound",
-                                              "measured_on", "time_mean_error"};
-  const std::vector<std::string> of_site = {"time_share", "time_share_std", "waited_cycles",
-                                            "waited_cycles_std"};
+                                              "measured_on", "time_mean_error [fraction]"};
+  const std::vector<std::string> of_site = {"time_share [fraction]", "time_share_std [fraction]",
+                                            "waited_cycles", "waited_cycles_std"};
   const std::vector<std::string> kernel = {"123.4", "2", "dram", "v100", "0.14"};
   CHECK(fields(rows, 2, of_kernel) == kernel);
   CHECK(fields(rows, 2, of_site) == std::vector<std::string>{"0.005", "0.00015625", "0", "0"});
   CHECK(fields(rows, 2,
-               {"occupied_issue", "occupied_memory_pipeline", "occupied_shared_banks",
-                "occupied_tensor_pipe"}) == std::vector<std::string>{"0.01", "0", "1", "0"});
+               {"occupied_issue [fraction]", "occupied_memory_pipeline [fraction]",
+                "occupied_shared_banks [fraction]", "occupied_tensor_pipe [fraction]"}) ==
+        std::vector<std::string>{"0.01", "0", "1", "0"});
   CHECK(fields(rows, 1, of_kernel) == kernel); // table[k] has no time of its own
   CHECK(fields(rows, 1, of_site) == std::vector<std::string>(4));
-  CHECK(fields(rows, 1, {"occupied_issue", "occupied_tensor_pipe"}) == std::vector<std::string>(2));
+  CHECK(fields(rows, 1, {"occupied_issue [fraction]", "occupied_tensor_pipe [fraction]"}) ==
+        std::vector<std::string>(2));
   Result unknown = test::sample_result();
   unknown.kernels[0].accuracy.reset();
   CHECK(fields(parse(report::print_csv(unknown)), 4, of_kernel) == std::vector<std::string>(5));

@@ -34,7 +34,7 @@ TEST_CASE("speed: the same program is the same, however much its trials vary") {
   CHECK(speed.kernels[0].is_paired);
   CHECK(speed.kernels[0].change->share == 0);
   CHECK(speed.kernels[0].change->high == 0);
-  CHECK(describe(speed.totals[0].speed) == "same +0.0 % (+0.0 to +0.0 %), 100 µs → 100 µs");
+  CHECK(describe(speed.totals[0].speed) == "same: 100 µs → 100 µs, +0.0 % (+0.0 to +0.0 %)");
 }
 
 TEST_CASE("speed: trials of the same seed are pairs") {
@@ -104,6 +104,28 @@ TEST_CASE("speed: what cannot be said has a reason") {
   cut.kernels[0].launches = 0;
   CHECK(speed_of(cut, timed).totals[0].speed.reason.starts_with("how often spmv(int const*"));
   CHECK(speed_of(cut, timed).kernels[0].verdict == SpeedVerdict::same);
+}
+
+TEST_CASE("speed: the ratio says how much faster or slower") {
+  const Result slow = result_with({265, 265}), fast = result_with({100, 100});
+  CHECK(describe(speed_of(slow, fast).kernels[0]) ==
+        "faster 2.65 ×: 265 µs → 100 µs, -62.3 % (-62.3 to -62.3 %)");
+  CHECK(describe(speed_of(fast, slow).kernels[0]).starts_with("slower 2.65 ×: 100 µs → 265 µs, +165.0 %"));
+}
+
+TEST_CASE("speed: a warm L2 against a cold one says nothing of the program") {
+  Result warm = result_with({100, 100}), cold = result_with({150, 150});
+  cold.kernels[0].l2_start = L2Start{false, 0, "as asked for"};
+  const SpeedComparison speed = speed_of(warm, cold);
+  CHECK(speed.kernels[0].verdict == SpeedVerdict::cannot_say);
+  CHECK(speed.totals[0].speed.verdict == SpeedVerdict::cannot_say);
+  CHECK(speed.kernels[0].reason == "the L2 begins warm in one of the results and cold in the other");
+  CHECK(speed.kernels[0].change->share == Approx(0.5));
+  const Difference difference = compare(warm, cold, {});
+  for (const FigureChange& change : difference.kernels[0].totals)
+    CHECK_FALSE(change.is_significant());
+  warm.kernels[0].l2_start = cold.kernels[0].l2_start;
+  CHECK(speed_of(warm, cold).kernels[0].verdict == SpeedVerdict::slower);
 }
 
 TEST_CASE("speed: slower on one GPU is slower") {

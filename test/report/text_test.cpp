@@ -129,14 +129,77 @@ TEST_CASE("a kernel without accesses has neither trials to agree nor lines to lo
     CHECK_FALSE(contains(text, part));
 }
 
-TEST_CASE("a grid of few blocks leaves SMs idle") {
+TEST_CASE("findings on the kernel stand before its lines") {
   Result result = test::sample_time();
-  KernelResult& kernel = result.kernels[0];
-  CHECK_FALSE(contains(print(result, {}), "have work"));
-  kernel.occupancy.sms = 14;
-  CHECK_FALSE(contains(print(result, {}), "have work"));
-  kernel.grid = {3, 2, 1};
-  CHECK(contains(print(result, {}), "launched 3 times; 6 of the GPU's 14 SMs have work\n"));
+  result.kernels[0].grid = {3, 2, 1};
+  result.kernels[0].snapshot.blocks = 6;
+  const std::string text = print(result, {});
+  CHECK(contains(text, "Of the kernel as a whole\n  idle SMs: 6 of 14 have a block: "));
+  CHECK(text.find("Of the kernel as a whole") < text.find("\nsnapshot "));
+  CHECK(contains(text, "waves      6 blocks for 14 SMs: 8 have none\n"));
+}
+
+TEST_CASE("machines with different bounds are shown with each, not with the bound of their mean") {
+  Result result = test::sample_time();
+  result.kernels[0].time->bounds = {{Resource::dram, 12, 120.5}, {std::nullopt, 4, 132.25}};
+  const std::string text = print(result, {});
+  CHECK(contains(
+      text,
+      "bound by   DRAM in 12 of 16 trials (120 µs); latency in 4 of 16 trials (132 µs): which machine it\n"
+      "           is, is not known\n"));
+  CHECK_FALSE(contains(text, "bound by   DRAM, 84 % busy"));
+}
+
+TEST_CASE("a legend explains each column that is shown, once, at the end") {
+  const Folder folder;
+  Result result = test::sample_time();
+  result.kernels.push_back(result.kernels[0]);
+  const std::string text = print(result, folder.options());
+  const std::size_t legend = text.find("\nLegend\n");
+  REQUIRE(legend != std::string::npos);
+  CHECK(text.find("\nLegend\n", legend + 1) == std::string::npos);
+  CHECK(text.find("Where warps spend", legend) == std::string::npos);
+  for (const char* part :
+       {"\n±  ", "\nbusy ", "\nroofline ", "\ntime % ", "\nL1 hit % ", "\nsect/req ", "\nwarp execs "})
+    CHECK(text.find(part, legend) != std::string::npos);
+  check_lines(print(result, {.width = 80}), 80);
+}
+
+TEST_CASE("nothing waits for stores: they have no latency") {
+  Result result = test::sample_result();
+  SiteResult& value = result.kernels[0].sites[3];
+  const report::Column& latency = **report::column_named("latency");
+  CHECK(latency.text(value) == "1205±60");
+  value.site.kind = AccessKind::store;
+  CHECK(latency.text(value) == "-");
+  CHECK_FALSE(latency.sort_value(value).has_value());
+}
+
+TEST_CASE("a costly line is wrapped, not cut") {
+  const Folder folder;
+  std::string source = test::sample_source;
+  source.replace(source.find("\t\tt += val[j]"), 15,
+                 "\t\tt += scale * (offset + anotherLongName) * val[j] + correction * (first - last) ");
+  folder.write("spmv.cu", source);
+  TextOptions options = folder.options();
+  const std::string text = print(test::sample_result(), options);
+  CHECK(contains(text, "t += scale * (offset + anotherLongName) *\n"));
+  CHECK(contains(text, "val[j] + correction * (first - last) "));
+  check_lines(text, 100);
+}
+
+TEST_CASE("the names of warp states are not cut") {
+  Result result = test::sample_time();
+  ByState& states = result.kernels[0].lines[1].states;
+  states = test::shares({{WarpState::long_scoreboard, 0.3},
+                         {WarpState::math_pipe_throttle, 0.2},
+                         {WarpState::branch_resolving, 0.1},
+                         {WarpState::short_scoreboard, 0.05},
+                         {WarpState::not_selected, 0.04}});
+  const std::string text = print(result, {.width = 80});
+  check_lines(text, 80);
+  CHECK(contains(text, "spmv.cu:13  long_scoreboard 30, math_pipe_throttle 20,\n"));
+  CHECK(contains(text, "not_selected 4.0\n"));
 }
 
 TEST_CASE("a resource of which one is busier than the others is shown with the mean of all") {
@@ -152,6 +215,7 @@ TEST_CASE("a resource of which one is busier than the others is shown with the m
 
 TEST_CASE("what was in the L2 before is shown apart from what the launch writes to memory") {
   Result result = test::sample_time();
+  result.kernels[0].machine.reset();
   std::optional<double>& before = result.kernels[0].totals.dram_write_bytes_before;
   for (const auto& none : {std::optional<double>(), std::optional<double>(0)}) {
     before = none;
@@ -159,6 +223,9 @@ TEST_CASE("what was in the L2 before is shown apart from what the launch writes 
   }
   before = 33.6e6;
   CHECK(contains(print(result, {}), "… that was there before    33.6 MB\n"));
+  result = test::sample_time(); // then of the launch, whose blocks are 512/336 of the snapshot's
+  result.kernels[0].totals.dram_write_bytes_before = 33.6e6;
+  CHECK(contains(print(result, {.width = 300}), "; 51.2 MB of the bytes written were in the L2 before\n"));
 }
 
 TEST_CASE("each finding has a line; a longer one goes on in the next") {

@@ -83,8 +83,8 @@ TEST_CASE("sectors from far levels: fetched once is streaming, again and again i
 
   CHECK(alone(repeated(0, 0, 1)) == "streaming: 100.0 % of its sectors come from DRAM, each is fetched once");
   CHECK(alone(repeated(0, 0.9, 1)) ==
-        "streaming: 90.0 % of its sectors come from L2, 10.0 % from DRAM, each is fetched once");
-  CHECK(alone(repeated(0, 1, 1)) == "streaming: 100.0 % of its sectors come from L2, each is fetched once");
+        "from L2: 90.0 % of its sectors come from L2, 10.0 % from DRAM, each is fetched once");
+  CHECK(alone(repeated(0, 1, 1)) == "from L2: 100.0 % of its sectors come from L2, each is fetched once");
   CHECK(findings_on(repeated(0, 0, 1), with_array({repeated(0, 0, 1)})).at(0).rule == Rule::streaming);
 
   CHECK(alone(repeated(0.1, 0.2, 8)) ==
@@ -289,6 +289,148 @@ TEST_CASE("a gather is scattered: no other layout of the threads could pack it")
   CHECK(verdict() == uncoalesced);
 }
 
+namespace {
+
+/// Returns the site with lanes at one distance in most of its requests.
+SiteResult with_stride(SiteResult site, std::int64_t stride, double sectors) {
+  site.pattern = LanePattern{.uniform = 0, .regular = 1, .stride_bytes = stride};
+  site.sectors_per_request = sectors;
+  site.site.space = Space::global;
+  return site;
+}
+
+} // namespace
+
+TEST_CASE("lanes at one distance are strided, whatever was loaded for the value") {
+  SiteResult store = with_stride(coalesced(0, 0), 4096, 32), load = coalesced(0, 0);
+  load.site.id = 7;
+  store.site.kind = AccessKind::store;
+  store.l1_hit_rate.reset();
+  store.site.depends_on = {7};
+  const KernelResult kernel = bound_by(std::nullopt, {store, load});
+  CHECK(findings_on(store, kernel).at(0).rule == Rule::strided);
+  CHECK(verdict_on(store, kernel) == "strided store, lanes 4,096 B apart: 32.0 sectors per request where "
+                                     "4.00 would do; let lanes take consecutive "
+                                     "elements, or stage them through a tile in shared memory");
+  const SiteResult half = with_stride(coalesced(0, 0), -8, 8);
+  CHECK(verdict_on(half, bound_by(std::nullopt, {half})) ==
+        "strided load, lanes 8 B apart: 8.00 sectors per request where 4.00 would do");
+}
+
+TEST_CASE("several accesses to an array at the distance of small structs: an array of structs") {
+  SiteResult x = with_stride(coalesced(0, 0), 32, 32), y = x, z = x;
+  y.site.column = 2;
+  z.site.column = 3;
+  KernelResult kernel = bound_by(Resource::dram, {x, y, z});
+  CHECK(findings_on(x, kernel).at(0).rule == Rule::array_of_structs);
+  CHECK(findings_on(x, kernel).at(0).text == "array of structs: lanes 32 B apart, 12 of 32 B used: 32.0 "
+                                             "sectors per request where 4.00 would do; an array "
+                                             "for each field would do");
+  for (int more = 0; more < 5; ++more)
+    kernel.sites.push_back(x);
+  CHECK(findings_on(x, kernel).at(0).text ==
+        "array of structs: lanes 32 B apart, 32 of 32 B used, by one access after "
+        "the other: 32.0 sectors per request where 4.00 would do");
+  kernel.sites = {x}; // one field may be all there is at this distance
+  CHECK(findings_on(x, kernel).at(0).rule == Rule::strided);
+  kernel.sites = {with_stride(x, 1024, 32), with_stride(x, 1024, 32)}; // rows are no structs
+  CHECK(findings_on(kernel.sites[0], kernel).at(0).rule == Rule::strided);
+}
+
+TEST_CASE("misaligned accesses say by how much, and whether the L1 makes up for it") {
+  SiteResult site = coalesced(0.2, 0);
+  site.pattern = LanePattern{.regular = 1, .stride_bytes = 4, .misaligned = 1, .offset_bytes = 4};
+  site.sectors_per_request = 5;
+  const std::string text =
+      "misaligned: begins 4 B behind a sector's begin, 5.00 sectors per request where 4.00 would do";
+  CHECK(findings_on(site, {}).at(0).text == text + "; L1 has the further ones, so they cost little");
+  site.l1_hit_rate = test::statistic(0, 0);
+  CHECK(findings_on(site, {}).at(0).text == text);
+  site.pattern->misaligned = 0.2;
+  CHECK(findings_on(site, {}).at(0).rule != Rule::misaligned);
+}
+
+TEST_CASE("a byte for each lane is narrow where memory is not the limit") {
+  SiteResult site = timed(AccessKind::load, 100, {});
+  site.site.element_bytes = 1;
+  site.pattern = LanePattern{.regular = 1, .stride_bytes = 1};
+  site.sectors_per_request = 1;
+  site.bytes_used = 320;
+  CHECK(findings_on(site, bound_by(std::nullopt, {site})).at(0).text ==
+        "narrow: 1 B for each lane, 32 B for each request: access 4 or more elements at once");
+  CHECK(findings_on(site, bound_by(Resource::dram, {site})).empty());
+  site.time = test::site_time(1, 0.01, {});
+  CHECK(findings_on(site, bound_by(std::nullopt, {site})).empty());
+}
+
+TEST_CASE("one address for all lanes of a small array that nothing writes belongs into constant memory") {
+  SiteResult site = timed(AccessKind::load, 100, {});
+  site.pattern = LanePattern{.uniform = 1};
+  KernelResult kernel = with_array({site});
+  kernel.time.emplace();
+  kernel.objects[0].footprint_bytes = 256;
+  CHECK(findings_on(site, kernel).at(0).text == "uniform: all lanes read one address of a, of which 256.0 B "
+                                                "are read: `__constant__` memory serves that at once");
+  kernel.objects[0].footprint_bytes = 65'537;
+  CHECK(findings_on(site, kernel).empty());
+  kernel.objects[0].footprint_bytes = 256;
+  SiteResult store = site;
+  store.site.kind = AccessKind::store;
+  kernel.sites.push_back(store);
+  CHECK(findings_on(site, kernel).empty());
+}
+
+TEST_CASE("what is fetched for a tile in shared memory is no poor locality; it matters where the L2 binds") {
+  SiteResult load = repeated(0, 1, 16), store = test::site(9, 2, 1, "tile[i]", "tile");
+  load.site.id = 8;
+  store.site.kind = AccessKind::store;
+  store.site.space = Space::shared;
+  store.site.depends_on = {8};
+  KernelResult kernel = with_array({load, store});
+  CHECK(findings_on(load, kernel).empty());
+  kernel.time.emplace().bound = Resource::l2_slices;
+  CHECK(findings_on(load, kernel).at(0).text == "tile: 100.0 % of its sectors come from L2, each is fetched "
+                                                "16.0 times, by as many blocks: larger tiles would "
+                                                "fetch less");
+  kernel.sites = {load};
+  CHECK(findings_on(load, kernel).at(0).rule == Rule::poor_locality);
+}
+
+TEST_CASE("a stream says whether memory could deliver it faster") {
+  const SiteResult load = repeated(0, 0, 1);
+  KernelResult kernel = with_array({load});
+  kernel.time.emplace().bound = Resource::dram;
+  CHECK(
+      verdict_on(load, kernel) ==
+      "streaming: 100.0 % of its sectors come from DRAM, each is fetched once: only fewer bytes would help");
+  kernel.time->bound.reset();
+  keep_busy(kernel, Resource::dram, 0.25);
+  CHECK(verdict_on(load, kernel) ==
+        "streaming: 100.0 % of its sectors come from DRAM, each is fetched once, and DRAM is "
+        "busy for 25 % of the time: too few requests are under way");
+}
+
+TEST_CASE("fetches of textures are not held against rows of linear memory") {
+  SiteResult fetch = coalesced(0, 0);
+  fetch.site.cache_operator = CacheOperator::tex;
+  fetch.sectors_per_request = 16;
+  for (const Finding& finding : findings_on(fetch, {}))
+    CHECK(finding.rule == Rule::from_afar);
+}
+
+TEST_CASE("where lanes are a row of banks apart, the rows want padding") {
+  SiteResult shared = test::site(2, 1, 1, "tile[i]", "tile");
+  shared.executions = 5;
+  shared.active_lanes = 32;
+  shared.bank_conflicts = 31;
+  shared.pattern = LanePattern{.regular = 1, .stride_bytes = 128};
+  CHECK(verdict_on(shared, {}) ==
+        "bank conflicts: 31.0 extra passes per request, lanes 128 B apart: pad each row by an element");
+  shared.pattern->stride_bytes = 8;
+  shared.bank_conflicts = 1;
+  CHECK(verdict_on(shared, {}) == "bank conflicts: 1.00 extra passes per request, lanes 8 B apart");
+}
+
 TEST_CASE("loads that are not cached in L1 come from L2 or DRAM") {
   SiteResult site = repeated(0, 0.97, 3);
   site.l1_hit_rate.reset();
@@ -306,10 +448,10 @@ TEST_CASE("what is loaded once from a warm L2 was left there; stores count apart
   store.l1_hit_rate.reset();
   KernelResult kernel = with_array({load});
   kernel.l2_start = L2Start{true, 1 << 20, "left by a copy"};
-  CHECK(verdict_on(load, kernel) ==
-        "streaming: 100.0 % of its sectors were left in L2 before the launch, each is fetched once");
+  CHECK(verdict_on(load, kernel) == "from L2: 100.0 % of its sectors come from L2, each is fetched once; "
+                                    "they were there before the launch");
   kernel.sites = {load, store}; // x[i] = 2 * x[i]
-  CHECK(verdict_on(load, kernel) == "streaming: 100.0 % of its sectors come from L2, each is fetched once");
+  CHECK(verdict_on(load, kernel) == "from L2: 100.0 % of its sectors come from L2, each is fetched once");
   CHECK(verdict_on(store, kernel) ==
         "streaming store: coalesced, 4.00 sectors per request; only fewer bytes would help");
   kernel.sites[1].bytes_moved = 8000 * 32;

@@ -81,8 +81,9 @@ TEST_CASE("events and what a kernel does alone are unchanged by the way through 
   work[std::size_t(Work::memory)] = {765'376, 21'700'000.5};
   kernel_made.lines[1].work = work;
   work[std::size_t(Work::control)] = {1'200'302, 38'409'664};
-  kernel_made.events =
-      Events{work, {1.25e6, 3e6, 86016, 1e6, 2e6, 86016, 0, 2.5e6, 70'000, 81'234.5, 86016, 0}};
+  kernel_made.events = Events{work,
+                              {1.25e6, 3e6, 86016, 1e6, 2e6, 86016, 0, 2.5e6, 70'000, 81'234.5, 86016, 0},
+                              FloatingPointOperations{0, 21'660'000, 0}};
   kernel_made.sites[3].events = ByMemoryEvent{1e6, 2e6, 0, 0.5e6, 1.5e6};
   SharingProfile& sharing = kernel_made.sharing.emplace();
   sharing.block = {8, 10240, 4096};
@@ -97,6 +98,7 @@ TEST_CASE("events and what a kernel does alone are unchanged by the way through 
   const KernelResult& kernel = result->kernels.at(0);
   CHECK(kernel.events->memory[std::size_t(MemoryEvent::row_activation)] == 81'234.5);
   CHECK(kernel.lines[1].work->at(std::size_t(Work::fp32)).lanes == 10'830'000);
+  CHECK(kernel.events->operations->fp32 == 21'660'000);
   CHECK_FALSE(kernel.lines[0].work);
   CHECK(kernel.sharing->pipes[0].distances == std::vector<double>{0, 0.5, 0.25});
   CHECK(kernel.sharing->l2.cuts[1].ways == 16);
@@ -114,6 +116,56 @@ TEST_CASE("events and what a kernel does alone are unchanged by the way through 
           "kernels[0].sharing.l2.misses is not an array of numbers that do not ascend");
   rejects("/kernels/0/sharing/pipes/0/name", "warp drive",
           "kernels[0].sharing.pipes[0].name is not the name of a resource");
+}
+
+TEST_CASE(
+    "the machine, the lanes' pattern and the bounds of machines are unchanged by the way through JSON") {
+  Result made = test::sample_time();
+  KernelResult& kernel_made = made.kernels[0];
+  kernel_made.occupancy.shared_bytes = 4096;
+  kernel_made.time->bounds = {{Resource::dram, 48, 120.5}, {std::nullopt, 16, 132.25}};
+  const Json before = Json::parse(to_json(made).dump());
+  const auto result = result_from_json(before);
+  REQUIRE(result.has_value());
+  CHECK(Json::parse(to_json(*result).dump()) == before);
+  const KernelResult& kernel = result->kernels.at(0);
+  CHECK(kernel.machine->copies_reach == 0.8);
+  CHECK(kernel.machine->sm.registers_per_thread == 63);
+  CHECK(kernel.machine->sm.shared_unit == 128);
+  CHECK(kernel.occupancy.shared_bytes == 4096);
+  CHECK(kernel.sites[3].pattern->stride_bytes == -4);
+  CHECK(kernel.sites[3].pattern->offset_bytes == 12);
+  REQUIRE(kernel.time->bounds.size() == 2);
+  CHECK(kernel.time->bounds[0].bound == Resource::dram);
+  CHECK_FALSE(kernel.time->bounds[1].bound.has_value());
+  CHECK(kernel.time->bounds[1].microseconds == 132.25);
+  CHECK(before["kernels"][0]["time"]["bounds"][1] ==
+        Json({{"bound", "latency"}, {"trials", 16}, {"microseconds", 132.25}}));
+
+  // What follows from the other figures is of the launch, whose blocks are 512/336 of the snapshot's.
+  const Json& headroom = before["kernels"][0]["headroom"];
+  CHECK(headroom["blocks_per_snapshot_block"] == Approx(512.0 / 336));
+  CHECK(headroom["dram"]["read_bytes"] == Approx(12.345e6 * 512 / 336));
+  CHECK(headroom["dram"]["bytes_per_ns"] == Approx(12.345e6 * 512 / 336 / 123'400));
+  CHECK(headroom["waves"] == Approx(512.0 / 14 / 6));
+  CHECK(headroom["pipes"]["issue"] == Approx(0.1 * 173'400 * 512 / 336 / 1150 / 123.4));
+  CHECK_FALSE(sample()["kernels"][0].contains("headroom"));
+
+  const auto rejects = [&](const char* pointer, const Json& value, const char* message) {
+    Json wrong = before;
+    wrong[Json::json_pointer(pointer)] = value;
+    CHECK(error_of(wrong) == std::string("not a warplens-result/1 document: ") + message);
+  };
+  rejects("/kernels/0/machine/reads_reach", 0, "kernels[0].machine.reads_reach is not a number above 0");
+  rejects("/kernels/0/machine/dram_bytes_per_ns", -1,
+          "kernels[0].machine.dram_bytes_per_ns is not a number that is not negative");
+  rejects("/kernels/0/machine/sub_partitions", 0, "kernels[0].machine.sub_partitions is not above 0");
+  rejects("/kernels/0/sites/3/pattern/uniform", 1.5,
+          "kernels[0].sites[3].pattern.uniform is not a number from 0 to 1");
+  rejects("/kernels/0/sites/3/pattern/stride_bytes", 0.5,
+          "kernels[0].sites[3].pattern.stride_bytes is not a whole number of 64 bits");
+  rejects("/kernels/0/time/bounds/0/bound", "boredom",
+          "kernels[0].time.bounds[0].bound is not the name of a resource or latency");
 }
 
 TEST_CASE("time is unchanged by the way through JSON, and is absent without a clock") {

@@ -99,6 +99,7 @@ inline Result sample_result() {
   value.l2_hit_rate = statistic(0.41, 0.06);
   value.latency_ns = statistic(1205.4, 30);
   value.latency_share = 0.6;
+  value.pattern = LanePattern{0.125, 0.25, -4, 0.0625, 12};
   value.site.sequence = 2;
   value.site.depends_on = {0x40};
   value.site.cache_operator = CacheOperator::nc;
@@ -164,6 +165,17 @@ inline ByState shares(std::initializer_list<std::pair<WarpState, double>> of) {
 inline Result sample_time() {
   Result result = sample_result();
   KernelResult& kernel = result.kernels[0];
+  kernel.sm_clock_mhz = 1150;
+  kernel.occupancy.sms = 14;
+  Machine& machine = kernel.machine.emplace();
+  machine.dram_bytes_per_ns = 144;
+  machine.reads_reach = 0.85;
+  machine.copies_reach = 0.8;
+  machine.l2_bytes_per_ns = 220;
+  machine.l2_bytes = 786'432;
+  machine.schedulers = 2;
+  machine.turnover_cycles = 300;
+  machine.sm = {1536, 8, 1024, 32768, 32768, 63, 64, 2, 49152, 49152, 0, 128};
   KernelTime& time = kernel.time.emplace();
   time.cycles = of_machine(statistic(173'400, 2500), 2000);
   time.microseconds = of_machine(statistic(123.4, 2), 1.6);

@@ -1,6 +1,6 @@
 // The profiles that are shown side by side: a profile is one kernel on one GPU, with the one before the change
 // if two results are compared.
-import type { DataObject, FigureChange, Kernel, KernelComparison, PageData, ResultEntry, Site } from "./result";
+import type { DataObject, FigureChange, Kernel, KernelComparison, Opening, PageData, ResultEntry, Site } from "./result";
 
 export interface Profile {
   /** A unique key: kernel, GPU, and which of the launches of that name. */
@@ -13,6 +13,7 @@ export interface Profile {
   cost: number;
   sites: Map<string, Map<number, Site[]>>;
   verdicts: Map<string, string>;
+  opening?: Opening;
   before?: Profile;
   comparison?: KernelComparison;
   /** The factor for bytes and executions: 1, but per launch if two results are compared. */
@@ -56,7 +57,7 @@ function profilesOfEntry(entry: ResultEntry): Profile[] {
     return {
       key: `${kernel.name}\n${kernel.gpu}${launch > 1 ? `\n${launch}` : ""}`,
       label: launches.length > 1 ? `${name} · launch ${launch}` : name,
-      kernel, entry, sites, verdicts, scale: 1,
+      kernel, entry, sites, verdicts, opening: entry.openings?.[index], scale: 1,
       cost: kernel.time ? 1000 * kernel.time.microseconds.mean : kernel.sites.reduce((sum, site) => sum + costOf(site), 0),
       siteBefore: new Map(), siteChanges: new Map(), lineChanges: new Map(), objectBefore: new Map(), removed: [],
     };

@@ -150,7 +150,7 @@ export interface Kernel {
   trials: { run: number; converged: boolean; stopped_by?: "confidence" | "limit" | "request"; divisor?: number; drawn?: string[] };
   l2_start?: { warm: boolean; bytes: number; why: string };
   /** Present if the trials have a clock. `cycles` is of the snapshot, `microseconds` of the whole launch. */
-  time?: { cycles: Statistic; microseconds: Statistic; extrapolated: boolean; busy: ByResource; mean_busy?: ByResource; bound: Resource | "latency" };
+  time?: { cycles: Statistic; microseconds: Statistic; extrapolated: boolean; launch_us?: number; busy: ByResource; mean_busy?: ByResource; bound: Resource | "latency"; bounds?: { bound: Resource | "latency"; trials: number; microseconds: number }[] };
   /** Present if the trials have a clock; the shares are of the time of all the kernel's warps. */
   warps?: { resident: number; cycles_apart: number; states: ByState };
   lines?: { file: string; line: number; instructions: number; states: ByState; awaited: number; work?: ByWork }[];
@@ -177,11 +177,19 @@ export interface Result {
   kernels: Kernel[];
 }
 
+export interface Opening {
+  lines: { label: string; text: string }[];
+  /** The findings on the kernel as a whole. */
+  findings: string[];
+}
+
 export interface ResultEntry {
   label: string;
   result: Result;
   /** The name of each of the result's kernels, short enough to read. */
   names?: string[];
+  /** For each of the result's kernels, what its report opens with, in words. */
+  openings?: Opening[];
   /** `kernel` is its index in the result; launches of one kernel share name and GPU. */
   verdicts?: { file: string; line: number; kernel: number; text: string }[];
 }
@@ -206,6 +214,8 @@ export interface KernelComparison {
   after: number;
   /** The difference between the two snapshots in words, if there is one. */
   snapshots?: string;
+  /** In words that the L2 began warm in one and cold in the other, if it is so. */
+  l2_starts?: string;
   /** In words that only one of the results has times, if it is so. */
   times?: string;
   /** The factors that turn bytes and executions of each snapshot into those of the launch. */

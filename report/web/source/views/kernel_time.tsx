@@ -9,6 +9,23 @@ import type { Kernel } from "../result";
 /** µs: beside it, the time of a launch itself is notable. */
 const shortTime = 10;
 
+/** What the report of a kernel opens with, and the findings on it as a whole: the same words as in the text report. */
+function Opening({ profile }: { profile: Profile }) {
+  const { opening } = profile;
+  if (!opening) return null;
+  return (
+    <div class="opening">
+      <dl>{opening.lines.map(({ label, text }) => <div key={label}><dt>{label}</dt><dd>{text}</dd></div>)}</dl>
+      {opening.findings.length > 0 && (
+        <>
+          <h2>Of the kernel as a whole</h2>
+          <ul class="findings">{opening.findings.map((text) => <li key={text}>{text}</li>)}</ul>
+        </>
+      )}
+    </div>
+  );
+}
+
 export function KernelTimes({ shown }: { shown: Profile[] }) {
   const timed = shown.filter((profile) => profile.kernel.time);
   if (timed.length === 0) return null;
@@ -26,9 +43,10 @@ function KernelTime({ profile, named }: { profile: Profile; named: boolean }) {
         <p title="2 standard deviations over the trials">
           <b>{durationOf(kernel)}</b>
           {change && <span class={`was ${change.effect ?? ""}`}>{change.beyond_interval ? "◆ " : ""}before {durationOf(before!.kernel)}</span>}
-          <span class="note">{besideTime(kernel)}; {time.extrapolated ? `extrapolated from the snapshot, which takes ${count(time.cycles.mean)} cycles` : `${count(time.cycles.mean)} cycles`}{time.microseconds.mean < shortTime && "; launch overhead not included"}</span>
+          <span class="note">{besideTime(kernel)}; {time.extrapolated ? `extrapolated from the snapshot, which takes ${count(time.cycles.mean)} cycles` : `${count(time.cycles.mean)} cycles`}{time.microseconds.mean < shortTime && time.launch_us ? `; ${time.launch_us.toFixed(1)} µs of it are the launch itself` : ""}</span>
         </p>
-        <p>bound by <b>{resourceNames[time.bound]}</b></p>
+        <p>bound by <b>{resourceNames[time.bound]}</b>{time.bounds && ` in the mean; ${time.bounds.map((one) => `${resourceNames[one.bound]} in ${one.trials} trials (${duration(one.microseconds)})`).join(", ")}: which machine it is, is not known`}</p>
+        <Opening profile={profile} />
       </div>
       <ResourceBars shares={time.busy} means={time.mean_busy} bound={time.bound} label="Share of the time for which each resource is busy" />
       {kernel.warps && (

@@ -86,6 +86,7 @@ function Sureness({ profile, named }: { profile: Profile; named: boolean }) {
       <p>
         <span class={`badge ${kernel.accuracy?.gpu === kernel.gpu ? "good" : "warn"}`}>{accuracyOf(kernel)}</span>{" "}
         {kernel.snapshot.warp_accesses === 0 ? <span class="badge warn">! no access to memory was traced, and nothing else is modelled</span>
+          : !totals.some((total) => total.of(kernel)) ? <span class="badge warn">! nothing varies over trials that could agree</span>
           : kernel.trials.converged ? <span class="badge good">✓ {kernel.trials.run} trials agree</span>
           : <span class="badge warn">! {kernel.trials.run} trials do not agree yet</span>}
         {entry.result.trace_truncated && <span class="badge warn">! the trace was cut short</span>}
@@ -93,6 +94,7 @@ function Sureness({ profile, named }: { profile: Profile; named: boolean }) {
       </p>
       {kernel.trials.drawn && <p class="note">Not known of this GPU, and drawn for every two trials: {kernel.trials.drawn.join(", ")}.</p>}
       {profile.comparison?.times && <p class="note"><b>{profile.comparison.times}</b></p>}
+      {profile.comparison?.l2_starts && <p class="note"><b>{profile.comparison.l2_starts}</b></p>}
       {profile.comparison?.snapshots && <p class="note"><b>{profile.comparison.snapshots}</b></p>}
       <table class="totals">
         <thead><tr><th scope="col">whole kernel</th>{profile.before && <th scope="col">before</th>}<th scope="col">mean</th>{spreads.map(({ heading }) => <th key={heading} scope="col">{heading}</th>)}<th scope="col">95 % of the mean</th></tr></thead>
@@ -168,7 +170,8 @@ function basis(kernel: Kernel, probed: number | undefined): string {
   const { snapshot, occupancy } = kernel;
   const parts = [
     `Snapshot: ${counted(snapshot.blocks, "block")}, ${counted(snapshot.warp_accesses, "request")}${snapshot.limit ? ` (${snapshot.limit})` : ""}.`,
-    `${counted(occupancy.blocks_per_sm, "block")} per SM, limited by ${occupancy.limited_by}.`,
+    kernel.compiled ? `${counted(occupancy.blocks_per_sm, "block")} per SM, limited by ${occupancy.limited_by}.`
+      : `At most ${counted(occupancy.blocks_per_sm, "block")} per SM, limited by ${occupancy.limited_by} if not by registers.`,
     registers(kernel),
   ];
   if (kernel.executed)

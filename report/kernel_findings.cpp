@@ -1,0 +1,360 @@
+#include "report/kernel_findings.h"
+
+#include "report/annotated_source.h"
+#include "report/figures.h"
+#include "report/resource_text.h"
+#include "report/verdict.h"
+#include "result/names.h"
+#include "vocabulary/geometry.h"
+#include "vocabulary/number_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+namespace warplens::report {
+namespace {
+
+// The limits from which a figure is worth a programmer's time.
+constexpr double notable_launch = 0.3;      // share of the time
+constexpr double notable_turnover = 0.25;   // likewise
+constexpr double notable_tail = 0.2;        // share of the places for blocks, over all waves
+constexpr double max_waves_with_tail = 4;   // more of them hide a small one
+constexpr double hiding_share = 0.5;        // of an SM's warps
+constexpr double notable_lanes = 24;        // of 32, for which an instruction is executed
+constexpr double notable_idle_lanes = 0.15; // share of those of a block's warps
+constexpr double notable_state = 0.3;       // share of the warps' time
+constexpr double near_roofline = 1.2;       // × the least time
+constexpr double wasted_share = 0.2;        // of the bytes that memory moves
+constexpr double refetched = 1.25;          // × the bytes that the kernel touches
+constexpr double notable_cost = 0.1;        // of a kernel's time, of a line at fault
+
+bool is_bound_by_latency(const KernelResult& kernel) {
+  return kernel.time && !kernel.time->bound;
+}
+
+double cycles_of_launch(const KernelResult& kernel) {
+  return kernel.time->microseconds.mean * kernel.sm_clock_mhz;
+}
+
+std::optional<Finding> on_launch(const KernelResult& kernel) {
+  if (!kernel.time || kernel.time->launch_us < notable_launch * kernel.time->microseconds.mean)
+    return std::nullopt;
+  return Finding{
+      Rule::launch_overhead,
+      fmt::format("launch overhead: {:.1f} of {} are what any launch takes: give a launch more work, "
+                  "merge kernels, or put them into a graph",
+                  kernel.time->launch_us, duration(Statistic{.mean = kernel.time->microseconds.mean}))};
+}
+
+std::optional<Finding> on_idle_sms(const KernelResult& kernel) {
+  const std::uint64_t blocks = kernel.grid.count(), sms = kernel.occupancy.sms;
+  if (blocks >= sms || sms == 0)
+    return std::nullopt;
+  const bool has_large_blocks = kernel.block.count() > 2 * warp_lanes;
+  return Finding{Rule::idle_sms,
+                 fmt::format("idle SMs: {} of {} have a block: divide the work into more{} blocks", blocks,
+                             sms, has_large_blocks ? " and smaller" : "")};
+}
+
+std::optional<Finding> on_tail(const KernelResult& kernel, const std::optional<Headroom>& headroom) {
+  const double resident = double(kernel.occupancy.sms) * kernel.occupancy.blocks_per_sm;
+  if (resident == 0 || (headroom && judge(*headroom, kernel).is_at_roofline))
+    return std::nullopt;
+  const double waves = double(kernel.grid.count()) / resident, whole = std::ceil(waves);
+  if (waves <= 1 || waves > max_waves_with_tail || (whole - waves) / whole < notable_tail)
+    return std::nullopt;
+  const double last = double(kernel.grid.count()) - (whole - 1) * resident;
+  return Finding{
+      Rule::tail,
+      fmt::format("tail: {:.2f} waves of {:.0f} blocks: the last {:.0f} block{} run{} beside empty SMs "
+                  "for as long as a whole wave: fewer or smaller blocks, or a loop over the work in "
+                  "each",
+                  waves, resident, last, last == 1 ? "" : "s", last == 1 ? "s" : "")};
+}
+
+std::uint32_t warps_of_block(const KernelResult& kernel) {
+  return std::uint32_t((kernel.block.count() + warp_lanes - 1) / warp_lanes);
+}
+
+/// Returns the warps of an SM if blocks had these needs.
+std::uint64_t warps_with(const KernelResult& kernel, const BlockNeeds& needs) {
+  return blocks_of_sm(kernel.machine->sm, needs).blocks * ((needs.threads + warp_lanes - 1) / warp_lanes);
+}
+
+/// Returns the largest value up to `most`, in steps, with which an SM has at least `wanted` warps.
+template <class Number, class WarpsWith>
+std::optional<Number> largest_with(Number most, Number step, std::uint64_t wanted, WarpsWith&& warps_with) {
+  for (Number value = most; value >= step; value -= step)
+    if (warps_with(value) >= wanted)
+      return value;
+  return std::nullopt;
+}
+
+/// Says what would let an SM have more warps: twice as many, or as many as it can have.
+std::string remedy_for_occupancy(const KernelResult& kernel) {
+  if (!kernel.machine || kernel.block.count() == 0)
+    return "";
+  const SmResources& sm = kernel.machine->sm;
+  const std::uint32_t registers = kernel.compiled ? kernel.compiled->registers : 0;
+  const BlockNeeds now{kernel.block.count(), registers, kernel.occupancy.shared_bytes};
+  const std::uint64_t most = sm.threads / warp_lanes;
+  const std::uint64_t wanted = std::min<std::uint64_t>(most, 2ull * kernel.occupancy.warps_per_sm);
+  const auto would = [&](const std::string& what) {
+    return fmt::format(": {} would allow {} warps", what, wanted);
+  };
+  const std::string& limit = kernel.occupancy.limited_by;
+  if (limit == name_of(OccupancyLimit::registers)) {
+    const auto fewer = largest_with<std::uint32_t>(registers, 1, wanted, [&](std::uint32_t count) {
+      return warps_with(kernel, {now.threads, count, now.shared_bytes});
+    });
+    return fewer ? would(fmt::format("{} registers a thread instead of {} (__launch_bounds__({}, {}))",
+                                     *fewer, registers, now.threads, wanted / warps_of_block(kernel)))
+                 : "";
+  }
+  if (limit == name_of(OccupancyLimit::shared_memory)) {
+    const auto less = largest_with<std::uint64_t>(now.shared_bytes, 128, wanted, [&](std::uint64_t bytes) {
+      return warps_with(kernel, {now.threads, now.registers_per_thread, bytes});
+    });
+    return less ? would(fmt::format("{} B of shared memory a block instead of {}", grouped(*less),
+                                    grouped(now.shared_bytes)))
+                : "";
+  }
+  for (std::uint64_t threads = warp_lanes; threads <= sm.threads_per_block; threads += warp_lanes)
+    if (warps_with(kernel, {threads, registers, now.shared_bytes * threads / now.threads}) >= wanted)
+      return would(fmt::format("blocks of {} threads", threads));
+  return "";
+}
+
+std::optional<Finding> on_few_warps(const KernelResult& kernel) {
+  if (!is_bound_by_latency(kernel) || !kernel.machine || kernel.machine->sm.threads == 0)
+    return std::nullopt;
+  const std::uint32_t most = kernel.machine->sm.threads / warp_lanes, allowed = kernel.occupancy.warps_per_sm;
+  const double per_sm =
+      double(kernel.grid.count()) * warps_of_block(kernel) / std::max(1u, kernel.occupancy.sms);
+  if (per_sm < hiding_share * std::min(allowed, most))
+    return Finding{
+        Rule::few_warps,
+        fmt::format("few warps: the grid has {} for each SM, which has room for {}: more threads, each "
+                    "with less to do, would hide latency",
+                    ratio(per_sm), allowed)};
+  if (allowed >= hiding_share * most)
+    return std::nullopt;
+  const bool is_known = kernel.compiled.has_value();
+  return Finding{Rule::few_warps, fmt::format("few warps: {} of {} on an SM, limited by {}{}", allowed, most,
+                                              is_known ? kernel.occupancy.limited_by : "blocks or registers",
+                                              remedy_for_occupancy(kernel))};
+}
+
+/// Returns what a warp state waits for, and what helps; empty for states that have findings of their own.
+std::string_view meaning_of(WarpState state) {
+  switch (state) {
+  case WarpState::long_scoreboard:
+    return "for global or local memory: request more at once (unroll, several elements a thread), or need "
+           "less";
+  case WarpState::short_scoreboard:
+    return "for shared memory or special functions: more independent work between a request and its use";
+  case WarpState::wait:
+  case WarpState::branch_resolving:
+    return "for the instruction before: more independent operations a thread (several sums, unrolling)";
+  case WarpState::barrier: return "at barriers: fewer of them, or several blocks on an SM";
+  case WarpState::lg_throttle:
+  case WarpState::mio_throttle:
+  case WarpState::tex_throttle: return "for a place in the memory pipeline: fewer, wider accesses";
+  case WarpState::math_pipe_throttle: return "for an execution pipe";
+  default: return "";
+  }
+}
+
+std::optional<Finding> on_exposed_latency(const KernelResult& kernel) {
+  if (!is_bound_by_latency(kernel) || !kernel.warps)
+    return std::nullopt;
+  const ByState& states = kernel.warps->states;
+  const auto longest = std::max_element(states.begin() + 1, states.end()); // behind `selected`
+  const auto state = WarpState(longest - states.begin());
+  if (*longest < notable_state || meaning_of(state).empty())
+    return std::nullopt;
+  return Finding{Rule::exposed_latency, fmt::format("exposed latency: warps wait {} % of their time ({}) {}",
+                                                    share(*longest), name_of(state), meaning_of(state))};
+}
+
+std::optional<Finding> on_turnover(const KernelResult& kernel) {
+  const double resident = double(kernel.occupancy.sms) * kernel.occupancy.blocks_per_sm;
+  if (!is_bound_by_latency(kernel) || !kernel.machine || resident == 0 || kernel.sm_clock_mhz == 0)
+    return std::nullopt;
+  const double blocks = double(kernel.grid.count());
+  // One block begins in a cycle, and each place waits for its next one.
+  const double dispatch = blocks / cycles_of_launch(kernel),
+               turnover = blocks / resident * kernel.machine->turnover_cycles / cycles_of_launch(kernel);
+  if (blocks <= resident || std::max(dispatch, turnover) < notable_turnover)
+    return std::nullopt;
+  return Finding{
+      Rule::block_turnover,
+      fmt::format("short blocks: places for blocks stay empty for {} % of the time between one of {} "
+                  "blocks and the next: give a block more work (a loop over several elements)",
+                  share(std::min(1.0, std::max(dispatch, turnover))), grouped(kernel.grid.count()))};
+}
+
+std::optional<Finding> on_partial_warps(const KernelResult& kernel) {
+  const double threads = double(kernel.block.count()), lanes = double(warps_of_block(kernel)) * warp_lanes;
+  if (lanes == 0 || 1 - threads / lanes < notable_idle_lanes)
+    return std::nullopt;
+  return Finding{
+      Rule::partial_warps,
+      fmt::format("partial warps: {} threads take {} warps, in which {} % of the lanes are idle: use "
+                  "blocks of a multiple of {} threads",
+                  kernel.block.count(), warps_of_block(kernel), share(1 - threads / lanes), warp_lanes)};
+}
+
+Instructions sum_of(const ByWork& work) {
+  Instructions sum;
+  for (const Instructions& of_kind : work)
+    sum += of_kind;
+  return sum;
+}
+
+std::optional<Finding> on_divergence(const KernelResult& kernel) {
+  const std::optional<double> lanes = lanes_per_instruction(kernel);
+  const double possible = std::min<double>(double(kernel.block.count()) / warps_of_block(kernel), warp_lanes);
+  if (!lanes || *lanes >= notable_lanes / warp_lanes * possible)
+    return std::nullopt;
+  const LineTime* worst = nullptr;
+  double max_idle = 0;
+  for (const LineTime& line : kernel.lines)
+    if (line.work) {
+      const Instructions sum = sum_of(*line.work);
+      if (const double idle = sum.warps * possible - sum.lanes; idle > max_idle) {
+        max_idle = idle;
+        worst = &line;
+      }
+    }
+  std::string at;
+  if (worst != nullptr) {
+    const Instructions sum = sum_of(*worst->work), all = sum_of(kernel.events->instructions);
+    at = fmt::format("; most are idle at {}:{} ({} lanes, {} % of the instructions)",
+                     std::filesystem::path(worst->file).filename().string(), worst->line,
+                     ratio(sum.lanes / sum.warps), share(sum.warps / all.warps));
+  }
+  return Finding{
+      Rule::divergence,
+      fmt::format("divergence: {} of {} lanes execute an instruction in the mean{}: let the lanes of "
+                  "a warp take the same way",
+                  ratio(*lanes), warp_lanes, at)};
+}
+
+std::optional<Finding> on_spilled_registers(const KernelResult& kernel) {
+  if (!kernel.compiled || kernel.compiled->spill_store_bytes + kernel.compiled->spill_load_bytes == 0)
+    return std::nullopt;
+  return Finding{
+      Rule::spills,
+      fmt::format("spills: {} registers a thread do not suffice: the code has {} B of stores and {} B "
+                  "of loads of spilled ones, in local memory",
+                  kernel.compiled->registers, kernel.compiled->spill_store_bytes,
+                  kernel.compiled->spill_load_bytes)};
+}
+
+std::optional<Finding> on_pipe(const KernelResult& kernel) {
+  const std::string arithmetic = arithmetic_verdict_on(kernel);
+  return arithmetic.empty() ? std::nullopt : std::optional(Finding{Rule::saturated_pipe, arithmetic});
+}
+
+/// Returns whether a line that costs a notable part of the time has a finding that another layout or order
+/// would mend.
+bool has_waste(const KernelResult& kernel) {
+  return std::ranges::any_of(kernel.sites, [&](const SiteResult& site) {
+    const double cost = site.time ? site.time->share.mean : site.latency_share.value_or(0);
+    return cost >= notable_cost && std::ranges::any_of(findings_on(site, kernel), is_waste, &Finding::rule);
+  });
+}
+
+/// The bytes of the sectors that a kernel touches in its snapshot, and of these the ones that it uses.
+struct TouchedBytes {
+  double all = 0, used = 0;
+};
+TouchedBytes touched_bytes(const KernelResult& kernel) {
+  TouchedBytes touched;
+  for (const ObjectResult& object : kernel.objects) {
+    touched.all += double(object.footprint_bytes);
+    touched.used += double(std::min(object.bytes_used, object.footprint_bytes));
+  }
+  return touched;
+}
+
+/// Says what part of the work at a roofline could be saved; empty if none.
+std::string savings(const Headroom& headroom, const KernelResult& kernel) {
+  const Resource limit = headroom.limits.front().resource;
+  if (limit != Resource::dram)
+    return has_waste(kernel) ? ", but accesses do more work than they need to: see below" : "";
+  const TouchedBytes touched = touched_bytes(kernel);
+  if (touched.all == 0)
+    return "";
+  if (touched.used < (1 - wasted_share) * touched.all)
+    return fmt::format(", but {} % of the bytes of its sectors are used: see below",
+                       share(touched.used / touched.all));
+  const double moved = kernel.totals.dram_read_bytes.value_or(0);
+  return moved > refetched * touched.all
+             ? fmt::format(", but what it reads of memory is {} × of what it touches: see below",
+                           ratio(moved / touched.all))
+             : "";
+}
+
+} // namespace
+
+std::optional<double> lanes_per_instruction(const KernelResult& kernel) {
+  if (!kernel.events)
+    return std::nullopt;
+  const Instructions sum = sum_of(kernel.events->instructions);
+  return sum.warps == 0 ? std::nullopt : std::optional(sum.lanes / sum.warps);
+}
+
+RooflineVerdict judge(const Headroom& headroom, const KernelResult& kernel) {
+  RooflineVerdict verdict;
+  const std::string times = fmt::format("{} × of it", ratio(headroom.times_roofline));
+  if (headroom.limits.empty() || headroom.launch_us > kernel.time->microseconds.mean / 2) {
+    verdict.text = times;
+    return verdict;
+  }
+  verdict.is_at_roofline = headroom.times_roofline <= near_roofline;
+  if (!verdict.is_at_roofline) {
+    verdict.text = times + ": see below";
+    return verdict;
+  }
+  const std::string saved = savings(headroom, kernel);
+  verdict.has_nothing_to_mend = saved.empty();
+  const Resource limit = headroom.limits.front().resource;
+  verdict.text =
+      times + (!saved.empty()                 ? saved
+               : limit == Resource::dram      ? ": nothing to mend here; only fewer bytes would help"
+               : limit == Resource::l2_slices ? ": nothing to mend here; only less traffic to the L2 would "
+                                                "help"
+                                              : ": nothing to mend here; only fewer or cheaper "
+                                                "instructions would help");
+  return verdict;
+}
+
+std::vector<Finding> findings_on(const KernelResult& kernel) {
+  if (auto launch = on_launch(kernel); launch && kernel.time->launch_us > kernel.time->microseconds.mean / 2)
+    return {*launch};
+  const std::optional<Headroom> headroom = headroom_of(kernel);
+  std::vector<Finding> findings;
+  const auto add = [&](std::optional<Finding> finding) {
+    if (finding)
+      findings.push_back(std::move(*finding));
+  };
+  add(on_idle_sms(kernel));
+  add(on_launch(kernel));
+  add(on_pipe(kernel));
+  add(on_turnover(kernel));
+  add(on_tail(kernel, headroom));
+  if (findings.empty() || findings.front().rule != Rule::idle_sms)
+    add(on_few_warps(kernel));
+  add(on_spilled_registers(kernel));
+  add(on_partial_warps(kernel));
+  add(on_divergence(kernel));
+  if (std::ranges::none_of(findings,
+                           [](const Finding& finding) { return finding.rule == Rule::block_turnover; }))
+    add(on_exposed_latency(kernel));
+  return findings;
+}
+
+} // namespace warplens::report

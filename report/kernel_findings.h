@@ -1,0 +1,29 @@
+// Finds what is notable about a kernel as a whole, before any of its lines.
+#pragma once
+
+#include "report/findings.h"
+#include "result/headroom.h"
+
+#include <string>
+#include <vector>
+
+namespace warplens::report {
+
+/// Returns the notable findings on a kernel, the one that is most worth a programmer's time first; empty if
+/// nothing was found. A kernel of which the launch itself takes most of the time has that finding alone.
+std::vector<Finding> findings_on(const KernelResult& kernel);
+
+/// How a kernel's time compares to the roofline, for those who decide whether to look further.
+struct RooflineVerdict {
+  bool is_at_roofline = false; ///< the time is hardly longer
+  bool has_nothing_to_mend =
+      false;        ///< and none of the work behind it could be saved by another layout or order
+  std::string text; ///< "1.05 × of it: nothing to mend here", "4.2 × of it: see below"
+};
+RooflineVerdict judge(const Headroom& headroom, const KernelResult& kernel);
+
+/// Returns the lanes for which an instruction is executed, in the mean over a kernel's instructions; nothing
+/// where they are not known.
+std::optional<double> lanes_per_instruction(const KernelResult& kernel);
+
+} // namespace warplens::report
