@@ -114,6 +114,8 @@ int run_command_line(std::vector<std::string> arguments) {
   driver::declare_report(app, chosen);
   int exit_code = 0;
   driver::declare_diff(app, chosen, exit_code);
+  driver::declare_compare(app, chosen);
+  driver::declare_counters(app, chosen);
   driver::declare_clocks(app, chosen);
   driver::declare_corun(app, chosen);
   driver::declare_power(app, chosen);

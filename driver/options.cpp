@@ -325,7 +325,8 @@ void add_check_options(CLI::App& command, cpu::Checks& checks) {
     case cpu::Check::memory:
       return "report the first access out of bounds, misaligned or to freed memory, and end there";
     case cpu::Check::races:
-      return "report accesses to the same shared memory by different threads without a synchronisation "
+      return "report accesses to the same shared or global memory by different threads without a "
+             "synchronisation "
              "between";
     case cpu::Check::initialisation: return "report reads of memory that was never written";
     case cpu::Check::synchronisation:

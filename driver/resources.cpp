@@ -19,6 +19,7 @@ const Resources& resources() {
                      share / "report.html",
                      share / "redirected_symbols.txt",
                      share / "variant_symbols.txt",
+                     share / "ncu_report_pages.py",
                      share / "addressing.toml"};
   }();
   return found;

@@ -19,7 +19,8 @@ struct Resources {
       redirected_symbols; ///< the symbols that objcopy redirects in objects for the GPU back end
   std::filesystem::path
       variant_symbols; ///< further symbols, for objects whose kernels also have a variant without probes
-  std::filesystem::path addressing; ///< instructions that compute addresses, by architecture and memory
+  std::filesystem::path ncu_report_pages; ///< prints Nsight Compute's reports by NVIDIA's Python module
+  std::filesystem::path addressing;       ///< instructions that compute addresses, by architecture and memory
 };
 
 /// Returns the resources, located from the running executable.

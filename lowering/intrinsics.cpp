@@ -7,6 +7,7 @@
 #include "lowering/stages.h"
 #include "lowering/unsupported.h"
 #include "runtime/abi/intrinsics.h"
+#include "runtime/abi/memcheck.h"
 
 #include <functional>
 #include <llvm/IR/Constants.h>
@@ -166,9 +167,26 @@ Value* change_space(Builder& builder, CallInst& call) {
 /// cp.async (shared destination, global source): copies at once, so that waiting for it is a no-op.
 Rule copy_now(unsigned bytes) {
   return [=](Builder& builder, CallInst& call) {
-    return builder.CreateMemCpy(call.getArgOperand(0), Align(bytes), call.getArgOperand(1), Align(bytes),
-                                bytes);
+    auto* copy =
+        builder.CreateMemCpy(call.getArgOperand(0), Align(bytes), call.getArgOperand(1), Align(bytes), bytes);
+    mark_copy(builder, call.getArgOperand(0), bytes);
+    return copy;
   };
+}
+
+Value* end_copies(Builder& builder, CallInst&) {
+  mark_copies_end(builder);
+  return builder.getInt32(0);
+}
+
+Value* wait_for_groups(Builder& builder, CallInst& call) {
+  mark_copies_wait(builder, call.getArgOperand(0));
+  return builder.getInt32(0);
+}
+
+Value* wait_for_copies(Builder& builder, CallInst&) {
+  mark_copies_wait(builder, builder.getInt32(cpu::all_copies));
+  return builder.getInt32(0);
 }
 
 /// The driver passes a cooperative launch's workspace (cooperative_groups/details/driver_abi.h): the upper
@@ -280,9 +298,9 @@ const std::map<StringRef, Rule>& rules() {
       {"cp.async.ca.shared.global.8", copy_now(8)},
       {"cp.async.ca.shared.global.16", copy_now(16)},
       {"cp.async.cg.shared.global.16", copy_now(16)},
-      {"cp.async.commit.group", nothing},
-      {"cp.async.wait.group", nothing},
-      {"cp.async.wait.all", nothing},
+      {"cp.async.commit.group", end_copies},
+      {"cp.async.wait.group", wait_for_groups},
+      {"cp.async.wait.all", wait_for_copies},
       {"read.ptx.sreg.clock", clock},
       {"read.ptx.sreg.clock64", clock},
       {"read.ptx.sreg.globaltimer", clock},

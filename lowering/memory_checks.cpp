@@ -1,6 +1,6 @@
-// Inserts the checks of --memcheck, --racecheck and --initcheck: a call of the runtime before each access.
-// The runtime knows for --memcheck which memory is allocated; the compiler often knows the accessed variable,
-// and the access must then stay within that variable.
+// Inserts the checks of --memcheck, --racecheck and --initcheck: a call of the runtime before each access,
+// and for --racecheck after each fence. The runtime knows for --memcheck which memory is allocated; the
+// compiler often knows the accessed variable, and the access must then stay within that variable.
 //
 // Only the compiler knows the line, the width and the variable of an access; guard pages alone would know an
 // address, and only of accesses that miss a whole page. So the check is code, inserted before the optimiser
@@ -56,15 +56,19 @@ std::string source_name(const GlobalVariable& variable) {
 
 class CheckedFunction {
 public:
-  CheckedFunction(Function& function, cpu::Checks checks, bool is_kernel, bool only_copies)
-      : function_(function), checks_(checks), is_kernel_(is_kernel),
-        layout_(function.getParent()->getDataLayout()) {
+  CheckedFunction(Function& function, cpu::Checks checks, bool only_copies)
+      : function_(function), checks_(checks), layout_(function.getParent()->getDataLayout()) {
     for (Instruction& instruction : instructions(function))
       if (!only_copies || isa<MemTransferInst>(instruction))
         find(instruction);
   }
 
   void run() {
+    for (Instruction* after : fences_) {
+      IRBuilder<> builder(after);
+      call_runtime(builder, "__warplens_cpu_check_fence", Effects::suspends, builder.getVoidTy(),
+                   {current_lane(builder)});
+    }
     for (const Access& access : accesses_)
       check(access);
   }
@@ -73,11 +77,21 @@ private:
   void find(Instruction& instruction) {
     using cpu::AccessMode;
     if (auto* load = dyn_cast<LoadInst>(&instruction))
-      add(instruction, load->getPointerOperand(), load->getType(), load->getAlign(), AccessMode::read);
-    else if (auto* store = dyn_cast<StoreInst>(&instruction))
+      add(instruction, load->getPointerOperand(), load->getType(), load->getAlign(),
+          load->isAtomic()     ? AccessMode::atomic_read
+          : load->isVolatile() ? AccessMode::volatile_read
+                               : AccessMode::read);
+    else if (auto* store = dyn_cast<StoreInst>(&instruction)) {
+      if (checks_.has(cpu::Check::races) && isReleaseOrStronger(store->getOrdering()))
+        fences_.push_back(store);
       add(instruction, store->getPointerOperand(), store->getValueOperand()->getType(), store->getAlign(),
-          AccessMode::write);
-    else if (auto* update = dyn_cast<AtomicRMWInst>(&instruction))
+          store->isAtomic()     ? AccessMode::atomic_write
+          : store->isVolatile() ? AccessMode::volatile_write
+                                : AccessMode::write);
+    } else if (auto* fence = dyn_cast<FenceInst>(&instruction)) {
+      if (checks_.has(cpu::Check::races) && fence->getSyncScopeID() == SyncScope::System)
+        fences_.push_back(fence->getNextNode());
+    } else if (auto* update = dyn_cast<AtomicRMWInst>(&instruction))
       add(instruction, update->getPointerOperand(), update->getValOperand()->getType(), Align(16),
           AccessMode::atomic);
     else if (auto* swap = dyn_cast<AtomicCmpXchgInst>(&instruction))
@@ -129,14 +143,15 @@ private:
                  builder.getVoidTy(), arguments);
   }
 
-  /// Returns whether the object may lie in shared memory, or be allocated by the program. The race check
-  /// looks at the former, the initialisation check at the latter; variables are initialised from the begin.
+  /// Returns whether the race check or the initialisation check looks at the object: it may be written by
+  /// other threads, and for the latter it is allocated, as variables are initialised from the begin.
   bool matters_to_others(const Value* object) const {
     if (is_own(object) || !(checks_.has(cpu::Check::races) || checks_.has(cpu::Check::initialisation)))
       return false;
     if (const auto* variable = dyn_cast<GlobalVariable>(object))
-      return variable->getAddressSpace() == shared_space;
-    return checks_.has(cpu::Check::initialisation) || !(is_kernel_ && isa<Argument>(object));
+      return variable->getAddressSpace() == shared_space ||
+             (checks_.has(cpu::Check::races) && !variable->isConstant());
+    return true;
   }
 
   static Value* generic(IRBuilder<>& builder, Value* pointer) {
@@ -150,24 +165,47 @@ private:
 
   Function& function_;
   cpu::Checks checks_;
-  bool is_kernel_;
   const DataLayout& layout_;
   std::vector<Access> accesses_;
+  std::vector<Instruction*> fences_; ///< those after a fence, and stores that are one
 };
 
-void check(Module& module, const std::vector<Kernel>& kernels, cpu::Checks checks, bool only_copies) {
+void check(Module& module, cpu::Checks checks, bool only_copies) {
   for (Function& function : module)
-    if (!function.isDeclaration()) {
-      const bool is_kernel =
-          any_of(kernels, [&](const Kernel& kernel) { return kernel.source == &function; });
-      CheckedFunction(function, checks, is_kernel, only_copies).run();
+    if (!function.isDeclaration())
+      CheckedFunction(function, checks, only_copies).run();
+}
+
+/// Replaces the marks of asynchronous copies by calls of the runtime, or removes them.
+void lower_copy_marks(Module& module, bool with_calls) {
+  for (const char* name : {copy_function, copies_end_function, copies_wait_function}) {
+    Function* mark = module.getFunction(name);
+    if (!mark)
+      continue;
+    for (User* user : make_early_inc_range(mark->users())) {
+      auto* call = cast<CallInst>(user);
+      IRBuilder<> builder(call);
+      Value* lane = with_calls ? current_lane(builder) : nullptr;
+      if (with_calls && mark->getName() == copy_function)
+        call_runtime(builder, "__warplens_cpu_check_use", Effects::suspends, builder.getVoidTy(),
+                     {lane, call->getArgOperand(0), call->getArgOperand(1),
+                      builder.getInt32(static_cast<std::uint32_t>(cpu::AccessMode::async_write))});
+      else if (with_calls && mark->getName() == copies_end_function)
+        call_runtime(builder, "__warplens_cpu_check_copies_end", Effects::suspends, builder.getVoidTy(),
+                     {lane});
+      else if (with_calls)
+        call_runtime(builder, "__warplens_cpu_check_copies_wait", Effects::suspends, builder.getVoidTy(),
+                     {lane, call->getArgOperand(0)});
+      call->eraseFromParent();
     }
+    mark->eraseFromParent();
+  }
 }
 
 } // namespace
 
 void check_copies(Module& module) {
-  check(module, {}, cpu::Checks(static_cast<std::uint32_t>(cpu::Check::memory)), true);
+  check(module, cpu::Checks(static_cast<std::uint32_t>(cpu::Check::memory)), true);
 }
 
 void add_tables(Module& module, std::vector<DeviceVariable>& variables) {
@@ -189,7 +227,8 @@ void check_accesses(Module& module, std::vector<Kernel>& kernels, cpu::Checks ch
               kernel.largest_struct_bytes, module.getDataLayout().getTypeAllocSize(type).getFixedValue());
   if (checks.has(cpu::Check::memory) || checks.has(cpu::Check::races) ||
       checks.has(cpu::Check::initialisation))
-    check(module, kernels, checks, false);
+    check(module, checks, false);
+  lower_copy_marks(module, checks.has(cpu::Check::races));
 }
 
 } // namespace warplens::lowering

@@ -56,6 +56,28 @@ Function* declare_probe(Module& module) {
   return probe;
 }
 
+/// Calls a placeholder that no code can see the memory of.
+static void mark(IRBuilderBase& builder, StringRef name, ArrayRef<Value*> arguments) {
+  CallInst* call = call_runtime(builder, name, Effects::acts, builder.getVoidTy(), arguments);
+  Function& placeholder = *call->getCalledFunction();
+  placeholder.setMemoryEffects(MemoryEffects::inaccessibleMemOnly());
+  placeholder.setWillReturn();
+  placeholder.addFnAttr(Attribute::NoCallback);
+}
+
+void mark_copy(IRBuilderBase& builder, Value* to, std::uint64_t bytes) {
+  mark(builder, copy_function,
+       {builder.CreateAddrSpaceCast(to, builder.getPtrTy()), builder.getInt64(bytes)});
+}
+
+void mark_copies_end(IRBuilderBase& builder) {
+  mark(builder, copies_end_function, {});
+}
+
+void mark_copies_wait(IRBuilderBase& builder, Value* pending) {
+  mark(builder, copies_wait_function, {pending});
+}
+
 bool is_kept_call(const CallInst& call) {
   const Function* callee = call.getCalledFunction();
   return callee && callee->hasFnAttribute(kept_call);

@@ -56,6 +56,16 @@ inline constexpr const char* lookup_functions[] = {"__warplens_texel_address", "
 inline constexpr char probe_function[] = "__warplens_probe";
 llvm::Function* declare_probe(llvm::Module& module);
 
+/// Asynchronous copies: bytes at an address are in flight from here on; a group of copies ends; the thread
+/// waits until at most that many groups are left. The copies themselves are done at once: check_accesses
+/// makes these calls of the runtime for --racecheck, and removes them otherwise.
+inline constexpr char copy_function[] = "__warplens_copy_in_flight";
+inline constexpr char copies_end_function[] = "__warplens_copies_end";
+inline constexpr char copies_wait_function[] = "__warplens_copies_wait";
+void mark_copy(llvm::IRBuilderBase& builder, llvm::Value* to, std::uint64_t bytes);
+void mark_copies_end(llvm::IRBuilderBase& builder);
+void mark_copies_wait(llvm::IRBuilderBase& builder, llvm::Value* pending);
+
 /// The attribute of functions with a body that stay calls, though they could be inlined, and in which no lane
 /// waits for another or exits.
 inline constexpr char kept_call[] = "warplens-kept-call";

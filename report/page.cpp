@@ -151,6 +151,8 @@ Expected<std::string> print_page(const std::vector<LabelledResult>& results, con
     data["significance"] = *options.significance;
   if (options.sharing != nullptr)
     data["sharing"] = *options.sharing;
+  if (options.measured != nullptr)
+    data["measured"] = *options.measured;
 
   std::string page = options.page.substr(0, place);
   page.append("<script type=\"application/json\" id=\"warplens-data\">")

@@ -69,6 +69,8 @@ struct PageOptions {
   /// A report of `corun`, `power` or `clocks` in place of results, with the sources that it names; null:
   /// none.
   const nlohmann::ordered_json* sharing = nullptr;
+  /// What was measured beside what was modelled (warplens-comparison/1), for one result; null: nothing.
+  const nlohmann::ordered_json* measured = nullptr;
 };
 
 /// Prints the page with the results (one, or two to compare), the verdicts on their lines, and their sources

@@ -38,7 +38,7 @@ std::optional<import::KernelCounters> find_measured(const std::vector<MeasuredRu
   for (const MeasuredRun& run : measured)
     if (same_configuration(run.parameters, parameters))
       for (const auto& one : run.kernels)
-        if (base_name(one.kernel) == kernel) {
+        if (import::base_name(one.kernel) == kernel) {
           found.push_back(one);
           found.back().kernel = kernel;
           found.back().device.clear();
@@ -47,15 +47,6 @@ std::optional<import::KernelCounters> find_measured(const std::vector<MeasuredRu
 }
 
 } // namespace
-
-std::string base_name(std::string_view kernel) {
-  if (kernel.starts_with("void "))
-    kernel.remove_prefix(5);
-  kernel = kernel.substr(0, kernel.find_first_of("<("));
-  if (const std::size_t colons = kernel.rfind("::"); colons != std::string_view::npos)
-    kernel.remove_prefix(colons + 2);
-  return std::string(kernel.substr(0, kernel.find_last_not_of(' ') + 1));
-}
 
 RunSet run_set_of(const std::vector<MeasuredRun>& runs) {
   const bool several_devices = has_several_devices(runs);
@@ -133,7 +124,7 @@ Expected<import::DashingTable> dashing_table_of(const RunSet& runs, const Target
 
 void add_measurements(RunSet& profiles, const std::vector<MeasuredRun>& measured) {
   for (Region& region : profiles.regions) {
-    const std::string kernel = base_name(display_name(region.kernel));
+    const std::string kernel = import::base_name(display_name(region.kernel));
     std::vector<std::optional<import::KernelCounters>> found;
     std::set<std::string> names;
     for (const Parameters& run : region.runs) {

@@ -32,8 +32,4 @@ Expected<import::DashingTable> dashing_table_of(const RunSet& runs, const Target
 /// as the modelled ones are. Notes what had no counterpart.
 void add_measurements(RunSet& profiles, const std::vector<MeasuredRun>& measured);
 
-/// Returns a kernel's name without its return type, template arguments and parameters:
-/// "void a::gather<float>(const float *)" → "gather".
-std::string base_name(std::string_view kernel);
-
 } // namespace warplens::significance

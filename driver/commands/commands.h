@@ -27,6 +27,8 @@ void declare_model(CLI::App& app, Action& chosen);
 void declare_report(CLI::App& app, Action& chosen);
 /// `exit_code` is that of a comparison that succeeds, for --exit-code verdict.
 void declare_diff(CLI::App& app, Action& chosen, int& exit_code);
+void declare_compare(CLI::App& app, Action& chosen);
+void declare_counters(CLI::App& app, Action& chosen);
 void declare_mcp(CLI::App& app, Action& chosen);
 
 /// Describes `app`, which holds every subcommand by the time that the action runs.

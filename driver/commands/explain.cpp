@@ -81,7 +81,8 @@ Expected<ResourceGroups> read_groups(const std::vector<std::string>& files) {
 }
 
 bool is_named(const Region& region, const std::string& name) {
-  return base_name(display_name(region.kernel)) == name || region.name == name || region.kernel == name;
+  return import::base_name(display_name(region.kernel)) == name || region.name == name ||
+         region.kernel == name;
 }
 
 /// Compares each region of the first name, in the first set, with that of the second name on the same GPU, in

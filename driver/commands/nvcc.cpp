@@ -368,7 +368,7 @@ Expected<void> print_nvcc_help() {
       "  --memcheck                      with --backend cpu: check every access before it is made "
       "(WARPLENS_MEMCHECK)\n"
       "  --racecheck, --initcheck, --synccheck\n"
-      "                                  the same: report races for shared memory, reads of memory that was "
+      "                                  the same: report races for memory, reads of memory that was "
       "not written,\n"
       "                                  threads that synchronisations miss (WARPLENS_RACECHECK, …)\n"
       "  --lockstep                      the same: lanes of a warp do each access to memory together "

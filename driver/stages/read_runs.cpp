@@ -1,6 +1,7 @@
 #include "driver/stages/read_runs.h"
 
 #include "driver/stages/configurations.h"
+#include "driver/stages/read_measured.h"
 #include "driver/stages/read_result.h"
 #include "driver/stages/sweep_folder.h"
 #include "significance/from_measurements.h"
@@ -29,14 +30,11 @@ void add_launches(const Parameters& parameters, const std::vector<import::Kernel
   }
 }
 
-/// Adds a table of ncu's or nvprof's.
-Expected<void> add_measured(const std::string& file, const std::string& text, import::Profiler profiler,
-                            const RunSources& sources, std::vector<MeasuredRun>& runs) {
+/// Adds what ncu or nvprof wrote.
+Expected<void> add_measured(const std::string& file, const RunSources& sources,
+                            std::vector<MeasuredRun>& runs) {
   TRY_LET(parameters, parameters_of(file, sources));
-  const auto launches = profiler == import::Profiler::ncu ? import::read_ncu(text, {sources.base_units})
-                                                          : import::read_nvprof(text);
-  if (!launches)
-    return fail("{}: {}", file, launches.error().message);
+  TRY_LET(launches, read_measured({file}, {sources.base_units}));
   if (sources.each_launch)
     add_launches(*parameters, *launches, runs);
   else
@@ -62,7 +60,7 @@ Expected<std::vector<RunSet>> read_runs(const RunSources& sources) {
     if (!profiler)
       return fail("{}: {}", file, profiler.error().message);
     if (*profiler != import::Profiler::dashing)
-      return add_measured(file, *text, *profiler, sources, measured);
+      return add_measured(file, sources, measured);
     const auto table = import::read_dashing(*text);
     if (!table)
       return fail("{}: {}", file, table.error().message);

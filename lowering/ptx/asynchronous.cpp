@@ -2,6 +2,7 @@
 // that waiting for it is a no-op. A cluster is the block alone.
 #include "lowering/ptx/instructions.h"
 #include "lowering/runtime_calls.h"
+#include "runtime/abi/memcheck.h"
 
 #include <llvm/IR/Intrinsics.h>
 
@@ -44,6 +45,7 @@ bool copy_few_bytes(Block& block, Modifiers& modifiers, const Operands& operands
   const Align alignment(size);
   if (count == 3) {
     b.CreateMemCpy(to, alignment, from, alignment, size);
+    mark_copy(b, to, size);
     return true;
   }
   Value* given = block.read(operands[3], 32);
@@ -54,6 +56,7 @@ bool copy_few_bytes(Block& block, Modifiers& modifiers, const Operands& operands
       b.getInt64Ty());
   b.CreateMemSet(to, b.getInt8(0), size, alignment); // the rest is filled with zeros
   b.CreateMemCpy(to, alignment, from, MaybeAlign(1), given);
+  mark_copy(b, to, size);
   return true;
 }
 
@@ -66,6 +69,7 @@ bool arrive_for_copies(Block& block, Modifiers& modifiers, const Operands& opera
   Value* barrier = operands.size() == 1 ? block.address(operands[0]) : nullptr;
   if (!modifiers.take("arrive") || !modifiers.take("b64") || !barrier)
     return false;
+  mark_copies_wait(b, b.getInt32(cpu::all_copies)); // who waits for the barrier waits for the copies
   if (counts)
     arrive(b, barrier, b.getInt32(1), false, b.getInt32(0));
   return true;
@@ -103,10 +107,21 @@ bool copy_async(Block& block, Modifiers& modifiers, const Operands& operands) {
     return copy_many_bytes(block, modifiers, operands);
   if (modifiers.take("mbarrier"))
     return arrive_for_copies(block, modifiers, operands);
-  if (modifiers.take("commit_group") || modifiers.take("wait_all"))
+  Builder& b = block.builder();
+  if (modifiers.take("commit_group")) {
+    mark_copies_end(b);
     return operands.empty();
-  if (modifiers.take("wait_group"))
-    return operands.size() == 1;
+  }
+  if (modifiers.take("wait_all")) {
+    mark_copies_wait(b, b.getInt32(cpu::all_copies));
+    return operands.empty();
+  }
+  if (modifiers.take("wait_group")) {
+    Value* pending = operands.size() == 1 ? block.read(operands[0], 32) : nullptr;
+    if (pending)
+      mark_copies_wait(b, pending);
+    return pending != nullptr;
+  }
   return copy_few_bytes(block, modifiers, operands);
 }
 

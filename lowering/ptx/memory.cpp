@@ -172,7 +172,9 @@ Value* modify(Builder& b, AtomicRMWInst::BinOp does, const Type& type, Value* ad
 /// permits.
 bool atomic(Block& block, Modifiers& modifiers, const Operands& operands, bool returns) {
   Builder& b = block.builder();
-  modifiers.take_one({"relaxed", "acquire", "release", "acq_rel"});
+  const StringRef semantics = modifiers.take_one({"relaxed", "acquire", "release", "acq_rel"});
+  if (semantics == "release" || semantics == "acq_rel") // which --racecheck has to know of
+    b.CreateIntrinsic(Intrinsic::nvvm_membar_gl, {}, {});
   take_scope(modifiers);
   take_space(modifiers);
   modifiers.take("noftz");

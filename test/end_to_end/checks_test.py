@@ -40,11 +40,13 @@ class Checks(unittest.TestCase):
         lines = done.stderr.splitlines()
         self.assertEqual(len(lines), 2, done.stderr)
         self.assertRegex(lines[0], ".*".join(re.escape(part) for part in (f"warplens: {check}: kernel {kernel}: block (", *parts)))
-        self.assertRegex(lines[1], rf"^warplens: {check}: found .* \(1 place\), {times or '[0-9]+'} times? in all$")
+        self.assertRegex(lines[1], rf"^warplens: {check}: found .* \(1 place\), {times or '[0-9]+'} times? in all; looked at .*[1-9]")
 
-    def finds_nothing(self, check, kernel):
+    def finds_nothing(self, check, kernel, looked_at="[1-9][0-9]* "):
+        """Checks that the summary is all that is printed, and that the check has looked at something."""
         done = subprocess.run([self.programs[check], kernel], capture_output=True, text=True, timeout=60)
-        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "cudaSuccess\n", ""))
+        self.assertEqual((done.returncode, done.stdout), (0, "cudaSuccess\n"), done.stderr)
+        self.assertRegex(done.stderr, rf"^warplens: {check}: found nothing; looked at {looked_at}[^\n]*\n$")
 
     def test_races(self):
         self.finds("racecheck", "written_twice", "write after write: thread (1, 0, 0) writes 4 bytes at 0x0", line_of("written twice"),
@@ -67,6 +69,29 @@ class Checks(unittest.TestCase):
     def test_no_races(self):
         self.finds_nothing("racecheck", "all_in_order")
 
+    def test_races_in_global_memory(self):
+        done = subprocess.run([self.programs["racecheck"], "between_blocks"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stderr, r"(read after write|write after read|write after write) between blocks: thread \(0, 0, 0\) \w+ 4 bytes at byte 0 of "
+                                      rf"the 4096-byte allocation at 0x\w+ at \S*{line_of('counted by blocks')}, which thread \(0, 0, 0\) of block "
+                                      rf"\(\d, 0, 0\) (wrote|read) at \S*{line_of('counted by blocks')}, with no synchronisation between")
+        done = subprocess.run([self.programs["racecheck"], "within_a_block"], capture_output=True, text=True, timeout=60)
+        self.assertRegex(done.stderr, rf"4 bytes at byte \d+ of the 4096-byte allocation at 0x\w+ at \S*{line_of('read of a neighbour')}, which thread "
+                                      rf"\(\d+, 0, 0\) of another warp wrote at \S*{line_of('written by a neighbour')}")
+        self.finds("racecheck", "in_a_variable", "write after write between blocks", "of global memory", line_of("variable of all blocks"))
+        done = subprocess.run([self.programs["racecheck"], "without_fence"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stderr, rf"read after write between blocks: .* at \S*{line_of('read unpublished')}, which .* wrote at "
+                                      rf"\S*{line_of('not published')}")
+        self.finds_nothing("racecheck", "blocks_in_order", r"\d+ accesses to shared and [1-9]\d* to global")
+        self.finds_nothing("racecheck", "flag_by_volatile", r"0 accesses to shared and [1-9]\d* to global")
+
+    def test_copies_that_are_not_waited_for(self):
+        self.finds("racecheck", "copied_without_waiting", "read after write: thread (0, 0, 0) reads 4 bytes at 0x0 of shared memory",
+                   line_of("read while copied"), "which the thread itself copies to asynchronously at ", line_of("copied"), "and has not waited for", times=64)
+        self.finds("racecheck", "waited_by_one_group_too_few", line_of("read one group too early"), "copies to asynchronously at ", line_of("copied last"))
+        self.finds_nothing("racecheck", "copied_and_waited")
+
     def test_memory_that_was_not_written(self):
         self.finds("initcheck", "read_device", "thread (25, 0, 0) reads 4 bytes at byte 100 of the 4096-byte allocation at 0x",
                    line_of("device memory") + ", which was never written", times=64 - 25)
@@ -78,6 +103,11 @@ class Checks(unittest.TestCase):
                    "with the mask 0x7fffffff, which lacks it", times=1)
         self.finds("synccheck", "with_ended", "executes bar.warp.sync at ", line_of("with ended"), "lanes 0xffff0000 of it have ended")
         self.finds("synccheck", "apart", "waits for the block at ", line_of("odd"), "other lanes of its warp wait for it at ", line_of("even"))
+        self.finds("synccheck", "several_barriers", "waits for the block at ", line_of("barrier of the second warp"), "another warp waits for it at ",
+                   line_of("barrier of the first warp"))
+        done = subprocess.run([self.programs["synccheck"], "left_out"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stderr, rf"lanes 0x\w+ of the warp of thread \(\d+, 0, 0\) have ended without the barrier at \S*{line_of('left out')}")
         self.finds_nothing("synccheck", "in_agreement")
 
     def test_several_checks_at_once(self):

@@ -58,9 +58,11 @@ def counters_by_line(recorded):
     """Returns the same for the counters. A line that a compiler has split into several instructions is their sum."""
     lines = {}
     for entry in recorded:
-        work = entry.get("wavefronts", 0) - entry.get("wavefronts_ideal", 0) if entry["space"] == "shared" else entry.get("sectors", 0)
-        line = lines.setdefault((entry["file"], entry["line"], entry["space"], entry["operation"]), [0, 0])
-        line[0] += entry.get("executed", 0)
+        count = entry["counters"].get
+        work = (count("memory_l1_wavefronts_shared", 0) - count("memory_l1_wavefronts_shared_ideal", 0) if entry["space"] == "shared"
+                else count("memory_l2_theoretical_sectors_global", 0))
+        line = lines.setdefault((pathlib.Path(entry["file"]).name, entry["line"], entry["space"], entry["operation"]), [0, 0])
+        line[0] += count("inst_executed", 0)
         line[1] += work
     return lines
 
@@ -93,7 +95,7 @@ def compare(warplens, folder):
     for entry in reference["programs"]:
         kernels = modelled(warplens, entry["program"], entry["size"], model)
         for recorded, kernel in pair_up(entry["program"], entry["kernels"], kernels):
-            measured = counters.hit_rates(recorded["metrics"])
+            measured = counters.hit_rates(recorded["counters"])
             line = f"{kernel['name'][:23]:<24}"
             for level in AIMS:
                 found = kernel["totals"].get(level)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Copies the counters that test/gpu/run recorded into the project: test/gpu/reference/NAME/.
 
-usage: record.py RESULTS NAME MODEL     MODEL: the GPU in model/gpu/gpus/ (or a file) that stands for this one
+usage: record.py RESULTS NAME MODEL [WARPLENS]     MODEL: the GPU in model/gpu/gpus/ (or a file) that stands for this one
 """
 
 import json
@@ -10,7 +10,6 @@ import shutil
 import sys
 
 import counters
-import source_counters
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -20,23 +19,20 @@ def large_sizes():
     return {name: int(large) for name, _, large in rows}
 
 
-def kernels(path):
+def kernels(warplens, path):
     """Returns the first launch of each kernel, with its counters and, if they were printed, those of its source lines."""
-    launches = counters.read(path)
     by_line = path.with_suffix(".source.csv")
-    if by_line.exists() and by_line.stat().st_size:
-        for launch, lines in zip(launches, source_counters.read(by_line, [launch["kernel"] for launch in launches])):
-            launch["lines"] = lines
-    return counters.first_of_each(launches)
+    files = [path, by_line] if by_line.exists() and by_line.stat().st_size else [path]
+    return counters.first_of_each(counters.read(warplens, *files))
 
 
-def record(results, target, model):
+def record(warplens, results, target, model):
     """Writes counters.json, versions.txt and the files beside them; the error names a missing one."""
     programs = []
     for name, size in large_sizes().items():
         path = results / "counters" / f"{name}.csv"
         if path.exists():
-            programs.append({"program": name, "size": size, "kernels": kernels(path)})
+            programs.append({"program": name, "size": size, "kernels": kernels(warplens, path)})
     if not programs:
         raise counters.Damaged(f"{results}: no counters/*.csv: did the step 'counters' of test/gpu/run succeed?")
     target.mkdir(parents=True, exist_ok=True)
@@ -55,10 +51,10 @@ def record(results, target, model):
 
 
 def main():
-    if len(sys.argv) != 4:
+    if len(sys.argv) not in (4, 5):
         sys.exit(__doc__.strip().splitlines()[2])
     try:
-        count = record(pathlib.Path(sys.argv[1]), HERE / "reference" / sys.argv[2], sys.argv[3])
+        count = record(sys.argv[4] if len(sys.argv) > 4 else counters.BUILT, pathlib.Path(sys.argv[1]), HERE / "reference" / sys.argv[2], sys.argv[3])
     except (counters.Damaged, OSError) as error:
         sys.exit(f"record.py: {error}")
     print(f"test/gpu/reference/{sys.argv[2]}: counters of {count} programs")

@@ -72,12 +72,43 @@ TEST_CASE("printed values") {
     CHECK_FALSE(printed_number(none).has_value());
   CHECK(unit_scale("Mbyte") == 1e6);
   CHECK(unit_scale("Kbyte/second") == 1e3);
+  CHECK(unit_scale("byte/nsecond") == Approx(1e9));
+  CHECK(unit_scale("cycle/nsecond") == Approx(1e9));
+  CHECK(unit_scale("Ghz") == 1e9);
   CHECK(unit_scale("byte") == 1);
   CHECK(unit_scale("GB") == 1e9);
   CHECK(unit_scale("usecond") == 1e-6);
   CHECK(unit_scale("ns") == 1e-9);
   CHECK(unit_scale("sector") == 1);
   CHECK(unit_scale("%") == 1);
+}
+
+TEST_CASE("names of kernels as profilers and compilers print them") {
+  CHECK(base_name("void a::gather<(unsigned int)0>(const unsigned int *, float)") == "gather");
+  CHECK(base_name("gather<float>") == "gather");
+  CHECK(base_name("gather(float const*)") == "gather");
+  CHECK(base_name("gather") == "gather");
+  CHECK(base_name("void at::native::<unnamed>::fill<int>(int)") == "fill");
+  CHECK(base_name("(anonymous namespace)::fill(int)") == "fill");
+  CHECK(base_name("") == "");
+}
+
+TEST_CASE("numbers with a decimal comma are distinguished from those with thousands' commas, or refused") {
+  for (const char* wrong : {"9,00", "1.024,5", "12,3456", "0,5", "1,02,456"})
+    CHECK(has_decimal_comma(wrong));
+  for (const char* right :
+       {"1,024", "1,024.5", "12,345,678", "9.00", "", "n/a", "(1, 2, 3)", "x,y", "1,024 (3; 1,021)"})
+    CHECK_FALSE(has_decimal_comma(right));
+  std::string text = synthetic("raw.csv");
+  text.replace(text.find("\"12.25\""), 7, "\"12,25\"");
+  CHECK(error_of(read_ncu(text)).find("line 4: '12,25' has a decimal comma") == 0);
+}
+
+TEST_CASE("grids and blocks") {
+  CHECK(printed_extents("(256, 1, 1)") == Extents{256, 1, 1});
+  CHECK(printed_extents("4x2x1") == Extents{4, 2, 1});
+  for (const char* wrong : {"", "256", "(1, 2)", "(1, 2, 3, 4)", "(99999999999, 1, 1)"})
+    CHECK_FALSE(printed_extents(wrong).has_value());
 }
 
 TEST_CASE("ncu's raw page, in base units") {
@@ -87,6 +118,8 @@ TEST_CASE("ncu's raw page, in base units") {
   const KernelCounters& first = (*launches)[0];
   CHECK(first.kernel == "merge_shared(const unsigned int *, unsigned int *)");
   CHECK(first.device == "0");
+  CHECK(first.grid == Extents{4, 1, 1});
+  CHECK(first.block == Extents{512, 1, 1});
   CHECK(first.counters.at("dram__bytes_read.sum") == 1.5e6);
   CHECK(first.counters.at("gpu__time_duration.sum") == Approx(12.25e-6));
   CHECK(first.counters.at("lts__t_sectors_srcunit_tex_op_read.sum") == 1024);
@@ -106,6 +139,30 @@ TEST_CASE("ncu's details page") {
   REQUIRE(launches->size() == 2);
   CHECK((*launches)[0].counters.at("dram__bytes_read.sum") == 2000);
   CHECK((*launches)[1].counters.empty());
+  CHECK((*launches)[1].grid == Extents{512, 1, 1});
+}
+
+TEST_CASE("labels of the details page are the metrics that they stand for, and a rule's rows are none") {
+  const std::string heading =
+      "\"ID\",\"Process ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n";
+  const auto launches =
+      read_ncu(heading + "\"0\",\"1\",\"k()\",\"Duration\",\"usecond\",\"5.5\"\n"
+                         "\"0\",\"1\",\"k()\",\"SM Frequency\",\"cycle/nsecond\",\"1.1\"\n"
+                         "\"0\",\"1\",\"k()\",\"\",\"\",\"7\"\n"
+                         "\"0\",\"2\",\"k()\",\"Registers Per Thread\",\"register/thread\",\"32\"\n");
+  REQUIRE(launches.has_value());
+  REQUIRE(launches->size() == 2); // the same ID in another process is another launch
+  CHECK((*launches)[0].counters.at("gpu__time_duration.sum") == Approx(5.5e-6));
+  CHECK((*launches)[0].counters.at("gpc__cycles_elapsed.avg.per_second") == Approx(1.1e9));
+  CHECK((*launches)[0].counters.size() == 2);
+  CHECK((*launches)[1].counters.at("launch__registers_per_thread") == 32);
+}
+
+TEST_CASE("tables that several runs of ncu appended to one file") {
+  const std::string raw = synthetic("raw.csv");
+  const auto launches = read_ncu(raw + raw + synthetic("details.csv"));
+  REQUIRE(launches.has_value());
+  CHECK(launches->size() == 3 + 3 + 2);
 }
 
 TEST_CASE("a raw page without its row of units is refused, unless it is in base units") {
@@ -147,6 +204,53 @@ TEST_CASE("nvprof's events and metrics, among what else is printed") {
         std::string::npos);
 }
 
+TEST_CASE("nvprof's trace: a launch per row, copies left out") {
+  const std::string trace = "==7== NVPROF is profiling process 7, command: ./a\n"
+                            "==7== Profiling result:\n"
+                            "\"Start\",\"Duration\",\"Grid X\",\"Grid Y\",\"Grid Z\",\"Block X\",\"Block "
+                            "Y\",\"Block Z\",\"Registers Per "
+                            "Thread\",\"Static SMem\",\"Dynamic "
+                            "SMem\",\"Size\",\"Throughput\",\"Device\",\"Context\",\"Stream\",\"Name\"\n"
+                            "s,us,,,,,,,,KB,KB,MB,GB/s,,,,\n"
+                            "0.1,4.5,,,,,,,,,,4,2.1,\"Tesla K40c (0)\",\"1\",\"7\",\"[CUDA memcpy HtoD]\"\n"
+                            "0.2,10.2,512,1,1,256,1,1,11,0,0,,,\"Tesla K40c (0)\",\"1\",\"7\",\"VecAdd(float "
+                            "const *, int) [100]\"\n"
+                            "0.3,11.5,512,2,1,256,1,1,11,0,0,,,\"Tesla K40c (0)\",\"1\",\"7\",\"VecAdd(float "
+                            "const *, int) [107]\"\n";
+  CHECK(profiler_of(trace).value() == Profiler::nvprof);
+  const auto launches = read_nvprof(trace);
+  if (!launches)
+    FAIL(launches.error().message);
+  REQUIRE(launches->size() == 2);
+  CHECK((*launches)[0].kernel == "VecAdd(float const *, int)");
+  CHECK((*launches)[0].device == "Tesla K40c (0)");
+  CHECK((*launches)[0].grid == Extents{512, 1, 1});
+  CHECK((*launches)[1].grid == Extents{512, 2, 1});
+  CHECK((*launches)[0].counters.at("gpu__time_duration.sum") == Approx(10.2e-6));
+  CHECK((*launches)[0].counters.at("launch__registers_per_thread") == 11);
+  std::string without_units = trace;
+  const std::size_t units = without_units.find("s,us,");
+  without_units.erase(units, without_units.find('\n', units) + 1 - units);
+  without_units.erase(without_units.find("0.1,4.5"),
+                      without_units.find("0.2,") - without_units.find("0.1,4.5"));
+  CHECK(error_of(read_nvprof(without_units)).find("the row of units is missing") != std::string::npos);
+}
+
+TEST_CASE("nvprof's counters of each launch") {
+  const auto launches = read_nvprof("==9== Profiling result:\n"
+                                    "\"Device\",\"Context\",\"Stream\",\"Kernel\",\"Correlation_ID\",\"l2_"
+                                    "tex_read_hit_rate\",\"dram_read_bytes\"\n"
+                                    "\"Tesla V100 (0)\",\"1\",\"7\",\"k(int) [9]\",9,87.5%,4096\n"
+                                    "\"Tesla V100 (0)\",\"1\",\"7\",\"k(int) [11]\",11,80%,<OVERFLOW>\n");
+  if (!launches)
+    FAIL(launches.error().message);
+  REQUIRE(launches->size() == 2);
+  CHECK((*launches)[0].kernel == "k(int)");
+  CHECK((*launches)[0].counters ==
+        std::map<std::string, double>{{"l2_tex_read_hit_rate", 87.5}, {"dram_read_bytes", 4096}});
+  CHECK((*launches)[1].counters == std::map<std::string, double>{{"l2_tex_read_hit_rate", 80}});
+}
+
 TEST_CASE("dashing's table, there and back") {
   const auto table = read_dashing(dashing_text);
   REQUIRE(table.has_value());
@@ -170,12 +274,13 @@ TEST_CASE("a table says who wrote it") {
 }
 
 TEST_CASE("a damaged table is refused, or read as finite values") {
-  const std::string originals[] = {synthetic("raw.csv"), synthetic("details.csv"), nvprof_text, dashing_text};
+  const std::string originals[] = {synthetic("raw.csv"), synthetic("details.csv"), nvprof_text, dashing_text,
+                                   synthetic("source.csv")};
   constexpr std::string_view odd = "\",\n\r=\0\xff{(9;-e.,/";
   std::mt19937 random(7);
   std::size_t read = 0, refused = 0;
   for (int round = 0; round < 20'000; ++round) {
-    std::string text = originals[round % 4];
+    std::string text = originals[round % 5];
     for (unsigned count = 1 + random() % 4; count > 0; --count) {
       const std::size_t place = random() % text.size();
       switch (random() % 4) {
@@ -200,6 +305,8 @@ TEST_CASE("a damaged table is refused, or read as finite values") {
     };
     check(read_ncu(text, {base_units}));
     check(read_nvprof(text));
+    std::vector<KernelCounters> launches = read_ncu(originals[0]).value();
+    check(read_counters(text, {base_units}, &launches));
     if (const auto table = read_dashing(text)) {
       ++read;
       const auto again = read_dashing(write_dashing(*table));

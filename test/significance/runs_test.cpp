@@ -134,11 +134,3 @@ TEST_CASE("measurements alone are a run set, too") {
   CHECK(regions.regions[0].targets.at("time") == std::vector<double>{9, 8, 7, 6});
   CHECK(import::write_dashing(dashing_table_of(regions, {}).value()) == import::write_dashing(*table));
 }
-
-TEST_CASE("names of kernels as profilers and compilers print them") {
-  CHECK(base_name("void a::gather<(unsigned int)0>(const unsigned int *, float)") == "gather");
-  CHECK(base_name("gather<float>") == "gather");
-  CHECK(base_name("gather(float const*)") == "gather");
-  CHECK(base_name("gather") == "gather");
-  CHECK(base_name("") == "");
-}

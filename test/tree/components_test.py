@@ -16,7 +16,7 @@ SUBCOMPONENTS = (
     "runtime/cpu/device", "runtime/cpu/memory", "runtime/cpu/execution", "runtime/cpu/device_library",
     "runtime/cpu/cudart", "runtime/cpu/stub_libraries",
     "model/numeric", "model/gpu", "model/code", "model/snapshot", "model/cache", "model/counts", "model/dram", "model/sm", "model/memory", "model/clock", "model/trial", "model/trial/observers",
-    "report/significance",
+    "report/comparison", "report/significance",
 )
 NO_COMPONENTS = ("test", "bench", "examples")
 SOURCE = re.compile(r"\.(h|cpp|cu|cuh|def)$")

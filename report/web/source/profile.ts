@@ -1,6 +1,6 @@
 // The profiles that are shown side by side: a profile is one kernel on one GPU, with the one before the change
 // if two results are compared.
-import type { DataObject, FigureChange, Kernel, KernelComparison, Opening, PageData, ResultEntry, Site } from "./result";
+import type { DataObject, FigureChange, Kernel, KernelComparison, MeasuredKernel, Opening, PageData, ResultEntry, Site } from "./result";
 
 export interface Profile {
   /** A unique key: kernel, GPU, and which of the launches of that name. */
@@ -16,6 +16,8 @@ export interface Profile {
   opening?: Opening;
   before?: Profile;
   comparison?: KernelComparison;
+  /** The launch as a profiler measured it. */
+  measured?: MeasuredKernel;
   /** The factor for bytes and executions: 1, but per launch if two results are compared. */
   scale: number;
   /** This profile's sites → the same sites before the change. */
@@ -68,6 +70,7 @@ function profilesOfEntry(entry: ResultEntry): Profile[] {
 export function profilesOf(data: PageData): Profile[] {
   const [first, second] = data.results;
   const before = profilesOfEntry(first);
+  for (const measured of data.measured?.kernels ?? []) before[measured.index].measured = measured;
   if (!second) return ranked(before);
   const after = profilesOfEntry(second);
   for (const comparison of data.comparison?.kernels ?? []) {

@@ -229,6 +229,34 @@ export interface KernelComparison {
   gone: number[];
 }
 
+export type MeasuredUnit = "fraction" | "us" | "ns" | "cycles" | "bytes" | "count" | "ratio";
+
+/** A figure that was measured and modelled. */
+export interface MeasuredPair {
+  figure: string;
+  unit: MeasuredUnit;
+  measured: number;
+  modelled: number;
+  /** (modelled − measured) / measured; absent where 0 was measured, and for fractions. */
+  difference?: number;
+  /** Of fractions: 100 × (modelled − measured). */
+  difference_points?: number;
+  counters?: string[];
+}
+
+/** A launch that was measured, beside a kernel of the result: a part of warplens-comparison/1. */
+export interface MeasuredKernel {
+  /** In the result's kernels. */
+  index: number;
+  launch: number;
+  notes: string[];
+  lines_missing?: string;
+  figures: MeasuredPair[];
+  lines: { file: string; line: number; space: string; operation: string; figures: MeasuredPair[] }[];
+  unpaired_counters: { counter: string; value: number; why: string }[];
+  unpaired_lines: { file: string; line: number; side: "measured" | "modelled"; why: string }[];
+}
+
 export interface SourceEntry {
   file: string;
   text?: string;
@@ -241,6 +269,8 @@ export interface PageData {
   sources: SourceEntry[];
   /** Present for two results. */
   comparison?: { kernels: KernelComparison[] };
+  /** What a profiler measured, for a page of one result. */
+  measured?: { measured: string[]; kernels: MeasuredKernel[] };
   /** An analysis of many runs, for the view Why. */
   significance?: Significance;
   /** A report of `corun`, `power` or `clocks`, for a page of its own. */

@@ -385,6 +385,7 @@ void Block::release(Barrier& barrier) {
 /// Other lanes may have waited for this lane only.
 void Block::lane_exited(const Lane& lane) {
   --alive_;
+  checks_.lane_ended(lane);
   const Warp& warp = *lane.warp;
   if (warp.finished())
     alive_warps_ &= ~(1U << warp.number());

@@ -7,6 +7,7 @@
 #include "runtime/cpu/memory/written_memory.h"
 #include "runtime/host/kernel_name.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace warplens::cpu {
@@ -19,6 +20,35 @@ const char* text_of(const char* place) {
 
 std::string bytes_text(std::uint64_t bytes) {
   return fmt::format("{} byte{}", bytes, bytes == 1 ? "" : "s");
+}
+
+/// Describes an address in global memory by its allocation or variable.
+std::string global_text(std::uint64_t address) {
+  const auto* pointer = reinterpret_cast<const void*>(address);
+  if (const auto range = DeviceMemory::instance().find(pointer))
+    return fmt::format("byte {} of the {}-byte allocation at {:#x}", address - range->address, range->bytes,
+                       range->address);
+  return fmt::format("{:#x} of global memory", address);
+}
+
+RaceDetector::Access shared_access(AccessMode mode) {
+  switch (mode) {
+  case AccessMode::read:
+  case AccessMode::volatile_read: return RaceDetector::Access::read;
+  case AccessMode::atomic_read: return RaceDetector::Access::atomic_read;
+  case AccessMode::atomic:
+  case AccessMode::atomic_write: return RaceDetector::Access::atomic;
+  default: return RaceDetector::Access::write;
+  }
+}
+
+/// In global memory a volatile access is a strong one (PTX ISA, "Memory Consistency Model").
+RaceDetector::Access global_access(AccessMode mode) {
+  switch (mode) {
+  case AccessMode::volatile_read: return RaceDetector::Access::atomic_read;
+  case AccessMode::volatile_write: return RaceDetector::Access::atomic;
+  default: return shared_access(mode);
+  }
 }
 
 } // namespace
@@ -42,6 +72,15 @@ void BlockChecks::begin(Block& block, const KernelRecord& kernel, std::uint32_t 
   shared_bytes_ = shared.bytes;
   if (races_)
     detector_.begin(threads, shared_bytes_, [this](const Race& race) { report(race); });
+  const auto& in = block.context();
+  number_ = in.block_index[0] + std::uint64_t{in.grid_dim[0]} *
+                                    (in.block_index[1] + std::uint64_t{in.grid_dim[1]} * in.block_index[2]);
+  fenced_.assign(races_ ? threads : 0, nullptr);
+  known_blocks_.reset();
+  words_read_.clear();
+  arrivals_.clear();
+  uses_.clear();
+  arrived_in_.assign(synchronisation_ ? threads : 0, 0);
   if (initialisation_)
     written_.assign(shared_bytes_, false);
 }
@@ -77,12 +116,17 @@ void BlockChecks::report(const Race& race) {
   if (only_notes_ && race.kind != RaceKind::read_after_write)
     return;
   note(only_notes_ ? Check::lock_step : Check::races, kinds[kind], race.first_place, race.second_place, [&] {
+    const std::string who =
+        race.first_thread == race.second_thread
+            ? "the thread itself"
+            : fmt::format("{} of {} warp", thread_name(race.first_thread), one_warp ? "the same" : "another");
     return fmt::format(
-        "{}: {} {} {} at {:#x} of shared memory at {}, which {} of {} warp {} at {}, with no synchronisation "
-        "between{}",
-        kinds[kind], thread_name(race.second_thread), second_does[kind], bytes_text(race.bytes), race.offset,
-        text_of(race.second_place), thread_name(race.first_thread), one_warp ? "the same" : "another",
-        first_did[kind], text_of(race.first_place),
+        "{}: {} {} {} at {} at {}, which {} {} at {}, {}{}", kinds[kind], thread_name(race.second_thread),
+        second_does[kind], bytes_text(race.bytes),
+        race.is_shared ? fmt::format("{:#x} of shared memory", race.address) : global_text(race.address),
+        text_of(race.second_place), who, race.first_is_copy ? "copies to asynchronously" : first_did[kind],
+        text_of(race.first_place),
+        race.first_is_copy ? "and has not waited for" : "with no synchronisation between",
         only_notes_ ? " (here as on a GPU whose warps run in lock step; by CUDA's model a race)" : "");
   });
 }
@@ -92,14 +136,114 @@ void BlockChecks::access(const LaneContext& lane, std::uint64_t address, std::ui
   if (bytes == 0)
     return;
   const bool is_shared = address - shared_ < shared_bytes_;
-  if (races_ && is_shared)
-    detector_.access(lane.linear_thread, address - shared_, bytes,
-                     static_cast<AccessMode>(mode) == AccessMode::read    ? RaceDetector::Access::read
-                     : static_cast<AccessMode>(mode) == AccessMode::write ? RaceDetector::Access::write
-                                                                          : RaceDetector::Access::atomic,
-                     place);
-  if (initialisation_)
+  const auto how = static_cast<AccessMode>(mode);
+  if (races_ && is_shared) {
+    look_at(LookedAt::shared_accesses);
+    if (how == AccessMode::async_write)
+      detector_.begin_copy(lane.linear_thread, address - shared_, bytes, place);
+    else
+      detector_.access(lane.linear_thread, address - shared_, bytes, shared_access(how), place);
+  } else if (races_ && !only_notes_ && !block_->is_local(address) && !block_->in_parameters(address)) {
+    look_at(LookedAt::global_accesses);
+    access_global(lane, address, bytes, mode, place);
+  }
+  if (initialisation_) {
+    look_at(LookedAt::initialisations);
     check_written(lane, address, bytes, mode);
+  }
+}
+
+void BlockChecks::access_global(const LaneContext& lane, std::uint64_t address, std::uint64_t bytes,
+                                std::uint32_t mode, const char* place) {
+  const RaceDetector::Access kind = global_access(static_cast<AccessMode>(mode));
+  const bool is_strong = kind == RaceDetector::Access::atomic || kind == RaceDetector::Access::atomic_read;
+  if (is_strong && reads(static_cast<AccessMode>(mode)))
+    acquire(lane, address);
+  if (is_strong && writes(static_cast<AccessMode>(mode)) && fenced_[lane.linear_thread])
+    GlobalRaces::instance().publish(address, fenced_[lane.linear_thread]);
+  detector_.access_global(lane.linear_thread, address, bytes, kind, place);
+  const GlobalRaces::Access access{
+      number_, lane.linear_thread, kind, 0, detector_.interval_of(lane.linear_thread), place};
+  for (const GlobalRaces::Access& earlier : GlobalRaces::instance().access(address, bytes, access))
+    if (!is_ordered(earlier))
+      report_between_blocks(earlier, access, address, bytes);
+}
+
+/// Learns what was published at a word that the thread reads: of other blocks for the whole block, which is
+/// more than the thread may pass on, and of the own block for the thread alone.
+void BlockChecks::acquire(const LaneContext& lane, std::uint64_t address) {
+  constexpr std::size_t kept_words = 64;
+  if (std::ranges::find(words_read_, address) == words_read_.end())
+    words_read_.push_back(address);
+  if (words_read_.size() > kept_words)
+    words_read_.erase(words_read_.begin());
+  for (const auto& publication : GlobalRaces::instance().published(address)) {
+    if (publication->block == number_) {
+      if (publication->knowledge.thread != lane.linear_thread)
+        detector_.learn(lane.linear_thread, publication->knowledge);
+      continue;
+    }
+    if (!known_blocks_)
+      known_blocks_ = std::make_shared<KnownBlocks>();
+    else if (known_blocks_.use_count() > 1) // a publication has it
+      known_blocks_ = std::make_shared<KnownBlocks>(*known_blocks_);
+    join(*known_blocks_, publication, number_);
+  }
+}
+
+/// Returns whether the block knows that the access is over. What it read of a word may have been written
+/// after the word was looked at, so the words are looked at once more before a race is stated.
+bool BlockChecks::is_ordered(const GlobalRaces::Access& earlier) {
+  if (known_blocks_ && covers(*known_blocks_, earlier.block, earlier.thread, earlier.interval))
+    return true;
+  for (const std::uint64_t word : words_read_)
+    for (const auto& publication : GlobalRaces::instance().published(word)) {
+      KnownBlocks known;
+      join(known, publication, number_);
+      if (covers(known, earlier.block, earlier.thread, earlier.interval))
+        return true;
+    }
+  return false;
+}
+
+void BlockChecks::fence(const LaneContext& lane) {
+  if (!races_ || only_notes_)
+    return;
+  fenced_[lane.linear_thread] = std::make_shared<Publication>(
+      Publication{number_, detector_.publish(lane.linear_thread), known_blocks_});
+}
+
+void BlockChecks::end_copies(const LaneContext& lane) {
+  if (races_)
+    detector_.end_copies(lane.linear_thread);
+}
+
+void BlockChecks::wait_for_copies(const LaneContext& lane, std::uint32_t pending) {
+  if (races_)
+    detector_.wait_for_copies(lane.linear_thread, pending, pending == all_copies);
+}
+
+std::string BlockChecks::block_name(std::uint64_t block) const {
+  const auto& size = block_->context().grid_dim;
+  return fmt::format("block ({}, {}, {})", block % size[0], block / size[0] % size[1],
+                     block / size[0] / size[1]);
+}
+
+void BlockChecks::report_between_blocks(const GlobalRaces::Access& earlier, const GlobalRaces::Access& later,
+                                        std::uint64_t address, std::uint64_t bytes) {
+  const auto only_reads = [](RaceDetector::Access kind) {
+    return kind == RaceDetector::Access::read || kind == RaceDetector::Access::atomic_read;
+  };
+  const char* kind = only_reads(later.kind)     ? "read after write between blocks"
+                     : only_reads(earlier.kind) ? "write after read between blocks"
+                                                : "write after write between blocks";
+  note(Check::races, kind, earlier.place, later.place, [&] {
+    return fmt::format("{}: {} {} {} at {} at {}, which {} of {} {} at {}, with no synchronisation between",
+                       kind, thread_name(later.thread), only_reads(later.kind) ? "reads" : "writes",
+                       bytes_text(bytes), global_text(address), text_of(later.place),
+                       thread_name(earlier.thread), block_name(earlier.block),
+                       only_reads(earlier.kind) ? "read" : "wrote", text_of(earlier.place));
+  });
 }
 
 void BlockChecks::check_written(const LaneContext& lane, std::uint64_t address, std::uint64_t bytes,
@@ -107,14 +251,14 @@ void BlockChecks::check_written(const LaneContext& lane, std::uint64_t address, 
   const bool is_shared = address - shared_ < shared_bytes_;
   auto* const pointer = reinterpret_cast<const void*>(address);
   std::size_t unwritten = bytes;
-  if (static_cast<AccessMode>(mode) != AccessMode::write) {
+  if (reads(static_cast<AccessMode>(mode))) {
     if (is_shared)
       for (std::size_t i = bytes; i-- > 0;)
         unwritten = address - shared_ + i < shared_bytes_ && !written_[address - shared_ + i] ? i : unwritten;
     else
       unwritten = WrittenMemory::instance().first_unwritten(pointer, bytes);
   }
-  if (static_cast<AccessMode>(mode) != AccessMode::read) {
+  if (writes(static_cast<AccessMode>(mode))) {
     if (is_shared)
       for (std::size_t i = 0; i < bytes && address - shared_ + i < shared_bytes_; ++i)
         written_[address - shared_ + i] = true;
@@ -141,22 +285,62 @@ void BlockChecks::arrive_at_barrier(const Lane& lane, std::uint32_t id) {
     detector_.arrive(id, lane.linear_thread);
   if (!synchronisation_)
     return;
+  look_at(LookedAt::synchronisations);
+  const std::uint32_t warp = lane.linear_thread / warp_lanes;
   // Lanes of a warp wait at different places: on a GPU the barrier counts warps.
-  auto& place = barrier_places_[lane.linear_thread / warp_lanes << 8 | id];
-  if (place && lane.place && place != lane.place)
-    note(Check::synchronisation, "barrier in divergent code", place, lane.place, [&] {
+  Arrival& arrival = arrivals_[warp << 8 | id];
+  if (arrival.place && lane.place && arrival.place != lane.place)
+    note(Check::synchronisation, "barrier in divergent code", arrival.place, lane.place, [&] {
       return fmt::format("{} waits for the block at {}, while other lanes of its warp wait for it at {}",
-                         name_of(lane), text_of(lane.place), text_of(place));
+                         name_of(lane), text_of(lane.place), text_of(arrival.place));
     });
-  if (!place)
-    place = lane.place;
+  if (!arrival.place)
+    arrival.place = lane.place;
+  arrival.lanes |= 1U << lane.number;
+  arrived_in_[lane.linear_thread] = uses_[id];
+  if (id != 0 || arrival.place != lane.place)
+    return; // named barriers are there for warps that do different work
+  for (const auto& [key, other] : arrivals_)
+    if ((key & 0xff) == id && key >> 8 != warp && other.lanes && other.place && lane.place &&
+        other.place != lane.place) {
+      note(Check::synchronisation, "block at several barriers", other.place, lane.place, [&] {
+        return fmt::format("{} waits for the block at {}, while another warp waits for it at {}",
+                           name_of(lane), text_of(lane.place), text_of(other.place));
+      });
+      break;
+    }
+  if (lane.warp->ended())
+    note_left_out(lane, lane.place);
+}
+
+void BlockChecks::lane_ended(const Lane& lane) {
+  if (!synchronisation_)
+    return;
+  const auto arrival = arrivals_.find(lane.linear_thread / warp_lanes << 8);
+  if (arrival != arrivals_.end() && arrival->second.lanes)
+    note_left_out(lane, arrival->second.place);
+}
+
+/// Notes that lanes of the warp have ended without the barrier at which others of the warp wait.
+void BlockChecks::note_left_out(const Lane& lane, const char* barrier) {
+  note(Check::synchronisation, "barrier that lanes leave out", barrier, nullptr, [&] {
+    return fmt::format(
+        "lanes {:#010x} of the warp of {} have ended without the barrier at {}, where others of "
+        "the warp wait: all lanes of a warp must reach it",
+        lane.warp->ended(), name_of(lane), text_of(barrier));
+  });
 }
 
 void BlockChecks::leave_barrier(const Lane& lane, std::uint32_t id) {
   if (races_)
     detector_.leave(id, lane.linear_thread, block_->alive());
-  if (synchronisation_)
-    barrier_places_.erase(lane.linear_thread / warp_lanes << 8 | id);
+  if (!synchronisation_)
+    return;
+  // The first thread that leaves may wait at the next barrier before others have left this one.
+  if (arrived_in_[lane.linear_thread] != uses_[id])
+    return;
+  ++uses_[id];
+  std::erase_if(arrivals_, [&](const auto& arrival) { return (arrival.first & 0xff) == id; });
 }
 
 void BlockChecks::pass_barrier(const Lane& lane, std::uint32_t id) {
@@ -189,6 +373,7 @@ void BlockChecks::wait_for_object(const LaneContext& lane, const void* object) {
 void BlockChecks::check_mask(const Lane& lane, const char* what, std::uint32_t mask) {
   if (!synchronisation_)
     return;
+  look_at(LookedAt::synchronisations);
   if (!(mask >> lane.number & 1))
     note(Check::synchronisation, "mask without the thread itself", lane.place, what, [&] {
       return fmt::format("{}, lane {} of its warp, executes {} at {} with the mask {:#010x}, which lacks it",
@@ -219,4 +404,16 @@ void __warplens_cpu_observe(LaneContext* lane, const void* address, std::uint64_
   BlockChecks& checks = Block::of(*lane).checks();
   if (checks.only_notes())
     checks.access(*lane, reinterpret_cast<std::uint64_t>(address), bytes, mode, place);
+}
+
+void __warplens_cpu_check_fence(LaneContext* lane) {
+  Block::of(*lane).checks().fence(*lane);
+}
+
+void __warplens_cpu_check_copies_end(LaneContext* lane) {
+  Block::of(*lane).checks().end_copies(*lane);
+}
+
+void __warplens_cpu_check_copies_wait(LaneContext* lane, std::uint32_t pending) {
+  Block::of(*lane).checks().wait_for_copies(*lane, pending);
 }

@@ -59,6 +59,37 @@ std::atomic<std::uint64_t>& Findings::add(Check check, const std::string& kind, 
   return finding->times;
 }
 
+void Findings::enable(Checks checks) {
+  const std::lock_guard lock(mutex_);
+  enabled_ = Checks(enabled_.bits() | checks.bits());
+}
+
+LookedAtCounts& Findings::new_counts() {
+  const std::lock_guard lock(mutex_);
+  return *counts_.emplace_back(std::make_unique<LookedAtCounts>());
+}
+
+/// Returns what the check has looked at, in words.
+std::string Findings::looked_at(Check check) const {
+  const auto sum = [&](LookedAt what) {
+    std::uint64_t all = 0;
+    for (const auto& counts : counts_)
+      all += counts->of(what);
+    return all;
+  };
+  switch (check) {
+  case Check::memory: return fmt::format("{} accesses", sum(LookedAt::memory));
+  case Check::races:
+    return fmt::format("{} accesses to shared and {} to global memory", sum(LookedAt::shared_accesses),
+                       sum(LookedAt::global_accesses));
+  case Check::initialisation: return fmt::format("{} accesses", sum(LookedAt::initialisations));
+  case Check::synchronisation:
+    return fmt::format("{} arrivals at barriers and warp operations", sum(LookedAt::synchronisations));
+  case Check::lock_step: break;
+  }
+  return "";
+}
+
 bool Findings::summarise() {
   const std::lock_guard lock(mutex_);
   bool any = false;
@@ -77,8 +108,12 @@ bool Findings::summarise() {
       text += fmt::format("{}{} ({} place{})", text.empty() ? "" : ", ", kind, count, count == 1 ? "" : "s");
     any |= times != 0;
     if (times)
-      std::fprintf(stderr, "warplens: %s: found %s, %llu time%s in all\n", name.name, text.c_str(),
-                   static_cast<unsigned long long>(times), times == 1 ? "" : "s");
+      text = fmt::format("found {}, {} time{} in all; ", text, times, times == 1 ? "" : "s");
+    else if (name.check != Check::memory) // whose finding has ended a kernel
+      text = "found nothing; ";
+    if (times || enabled_.has(name.check))
+      std::fprintf(stderr, "warplens: %s: %slooked at %s\n", name.name, text.c_str(),
+                   looked_at(name.check).c_str());
   }
   return any;
 }
@@ -89,6 +124,7 @@ using namespace warplens::cpu;
 
 void __warplens_cpu_enable_checks(std::uint32_t bits) {
   const Checks checks(bits);
+  Findings::instance().enable(checks);
   if (checks.has(Check::memory))
     DeviceMemory::instance().keep_apart();
   if (checks.has(Check::initialisation))

@@ -57,9 +57,11 @@ Span span_of(std::uint64_t address) {
 
 const char* verb(std::uint32_t mode) {
   switch (static_cast<AccessMode>(mode)) {
-  case AccessMode::read: return "reads";
-  case AccessMode::write: return "writes";
-  default: return "updates atomically";
+  case AccessMode::atomic: return "updates atomically";
+  case AccessMode::read:
+  case AccessMode::atomic_read:
+  case AccessMode::volatile_read: return "reads";
+  default: return "writes";
   }
 }
 
@@ -129,7 +131,8 @@ void __warplens_cpu_check(LaneContext* lane, const void* pointer, std::uint64_t 
     return;
   check_alignment(*lane, address, bytes, alignment, mode);
   static thread_local RecentSpans recent;
-  const Block& block = Block::of(*lane);
+  Block& block = Block::of(*lane);
+  block.checks().look_at(LookedAt::memory);
   const auto [shared, shared_bytes] = block.shared_range();
   if (recent.hold(address, bytes) || Span{shared, shared_bytes}.holds(address, bytes) ||
       block.stacks().contains(address) || block.in_parameters(address))
@@ -151,6 +154,7 @@ void __warplens_cpu_check_within(LaneContext* lane, const void* pointer, std::ui
   if (bytes == 0)
     return;
   check_alignment(*lane, address, bytes, alignment, mode);
+  Block::of(*lane).checks().look_at(LookedAt::memory);
   const Span span{number(variable), variable_bytes};
   if (!span.holds(address, bytes))
     refuse(*lane, address, bytes, mode,

@@ -6,11 +6,20 @@
 
 namespace warplens::cpu {
 
+bool Knowledge::covers(std::uint32_t other, Interval interval) const {
+  return interval < clock.all || (other == thread && interval < own) ||
+         (other / warp_lanes == thread / warp_lanes && interval < clock.warp[other % warp_lanes]) ||
+         (!clock.each.empty() && interval < clock.each[other]);
+}
+
 void RaceDetector::begin(std::uint32_t threads, std::uint64_t shared_bytes, Report report) {
   threads_.assign(threads, {});
   met_.assign(threads, nullptr);
+  open_groups_.assign(threads, 0);
   open_.clear();
   objects_.clear();
+  global_words_.clear();
+  copies_.clear();
   now_ = 0;
   ++block_; // empties all words
   if (words_.size() < (shared_bytes + 3) / 4)
@@ -19,65 +28,130 @@ void RaceDetector::begin(std::uint32_t threads, std::uint64_t shared_bytes, Repo
 }
 
 /// Returns whether the thread can know that the other's interval is over.
-bool RaceDetector::knows(std::uint32_t thread, std::uint32_t other, std::uint32_t interval) const {
+bool RaceDetector::knows(std::uint32_t thread, std::uint32_t other, Interval interval) const {
   const Clock& clock = threads_[thread].knows;
   return interval < clock.all ||
          (thread / warp_lanes == other / warp_lanes && interval < clock.warp[other % warp_lanes]) ||
          (!clock.each.empty() && interval < clock.each[other]);
 }
 
-void RaceDetector::access(std::uint32_t thread, std::uint64_t offset, std::uint64_t bytes, Access access,
-                          const char* place) {
+/// Calls `visit` with each word that the access touches, and a bit for each of its bytes.
+template <class Visit>
+void RaceDetector::visit_words(std::uint64_t address, std::uint64_t bytes, bool is_shared, Visit visit) {
   constexpr std::uint64_t word_bytes = 4;
-  const std::uint64_t end = std::min<std::uint64_t>(offset + bytes, words_.size() * word_bytes);
-  for (std::uint64_t at = offset; at < end; at = (at / word_bytes + 1) * word_bytes) {
-    Word& word = words_[at / word_bytes];
+  std::uint64_t end = address + bytes;
+  if (is_shared)
+    end = std::min<std::uint64_t>(end, words_.size() * word_bytes);
+  for (std::uint64_t at = address; at < end; at = (at / word_bytes + 1) * word_bytes) {
+    Word& word = is_shared ? words_[at / word_bytes] : global_words_[at / word_bytes];
     if (word.block != block_) {
       word.block = block_;
       word.writes.clear();
       word.reads.clear();
     }
     const std::uint64_t last = std::min(end, (at / word_bytes + 1) * word_bytes);
-    const auto mask = static_cast<std::uint8_t>(((1U << (last - at)) - 1) << at % word_bytes);
-    const auto found = [&](RaceKind kind, std::uint32_t other, const char* others_place) {
-      report_({kind, other, thread, others_place, place, static_cast<std::uint32_t>(offset),
-               static_cast<std::uint32_t>(bytes)});
-    };
-    for (const Write& write : word.writes)
-      if (write.bytes & mask && write.thread != thread && !(write.atomic && access == Access::atomic) &&
-          !knows(thread, write.thread, write.interval))
-        found(access == Access::read ? RaceKind::read_after_write : RaceKind::write_after_write, write.thread,
-              write.place);
-    if (access == Access::read) {
-      add_read(word, thread, mask, place);
-      continue;
-    }
-    for (const Read& read : word.reads)
-      if (read.bytes & mask)
-        for (std::uint32_t rest = read.lanes; rest; rest &= rest - 1) {
-          const std::uint32_t other =
-              read.warp * warp_lanes + static_cast<std::uint32_t>(std::countr_zero(rest));
-          if (other != thread && !knows(thread, other, read.interval)) {
-            found(RaceKind::write_after_read, other, read.place);
-            break; // the other lanes read at the same place
-          }
-        }
-    add_write(word, thread, mask, access == Access::atomic, place);
+    visit(word, static_cast<std::uint8_t>(((1U << (last - at)) - 1) << at % word_bytes));
   }
 }
 
-void RaceDetector::add_read(Word& word, std::uint32_t thread, std::uint8_t bytes, const char* place) {
-  const std::uint32_t interval = threads_[thread].interval, warp = thread / warp_lanes,
-                      lane = 1U << thread % warp_lanes;
+void RaceDetector::access(std::uint32_t thread, std::uint64_t offset, std::uint64_t bytes, Access access,
+                          const char* place) {
+  const Race race{{}, 0, thread, nullptr, place, offset, bytes, true};
+  visit_words(offset, bytes, true,
+              [&](Word& word, std::uint8_t mask) { access_word(word, thread, mask, access, race); });
+}
+
+void RaceDetector::access_global(std::uint32_t thread, std::uint64_t address, std::uint64_t bytes,
+                                 Access access, const char* place) {
+  const Race race{{}, 0, thread, nullptr, place, address, bytes, false};
+  visit_words(address, bytes, false,
+              [&](Word& word, std::uint8_t mask) { access_word(word, thread, mask, access, race); });
+}
+
+/// Looks for races of an access to a word with those before it, and records it. `race` has what a report says
+/// of the access.
+void RaceDetector::access_word(Word& word, std::uint32_t thread, std::uint8_t mask, Access access,
+                               const Race& race) {
+  const bool only_reads = access == Access::read || access == Access::atomic_read;
+  const bool is_atomic = access == Access::atomic || access == Access::atomic_read;
+  const auto found = [&](RaceKind kind, std::uint32_t other, const char* others_place, bool is_copy) {
+    Race one = race;
+    one.kind = kind;
+    one.first_thread = other;
+    one.first_place = others_place;
+    one.first_is_copy = is_copy;
+    report_(one);
+  };
+  for (const Write& write : word.writes) {
+    const bool is_copy =
+        write.interval == in_flight; // of which not even its own thread knows whether it is over
+    if (write.bytes & mask && (write.thread != thread || is_copy) && !(write.atomic && is_atomic) &&
+        !knows(thread, write.thread, write.interval))
+      found(only_reads ? RaceKind::read_after_write : RaceKind::write_after_write, write.thread, write.place,
+            is_copy);
+  }
+  if (only_reads)
+    return add_read(word, thread, mask, is_atomic, race.second_place);
+  for (const Read& read : word.reads)
+    if (read.bytes & mask && !(read.atomic && is_atomic))
+      for (std::uint32_t rest = read.lanes; rest; rest &= rest - 1) {
+        const std::uint32_t other =
+            read.warp * warp_lanes + static_cast<std::uint32_t>(std::countr_zero(rest));
+        if (other != thread && !knows(thread, other, read.interval)) {
+          found(RaceKind::write_after_read, other, read.place, false);
+          break; // the other lanes read at the same place
+        }
+      }
+  add_write(word, thread, mask, is_atomic, race.second_place);
+}
+
+void RaceDetector::begin_copy(std::uint32_t thread, std::uint64_t offset, std::uint64_t bytes,
+                              const char* place) {
+  access(thread, offset, bytes, Access::write, place);
+  visit_words(offset, bytes, true, [&](Word& word, std::uint8_t mask) {
+    for (Write& write : word.writes)
+      if (write.thread == thread && write.bytes & mask)
+        write.interval = in_flight;
+  });
+  copies_.push_back({offset, bytes, thread, open_groups_[thread]});
+}
+
+void RaceDetector::end_copies(std::uint32_t thread) {
+  ++open_groups_[thread];
+}
+
+void RaceDetector::wait_for_copies(std::uint32_t thread, std::uint32_t pending_groups,
+                                   bool also_without_group) {
+  const std::uint64_t open = open_groups_[thread];
+  // The groups that may be left are the last ones that were ended, and the open one.
+  const std::uint64_t first_left =
+      also_without_group ? open + 1 : open - std::min<std::uint64_t>(open, pending_groups);
+  std::erase_if(copies_, [&](const Copy& copy) {
+    if (copy.thread != thread || copy.group >= first_left)
+      return false;
+    visit_words(copy.offset, copy.bytes, true, [&](Word& word, std::uint8_t mask) {
+      for (Write& write : word.writes)
+        if (write.thread == thread && write.bytes & mask && write.interval == in_flight)
+          write.interval = threads_[thread].interval;
+    });
+    return true;
+  });
+}
+
+void RaceDetector::add_read(Word& word, std::uint32_t thread, std::uint8_t bytes, bool atomic,
+                            const char* place) {
+  const Interval interval = threads_[thread].interval;
+  const std::uint32_t warp = thread / warp_lanes, lane = 1U << thread % warp_lanes;
   for (auto read = word.reads.rbegin(); read != word.reads.rend(); ++read)
-    if (read->warp == warp && read->interval == interval && read->bytes == bytes && read->place == place) {
+    if (read->warp == warp && read->interval == interval && read->bytes == bytes && read->atomic == atomic &&
+        read->place == place) {
       read->lanes |= lane;
       return;
     }
   // Intervals that all threads know to be over race with no later access.
-  const std::uint32_t known = threads_[thread].knows.all;
+  const Interval known = threads_[thread].knows.all;
   std::erase_if(word.reads, [&](const Read& read) { return read.interval < known; });
-  word.reads.push_back({interval, lane, static_cast<std::uint16_t>(warp), bytes, place});
+  word.reads.push_back({interval, lane, static_cast<std::uint16_t>(warp), bytes, atomic, place});
 }
 
 /// Records a write. A later access that races with an access before this write also races with this write, or
@@ -85,7 +159,7 @@ void RaceDetector::add_read(Word& word, std::uint32_t thread, std::uint8_t bytes
 /// replaces only such.
 void RaceDetector::add_write(Word& word, std::uint32_t thread, std::uint8_t bytes, bool atomic,
                              const char* place) {
-  const std::uint32_t known = threads_[thread].knows.all; // intervals that all threads know to be over
+  const Interval known = threads_[thread].knows.all; // intervals that all threads know to be over
   const auto cover = [&](auto& accesses, auto stands_for) {
     std::erase_if(accesses, [&](auto& access) {
       if (stands_for(access))
@@ -108,7 +182,7 @@ void RaceDetector::join(Clock& to, const Clock& from, std::uint32_t threads_warp
     to.each[i] = std::max(to.each[i], from.each[i]);
   for (std::uint32_t lane = 0; lane < warp_lanes && threads_warp * warp_lanes + lane < to.each.size();
        ++lane) {
-    std::uint32_t& known = to.each[threads_warp * warp_lanes + lane];
+    Interval& known = to.each[threads_warp * warp_lanes + lane];
     known = std::max(known, from.warp[lane]);
   }
 }
@@ -186,6 +260,19 @@ void RaceDetector::arrive_at_object(std::uint64_t address, std::uint32_t thread)
 
 void RaceDetector::wait_for_object(std::uint64_t address, std::uint32_t thread) {
   learn(thread, objects_[address]);
+}
+
+Knowledge RaceDetector::publish(std::uint32_t thread) {
+  Knowledge knowledge{threads_[thread].knows, thread, ++now_};
+  threads_[thread].interval = now_;
+  return knowledge;
+}
+
+void RaceDetector::learn(std::uint32_t thread, const Knowledge& knowledge) {
+  Clock clock;
+  join(clock, knowledge.clock, knowledge.thread / warp_lanes);
+  clock.each[knowledge.thread] = std::max(clock.each[knowledge.thread], knowledge.own);
+  learn(thread, clock);
 }
 
 } // namespace warplens::cpu

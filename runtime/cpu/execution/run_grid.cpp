@@ -1,5 +1,6 @@
 #include "runtime/cpu/execution/run_grid.h"
 
+#include "runtime/cpu/execution/global_races.h"
 #include "runtime/cpu/execution/signals.h"
 #include "runtime/host/settings.h"
 
@@ -215,6 +216,8 @@ void run_on_cores(Work& work, unsigned workers) {
 } // namespace
 
 GridResult run_grid(const Grid& grid, const Tracing* tracing) {
+  if (Checks(grid.kernel->checks).has(Check::races))
+    GlobalRaces::instance().begin_launch();
   Work work(grid, tracing);
   const auto workers = static_cast<unsigned>(std::min<std::uint64_t>(worker_threads(), work.blocks()));
   if (grid.workspace)

@@ -64,6 +64,8 @@ public:
   bool finished() const { return alive_ == 0; }
   std::uint32_t number() const { return number_; }
   std::uint32_t alive() const { return alive_; }
+  /// Returns the lanes that have exited.
+  std::uint32_t ended() const { return all_ & ~alive_; }
   Lane* lanes() { return lanes_; }
   /// Describes why its lanes wait, for a message; adds to the groups of preceding warps that wait for the
   /// same event.

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstring>
 #include <cuda/barrier>
+#include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
 // --racecheck
@@ -18,7 +19,7 @@ __global__ void read_then_written(float* out) {
   if (t % 32 == 0)
     s[t / 32] = first + t; // site: write of new
   __syncthreads();
-  out[t] = first + s[t / 32];
+  out[blockIdx.x * 128 + t] = first + s[t / 32];
 }
 __global__ void lock_step(float* out) {
   __shared__ float tile[64];
@@ -31,7 +32,7 @@ __global__ void lock_step(float* out) {
     s[t] += s[t + 16]; // site: read in lock step
   }
   __syncthreads();
-  out[t] = s[0];
+  out[blockIdx.x * 64 + t] = s[0];
 }
 __global__ void scan_in_lock_step(float* out) {
   __shared__ float tile[64];
@@ -44,7 +45,7 @@ __global__ void scan_in_lock_step(float* out) {
   s[t] += s[t - 4];
   s[t] += s[t - 8];
   s[t] += s[t - 16];
-  out[t] = s[t];
+  out[blockIdx.x * 32 + t] = s[t];
 }
 __global__ void written_twice(float* out) {
   __shared__ float s;
@@ -87,7 +88,96 @@ __global__ void all_in_order(float* out) {
     asm volatile("bar.sync 2, 64;" ::: "memory");
     x += s[t + 96];
   }
-  out[t] = x;
+  out[blockIdx.x * 128 + t] = x;
+}
+
+// In global memory.
+__device__ int counter;
+__global__ void between_blocks(int* out) {
+  if (threadIdx.x == 0)
+    out[0] += 1; // site: counted by blocks
+}
+__global__ void within_a_block(int* out) {
+  out[threadIdx.x] = threadIdx.x; // site: written by a neighbour
+  out[64 + threadIdx.x] = out[threadIdx.x ^ 32]; // site: read of a neighbour
+}
+__global__ void in_a_variable(int* out) {
+  if (threadIdx.x == 0)
+    counter = blockIdx.x; // site: variable of all blocks
+}
+__global__ void blocks_in_order(int* out) { // each block adds up its part; the last one adds up the blocks'
+  __shared__ bool is_last;
+  int t = threadIdx.x;
+  atomicAdd(&out[900], 1);
+  out[blockIdx.x * 64 + t] = t;
+  __threadfence();
+  __syncthreads();
+  if (t == 0) {
+    out[512 + blockIdx.x] = 64;
+    __threadfence();
+    is_last = atomicInc((unsigned*)&out[800], gridDim.x) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (is_last) {
+    int sum = 0;
+    for (int block = 0; block < gridDim.x; ++block)
+      sum += out[512 + block] + out[block * 64 + t];
+    out[640 + t] = sum;
+  }
+}
+__global__ void without_fence(int* out) {
+  if (threadIdx.x == 0) {
+    out[512 + blockIdx.x] = 64; // site: not published
+    if (atomicInc((unsigned*)&out[800], gridDim.x) == gridDim.x - 1)
+      out[700] = out[512] + out[513]; // site: read unpublished
+  }
+}
+__global__ void flag_by_volatile(int* out) {
+  volatile int* flag = out + 1000;
+  if (threadIdx.x != 0)
+    return;
+  if (blockIdx.x == 0) {
+    out[0] = 42;
+    __threadfence();
+    *flag = 1;
+  } else {
+    while (*flag == 0) {
+    }
+    __threadfence();
+    out[1] = out[0];
+  }
+}
+
+// Asynchronous copies.
+__global__ void copied_and_waited(float* out, const float* in) {
+  __shared__ float s[128];
+  int t = threadIdx.x;
+  __pipeline_memcpy_async(&s[t], &in[t], 4);
+  __pipeline_commit();
+  __pipeline_memcpy_async(&s[64 + t], &in[64 + t], 4);
+  __pipeline_commit();
+  __pipeline_wait_prior(1);
+  __syncthreads();
+  float x = s[t ^ 1];
+  __pipeline_wait_prior(0);
+  __syncthreads();
+  out[t] = x + s[64 + (t ^ 1)];
+}
+__global__ void copied_without_waiting(float* out, const float* in) {
+  __shared__ float s[64];
+  int t = threadIdx.x;
+  __pipeline_memcpy_async(&s[t], &in[t], 4); // site: copied
+  __pipeline_commit();
+  out[t] = s[t]; // site: read while copied
+  __pipeline_wait_prior(0);
+}
+__global__ void waited_by_one_group_too_few(float* out, const float* in) {
+  __shared__ float s[64];
+  int t = threadIdx.x;
+  __pipeline_memcpy_async(&s[t], &in[t], 4); // site: copied last
+  __pipeline_commit();
+  __pipeline_wait_prior(1);
+  out[t] = s[t]; // site: read one group too early
 }
 
 // --initcheck
@@ -119,6 +209,18 @@ __global__ void apart(int* out) {
     __syncthreads(); // site: odd
   else
     __syncthreads(); // site: even
+  out[threadIdx.x] = 1;
+}
+__global__ void left_out(int* out) {
+  if (threadIdx.x % 32 < 16)
+    __syncthreads(); // site: left out
+  out[threadIdx.x] = 1;
+}
+__global__ void several_barriers(int* out) {
+  if (threadIdx.x < 32)
+    __syncthreads(); // site: barrier of the first warp
+  else
+    __syncthreads(); // site: barrier of the second warp
   out[threadIdx.x] = 1;
 }
 __global__ void in_agreement(int* out) {
@@ -165,6 +267,31 @@ int main(int, char** arguments) {
     with_ended<<<1, 64>>>((int*)out);
   else if (is("apart"))
     apart<<<1, 64>>>((int*)out);
+  else if (is("between_blocks"))
+    between_blocks<<<8, 32>>>((int*)out);
+  else if (is("within_a_block"))
+    within_a_block<<<1, 64>>>((int*)out);
+  else if (is("in_a_variable"))
+    in_a_variable<<<4, 32>>>((int*)out);
+  else if (is("blocks_in_order")) {
+    cudaMemset(out, 0, 4096);
+    blocks_in_order<<<8, 64>>>((int*)out);
+  } else if (is("without_fence")) {
+    cudaMemset(out, 0, 4096);
+    without_fence<<<2, 64>>>((int*)out);
+  } else if (is("flag_by_volatile")) {
+    cudaMemset(out, 0, 4096);
+    flag_by_volatile<<<2, 32>>>((int*)out);
+  } else if (is("copied_and_waited"))
+    copied_and_waited<<<1, 64>>>(out, in);
+  else if (is("copied_without_waiting"))
+    copied_without_waiting<<<1, 64>>>(out, in);
+  else if (is("waited_by_one_group_too_few"))
+    waited_by_one_group_too_few<<<1, 64>>>(out, in);
+  else if (is("left_out"))
+    left_out<<<1, 64>>>((int*)out);
+  else if (is("several_barriers"))
+    several_barriers<<<1, 64>>>((int*)out);
   else
     in_agreement<<<1, 64>>>((int*)out);
   std::puts(cudaGetErrorName(cudaDeviceSynchronize()));

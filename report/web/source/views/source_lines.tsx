@@ -6,9 +6,10 @@ import { largestOf } from "../extremes";
 import { changeOf, figureOf, valueIn, valueText, type Figure } from "../figures";
 import { piecesOf, spansOf, type Token } from "../highlight";
 import { changesOf, placeKey, type Profile } from "../profile";
-import type { Site } from "../result";
+import type { MeasuredPair, Site } from "../result";
 import { sitesOfRow, type Row } from "../rows";
 import type { Signal } from "../signal";
+import { MeasuredMark, measuredAt } from "./measured";
 
 const rowHeight = 21;
 const around = 15; // rows kept above and below the screen
@@ -108,13 +109,16 @@ function bringIntoView(pane: HTMLElement, active: number) {
 
 /** Returns a width in characters. With many columns side by side, spreads are left to the record. */
 function columnWidth(figure: Figure, shown: Profile[]) {
-  const change = comparing(shown) ? changeWidth : 0;
+  const change = comparing(shown) ? changeWidth : measuredByLine(shown) && measuredFigures.includes(figure.id) ? changeWidth + 1 : 0;
   const value = withSpread(shown) && ["time", "waited", "latency", "l1", "l2"].includes(figure.id) ? 12 : comparing(shown) ? 7 : 8;
   return Math.max(figure.short.length + 1, value + change);
 }
 
 const changeWidth = 8;
 const comparing = (shown: Profile[]) => shown.some((profile) => profile.before);
+/** The figures that profilers count by line. */
+const measuredFigures = ["executions", "lanes", "sectors", "conflicts"];
+const measuredByLine = (shown: Profile[]) => shown.some((profile) => profile.measured?.lines.length);
 const withSpread = (shown: Profile[]) => shown.length === 1 && !comparing(shown);
 
 const gutterWidth = (chosen: Figure[], shown: Profile[]) =>
@@ -129,7 +133,7 @@ function Columns({ chosen, shown }: { chosen: Figure[]; shown: Profile[] }) {
             {shown.length > 1 && <span class="group-name" title={`${profile.kernel.name} on ${profile.kernel.gpu}`}>{profile.label} · {profile.kernel.gpu}</span>}
             {chosen.map((figure) => (
               <span key={figure.id} class="cell" role="columnheader" style={{ width: `${columnWidth(figure, shown)}ch` }} title={`${figure.label}. ${figure.about}`}>
-                {figure.short}{profile.before ? <small> change</small> : null}
+                {figure.short}{profile.before ? <small> change</small> : profile.measured?.lines.length && measuredFigures.includes(figure.id) ? <small> − meas.</small> : null}
               </span>
             ))}
           </span>
@@ -165,7 +169,8 @@ function LineRow({ row, index, tokens, heat, shown, state, chosen, isActive, go,
       <div class="gutter" role="presentation">
         {shown.map((profile) => (
           <span key={profile.key} class="group" role="presentation">
-            {chosen.map((figure) => <Cell key={figure.id} figure={figure} profile={profile} shown={shown} sites={sitesOfRow(profile, state.file, row)} />)}
+            {chosen.map((figure) => <Cell key={figure.id} figure={figure} profile={profile} shown={shown} sites={sitesOfRow(profile, state.file, row)}
+              measured={row.site ? undefined : measuredAt(profile, figure, state.file, row.line)} />)}
           </span>
         ))}
         <span class="number" role="rowheader">{changed ? <em title="changed beyond its interval">◆</em> : null}{row.site ? "" : row.line}</span>
@@ -208,7 +213,15 @@ function rowChanged(row: Row, file: string, shown: Profile[], chosen: Figure[]):
   });
 }
 
-function Cell({ figure, profile, shown, sites }: { figure: Figure; profile: Profile; shown: Profile[]; sites: Site[] }) {
+interface CellProps {
+  figure: Figure;
+  profile: Profile;
+  shown: Profile[];
+  sites: Site[];
+  measured: MeasuredPair | undefined;
+}
+
+function Cell({ figure, profile, shown, sites, measured }: CellProps) {
   const width = `${columnWidth(figure, shown)}ch`;
   if (sites.length === 0) return <span class="cell" role="gridcell" style={{ width }} />;
   const value = valueIn(profile, figure, sites);
@@ -220,7 +233,7 @@ function Cell({ figure, profile, shown, sites }: { figure: Figure; profile: Prof
   return (
     <span class={`cell ${figure.isShare ? "bar-cell" : ""}`} role="gridcell" style={{ width, ...bar }}>
       {mean}{spread && withSpread(shown) ? <small>{spread}</small> : null}
-      {profile.before ? <ChangeMark change={change} isNew={isNew} /> : null}
+      {profile.before ? <ChangeMark change={change} isNew={isNew} /> : measuredByLine(shown) && measuredFigures.includes(figure.id) ? <MeasuredMark pair={measured} /> : null}
     </span>
   );
 }

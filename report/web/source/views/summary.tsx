@@ -7,6 +7,7 @@ import type { ViewProps } from "../view_props";
 import { largestOf } from "../extremes";
 import { changeOf, costFigure, figureOf } from "../figures";
 import { KernelTimes } from "./kernel_time";
+import { MeasuredCells, MeasuredHeadings, MeasuredTable } from "./measured";
 
 const listed = 6;
 
@@ -97,9 +98,10 @@ function Sureness({ profile, named }: { profile: Profile; named: boolean }) {
       {profile.comparison?.l2_starts && <p class="note"><b>{profile.comparison.l2_starts}</b></p>}
       {profile.comparison?.snapshots && <p class="note"><b>{profile.comparison.snapshots}</b></p>}
       <table class="totals">
-        <thead><tr><th scope="col">whole kernel</th>{profile.before && <th scope="col">before</th>}<th scope="col">mean</th>{spreads.map(({ heading }) => <th key={heading} scope="col">{heading}</th>)}<th scope="col">95 % of the mean</th></tr></thead>
+        <thead><tr><th scope="col">whole kernel</th>{profile.before && <th scope="col">before</th>}<th scope="col">mean</th><MeasuredHeadings profile={profile} />{spreads.map(({ heading }) => <th key={heading} scope="col">{heading}</th>)}<th scope="col">95 % of the mean</th></tr></thead>
         <tbody>{totals.map((total) => <TotalRow key={total.figure} {...total} spreads={spreads} profile={profile} />)}</tbody>
       </table>
+      <MeasuredTable profile={profile} shown={totals.filter((total) => total.of(kernel)).map((total) => total.figure)} />
       <p class="note">{basis(kernel, probed)}</p>
     </div>
   );
@@ -153,6 +155,7 @@ function TotalRow({ name, figure, of, text, spreads, profile }: TotalFigure & { 
       <th scope="row">{name}</th>
       {profile.before && <td>{was ? text(was.mean) : absent}</td>}
       <td class={beyond ? "beyond" : ""}>{now ? text(now.mean) : absent}{beyond ? " ◆" : ""}</td>
+      <MeasuredCells profile={profile} figure={figure} />
       {spreads.map((spread) => <td key={spread.heading}>{spreadOf(spread)}</td>)}
       <td>{now ? `${text(now.ci95[0])} … ${text(now.ci95[1])}` : absent}</td>
     </tr>
