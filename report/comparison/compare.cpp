@@ -1,6 +1,7 @@
 #include "report/comparison/compare.h"
 
 #include "report/difference.h"
+#include "result/headroom.h"
 #include "result/names.h"
 #include "support/display_name.h"
 
@@ -155,7 +156,7 @@ std::vector<std::string> notes_on(const KernelCounters& launch, const KernelResu
     notes.push_back(fmt::format("measured: the mean of {} launches", launch.launches));
   if (!launch.grid)
     notes.push_back("the measurement does not say the grid: paired by name");
-  if (report::blocks_per_snapshot_block(kernel) != 1)
+  if (blocks_per_snapshot_block(kernel) != 1)
     notes.push_back(
         fmt::format("modelled from {} of {:.0f} blocks; counts and bytes are scaled to the launch",
                     kernel.snapshot.blocks, report::launch_blocks(kernel)));
@@ -226,7 +227,7 @@ void pair_lines(const KernelCounters& launch, const KernelResult& kernel, Kernel
   if (launch.lines.empty())
     return;
   const std::vector<LineAccesses> all = accesses_by_line(kernel);
-  const double scale = report::blocks_per_snapshot_block(kernel);
+  const double scale = blocks_per_snapshot_block(kernel);
   std::vector<bool> paired(all.size(), false);
   for (const import::LineCounters& line : launch.lines) {
     const auto found =

@@ -1,6 +1,7 @@
 #include "report/comparison/figures.h"
 
 #include "report/difference.h"
+#include "result/headroom.h"
 #include "result/names.h"
 
 #include <algorithm>
@@ -62,7 +63,7 @@ template <Name name> Modelled of_result(const KernelResult& kernel) {
   const KernelMetric& found = metric(name.text);
   if (found.extent != Extent::of_snapshot)
     return value_of(found.value(kernel));
-  const double scale = report::blocks_per_snapshot_block(kernel);
+  const double scale = blocks_per_snapshot_block(kernel);
   return value_of(found.value(kernel), scale, scale != 1);
 }
 
@@ -76,7 +77,7 @@ Modelled cycles_of(const KernelResult& kernel) {
 Modelled instructions_of(const KernelResult& kernel) {
   if (!kernel.executed)
     return std::nullopt;
-  const double scale = report::blocks_per_snapshot_block(kernel);
+  const double scale = blocks_per_snapshot_block(kernel);
   return ModelledFigure{static_cast<double>(kernel.executed->instructions) * scale, 0, scale != 1};
 }
 
@@ -114,7 +115,7 @@ Modelled sum_of(const KernelResult& kernel, const Kind& kind, double LineAccesse
       found = true;
       sum += accesses.*part;
     }
-  const double scale = report::blocks_per_snapshot_block(kernel);
+  const double scale = blocks_per_snapshot_block(kernel);
   return found ? Modelled(ModelledFigure{sum * scale, 0, scale != 1}) : std::nullopt;
 }
 

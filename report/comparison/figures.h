@@ -66,7 +66,7 @@ struct LineAccesses {
 /// Returns the kernel's accesses to memory by line, space and operation; an update is a load and a store.
 std::vector<LineAccesses> accesses_by_line(const KernelResult& kernel);
 
-/// A figure of the accesses of one kind at a line; `launch_scale` is report::blocks_per_snapshot_block.
+/// A figure of the accesses of one kind at a line; `launch_scale` is blocks_per_snapshot_block().
 struct LineFigure {
   std::string_view name;
   Unit unit;
