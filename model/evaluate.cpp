@@ -39,7 +39,7 @@ Gpu without_unused_draws(Gpu gpu, const Snapshot& snapshot) {
 void put_events(KernelResult& result, std::span<const TrialCounts> trials, const Snapshot& snapshot,
                 const trace::Launch& launch, const Gpu& gpu) {
   result.executed = executed_code(trials, snapshot, gpu);
-  ExecutedWork work = executed_work(snapshot, launch.block.count());
+  ExecutedInstructions work = executed_instructions(snapshot, launch.block.count());
   result.events = Events{work.all, memory_events(trials, snapshot, gpu)};
   for (LineTime& line : result.lines)
     if (const auto found = work.lines.find({line.file, line.line}); found != work.lines.end())
