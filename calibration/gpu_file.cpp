@@ -1,11 +1,14 @@
 #include "calibration/gpu_file.h"
 
 #include "calibration/known_limits.h"
+#include "model/gpu/parameters.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <fmt/ranges.h>
+#include <map>
+#include <utility>
 
 namespace warplens::calibration {
 namespace {
@@ -48,110 +51,96 @@ std::string quoted(const std::string& text) {
   return result + "\"";
 }
 
-/// Builds the file's text.
-class Text {
+/// Collects the figures that were found, by path, with their sources.
+class Figures {
 public:
-  void table(const char* name) { text_ += fmt::format("\n[{}]\n", name); }
-  void line(const std::string& line) { text_ += line + "\n"; }
-  template <class Value> void figure(const char* key, const Value& value, const char* source) {
-    text_ += fmt::format("{} = {{ value = {}, source = \"{}\" }}\n", key, value, source);
+  template <class Value> void figure(const std::string& path, const Value& value, const char* source) {
+    lines_[path] = fmt::format("value = {}, source = \"{}\"", value, source);
   }
-  void word(const char* key, const char* value, const char* source) { figure(key, quoted(value), source); }
-  void ns(const char* key, double value, const char* source) {
-    figure(key, fmt::format("{:.3f}", value), source);
+  void word(const std::string& path, const char* value, const char* source) {
+    figure(path, quoted(value), source);
   }
-  /// Prints an assumption, from which machines draw: also half of it, and twice as much.
-  void assumption(const char* key, std::uint32_t value) {
-    line(fmt::format("{} = {{ value = {}, or = [{}, {}], weights = [2, 1, 1], source = \"assumed\" }}", key,
-                     value, value / 2, 2 * value));
+  void ns(const std::string& path, double value, const char* source) {
+    figure(path, fmt::format("{:.3f}", value), source);
   }
-  std::string take() { return std::move(text_); }
+
+  /// Returns the tables of the file. A parameter that not every GPU has is the relative's only where nothing
+  /// of its table was found.
+  std::string print(const model::GpuFigures& relative) const {
+    std::string text, table;
+    for (const model::Parameter& parameter : model::parameters()) {
+      const std::size_t dot = parameter.path.find('.');
+      const std::string of = parameter.path.substr(0, dot), key = parameter.path.substr(dot + 1);
+      const auto own = lines_.find(parameter.path), taken = relative.figures.find(parameter.path);
+      const bool is_skipped =
+          own == lines_.end() && (taken == relative.figures.end() || (parameter.is_needed && has_table(of)));
+      if (is_skipped)
+        continue;
+      if (std::exchange(table, of) != of)
+        text += fmt::format("\n[{}]\n", of);
+      text += fmt::format("{} = {{ {} }}\n", key,
+                          own != lines_.end() ? own->second
+                                              : fmt::format("{}, source = \"relative\"", taken->second));
+    }
+    return text;
+  }
 
 private:
-  std::string text_;
+  bool has_table(const std::string& table) const {
+    const auto first = lines_.lower_bound(table + ".");
+    return first != lines_.end() && first->first.starts_with(table + ".");
+  }
+  std::map<std::string, std::string> lines_;
 };
 
-constexpr const char *measured = "measured", *device_says = "device", *guide = "guide",
-                     *occupancy = "occupancy", *paper = "paper", *mt4g = "mt4g", *a100 = "a100",
-                     *assumed = "assumed";
+constexpr const char *measured = "measured", *device_says = "device", *guide = "guide", *mt4g = "mt4g",
+                     *a100 = "a100", *assumed = "assumed";
 
-void print_sources(Text& text, const Device& device, const std::string& when) {
-  text.table("sources");
-  text.line(
-      fmt::format("measured = {}",
-                  quoted(fmt::format("Measured by warplens calibrate on {} ({}, driver {}, CUDA {})", when,
-                                     device.text("name"), device.text("driver"), device.text("runtime")))));
-  text.line("device = \"As CUDA says of the device: cudaDeviceProp\"");
-  text.line("guide = \"NVIDIA: CUDA C++ Programming Guide, Compute Capabilities\"");
-  text.line("occupancy = \"NVIDIA: cuda_occupancy.h of the CUDA Toolkit\"");
-  text.line("paper = \"Baghsorkhi, Gelado, Delahaye, Hwu: Efficient performance evaluation of memory "
-            "hierarchy for highly "
-            "multithreaded graphics processors, PPoPP 2012\"");
-  text.line(
-      "mt4g = \"caps-tum/mt4g (MT4G, memory topology of GPUs), sample_results at 4cc5566, the same on V100, "
-      "A100 and "
-      "H100: constant caches of 2 KiB with lines of 64 bytes, and behind them of more than 64 KiB, which "
-      "fetch "
-      "256 bytes, after 105 to 121 cycles; taken over for this GPU, an assumption\"");
-  text.line("a100 = \"As the A100's (model/gpu/gpus/a100.toml), whose figures were measured; taken over for "
-            "this GPU, an assumption\"");
-  text.line("assumed = \"An assumption, not a measurement\"");
+std::string print_sources(const Device& device, const std::string& when, const std::string& relative) {
+  std::string text = "\n[sources]\n";
+  const auto add = [&](const char* name, const std::string& source) {
+    text += fmt::format("{} = {}\n", name, quoted(source));
+  };
+  add(measured, fmt::format("Measured by warplens calibrate on {} ({}, driver {}, CUDA {})", when,
+                            device.text("name"), device.text("driver"), device.text("runtime")));
+  add(device_says, "As CUDA says of the device: cudaDeviceProp");
+  add(guide, "NVIDIA: CUDA C++ Programming Guide, Compute Capabilities");
+  add("relative",
+      fmt::format("As the file of the {} says, the nearest relative with a file of its own; taken over "
+                  "for this GPU, an assumption",
+                  relative));
+  add(mt4g, "caps-tum/mt4g (MT4G, memory topology of GPUs), sample_results at 4cc5566: constant caches "
+            "behind those "
+            "of the SMs, after 105 to 121 cycles on V100, A100 and H100; taken over for this GPU, an "
+            "assumption");
+  add(a100,
+      "As the A100's (model/gpu/gpus/a100.toml), whose figures were measured; taken over for this GPU, an "
+      "assumption");
+  add(assumed, "An assumption, not a measurement");
+  return text;
 }
 
-/// Prints a whole cache of `nominal` KiB, of which a measured part holds lines.
-void print_size(Text& text, const char* ways, const char* usable, const Level& level, double nominal_kib) {
-  text.figure(ways, level.ways, measured);
-  text.figure(usable, fmt::format("{:.4f}", std::clamp(level.kib / nominal_kib, 0.1, 1.0)), measured);
+/// Adds a whole cache of `nominal` KiB, of which a measured part holds lines.
+void add_size(Figures& figures, const std::string& table, const Level& level, double nominal_kib) {
+  figures.figure(table + ".ways", level.ways, measured);
+  figures.figure(table + ".usable", fmt::format("{:.4f}", std::clamp(level.kib / nominal_kib, 0.1, 1.0)),
+                 measured);
 }
 
-/// Prints the issue of instructions and the memory pipeline, none of which is measured.
-void print_pipeline(Text& text, Device& device) {
-  const std::uint64_t capability = device.whole("compute_capability");
-  // The SMs of GA10x, Ada and consumer Blackwell have half as many load/store units.
-  const bool half_as_many = capability == 86 || capability == 87 || capability == 89 || capability >= 120;
-  text.table("issue");
-  text.figure("schedulers", 4, guide);
-  text.word("policy", "greedy_then_youngest", a100);
-  text.assumption("cycles_per_access", 8);
-  text.figure("barrier_cycles", 22, assumed);
-  text.figure("barrier_interval", 2, guide);
-  text.figure("turnover_cycles", 0, a100);
-  text.figure("launch_ns", 2000, assumed);
-  text.table("lsu");
-  text.figure("queue_entries", 5, a100);
-  text.figure("scheduler_cycles", 4, a100);
-  text.figure("cycles", half_as_many ? 2 : 1, half_as_many ? assumed : a100);
-  text.figure("tags_per_pass", 4, a100);
-  text.figure("misses", 0, assumed);
-  text.figure("stores", 256, assumed);
-  text.figure("l2_bytes_per_cycle", 64, assumed);
-  text.figure("l2_write_bytes_per_cycle", 25.7, a100);
+void add_sm(Figures& figures, Device& device) {
+  figures.figure("sm.count", device.whole("sms"), device_says);
+  figures.figure("sm.compute_capability", fmt::format("{:.1f}", device.number("compute_capability") / 10),
+                 device_says);
+  figures.figure("sm.clock_mhz", fmt::format("{:.0f}", device.number("clock_mhz")), measured);
+  figures.figure("sm.max_threads", device.whole("max_threads_per_sm"), device_says);
+  figures.figure("sm.max_blocks", device.whole("max_blocks_per_sm"), device_says);
+  figures.figure("sm.max_threads_per_block", device.whole("max_threads_per_block"), device_says);
+  figures.figure("registers.per_sm", device.whole("registers_per_sm"), device_says);
+  figures.figure("registers.per_block", device.whole("registers_per_block"), device_says);
 }
 
-void print_sm(Text& text, Device& device) {
-  text.table("sm");
-  text.figure("count", device.whole("sms"), device_says);
-  text.figure("compute_capability", fmt::format("{:.1f}", device.number("compute_capability") / 10),
-              device_says);
-  text.figure("clock_mhz", fmt::format("{:.0f}", device.number("clock_mhz")), measured);
-  text.figure("max_threads", device.whole("max_threads_per_sm"), device_says);
-  text.figure("max_blocks", device.whole("max_blocks_per_sm"), device_says);
-  text.figure("max_threads_per_block", device.whole("max_threads_per_block"), device_says);
-  text.figure("coalesced_bytes", 512, assumed);
-  text.table("schedule");
-  text.word("placement", "in_order", paper);
-  text.word("start", "random_delay", assumed);
-  print_pipeline(text, device);
-  text.table("registers");
-  text.figure("per_sm", device.whole("registers_per_sm"), device_says);
-  text.figure("per_block", device.whole("registers_per_block"), device_says);
-  text.figure("max_per_thread", 256, occupancy);
-  text.figure("allocation_unit", 256, occupancy);
-  text.figure("sub_partitions", 4, occupancy);
-}
-
-void print_on_chip(Text& text, Device& device, const Curves& curves, const Findings& found,
-                   const KnownLimits& known, double cycle_ns) {
+void add_on_chip(Figures& figures, Device& device, const Curves& curves, const Findings& found,
+                 const KnownLimits& known, double cycle_ns) {
   const auto in_memory = [&](const char* what) -> std::optional<double> {
     const auto entry = curves.on_chip.find(what);
     return entry == curves.on_chip.end() ? std::nullopt : std::optional(entry->second);
@@ -160,57 +149,40 @@ void print_on_chip(Text& text, Device& device, const Curves& curves, const Findi
   for (const std::uint32_t kib : known.carveout_kib)
     carveouts.push_back(kib * 1024);
   const std::uint64_t reserved = device.whole("reserved_shared_per_block");
-  text.table("shared");
-  text.figure("carveout_bytes", fmt::format("[{}]", fmt::join(carveouts, ", ")), guide);
-  text.figure("max_bytes_per_block", device.whole("shared_per_block_optin") + reserved, device_says);
-  text.figure("reserved_bytes_per_block", reserved, device_says);
-  text.figure("allocation_unit", device.whole("compute_capability") >= 80 ? 128 : 256, occupancy);
-  text.figure("bank_bytes", 4, guide);
-  text.figure("bank_stride_bytes", 4, guide);
+  figures.figure("shared.carveout_bytes", fmt::format("[{}]", fmt::join(carveouts, ", ")), guide);
+  figures.figure("shared.max_bytes_per_block", device.whole("shared_per_block_optin") + reserved,
+                 device_says);
+  figures.figure("shared.reserved_bytes_per_block", reserved, device_says);
   const auto shared = in_memory("shared"), conflict = in_memory("shared_32_ways"),
              constant = in_memory("constant");
   constexpr double group_cycles = 113; // between 105 (H100) and 121 (A100)
   constexpr double constant_pass_cycles = 2;
-  text.ns("latency_ns", shared.value_or(found.levels.hit_cycles) * cycle_ns, shared ? measured : assumed);
+  figures.ns("shared.latency_ns", shared.value_or(found.levels.hit_cycles) * cycle_ns,
+             shared ? measured : assumed);
   const bool passes = shared && conflict && *conflict > *shared;
-  text.ns("pass_ns", (passes ? (*conflict - *shared) / 31 : 1) * cycle_ns, passes ? measured : guide);
-  text.table("constant");
-  text.figure("bytes", 2048, mt4g);
-  text.figure("line_bytes", 64, mt4g);
-  text.figure("ways", 4, assumed);
-  text.ns("latency_ns", constant.value_or(found.levels.hit_cycles) * cycle_ns, constant ? measured : assumed);
-  text.ns("pass_ns", constant_pass_cycles * cycle_ns, assumed);
-  text.figure("group_sms", 16, assumed);
-  text.figure("group_bytes", 65536, mt4g);
-  text.figure("group_line_bytes", 256, mt4g);
-  text.figure("group_ways", 8, assumed);
-  text.ns("group_latency_ns", group_cycles * cycle_ns, mt4g);
+  figures.ns("shared.pass_ns", (passes ? (*conflict - *shared) / 31 : 1) * cycle_ns,
+             passes ? measured : guide);
+  figures.ns("constant.latency_ns", constant.value_or(found.levels.hit_cycles) * cycle_ns,
+             constant ? measured : assumed);
+  figures.ns("constant.pass_ns", constant_pass_cycles * cycle_ns, assumed);
+  figures.ns("constant.group_latency_ns", group_cycles * cycle_ns, mt4g);
 }
 
-void print_l1(Text& text, const Findings& found, const KnownLimits& known, double cycle_ns) {
+void add_l1(Figures& figures, const Findings& found, const KnownLimits& known, double cycle_ns) {
   const bool has_sectors = found.l1_sector_bytes && found.line_bytes;
-  text.table("l1");
-  text.figure("with_shared_bytes", known.l1_with_shared_kib * 1024, guide);
-  print_size(text, "ways", "usable", found.levels.levels[0],
-             known.l1_with_shared_kib - known.carveout_kib.front());
-  text.figure("early_usable", 0, measured);
-  text.figure("sectored", has_sectors ? *found.l1_sector_bytes < *found.line_bytes : true,
-              has_sectors ? measured : assumed);
-  text.word("index", "modulo", measured);
-  text.word("replacement", "lru", assumed);
-  text.word("stores",
-            found.policies && found.policies->l1_allocates_stores ? "allocate"
-            : found.policies && !found.policies->l1_keeps_stored  ? "bypass"
-                                                                  : "update_on_hit",
-            found.policies ? measured : assumed);
-  text.word("local_stores", "as_global", assumed);
-  text.figure("global_loads", true, guide);
-  text.ns("latency_ns", found.levels.hit_cycles * cycle_ns, measured);
-  text.table("read_only");
-  text.word("cache", "l1", guide);
-  text.table("texture");
-  text.word("cache", "l1", guide);
-  text.figure("lanes", 4, assumed);
+  figures.figure("l1.with_shared_bytes", known.l1_with_shared_kib * 1024, guide);
+  add_size(figures, "l1", found.levels.levels[0], known.l1_with_shared_kib - known.carveout_kib.front());
+  figures.figure("l1.early_usable", 0, measured);
+  figures.figure("l1.sectored", has_sectors ? *found.l1_sector_bytes < *found.line_bytes : true,
+                 has_sectors ? measured : assumed);
+  figures.word("l1.index", "modulo", measured);
+  if (found.policies)
+    figures.word("l1.stores",
+                 found.policies->l1_allocates_stores ? "allocate"
+                 : found.policies->l1_keeps_stored   ? "update_on_hit"
+                                                     : "bypass",
+                 measured);
+  figures.ns("l1.latency_ns", found.levels.hit_cycles * cycle_ns, measured);
 }
 
 /// Returns whether the L2 has two partitions: then a chase by one SM shows the size of one of them as a level
@@ -230,40 +202,37 @@ double hop_cycles(const Findings& found) {
   return std::max(0.0, 2 * (2 * between - near - beyond));
 }
 
-void print_l2(Text& text, Device& device, const Findings& found, double cycle_ns) {
+void add_l2(Figures& figures, Device& device, const Findings& found, double cycle_ns) {
   const auto& levels = found.levels.levels;
   const double l2_kib = device.number("l2_bytes") / 1024;
-  text.table("l2");
-  text.figure("bytes", device.whole("l2_bytes"), device_says);
-  text.figure("line_bytes", 128, assumed);
+  figures.figure("l2.bytes", device.whole("l2_bytes"), device_says);
   Level level = levels[1];
   if (has_partitions(found))
     level.ways *= 2; // the chase sees sets of pairs of lines (docs/replacement.md)
-  print_size(text, "ways", "usable", level, has_partitions(found) ? l2_kib / 2 : l2_kib);
-  text.figure("partitions", has_partitions(found) ? 2 : 1, measured);
+  add_size(figures, "l2", level, has_partitions(found) ? l2_kib / 2 : l2_kib);
+  figures.figure("l2.partitions", has_partitions(found) ? 2 : 1, measured);
   if (has_partitions(found)) {
-    text.ns("hop_ns", hop_cycles(found) * cycle_ns, measured);
-    text.figure("hop_bytes_per_ns", 2200, a100);
-    text.figure("early_usable", 0, assumed);
+    figures.ns("l2.hop_ns", hop_cycles(found) * cycle_ns, measured);
+    figures.figure("l2.hop_bytes_per_ns", 2200, a100);
+    figures.figure("l2.early_usable", 0, assumed);
   }
-  text.word("index", "modulo", measured);
-  text.word("replacement", "lru", assumed);
-  text.word("stores", "allocate", found.policies && found.policies->l2_allocates_stores ? measured : assumed);
-  text.word("partial_writes", "mask", assumed);
-  text.figure("fetch_bytes", std::clamp(found.l2_fetch_bytes.value_or(32), 32u, 128u),
-              found.l2_fetch_bytes ? measured : assumed);
+  figures.word("l2.index", "modulo", measured);
+  figures.word("l2.stores", "allocate",
+               found.policies && found.policies->l2_allocates_stores ? measured : assumed);
+  figures.figure("l2.fetch_bytes", std::clamp(found.l2_fetch_bytes.value_or(32), 32u, 128u),
+                 found.l2_fetch_bytes ? measured : assumed);
   constexpr double bytes_per_sm_and_cycle = 36, bytes_of_slice = 64, written_share = 0.47; // on an A100
   const double bytes_per_cycle = bytes_per_sm_and_cycle * std::max(1.0, device.number("sms"));
-  text.figure("slices", 2 * std::max(1L, std::lround(bytes_per_cycle / bytes_of_slice / 2)), a100);
-  text.word("slice_index", "xor_fold", assumed);
-  text.ns("latency_ns", levels[0].beyond_cycles * cycle_ns, measured);
+  figures.figure("l2.slices", 2 * std::max(1L, std::lround(bytes_per_cycle / bytes_of_slice / 2)), a100);
+  figures.ns("l2.latency_ns", levels[0].beyond_cycles * cycle_ns, measured);
   const double bandwidth = bytes_per_cycle / cycle_ns;
-  text.figure("bytes_per_ns", fmt::format("{:.1f}", bandwidth), a100);
-  text.figure("write_bytes_per_ns", fmt::format("{:.1f}", bandwidth * written_share), a100);
-  text.figure("atomics_per_ns", fmt::format("{:.1f}", bandwidth / bytes_of_slice), a100);
+  figures.figure("l2.bytes_per_ns", fmt::format("{:.1f}", bandwidth), a100);
+  figures.figure("l2.write_bytes_per_ns", fmt::format("{:.1f}", bandwidth * written_share), a100);
+  figures.figure("l2.atomics_per_ns", fmt::format("{:.1f}", bandwidth / bytes_of_slice), a100);
 }
 
-void print_dram(Text& text, Device& device, const Curves& curves, const Findings& found, double cycle_ns) {
+void add_dram(Figures& figures, Device& device, const Curves& curves, const Findings& found,
+              double cycle_ns) {
   constexpr double hbm2_ns = 14.1; // tRCD and tRP of HBM2 in GPGPU-Sim's SM7_QV100
   constexpr double hbm_channel_bits = 64, gddr_channel_bits = 32;
   const double bus_bits = device.number("memory_bus_bits");
@@ -274,54 +243,55 @@ void print_dram(Text& text, Device& device, const Curves& curves, const Findings
   const double precharge = rows ? (rows->conflict_cycles - rows->miss_cycles) * cycle_ns : hbm2_ns;
   const double bandwidth = curves.read_gb_per_s; // bytes per ns
   const double burst = bandwidth > 0 ? 32 * channels / bandwidth : 1;
-  text.table("dram");
-  text.figure("bytes", device.whole("memory_bytes"), device_says);
-  text.figure("bus_bits", device.whole("memory_bus_bits"), device_says);
-  text.figure("channels", std::lround(channels), device_says);
-  text.figure("banks", 16, assumed);
+  figures.figure("dram.bytes", device.whole("memory_bytes"), device_says);
+  figures.figure("dram.bus_bits", device.whole("memory_bus_bits"), device_says);
+  figures.figure("dram.channels", std::lround(channels), device_says);
   const std::uint64_t row_bytes =
       rows ? std::uint64_t{128} << std::min<std::size_t>(rows->column_bits.size(), 8) : 1024;
-  text.figure("row_bytes", std::max<std::uint64_t>(row_bytes, 256), rows ? measured : assumed);
-  text.figure("interleave_bytes", 256, assumed);
-  text.word("channel_index", "permuted", assumed);
-  text.word("bank_index", "permuted", assumed);
-  text.word("queue", "kingman", assumed);
+  figures.figure("dram.row_bytes", std::max<std::uint64_t>(row_bytes, 256), rows ? measured : assumed);
   // A random chase finds another row open; the figure is that of a bank without an open row.
   const double way = has_partitions(found) ? hop_cycles(found) / 2 : 0; // on average
   const double latency = (found.levels.levels.back().beyond_cycles - way) * cycle_ns - precharge;
-  text.ns("latency_ns", std::max(latency, activate + burst), measured);
-  text.ns("activate_ns", activate, rows ? measured : assumed);
-  text.ns("precharge_ns", precharge, rows ? measured : assumed);
-  text.ns("burst_ns", burst, bandwidth > 0 ? measured : assumed);
+  figures.ns("dram.latency_ns", std::max(latency, activate + burst), measured);
+  figures.ns("dram.activate_ns", activate, rows ? measured : assumed);
+  figures.ns("dram.precharge_ns", precharge, rows ? measured : assumed);
+  figures.ns("dram.burst_ns", burst, bandwidth > 0 ? measured : assumed);
   // The burst is that of the measured bandwidth.
-  text.figure("achieved", 1, bandwidth > 0 ? measured : assumed);
-  text.figure("copies_achieved", 1, assumed);
-  text.figure("write_batch_sectors", 320, assumed); // as copies by few threads say of V100 and GH200
+  figures.figure("dram.achieved", 1, bandwidth > 0 ? measured : assumed);
+  figures.figure("dram.copies_achieved", 1, assumed);
 }
 
 } // namespace
 
-Expected<std::string> print_gpu_file(const Curves& curves, const Findings& findings,
-                                     const std::string& when) {
+Expected<double> compute_capability(const Curves& curves) {
+  Device device(curves.device);
+  const double tenths = device.number("compute_capability");
+  if (!device.missing().empty())
+    return fail("device.csv has no number for '{}'", device.missing());
+  return tenths / 10;
+}
+
+Expected<std::string> print_gpu_file(const Curves& curves, const Findings& findings, const std::string& when,
+                                     const model::GpuFigures& relative) {
   Device device(curves.device);
   const auto known = known_limits(static_cast<unsigned>(device.whole("compute_capability")));
   if (device.missing().empty() && !known)
     return tl::unexpected(known.error());
-  Text text;
-  text.line(fmt::format("# Written by warplens calibrate; the curves behind it lie beside it."));
-  text.line("name = " + quoted(device.text("name")));
+  std::string text = "# Written by warplens calibrate; the curves behind it lie beside it.\nname = " +
+                     quoted(device.text("name")) + "\n";
   if (known) {
     const double cycle_ns = 1000 / std::max(device.number("clock_mhz"), 1.0);
-    print_sources(text, device, when);
-    print_sm(text, device);
-    print_on_chip(text, device, curves, findings, *known, cycle_ns);
-    print_l1(text, findings, *known, cycle_ns);
-    print_l2(text, device, findings, cycle_ns);
-    print_dram(text, device, curves, findings, cycle_ns);
+    Figures figures;
+    add_sm(figures, device);
+    add_on_chip(figures, device, curves, findings, *known, cycle_ns);
+    add_l1(figures, findings, *known, cycle_ns);
+    add_l2(figures, device, findings, cycle_ns);
+    add_dram(figures, device, curves, findings, cycle_ns);
+    text += print_sources(device, when, relative.name) + figures.print(relative);
   }
   if (!device.missing().empty())
     return fail("device.csv has no number for '{}'", device.missing());
-  return text.take();
+  return text;
 }
 
 } // namespace warplens::calibration

@@ -2,15 +2,20 @@
 #pragma once
 
 #include "calibration/analyse.h"
+#include "model/gpu/nearest_gpu.h"
 
 #include <string>
 
 namespace warplens::calibration {
 
-/// Returns the file's text. Figures without a finding, and those that no measurement here can find, are
-/// assumptions and marked as such. `when` is a date, for the sources. The error names the value that
-/// device.csv lacks.
-Expected<std::string> print_gpu_file(const Curves& curves, const Findings& findings, const std::string& when);
+/// Returns the file's text, in the order of model::parameters(). Parameters that nothing here finds are those
+/// of the GPU's nearest relative, and figures without a finding are assumptions; both are marked as such.
+/// `when` is a date, for the sources. The error names the value that device.csv lacks.
+Expected<std::string> print_gpu_file(const Curves& curves, const Findings& findings, const std::string& when,
+                                     const model::GpuFigures& relative);
+
+/// Returns the GPU's compute capability, 8.9.
+Expected<double> compute_capability(const Curves& curves);
 
 /// Returns the findings that a GPU file has no figure for, one line each, for people.
 std::string print_findings(const Curves& curves, const Findings& findings);

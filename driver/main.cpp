@@ -112,6 +112,7 @@ int run_command_line(std::vector<std::string> arguments) {
   driver::declare_patch(app, chosen);
   driver::declare_model(app, chosen);
   driver::declare_report(app, chosen);
+  driver::declare_view(app, chosen);
   int exit_code = 0;
   driver::declare_diff(app, chosen, exit_code);
   driver::declare_compare(app, chosen);

@@ -64,29 +64,18 @@ std::optional<model::Confidence> confidence_of(std::string_view text) {
   return confidence;
 }
 
-constexpr std::pair<Format, const char*> formats[] = {{Format::text, "text"},
-                                                      {Format::brief, "brief"},
-                                                      {Format::brief_json, "brief-json"},
-                                                      {Format::html, "html"},
-                                                      {Format::json, "json"},
-                                                      {Format::csv, "csv"},
-                                                      {Format::sarif, "sarif"},
-                                                      {Format::annotated_diff, "patch"},
-                                                      {Format::perfetto, "perfetto"}};
-
 std::vector<std::string> format_names() {
   std::vector<std::string> names;
-  for (const auto& [format, name] : formats)
-    names.emplace_back(name);
+  for (const ReportFormat& format : report_formats())
+    names.emplace_back(format.name);
   return names;
 }
 
-const char* name_of(Format format) {
-  return std::ranges::find(formats, format, &std::pair<Format, const char*>::first)->second;
-}
-
-Format format_named(const std::string& name) {
-  return std::ranges::find(formats, name, &std::pair<Format, const char*>::second)->first;
+std::string format_help() {
+  std::string help;
+  for (const ReportFormat& format : report_formats())
+    help += fmt::format("{}{}: {}", help.empty() ? "" : "\n", format.name, format.help);
+  return help;
 }
 
 std::string check_column(const std::string& name) {
@@ -184,10 +173,6 @@ std::string check_fraction(const std::string& text) {
 std::string check_regex(const std::string& text) {
   const auto pattern = Pattern::compile(text);
   return pattern ? "" : fmt::format("'{}' is not a regular expression: {}", text, pattern.error().message);
-}
-
-bool shows_timeline(Format format) {
-  return format == Format::html || format == Format::perfetto;
 }
 
 void set_usage(CLI::App& command, const std::string& usage) {
@@ -300,21 +285,26 @@ void add_registers_option(CLI::App& command, ModelOptions& options) {
       ->type_name("N");
 }
 
-void add_output_options(CLI::App& command, OutputOptions& options, Format initial) {
-  options.format = initial;
+void add_output_options(CLI::App& command, OutputOptions& options, std::string_view initial) {
+  options.format = &report_format(initial);
   command
       .add_option_function<std::string>(
-          "--format", [&options](const std::string& name) { options.format = format_named(name); },
-          "text: annotated source\nbrief, brief-json: what matters, in at most 2 KB "
-          "(warplens-brief/1)\nhtml: a page to open in a browser\njson: warplens-result/1\ncsv: a row "
-          "per site\n"
-          "sarif: findings on costly lines, for code review\npatch: the source with its figures as comments\n"
-          "perfetto: the time-lapse, for ui.perfetto.dev")
+          "--format", [&options](const std::string& name) { options.format = &report_format(name); },
+          format_help())
       ->check(CLI::IsMember(format_names()))
-      ->default_str(std::string(name_of(initial)))
+      ->default_str(std::string(initial))
       ->option_text("FORMAT");
   command.add_option("-o,--output", options.file, "write the result to a file instead of stdout")
       ->type_name("FILE");
+  command.add_flag_callback(
+      "--open",
+      [&command, &options] { // after --format, which is declared before it
+        if (command["--format"]->count() != 0 && !options.format->is_page)
+          throw CLI::ValidationError("--open", "it shows the page: only --format html goes with it");
+        options.format = &report_format("html");
+        options.opens_page = true;
+      },
+      "open the page (--format html) in the browser");
   command.add_flag("--quiet", options.quiet, "say nothing on stderr but errors");
   add_figure_options(command, options);
 }
@@ -383,6 +373,26 @@ void add_trace_options(CLI::App& command, TraceOptions& options) {
       "these) has been traced, so that a long run costs what its snapshots cost; its output is "
       "incomplete");
   command.add_option("--trace", options.keep_trace, "keep the trace in this file")->type_name("FILE");
+}
+
+void add_fail_if_option(CLI::App& command, std::vector<report::Threshold>& thresholds,
+                        const std::string& meaning) {
+  const auto check = [](std::string& text) {
+    const auto parsed = report::parse_threshold(text);
+    return parsed ? std::string() : parsed.error().message;
+  };
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--fail-if",
+          [&thresholds](const std::vector<std::string>& texts) {
+            for (const std::string& text : texts)
+              thresholds.push_back(*report::parse_threshold(text));
+          },
+          meaning)
+      ->check(CLI::Validator(check, ""))
+      ->type_name("CONDITION")
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
 } // namespace warplens::driver

@@ -1,22 +1,24 @@
 // The options that several subcommands share, and their declarations on the command line.
 #pragma once
 
+#include "driver/report_formats.h"
 #include "model/model.h"
 #include "model/sm/sm_figures.h"
 #include "report/brief.h"
 #include "report/columns.h"
+#include "report/threshold.h"
 #include "runtime/abi/checks.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace warplens::driver {
 
 enum class Backend { automatic, gpu, cpu };
-enum class Format { text, brief, brief_json, json, csv, html, sarif, annotated_diff, perfetto };
 
 /// The options of modelling and reporting.
 struct ModelOptions {
@@ -41,9 +43,10 @@ struct ModelOptions {
 };
 
 struct OutputOptions {
-  Format format = Format::text;
+  const ReportFormat* format = &report_format("text");
   std::string file; ///< empty: stdout
   bool quiet = false;
+  bool opens_page = false;                    ///< in the browser
   std::vector<const report::Column*> columns; ///< text and annotated diff; empty: the usual ones
   const report::Column* sort = nullptr; ///< for text: sorts sites by this figure; null: as in the source
   std::optional<unsigned> width;        ///< for text; empty: the terminal's
@@ -68,16 +71,14 @@ void add_check_options(CLI::App& command, cpu::Checks& checks);
 std::string check_regex(const std::string& text);
 std::string check_fraction(const std::string& text);
 
-/// Returns whether the format shows the time-lapse. The model then makes one even without --timeline.
-bool shows_timeline(Format format);
-
 /// Starts a subcommand's help with this line, since CLI11 does not know of the words after `--run` and `--`.
 void set_usage(CLI::App& command, const std::string& usage);
 
 void add_model_options(CLI::App& command, ModelOptions& options);
 /// Adds --registers, for commands that model launches as they are.
 void add_registers_option(CLI::App& command, ModelOptions& options);
-void add_output_options(CLI::App& command, OutputOptions& options, Format initial);
+/// `initial` is the name of the format without --format.
+void add_output_options(CLI::App& command, OutputOptions& options, std::string_view initial = "text");
 /// Adds --format, text, HTML or JSON of that schema, and --output.
 void add_report_options(CLI::App& command, std::string& format, OutputOptions& options,
                         std::string_view schema);
@@ -85,5 +86,8 @@ void add_report_options(CLI::App& command, std::string& format, OutputOptions& o
 void add_text_or_json_options(CLI::App& command, std::string& format, OutputOptions& options,
                               std::string_view schema);
 void add_trace_options(CLI::App& command, TraceOptions& options);
+/// Adds --fail-if, whose conditions go to `thresholds`; `meaning` says when the command fails.
+void add_fail_if_option(CLI::App& command, std::vector<report::Threshold>& thresholds,
+                        const std::string& meaning);
 
 } // namespace warplens::driver

@@ -1,6 +1,7 @@
 // Runs all stages of the lowering.
 #include "lowering/lower.h"
 
+#include "lowering/device_link.h"
 #include "lowering/noted_accesses.h"
 #include "lowering/parts.h"
 #include "lowering/places.h"
@@ -83,9 +84,11 @@ Expected<void> lower(const std::filesystem::path& bitcode, const Output& output)
 
 Expected<void> link(const std::vector<std::string>& files, const Output& output) {
   llvm::LLVMContext context;
-  TRY_LET(module, link_bitcode(files, context));
+  TRY_LET(linked, link_bitcode(files, context));
   Progress progress("device link", output.times);
-  return lower(std::move(*module), output, progress);
+  Output with_objects = output;
+  with_objects.referenced_symbols = linked->object_symbols;
+  return lower(std::move(linked->module), with_objects, progress);
 }
 
 } // namespace warplens::lowering

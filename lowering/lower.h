@@ -31,6 +31,8 @@ struct Output {
   Limits limits;
   /// Folders of headers that are not the user's: messages name the user's line that leads into them.
   std::vector<std::filesystem::path> system_folders;
+  /// Symbols that the object refers to, so that the linker takes the objects that define them from archives.
+  std::vector<std::string> referenced_symbols;
 };
 
 /// Lowers one file. `bitcode` is from clang --cuda-device-only -emit-llvm -c -O1 -Xclang -disable-llvm-passes

@@ -1,5 +1,6 @@
 #include "lowering/parts.h"
 
+#include "lowering/device_link.h"
 #include "lowering/object_cache.h"
 #include "lowering/pipelines.h"
 #include "lowering/stages.h"
@@ -53,6 +54,8 @@ std::string ingredients(const Module& module, const std::vector<Kernel>& kernels
       add(key.site, key.bytes, key.kind);
   };
   add(output.optimisation, output.checks.bits(), output.module);
+  for (const std::string& symbol : output.referenced_symbols)
+    add(symbol);
   for (const Kernel& kernel : kernels) {
     add(kernel.symbol, kernel.architecture, kernel.static_shared_bytes, kernel.checks.bits(),
         kernel.in_lock_step, kernel.largest_struct_bytes, kernel.max_block_threads);
@@ -90,6 +93,7 @@ Expected<std::string> compile_part(Module& module, std::vector<Kernel>& kernels,
   append_to_logs(module, kernels, kept);
   bind_lanes(module);
   add_records(module, kernels, variables, output.module);
+  add_references(module, output.referenced_symbols);
   TRY(verify(module, "after lowering"));
   track.next("optimise", instructions_of(module));
   optimise(module, **machine, output.optimisation);
@@ -228,7 +232,10 @@ Expected<void> compile_in_parts(std::unique_ptr<Module> module, std::vector<Kern
       }
       PartModule part(bitcode, groups[i], names, own_variables, i == 0);
       remove_unreachable(part.module(), **machine);
-      objects[i] = compile_part(part.module(), groups[i], kept, own_variables, output, cache, track);
+      Output own_output = output;
+      if (i != 0)
+        own_output.referenced_symbols.clear();
+      objects[i] = compile_part(part.module(), groups[i], kept, own_variables, own_output, cache, track);
     }
   };
   std::vector<std::jthread> threads;

@@ -1,5 +1,7 @@
 // Reads the module to lower: one file's bitcode, or that of all files in objects and archives, linked.
+#include "lowering/device_link.h"
 #include "lowering/stages.h"
+#include "runtime/abi/device_section.h"
 
 #include <llvm/BinaryFormat/Magic.h>
 #include <llvm/Bitcode/BitcodeReader.h>
@@ -9,14 +11,13 @@
 #include <llvm/Object/Archive.h>
 #include <llvm/Object/ObjectFile.h>
 #include <llvm/Support/MemoryBuffer.h>
+#include <set>
 
 namespace warplens::lowering {
 
 using namespace llvm;
 
 namespace {
-
-constexpr char section_name[] = ".warplens_device"; // the name that driver/stages/cpu_object.cpp uses
 
 /// A static variable that host code uses gets a name with a suffix, so that it is visible from there. If
 /// Clang meets a use in device code first, that use keeps the name without the suffix.
@@ -50,7 +51,7 @@ public:
     }
   }
 
-  std::unique_ptr<Module> take() { return std::move(module_); }
+  LinkedBitcode take() { return {std::move(module_), {object_symbols_.begin(), object_symbols_.end()}}; }
 
 private:
   Expected<void> add_archive(const std::string& path, MemoryBufferRef bytes) {
@@ -79,10 +80,21 @@ private:
       if (!name || !contents) {
         consumeError(name.takeError());
         consumeError(contents.takeError());
-      } else if (*name == section_name) {
+      } else if (*name == cpu::device_section) {
         if (auto added = add_bitcode(path, *contents); !added)
           return added;
       }
+    }
+    return add_object_symbols(path, **object);
+  }
+
+  Expected<void> add_object_symbols(const std::string& path, const object::ObjectFile& object) {
+    for (const object::SymbolRef& symbol : object.symbols()) {
+      auto name = symbol.getName();
+      if (!name)
+        return fail("{}: {}", path, toString(name.takeError()));
+      if (name->starts_with(cpu::linked_symbol_prefix))
+        object_symbols_.insert(name->str());
     }
     return {};
   }
@@ -118,6 +130,7 @@ private:
 
   std::unique_ptr<Module> module_;
   Linker linker_;
+  std::set<std::string> object_symbols_;
 };
 
 } // namespace
@@ -135,7 +148,7 @@ Expected<std::unique_ptr<Module>> read_bitcode(const std::filesystem::path& path
   return std::move(*module);
 }
 
-Expected<std::unique_ptr<Module>> link_bitcode(const std::vector<std::string>& files, LLVMContext& context) {
+Expected<LinkedBitcode> link_bitcode(const std::vector<std::string>& files, LLVMContext& context) {
   DeviceLink link(context);
   for (const std::string& file : files)
     TRY(link.add_file(file));

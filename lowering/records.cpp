@@ -1,5 +1,6 @@
 // Makes the tables of a lowered object (runtime/abi/abi.h), and the constructor that passes them to the
 // runtime.
+#include "lowering/device_link.h"
 #include "lowering/lane_binding.h"
 #include "lowering/runtime_calls.h"
 #include "lowering/stages.h"
@@ -147,6 +148,21 @@ void register_code(IRBuilder<>& builder, Module& module) {
 }
 
 } // namespace
+
+void add_references(Module& module, const std::vector<std::string>& symbols) {
+  if (symbols.empty())
+    return;
+  auto* byte = Type::getInt8Ty(module.getContext());
+  std::vector<Constant*> addresses;
+  for (const std::string& name : symbols) {
+    auto* symbol = new GlobalVariable(module, byte, true, GlobalValue::ExternalLinkage, nullptr, name);
+    symbol->setVisibility(GlobalValue::HiddenVisibility);
+    addresses.push_back(symbol);
+  }
+  auto* type = ArrayType::get(PointerType::getUnqual(module.getContext()), addresses.size());
+  appendToUsed(module, {new GlobalVariable(module, type, true, GlobalValue::InternalLinkage,
+                                           ConstantArray::get(type, addresses), "warplens_objects")});
+}
 
 void add_records(Module& module, const std::vector<Kernel>& kernels,
                  const std::vector<DeviceVariable>& variables, const std::string& name) {

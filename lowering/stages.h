@@ -15,9 +15,6 @@ namespace warplens::lowering {
 /// Reads the module of one bitcode file.
 Expected<std::unique_ptr<llvm::Module>> read_bitcode(const std::filesystem::path& path,
                                                      llvm::LLVMContext& context);
-/// Links all the bitcode in objects and archives into one module (-rdc). Other files contain none.
-Expected<std::unique_ptr<llvm::Module>> link_bitcode(const std::vector<std::string>& files,
-                                                     llvm::LLVMContext& context);
 
 /// Returns the machine this process runs on.
 Expected<std::unique_ptr<llvm::TargetMachine>> host_target(unsigned optimisation);

@@ -3,6 +3,7 @@
 #include "model/gpu/occupancy.h"
 #include "model/snapshot/coarsen.h"
 #include "model/snapshot/follow_code.h"
+#include "model/snapshot/snapshot_builder.h"
 #include "model/snapshot/snapshot_size.h"
 
 #include <algorithm>

@@ -73,7 +73,7 @@ KernelResult with_counts(KernelResult result, const Snapshot& snapshot, const st
 void put_events(KernelResult& result, std::span<const TrialCounts> trials, const Snapshot& snapshot,
                 const trace::Launch& launch, const Gpu& gpu) {
   result.executed = executed_code(trials, snapshot, gpu);
-  ExecutedWork work = executed_work(snapshot, launch.block.count());
+  ExecutedInstructions work = executed_instructions(snapshot, launch.block.count());
   result.events = Events{work.all, memory_events(trials, snapshot, gpu), work.operations};
   for (LineTime& line : result.lines)
     if (const auto found = work.lines.find({line.file, line.line}); found != work.lines.end())

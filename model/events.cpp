@@ -84,25 +84,25 @@ void add_operations(FloatingPointOperations& operations, const sass::Instruction
 
 } // namespace
 
-Work work_of(sass::InstructionClass instruction) {
+InstructionKind kind_of(sass::InstructionClass instruction) {
   using enum sass::ExecutionUnit;
   switch (sass::traits_of(instruction).unit) {
-  case fp32: return Work::fp32;
-  case fp16: return Work::fp16;
-  case fp64: return Work::fp64;
+  case fp32: return InstructionKind::fp32;
+  case fp16: return InstructionKind::fp16;
+  case fp64: return InstructionKind::fp64;
   case integer:
-  case vote: return Work::integer;
-  case multiply_add: return Work::multiply_add;
-  case special_function: return Work::special_function;
-  case tensor: return Work::tensor;
+  case vote: return InstructionKind::integer;
+  case multiply_add: return InstructionKind::multiply_add;
+  case special_function: return InstructionKind::special_function;
+  case tensor: return InstructionKind::tensor;
   case memory:
-  case shuffle: return Work::memory;
+  case shuffle: return InstructionKind::memory;
   case control:
   case special_register:
   case branch:
-  case barrier: return Work::control;
+  case barrier: return InstructionKind::control;
   }
-  return Work::control;
+  return InstructionKind::control;
 }
 
 std::vector<Instructions> executions_of_blocks(const Snapshot& snapshot, std::uint64_t threads) {
@@ -116,8 +116,8 @@ std::vector<Instructions> executions_of_blocks(const Snapshot& snapshot, std::ui
   return blocks;
 }
 
-ExecutedWork executed_work(const Snapshot& snapshot, std::uint64_t threads) {
-  ExecutedWork work;
+ExecutedInstructions executed_instructions(const Snapshot& snapshot, std::uint64_t threads) {
+  ExecutedInstructions work;
   const Code& code = *snapshot.code;
   const std::vector<Instructions> executions = executions_of_blocks(snapshot, threads);
   for (std::size_t block = 0; block < executions.size(); ++block) {
@@ -125,7 +125,7 @@ ExecutedWork executed_work(const Snapshot& snapshot, std::uint64_t threads) {
     if (executions[block].warps == 0)
       continue;
     for (std::uint32_t number = of_code.begin; number < of_code.end; ++number) {
-      const auto kind = std::size_t(work_of(code.kernel.instructions[number].kind));
+      const auto kind = std::size_t(kind_of(code.kernel.instructions[number].kind));
       add_operations(work.operations, code.kernel.instructions[number], executions[block].lanes);
       work.all[kind] += executions[block];
       if (const SourceLine& line = code.lines[number]; line.line != 0)

@@ -16,7 +16,7 @@
 namespace warplens::model {
 
 /// Returns the kind of an instruction.
-Work work_of(sass::InstructionClass instruction);
+InstructionKind kind_of(sass::InstructionClass instruction);
 
 /// Returns how often each block of the code is executed, by index, and for how many lanes. The trace has the
 /// lanes of accesses only: a block without any has those of the accesses around it, the more of both.
@@ -24,13 +24,13 @@ Work work_of(sass::InstructionClass instruction);
 std::vector<Instructions> executions_of_blocks(const Snapshot& snapshot, std::uint64_t threads);
 
 /// Instructions by kind, of all and by file and line of the user's source.
-struct ExecutedWork {
-  ByWork all{};
+struct ExecutedInstructions {
+  ByInstructionKind all{};
   FloatingPointOperations operations;
-  std::map<std::pair<std::string, std::uint32_t>, ByWork> lines;
+  std::map<std::pair<std::string, std::uint32_t>, ByInstructionKind> lines;
 };
 /// Returns the instructions that the snapshot's warps execute; it has its code.
-ExecutedWork executed_work(const Snapshot& snapshot, std::uint64_t threads);
+ExecutedInstructions executed_instructions(const Snapshot& snapshot, std::uint64_t threads);
 
 /// Returns the events of all sites in the memory hierarchy.
 ByMemoryEvent memory_events(std::span<const TrialCounts> trials, const Snapshot& snapshot, const Gpu& gpu);

@@ -60,18 +60,13 @@ SharingProfile::L2 l2_profile(const Snapshot& snapshot, const trace::Launch& lau
 }
 
 /// Returns the resource that instructions of a kind hold; none but the issue.
-std::optional<Resource> pipe_of(Work work, const ExecutionPipes& pipes) {
-  switch (work) {
-  case Work::fp32: return Resource::fp32_pipe;
-  case Work::fp64: return Resource::fp64_pipe;
-  case Work::fp16: return Resource::fp16_pipe;
-  case Work::integer: return Resource::integer_pipe;
-  case Work::multiply_add: return pipes.multiply_add_in_fp32 ? Resource::fp32_pipe : Resource::integer_pipe;
-  case Work::special_function: return Resource::special_function_pipe;
-  case Work::tensor: return Resource::tensor_pipe;
-  case Work::memory: return Resource::memory_pipeline;
-  default: return std::nullopt;
-  }
+std::optional<Resource> pipe_of(InstructionKind kind, const ExecutionPipes& pipes) {
+  if (kind == InstructionKind::memory)
+    return Resource::memory_pipeline;
+  if (kind == InstructionKind::multiply_add && pipes.multiply_add_in_fp32)
+    return Resource::fp32_pipe;
+  const auto pipe = std::ranges::find(execution_pipes, kind, &ExecutionPipe::kind);
+  return pipe == std::end(execution_pipes) ? std::nullopt : std::optional(pipe->resource);
 }
 
 /// Returns the registers that an instruction reads and writes, as numbers.
@@ -92,7 +87,7 @@ std::vector<std::uint32_t> distances_in(const sass::Kernel& kernel, const sass::
   const auto accesses_memory = std::make_unique<bool[]>(count);
   for (std::uint32_t i = 0; i < count; ++i) {
     const sass::Instruction& instruction = kernel.instructions[block.begin + i];
-    accesses_memory[i] = work_of(instruction.kind) == Work::memory;
+    accesses_memory[i] = kind_of(instruction.kind) == InstructionKind::memory;
     for (const std::uint32_t number : numbers_of(instruction.reads))
       if (const auto found = writer.find(number); found != writer.end())
         uses.emplace_back(found->second, i);
@@ -119,35 +114,31 @@ double access_latency(const KernelResult& result, const Gpu& gpu) {
   return executions == 0 ? gpu.cycles(gpu.l1.latency_ns) : gpu.cycles(sum / executions);
 }
 
+/// Returns the first of the pipes that results report as the resource; none: it is no execution pipe.
+const ExecutionPipe* execution_pipe_of(Resource resource) {
+  const auto pipe = std::ranges::find(execution_pipes, resource, &ExecutionPipe::resource);
+  return pipe == std::end(execution_pipes) ? nullptr : pipe;
+}
+
 double interval_of(Resource resource, const Gpu& gpu, const KernelResult& result) {
-  const ExecutionPipes& pipes = *gpu.pipes;
-  const auto of_lanes = [&](std::uint32_t lanes) {
-    return double(warp_lanes) * gpu.issue.schedulers / std::max(1u, lanes);
-  };
-  switch (resource) {
-  case Resource::fp32_pipe: return of_lanes(pipes.fp32);
-  case Resource::fp64_pipe: return of_lanes(pipes.fp64);
-  case Resource::fp16_pipe: return of_lanes(pipes.fp16);
-  case Resource::integer_pipe: return of_lanes(pipes.integer);
-  case Resource::special_function_pipe: return of_lanes(pipes.special_function);
-  case Resource::tensor_pipe: return pipes.tensor_cycles;
-  default: break;
+  if (const ExecutionPipe* pipe = execution_pipe_of(resource)) {
+    if (pipe->interval != nullptr)
+      return *gpu.pipes.*pipe->interval;
+    return double(warp_lanes) * gpu.issue.schedulers / std::max(1u, *gpu.pipes.*pipe->results);
   }
   // The memory pipeline serves all schedulers; how long an access holds it follows from the trials.
-  const double accesses = result.events->instructions[std::size_t(Work::memory)].warps / gpu.sms;
+  const double accesses = result.events->instructions[std::size_t(InstructionKind::memory)].warps / gpu.sms;
   const double busy =
       result.time->mean_busy[std::size_t(Resource::memory_pipeline)] * result.time->cycles.mean;
   return gpu.issue.schedulers * (accesses == 0 ? 1 : std::max(0.0, busy / accesses));
 }
 
 double latency_of(Resource resource, const Gpu& gpu, const KernelResult& result) {
-  switch (resource) {
-  case Resource::fp64_pipe: return gpu.pipes->fp64_cycles;
-  case Resource::special_function_pipe:
-  case Resource::tensor_pipe: return gpu.pipes->special_function_cycles;
-  case Resource::memory_pipeline: return access_latency(result, gpu);
-  default: return fixed_latency_cycles;
-  }
+  if (resource == Resource::memory_pipeline)
+    return access_latency(result, gpu);
+  const ExecutionPipe* pipe = execution_pipe_of(resource);
+  return pipe != nullptr && pipe->latency != nullptr ? double(*gpu.pipes.*pipe->latency)
+                                                     : fixed_latency_cycles;
 }
 
 std::vector<SharingProfile::Pipe> pipes_of(const Snapshot& snapshot, const trace::Launch& launch,
@@ -164,7 +155,7 @@ std::vector<SharingProfile::Pipe> pipes_of(const Snapshot& snapshot, const trace
     const std::vector<std::uint32_t> distances = distances_in(kernel, block);
     for (std::uint32_t i = 0; i < distances.size(); ++i) {
       all += warps;
-      const auto pipe = pipe_of(work_of(kernel.instructions[block.begin + i].kind), *gpu.pipes);
+      const auto pipe = pipe_of(kind_of(kernel.instructions[block.begin + i].kind), *gpu.pipes);
       if (!pipe)
         continue;
       PipeSums& of_pipe = sums[*pipe];

@@ -17,11 +17,11 @@ struct Estimate {
 /// board, of the SMs that it uses, and of its events: each one's energy times its rate (the form of
 /// AccelWattch, Kandiah et al., MICRO 2021).
 struct Energies {
-  double clock_mhz = 0;                                ///< at which they hold
-  Estimate constant_w;                                 ///< of the board, with all SMs idle
-  Estimate sm_w;                                       ///< of each SM in use, beside its events
-  std::array<Estimate, work_count> lane_pj{};          ///< of an instruction, for each lane
-  std::array<Estimate, memory_event_count> event_pj{}; ///< of each event of the memory hierarchy
+  double clock_mhz = 0;                                   ///< at which they hold
+  Estimate constant_w;                                    ///< of the board, with all SMs idle
+  Estimate sm_w;                                          ///< of each SM in use, beside its events
+  std::array<Estimate, instruction_kind_count> lane_pj{}; ///< of an instruction, for each lane
+  std::array<Estimate, memory_event_count> event_pj{};    ///< of each event of the memory hierarchy
   /// How far off powers are of kernels by which no energy was chosen: the standard deviation of their
   /// relative error.
   double error = 0;

@@ -34,9 +34,9 @@ double& part_of(MemoryEvent event, Parts& parts) {
   }
 }
 
-double joules_of(const ByWork& work, const Energies& energies) {
+double joules_of(const ByInstructionKind& work, const Energies& energies) {
   double joules = 0;
-  for (std::size_t kind = 0; kind < work_count; ++kind)
+  for (std::size_t kind = 0; kind < instruction_kind_count; ++kind)
     joules += work[kind].lanes * energies.lane_pj[kind].value * joules_of_pj;
   return joules;
 }
@@ -129,7 +129,7 @@ Expected<void> check_power(const KernelResult& kernel) {
 const std::vector<std::string>& term_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all{"constant_w", "sm_w"};
-    for (const std::string_view kind : names_of<Work>)
+    for (const std::string_view kind : names_of<InstructionKind>)
       all.push_back(std::string(kind) + "_pj");
     for (const std::string_view event : names_of<MemoryEvent>)
       all.push_back(std::string(event) + "_pj");

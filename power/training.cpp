@@ -16,7 +16,7 @@ namespace {
 /// its operands.
 constexpr double deviation_of_powers = 0.08;
 constexpr double pj_of_joule = 1e12;
-constexpr std::size_t first_work = 2, first_event = first_work + work_count;
+constexpr std::size_t first_kind = 2, first_event = first_kind + instruction_kind_count;
 
 Expected<const KernelResult*> kernel_named(const std::string& name, const std::string& place,
                                            std::span<const KernelResult> kernels) {
@@ -35,7 +35,7 @@ Expected<void> put_measured(const CsvTable& table, std::size_t row, const Kernel
   if (*microseconds && **microseconds <= 0)
     return fail("{}: the time is not above 0", table.place(row));
   const double time = microseconds->value_or(predicted);
-  for (std::size_t term = first_work; term < amounts.size(); ++term)
+  for (std::size_t term = first_kind; term < amounts.size(); ++term)
     amounts[term] *= predicted / time;
   for (std::size_t event = 0; event < memory_event_count; ++event) {
     TRY_LET(count, table.number(row, name_of(MemoryEvent(event))));

@@ -206,7 +206,7 @@ std::optional<Finding> on_partial_warps(const KernelResult& kernel) {
                   kernel.block.count(), warps_of_block(kernel), share(1 - threads / lanes), warp_lanes)};
 }
 
-Instructions sum_of(const ByWork& work) {
+Instructions sum_of(const ByInstructionKind& work) {
   Instructions sum;
   for (const Instructions& of_kind : work)
     sum += of_kind;

@@ -11,7 +11,7 @@ namespace warplens {
 /// Kinds of instructions, by the unit of an SM that executes them: `multiply_add` are integer products and
 /// sums, `special_function` conversions as well, `memory` loads, stores, atomics and shuffles, `control`
 /// branches, barriers and all that needs the issue only, the uniform datapath included.
-enum class Work : std::uint8_t {
+enum class InstructionKind : std::uint8_t {
   fp32,
   fp64,
   fp16,
@@ -22,7 +22,7 @@ enum class Work : std::uint8_t {
   memory,
   control
 };
-inline constexpr std::size_t work_count = 9;
+inline constexpr std::size_t instruction_kind_count = 9;
 
 /// Instructions of one kind: of warps, and summed over the lanes that they executed for.
 struct Instructions {
@@ -34,7 +34,7 @@ struct Instructions {
     return *this;
   }
 };
-using ByWork = std::array<Instructions, work_count>;
+using ByInstructionKind = std::array<Instructions, instruction_kind_count>;
 
 /// Events of the memory hierarchy. Those of the L1, the L2 and DRAM are sectors of 32 bytes, but
 /// `row_activation`: a bank of DRAM opens a row. Atomics and write-backs of local memory are writes.
@@ -65,7 +65,7 @@ struct FloatingPointOperations {
 
 /// A kernel's events: in the blocks of its snapshot, mean over trials.
 struct Events {
-  ByWork instructions{};
+  ByInstructionKind instructions{};
   ByMemoryEvent memory{};
   std::optional<FloatingPointOperations> operations; ///< absent in results of older versions
 };

@@ -26,11 +26,12 @@ void read_shares(const JsonNode& node, std::vector<double>& target) {
 
 } // namespace
 
-Json work_to_json(const ByWork& work) {
+Json kinds_to_json(const ByInstructionKind& work) {
   Json json = Json::object();
-  for (std::size_t kind = 0; kind < work_count; ++kind)
+  for (std::size_t kind = 0; kind < instruction_kind_count; ++kind)
     if (work[kind].warps != 0)
-      json[std::string(name_of(Work(kind)))] = {{"warps", work[kind].warps}, {"lanes", work[kind].lanes}};
+      json[std::string(name_of(InstructionKind(kind)))] = {{"warps", work[kind].warps},
+                                                           {"lanes", work[kind].lanes}};
   return json;
 }
 
@@ -43,7 +44,7 @@ Json memory_events_to_json(const ByMemoryEvent& events) {
 }
 
 Json events_to_json(const Events& events) {
-  Json json = {{"instructions", work_to_json(events.instructions)},
+  Json json = {{"instructions", kinds_to_json(events.instructions)},
                {"memory", memory_events_to_json(events.memory)}};
   if (events.operations)
     json["floating_point_operations"] = {{"fp64", events.operations->fp64},
@@ -77,9 +78,9 @@ Json sharing_profile_to_json(const SharingProfile& profile) {
   return json;
 }
 
-void read_work(const JsonNode& node, ByWork& target) {
-  for (std::size_t kind = 0; kind < work_count; ++kind) {
-    const std::string name(name_of(Work(kind)));
+void read_kinds(const JsonNode& node, ByInstructionKind& target) {
+  for (std::size_t kind = 0; kind < instruction_kind_count; ++kind) {
+    const std::string name(name_of(InstructionKind(kind)));
     if (!node.has(name.c_str()))
       continue;
     const JsonNode of_kind = node[name.c_str()];
@@ -95,7 +96,7 @@ void read_memory_events(const JsonNode& node, ByMemoryEvent& target) {
 }
 
 void read_events(const JsonNode& node, Events& target) {
-  read_work(node["instructions"], target.instructions);
+  read_kinds(node["instructions"], target.instructions);
   read_memory_events(node["memory"], target.memory);
   if (!node.has("floating_point_operations"))
     return;

@@ -199,7 +199,7 @@ void read(const JsonNode& node, LineTime& target) {
   node["awaited"].read(target.awaited);
   node["awaited"].require(target.awaited >= 0 && target.awaited <= 1 + rounding, "a number from 0 to 1");
   if (node.has("work"))
-    read_work(node["work"], target.work.emplace());
+    read_kinds(node["work"], target.work.emplace());
 }
 
 void read(const JsonNode& node, ExecutedCode& target) {
@@ -433,6 +433,8 @@ static void read(const JsonNode& node, Manifest& target) {
   read_files(node["sources"], target.sources);
   node["nvcc"].read(target.nvcc);
   read_files(node["gpus"], target.gpus);
+  if (node.has("toolkit"))
+    node["toolkit"].read(target.toolkit);
 }
 
 Expected<Result> result_from_json(const nlohmann::json& json) {

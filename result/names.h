@@ -12,32 +12,7 @@ namespace warplens {
 template <>
 inline constexpr std::array<std::string_view, 3> names_of<StoppedBy>{"confidence", "limit", "request"};
 template <>
-inline constexpr std::array<std::string_view, resource_count> names_of<Resource>{
-    "issue",        "memory_pipeline",
-    "shared_banks", "constant_pipe",
-    "l2_port",      "l2_slices",
-    "atomics",      "fabric",
-    "dram",         "fp32_pipe",
-    "fp64_pipe",    "fp16_pipe",
-    "integer_pipe", "special_function_pipe",
-    "tensor_pipe"};
-template <>
-inline constexpr std::array<std::string_view, warp_state_count> names_of<WarpState>{"selected",
-                                                                                    "not_selected",
-                                                                                    "wait",
-                                                                                    "branch_resolving",
-                                                                                    "long_scoreboard",
-                                                                                    "short_scoreboard",
-                                                                                    "barrier",
-                                                                                    "math_pipe_throttle",
-                                                                                    "lg_throttle",
-                                                                                    "mio_throttle",
-                                                                                    "tex_throttle",
-                                                                                    "drain",
-                                                                                    "ended"};
-
-template <>
-inline constexpr std::array<std::string_view, work_count> names_of<Work>{
+inline constexpr std::array<std::string_view, instruction_kind_count> names_of<InstructionKind>{
     "fp32", "fp64", "fp16", "integer", "multiply_add", "special_function", "tensor", "memory", "control"};
 template <>
 inline constexpr std::array<std::string_view, memory_event_count> names_of<MemoryEvent>{

@@ -4,8 +4,10 @@
 
 #include "result/accuracy.h"
 #include "result/events.h"
+#include "result/resources.h"
 #include "result/sharing_profile.h"
 #include "result/timeline.h"
+#include "result/warp_states.h"
 #include "support/expected.h"
 #include "support/occupancy.h"
 #include "trace/records.h"
@@ -46,52 +48,6 @@ struct LatencyParts {
   double l1_ns = 0, l2_ns = 0, dram_ns = 0, shared_ns = 0, constant_ns = 0;
 };
 
-/// Each of these can bound a kernel's time: the issue of instructions; the memory pipeline of an SM, by
-/// passes of accesses to global memory, or by passes of banks of shared memory; the constant cache of an SM,
-/// which serves the addresses of an access one after the other; the SM's port to the L2; the L2's slices, by
-/// sectors, or by atomics; the way between the L2's partitions; the channels of DRAM; an SM's
-/// execution pipes of a kind.
-enum class Resource : std::uint8_t {
-  issue,
-  memory_pipeline,
-  shared_banks,
-  constant_pipe,
-  l2_port,
-  l2_slices,
-  atomics,
-  fabric,
-  dram,
-  fp32_pipe,
-  fp64_pipe,
-  fp16_pipe,
-  integer_pipe,
-  special_function_pipe,
-  tensor_pipe
-};
-inline constexpr std::size_t resource_count = 15;
-using ByResource = std::array<double, resource_count>;
-
-/// What a resident warp does in a cycle, under the names of NVIDIA's Nsight Compute (Kernel Profiling Guide,
-/// "Warp Stall Reasons"): it issues (`selected`), or says why it does not. `ended`: it waits for other warps
-/// of its block to end, for which that guide has no name.
-enum class WarpState : std::uint8_t {
-  selected,
-  not_selected,
-  wait,
-  branch_resolving,
-  long_scoreboard,
-  short_scoreboard,
-  barrier,
-  math_pipe_throttle,
-  lg_throttle,
-  mio_throttle,
-  tex_throttle,
-  drain,
-  ended
-};
-inline constexpr std::size_t warp_state_count = 13;
-using ByState = std::array<double, warp_state_count>;
-
 /// What a kernel's warps do, from trials on a clock; mean over trials.
 struct WarpTime {
   ByState states{};        ///< the share of each in the warps' time, from their begin to their block's end
@@ -106,7 +62,7 @@ struct LineTime {
   double instructions = 0; ///< of warps, that they issue there; accesses where no more is known
   ByState states{};        ///< shares of the time of all the kernel's warps, which wait to issue one there
   double awaited = 0; ///< the share in which warps wait anywhere for results of the line, or at its barrier
-  std::optional<ByWork> work; ///< its instructions by kind; where the code is known
+  std::optional<ByInstructionKind> work; ///< its instructions by kind; where the code is known
 };
 
 /// A bound of a kernel in some of the machines that a GPU's unknown figures allow.
@@ -326,6 +282,7 @@ struct Manifest {
   std::vector<NamedHash> sources; ///< those named on the command line of `profile`
   std::string nvcc;               ///< nvcc's arguments there
   std::vector<NamedHash> gpus;    ///< the files of the GPUs
+  std::string toolkit;            ///< the version of the CUDA Toolkit that compiled them; empty: none did
 };
 
 struct Result {

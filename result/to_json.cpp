@@ -118,7 +118,7 @@ Json to_json(const LineTime& line) {
   json["states"] = shares_by<WarpState>(line.states);
   put(json, "awaited", std::optional(line.awaited));
   if (line.work)
-    json["work"] = work_to_json(*line.work);
+    json["work"] = kinds_to_json(*line.work);
   return json;
 }
 
@@ -405,10 +405,13 @@ Json to_json(const std::vector<NamedHash>& files) {
 }
 
 Json to_json(const Manifest& manifest) {
-  return {{"warplens", manifest.version},
-          {"sources", to_json(manifest.sources)},
-          {"nvcc", manifest.nvcc},
-          {"gpus", to_json(manifest.gpus)}};
+  Json json = {{"warplens", manifest.version},
+               {"sources", to_json(manifest.sources)},
+               {"nvcc", manifest.nvcc},
+               {"gpus", to_json(manifest.gpus)}};
+  if (!manifest.toolkit.empty())
+    json["toolkit"] = manifest.toolkit;
+  return json;
 }
 
 } // namespace

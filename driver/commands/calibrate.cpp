@@ -92,7 +92,11 @@ Expected<void> calibrate(const Options& options) {
   const auto findings = calibration::analyse(*curves);
   if (!findings)
     return fail("{}: {}", curves_folder.string(), findings.error().message);
-  const auto text = calibration::print_gpu_file(*curves, *findings, today());
+  const auto capability = calibration::compute_capability(*curves);
+  if (!capability)
+    return fail("{}: {}", curves_folder.string(), capability.error().message);
+  TRY_LET(relative, model::nearest_gpu(*capability, resources().gpus));
+  const auto text = calibration::print_gpu_file(*curves, *findings, today(), *relative);
   if (!text)
     return fail("{}: {}", curves_folder.string(), text.error().message);
   TRY(print_text(*text, options.file));

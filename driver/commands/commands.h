@@ -25,6 +25,7 @@ void declare_dram_map(CLI::App& app, Action& chosen);
 void declare_patch(CLI::App& app, Action& chosen);
 void declare_model(CLI::App& app, Action& chosen);
 void declare_report(CLI::App& app, Action& chosen);
+void declare_view(CLI::App& app, Action& chosen);
 /// `exit_code` is that of a comparison that succeeds, for --exit-code verdict.
 void declare_diff(CLI::App& app, Action& chosen, int& exit_code);
 void declare_compare(CLI::App& app, Action& chosen);

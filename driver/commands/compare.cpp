@@ -41,7 +41,7 @@ Expected<void> print(const comparison::ComparisonReport& report, const CompareOp
   const nlohmann::ordered_json json = comparison::to_json(report);
   if (options.format == "json")
     return print_text(json_text(json), options.output.file);
-  TRY(check_format(Format::html));
+  TRY(check_format(report_format("html")));
   TRY_LET(template_text, read_file(resources().page));
   report::PageOptions page{*template_text, version, {}};
   page.measured = &json;

@@ -22,11 +22,6 @@ struct DiffOptions {
   OutputOptions output;
 };
 
-std::string check_threshold(const std::string& text) {
-  const auto threshold = report::parse_threshold(text);
-  return threshold ? "" : threshold.error().message;
-}
-
 /// Returns the exit code of a verdict under --exit-code verdict: beside those of an error (1) and of a wrong
 /// command line (2).
 int exit_code_of(report::SpeedVerdict verdict) {
@@ -90,19 +85,10 @@ void declare_diff(CLI::App& app, Action& chosen, int& exit_code) {
       ->required()
       ->type_name("BEFORE");
   command->add_option("after", options->after, "another")->required()->type_name("AFTER");
-  command
-      ->add_option_function<std::vector<std::string>>(
-          "--fail-if",
-          [options](const std::vector<std::string>& texts) {
-            for (const std::string& text : texts)
-              options->thresholds.push_back(*report::parse_threshold(text));
-          },
-          "[total.]FIGURE OP NUMBER[%]: exit with 1 if a difference, after less before, is beyond\n"
-          "this and beyond its 95 % interval; may be given several times")
-      ->check(CLI::Validator(check_threshold, ""))
-      ->type_name("CONDITION")
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_fail_if_option(
+      *command, options->thresholds,
+      "[total.]FIGURE OP NUMBER[%]: exit with 1 if a difference, after less before, is beyond\n"
+      "this and beyond its 95 % interval; may be given several times");
   command->add_flag("--fail-if-slower", options->fail_if_slower,
                     "exit with 1 if all kernels together are slower on any GPU");
   command

@@ -130,7 +130,7 @@ Expected<void> print_found(const Significance& found, const ExplainCommand& comm
 
 Expected<void> explain(const ExplainCommand& command) {
   if (command.format == "html")
-    TRY(check_format(Format::html));
+    TRY(check_page());
   TRY(check_writable(command.output.file));
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
                                   command.threads == 0 ? std::max(1u, std::thread::hardware_concurrency())

@@ -4,6 +4,7 @@
 #include "driver/resources.h"
 #include "driver/stages/print.h"
 #include "model/gpu/gpu.h"
+#include "model/gpu/parameters.h"
 #include "report/accuracy_text.h"
 
 #include <memory>
@@ -35,9 +36,18 @@ void declare_gpus(CLI::App& app, Action& chosen) {
   auto* command =
       app.add_subcommand("gpus", "list the GPUs that can be modelled, or print one in full with its sources");
   auto name = std::make_shared<std::string>();
-  command->add_option("name", *name, "a GPU's name, or a file that describes one")->type_name("NAME");
-  command->callback(
-      [name, &chosen] { chosen = [name] { return name->empty() ? list() : describe(*name); }; });
+  auto* named =
+      command->add_option("name", *name, "a GPU's name, or a file that describes one")->type_name("NAME");
+  auto keys = std::make_shared<bool>(false);
+  command->add_flag("--keys", *keys, "print the keys of GPU files: unit, values and meaning, as Markdown")
+      ->excludes(named);
+  command->callback([name, keys, &chosen] {
+    chosen = [name, keys] {
+      return *keys           ? print_text(model::parameters_in_markdown(), "")
+             : name->empty() ? list()
+                             : describe(*name);
+    };
+  });
 }
 
 } // namespace warplens::driver

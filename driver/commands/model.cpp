@@ -20,7 +20,7 @@ struct Options {
 };
 
 Expected<Result> replay(const Options& options) {
-  TRY(check_format(options.output.format));
+  TRY(check_format(*options.output.format));
   TRY_LET(gpus, load_gpus(options.model));
   TRY_LET(trace, trace::Reader::open(options.trace));
   auto result = simulate(*trace, *gpus, options.model, options.output, options.kernel);
@@ -57,9 +57,9 @@ void declare_model(CLI::App& app, Action& chosen) {
       ->check(CLI::Validator(check_regex, ""));
   add_model_options(*command, options->model);
   add_registers_option(*command, options->model);
-  add_output_options(*command, options->output, Format::json);
+  add_output_options(*command, options->output, "json");
   command->callback([options, &chosen] {
-    options->model.timeline |= shows_timeline(options->output.format);
+    options->model.timeline |= options->output.format->shows_timeline;
     chosen = [options] { return model_and_print(*options); };
   });
 }

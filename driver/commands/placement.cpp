@@ -206,24 +206,10 @@ void declare_placement(CLI::App& app, const std::vector<std::string>& rest, Acti
           "a table of measured placements (columns trace, kernel, gpu, moves, nanoseconds) that the\n"
           "paper's overlap is fitted to; prints its error on kernels left out in turn")
       ->type_name("FILE.csv");
-  command
-      ->add_option_function<std::vector<std::string>>(
-          "--fail-if",
-          [options](const std::vector<std::string>& texts) {
-            for (const std::string& text : texts)
-              options->thresholds.push_back(*report::parse_threshold(text));
-          },
-          "exit with 1 if a placement differs from the trace's beyond this and beyond its interval, as\n"
-          "diff says it: 'total.microseconds<-10%' where one is faster by a tenth")
-      ->check(CLI::Validator(
-          [](std::string& text) {
-            const auto parsed = report::parse_threshold(text);
-            return parsed ? std::string() : parsed.error().message;
-          },
-          ""))
-      ->type_name("CONDITION")
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_fail_if_option(
+      *command, options->thresholds,
+      "exit with 1 if a placement differs from the trace's beyond this and beyond its interval, as\n"
+      "diff says it: 'total.microseconds<-10%' where one is faster by a tenth");
   command->add_option("--format", options->format, "text, json (warplens-placement/1), csv or html")
       ->check(CLI::IsMember({"text", "json", "csv", "html"}))
       ->option_text("FORMAT=text");

@@ -63,7 +63,7 @@ void declare_profile(CLI::App& app, const std::vector<std::string>& rest, Action
   add_model_options(*command, options->model);
   add_registers_option(*command, options->model);
   add_trace_options(*command, options->trace);
-  add_output_options(*command, options->output, Format::text);
+  add_output_options(*command, options->output);
   command->add_flag("--no-probes", options->source.no_probes,
                     "build and run it as it is, without a report (to compare)");
   command->add_flag("--keep", options->keep, "leave the intermediate files in place and say where");
@@ -73,7 +73,7 @@ void declare_profile(CLI::App& app, const std::vector<std::string>& rest, Action
       "  warplens profile spmv.cu --gpu a100,h100-sxm --nvcc \"-O3 -Iinclude\" --run u 4096\n\n"
       "The program's output goes to stderr where the report goes to stdout, and stays on stdout with -o.");
   command->callback([options, &rest, &chosen] {
-    options->model.timeline |= shows_timeline(options->output.format);
+    options->model.timeline |= options->output.format->shows_timeline;
     chosen = [options, &rest] { return profile(*options, rest); };
   });
 }

@@ -30,7 +30,7 @@ Expected<std::vector<report::Suggestion>> read_suggestions(const std::string& fi
 }
 
 Expected<void> read_and_print(ReportOptions options) {
-  TRY(check_format(options.output.format));
+  TRY(check_format(*options.output.format));
   if (!options.advice.empty()) {
     TRY_LET(suggestions, read_suggestions(options.advice));
     options.output.suggestions = std::move(*suggestions);
@@ -52,16 +52,15 @@ void declare_report(CLI::App& app, Action& chosen) {
       ->type_name("RESULT");
   command->add_option("other", options->other, "html: a second result, to compare the first with")
       ->type_name("RESULT");
-  add_output_options(*command, options->output, Format::text);
+  add_output_options(*command, options->output);
   command
       ->add_option("--advice", options->advice,
                    "brief, brief-json: name the changes that `warplens advise --format json` found to pay")
       ->type_name("FILE");
   command->callback([options, &chosen] {
-    if (!options->advice.empty() && options->output.format != Format::brief &&
-        options->output.format != Format::brief_json)
+    if (!options->advice.empty() && !options->output.format->takes_suggestions)
       throw CLI::ValidationError("--advice", "only --format brief and brief-json take it");
-    if (!options->other.empty() && options->output.format != Format::html)
+    if (!options->other.empty() && !options->output.format->is_page)
       throw CLI::ValidationError("a second result",
                                  "only --format html takes one; `warplens diff` compares as text");
     chosen = [options] { return read_and_print(*options); };

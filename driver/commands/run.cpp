@@ -41,7 +41,7 @@ void declare_run(CLI::App& app, const std::vector<std::string>& rest, Action& ch
   add_model_options(*command, options->model);
   add_registers_option(*command, options->model);
   add_trace_options(*command, options->trace);
-  add_output_options(*command, options->output, Format::text);
+  add_output_options(*command, options->output);
   set_usage(*command, "warplens run [OPTIONS] -- PROGRAM [ARGS...]");
   command->footer(
       "  -- PROGRAM ARGS...              what to run: a program that `warplens profile --keep` left, for "
@@ -50,7 +50,7 @@ void declare_run(CLI::App& app, const std::vector<std::string>& rest, Action& ch
   command->callback([options, &rest, &chosen] {
     if (rest.empty())
       throw CLI::RequiredError("-- PROGRAM");
-    options->model.timeline |= shows_timeline(options->output.format);
+    options->model.timeline |= options->output.format->shows_timeline;
     chosen = [options, &rest] { return run_and_report(*options, rest); };
   });
 }

@@ -132,7 +132,7 @@ Expected<void> profile(const SweepOptions& options, const std::vector<model::Gpu
   run.trace = trace_path(options.trace, directory->path());
   run.stdout_to_stderr = true;
   OutputOptions output;
-  output.format = Format::json;
+  output.format = &report_format("json");
   output.file = (directory->path() / "result.json").string();
   output.quiet = true;
   TRY(trace_model_print(run, options.model, output));

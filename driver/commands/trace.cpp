@@ -2,6 +2,8 @@
 
 #include "driver/commands/commands.h"
 #include "driver/stages/print.h"
+#include "support/files.h"
+#include "trace/accel_sim.h"
 #include "trace/inspect.h"
 
 #include <iostream>
@@ -44,6 +46,17 @@ Expected<void> check(const std::string& file) {
   return {};
 }
 
+Expected<void> export_accel_sim(const std::string& file, const std::filesystem::path& folder) {
+  TRY_LET(reader, trace::Reader::open(file));
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error)
+    return fail("{}: cannot be created: {}", folder.string(), error.message());
+  return trace::export_accel_sim(*reader, [&](const std::string& name, const std::string& text) {
+    return write_file(folder / name, text);
+  });
+}
+
 } // namespace
 
 void declare_trace(CLI::App& app, Action& chosen) {
@@ -61,6 +74,14 @@ void declare_trace(CLI::App& app, Action& chosen) {
       print_counts);
   add("dump", "everything, one line per record", dump);
   add("check", "read all of it and check what readers rely on", check);
+  auto* accel_sim = command->add_subcommand(
+      "accel-sim",
+      "write it as Accel-Sim's trace-driven simulator reads it: kernelslist.g and a file per launch");
+  auto file = std::make_shared<std::string>(), folder = std::make_shared<std::string>();
+  accel_sim->add_option("trace", *file, "a trace, as --trace keeps it")->required()->type_name("TRACE");
+  accel_sim->add_option("folder", *folder, "where the files go")->required()->type_name("FOLDER");
+  accel_sim->callback(
+      [file, folder, &chosen] { chosen = [file, folder] { return export_accel_sim(*file, *folder); }; });
 }
 
 } // namespace warplens::driver

@@ -7,6 +7,7 @@
 #include "driver/stages/gpu_object.h"
 #include "driver/stages/kernel_cache.h"
 #include "driver/version.h"
+#include "runtime/abi/device_section.h"
 #include "support/files.h"
 #include "support/hash.h"
 #include "support/temporary.h"
@@ -89,13 +90,15 @@ Expected<void> compile_host_half(const Halves& halves, const std::filesystem::pa
   return halves.nvcc.relocatable ? redirect_registration(object) : Expected<void>{};
 }
 
-/// Adds the bitcode in a section that linkers leave out of programs.
-Expected<void> add_bitcode(const std::filesystem::path& host, const std::filesystem::path& bitcode,
-                           const std::filesystem::path& object) {
-  constexpr const char* section = ".warplens_device"; // the name in lowering/read_bitcode.cpp
-  return run_compiler({"objcopy", fmt::format("--add-section={}={}", section, bitcode.string()),
-                       fmt::format("--set-section-flags={}=exclude,readonly", section), host.string(),
-                       object.string()})
+/// Adds the bitcode in a section that linkers leave out of programs, and the symbol by which the device link
+/// refers to the object. The symbol is weak: a source may be compiled twice for one program.
+Expected<void> add_bitcode(const Halves& halves, const std::filesystem::path& host,
+                           const std::filesystem::path& bitcode, const std::filesystem::path& object) {
+  return run_compiler(
+             {"objcopy", fmt::format("--add-section={}={}", cpu::device_section, bitcode.string()),
+              fmt::format("--set-section-flags={}=exclude,readonly", cpu::device_section),
+              fmt::format("--add-symbol={}{}=0,global,weak", cpu::linked_symbol_prefix, halves.module),
+              host.string(), object.string()})
       .map([](const auto&) {});
 }
 
@@ -160,7 +163,7 @@ Expected<void> join_with_bitcode(const Halves& halves, const std::filesystem::pa
                                  const std::filesystem::path& bitcode, const std::filesystem::path& object) {
   const auto joined = halves.source.directory / "joined.o";
   TRY(join(halves, {host}, joined));
-  return add_bitcode(joined, bitcode, object);
+  return add_bitcode(halves, joined, bitcode, object);
 }
 
 Expected<void> compile_both_halves(const CpuSource& source, const NvccArguments& nvcc,

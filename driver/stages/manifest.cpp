@@ -1,6 +1,7 @@
 #include "driver/stages/manifest.h"
 
 #include "driver/resources.h"
+#include "driver/toolkit.h"
 #include "driver/version.h"
 #include "support/files.h"
 #include "support/hash.h"
@@ -24,6 +25,8 @@ Manifest make_manifest(const std::vector<std::string>& gpus, const std::vector<s
   manifest.nvcc = nvcc;
   for (const std::string& source : sources)
     add(manifest.sources, source, source);
+  if (const auto toolkit = find_toolkit(); toolkit && !sources.empty())
+    manifest.toolkit = version_of(*toolkit);
   for (const std::string& gpu : gpus) {
     const std::filesystem::path known = resources().gpus / (gpu + ".toml");
     std::error_code ignored;

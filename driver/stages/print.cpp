@@ -1,8 +1,8 @@
 #include "driver/stages/print.h"
 
 #include "driver/resources.h"
+#include "driver/stages/open_page.h"
 #include "driver/version.h"
-#include "report/brief.h"
 #include "report/report.h"
 #include "support/files.h"
 
@@ -21,6 +21,19 @@ namespace {
 
 Expected<void> print_text(const Expected<std::string>& text, const std::string& file) {
   return text ? driver::print_text(*text, file) : tl::unexpected(text.error());
+}
+
+/// Prints the page, or opens it.
+Expected<void> print_page(const Expected<std::string>& page, const OutputOptions& options) {
+  if (!page || !options.opens_page)
+    return print_text(page, options.file);
+  std::filesystem::path file = options.file;
+  if (file.empty()) {
+    TRY_LET(made, file_for_page());
+    file = std::move(*made);
+  }
+  TRY(driver::print_text(*page, file.string()));
+  return open_in_browser(file);
 }
 
 } // namespace
@@ -73,9 +86,9 @@ Expected<void> print_text(const std::string& text, const std::string& file) {
   return {};
 }
 
-Expected<void> check_format(Format format) {
+Expected<void> check_page() {
   std::error_code ignored;
-  if (format == Format::html && !std::filesystem::exists(resources().page, ignored))
+  if (!std::filesystem::exists(resources().page, ignored))
     return fail(
         "this build has no report page ({} is missing): Node.js was not found when it was built; the other "
         "formats work without",
@@ -83,39 +96,33 @@ Expected<void> check_format(Format format) {
   return {};
 }
 
+Expected<void> check_format(const ReportFormat& format) {
+  return format.is_page ? check_page() : Expected<void>{};
+}
+
+Expected<std::string> page_with(const std::vector<report::LabelledResult>& results) {
+  TRY(check_page());
+  TRY_LET(page, read_file(resources().page));
+  return report::print_page(results, {*page, version, {}});
+}
+
 Expected<void> print_comparison(const std::vector<report::LabelledResult>& results,
                                 const OutputOptions& options) {
-  TRY(check_format(Format::html));
-  TRY_LET(page, read_file(resources().page));
-  return print_text(report::print_page(results, {*page, version, {}}), options.file);
+  return print_page(page_with(results), options);
 }
 
 Expected<void> print_report(const std::string& text_or_json, const std::string& format,
                             const OutputOptions& options) {
   if (format != "html")
     return print_text(text_or_json, options.file);
-  TRY(check_format(Format::html));
+  TRY(check_page());
   TRY_LET(page, read_file(resources().page));
   const auto json = nlohmann::ordered_json::parse(text_or_json);
   return print_text(report::print_page({}, {*page, version, {}, nullptr, &json}), options.file);
 }
 
 Expected<void> print(const Result& result, const std::string& label, const OutputOptions& options) {
-  switch (options.format) {
-  case Format::json: return print_text(report::print_json(result), options.file);
-  case Format::brief: return print_text(report::print_brief_text(result, options.suggestions), options.file);
-  case Format::brief_json:
-    return print_text(report::print_brief_json(result, options.suggestions), options.file);
-  case Format::csv: return print_text(report::print_csv(result), options.file);
-  case Format::sarif:
-    return print_text(report::print_sarif(result, {options.threshold, version, {}}), options.file);
-  case Format::annotated_diff:
-    return print_text(report::print_annotated_diff(result, {options.columns}), options.file);
-  case Format::perfetto: return print_text(report::print_perfetto(result), options.file);
-  case Format::html: return print_comparison({{label, &result}}, options);
-  case Format::text: break;
-  }
-  return print_text(report::print_text(result, text_options(options)), options.file);
+  return print_page(options.format->print(result, label, options), options);
 }
 
 } // namespace warplens::driver

@@ -23,8 +23,12 @@ Expected<void> print_report(const std::string& text_or_json, const std::string& 
                             const OutputOptions& options);
 /// Returns the look of text: colours and width as the terminal takes them, if the output is one.
 report::TextOptions text_options(const OutputOptions& output);
+/// Returns the page with the results, one or two to compare.
+Expected<std::string> page_with(const std::vector<report::LabelledResult>& results);
+/// Checks, before the work, that this build has the report page.
+Expected<void> check_page();
 /// Checks, before the work, that the files are there that the format needs.
-Expected<void> check_format(Format format);
+Expected<void> check_format(const ReportFormat& format);
 /// Checks that the file could be created or overwritten, and leaves it as it is. An empty name stands for
 /// stdout.
 Expected<void> check_writable(const std::filesystem::path& file);

@@ -156,7 +156,7 @@ Expected<TracedProgram> trace_program(const RunRequest& request, bool quiet) {
 Expected<void> trace_model_print(const RunRequest& request, const ModelOptions& model,
                                  const OutputOptions& output) {
   TRY(check_writable(output.file));
-  TRY(check_format(output.format));
+  TRY(check_format(*output.format));
   TRY_LET(traced, trace_program(request, output.quiet));
   const std::string& ending = traced->ending;
   auto result = simulate(traced->trace, request.gpus, model, output, request.options.kernel, request.name);

@@ -2,6 +2,7 @@
 
 #include "model/gpu/drawn_figures.h"
 #include "model/gpu/mig.h"
+#include "model/gpu/parameters.h"
 #include "model/gpu/read_accuracy.h"
 #include "model/gpu/read_energies.h"
 #include "model/gpu/toml_figures.h"
@@ -31,197 +32,15 @@ Expected<fs::path> find_file(const std::string& name, const fs::path& folder) {
   return fail("unknown GPU '{}': choose one of {}, or a file ending in .toml", name, fmt::join(*known, ", "));
 }
 
-constexpr double any_latency = 100'000;
-constexpr double any_rate = 1'000'000, min_rate = 0.001; // per ns
-constexpr std::uint32_t any_cycles = 1'000;
-
-void read_sm(TomlFigures& figures, Gpu& gpu) {
-  figures.number("sm.compute_capability", gpu.compute_capability, 1, 99.9);
-  gpu.lanes.adds_for_warp = gpu.capability() >= 70; // analysis/atomics.h
-  gpu.lanes.joins_phases = gpu.capability() >= 70;  // model/snapshot/coalesce.h
-  gpu.lanes.reduces_for_warp = gpu.capability() >= 80;
-  figures.number("sm.clock_mhz", gpu.clock_mhz, 1, 10'000);
-  figures.number("sm.count", gpu.sms, 1, 1024);
-  figures.number("sm.max_threads", gpu.max_threads_per_sm, warp_lanes, 8192);
-  figures.number("sm.max_blocks", gpu.max_blocks_per_sm, 1, 256);
-  figures.number("sm.max_threads_per_block", gpu.max_threads_per_block, warp_lanes, 8192);
-  figures.number("sm.coalesced_bytes", gpu.lanes.coalesced_bytes, sector_bytes, 512);
-}
-
-void read_constant(TomlFigures& figures, Gpu::Constant& constant) {
-  figures.number("constant.bytes", constant.bytes, sector_bytes, 1u << 24);
-  figures.number("constant.line_bytes", constant.line_bytes, sector_bytes, line_bytes);
-  figures.number("constant.ways", constant.ways, 1, max_ways);
-  figures.number("constant.latency_ns", constant.latency_ns, 0, any_latency);
-  figures.number("constant.pass_ns", constant.pass_ns, 0, any_latency);
-  figures.number("constant.group_sms", constant.group.sms, 1, 1024);
-  figures.number("constant.group_bytes", constant.group.bytes, line_bytes, 1u << 24);
-  figures.number("constant.group_line_bytes", constant.group.line_bytes, line_bytes, 4096);
-  figures.number("constant.group_ways", constant.group.ways, 1, max_ways);
-  figures.number("constant.group_latency_ns", constant.group.latency_ns, 0, any_latency);
-}
-
-void read_schedule(TomlFigures& figures, Gpu::Schedule& schedule) {
-  schedule.placement = BlockPlacement(figures.choice("schedule.placement", block_placements()));
-  schedule.start = BlockStart(figures.choice("schedule.start", block_starts()));
-}
-
-void read_issue(TomlFigures& figures, Gpu::Issue& issue) {
-  figures.number("issue.schedulers", issue.schedulers, 1, 64);
-  issue.policy = figures.choice<IssuePolicy>("issue.policy");
-  figures.number("issue.cycles_per_access", issue.cycles_per_access, 0, any_cycles);
-  figures.number("issue.barrier_cycles", issue.barrier_cycles, 0, any_cycles);
-  figures.number("issue.barrier_interval", issue.barrier_interval, 0, any_cycles);
-  figures.number("issue.turnover_cycles", issue.turnover_cycles, 0, 100 * any_cycles);
-  figures.number("issue.launch_ns", issue.launch_ns, 0, any_latency);
-}
-
-void read_pipes(TomlFigures& figures, std::optional<ExecutionPipes>& optional_pipes) {
-  if (!figures.has("pipes"))
-    return;
-  ExecutionPipes& pipes = optional_pipes.emplace();
-  constexpr std::uint32_t any_lanes = 1024;
-  figures.number("pipes.fp32", pipes.fp32, 1, any_lanes);
-  figures.number("pipes.fp64", pipes.fp64, 1, any_lanes);
-  figures.number("pipes.fp16", pipes.fp16, 1, any_lanes);
-  figures.number("pipes.integer", pipes.integer, 1, any_lanes);
-  figures.number("pipes.multiply_add", pipes.multiply_add, 1, any_lanes);
-  figures.boolean("pipes.multiply_add_in_fp32", pipes.multiply_add_in_fp32);
-  figures.number("pipes.special_function", pipes.special_function, 1, any_lanes);
-  figures.number("pipes.fp64_cycles", pipes.fp64_cycles, 1, any_cycles);
-  figures.number("pipes.special_function_cycles", pipes.special_function_cycles, 1, any_cycles);
-  figures.number("pipes.tensor_cycles", pipes.tensor_cycles, 1, any_cycles);
-}
-
-void read_lsu(TomlFigures& figures, Gpu::Lsu& lsu, LaneRules& lanes) {
-  figures.number("lsu.queue_entries", lsu.queue_entries, 1, 1024);
-  figures.number("lsu.scheduler_cycles", lsu.scheduler_cycles, 1, any_cycles);
-  figures.number("lsu.cycles", lsu.cycles, 1, any_cycles);
-  figures.number("lsu.tags_per_pass", lanes.tags_per_pass, 1, warp_lanes);
-  figures.number("lsu.misses", lsu.misses, 0, 1u << 20);
-  figures.number("lsu.stores", lsu.stores, 1, 1u << 20);
-  figures.number("lsu.l2_bytes_per_cycle", lsu.l2_bytes_per_cycle, 1, 4096);
-  figures.number("lsu.l2_write_bytes_per_cycle", lsu.l2_write_bytes_per_cycle, 1, 4096);
-}
-
-void read_registers(TomlFigures& figures, Gpu::Registers& registers) {
-  figures.number("registers.per_sm", registers.per_sm, 1, 1u << 24);
-  figures.number("registers.per_block", registers.per_block, 1, 1u << 24);
-  figures.number("registers.max_per_thread", registers.max_per_thread, 1, 1024);
-  figures.number("registers.allocation_unit", registers.allocation_unit, 1, 4096);
-  figures.number("registers.sub_partitions", registers.sub_partitions, 1, 16);
-}
-
-void read_shared(TomlFigures& figures, Gpu::Shared& shared, LaneRules& lanes) {
-  figures.numbers("shared.carveout_bytes", shared.carveout_bytes, 0, 1u << 24);
-  figures.number("shared.max_bytes_per_block", shared.max_bytes_per_block, 0, 1u << 24);
-  figures.number("shared.reserved_bytes_per_block", shared.reserved_bytes_per_block, 0, 1u << 20);
-  figures.number("shared.allocation_unit", shared.allocation_unit, 1, 1u << 20);
-  figures.number("shared.bank_bytes", lanes.bank_bytes, 4, 8);
-  figures.number("shared.bank_stride_bytes", lanes.bank_stride_bytes, 4, 8);
-  figures.number("shared.latency_ns", shared.latency_ns, 0, any_latency);
-  figures.number("shared.pass_ns", shared.pass_ns, 0, any_latency);
-}
-
-void read_l1(TomlFigures& figures, Gpu::L1& l1, LaneRules& lanes) {
-  figures.number("l1.with_shared_bytes", l1.with_shared_bytes, line_bytes, 1u << 24);
-  figures.number("l1.ways", l1.ways, 1, max_ways);
-  figures.number("l1.usable", l1.usable, 0.1, 1);
-  figures.number("l1.early_usable", l1.early_usable, 0, 1);
-  figures.boolean("l1.sectored", l1.sectored);
-  l1.index = IndexHash(figures.choice("l1.index", {"modulo", "xor_fold"}));
-  figures.choice("l1.replacement", {"lru"}); // refuses other policies
-  l1.stores = L1Stores(figures.choice("l1.stores", {"bypass", "update_on_hit", "evict_on_hit", "allocate"}));
-  l1.local_stores = LocalStores(figures.choice("l1.local_stores", {"as_global", "write_back"}));
-  figures.boolean("l1.global_loads", lanes.global_loads_in_l1);
-  figures.number("l1.latency_ns", l1.latency_ns, 0, any_latency);
-}
-
-void read_cache(TomlFigures& figures, const std::string& table, Gpu::ReadOnly& cache) {
-  figures.number(table + ".bytes", cache.bytes, line_bytes, 1u << 24);
-  figures.number(table + ".line_bytes", cache.line_bytes, sector_bytes, line_bytes);
-  figures.number(table + ".ways", cache.ways, 1, max_ways);
-  figures.number(table + ".latency_ns", cache.latency_ns, 0, any_latency);
-}
-
-void read_read_only(TomlFigures& figures, Gpu& gpu) {
-  gpu.lanes.own_read_only_cache = figures.choice("read_only.cache", {"l1", "own"}) == 1;
-  if (gpu.lanes.own_read_only_cache)
-    read_cache(figures, "read_only", gpu.read_only);
-}
-
-void read_texture(TomlFigures& figures, Gpu& gpu) {
-  gpu.lanes.texture_cache = TextureCache(figures.choice("texture.cache", {"l1", "read_only", "own"}));
-  if (gpu.lanes.texture_cache == TextureCache::own)
-    read_cache(figures, "texture", gpu.texture);
-  figures.number("texture.lanes", gpu.lanes.texture_lanes, 1, warp_lanes);
-}
-
-void read_l2(TomlFigures& figures, std::uint64_t& bytes, Gpu::L2& l2) {
-  figures.number("l2.bytes", bytes, sector_bytes, std::uint64_t{1} << 34);
-  figures.number("l2.line_bytes", l2.line_bytes, sector_bytes, line_bytes);
-  figures.number("l2.ways", l2.ways, 1, max_ways);
-  figures.number("l2.usable", l2.usable, 0.1, 1.2);
-  figures.number("l2.partitions", l2.partitions, 1, 2);
-  if (l2.partitions > 1) {
-    figures.number("l2.early_usable", l2.early_usable, 0, 1);
-    figures.number("l2.hop_ns", l2.hop_ns, 0, any_latency);
-    figures.number("l2.hop_bytes_per_ns", l2.hop_bytes_per_ns, min_rate, any_rate);
-  }
-  l2.index = IndexHash(figures.choice("l2.index", {"modulo", "xor_fold"}));
-  figures.choice("l2.replacement", {"lru"}); // refuses other policies
-  l2.stores = L2Stores(figures.choice("l2.stores", {"memory_update", "allocate"}));
-  l2.partial_writes = PartialWrites(figures.choice("l2.partial_writes", {"whole", "mask", "fill", "fetch"}));
-  figures.number("l2.fetch_bytes", l2.fetch_bytes, sector_bytes, line_bytes);
-  figures.number("l2.slices", l2.slices, 1, 1024);
-  l2.slice_index = SliceHash(figures.choice("l2.slice_index", {"modulo", "xor_fold", "polynomial"}));
-  figures.number("l2.latency_ns", l2.latency_ns, 0, any_latency);
-  figures.number("l2.bytes_per_ns", l2.bytes_per_ns, min_rate, any_rate);
-  figures.number("l2.write_bytes_per_ns", l2.write_bytes_per_ns, min_rate, any_rate);
-  figures.number("l2.atomics_per_ns", l2.atomics_per_ns, min_rate, any_rate);
-  if (figures.has_key("l2.clock"))
-    l2.has_sm_clock = figures.choice("l2.clock", {"sm", "own"}) == 0;
-}
-
-void read_dram(TomlFigures& figures, Gpu::Dram& dram) {
-  figures.number("dram.bytes", dram.bytes, 1u << 20, std::uint64_t{1} << 44);
-  figures.number("dram.bus_bits", dram.bus_bits, 8, 1u << 16);
-  figures.number("dram.channels", dram.channels, 1, 4096);
-  figures.number("dram.banks", dram.banks, 1, 1024);
-  figures.number("dram.row_bytes", dram.row_bytes, line_bytes, 1u << 20);
-  figures.number("dram.interleave_bytes", dram.interleave_bytes, line_bytes, 1u << 20);
-  dram.channel_index = DramIndex(figures.choice("dram.channel_index", {"modulo", "permuted"}));
-  dram.bank_index = DramIndex(figures.choice("dram.bank_index", {"modulo", "permuted"}));
-  dram.queue = DramQueue(figures.choice("dram.queue", {"batch", "kingman"}));
-  figures.number("dram.latency_ns", dram.latency_ns, 0, any_latency);
-  figures.number("dram.activate_ns", dram.activate_ns, 0, any_latency);
-  figures.number("dram.precharge_ns", dram.precharge_ns, 0, any_latency);
-  figures.number("dram.burst_ns", dram.burst_ns, 0, any_latency);
-  figures.number("dram.achieved", dram.achieved, 0.01, 1);
-  figures.number("dram.copies_achieved", dram.copies_achieved, 0.01, 1);
-  figures.number("dram.write_batch_sectors", dram.write_batch_sectors, 1, 1u << 16);
-  if (figures.has_key("dram.bytes_per_cycle"))
-    figures.number("dram.bytes_per_cycle", dram.bytes_per_cycle, 1, any_rate);
-}
-
 /// Reads all tables and checks each figure by itself. The first error in this order is the one reported.
 Gpu read_tables(TomlFigures& figures) {
   Gpu gpu;
   figures.text("name", gpu.name);
   gpu.accuracy = read_accuracy(figures);
-  read_sm(figures, gpu);
-  read_constant(figures, gpu.constant);
-  read_schedule(figures, gpu.schedule);
-  read_issue(figures, gpu.issue);
-  read_pipes(figures, gpu.pipes);
-  read_lsu(figures, gpu.lsu, gpu.lanes);
-  read_registers(figures, gpu.registers);
-  read_shared(figures, gpu.shared, gpu.lanes);
-  read_l1(figures, gpu.l1, gpu.lanes);
-  read_read_only(figures, gpu);
-  read_texture(figures, gpu);
-  read_l2(figures, gpu.l2_bytes, gpu.l2);
-  read_dram(figures, gpu.dram);
+  read_parameters(figures, gpu);
+  gpu.lanes.adds_for_warp = gpu.capability() >= 70; // analysis/atomics.h
+  gpu.lanes.joins_phases = gpu.capability() >= 70;  // model/snapshot/coalesce.h
+  gpu.lanes.reduces_for_warp = gpu.capability() >= 80;
   gpu.instances = read_instances(figures, gpu.sms);
   gpu.energies = read_energies(figures);
   return gpu;

@@ -2,6 +2,7 @@
 // its source.
 #pragma once
 
+#include "model/gpu/execution_pipes.h"
 #include "model/gpu/lane_rules.h"
 #include "model/sm/sm_figures.h"
 #include "power/energies.h"
@@ -74,19 +75,6 @@ enum class DramQueue { batch, kingman };
 /// that has it.
 inline constexpr double min_early_usable = 0.5;
 inline constexpr std::uint32_t max_ways_with_early_part = 8;
-
-/// The execution pipes: results per cycle of all of an SM's pipes of a kind, and cycles until a result can
-/// be used where compilers do not schedule by a fixed time.
-struct ExecutionPipes {
-  std::uint32_t fp32 = 0, fp64 = 0;
-  std::uint32_t fp16 = 0;    ///< pairs of results
-  std::uint32_t integer = 0; ///< additions, logic, comparisons and moves
-  std::uint32_t multiply_add = 0;
-  bool multiply_add_in_fp32 = false;  ///< integer products are made by the pipes of fp32
-  std::uint32_t special_function = 0; ///< and conversions
-  std::uint32_t fp64_cycles = 0, special_function_cycles = 0;
-  std::uint32_t tensor_cycles = 0; ///< between two instructions of a scheduler
-};
 
 struct Gpu {
   std::string id;   ///< "c2050"

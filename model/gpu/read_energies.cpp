@@ -37,8 +37,9 @@ std::optional<power::Energies> read_energies(TomlFigures& figures) {
   figures.number("power.error", energies.error, 0, 10);
   read(figures, "power.constant_w", energies.constant_w, any_watts);
   read(figures, "power.sm_w", energies.sm_w, any_watts);
-  for (std::size_t kind = 0; kind < work_count; ++kind)
-    read(figures, "power." + std::string(name_of(Work(kind))) + "_pj", energies.lane_pj[kind], any_pj);
+  for (std::size_t kind = 0; kind < instruction_kind_count; ++kind)
+    read(figures, "power." + std::string(name_of(InstructionKind(kind))) + "_pj", energies.lane_pj[kind],
+         any_pj);
   for (std::size_t event = 0; event < memory_event_count; ++event)
     read(figures, "power." + std::string(name_of(MemoryEvent(event))) + "_pj", energies.event_pj[event],
          any_pj);

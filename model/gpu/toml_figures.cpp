@@ -27,6 +27,15 @@ std::string text_of(const toml::node& node) {
   return out.str();
 }
 
+/// Returns the value as a file writes it: a string with quotes, a floating-point number with a point.
+std::string toml_of(const toml::node& node) {
+  const std::string text = text_of(node);
+  if (node.is_string())
+    return fmt::format("\"{}\"", node.as_string()->get());
+  const bool looks_whole = text.find_first_not_of("-0123456789") == std::string::npos;
+  return node.is_floating_point() && looks_whole ? text + ".0" : text;
+}
+
 /// Returns whether machines may draw the figure: no snapshot, no occupancy and no content of a cache before a
 /// launch depends on it.
 bool may_be_drawn(const std::string& path) {
@@ -350,6 +359,22 @@ std::string TomlFigures::describe() const {
     for (const auto& [key, source] : *sources->as_table())
       out += fmt::format("[{}] {}\n", std::string(key.str()), source.as_string()->get());
   return out;
+}
+
+std::map<std::string, std::string> TomlFigures::without_sources() const {
+  std::map<std::string, std::string> figures;
+  for (const auto& [table, content] : root_) {
+    if (!content.is_table() || table.str() == "sources" || table.str() == "accuracy")
+      continue;
+    for (const auto& [key, figure] : *content.as_table()) {
+      std::string text;
+      for (const char* part : {"value", "or", "weights", "between"})
+        if (const toml::node* node = figure.is_table() ? figure.as_table()->get(part) : nullptr)
+          text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", part, toml_of(*node));
+      figures.emplace(fmt::format("{}.{}", std::string(table.str()), std::string(key.str())), text);
+    }
+  }
+  return figures;
 }
 
 } // namespace warplens::model

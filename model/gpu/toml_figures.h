@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string>
 #include <toml++/toml.h>
@@ -67,6 +68,9 @@ public:
 
   /// Returns a text with every figure, its value and its source.
   std::string describe() const;
+
+  /// Returns every figure as the file writes it, without its source, by path: "value = 8, or = [4, 16]".
+  std::map<std::string, std::string> without_sources() const;
 
 private:
   TomlFigures(std::string file, toml::table root) : file_(std::move(file)), root_(std::move(root)) {}

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/snapshot/snapshot.h"
+#include "support/expected.h"
 
 #include <span>
 #include <vector>

@@ -5,16 +5,13 @@
 #include "model/code/code.h"
 #include "model/snapshot/coalesce.h"
 #include "model/snapshot/lane_pattern.h"
-#include "support/expected.h"
-#include "trace/access_source.h"
+#include "trace/records.h"
 #include "vocabulary/geometry.h"
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 namespace warplens::model {
@@ -137,84 +134,5 @@ struct Snapshot {
 /// Sets the fields that follow from the warps' accesses and are the same for every trial: `longest_bulk`,
 /// `lines_touched`, `stored_share`, and the sites' lookups in the L1.
 void finalize(Snapshot& snapshot);
-
-/// Builds a snapshot from accesses in the program order of each warp; the order of the warps does not change
-/// the result.
-class SnapshotBuilder {
-public:
-  SnapshotBuilder(const std::vector<Site>& sites, const trace::Launch& launch, const LaneRules& rules = {},
-                  Accesses accesses = Accesses::of_caches);
-  /// Adds an access. The error reports an impossible one: a block or warp outside the launch, a site that the
-  /// trace does not have, or an impossible width.
-  Expected<void> add(std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& access);
-  /// `all_seen`: every block of the launch was traced, those without accesses as well.
-  Snapshot finish(bool all_seen = false) &&;
-
-private:
-  /// The accesses of one warp that compiled code may issue in another order than the program's, which is that
-  /// of the trace: those of the iterations that lie next to each other in unrolled loops.
-  struct Window {
-    struct Seen {
-      std::uint32_t site = 0, accesses = 0;
-      std::uint32_t bulk = 0; ///< that the last of the accesses belongs to
-    };
-    std::vector<Seen> sites;          ///< in the order of their first accesses
-    std::vector<std::uint32_t> bulks; ///< for each access so far: which of the window's bulks it belongs to
-    std::uint32_t last_bulk = 0, last_sequence = 0;
-    std::uint32_t sequence_bulk = 0; ///< the bulk in which the last sequence began
-    std::array<std::uint32_t, names_of<Space>.size()> stored_bulk{}; ///< the last one with a store, by space
-    std::size_t first_access = 0, first_transaction = 0;             ///< indices into the warp's
-  };
-  /// The addresses of a site's last access, in the first and in the last lane that took part.
-  struct LastLanes {
-    std::uint32_t active = 0;
-    std::uint64_t first = 0, last = 0;
-  };
-  struct Stream {
-    Warp warp;
-    std::vector<LastLanes> last;     ///< by index into the trace's sites; Accesses::all_in_program_order
-    std::vector<std::uint32_t> bulk; ///< sites of the current bulk's accesses so far; Accesses::of_caches
-    bool bulk_ended = true;
-    Window window; ///< Accesses::all
-    /// Of the last barrier: its site, an index into the trace's, and the lanes that have arrived.
-    std::uint32_t barrier_site = 0, lanes_at_barrier = 0;
-  };
-  Stream& stream_of(std::uint64_t block, std::uint32_t warp);
-  Expected<void> put_transactions(Warp& warp, const Coalesced& touched, const trace::WarpAccess& access);
-  bool starts_bulk(const Stream& stream, std::uint32_t site) const;
-  void put_into_window(Stream& stream, std::uint32_t site, const trace::WarpAccess& access) const;
-  static void close_window(Stream& stream);
-  void put_access(Stream& stream, Access access) const;
-  static bool continues_last(Stream& stream, std::uint32_t site, const trace::WarpAccess& access);
-  static void put_mark(Warp& warp, std::uint32_t site, const trace::WarpAccess& mark);
-  void put_barrier(Stream& stream, std::uint32_t site, std::uint32_t lanes);
-  std::uint8_t passes(const trace::WarpAccess& access, const Access& entry) const;
-  Expected<std::uint32_t> line_id(std::uint64_t line);
-  Expected<std::uint32_t> mask_of(const Coalesced::Line& written);
-
-  const std::vector<Site>& trace_sites_;
-  trace::Launch launch_;
-  LaneRules rules_;
-  Accesses accesses_;
-  std::unordered_map<std::uint64_t, std::uint32_t> site_index_; ///< Site::id → index into the trace's sites
-  std::vector<std::vector<std::uint32_t>> depends_on_;          ///< by index into the trace's sites
-  std::vector<SiteSummary> summaries_;                          ///< by index into the trace's sites
-  std::vector<LanePatternCounter> patterns_;                    ///< likewise
-  std::unordered_map<std::uint64_t, std::uint32_t> stream_index_;
-  std::vector<Stream> streams_;
-  std::uint64_t last_stream_key_ = ~std::uint64_t{0}; ///< a warp's accesses come in runs
-  std::uint32_t last_stream_ = 0;
-  std::unordered_map<std::uint64_t, std::uint32_t>
-      page_ids_; ///< page → number, in the order of first touch until finish()
-  std::map<ByteMask, std::uint32_t> mask_index_;
-  std::vector<ByteMask> masks_;
-  bool stores_local_ = false, reads_read_only_ = false, reads_textures_ = false;
-  std::uint64_t last_page_ = ~std::uint64_t{0};
-  std::uint32_t last_page_id_ = 0;
-};
-
-/// Decodes the first `blocks` of the launch's blocks; accesses of the others are skipped.
-Expected<Snapshot> decode(const trace::AccessSource& trace, const trace::Launch& launch, std::uint64_t blocks,
-                          const LaneRules& rules, Accesses accesses = Accesses::of_caches);
 
 } // namespace warplens::model

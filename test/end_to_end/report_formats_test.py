@@ -2,6 +2,7 @@
 diff gates."""
 
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -173,6 +174,54 @@ class Formats(unittest.TestCase):
         data = json.loads(data[1])
         self.assertEqual([entry["label"] for entry in data["results"]], ["a.json", "a.json"])
         self.assertEqual(data["sources"], [{"file": "a.cu", "text": SOURCE}])
+
+    def test_pages_in_the_browser(self):
+        if not (pathlib.Path(warplens_tool.tool).parent.parent / "share/warplens/report.html").exists():
+            self.skipTest("this build has no page")
+        browser = self.folder / "a browser"
+        browser.write_text('#!/bin/sh\ncp "$2" seen.html && echo "$1" >option\n')
+        browser.chmod(0o755)
+        without = {key: value for key, value in os.environ.items() if key not in ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY")}
+        without["TMPDIR"] = str(self.folder)
+        named = without | {"BROWSER": f"./no-such-browser:'{browser}' --new %s"}
+        for command in (("view", "a.json"), ("view", "a.json", "a.json", "-o", "kept.html"), ("report", "a.json", "--open")):
+            with self.subTest(command=command):
+                (self.folder / "seen.html").unlink(missing_ok=True)
+                done = warplens(*command, cwd=self.folder, env=named)
+                self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+                self.assertEqual((self.folder / "option").read_text(), "--new\n")
+                self.assertIn('"label":"a.json"', (self.folder / "seen.html").read_text().replace(": ", ":"))
+        self.assertEqual((self.folder / "kept.html").read_text().count('"label"'), 2)
+        done = warplens("view", "a.json", cwd=self.folder, env=without)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        found = re.fullmatch(r"warplens: there is no display to open the page on: it is (\S+\.html); BROWSER can .*\n", done.stderr)
+        self.assertTrue(pathlib.Path(found[1]).exists())
+        done = warplens("view", "a.json", cwd=self.folder, env=without | {"BROWSER": "false"})
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"^warplens: false did not open the page: it is \S+\.html; ")
+        done = warplens("report", "a.json", "--open", "--format", "csv", cwd=self.folder, env=named)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("only --format html goes with it", done.stderr)
+
+    def test_problems_in_visual_studio_code(self):
+        tasks = json.loads((warplens_tool.PROJECT / "examples/vscode/tasks.json").read_text())["tasks"]
+        findings, lines, errors = tasks[0]["problemMatcher"]
+
+        def problems(matcher, text):
+            pattern = matcher["pattern"]
+            return [(found[pattern["file"]], int(found[pattern["line"]]), found[pattern["message"]])
+                    for line in text.splitlines() if (found := re.match(pattern["regexp"], line))]
+
+        brief = warplens("report", "a.json", "--format", "brief", cwd=self.folder).stdout
+        found = problems(findings, brief)
+        self.assertTrue(found and all(file == "a.cu" and "uncoalesced" in message for file, _, message in found), brief)
+        self.assertEqual([(file, line) for file, line, _ in problems(lines, brief)], [(file, line) for file, line, _ in found[:3]])
+        self.assertEqual(problems(errors, "warplens: a b.cu: no\nwarplens: a.cu:7:3: expected expression\nwarplens: b.cu:9: no\n"),
+                         [("a.cu", 7, "expected expression"), ("b.cu", 9, "no")])
+        known = warplens("profile", "--help").stdout
+        for task in tasks:
+            for option in task["args"]:
+                self.assertTrue(not option.startswith("-") or re.search(rf"{option}\b", known), option)
 
     def test_a_second_result_is_for_pages(self):
         done = warplens("report", "a.json", "a.json", cwd=self.folder)

@@ -102,6 +102,32 @@ class SeveralSources(unittest.TestCase):
             run("cmake", "--build", folder)
             self.assertEqual(run(f"{folder}/plain"), "410 7\n")
             self.assertEqual(run(f"{folder}/archived"), "1010 8\n")
+            # No host code refers to the archive's object, whose sites must be in the program all the same.
+            run(warplens_tool.tool, "run", "--trials", "2", "--format", "json", "-o", f"{folder}/result.json", "--", f"{folder}/archived")
+            result = json.loads((pathlib.Path(folder) / "result.json").read_text())
+            files = {pathlib.Path(site["file"]).name for kernel in result["kernels"] for site in kernel["sites"]}
+            self.assertEqual(files, {"caller.cu", "callee.cu"})
+
+    def test_a_file_with_nothing_but_device_code_in_an_archive(self):
+        """Its only probe is the mark of a loop; the linker takes it for the device link's sake."""
+        wrapper = [warplens_tool.tool.parent / "warplens-nvcc", "--backend", "cpu", "-arch=sm_80", "-std=c++17"]
+        project = warplens_tool.PROJECT / "examples/cmake-project"
+        with tempfile.TemporaryDirectory() as folder:
+            def run(*command):
+                done = subprocess.run(list(map(str, command)), cwd=folder, capture_output=True, text=True, timeout=300)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                return done.stdout
+
+            sources = [project / "kernels/saxpy.cu", project / "kernels/sum.cu", project / "kernels/combine.cu"]
+            for source in sources + [project / "main.cu"]:
+                run(*wrapper, "-I", project / "include", "-dc", source, "-o", f"{source.stem}.o")
+            run("ar", "rcs", "libkernels.a", *(f"{source.stem}.o" for source in sources))
+            run(*wrapper, "main.o", "libkernels.a", "-o", "program")
+            output = run(warplens_tool.tool, "run", "--trials", "2", "--format", "json", "--", "./program")
+            printed, result = output.split("\n", 1)
+            self.assertEqual(printed, "327680")
+            names = {kernel["name"].rpartition("::")[2] for kernel in json.loads(result)["kernels"]}
+            self.assertEqual(names, {"saxpy_kernel", "sum_kernel"})
             self.assertIn("main.cu: 2 accesses probed", run(warplens_tool.tool, "nvcc", "--report", f"{folder}/plain"))
 
 

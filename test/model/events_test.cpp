@@ -78,19 +78,21 @@ TEST_CASE("A barrier without an instruction is no block") {
 
 TEST_CASE("Instructions by kind, of all and by line") {
   const Made made;
-  const ExecutedWork work = executed_work(made.snapshot, 32);
-  const auto warps = [](const ByWork& of_all, Work kind) { return of_all[std::size_t(kind)].warps; };
-  CHECK(warps(work.all, Work::fp32) == 1);
-  CHECK(warps(work.all, Work::integer) == 1);
-  CHECK(warps(work.all, Work::memory) == 2);
-  CHECK(warps(work.all, Work::special_function) == 1);
-  CHECK(warps(work.all, Work::fp64) == 1);
-  CHECK(warps(work.all, Work::control) == 1);
-  CHECK(work.all[std::size_t(Work::memory)].lanes == 40);
+  const ExecutedInstructions work = executed_instructions(made.snapshot, 32);
+  const auto warps = [](const ByInstructionKind& of_all, InstructionKind kind) {
+    return of_all[std::size_t(kind)].warps;
+  };
+  CHECK(warps(work.all, InstructionKind::fp32) == 1);
+  CHECK(warps(work.all, InstructionKind::integer) == 1);
+  CHECK(warps(work.all, InstructionKind::memory) == 2);
+  CHECK(warps(work.all, InstructionKind::special_function) == 1);
+  CHECK(warps(work.all, InstructionKind::fp64) == 1);
+  CHECK(warps(work.all, InstructionKind::control) == 1);
+  CHECK(work.all[std::size_t(InstructionKind::memory)].lanes == 40);
   REQUIRE(work.lines.size() == 3); // the first two instructions have no line
-  CHECK(warps(work.lines.at({"a.cu", 1}), Work::memory) == 1);
-  CHECK(warps(work.lines.at({"a.cu", 1}), Work::special_function) == 1);
-  CHECK(work.lines.at({"a.cu", 2})[std::size_t(Work::memory)].lanes == 8);
+  CHECK(warps(work.lines.at({"a.cu", 1}), InstructionKind::memory) == 1);
+  CHECK(warps(work.lines.at({"a.cu", 1}), InstructionKind::special_function) == 1);
+  CHECK(work.lines.at({"a.cu", 2})[std::size_t(InstructionKind::memory)].lanes == 8);
 }
 
 TEST_CASE("Sectors, rows and passes of a small launch") {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/evaluate.h"
+#include "model/snapshot/snapshot_builder.h"
 #include "test/catch.h"
 
 #include <functional>

@@ -2,6 +2,7 @@
 #include "made_code.h"
 #include "made_trace.h"
 #include "model/numeric/random.h"
+#include "model/snapshot/snapshot_builder.h"
 #include "model/trial/trial.h"
 #include "support/temporary.h"
 #include "test/trace/append.h"

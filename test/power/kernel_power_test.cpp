@@ -17,12 +17,12 @@ KernelResult made_kernel() {
   kernel.snapshot.blocks = 20;
   kernel.time.emplace().microseconds.mean = 10;
   Events& events = kernel.events.emplace();
-  events.instructions[std::size_t(Work::fp32)] = {1e6, 32e6};
+  events.instructions[std::size_t(InstructionKind::fp32)] = {1e6, 32e6};
   events.memory[std::size_t(MemoryEvent::l2_read_miss)] = 1e4;
   events.memory[std::size_t(MemoryEvent::dram_read)] = 1e4;
   LineTime line{"a.cu", 3, 1e6};
   line.states[0] = 0.25;
-  line.work.emplace()[std::size_t(Work::fp32)] = {1e6, 32e6};
+  line.work.emplace()[std::size_t(InstructionKind::fp32)] = {1e6, 32e6};
   LineTime loads{"a.cu", 5, 0};
   loads.states[0] = 0.75;
   kernel.lines = {line, loads};
@@ -40,7 +40,7 @@ Energies made_energies() {
   energies.clock_mhz = 1000;
   energies.constant_w = {30, 28, 32};
   energies.sm_w = {0.5, 0.4, 0.6};
-  energies.lane_pj[std::size_t(Work::fp32)] = {10, 8, 12};
+  energies.lane_pj[std::size_t(InstructionKind::fp32)] = {10, 8, 12};
   energies.event_pj[std::size_t(MemoryEvent::l2_read_miss)] = {200, 100, 300};
   energies.event_pj[std::size_t(MemoryEvent::dram_read)] = {2000, 1500, 2500};
   energies.error = 0.1;

@@ -14,7 +14,7 @@ KernelResult made_kernel(const std::string& name, double lanes, double microseco
   kernel.occupancy.sms = 80;
   kernel.snapshot.blocks = 80;
   kernel.time.emplace().microseconds.mean = microseconds;
-  kernel.events.emplace().instructions[std::size_t(Work::fp32)] = {lanes / 32, lanes};
+  kernel.events.emplace().instructions[std::size_t(InstructionKind::fp32)] = {lanes / 32, lanes};
   return kernel;
 }
 

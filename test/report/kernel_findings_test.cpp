@@ -132,7 +132,7 @@ TEST_CASE("the pipes' shares of their peaks follow from the snapshot's work and 
   kernel.time->mean_busy[std::size_t(Resource::issue)] = 0.255;
   kernel.executed = ExecutedCode{80, 1'000'000, 1, test::statistic(1, 0)};
   Events& events = kernel.events.emplace();
-  events.instructions[std::size_t(Work::fp32)] = {1e6, 24e6};
+  events.instructions[std::size_t(InstructionKind::fp32)] = {1e6, 24e6};
   events.operations = FloatingPointOperations{.fp64 = 0, .fp32 = 51e6, .fp16 = 0};
   // 0.51 of 50,000 cycles of the snapshot, twice, are 51 of 102 µs.
   CHECK(line(kernel, "pipes") ==
@@ -229,10 +229,10 @@ TEST_CASE("blocks that do not fill their warps") {
 TEST_CASE("divergence names the line at which most lanes are idle; partial warps are none") {
   KernelResult kernel = kernel_at_roofline();
   Events& events = kernel.events.emplace();
-  events.instructions[std::size_t(Work::integer)] = {1000, 16'000};
+  events.instructions[std::size_t(InstructionKind::integer)] = {1000, 16'000};
   LineTime even{"/a/k.cu", 3, 800}, odd{"/a/k.cu", 7, 200};
-  even.work.emplace()[std::size_t(Work::integer)] = {500, 15'000};
-  odd.work.emplace()[std::size_t(Work::integer)] = {500, 1000};
+  even.work.emplace()[std::size_t(InstructionKind::integer)] = {500, 15'000};
+  odd.work.emplace()[std::size_t(InstructionKind::integer)] = {500, 1000};
   kernel.lines = {even, odd};
   CHECK(contains(all_of(kernel),
                  "divergence: 16.0 of 32 lanes execute an instruction in the mean; most are idle at "
@@ -240,7 +240,7 @@ TEST_CASE("divergence names the line at which most lanes are idle; partial warps
   kernel.block = {16, 1, 1};
   CHECK_FALSE(contains(all_of(kernel), "divergence"));
   kernel.block = {256, 1, 1};
-  kernel.events->instructions[std::size_t(Work::integer)] = {1000, 25'000};
+  kernel.events->instructions[std::size_t(InstructionKind::integer)] = {1000, 25'000};
   CHECK_FALSE(contains(all_of(kernel), "divergence"));
 }
 

@@ -76,11 +76,11 @@ TEST_CASE("constant memory's figures are unchanged by the way through JSON, and 
 TEST_CASE("events and what a kernel does alone are unchanged by the way through JSON") {
   Result made = test::sample_time();
   KernelResult& kernel_made = made.kernels[0];
-  ByWork work{};
-  work[std::size_t(Work::fp32)] = {380'000, 10'830'000};
-  work[std::size_t(Work::memory)] = {765'376, 21'700'000.5};
+  ByInstructionKind work{};
+  work[std::size_t(InstructionKind::fp32)] = {380'000, 10'830'000};
+  work[std::size_t(InstructionKind::memory)] = {765'376, 21'700'000.5};
   kernel_made.lines[1].work = work;
-  work[std::size_t(Work::control)] = {1'200'302, 38'409'664};
+  work[std::size_t(InstructionKind::control)] = {1'200'302, 38'409'664};
   kernel_made.events = Events{work,
                               {1.25e6, 3e6, 86016, 1e6, 2e6, 86016, 0, 2.5e6, 70'000, 81'234.5, 86016, 0},
                               FloatingPointOperations{0, 21'660'000, 0}};
@@ -97,7 +97,7 @@ TEST_CASE("events and what a kernel does alone are unchanged by the way through 
   CHECK(Json::parse(to_json(*result).dump()) == before);
   const KernelResult& kernel = result->kernels.at(0);
   CHECK(kernel.events->memory[std::size_t(MemoryEvent::row_activation)] == 81'234.5);
-  CHECK(kernel.lines[1].work->at(std::size_t(Work::fp32)).lanes == 10'830'000);
+  CHECK(kernel.lines[1].work->at(std::size_t(InstructionKind::fp32)).lanes == 10'830'000);
   CHECK(kernel.events->operations->fp32 == 21'660'000);
   CHECK_FALSE(kernel.lines[0].work);
   CHECK(kernel.sharing->pipes[0].distances == std::vector<double>{0, 0.5, 0.25});
@@ -397,7 +397,9 @@ TEST_CASE("malformed results: one line that names the place") {
 TEST_CASE("json: the manifest, which results of older versions lack") {
   Result result = test::sample_result();
   CHECK_FALSE(Json(to_json(result)).contains("manifest"));
-  result.manifest = Manifest{"1.2.3", {{"a.cu", 0xabc}}, "-O3", {{"a100", 1}, {"h100-sxm", 2}}};
+  result.manifest = Manifest{"1.2.3", {{"a.cu", 0xabc}}, "-O3", {{"a100", 1}, {"h100-sxm", 2}}, ""};
+  CHECK_FALSE(Json(to_json(result))["manifest"].contains("toolkit"));
+  result.manifest->toolkit = "13.0.88";
   Json json = Json::parse(to_json(result).dump());
   CHECK(json["manifest"]["sources"] == Json({{{"name", "a.cu"}, {"xxh64", "0000000000000abc"}}}));
   const auto read = result_from_json(json);

@@ -3,7 +3,7 @@
 The rule:
 - A source file is a file of C++ or CUDA (.h .cpp .cu .cuh .def .h.in), Python (.py), shell (.sh, or no extension and a first
   line with #!), TypeScript or JavaScript (.ts .tsx .mts .mjs), or TOML. Not counted: programs that tests compile (.cu, .cuh and
-  .c below test/), and what lies in a folder named golden.
+  .c below test/), what lies in a folder named golden, and the files of GPUs.
 - A heading that begins with a directory (`## lowering/ptx/: …`; `./` is the root) sets the directory for the rows below it.
 - The first cell of a row holds names in backticks, each relative to that directory. A name with its extension names that
   file. A name without one names the file of that name, or else the .h and .cpp files with that stem (`gpu` for gpu.h and
@@ -18,7 +18,7 @@ import source_tree
 
 CODE_TOUR = "docs/code-tour.md"
 SOURCE = re.compile(r"\.(h|cpp|cu|cuh|def|h\.in|py|sh|ts|tsx|mts|mjs|toml)$")
-NOT_COUNTED = re.compile(r"^test/.*\.(cu|cuh|c)$|(^|/)golden/")
+NOT_COUNTED = re.compile(r"^test/.*\.(cu|cuh|c)$|(^|/)golden/|^model/gpu/gpus/")
 HEADING = re.compile(r"^#+ `?((?:[\w.-]+/)+)`?")
 STEM_EXTENSIONS = (".h", ".cpp")
 

@@ -1,0 +1,69 @@
+#include "driver/report_formats.h"
+
+#include "driver/options.h"
+#include "driver/stages/print.h"
+#include "driver/version.h"
+#include "report/brief.h"
+#include "report/report.h"
+
+#include <algorithm>
+
+namespace warplens::driver {
+namespace {
+
+using Text = Expected<std::string>;
+
+constexpr ReportFormat formats[] = {
+    {"text", "annotated source",
+     [](const Result& result, const std::string&, const OutputOptions& options) -> Text {
+       return report::print_text(result, text_options(options));
+     }},
+    {"brief", "what matters, in at most 2 KB",
+     [](const Result& result, const std::string&, const OutputOptions& options) -> Text {
+       return report::print_brief_text(result, options.suggestions);
+     },
+     false, false, true},
+    {"brief-json", "the same: warplens-brief/1",
+     [](const Result& result, const std::string&, const OutputOptions& options) -> Text {
+       return report::print_brief_json(result, options.suggestions);
+     },
+     false, false, true},
+    {"html", "a page to open in a browser",
+     [](const Result& result, const std::string& label, const OutputOptions&) {
+       return page_with({{label, &result}});
+     },
+     true, true},
+    {"json", "warplens-result/1",
+     [](const Result& result, const std::string&, const OutputOptions&) -> Text {
+       return report::print_json(result);
+     }},
+    {"csv", "a row per site",
+     [](const Result& result, const std::string&, const OutputOptions&) -> Text {
+       return report::print_csv(result);
+     }},
+    {"sarif", "findings on costly lines, for code review",
+     [](const Result& result, const std::string&, const OutputOptions& options) -> Text {
+       return report::print_sarif(result, {options.threshold, version, {}});
+     }},
+    {"patch", "the source with its figures as comments",
+     [](const Result& result, const std::string&, const OutputOptions& options) {
+       return report::print_annotated_diff(result, {options.columns});
+     }},
+    {"perfetto", "the time-lapse, for ui.perfetto.dev",
+     [](const Result& result, const std::string&, const OutputOptions&) {
+       return report::print_perfetto(result);
+     },
+     true},
+};
+
+} // namespace
+
+std::span<const ReportFormat> report_formats() {
+  return formats;
+}
+
+const ReportFormat& report_format(std::string_view name) {
+  return *std::ranges::find(formats, name, &ReportFormat::name);
+}
+
+} // namespace warplens::driver

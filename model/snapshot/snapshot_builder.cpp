@@ -1,0 +1,189 @@
+#include "model/snapshot/snapshot_builder.h"
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <utility>
+
+namespace warplens::model {
+
+SnapshotBuilder::SnapshotBuilder(const std::vector<Site>& sites, const trace::Launch& launch,
+                                 const LaneRules& rules, Accesses accesses)
+    : sites_(sites), launch_(launch), rules_(rules), accesses_(accesses), site_index_(index_of(sites)),
+      coalescer_(sites, launch_, rules, accesses), order_(sites, site_index_, accesses),
+      summaries_(sites.size()), patterns_(sites.size()) {
+  for (std::uint32_t i = 0; i < sites.size(); ++i)
+    summaries_[i].site = i;
+}
+
+SnapshotBuilder::Stream& SnapshotBuilder::stream_of(std::uint64_t block, std::uint32_t warp) {
+  const std::uint64_t key = (block - launch_.first_block) * max_warps_per_block + warp;
+  if (key == last_stream_key_)
+    return streams_[last_stream_];
+  const auto [found, fresh] = stream_index_.emplace(key, std::uint32_t(streams_.size()));
+  if (fresh) {
+    streams_.emplace_back();
+    streams_.back().warp.block = block;
+    streams_.back().warp.warp = warp;
+  }
+  last_stream_key_ = key;
+  last_stream_ = found->second;
+  return streams_[last_stream_];
+}
+
+Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
+                                    const trace::WarpAccess& traced) {
+  TRY_LET(site, check_access(launch_, site_index_, block, warp, traced));
+  if (traced.kind == AccessKind::mark) {
+    if (accesses_ == Accesses::all_in_program_order)
+      put_mark(stream_of(block, warp).warp, *site, traced);
+    return {};
+  }
+  if (traced.kind == AccessKind::barrier) {
+    if (accesses_ != Accesses::of_caches)
+      put_barrier(stream_of(block, warp), *site, traced.active);
+    return {};
+  }
+  return put_access(stream_of(block, warp), *site, traced);
+}
+
+Expected<void> SnapshotBuilder::put_access(Stream& stream, std::uint32_t site,
+                                           const trace::WarpAccess& traced) {
+  SiteSummary& summary = summaries_[site];
+  ++summary.executions;
+  summary.active_lanes += unsigned(std::popcount(traced.active));
+  summary.bytes = std::max<std::uint32_t>(summary.bytes, traced.bytes);
+  summary.seen[unsigned(traced.space)] = true;
+  if (traced.space != Space::local && sites_[site].cache_operator != CacheOperator::tex)
+    patterns_[site].add(traced);
+  std::optional<trace::WarpAccess> aggregated;
+  if (traced.kind == AccessKind::atomic) {
+    aggregated = traced;
+    aggregated->active = lanes_carried_out(traced, sites_[site].aggregation, rules_);
+  }
+  const trace::WarpAccess& access = aggregated ? *aggregated : traced;
+
+  order_.place(stream.order, stream.warp, site, access);
+  const bool continues = accesses_ == Accesses::all_in_program_order && continues_last(stream, site, access);
+  TRY_LET(entry, coalescer_.coalesce(access, site, stream.warp, summary));
+  if (entry->cache == FirstCache::shared && accesses_ == Accesses::of_caches)
+    return {};
+  entry->active_lanes = std::uint8_t(std::popcount(traced.active)) & 63;
+  entry->continues = continues;
+  order_.append(stream.order, stream.warp, *entry);
+  return {};
+}
+
+/// Appends a warp's arrival at a barrier: the warp arrives when the results of its earlier accesses are
+/// there. Lanes that arrive one after the other at one barrier, as divergent lanes of a GPU do, are one
+/// arrival.
+void SnapshotBuilder::put_barrier(Stream& stream, std::uint32_t site, std::uint32_t lanes) {
+  SiteSummary& summary = summaries_[site];
+  summary.active_lanes += unsigned(std::popcount(lanes));
+  summary.seen[unsigned(Space::generic)] = true;
+  const bool continues =
+      stream.lanes_at_barrier != 0 && stream.barrier_site == site && (stream.lanes_at_barrier & lanes) == 0;
+  stream.barrier_site = site;
+  stream.lanes_at_barrier = continues ? stream.lanes_at_barrier | lanes : lanes;
+  if (continues)
+    return;
+  ++summary.executions;
+  ++summary.barriers;
+  Access entry;
+  entry.site = site;
+  entry.active_lanes = std::uint8_t(std::popcount(lanes)) & 63;
+  entry.kind = AccessKind::barrier;
+  entry.is_awaited = false;
+  order_.append_barrier(stream.order, stream.warp, entry);
+}
+
+/// Returns whether the lanes access what lies behind that of the site's access before in this warp; it is the
+/// last one from now on.
+bool SnapshotBuilder::continues_last(Stream& stream, std::uint32_t site, const trace::WarpAccess& access) {
+  if (site >= stream.last.size())
+    stream.last.resize(site + 1);
+  const LastLanes now{access.active, access.addresses[unsigned(std::countr_zero(access.active))],
+                      access.addresses[warp_lanes - 1 - unsigned(std::countl_zero(access.active))]};
+  const LastLanes before = std::exchange(stream.last[site], now);
+  return before.active == now.active && before.first + access.bytes == now.first &&
+         before.last + access.bytes == now.last;
+}
+
+/// Appends a mark, or adds it to the last one if that is the same: lanes that diverge execute a body apart.
+void SnapshotBuilder::put_mark(Warp& warp, std::uint32_t site, const trace::WarpAccess& mark) {
+  const std::uint64_t count = mark.addresses[unsigned(std::countr_zero(mark.active))];
+  const auto before = std::uint32_t(warp.accesses.size());
+  if (!warp.marks.empty() && warp.marks.back().before == before && warp.marks.back().site == site)
+    warp.marks.back().count += count;
+  else
+    warp.marks.push_back({before, site, count});
+}
+
+Snapshot SnapshotBuilder::finish(bool all_seen) && {
+  for (Stream& stream : streams_)
+    order_.finish(stream.order, stream.warp);
+  Snapshot snapshot;
+  const PageNumbers::InOrder pages = std::move(coalescer_).finish(snapshot);
+  snapshot.whole_grid = launch_.first_block == 0 && launch_.blocks >= launch_.grid.count();
+  std::vector<std::uint32_t> site_number(summaries_.size());
+  for (const SiteSummary& summary : summaries_) {
+    if (summary.executions == 0)
+      continue;
+    site_number[summary.site] = std::uint32_t(snapshot.sites.size());
+    snapshot.sites.push_back(summary);
+    snapshot.sites.back().lanes = patterns_[summary.site].counts();
+    snapshot.warp_accesses += summary.executions - summary.barriers;
+    snapshot.has_barriers |= summary.barriers != 0;
+    snapshot.reads_constants |= summary.constant != 0;
+  }
+
+  std::sort(streams_.begin(), streams_.end(), [](const Stream& a, const Stream& b) {
+    return std::pair(a.warp.block, a.warp.warp) < std::pair(b.warp.block, b.warp.warp);
+  });
+  for (std::size_t i = 0; i < streams_.size(); ++i) {
+    Warp& warp = streams_[i].warp;
+    if (i == 0 || streams_[i - 1].warp.block != warp.block)
+      ++snapshot.blocks_seen;
+    if (warp.accesses.empty())
+      continue;
+    for (Access& access : warp.accesses)
+      access.site = site_number[access.site];
+    for (Transaction& transaction : warp.transactions)
+      transaction.line = pages.line(transaction.line);
+    warp.accesses.shrink_to_fit();
+    warp.transactions.shrink_to_fit();
+    snapshot.transactions += warp.transactions.size();
+    if (snapshot.blocks.empty() || snapshot.blocks.back().id != warp.block)
+      snapshot.blocks.push_back({warp.block, std::uint32_t(snapshot.warps.size()), 0});
+    ++snapshot.blocks.back().warps;
+    snapshot.warps.push_back(std::move(warp));
+  }
+  if (all_seen)
+    snapshot.blocks_seen = launch_.blocks;
+  if (!snapshot.whole_grid && snapshot.blocks_seen != 0)
+    snapshot.further_blocks = (double(launch_.grid.count()) - double(snapshot.blocks_seen)) *
+                              double(snapshot.blocks.size()) / double(snapshot.blocks_seen);
+  finalize(snapshot);
+  return snapshot;
+}
+
+Expected<Snapshot> decode(const trace::AccessSource& trace, const trace::Launch& launch, std::uint64_t blocks,
+                          const LaneRules& rules, Accesses accesses) {
+  trace::Launch part = launch;
+  part.blocks = std::min(launch.blocks, blocks);
+  SnapshotBuilder builder(trace.sites(), part, rules, accesses);
+  Expected<void> first_failure;
+  TRY_LET(read, trace.for_each_access(
+                    launch.id, [&](std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& access) {
+                      const std::uint64_t number = block - launch.first_block;
+                      const bool skipped = number >= part.blocks && number < launch.blocks;
+                      if (first_failure && !skipped)
+                        first_failure = builder.add(block, warp, access);
+                    }));
+  if (!first_failure)
+    return tl::unexpected(first_failure.error());
+  const auto end = trace.end_of(launch.id);
+  return std::move(builder).finish(end && end->complete && (end->blocks == 0 || part.blocks <= end->blocks));
+}
+
+} // namespace warplens::model

@@ -1,0 +1,67 @@
+// From the accesses of a trace to a snapshot: each access is checked (access_check.h), coalesced
+// (access_coalescer.h), and put into its warp's order (issue_order.h).
+#pragma once
+
+#include "model/snapshot/access_coalescer.h"
+#include "model/snapshot/issue_order.h"
+#include "trace/access_source.h"
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace warplens::model {
+
+/// Builds a snapshot from accesses in the program order of each warp; the order of the warps does not change
+/// the result.
+class SnapshotBuilder {
+public:
+  SnapshotBuilder(const std::vector<Site>& sites, const trace::Launch& launch, const LaneRules& rules = {},
+                  Accesses accesses = Accesses::of_caches);
+  SnapshotBuilder(const SnapshotBuilder&) = delete;
+  SnapshotBuilder& operator=(const SnapshotBuilder&) = delete;
+
+  /// Adds an access; the error is that of check_access().
+  Expected<void> add(std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& access);
+  /// `all_seen`: every block of the launch was traced, those without accesses as well.
+  Snapshot finish(bool all_seen = false) &&;
+
+private:
+  /// The addresses of a site's last access, in the first and in the last lane that took part.
+  struct LastLanes {
+    std::uint32_t active = 0;
+    std::uint64_t first = 0, last = 0;
+  };
+  struct Stream {
+    Warp warp;
+    IssueOrder::OfWarp order;
+    std::vector<LastLanes> last; ///< by index into the trace's sites; Accesses::all_in_program_order
+    /// Of the last barrier: its site, an index into the trace's, and the lanes that have arrived.
+    std::uint32_t barrier_site = 0, lanes_at_barrier = 0;
+  };
+  Stream& stream_of(std::uint64_t block, std::uint32_t warp);
+  Expected<void> put_access(Stream& stream, std::uint32_t site, const trace::WarpAccess& traced);
+  static bool continues_last(Stream& stream, std::uint32_t site, const trace::WarpAccess& access);
+  static void put_mark(Warp& warp, std::uint32_t site, const trace::WarpAccess& mark);
+  void put_barrier(Stream& stream, std::uint32_t site, std::uint32_t lanes);
+
+  const std::vector<Site>& sites_;
+  trace::Launch launch_;
+  LaneRules rules_;
+  Accesses accesses_;
+  SiteIndex site_index_;
+  AccessCoalescer coalescer_;
+  IssueOrder order_;
+  std::vector<SiteSummary> summaries_;       ///< by index into the trace's sites
+  std::vector<LanePatternCounter> patterns_; ///< likewise
+  std::unordered_map<std::uint64_t, std::uint32_t> stream_index_;
+  std::vector<Stream> streams_;
+  std::uint64_t last_stream_key_ = ~std::uint64_t{0}; ///< a warp's accesses come in runs
+  std::uint32_t last_stream_ = 0;
+};
+
+/// Decodes the first `blocks` of the launch's blocks; accesses of the others are skipped.
+Expected<Snapshot> decode(const trace::AccessSource& trace, const trace::Launch& launch, std::uint64_t blocks,
+                          const LaneRules& rules, Accesses accesses = Accesses::of_caches);
+
+} // namespace warplens::model
