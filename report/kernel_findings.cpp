@@ -17,6 +17,7 @@ namespace {
 
 // The limits from which a figure is worth a programmer's time.
 constexpr double notable_launch = 0.3;      // share of the time
+constexpr double notable_dispatch = 0.6;    // likewise
 constexpr double notable_turnover = 0.25;   // likewise
 constexpr double notable_tail = 0.2;        // share of the places for blocks, over all waves
 constexpr double max_waves_with_tail = 4;   // more of them hide a small one
@@ -178,21 +179,28 @@ std::optional<Finding> on_exposed_latency(const KernelResult& kernel) {
                                                     share(*longest), name_of(state), meaning_of(state))};
 }
 
+/// Finds blocks that end so soon that beginning the next ones is what takes the time: a GPU begins one block
+/// in a cycle, and a place for a block is empty for some cycles between two.
 std::optional<Finding> on_turnover(const KernelResult& kernel) {
   const double resident = double(kernel.occupancy.sms) * kernel.occupancy.blocks_per_sm;
-  if (!is_bound_by_latency(kernel) || !kernel.machine || resident == 0 || kernel.sm_clock_mhz == 0)
-    return std::nullopt;
   const double blocks = double(kernel.grid.count());
-  // One block begins in a cycle, and each place waits for its next one.
+  if (!is_bound_by_latency(kernel) || !kernel.machine || blocks <= resident || kernel.sm_clock_mhz == 0)
+    return std::nullopt;
   const double dispatch = blocks / cycles_of_launch(kernel),
                turnover = blocks / resident * kernel.machine->turnover_cycles / cycles_of_launch(kernel);
-  if (blocks <= resident || std::max(dispatch, turnover) < notable_turnover)
+  const char* remedy = "give a block more work (a loop over several elements)";
+  if (dispatch >= notable_dispatch)
+    return Finding{
+        Rule::block_turnover,
+        fmt::format("short blocks: beginning {} blocks, one in a cycle, takes {} % of the time: {}",
+                    grouped(kernel.grid.count()), share(dispatch), remedy)};
+  if (turnover < notable_turnover)
     return std::nullopt;
   return Finding{
       Rule::block_turnover,
       fmt::format("short blocks: places for blocks stay empty for {} % of the time between one of {} "
-                  "blocks and the next: give a block more work (a loop over several elements)",
-                  share(std::min(1.0, std::max(dispatch, turnover))), grouped(kernel.grid.count()))};
+                  "blocks and the next: {}",
+                  share(turnover), grouped(kernel.grid.count()), remedy)};
 }
 
 std::optional<Finding> on_partial_warps(const KernelResult& kernel) {
