@@ -28,7 +28,10 @@ constexpr double notable_state = 0.3;       // share of the warps' time
 constexpr double near_roofline = 1.2;       // × the least time
 constexpr double wasted_share = 0.2;        // of the bytes that memory moves
 constexpr double refetched = 1.25;          // × the bytes that the kernel touches
-constexpr double notable_cost = 0.1;        // of a kernel's time, of a line at fault
+// No GPU has more: results may state anything.
+constexpr std::uint32_t max_registers = 255, max_threads = 1024;
+constexpr std::uint64_t max_shared_bytes = 1 << 20;
+constexpr double notable_cost = 0.1; // of a kernel's time, of a line at fault
 
 bool is_bound_by_latency(const KernelResult& kernel) {
   return kernel.time && !kernel.time->bound;
@@ -39,7 +42,8 @@ double cycles_of_launch(const KernelResult& kernel) {
 }
 
 std::optional<Finding> on_launch(const KernelResult& kernel) {
-  if (!kernel.time || kernel.time->launch_us < notable_launch * kernel.time->microseconds.mean)
+  if (!kernel.time || kernel.time->launch_us <= 0 ||
+      !(kernel.time->launch_us >= notable_launch * kernel.time->microseconds.mean)) // nor if it is not finite
     return std::nullopt;
   return Finding{
       Rule::launch_overhead,
@@ -106,22 +110,25 @@ std::string remedy_for_occupancy(const KernelResult& kernel) {
   };
   const std::string& limit = kernel.occupancy.limited_by;
   if (limit == name_of(OccupancyLimit::registers)) {
-    const auto fewer = largest_with<std::uint32_t>(registers, 1, wanted, [&](std::uint32_t count) {
-      return warps_with(kernel, {now.threads, count, now.shared_bytes});
-    });
+    const auto fewer =
+        largest_with<std::uint32_t>(std::min(registers, max_registers), 1, wanted, [&](std::uint32_t count) {
+          return warps_with(kernel, {now.threads, count, now.shared_bytes});
+        });
     return fewer ? would(fmt::format("{} registers a thread instead of {} (__launch_bounds__({}, {}))",
                                      *fewer, registers, now.threads, wanted / warps_of_block(kernel)))
                  : "";
   }
   if (limit == name_of(OccupancyLimit::shared_memory)) {
-    const auto less = largest_with<std::uint64_t>(now.shared_bytes, 128, wanted, [&](std::uint64_t bytes) {
-      return warps_with(kernel, {now.threads, now.registers_per_thread, bytes});
-    });
+    const auto less = largest_with<std::uint64_t>(
+        std::min(now.shared_bytes, max_shared_bytes), 128, wanted, [&](std::uint64_t bytes) {
+          return warps_with(kernel, {now.threads, now.registers_per_thread, bytes});
+        });
     return less ? would(fmt::format("{} B of shared memory a block instead of {}", grouped(*less),
                                     grouped(now.shared_bytes)))
                 : "";
   }
-  for (std::uint64_t threads = warp_lanes; threads <= sm.threads_per_block; threads += warp_lanes)
+  for (std::uint64_t threads = warp_lanes; threads <= std::min(sm.threads_per_block, max_threads);
+       threads += warp_lanes)
     if (warps_with(kernel, {threads, registers, now.shared_bytes * threads / now.threads}) >= wanted)
       return would(fmt::format("blocks of {} threads", threads));
   return "";
@@ -184,7 +191,8 @@ std::optional<Finding> on_exposed_latency(const KernelResult& kernel) {
 std::optional<Finding> on_turnover(const KernelResult& kernel) {
   const double resident = double(kernel.occupancy.sms) * kernel.occupancy.blocks_per_sm;
   const double blocks = double(kernel.grid.count());
-  if (!is_bound_by_latency(kernel) || !kernel.machine || blocks <= resident || kernel.sm_clock_mhz == 0)
+  if (!is_bound_by_latency(kernel) || !kernel.machine || blocks <= resident ||
+      !(cycles_of_launch(kernel) > 0))
     return std::nullopt;
   const double dispatch = blocks / cycles_of_launch(kernel),
                turnover = blocks / resident * kernel.machine->turnover_cycles / cycles_of_launch(kernel);
@@ -194,7 +202,7 @@ std::optional<Finding> on_turnover(const KernelResult& kernel) {
         Rule::block_turnover,
         fmt::format("short blocks: beginning {} blocks, one in a cycle, takes {} % of the time: {}",
                     grouped(kernel.grid.count()), share(dispatch), remedy)};
-  if (turnover < notable_turnover)
+  if (!(turnover >= notable_turnover))
     return std::nullopt;
   return Finding{
       Rule::block_turnover,
@@ -223,7 +231,8 @@ Instructions sum_of(const ByWork& work) {
 
 std::optional<Finding> on_divergence(const KernelResult& kernel) {
   const std::optional<double> lanes = lanes_per_instruction(kernel);
-  const double possible = std::min<double>(double(kernel.block.count()) / warps_of_block(kernel), warp_lanes);
+  const double possible =
+      std::min<double>(double(kernel.block.count()) / std::max(1u, warps_of_block(kernel)), warp_lanes);
   if (!lanes || *lanes >= notable_lanes / warp_lanes * possible)
     return std::nullopt;
   const LineTime* worst = nullptr;

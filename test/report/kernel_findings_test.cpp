@@ -3,6 +3,8 @@
 #include "test/catch.h"
 #include "test/result/sample_result.h"
 
+#include <limits>
+
 using namespace warplens;
 using namespace warplens::report;
 
@@ -250,6 +252,23 @@ TEST_CASE("divergence names the line at which most lanes are idle; partial warps
   kernel.block = {256, 1, 1};
   kernel.events->instructions[std::size_t(Work::integer)] = {1000, 25'000};
   CHECK_FALSE(contains(all_of(kernel), "divergence"));
+}
+
+TEST_CASE("figures that are 0, not finite or beyond any GPU's give no finding of their own") {
+  KernelResult kernel = kernel_bound_by_latency();
+  for (const double time : {0.0, std::numeric_limits<double>::quiet_NaN()}) {
+    kernel.time->microseconds.mean = time;
+    CHECK_FALSE(contains(all_of(kernel), "short blocks"));
+    if (time != 0) {
+      CHECK_FALSE(contains(all_of(kernel), "launch overhead"));
+    }
+  }
+  kernel = kernel_bound_by_latency();
+  kernel.compiled->registers = 4'000'000'000;
+  kernel.occupancy = {100, 1, 8, "registers", 0};
+  CHECK(contains(all_of(kernel), "few warps"));
+  kernel.occupancy = {100, 1, 8, "shared memory", ~std::uint64_t{0}};
+  CHECK(contains(all_of(kernel), "few warps"));
 }
 
 TEST_CASE("spills are a finding of the kernel") {
