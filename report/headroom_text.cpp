@@ -5,6 +5,7 @@
 #include "vocabulary/geometry.h"
 #include "vocabulary/number_text.h"
 
+#include <algorithm>
 #include <fmt/ranges.h>
 
 namespace warplens::report {
@@ -21,6 +22,13 @@ std::string bytes_per_second(double bytes_per_ns) {
 std::string operations_per_second(double per_ns) {
   return per_ns < 999.5 ? fmt::format("{:.{}f} GFLOP/s", per_ns, per_ns < 9.95 ? 1 : 0)
                         : fmt::format("{:.2f} TFLOP/s", per_ns / 1000);
+}
+
+/// Returns a number of operations: "102 MFLOP".
+std::string operations(double count) {
+  std::string text = short_count(count);
+  const std::size_t end = text.find_first_not_of("0123456789.");
+  return text.insert(std::min(end, text.size()), " ") + "FLOP";
 }
 
 std::string percent_of_peak(double part) {
@@ -65,7 +73,7 @@ std::string pipes(const Headroom& headroom, const KernelResult& kernel) {
       parts.push_back(fmt::format("{} {}", text_of(use.pipe), percent_of_peak(use.share_of_peak)));
   std::string text = parts.empty() ? "hardly used" : fmt::format("{} of peak", fmt::join(parts, ", "));
   for (const OperationsOfPrecision& of : headroom.operations)
-    text += fmt::format("; {}FLOP in {}, {}", short_count(of.operations), of.precision,
+    text += fmt::format("; {} in {}, {}", operations(of.operations), of.precision,
                         operations_per_second(of.per_ns));
   if (const auto lanes = lanes_per_instruction(kernel))
     text += fmt::format("; {} of {} lanes per instruction", ratio(*lanes), warp_lanes);

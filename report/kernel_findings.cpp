@@ -17,6 +17,7 @@ namespace {
 
 // The limits from which a figure is worth a programmer's time.
 constexpr double notable_launch = 0.3;      // share of the time
+constexpr double notable_dispatch = 0.6;    // likewise
 constexpr double notable_turnover = 0.25;   // likewise
 constexpr double notable_tail = 0.2;        // share of the places for blocks, over all waves
 constexpr double max_waves_with_tail = 4;   // more of them hide a small one
@@ -27,7 +28,10 @@ constexpr double notable_state = 0.3;       // share of the warps' time
 constexpr double near_roofline = 1.2;       // × the least time
 constexpr double wasted_share = 0.2;        // of the bytes that memory moves
 constexpr double refetched = 1.25;          // × the bytes that the kernel touches
-constexpr double notable_cost = 0.1;        // of a kernel's time, of a line at fault
+// No GPU has more: results may state anything.
+constexpr std::uint32_t max_registers = 255, max_threads = 1024;
+constexpr std::uint64_t max_shared_bytes = 1 << 20;
+constexpr double notable_cost = 0.1; // of a kernel's time, of a line at fault
 
 bool is_bound_by_latency(const KernelResult& kernel) {
   return kernel.time && !kernel.time->bound;
@@ -38,7 +42,8 @@ double cycles_of_launch(const KernelResult& kernel) {
 }
 
 std::optional<Finding> on_launch(const KernelResult& kernel) {
-  if (!kernel.time || kernel.time->launch_us < notable_launch * kernel.time->microseconds.mean)
+  if (!kernel.time || kernel.time->launch_us <= 0 ||
+      !(kernel.time->launch_us >= notable_launch * kernel.time->microseconds.mean)) // nor if it is not finite
     return std::nullopt;
   return Finding{
       Rule::launch_overhead,
@@ -105,22 +110,25 @@ std::string remedy_for_occupancy(const KernelResult& kernel) {
   };
   const std::string& limit = kernel.occupancy.limited_by;
   if (limit == name_of(OccupancyLimit::registers)) {
-    const auto fewer = largest_with<std::uint32_t>(registers, 1, wanted, [&](std::uint32_t count) {
-      return warps_with(kernel, {now.threads, count, now.shared_bytes});
-    });
+    const auto fewer =
+        largest_with<std::uint32_t>(std::min(registers, max_registers), 1, wanted, [&](std::uint32_t count) {
+          return warps_with(kernel, {now.threads, count, now.shared_bytes});
+        });
     return fewer ? would(fmt::format("{} registers a thread instead of {} (__launch_bounds__({}, {}))",
                                      *fewer, registers, now.threads, wanted / warps_of_block(kernel)))
                  : "";
   }
   if (limit == name_of(OccupancyLimit::shared_memory)) {
-    const auto less = largest_with<std::uint64_t>(now.shared_bytes, 128, wanted, [&](std::uint64_t bytes) {
-      return warps_with(kernel, {now.threads, now.registers_per_thread, bytes});
-    });
+    const auto less = largest_with<std::uint64_t>(
+        std::min(now.shared_bytes, max_shared_bytes), 128, wanted, [&](std::uint64_t bytes) {
+          return warps_with(kernel, {now.threads, now.registers_per_thread, bytes});
+        });
     return less ? would(fmt::format("{} B of shared memory a block instead of {}", grouped(*less),
                                     grouped(now.shared_bytes)))
                 : "";
   }
-  for (std::uint64_t threads = warp_lanes; threads <= sm.threads_per_block; threads += warp_lanes)
+  for (std::uint64_t threads = warp_lanes; threads <= std::min(sm.threads_per_block, max_threads);
+       threads += warp_lanes)
     if (warps_with(kernel, {threads, registers, now.shared_bytes * threads / now.threads}) >= wanted)
       return would(fmt::format("blocks of {} threads", threads));
   return "";
@@ -178,21 +186,29 @@ std::optional<Finding> on_exposed_latency(const KernelResult& kernel) {
                                                     share(*longest), name_of(state), meaning_of(state))};
 }
 
+/// Finds blocks that end so soon that beginning the next ones is what takes the time: a GPU begins one block
+/// in a cycle, and a place for a block is empty for some cycles between two.
 std::optional<Finding> on_turnover(const KernelResult& kernel) {
   const double resident = double(kernel.occupancy.sms) * kernel.occupancy.blocks_per_sm;
-  if (!is_bound_by_latency(kernel) || !kernel.machine || resident == 0 || kernel.sm_clock_mhz == 0)
-    return std::nullopt;
   const double blocks = double(kernel.grid.count());
-  // One block begins in a cycle, and each place waits for its next one.
+  if (!is_bound_by_latency(kernel) || !kernel.machine || blocks <= resident ||
+      !(cycles_of_launch(kernel) > 0))
+    return std::nullopt;
   const double dispatch = blocks / cycles_of_launch(kernel),
                turnover = blocks / resident * kernel.machine->turnover_cycles / cycles_of_launch(kernel);
-  if (blocks <= resident || std::max(dispatch, turnover) < notable_turnover)
+  const char* remedy = "give a block more work (a loop over several elements)";
+  if (dispatch >= notable_dispatch)
+    return Finding{
+        Rule::block_turnover,
+        fmt::format("short blocks: beginning {} blocks, one in a cycle, takes {} % of the time: {}",
+                    grouped(kernel.grid.count()), share(dispatch), remedy)};
+  if (!(turnover >= notable_turnover))
     return std::nullopt;
   return Finding{
       Rule::block_turnover,
       fmt::format("short blocks: places for blocks stay empty for {} % of the time between one of {} "
-                  "blocks and the next: give a block more work (a loop over several elements)",
-                  share(std::min(1.0, std::max(dispatch, turnover))), grouped(kernel.grid.count()))};
+                  "blocks and the next: {}",
+                  share(turnover), grouped(kernel.grid.count()), remedy)};
 }
 
 std::optional<Finding> on_partial_warps(const KernelResult& kernel) {
@@ -215,7 +231,8 @@ Instructions sum_of(const ByInstructionKind& work) {
 
 std::optional<Finding> on_divergence(const KernelResult& kernel) {
   const std::optional<double> lanes = lanes_per_instruction(kernel);
-  const double possible = std::min<double>(double(kernel.block.count()) / warps_of_block(kernel), warp_lanes);
+  const double possible =
+      std::min<double>(double(kernel.block.count()) / std::max(1u, warps_of_block(kernel)), warp_lanes);
   if (!lanes || *lanes >= notable_lanes / warp_lanes * possible)
     return std::nullopt;
   const LineTime* worst = nullptr;

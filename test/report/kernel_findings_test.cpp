@@ -3,6 +3,8 @@
 #include "test/catch.h"
 #include "test/result/sample_result.h"
 
+#include <limits>
+
 using namespace warplens;
 using namespace warplens::report;
 
@@ -40,6 +42,8 @@ KernelResult kernel_at_roofline() {
 
 KernelResult kernel_bound_by_latency() {
   KernelResult kernel = kernel_at_roofline();
+  kernel.grid = {20'000, 1, 1};
+  kernel.snapshot.blocks = 10'000;
   kernel.time->bound.reset();
   kernel.time->busy[std::size_t(Resource::dram)] = 0.3;
   kernel.totals.dram_read_bytes = kernel.totals.dram_write_bytes = 10e6;
@@ -136,7 +140,7 @@ TEST_CASE("the pipes' shares of their peaks follow from the snapshot's work and 
   events.operations = FloatingPointOperations{.fp64 = 0, .fp32 = 51e6, .fp16 = 0};
   // 0.51 of 50,000 cycles of the snapshot, twice, are 51 of 102 µs.
   CHECK(line(kernel, "pipes") ==
-        "FP32 pipe 50 %, instruction issue 25 % of peak; 102MFLOP in fp32, 1.00 TFLOP/s; "
+        "FP32 pipe 50 %, instruction issue 25 % of peak; 102 MFLOP in fp32, 1.00 TFLOP/s; "
         "24.0 of 32 lanes per instruction");
 }
 
@@ -207,13 +211,19 @@ TEST_CASE("few warps: a grid that cannot fill the SMs") {
   CHECK_FALSE(contains(all_of(kernel), "few warps"));
 }
 
-TEST_CASE("short blocks: the time in which places for blocks are empty") {
+TEST_CASE("short blocks: the time that beginning them takes, or in which places for them are empty") {
   KernelResult kernel = kernel_bound_by_latency();
-  kernel.grid = {160'000, 1, 1}; // 200 for each place, for 300 cycles each, of 102,000
+  CHECK_FALSE(contains(all_of(kernel), "short blocks"));
+  kernel.grid = {80'000, 1, 1}; // of 102,000 cycles
   CHECK(contains(all_of(kernel),
-                 "short blocks: places for blocks stay empty for 59 % of the time between one of "
-                 "160,000 blocks and the next"));
-  kernel.grid = {60'000, 1, 1};
+                 "short blocks: beginning 80,000 blocks, one in a cycle, takes 78 % of the time: give a "
+                 "block more work"));
+  kernel.grid = {20'000, 1, 1};
+  kernel.occupancy = {100, 1, 8, "shared memory", 0}; // 200 for each place, for 300 cycles each
+  CHECK(contains(all_of(kernel),
+                 "short blocks: places for blocks stay empty for 59 % of the time between one of 20,000 "
+                 "blocks and the next"));
+  kernel.time->bound = Resource::dram;
   CHECK_FALSE(contains(all_of(kernel), "short blocks"));
 }
 
@@ -242,6 +252,23 @@ TEST_CASE("divergence names the line at which most lanes are idle; partial warps
   kernel.block = {256, 1, 1};
   kernel.events->instructions[std::size_t(InstructionKind::integer)] = {1000, 25'000};
   CHECK_FALSE(contains(all_of(kernel), "divergence"));
+}
+
+TEST_CASE("figures that are 0, not finite or beyond any GPU's give no finding of their own") {
+  KernelResult kernel = kernel_bound_by_latency();
+  for (const double time : {0.0, std::numeric_limits<double>::quiet_NaN()}) {
+    kernel.time->microseconds.mean = time;
+    CHECK_FALSE(contains(all_of(kernel), "short blocks"));
+    if (time != 0) {
+      CHECK_FALSE(contains(all_of(kernel), "launch overhead"));
+    }
+  }
+  kernel = kernel_bound_by_latency();
+  kernel.compiled->registers = 4'000'000'000;
+  kernel.occupancy = {100, 1, 8, "registers", 0};
+  CHECK(contains(all_of(kernel), "few warps"));
+  kernel.occupancy = {100, 1, 8, "shared memory", ~std::uint64_t{0}};
+  CHECK(contains(all_of(kernel), "few warps"));
 }
 
 TEST_CASE("spills are a finding of the kernel") {

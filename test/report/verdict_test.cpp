@@ -369,7 +369,7 @@ TEST_CASE("one address for all lanes of a small array that nothing writes belong
   KernelResult kernel = with_array({site});
   kernel.time.emplace();
   kernel.objects[0].footprint_bytes = 256;
-  CHECK(findings_on(site, kernel).at(0).text == "uniform: all lanes read one address of a, of which 256.0 B "
+  CHECK(findings_on(site, kernel).at(0).text == "uniform: all lanes read one address of a, of which 256 B "
                                                 "are read: `__constant__` memory serves that at once");
   kernel.objects[0].footprint_bytes = 65'537;
   CHECK(findings_on(site, kernel).empty());

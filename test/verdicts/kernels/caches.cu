@@ -2,7 +2,7 @@
 #include "kernels.h"
 #include <cuda_pipeline.h>
 
-// says /uniform: all lanes read one address of weights, of which 256\.0 B are read: `__constant__` memory serves that at once/: the weights are the same for all lanes
+// says /uniform: all lanes read one address of weights, of which 256 B are read: `__constant__` memory serves that at once/: the weights are the same for all lanes
 // never /poor L1 locality of weights|scattered/: the L1 has them
 __global__ void uniform_weights(const float* in, const float* weights, float* out, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -49,7 +49,7 @@ __global__ void small_tail(const float* in, float* out, int n) {
 // never /uncoalesced|streaming|few warps/: nothing else matters
 __global__ void tiny(float* out) { out[threadIdx.x] = threadIdx.x; }
 
-// says /short blocks: places for blocks stay empty for \d+ % of the time/: each thread does nearly nothing
+// says /short blocks: beginning 131,072 blocks, one in a cycle, takes \d+ % of the time/: each thread does nearly nothing
 // never /nothing to mend/: a loop over several elements would need fewer blocks
 __global__ void short_blocks(const int* flags, int* out) {
   if (flags[blockIdx.x & 31] != 0)
