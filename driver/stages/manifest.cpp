@@ -25,8 +25,9 @@ Manifest make_manifest(const std::vector<std::string>& gpus, const std::vector<s
   manifest.nvcc = nvcc;
   for (const std::string& source : sources)
     add(manifest.sources, source, source);
-  if (const auto toolkit = find_toolkit(); toolkit && !sources.empty())
-    manifest.toolkit = version_of(*toolkit);
+  if (!sources.empty())
+    if (const auto toolkit = find_toolkit())
+      manifest.toolkit = version_of(*toolkit);
   for (const std::string& gpu : gpus) {
     const std::filesystem::path known = resources().gpus / (gpu + ".toml");
     std::error_code ignored;
