@@ -202,6 +202,16 @@ void pair_figures(const KernelCounters& launch, const KernelResult& kernel, Kern
   }
 }
 
+/// Notes that the two mean different things by a hit of a store, where the counter says what it always does.
+void note_write_hits(KernelPair& pair) {
+  constexpr double nearly_all = 0.99;
+  const auto found = std::ranges::find(pair.figures, "l2_write_hit_rate", &FigurePair::name);
+  if (found != pair.figures.end() && found->measured >= nearly_all && found->modelled < nearly_all)
+    pair.notes.push_back(
+        "NVIDIA's counters take nearly every store as a hit in the L2; the model's rate says whether the "
+        "sector was there");
+}
+
 std::string file_name(const std::string& path) {
   return std::filesystem::path(path).filename().string();
 }
@@ -302,6 +312,7 @@ Expected<Comparison> compare(const Result& result, const std::vector<KernelCount
     pair.launch = number;
     pair.notes = notes_on(launch, **found);
     pair_figures(launch, **found, pair);
+    note_write_hits(pair);
     pair_lines(launch, **found, pair);
     comparison.kernels.push_back(std::move(pair));
   }

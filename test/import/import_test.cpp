@@ -133,6 +133,25 @@ TEST_CASE("ncu's raw page, in base units") {
   CHECK(means[1].counters.at("lts__t_sector_op_read_hit_rate.pct") == 99); // of the launch that has it
 }
 
+TEST_CASE("figures of a real A100") {
+  const auto launches =
+      read_ncu(read_file(std::string(WARPLENS_MEASURED_COUNTERS) + "/vectoradd_a100.csv").value());
+  REQUIRE(launches.has_value());
+  REQUIRE(launches->size() == 2);
+  const KernelCounters& first = (*launches)[0];
+  CHECK(first.kernel == "vectorAdd(const float *, const float *, float *, int)");
+  CHECK(first.grid == Extents{262144, 1, 1});
+  CHECK(first.counters.at("gpu__time_duration.sum") == Approx(476.512e-6));
+  CHECK(first.counters.at("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum") == 16'777'216);
+  CHECK(first.counters.at("smsp__inst_executed.sum") == 33'554'432);
+  // Two arrays of 64 Mi floats are read once.
+  CHECK(first.counters.at("dram__bytes_read.sum") == Approx(2 * 262144.0 * 256 * 4).epsilon(0.001));
+  // By the clock, the cycles are the time.
+  CHECK(first.counters.at("gpc__cycles_elapsed.max") /
+            first.counters.at("gpc__cycles_elapsed.avg.per_second") ==
+        Approx(476.5e-6).epsilon(0.02));
+}
+
 TEST_CASE("ncu's details page") {
   const auto launches = read_ncu(synthetic("details.csv"));
   REQUIRE(launches.has_value());

@@ -111,6 +111,20 @@ TEST_CASE("a hit rate of no accesses is none") {
   CHECK_FALSE(why(comparison.kernels[0], "l1tex__t_sector_pipe_lsu_mem_global_op_ld_hit_rate.pct").empty());
 }
 
+TEST_CASE("a hit of a store means another thing to the counters, which is noted") {
+  Result result = test::sample_result();
+  result.kernels[0].totals.l2_write_hit_rate = test::statistic(0.25, 0.01);
+  const auto is_noted = [&](double percent) {
+    const Comparison comparison =
+        compared(result, {launch({{"lts__t_sector_op_write_hit_rate.pct", percent}})});
+    return std::ranges::any_of(comparison.kernels[0].notes, [](const std::string& note) {
+      return note.find("nearly every store") != note.npos;
+    });
+  };
+  CHECK(is_noted(100));
+  CHECK_FALSE(is_noted(40));
+}
+
 TEST_CASE("sums over accesses are those of the launch") {
   const Comparison comparison =
       compared(test::sample_result(),

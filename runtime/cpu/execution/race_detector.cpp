@@ -156,7 +156,8 @@ void RaceDetector::add_read(Word& word, std::uint32_t thread, std::uint8_t bytes
 
 /// Records a write. A later access that races with an access before this write also races with this write, or
 /// is ordered after it: so this write replaces those accesses. An atomic access races with no atomic one, and
-/// replaces only such.
+/// replaces only such, and of these only what it is ordered after: a later access can be ordered after the
+/// one of two atomic accesses, and race with the other.
 void RaceDetector::add_write(Word& word, std::uint32_t thread, std::uint8_t bytes, bool atomic,
                              const char* place) {
   const Interval known = threads_[thread].knows.all; // intervals that all threads know to be over
@@ -167,7 +168,10 @@ void RaceDetector::add_write(Word& word, std::uint32_t thread, std::uint8_t byte
       return access.bytes == 0 || access.interval < known;
     });
   };
-  cover(word.writes, [&](const Write& write) { return !atomic || write.atomic; });
+  cover(word.writes, [&](const Write& write) {
+    return !atomic ||
+           (write.atomic && (write.thread == thread || knows(thread, write.thread, write.interval)));
+  });
   cover(word.reads, [&](const Read&) { return !atomic; });
   word.writes.push_back(
       {threads_[thread].interval, static_cast<std::uint16_t>(thread), bytes, atomic, place});
