@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/model.h"
-#include "model/sm/sm_figures.h"
+#include "model/sm/issue_policies.h"
 #include "report/brief.h"
 #include "report/columns.h"
 #include "runtime/abi/checks.h"
