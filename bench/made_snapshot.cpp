@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <utility>
+#include <vector>
 
 namespace warplens::bench {
 namespace {
@@ -70,6 +73,44 @@ void load_lanes(Snapshot& made, model::Warp& warp, std::uint32_t site, bool star
   ++made.warp_accesses;
 }
 
+/// A kernel's code that is made instruction by instruction, with the compiler's usual schedule.
+class MadeCode {
+public:
+  /// Begins a block, to which the path does not belong yet.
+  std::uint32_t begin_block() {
+    code_.first_slot.push_back(std::uint32_t(code_.slots.size()));
+    sass::Block& block = code_.kernel.blocks.emplace_back();
+    block.begin = block.end = std::uint32_t(code_.kernel.instructions.size());
+    return std::uint32_t(code_.kernel.blocks.size() - 1);
+  }
+  sass::Instruction& add(sass::InstructionClass kind, std::uint8_t stall) {
+    sass::Instruction& made = code_.kernel.instructions.emplace_back();
+    made.kind = kind;
+    made.control.stall = stall;
+    ++code_.kernel.blocks.back().end;
+    return made;
+  }
+  /// Adds a load whose result the first scoreboard clears.
+  void add_load() {
+    constexpr std::uint8_t bytes = 4;
+    code_.slots.push_back({std::uint32_t(code_.kernel.instructions.size()), 0, bytes, false});
+    sass::Instruction& load = add(sass::InstructionClass::load_global, 1);
+    load.access_bytes = bytes;
+    load.control.write_scoreboard = 0;
+  }
+  /// Gives all warps of the snapshot the path, on which each slot makes an access.
+  void finish(std::vector<std::uint32_t> path, Snapshot& snapshot) && {
+    code_.architecture = 90;
+    code_.first_slot.push_back(std::uint32_t(code_.slots.size()));
+    code_.paths.push_back({std::move(path), {}});
+    code_.paths.back().makes_access.resize(snapshot.warps.front().accesses.size(), 1);
+    snapshot.code = std::make_shared<const model::Code>(std::move(code_));
+  }
+
+private:
+  model::Code code_;
+};
+
 } // namespace
 
 Snapshot streaming(std::uint32_t transactions) {
@@ -103,6 +144,54 @@ Snapshot spmv_like(std::uint32_t transactions) {
       load(made, warp, 2, warp_lanes, one_sector, [&] { return random.below(lines_of_64_mb); });
     }
   finalize(made);
+  return made;
+}
+
+Snapshot streaming_with_code(std::uint32_t transactions) {
+  using enum sass::InstructionClass;
+  Snapshot made = streaming(transactions);
+  MadeCode code;
+  const std::uint32_t loop = code.begin_block();
+  code.add(multiply_add, 4);
+  code.add(multiply_add, 5);
+  code.add_load();
+  code.add(alu, 4);
+  code.add(alu, 6);
+  code.add(fp32, 4).control.wait_mask = 1;
+  code.add(alu, 13);
+  code.add(branch, 5);
+  std::move(code).finish(std::vector(made.warps.front().accesses.size(), loop), made);
+  return made;
+}
+
+Snapshot computing_with_code(std::uint32_t transactions) {
+  using enum sass::InstructionClass;
+  constexpr std::uint32_t lines_of_block = 64, iterations_of_barrier = 4;
+  Snapshot made = with_sites(1);
+  model::Random random(4, 0, 0);
+  while (made.transactions < transactions)
+    for (model::Warp& warp : made.warps)
+      load(made, warp, 0, 1, whole_line,
+           [&] { return std::uint32_t(warp.block) * lines_of_block + random.below(lines_of_block); });
+  finalize(made);
+  MadeCode code;
+  const std::uint32_t iteration = code.begin_block();
+  code.add(multiply_add, 5);
+  code.add_load();
+  code.add(fp32, 4).control.wait_mask = 1;
+  for (int product = 0; product < 35; ++product)
+    code.add(product % 4 == 3 ? alu : fp32, product % 3 == 2 ? 4 : 1);
+  code.add(alu, 13);
+  code.add(branch, 5);
+  const std::uint32_t meeting = code.begin_block();
+  code.add(barrier, 5);
+  std::vector<std::uint32_t> path;
+  for (std::size_t i = 0; i < made.warps.front().accesses.size(); ++i) {
+    path.push_back(iteration);
+    if (i % iterations_of_barrier == iterations_of_barrier - 1)
+      path.push_back(meeting);
+  }
+  std::move(code).finish(std::move(path), made);
   return made;
 }
 

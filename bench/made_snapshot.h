@@ -15,6 +15,12 @@ model::Snapshot random_over_64_mb(std::uint32_t transactions = snapshot_transact
 /// sector for each lane.
 model::Snapshot spmv_like(std::uint32_t transactions = snapshot_transactions);
 
+/// Makes the same as streaming(), with machine code: a loop of a load and seven other instructions.
+model::Snapshot streaming_with_code(std::uint32_t transactions = snapshot_transactions);
+/// Makes a snapshot with machine code that computes: in a loop each warp loads a line that mostly stays in
+/// the L1 and executes 39 other instructions, and after every fourth iteration all warps of a block meet.
+model::Snapshot computing_with_code(std::uint32_t transactions = snapshot_transactions / 16);
+
 /// Makes a snapshot of the paper's matrix U on a Tesla C2050: CSR, a thread per row, 51 random non-zeros in
 /// each, and four times as many rows as 14 SMs run threads at once. Its accesses are coalesced.
 model::Snapshot paper_spmv();

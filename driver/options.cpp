@@ -100,9 +100,8 @@ std::vector<std::string> schedule_words() {
 
 void add_schedule_option(CLI::App& command, ModelOptions& options) {
   std::string help = "which warp of a scheduler issues next (default: as the GPU's file says)";
-  for (std::size_t policy = 0; policy < model::issue_policies; ++policy)
-    help += fmt::format("\n{}: {}", names_of<model::IssuePolicy>[policy],
-                        model::issue_policy_descriptions[policy]);
+  for (const model::IssuePolicyTraits& policy : model::issue_policy_table)
+    help += fmt::format("\n{}: {}", policy.name, policy.description);
   help += fmt::format("\n{}: trials have no clock, and warps alternate in the weighted round robin of "
                       "Baghsorkhi et al. (PPoPP 2012)",
                       paper_schedule);

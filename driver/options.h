@@ -3,7 +3,7 @@
 
 #include "driver/report_formats.h"
 #include "model/model.h"
-#include "model/sm/sm_figures.h"
+#include "model/sm/issue_policies.h"
 #include "report/brief.h"
 #include "report/columns.h"
 #include "report/threshold.h"

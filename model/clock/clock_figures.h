@@ -21,7 +21,6 @@ struct ClockFigures {
     sm.barrier = gpu.issue.barrier_cycles;
     sm.barrier_interval = gpu.issue.barrier_interval;
     sm.queue = {.entries = gpu.lsu.queue_entries,
-                .transit = 0,
                 .own_interval = gpu.lsu.scheduler_cycles,
                 .shared_interval = gpu.lsu.cycles};
     sm.pipes.resize(first_execution_pipe);

@@ -50,14 +50,14 @@ public:
   ClockedTrial(const Snapshot& snapshot, const Gpu& gpu, const Occupancy& occupancy, Random random,
                std::span<const L2> before, TrialObserver* observer)
       : snapshot_(snapshot), figures_(gpu), code_(timed_code(snapshot, gpu, figures_)),
-        states_(snapshot, code_ ? &*code_ : nullptr), memory_(snapshot, gpu, before, random, observer),
-        gpu_sms_(gpu.sms), gpu_channels_(gpu.dram.channels),
+        streams_(snapshot, code_ ? &*code_ : nullptr, figures_), states_(snapshot, code_ ? &*code_ : nullptr),
+        memory_(snapshot, gpu, before, random, observer), gpu_sms_(gpu.sms), gpu_channels_(gpu.dram.channels),
         resident_(std::size_t(occupancy.blocks_per_sm) * gpu.sms),
         dispatch_(dispatch_order(snapshot, resident_, random)) {
     const auto busy = std::uint32_t(std::min<std::size_t>(gpu.sms, dispatch_.first.size()));
     for (std::uint32_t number = 0; number < busy; ++number)
-      sms_.push_back(std::make_unique<Sm>(snapshot, gpu, figures_, code_ ? &*code_ : nullptr,
-                                          occupancy.l1_bytes, number, random, states_, observer));
+      sms_.push_back(std::make_unique<Sm>(snapshot, gpu, figures_, streams_, occupancy.l1_bytes, number,
+                                          random, states_, observer));
     for (; starts_next_ < dispatch_.first.size(); ++starts_next_)
       sms_[starts_next_ % busy]->admit(dispatch_.first[starts_next_], starts_next_);
   }
@@ -149,6 +149,7 @@ private:
   const Snapshot& snapshot_;
   ClockFigures figures_;
   std::optional<TimedCode> code_;
+  InstructionStreams streams_;
   WarpStates states_;
   Memory memory_;
   std::uint32_t gpu_sms_, gpu_channels_;

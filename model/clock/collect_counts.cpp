@@ -5,18 +5,19 @@
 namespace warplens::model {
 namespace {
 
-void add(const SmSiteCounts& of_sm, const ClockFigures& figures, TrialCounts::Site& site) {
-  site.l1 += of_sm.l1;
-  site.constant += of_sm.constant;
+void add(const SiteAccesses& accesses, const SiteStalls& stalls, const ClockFigures& figures,
+         TrialCounts::Site& site) {
+  site.l1 += accesses.l1;
+  site.constant += accesses.constant;
   for (std::size_t level = 0; level < levels; ++level)
-    site.latency_ns[level] += double(of_sm.latency[level]) * figures.ns_per_cycle;
-  site.awaited += double(of_sm.awaited);
-  site.throttled_cycles += double(of_sm.stalls[std::size_t(Stall::structural)]);
-  site.occupied[std::size_t(Resource::issue)] += double(of_sm.accesses) / figures.sm.schedulers;
-  site.occupied[std::size_t(Resource::memory_pipeline)] += double(of_sm.passes);
-  site.occupied[std::size_t(Resource::shared_banks)] += double(of_sm.shared_passes);
-  site.occupied[std::size_t(Resource::constant_pipe)] += double(of_sm.constant_passes);
-  site.occupied[std::size_t(Resource::l2_port)] += double(of_sm.port) / ticks_per_cycle;
+    site.latency_ns[level] += double(accesses.latency[level]) * figures.ns_per_cycle;
+  site.awaited += double(stalls.awaited);
+  site.throttled_cycles += double(stalls.throttled);
+  site.occupied[std::size_t(Resource::issue)] += double(accesses.accesses) / figures.sm.schedulers;
+  site.occupied[std::size_t(Resource::memory_pipeline)] += double(accesses.passes);
+  site.occupied[std::size_t(Resource::shared_banks)] += double(accesses.shared_passes);
+  site.occupied[std::size_t(Resource::constant_pipe)] += double(accesses.constant_passes);
+  site.occupied[std::size_t(Resource::l2_port)] += double(accesses.port) / ticks_per_cycle;
 }
 
 } // namespace
@@ -31,11 +32,11 @@ TrialCounts collect_counts(const std::vector<std::unique_ptr<Sm>>& sms, const Sn
   for (const auto& sm : sms) {
     time.cycles = std::max(time.cycles, sm->last());
     time.warp_cycles += double(sm->warp_cycles());
-    SmSiteCounts all;
+    const LoadStoreUnit& lsu = sm->load_store_unit();
+    SiteAccesses all;
     for (std::size_t site = 0; site < counts.sites.size(); ++site) {
-      const SmSiteCounts& of_site = sm->counts()[site];
-      add(of_site, figures, counts.sites[site]);
-      all.accesses += of_site.accesses;
+      const SiteAccesses& of_site = lsu.counts()[site];
+      add(of_site, sm->stalls().sites()[site], figures, counts.sites[site]);
       all.passes += of_site.passes;
       all.shared_passes += of_site.shared_passes;
       all.constant_passes += of_site.constant_passes;
@@ -46,7 +47,7 @@ TrialCounts collect_counts(const std::vector<std::unique_ptr<Sm>>& sms, const Sn
     busy(Resource::memory_pipeline, double(all.passes));
     busy(Resource::shared_banks, double(all.shared_passes));
     busy(Resource::constant_pipe, double(all.constant_passes));
-    busy(Resource::l2_port, double(sm->port_busy()) / ticks_per_cycle);
+    busy(Resource::l2_port, double(lsu.port_busy()) / ticks_per_cycle);
     for (std::size_t pipe = 0; pipe < figures.sm.pipes.size(); ++pipe)
       if (const auto resource = resource_of_pipe(pipe); resource && sm->pipe_passes()[pipe] != 0)
         busy(*resource,

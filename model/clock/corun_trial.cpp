@@ -66,15 +66,16 @@ public:
   CorunTrial(const JoinedSnapshot& joined, const Gpu& gpu, std::span<const CorunKernel> kernels,
              const CorunWhatIf& what_if, Random random, TrialObserver* observer)
       : joined_(joined), kernels_(kernels), figures_(gpu), code_(timed_code(joined, gpu, what_if, figures_)),
-        in_turn_(figures_.sm.kernels > 1), states_(joined.snapshot, code_ ? &*code_ : nullptr),
+        in_turn_(figures_.sm.kernels > 1), streams_(joined.snapshot, code_ ? &*code_ : nullptr, figures_),
+        states_(joined.snapshot, code_ ? &*code_ : nullptr),
         memory_(joined.snapshot, gpu, {}, random, observer), room_(sm_resources(gpu)),
         loads_(gpu.sms, {{}, std::vector<std::uint32_t>(kernels.size())}), left_(kernels.size()),
         running_(kernels.size()), waiting_(kernels.size()), restarts_(kernels.size()),
         counts_{std::vector<Cycle>(kernels.size(), 0), std::vector<Cycle>(kernels.size(), never), {}} {
     const std::uint32_t l1_bytes = l1_bytes_beside(gpu, shared_bytes_at_most(kernels, joined, gpu));
     for (std::uint32_t number = 0; number < gpu.sms; ++number)
-      sms_.push_back(std::make_unique<Sm>(joined.snapshot, gpu, figures_, code_ ? &*code_ : nullptr, l1_bytes,
-                                          number, random, states_, observer));
+      sms_.push_back(std::make_unique<Sm>(joined.snapshot, gpu, figures_, streams_, l1_bytes, number, random,
+                                          states_, observer));
     for (std::size_t k = 0; k < kernels.size(); ++k) {
       start(k);
       deal(k, 0);
@@ -178,6 +179,7 @@ private:
   ClockFigures figures_;
   std::optional<TimedCode> code_;
   bool in_turn_; ///< kernels take turns to issue
+  InstructionStreams streams_;
   WarpStates states_;
   Memory memory_;
   SmShare room_;

@@ -19,7 +19,7 @@ inline constexpr std::int16_t hardware_scoreboards = 6;
 inline constexpr std::int16_t loose_scoreboard = hardware_scoreboards;
 /// The first register of a group of copies: copy_groups.h.
 inline constexpr std::int16_t first_copy_scoreboard = loose_scoreboard + 1;
-inline constexpr std::int16_t scoreboards = first_copy_scoreboard + std::int16_t(copy_registers);
+inline constexpr std::int16_t scoreboard_count = first_copy_scoreboard + std::int16_t(copy_registers);
 
 /// Returns the resource that a pipe of the clock is, if results report it: two pipes may be one.
 std::optional<Resource> resource_of_pipe(std::size_t pipe);

@@ -3,7 +3,7 @@
 
 #include "model/cache/l2.h"
 #include "model/cache/lookups.h"
-#include "model/sm/instruction.h"
+#include "model/sm/cycle.h"
 #include "model/snapshot/snapshot.h"
 
 #include <span>

@@ -4,7 +4,7 @@
 
 #include "model/gpu/execution_pipes.h"
 #include "model/gpu/lane_rules.h"
-#include "model/sm/sm_figures.h"
+#include "model/sm/issue_policies.h"
 #include "power/energies.h"
 #include "result/accuracy.h"
 #include "support/expected.h"
@@ -114,7 +114,7 @@ struct Gpu {
     } group;
   } constant;
 
-  /// The issue of instructions (model/sm/sm_figures.h). Cycles are those of the SM's clock.
+  /// The issue of instructions (model/sm/). Cycles are those of the SM's clock.
   struct Issue {
     std::uint32_t schedulers = 0;
     IssuePolicy policy = IssuePolicy::loose_round_robin;

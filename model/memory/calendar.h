@@ -2,7 +2,7 @@
 // "Calendar queues", CACM 1988.
 #pragma once
 
-#include "model/sm/instruction.h"
+#include "model/sm/cycle.h"
 
 #include <algorithm>
 #include <bit>

@@ -3,7 +3,7 @@
 
 #include "model/cache/set_store.h"
 #include "model/counts/trial_counts.h"
-#include "model/sm/instruction.h"
+#include "model/sm/cycle.h"
 #include "vocabulary/geometry.h"
 
 #include <algorithm>

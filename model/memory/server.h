@@ -1,7 +1,7 @@
 // A server with a queue: what reaches it is served one after the other, in the order of arrival.
 #pragma once
 
-#include "model/sm/instruction.h"
+#include "model/sm/cycle.h"
 
 #include <algorithm>
 #include <cmath>

@@ -6,13 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <limits>
 
 namespace warplens::model {
-
-/// Cycles of the SM's clock, from the launch on.
-using Cycle = std::uint64_t;
-inline constexpr Cycle never = Cycle(std::numeric_limits<std::int64_t>::max());
 
 /// Registers of a warp, with -1 behind the last one.
 class Registers {

@@ -1,7 +1,7 @@
 // The cycles of a pipeline that are taken, ahead of time.
 #pragma once
 
-#include "model/sm/instruction.h"
+#include "model/sm/cycle.h"
 
 #include <algorithm>
 #include <vector>

@@ -44,10 +44,10 @@ public:
       scheduler.last_of_kernel.resize(figures.kernels);
       for (std::size_t pipe = 0; pipe < figures.pipes.size(); ++pipe) {
         const bool has_own = !figures.pipes[pipe].shared || &scheduler == &schedulers_.front();
-        scheduler.pipes[pipe + 1].units =
-            has_own ? std::uint32_t(units_.size()) : schedulers_.front().pipes[pipe + 1].units;
+        scheduler.pipes[pipe + 1].unit =
+            has_own ? std::uint32_t(units_.size()) : schedulers_.front().pipes[pipe + 1].unit;
         if (has_own)
-          units_.resize(units_.size() + figures.pipes[pipe].units);
+          units_.emplace_back();
       }
     }
   }
@@ -169,7 +169,7 @@ private:
   struct SchedulerPipe {
     Mask wanted = 0;           ///< by the next instructions of these warps
     std::uint64_t blocked = 0; ///< cycles in which no instruction could enter
-    std::uint32_t units = 0;   ///< index into units_ of the first
+    std::uint32_t unit = 0;    ///< index into units_
   };
   /// The queue from a scheduler to the memory pipeline.
   struct Queue {
@@ -194,7 +194,6 @@ private:
 
     SchedulerPipe& of_pipe(std::int16_t pipe) { return pipes[std::size_t(pipe + 1)]; }
   };
-  using Rank = std::array<std::int64_t, 4>;
   static constexpr std::uint32_t compared_together = 8;
   static_assert(max_warps_of_scheduler % compared_together == 0);
 
@@ -367,12 +366,7 @@ private:
       Warp& warp = warps_[number];
       const std::int16_t pipe = warp.next.pipe;
       account(scheduler, warp, number, now);
-      for (std::uint32_t i = 0; i < figures_.width; ++i) {
-        issue(scheduler, warp, number, now);
-        if (warp.has_ended || warp.at_barrier || std::max(warp.data_at, warp.delayed_until) > now ||
-            (warp.next.pipe >= 0 && open_at(scheduler, std::size_t(warp.next.pipe), now) > now))
-          break;
-      }
+      issue(scheduler, warp, number, now);
       scheduler.issued_last = warp.slot;
       scheduler.last_place = place;
       if (figures_.kernels > 1)
@@ -470,7 +464,7 @@ private:
     shared_pipeline_.forget_until(now);
     Queue& queue = scheduler.queues[pipe.queue];
     const Cycle leaves =
-        shared_pipeline_.take(std::max(now + figures_.queue.transit, queue.next_leaves),
+        shared_pipeline_.take(std::max(now, queue.next_leaves),
                               std::max<Cycle>(figures_.queue.shared_interval, instruction.passes));
     if (has_queue()) {
       queue.leaves[queue.first_leave] = leaves;
@@ -525,11 +519,9 @@ private:
     registers_per_warp_ = per_warp;
   }
 
-  /// Returns when the pipe's unit is free that is so first.
+  /// Returns when the pipe is free.
   Cycle& unit_of(const Scheduler& scheduler, std::size_t pipe) {
-    Cycle* const first = &units_[scheduler.pipes[pipe + 1].units];
-    const std::uint32_t count = figures_.pipes[pipe].units;
-    return count == 1 ? *first : *std::min_element(first, first + count);
+    return units_[scheduler.pipes[pipe + 1].unit];
   }
 
   /// Returns the first cycle, not before `from`, in which an instruction can enter the pipe if none does
@@ -561,32 +553,28 @@ private:
   std::uint32_t chosen(const Scheduler& scheduler, Mask open) const {
     if (figures_.kernels > 1)
       return chosen_by_turns(scheduler, open);
-    switch (figures_.policy) {
-    case IssuePolicy::loose_round_robin: {
-      Mask behind = 0;
-      for (Mask left = open; scheduler.issued_last && left != 0; left &= left - 1) {
-        const auto place = std::uint32_t(std::countr_zero(left));
-        if (warps_[scheduler.warp[place]].slot > *scheduler.issued_last) {
-          behind = left;
-          break;
-        }
-      }
-      return std::uint32_t(std::countr_zero(behind != 0 ? behind : open));
-    }
-    case IssuePolicy::greedy_then_oldest:
-    case IssuePolicy::greedy_then_youngest:
+    const IssuePolicyTraits& policy = traits_of(figures_.policy);
+    switch (policy.shortcut) {
+    case IssueShortcut::next_behind_last:
+      for (Mask left = open; scheduler.issued_last && left != 0; left &= left - 1)
+        if (const auto place = std::uint32_t(std::countr_zero(left));
+            warps_[scheduler.warp[place]].slot > *scheduler.issued_last)
+          return place;
+      return std::uint32_t(std::countr_zero(open));
+    case IssueShortcut::last_then_oldest:
+    case IssueShortcut::last_then_youngest:
       if (scheduler.last_place && (open & bit(*scheduler.last_place)) != 0)
         return *scheduler.last_place;
-      return std::uint32_t(figures_.policy == IssuePolicy::greedy_then_oldest
+      return std::uint32_t(policy.shortcut == IssueShortcut::last_then_oldest
                                ? std::countr_zero(open)
                                : int(std::bit_width(open)) - 1);
-    default: break;
+    case IssueShortcut::none: break;
     }
     std::uint32_t best = 0;
-    Rank lowest{};
+    IssueRank lowest{};
     for (Mask left = open; left != 0; left &= left - 1) {
       const auto place = std::uint32_t(std::countr_zero(left));
-      const Rank rank = rank_of(scheduler, warps_[scheduler.warp[place]]);
+      const IssueRank rank = policy.rank(candidate(scheduler, warps_[scheduler.warp[place]]));
       if (left == open || rank < lowest) {
         best = place;
         lowest = rank;
@@ -612,19 +600,15 @@ private:
     return best;
   }
 
-  /// Returns the warp's rank among those that can issue; the lowest comes first.
-  Rank rank_of(const Scheduler& scheduler, const Warp& warp) const {
+  IssueCandidate candidate(const Scheduler& scheduler, const Warp& warp) const {
     const Block& of = blocks_[warp.block];
-    const auto slot = std::int64_t(warp.slot), idle = std::int64_t(warp.idle_since);
-    const auto block = std::int64_t(of.number), waiting = of.waiting();
-    const bool other = scheduler.issued_last != warp.slot, other_of_block = of.issued_last != warp.slot;
-    switch (figures_.policy) {
-    case IssuePolicy::greedy_then_least_recent: return {other, idle, slot};
-    case IssuePolicy::two_level_oldest: return {-waiting, block, other_of_block, slot};
-    case IssuePolicy::two_level_least_recent: return {-waiting, block, other_of_block, idle};
-    case IssuePolicy::greedy_two_level_least_recent: return {other, -waiting, block, idle};
-    default: return {slot};
-    }
+    return {.slot = std::int64_t(warp.slot),
+            .block = std::int64_t(of.number),
+            .idle_since = std::int64_t(warp.idle_since),
+            .waiting_in_block = of.waiting(),
+            .is_other = scheduler.issued_last != warp.slot,
+            .is_other_of_block = of.issued_last != warp.slot,
+            .is_behind_last = scheduler.issued_last && warp.slot > *scheduler.issued_last};
   }
 
   const SmFigures& figures_;

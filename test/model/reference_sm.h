@@ -31,6 +31,7 @@ using BlockProgram = std::vector<WarpProgram>;
 
 /// An SM of which all latencies are fixed.
 struct SmMachine : SmFigures {
+  std::vector<Cycle> latencies; ///< by pipe: from the issue to the use of the result
   std::uint32_t miss_entries = std::numeric_limits<std::uint32_t>::max();
   std::uint32_t resident_blocks = 1;
 };
@@ -97,8 +98,7 @@ public:
         last_of_kernel_(figures.schedulers, std::vector<std::optional<std::uint32_t>>(figures.kernels)),
         queues_(figures.schedulers) {
     for (const PipeFigures& pipe : figures_.pipes)
-      free_at_.push_back(std::vector<std::vector<Cycle>>(pipe.shared ? 1 : figures_.schedulers,
-                                                         std::vector<Cycle>(pipe.units, 0)));
+      free_at_.push_back(std::vector<Cycle>(pipe.shared ? 1 : figures_.schedulers, 0));
   }
 
   /// Runs all blocks with fixed latencies, in the order of their numbers.
@@ -108,7 +108,7 @@ public:
       if (instruction.pipe == Instruction::none)
         return now + 1;
       const PipeFigures& pipe = figures_.pipes[std::size_t(instruction.pipe)];
-      const Cycle done = now + pipe.latency + (instruction.passes - 1);
+      const Cycle done = now + figures_.latencies[std::size_t(instruction.pipe)] + (instruction.passes - 1);
       if (pipe.needs_mshr)
         misses_.push_back(done);
       return done;
@@ -225,8 +225,7 @@ private:
       Warp* const chosen = ranked(scheduler, open).front();
       waiting.erase(chosen);
       const std::int16_t pipe = next_of(*chosen).pipe;
-      for (std::uint32_t i = 0; i < figures_.width && !chosen->has_ended() && !stall_of(*chosen); ++i)
-        issue(scheduler, *chosen);
+      issue(scheduler, *chosen);
       last_issued_[scheduler] = chosen->slot;
       last_of_kernel_[scheduler][kernel_of(*chosen)] = chosen->slot;
       std::erase_if(open, [&](Warp* warp) {
@@ -268,8 +267,7 @@ private:
       return std::nullopt;
     const PipeFigures& pipe = figures_.pipes[std::size_t(next.pipe)];
     const std::uint32_t scheduler = warp.slot % figures_.schedulers;
-    const auto& units = free_at_[std::size_t(next.pipe)][pipe.shared ? 0 : scheduler];
-    if (std::ranges::min(units) > now_)
+    if (free_at_[std::size_t(next.pipe)][pipe.shared ? 0 : scheduler] > now_)
       return Stall::structural;
     if (pipe.uses_queue && in_use(queues_[scheduler][pipe.queue].leaves_at) >= figures_.queue.entries)
       return Stall::structural;
@@ -295,8 +293,8 @@ private:
       barrier_arrival_[warp.block] = barriers_free_at_;
     } else {
       const PipeFigures& pipe = figures_.pipes[std::size_t(now.pipe)];
-      Cycle& unit = *std::ranges::min_element(free_at_[std::size_t(now.pipe)][pipe.shared ? 0 : scheduler]);
-      unit = now_ + pipe.interval * (pipe.uses_queue ? 1 : now.passes);
+      free_at_[std::size_t(now.pipe)][pipe.shared ? 0 : scheduler] =
+          now_ + pipe.interval * (pipe.uses_queue ? 1 : now.passes);
       if (pipe.uses_queue)
         leaves = enter(queues_[scheduler][pipe.queue], now.passes);
     }
@@ -309,7 +307,7 @@ private:
   }
 
   Cycle enter(Queue& queue, Cycle passes) {
-    Cycle leaves = now_ + figures_.queue.transit;
+    Cycle leaves = now_;
     if (queue.used)
       leaves = std::max(leaves, queue.last_left + figures_.queue.own_interval);
     // The first cycles that are free together.
@@ -370,7 +368,7 @@ private:
   std::uint32_t next_slot_ = 0;
   Cycle now_ = 0;
   std::vector<Warp> warps_;
-  std::vector<std::vector<std::vector<Cycle>>> free_at_;  ///< by pipe, scheduler, unit
+  std::vector<std::vector<Cycle>> free_at_;               ///< by pipe, scheduler
   std::vector<std::optional<std::uint32_t>> last_issued_; ///< slot, by scheduler
   std::map<std::uint32_t, std::uint32_t> last_of_block_;  ///< slot, by block
   std::map<std::uint32_t, Cycle> barrier_arrival_;        ///< of the last warp so far, by block

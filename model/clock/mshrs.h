@@ -1,7 +1,7 @@
 // The MSHRs of an SM: the entries that its pending requests hold, of which there is a limited number.
 #pragma once
 
-#include "model/sm/instruction.h"
+#include "model/sm/cycle.h"
 
 #include <algorithm>
 #include <utility>
@@ -9,10 +9,10 @@
 
 namespace warplens::model {
 
-class Outstanding {
+class Mshrs {
 public:
   /// `limit`: 0 for any number.
-  explicit Outstanding(std::uint32_t limit) : limit_(limit) {}
+  explicit Mshrs(std::uint32_t limit) : limit_(limit) {}
 
   void sent(std::uint32_t entries) { unanswered_ += entries; }
   /// Schedules the release of `entries` MSHRs in cycle `at`.

@@ -1,0 +1,49 @@
+#include "model/clock/warp_program.h"
+
+#include <algorithm>
+
+namespace warplens::model {
+
+InstructionStreams::InstructionStreams(const Snapshot& snapshot, const TimedCode* code,
+                                       const ClockFigures& figures)
+    : snapshot_(snapshot), code_(code),
+      loose_(code == nullptr ? Loose{.delay = figures.delay, .waits_for_bulk = true}
+                             : Loose{.scoreboard = loose_scoreboard}),
+      is_matched_(code != nullptr),
+      first_site_(code == nullptr ? 0 : std::uint32_t(code->code().kernel.instructions.size())),
+      idle_place_(first_site_ + Place(snapshot.sites.size())) {
+  if (code != nullptr)
+    return;
+  std::size_t longest = 0;
+  for (const Warp& warp : snapshot.warps)
+    longest = std::max(longest, warp.accesses.size());
+  loose_path_.resize(longest, Path::loose);
+}
+
+std::optional<WarpProgram> InstructionStreams::program_of(const Warp& warp, const BlockPart& part) const {
+  const WarpPart of = part_of(warp, snapshot_, part);
+  if (of.bulks == 0)
+    return std::nullopt;
+  if (code_ == nullptr) {
+    const std::uint32_t* const path = loose_path_.data();
+    return WarpProgram{.access = of.begin,
+                       .last_access = of.end,
+                       .transactions = of.transactions,
+                       .block = path,
+                       .last_block = path + (of.end - of.begin),
+                       .last = idle_place_};
+  }
+  const PathPlace begin = place_at(code_->code(), warp, of.begin),
+                  end = place_at(code_->code(), warp, of.end);
+  WarpProgram program{.access = begin.access,
+                      .last_access = end.access,
+                      .transactions = begin.transactions,
+                      .block = begin.block,
+                      .last_block = end.block,
+                      .makes_access = begin.makes_access,
+                      .last = idle_place_};
+  enter_block(program);
+  return program;
+}
+
+} // namespace warplens::model

@@ -1,0 +1,148 @@
+// What the warps of a trial execute: one stream of instructions for each, whether the machine code of their
+// kernel is known or not. An access of which no instruction is known is an instruction of its own.
+#pragma once
+
+#include "model/clock/clock_figures.h"
+#include "model/clock/timed_code.h"
+#include "model/counts/trial_counts.h"
+#include "model/snapshot/block_parts.h"
+
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace warplens::model {
+
+/// A warp's place in its stream, in front of the next instruction: it has ended behind the last one.
+struct WarpProgram {
+  const Access* access = nullptr;               ///< the next one
+  const Access* last_access = nullptr;          ///< the end of the accesses
+  const Transaction* transactions = nullptr;    ///< of that and those behind it
+  const std::uint32_t* block = nullptr;         ///< of its path, which has Path::loose for a loose access
+  const std::uint32_t* last_block = nullptr;    ///< the path's end
+  const std::uint8_t* makes_access = nullptr;   ///< of the next instruction with a slot and those behind it
+  std::uint32_t instruction = 0, block_end = 0; ///< in the machine code, unless the next access is loose
+  bool waits_for_loose = false;                 ///< the instruction before it was an access that is awaited
+  std::uint8_t copies_ended = 0;                ///< groups of copies: with_one_more_group()
+  Place last = 0; ///< of the instruction that it issued last; idle_place() before the first
+
+  bool has_ended() const { return block == last_block; }
+  bool is_loose() const { return *block == Path::loose; }
+};
+
+/// An instruction that a warp issues.
+struct Issued {
+  Place place = 0;
+  const Access* access = nullptr; ///< null: it makes none
+  std::span<const Transaction> transactions;
+  Cycle latency = 1; ///< of its result, where it makes no access
+};
+
+class InstructionStreams {
+public:
+  /// `code`: that of the snapshot; null where it has none, so that all accesses are loose.
+  InstructionStreams(const Snapshot& snapshot, const TimedCode* code, const ClockFigures& figures);
+  InstructionStreams(const InstructionStreams&) = delete;
+
+  /// Returns the begin of a warp's stream in a part of its block; empty if it executes nothing there.
+  std::optional<WarpProgram> program_of(const Warp& warp, const BlockPart& part) const;
+
+  Instruction next(const WarpProgram& program) const {
+    if (program.is_loose())
+      return loose_instruction(*program.access);
+    const TimedInstruction& timed = (*code_)[program.instruction];
+    Instruction instruction = timed.issue;
+    if (timed.has_slot && *program.makes_access != 0)
+      instruction.passes = program.access->passes;
+    if (program.waits_for_loose)
+      *std::ranges::find(instruction.sources, Instruction::none) = loose_.scoreboard;
+    if (timed.copies != CopyRole::none) [[unlikely]]
+      put_copy_registers(timed.copies, program.copies_ended, timed.pending_groups, first_copy_scoreboard,
+                         instruction);
+    return instruction;
+  }
+  /// Returns the access that the next instruction makes; null if it makes none.
+  const Access* access_of_next(const WarpProgram& program) const {
+    return program.is_loose() || ((*code_)[program.instruction].has_slot && *program.makes_access != 0)
+               ? program.access
+               : nullptr;
+  }
+  Place place_of_next(const WarpProgram& program) const {
+    return program.is_loose() ? first_site_ + program.access->site : program.instruction;
+  }
+  /// Returns the place of warps that have no next instruction, or have issued none yet.
+  Place idle_place() const { return idle_place_; }
+  /// Goes behind the next instruction and returns it.
+  [[gnu::always_inline]] Issued pass(WarpProgram& program) const {
+    Issued issued{.place = place_of_next(program)};
+    program.last = issued.place;
+    if (program.is_loose()) {
+      pass_access(program, issued);
+      program.waits_for_loose |= is_matched_ && issued.access->is_awaited;
+      ++program.block;
+      enter_block(program);
+      return issued;
+    }
+    program.waits_for_loose = false;
+    const TimedInstruction& timed = (*code_)[program.instruction];
+    issued.latency = timed.latency;
+    if (timed.copies == CopyRole::ends_group || timed.copies == CopyRole::arrives)
+      program.copies_ended = with_one_more_group(program.copies_ended);
+    if (timed.has_slot && *program.makes_access++ != 0)
+      pass_access(program, issued);
+    if (++program.instruction == program.block_end) {
+      ++program.block;
+      enter_block(program);
+    }
+    return issued;
+  }
+
+private:
+  /// The instructions that loose accesses are. Beside those of the machine code, the next instruction
+  /// waits for their results; otherwise each access that begins a bulk waits for those before it.
+  struct Loose {
+    std::int16_t scoreboard = 0;
+    std::uint16_t delay = 1;
+    bool waits_for_bulk = false;
+  };
+
+  Instruction loose_instruction(const Access& access) const {
+    const std::int16_t waits =
+        loose_.waits_for_bulk && access.starts_bulk ? loose_.scoreboard : Instruction::none;
+    if (access.kind == AccessKind::barrier) [[unlikely]]
+      return {.pipe = Instruction::none, .sources = {waits}};
+    const bool of_constants = access.cache == FirstCache::constant;
+    // It is made at once: the host's processor stalls on a copy of what was just written in parts.
+    return {.pipe = of_constants ? ClockFigures::constant_pipe : ClockFigures::memory_pipe,
+            .result = access.is_awaited ? loose_.scoreboard : Instruction::none,
+            .sources = {waits},
+            // The first address of constants is an operand.
+            .passes = std::uint16_t(of_constants ? access.passes - 1 : access.passes),
+            .delay = loose_.delay};
+  }
+  static void pass_access(WarpProgram& program, Issued& issued) {
+    issued.access = program.access++;
+    issued.transactions = {program.transactions, issued.access->transactions};
+    program.transactions += issued.access->transactions;
+  }
+  /// Goes to the first instruction of the path's next block that has any, unless that is a loose access.
+  void enter_block(WarpProgram& program) const {
+    for (; !program.has_ended() && !program.is_loose(); ++program.block) {
+      const TimedCode::Block& block = code_->block(*program.block);
+      program.instruction = block.begin;
+      program.block_end = block.end;
+      if (block.begin != block.end)
+        return;
+    }
+  }
+
+  const Snapshot& snapshot_;
+  const TimedCode* code_;
+  Loose loose_;
+  bool is_matched_;  ///< there is machine code
+  Place first_site_; ///< of the first site's accesses
+  Place idle_place_;
+  std::vector<std::uint32_t> loose_path_; ///< of as many accesses as the longest warp has
+};
+
+} // namespace warplens::model
