@@ -80,6 +80,11 @@ void trial(benchmark::State& state, MakeSnapshot make) {
   state.counters["mib_per_trial"] = double(memory.bytes()) / double(1 << 20);
 }
 
+/// Makes the snapshot that computes with as few transactions as its many instructions call for.
+model::Snapshot computing(std::uint32_t transactions) {
+  return bench::computing_with_code(transactions / 16);
+}
+
 /// Measures the trial on a clock against the one without, in alternation.
 void clocked(benchmark::State& state, MakeSnapshot make) {
   const auto launch = launched(state, make);
@@ -99,6 +104,8 @@ void clocked(benchmark::State& state, MakeSnapshot make) {
   }
   state.counters["transactions_per_second"] = double(snapshot.transactions) / with;
   state.counters["times_without_clock"] = with / without;
+  if (snapshot.code)
+    state.counters["warp_instructions_per_second"] = double(counts.time.instructions) / with;
   state.counters["gpu_cycles"] = double(counts.time.cycles);
   state.counters["l1_hit_rate"] = hit_rate(counts.l1_reads);
   state.counters["l2_hit_rate"] = hit_rate(counts.l2_reads);
@@ -178,6 +185,8 @@ BENCHMARK_CAPTURE(trial, spmv_like, bench::spmv_like)->Unit(benchmark::kMillisec
 BENCHMARK_CAPTURE(clocked, streaming, bench::streaming)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(clocked, random_over_64_mb, bench::random_over_64_mb)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(clocked, spmv_like, bench::spmv_like)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(clocked, streaming_with_code, bench::streaming_with_code)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(clocked, computing_with_code, computing)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(attribution, streaming, bench::streaming)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(attribution, random_over_64_mb, bench::random_over_64_mb)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(attribution, spmv_like, bench::spmv_like)->Unit(benchmark::kMillisecond);

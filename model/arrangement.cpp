@@ -1,6 +1,7 @@
 #include "model/arrangement.h"
 
 #include "model/gpu/mig.h"
+#include "model/sm/sm_figures.h"
 #include "sharing/block_partition.h"
 
 #include <algorithm>

@@ -6,6 +6,7 @@
 #include "model/gpu/read_accuracy.h"
 #include "model/gpu/read_energies.h"
 #include "model/gpu/toml_figures.h"
+#include "model/sm/sm_figures.h"
 #include "vocabulary/geometry.h"
 
 #include <algorithm>
