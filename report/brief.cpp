@@ -126,7 +126,7 @@ void add_roofline(BriefKernel& brief, const KernelResult& kernel) {
   const std::optional<Headroom> headroom = headroom_of(kernel);
   if (!headroom)
     return;
-  BriefKernel::Roofline& roofline = brief.roofline.emplace();
+  BriefRoofline& roofline = brief.roofline.emplace();
   roofline.dram_bytes = headroom->dram_read_bytes + headroom->dram_write_bytes;
   roofline.dram_share_of_peak = headroom->dram_share_of_peak;
   roofline.microseconds = headroom->roofline_us;
