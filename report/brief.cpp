@@ -126,7 +126,7 @@ void add_roofline(BriefKernel& brief, const KernelResult& kernel) {
   const std::optional<Headroom> headroom = headroom_of(kernel);
   if (!headroom)
     return;
-  BriefKernel::Roofline roofline;
+  BriefRoofline& roofline = brief.roofline.emplace();
   roofline.dram_bytes = headroom->dram_read_bytes + headroom->dram_write_bytes;
   roofline.dram_share_of_peak = headroom->dram_share_of_peak;
   roofline.microseconds = headroom->roofline_us;
@@ -134,7 +134,6 @@ void add_roofline(BriefKernel& brief, const KernelResult& kernel) {
   if (!headroom->limits.empty())
     roofline.by = name_of(headroom->limits.front().resource);
   roofline.text = short_text(judge(*headroom, kernel).text, note_bytes);
-  brief.roofline = std::move(roofline);
 }
 
 /// Returns what the figures leave out, each note once.

@@ -51,6 +51,14 @@ struct BriefFinding {
   std::optional<Gain> gain; ///< none: the change was not modelled
 };
 
+/// The launch's traffic with DRAM and the least time for its work (result/headroom.h).
+struct BriefRoofline {
+  double dram_bytes = 0, dram_share_of_peak = 0;
+  double microseconds = 0, times = 1; ///< the least time, and the launch's over it
+  std::string by;                     ///< the resource whose work takes longest; empty: no work
+  std::string text;                   ///< "1.05 × of it: nothing to mend here"
+};
+
 struct BriefKernel {
   std::string name, gpu;
   std::optional<Statistic> microseconds; ///< of one launch
@@ -63,15 +71,7 @@ struct BriefKernel {
   std::optional<Accuracy> accuracy;           ///< of the GPU's model
   std::map<std::string, std::string> reasons; ///< why a field is unknown, by its name in the JSON
 
-  /// The launch's traffic with DRAM and the least time for its work (result/headroom.h); none: the GPU's
-  /// rates are not known.
-  struct Roofline {
-    double dram_bytes = 0, dram_share_of_peak = 0;
-    double microseconds = 0, times = 1; ///< the least time, and the launch's over it
-    std::string by;                     ///< the resource whose work takes longest; empty: no work
-    std::string text;                   ///< "1.05 × of it: nothing to mend here"
-  };
-  std::optional<Roofline> roofline;
+  std::optional<BriefRoofline> roofline; ///< none: the GPU's rates are not known
 
   /// Returns the share of the time that the same work could save at most: of what it takes beyond the
   /// roofline, or if the busiest resource worked all of the time.

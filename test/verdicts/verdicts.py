@@ -52,7 +52,7 @@ def sections(report):
     for part in re.split(r"^── ", report, flags=re.MULTILINE)[1:]:
         part = part.split("\nLegend\n")[0]
         head = re.match(r"(?:void )?(\w+)", part)[1]
-        above = part.split("\nsnapshot ")[0]
+        above = part.split("\nsnapshot ")[0].split("\n", 1)[1]  # without the kernel's name
         below = re.search(r"^(What to look at first|Where its time goes)$.*?(?=^Where warps spend|\Z)", part, re.MULTILINE | re.DOTALL)
         text = above + "\n" + (below[0] if below else "")
         # Further lines of a field or a clause are indented by more than the first.
