@@ -2,6 +2,7 @@
 #include "made_code.h"
 #include "model/code/copied_instructions.h"
 #include "model/snapshot/coarsen.h"
+#include "test/catch.h"
 
 using namespace warplens;
 using namespace warplens::model;

@@ -1,6 +1,7 @@
 // Advice on made traces: what is suggested, what is not, and the edits of sources.
 #include "made_source.h"
 #include "placement/source_edits.h"
+#include "test/catch.h"
 
 #include <nlohmann/json.hpp>
 

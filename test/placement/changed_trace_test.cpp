@@ -4,6 +4,7 @@
 #include "model/snapshot/coalesce.h"
 #include "model/snapshot/snapshot.h"
 #include "placement/experiment.h"
+#include "test/catch.h"
 
 #include <set>
 

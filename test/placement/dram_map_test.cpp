@@ -2,6 +2,7 @@
 #include "model/dram/dram_map.h"
 #include "placement/dram/find_dram_map.h"
 #include "placement/dram/gf2.h"
+#include "test/catch.h"
 
 #include <random>
 

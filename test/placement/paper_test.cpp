@@ -5,6 +5,7 @@
 #include "placement/paper/execution_time.h"
 #include "placement/paper/overlap.h"
 #include "placement/paper/replays.h"
+#include "test/catch.h"
 
 #include <random>
 

@@ -45,7 +45,7 @@ function KernelTime({ profile, named }: { profile: Profile; named: boolean }) {
           {change && <span class={`was ${change.effect ?? ""}`}>{change.beyond_interval ? "◆ " : ""}before {durationOf(before!.kernel)}</span>}
           <span class="note">{besideTime(kernel)}; {time.extrapolated ? `extrapolated from the snapshot, which takes ${count(time.cycles.mean)} cycles` : `${count(time.cycles.mean)} cycles`}{time.microseconds.mean < shortTime && time.launch_us ? `; ${time.launch_us.toFixed(1)} µs of it are the launch itself` : ""}</span>
         </p>
-        <p>bound by <b>{resourceNames[time.bound]}</b>{time.bounds && ` in the mean; ${time.bounds.map((one) => `${resourceNames[one.bound]} in ${one.trials} trials (${duration(one.microseconds)})`).join(", ")}: which machine it is, is not known`}</p>
+        <p>bound by <b>{resourceNames[time.bound]}</b>{time.bounds && ` in the mean; ${time.bounds.map((one) => `${resourceNames[one.bound]} in ${one.trials} trials (${duration(one.microseconds, 0)})`).join(", ")}: which machine it is, is not known`}</p>
         <Opening profile={profile} />
       </div>
       <ResourceBars shares={time.busy} means={time.mean_busy} bound={time.bound} label="Share of the time for which each resource is busy" />
