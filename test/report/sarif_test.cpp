@@ -47,28 +47,29 @@ TEST_CASE("sarif: findings on lines above the threshold") {
   const Json json = log(test::sample_result(), 0.05, folder.path());
   check_structure(json);
   const Json& results = json["runs"][0]["results"];
-  REQUIRE(results.size() == 2); // rows[i] is fine, tile[…] costs 1 %
-  CHECK(results[0]["ruleId"] == "uncoalesced");
-  CHECK(results[0]["message"]["text"] ==
+  REQUIRE(results.size() == 3);            // rows[i] is fine, tile[…] costs 1 %
+  CHECK(results[0]["ruleId"] == "spills"); // of the kernel as a whole
+  CHECK(results[1]["ruleId"] == "uncoalesced");
+  CHECK(results[1]["message"]["text"] ==
         "val[j]: uncoalesced: 28.0 sectors per request where 4.00 would do (60 % of the latency of "
         "spmv(int const*, int const*, float const*, float const*, float*) on Tesla C2050)");
-  const Json& physical = results[0]["locations"][0]["physicalLocation"];
+  const Json& physical = results[1]["locations"][0]["physicalLocation"];
   CHECK(physical["artifactLocation"]["uri"] == "spmv.cu");
   CHECK(physical["artifactLocation"]["uriBaseId"] == "%SRCROOT%");
   CHECK(physical["region"] == Json({{"startLine", 13}, {"startColumn", 8}, {"endColumn", 14}}));
-  CHECK(results[0]["properties"]["latency_ns"] == 1205.4);
-  const std::string accuracy = results[0]["properties"]["accuracy"];
+  CHECK(results[1]["properties"]["latency_ns"] == 1205.4);
+  const std::string accuracy = results[1]["properties"]["accuracy"];
   CHECK(accuracy.find("on its nearest relative, v100: time 14 % off in the mean") != std::string::npos);
-  CHECK(results[0]["rank"] == 60);
+  CHECK(results[1]["rank"] == 60);
 
-  CHECK(log(test::sample_result(), 0.01)["runs"][0]["results"].size() == 3);
-  CHECK(log(test::sample_result(), 0)["runs"][0]["results"].size() == 4); // table[k]: one lane
-  CHECK(log(test::sample_result(), 1)["runs"][0]["results"].empty());
+  CHECK(log(test::sample_result(), 0.01)["runs"][0]["results"].size() == 4);
+  CHECK(log(test::sample_result(), 0)["runs"][0]["results"].size() == 5); // table[k]: one lane
+  CHECK(log(test::sample_result(), 1)["runs"][0]["results"].size() == 1); // the kernel's
 }
 
 TEST_CASE("sarif: with a time, its share chooses, ranks and is named") {
   Result result = test::sample_time();
-  const Json first = log(result, 0.5)["runs"][0]["results"][0];
+  const Json first = log(result, 0.5)["runs"][0]["results"][1];
   CHECK(first["message"]["text"].get<std::string>().find("(70 % of the time of spmv(") != std::string::npos);
   CHECK(first["rank"] == 70);
   CHECK(first["properties"]["time_share"] == 0.7);
@@ -80,7 +81,7 @@ TEST_CASE("sarif: with a time, its share chooses, ranks and is named") {
   kernel.sites[2].latency_share = 0;
   const Json json = log(result, 0.9);
   check_structure(json);
-  const Json& contended = json["runs"][0]["results"][0];
+  const Json& contended = json["runs"][0]["results"][1];
   CHECK(contended["ruleId"] == "contention");
   CHECK(contended["level"] == "warning");
   CHECK(contended["message"]["text"].get<std::string>().starts_with(
@@ -115,7 +116,7 @@ TEST_CASE("sarif: hostile names stay URIs, braces stay text") {
   }
   const Json json = log(result, 0);
   check_structure(json);
-  const Json& first = json["runs"][0]["results"][0];
+  const Json& first = json["runs"][0]["results"][1];
   CHECK(first["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] ==
         "a%20b/%FF%3C%3E%22%7B%7D%25%1B.cu");
   CHECK(first["message"]["text"].get<std::string>().starts_with("f({{1}}): "));
