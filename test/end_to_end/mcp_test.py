@@ -97,7 +97,7 @@ class Mcp(unittest.TestCase):
         self.assertIn("strided.cu:6", texts[3])
         self.assertLess(len(texts[3].encode()), 2200)
         self.assertIn("from[i] (load, global memory): ", texts[4])
-        self.assertIn("uncoalesced: 32.0 sectors per request where 4.00 would do", texts[4])
+        self.assertIn("strided load, lanes 16,384 B apart: 32.0 sectors per request where 4.00 would do", texts[4])
         self.assertIn("sectors_per_request 32 → 4", texts["six"])
         self.assertIn("broken.cu:1", texts[7])
         self.assertIn("missing.cu: there is no such file", texts[8])

@@ -128,7 +128,7 @@ class Significance(unittest.TestCase):
         for arguments, message in (
                 (["explain", "/nowhere"], "/nowhere"),
                 (["explain"], "nothing to explain"),
-                (["explain", SOURCE], "no table of ncu"),
+                (["explain", SOURCE], "no report or CSV of ncu"),
                 (["explain", self.folder, "--target", "power"], "there is no target 'power'"),
                 (["sweep", SOURCE, "--run", "{m}", "--vary", "n=1,2", "-o", "/tmp/x"], "neither --run nor --nvcc has {n}"),
                 (["sweep", SOURCE, "--run", "{n} {m}", "--vary", "n=1,2", "-o", "/tmp/x"], "there is no --vary m"),
