@@ -251,7 +251,7 @@ TEST_CASE("each finding has a line; a longer one goes on in the next") {
 TEST_CASE("a kernel that takes time, but in none of its lines") {
   Result result = test::sample_time();
   for (SiteResult& site : result.kernels[0].sites)
-    site.time.reset(); // its share of the latency does not stand in for the one of the time
+    site.time.reset();                // its share of the latency does not stand in for the one of the time
   result.kernels[0].compiled.reset(); // nothing of the kernel as a whole is wrong either
   INFO(print(result, {}));
   CHECK(contains(print(result, {}), "No line has a share of the time: there is nothing to look at first."));
