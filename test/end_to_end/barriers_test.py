@@ -74,7 +74,7 @@ class Barriers(unittest.TestCase):
         self.assertRegex(text, r"What to look at first\n +\d+ %  barriers.cu:\d+  __syncthreads\(\)\n +warps wait .* at it, .*\n +" + verdict)
         rows = list(csv.DictReader(io.StringIO(self.report("csv"))))
         row = only(row for row in rows if row["kernel"].startswith("uneven") and row["kind"] == "barrier")
-        self.assertEqual((row["space"], row["l1_hit_rate"], row["latency_ns"], row["executions"]), ("generic", "", "", "24"))
+        self.assertEqual((row["space"], row["l1_hit_rate [fraction]"], row["latency_ns"], row["executions [count]"]), ("generic", "", "", "24"))
         messages = [result["message"]["text"] for result in json.loads(self.report("sarif"))["runs"][0]["results"]
                     if result["ruleId"] == "uneven-arrival" and "of uneven on" in result["message"]["text"]]
         self.assertRegex(only(messages), r"^__syncthreads\(\): " + verdict)
