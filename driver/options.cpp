@@ -357,10 +357,14 @@ void add_trace_options(CLI::App& command, TraceOptions& options) {
   command.add_option("--kernel", options.kernel, "trace only kernels whose name matches")
       ->type_name("REGEX")
       ->check(CLI::Validator(check_regex, ""));
-  command.add_option("--launches", options.launches, "trace the first N launches of each kernel")
+  command
+      .add_option(
+          "--launches", options.launches,
+          "trace the first N launches of each kernel (default: those that differ from the ones before in "
+          "grid, block or work, each of which stands for the others like it; placement, advise and sweep: "
+          "1)")
       ->check(whole_number(1, 1000000))
-      ->type_name("N")
-      ->capture_default_str();
+      ->type_name("N");
   add_check_options(command, options.checks);
   command.add_flag(
       "--deterministic", options.deterministic,

@@ -56,9 +56,9 @@ struct OutputOptions {
 
 /// The options of a run of an instrumented program.
 struct TraceOptions {
-  std::string kernel; ///< regex; empty: every kernel
-  std::uint32_t launches = 1;
-  std::string keep_trace; ///< empty: the trace is temporary
+  std::string kernel;                    ///< regex; empty: every kernel
+  std::optional<std::uint32_t> launches; ///< the first ones of each kernel; empty: those that differ
+  std::string keep_trace;                ///< empty: the trace is temporary
   cpu::Checks checks;
   bool deterministic = false;
   bool stop_when_traced = false; ///< the program ends before its end

@@ -4,46 +4,46 @@
 #include "model/snapshot/coarsen.h"
 #include "model/snapshot/follow_code.h"
 #include "model/snapshot/snapshot_builder.h"
-#include "model/snapshot/snapshot_size.h"
 
 #include <algorithm>
 
 namespace warplens::model {
 
 DecodedLaunch::DecodedLaunch(const trace::AccessSource& trace, const trace::Launch& launch, Accesses accesses)
-    : trace_(trace), launch_(launch), accesses_(accesses), part_(launch), collected_(launch.blocks) {
-  if (const auto end = trace.end_of(launch.id); end && end->blocks != 0)
-    collected_ = std::min(collected_, end->blocks);
-}
+    : trace_(trace), launch_(launch), accesses_(accesses), part_(launch),
+      collected_(collected_windows(launch, trace.end_of(launch.id))) {}
 
 Expected<void> DecodedLaunch::choose(const Gpu& gpu, const Options& options) {
+  const BlockWindows first{collected_.front()};
   if (options.snapshot_blocks)
-    return decode(*options.snapshot_blocks, gpu);
-  if (auto decoded = decode(blocks_with(snapshot_threads(gpu).max, launch_), gpu); !decoded)
+    return decode(in_proportion(first, *options.snapshot_blocks), gpu);
+  const BlockWindows& collected = options.first_blocks_only ? first : collected_;
+  const BlockWindows deepest = in_proportion(collected, blocks_with(snapshot_threads(gpu).max, launch_));
+  if (auto decoded = decode(deepest, gpu); !decoded)
     return decoded;
   if (options.first_answer_work != 0)
     return {}; // a first answer takes a part of these, and is not worth another decoding
   TRY_LET(occupied, occupancy(gpu, launch_));
   const std::uint64_t resident = std::uint64_t{occupied->blocks_per_sm} * gpu.sms;
-  return decode(snapshot_blocks(snapshot_, part_, gpu, resident), gpu);
+  return decode(in_proportion(collected, snapshot_blocks(snapshot_, deepest, part_, gpu, resident)), gpu);
 }
 
-Expected<void> DecodedLaunch::decode(std::uint64_t blocks, const Gpu& gpu) {
-  part_.blocks = std::min(blocks, collected_);
+Expected<void> DecodedLaunch::decode(const BlockWindows& windows, const Gpu& gpu) {
+  part_.blocks = blocks_of(windows);
   const trace::MachineCode* const code = code_for(gpu);
   const std::uint64_t cubin = code == nullptr ? 0 : code->cubin_id;
-  if (decoded_blocks_ == part_.blocks && decoded_rules_ == gpu.lanes && decoded_cubin_ == cubin)
+  if (decoded_ == windows && decoded_rules_ == gpu.lanes && decoded_cubin_ == cubin)
     return {};
   snapshot_ = Snapshot(); // frees the memory before another one is made
   sites_ = trace_.sites();
+  decoded_ = windows;
   TRY_LET(followed, follow(gpu, code));
   if (!*followed) {
-    TRY_LET(decoded, model::decode(trace_, launch_, part_.blocks, gpu.lanes, accesses_));
+    TRY_LET(decoded, model::decode(trace_, launch_, windows, gpu.lanes, accesses_));
     snapshot_ = std::move(*decoded);
   }
   if (const auto coarsening = trace_.coarsening())
     TRY(coarsen(snapshot_, part_, *coarsening));
-  decoded_blocks_ = part_.blocks;
   decoded_rules_ = gpu.lanes;
   decoded_cubin_ = cubin;
   return {};
@@ -64,7 +64,7 @@ Expected<bool> DecodedLaunch::follow(const Gpu& gpu, const trace::MachineCode* c
                                              : "";
   if (!code_unknown_.empty())
     return false;
-  TRY_LET(decoded, model::decode(trace_, launch_, part_.blocks, gpu.lanes, Accesses::all_in_program_order));
+  TRY_LET(decoded, model::decode(trace_, launch_, decoded_, gpu.lanes, Accesses::all_in_program_order));
   const auto spills = follow_code(*decoded, trace_.sites(), *code, trace_.moved_sites());
   if (!spills) {
     code_unknown_ = spills.error().message;

@@ -4,6 +4,7 @@
 #include "model/gpu/gpu.h"
 #include "model/model.h"
 #include "model/snapshot/snapshot.h"
+#include "model/snapshot/snapshot_size.h"
 #include "trace/machine_code.h"
 #include "trace/reader.h"
 
@@ -27,11 +28,12 @@ public:
   const std::vector<Site>& sites() const { return sites_; }
   /// Returns why only the warps' accesses are known; empty where their instructions are.
   const std::string& code_unknown() const { return code_unknown_; }
-  /// Returns the launch with the chosen number of blocks.
+  /// Returns the launch with the chosen number of blocks, in windows().
   const trace::Launch& part() const { return part_; }
+  const BlockWindows& windows() const { return decoded_; }
 
 private:
-  Expected<void> decode(std::uint64_t blocks, const Gpu& gpu);
+  Expected<void> decode(const BlockWindows& windows, const Gpu& gpu);
   const trace::MachineCode* code_for(const Gpu& gpu) const;
   Expected<bool> follow(const Gpu& gpu, const trace::MachineCode* code);
 
@@ -39,8 +41,8 @@ private:
   const trace::Launch& launch_;
   Accesses accesses_;
   trace::Launch part_;
-  std::uint64_t collected_; ///< blocks, from the first on
-  std::optional<std::uint64_t> decoded_blocks_;
+  BlockWindows collected_;
+  BlockWindows decoded_;
   LaneRules decoded_rules_;
   std::uint64_t decoded_cubin_ = 0;
   std::string code_unknown_;

@@ -5,6 +5,7 @@
 #include "model/events.h"
 #include "model/figures.h"
 #include "model/gpu/machine_code.h"
+#include "model/launch_shares.h"
 #include "model/numeric/statistics.h"
 #include "model/run_trials.h"
 #include "model/share_kernels.h"
@@ -98,10 +99,12 @@ Expected<std::optional<ScaleModel>> scale_model(const DecodedLaunch& launch, con
                            Random(options.seed, launch.part().id, few_trials));
 }
 
-/// Returns the kernel of the first answer where the options say to stop, if there is one.
+/// Returns the kernel of the first answer where it is to stand, if there is one.
 const KernelResult* first_answer(const Options& options) {
   const bool is_known = options.first_answer != nullptr && options.number < options.first_answer->size();
-  return is_known && options.stop && options.stop() ? &(*options.first_answer)[options.number] : nullptr;
+  const bool is_enough =
+      (options.refines && !options.refines(options.number)) || (options.stop && options.stop());
+  return is_known && is_enough ? &(*options.first_answer)[options.number] : nullptr;
 }
 
 /// Models the launch on the GPU. `history`: null if launches begin with an empty L2.
@@ -129,9 +132,11 @@ Expected<KernelResult> evaluate_on(const Gpu& gpu, DecodedLaunch& decoded, const
   if (!kernel->snapshot.complete)
     kernel->snapshot.limit =
         fmt::format("cut short: {} of {} blocks asked for were seen", kernel->snapshot.blocks, part.blocks);
-  for (const trace::KernelLaunches& counted : trace.kernel_launches())
-    if (counted.symbol == part.symbol)
-      kernel->launches += counted.launches;
+  if (decoded.windows().size() > 1) {
+    kernel->snapshot.windows = decoded.windows();
+    kernel->snapshot.limit += fmt::format(
+        ", in {} windows across the grid, as the work of its blocks differs", decoded.windows().size());
+  }
   return kernel;
 }
 
@@ -232,6 +237,7 @@ Expected<Result> evaluate(const trace::AccessSource& trace, const std::vector<Gp
     of_share.ranks = {};
 
   MemoryHistory history(lines_that_matter(gpus));
+  const std::vector<LaunchShare> shares = launch_shares(trace);
   std::size_t number = 0;
   std::uint64_t executed = 0, probed = 0;
   for (const trace::Launch& launch : trace.launches()) {
@@ -251,6 +257,11 @@ Expected<Result> evaluate(const trace::AccessSource& trace, const std::vector<Gp
         continue;
       of_share.number = result.kernels.size();
       TRY_LET(kernel, evaluate_on(gpu, decoded, trace, options.cold ? nullptr : &history, of_share));
+      const LaunchShare& of_launch = shares[std::size_t(&launch - trace.launches().data())];
+      kernel->launch = launch.id;
+      kernel->launches = of_launch.launches;
+      kernel->times_this_launch = of_launch.times;
+      kernel->launches_of_kernel = of_launch.of_kernel;
       result.kernels.push_back(std::move(*kernel));
     }
     if (!options.cold && &launch != &trace.launches().back())

@@ -63,6 +63,7 @@ Experiment::Experiment(const trace::AccessSource& trace, std::uint32_t launch, c
       options_(std::move(options)), estimates_(std::move(estimates)) {
   options_.confidence = {0, 0};
   options_.timeline_bins = 0;
+  options_.first_blocks_only = true; // changes are of blocks behind each other
   options_.wants_launch = [id = trace.launches()[launch].id](const trace::Launch& one) {
     return one.id == id;
   };

@@ -201,7 +201,9 @@ template <class Item> bool drop_last(std::vector<Item>& items, std::size_t least
 
 /// Returns the time that the program spends in the kernel, as far as it is known.
 double program_time(const KernelResult& kernel) {
-  return kernel.time ? kernel.time->microseconds.mean * std::max(1.0, double(kernel.launches)) : -1;
+  const double times =
+      kernel.launches_of_kernel != 0 ? kernel.times_this_launch : std::max(1.0, double(kernel.launches));
+  return kernel.time ? kernel.time->microseconds.mean * times : -1;
 }
 
 } // namespace

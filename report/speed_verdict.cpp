@@ -143,9 +143,11 @@ Speed speed_of(const KernelChange& kernel, bool same_seed, double tolerance) {
   return speed;
 }
 
-/// Returns how many launches of the program the kernel's entry in the result stands for: all that were not
-/// traced are taken to be as the traced ones in the mean.
+/// Returns how many times its time the launches take for which the kernel's entry in the result stands. In
+/// results of older versions, all that were not traced are taken to be as the traced ones in the mean.
 double launches_of(const KernelResult& kernel, const Result& result) {
+  if (kernel.launches_of_kernel != 0)
+    return kernel.times_this_launch;
   const auto entries = std::ranges::count_if(result.kernels, [&](const KernelResult& other) {
     return other.name == kernel.name && other.gpu == kernel.gpu;
   });

@@ -2,6 +2,7 @@
 // to look at first.
 #include "report/accuracy_text.h"
 #include "report/annotated_source.h"
+#include "report/application.h"
 #include "report/difference.h"
 #include "report/figures.h"
 #include "report/headroom_text.h"
@@ -28,9 +29,11 @@ std::string counted(std::uint64_t count, const char* what) {
   return fmt::format("{} {}{}", grouped(count), what, count == 1 ? "" : "s");
 }
 
-constexpr double notable_busy = 0.3; // share of the time for which a resource is busy
-constexpr double uneven = 0.6;       // share of the busiest one's time for which all are busy in the mean
-constexpr double short_time = 10;    // µs: beside it, the time of a launch itself is notable
+constexpr double notable_busy = 0.3;     // share of the time for which a resource is busy
+constexpr double uneven = 0.6;           // share of the busiest one's time for which all are busy in the mean
+constexpr std::size_t many_launches = 6; // of which those with little time are left out
+constexpr double little_time = 0.02;     // share of the program's
+constexpr double short_time = 10;        // µs: beside it, the time of a launch itself is notable
 
 /// Returns whether the spread of any total is divided between the unknown order and the machine.
 bool has_part_of_machine(const KernelResult& kernel) {
@@ -82,8 +85,15 @@ public:
 
   std::string print(const Result& result) {
     head(result);
-    for (const KernelResult& kernel : result.kernels)
-      print(kernel);
+    const std::vector<const KernelResult*> told = with_most_time(result);
+    for (const KernelResult* const kernel : told)
+      print(*kernel);
+    if (told.size() < result.kernels.size()) {
+      line("");
+      line(fmt::format(
+          "Left out: {} launches with less than {:.0f} % of the time each; --format json has them.",
+          result.kernels.size() - told.size(), 100 * little_time));
+    }
     text_ += print_legend(result, options_, width_);
     return std::move(text_);
   }
@@ -106,6 +116,11 @@ private:
       line(style_.warm("The trace ends early: the figures cover what was collected up to there."));
     if (result.kernels.empty())
       line("No kernel was traced.");
+    for (const Application& application : applications_of(result))
+      if (is_worth_telling(application)) {
+        line("");
+        text_ += print_application(application, width_);
+      }
   }
 
   static std::string coverage(const Result& result) {
@@ -116,6 +131,18 @@ private:
         result.kernels, [](const KernelResult& kernel) { return kernel.snapshot.warp_accesses == 0; });
     return none && !result.trace_truncated ? "no memory access with a probe was executed"
                                            : "not known (the back end cannot see unprobed accesses)";
+  }
+
+  /// Returns the kernels to tell about, in the order of the result: of many, those with a notable time.
+  static std::vector<const KernelResult*> with_most_time(const Result& result) {
+    std::vector<const KernelResult*> told;
+    for (const KernelResult& kernel : result.kernels)
+      told.push_back(&kernel);
+    for (const Application& application : applications_of(result))
+      for (const LaunchTotal& total : application.totals)
+        if (application.totals.size() > many_launches && total.share < little_time)
+          std::erase(told, total.kernel);
+    return told;
   }
 
   void print(const KernelResult& kernel) {
@@ -157,10 +184,8 @@ private:
     const auto shape = [](const trace::Dim3& size) {
       return fmt::format("{}×{}×{}", size.x, size.y, size.z);
     };
-    const std::string launched = kernel.launches == 0   ? ""
-                                 : kernel.launches == 1 ? ", launched once"
-                                                        : ", launched " + grouped(kernel.launches) + " times";
-    field("launch", fmt::format("grid {}, block {}{}", shape(kernel.grid), shape(kernel.block), launched));
+    field("launch", fmt::format("grid {}, block {}{}", shape(kernel.grid), shape(kernel.block),
+                                times_launched(kernel)));
   }
 
   /// Prints what is notable about the kernel as a whole.

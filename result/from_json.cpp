@@ -367,6 +367,12 @@ void read(const JsonNode& node, KernelResult& target) {
   read(node["block"], target.block);
   if (node.has("launches"))
     node["launches"].read(target.launches);
+  if (node.has("launches_of_kernel")) {
+    node["launches_of_kernel"].read(target.launches_of_kernel);
+    node["times_this_launch"].read(target.times_this_launch);
+    node["times_this_launch"].require(target.times_this_launch >= 0, "a number of at least 0");
+    node["launch"].read(target.launch);
+  }
   const JsonNode occupancy = node["occupancy"];
   occupancy["blocks_per_sm"].read(target.occupancy.blocks_per_sm);
   occupancy["warps_per_sm"].read(target.occupancy.warps_per_sm);
@@ -385,6 +391,13 @@ void read(const JsonNode& node, KernelResult& target) {
     snapshot["complete"].read(target.snapshot.complete);
   if (snapshot.has("limit"))
     snapshot["limit"].read(target.snapshot.limit);
+  if (snapshot.has("windows"))
+    snapshot["windows"].for_each([&](const JsonNode& window) {
+      trace::BlockWindow& read = target.snapshot.windows.emplace_back();
+      window["first"].read(read.first);
+      window["blocks"].read(read.blocks);
+      window["stands_for"].read(read.stands_for);
+    });
   const JsonNode trials = node["trials"];
   trials["run"].read(target.trials.run);
   trials["converged"].read(target.trials.converged);

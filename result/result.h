@@ -232,8 +232,13 @@ struct KernelResult {
   double sm_clock_mhz = 0;          ///< of the GPU in the trials; 0: not known
   std::optional<Accuracy> accuracy; ///< of the GPU's model; none: its file says nothing about it
   trace::Dim3 grid, block;
-  std::uint64_t launches =
-      0; ///< launches of this kernel in the whole run; 0: not known, the trace was cut short
+  /// The launches of the kernel for which this one stands, itself included; 0: not known, the trace was cut
+  /// short.
+  std::uint64_t launches = 0;
+  /// The sum of these launches' work, in that of this one: they take that many times its time together.
+  double times_this_launch = 0;
+  std::uint64_t launches_of_kernel = 0; ///< in the whole run, of all shapes; 0: not known
+  std::uint64_t launch = 0;             ///< the number of this one among the traced ones, from 0 on
   struct {
     std::uint32_t sms = 0; ///< of the GPU; 0: not known
     std::uint32_t blocks_per_sm = 0, warps_per_sm = 0;
@@ -246,6 +251,8 @@ struct KernelResult {
     std::uint64_t blocks = 0, warp_accesses = 0, transactions = 0;
     bool complete = true;
     std::string limit; ///< the reason for the size; empty: not known
+    /// The windows of the grid that the blocks are of, ascending; empty: the first blocks alone.
+    std::vector<trace::BlockWindow> windows;
   } snapshot;
   struct {
     std::uint32_t run = 0;

@@ -340,6 +340,11 @@ Json to_json(const KernelResult& kernel) {
   json["block"] = {kernel.block.x, kernel.block.y, kernel.block.z};
   if (kernel.launches != 0)
     json["launches"] = kernel.launches;
+  if (kernel.launches_of_kernel != 0) {
+    json["launches_of_kernel"] = kernel.launches_of_kernel;
+    json["times_this_launch"] = kernel.times_this_launch;
+    json["launch"] = kernel.launch;
+  }
   json["occupancy"] = {{"blocks_per_sm", kernel.occupancy.blocks_per_sm},
                        {"warps_per_sm", kernel.occupancy.warps_per_sm},
                        {"limited_by", kernel.occupancy.limited_by}};
@@ -357,6 +362,9 @@ Json to_json(const KernelResult& kernel) {
                       {"complete", kernel.snapshot.complete}};
   if (!kernel.snapshot.limit.empty())
     json["snapshot"]["limit"] = kernel.snapshot.limit;
+  for (const trace::BlockWindow& window : kernel.snapshot.windows)
+    json["snapshot"]["windows"].push_back(
+        {{"first", window.first}, {"blocks", window.blocks}, {"stands_for", window.stands_for}});
   json["trials"] = {{"run", kernel.trials.run}, {"converged", kernel.trials.converged}};
   if (kernel.trials.stopped_by)
     json["trials"]["stopped_by"] = name_of(*kernel.trials.stopped_by);

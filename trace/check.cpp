@@ -76,9 +76,24 @@ private:
       found("launch {} has no end, yet the trace is complete", launch.id);
     if (end && end->blocks > launch.blocks)
       found("launch {}: {} blocks collected of {}", launch.id, end->blocks, launch.blocks);
+    if (end)
+      check_windows(launch, *end);
     if (end && end->executed_accesses && end->probed_accesses > end->executed_accesses)
       found("launch {}: {} accesses probed of {} executed", launch.id, end->probed_accesses,
             end->executed_accesses);
+  }
+
+  void check_windows(const Launch& launch, const LaunchEnd& end) {
+    std::uint64_t next = launch.first_block + end.blocks, represented = 0;
+    for (const BlockWindow& window : end.windows) {
+      if (window.blocks == 0 || window.first < next || window.first - launch.first_block >= launch.blocks ||
+          window.blocks > launch.blocks - (window.first - launch.first_block) ||
+          window.stands_for < window.blocks || window.stands_for > product(launch.grid) - represented)
+        return found("launch {}: a window of {} blocks from {} on for {}", launch.id, window.blocks,
+                     window.first, window.stands_for);
+      next = window.first + window.blocks;
+      represented += window.stands_for;
+    }
   }
 
   void check_access(const Launch& launch, std::uint64_t threads, std::uint64_t block, std::uint32_t warp,

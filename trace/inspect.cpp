@@ -86,9 +86,13 @@ void print_info(const Reader& reader, std::ostream& out) {
          !end            ? "no end"
          : end->complete ? "complete"
                          : "incomplete");
+    for (const BlockWindow& window : end ? end->windows : std::vector<BlockWindow>())
+      line(out, "     and blocks {} to {}, for {}", window.first, window.first + window.blocks - 1,
+           window.stands_for);
   }
   for (const KernelLaunches& kernel : reader.kernel_launches())
-    line(out, "launched     {} times {}", kernel.launches, printable(kernel.kernel));
+    line(out, "launched     {} times {}  grid {}  block {}  about {} accesses each", kernel.launches,
+         printable(kernel.kernel), text_of(kernel.grid), text_of(kernel.block), kernel.work.accesses);
 }
 
 Expected<void> dump(const Reader& reader, std::ostream& out) {
@@ -153,14 +157,19 @@ Expected<void> dump(const Reader& reader, std::ostream& out) {
       out.write(text.data(), static_cast<std::streamsize>(text.size()));
     };
     TRY(reader.for_each_access(launch.id, print));
-    if (const auto end = reader.end_of(launch.id))
-      line(out, "end {} {} executed {} probed {} blocks {}", launch.id,
+    if (const auto end = reader.end_of(launch.id)) {
+      line(out, "end {} {} executed {} probed {} accesses {} lines {} blocks {}", launch.id,
            end->complete ? "complete" : "incomplete", end->executed_accesses, end->probed_accesses,
-           end->blocks ? end->blocks : launch.blocks);
+           end->work.accesses, end->work.lines, end->blocks ? end->blocks : launch.blocks);
+      for (const BlockWindow& window : end->windows)
+        line(out, "window {} blocks {} from {} for {}", launch.id, window.blocks, window.first,
+             window.stands_for);
+    }
   }
   for (const KernelLaunches& kernel : reader.kernel_launches())
-    line(out, "launched {} times {} symbol {}", kernel.launches, printable(kernel.kernel),
-         printable(kernel.symbol));
+    line(out, "launched {} times {} symbol {} grid {} block {} dynamic shared {} accesses {} lines {}",
+         kernel.launches, printable(kernel.kernel), printable(kernel.symbol), text_of(kernel.grid),
+         text_of(kernel.block), kernel.dynamic_shared_bytes, kernel.work.accesses, kernel.work.lines);
   if (reader.truncated())
     line(out, "cut short here");
   out.flush();

@@ -16,6 +16,18 @@ Dim3 read_dim3(ByteReader& reader) {
   return dim;
 }
 
+void put_work(Bytes& payload, const LaunchWork& work) {
+  put_varint(payload, work.accesses);
+  put_varint(payload, work.lines);
+}
+
+LaunchWork read_work(ByteReader& reader) {
+  LaunchWork work;
+  work.accesses = reader.varint();
+  work.lines = reader.varint();
+  return work;
+}
+
 /// Reads an enumeration; returns false if the number is none of its values.
 template <class Enumeration> bool read_enumeration(ByteReader& reader, Enumeration& value, Enumeration last) {
   const std::uint8_t number = reader.byte();
@@ -100,6 +112,16 @@ bool read(ByteReader& reader, LaunchEnd& end) {
   end.executed_accesses = reader.varint();
   end.probed_accesses = reader.varint();
   end.blocks = reader.varint();
+  const std::uint64_t count = reader.varint();
+  if (count > reader.left())
+    return false;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    BlockWindow& window = end.windows.emplace_back();
+    window.first = reader.varint();
+    window.blocks = reader.varint();
+    window.stands_for = reader.varint();
+  }
+  end.work = read_work(reader);
   return complete <= 1;
 }
 
@@ -107,6 +129,10 @@ bool read(ByteReader& reader, KernelLaunches& launches) {
   launches.kernel = reader.string();
   launches.symbol = reader.string();
   launches.launches = reader.varint();
+  launches.grid = read_dim3(reader);
+  launches.block = read_dim3(reader);
+  launches.dynamic_shared_bytes = reader.varint32();
+  launches.work = read_work(reader);
   return true;
 }
 
@@ -206,12 +232,21 @@ void encode(Bytes& payload, const LaunchEnd& end) {
   put_varint(payload, end.executed_accesses);
   put_varint(payload, end.probed_accesses);
   put_varint(payload, end.blocks);
+  put_varint(payload, end.windows.size());
+  for (const BlockWindow& window : end.windows)
+    for (const std::uint64_t number : {window.first, window.blocks, window.stands_for})
+      put_varint(payload, number);
+  put_work(payload, end.work);
 }
 
 void encode(Bytes& payload, const KernelLaunches& launches) {
   put_string(payload, launches.kernel);
   put_string(payload, launches.symbol);
   put_varint(payload, launches.launches);
+  put_dim3(payload, launches.grid);
+  put_dim3(payload, launches.block);
+  put_varint(payload, launches.dynamic_shared_bytes);
+  put_work(payload, launches.work);
 }
 
 void encode(Bytes& payload, const IndexEntry& entry) {

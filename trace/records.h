@@ -69,6 +69,23 @@ struct Launch {
   std::uint64_t blocks = 0;
 };
 
+/// Consecutive blocks of a launch, by their linear ids.
+struct BlockWindow {
+  std::uint64_t first = 0, blocks = 0;
+  std::uint64_t stands_for =
+      0; ///< the number of the launch's blocks that they represent, themselves included
+
+  friend bool operator==(const BlockWindow&, const BlockWindow&) = default;
+};
+
+/// What a launch did in all its blocks, estimated from some of them; 0: not known.
+struct LaunchWork {
+  std::uint64_t accesses = 0; ///< of warps, to the memory hierarchy: not to shared or constant memory
+  std::uint64_t lines = 0;    ///< that they touch, each access by itself
+
+  friend bool operator==(const LaunchWork&, const LaunchWork&) = default;
+};
+
 /// The outcome of a traced launch. A trace cut short lacks it.
 struct LaunchEnd {
   std::uint32_t launch = 0;
@@ -76,7 +93,12 @@ struct LaunchEnd {
   std::uint64_t executed_accesses =
       0; ///< lane-level memory accesses the back end saw executed in the snapshot; 0: it cannot see
   std::uint64_t probed_accesses = 0; ///< the number of those with a probe
-  std::uint64_t blocks = 0; ///< the number of the launch's blocks in the final snapshot; 0: all of them
+  /// The number of the launch's blocks that were collected from the first on; 0: all of them.
+  std::uint64_t blocks = 0;
+  /// Blocks behind these, in ascending windows, which were collected since their work differs; the first ones
+  /// stand for all that these do not.
+  std::vector<BlockWindow> windows = {};
+  LaunchWork work = {};
 };
 
 /// The program's accesses to device memory before a traced launch and after the traced launch before it. A
@@ -96,10 +118,13 @@ struct MemoryUse {
   friend bool operator==(const MemoryUse&, const MemoryUse&) = default;
 };
 
-/// The total number of launches of each kernel, traced or not.
+/// The number of a kernel's launches, traced or not, of one shape and about the same work.
 struct KernelLaunches {
   std::string kernel, symbol;
   std::uint64_t launches = 0;
+  Dim3 grid, block;
+  std::uint32_t dynamic_shared_bytes = 0;
+  LaunchWork work = {}; ///< of one launch, in the mean
 };
 
 /// One execution of one site by one warp: an access, or the arrival at a barrier. Addresses of inactive lanes

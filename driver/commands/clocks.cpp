@@ -79,17 +79,13 @@ public:
     return {};
   }
 
-  /// Lets the traced launches of a kernel stand for all of its launches.
+  /// Lets each launch stand for those like it.
   Expected<void> finish() {
-    std::map<std::string, std::uint64_t> traced;
-    for (const report::ClockedKernel& kernel : kernels_)
-      ++traced[kernel.name];
     for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
       if (slots_[slot].size() != clocks_.size())
         return fail("{} is there at {} of {} clocks: each result must be of the same launches",
                     kernels_[slot].name, slots_[slot].size(), clocks_.size());
-      kernels_[slot].launches =
-          std::max<std::uint64_t>(1, kernels_[slot].launches / traced[kernels_[slot].name]);
+      kernels_[slot].launches = std::max<std::uint64_t>(1, kernels_[slot].launches);
       for (clocks::ClockChoice& choice : slots_[slot]) {
         choice.seconds *= double(kernels_[slot].launches);
         choice.joules *= double(kernels_[slot].launches);

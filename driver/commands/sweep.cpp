@@ -65,7 +65,7 @@ Expected<std::string> identity_of(const SweepOptions& options) {
                                 static_cast<int>(options.program.backend), options.model.seed,
                                 options.model.trials.value_or(0), options.trace.kernel);
   all +=
-      fmt::format("{} {} {} {} {}\n", options.trace.launches, options.model.cold, options.model.without_clock,
+      fmt::format("{} {} {} {} {}\n", options.trace.launches.value_or(0), options.model.cold, options.model.without_clock,
                   options.model.snapshot_blocks.value_or(0), options.trace.deterministic);
   for (const std::string& gpu : options.model.gpus)
     all += gpu + "\n";
@@ -127,6 +127,7 @@ Expected<void> profile(const SweepOptions& options, const std::vector<model::Gpu
   run.command.insert(run.command.end(), arguments->begin(), arguments->end());
   run.name = options.program.files.front();
   run.options = options.trace;
+  run.options.launches = options.trace.launches.value_or(1);
   run.gpus = gpus;
   run.snapshot_blocks = options.model.snapshot_blocks;
   run.trace = trace_path(options.trace, directory->path());

@@ -25,6 +25,7 @@ Expected<trace::Reader> obtain_trace(const SourceOptions& source, const TraceOpt
     run.command.insert(run.command.end(), program_arguments.begin(), program_arguments.end());
     run.name = source.files.front();
     run.options = trace;
+    run.options.launches = trace.launches.value_or(1);
     run.gpus = gpus;
     run.snapshot_blocks = model.snapshot_blocks;
     run.trace = trace_path(trace, directory);

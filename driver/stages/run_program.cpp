@@ -49,10 +49,12 @@ Expected<std::vector<std::pair<std::string, std::string>>> recorder_environment(
   std::vector<std::pair<std::string, std::string>> environment{
       {"WARPLENS_TRACE", trace.string()},
       {"WARPLENS_RUNTIME", resources().gpu_runtime.string()},
-      {"WARPLENS_LAUNCHES", std::to_string(request.options.launches)},
       {"WARPLENS_SNAPSHOT_THREADS", std::to_string(threads.min)},
       {"WARPLENS_SNAPSHOT_MOST_THREADS", std::to_string(threads.max)},
       {"WARPLENS_SNAPSHOT_ENOUGH", std::to_string(model::enough_accesses)}};
+  // Which launches are still to come is known only where the first ones are wanted.
+  if (request.options.launches || request.options.stop_when_traced)
+    environment.emplace_back("WARPLENS_LAUNCHES", std::to_string(request.options.launches.value_or(1)));
   if (!request.options.kernel.empty())
     environment.emplace_back("WARPLENS_KERNEL", request.options.kernel);
   if (request.snapshot_blocks)

@@ -6,6 +6,7 @@
 #include "driver/resources.h"
 #include "model/gpu/sm_clock.h"
 #include "model/model.h"
+#include "report/application.h"
 #include "report/preview.h"
 #include "support/display_name.h"
 #include "support/pattern.h"
@@ -34,19 +35,45 @@ bool wants_first_answer(const ModelOptions& options, const OutputOptions& output
   return !options.without_clock && options.ranks.count == 1 && (is_watched || options.budget_seconds);
 }
 
-/// Models each kernel on a part of each GPU, in about two seconds for all of them.
-Expected<Result> first_answer(const trace::Reader& trace, const std::vector<model::Gpu>& gpus,
-                              model::Options options, const ModelOptions& wanted, std::size_t launches) {
+/// A program with more launches than these is modelled as a whole: first all of them on a part of the
+/// machine, then those on all of it that make up most of the time.
+constexpr std::size_t few_launches = 8;
+constexpr double share_to_refine = 0.95;
+/// The work of such a launch's first answer, on any machine: half a second of one core.
+constexpr std::uint64_t work_of_one_of_many = 500'000;
+
+/// Returns the work on each kernel for a first answer in about two seconds for all of them.
+std::uint64_t work_of_first_answer(const ModelOptions& wanted, std::size_t kernels) {
   // A core of 2.4 GHz visits about a million transactions and instructions a second (bench_model).
   constexpr double work_per_second = 1e6, seconds = 2;
-  const double kernels = double(launches) * double(gpus.size());
   const double cores = std::max(1u, std::thread::hardware_concurrency());
   const double time = wanted.budget_seconds ? std::min(seconds, *wanted.budget_seconds / 2) : seconds;
-  options.first_answer_work = std::uint64_t(std::max(1.0, time * work_per_second * cores / kernels));
+  return std::uint64_t(std::max(1.0, time * work_per_second * cores / double(kernels)));
+}
+
+/// Models each kernel on a part of each GPU.
+Expected<Result> first_answer(const trace::Reader& trace, const std::vector<model::Gpu>& gpus,
+                              model::Options options, std::uint64_t work) {
+  options.first_answer_work = work;
   options.stop = InterruptionWatch::was_interrupted; // a budget ends with this answer at least
   options.timeline_bins = 0;
   options.sharing = false;
   return model::evaluate(trace, gpus, options);
+}
+
+/// Returns, for each kernel of the first answer, whether it is among those with the most time on its GPU.
+std::vector<bool> with_most_time(const Result& first) {
+  std::vector<bool> chosen(first.kernels.size());
+  for (const report::Application& application : report::applications_of(first)) {
+    double share = 0;
+    for (const report::LaunchTotal& total : application.totals) {
+      if (share >= share_to_refine)
+        break;
+      share += total.share;
+      chosen[std::size_t(total.kernel - first.kernels.data())] = true;
+    }
+  }
+  return chosen;
 }
 
 } // namespace
@@ -113,12 +140,19 @@ Expected<Result> simulate(const trace::Reader& trace, const std::vector<model::G
       stage.interrupt(report::print_preview(kernel));
     };
   Result first;
-  if (wants_first_answer(options, output)) {
-    TRY_LET(answer, first_answer(trace, gpus, model_options, options, std::size_t(launches)));
+  const std::size_t kernels = std::size_t(launches) * gpus.size();
+  const bool are_many = std::size_t(launches) > few_launches && !options.trials && !options.without_clock &&
+                        options.ranks.count == 1;
+  if (are_many || wants_first_answer(options, output)) {
+    const std::uint64_t work =
+        are_many && !options.budget_seconds ? work_of_one_of_many : work_of_first_answer(options, kernels);
+    TRY_LET(answer, first_answer(trace, gpus, model_options, work));
     first = std::move(*answer);
     model_options.first_answer = &first.kernels;
     model_options.before_trials = {}; // it has been said
   }
+  if (are_many)
+    model_options.refines = [chosen = with_most_time(first)](std::size_t number) { return chosen[number]; };
   auto result = model::evaluate(trace, gpus, model_options);
   if (!result)
     return result;

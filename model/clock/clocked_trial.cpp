@@ -133,9 +133,52 @@ private:
       if (blocks <= all - double(dispatch_.first.size()))
         std::tie(to, until) = std::pair(one.at, blocks);
     }
-    const double of_block =
-        until - before < resident / 2 ? double(time.cycles) / all : double(to - from) / (until - before);
+    const double of_any = double(time.cycles) / all;
+    const double of_block = until - before < resident / 2 ? of_any
+                            : snapshot_.windows.size() > 1
+                                ? cycles_of_block_by_windows(before, until).value_or(of_any)
+                                : double(to - from) / (until - before);
     return double(time.cycles) + further * of_block * without_before;
+  }
+
+  /// Returns the cycles from the end of a block to that of the next, as the mean over the windows by their
+  /// numbers of blocks: blocks that end at the begin and end of the trial are left out, and the work of
+  /// windows differs. Empty if one is too short.
+  std::optional<double> cycles_of_block_by_windows(double before, double until) const {
+    const double in_flight = double(resident_) / 2; // blocks of the next window, when the last one is done
+    std::vector<double> ends;
+    std::vector<double> of_windows;
+    for (std::size_t i = 0; i < snapshot_.windows.size(); ++i) {
+      const auto window_begin = snapshot_.windows[i];
+      const auto next = i + 1 < snapshot_.windows.size() ? snapshot_.windows[i + 1] : ~std::uint64_t{0};
+      const auto begin = std::ranges::lower_bound(snapshot_.blocks, window_begin, {}, &Snapshot::Block::id);
+      const auto end = std::ranges::lower_bound(snapshot_.blocks, next, {}, &Snapshot::Block::id);
+      of_windows.push_back(double(end - begin));
+      ends.push_back(double(end - snapshot_.blocks.begin()) - in_flight);
+    }
+    ends.back() = until;
+    double sum = 0, last = before, blocks = 0;
+    Cycle from = 0;
+    std::size_t window = 0;
+    bool begun = false;
+    for (const Sm::EndedBlock& one : ended_) {
+      blocks += one.blocks;
+      if (!begun && blocks >= before) {
+        begun = true;
+        from = one.at;
+        last = blocks;
+      }
+      for (; begun && window < ends.size() && blocks >= ends[window]; ++window) {
+        if (of_windows[window] == 0)
+          continue;
+        if (blocks - last < in_flight / 2)
+          return std::nullopt;
+        sum += of_windows[window] * double(one.at - from) / (blocks - last);
+        from = one.at;
+        last = blocks;
+      }
+    }
+    return window == ends.size() ? std::optional(sum / double(snapshot_.blocks.size())) : std::nullopt;
   }
 
   TrialCounts counts() {

@@ -26,6 +26,7 @@ std::vector<std::uint32_t> samples_of_blocks(std::uint64_t blocks, std::uint64_t
 SampledBlocks sample_blocks(const Snapshot& snapshot, std::uint64_t resident, std::uint32_t samples) {
   SampledBlocks sampled{{}, LineSharing(snapshot.pages.size())};
   Snapshot& part = sampled.snapshot;
+  part.windows = snapshot.windows;
   part.sites = snapshot.sites;
   part.pages = snapshot.pages;
   part.byte_masks = snapshot.byte_masks;

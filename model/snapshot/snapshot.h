@@ -111,8 +111,9 @@ struct Snapshot {
     std::uint64_t id = 0;
     std::uint32_t first_warp = 0, warps = 0;
   };
-  std::vector<Block> blocks; ///< ascending ids; those without accesses to the hierarchy are absent
-  std::vector<Warp> warps;   ///< by block, then by warp
+  std::vector<Block> blocks;          ///< ascending ids; those without accesses to the hierarchy are absent
+  std::vector<Warp> warps;            ///< by block, then by warp
+  std::vector<std::uint64_t> windows; ///< the first block's id of each run of blocks, ascending
   std::vector<SiteSummary> sites;
   std::vector<std::uint64_t> pages;                  ///< address / 2 MiB of each page, by its number
   std::vector<ByteMask> byte_masks;                  ///< the first has all bytes, for stores of whole sectors

@@ -8,10 +8,12 @@
 namespace warplens::model {
 
 SnapshotBuilder::SnapshotBuilder(const std::vector<Site>& sites, const trace::Launch& launch,
-                                 const LaneRules& rules, Accesses accesses)
-    : sites_(sites), launch_(launch), rules_(rules), accesses_(accesses), site_index_(index_of(sites)),
-      coalescer_(sites, launch_, rules, accesses), order_(sites, site_index_, accesses),
-      summaries_(sites.size()), patterns_(sites.size()) {
+                                 BlockWindows windows, const LaneRules& rules, Accesses accesses)
+    : sites_(sites), launch_(launch), windows_(std::move(windows)), rules_(rules), accesses_(accesses),
+      site_index_(index_of(sites)), coalescer_(sites, launch_, rules, accesses),
+      order_(sites, site_index_, accesses), summaries_(sites.size()), patterns_(sites.size()) {
+  if (windows_.empty())
+    windows_ = {{launch.first_block, launch.blocks, launch.grid.count()}};
   for (std::uint32_t i = 0; i < sites.size(); ++i)
     summaries_[i].site = i;
 }
@@ -31,8 +33,18 @@ SnapshotBuilder::Stream& SnapshotBuilder::stream_of(std::uint64_t block, std::ui
   return streams_[last_stream_];
 }
 
+/// Returns whether the launch has the block, and the snapshot has not.
+bool SnapshotBuilder::is_outside(std::uint64_t block) const {
+  const auto after = std::ranges::upper_bound(windows_, block, {}, &trace::BlockWindow::first);
+  const bool is_inside =
+      after != windows_.begin() && block - std::prev(after)->first < std::prev(after)->blocks;
+  return !is_inside && block - launch_.first_block < launch_.blocks;
+}
+
 Expected<void> SnapshotBuilder::add(std::uint64_t block, std::uint32_t warp,
                                     const trace::WarpAccess& traced) {
+  if (is_outside(block))
+    return {};
   TRY_LET(site, check_access(launch_, site_index_, block, warp, traced));
   if (traced.kind == AccessKind::mark) {
     if (accesses_ == Accesses::all_in_program_order)
@@ -124,7 +136,10 @@ Snapshot SnapshotBuilder::finish(bool all_seen) && {
     order_.finish(stream.order, stream.warp);
   Snapshot snapshot;
   const PageNumbers::InOrder pages = std::move(coalescer_).finish(snapshot);
-  snapshot.whole_grid = launch_.first_block == 0 && launch_.blocks >= launch_.grid.count();
+  for (const trace::BlockWindow& window : windows_)
+    snapshot.windows.push_back(window.first);
+  const std::uint64_t all_blocks = blocks_of(windows_);
+  snapshot.whole_grid = launch_.first_block == 0 && all_blocks >= launch_.grid.count();
   std::vector<std::uint32_t> site_number(summaries_.size());
   for (const SiteSummary& summary : summaries_) {
     if (summary.executions == 0)
@@ -159,7 +174,7 @@ Snapshot SnapshotBuilder::finish(bool all_seen) && {
     snapshot.warps.push_back(std::move(warp));
   }
   if (all_seen)
-    snapshot.blocks_seen = launch_.blocks;
+    snapshot.blocks_seen = all_blocks;
   if (!snapshot.whole_grid && snapshot.blocks_seen != 0)
     snapshot.further_blocks = (double(launch_.grid.count()) - double(snapshot.blocks_seen)) *
                               double(snapshot.blocks.size()) / double(snapshot.blocks_seen);
@@ -167,23 +182,19 @@ Snapshot SnapshotBuilder::finish(bool all_seen) && {
   return snapshot;
 }
 
-Expected<Snapshot> decode(const trace::AccessSource& trace, const trace::Launch& launch, std::uint64_t blocks,
-                          const LaneRules& rules, Accesses accesses) {
-  trace::Launch part = launch;
-  part.blocks = std::min(launch.blocks, blocks);
-  SnapshotBuilder builder(trace.sites(), part, rules, accesses);
+Expected<Snapshot> decode(const trace::AccessSource& trace, const trace::Launch& launch,
+                          const BlockWindows& windows, const LaneRules& rules, Accesses accesses) {
+  SnapshotBuilder builder(trace.sites(), launch, windows, rules, accesses);
   Expected<void> first_failure;
   TRY_LET(read, trace.for_each_access(
                     launch.id, [&](std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& access) {
-                      const std::uint64_t number = block - launch.first_block;
-                      const bool skipped = number >= part.blocks && number < launch.blocks;
-                      if (first_failure && !skipped)
+                      if (first_failure)
                         first_failure = builder.add(block, warp, access);
                     }));
   if (!first_failure)
     return tl::unexpected(first_failure.error());
   const auto end = trace.end_of(launch.id);
-  return std::move(builder).finish(end && end->complete && (end->blocks == 0 || part.blocks <= end->blocks));
+  return std::move(builder).finish(end && end->complete);
 }
 
 } // namespace warplens::model

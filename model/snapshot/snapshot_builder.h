@@ -4,6 +4,7 @@
 
 #include "model/snapshot/access_coalescer.h"
 #include "model/snapshot/issue_order.h"
+#include "model/snapshot/snapshot_size.h"
 #include "trace/access_source.h"
 
 #include <cstdint>
@@ -16,12 +17,13 @@ namespace warplens::model {
 /// the result.
 class SnapshotBuilder {
 public:
-  SnapshotBuilder(const std::vector<Site>& sites, const trace::Launch& launch, const LaneRules& rules = {},
-                  Accesses accesses = Accesses::of_caches);
+  /// `windows`: the blocks of the snapshot; empty: all of launch.first_block and launch.blocks.
+  SnapshotBuilder(const std::vector<Site>& sites, const trace::Launch& launch, BlockWindows windows = {},
+                  const LaneRules& rules = {}, Accesses accesses = Accesses::of_caches);
   SnapshotBuilder(const SnapshotBuilder&) = delete;
   SnapshotBuilder& operator=(const SnapshotBuilder&) = delete;
 
-  /// Adds an access; the error is that of check_access().
+  /// Adds an access; those of blocks outside of the windows are skipped. The error is that of check_access().
   Expected<void> add(std::uint64_t block, std::uint32_t warp, const trace::WarpAccess& access);
   /// `all_seen`: every block of the launch was traced, those without accesses as well.
   Snapshot finish(bool all_seen = false) &&;
@@ -39,6 +41,7 @@ private:
     /// Of the last barrier: its site, an index into the trace's, and the lanes that have arrived.
     std::uint32_t barrier_site = 0, lanes_at_barrier = 0;
   };
+  bool is_outside(std::uint64_t block) const;
   Stream& stream_of(std::uint64_t block, std::uint32_t warp);
   Expected<void> put_access(Stream& stream, std::uint32_t site, const trace::WarpAccess& traced);
   static bool continues_last(Stream& stream, std::uint32_t site, const trace::WarpAccess& access);
@@ -47,6 +50,7 @@ private:
 
   const std::vector<Site>& sites_;
   trace::Launch launch_;
+  BlockWindows windows_;
   LaneRules rules_;
   Accesses accesses_;
   SiteIndex site_index_;
@@ -60,8 +64,9 @@ private:
   std::uint32_t last_stream_ = 0;
 };
 
-/// Decodes the first `blocks` of the launch's blocks; accesses of the others are skipped.
-Expected<Snapshot> decode(const trace::AccessSource& trace, const trace::Launch& launch, std::uint64_t blocks,
-                          const LaneRules& rules, Accesses accesses = Accesses::of_caches);
+/// Decodes blocks of the launch; accesses of the others are skipped.
+Expected<Snapshot> decode(const trace::AccessSource& trace, const trace::Launch& launch,
+                          const BlockWindows& windows, const LaneRules& rules,
+                          Accesses accesses = Accesses::of_caches);
 
 } // namespace warplens::model

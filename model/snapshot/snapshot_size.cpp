@@ -1,6 +1,7 @@
 #include "model/snapshot/snapshot_size.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace warplens::model {
 
@@ -27,23 +28,72 @@ std::uint64_t blocks_with(std::uint64_t threads, const trace::Launch& launch) {
   return (threads + of_block - 1) / of_block;
 }
 
-std::uint64_t snapshot_blocks(const Snapshot& deepest, const trace::Launch& launch, const Gpu& gpu,
-                              std::uint64_t resident) {
+BlockWindows collected_windows(const trace::Launch& launch, const std::optional<trace::LaunchEnd>& end) {
+  const std::uint64_t first = end && end->blocks != 0 ? std::min(launch.blocks, end->blocks) : launch.blocks;
+  BlockWindows windows{{launch.first_block, first, launch.grid.count()}};
+  if (!end)
+    return windows;
+  for (const trace::BlockWindow& window : end->windows) {
+    windows.front().stands_for -= std::min(windows.front().stands_for, window.stands_for);
+    windows.push_back(window);
+  }
+  return windows;
+}
+
+std::uint64_t blocks_of(const BlockWindows& windows) {
+  std::uint64_t blocks = 0;
+  for (const trace::BlockWindow& window : windows)
+    blocks += window.blocks;
+  return blocks;
+}
+
+BlockWindows in_proportion(BlockWindows windows, std::uint64_t blocks) {
+  if (windows.size() == 1) {
+    windows.front().blocks = std::min(windows.front().blocks, blocks);
+    return windows;
+  }
+  double represented = 0;
+  for (const trace::BlockWindow& window : windows)
+    represented += double(window.stands_for);
+  double share = double(blocks) / std::max(1.0, represented);
+  for (const trace::BlockWindow& window : windows)
+    share = std::min(share, double(window.blocks) / std::max(1.0, double(window.stands_for)));
+  for (trace::BlockWindow& window : windows)
+    window.blocks = std::clamp<std::uint64_t>(std::uint64_t(std::llround(share * double(window.stands_for))),
+                                              std::min<std::uint64_t>(1, window.blocks), window.blocks);
+  return windows;
+}
+
+std::uint64_t snapshot_blocks(const Snapshot& deepest, const BlockWindows& windows,
+                              const trace::Launch& launch, const Gpu& gpu, std::uint64_t resident) {
+  const std::uint64_t collected = blocks_of(windows);
   const auto [min_threads, max_threads] = snapshot_threads(gpu);
-  const std::uint64_t min_blocks = std::min(launch.blocks, blocks_with(min_threads, launch)),
-                      max_blocks = std::min(launch.blocks, blocks_with(max_threads, launch));
-  std::uint64_t wanted = max_blocks, accesses = 0, transactions = 0;
-  for (const Snapshot::Block& block : deepest.blocks) {
+  const std::uint64_t min_blocks = std::min(collected, blocks_with(min_threads, launch)),
+                      max_blocks = std::min(collected, blocks_with(max_threads, launch));
+  // In windows of other work the first blocks do not tell how many blocks have enough accesses.
+  std::vector<const Snapshot::Block*> order;
+  for (std::size_t i = 0; i < deepest.blocks.size(); ++i)
+    order.push_back(&deepest.blocks[i]);
+  if (windows.size() > 1) {
+    const auto place = [&](const Snapshot::Block* block) {
+      const auto window = std::ranges::upper_bound(windows, block->id, {}, &trace::BlockWindow::first) - 1;
+      return double(block->id - window->first) / double(window->blocks);
+    };
+    std::ranges::stable_sort(order, {}, place);
+  }
+  std::uint64_t wanted = max_blocks, accesses = 0, transactions = 0, blocks = 0;
+  for (const Snapshot::Block* const block : order) {
+    blocks = windows.size() > 1 ? blocks + 1 : block->id - launch.first_block + 1;
     // Accesses to constant memory show little of the other caches, barriers nothing, and tracing does not
     // count them either.
-    for (std::uint32_t i = 0; i < block.warps; ++i)
-      for (const Access& access : deepest.warps[block.first_warp + i].accesses)
+    for (std::uint32_t i = 0; i < block->warps; ++i)
+      for (const Access& access : deepest.warps[block->first_warp + i].accesses)
         if (access.cache != FirstCache::constant && access.kind != AccessKind::barrier) {
           ++accesses;
           transactions += access.transactions;
         }
     if (accesses >= enough_accesses || transactions >= enough_transactions) {
-      wanted = std::clamp(block.id - launch.first_block + 1, min_blocks, max_blocks);
+      wanted = std::clamp(blocks, min_blocks, max_blocks);
       break;
     }
   }

@@ -4,7 +4,9 @@
 #include "model/gpu/gpu.h"
 #include "model/snapshot/snapshot.h"
 
+#include <optional>
 #include <span>
+#include <vector>
 
 namespace warplens::model {
 
@@ -29,10 +31,23 @@ inline constexpr std::uint64_t enough_accesses = 1u << 20, enough_transactions =
 /// Returns the number of whole blocks that hold this number of threads.
 std::uint64_t blocks_with(std::uint64_t threads, const trace::Launch& launch);
 
+/// The windows of a launch, ascending, of which each stands for blocks of its own.
+using BlockWindows = std::vector<trace::BlockWindow>;
+
+/// Returns the windows that the trace has: the first blocks, and those behind them whose work differs.
+BlockWindows collected_windows(const trace::Launch& launch, const std::optional<trace::LaunchEnd>& end);
+
+/// Returns the total number of blocks in windows.
+std::uint64_t blocks_of(const BlockWindows& windows);
+
+/// Returns as many of the windows' blocks as `blocks` at most, from the first on in each, so that each window
+/// has a share of them like that of the blocks that it stands for.
+BlockWindows in_proportion(BlockWindows windows, std::uint64_t blocks);
+
 /// Returns the number of the launch's blocks that this GPU needs, of which `resident` run at once: a multiple
 /// of those (or the whole grid), as a last round that does not fill the SMs would weigh too much. `deepest`
-/// is the snapshot of all blocks that it may need, or of all that the trace has.
-std::uint64_t snapshot_blocks(const Snapshot& deepest, const trace::Launch& launch, const Gpu& gpu,
-                              std::uint64_t resident);
+/// is the snapshot of all blocks that it may need, or of all that the trace has, `windows` its blocks.
+std::uint64_t snapshot_blocks(const Snapshot& deepest, const BlockWindows& windows,
+                              const trace::Launch& launch, const Gpu& gpu, std::uint64_t resident);
 
 } // namespace warplens::model

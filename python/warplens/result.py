@@ -89,7 +89,11 @@ class Kernel:
         self.data = data
         self.name: str = data["name"]
         self.gpu: str = data["gpu"]
+        #: The launches of the kernel for which this one stands, itself included; and of the kernel in the whole run.
         self.launches: Optional[int] = data.get("launches")
+        self.launches_of_kernel: Optional[int] = data.get("launches_of_kernel")
+        #: How many times the time of this launch those take for which it stands.
+        self.times_this_launch: Optional[float] = data.get("times_this_launch")
         time = data.get("time")
         self.time = Statistic.read(time["microseconds"]) if time else None  #: µs of a launch
         self.bound: Optional[str] = time["bound"] if time else None

@@ -125,7 +125,8 @@ template <class Call> cudaError_t launch(const Request& request, Call call) {
     if (possible) {
       log_memory_of(state.channel.device());
       channel = recorder.begin_launch(description, state.channel.placement());
-    } else
+    }
+    if (!channel)
       recorder.count_launch(description);
   }
   if (!channel)

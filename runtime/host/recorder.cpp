@@ -2,6 +2,7 @@
 
 #include "runtime/host/access_writer.h"
 #include "runtime/host/kernel_name.h"
+#include "runtime/host/launch_choice.h"
 #include "runtime/host/memory_log.h"
 #include "runtime/host/settings.h"
 #include "runtime/host/site_registry.h"
@@ -15,7 +16,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <map>
 #include <unistd.h>
 
 namespace warplens::runtime {
@@ -26,7 +26,7 @@ constexpr std::uint32_t max_streams = 8;
 
 /// The launch that is being traced.
 struct TracedLaunch {
-  std::uint32_t id = 0;
+  trace::Launch launch;
   ring::HostMemory local, shared; ///< empty if the caller placed the channel
   ring::Channel channel{};
   std::optional<Snooper> snooper; ///< last: it uses the above
@@ -50,6 +50,8 @@ std::string why_ended_early(SnooperState state, const std::string& kernel, const
 } // namespace
 
 struct Recorder::State {
+  explicit State(Settings wanted) : settings(std::move(wanted)), launches(settings.launches) {}
+
   Settings settings;
   pid_t owner = getpid();
   std::atomic<bool> enabled = false;
@@ -59,9 +61,8 @@ struct Recorder::State {
   std::mutex finishing; ///< held by finish(), before `mutex`
   std::mutex mutex;     ///< guards all below
   trace::Program program{program_invocation_name, "cpu", "CPU"};
-  std::vector<trace::Allocation> early_allocations;      ///< before there is a file
-  std::map<std::string, trace::KernelLaunches> launches; ///< keyed by symbol
-  std::map<std::string, std::uint64_t> traced;           ///< keyed by symbol
+  std::vector<trace::Allocation> early_allocations; ///< before there is a file
+  LaunchChoice launches;
   MemoryLog memory;
   std::uint32_t next_id = 0;
   std::shared_ptr<TracedLaunch> active;
@@ -71,7 +72,6 @@ struct Recorder::State {
   bool finished = false;
 
   bool wanted(const trace::Launch& launch) const;
-  void count(const trace::Launch& launch);
   void ran_untraced(const trace::Launch& launch);
   std::string name_of(const trace::Launch& launch) const; ///< demangled once
   void open_file();
@@ -88,11 +88,10 @@ Recorder& Recorder::instance() {
   // The recorder is never destroyed: the program's own destructors and other threads may still launch kernels
   // after exit() was called.
   static Recorder* const recorder = [] {
-    auto state = std::make_unique<State>();
-    if (auto settings = Settings::from_environment())
-      state->settings = std::move(*settings);
-    else
+    auto settings = Settings::from_environment();
+    if (!settings)
       warn(settings.error().message + "; nothing is traced");
+    auto state = std::make_unique<State>(settings ? std::move(*settings) : Settings());
     unsetenv("WARPLENS_TRACE");
     if (!state->settings.trace.empty()) {
       std::error_code ignored; // an unreadable working folder leaves the path as it is
@@ -124,18 +123,7 @@ void Recorder::set_device(const std::string& backend, const std::string& device)
 bool Recorder::State::wanted(const trace::Launch& launch) const {
   if (active || finished || file.failed() || launch.grid.count() == 0 || launch.block.count() == 0)
     return false;
-  if (const auto found = traced.find(launch.symbol);
-      found != traced.end() && found->second >= settings.launches)
-    return false;
-  return !settings.kernel || settings.kernel->is_found_in(launch.kernel);
-}
-
-void Recorder::State::count(const trace::Launch& launch) {
-  trace::KernelLaunches& kernel = launches[launch.symbol];
-  if (kernel.launches++ == 0) {
-    kernel.symbol = launch.symbol;
-    kernel.kernel = name_of(launch);
-  }
+  return launches.wants(launch) && (!settings.kernel || settings.kernel->is_found_in(launch.kernel));
 }
 
 void Recorder::State::ran_untraced(const trace::Launch& launch) {
@@ -145,9 +133,8 @@ void Recorder::State::ran_untraced(const trace::Launch& launch) {
 std::string Recorder::State::name_of(const trace::Launch& launch) const {
   if (launch.symbol.empty())
     return launch.kernel;
-  const auto known = launches.find(launch.symbol);
-  return known != launches.end() && !known->second.kernel.empty() ? known->second.kernel
-                                                                  : kernel_name(launch.symbol);
+  std::string known = launches.name_of(launch.symbol);
+  return known.empty() ? kernel_name(launch.symbol) : known;
 }
 
 void Recorder::State::open_file() {
@@ -168,10 +155,10 @@ std::shared_ptr<TracedLaunch> Recorder::State::prepare(trace::Launch& launch,
                                                        const ChannelPlacement* placement) const {
   launch.id = next_id;
   launch.first_block = 0;
-  const SnapshotBlocks blocks = snapshot_blocks(settings, launch);
-  launch.blocks = placement ? blocks.least : blocks.most; // a GPU's snapshot is decided beforehand
+  // A GPU's snapshot is decided beforehand.
+  launch.blocks = placement ? snapshot_blocks(settings, launch).least : launch.grid.count();
   auto prepared = std::make_shared<TracedLaunch>();
-  prepared->id = launch.id;
+  prepared->launch = launch;
   if (placement) {
     const auto extent = extent_within(launch, placement->local_bytes, placement->shared_bytes);
     if (!extent) {
@@ -211,7 +198,7 @@ void Recorder::State::start_snooper(TracedLaunch& traced_launch, const std::stri
     limits.first_pause = limits.longest_pause = std::chrono::milliseconds(2);
     limits.parts = std::min({threads, traced_launch.channel.buffers, max_streams});
   }
-  accesses.begin_launch(traced_launch.id, limits.parts);
+  accesses.begin_launch(traced_launch.launch.id, limits.parts);
   Sink sink;
   sink.append = [this](std::uint32_t part, std::uint64_t block, std::uint32_t warp,
                        std::span<const trace::WarpAccess> run) {
@@ -232,7 +219,9 @@ Expected<void> Recorder::register_sites(std::span<const SiteRecord> records) {
 }
 
 SnapshotGoal Recorder::goal(const trace::Launch& launch) const {
-  return {snapshot_blocks(state_->settings, launch).least, state_->settings.snapshot_enough_accesses};
+  const SnapshotBlocks blocks = snapshot_blocks(state_->settings, launch);
+  return {blocks.least, blocks.most, state_->settings.snapshot_enough_accesses,
+          state_->settings.snapshot_blocks.has_value()};
 }
 
 bool Recorder::ends_when_traced(std::span<const std::string> symbols) const {
@@ -240,10 +229,8 @@ bool Recorder::ends_when_traced(std::span<const std::string> symbols) const {
     return false;
   const std::scoped_lock lock(state_->mutex);
   return std::ranges::none_of(symbols, [&](const std::string& symbol) {
-    const auto found = state_->traced.find(symbol);
-    const bool is_wanted =
-        !state_->settings.kernel || state_->settings.kernel->is_found_in(kernel_name(symbol));
-    return is_wanted && (found == state_->traced.end() || found->second < state_->settings.launches);
+    return state_->launches.wants_more_of(symbol) &&
+           (!state_->settings.kernel || state_->settings.kernel->is_found_in(kernel_name(symbol)));
   });
 }
 
@@ -252,7 +239,7 @@ void Recorder::end_program() {
   std::ofstream(state_->settings.stop_when_traced) << program_invocation_name << '\n';
   {
     const std::scoped_lock lock(state_->mutex);
-    state_->launches.clear(); // it is not known how many there would have been
+    state_->launches.forget_counts(); // it is not known how many there would have been
   }
   finish();
   std::_Exit(0);
@@ -270,13 +257,10 @@ bool Recorder::wants(const trace::Launch& launch) const {
 ring::Channel* Recorder::State::begin_launch(trace::Launch& launch, const ChannelPlacement* placement,
                                              unsigned threads) {
   const std::scoped_lock lock(mutex);
-  count(launch);
   launch.kernel = name_of(launch);
   auto prepared = wanted(launch) ? prepare(launch, placement) : nullptr;
-  if (!prepared) {
-    ran_untraced(launch);
+  if (!prepared)
     return nullptr;
-  }
   open_file();
   write_sites();
   const std::vector<trace::MemoryUse> uses = memory.take(launch.id);
@@ -284,7 +268,7 @@ ring::Channel* Recorder::State::begin_launch(trace::Launch& launch, const Channe
   if (!file.with_writer([&](trace::Writer& writer) { return writer.begin_launch(launch); }))
     return nullptr;
   ++next_id;
-  ++traced[launch.symbol];
+  launches.begin_traced(launch);
   active = prepared;
   start_snooper(*prepared, launch.kernel, threads);
   return &prepared->channel;
@@ -298,12 +282,14 @@ ring::Channel* Recorder::begin_launch(trace::Launch& launch, unsigned threads) {
   return enabled() ? state_->begin_launch(launch, nullptr, threads) : nullptr;
 }
 
-void Recorder::count_launch(const trace::Launch& launch) {
+void Recorder::count_launch(const trace::Launch& launch, const trace::LaunchWork& work) {
   if (!enabled() || launch.symbol.empty())
     return;
   const std::scoped_lock lock(state_->mutex);
-  state_->count(launch);
-  state_->ran_untraced(launch);
+  trace::Launch named = launch;
+  named.kernel = state_->name_of(launch);
+  state_->launches.count(named, work, false);
+  state_->ran_untraced(named);
 }
 
 bool Recorder::launch_stopped() const {
@@ -336,11 +322,12 @@ void Recorder::end_launch(const trace::LaunchEnd& end) {
   // set.
   const SnooperState ended = ending->snooper->finish();
   trace::LaunchEnd written = end;
-  written.launch = ending->id;
+  written.launch = ending->launch.id;
   written.complete = end.complete && ended == SnooperState::complete;
   state_->file.with_writer([&](trace::Writer& writer) { return writer.end_launch(written); });
   state_->file.with_writer([](trace::Writer& writer) { return writer.flush(); });
   const std::scoped_lock lock(state_->mutex);
+  state_->launches.count(ending->launch, end.work, true);
   if (ended == SnooperState::stuck)
     state_->abandoned.push_back(std::move(state_->active));
   state_->active.reset();
@@ -352,6 +339,7 @@ void Recorder::abandon_launch() {
   const std::scoped_lock lock(state_->mutex);
   if (!state_->active)
     return;
+  state_->launches.count(state_->active->launch, {}, true);
   state_->active->snooper->abandon();
   state_->abandoned.push_back(std::move(state_->active));
   state_->active.reset();
@@ -398,10 +386,7 @@ void Recorder::finish() {
   const std::scoped_lock lock(state.mutex);
   state.open_file();
   state.write_sites();
-  std::vector<trace::KernelLaunches> counts;
-  for (const auto& [symbol, count] : state.launches)
-    counts.push_back(count);
-  state.file.finish(counts);
+  state.file.finish(state.launches.counts());
 }
 
 } // namespace warplens::runtime

@@ -25,9 +25,10 @@ struct ChannelPlacement {
 };
 
 /// The goal of a snapshot's depth: at least `min_blocks` blocks, and `enough_accesses` accesses to the memory
-/// hierarchy (not to shared or constant memory).
+/// hierarchy (not to shared or constant memory), but no more than `most_blocks` blocks.
 struct SnapshotGoal {
-  std::uint64_t min_blocks = 0, enough_accesses = 0;
+  std::uint64_t min_blocks = 0, most_blocks = 0, enough_accesses = 0;
+  bool is_exact = false; ///< exactly the first `most_blocks` blocks were asked for
 };
 
 class Recorder {
@@ -49,10 +50,10 @@ public:
   /// launches.
   bool wants(const trace::Launch& launch) const;
 
-  /// Counts the launch. If it is to be traced, fills in id, kernel, first_block and blocks, starts the
-  /// snooper and returns the channel for its blocks to write to; else returns null. One launch is traced at a
-  /// time: others meanwhile run untraced. The caller fills in the rest of `launch`, of which `symbol`
-  /// determines the kernel's name.
+  /// If the launch is to be traced, fills in id, kernel, first_block and blocks, starts the snooper and
+  /// returns the channel for its blocks to write to; else returns null, and the caller counts the launch when
+  /// it has ended. One launch is traced at a time: others meanwhile run untraced. The caller fills in the
+  /// rest of `launch`, of which `symbol` determines the kernel's name.
   ///
   /// This overload is for blocks that run on a GPU:
   ring::Channel* begin_launch(trace::Launch& launch, const ChannelPlacement& placement);
@@ -72,8 +73,8 @@ public:
   /// destructors, which must not see half-done work.
   [[noreturn]] void end_program();
 
-  /// Counts a launch that cannot be traced.
-  void count_launch(const trace::Launch& launch);
+  /// Counts a launch that was not traced, and what it did as far as that is known.
+  void count_launch(const trace::Launch& launch, const trace::LaunchWork& work = {});
 
   /// Returns whether the tracing of the running launch has ended early. No producer waits for the host then.
   bool launch_stopped() const;

@@ -23,8 +23,9 @@ struct Settings {
   std::filesystem::path trace;
   /// WARPLENS_KERNEL: an ECMAScript regex that must match a part of a traced kernel's demangled name.
   std::optional<Pattern> kernel;
-  /// WARPLENS_LAUNCHES: the number of launches of each kernel that are traced, from the first on.
-  std::uint64_t launches = 1;
+  /// WARPLENS_LAUNCHES: the number of launches of each kernel that are traced, from the first on. By default
+  /// those are that differ from the ones before them.
+  std::optional<std::uint64_t> launches;
   /// WARPLENS_SNAPSHOT_THREADS: a snapshot covers at least this number of threads of a launch. The default is
   /// four times the threads that the largest GPU has in flight (132 SMs of 2048): the depth of the snapshots
   /// in Baghsorkhi et al., PPoPP 2012.

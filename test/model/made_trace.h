@@ -66,7 +66,7 @@ public:
   Expected<model::Snapshot> decode(const model::LaneRules& rules = {},
                                    model::Accesses which = model::Accesses::of_caches,
                                    bool all_seen = false) const {
-    model::SnapshotBuilder builder(sites_, launch_, rules, which);
+    model::SnapshotBuilder builder(sites_, launch_, {}, rules, which);
     for (const auto& [block, warp, access] : accesses_)
       if (auto added = builder.add(block, warp, access); !added)
         return tl::unexpected(added.error());

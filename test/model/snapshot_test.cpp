@@ -70,7 +70,8 @@ TEST_CASE("Blocks are added until there are enough accesses, within the limits o
     launch.block.x = 32;
     launch.blocks = blocks;
     launch.grid.x = grid;
-    return model::snapshot_blocks(*made.decode(), launch, on, 4);
+    const model::BlockWindows windows = model::collected_windows(launch, std::nullopt);
+    return model::snapshot_blocks(*made.decode(), windows, launch, on, 4);
   };
   CHECK(chosen(200, 10) == 128);      // never enough accesses: the most threads
   CHECK(chosen(102, 10) == 100);      // all there are, but for a round that does not fill the SMs
@@ -78,6 +79,49 @@ TEST_CASE("Blocks are added until there are enough accesses, within the limits o
   CHECK(chosen(40, 40'000) == 24);    // 2^20 accesses are in the 27th block
   CHECK(chosen(20, 200'000) == 8);    // in the 6th: the least threads
   CHECK(chosen(3, 300'000) == 3);
+}
+
+TEST_CASE("Windows are replayed in proportion to the blocks that they stand for") {
+  trace::Launch launch;
+  launch.grid.x = 1000;
+  launch.blocks = 1000;
+  trace::LaunchEnd end;
+  end.blocks = 100;
+  end.windows = {{300, 50, 400}, {800, 20, 300}};
+  const model::BlockWindows windows = model::collected_windows(launch, end);
+  REQUIRE(windows == model::BlockWindows{{0, 100, 300}, {300, 50, 400}, {800, 20, 300}});
+  CHECK(model::blocks_of(windows) == 170);
+  // The last one has least for what it stands for: a fifteenth.
+  CHECK(model::in_proportion(windows, 1000) == model::BlockWindows{{0, 20, 300}, {300, 27, 400}, {800, 20, 300}});
+  CHECK(model::in_proportion(windows, 20) == model::BlockWindows{{0, 6, 300}, {300, 8, 400}, {800, 6, 300}});
+  CHECK(model::in_proportion(windows, 1) == model::BlockWindows{{0, 1, 300}, {300, 1, 400}, {800, 1, 300}});
+  CHECK(model::in_proportion({{0, 100, 1000}}, 30) == model::BlockWindows{{0, 30, 1000}});
+}
+
+TEST_CASE("A snapshot has the blocks of its windows, and represents all of the grid") {
+  const MadeTrace made = loads(100, 3);
+  trace::Launch launch;
+  launch.block.x = 32;
+  launch.grid.x = 200;
+  launch.blocks = 100;
+  model::SnapshotBuilder builder(made.sites(), launch, {{0, 10, 60}, {40, 20, 140}});
+  for (std::uint64_t block = 0; block < 100; ++block)
+    for (int i = 0; i < 3; ++i) {
+      trace::WarpAccess access;
+      access.site = made.sites().front().id;
+      access.active = 1;
+      access.bytes = 4;
+      access.addresses[0] = 0x1000 + block * 128;
+      REQUIRE(builder.add(block, 0, access));
+    }
+  const model::Snapshot snapshot = std::move(builder).finish(true);
+  REQUIRE(snapshot.blocks.size() == 30);
+  CHECK(snapshot.blocks[9].id == 9);
+  CHECK(snapshot.blocks[10].id == 40);
+  CHECK(snapshot.windows == std::vector<std::uint64_t>{0, 40});
+  CHECK(snapshot.warp_accesses == 90);
+  CHECK_FALSE(snapshot.whole_grid);
+  CHECK(snapshot.further_blocks == 170);
 }
 
 TEST_CASE("A GPU's result does not depend on the other GPUs, nor on how much more was collected") {

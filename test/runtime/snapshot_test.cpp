@@ -1,6 +1,10 @@
-#include "runtime/cpu/execution/snapshot_depth.h"
+#include "runtime/cpu/execution/snapshot_windows.h"
 #include "runtime/host/snapshot.h"
 #include "test/catch.h"
+
+#include <algorithm>
+#include <functional>
+#include <vector>
 
 using namespace warplens;
 
@@ -35,24 +39,106 @@ TEST_CASE("The snapshot covers the requested threads in whole blocks, and no mor
   CHECK(blocks(3, 256) == Pair(3, 3));
 }
 
-TEST_CASE("A snapshot continues until its whole blocks have enough accesses") {
-  cpu::SnapshotDepth depth(0, 100, {2, 30});
-  for (const std::uint64_t block : {0u, 1u, 2u, 3u})
-    CHECK(depth.admits(block));
-  depth.ended(0, 10);
-  depth.ended(2, 1000); // block 1 is still under way: the rest may be cut off
-  CHECK(depth.admits(4));
-  CHECK(depth.blocks() == 100);
-  depth.ended(1, 10);
-  CHECK_FALSE(depth.admits(7));
-  CHECK_FALSE(depth.admits(5));
-  CHECK(depth.blocks() == 5);
+using Role = cpu::SnapshotWindows::Role;
 
-  cpu::SnapshotDepth shallow(10, 100, {20, 1});
-  shallow.ended(10, 5);
-  CHECK(shallow.admits(29));
-  CHECK_FALSE(shallow.admits(30));
-  CHECK(shallow.blocks() == 20);
+namespace {
+
+/// Runs the blocks of a launch in order, of which each does `work(block)`; returns the roles that they had.
+std::vector<Role> run(cpu::SnapshotWindows& windows, std::uint64_t blocks,
+                      const std::function<std::uint64_t(std::uint64_t)>& work) {
+  std::vector<Role> roles;
+  for (std::uint64_t block = 0; block < blocks; ++block) {
+    roles.push_back(windows.admit(block));
+    if (roles.back() != Role::untraced)
+      windows.ended(block, roles.back(), {work(block), 4 * work(block)});
+  }
+  return roles;
+}
+
+} // namespace
+
+TEST_CASE("A snapshot continues until its whole blocks have enough accesses") {
+  cpu::SnapshotWindows windows(100, {2, 100, 30});
+  for (const std::uint64_t block : {0u, 1u, 2u, 3u})
+    CHECK(windows.admit(block) == Role::recorded);
+  windows.ended(0, Role::recorded, {10, 0});
+  windows.ended(2, Role::recorded, {1000, 0}); // block 1 is still under way: the rest may be cut off
+  CHECK(windows.admit(4) == Role::recorded);
+  CHECK(windows.first_blocks() == 100);
+  windows.ended(1, Role::recorded, {10, 0});
+  CHECK(windows.admit(7) != Role::recorded);
+  CHECK(windows.admit(5) != Role::recorded);
+  CHECK(windows.first_blocks() == 5);
+
+  cpu::SnapshotWindows shallow(100, {20, 100, 1});
+  shallow.ended(0, Role::recorded, {5, 0});
+  CHECK(shallow.admit(19) == Role::recorded);
+  CHECK(shallow.admit(20) != Role::recorded);
+  CHECK(shallow.first_blocks() == 20);
+}
+
+TEST_CASE("Blocks that do the same leave the snapshot with the first ones, and scouts are few") {
+  cpu::SnapshotWindows windows(100'000, {100, 10'000, 5'000});
+  const std::vector<Role> roles = run(windows, 100'000, [](std::uint64_t) { return 20; });
+  CHECK(windows.first_blocks() == 250);
+  CHECK(windows.further_windows().empty());
+  CHECK(std::ranges::count(roles, Role::counted) == 56);
+  CHECK(windows.of_launch() == trace::LaunchWork{2'000'000, 8'000'000});
+}
+
+TEST_CASE("Where the work of blocks grows along the grid, windows across it are recorded, and stand for all") {
+  cpu::SnapshotWindows windows(100'000, {400, 10'000, 5'000});
+  const std::vector<Role> roles = run(windows, 100'000, [](std::uint64_t block) { return 1 + block / 1000; });
+  const std::vector<trace::BlockWindow> further = windows.further_windows();
+  REQUIRE(further.size() >= 5); // the last parts differ by little from those before
+  std::uint64_t represented = 0, recorded = windows.first_blocks();
+  double mean = 0;
+  for (const trace::BlockWindow& window : further) {
+    represented += window.stands_for;
+    recorded += window.blocks;
+    CHECK(window.blocks >= 100);
+    for (std::uint64_t block = window.first; block < window.first + window.blocks; ++block)
+      CHECK(roles[block] == Role::recorded);
+    mean += double(window.stands_for) * double(1 + window.first / 1000);
+  }
+  CHECK(represented == 100'000 - windows.first_blocks());
+  CHECK(mean / double(represented) == Approx(50.5).epsilon(0.04));
+  CHECK(std::uint64_t(std::ranges::count(roles, Role::recorded)) == recorded);
+  CHECK(double(windows.of_launch().accesses) == Approx(5'050'000).epsilon(0.03));
+}
+
+TEST_CASE("Blocks whose work differs at random do not open windows") {
+  const auto work = [](std::uint64_t block) { return 10 + block * 2654435761u % 21; };
+  cpu::SnapshotWindows windows(100'000, {400, 10'000, 10'000});
+  run(windows, 100'000, work);
+  CHECK(windows.further_windows().size() <= 1);
+}
+
+TEST_CASE("A snapshot of exactly so many blocks has no windows") {
+  cpu::SnapshotWindows windows(1000, {50, 50, 1, true});
+  run(windows, 1000, [](std::uint64_t block) { return block; });
+  CHECK(windows.first_blocks() == 50);
+  CHECK(windows.further_windows().empty());
+}
+
+TEST_CASE("A launch that is only counted has scouts across all of its grid") {
+  cpu::SnapshotWindows windows(10'000);
+  const std::vector<Role> roles = run(windows, 10'000, [](std::uint64_t block) { return block; });
+  CHECK(std::ranges::count(roles, Role::recorded) == 0);
+  CHECK(std::ranges::count(roles, Role::counted) <= 60);
+  CHECK(double(windows.of_launch().accesses) == Approx(49'995'000).epsilon(0.02));
+}
+
+TEST_CASE("Of a few blocks, all are recorded or counted") {
+  const std::uint64_t blocks = GENERATE(1u, 2u, 5u, 9u);
+  cpu::SnapshotWindows counted(blocks);
+  const auto work = [](std::uint64_t) { return 7; };
+  run(counted, blocks, work);
+  CHECK(counted.of_launch().accesses == 7 * blocks);
+  cpu::SnapshotWindows recorded(blocks, {2, blocks, 1});
+  run(recorded, blocks, work);
+  CHECK(recorded.of_launch().accesses == 7 * blocks);
+  CHECK(recorded.first_blocks() == std::min<std::uint64_t>(blocks, 2));
 }
 
 TEST_CASE("A channel stays within its memory") {

@@ -6,11 +6,12 @@ import type { PageData } from "./result";
 import { filesOf, fromAddress, initialState, toAddress, views, type State } from "./state";
 import { Breakdown } from "./views/breakdown";
 import { Objects } from "./views/objects";
+import { Program, isProgram } from "./views/program";
 import { SourceView } from "./views/source";
 import { TimeLapse } from "./views/time_lapse";
 import type { ViewProps } from "./view_props";
 
-const titles = { source: "Source", time: "Time-lapse", breakdown: "Breakdown", objects: "Data objects" };
+const titles = { source: "Source", time: "Time-lapse", breakdown: "Breakdown", objects: "Data objects", program: "Program" };
 
 export function App({ data }: { data: PageData }) {
   const profiles = useMemo(() => profilesOf(data), [data]);
@@ -33,6 +34,7 @@ export function App({ data }: { data: PageData }) {
   }, [profiles, files]);
 
   if (profiles.length === 0) return <p class="empty">No kernel was profiled: the result holds none.</p>;
+  const offered = views.filter((view) => view !== "program" || isProgram(profiles));
   const shown = profiles.filter((profile) => state.shown.includes(profile.key));
   const common: ViewProps = { data, profiles, shown, files, state, change };
 
@@ -40,7 +42,7 @@ export function App({ data }: { data: PageData }) {
     const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
     if (!step) return;
     event.preventDefault();
-    const next = views[(views.indexOf(state.view) + step + views.length) % views.length];
+    const next = offered[(offered.indexOf(state.view) + step + offered.length) % offered.length];
     change({ view: next });
     document.getElementById(`tab-${next}`)?.focus();
   };
@@ -49,7 +51,7 @@ export function App({ data }: { data: PageData }) {
     <>
       <Header {...common}>
         <div class="tabs" role="tablist" aria-label="Views" onKeyDown={turn}>
-          {views.map((view) => (
+          {offered.map((view) => (
             <button key={view} id={`tab-${view}`} role="tab" aria-selected={state.view === view} aria-controls="view"
               tabIndex={state.view === view ? 0 : -1} onClick={() => change({ view })}>
               {titles[view]}
@@ -63,6 +65,7 @@ export function App({ data }: { data: PageData }) {
           {state.view === "time" && <TimeLapse {...common} />}
           {state.view === "breakdown" && <Breakdown {...common} />}
           {state.view === "objects" && <Objects {...common} />}
+          {state.view === "program" && <Program {...common} />}
         </div>
       </main>
     </>

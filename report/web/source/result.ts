@@ -134,7 +134,10 @@ export interface Kernel {
   accuracy?: Accuracy;
   grid: [number, number, number];
   block: [number, number, number];
+  /** The launches of the kernel for which this one stands, and how many times its time they take together. */
   launches?: number;
+  launches_of_kernel?: number;
+  times_this_launch?: number;
   occupancy: { blocks_per_sm: number; warps_per_sm: number; limited_by: string; sms?: number };
   compiled?: {
     architecture?: string;

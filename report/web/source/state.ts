@@ -3,7 +3,7 @@ import { costFigure, defaultFigures, figureOf } from "./figures";
 import { hotLines, unique, type Profile } from "./profile";
 import type { PageData } from "./result";
 
-export const views = ["source", "time", "breakdown", "objects"] as const;
+export const views = ["source", "time", "breakdown", "objects", "program"] as const;
 export type View = (typeof views)[number];
 
 export interface State {

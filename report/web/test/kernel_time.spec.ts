@@ -163,3 +163,23 @@ test("the head and a line's record say what warps do, longest first", async ({ p
   await expect(page.locator(".record")).toContainText("72.0 % of the warps' time passes at this line");
   await expect(record.locator("b")).toHaveText(["70 %", "2 %"]);
 });
+
+test("several launches have a view of the program, ranked by the time of those for which they stand", async ({ page }) => {
+  const data = madeData({ sites: 4, kernels: 3, clock: true });
+  data.results[0].result.kernels.forEach((kernel, index) => Object.assign(kernel, { launches: 10 ** index, launches_of_kernel: 10 ** index, times_this_launch: 10 ** index }));
+  await page.goto(pageWith("program", data));
+  await page.locator("#tab-program").click();
+  const rows = page.locator(".objects tbody tr");
+  await expect(rows).toHaveCount(3);
+  await expect(rows.first()).toContainText("100");
+  await expect(page.locator(".program-line .turn")).toHaveCount(3);
+  await screenshot(page, "program");
+  await rows.nth(1).getByRole("button").click();
+  await expect(page.locator("#tab-source")).toHaveAttribute("aria-selected", "true");
+});
+
+test("one launch has none", async ({ page }) => {
+  await page.goto(pageWith("no_program", madeData({ sites: 4, clock: true })));
+  await expect(page.locator("#tab-source")).toBeVisible();
+  await expect(page.locator("#tab-program")).toHaveCount(0);
+});

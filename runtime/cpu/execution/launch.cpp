@@ -4,13 +4,14 @@
 #include "runtime/cpu/execution/checks_wanted.h"
 #include "runtime/cpu/execution/run_grid.h"
 #include "runtime/cpu/execution/signals.h"
-#include "runtime/cpu/execution/snapshot_depth.h"
+#include "runtime/cpu/execution/snapshot_windows.h"
 #include "runtime/host/kernel_name.h"
 #include "runtime/host/own_thread.h"
 #include "runtime/host/recorder.h"
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -23,19 +24,45 @@ namespace warplens::cpu {
 
 namespace {
 
-/// Passes a block's accesses on to the snooper.
-class RingSink : public WarpAccessSink {
+/// Counts what a block does.
+class CountingSink : public WarpAccessSink {
 public:
-  RingSink(ring::BlockBuffer* buffer, std::uint32_t threads, std::uint64_t block, SnapshotDepth& depth)
-      : buffer_(buffer), threads_(threads), block_(block), depth_(depth) {}
-  ~RingSink() override {
-    ring::leave(buffer_, threads_);
-    depth_.ended(block_, accesses_);
-  }
-  void access(std::uint32_t warp, const ring::Line& line) override {
+  CountingSink(std::uint64_t block, SnapshotWindows::Role role, SnapshotWindows& windows)
+      : block_(block), role_(role), windows_(windows) {}
+  ~CountingSink() override { windows_.ended(block_, role_, work_); }
+  void access(std::uint32_t, const ring::Line& line) override { count(line); }
+  bool is_recorded() const override { return role_ == SnapshotWindows::Role::recorded; }
+
+protected:
+  void count(const ring::Line& line) {
     const auto space = static_cast<Space>(line.space);
-    const auto kind = static_cast<AccessKind>(line.kind);
-    accesses_ += space != Space::shared && space != Space::constant && is_access(kind);
+    if (space == Space::shared || space == Space::constant || !is_access(static_cast<AccessKind>(line.kind)))
+      return;
+    ++work_.accesses;
+    // Lanes in the order of their addresses are counted exactly, others as too many.
+    std::uint64_t last = ~std::uint64_t{0};
+    for (std::uint32_t left = line.active; left != 0; left &= left - 1) {
+      const std::uint64_t of_lane = line.addresses[std::countr_zero(left)] / line_bytes;
+      work_.lines += of_lane != last;
+      last = of_lane;
+    }
+  }
+
+private:
+  std::uint64_t block_;
+  SnapshotWindows::Role role_;
+  SnapshotWindows& windows_;
+  trace::LaunchWork work_;
+};
+
+/// Passes a block's accesses on to the snooper.
+class RingSink : public CountingSink {
+public:
+  RingSink(ring::BlockBuffer* buffer, std::uint32_t threads, std::uint64_t block, SnapshotWindows& windows)
+      : CountingSink(block, SnapshotWindows::Role::recorded, windows), buffer_(buffer), threads_(threads) {}
+  ~RingSink() override { ring::leave(buffer_, threads_); }
+  void access(std::uint32_t warp, const ring::Line& line) override {
+    count(line);
     while (ring::is_full(buffer_, warp))
       runtime::Recorder::instance().drain_rings(buffer_->index);
     ring::push(buffer_, warp, line);
@@ -44,8 +71,6 @@ public:
 private:
   ring::BlockBuffer* buffer_;
   std::uint32_t threads_;
-  std::uint64_t block_, accesses_ = 0; ///< to the memory hierarchy
-  SnapshotDepth& depth_;
 };
 
 /// Checks, during its lifetime, whether the tracing has ended: otherwise a stuck snooper stays undetected
@@ -65,22 +90,43 @@ private:
   std::jthread thread_; ///< last: it uses the above
 };
 
-GridResult run_traced(const Grid& grid, const trace::Launch& launch, ring::Channel* channel,
-                      SnapshotDepth& depth, bool is_last) {
+GridResult run_traced(const Grid& grid, ring::Channel* channel, SnapshotWindows& windows, bool is_last) {
+  using Role = SnapshotWindows::Role;
   const auto threads = static_cast<std::uint32_t>(grid.block.count());
-  // Blocks that run at the same time must not wait for each other's buffers.
-  const std::uint64_t blocks =
-      grid.workspace ? std::min<std::uint64_t>(launch.blocks, channel->buffers) : launch.blocks;
-  const Tracing tracing{launch.first_block, blocks,
-                        [&](std::uint64_t block) -> std::unique_ptr<WarpAccessSink> {
-                          if (!depth.admits(block))
-                            return nullptr;
-                          ring::BlockBuffer* buffer = ring::enter(channel, block, threads);
-                          return buffer ? std::make_unique<RingSink>(buffer, threads, block, depth) : nullptr;
-                        },
-                        is_last && !grid.workspace};
+  const auto open_block = [&](std::uint64_t block) -> std::unique_ptr<WarpAccessSink> {
+    const Role role = windows.admit(block);
+    if (role == Role::untraced || (is_last && role == Role::counted))
+      return nullptr;
+    if (role == Role::counted)
+      return std::make_unique<CountingSink>(block, role, windows);
+    ring::BlockBuffer* const buffer = ring::enter(channel, block, threads);
+    return buffer ? std::make_unique<RingSink>(buffer, threads, block, windows) : nullptr;
+  };
+  const Tracing tracing{open_block, is_last && !grid.workspace};
   const StallWatchdog watchdog;
   return run_grid(grid, &tracing);
+}
+
+/// Runs a launch of which only a few blocks are looked at.
+GridResult run_counted(const Grid& grid, SnapshotWindows& windows) {
+  const Tracing tracing{[&](std::uint64_t block) -> std::unique_ptr<WarpAccessSink> {
+                          const SnapshotWindows::Role role = windows.admit(block);
+                          return role == SnapshotWindows::Role::counted
+                                     ? std::make_unique<CountingSink>(block, role, windows)
+                                     : nullptr;
+                        },
+                        false};
+  return run_grid(grid, &tracing);
+}
+
+/// Returns the goal of a launch whose blocks can be recorded: of a cooperative launch only the first ones, as
+/// blocks that run at the same time must not wait for each other's buffers.
+runtime::SnapshotGoal goal_of(const Grid& grid, runtime::SnapshotGoal goal, const ring::Channel* channel) {
+  if (grid.workspace) {
+    goal.most_blocks = std::min<std::uint64_t>(goal.most_blocks, channel->buffers);
+    goal.is_exact = true;
+  }
+  return goal;
 }
 
 /// Ends the program where continuing would wait for ever, or compute with missing data. The program's
@@ -115,16 +161,24 @@ LaunchResult run_all_blocks(const KernelRecord& kernel, const trace::Dim3& grid_
                   fmt::format("it was built without --{0}; build it with --{0}, too", check.name));
   auto& recorder = runtime::Recorder::instance();
   ring::Channel* channel = recorder.enabled() ? recorder.begin_launch(launch, worker_threads()) : nullptr;
-  SnapshotDepth depth(launch.first_block, launch.blocks, recorder.goal(launch));
   const bool is_last = channel && recorder.ends_when_traced(host_kernel_symbols());
-  const GridResult result =
-      channel ? run_traced(grid, launch, channel, depth, is_last) : run_grid(grid, nullptr);
-  if (channel)
+  GridResult result;
+  if (channel) {
+    SnapshotWindows windows(grid_dim.count(), goal_of(grid, recorder.goal(launch), channel));
+    result = run_traced(grid, channel, windows, is_last);
     recorder.end_launch({.launch = launch.id,
                          .complete = result.status == BlockStatus::ok,
                          .executed_accesses = result.executed_accesses,
                          .probed_accesses = result.probed_accesses,
-                         .blocks = depth.blocks()});
+                         .blocks = windows.first_blocks(),
+                         .windows = windows.further_windows(),
+                         .work = windows.of_launch()});
+  } else if (recorder.enabled()) {
+    SnapshotWindows windows(grid_dim.count());
+    result = run_counted(grid, windows);
+    recorder.count_launch(launch, windows.of_launch());
+  } else
+    result = run_grid(grid, nullptr);
   if (is_last && result.status == BlockStatus::ok)
     recorder.end_program();
   switch (result.status) {

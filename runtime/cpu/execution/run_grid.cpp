@@ -70,14 +70,13 @@ public:
   /// Runs blocks until all have been taken.
   void run_blocks() {
     with_memory([this] {
-      while (!stopped() && !traced_all_) {
+      while (!stopped()) {
         const std::uint64_t first = next_.fetch_add(run_, std::memory_order_relaxed);
-        if (first >= blocks_)
+        if (first >= end_)
           return;
         if (interrupted())
           return end(BlockStatus::interrupted, "interrupted");
-        for (std::uint64_t id = first; id < std::min(first + run_, blocks_) && !stopped() && !traced_all_;
-             ++id)
+        for (std::uint64_t id = first; id < std::min<std::uint64_t>(first + run_, end_) && !stopped(); ++id)
           run_block(id);
       }
     });
@@ -143,14 +142,15 @@ private:
   }
 
   std::unique_ptr<WarpAccessSink> sink_for(std::uint64_t id) const {
-    return tracing_ && id - tracing_->first_block < tracing_->blocks ? tracing_->open_block(id) : nullptr;
+    return tracing_ ? tracing_->open_block(id) : nullptr;
   }
 
   void run_block(std::uint64_t id) {
     Block& block = Block::of_this_thread();
     std::unique_ptr<WarpAccessSink> sink = sink_for(id);
     if (!sink && tracing_ && tracing_->only_these) {
-      traced_all_ = true;
+      for (std::uint64_t end = end_; id < end && !end_.compare_exchange_weak(end, id);) {
+      }
       return;
     }
     block.run(grid_, id, sink.get());
@@ -164,7 +164,7 @@ private:
   }
 
   void finish(const Block& block, const std::unique_ptr<WarpAccessSink>& sink) {
-    if (sink) {
+    if (sink && sink->is_recorded()) {
       const std::lock_guard lock(mutex_);
       result_.executed_accesses += block.executed_accesses();
       result_.probed_accesses += block.probed_accesses();
@@ -179,7 +179,7 @@ private:
   std::uint64_t run_;
   std::atomic<std::uint64_t> next_ = 0;
   std::atomic<bool> stop_ = false;
-  std::atomic<bool> traced_all_ = false; ///< further blocks need not run
+  std::atomic<std::uint64_t> end_ = blocks_; ///< the first block that need not run
   std::mutex mutex_;
   GridResult result_;
 };

@@ -7,11 +7,10 @@
 
 namespace warplens::cpu {
 
-/// The traced blocks of a launch, and the sinks for their accesses.
+/// The traced blocks of a launch.
 struct Tracing {
-  std::uint64_t first_block = 0, blocks = 0;
-  /// Called by the OS thread that is about to run the block; the sink lives until the block has ended. If it
-  /// returns null, the block runs untraced after all.
+  /// Returns the sink for a block's accesses. Called by the OS thread that is about to run the block; the
+  /// sink lives until the block has ended. If it returns null, the block runs untraced after all.
   std::function<std::unique_ptr<WarpAccessSink>(std::uint64_t block)> open_block;
   bool only_these = false; ///< the first block that is not traced ends the launch; not a cooperative one
 };

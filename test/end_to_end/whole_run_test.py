@@ -1,0 +1,64 @@
+"""Tests that a part stands for the whole: windows across the grid for all of its blocks, and traced launches for all others."""
+
+import unittest
+
+import warplens_tool
+from warplens_tool import KERNELS, Profile
+
+SOURCE = KERNELS / "whole_run.cu"
+
+
+def profiled(what, *options):
+    return Profile(SOURCE, "--gpu", "t4", "--trials", "2", *options, run=[what]).result["kernels"]
+
+
+def mean(kernel, name):
+    return kernel["totals"][name]["mean"]
+
+
+def microseconds(kernels):
+    return sum(kernel["time"]["microseconds"]["mean"] * kernel["times_this_launch"] for kernel in kernels)
+
+
+class Windows(unittest.TestCase):
+    def test_a_grid_whose_work_grows_comes_out_as_all_of_its_blocks_do(self):
+        (part,) = profiled("triangle")
+        (whole,) = profiled("triangle", "--snapshot-blocks", str(1 << 16))
+        windows = part["snapshot"]["windows"]
+        self.assertGreaterEqual(len(windows), 5)
+        self.assertEqual(sum(window["stands_for"] for window in windows), 1 << 16)
+        self.assertIn("as the work of its blocks differs", part["snapshot"]["limit"])
+        self.assertLess(part["snapshot"]["blocks"], 0.8 * whole["snapshot"]["blocks"])
+        self.assertNotIn("windows", whole["snapshot"])
+        for rate in ("l1_read_hit_rate", "l2_read_hit_rate"):
+            self.assertAlmostEqual(mean(part, rate), mean(whole, rate), delta=0.03, msg=rate)
+        self.assertAlmostEqual(microseconds([part]) / microseconds([whole]), 1, delta=0.1)
+
+
+class Launches(unittest.TestCase):
+    def test_a_search_comes_out_as_all_of_its_launches_do(self):
+        some, every = profiled("search"), profiled("search", "--launches", "100")
+        self.assertLess(len(some), len(every))
+        self.assertEqual(sum(kernel["launches"] for kernel in some), len(every))
+        self.assertEqual([kernel["launches"] for kernel in every], [1] * len(every))
+        self.assertEqual({kernel["launches_of_kernel"] for kernel in some + every}, {len(every)})
+        self.assertAlmostEqual(microseconds(some) / microseconds(every), 1, delta=0.1)
+
+    def test_steps_that_are_alike_are_one(self):
+        (step,) = profiled("solver")
+        self.assertEqual((step["launches"], step["launches_of_kernel"]), (200, 200))
+        self.assertAlmostEqual(step["times_this_launch"], 200, delta=0.01)
+
+    def test_an_elimination_is_sampled_by_its_grids(self):
+        steps = profiled("elimination")
+        self.assertGreaterEqual(len(steps), 8)
+        self.assertLessEqual(len(steps), 24)
+        self.assertEqual(len({tuple(step["grid"]) for step in steps}), len(steps))
+        self.assertEqual(sum(step["launches"] for step in steps), 319)
+        work = sum(-(-(319 - pivot) // 64) * (319 - pivot) for pivot in range(319))
+        represented = sum(step["times_this_launch"] * step["grid"][0] * step["grid"][1] for step in steps)
+        self.assertAlmostEqual(represented / work, 1, delta=0.1)
+
+
+if __name__ == "__main__":
+    warplens_tool.main()
