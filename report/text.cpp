@@ -85,14 +85,14 @@ public:
 
   std::string print(const Result& result) {
     head(result);
-    const std::vector<const KernelResult*> told = with_most_time(result);
-    for (const KernelResult* const kernel : told)
+    const std::vector<const KernelResult*> reported = with_most_time(result);
+    for (const KernelResult* const kernel : reported)
       print(*kernel);
-    if (told.size() < result.kernels.size()) {
+    if (reported.size() < result.kernels.size()) {
       line("");
       line(fmt::format(
           "Left out: {} launches with less than {:.0f} % of the time each; --format json has them.",
-          result.kernels.size() - told.size(), 100 * little_time));
+          result.kernels.size() - reported.size(), 100 * little_time));
     }
     text_ += print_legend(result, options_, width_);
     return std::move(text_);
@@ -135,14 +135,14 @@ private:
 
   /// Returns the kernels to tell about, in the order of the result: of many, those with a notable time.
   static std::vector<const KernelResult*> with_most_time(const Result& result) {
-    std::vector<const KernelResult*> told;
+    std::vector<const KernelResult*> reported;
     for (const KernelResult& kernel : result.kernels)
-      told.push_back(&kernel);
+      reported.push_back(&kernel);
     for (const Application& application : applications_of(result))
       for (const LaunchTotal& total : application.totals)
         if (application.totals.size() > many_launches && total.share < little_time)
-          std::erase(told, total.kernel);
-    return told;
+          std::erase(reported, total.kernel);
+    return reported;
   }
 
   void print(const KernelResult& kernel) {

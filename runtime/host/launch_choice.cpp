@@ -7,8 +7,8 @@ namespace warplens::runtime {
 namespace {
 
 /// Every shape of a kernel is traced until there are some_launches; after these only shapes that differ much
-/// from all others, until there are most_launches.
-constexpr std::uint64_t some_launches = 8, most_launches = 24;
+/// from all others, until there are max_launches.
+constexpr std::uint64_t some_launches = 8, max_launches = 24;
 /// Launches whose work differs by less than this factor are alike.
 constexpr double alike = 1.2;
 
@@ -44,7 +44,7 @@ bool LaunchChoice::wants(const trace::Launch& launch) const {
     return kernel == kernels_.end() ? *first_of_each_ > 0 : kernel->second.traced < *first_of_each_;
   if (kernel == kernels_.end() || kernel->second.traced == 0)
     return true;
-  if (kernel->second.traced >= most_launches)
+  if (kernel->second.traced >= max_launches)
     return false;
   const auto& shapes = kernel->second.shapes;
   const Shape shape = shape_of(launch);

@@ -25,10 +25,10 @@ struct ChannelPlacement {
 };
 
 /// The goal of a snapshot's depth: at least `min_blocks` blocks, and `enough_accesses` accesses to the memory
-/// hierarchy (not to shared or constant memory), but no more than `most_blocks` blocks.
+/// hierarchy (not to shared or constant memory), but no more than `max_blocks` blocks.
 struct SnapshotGoal {
-  std::uint64_t min_blocks = 0, most_blocks = 0, enough_accesses = 0;
-  bool is_exact = false; ///< exactly the first `most_blocks` blocks were asked for
+  std::uint64_t min_blocks = 0, max_blocks = 0, enough_accesses = 0;
+  bool is_exact = false; ///< exactly the first `max_blocks` blocks were asked for
 };
 
 class Recorder {

@@ -17,7 +17,8 @@ public:
     launch.block.x = 256;
     ends_.push_back({.launch = launch.id, .complete = true, .work = work});
   }
-  void counted(std::uint64_t launches, std::uint32_t blocks, trace::LaunchWork work, std::uint32_t threads = 256) {
+  void counted(std::uint64_t launches, std::uint32_t blocks, trace::LaunchWork work,
+               std::uint32_t threads = 256) {
     counts_.push_back({"k", "k", launches, {blocks, 1, 1}, {threads, 1, 1}, 0, work});
   }
 

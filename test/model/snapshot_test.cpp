@@ -92,7 +92,8 @@ TEST_CASE("Windows are replayed in proportion to the blocks that they stand for"
   REQUIRE(windows == model::BlockWindows{{0, 100, 300}, {300, 50, 400}, {800, 20, 300}});
   CHECK(model::blocks_of(windows) == 170);
   // The last one has least for what it stands for: a fifteenth.
-  CHECK(model::in_proportion(windows, 1000) == model::BlockWindows{{0, 20, 300}, {300, 27, 400}, {800, 20, 300}});
+  CHECK(model::in_proportion(windows, 1000) ==
+        model::BlockWindows{{0, 20, 300}, {300, 27, 400}, {800, 20, 300}});
   CHECK(model::in_proportion(windows, 20) == model::BlockWindows{{0, 6, 300}, {300, 8, 400}, {800, 6, 300}});
   CHECK(model::in_proportion(windows, 1) == model::BlockWindows{{0, 1, 300}, {300, 1, 400}, {800, 1, 300}});
   CHECK(model::in_proportion({{0, 100, 1000}}, 30) == model::BlockWindows{{0, 30, 1000}});

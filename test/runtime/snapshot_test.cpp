@@ -86,7 +86,8 @@ TEST_CASE("Blocks that do the same leave the snapshot with the first ones, and s
   CHECK(windows.of_launch() == trace::LaunchWork{2'000'000, 8'000'000});
 }
 
-TEST_CASE("Where the work of blocks grows along the grid, windows across it are recorded, and stand for all") {
+TEST_CASE(
+    "Where the work of blocks grows along the grid, windows across it are recorded, and stand for all") {
   cpu::SnapshotWindows windows(100'000, {400, 10'000, 5'000});
   const std::vector<Role> roles = run(windows, 100'000, [](std::uint64_t block) { return 1 + block / 1000; });
   const std::vector<trace::BlockWindow> further = windows.further_windows();
@@ -114,7 +115,7 @@ TEST_CASE("Blocks whose work differs at random do not open windows") {
   CHECK(windows.further_windows().size() <= 1);
 }
 
-TEST_CASE("A snapshot of exactly so many blocks has no windows") {
+TEST_CASE("A snapshot of a number of blocks that was asked for has no windows") {
   cpu::SnapshotWindows windows(1000, {50, 50, 1, true});
   run(windows, 1000, [](std::uint64_t block) { return block; });
   CHECK(windows.first_blocks() == 50);

@@ -123,7 +123,7 @@ GridResult run_counted(const Grid& grid, SnapshotWindows& windows) {
 /// blocks that run at the same time must not wait for each other's buffers.
 runtime::SnapshotGoal goal_of(const Grid& grid, runtime::SnapshotGoal goal, const ring::Channel* channel) {
   if (grid.workspace) {
-    goal.most_blocks = std::min<std::uint64_t>(goal.most_blocks, channel->buffers);
+    goal.max_blocks = std::min<std::uint64_t>(goal.max_blocks, channel->buffers);
     goal.is_exact = true;
   }
   return goal;

@@ -10,9 +10,9 @@ constexpr std::uint64_t scouts_of_part = 8;
 /// Scouts must differ by this share from the blocks that were recorded, and by this many standard errors.
 constexpr double share_of_other_work = 0.1, errors_of_other_work = 2;
 /// Fewer scouts than these say nothing.
-constexpr std::uint64_t fewest_scouts = 3;
+constexpr std::uint64_t min_scouts = 3;
 
-std::uint64_t least_of_window(const runtime::SnapshotGoal& goal) {
+std::uint64_t min_of_window(const runtime::SnapshotGoal& goal) {
   return std::max<std::uint64_t>(1, goal.min_blocks / 4);
 }
 
@@ -44,7 +44,7 @@ void SnapshotWindows::Work::add(const Work& other) {
 
 /// Returns whether the block belongs to the window; else the window ends before it at the latest.
 bool SnapshotWindows::Window::admits(std::uint64_t block) {
-  if (block < end && !(is_full && block - first >= least))
+  if (block < end && !(is_full && block - first >= min_blocks))
     return true;
   end = std::min(end, block);
   return false;
@@ -60,7 +60,7 @@ void SnapshotWindows::Window::add(std::uint64_t block, const trace::LaunchWork& 
 
 SnapshotWindows::SnapshotWindows(std::uint64_t blocks, const runtime::SnapshotGoal& goal)
     : blocks_(blocks), goal_(goal), is_recorded_(true) {
-  windows_.push_back({0, std::min(blocks, goal.most_blocks), goal.min_blocks, goal.enough_accesses});
+  windows_.push_back({0, std::min(blocks, goal.max_blocks), goal.min_blocks, goal.enough_accesses});
 }
 
 SnapshotWindows::SnapshotWindows(std::uint64_t blocks) : blocks_(blocks), is_recorded_(false) {
@@ -68,7 +68,7 @@ SnapshotWindows::SnapshotWindows(std::uint64_t blocks) : blocks_(blocks), is_rec
 }
 
 SnapshotWindows::Role SnapshotWindows::admit(std::uint64_t block) {
-  if (is_recorded_ && !first_is_full_.load(std::memory_order_acquire) && block < goal_.most_blocks)
+  if (is_recorded_ && !first_is_full_.load(std::memory_order_acquire) && block < goal_.max_blocks)
     return Role::recorded;
   const auto is_dull = [&](const Part* part) {
     return part != nullptr && !is_scout(*part, block) && !may_be_recorded(*part, block);
@@ -98,15 +98,15 @@ SnapshotWindows::Role SnapshotWindows::admit(std::uint64_t block) {
 /// Divides the blocks from `first` on into parts.
 void SnapshotWindows::plan(std::uint64_t first) {
   if (first < blocks_ && !goal_.is_exact) {
-    const std::uint64_t rest = blocks_ - first, least = least_of_window(goal_);
+    const std::uint64_t rest = blocks_ - first, min_blocks = min_of_window(goal_);
     // A part has room for two windows, or the rest is one part.
-    part_count_ = is_recorded_ ? std::clamp<std::uint64_t>(rest / (2 * least), 1, most_parts) : most_parts;
+    part_count_ = is_recorded_ ? std::clamp<std::uint64_t>(rest / (2 * min_blocks), 1, max_parts) : max_parts;
     spacing_ = std::max<std::uint64_t>(1, rest / (part_count_ * scouts_of_part));
     for (std::size_t i = 0; i < part_count_; ++i) {
       Part& part = parts_[i];
       part.begin = first + rest * i / part_count_;
       part.end = first + rest * (i + 1) / part_count_;
-      part.window = part.begin + (part.end - part.begin - std::min(part.end - part.begin, least)) / 2;
+      part.window = part.begin + (part.end - part.begin - std::min(part.end - part.begin, min_blocks)) / 2;
     }
   }
   is_planned_.store(true, std::memory_order_release);
@@ -135,14 +135,14 @@ void SnapshotWindows::decide(Part& part, std::uint64_t block) {
     return;
   }
   part.state = Part::Window::open;
-  windows_.push_back({block, part.end, least_of_window(goal_), goal_.enough_accesses / (part_count_ + 1)});
+  windows_.push_back({block, part.end, min_of_window(goal_), goal_.enough_accesses / (part_count_ + 1)});
   scouts_ = {};
 }
 
 /// Returns whether the scouts since the last window have done other work than its blocks.
 bool SnapshotWindows::scouts_differ() const {
   const Work& recorded = windows_.back().work;
-  if (recorded.blocks == 0 || scouts_.blocks < fewest_scouts)
+  if (recorded.blocks == 0 || scouts_.blocks < min_scouts)
     return false;
   const auto count = double(scouts_.blocks), blocks = double(recorded.blocks);
   return is_other(scouts_.accesses, scouts_.accesses_squared, count, recorded.accesses / blocks) ||

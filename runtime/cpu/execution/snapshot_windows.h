@@ -24,9 +24,9 @@ public:
   /// only counted.
   enum class Role : std::uint8_t { recorded, counted, untraced };
 
-  /// Of a launch of `blocks` blocks that is traced.
+  /// Divides a launch of `blocks` blocks that is traced.
   SnapshotWindows(std::uint64_t blocks, const runtime::SnapshotGoal& goal);
-  /// Of a launch that is only counted.
+  /// Divides a launch that is only counted.
   explicit SnapshotWindows(std::uint64_t blocks);
 
   /// Returns what the block, which is about to run, is needed for.
@@ -54,7 +54,7 @@ private:
   /// A run of blocks that is recorded until it has enough blocks and accesses.
   struct Window {
     std::uint64_t first = 0, end = 0; ///< `end`: the first block that is left out
-    std::uint64_t least = 0, enough_accesses = 0;
+    std::uint64_t min_blocks = 0, enough_accesses = 0;
     bool is_full = false;
     Work work{};                                        ///< of the blocks that have ended, without a gap
     std::map<std::uint64_t, trace::LaunchWork> ended{}; ///< behind a gap, by number
@@ -68,7 +68,7 @@ private:
     std::uint64_t begin = 0, window = 0, end = 0;
     std::atomic<Window> state = Window::undecided;
   };
-  static constexpr std::size_t most_parts = 7;
+  static constexpr std::size_t max_parts = 7;
 
   void plan(std::uint64_t first);
   Part* part_of(std::uint64_t block);
@@ -82,7 +82,7 @@ private:
   const bool is_recorded_;
   std::atomic<bool> first_is_full_ = false;
   std::atomic<bool> is_planned_ = false; ///< what follows, but for the parts' states, changes no more
-  std::array<Part, most_parts> parts_;
+  std::array<Part, max_parts> parts_;
   std::size_t part_count_ = 0;
   std::uint64_t spacing_ = 1; ///< of scouts, in blocks
 
