@@ -17,7 +17,8 @@ Expected<void> DecodedLaunch::choose(const Gpu& gpu, const Options& options) {
   const BlockWindows first{collected_.front()};
   if (options.snapshot_blocks)
     return decode(in_proportion(first, *options.snapshot_blocks), gpu);
-  const BlockWindows& collected = options.first_blocks_only ? first : collected_;
+  BlockWindows collected =
+      options.first_blocks_only || collected_.size() == 1 ? first : in_pieces(collected_);
   const BlockWindows deepest = in_proportion(collected, blocks_with(snapshot_threads(gpu).max, launch_));
   if (auto decoded = decode(deepest, gpu); !decoded)
     return decoded;
@@ -25,7 +26,15 @@ Expected<void> DecodedLaunch::choose(const Gpu& gpu, const Options& options) {
     return {}; // a first answer takes a part of these, and is not worth another decoding
   TRY_LET(occupied, occupancy(gpu, launch_));
   const std::uint64_t resident = std::uint64_t{occupied->blocks_per_sm} * gpu.sms;
-  return decode(in_proportion(collected, snapshot_blocks(snapshot_, deepest, part_, gpu, resident)), gpu);
+  const auto blocks_for = [&](const BlockWindows& windows) {
+    return snapshot_blocks(snapshot_, windows, part_, gpu, resident);
+  };
+  std::uint64_t blocks = blocks_for(deepest);
+  if (collected.size() == 1 && !options.first_blocks_only && !is_even(snapshot_, blocks)) {
+    collected = in_pieces(collected);
+    blocks = blocks_for(in_pieces(deepest));
+  }
+  return decode(in_proportion(collected, blocks), gpu);
 }
 
 Expected<void> DecodedLaunch::decode(const BlockWindows& windows, const Gpu& gpu) {

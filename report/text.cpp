@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <fmt/ranges.h>
+#include <set>
 
 namespace warplens::report {
 namespace {
@@ -90,9 +91,10 @@ public:
       print(*kernel);
     if (reported.size() < result.kernels.size()) {
       line("");
-      line(fmt::format(
-          "Left out: {} launches with less than {:.0f} % of the time each; --format json has them.",
-          result.kernels.size() - reported.size(), 100 * little_time));
+      line(fmt::format("Left out: {} further launches of these kernels, with less than {:.0f} % of the time "
+                       "each; --format "
+                       "json has them.",
+                       result.kernels.size() - reported.size(), 100 * little_time));
     }
     text_ += print_legend(result, options_, width_);
     return std::move(text_);
@@ -138,10 +140,13 @@ private:
     std::vector<const KernelResult*> reported;
     for (const KernelResult& kernel : result.kernels)
       reported.push_back(&kernel);
-    for (const Application& application : applications_of(result))
+    for (const Application& application : applications_of(result)) {
+      std::set<std::string> names; // of each kernel the launch with most time is reported at least
       for (const LaunchTotal& total : application.totals)
-        if (application.totals.size() > many_launches && total.share < little_time)
+        if (!names.insert(total.kernel->name).second && application.totals.size() > many_launches &&
+            total.share < little_time)
           std::erase(reported, total.kernel);
+    }
     return reported;
   }
 

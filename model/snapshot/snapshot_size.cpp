@@ -40,6 +40,60 @@ BlockWindows collected_windows(const trace::Launch& launch, const std::optional<
   return windows;
 }
 
+BlockWindows in_pieces(const BlockWindows& windows) {
+  constexpr std::uint64_t pieces_of_all = 8;
+  std::uint64_t represented = 0;
+  for (const trace::BlockWindow& window : windows)
+    represented += window.stands_for;
+  const trace::BlockWindow& first = windows.front();
+  const std::uint64_t of_piece = std::max<std::uint64_t>(1, represented / pieces_of_all);
+  const std::uint64_t count =
+      std::clamp<std::uint64_t>((first.blocks + of_piece / 2) / of_piece, 1, pieces_of_all);
+  BlockWindows pieces;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto part_of = [&](std::uint64_t all) { return all * (i + 1) / count - all * i / count; };
+    pieces.push_back(
+        {first.first + first.blocks * i / count, part_of(first.blocks), part_of(first.stands_for)});
+  }
+  pieces.insert(pieces.end(), windows.begin() + 1, windows.end());
+  return pieces;
+}
+
+bool is_even(const Snapshot& snapshot, std::uint64_t blocks) {
+  constexpr double share = 0.1, errors = 2;
+  const auto boundary = std::min<std::size_t>(blocks, snapshot.blocks.size());
+  const auto differs = [&](const auto& work_of) {
+    double sums[2] = {}, squares[2] = {}, counts[2] = {};
+    for (std::size_t i = 0; i < snapshot.blocks.size(); ++i) {
+      const bool is_behind = i >= boundary;
+      const double work = work_of(snapshot.blocks[i]);
+      sums[is_behind] += work;
+      squares[is_behind] += work * work;
+      ++counts[is_behind];
+    }
+    if (counts[0] == 0 || counts[1] == 0)
+      return false;
+    const double first = sums[0] / counts[0], behind = sums[1] / counts[1];
+    double variance = 0;
+    for (const int part : {0, 1})
+      variance +=
+          std::max(0.0, squares[part] / counts[part] - std::pow(sums[part] / counts[part], 2)) / counts[part];
+    const double apart = std::abs(behind - first);
+    return apart > share * first && apart > errors * std::sqrt(variance);
+  };
+  const auto sum = [&](const Snapshot::Block& block, const auto& of_warp) {
+    double all = 0;
+    for (std::uint32_t i = 0; i < block.warps; ++i)
+      all += double(of_warp(snapshot.warps[block.first_warp + i]));
+    return all;
+  };
+  return !differs([&](const Snapshot::Block& block) {
+    return sum(block, [](const Warp& warp) { return warp.accesses.size(); });
+  }) && !differs([&](const Snapshot::Block& block) {
+    return sum(block, [](const Warp& warp) { return warp.transactions.size(); });
+  });
+}
+
 std::uint64_t blocks_of(const BlockWindows& windows) {
   std::uint64_t blocks = 0;
   for (const trace::BlockWindow& window : windows)

@@ -37,6 +37,14 @@ using BlockWindows = std::vector<trace::BlockWindow>;
 /// Returns the windows that the trace has: the first blocks, and those behind them whose work differs.
 BlockWindows collected_windows(const trace::Launch& launch, const std::optional<trace::LaunchEnd>& end);
 
+/// Returns the windows with the first one in pieces, each of about an eighth of what all stand for: where
+/// work differs along the grid, it differs along a long window, too.
+BlockWindows in_pieces(const BlockWindows& windows);
+
+/// Returns whether the snapshot's first `blocks` blocks do about the same as those behind them: accesses and
+/// transactions differ by a tenth at most, or by less than two standard errors.
+bool is_even(const Snapshot& snapshot, std::uint64_t blocks);
+
 /// Returns the total number of blocks in windows.
 std::uint64_t blocks_of(const BlockWindows& windows);
 

@@ -9,6 +9,7 @@
 #include "test/trace/append.h"
 #include "trace/reader.h"
 
+#include <functional>
 #include <nlohmann/json.hpp>
 
 using namespace warplens;
@@ -97,6 +98,36 @@ TEST_CASE("Windows are replayed in proportion to the blocks that they stand for"
   CHECK(model::in_proportion(windows, 20) == model::BlockWindows{{0, 6, 300}, {300, 8, 400}, {800, 6, 300}});
   CHECK(model::in_proportion(windows, 1) == model::BlockWindows{{0, 1, 300}, {300, 1, 400}, {800, 1, 300}});
   CHECK(model::in_proportion({{0, 100, 1000}}, 30) == model::BlockWindows{{0, 30, 1000}});
+}
+
+TEST_CASE("A long first window is replayed in pieces, each in proportion") {
+  CHECK(model::in_pieces({{0, 80, 80}}) == model::BlockWindows{{0, 10, 10},
+                                                               {10, 10, 10},
+                                                               {20, 10, 10},
+                                                               {30, 10, 10},
+                                                               {40, 10, 10},
+                                                               {50, 10, 10},
+                                                               {60, 10, 10},
+                                                               {70, 10, 10}});
+  CHECK(model::in_pieces({{0, 10, 500}, {600, 30, 500}}) ==
+        model::BlockWindows{{0, 10, 500}, {600, 30, 500}});
+  CHECK(model::in_pieces({{0, 250, 500}, {600, 30, 500}}) ==
+        model::BlockWindows{{0, 125, 250}, {125, 125, 250}, {600, 30, 500}});
+}
+
+TEST_CASE("Whether blocks do the same is seen by their means and how much they vary") {
+  const auto blocks = [](const std::function<std::uint64_t(std::uint64_t)>& work) {
+    MadeTrace made(200, 32);
+    const auto load = made.site();
+    for (std::uint64_t block = 0; block < 200; ++block)
+      for (std::uint64_t i = 0; i < work(block); ++i)
+        made.access(block, 0, load, 4, [=](unsigned) { return (block * 100 + i) * 128; }, 1);
+    return *made.decode();
+  };
+  CHECK(model::is_even(blocks([](std::uint64_t) { return 5; }), 100));
+  CHECK(model::is_even(blocks([](std::uint64_t block) { return 1 + block * 2654435761u % 20; }), 100));
+  CHECK_FALSE(model::is_even(blocks([](std::uint64_t block) { return 1 + block / 10; }), 100));
+  CHECK(model::is_even(blocks([](std::uint64_t block) { return 1 + block / 10; }), 200)); // nothing is behind
 }
 
 TEST_CASE("A snapshot has the blocks of its windows, and represents all of the grid") {
