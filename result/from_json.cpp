@@ -124,6 +124,23 @@ void read(const JsonNode& node, LanePattern& target) {
   node["offset_bytes"].read(target.offset_bytes);
 }
 
+void read(const JsonNode& node, LaneRequest& target) {
+  read_share(node["share"], target.share);
+  node["parts"].read(target.parts);
+  node["bytes"].read(target.bytes);
+  node["bytes"].require(target.bytes >= 1 && target.bytes <= 128, "a number from 1 to 128");
+  std::size_t lanes = 0;
+  node["offsets"].for_each([&](const JsonNode& lane) {
+    if (lanes < target.offsets.size() && !lane.is_null()) {
+      auto& offset = target.offsets[lanes].emplace();
+      lane.read(offset);
+      lane.require(offset < std::uint64_t{1} << 53, "a number below 2^53");
+    }
+    ++lanes;
+  });
+  node["offsets"].require(lanes == target.offsets.size(), "an array of 32");
+}
+
 void read(const JsonNode& node, Machine& target) {
   read_amount(node["dram_bytes_per_ns"], target.dram_bytes_per_ns);
   for (const auto& [key, reach] :
@@ -282,6 +299,7 @@ void read(const JsonNode& node, SiteResult& target) {
   read_if_there(node, "bank_conflicts", target.bank_conflicts);
   read_if_there(node, "constant_addresses", target.constant_addresses);
   read_if_there(node, "pattern", target.pattern);
+  read_if_there(node, "request", target.request);
   read_if_there(node, "l1_hit_rate", target.l1_hit_rate);
   read_if_there(node, "l2_hit_rate", target.l2_hit_rate);
   read_if_there(node, "constant_hit_rate", target.constant_hit_rate);

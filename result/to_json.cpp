@@ -151,6 +151,18 @@ void put(Json& object, const char* key, const std::optional<LanePattern>& patter
                    {"offset_bytes", pattern->offset_bytes}};
 }
 
+void put(Json& object, const char* key, const std::optional<LaneRequest>& request) {
+  if (!request)
+    return;
+  Json offsets = Json::array();
+  for (const auto& offset : request->offsets)
+    offsets.push_back(offset ? Json(*offset) : Json());
+  object[key] = {{"share", request->share},
+                 {"parts", request->parts},
+                 {"bytes", request->bytes},
+                 {"offsets", std::move(offsets)}};
+}
+
 void put(Json& object, const char* key, const std::optional<Machine>& machine) {
   if (!machine)
     return;
@@ -236,6 +248,7 @@ Json to_json(const SiteResult& result) {
   put(json, "bank_conflicts", result.bank_conflicts);
   put(json, "constant_addresses", result.constant_addresses);
   put(json, "pattern", result.pattern);
+  put(json, "request", result.request);
   put(json, "l1_hit_rate", result.l1_hit_rate);
   put(json, "l2_hit_rate", result.l2_hit_rate);
   put(json, "constant_hit_rate", result.constant_hit_rate);
