@@ -46,17 +46,18 @@ class Gdb(nvcc_case.NvccCase):
         self.build()
         output = self.gdb(f"break debugged.cu:{line_of('store')} if blockIdx.x == 1 && threadIdx.x == 5", "run", "print index", "print unused", "print sum", "print threadIdx.x",
                           "next", "next", "print tile[5]", "print tile[6]", "print calls", "info locals", "continue")
-        # The threads of a block run one after the other, up to the barrier.
-        self.assertEqual(self.values(output), ["69", "345", str(69 * 4.5), "5", str(69 * 4.5), "0", "0"] if False else self.values(output))
-        index, unused, total, thread, own, *_ = self.values(output)
-        self.assertEqual([index, unused, total, thread, own], ["69", "345", "310.5", "5", "310.5"])
+        # The threads of a block run one after the other, each up to the barrier: thread 6 has stored nothing yet.
+        *values, calls = self.values(output)
+        self.assertEqual(values, ["69", "345", "310.5", "5", "310.5", "0"])
+        self.assertIn(calls, ("0", "1"))  # block 0 has run or has not
         self.assertIn("index = 69", output)
-        self.assertNotIn("warplens", output.split("index = 69")[1].split("out[0]")[0])
+        self.assertNotIn("warplens_", output)
         self.assertIn("out[0] 290.5", output)
 
     def test_steps_through_the_users_lines_only(self):
         self.build()
-        output = self.gdb("break blend if threadIdx.x == 2 && blockIdx.x == 0", "run", *["step"] * 7, "print value", "up", "print step", "print index")
+        output = self.gdb("break blend if threadIdx.x == 2 && blockIdx.x == 0", "run", "set scheduler-locking on", "delete", *["step"] * 6, "print value", "up", "print step", "print index")
+        self.assertEqual(len(self.values(output)), 3, output)
         visited = [int(line) for line in re.findall(r"^(\d+)\t", output, re.M)]
         self.assertEqual(visited[:1], [line_of("first")])
         self.assertIn(line_of("unused"), visited)

@@ -70,14 +70,14 @@ export function LanePicture({ site, request }: { site: Site; request: LaneReques
             </g>
           );
         })}
-        <text x="0" y={height - 5}>{unit}{inShared ? "" : `, ${inOneLineCount(targets)}`}</text>
+        <text x="0" y={height - 5}>{inShared ? unit : `sectors of 32 bytes in ${linesOf(targets)} of 128 bytes`}</text>
       </svg>
       <p class="note">{caption(request, targets, inShared)}</p>
     </div>
   );
 }
 
-function inOneLineCount(targets: Target[]): string {
+function linesOf(targets: Target[]): string {
   const lines = targets.filter((target, index) => index === 0 || !inOneLine(targets[index - 1], target)).length;
-  return `in ${lines} ${lines === 1 ? "line" : "lines"} of 128`;
+  return `${lines} ${lines === 1 ? "line" : "lines"}`;
 }
