@@ -23,7 +23,7 @@ struct TypicalRequest {
 /// Finds the typical request of one site. The order in which warps come does not change the result.
 class TypicalRequestFinder {
 public:
-  /// Adds a request that needs so many parts, of the warp at `warp` in the launch's order. The requests of a
+  /// Adds a request that needs `parts` parts, of the warp at `warp` in the launch's order. The requests of a
   /// warp come in its own order.
   void add(const trace::WarpAccess& access, std::uint32_t parts,
            std::pair<std::uint64_t, std::uint32_t> warp);

@@ -4,7 +4,7 @@ import type { LaneRequest } from "./result";
 export const sectorBytes = 32;
 const lineBytes = 128, wordBytes = 4, banks = 32;
 
-/** What some lanes of a request touch. */
+/** A sector or bank that some lanes of a request touch. */
 export interface Target {
   /** The number of the sector, from the begin of the lowest line; or of the bank. */
   number: number;

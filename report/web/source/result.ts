@@ -42,7 +42,7 @@ export interface LaneRequest {
   /** Of the site's requests, those that need as many sectors, or passes over the banks of shared memory. */
   share: number;
   parts: number;
-  /** Of each lane. */
+  /** The bytes that each lane accesses. */
   bytes: number;
   /** By lane, in bytes behind the begin of the lowest 128-byte line; null: it is not active. */
   offsets: (number | null)[];
