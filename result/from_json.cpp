@@ -6,6 +6,7 @@
 #include "result/timeline_json.h"
 
 #include <algorithm>
+#include <bit>
 #include <span>
 
 namespace warplens {
@@ -129,16 +130,19 @@ void read(const JsonNode& node, LaneRequest& target) {
   node["parts"].read(target.parts);
   node["bytes"].read(target.bytes);
   node["bytes"].require(target.bytes >= 1 && target.bytes <= 128, "a number from 1 to 128");
-  std::size_t lanes = 0;
-  node["offsets"].for_each([&](const JsonNode& lane) {
-    if (lanes < target.offsets.size() && !lane.is_null()) {
-      auto& offset = target.offsets[lanes].emplace();
-      lane.read(offset);
-      lane.require(offset < std::uint64_t{1} << 53, "a number below 2^53");
+  std::uint32_t active = 0;
+  node["active"].read(active);
+  node["active"].require(active != 0, "a mask of lanes");
+  std::vector<std::uint64_t> offsets;
+  read_list(node["offsets"], offsets, static_cast<std::size_t>(std::popcount(active)));
+  if (!node.sound())
+    return;
+  std::size_t next = 0;
+  for (std::size_t lane = 0; lane < target.offsets.size(); ++lane)
+    if (active >> lane & 1) {
+      node["offsets"].require(offsets[next] < std::uint64_t{1} << 53, "an array of numbers below 2^53");
+      target.offsets[lane] = offsets[next++];
     }
-    ++lanes;
-  });
-  node["offsets"].require(lanes == target.offsets.size(), "an array of 32");
 }
 
 void read(const JsonNode& node, Machine& target) {

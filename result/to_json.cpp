@@ -155,11 +155,16 @@ void put(Json& object, const char* key, const std::optional<LaneRequest>& reques
   if (!request)
     return;
   Json offsets = Json::array();
-  for (const auto& offset : request->offsets)
-    offsets.push_back(offset ? Json(*offset) : Json());
+  std::uint32_t active = 0;
+  for (std::size_t lane = 0; lane < request->offsets.size(); ++lane)
+    if (request->offsets[lane]) {
+      active |= std::uint32_t{1} << lane;
+      offsets.push_back(*request->offsets[lane]);
+    }
   object[key] = {{"share", request->share},
                  {"parts", request->parts},
                  {"bytes", request->bytes},
+                 {"active", active},
                  {"offsets", std::move(offsets)}};
 }
 

@@ -98,14 +98,14 @@ class Gdb(nvcc_case.NvccCase):
         self.assertEqual(counts[0], counts[1])
         self.assertIn("blend", counts[0])
 
-    def test_not_asked_for_costs_nothing(self):
-        self.build()
-        with_it = (self.folder / "program").read_bytes()
-        shutil.copy(SOURCE, self.folder / "debugged.cu")
-        self.nvcc("debugged.cu", "-o", "program", environment={"WARPLENS_BACKEND": "cpu"})
-        sections = nvcc_case.run("readelf", "--wide", "--debug-dump=info", "program", cwd=self.folder).stdout
-        self.assertNotIn("blend", sections)
-        self.assertGreater(len(with_it), 0)
+    def test_not_asked_for_nothing_is_kept(self):
+        descriptions = []
+        for options in (("-g",), ("-g", "-G")):
+            shutil.copy(SOURCE, self.folder / "debugged.cu")
+            self.nvcc(*options, "-c", "debugged.cu", "-o", "program.o", environment={"WARPLENS_BACKEND": "cpu"})
+            described = nvcc_case.run("readelf", "--wide", "--debug-dump=info", "program.o", cwd=self.folder).stdout
+            descriptions.append("threadIdx" in described)
+        self.assertEqual(descriptions, [False, True])
 
 
 if __name__ == "__main__":

@@ -169,10 +169,10 @@ TEST_CASE(
           "kernels[0].sites[3].pattern.stride_bytes is not a whole number of 64 bits");
   const std::string request = "kernels[0].sites[3].request";
   rejects("/kernels/0/sites/3/request/bytes", 0, (request + ".bytes is not a number from 1 to 128").c_str());
-  rejects("/kernels/0/sites/3/request/offsets", Json::array({4, 8}),
-          (request + ".offsets is not an array of 32").c_str());
+  rejects("/kernels/0/sites/3/request/active", 0, (request + ".active is not a mask of lanes").c_str());
+  rejects("/kernels/0/sites/3/request/active", 7, (request + ".offsets is not an array of 3").c_str());
   rejects("/kernels/0/sites/3/request/offsets/5", std::uint64_t{1} << 53,
-          (request + ".offsets[5] is not a number below 2^53").c_str());
+          (request + ".offsets is not an array of numbers below 2^53").c_str());
   rejects("/kernels/0/sites/3/request/offsets/5", -4,
           (request + ".offsets[5] is not a whole number from 0 to 18446744073709551615").c_str());
   rejects("/kernels/0/time/bounds/0/bound", "boredom",

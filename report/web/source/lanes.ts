@@ -13,9 +13,15 @@ export interface Target {
   used: number;
 }
 
+/** Returns the offset of each of the 32 lanes; null: it is not active. */
+export function offsetsByLane({ active, offsets }: LaneRequest): (number | null)[] {
+  let next = 0;
+  return Array.from({ length: 32 }, (_, lane) => ((active >>> lane) & 1 ? offsets[next++] : null));
+}
+
 function targetsOf(request: LaneRequest, numberOf: (byte: number) => number, partOf: (byte: number) => number): Target[] {
   const found = new Map<number, { lanes: Set<number>; parts: Set<number> }>();
-  request.offsets.forEach((offset, lane) => {
+  offsetsByLane(request).forEach((offset, lane) => {
     if (offset === null) return;
     for (let byte = offset; byte < offset + request.bytes; byte++) {
       const number = numberOf(byte);

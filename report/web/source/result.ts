@@ -44,8 +44,10 @@ export interface LaneRequest {
   parts: number;
   /** The bytes that each lane accesses. */
   bytes: number;
-  /** By lane, in bytes behind the begin of the lowest 128-byte line; null: it is not active. */
-  offsets: (number | null)[];
+  /** Bit n: lane n takes part. */
+  active: number;
+  /** Of each active lane, in bytes behind the begin of the lowest 128-byte line. */
+  offsets: number[];
 }
 
 export interface Site {

@@ -7,7 +7,9 @@ import { pageWith, screenshot, test } from "./pages";
 
 /** A request of 32 lanes, each of 4 bytes unless it is said. */
 function request(offsetOf: (lane: number) => number | null, part: Partial<LaneRequest> = {}): LaneRequest {
-  return { share: 1, parts: 1, bytes: 4, offsets: Array.from({ length: 32 }, (_, lane) => offsetOf(lane)), ...part };
+  const lanes = Array.from({ length: 32 }, (_, lane) => lane).filter((lane) => offsetOf(lane) !== null);
+  const active = lanes.reduce((mask, lane) => mask | (1 << lane), 0) >>> 0;
+  return { share: 1, parts: 1, bytes: 4, active, offsets: lanes.map((lane) => offsetOf(lane)!), ...part };
 }
 
 test("consecutive lanes use four sectors in full, strided ones a part of each", () => {

@@ -1,6 +1,6 @@
 // One request as a picture: its 32 lanes above, the sectors or banks that they touch below, and lines between them.
 import { percent } from "../format";
-import { banksOf, evenWords, inOneLine, sectorBytes, sectorsOf, type Target } from "../lanes";
+import { banksOf, evenWords, inOneLine, offsetsByLane, sectorBytes, sectorsOf, type Target } from "../lanes";
 import type { LaneRequest, Site } from "../result";
 
 const width = 320, laneTop = 14, cell = 8, targetTop = 92, targetHeight = 18, height = 128;
@@ -24,7 +24,7 @@ function placesOf(targets: Target[], inShared: boolean): { left: number; width: 
 }
 
 function caption(request: LaneRequest, targets: Target[], inShared: boolean): string {
-  const active = request.offsets.filter((offset) => offset !== null).length;
+  const active = request.offsets.length;
   const lanes = active === 32 ? "" : `, by ${active} of 32 lanes`;
   if (inShared) {
     const most = Math.max(...targets.map(({ used }) => used));
@@ -52,7 +52,7 @@ export function LanePicture({ site, request }: { site: Site; request: LaneReques
         {targets.map((target, index) => target.lanes.map((lane) => (
           <line key={`${index} ${lane}`} class={conflicts(target) ? "conflict" : undefined} x1={(lane + 0.5) * laneWidth} y1={laneTop + cell} x2={places[index].left + places[index].width / 2} y2={targetTop} />
         )))}
-        {request.offsets.map((offset, lane) => (
+        {offsetsByLane(request).map((offset, lane) => (
           <rect key={lane} class={offset === null ? "idle" : "lane"} x={lane * laneWidth + 1} y={laneTop} width={laneWidth - 2} height={cell}>
             <title>{offset === null ? `lane ${lane} is not active` : `lane ${lane}: byte ${offset}`}</title>
           </rect>
