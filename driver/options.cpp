@@ -139,6 +139,9 @@ void add_figure_options(CLI::App& command, OutputOptions& options) {
           "text: instead of the source a table of accesses by this figure, the largest first")
       ->check(CLI::Validator(check_column, ""))
       ->type_name("NAME");
+  command.add_flag_callback(
+      "--no-source", [&options] { options.source = false; },
+      "text: only a line per access, which begins with FILE:LINE:COLUMN: for grep and editors");
   command
       .add_option_function<unsigned>(
           "--width", [&options](unsigned columns) { options.width = columns; },

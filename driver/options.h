@@ -49,6 +49,7 @@ struct OutputOptions {
   bool opens_page = false;                    ///< in the browser
   std::vector<const report::Column*> columns; ///< text and annotated diff; empty: the usual ones
   const report::Column* sort = nullptr; ///< for text: sorts sites by this figure; null: as in the source
+  bool source = true;                   ///< for text; false: one line per access and nothing else
   std::optional<unsigned> width;        ///< for text; empty: the terminal's
   double threshold = 0.05;              ///< for sarif: the smallest share of the latency
   std::vector<report::Suggestion> suggestions; ///< for brief: changes that were found to pay

@@ -1,3 +1,4 @@
+#include "lowering/debugging.h"
 #include "lowering/stages.h"
 
 #include <llvm/ADT/STLExtras.h>
@@ -64,6 +65,7 @@ Expected<std::vector<DeviceVariable>> lower_device_variables(Module& module) {
     auto* variable = new GlobalVariable(module, old->getValueType(), false, GlobalValue::ExternalLinkage,
                                         old->getInitializer(), "", old);
     variable->takeName(old);
+    move_description(*old, *variable);
     variable->setAlignment(std::max(old->getAlign().valueOrOne(), Align(16)));
     // Code uses the variable through a cast to the generic space; the cast there and back folds away.
     old->replaceAllUsesWith(ConstantExpr::getAddrSpaceCast(variable, old->getType()));

@@ -1,5 +1,6 @@
 #include "lowering/entries.h"
 
+#include "lowering/debugging.h"
 #include "lowering/lane_binding.h"
 #include "lowering/parameters.h"
 #include "lowering/runtime_calls.h"
@@ -249,7 +250,8 @@ private:
 } // namespace
 
 Function* make_lane_entry(Function& body, const Twine& name) {
-  inline_always(body);
+  if (!is_debugged(body)) // else the kernel has a frame of its own
+    inline_always(body);
   Function* entry = make_entry(body, name);
   IRBuilder<> builder(&entry->getEntryBlock());
   auto values = load_parameters(builder, entry->getArg(0), body);

@@ -1,4 +1,5 @@
 // Makes the host LLVM's target and moves the module to it.
+#include "lowering/debugging.h"
 #include "lowering/pipelines.h"
 #include "lowering/stages.h"
 
@@ -44,6 +45,8 @@ void retarget(Module& module, const TargetMachine& machine) {
     if (auto* node = module.getNamedMetadata(metadata))
       if (StringRef(metadata) != "llvm.module.flags")
         node->eraseFromParent();
+  if (is_debugged(module))
+    module.setModuleFlag(Module::Warning, "Dwarf Version", 5); // NVPTX knows 2 only
   for (Function& function : module) {
     for (const char* attribute : {"target-cpu", "target-features", "frame-pointer",
                                   "stack-protector-buffer-size", "uniform-work-group-size", "tune-cpu"})

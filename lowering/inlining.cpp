@@ -1,6 +1,7 @@
 // Inlines everything that a kernel calls, so that one function shows the program's order. Recursive functions
 // and those whose address is taken stay calls. So do the largest callees of a function that would otherwise
 // grow beyond its bound, provided that no lane can wait in them.
+#include "lowering/debugging.h"
 #include "lowering/pipelines.h"
 #include "lowering/runtime_calls.h"
 #include "lowering/stages.h"
@@ -220,6 +221,12 @@ void inline_calls(Module& module, TargetMachine& machine, bool simplify, std::ui
 }
 
 void make_values(Module& module, TargetMachine& machine) {
+  if (is_debugged(module)) {
+    run_pipeline(module, machine, [](PassBuilder&, ModulePassManager& passes) {
+      passes.addPass(createModuleToFunctionPassAdaptor(SROAPass(SROAOptions::PreserveCFG)));
+    });
+    keep_variables(module);
+  }
   run_pipeline(module, machine, [](PassBuilder&, ModulePassManager& passes) {
     passes.addPass(createModuleToFunctionPassAdaptor(value_passes()));
   });

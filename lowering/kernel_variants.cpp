@@ -1,6 +1,7 @@
 // Makes the untraced and the traced variant of each kernel. Each is a body - the kernel with the lane as an
 // added last parameter - inside an entry that the runtime calls. The entry runs one thread, or, where
 // untraced threads wait only for their block, a whole block as loops.
+#include "lowering/debugging.h"
 #include "lowering/entries.h"
 #include "lowering/lane_binding.h"
 #include "lowering/parameters.h"
@@ -38,7 +39,10 @@ Function* clone(Function& source, const Twine& name, std::initializer_list<Type*
   for (Argument& argument : source.args())
     map[&argument] = body->getArg(argument.getArgNo());
   SmallVector<ReturnInst*, 4> returns;
-  CloneFunctionInto(body, &source, map, CloneFunctionChangeType::LocalChangesOnly, returns);
+  // Each copy of a function that is described to debuggers has a description of its own.
+  const auto changes = source.getSubprogram() ? CloneFunctionChangeType::GlobalChanges
+                                              : CloneFunctionChangeType::LocalChangesOnly;
+  CloneFunctionInto(body, &source, map, changes, returns);
   body->addFnAttr(takes_lane);
   return body;
 }
@@ -71,6 +75,8 @@ public:
         Function* traced = clone(*source, function.symbol + traced_suffix, {key, pointer});
         traced->addFnAttr(takes_first_key);
         delete_probes(*untraced);
+        keep_as_written(*untraced);
+        forget_description(*traced);
         variants_[source] = {untraced, traced};
         topological_order_.insert(topological_order_.end(), {untraced, traced});
       }
@@ -98,6 +104,7 @@ public:
       arguments.push_back(body.getArg(body.arg_size() - 1));
       CallInst* variant = builder.CreateCall(traced ? variants.traced : variants.untraced, arguments);
       variant->setAttributes(call->getAttributes());
+      variant->setDebugLoc(call->getDebugLoc());
       call->replaceAllUsesWith(variant);
       call->eraseFromParent();
     }
@@ -143,11 +150,17 @@ void clean_up(Module& module, TargetMachine& machine) {
   });
 }
 
+/// Returns the name of one of a kernel's entries. A debugger that looks for the kernel must not find an
+/// entry.
+std::string entry_name(const Kernel& kernel, const char* suffix, const Module& module) {
+  return (is_debugged(module) ? "warplens_entry." : "") + kernel.symbol + suffix;
+}
+
 void make_untraced(Kernel& kernel, Function& body) {
-  const bool needs_lanes =
-      kernel.checks.has(cpu::Check::synchronisation) || kernel.checks.has(cpu::Check::races);
+  const bool needs_lanes = kernel.checks.has(cpu::Check::synchronisation) ||
+                           kernel.checks.has(cpu::Check::races) || is_debugged(body);
   if (needs_lanes) {
-    kernel.untraced_lane = make_lane_entry(body, kernel.symbol + ".lane");
+    kernel.untraced_lane = make_lane_entry(body, entry_name(kernel, ".lane", *body.getParent()));
     return;
   }
   if (!suspends(body)) {
@@ -175,8 +188,10 @@ void make_variants(Module& module, std::vector<Kernel>& kernels, const std::vect
     const KernelTask task(kernel.symbol);
     untraced.push_back(clone(*kernel.source, kernel.symbol + ".untraced", {pointer}));
     delete_probes(*untraced.back());
+    keep_as_written(*untraced.back());
     kept_variants.redirect(*untraced.back(), false);
     kernel.traced_body = clone(*kernel.source, kernel.symbol + traced_suffix, {pointer});
+    forget_description(*kernel.traced_body);
     kept_variants.redirect(*kernel.traced_body, true);
     kernel.source->eraseFromParent();
     kernel.source = nullptr;
@@ -190,7 +205,7 @@ void make_variants(Module& module, std::vector<Kernel>& kernels, const std::vect
     for (Function* body : {untraced[i], kernel.traced_body})
       share_parameters(*body);
     make_untraced(kernel, *untraced[i]);
-    kernel.traced_lane = make_lane_entry(*kernel.traced_body, kernel.symbol + ".traced_lane");
+    kernel.traced_lane = make_lane_entry(*kernel.traced_body, entry_name(kernel, ".traced_lane", module));
     // A traced kernel spends most of its time logging, so unrolled loops would only cost compile time.
     kernel.traced_lane->addFnAttr(Attribute::OptimizeForSize);
   }

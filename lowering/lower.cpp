@@ -1,6 +1,7 @@
 // Runs all stages of the lowering.
 #include "lowering/lower.h"
 
+#include "lowering/debugging.h"
 #include "lowering/device_link.h"
 #include "lowering/noted_accesses.h"
 #include "lowering/parts.h"
@@ -26,6 +27,7 @@ Expected<void> verify(const llvm::Module& module, const char* when) {
 
 static Expected<void> lower(std::unique_ptr<llvm::Module> owned, const Output& output, Progress& progress) {
   llvm::Module& module = *owned;
+  const bool debugged = is_debugged(module);
   Progress::Track track(progress, "");
   track.next("lower operations", module.getInstructionCount());
   if (auto valid = verify(module, "as it was read"); !valid)
@@ -47,9 +49,11 @@ static Expected<void> lower(std::unique_ptr<llvm::Module> owned, const Output& o
     return done;
   TRY_LET(variables, lower_device_variables(module));
   retarget(module, **machine);
+  describe_built_in_variables(module);
 
   track.next("inline", module.getInstructionCount());
-  inline_calls(module, **machine, output.checks.bits() == 0, output.limits.inlined);
+  inline_calls(module, **machine, output.checks.bits() == 0 && !debugged, output.limits.inlined);
+  hide_foreign_code(module);
   mark_nested(module, kernels);
   if (output.checks.has(cpu::Check::memory))
     check_copies(module);
@@ -67,7 +71,8 @@ static Expected<void> lower(std::unique_ptr<llvm::Module> owned, const Output& o
   std::vector<KeptFunction> kept;
   if (auto done = assign_order_keys(module, kernels, kept); !done)
     return done;
-  llvm::StripDebugInfo(module); // the variants are clones: one source function would be described twice
+  if (!debugged)
+    llvm::StripDebugInfo(module);
   track.next("compile", module.getInstructionCount());
   return compile_in_parts(std::move(owned), std::move(kernels), kept, std::move(*variables), output,
                           progress);

@@ -44,6 +44,7 @@ static PipelineTuningOptions tuning() {
 
 FunctionAnalyses::FunctionAnalyses(TargetMachine& machine)
     : task_(std::make_unique<PassTask>(callbacks_)), builder_(&machine, tuning(), std::nullopt, &callbacks_) {
+  optimise_none_.registerCallbacks(callbacks_);
   builder_.registerModuleAnalyses(modules_);
   builder_.registerCGSCCAnalyses(components_);
   builder_.registerFunctionAnalyses(functions_);

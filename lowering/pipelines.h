@@ -5,6 +5,7 @@
 #include <llvm/IR/Module.h>
 #include <llvm/IR/PassInstrumentation.h>
 #include <llvm/Passes/PassBuilder.h>
+#include <llvm/Passes/StandardInstrumentations.h>
 #include <llvm/Target/TargetMachine.h>
 #include <memory>
 
@@ -29,6 +30,7 @@ private:
 
   llvm::PassInstrumentationCallbacks callbacks_;
   std::unique_ptr<PassTask> task_;
+  llvm::OptNoneInstrumentation optimise_none_{/*DebugLogging=*/false}; ///< skips passes that can be skipped
   llvm::PassBuilder builder_;
   llvm::LoopAnalysisManager loops_;
   llvm::FunctionAnalysisManager functions_;

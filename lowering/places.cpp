@@ -20,14 +20,19 @@ namespace {
 
 constexpr char system_folders[] = "warplens.system_folders";
 
-bool is_users(const Module& module, const DILocation& location) {
+bool is_users_file(const Module& module, const DIFile* source) {
   const NamedMDNode* folders = module.getNamedMetadata(system_folders);
+  if (!source || !folders)
+    return true;
   const std::string file =
-      (std::filesystem::path(location.getDirectory().str()) / location.getFilename().str())
-          .lexically_normal();
-  return location.getLine() && (!folders || none_of(folders->operands(), [&](const MDNode* folder) {
-           return StringRef(file).starts_with(cast<MDString>(folder->getOperand(0))->getString());
-         }));
+      (std::filesystem::path(source->getDirectory().str()) / source->getFilename().str()).lexically_normal();
+  return none_of(folders->operands(), [&](const MDNode* folder) {
+    return StringRef(file).starts_with(cast<MDString>(folder->getOperand(0))->getString());
+  });
+}
+
+bool is_users(const Module& module, const DILocation& location) {
+  return location.getLine() && is_users_file(module, location.getFile());
 }
 
 /// The place where the user's own code leads to an instruction.
@@ -78,6 +83,14 @@ void set_system_folders(Module& module, const std::vector<std::filesystem::path>
   NamedMDNode* all = module.getOrInsertNamedMetadata(system_folders);
   for (const auto& folder : folders)
     all->addOperand(MDNode::get(context, MDString::get(context, (folder / "").string())));
+}
+
+bool is_users(const Module& module, const DISubprogram& function) {
+  return is_users_file(module, function.getFile());
+}
+
+const DILocation* users_location(const Module& module, const DILocation* location) {
+  return origin_of(module, location).users;
 }
 
 std::string place_of(const Instruction& instruction) {

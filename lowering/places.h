@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
 #include <optional>
@@ -12,6 +13,13 @@ namespace warplens::lowering {
 
 /// Sets the folders below which files are not the user's.
 void set_system_folders(llvm::Module& module, const std::vector<std::filesystem::path>& folders);
+
+/// Returns whether a function is declared in a file of the user's.
+bool is_users(const llvm::Module& module, const llvm::DISubprogram& function);
+
+/// Returns the location itself if it is in the user's code, or the nearest one there that it was inlined
+/// into; null: none.
+const llvm::DILocation* users_location(const llvm::Module& module, const llvm::DILocation* location);
 
 /// Returns "file:line" of an instruction. In a system header it is the user's line that leads there, with the
 /// header's in brackets. Without a line it is the function's name.

@@ -1,5 +1,6 @@
 // Makes the tables of a lowered object (runtime/abi/abi.h), and the constructor that passes them to the
 // runtime.
+#include "lowering/debugging.h"
 #include "lowering/device_link.h"
 #include "lowering/lane_binding.h"
 #include "lowering/runtime_calls.h"
@@ -80,6 +81,8 @@ private:
   /// Returns the size of both variants' locals plus a margin for the compiler's spills; 0 where calls may
   /// nest without a known bound, or allocate stack memory as they run.
   std::uint64_t stack_bytes(const Kernel& kernel) {
+    if (is_debugged(module_))
+      return 0; // code as it was written has a place on the stack for nearly every value
     const auto bytes = deepest_frames(*kernel.traced_body);
     return bytes ? *bytes : 0;
   }

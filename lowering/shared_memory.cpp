@@ -1,5 +1,6 @@
 // Gives each kernel's __shared__ variables offsets in the block's buffer. Functions that could not be inlined
 // are shared between kernels, so their variables come first, at the same offset in every kernel.
+#include "lowering/debugging.h"
 #include "lowering/runtime_calls.h"
 #include "lowering/stages.h"
 
@@ -48,6 +49,8 @@ void replace_uses(Function& function, GlobalVariable* variable, std::uint64_t of
                              Effects::none, builder.getPtrTy(), {});
   Value* address =
       builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), base, is_dynamic(*variable) ? 0 : offset);
+  if (is_debugged(function))
+    describe_shared_variable(*variable, function, address, builder);
   Value* in_shared = builder.CreateAddrSpaceCast(address, variable->getType());
   for (Use* use : uses) {
     auto* cast = dyn_cast<AddrSpaceCastInst>(use->getUser());

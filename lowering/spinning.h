@@ -11,6 +11,7 @@ namespace warplens::lowering {
 /// value just read (the usual retry) makes progress by itself.
 struct YieldInSpinLoops : llvm::PassInfoMixin<YieldInSpinLoops> {
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);
+  static bool isRequired() { return true; } ///< also in functions that are not optimised
 };
 
 } // namespace warplens::lowering

@@ -148,6 +148,22 @@ static std::optional<LanePattern> pattern_of(const LanePatternCounts& lanes) {
                      lanes.offset_bytes};
 }
 
+/// Returns the site's typical request, with its addresses from the begin of its lowest line.
+static std::optional<LaneRequest> request_of(const TypicalRequest& typical) {
+  if (typical.requests == 0)
+    return std::nullopt;
+  LaneRequest request{double(typical.alike) / double(typical.requests), typical.parts, typical.bytes, {}};
+  std::uint64_t lowest = ~std::uint64_t{0};
+  for (unsigned lane = 0; lane < warp_lanes; ++lane)
+    if (typical.active >> lane & 1)
+      lowest = std::min(lowest, typical.addresses[lane]);
+  const std::uint64_t begin = lowest / line_bytes * line_bytes;
+  for (unsigned lane = 0; lane < warp_lanes; ++lane)
+    if (typical.active >> lane & 1)
+      request.offsets[lane] = typical.addresses[lane] - begin;
+  return request;
+}
+
 SiteResult site_counts(const SiteSummary& summary, const Site& site) {
   SiteResult result;
   result.site = site;
@@ -162,6 +178,7 @@ SiteResult site_counts(const SiteSummary& summary, const Site& site) {
     result.bytes_moved = summary.sectors * sector_bytes;
   }
   result.pattern = pattern_of(summary.lanes);
+  result.request = request_of(summary.typical);
   if (summary.shared != 0)
     result.bank_conflicts = extra_wavefronts(summary) / double(summary.shared);
   if (summary.constant != 0)

@@ -18,7 +18,7 @@ namespace warplens::report {
 namespace {
 
 // The longest text of each kind, in bytes: the smallest report, of one kernel without lines, must fit.
-constexpr std::size_t name_bytes = 80, place_bytes = 48, expression_bytes = 48, finding_bytes = 170,
+constexpr std::size_t name_bytes = 80, place_bytes = 48, expression_bytes = 48, finding_bytes = 200,
                       note_bytes = 110;
 
 /// Returns printable text of at most `bytes` bytes; an ellipsis marks the cut.

@@ -4,6 +4,8 @@
 #include "report/report.h"
 #include "report/source_file.h"
 #include "report/verdict.h"
+#include "result/headroom.h"
+#include "result/names.h"
 #include "support/display_name.h"
 
 #include <algorithm>
@@ -62,6 +64,16 @@ Json verdicts(const Result& result) {
   return list;
 }
 
+/// Returns the least time for the work of each resource, over the launch's time; empty if it is not known.
+Json limits_of(const KernelResult& kernel) {
+  Json limits = Json::object();
+  if (const auto headroom = headroom_of(kernel); headroom && kernel.time->microseconds.mean > 0)
+    for (const LimitOfTime& limit : headroom->limits)
+      if (limit.microseconds > 0)
+        limits[name_of_bound(limit.resource)] = limit.microseconds / kernel.time->microseconds.mean;
+  return limits;
+}
+
 /// Returns for each kernel what its report opens with, and the findings on it as a whole.
 Json openings(const Result& result) {
   Json list = Json::array();
@@ -72,7 +84,9 @@ Json openings(const Result& result) {
     lines.push_back({{"label", "occupancy"}, {"text", occupancy_text(kernel)}});
     for (const Finding& finding : findings_on(kernel))
       findings.push_back(finding.text);
-    list.push_back({{"lines", lines}, {"findings", findings}});
+    Json& opening = list.emplace_back(Json{{"lines", lines}, {"findings", findings}});
+    if (Json limits = limits_of(kernel); !limits.empty())
+      opening["limits"] = std::move(limits);
   }
   return list;
 }

@@ -15,13 +15,15 @@ struct TextOptions {
   unsigned width = 100;               ///< the maximum line width; at least 80 columns are used
   std::vector<const Column*> columns; ///< figures in the gutter; empty: default_columns()
   const Column* sort =
-      nullptr; ///< sorts sites by this figure, the largest first; null: in the order of the source
+      nullptr;        ///< sorts sites by this figure, the largest first; null: in the order of the source
+  bool source = true; ///< false: one line per access and nothing else, which begins with its place
   std::filesystem::path
       source_root; ///< the folder for relative file names that are not in the current folder
 };
 
 /// Prints per kernel and GPU the totals, the annotated source (files are looked up as the result names them,
-/// and below `source_root`) or the sorted table of sites, and the lines to look at first. Text from the
+/// and below `source_root`) or the sorted table of sites, and the lines to look at first; or the lines of
+/// print_site_lines(). Text from the
 /// result and the sources reaches the terminal with its control characters made visible.
 std::string print_text(const Result& result, const TextOptions& options);
 

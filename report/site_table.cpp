@@ -2,6 +2,7 @@
 
 #include "report/annotated_source.h"
 #include "report/terminal_text.h"
+#include "support/display_name.h"
 
 #include <algorithm>
 #include <limits>
@@ -10,6 +11,7 @@ namespace warplens::report {
 namespace {
 
 constexpr std::size_t min_place_width = 30;
+constexpr std::size_t max_kernel_name = 60;
 
 std::vector<const SiteResult*> sorted(const KernelResult& kernel, const Column& column) {
   std::vector<const SiteResult*> sites;
@@ -55,6 +57,25 @@ std::string print_site_table(const KernelResult& kernel, const TextOptions& opti
     text += figures + cut(place, room) + "\n";
   }
   return text + "\n";
+}
+
+std::string print_site_lines(const KernelResult& kernel, const TextOptions& options) {
+  const Column& sort = options.sort ? *options.sort : cost_column(kernel);
+  std::vector<const Column*> columns = options.columns;
+  if (columns.empty())
+    columns = default_columns({&kernel, 1});
+  columns = with_sort_column(std::move(columns), &sort);
+  std::string text;
+  for (const SiteResult* site : sorted(kernel, sort)) {
+    std::string figures;
+    for (const Column* column : columns)
+      if (const std::string value = column->text(*site); value != "-")
+        figures += (figures.empty() ? "" : ", ") + fmt::format(fmt::runtime(column->phrase), value);
+    text += fmt::format("{}:{}:{}: {}{}: {} [{} on {}]\n", printable(site->site.file), site->site.line,
+                        site->site.column, printable(site->site.expression), note_on(*site), figures,
+                        display_name(printable(kernel.name), max_kernel_name), printable(kernel.gpu));
+  }
+  return text;
 }
 
 } // namespace warplens::report

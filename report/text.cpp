@@ -398,7 +398,12 @@ private:
 } // namespace
 
 std::string print_text(const Result& result, const TextOptions& options) {
-  return TextReport(options).print(result);
+  if (options.source)
+    return TextReport(options).print(result);
+  std::string text;
+  for (const KernelResult& kernel : result.kernels)
+    text += print_site_lines(kernel, options);
+  return text;
 }
 
 } // namespace warplens::report

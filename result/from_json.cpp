@@ -6,6 +6,7 @@
 #include "result/timeline_json.h"
 
 #include <algorithm>
+#include <bit>
 #include <span>
 
 namespace warplens {
@@ -122,6 +123,26 @@ void read(const JsonNode& node, LanePattern& target) {
   node["stride_bytes"].read(target.stride_bytes);
   read_share(node["misaligned"], target.misaligned);
   node["offset_bytes"].read(target.offset_bytes);
+}
+
+void read(const JsonNode& node, LaneRequest& target) {
+  read_share(node["share"], target.share);
+  node["parts"].read(target.parts);
+  node["bytes"].read(target.bytes);
+  node["bytes"].require(target.bytes >= 1 && target.bytes <= 128, "a number from 1 to 128");
+  std::uint32_t active = 0;
+  node["active"].read(active);
+  node["active"].require(active != 0, "a mask of lanes");
+  std::vector<std::uint64_t> offsets;
+  read_list(node["offsets"], offsets, static_cast<std::size_t>(std::popcount(active)));
+  if (!node.sound())
+    return;
+  std::size_t next = 0;
+  for (std::size_t lane = 0; lane < target.offsets.size(); ++lane)
+    if (active >> lane & 1) {
+      node["offsets"].require(offsets[next] < std::uint64_t{1} << 53, "an array of numbers below 2^53");
+      target.offsets[lane] = offsets[next++];
+    }
 }
 
 void read(const JsonNode& node, Machine& target) {
@@ -282,6 +303,7 @@ void read(const JsonNode& node, SiteResult& target) {
   read_if_there(node, "bank_conflicts", target.bank_conflicts);
   read_if_there(node, "constant_addresses", target.constant_addresses);
   read_if_there(node, "pattern", target.pattern);
+  read_if_there(node, "request", target.request);
   read_if_there(node, "l1_hit_rate", target.l1_hit_rate);
   read_if_there(node, "l2_hit_rate", target.l2_hit_rate);
   read_if_there(node, "constant_hit_rate", target.constant_hit_rate);

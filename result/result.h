@@ -111,6 +111,16 @@ struct LanePattern {
   std::uint32_t offset_bytes = 0;
 };
 
+/// The lanes of one request, which stands for its site's others: the first of those that need as many
+/// sectors, or passes over the banks of shared memory, as most do.
+struct LaneRequest {
+  double share = 0;        ///< of the site's requests that need as many
+  std::uint32_t parts = 0; ///< sectors, or passes
+  std::uint32_t bytes = 0; ///< of each lane
+  /// Where each lane accesses, in bytes behind the begin of the lowest 128-byte line; none: it is not active.
+  std::array<std::optional<std::uint64_t>, 32> offsets;
+};
+
 /// A barrier has no figures of memory.
 struct SiteResult {
   Site site;                                 ///< the space is the observed one, if there was any
@@ -122,6 +132,7 @@ struct SiteResult {
   std::optional<double> bank_conflicts;      ///< shared memory: mean number of extra passes per request
   std::optional<double> constant_addresses;  ///< constant memory: mean number of addresses per request
   std::optional<LanePattern> pattern;        ///< none: no request has two lanes, or their texels are unknown
+  std::optional<LaneRequest> request;        ///< none: local or constant memory, or a texture
   std::optional<Statistic> l1_hit_rate, l2_hit_rate, latency_ns;
   std::optional<Statistic>
       constant_hit_rate; ///< share of the requested addresses, in the SM's constant cache

@@ -151,6 +151,23 @@ void put(Json& object, const char* key, const std::optional<LanePattern>& patter
                    {"offset_bytes", pattern->offset_bytes}};
 }
 
+void put(Json& object, const char* key, const std::optional<LaneRequest>& request) {
+  if (!request)
+    return;
+  Json offsets = Json::array();
+  std::uint32_t active = 0;
+  for (std::size_t lane = 0; lane < request->offsets.size(); ++lane)
+    if (request->offsets[lane]) {
+      active |= std::uint32_t{1} << lane;
+      offsets.push_back(*request->offsets[lane]);
+    }
+  object[key] = {{"share", request->share},
+                 {"parts", request->parts},
+                 {"bytes", request->bytes},
+                 {"active", active},
+                 {"offsets", std::move(offsets)}};
+}
+
 void put(Json& object, const char* key, const std::optional<Machine>& machine) {
   if (!machine)
     return;
@@ -236,6 +253,7 @@ Json to_json(const SiteResult& result) {
   put(json, "bank_conflicts", result.bank_conflicts);
   put(json, "constant_addresses", result.constant_addresses);
   put(json, "pattern", result.pattern);
+  put(json, "request", result.request);
   put(json, "l1_hit_rate", result.l1_hit_rate);
   put(json, "l2_hit_rate", result.l2_hit_rate);
   put(json, "constant_hit_rate", result.constant_hit_rate);

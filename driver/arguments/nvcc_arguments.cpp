@@ -93,6 +93,7 @@ Expected<void> apply(NvccArguments& result, const NvccArgument& argument) {
   case OptionKind::extended_lambda: result.extended_lambda = true; break;
   case OptionKind::relaxed_constexpr: result.relaxed_constexpr = true; break;
   case OptionKind::device_debug: result.device_debug = true; break;
+  case OptionKind::host_debug: result.host_debug = true; break;
   case OptionKind::default_stream: result.per_thread_stream = value == "per-thread"; break;
   case OptionKind::keep: result.keep = true; break;
   case OptionKind::verbose: result.verbose = true; break;

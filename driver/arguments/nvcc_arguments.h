@@ -32,7 +32,8 @@ struct NvccArguments {
   bool flush_to_zero = false; ///< implied by fast_math
   bool extended_lambda = false;
   bool relaxed_constexpr = false;
-  bool device_debug = false;
+  bool device_debug = false; ///< -G
+  bool host_debug = false;   ///< -g
   bool per_thread_stream = false;
   bool relocatable = false;
   bool keep = false;

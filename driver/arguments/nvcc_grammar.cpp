@@ -140,7 +140,7 @@ constexpr auto options = std::to_array<Option>({
     {"-use-local-env", "--use-local-env"},
     {"-force-cl-env-setup", "--force-cl-env-setup"},
     {"-pg", "--profile"},
-    {"-g", "--debug"},
+    {"-g", "--debug", host_debug},
     {"-lineinfo", "--generate-line-info"},
     {"-dlto", "--dlink-time-opt"},
     {"-lto", "--lto"},

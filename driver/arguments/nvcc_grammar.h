@@ -33,6 +33,7 @@ enum class OptionKind {
   extended_lambda,
   relaxed_constexpr,
   device_debug,
+  host_debug,
   default_stream,
   relocatable,
   language,

@@ -181,10 +181,11 @@ private:
   }
 
   int compile_plainly_for_cpu(const SourceToCompile& source) const {
-    auto done = compile_for_cpu({source.source, source.source, source.directory, source.checks,
-                                 start_machine_code({nvcc_, request_.toolkit, source.source, source.directory,
-                                                     known_capabilities()})},
-                                nvcc_, clang_arguments(nvcc_, request_.toolkit), source.object);
+    auto done = compile_for_cpu(
+        {source.source, source.source, source.directory, source.checks,
+         start_machine_code({nvcc_, request_.toolkit, source.source, source.directory, known_capabilities()}),
+         nvcc_.device_debug},
+        nvcc_, clang_arguments(nvcc_, request_.toolkit), source.object);
     if (done)
       done = write_dependencies(source, nvcc_, request_.toolkit);
     if (!done)

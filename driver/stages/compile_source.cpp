@@ -82,7 +82,7 @@ Expected<Attempted> compile_with_probes(const SourceToCompile& source, const Nvc
   auto dependencies =
       std::async(std::launch::async, [&] { return write_dependencies(source, nvcc, toolkit); });
   const auto compiled = source.for_cpu ? compile_for_cpu({instrumented->file, source.source, source.directory,
-                                                          source.checks, machine_code},
+                                                          source.checks, machine_code, nvcc.device_debug},
                                                          nvcc, clang_arguments(nvcc, toolkit), object)
                                              .map([] { return GpuObject{}; })
                                        : for_gpu->finish(instrumented->site_table);

@@ -53,9 +53,12 @@ Expected<std::string> compile_half(const Halves& halves, const char* half, const
 /// Writes bitcode as the parser made it: LLVM's passes may move convergent operations only after they were
 /// lowered.
 Expected<void> compile_device_half(const Halves& halves, const std::filesystem::path& bitcode) {
+  // The lowering recognises code to be debugged by its description of variables.
+  const Arguments description =
+      halves.source.debugged ? Arguments{"-O0", "-g", "--cuda-noopt-device-debug"}
+                             : Arguments{"-O1", "-Xclang", "-disable-llvm-passes", "-gline-tables-only"};
   return compile_half(halves, "device",
-                      {"-emit-llvm", "-O1", "-Xclang", "-disable-llvm-passes", "-nogpulib",
-                       "-gline-tables-only", "-o", bitcode.string()})
+                      description + Arguments{"-emit-llvm", "-nogpulib", "-o", bitcode.string()})
       .map([](const auto&) {});
 }
 
@@ -81,12 +84,12 @@ const Arguments lenient{"-fwrapv", "-fno-strict-return", "-fPIC"};
 Expected<void> compile_host_half(const Halves& halves, const std::filesystem::path& object) {
   const auto binary = halves.source.directory / "gpu_binary";
   TRY(write_file(binary, halves.module + '\0'));
-  TRY_LET(
-      compiled,
-      compile_half(halves, "host",
-                   lenient + Arguments{"-Xclang", "-fcuda-include-gpubinary", "-Xclang", binary.string(),
-                                       halves.nvcc.optimisation.empty() ? "-O2" : halves.nvcc.optimisation,
-                                       "-o", object.string()}));
+  Arguments options = lenient + Arguments{"-Xclang", "-fcuda-include-gpubinary", "-Xclang", binary.string()};
+  const auto& optimisation = halves.nvcc.optimisation;
+  options.push_back(!optimisation.empty() ? optimisation : halves.nvcc.host_debug ? "-O0" : "-O2");
+  if (halves.nvcc.host_debug)
+    options.push_back("-g");
+  TRY_LET(compiled, compile_half(halves, "host", options + Arguments{"-o", object.string()}));
   return halves.nvcc.relocatable ? redirect_registration(object) : Expected<void>{};
 }
 
@@ -108,7 +111,8 @@ Arguments lowering_options(const Arguments& clang_arguments, cpu::Checks checks)
   Arguments options;
   for (const char* folder : {"/usr/include", "/usr/lib"})
     options.insert(options.end(), {"--system-folder", folder});
-  options.insert(options.end(), {"--system-folder", resources().compatibility.string()});
+  for (const auto& folder : {resources().compatibility, resources().include})
+    options.insert(options.end(), {"--system-folder", folder.string()});
   constexpr std::string_view toolkit = "--cuda-path=";
   for (const auto& argument : clang_arguments)
     if (argument.starts_with(toolkit))

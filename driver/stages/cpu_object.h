@@ -20,6 +20,7 @@ struct CpuSource {
   std::filesystem::path directory; ///< our own folder
   cpu::Checks checks;              ///< the checks that its code makes while it runs
   MachineCodes machine_code = {};  ///< goes into the object; not valid: nothing does
+  bool debugged = false;           ///< whether debuggers see its variables (-G)
 };
 
 /// Compiles the host half and the device half into one object, for the first architecture that

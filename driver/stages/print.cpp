@@ -42,6 +42,7 @@ report::TextOptions text_options(const OutputOptions& output) {
   report::TextOptions options;
   options.columns = output.columns;
   options.sort = output.sort;
+  options.source = output.source;
   options.width = output.width.value_or(options.width);
   if (!output.file.empty() || isatty(STDOUT_FILENO) == 0)
     return options;

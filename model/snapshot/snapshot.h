@@ -5,6 +5,7 @@
 #include "model/code/code.h"
 #include "model/snapshot/coalesce.h"
 #include "model/snapshot/lane_pattern.h"
+#include "model/snapshot/typical_request.h"
 #include "trace/records.h"
 #include "vocabulary/geometry.h"
 
@@ -103,6 +104,7 @@ struct SiteSummary {
   std::uint64_t sectors = 0, bytes_used = 0;          ///< not shared memory
   std::uint64_t bank_wavefronts = 0, min_bank_wavefronts = 0;
   LanePatternCounts lanes; ///< not of local memory and textures, of which the layout hides it
+  TypicalRequest typical;  ///< likewise, and not of constant memory
   std::uint64_t l1_lines = 0, l1_sectors = 0; ///< that its loads look up in the L1; finalize() sets them
 };
 

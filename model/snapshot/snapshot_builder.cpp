@@ -11,7 +11,8 @@ SnapshotBuilder::SnapshotBuilder(const std::vector<Site>& sites, const trace::La
                                  BlockWindows windows, const LaneRules& rules, Accesses accesses)
     : sites_(sites), launch_(launch), windows_(std::move(windows)), rules_(rules), accesses_(accesses),
       site_index_(index_of(sites)), coalescer_(sites, launch_, rules, accesses),
-      order_(sites, site_index_, accesses), summaries_(sites.size()), patterns_(sites.size()) {
+      order_(sites, site_index_, accesses), summaries_(sites.size()), patterns_(sites.size()),
+      typical_(sites.size()) {
   if (windows_.empty())
     windows_ = {{launch.first_block, launch.blocks, launch.grid.count()}};
   for (std::uint32_t i = 0; i < sites.size(); ++i)
@@ -66,7 +67,8 @@ Expected<void> SnapshotBuilder::put_access(Stream& stream, std::uint32_t site,
   summary.active_lanes += unsigned(std::popcount(traced.active));
   summary.bytes = std::max<std::uint32_t>(summary.bytes, traced.bytes);
   summary.seen[unsigned(traced.space)] = true;
-  if (traced.space != Space::local && sites_[site].cache_operator != CacheOperator::tex)
+  const bool has_lanes = traced.space != Space::local && sites_[site].cache_operator != CacheOperator::tex;
+  if (has_lanes)
     patterns_[site].add(traced);
   std::optional<trace::WarpAccess> aggregated;
   if (traced.kind == AccessKind::atomic) {
@@ -77,7 +79,11 @@ Expected<void> SnapshotBuilder::put_access(Stream& stream, std::uint32_t site,
 
   order_.place(stream.order, stream.warp, site, access);
   const bool continues = accesses_ == Accesses::all_in_program_order && continues_last(stream, site, access);
+  const std::uint64_t parts_before = summary.sectors + summary.bank_wavefronts;
   TRY_LET(entry, coalescer_.coalesce(access, site, stream.warp, summary));
+  if (const std::uint64_t parts = summary.sectors + summary.bank_wavefronts - parts_before;
+      has_lanes && traced.space != Space::constant && parts != 0)
+    typical_[site].add(traced, std::uint32_t(parts), {stream.warp.block, stream.warp.warp});
   if (entry->cache == FirstCache::shared && accesses_ == Accesses::of_caches)
     return {};
   entry->active_lanes = std::uint8_t(std::popcount(traced.active)) & 63;
@@ -147,6 +153,7 @@ Snapshot SnapshotBuilder::finish(bool all_seen) && {
     site_number[summary.site] = std::uint32_t(snapshot.sites.size());
     snapshot.sites.push_back(summary);
     snapshot.sites.back().lanes = patterns_[summary.site].counts();
+    snapshot.sites.back().typical = typical_[summary.site].result();
     snapshot.warp_accesses += summary.executions - summary.barriers;
     snapshot.has_barriers |= summary.barriers != 0;
     snapshot.reads_constants |= summary.constant != 0;

@@ -5,8 +5,10 @@ import pathlib
 import tempfile
 import unittest
 
+import jsonschema
+
 import warplens_tool
-from warplens_tool import KERNELS, warplens
+from warplens_tool import KERNELS, PROJECT, warplens
 
 SOURCE = KERNELS / "placement.cu"
 
@@ -74,6 +76,7 @@ class Placement(unittest.TestCase):
             changed = pathlib.Path(folder, "placement.cu")
             changed.write_text(SOURCE.read_text().replace("tile[32][32];", "tile[32][32 + 1];"))
             check = json_of(self, "advise", SOURCE, "--check", changed, "--backend", "cpu", "--kernel", "columns", "--gpu", "a100")
+        jsonschema.validate(check, json.loads((PROJECT / "docs/schemas/check.json").read_text()))
         change = check["programs"][0]["change"]
         self.assertEqual(change["verdict"], "faster")
         self.assertAlmostEqual(change["share"], padded["share"], delta=0.05)

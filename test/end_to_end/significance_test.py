@@ -5,6 +5,8 @@ import pathlib
 import tempfile
 import unittest
 
+import jsonschema
+
 import warplens_tool
 from warplens_tool import PROJECT, warplens
 
@@ -40,11 +42,13 @@ class Significance(unittest.TestCase):
     def explain(self, *arguments):
         done = warplens("explain", *arguments, "--format", "json")
         self.assertEqual(done.returncode, 0, done.stderr)
-        return json.loads(done.stdout)
+        found = json.loads(done.stdout)
+        jsonschema.validate(found, json.loads((PROJECT / "docs/schemas/significance.json").read_text()))
+        return found
 
     def test_a_profile_per_configuration(self):
         runs = json.loads((self.folder / "runs.json").read_text())
-        self.assertEqual(runs["schema"], "warplens-sweep/1")
+        jsonschema.validate(runs, json.loads((PROJECT / "docs/schemas/sweep.json").read_text()))
         self.assertEqual([run["params"] for run in runs["runs"]], [{"n": str(size)} for size in SIZES])
         for run in runs["runs"]:
             self.assertEqual(json.loads((self.folder / run["result"]).read_text())["schema"], "warplens-result/1")

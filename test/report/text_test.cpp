@@ -452,6 +452,26 @@ TEST_CASE("sorted: a table of sites, the largest figure first") {
   CHECK(other.find("tile[") < other.find("val[j]"));
 }
 
+TEST_CASE("without the source: a line per access, which begins with its place") {
+  TextOptions options;
+  options.source = false;
+  const Result result = test::sample_time();
+  const std::string text = print(result, options);
+  std::istringstream lines(text);
+  std::size_t count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    INFO(line);
+    CHECK((line.starts_with("spmv.cu:") || contains(line, "red.h:7:3: table[k]: "))); // a hostile name
+    CHECK(line.find(" [") != std::string::npos);
+  }
+  CHECK(count == result.kernels[0].sites.size());
+  CHECK(text.starts_with("spmv.cu:13:8: val[j]: "));
+  CHECK(contains(text, "L1 82.0"));
+  CHECK_FALSE(contains(text, "- %"));
+  options.sort = *report::column_named("conflicts");
+  CHECK(print(result, options).starts_with("spmv.cu:6:2: tile[threadIdx.x][0]"));
+}
+
 TEST_CASE("sorted by waits, which the default columns do not show") {
   TextOptions options;
   options.sort = *report::column_named("waited");

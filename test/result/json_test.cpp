@@ -135,6 +135,9 @@ TEST_CASE(
   CHECK(kernel.occupancy.shared_bytes == 4096);
   CHECK(kernel.sites[3].pattern->stride_bytes == -4);
   CHECK(kernel.sites[3].pattern->offset_bytes == 12);
+  CHECK(kernel.sites[3].request->parts == 28);
+  CHECK(kernel.sites[3].request->offsets[1] == 124 - 4 + 128 * 3);
+  CHECK_FALSE(kernel.sites[3].request->offsets[28]);
   REQUIRE(kernel.time->bounds.size() == 2);
   CHECK(kernel.time->bounds[0].bound == Resource::dram);
   CHECK_FALSE(kernel.time->bounds[1].bound.has_value());
@@ -164,6 +167,14 @@ TEST_CASE(
           "kernels[0].sites[3].pattern.uniform is not a number from 0 to 1");
   rejects("/kernels/0/sites/3/pattern/stride_bytes", 0.5,
           "kernels[0].sites[3].pattern.stride_bytes is not a whole number of 64 bits");
+  const std::string request = "kernels[0].sites[3].request";
+  rejects("/kernels/0/sites/3/request/bytes", 0, (request + ".bytes is not a number from 1 to 128").c_str());
+  rejects("/kernels/0/sites/3/request/active", 0, (request + ".active is not a mask of lanes").c_str());
+  rejects("/kernels/0/sites/3/request/active", 7, (request + ".offsets is not an array of 3").c_str());
+  rejects("/kernels/0/sites/3/request/offsets/5", std::uint64_t{1} << 53,
+          (request + ".offsets is not an array of numbers below 2^53").c_str());
+  rejects("/kernels/0/sites/3/request/offsets/5", -4,
+          (request + ".offsets[5] is not a whole number from 0 to 18446744073709551615").c_str());
   rejects("/kernels/0/time/bounds/0/bound", "boredom",
           "kernels[0].time.bounds[0].bound is not the name of a resource or latency");
 }

@@ -100,6 +100,9 @@ inline Result sample_result() {
   value.latency_ns = statistic(1205.4, 30);
   value.latency_share = 0.6;
   value.pattern = LanePattern{0.125, 0.25, -4, 0.0625, 12};
+  value.request = LaneRequest{0.75, 28, 4, {}};
+  for (unsigned lane = 0; lane < 28; ++lane) // its last lanes are not active
+    value.request->offsets[lane] = 124 - 4 * lane + 128 * lane * 3;
   value.site.sequence = 2;
   value.site.depends_on = {0x40};
   value.site.cache_operator = CacheOperator::nc;

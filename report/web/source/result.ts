@@ -37,6 +37,19 @@ export type ByState = Partial<Record<WarpState, number>>;
 export const latencyLevels = ["l1", "l2", "dram", "shared", "constant"] as const;
 export type LatencyLevel = (typeof latencyLevels)[number];
 
+/** One request, which stands for its site's others. */
+export interface LaneRequest {
+  /** Of the site's requests, those that need as many sectors, or passes over the banks of shared memory. */
+  share: number;
+  parts: number;
+  /** The bytes that each lane accesses. */
+  bytes: number;
+  /** Bit n: lane n takes part. */
+  active: number;
+  /** Of each active lane, in bytes behind the begin of the lowest 128-byte line. */
+  offsets: number[];
+}
+
 export interface Site {
   id: string;
   file: string;
@@ -58,6 +71,7 @@ export interface Site {
   bytes_moved?: number;
   bank_conflicts?: number;
   constant_addresses?: number;
+  request?: LaneRequest;
   l1_hit_rate?: Statistic;
   l2_hit_rate?: Statistic;
   constant_hit_rate?: Statistic;
@@ -182,6 +196,8 @@ export interface Result {
 
 export interface Opening {
   lines: { label: string; text: string }[];
+  /** The least time for the work of each resource, over the launch's time; where the GPU's rates are known. */
+  limits?: ByResource;
   /** The findings on the kernel as a whole. */
   findings: string[];
 }

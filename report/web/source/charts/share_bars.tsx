@@ -10,7 +10,7 @@ export interface ShareBar {
   marked?: string;
 }
 
-export function ShareBars({ of, bars, label }: { of: "resources" | "states"; bars: ShareBar[]; label: string }) {
+export function ShareBars({ of, bars, label }: { of: "resources" | "states" | "work"; bars: ShareBar[]; label: string }) {
   const numberOf = ({ share, note }: ShareBar) => `${(100 * share).toFixed(0)} %${note ?? ""}`;
   const text = bars.map(({ name, share, note }) => `${name} ${percent(share)} %${note ?? ""}`).join(", ");
   return (

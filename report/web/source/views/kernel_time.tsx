@@ -2,6 +2,7 @@
 import { besideTime } from "../accuracy";
 import { ResourceBars, resourceNames } from "../charts/resource_bars";
 import { StateBars } from "../charts/state_bars";
+import { WorkBars } from "../charts/work_bars";
 import { count, duration } from "../format";
 import type { Profile } from "../profile";
 import type { Kernel } from "../result";
@@ -49,6 +50,18 @@ function KernelTime({ profile, named }: { profile: Profile; named: boolean }) {
         <Opening profile={profile} />
       </div>
       <ResourceBars shares={time.busy} means={time.mean_busy} bound={time.bound} label="Share of the time for which each resource is busy" />
+      {profile.opening?.limits && (
+        <div class="warps">
+          <p class="note">The roofline: the least time for the work of each resource, at its full rate, as a share of the launch's time</p>
+          <ResourceBars shares={profile.opening.limits} label="Least time for the work of each resource, as a share of the launch's time" />
+        </div>
+      )}
+      {kernel.events && (
+        <div class="warps">
+          <p class="note">Instructions of warps, by kind</p>
+          <WorkBars work={kernel.events.instructions} />
+        </div>
+      )}
       {kernel.warps && (
         <div class="warps">
           <p class="note" title="The names are those of Nsight Compute's warp states">

@@ -2,6 +2,7 @@
 import type { ViewProps } from "../view_props";
 import { LevelLegend, partsOf, StackedBar } from "../charts/stacked_bar";
 import { Histogram } from "../charts/histogram";
+import { LanePicture } from "../charts/lane_picture";
 import { ResourceBars } from "../charts/resource_bars";
 import { StateBars } from "../charts/state_bars";
 import { largestOf } from "../extremes";
@@ -108,6 +109,7 @@ function ProfileRecord({ profile, site, named, brief }: { profile: Profile; site
           })}
         </tbody>
       </table>
+      {!brief && site.request && <LanePicture site={site} request={site.request} />}
       {!brief && site.time && Object.keys(site.time.occupied).length > 0 && (
         <div class="parts">
           <h4>Its share of what each resource serves</h4>
