@@ -27,22 +27,38 @@ std::optional<std::uint32_t> stepping_array(const Arrays& arrays) {
   return found;
 }
 
+constexpr double min_alike = 0.9; ///< of the accesses to constant memory, which serves an address at a time
+
+/// Returns whether nearly all accesses to the array are loads of one address by all lanes of a warp.
+bool is_read_alike(const Array& array) {
+  const auto alike = array.lane_strides.find(0);
+  return alike != array.lane_strides.end() &&
+         double(alike->second) >= min_alike * double(array.loads + array.stores + array.atomics);
+}
+
 /// Changes that serve one purpose, the simplest first: at most one of them is suggested.
 using Alternatives = std::vector<Move>;
 
 constexpr double min_reuse = 1.5; ///< of what a block would keep in shared memory
 constexpr int unified_l1 = 70;    ///< from this architecture on, textures and read-only loads use the L1
 
-/// Returns the cached places of an array: read-only loads and textures, where they have a cache of their own,
-/// and constant memory.
+/// Returns whether the place has a cache that may serve the array better than the L1: read-only loads and 1D
+/// textures where they have one of their own, and constant memory where the lanes of a warp read alike.
+bool has_better_cache(PlacementSpace place, const Array& array, const model::Gpu& gpu) {
+  switch (place) {
+  case PlacementSpace::read_only:
+  case PlacementSpace::texture: return gpu.capability() < unified_l1;
+  case PlacementSpace::texture_2d: return true;
+  case PlacementSpace::constant: return is_read_alike(array);
+  default: return false;
+  }
+}
+
 Alternatives cached_places(const Array& array, std::uint32_t index, const model::Gpu& gpu) {
   Alternatives places;
-  for (const Move& move : moves_of(array, index)) {
-    const bool is_own_cache = gpu.capability() < unified_l1 || move.to == PlacementSpace::texture_2d ||
-                              move.to == PlacementSpace::constant;
-    if (is_own_cache && move.to != PlacementSpace::global && move.to != PlacementSpace::shared)
+  for (const Move& move : moves_of(array, index))
+    if (has_better_cache(move.to, array, gpu))
       places.push_back(move);
-  }
   return places;
 }
 
@@ -92,6 +108,15 @@ std::vector<Alternatives> changes_of_launch(const Experiment& experiment) {
   return changes;
 }
 
+/// Returns whether the accesses to the array are a good part of those to global memory.
+bool moves_much(const Array& array, const Arrays& arrays) {
+  constexpr double good_part = 0.2;
+  std::uint64_t all = 0;
+  for (const Array& one : arrays.all())
+    all += one.space == Space::global ? one.lane_bytes : 0;
+  return double(array.lane_bytes) >= good_part * double(all);
+}
+
 std::vector<Alternatives> changes_of(const Experiment& experiment) {
   if (experiment.arrays().size() == 0)
     return {};
@@ -107,6 +132,8 @@ std::vector<Alternatives> changes_of(const Experiment& experiment) {
       changes.push_back({{.array = index, .rewrite = Rewrite::privatised}});
     if (array.space == Space::global && array.loads != 0)
       changes.push_back({{.array = index, .rewrite = Rewrite::uncached}});
+    if (array.space == Space::global && moves_much(array, experiment.arrays()))
+      changes.push_back({{.array = index, .rewrite = Rewrite::narrowed}});
     if (place_of(array) != PlacementSpace::global && array.space != Space::global)
       changes.push_back({{.array = index, .to = PlacementSpace::global}});
     changes.push_back(cached_places(array, index, experiment.gpu()));
@@ -209,6 +236,11 @@ std::string edit_of(const Move& move, const Array& array, const Candidate& candi
         "exchange x and y of the block's threads (and of its dimensions), so that the lanes of a "
         "warp, which step by rows of {}, access neighbours; it must not use warp functions",
         name);
+  case Rewrite::narrowed:
+    return fmt::format(
+        "store {} by {} B for each {}, if its values allow that, and convert where it is loaded "
+        "and stored",
+        name, array.element_bytes / 2, array.element_bytes);
   case Rewrite::none: break;
   }
   switch (move.to) {
@@ -251,11 +283,14 @@ Expected<KernelAdvice> advise(const Experiment& experiment, const AdviceOptions&
       suggestion.line = experiment.trace().sites()[at].line;
     }
     suggestion.edit = edit_of(change, array, suggestion.candidate);
+    suggestion.rule = rule_estimate(change, experiment);
     suggestion.needs_patch = change.rewrite == Rewrite::bounded;
     advice.suggestions.push_back(std::move(suggestion));
   }
-  std::ranges::stable_sort(advice.suggestions, {},
-                           [](const Suggestion& one) { return one.candidate.change.share; });
+  // What changes the values that are stored comes last: only the reader knows whether they allow it.
+  std::ranges::stable_sort(advice.suggestions, {}, [](const Suggestion& one) {
+    return std::pair(one.candidate.moves.front().rewrite == Rewrite::narrowed, one.candidate.change.share);
+  });
   return advice;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "placement/experiment.h"
+#include "placement/rule_estimates.h"
 
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -21,6 +22,7 @@ struct Suggestion {
   std::string without_patch;  ///< why there is none where one was tried
   bool needs_patch =
       false; ///< the model takes the compiler's part for granted: shown only if a patch proves it
+  std::optional<RuleEstimate> rule;   ///< what a rule over counters would promise, for comparison
   std::optional<TimeChange> of_patch; ///< of the kernel in the edited program, modelled anew
 };
 

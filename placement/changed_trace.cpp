@@ -91,6 +91,7 @@ void ChangedTrace::plan(const Move& move, ChangeContext& context) {
   case Rewrite::privatised: planned = privatise(array, move.array, context); break;
   case Rewrite::swizzled: planned = swizzle_shared(array, context); break;
   case Rewrite::uncached: planned = skip_l1(array, context); break;
+  case Rewrite::narrowed: planned = narrow_elements(array, context); break;
   case Rewrite::swapped:
   case Rewrite::coarsened:
   case Rewrite::vectorised:

@@ -28,7 +28,8 @@ enum class SharedPart : std::uint8_t { touched, whole, padded, tile };
 /// A change of an array's layout, or of the accesses to it, where it is. `padded`: rows of a shared array are
 /// an element longer; `swizzled`: a row's elements are exchanged by the row's number (XOR); `split`: an array
 /// of structures becomes an array for each member; `privatised`: atomics are on a copy in each block's shared
-/// memory, which is added up at its end; `uncached`: loads that skip the L1 (ld.global.cg). Of the launch as
+/// memory, which is added up at its end; `uncached`: loads that skip the L1 (ld.global.cg); `narrowed`:
+/// elements of half the size. Of the launch as
 /// a whole: `swapped`, x and y of a block's threads are exchanged; `coarsened`, each thread does the work of
 /// several; `vectorised`, of neighbours, by wide accesses; `regrouped`, blocks of another size; `bounded`,
 /// fewer registers per thread.
@@ -39,6 +40,7 @@ enum class Rewrite : std::uint8_t {
   split,
   privatised,
   uncached,
+  narrowed,
   swapped,
   coarsened,
   vectorised,
@@ -128,6 +130,7 @@ Planned to_global(const Array& array, ChangeContext& context);
 Planned pad_shared(const Array& array, ChangeContext& context);
 Planned swizzle_shared(const Array& array, ChangeContext& context);
 Planned skip_l1(const Array& array, ChangeContext& context);
+Planned narrow_elements(const Array& array, ChangeContext& context);
 Planned split_structures(const Array& array, ChangeContext& context);
 Planned privatise(const Array& array, std::uint32_t index, ChangeContext& context);
 
@@ -141,9 +144,9 @@ std::uint64_t structure_bytes(const Array& array);
 } // namespace warplens::placement
 
 template <>
-inline constexpr std::array<std::string_view, 11> warplens::names_of<warplens::placement::Rewrite>{
-    "none",    "padded",    "swizzled",   "split",     "privatised", "uncached",
-    "swapped", "coarsened", "vectorised", "regrouped", "bounded"};
+inline constexpr std::array<std::string_view, 12> warplens::names_of<warplens::placement::Rewrite>{
+    "none",     "padded",  "swizzled",  "split",      "privatised", "uncached",
+    "narrowed", "swapped", "coarsened", "vectorised", "regrouped",  "bounded"};
 template <>
 inline constexpr std::array<std::string_view, 4> warplens::names_of<warplens::placement::SharedPart>{
     "touched", "whole", "padded", "tile"};

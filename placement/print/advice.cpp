@@ -27,6 +27,11 @@ std::string bound_of(const Candidate& before, const Candidate& after) {
   return was == is ? fmt::format("still bound by {}", is) : fmt::format("bound by {}, now by {}", was, is);
 }
 
+std::string of_rule(const RuleEstimate& rule) {
+  return fmt::format("  ({} alone would promise up to {:+.0f} %, as Nsight Compute's rules do)",
+                     name_of(rule.counter), 100 * rule.share);
+}
+
 std::string indented(const std::string& text) {
   std::string out;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -89,7 +94,8 @@ std::string print_text(const AdviceReport& report, bool colour) {
                       4);
     for (std::size_t i = 0; i < kernel.suggestions.size(); ++i) {
       const Suggestion& one = kernel.suggestions[i];
-      text += fmt::format("{:>3} {}\n", i + 1, style.bold(gain_of(one.candidate.change)));
+      text += fmt::format("{:>3} {}{}\n", i + 1, style.bold(gain_of(one.candidate.change)),
+                          one.rule ? style.dim(of_rule(*one.rule)) : "");
       text += paragraph(fmt::format("{}:{} {}; {}", one.file, one.line, one.edit,
                                     bound_of(experiment.sample(), one.candidate)),
                         6);
@@ -143,6 +149,8 @@ nlohmann::ordered_json to_json(const AdviceReport& report) {
       of["line"] = suggestion.line;
       of["edit"] = suggestion.edit;
       of["bound_after"] = report::text_of_bound(suggestion.candidate.result->time->bound);
+      if (suggestion.rule)
+        of["rule"] = {{"counter", name_of(suggestion.rule->counter)}, {"share", suggestion.rule->share}};
       if (suggestion.of_patch) {
         of["patch"] = suggestion.patch;
         of["of_patch"] = {{"share", suggestion.of_patch->share},

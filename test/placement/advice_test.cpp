@@ -93,6 +93,9 @@ TEST_CASE("columns of a tile: longer rows are suggested, and not where rows are 
   CHECK(padded->candidate.change.share < -.5); // 32 passes become one
   CHECK(padded->candidate.shared_bytes == 32 * 33 * 4);
   CHECK(padded->line == 1);
+  REQUIRE(padded->rule); // of 32 passes 31 are conflicts
+  CHECK(padded->rule->counter == RuleCounter::bank_conflicts);
+  CHECK(padded->rule->share == Approx(-31. / 32));
   CHECK(padded->edit.find("132 B for 128") != std::string::npos);
 
   const auto edited = edited_source(advised.experiment, *padded, "  __shared__ float tile[32][N * 2];\n");
@@ -133,6 +136,9 @@ TEST_CASE("a member of structures: an array for each member is suggested, and ch
   const Suggestion* const split = advised.suggestion(Rewrite::split);
   REQUIRE(split != nullptr);
   CHECK(split->candidate.change.share < -.4);
+  REQUIRE(split->rule); // of 32 sectors 28 are too many
+  CHECK(split->rule->counter == RuleCounter::excess_sectors);
+  CHECK(split->rule->share == Approx(-28. / 32));
   CHECK(structure_bytes(advised.arrays[0]) == 32);
   const SiteResult& site = split->candidate.result->sites.front();
   CHECK(*site.sectors_per_request == Approx(4));
@@ -162,7 +168,7 @@ TEST_CASE("atomics on one address: a sum in each block is suggested, unless thei
   CHECK(Advised(source).suggestion(Rewrite::privatised) == nullptr);
 }
 
-TEST_CASE("a stream that DRAM bounds: nothing is suggested") {
+TEST_CASE("a stream that DRAM bounds: nothing is suggested but fewer bytes for each element") {
   MadeSource source(640, 256);
   const std::uint64_t a = source.allocate(640 * 1024), b = source.allocate(640 * 1024);
   const std::uint64_t load = source.site("a"), store = source.site("b", AccessKind::store);
@@ -175,7 +181,8 @@ TEST_CASE("a stream that DRAM bounds: nothing is suggested") {
     }
   const Advised advised(source, "a100");
   INFO(print_text({"x", 1, {advised.advice}}, false));
-  CHECK(advised.advice.suggestions.empty());
+  for (const Suggestion& one : advised.advice.suggestions)
+    CHECK(one.candidate.moves.front().rewrite == Rewrite::narrowed);
   CHECK_FALSE(advised.advice.without_gain.empty());
 }
 
@@ -229,4 +236,29 @@ TEST_CASE("a stream by wide accesses, and by blocks of another size, accesses th
   // Without machine code nothing says that no lanes exchange values.
   CHECK_FALSE(modelled(Rewrite::vectorised, 4).is_legal());
   CHECK_FALSE(modelled(Rewrite::regrouped, 384).is_legal()); // not whole blocks
+}
+
+TEST_CASE("a table that lanes read at their own places is not put into constant memory") {
+  for (const bool is_alike : {false, true}) {
+    MadeSource source(320, 256);
+    const std::uint64_t a = source.allocate(1024), load = source.site("table");
+    for (std::uint64_t block = 0; block < 320; ++block)
+      for (std::uint32_t warp = 0; warp < 8; ++warp)
+        for (std::uint64_t turn = 0; turn < 8; ++turn)
+          source.access(block, warp, load, [&](std::uint64_t lane) {
+            return a + (is_alike ? 4 * (warp * 8 + turn) : 4 * (lane + 32 * turn));
+          });
+    for (const char* const gpu : {"k80", "v100", "a100"}) {
+      const Advised advised(source, gpu);
+      bool is_tried = false;
+      const auto look_at = [&](const Candidate& one) {
+        is_tried |=
+            one.moves.front().rewrite == Rewrite::none && one.moves.front().to == PlacementSpace::constant;
+      };
+      for (const Suggestion& one : advised.advice.suggestions)
+        look_at(one.candidate);
+      std::ranges::for_each(advised.advice.without_gain, look_at);
+      CHECK(is_tried == is_alike);
+    }
+  }
 }

@@ -400,3 +400,23 @@ TEST_CASE(
   CHECK(latency(modelled(column, v100)) == Approx(36.98).epsilon(.001));
   CHECK(latency(modelled(column, gpu("k80"))) == Approx(46.8).epsilon(.002));
 }
+
+TEST_CASE("elements of half the size: half the bytes, side by side as before") {
+  const MadeSource source = copy();
+  const Arrays arrays = arrays_of(source);
+  const model::Gpu on = gpu("a100");
+  const ChangedTrace narrow = changed(source, arrays, on, {{.array = 0, .rewrite = Rewrite::narrowed}});
+  REQUIRE(narrow.is_legal());
+  const std::vector<trace::WarpAccess> accesses = accesses_of(narrow), before = accesses_of(source);
+  REQUIRE(accesses.size() == before.size());
+  CHECK(accesses[2].bytes == 2);
+  CHECK(accesses[2].addresses[5] == arrays[0].base + (before[2].addresses[5] - arrays[0].base) / 2);
+  CHECK(accesses[3].bytes == 4); // the other array stays
+  CHECK(accesses[3].addresses == before[3].addresses);
+  MadeSource bytes(1, 32);
+  const std::uint64_t a = bytes.allocate(4096), load = bytes.site("a");
+  bytes.site_of(load).element_bytes = 1;
+  bytes.access(0, 0, load, [&](std::uint64_t lane) { return a + lane; }, 1);
+  const Arrays of_bytes = arrays_of(bytes);
+  CHECK_FALSE(changed(bytes, of_bytes, on, {{.array = 0, .rewrite = Rewrite::narrowed}}).is_legal());
+}

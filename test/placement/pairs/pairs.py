@@ -45,7 +45,7 @@ def kernels_of(warplens, gpu, program, trials, folder):
                    "--launches", "8", "--run", *arguments]
         finished = subprocess.run(command, cwd=HERE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
         if finished.returncode != 0:
-            sys.exit(f"{' '.join(command)} ended with {finished.returncode}:\n{finished.stderr[-2000:]}")
+            raise RuntimeError(f"{' '.join(command)} ended with {finished.returncode}:\n{finished.stderr[-2000:]}")
     return json.loads(file.read_text())["kernels"]
 
 
@@ -64,6 +64,13 @@ def microseconds(warplens, gpu, side, share, trials, folder):
     return sum(kernel["time"]["microseconds"]["mean"] for kernel in kernels) / float(share)
 
 
+def kendall(steps):
+    """Returns Kendall's tau of measured and modelled times, over the pairs whose measured times differ by more than
+    SAME_MEASURED: 1 if all are in order, -1 if none is; none where no pair differs."""
+    signs = [1 if b[1] > a[1] else -1 for i, a in enumerate(steps) for b in steps[i + 1:] if b[0] > a[0] * (1 + SAME_MEASURED)]
+    return sum(signs) / len(signs) if signs else None
+
+
 def verdict(speed_up, same):
     return "same" if abs(math.log(speed_up)) < math.log1p(same) else "faster" if speed_up > 1 else "slower"
 
@@ -80,7 +87,7 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     warplens = str(pathlib.Path(options.warplens).resolve())
 
-    signs, same, errors, ladders = [], [], [], collections.defaultdict(list)
+    failed, signs, same, errors, ladders = 0, [], [], [], collections.defaultdict(list)
     print(f"{'GPU':<11}{'before → after':<62}{'measured':>9}{'modelled':>9}  verdict")
     for row in rows():
         if options.only not in "\t".join(row.values()):
@@ -89,7 +96,8 @@ def main():
         try:
             before = microseconds(warplens, gpu, row["before"], row["before_share"], options.trials, folder)
             after = microseconds(warplens, gpu, row["after"], row["after_share"], options.trials, folder)
-        except (KeyError, TypeError) as problem:
+        except (KeyError, TypeError, RuntimeError) as problem:
+            failed += 1
             print(f"{row['gpu']:<11}{row['before']} → {row['after']}: {problem!r}")
             continue
         measured, modelled = float(row["before_ms"]) / float(row["after_ms"]), before / after
@@ -115,10 +123,12 @@ def main():
         print(f"median error of log2(speed-up): {statistics.median(errors):.3f} ({2 ** statistics.median(errors) - 1:.1%}), of {len(errors)} on modelled GPUs")
     for (gpu, source), steps in ladders.items():
         steps = sorted(set(steps))
-        wrong = sum(1 for i, a in enumerate(steps) for b in steps[i + 1:] if b[0] > a[0] * (1 + SAME_MEASURED) and b[1] < a[1])
-        pairs = sum(1 for i, a in enumerate(steps) for b in steps[i + 1:] if b[0] > a[0] * (1 + SAME_MEASURED))
-        print(f"ladder {source} on {gpu}: {pairs - wrong} of {pairs} pairs in order")
-    return 0 if not signs or sum(signs) >= MIN_SHARE_OF_SIGNS * len(signs) else 1
+        tau = kendall(steps)
+        if tau is not None and len(steps) > 2:
+            print(f"ladder {source} on {gpu}: Kendall's tau {tau:.2f}, of {len(steps)} versions")
+    if failed:
+        print(f"not modelled: {failed}")
+    return 0 if failed == 0 and sum(signs) >= MIN_SHARE_OF_SIGNS * len(signs) else 1
 
 
 if __name__ == "__main__":

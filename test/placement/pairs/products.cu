@@ -117,6 +117,7 @@ int main(int count, char** values) {
   VARIANT(64, 64, 8, 8, 8)
   VARIANT(128, 128, 16, 8, 8)
   VARIANT(128, 16, 16, 8, 1)
+  VARIANT(256, 32, 32, 8, 1)
   else return 2;
   return finish();
 }

@@ -4,6 +4,8 @@
 // Usage: sample
 #include "../../accuracy/kernels/program.h"
 
+#include <cuda_fp16.h>
+
 constexpr int SIZE = 1024, TILE = 32;
 
 /// Columns are stored; changed: through a tile with padded rows.
@@ -201,6 +203,91 @@ __global__ void copy_each_changed(const float4* in, float4* out) {
   out[i] = {four.x * 2, four.y * 2, four.z * 2, four.w * 2};
 }
 
+/// Columns are loaded; changed: through a tile with padded rows.
+__global__ void read_columns(const float* in, float* out) {
+  const int x = blockIdx.x * TILE + threadIdx.x, y = blockIdx.y * TILE + threadIdx.y;
+  for (int j = 0; j < TILE; j += 8)
+    out[(y + j) * SIZE + x] = 2 * in[x * SIZE + y + j];
+}
+__global__ void read_columns_changed(const float* in, float* out) {
+  __shared__ float tile[TILE][TILE + 1];
+  const int x = blockIdx.x * TILE + threadIdx.x, y = blockIdx.y * TILE + threadIdx.y;
+  for (int j = 0; j < TILE; j += 8)
+    tile[threadIdx.y + j][threadIdx.x] =
+        in[(blockIdx.x * TILE + threadIdx.y + j) * SIZE + blockIdx.y * TILE + threadIdx.x];
+  __syncthreads();
+  for (int j = 0; j < TILE; j += 8)
+    out[(y + j) * SIZE + x] = 2 * tile[threadIdx.x][threadIdx.y + j];
+}
+
+/// All threads add to one word; changed: to their block's.
+__global__ void sum_all(const int* in, int* sum) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (in[i] % 3 != 0)
+    atomicMax(&sum[in[i] & 1], in[i]);
+}
+__global__ void sum_all_changed(const int* in, int* sum) {
+  __shared__ int of_block[2];
+  if (threadIdx.x < 2)
+    of_block[threadIdx.x] = 0;
+  __syncthreads();
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (in[i] % 3 != 0)
+    atomicMax(&of_block[in[i] & 1], in[i]);
+  __syncthreads();
+  if (threadIdx.x < 2)
+    atomicMax(&sum[threadIdx.x], of_block[threadIdx.x]);
+}
+
+/// Members of structures are stored; changed: the member is an array.
+__global__ void charge_all(Particle* particles) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  particles[i].charge = float(i);
+}
+__global__ void charge_all_changed(float* charge) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  charge[i] = float(i);
+}
+
+/// A tile of doubles whose columns share banks; changed: its rows are an element longer.
+template <int PADDING> __device__ void turn_tile(const double* in, double* out) {
+  __shared__ double tile[16][16 + PADDING];
+  const int x = blockIdx.x * 16 + threadIdx.x, y = blockIdx.y * 16 + threadIdx.y;
+  tile[threadIdx.y][threadIdx.x] = in[y * SIZE + x];
+  __syncthreads();
+  double sum = 0;
+#pragma unroll 1
+  for (int k = 0; k < 16; ++k)
+    sum += tile[threadIdx.x][(threadIdx.y + k) % 16];
+  out[y * SIZE + x] = sum;
+}
+__global__ void turn(const double* in, double* out) {
+  turn_tile<0>(in, out);
+}
+__global__ void turn_changed(const double* in, double* out) {
+  turn_tile<1>(in, out);
+}
+
+/// A stream that DRAM bounds; changed: its elements have half the bytes.
+__global__ void stream(const float* in, float* out) {
+  const int i = blockIdx.x * 256 + threadIdx.x;
+  out[i] = in[i] * in[i + 1] + 1;
+}
+__global__ void stream_changed(const __half* in, float* out) {
+  const int i = blockIdx.x * 256 + threadIdx.x;
+  out[i] = __half2float(in[i]) * __half2float(in[i + 1]) + 1;
+}
+
+/// Lanes of 16 step by rows; changed: x and y of the threads are exchanged.
+__global__ void add_rows(const float* a, const float* b, float* c) {
+  const int row = blockIdx.x * 16 + threadIdx.x, column = blockIdx.y * 16 + threadIdx.y;
+  c[row * SIZE + column] = a[row * SIZE + column] + b[row * SIZE + column];
+}
+__global__ void add_rows_changed(const float* a, const float* b, float* c) {
+  const int row = blockIdx.x * 16 + threadIdx.y, column = blockIdx.y * 16 + threadIdx.x;
+  c[row * SIZE + column] = a[row * SIZE + column] + b[row * SIZE + column];
+}
+
 int main() {
   constexpr int N = SIZE * SIZE;
   const auto floats = [](int count) { return allocate<float>(std::size_t(count)); };
@@ -232,6 +319,20 @@ int main() {
   gather<<<N / 1024, 256>>>(floats(2048), index, floats(N));
   gather_changed<<<N / 1024, 256>>>(floats(2048), index, floats(N));
   copy_each<<<N / 256, 256>>>(floats(N), floats(N));
-  copy_each_changed<<<N / 256, 64>>>(reinterpret_cast<float4*>(floats(N)), reinterpret_cast<float4*>(floats(N)));
+  copy_each_changed<<<N / 256, 64>>>(reinterpret_cast<float4*>(floats(N)),
+                                     reinterpret_cast<float4*>(floats(N)));
+  read_columns<<<tiles, of_tile>>>(floats(N), floats(N));
+  read_columns_changed<<<tiles, of_tile>>>(floats(N), floats(N));
+  sum_all<<<N / 256, 256>>>(index, allocate<int>(2));
+  sum_all_changed<<<N / 256, 256>>>(index, allocate<int>(2));
+  charge_all<<<N / 256, 256>>>(allocate<Particle>(N));
+  charge_all_changed<<<N / 256, 256>>>(floats(N));
+  const dim3 of_16(16, 16), by_16(SIZE / 16, SIZE / 16);
+  turn<<<by_16, of_16>>>(allocate<double>(N), allocate<double>(N));
+  turn_changed<<<by_16, of_16>>>(allocate<double>(N), allocate<double>(N));
+  stream<<<N / 64, 256>>>(floats(4 * N + 1), floats(4 * N));
+  stream_changed<<<N / 64, 256>>>(allocate<__half>(4 * N + 1), floats(4 * N));
+  add_rows<<<by_16, of_16>>>(floats(N), floats(N), floats(N));
+  add_rows_changed<<<by_16, of_16>>>(floats(N), floats(N), floats(N));
   return finish();
 }

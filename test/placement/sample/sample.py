@@ -27,6 +27,12 @@ FOLLOWED = {
     "polynomial": "table->constant",
     "gather": "table->ldg",
     "copy_each": "threads vectorised",
+    "read_columns": "in->shared=padded",
+    "sum_all": "sum privatised",
+    "charge_all": "particles split",
+    "turn": "tile padded",
+    "stream": "in narrowed",
+    "add_rows": "threads swapped",
 }
 
 

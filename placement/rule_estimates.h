@@ -1,0 +1,28 @@
+// What a rule over counters would promise of a suggestion, as Nsight Compute's "Est. Speedup" does: the share
+// of the sectors, bank passes or warps that the kernel could do without. It is a bound, which takes it that
+// the time goes with the counter; a suggestion's own figure is modelled anew.
+#pragma once
+
+#include "placement/experiment.h"
+
+#include <optional>
+#include <string_view>
+
+namespace warplens::placement {
+
+/// A counter that a rule looks at.
+enum class RuleCounter : std::uint8_t { excess_sectors, bank_conflicts, occupancy };
+
+struct RuleEstimate {
+  RuleCounter counter = RuleCounter::excess_sectors;
+  double share = 0; ///< of the time, at most; negative, as that of a gain
+};
+
+/// Returns the estimate of the rule that speaks for such a change; none where no rule does.
+std::optional<RuleEstimate> rule_estimate(const Move& move, const Experiment& experiment);
+
+} // namespace warplens::placement
+
+template <>
+inline constexpr std::array<std::string_view, 3> warplens::names_of<warplens::placement::RuleCounter>{
+    "excess sectors", "bank conflicts", "occupancy"};
