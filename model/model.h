@@ -51,7 +51,7 @@ struct Options {
   std::uint64_t seed = 1;
   /// Number of blocks, from each launch's first on; empty: as many as each GPU needs (snapshot_threads).
   std::optional<std::uint64_t> snapshot_blocks;
-  bool first_blocks_only = false; ///< windows behind a launch's first blocks are left out
+  bool first_blocks_only = false;  ///< windows behind a launch's first blocks are left out
   unsigned threads = 0;            ///< maximum; 0: all cores. The result does not depend on it
   std::uint32_t timeline_bins = 0; ///< 0: no timeline
   bool sharing = false;            ///< KernelResult::sharing, which takes further trials
@@ -77,8 +77,8 @@ struct Options {
   /// The same launches and GPUs modelled before, if not null: what stands where trials end before there are
   /// two.
   const std::vector<KernelResult>* first_answer = nullptr;
-  /// Returns whether the kernel of this number is to be modelled again; the first answer stands for the others.
-  /// Empty: all are.
+  /// Returns whether the kernel of this number is to be modelled again; the first answer stands for the
+  /// others. Empty: all are.
   std::function<bool(std::size_t number)> refines;
 };
 

@@ -64,9 +64,9 @@ Expected<std::string> identity_of(const SweepOptions& options) {
   std::string all = fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n", version, options.run, options.program.nvcc,
                                 static_cast<int>(options.program.backend), options.model.seed,
                                 options.model.trials.value_or(0), options.trace.kernel);
-  all +=
-      fmt::format("{} {} {} {} {}\n", options.trace.launches.value_or(0), options.model.cold, options.model.without_clock,
-                  options.model.snapshot_blocks.value_or(0), options.trace.deterministic);
+  all += fmt::format("{} {} {} {} {}\n", options.trace.launches.value_or(0), options.model.cold,
+                     options.model.without_clock, options.model.snapshot_blocks.value_or(0),
+                     options.trace.deterministic);
   for (const std::string& gpu : options.model.gpus)
     all += gpu + "\n";
   for (const std::string& file : options.program.files) {
