@@ -47,20 +47,24 @@ std::vector<LaunchShare> launch_shares(const trace::AccessSource& trace) {
   std::vector<LaunchShare> shares(launches.size());
   for (const trace::KernelLaunches& counted : trace.kernel_launches()) {
     std::vector<std::size_t> nearest;
-    double least = 0;
+    double min_apart = 0;
     for (std::size_t i = 0; i < launches.size(); ++i) {
       if (launches[i].symbol != counted.symbol)
         continue;
       shares[i].of_kernel += counted.launches;
       const double apart = distance(counted, launches[i], works[i]);
       constexpr double equal = 0.1; // launches are counted in steps of 5 % of accesses and of lines
-      if (nearest.empty() || apart < least - equal)
-        nearest.clear();
-      if (nearest.empty() || apart <= least + equal) {
-        least = nearest.empty() ? apart : std::min(least, apart);
+      const bool is_like_first =
+          !nearest.empty() && is_same(launches[i].grid, launches[nearest.front()].grid);
+      if (nearest.empty() || (is_like_first ? apart < min_apart - equal : apart < min_apart)) {
+        nearest = {i};
+        min_apart = apart;
+      } else if (is_like_first && apart <= min_apart + equal) {
         nearest.push_back(i);
       }
     }
+    // Those with fewest launches so far come first.
+    std::ranges::stable_sort(nearest, {}, [&](std::size_t i) { return shares[i].launches; });
     for (std::size_t k = 0; k < nearest.size(); ++k) {
       const std::size_t i = nearest[k];
       const std::uint64_t part = counted.launches / nearest.size() + (k < counted.launches % nearest.size());

@@ -128,9 +128,8 @@ private:
 
 cpu::GridResult DeviceProgram::run_traced(const cpu::Grid& grid, std::vector<Seen>& seen) {
   std::mutex mutex;
-  const cpu::Tracing tracing{0, grid.grid.count(), [&](std::uint64_t block) {
-                               return std::make_unique<Collector>(seen, mutex, block);
-                             }};
+  const cpu::Tracing tracing{
+      [&](std::uint64_t block) { return std::make_unique<Collector>(seen, mutex, block); }};
   return cpu::run_grid(grid, &tracing);
 }
 

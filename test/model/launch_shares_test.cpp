@@ -73,6 +73,18 @@ TEST_CASE("Launches that are equal share the others among them") {
   CHECK(shares[2].launches == 3);
 }
 
+TEST_CASE("Each traced launch stands for itself at least") {
+  Launches made;
+  made.traced(100, {1000, 4000});
+  made.traced(100, {1040, 4160});
+  made.traced(104, {1040, 4160});
+  made.counted(1, 100, {1000, 4000});
+  made.counted(1, 100, {1040, 4160});
+  made.counted(1, 104, {1040, 4160});
+  for (const model::LaunchShare& share : model::launch_shares(made))
+    CHECK(share.launches == 1);
+}
+
 TEST_CASE("Where no work is known, grids tell; and blocks of the same size are preferred") {
   Launches made;
   made.traced(100, {});

@@ -46,17 +46,21 @@ void launch(const char* symbol, std::uint64_t lines) {
   launch.block = {64, 1, 1};
   ring::Channel* const channel = recorder.begin_launch(launch, 2);
   if (!channel)
-    return;
+    return recorder.count_launch(launch);
+  const std::uint64_t blocks = recorder.goal(launch).max_blocks;
   std::vector<std::thread> workers;
   for (std::uint64_t first = 0; first < 2; ++first)
     workers.emplace_back([=] {
-      for (std::uint64_t block = first; block < 10; block += 2)
+      for (std::uint64_t block = first; block < blocks; block += 2)
         run_block(channel, block, lines);
     });
   for (std::thread& worker : workers)
     worker.join();
-  recorder.end_launch(
-      {.launch = launch.id, .complete = true, .executed_accesses = 100, .probed_accesses = 99});
+  recorder.end_launch({.launch = launch.id,
+                       .complete = true,
+                       .executed_accesses = 100,
+                       .probed_accesses = 99,
+                       .blocks = blocks});
 }
 
 } // namespace

@@ -104,7 +104,7 @@ TEST_CASE("The environment chooses launches and blocks") {
   const trace::Reader reader = open(recorded.trace);
   REQUIRE(reader.launches().size() == 2);
   CHECK(reader.launches()[1].kernel == "scale<float>");
-  CHECK(reader.launches()[1].blocks == 3);
+  CHECK(reader.end_of(1)->blocks == 3);
   CHECK(lines_per_warp(reader, 1).size() == 6);
 }
 

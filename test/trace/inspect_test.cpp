@@ -49,7 +49,8 @@ TEST_CASE("info summarises a trace") {
                   "80 by warps, barriers included, in ") == 0);
   CHECK(text.find("  1  spmv(int const*, float*)  grid 64x1x1  block 256x1x1  blocks 0 to 63  40 accesses  "
                   "complete\n") != std::string::npos);
-  CHECK(text.find("launched     5 times spmv(int const*, float*)\n") != std::string::npos);
+  CHECK(text.find("launched     5 times spmv(int const*, float*)  grid 1x1x1  block 1x1x1  about 0 accesses "
+                  "each\n") != std::string::npos);
 }
 
 TEST_CASE("a dump has every record, one a line") {
@@ -73,7 +74,7 @@ TEST_CASE("a dump has every record, one a line") {
         "0+0 registers 0 first block 0 "
         "blocks 2\n"
         "access 0 1 1 load global 4 spmv.cu:21:7 00000003 7f0000000000 7f0000000004\n"
-        "end 0 complete executed 8 probed 8 blocks 2\n");
+        "end 0 complete executed 8 probed 8 accesses 0 lines 0 blocks 2\n");
 }
 
 TEST_CASE("a dump has a barrier without addresses, which check accepts") {
@@ -159,6 +160,8 @@ TEST_CASE("check finds each broken promise") {
         "launch 0: 9 accesses probed of 8 executed");
   CHECK(first_finding([](Site&, Launch&, Record&, LaunchEnd& end) { end.blocks = 3; }) ==
         "launch 0: 3 blocks collected of 2");
+  CHECK(first_finding([](Site&, Launch&, Record&, LaunchEnd& end) { end.windows = {{1, 2, 2}}; }) ==
+        "launch 0: a window of 2 blocks from 1 on for 2");
 }
 
 TEST_CASE("check accepts a launch without an end only if the trace was cut") {
