@@ -61,6 +61,7 @@ std::vector<LaunchShare> launch_shares(const trace::AccessSource& trace) {
         min_apart = apart;
       } else if (is_like_first && apart <= min_apart + equal) {
         nearest.push_back(i);
+        min_apart = std::min(min_apart, apart);
       }
     }
     // Those with fewest launches so far come first.
