@@ -34,6 +34,9 @@ BlockWindows collected_windows(const trace::Launch& launch, const std::optional<
   if (!end)
     return windows;
   for (const trace::BlockWindow& window : end->windows) {
+    const std::uint64_t next = windows.back().first + windows.back().blocks;
+    if (window.first < next || window.blocks == 0 || window.first - launch.first_block >= launch.blocks)
+      continue; // the trace is damaged; `trace check` says so
     windows.front().stands_for -= std::min(windows.front().stands_for, window.stands_for);
     windows.push_back(window);
   }

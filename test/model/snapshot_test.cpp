@@ -100,6 +100,15 @@ TEST_CASE("Windows are replayed in proportion to the blocks that they stand for"
   CHECK(model::in_proportion({{0, 100, 1000}}, 30) == model::BlockWindows{{0, 30, 1000}});
 }
 
+TEST_CASE("Windows of a damaged trace that are not behind each other are left out") {
+  trace::Launch launch;
+  launch.grid.x = launch.blocks = 1000;
+  trace::LaunchEnd end;
+  end.blocks = 100;
+  end.windows = {{50, 10, 10}, {300, 50, 400}, {200, 10, 10}, {400, 0, 10}, {2000, 10, 10}};
+  CHECK(model::collected_windows(launch, end) == model::BlockWindows{{0, 100, 600}, {300, 50, 400}});
+}
+
 TEST_CASE("A long first window is replayed in pieces, each in proportion") {
   CHECK(model::in_pieces({{0, 80, 80}}) == model::BlockWindows{{0, 10, 10},
                                                                {10, 10, 10},
