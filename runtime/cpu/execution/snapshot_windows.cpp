@@ -120,8 +120,12 @@ SnapshotWindows::Part* SnapshotWindows::part_of(std::uint64_t block) {
   return found;
 }
 
+/// Scouts lie at random in their spaces: a row of the grid may have a last block that does less, and a space
+/// that is a multiple of rows would always or never meet it.
 bool SnapshotWindows::is_scout(const Part& part, std::uint64_t block) const {
-  return (block - part.begin) % spacing_ == spacing_ / 2;
+  constexpr std::uint64_t mix = 0x9e3779b97f4a7c15; // Knuth's multiplicative hash
+  const std::uint64_t number = block - part.begin, space = part.begin / spacing_ + number / spacing_;
+  return number % spacing_ == ((space + 1) * mix >> 32) % spacing_;
 }
 
 bool SnapshotWindows::may_be_recorded(const Part& part, std::uint64_t block) const {
