@@ -66,7 +66,7 @@ std::vector<LaunchShare> launch_shares(const trace::AccessSource& trace) {
         min_apart = std::min(min_apart, apart);
       }
     }
-    // What cannot be divided goes to those with fewest launches so far.
+    // The rest of the division goes to those with fewest launches so far.
     std::ranges::stable_sort(nearest, {}, [&](std::size_t i) { return shares[i].launches; });
     for (std::size_t k = 0; k < nearest.size(); ++k) {
       const std::size_t i = nearest[k];
