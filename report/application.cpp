@@ -15,10 +15,6 @@ namespace {
 constexpr std::size_t rows_shown = 12;
 constexpr double notable_difference = 0.02; // of the launches' work from the modelled one's
 
-double times_of(const KernelResult& kernel) {
-  return kernel.launches_of_kernel != 0 ? kernel.times_this_launch : double(kernel.launches);
-}
-
 std::string shape(const trace::Dim3& size) {
   std::string text = fmt::format("{}", size.x);
   if (size.y != 1 || size.z != 1)
@@ -27,6 +23,10 @@ std::string shape(const trace::Dim3& size) {
 }
 
 } // namespace
+
+double times_of(const KernelResult& kernel) {
+  return kernel.launches_of_kernel != 0 ? kernel.times_this_launch : std::max(1.0, double(kernel.launches));
+}
 
 std::string times_launched(const KernelResult& kernel) {
   const std::uint64_t of_kernel = std::max(kernel.launches_of_kernel, kernel.launches);

@@ -9,6 +9,10 @@
 
 namespace warplens::report {
 
+/// Returns how many times its time the launches take for which the kernel's stands; 1 where their number is
+/// not known.
+double times_of(const KernelResult& kernel);
+
 /// Returns ", launched 7 times" and for how many of them the launch stands; empty where it is not known.
 std::string times_launched(const KernelResult& kernel);
 

@@ -1,6 +1,7 @@
 #include "report/brief.h"
 
 #include "report/annotated_source.h"
+#include "report/application.h"
 #include "report/kernel_findings.h"
 #include "report/resource_text.h"
 #include "report/terminal_text.h"
@@ -201,9 +202,7 @@ template <class Item> bool drop_last(std::vector<Item>& items, std::size_t least
 
 /// Returns the time that the program spends in the kernel, as far as it is known.
 double program_time(const KernelResult& kernel) {
-  const double times =
-      kernel.launches_of_kernel != 0 ? kernel.times_this_launch : std::max(1.0, double(kernel.launches));
-  return kernel.time ? kernel.time->microseconds.mean * times : -1;
+  return kernel.time ? kernel.time->microseconds.mean * times_of(kernel) : -1;
 }
 
 } // namespace

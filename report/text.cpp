@@ -92,8 +92,7 @@ public:
     if (reported.size() < result.kernels.size()) {
       line("");
       line(fmt::format("Left out: {} further launches of these kernels, with less than {:.0f} % of the time "
-                       "each; --format "
-                       "json has them.",
+                       "each; --format json has them.",
                        result.kernels.size() - reported.size(), 100 * little_time));
     }
     text_ += print_legend(result, options_, width_);

@@ -18,6 +18,7 @@
 #include <cstdlib>
 #include <fmt/format.h>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 namespace warplens::cpu {
@@ -90,6 +91,8 @@ private:
   std::jthread thread_; ///< last: it uses the above
 };
 
+/// Runs a launch of which some blocks are recorded, in the channel, or counted. Without a channel `windows`
+/// has none to be recorded.
 GridResult run_traced(const Grid& grid, ring::Channel* channel, SnapshotWindows& windows, bool is_last) {
   using Role = SnapshotWindows::Role;
   const auto threads = static_cast<std::uint32_t>(grid.block.count());
@@ -103,19 +106,9 @@ GridResult run_traced(const Grid& grid, ring::Channel* channel, SnapshotWindows&
     return buffer ? std::make_unique<RingSink>(buffer, threads, block, windows) : nullptr;
   };
   const Tracing tracing{open_block, is_last && !grid.workspace};
-  const StallWatchdog watchdog;
-  return run_grid(grid, &tracing);
-}
-
-/// Runs a launch of which only a few blocks are looked at.
-GridResult run_counted(const Grid& grid, SnapshotWindows& windows) {
-  const Tracing tracing{[&](std::uint64_t block) -> std::unique_ptr<WarpAccessSink> {
-                          const SnapshotWindows::Role role = windows.admit(block);
-                          return role == SnapshotWindows::Role::counted
-                                     ? std::make_unique<CountingSink>(block, role, windows)
-                                     : nullptr;
-                        },
-                        false};
+  std::optional<StallWatchdog> watchdog;
+  if (channel)
+    watchdog.emplace();
   return run_grid(grid, &tracing);
 }
 
@@ -175,7 +168,7 @@ LaunchResult run_all_blocks(const KernelRecord& kernel, const trace::Dim3& grid_
                          .work = windows.of_launch()});
   } else if (recorder.enabled()) {
     SnapshotWindows windows(grid_dim.count());
-    result = run_counted(grid, windows);
+    result = run_traced(grid, nullptr, windows, false);
     recorder.count_launch(launch, windows.of_launch());
   } else
     result = run_grid(grid, nullptr);
