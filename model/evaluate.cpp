@@ -253,9 +253,9 @@ Expected<Result> evaluate(const trace::AccessSource& trace, const std::vector<Gp
       assumed.registers_per_thread = *options.registers;
     DecodedLaunch decoded(trace, assumed, options.without_clock ? Accesses::of_caches : Accesses::all);
     for (const Gpu& gpu : is_wanted(launch) ? gpus : std::vector<Gpu>()) {
-      if (!share.is_mine(number++))
+      of_share.number = number++;
+      if (!share.is_mine(of_share.number))
         continue;
-      of_share.number = result.kernels.size();
       TRY_LET(kernel, evaluate_on(gpu, decoded, trace, options.cold ? nullptr : &history, of_share));
       const LaunchShare& of_launch = shares[std::size_t(&launch - trace.launches().data())];
       kernel->launch = launch.id;

@@ -141,8 +141,7 @@ Expected<Result> simulate(const trace::Reader& trace, const std::vector<model::G
     };
   Result first;
   const std::size_t kernels = std::size_t(launches) * gpus.size();
-  const bool are_many = std::size_t(launches) > few_launches && !options.trials && !options.without_clock &&
-                        options.ranks.count == 1;
+  const bool are_many = std::size_t(launches) > few_launches && !options.trials && !options.without_clock;
   if (are_many || wants_first_answer(options, output)) {
     const std::uint64_t work =
         are_many && !options.budget_seconds ? work_of_one_of_many : work_of_first_answer(options, kernels);
