@@ -91,8 +91,8 @@ std::string version_of(const Toolkit& toolkit) {
   command.arguments = {(toolkit.root / "bin/nvcc").string(), "--version"};
   command.capture_output = true;
   const auto finished = run(command);
-  static const Pattern version(", V([0-9.]+)");
-  const auto match = finished ? version.first_match(finished->output) : std::nullopt;
+  static const Pattern number(", V([0-9.]+)");
+  const auto match = finished ? number.first_match(finished->output) : std::nullopt;
   return match ? (*match)[1] : "unknown";
 }
 

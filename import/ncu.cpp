@@ -8,8 +8,6 @@
 namespace warplens::import {
 namespace {
 
-constexpr std::string_view kernel_name = "Kernel Name";
-
 /// A heading and the rows below it.
 using Table = std::span<const CsvRow>;
 
@@ -43,7 +41,7 @@ struct LaunchColumns {
 };
 
 Expected<LaunchColumns> launch_columns(const CsvRow& heading) {
-  TRY_LET(kernel, column(heading, kernel_name));
+  TRY_LET(kernel, column(heading, kernel_name_heading));
   return LaunchColumns{*kernel, find_column(heading, "Device"), find_column(heading, "Grid Size"),
                        find_column(heading, "Block Size")};
 }
@@ -116,7 +114,7 @@ Expected<void> read_details(Table rows, std::vector<KernelCounters>& launches) {
 std::vector<Table> tables_in(const std::vector<CsvRow>& rows) {
   std::vector<std::size_t> headings;
   for (std::size_t i = 0; i < rows.size(); ++i)
-    if (find_column(rows[i], kernel_name))
+    if (find_column(rows[i], kernel_name_heading))
       headings.push_back(i);
   std::vector<Table> tables;
   for (std::size_t i = 0; i < headings.size(); ++i) {
@@ -129,7 +127,7 @@ std::vector<Table> tables_in(const std::vector<CsvRow>& rows) {
 } // namespace
 
 Expected<std::vector<KernelCounters>> read_ncu(std::string_view text, const NcuOptions& options) {
-  TRY_LET(rows, rows_from(text, kernel_name));
+  TRY_LET(rows, rows_from(text, kernel_name_heading));
   std::vector<KernelCounters> launches;
   for (const Table table : tables_in(*rows)) {
     TRY(check_widths(table));

@@ -17,8 +17,6 @@
 namespace warplens::import {
 namespace {
 
-constexpr std::string_view kernel_name = "Kernel Name";
-
 /// The columns that are added up, with the names that Nsight Compute's report has for them.
 constexpr std::pair<std::string_view, std::string_view> columns_read[] = {
     {"Instructions Executed", "inst_executed"},
@@ -86,7 +84,8 @@ Expected<std::vector<FileBlock>> read_blocks(const std::vector<CsvRow>& rows) {
     if (row.fields.size() == 2 && row.fields[0] == "File Path") {
       file = row.fields[1];
       columns.reset();
-    } else if (row.fields.size() == 2 && (row.fields[0] == "Function Name" || row.fields[0] == kernel_name)) {
+    } else if (row.fields.size() == 2 &&
+               (row.fields[0] == "Function Name" || row.fields[0] == kernel_name_heading)) {
       function = row.fields[1];
       columns.reset();
     } else if (find_column(row, "Line No") && find_column(row, "Address")) {

@@ -8,6 +8,9 @@
 
 namespace warplens::import {
 
+/// The first heading of Nsight Compute\'s tables.
+constexpr std::string_view kernel_name_heading = "Kernel Name";
+
 /// Returns the number of the column of this name.
 std::optional<std::size_t> find_column(const CsvRow& heading, std::string_view name);
 

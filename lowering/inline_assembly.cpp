@@ -65,7 +65,7 @@ bool bind_operands(ptx::Block& block, const InlineAsm& assembly, CallInst& call,
   return true;
 }
 
-const ptx::Rule* rule_for(StringRef opcode) {
+const ptx::Rule* ptx_rule_for(StringRef opcode) {
   for (const ptx::Rules* rules :
        {&ptx::integer_rules(), &ptx::floating_rules(), &ptx::conversion_rules(), &ptx::memory_rules(),
         &ptx::asynchronous_rules(), &ptx::texture_rules(), &ptx::thread_rules(), &ptx::video_rules()})
@@ -75,7 +75,7 @@ const ptx::Rule* rule_for(StringRef opcode) {
 }
 
 bool emit(ptx::Block& block, const ptx::Instruction& instruction) {
-  const ptx::Rule* rule = rule_for(instruction.opcode);
+  const ptx::Rule* rule = ptx_rule_for(instruction.opcode);
   ptx::Modifiers modifiers(instruction.modifiers);
   return rule && (*rule)(block, modifiers, instruction.operands) && modifiers.empty();
 }

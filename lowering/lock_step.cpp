@@ -7,6 +7,7 @@
 //
 // For volatile code the guess errs on the safe side; for other code it leaves properly synchronised code
 // alone. docs/how-it-works.md, "Code that relies on lock step", has the table, and are_ordered() is its code.
+#include "lowering/address_spaces.h"
 #include "lowering/lane_addresses.h"
 #include "lowering/places.h"
 #include "lowering/program_order.h"
@@ -28,12 +29,11 @@ using namespace llvm;
 
 namespace {
 
-constexpr unsigned shared_space = 3;
 constexpr std::int64_t warp = 32;
 
 enum class Space { own, global, shared, unknown };
 
-struct Access {
+struct LaneAccess {
   Instruction* instruction;
   const Value* pointer;
   bool writes, is_volatile, is_atomic;
@@ -83,7 +83,7 @@ public:
       find(instruction);
     if (!everywhere_)
       discard_irrelevant();
-    for (Access& access : all_) {
+    for (LaneAccess& access : all_) {
       auto [guards, added] = guards_.try_emplace(access.instruction->getParent());
       if (added)
         guards->second = guards_of(*access.instruction->getParent(), dominators_);
@@ -91,12 +91,12 @@ public:
     }
   }
 
-  const std::vector<Access>& all() const { return all_; }
+  const std::vector<LaneAccess>& all() const { return all_; }
 
   /// Returns whether one thread's access may be to the place of an earlier access of another thread.
   /// `carried`: in another iteration of a loop that contains both. Unless `strict`, a thread that very likely
   /// keeps to a part of its own does not conflict.
-  bool conflict(const Access& before, const Access& after, bool carried, bool strict) {
+  bool conflict(const LaneAccess& before, const LaneAccess& after, bool carried, bool strict) {
     if (apart(before, after) || share_one_lane(before, after))
       return false;
     const LinearForm distance = after.form.minus(before.form);
@@ -108,7 +108,7 @@ public:
       factors.push_back(std::abs(factor));
     }
     if (carried)
-      for (const Access* access : {&before, &after})
+      for (const LaneAccess* access : {&before, &after})
         for (const auto& [value, factor] : access->form.terms)
           if (varies(value, before, after)) {
             if (variations_.of(value) == Variation::thread)
@@ -133,14 +133,14 @@ public:
   }
 
   /// Returns whether each thread stores to the place that its neighbour, at a constant distance, has loaded.
-  bool is_neighbours(const Access& load, const Access& store) {
+  bool is_neighbours(const LaneAccess& load, const LaneAccess& store) {
     const LinearForm distance = store.form.minus(load.form);
     return distance.terms.empty() && distance.constant != 0 && stride_of(load.form) &&
            std::abs(distance.constant) % stride_of(load.form) == 0 && !below_the_load(load, store);
   }
 
   /// Returns whether each thread stores to a place that it has looked up, after a load from its own.
-  bool is_scattered(const Access& load, const Access& store) {
+  bool is_scattered(const LaneAccess& load, const LaneAccess& store) {
     return stride_of(load.form) && any_of(store.form.terms, [&](const auto& term) {
              return isa<LoadInst>(term.first) && !load.form.terms.contains(term.first) &&
                     variations_.of(term.first) != Variation::none;
@@ -149,7 +149,7 @@ public:
 
   /// Returns whether all threads have loaded from the place (`while (next < n) { …; if (t == 0) next = …;
   /// }`).
-  bool replaces_what_all_load(const Access& load, const Access& store, bool carried) {
+  bool replaces_what_all_load(const LaneAccess& load, const LaneAccess& store, bool carried) {
     const LinearForm distance = store.form.minus(load.form);
     const bool is_elsewhere_then =
         carried && any_of(load.form.terms, [&](const auto& term) { return varies(term.first, load, store); });
@@ -158,7 +158,7 @@ public:
   }
 
   /// Returns whether no thread stores to a place that another loads, as in `if (t < n) a[t] += a[t + n]`.
-  bool below_the_load(const Access& load, const Access& store) {
+  bool below_the_load(const LaneAccess& load, const LaneAccess& store) {
     const std::int64_t stride = stride_of(store.form);
     if (!stride)
       return false;
@@ -184,8 +184,8 @@ public:
   }
 
   /// Returns whether each lane has a place of its own.
-  bool is_of_each_lane(const Access& access) { return variations_.of(access.form) == Variation::thread; }
-  bool is_of_all_lanes(const Access& access) { return variations_.of(access.form) == Variation::none; }
+  bool is_of_each_lane(const LaneAccess& access) { return variations_.of(access.form) == Variation::thread; }
+  bool is_of_all_lanes(const LaneAccess& access) { return variations_.of(access.form) == Variation::none; }
 
 private:
   void find(Instruction& instruction) {
@@ -210,12 +210,12 @@ private:
 
   void add(Instruction& instruction, const Value* pointer, bool writes, bool is_volatile, TypeSize bytes,
            bool is_atomic = false) {
-    Access access{.instruction = &instruction,
-                  .pointer = pointer,
-                  .writes = writes,
-                  .is_volatile = is_volatile,
-                  .is_atomic = is_atomic,
-                  .bytes = static_cast<std::int64_t>(bytes.getFixedValue())};
+    LaneAccess access{.instruction = &instruction,
+                      .pointer = pointer,
+                      .writes = writes,
+                      .is_volatile = is_volatile,
+                      .is_atomic = is_atomic,
+                      .bytes = static_cast<std::int64_t>(bytes.getFixedValue())};
     getUnderlyingObjects(pointer, access.objects, nullptr, 0);
     for (const Value* object : access.objects)
       access.space = std::max(access.space, space_of(object, is_kernel_));
@@ -230,17 +230,17 @@ private:
   /// Keeps, of global memory, only variables that each lane stores to and all lanes load from.
   void discard_irrelevant() {
     std::set<const Value*> stored, loaded;
-    for (const Access& access : all_)
+    for (const LaneAccess& access : all_)
       if (matters_in_global(access))
         (access.writes ? stored : loaded).insert(access.objects.front());
-    std::erase_if(all_, [&](const Access& access) {
+    std::erase_if(all_, [&](const LaneAccess& access) {
       if (access.space != Space::global)
         return access.space == Space::unknown && !access.is_volatile;
       return !matters_in_global(access) || !stored.count(access.objects.front()) ||
              !loaded.count(access.objects.front());
     });
   }
-  bool matters_in_global(const Access& access) {
+  bool matters_in_global(const LaneAccess& access) {
     return access.space == Space::global && !access.is_atomic && access.objects.size() == 1 &&
            variations_.of(access.form) == (access.writes ? Variation::thread : Variation::none);
   }
@@ -266,7 +266,7 @@ private:
     }
   }
 
-  bool apart(const Access& one, const Access& other) {
+  bool apart(const LaneAccess& one, const LaneAccess& other) {
     const auto pairs_apart = [&](const Value* first) {
       return all_of(other.objects, [&](const Value* second) { return are_apart(first, second); });
     };
@@ -276,14 +276,14 @@ private:
     return one.extent && other.extent && one.objects == other.objects && !one.extent->meets(*other.extent);
   }
 
-  bool share_one_lane(const Access& one, const Access& other) {
+  bool share_one_lane(const LaneAccess& one, const LaneAccess& other) {
     return any_of(one.guards, [&](const Guard& guard) {
       return is_contained(other.guards, guard) && admits_one_lane(guard, variations_);
     });
   }
 
   /// Returns whether the value differs in another iteration of a loop that contains both accesses.
-  bool varies(const Value* value, const Access& one, const Access& other) const {
+  bool varies(const Value* value, const LaneAccess& one, const LaneAccess& other) const {
     const auto* instruction = dyn_cast<Instruction>(value);
     if (!instruction)
       return false;
@@ -318,7 +318,7 @@ private:
   const LoopInfo& loops_;
   Variations variations_;
   std::map<const BasicBlock*, std::vector<Guard>> guards_;
-  std::vector<Access> all_;
+  std::vector<LaneAccess> all_;
 };
 
 /// The accesses of a lane since it last met the others, at some point of the code.
@@ -347,7 +347,7 @@ public:
 
   /// Inserts the stops and returns their number.
   std::size_t run() {
-    const auto writes = [](const Access& access) { return access.writes; };
+    const auto writes = [](const LaneAccess& access) { return access.writes; };
     if (none_of(accesses_.all(), writes) || (all_of(accesses_.all(), writes) && !everywhere_))
       return 0;
     find_exchanged();
@@ -364,7 +364,7 @@ public:
   /// Inserts into the traced variant a call of the runtime for each access to shared memory; the runtime
   /// reports where lanes exchange data. Like probes the calls block no optimisation.
   void observe_shared_accesses() {
-    for (const Access& access : accesses_.all()) {
+    for (const LaneAccess& access : accesses_.all()) {
       if (access.space != Space::shared || access.is_atomic)
         continue; // atomic accesses are ordered
       IRBuilder<> builder(access.instruction);
@@ -448,10 +448,10 @@ private:
     for (BasicBlock* block : order_) {
       Since since = at_begin_.at(block);
       follow(*block, since, [&](std::size_t number, Since& now) {
-        const Access& access = accesses_.all()[number];
+        const LaneAccess& access = accesses_.all()[number];
         if (access.writes || access.space != Space::shared)
           return;
-        for_each(now, [&](const Access& before, bool carried) {
+        for_each(now, [&](const LaneAccess& before, bool carried) {
           if (before.writes && before.space == Space::shared && !(before.is_atomic && access.is_atomic) &&
               accesses_.conflict(before, access, carried, false)) {
             exchanged_.insert(before.objects.begin(), before.objects.end());
@@ -469,12 +469,12 @@ private:
       found(accesses_.all()[number], true);
   }
 
-  bool is_exchanged(const Access& access) const {
+  bool is_exchanged(const LaneAccess& access) const {
     return any_of(access.objects, [&](const Value* object) { return exchanged_.count(object) != 0; });
   }
 
   /// Returns whether all lanes must have done `before` when any of them does `after`.
-  bool are_ordered(const Access& before, const Access& after, bool carried) {
+  bool are_ordered(const LaneAccess& before, const LaneAccess& after, bool carried) {
     if ((!before.writes && !after.writes) || (before.is_atomic && after.is_atomic))
       return false;
     const bool shared = before.space != Space::global && after.space != Space::global,
@@ -500,7 +500,7 @@ private:
            accesses_.conflict(before, after, carried, false);
   }
 
-  bool in_one_loop(const Access& one, const Access& other) {
+  bool in_one_loop(const LaneAccess& one, const LaneAccess& other) {
     for (const Loop* loop = loops_.getLoopFor(one.instruction->getParent()); loop;
          loop = loop->getParentLoop())
       if (loop->contains(other.instruction))
@@ -515,9 +515,9 @@ private:
       std::set<Instruction*> added;
       Since since = at_begin_.at(block);
       follow(*block, since, [&](std::size_t number, Since& now) {
-        const Access& access = accesses_.all()[number];
-        std::vector<const Access*> before;
-        for_each(now, [&](const Access& other, bool carried) {
+        const LaneAccess& access = accesses_.all()[number];
+        std::vector<const LaneAccess*> before;
+        for_each(now, [&](const LaneAccess& other, bool carried) {
           if (are_ordered(other, access, carried))
             before.push_back(&other);
         });
@@ -535,11 +535,12 @@ private:
   }
 
   /// Returns the point in front of the outermost loop around the access that contains no access of `before`.
-  Instruction* place_for(const Access& access, const std::vector<const Access*>& before) {
+  Instruction* place_for(const LaneAccess& access, const std::vector<const LaneAccess*>& before) {
     Instruction* place = access.instruction;
     for (const Loop* loop = loops_.getLoopFor(place->getParent()); loop; loop = loop->getParentLoop()) {
       BasicBlock* front = loop->getLoopPreheader();
-      if (!front || any_of(before, [&](const Access* other) { return loop->contains(other->instruction); }))
+      if (!front ||
+          any_of(before, [&](const LaneAccess* other) { return loop->contains(other->instruction); }))
         break;
       place = front->getTerminator();
     }

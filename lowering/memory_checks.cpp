@@ -5,6 +5,7 @@
 // Only the compiler knows the line, the width and the variable of an access; guard pages alone would know an
 // address, and only of accesses that miss a whole page. So the check is code, inserted before the optimiser
 // could merge or remove faulty accesses.
+#include "lowering/address_spaces.h"
 #include "lowering/runtime_calls.h"
 #include "lowering/stages.h"
 #include "runtime/abi/memcheck.h"
@@ -22,9 +23,7 @@ using namespace llvm;
 
 namespace {
 
-constexpr unsigned shared_space = 3;
-
-struct Access {
+struct CheckedAccess {
   Instruction* instruction;
   Value* pointer;
   Value* bytes;
@@ -69,7 +68,7 @@ public:
       call_runtime(builder, "__warplens_cpu_check_fence", Effects::suspends, builder.getVoidTy(),
                    {current_lane(builder)});
     }
-    for (const Access& access : accesses_)
+    for (const CheckedAccess& access : accesses_)
       check(access);
   }
 
@@ -115,7 +114,7 @@ private:
                          required(alignment, bytes), mode});
   }
 
-  void check(const Access& access) {
+  void check(const CheckedAccess& access) {
     SmallVector<const Value*, 4> objects;
     getUnderlyingObjects(access.pointer, objects, nullptr, 0);
     if (all_of(objects, is_own))
@@ -166,7 +165,7 @@ private:
   Function& function_;
   cpu::Checks checks_;
   const DataLayout& layout_;
-  std::vector<Access> accesses_;
+  std::vector<CheckedAccess> accesses_;
   std::vector<Instruction*> fences_; ///< those after a fence, and stores that are one
 };
 

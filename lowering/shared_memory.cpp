@@ -1,5 +1,6 @@
 // Gives each kernel's __shared__ variables offsets in the block's buffer. Functions that could not be inlined
 // are shared between kernels, so their variables come first, at the same offset in every kernel.
+#include "lowering/address_spaces.h"
 #include "lowering/debugging.h"
 #include "lowering/runtime_calls.h"
 #include "lowering/stages.h"
@@ -16,8 +17,6 @@ namespace warplens::lowering {
 using namespace llvm;
 
 namespace {
-
-constexpr unsigned shared_space = 3;
 
 /// The layout of the block's buffer, filled from the front.
 struct Layout {

@@ -9,8 +9,6 @@
 namespace warplens::power {
 namespace {
 
-constexpr double normal95 = 1.959964; ///< standard deviations on each side of a normal distribution
-
 /// The sums that least squares need, in terms that are scaled to about 1.
 struct Sums {
   Eigen::MatrixXd gram;

@@ -10,6 +10,9 @@
 
 namespace warplens::power {
 
+/// The standard deviations on each side of a normal distribution that hold 95 % of it.
+constexpr double normal95 = 1.959964;
+
 /// A measured power, and how much of each term it has: events per second, SMs in use, or 1 for the constant
 /// part.
 struct Observation {

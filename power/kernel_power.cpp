@@ -10,8 +10,7 @@ namespace warplens::power {
 namespace {
 
 constexpr double joules_of_pj = 1e-12;
-constexpr double normal95 = 1.959964; ///< standard deviations on each side of a normal distribution
-constexpr double same_clock = 0.005;  ///< relative difference of clocks that are one
+constexpr double same_clock = 0.005; ///< relative difference of clocks that are one
 
 bool is_of_dram(MemoryEvent event) {
   return event == MemoryEvent::dram_read || event == MemoryEvent::dram_write ||

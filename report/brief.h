@@ -82,6 +82,8 @@ struct BriefKernel {
   }
 };
 
+constexpr std::size_t brief_width = 100; ///< of its lines, in columns
+
 struct Brief {
   std::string program;
   std::vector<BriefKernel> kernels;      ///< the one that takes most of the program's time first

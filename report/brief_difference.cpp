@@ -12,7 +12,7 @@
 namespace warplens::report {
 namespace {
 
-constexpr std::size_t width = 100, name_columns = 60;
+constexpr std::size_t name_columns = 60;
 
 /// Returns whether the figure says what an access does, rather than what follows from it: latencies and
 /// waiting have their causes here.
@@ -50,7 +50,7 @@ std::string line_of(const SiteChange& change) {
   const Site& site = change.after->site;
   return cut(printable(fmt::format("{}:{} {}: {}", std::filesystem::path(site.file).filename().string(),
                                    site.line, site.expression, fmt::join(figures, ", "))),
-             2 * width) +
+             2 * brief_width) +
          "\n";
 }
 
@@ -64,12 +64,12 @@ std::string print_brief_difference(const Difference& difference, const SpeedComp
   std::vector<std::string> lines;
   for (const TotalSpeed& total : speed.totals)
     lines.push_back(
-        cut(printable(fmt::format("in total on {}: {}", total.gpu, describe(total.speed))), 2 * width) +
+        cut(printable(fmt::format("in total on {}: {}", total.gpu, describe(total.speed))), 2 * brief_width) +
         "\n");
   for (std::size_t index = 0; index < difference.kernels.size(); ++index)
     lines.push_back(cut(fmt::format("{}: {}", short_name(*difference.kernels[index].after),
                                     printable(describe(speed.kernels[index]))),
-                        2 * width) +
+                        2 * brief_width) +
                     "\n");
   for (const KernelResult* kernel : difference.removed)
     lines.push_back(short_name(*kernel) + ": only before\n");

@@ -115,7 +115,7 @@ Json reasons(const Brief& brief) {
   return reasons;
 }
 
-std::string text_of(const Brief& brief) {
+std::string json_text(const Brief& brief) {
   Json json = {{"schema", brief_schema}, {"program", brief.program}, {"kernels", list_of(brief.kernels)}};
   json["accuracy"] = accuracies(brief.kernels);
   json["not_modelled"] = brief.not_modelled;
@@ -127,7 +127,7 @@ std::string text_of(const Brief& brief) {
 } // namespace
 
 std::string print_brief_json(const Result& result, const std::vector<Suggestion>& suggestions) {
-  return fitted(brief_of(result, suggestions), text_of);
+  return fitted(brief_of(result, suggestions), json_text);
 }
 
 } // namespace warplens::report

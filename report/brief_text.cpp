@@ -11,12 +11,12 @@
 namespace warplens::report {
 namespace {
 
-constexpr std::size_t width = 100, label_width = 11;
+constexpr std::size_t label_width = 11;
 
 /// Returns lines of the width, the first of which begins with the label.
 std::string field(std::string_view label, const std::string& value) {
   std::string text;
-  for (const std::string& part : wrapped(value, width - label_width)) {
+  for (const std::string& part : wrapped(value, brief_width - label_width)) {
     text += pad_right(label, label_width) + part + "\n";
     label = "";
   }
@@ -68,7 +68,7 @@ std::string text_of(const BriefKernel& kernel) {
   return text;
 }
 
-std::string text_of(const Brief& brief) {
+std::string text_of_all(const Brief& brief) {
   std::string text;
   for (const BriefKernel& kernel : brief.kernels)
     text += text_of(kernel);
@@ -88,7 +88,7 @@ std::string text_of(const Brief& brief) {
 } // namespace
 
 std::string print_brief_text(const Result& result, const std::vector<Suggestion>& suggestions) {
-  return fitted(brief_of(result, suggestions), [](const Brief& brief) { return text_of(brief); });
+  return fitted(brief_of(result, suggestions), [](const Brief& brief) { return text_of_all(brief); });
 }
 
 } // namespace warplens::report

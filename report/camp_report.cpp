@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t name_width = 32, printed_pairs = 40;
+constexpr std::size_t camp_name_width = 32, printed_pairs = 40;
 
 Expected<sharing::CacheProcess> process_of(const KernelResult& kernel) {
   if (!kernel.sharing)
@@ -149,7 +149,7 @@ std::string print_pairs_text(std::span<const KernelResult> kernels, std::span<co
       "\n";
   text += "  slow-downs     by the L2, and its ways of each   on one SM      kernels\n";
   const auto name = [&](std::size_t kernel) {
-    return cut(printable(display_name(kernels[kernel].name, name_width)), name_width);
+    return cut(printable(display_name(kernels[kernel].name, camp_name_width)), camp_name_width);
   };
   for (const SharedL2& pair : pairs.first(std::min(pairs.size(), printed_pairs)))
     text += cut(fmt::format(

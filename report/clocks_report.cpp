@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t name_width = 40;
+constexpr std::size_t clocks_name_width = 40;
 constexpr double slow_downs_of_front[] = {0, .01, .02, .05, .1, .15, .2, .3, .5, 1};
 
 std::string against(const clocks::Plan& plan, const clocks::Plan& fastest) {
@@ -58,14 +58,15 @@ std::string print_clocks_text(const ClockPlans& plans, const TextOptions& option
   for (std::size_t slot = 0; slot < plans.slots.size(); ++slot) {
     const clocks::ClockChoice& fastest = plans.slots[slot][plans.fastest.chosen[slot]];
     const clocks::ClockChoice& chosen = plans.slots[slot][plans.cheapest.chosen[slot]];
-    text += cut(fmt::format(
-                    "  {:>6.0f} MHz  {}  {:+6.1f} % time  {:+6.1f} % energy  {:4.0f} W", chosen.mhz,
-                    pad_right(cut(printable(display_name(plans.kernels[slot].name, name_width)), name_width),
-                              name_width),
-                    100 * (chosen.seconds / fastest.seconds - 1), 100 * (chosen.joules / fastest.joules - 1),
-                    chosen.joules / chosen.seconds),
-                width) +
-            "\n";
+    text +=
+        cut(fmt::format("  {:>6.0f} MHz  {}  {:+6.1f} % time  {:+6.1f} % energy  {:4.0f} W", chosen.mhz,
+                        pad_right(cut(printable(display_name(plans.kernels[slot].name, clocks_name_width)),
+                                      clocks_name_width),
+                                  clocks_name_width),
+                        100 * (chosen.seconds / fastest.seconds - 1),
+                        100 * (chosen.joules / fastest.joules - 1), chosen.joules / chosen.seconds),
+            width) +
+        "\n";
   }
   text += cut("  together: " + against(plans.cheapest, plans.fastest) +
                   "; each kernel by itself (F-DVFS): " + against(plans.slot_by_slot, plans.fastest),

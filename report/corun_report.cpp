@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t name_width = 40;
+constexpr std::size_t corun_name_width = 40;
 /// A resource is fought for where it is busy for this share of the time together, and longer than for the
 /// kernel that needs it most.
 constexpr double contended_share = 0.6, contended_more = 0.1;
@@ -24,10 +24,10 @@ constexpr double fewer_hits = 0.05; ///< of a cache's look-ups, that count
 constexpr double long_wait = 0.05;  ///< of the kernel's time beside the others, for its first place on an SM
 
 std::string name_of_kernel(const CorunKernelResult& kernel) {
-  return printable(display_name(kernel.name, name_width));
+  return printable(display_name(kernel.name, corun_name_width));
 }
 
-std::string lines_of(const std::string& indent, const std::string& text, std::size_t width) {
+std::string wrapped_lines(const std::string& indent, const std::string& text, std::size_t width) {
   std::string lines;
   for (const std::string& line : wrapped(text, width - indent.size()))
     lines += indent + line + "\n";
@@ -62,7 +62,7 @@ std::string what_if_in_words(const CorunWhatIf& what_if) {
 }
 
 /// Returns the kernel's part of the GPU, or an empty string if it may use all of it.
-std::string place_of(const CorunKernelResult& kernel, Division division) {
+std::string place_in_division(const CorunKernelResult& kernel, Division division) {
   switch (division) {
   case Division::sms: return fmt::format("{} SMs", kernel.sms);
   case Division::blocks: return fmt::format("{} blocks on an SM", kernel.max_per_sm);
@@ -157,9 +157,10 @@ std::string print_corun_text(const CorunResult& result, const TextOptions& optio
                      width)) +
       "\n";
   if (result.what_if.is_any())
-    text += lines_of("  ", "on a machine that does not exist: " + what_if_in_words(result.what_if), width);
+    text +=
+        wrapped_lines("  ", "on a machine that does not exist: " + what_if_in_words(result.what_if), width);
   for (const CorunKernelResult& kernel : result.kernels) {
-    const std::string place = place_of(kernel, result.division);
+    const std::string place = place_in_division(kernel, result.division);
     text += cut(fmt::format("  {:.2f} × ({:.2f} to {:.2f})  {}  {:.4g} µs alone, {:.4g} beside{}{}",
                             kernel.slow_down.mean, kernel.slow_down.ci95[0], kernel.slow_down.ci95[1],
                             name_of_kernel(kernel), kernel.alone_us.mean, kernel.beside_us.mean,
@@ -179,7 +180,7 @@ std::string print_corun_text(const CorunResult& result, const TextOptions& optio
   text += fmt::format("  all together take {:.0f} % of the time of one after the other\n",
                       100 * result.over_sequential.mean);
   for (const std::string& what : contention_of(result))
-    text += lines_of("  ", "they fight for " + what, width);
+    text += wrapped_lines("  ", "they fight for " + what, width);
   return text;
 }
 
@@ -230,7 +231,7 @@ std::string print_arrangements_text(std::span<const NamedArrangement> arrangemen
   std::string head, text;
   for (const NamedArrangement& one : arrangements) {
     if (!one.result) {
-      text += lines_of("  ", fmt::format("{}: {}", one.name, one.result.error().message), width);
+      text += wrapped_lines("  ", fmt::format("{}: {}", one.name, one.result.error().message), width);
       continue;
     }
     const CorunResult& result = *one.result;
@@ -247,7 +248,7 @@ std::string print_arrangements_text(std::span<const NamedArrangement> arrangemen
     std::vector<std::string> slow_downs, places;
     for (const CorunKernelResult& kernel : result.kernels) {
       slow_downs.push_back(fmt::format("{:.2f} ×", kernel.slow_down.mean));
-      if (std::string place = place_of(kernel, result.division); !place.empty())
+      if (std::string place = place_in_division(kernel, result.division); !place.empty())
         places.push_back(std::move(place));
     }
     text += cut(fmt::format("  {:+6.1f} %  {}  {}  {}", 100 * (result.speed_up.mean - 1),

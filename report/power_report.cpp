@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 constexpr double notable_line = 0.01; ///< of the kernel's energy
 constexpr std::size_t printed_lines = 12;
 constexpr unsigned bar_width = 8;
-constexpr std::size_t name_width = 60;
+constexpr std::size_t power_name_width = 60;
 
 struct Part {
   const char* name;
@@ -73,10 +73,11 @@ std::string print_power_text(std::span<const PoweredKernel> kernels, const TextO
   std::string text;
   for (const PoweredKernel& one : kernels) {
     const power::KernelPower& power = one.power;
-    text += style.bold(cut(fmt::format("{} on {}", printable(display_name(one.kernel->name, name_width)),
-                                       printable(one.kernel->gpu)),
-                           width)) +
-            "\n";
+    text +=
+        style.bold(cut(fmt::format("{} on {}", printable(display_name(one.kernel->name, power_name_width)),
+                                   printable(one.kernel->gpu)),
+                       width)) +
+        "\n";
     text += cut(fmt::format("  {:.0f} W ({:.0f} to {:.0f}), {} for a launch of {}", power.total.value,
                             power.total.low, power.total.high, joules(power.joules.value),
                             duration(one.kernel->time->microseconds)),

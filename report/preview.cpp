@@ -14,7 +14,7 @@
 namespace warplens::report {
 namespace {
 
-constexpr std::size_t width = 100, max_sites = 6;
+constexpr std::size_t preview_width = 100, max_sites = 6;
 
 /// An access that costs more than it needs to, by its figures alone, and how much of it there is.
 struct CostlySite {
@@ -51,7 +51,7 @@ std::string print_preview(const KernelResult& kernel) {
   std::string text;
   const auto add = [&](const std::string& line, std::size_t indent) {
     std::string before(indent, ' ');
-    for (const std::string& part : wrapped(printable(line), width - indent - 2)) {
+    for (const std::string& part : wrapped(printable(line), preview_width - indent - 2)) {
       text += before + part + "\n";
       before.assign(indent + 2, ' ');
     }

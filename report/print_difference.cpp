@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t name_width = 24, value_width = 12;
+constexpr std::size_t figure_name_width = 24, value_width = 12;
 
 std::string number(double value) {
   return fmt::format("{:.5g}", value);
@@ -40,7 +40,7 @@ const char* unit_of(Unit unit) {
   return "";
 }
 
-std::string place_of(const SiteResult& site) {
+std::string site_place(const SiteResult& site) {
   return fmt::format("{}:{}", std::filesystem::path(site.site.file).filename().string(), site.site.line);
 }
 
@@ -102,16 +102,16 @@ private:
       line(style_.warm(cut(l2_starts_of(kernel), width_)));
     if (kernel.only_one_has_time())
       line(style_.warm(cut(times_of(kernel), width_)));
-    line(style_.dim(pad_right("", name_width) + pad_left("before", value_width) +
+    line(style_.dim(pad_right("", figure_name_width) + pad_left("before", value_width) +
                     pad_left("after", value_width) + pad_left("difference", value_width)));
     print(kernel.totals, "total.");
     for (const SiteChange& site : kernel.sites)
       print(site);
     for (const SiteResult* site : kernel.removed)
-      line(cut(place_of(*site) + "  " + printable(site->site.expression) + note_on(*site) + ": only before",
+      line(cut(site_place(*site) + "  " + printable(site->site.expression) + note_on(*site) + ": only before",
                width_));
     for (const SiteResult* site : kernel.added)
-      line(cut(place_of(*site) + "  " + printable(site->site.expression) + note_on(*site) + ": only after",
+      line(cut(site_place(*site) + "  " + printable(site->site.expression) + note_on(*site) + ": only after",
                width_));
   }
 
@@ -120,7 +120,7 @@ private:
     print(site.figures, "  ");
     if (text_.size() == start)
       return; // nothing differs
-    std::string head = printable(place_of(*site.before));
+    std::string head = printable(site_place(*site.before));
     if (site.after->site.line != site.before->site.line)
       head += fmt::format(" → {}", site.after->site.line);
     head += "  " + printable(site.before->site.expression);
@@ -138,7 +138,7 @@ private:
       ++differing_;
       const bool is_significant = change.is_significant();
       significant_ += is_significant;
-      const std::string row = pad_right(fmt::format("{}{}", before_name, change.figure), name_width) +
+      const std::string row = pad_right(fmt::format("{}{}", before_name, change.figure), figure_name_width) +
                               pad_left(number(change.before), value_width) +
                               pad_left(number(change.after), value_width) +
                               pad_left(signed_number(change.difference()), value_width) +
@@ -276,7 +276,7 @@ std::string times_of(const KernelChange& kernel) {
 std::string describe(const Failure& failure) {
   std::string where = display_name(failure.kernel->after->name) + " on " + failure.kernel->after->gpu;
   if (failure.site)
-    where += fmt::format(", {} {}", place_of(*failure.site->after), failure.site->after->site.expression);
+    where += fmt::format(", {} {}", site_place(*failure.site->after), failure.site->after->site.expression);
   const FigureChange& change = *failure.change;
   return fmt::format("{}: {} {} → {}, {}{}{}", where, change.figure, number(change.before),
                      number(change.after), signed_number(change.difference()), interval_of(change),

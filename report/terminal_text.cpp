@@ -57,7 +57,7 @@ bool reorders(char32_t code) {
   return within(ranges, code);
 }
 
-std::size_t width_of(char32_t code) {
+std::size_t columns_of(char32_t code) {
   constexpr std::array<std::pair<char32_t, char32_t>, 5> none = {
       {{0x0300, 0x036F}, {0x200B, 0x200D}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F}}};
   // Unicode's East Asian Width, classes W and F, by block.
@@ -101,7 +101,7 @@ std::string printable(std::string_view text) {
       ++column;
     } else {
       result += bytes;
-      column += width_of(code);
+      column += columns_of(code);
     }
   }
   return result;
@@ -111,7 +111,7 @@ std::size_t width_of(std::string_view text) {
   std::size_t width = 0;
   while (!text.empty()) {
     const Character character = first_of(text);
-    width += width_of(character.code);
+    width += columns_of(character.code);
     text.remove_prefix(character.bytes);
   }
   return width;
@@ -125,9 +125,9 @@ std::string cut(std::string_view text, std::size_t columns) {
   std::size_t width = 0, end = 0;
   while (true) {
     const Character character = first_of(text.substr(end));
-    if (width + width_of(character.code) > columns - 1)
+    if (width + columns_of(character.code) > columns - 1)
       break;
-    width += width_of(character.code);
+    width += columns_of(character.code);
     end += character.bytes;
   }
   return std::string(text.substr(0, end)).append(ellipsis);
@@ -166,9 +166,9 @@ std::vector<std::string> wrapped_code(std::string_view code, std::size_t columns
     std::size_t end = 0, width = 0, last_break = 0;
     while (end < code.size()) {
       const Character character = first_of(code.substr(end));
-      if (width + width_of(character.code) > room && end != 0)
+      if (width + columns_of(character.code) > room && end != 0)
         break;
-      width += width_of(character.code);
+      width += columns_of(character.code);
       end += character.bytes;
       if (character.bytes == 1 && breaks.find(code[end - 1]) != std::string_view::npos)
         last_break = end;

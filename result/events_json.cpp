@@ -9,17 +9,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Reads a number of things: not negative, and finite.
-void read_count(const JsonNode& node, double& target) {
-  node.read(target);
-  node.require(target >= 0, "a number that is not negative");
-}
-
-void read_share(const JsonNode& node, double& target) {
-  node.read(target);
-  node.require(target >= 0 && target <= 1 + 1e-9, "a number from 0 to 1");
-}
-
 void read_shares(const JsonNode& node, std::vector<double>& target) {
   node.for_each([&](const JsonNode& item) { read_share(item, target.emplace_back()); });
 }
@@ -84,15 +73,15 @@ void read_kinds(const JsonNode& node, ByInstructionKind& target) {
     if (!node.has(name.c_str()))
       continue;
     const JsonNode of_kind = node[name.c_str()];
-    read_count(of_kind["warps"], target[kind].warps);
-    read_count(of_kind["lanes"], target[kind].lanes);
+    read_amount(of_kind["warps"], target[kind].warps);
+    read_amount(of_kind["lanes"], target[kind].lanes);
   }
 }
 
 void read_memory_events(const JsonNode& node, ByMemoryEvent& target) {
   for (std::size_t event = 0; event < memory_event_count; ++event)
     if (const std::string name(name_of(MemoryEvent(event))); node.has(name.c_str()))
-      read_count(node[name.c_str()], target[event]);
+      read_amount(node[name.c_str()], target[event]);
 }
 
 void read_events(const JsonNode& node, Events& target) {
@@ -102,9 +91,9 @@ void read_events(const JsonNode& node, Events& target) {
     return;
   const JsonNode operations = node["floating_point_operations"];
   FloatingPointOperations& of_lanes = target.operations.emplace();
-  read_count(operations["fp64"], of_lanes.fp64);
-  read_count(operations["fp32"], of_lanes.fp32);
-  read_count(operations["fp16"], of_lanes.fp16);
+  read_amount(operations["fp64"], of_lanes.fp64);
+  read_amount(operations["fp32"], of_lanes.fp32);
+  read_amount(operations["fp16"], of_lanes.fp16);
 }
 
 void read_sharing_profile(const JsonNode& node, SharingProfile& target) {
@@ -112,21 +101,21 @@ void read_sharing_profile(const JsonNode& node, SharingProfile& target) {
   block["warps"].read(target.block.warps);
   block["registers"].read(target.block.registers);
   block["shared_bytes"].read(target.block.shared_bytes);
-  read_count(node["warps"], target.warps);
+  read_amount(node["warps"], target.warps);
   read_share(node["held_share"], target.held_share);
   node["pipes"].for_each([&](const JsonNode& item) {
     SharingProfile::Pipe& pipe = target.pipes.emplace_back();
     item["name"].read(pipe.name);
     item["name"].require(value_named<Resource>(pipe.name).has_value(), "the name of a resource");
     read_share(item["share"], pipe.share);
-    read_count(item["interval"], pipe.interval);
-    read_count(item["latency"], pipe.latency);
+    read_amount(item["interval"], pipe.interval);
+    read_amount(item["latency"], pipe.latency);
     read_shares(item["distances"], pipe.distances);
   });
   const JsonNode l2 = node["l2"];
   l2["ways"].read(target.l2.ways);
-  read_count(l2["requests"], target.l2.requests);
-  read_count(l2["instructions"], target.l2.instructions);
+  read_amount(l2["requests"], target.l2.requests);
+  read_amount(l2["instructions"], target.l2.instructions);
   const JsonNode misses = l2["misses"];
   read_shares(misses, target.l2.misses);
   misses.require(std::ranges::is_sorted(target.l2.misses, std::greater()),
@@ -134,7 +123,7 @@ void read_sharing_profile(const JsonNode& node, SharingProfile& target) {
   l2["cuts"].for_each([&](const JsonNode& item) {
     SharingProfile::L2::Cut& cut = target.l2.cuts.emplace_back();
     item["ways"].read(cut.ways);
-    read_count(item["seconds"], cut.seconds);
+    read_amount(item["seconds"], cut.seconds);
     read_share(item["misses"], cut.misses);
   });
 }

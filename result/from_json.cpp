@@ -12,10 +12,6 @@
 namespace warplens {
 namespace {
 
-using Json = nlohmann::json;
-
-constexpr double rounding = 1e-9; // for sums of shares, and for parts of a whole
-
 void read_pair(const JsonNode& node, double (&target)[2]) {
   std::vector<double> values;
   read_list(node, values);
@@ -104,17 +100,6 @@ void read_amount(const JsonNode& node, Statistic& target) {
 void read_share(const JsonNode& node, Statistic& target) {
   read(node, target);
   node.require(target.mean >= 0 && target.mean <= 1 + rounding, "a statistic whose mean is from 0 to 1");
-}
-
-/// Reads a number that is not negative.
-void read_amount(const JsonNode& node, double& target) {
-  node.read(target);
-  node.require(target >= 0, "a number that is not negative");
-}
-
-void read_share(const JsonNode& node, double& target) {
-  node.read(target);
-  node.require(target >= 0 && target <= 1 + rounding, "a number from 0 to 1");
 }
 
 void read(const JsonNode& node, LanePattern& target) {
@@ -479,7 +464,8 @@ Expected<Result> result_from_json(const nlohmann::json& json) {
   root["schema"].read(schema);
   if (!error && schema != result_schema) {
     // The text is escaped and shortened: it may be anything, and the error goes to a terminal.
-    const std::string shown = Json(schema.substr(0, 40)).dump(-1, ' ', true, Json::error_handler_t::replace);
+    const std::string shown =
+        nlohmann::json(schema.substr(0, 40)).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
     error = Error{fmt::format("schema is {}", shown)};
   }
 

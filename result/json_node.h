@@ -134,4 +134,17 @@ void read_list(const JsonNode& node, std::vector<Number>& target, std::optional<
     node.require(target.size() == *count, fmt::format("an array of {}", *count).c_str());
 }
 
+constexpr double rounding = 1e-9; ///< of sums of shares, and of parts of a whole
+
+/// Reads a number that is not negative.
+inline void read_amount(const JsonNode& node, double& target) {
+  node.read(target);
+  node.require(target >= 0, "a number that is not negative");
+}
+
+inline void read_share(const JsonNode& node, double& target) {
+  node.read(target);
+  node.require(target >= 0 && target <= 1 + rounding, "a number from 0 to 1");
+}
+
 } // namespace warplens

@@ -54,4 +54,8 @@ Expected<void> write_file(const std::filesystem::path& file, std::string_view by
   return {};
 }
 
+std::string file_name(const std::string& path) {
+  return path.substr(path.find_last_of('/') + 1);
+}
+
 } // namespace warplens

@@ -17,4 +17,8 @@ Expected<std::string> read_file(const std::filesystem::path& file);
 /// why: no such folder, no right, a full disk.
 Expected<void> write_file(const std::filesystem::path& file, std::string_view bytes);
 
+/// Returns a path's last part, by which source files are compared, as compilers and users spell paths in
+/// several ways.
+std::string file_name(const std::string& path);
+
 } // namespace warplens

@@ -26,7 +26,7 @@ constexpr std::uint32_t registers_if_unknown = 32;
 /// The forms of an instruction's addresses.
 constexpr int list_all = 0, base_and_stride = 1;
 
-std::string text_of(const Dim3& dim) {
+std::string tuple_of(const Dim3& dim) {
   return fmt::format("({},{},{})", dim.x, dim.y, dim.z);
 }
 
@@ -207,7 +207,7 @@ Expected<std::string> kernel_text(const Reader& reader, const Launch& launch) {
       "-binary version = {}\n-cuda stream id = 0\n-shmem base_addr = {:#x}\n-local mem base_addr = {:#x}\n"
       "-nvbit version = none\n-accelsim tracer version = {}\n\n#traces format = PC mask dest_num [reg_dests] "
       "opcode src_num [reg_srcs] mem_width [address_mode] [mem_addresses]\n",
-      one_line(launch.kernel), launch.id + 1, text_of(grid), text_of(launch.block),
+      one_line(launch.kernel), launch.id + 1, tuple_of(grid), tuple_of(launch.block),
       launch.static_shared_bytes + launch.dynamic_shared_bytes, registers, binary_version, shared_base,
       local_base, tracer_version);
   instructions.print(

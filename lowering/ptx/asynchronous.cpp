@@ -14,7 +14,7 @@ namespace {
 
 using Builder = IRBuilder<>;
 
-const Type b32{Type::Kind::bits, 32}, b64{Type::Kind::bits, 64}, truth{Type::Kind::predicate, 1};
+const Type b64{Type::Kind::bits, 64};
 
 /// Emits expect_tx or complete_tx.
 void transact(Builder& b, Value* barrier, Value* bytes, bool complete) {

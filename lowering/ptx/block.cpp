@@ -1,5 +1,7 @@
 #include "lowering/ptx/block.h"
 
+#include "lowering/address_spaces.h"
+
 #include <algorithm>
 #include <llvm/ADT/StringSwitch.h>
 #include <llvm/IR/IntrinsicsNVPTX.h>
@@ -82,7 +84,7 @@ unsigned Block::width(const Operand& operand) const {
 /// headers reserve. Cooperative groups keep 288 bytes there.
 static Value* reserved_shared_memory(IRBuilder<>& builder) {
   constexpr char name[] = "__warplens_reserved_shared";
-  constexpr unsigned bytes = 288, shared_space = 3;
+  constexpr unsigned bytes = 288;
   Module& module = *builder.GetInsertBlock()->getModule();
   auto* type = ArrayType::get(builder.getInt8Ty(), bytes);
   auto* variable = module.getNamedGlobal(name);

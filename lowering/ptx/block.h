@@ -25,6 +25,7 @@ struct Type {
   bool is_float() const { return kind == Kind::floating || kind == Kind::brain; }
   bool is_signed() const { return kind == Kind::signed_; }
 };
+constexpr Type b32{Type::Kind::bits, 32}, truth{Type::Kind::predicate, 1};
 std::optional<Type> type_of(llvm::StringRef name);
 
 /// The modifiers after an opcode. A rule takes those that it understands; the instruction is refused if any

@@ -13,7 +13,7 @@ namespace {
 
 using Builder = IRBuilder<>;
 
-struct Manner {
+struct ConversionManner {
   StringRef to_integer; ///< "rni", …: to an integral value
   StringRef rounding;   ///< "rn", …
   bool saturates = false, flushes = false;
@@ -40,7 +40,7 @@ const char* suffix(StringRef rounding) {
   return rounding == "rz" ? "_rz" : rounding == "rm" ? "_rd" : "_ru";
 }
 
-Value* float_to_integer(Builder& b, const Manner& how, Value* value, const Type& to) {
+Value* float_to_integer(Builder& b, const ConversionManner& how, Value* value, const Type& to) {
   if (how.to_integer.empty())
     return nullptr;
   Value* whole = b.CreateUnaryIntrinsic(integral(how.to_integer), value);
@@ -48,7 +48,8 @@ Value* float_to_integer(Builder& b, const Manner& how, Value* value, const Type&
 }
 
 /// Converts an integer to the floating-point value of type `to`, rounded as `how` requires.
-Value* integer_to_float(Builder& b, const Manner& how, Value* value, const Type& from, const Type& to) {
+Value* integer_to_float(Builder& b, const ConversionManner& how, Value* value, const Type& from,
+                        const Type& to) {
   if (how.rounding.empty())
     return nullptr;
   const auto convert = [&](llvm::Type* type) {
@@ -70,7 +71,8 @@ Value* integer_to_float(Builder& b, const Manner& how, Value* value, const Type&
 }
 
 /// Converts `value`, which is half, float (also for bfloat16) or double; returns bits.
-Value* float_to_float(Builder& b, const Manner& how, Value* value, const Type& from, const Type& to) {
+Value* float_to_float(Builder& b, const ConversionManner& how, Value* value, const Type& from,
+                      const Type& to) {
   const unsigned from_bits = from.kind == Type::Kind::brain ? 32 : from.bits;
   if (!how.to_integer.empty()) {
     if (from.bits != to.bits || from.kind != to.kind)
@@ -104,7 +106,8 @@ Value* float_to_float(Builder& b, const Manner& how, Value* value, const Type& f
   return to_bits(b, how.flushed(b, narrow));
 }
 
-Value* integer_to_integer(Builder& b, const Manner& how, Value* value, const Type& from, const Type& to) {
+Value* integer_to_integer(Builder& b, const ConversionManner& how, Value* value, const Type& from,
+                          const Type& to) {
   if (how.saturates) {
     if (from.bits <= to.bits && from.is_signed() == to.is_signed())
       return from.is_signed() ? b.CreateSExt(value, b.getIntNTy(to.bits))
@@ -167,7 +170,7 @@ bool convert(Block& block, Modifiers& modifiers, const Operands& operands) {
   Builder& b = block.builder();
   if (Modifiers left = modifiers; !left.take_one({"e4m3x2", "e5m2x2"}).empty())
     return convert_pairs_of_eight_bits(block, modifiers, operands);
-  Manner how;
+  ConversionManner how;
   how.to_integer = modifiers.take_one({"rni", "rzi", "rmi", "rpi"});
   how.rounding = modifiers.take_one({"rn", "rz", "rm", "rp"});
   how.flushes = modifiers.take("ftz");

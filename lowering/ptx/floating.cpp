@@ -15,15 +15,15 @@ namespace {
 using Builder = IRBuilder<>;
 
 /// The modifiers of an operation.
-struct Manner {
+struct ArithmeticManner {
   StringRef rounding; ///< empty: none given
   bool approximate = false, flushes = false, saturates = false, propagates_nan = false, clamps_below = false;
   bool signs_of_product = false; ///< .xorsign.abs
   bool to_nearest() const { return rounding.empty() || rounding == "rn"; }
 };
 
-Manner manner(Modifiers& modifiers) {
-  Manner result;
+ArithmeticManner manner(Modifiers& modifiers) {
+  ArithmeticManner result;
   result.rounding = modifiers.take_one({"rn", "rz", "rm", "rp"});
   result.approximate = modifiers.take("approx") || modifiers.take("full");
   result.flushes = modifiers.take("ftz");
@@ -128,7 +128,8 @@ Value* not_below_zero(Builder& b, Value* value) {
 }
 
 /// Computes one element from bits to bits.
-Value* compute(Builder& b, StringRef opcode, const Manner& how, const Type& type, ArrayRef<Value*> bits) {
+Value* compute(Builder& b, StringRef opcode, const ArithmeticManner& how, const Type& type,
+               ArrayRef<Value*> bits) {
   const std::uint64_t sign = 1ULL << (type.bits - 1);
   if (bits.size() == 1 && (opcode == "neg" || opcode == "abs") && !how.flushes)
     return opcode == "neg" ? b.CreateXor(bits[0], sign) : b.CreateAnd(bits[0], sign - 1);
@@ -363,7 +364,7 @@ bool copy_sign(Block& block, Modifiers& modifiers, const Operands& operands) {
 bool floating_arithmetic(Block& block, StringRef opcode, Modifiers& modifiers, const Type& type,
                          const Operands& operands) {
   Builder& b = block.builder();
-  const Manner how = manner(modifiers);
+  const ArithmeticManner how = manner(modifiers);
   SmallVector<Value*, 3> whole;
   for (std::size_t i = 1; i < operands.size(); ++i)
     if (Value* value = block.read(operands[i], type))

@@ -11,8 +11,6 @@ using namespace llvm;
 
 namespace {
 
-const Type b32{Type::Kind::bits, 32}, truth{Type::Kind::predicate, 1};
-
 /// Writes d[|p]: a value and a predicate.
 bool write_both(Block& block, const Operand& target, Value* both) {
   auto& b = block.builder();

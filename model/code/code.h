@@ -10,6 +10,8 @@
 
 namespace warplens::model {
 
+constexpr std::uint32_t first_block[] = {0}; ///< what a warp executes first
+
 /// An instruction that makes accesses which a trace has.
 struct MemorySlot {
   std::uint32_t instruction = 0; ///< index into sass::Kernel::instructions

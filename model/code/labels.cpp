@@ -1,7 +1,7 @@
 #include "model/code/labels.h"
 
-#include "model/code/source_lines.h"
 #include "sass/instruction_traits.h"
+#include "support/files.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -17,7 +17,7 @@ using sass::MemoryOperation;
 /// How far a compiler's line may lie from that of the access: statements of several lines.
 constexpr int max_lines_away = 8;
 
-std::optional<SlotKind> kind_of(InstructionClass instruction) {
+std::optional<SlotKind> slot_kind_of(InstructionClass instruction) {
   const sass::InstructionTraits& traits = sass::traits_of(instruction);
   switch (traits.operation) {
   case MemoryOperation::load: return SlotKind::load;
@@ -56,7 +56,7 @@ std::uint32_t Labels::add(const std::string& file, std::uint32_t line, SlotKind 
 /// Looks up the places of the instruction, from the innermost function outwards.
 std::optional<std::uint32_t> Labels::find(const sass::CodeTable& table,
                                           const sass::Instruction& instruction) const {
-  const auto kind = kind_of(instruction.kind);
+  const auto kind = slot_kind_of(instruction.kind);
   if (!kind)
     return std::nullopt;
   for (std::uint32_t at = instruction.position; at != sass::none; at = table.positions[at].inlined_at) {
@@ -78,7 +78,7 @@ void Labels::find_slots(const sass::CodeTable& table, Code& code) const {
       has_slot[*label_of[i]] = true;
   for (std::size_t i = 0; i < label_of.size(); ++i) {
     const sass::Instruction& instruction = code.kernel.instructions[i];
-    const auto kind = kind_of(instruction.kind);
+    const auto kind = slot_kind_of(instruction.kind);
     if (label_of[i] || !kind || instruction.position == sass::none)
       continue;
     const sass::Position& position = table.positions[instruction.position];

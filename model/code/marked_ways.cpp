@@ -18,8 +18,6 @@ constexpr std::size_t max_states = 1 << 18;
 /// More ways are not remembered.
 constexpr std::size_t max_remembered = 1 << 16;
 
-constexpr std::uint32_t first_block[] = {0};
-
 } // namespace
 
 MarkedWays::MarkedWays(const Code& code, std::vector<bool> is_passable)

@@ -1,7 +1,7 @@
 #include "model/code/marks.h"
 
-#include "model/code/source_lines.h"
 #include "sass/instruction_traits.h"
+#include "support/files.h"
 
 #include <algorithm>
 #include <cstdlib>

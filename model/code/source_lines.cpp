@@ -1,12 +1,10 @@
 #include "model/code/source_lines.h"
 
+#include "support/files.h"
+
 #include <algorithm>
 
 namespace warplens::model {
-
-std::string file_name(const std::string& path) {
-  return path.substr(path.find_last_of('/') + 1);
-}
 
 void find_source_lines(const sass::CodeTable& table, const std::vector<std::string>& files, Code& code) {
   code.files = files;

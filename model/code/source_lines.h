@@ -8,10 +8,6 @@
 
 namespace warplens::model {
 
-/// Returns a path's last part, by which files are compared, as compilers and users spell paths in several
-/// ways.
-std::string file_name(const std::string& path);
-
 /// Sets the code's lines. `files`: the user's, as results spell them; an inlined function of another file
 /// stands for the line that calls it.
 void find_source_lines(const sass::CodeTable& table, const std::vector<std::string>& files, Code& code);

@@ -16,8 +16,6 @@ constexpr std::uint32_t gaps_of_jump = 8;
 /// The last branches of which a warp may execute the other side.
 constexpr std::size_t remembered_branches = 8;
 
-constexpr std::uint32_t first_block[] = {0};
-
 /// The lower, the likelier a block comes next.
 using Rank = std::tuple<std::uint32_t, std::int64_t, std::uint32_t>;
 

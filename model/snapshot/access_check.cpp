@@ -20,7 +20,7 @@ Expected<std::uint32_t> check_access(const trace::Launch& launch, const SiteInde
     return fail("damaged trace: an access of kernel '{}', block {}, warp {} {}", display_name(launch.kernel),
                 block, warp, what);
   };
-  if (block < launch.first_block || block - launch.first_block >= std::min(launch.blocks, max_blocks))
+  if (block < launch.first_block || block - launch.first_block >= std::min(launch.blocks, max_blocks_of_grid))
     return refuse("is outside the launch's snapshot");
   if (warp >= max_warps_per_block || std::uint64_t{warp} * warp_lanes >= launch.block.count())
     return refuse("is outside the block");

@@ -16,7 +16,7 @@ using SiteIndex =
 /// CUDA's limits are 1024 threads per block and fewer than 2^63 blocks per grid; a snapshot of 2^58 blocks
 /// exists in no file.
 inline constexpr std::uint32_t max_warps_per_block = 32;
-inline constexpr std::uint64_t max_blocks = std::uint64_t{1} << 58;
+inline constexpr std::uint64_t max_blocks_of_grid = std::uint64_t{1} << 58;
 
 SiteIndex index_of(const std::vector<Site>& sites);
 

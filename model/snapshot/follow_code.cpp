@@ -7,6 +7,7 @@
 #include "model/code/walk.h"
 #include "model/snapshot/spills.h"
 #include "sass/decode.h"
+#include "support/files.h"
 #include "support/hash.h"
 
 #include <algorithm>

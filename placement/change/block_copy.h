@@ -11,6 +11,9 @@
 
 namespace warplens::placement {
 
+constexpr std::uint32_t widest_chunk = 16;     ///< that a lane copies, in bytes
+constexpr std::uint64_t shared_alignment = 16; ///< of an array in shared memory
+
 /// The lines of an array that a block copies: all of them one behind the other, or with an element of padding
 /// behind each run of neighbouring lines, so that what lies below one another is in different banks.
 class BlockCopy {

@@ -10,14 +10,13 @@ namespace {
 
 constexpr std::uint64_t max_structure_bytes = 256;
 constexpr double min_share = 0.5; ///< of whole warps' accesses that step by the structure
-constexpr std::uint64_t alignment = 256;
 
 class SplitStructures final : public Transformation {
 public:
   SplitStructures(std::uint64_t from, std::uint64_t to, std::uint64_t structure_bytes,
                   std::uint64_t member_bytes, std::uint64_t count)
       : from_(from), to_(to), structure_bytes_(structure_bytes), member_bytes_(member_bytes),
-        stride_(round_up(count * member_bytes, alignment)) {}
+        stride_(round_up(count * member_bytes, allocation_alignment)) {}
   void change(Site&) const override {}
   void change(std::uint64_t, trace::WarpAccess& access) const override {
     for (std::uint32_t lanes = access.active; lanes != 0; lanes &= lanes - 1) {
@@ -49,9 +48,10 @@ Planned split_structures(const Array& array, ChangeContext& context) {
   const std::uint64_t bytes = structure_bytes(array);
   if (bytes == 0)
     return {nullptr, {context.because(array.first_access, "its lanes do not step by a structure")}};
-  const std::uint64_t begin = round_up(context.device_end, alignment);
+  const std::uint64_t begin = round_up(context.device_end, allocation_alignment);
   const std::uint64_t count = (array.bytes + bytes - 1) / bytes;
-  context.device_end = begin + bytes / array.element_bytes * round_up(count * array.element_bytes, alignment);
+  context.device_end =
+      begin + bytes / array.element_bytes * round_up(count * array.element_bytes, allocation_alignment);
   return {std::make_unique<SplitStructures>(array.base, begin, bytes, array.element_bytes, count), {}};
 }
 

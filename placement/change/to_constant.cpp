@@ -8,7 +8,6 @@ namespace warplens::placement {
 namespace {
 
 constexpr std::uint64_t max_constant_bytes = 65536; // CUDA C++ Programming Guide, Compute Capabilities
-constexpr std::uint64_t alignment = 256;
 
 class ToConstant final : public Transformation {
 public:
@@ -38,9 +37,9 @@ Planned to_constant(const Array& array, ChangeContext& context) {
   std::uint64_t taken = 0;
   for (const Array& other : context.arrays->all())
     if (other.space == Space::constant)
-      taken += round_up(other.bytes, alignment);
+      taken += round_up(other.bytes, allocation_alignment);
   const std::uint64_t first = context.constant_end;
-  const std::uint64_t begin = round_up(first, alignment);
+  const std::uint64_t begin = round_up(first, allocation_alignment);
   if (array.bytes > max_constant_bytes || taken + array.bytes > max_constant_bytes)
     reasons.push_back(context.because(
         array.first_access, fmt::format("{} B of {}{}", array.bytes, max_constant_bytes,

@@ -8,8 +8,6 @@
 namespace warplens::placement {
 namespace {
 
-constexpr std::uint64_t alignment = 256; // of cudaMalloc
-
 class ToGlobal final : public Transformation {
 public:
   /// `stride`: bytes from one block's copy to the next one's.
@@ -40,8 +38,8 @@ Planned to_global(const Array& array, ChangeContext& context) {
                                                  "texture's view")}};
   if (array.space == Space::global)
     return {std::make_unique<ToGlobal>(0, 0, 0), {}};
-  const std::uint64_t begin = round_up(context.device_end, alignment);
-  const std::uint64_t stride = array.space == Space::shared ? round_up(array.bytes, alignment) : 0;
+  const std::uint64_t begin = round_up(context.device_end, allocation_alignment);
+  const std::uint64_t stride = array.space == Space::shared ? round_up(array.bytes, allocation_alignment) : 0;
   context.device_end = begin + (stride == 0 ? array.bytes : stride * context.launch.grid.count());
   return {std::make_unique<ToGlobal>(array.base, begin, stride), {}};
 }

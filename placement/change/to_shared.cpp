@@ -14,9 +14,6 @@
 namespace warplens::placement {
 namespace {
 
-constexpr std::uint32_t widest_chunk = 16; ///< that a lane copies
-constexpr std::uint64_t alignment = 16;
-
 /// Returns whether two blocks store to one byte; with `whole_lines` also, whether a block touches a line that
 /// another one stores to.
 bool is_stored_for_others(const Array& array, bool whole_lines) {
@@ -171,7 +168,7 @@ Planned to_shared(const Array& array, std::uint32_t index, const Move& move, Cha
     }
   const std::uint64_t taken =
       std::uint64_t{context.launch.static_shared_bytes} + context.launch.dynamic_shared_bytes;
-  const std::uint64_t offset = round_up(taken, alignment);
+  const std::uint64_t offset = round_up(taken, shared_alignment);
   const std::uint64_t most =
       context.gpu->shared.max_bytes_per_block - context.gpu->shared.reserved_bytes_per_block;
   if (too_many || offset + bytes > most)

@@ -15,8 +15,6 @@ namespace {
 
 constexpr std::array accesses_of_tile{64u, 32u, 16u, 8u, 4u};
 constexpr std::uint64_t max_lines = 8'000'000; ///< looked through for a launch: 64 MB
-constexpr std::uint32_t widest_chunk = 16;     ///< that a lane copies
-constexpr std::uint64_t alignment = 16;
 
 /// The lines that each block loads by the n-th access of its warps to the array.
 struct LoadOrder {
@@ -165,7 +163,7 @@ Planned to_shared_tiles(const Array& array, std::uint32_t index, const Move&, Ch
   const auto before = model::occupancy(*context.gpu, context.launch);
   const std::uint64_t taken =
       std::uint64_t{context.launch.static_shared_bytes} + context.launch.dynamic_shared_bytes;
-  const std::uint64_t offset = round_up(taken, alignment);
+  const std::uint64_t offset = round_up(taken, shared_alignment);
   const std::uint32_t padding =
       has_distant_lanes(array) ? std::bit_ceil(std::clamp(array.element_bytes, 4u, widest_chunk)) : 0;
   // The largest tile that leaves the SM as many blocks, else the smallest one.

@@ -13,6 +13,8 @@
 
 namespace warplens::placement {
 
+constexpr std::uint64_t allocation_alignment = 256; ///< of what cudaMalloc returns
+
 /// A line of the source that forbids a change, and why; the line is 0 where no line does.
 struct Reason {
   std::string file;

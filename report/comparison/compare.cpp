@@ -4,11 +4,11 @@
 #include "result/headroom.h"
 #include "result/names.h"
 #include "support/display_name.h"
+#include "support/files.h"
 
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <filesystem>
 #include <set>
 
 namespace warplens::report::comparison {
@@ -210,10 +210,6 @@ void note_write_hits(KernelPair& pair) {
     pair.notes.push_back(
         "NVIDIA's counters take nearly every store as a hit in the L2; the model's rate says whether the "
         "sector was there");
-}
-
-std::string file_name(const std::string& path) {
-  return std::filesystem::path(path).filename().string();
 }
 
 bool is_same_place(const import::LineCounters& measured, const LineAccesses& modelled) {

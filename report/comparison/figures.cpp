@@ -5,6 +5,7 @@
 #include "result/names.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <tuple>
 
@@ -122,123 +123,124 @@ Modelled sum_of(const KernelResult& kernel, const Kind& kind, double LineAccesse
 constexpr Kind global_load{"global", "load"}, global_store{"global", "store"}, shared_load{"shared", "load"},
     shared_store{"shared", "store"};
 
-using enum Unit;
-
 // Counters of nvprof have no underscores in pairs; those of Nsight Compute have. Where several counters
 // measure a figure, the one that counts the SMs' own requests comes first.
-constexpr KernelFigure figures[] = {
-    {"microseconds", "time", microseconds,
-     [](const Counters& c) { return first_of(c, {{"gpu__time_duration.sum", 1e6}}); },
-     of_result<"microseconds">},
-    {"cycles", "cycles of the launch", cycles,
-     [](const Counters& c) {
-       return first_of(
-           c, {{"sm__cycles_elapsed.max", 1}, {"gpc__cycles_elapsed.max", 1}, {"elapsed_cycles_sm", 1}});
-     },
-     cycles_of},
-    {"l1_read_hit_rate", "L1 hit rate of loads", fraction,
-     [](const Counters& c) {
-       return hit_rate(c, "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum",
-                       "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-                       {{"l1tex__t_sector_pipe_lsu_mem_global_op_ld_hit_rate.pct", 0.01}});
-     },
-     of_result<"l1_read_hit_rate">},
-    {"l2_read_hit_rate", "L2 hit rate of loads", fraction,
-     [](const Counters& c) {
-       return hit_rate(c, "lts__t_sectors_srcunit_tex_op_read_lookup_hit.sum",
-                       "lts__t_sectors_srcunit_tex_op_read.sum",
-                       {{"lts__t_sector_op_read_hit_rate.pct", 0.01}, {"l2_tex_read_hit_rate", 0.01}});
-     },
-     of_result<"l2_read_hit_rate">},
-    {"l2_write_hit_rate", "L2 hit rate of stores", fraction,
-     [](const Counters& c) {
-       return hit_rate(c, "lts__t_sectors_srcunit_tex_op_write_lookup_hit.sum",
-                       "lts__t_sectors_srcunit_tex_op_write.sum",
-                       {{"lts__t_sector_op_write_hit_rate.pct", 0.01}, {"l2_tex_write_hit_rate", 0.01}});
-     },
-     of_result<"l2_write_hit_rate">},
-    {"constant_hit_rate", "constant cache hit rate", fraction,
-     [](const Counters& c) { return ratio_of(c, "idc__requests_lookup_hit.sum", "idc__requests.sum"); },
-     of_result<"constant_hit_rate">},
-    {"dram_read_bytes", "read from DRAM", bytes,
-     [](const Counters& c) {
-       return first_of(c, {{"dram__bytes_read.sum", 1},
-                           {"dram__bytes_op_read.sum", 1},
-                           {"dram__sectors_read.sum", 32},
-                           {"dram__sectors_op_read.sum", 32},
-                           {"dram_read_bytes", 1},
-                           {"dram_read_transactions", 32}});
-     },
-     of_result<"dram_read_bytes">},
-    {"dram_write_bytes", "written to DRAM", bytes,
-     [](const Counters& c) {
-       return first_of(c, {{"dram__bytes_write.sum", 1},
-                           {"dram__bytes_op_write.sum", 1},
-                           {"dram__sectors_write.sum", 32},
-                           {"dram__sectors_op_write.sum", 32},
-                           {"dram_write_bytes", 1},
-                           {"dram_write_transactions", 32}});
-     },
-     of_result<"dram_write_bytes">},
-    {"global_load_requests", "requests of loads", count,
-     [](const Counters& c) {
-       return first_of(c,
-                       {{"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", 1}, {"global_load_requests", 1}});
-     },
-     [](const KernelResult& kernel) { return sum_of(kernel, global_load, &LineAccesses::requests); }},
-    {"global_load_sectors", "sectors of loads", count,
-     [](const Counters& c) {
-       return first_of(c, {{"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", 1}, {"gld_transactions", 1}});
-     },
-     [](const KernelResult& kernel) { return sum_of(kernel, global_load, &LineAccesses::sectors); }},
-    {"global_store_requests", "requests of stores", count,
-     [](const Counters& c) {
-       return first_of(
-           c, {{"l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", 1}, {"global_store_requests", 1}});
-     },
-     [](const KernelResult& kernel) { return sum_of(kernel, global_store, &LineAccesses::requests); }},
-    {"global_store_sectors", "sectors of stores", count,
-     [](const Counters& c) {
-       return first_of(c, {{"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", 1}, {"gst_transactions", 1}});
-     },
-     [](const KernelResult& kernel) { return sum_of(kernel, global_store, &LineAccesses::sectors); }},
-    {"shared_load_conflicts", "bank conflicts of loads", count,
-     [](const Counters& c) {
-       return first_of(c, {{"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", 1},
-                           {"shared_ld_bank_conflict", 1}});
-     },
-     [](const KernelResult& kernel) { return sum_of(kernel, shared_load, &LineAccesses::extra_passes); }},
-    {"shared_store_conflicts", "bank conflicts of stores", count,
-     [](const Counters& c) {
-       return first_of(c, {{"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", 1},
-                           {"shared_st_bank_conflict", 1}});
-     },
-     [](const KernelResult& kernel) { return sum_of(kernel, shared_store, &LineAccesses::extra_passes); }},
-    {"instructions", "instructions of warps", count,
-     [](const Counters& c) {
-       return first_of(c,
-                       {{"smsp__inst_executed.sum", 1}, {"sm__inst_executed.sum", 1}, {"inst_executed", 1}});
-     },
-     instructions_of},
-    {"instructions_per_cycle", "instructions per cycle and SM", per_request,
-     [](const Counters& c) { return first_of(c, {{"sm__inst_executed.avg.per_cycle_elapsed", 1}}); },
-     per_cycle_of},
-    {"resident_warps", "warps per SM, mean", per_request,
-     [](const Counters& c) {
-       if (const Measured stated = first_of(c, {{"sm__warps_active.avg.per_cycle_active", 1}}))
-         return stated;
-       return first_of(c, {{"smsp__warps_active.avg.per_cycle_active", 4}});
-     },
-     resident_of},
-    {"occupancy_warps", "warps per SM, at most", count,
-     [](const Counters& c) {
-       return first_of(c, {{"sm__maximum_warps_avg_per_active_cycle", 1},
-                           {"smsp__maximum_warps_avg_per_active_cycle", 4}});
-     },
-     occupancy_of},
-    {"registers", "registers per thread", count,
-     [](const Counters& c) { return first_of(c, {{"launch__registers_per_thread", 1}}); }, registers_of},
-};
+constexpr auto figures = [] {
+  using enum Unit;
+  return std::to_array<KernelFigure>({
+      {"microseconds", "time", microseconds,
+       [](const Counters& c) { return first_of(c, {{"gpu__time_duration.sum", 1e6}}); },
+       of_result<"microseconds">},
+      {"cycles", "cycles of the launch", cycles,
+       [](const Counters& c) {
+         return first_of(
+             c, {{"sm__cycles_elapsed.max", 1}, {"gpc__cycles_elapsed.max", 1}, {"elapsed_cycles_sm", 1}});
+       },
+       cycles_of},
+      {"l1_read_hit_rate", "L1 hit rate of loads", fraction,
+       [](const Counters& c) {
+         return hit_rate(c, "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum",
+                         "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+                         {{"l1tex__t_sector_pipe_lsu_mem_global_op_ld_hit_rate.pct", 0.01}});
+       },
+       of_result<"l1_read_hit_rate">},
+      {"l2_read_hit_rate", "L2 hit rate of loads", fraction,
+       [](const Counters& c) {
+         return hit_rate(c, "lts__t_sectors_srcunit_tex_op_read_lookup_hit.sum",
+                         "lts__t_sectors_srcunit_tex_op_read.sum",
+                         {{"lts__t_sector_op_read_hit_rate.pct", 0.01}, {"l2_tex_read_hit_rate", 0.01}});
+       },
+       of_result<"l2_read_hit_rate">},
+      {"l2_write_hit_rate", "L2 hit rate of stores", fraction,
+       [](const Counters& c) {
+         return hit_rate(c, "lts__t_sectors_srcunit_tex_op_write_lookup_hit.sum",
+                         "lts__t_sectors_srcunit_tex_op_write.sum",
+                         {{"lts__t_sector_op_write_hit_rate.pct", 0.01}, {"l2_tex_write_hit_rate", 0.01}});
+       },
+       of_result<"l2_write_hit_rate">},
+      {"constant_hit_rate", "constant cache hit rate", fraction,
+       [](const Counters& c) { return ratio_of(c, "idc__requests_lookup_hit.sum", "idc__requests.sum"); },
+       of_result<"constant_hit_rate">},
+      {"dram_read_bytes", "read from DRAM", bytes,
+       [](const Counters& c) {
+         return first_of(c, {{"dram__bytes_read.sum", 1},
+                             {"dram__bytes_op_read.sum", 1},
+                             {"dram__sectors_read.sum", 32},
+                             {"dram__sectors_op_read.sum", 32},
+                             {"dram_read_bytes", 1},
+                             {"dram_read_transactions", 32}});
+       },
+       of_result<"dram_read_bytes">},
+      {"dram_write_bytes", "written to DRAM", bytes,
+       [](const Counters& c) {
+         return first_of(c, {{"dram__bytes_write.sum", 1},
+                             {"dram__bytes_op_write.sum", 1},
+                             {"dram__sectors_write.sum", 32},
+                             {"dram__sectors_op_write.sum", 32},
+                             {"dram_write_bytes", 1},
+                             {"dram_write_transactions", 32}});
+       },
+       of_result<"dram_write_bytes">},
+      {"global_load_requests", "requests of loads", count,
+       [](const Counters& c) {
+         return first_of(
+             c, {{"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", 1}, {"global_load_requests", 1}});
+       },
+       [](const KernelResult& kernel) { return sum_of(kernel, global_load, &LineAccesses::requests); }},
+      {"global_load_sectors", "sectors of loads", count,
+       [](const Counters& c) {
+         return first_of(c, {{"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", 1}, {"gld_transactions", 1}});
+       },
+       [](const KernelResult& kernel) { return sum_of(kernel, global_load, &LineAccesses::sectors); }},
+      {"global_store_requests", "requests of stores", count,
+       [](const Counters& c) {
+         return first_of(
+             c, {{"l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", 1}, {"global_store_requests", 1}});
+       },
+       [](const KernelResult& kernel) { return sum_of(kernel, global_store, &LineAccesses::requests); }},
+      {"global_store_sectors", "sectors of stores", count,
+       [](const Counters& c) {
+         return first_of(c, {{"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", 1}, {"gst_transactions", 1}});
+       },
+       [](const KernelResult& kernel) { return sum_of(kernel, global_store, &LineAccesses::sectors); }},
+      {"shared_load_conflicts", "bank conflicts of loads", count,
+       [](const Counters& c) {
+         return first_of(c, {{"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum", 1},
+                             {"shared_ld_bank_conflict", 1}});
+       },
+       [](const KernelResult& kernel) { return sum_of(kernel, shared_load, &LineAccesses::extra_passes); }},
+      {"shared_store_conflicts", "bank conflicts of stores", count,
+       [](const Counters& c) {
+         return first_of(c, {{"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum", 1},
+                             {"shared_st_bank_conflict", 1}});
+       },
+       [](const KernelResult& kernel) { return sum_of(kernel, shared_store, &LineAccesses::extra_passes); }},
+      {"instructions", "instructions of warps", count,
+       [](const Counters& c) {
+         return first_of(
+             c, {{"smsp__inst_executed.sum", 1}, {"sm__inst_executed.sum", 1}, {"inst_executed", 1}});
+       },
+       instructions_of},
+      {"instructions_per_cycle", "instructions per cycle and SM", per_request,
+       [](const Counters& c) { return first_of(c, {{"sm__inst_executed.avg.per_cycle_elapsed", 1}}); },
+       per_cycle_of},
+      {"resident_warps", "warps per SM, mean", per_request,
+       [](const Counters& c) {
+         if (const Measured stated = first_of(c, {{"sm__warps_active.avg.per_cycle_active", 1}}))
+           return stated;
+         return first_of(c, {{"smsp__warps_active.avg.per_cycle_active", 4}});
+       },
+       resident_of},
+      {"occupancy_warps", "warps per SM, at most", count,
+       [](const Counters& c) {
+         return first_of(c, {{"sm__maximum_warps_avg_per_active_cycle", 1},
+                             {"smsp__maximum_warps_avg_per_active_cycle", 4}});
+       },
+       occupancy_of},
+      {"registers", "registers per thread", count,
+       [](const Counters& c) { return first_of(c, {{"launch__registers_per_thread", 1}}); }, registers_of},
+  });
+}();
 
 bool starts_with_any(std::string_view text, std::initializer_list<std::string_view> prefixes) {
   return std::ranges::any_of(prefixes, [&](std::string_view prefix) { return text.starts_with(prefix); });
@@ -276,35 +278,38 @@ std::optional<double> over_requests(double amount, const LineAccesses& line) {
   return line.requests == 0 ? std::nullopt : std::optional(amount / line.requests);
 }
 
-constexpr LineFigure of_lines[] = {
-    {"executions", count, [](const import::LineCounters& line) { return counter(line, "inst_executed"); },
-     [](const LineAccesses& line, double scale) { return std::optional(line.requests * scale); }},
-    {"active_lanes", per_request,
-     [](const import::LineCounters& line) {
-       return over_requests(counter(line, "thread_inst_executed"), line);
-     },
-     [](const LineAccesses& line, double) { return over_requests(line.lanes, line); }},
-    {"sectors_per_request", per_request,
-     [](const import::LineCounters& line) -> std::optional<double> {
-       if (line.space != "global")
-         return std::nullopt;
-       return over_requests(counter(line, "memory_l2_theoretical_sectors_global"), line);
-     },
-     [](const LineAccesses& line, double) {
-       return line.has_sectors ? over_requests(line.sectors, line) : std::nullopt;
-     }},
-    {"bank_conflicts", per_request,
-     [](const import::LineCounters& line) -> std::optional<double> {
-       const auto passes = counter(line, "memory_l1_wavefronts_shared"),
-                  ideal = counter(line, "memory_l1_wavefronts_shared_ideal");
-       if (line.space != "shared" || !passes || !ideal)
-         return std::nullopt;
-       return over_requests(*passes - *ideal, line);
-     },
-     [](const LineAccesses& line, double) {
-       return line.has_passes ? over_requests(line.extra_passes, line) : std::nullopt;
-     }},
-};
+constexpr auto of_lines = [] {
+  using enum Unit;
+  return std::to_array<LineFigure>({
+      {"executions", count, [](const import::LineCounters& line) { return counter(line, "inst_executed"); },
+       [](const LineAccesses& line, double scale) { return std::optional(line.requests * scale); }},
+      {"active_lanes", per_request,
+       [](const import::LineCounters& line) {
+         return over_requests(counter(line, "thread_inst_executed"), line);
+       },
+       [](const LineAccesses& line, double) { return over_requests(line.lanes, line); }},
+      {"sectors_per_request", per_request,
+       [](const import::LineCounters& line) -> std::optional<double> {
+         if (line.space != "global")
+           return std::nullopt;
+         return over_requests(counter(line, "memory_l2_theoretical_sectors_global"), line);
+       },
+       [](const LineAccesses& line, double) {
+         return line.has_sectors ? over_requests(line.sectors, line) : std::nullopt;
+       }},
+      {"bank_conflicts", per_request,
+       [](const import::LineCounters& line) -> std::optional<double> {
+         const auto passes = counter(line, "memory_l1_wavefronts_shared"),
+                    ideal = counter(line, "memory_l1_wavefronts_shared_ideal");
+         if (line.space != "shared" || !passes || !ideal)
+           return std::nullopt;
+         return over_requests(*passes - *ideal, line);
+       },
+       [](const LineAccesses& line, double) {
+         return line.has_passes ? over_requests(line.extra_passes, line) : std::nullopt;
+       }},
+  });
+}();
 
 } // namespace
 

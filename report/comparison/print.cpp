@@ -4,10 +4,10 @@
 #include "report/figures.h"
 #include "report/terminal_text.h"
 #include "support/display_name.h"
+#include "support/files.h"
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -46,10 +46,6 @@ std::string difference_text(const FigurePair& pair) {
 
 std::string extents_text(const std::optional<import::Extents>& extents) {
   return extents ? fmt::format("({}, {}, {})", (*extents)[0], (*extents)[1], (*extents)[2]) : "?";
-}
-
-std::string file_name(const std::string& path) {
-  return std::filesystem::path(path).filename().string();
 }
 
 class ComparisonText {

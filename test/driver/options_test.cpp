@@ -8,7 +8,7 @@ using namespace warplens;
 namespace {
 
 /// Parses the arguments as `warplens model` does; throws CLI11's error for a wrong one.
-driver::ModelOptions parse(std::vector<std::string> arguments) {
+driver::ModelOptions parse_model_options(std::vector<std::string> arguments) {
   CLI::App app;
   driver::ModelOptions options;
   driver::add_model_options(app, options);
@@ -18,7 +18,7 @@ driver::ModelOptions parse(std::vector<std::string> arguments) {
 }
 
 std::vector<model::IssuePolicy> policies(const std::vector<std::string>& arguments) {
-  const auto gpus = driver::load_gpus(parse(arguments));
+  const auto gpus = driver::load_gpus(parse_model_options(arguments));
   REQUIRE(gpus);
   std::vector<model::IssuePolicy> policies;
   for (const model::Gpu& gpu : *gpus)
@@ -38,21 +38,21 @@ TEST_CASE("--schedule is each GPU file's policy, one policy for all GPUs, or the
   };
   const std::vector<model::IssuePolicy> of_files{greedy_then_oldest, loose_round_robin};
   CHECK(policies(gpus) == of_files);
-  CHECK_FALSE(parse(gpus).without_clock);
+  CHECK_FALSE(parse_model_options(gpus).without_clock);
 
   for (const std::string_view word : names_of<model::IssuePolicy>) {
     const model::IssuePolicy policy = *value_named<model::IssuePolicy>(word);
     CHECK(policies(with(std::string(word))) == std::vector{policy, policy});
-    CHECK_FALSE(parse(with(std::string(word))).without_clock);
+    CHECK_FALSE(parse_model_options(with(std::string(word))).without_clock);
   }
 
   CHECK(policies(with("paper")) == of_files);
-  CHECK(parse(with("paper")).without_clock);
+  CHECK(parse_model_options(with("paper")).without_clock);
 }
 
 TEST_CASE("A wrong word of --schedule lists the right ones") {
   try {
-    parse({"--schedule", "weighted_round_robin"});
+    parse_model_options({"--schedule", "weighted_round_robin"});
     FAIL("the word was taken");
   } catch (const CLI::ValidationError& error) {
     CHECK(std::string(error.what()) ==
@@ -63,11 +63,11 @@ TEST_CASE("A wrong word of --schedule lists the right ones") {
 }
 
 TEST_CASE("--timeline is refused for trials without a clock") {
-  CHECK(parse({"--timeline", "--schedule", "loose_round_robin"}).timeline);
+  CHECK(parse_model_options({"--timeline", "--schedule", "loose_round_robin"}).timeline);
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"--timeline", "--schedule", "paper"}, {"--schedule", "paper", "--timeline"}})
     try {
-      parse(arguments);
+      parse_model_options(arguments);
       FAIL("the options were taken");
     } catch (const CLI::ValidationError& error) {
       CHECK(std::string(error.what()) == "--timeline: trials have no clock with --schedule paper");
@@ -75,11 +75,12 @@ TEST_CASE("--timeline is refused for trials without a clock") {
 }
 
 TEST_CASE("--placement and --start are refused for trials on a clock") {
-  CHECK(parse({"--schedule", "paper", "--placement", "random"}).placement == "random");
+  CHECK(parse_model_options({"--schedule", "paper", "--placement", "random"}).placement == "random");
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"--placement", "random"}, {"--start", "random_point"}})
-    CHECK_THROWS_WITH(parse(arguments), arguments.front() + ": on a clock blocks are dealt on demand: "
-                                                            "--schedule paper has the choice");
+    CHECK_THROWS_WITH(parse_model_options(arguments), arguments.front() +
+                                                          ": on a clock blocks are dealt on demand: "
+                                                          "--schedule paper has the choice");
 }
 
 TEST_CASE("The help of --schedule describes each word") {
@@ -96,12 +97,12 @@ TEST_CASE("The help of --schedule describes each word") {
 }
 
 TEST_CASE("--placement and --start replace what each GPU file says") {
-  const auto gpus = driver::load_gpus(parse(
+  const auto gpus = driver::load_gpus(parse_model_options(
       {"--gpu", "c2050,a100", "--schedule", "paper", "--placement", "random", "--start", "random_point"}));
   REQUIRE(gpus);
   for (const model::Gpu& gpu : *gpus) {
     CHECK(gpu.schedule.placement == model::BlockPlacement::random);
     CHECK(gpu.schedule.start == model::BlockStart::random_point);
   }
-  CHECK_THROWS_AS(parse({"--start", "late"}), CLI::ValidationError);
+  CHECK_THROWS_AS(parse_model_options({"--start", "late"}), CLI::ValidationError);
 }

@@ -1,6 +1,5 @@
 #include "ptx_forms.h"
 
-#include "device_program.h"
 #include "test/catch.h"
 
 #include <bit>
@@ -104,6 +103,11 @@ std::string bits_of(unsigned bits) {
 }
 
 } // namespace
+
+void require_ok(const cpu::GridResult& result) {
+  INFO(result.message);
+  REQUIRE(result.status == cpu::BlockStatus::ok);
+}
 
 void check(const std::vector<Form>& forms) {
   std::string source = "__global__ void k(unsigned long long* out, const unsigned long long* in) {\n"

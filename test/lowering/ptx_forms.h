@@ -2,6 +2,7 @@
 // operands.
 #pragma once
 
+#include "device_program.h"
 #include "ptx_reference.h"
 
 #include <algorithm>
@@ -37,6 +38,9 @@ inline std::uint64_t low_bits(Word value, unsigned bits) {
 inline std::int64_t as_signed(Word value, unsigned bits) {
   return static_cast<std::int64_t>(value << (64 - bits)) >> (64 - bits);
 }
+
+/// Requires that all blocks of the grid ended well.
+void require_ok(const cpu::GridResult& result);
 
 /// Checks all forms in one program, since each program takes seconds to compile.
 void check(const std::vector<Form>& forms);

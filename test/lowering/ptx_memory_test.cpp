@@ -1,6 +1,6 @@
 // Inline PTX that touches memory: loads, stores and atomics in all their forms, asynchronous copies,
 // mbarrier.
-#include "device_program.h"
+#include "ptx_forms.h"
 #include "test/catch.h"
 
 #include <algorithm>
@@ -15,8 +15,6 @@ using namespace warplens::test;
 
 namespace {
 
-using Word = std::uint64_t;
-
 struct Access {
   const char* type;
   unsigned bits;
@@ -26,18 +24,6 @@ constexpr Access accesses[] = {{"u8", 8, false},   {"s8", 8, true},    {"b8", 8,
                                {"s16", 16, true},  {"b16", 16, false}, {"u32", 32, false}, {"s32", 32, true},
                                {"b32", 32, false}, {"f32", 32, false}, {"u64", 64, false}, {"s64", 64, true},
                                {"b64", 64, false}, {"f64", 64, false}};
-
-Word cut(Word value, unsigned bits) {
-  return bits == 64 ? value : value & ((Word{1} << bits) - 1);
-}
-std::int64_t as_signed(Word value, unsigned bits) {
-  return static_cast<std::int64_t>(value << (64 - bits)) >> (64 - bits);
-}
-
-void require_ok(const cpu::GridResult& result) {
-  INFO(result.message);
-  REQUIRE(result.status == cpu::BlockStatus::ok);
-}
 
 /// Returns an asm statement with these operands; `r` is the result.
 std::string statement(const std::string& text, const std::string& operands) {
@@ -231,7 +217,7 @@ struct Atomic {
   std::string type;
   unsigned bits;
   std::string operation;
-  std::function<Word(Word memory, Word b, Word c)> result; ///< the words are cut to the width
+  std::function<Word(Word memory, Word b, Word c)> result; ///< the words are low_bits to the width
 };
 
 std::vector<Atomic> atomics() {
@@ -318,10 +304,12 @@ TEST_CASE("PTX: atom and red with every operation, type, order and scope") {
           continue;
         unsigned wrong = 0;
         for (unsigned t = 0; t < threads; ++t) {
-          const Word old = cut(at_first[cell * threads + t], one.bits),
+          const Word old = low_bits(at_first[cell * threads + t], one.bits),
                      rest = at_first[cell * threads + t] ^ old;
           const Word now =
-              cut(one.result(old, cut(in[2 * t], one.bits), cut(in[2 * t + 1], one.bits)), one.bits) | rest;
+              low_bits(one.result(old, low_bits(in[2 * t], one.bits), low_bits(in[2 * t + 1], one.bits)),
+                       one.bits) |
+              rest;
           wrong += memory[cell * threads + t] != now || (returns && before[cell * threads + t] != old);
         }
         INFO((returns ? "atom" : "red") << variant << "." << one.operation << "." << one.type);

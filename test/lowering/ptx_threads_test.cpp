@@ -1,6 +1,6 @@
 // Inline PTX between threads: shuffles, votes, matches, reductions and barriers in all their forms, and
 // special registers.
-#include "device_program.h"
+#include "ptx_forms.h"
 #include "test/catch.h"
 
 #include <algorithm>
@@ -10,15 +10,6 @@
 
 using namespace warplens;
 using namespace warplens::test;
-
-namespace {
-
-void require_ok(const cpu::GridResult& result) {
-  INFO(result.message);
-  REQUIRE(result.status == cpu::BlockStatus::ok);
-}
-
-} // namespace
 
 TEST_CASE("PTX: shfl.sync against the manual's pseudocode") {
   const char* modes[] = {"up", "down", "bfly", "idx"};

@@ -37,9 +37,9 @@ Written some_bytes(model::Random& random, unsigned sectors) {
 
 /// Draws lines with locality of every kind: a few hot ones, runs, a table a bit larger than the cache, any
 /// line.
-class Lines {
+class DrawnLines {
 public:
-  Lines(model::Random& random, std::uint32_t table) : random_(random), table_(table) {}
+  DrawnLines(model::Random& random, std::uint32_t table) : random_(random), table_(table) {}
   std::uint32_t next() {
     switch (random_.below(8)) {
     case 0: return random_.below(8);
@@ -67,7 +67,7 @@ unsigned differences_from_lru(std::uint32_t sets, std::uint32_t ways, IndexHash 
   model::Cache fast(sets, ways, index, parts);
   std::vector<test::ReferenceSets> slow(parts, test::ReferenceSets(sets, ways, index));
   std::map<std::uint32_t, model::LineState> states[parts];
-  Lines lines(random, sets * ways * 5 / 4 + 1);
+  DrawnLines lines(random, sets * ways * 5 / 4 + 1);
   const std::uint32_t accesses = 4 * sets * ways + 200;
   unsigned differences = 0;
   const auto compare = [&](auto& of_cache) {
@@ -143,7 +143,7 @@ TEST_CASE("More ways never lower the number of hits") {
     std::uint64_t fewer = 0;
     for (const std::uint32_t ways : {1u, 4u, 15u, 16u, 64u, 200u}) {
       model::Random random(3, 0, 0); // the same lines for each
-      Lines lines(random, sets * 40);
+      DrawnLines lines(random, sets * 40);
       model::Cache cache(sets, ways, IndexHash::modulo);
       std::uint64_t hits = 0;
       cache.with_lines([&](auto& of_cache) {
@@ -178,7 +178,7 @@ TEST_CASE("The L1 does what its policies say") {
         const std::uint32_t bytes = sets * ways * 128;
         model::L1 fast(gpu, bytes);
         test::ReferenceL1 slow(gpu, bytes);
-        Lines lines(random, (sets + 1 + sets / 4) * ways);
+        DrawnLines lines(random, (sets + 1 + sets / 4) * ways);
         unsigned differences = 0, misses = 0, written_back = 0;
         for (int i = 0; i < 40'000; ++i) {
           const std::uint32_t line = lines.next();
@@ -227,14 +227,14 @@ TEST_CASE("Constant caches: an SM's, then its group's, by lines of any size") {
         std::vector<test::ReferenceReadOnlyCache> own(gpu.sms, {gpu.constant.bytes, bytes, ways});
         std::vector<test::ReferenceReadOnlyCache> groups(3,
                                                          {gpu.constant.group.bytes, group_line_bytes, ways});
-        Lines lines(random, 8 * ways);
+        DrawnLines lines(random, 8 * ways);
         unsigned differences = 0, misses = 0, fetches = 0;
         for (int i = 0; i < 10'000; ++i) {
           const std::uint32_t sm = random.below(gpu.sms), line = lines.next() >> 5;
           const unsigned sectors = 1 + random.below(15);
           // The misses of each level, as addresses.
-          using Addresses = std::vector<std::uint64_t>;
-          Addresses missed, expected, fetched, expected_fetched;
+          using MissedAddresses = std::vector<std::uint64_t>;
+          MissedAddresses missed, expected, fetched, expected_fetched;
           const model::Transaction transaction{line, sectors, 0};
           fast.load(sm, 0, {&transaction, 1}, [&](std::uint32_t of_line, unsigned missing) {
             CHECK((missing & sectors) != 0);
@@ -343,7 +343,7 @@ struct Difference {
 };
 
 /// Sends the same random requests to both L2s; one in `of_stores` is a store, one in `of_atomics` an atomic.
-Difference compare(const model::Gpu& gpu, model::Random& random, Lines& lines, int requests,
+Difference compare(const model::Gpu& gpu, model::Random& random, DrawnLines& lines, int requests,
                    unsigned of_stores, unsigned of_atomics) {
   model::L2 fast(gpu);
   test::ReferenceL2 slow(gpu);
@@ -400,7 +400,7 @@ TEST_CASE("The L2 does what its policies say") {
             gpu.l2.partial_writes = partial;
             gpu.l2.fetch_bytes = fetch;
             gpu.l2_bytes = 20 * 128 * 24;
-            Lines lines(random, 20 * 24 * 5 / 4);
+            DrawnLines lines(random, 20 * 24 * 5 / 4);
             const Difference seen = compare(gpu, random, lines, 20'000, 2, 3);
             CHECK(seen.differences == 0);
             CHECK(seen.written_back > 1000);

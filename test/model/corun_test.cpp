@@ -13,10 +13,10 @@ using namespace warplens::test;
 
 namespace {
 
-constexpr std::uint64_t base = 1u << 21;
+constexpr std::uint64_t first_line_address = 1u << 21;
 
 /// Blocks of one warp, each of which loads `loads` lines that no other one loads, one after the other.
-MadeTrace loads_of_lines(std::uint64_t blocks, unsigned loads, std::uint64_t first = base) {
+MadeTrace loads_of_lines(std::uint64_t blocks, unsigned loads, std::uint64_t first = first_line_address) {
   MadeTrace trace(blocks, 32);
   const std::uint64_t site = trace.site();
   trace.site_of(site).depends_on = {site};

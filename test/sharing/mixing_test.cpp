@@ -6,7 +6,7 @@ using namespace warplens::sharing;
 
 namespace {
 
-constexpr double digits = 1e-6;
+constexpr double rate_digits = 1e-6;
 
 PipeUse pipe_of_test() {
   return {.share = 1, .interval = 1, .latency = 20, .distances = {0, .3, .2, 0, .1}};
@@ -28,14 +28,14 @@ TEST_CASE("Distances to the instruction that waits") {
 
 TEST_CASE("Waits within some instructions") {
   const PipeUse pipe = pipe_of_test();
-  CHECK(needed_within(pipe, 1) == Approx(.3).epsilon(digits));
-  CHECK(needed_within(pipe, 2) == Approx(.5).epsilon(digits));
-  CHECK(needed_within(pipe, 3) == Approx(.5).epsilon(digits));
-  CHECK(needed_within(pipe, 4) == Approx(.6).epsilon(digits));
-  CHECK(wait_within(pipe, 1) == Approx(20).epsilon(digits));
-  CHECK(wait_within(pipe, 2) == Approx(52.0 / 3).epsilon(digits));
-  CHECK(wait_within(pipe, 3) == Approx(18).epsilon(digits));
-  CHECK(wait_within(pipe, 4) == Approx(50.0 / 3).epsilon(digits));
+  CHECK(needed_within(pipe, 1) == Approx(.3).epsilon(rate_digits));
+  CHECK(needed_within(pipe, 2) == Approx(.5).epsilon(rate_digits));
+  CHECK(needed_within(pipe, 3) == Approx(.5).epsilon(rate_digits));
+  CHECK(needed_within(pipe, 4) == Approx(.6).epsilon(rate_digits));
+  CHECK(wait_within(pipe, 1) == Approx(20).epsilon(rate_digits));
+  CHECK(wait_within(pipe, 2) == Approx(52.0 / 3).epsilon(rate_digits));
+  CHECK(wait_within(pipe, 3) == Approx(18).epsilon(rate_digits));
+  CHECK(wait_within(pipe, 4) == Approx(50.0 / 3).epsilon(rate_digits));
 }
 
 TEST_CASE("The rate of one kernel by its warps") {
@@ -56,8 +56,8 @@ TEST_CASE("Two kernels at a full pipe") {
                                   PipeUse{.share = second, .interval = 2}};
   };
   const auto equal = share_full_pipe({3, 1}, share(.5, .5));
-  CHECK(equal[0] == Approx(.75).epsilon(digits));
-  CHECK(equal[1] == Approx(.25).epsilon(digits));
+  CHECK(equal[0] == Approx(.75).epsilon(rate_digits));
+  CHECK(equal[1] == Approx(.25).epsilon(rate_digits));
   const auto unequal = share_full_pipe({2, 2}, share(.8, .4));
   CHECK(unequal[0] == Approx(.33677).margin(5.1e-6));
   CHECK(unequal[1] == Approx(.57646).margin(5.1e-6));
@@ -81,7 +81,7 @@ TEST_CASE("Kernels beside each other keep to each pipe and to the issue") {
       few, {{{.share = 1, .interval = 1, .latency = 50, .distances = {0, 1}}, idle}, 4, 0}};
   const std::vector<double> beside = mixed_rates(apart, 1);
   for (std::size_t k = 0; k < 2; ++k)
-    CHECK(beside[k] == Approx(mixed_rates(std::span(&apart[k], 1), 1)[0]).epsilon(digits));
+    CHECK(beside[k] == Approx(mixed_rates(std::span(&apart[k], 1), 1)[0]).epsilon(rate_digits));
 }
 
 TEST_CASE("Customers of one queue") {
