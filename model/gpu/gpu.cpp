@@ -116,6 +116,7 @@ void require_l2(TomlFigures& figures, const Gpu& gpu) {
                   "l2.usable to be no more than 1 where all sets are alike");
   figures.require(std::has_single_bit(l2.fetch_bytes), "l2.fetch_bytes",
                   "l2.fetch_bytes to be 32, 64 or 128");
+  figures.require(std::has_single_bit(l2.pass_bytes), "l2.pass_bytes", "l2.pass_bytes to be 32, 64 or 128");
   figures.require(l2.partial_writes == PartialWrites::whole ||
                       (l2.line_bytes == line_bytes && l2.stores == L2Stores::allocate),
                   "l2.partial_writes",

@@ -35,8 +35,11 @@ Memory::Memory(const Snapshot& snapshot, const Gpu& gpu, std::span<const L2> bef
   way_back_ = of_l2 - way_there_;
   hop_ = Cycle(std::llround(gpu.cycles(gpu.l2.hop_ns))) / 2;
   sector_read_ = ticks(gpu.cycles(sector_bytes * gpu.l2.slices / gpu.l2.bytes_per_ns));
-  sector_written_ = ticks(gpu.cycles(sector_bytes * gpu.l2.slices / gpu.l2.write_bytes_per_ns));
+  const double sector_written = gpu.cycles(sector_bytes * gpu.l2.slices / gpu.l2.write_bytes_per_ns);
+  sector_written_ = ticks(sector_written);
+  sector_partly_written_ = ticks(sector_written * gpu.l2.partial_write_cost);
   atomic_ = ticks(gpu.cycles(gpu.l2.slices / gpu.l2.atomics_per_ns));
+  min_sectors_ = gpu.l2.pass_bytes / sector_bytes;
   if (partitions_ > 1)
     sector_across_ = ticks(gpu.cycles(sector_bytes / gpu.l2.hop_bytes_per_ns));
   activate_ = ticks(gpu.cycles(gpu.dram.activate_ns));
@@ -137,7 +140,7 @@ Memory::Slice& Memory::slice_of(const MemoryRequest& request, unsigned at) {
   return l2_[at].slices[slices_of_partition_.remainder(slice)];
 }
 Cycle Memory::read_slice(Cycle now, const MemoryRequest& request, unsigned sectors, unsigned at) {
-  const Ticks service = sector_read_ * sector_count(sectors);
+  const Ticks service = sector_read_ * std::max(sector_count(sectors), min_sectors_);
   occupied(request, Resource::l2_slices) += service;
   return cycle_after(slice_of(request, at).reads.serve(now * ticks_per_cycle, service));
 }
@@ -150,7 +153,11 @@ Cycle Memory::write_slice(Cycle now, const MemoryRequest& request, unsigned at) 
     occupied(request, Resource::atomics) += service;
     return cycle_after(slice.writes.serve(now * ticks_per_cycle, service) + service);
   }
-  const Ticks service = sector_written_ * sector_count(request.sectors);
+  const unsigned parts =
+      request.mask == 0 ? 0 : partly_written(snapshot_.byte_masks[request.mask], request.sectors);
+  const Ticks service =
+      std::max(sector_written_ * (sector_count(request.sectors) - parts) + sector_partly_written_ * parts,
+               sector_written_ * min_sectors_);
   occupied(request, Resource::l2_slices) += service;
   return cycle_after(slice.writes.serve(now * ticks_per_cycle, service));
 }

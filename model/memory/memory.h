@@ -158,7 +158,8 @@ private:
   DramMap dram_map_;
   unsigned partitions_; ///< one or two
   Cycle way_there_, way_back_, hop_, shortest_, constants_way_back_ = 0;
-  Ticks sector_read_, sector_written_, atomic_, sector_across_ = 0;
+  Ticks sector_read_, sector_written_, sector_partly_written_, atomic_, sector_across_ = 0;
+  unsigned min_sectors_;                                ///< for whose time a request occupies a slice
   Ticks to_bank_, activate_, precharge_, burst_, turn_; ///< of memory; a turn of its bus, by sector
   Calendar<Event> events_;
   std::vector<Partition> l2_;

@@ -34,6 +34,15 @@ struct Transaction {
 
 /// A bit for each byte of a line.
 using ByteMask = std::array<std::uint64_t, 2>;
+
+/// Returns how many of these sectors of a line are written, but not all of their bytes.
+inline unsigned partly_written(const ByteMask& written, unsigned sectors) {
+  unsigned count = 0;
+  for (unsigned sector = 0; sector < sectors_per_line; ++sector)
+    if ((sectors >> sector & 1) != 0)
+      count += std::uint32_t(~(written[sector / 2] >> sector % 2 * sector_bytes)) != 0;
+  return count;
+}
 inline constexpr std::uint32_t max_byte_masks = 1u << 21; ///< a request to the L2 has that many bits for it
 
 /// The part of the SM that serves an access first; `l1_local`: the L1, for local memory.

@@ -340,7 +340,11 @@ void Recorder::abandon_launch() {
   if (!state_->active)
     return;
   state_->launches.count(state_->active->launch, {}, true);
-  state_->active->snooper->abandon();
+  // A write that never returns holds the file.
+  if (state_->active->snooper->abandon() != SnooperState::stuck)
+    state_->file.with_writer([&](trace::Writer& writer) {
+      return writer.end_launch({.launch = state_->active->launch.id, .complete = false});
+    });
   state_->abandoned.push_back(std::move(state_->active));
   state_->active.reset();
 }

@@ -12,8 +12,8 @@ import tempfile
 import counters
 
 HERE = pathlib.Path(__file__).resolve().parent
-# In points. The paper, on its C2050: 3.4, 1.9 and 0.8.
-AIMS = {"l1_read_hit_rate": 1.5, "l2_read_hit_rate": 1.5, "l2_write_hit_rate": 1.0}
+# In points. The paper, on its C2050: 3.4 and 1.9. Stores are not compared: by NVIDIA's count each of them hits in the L2.
+AIMS = {"l1_read_hit_rate": 1.5, "l2_read_hit_rate": 1.5}
 SKIPPED = 77
 
 
@@ -28,7 +28,7 @@ def modelled(warplens, program, size, model):
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         run(warplens, "nvcc", "--strict", "--backend", "cpu", "-O3", "-arch=sm_80", HERE / f"kernels/{program}.cu", "-o", folder / program)
-        run(warplens, "run", "--quiet", "--cold", "--gpu", model, "--format", "json", "-o", folder / "result.json", "--", folder / program, size)
+        run(warplens, "run", "--quiet", "--cold", "--launches", 1, "--gpu", model, "--format", "json", "-o", folder / "result.json", "--", folder / program, size)
         return json.loads((folder / "result.json").read_text())["kernels"]
 
 

@@ -135,6 +135,11 @@ bool run_waits_for_kernel() {
   cudaStream_t first, second;
   check(cudaStreamCreateWithFlags(&first, cudaStreamNonBlocking), "stream");
   check(cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking), "stream");
+  // Kernels are loaded at their first launch, which may wait for those that run (CUDA Programming Guide,
+  // "Lazy Loading"): a program that needs two at once loads both before.
+  cudaFuncAttributes attributes;
+  check(cudaFuncGetAttributes(&attributes, wait_for), "load");
+  check(cudaFuncGetAttributes(&attributes, set), "load");
   check(cudaDeviceSynchronize(), "waits for kernel");
   wait_for<<<4, threads, 0, first>>>(flag, count, numbers);
   set<<<1, 1, 0, second>>>(flag);

@@ -10,6 +10,7 @@ import shutil
 import sys
 
 import counters
+import programs
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -28,15 +29,15 @@ def kernels(warplens, path):
 
 def record(warplens, results, target, model):
     """Writes counters.json, versions.txt and the files beside them; the error names a missing one."""
-    programs = []
+    entries = []
     for name, size in large_sizes().items():
         path = results / "counters" / f"{name}.csv"
         if path.exists():
-            programs.append({"program": name, "size": size, "kernels": kernels(warplens, path)})
-    if not programs:
+            entries.append({"program": name, "size": size, "kernels": kernels(warplens, path)})
+    if not entries:
         raise counters.Damaged(f"{results}: no counters/*.csv: did the step 'counters' of test/gpu/run succeed?")
     target.mkdir(parents=True, exist_ok=True)
-    (target / "counters.json").write_text(json.dumps({"model": model, "programs": programs}, indent=1) + "\n")
+    (target / "counters.json").write_text(json.dumps({"model": model, "programs": entries}, indent=1) + "\n")
     versions = (results / "versions.log").read_text()
     if (ncu := results / "counters/ncu-version.txt").exists():
         versions += ncu.read_text()
@@ -45,9 +46,14 @@ def record(warplens, results, target, model):
                  results / "tracing/sites.csv", results / "calibrate/gpu.toml", results / "hangs/cases.txt"]:
         if path.exists():
             shutil.copy(path, target / path.name)
+    if (step := results / "programs").is_dir():
+        programs.write(warplens, step, target / "programs.tsv")
+    for path in (results / "microbenchmarks").glob("*.csv"):
+        (target / "microbenchmarks").mkdir(exist_ok=True)
+        shutil.copy(path, target / "microbenchmarks" / path.name)
     if (curves := results / "calibrate/curves").is_dir():
         shutil.copytree(curves, target / "curves", dirs_exist_ok=True)
-    return len(programs)
+    return len(entries)
 
 
 def main():

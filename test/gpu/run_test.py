@@ -50,8 +50,8 @@ class Run(unittest.TestCase):
         temporary = tempfile.TemporaryDirectory()
         cls.addClassCleanup(temporary.cleanup)
         cls.made = pathlib.Path(temporary.name, "made")
-        for folder in ("bin", "lib/warplens", "libexec/warplens", "share/warplens/gpus", "programs/plain", "programs/probed", "expected",
-                       "sources"):
+        for folder in ("bin", "lib/warplens", "libexec/warplens", "share/warplens/gpus", "programs/plain", "programs/probed", "programs/measured",
+                       "programs/microbenchmarks", "expected", "sources"):
             (cls.made / folder).mkdir(parents=True)
         shutil.copy(HERE / "run", cls.made)
         (cls.made / "bin/warplens").symlink_to(tool)
@@ -60,6 +60,10 @@ class Run(unittest.TestCase):
         (cls.made / "versions.txt").write_text("fakes\n")
         (cls.made / "sources/kernels.tsv").write_text("# a comment\ntranspose\t64\t256\n")
         script(cls.made / "programs/properties", "#!/bin/sh\necho name Fake\n")
+        (cls.made / "sources/measured.tsv").write_text("tables_scan_1\tscan.cu\t1 2\ntables_scan_2\tscan.cu\t\n")
+        script(cls.made / "programs/measured/tables_scan", "#!/bin/sh\n")
+        for name in ("instructions", "accesses", "warps", "atomics", "outstanding", "launches", "streams"):
+            script(cls.made / "programs/microbenchmarks" / name, f"#!/bin/sh\necho x,y\necho {name},$1\n")
         script(cls.made / "programs/pinned", "#!/bin/sh\necho pinned_write_gb_per_s 20\n")
         for name, source in (("transpose", HERE / "kernels/transpose.cu"), ("hangs", HERE / "hangs.cu")):
             program = cls.made / "programs/plain" / name
@@ -102,6 +106,21 @@ class Run(unittest.TestCase):
         self.assertIn("transpose: without lts__t_bytes.sum\ntranspose: without dram__bytes_read\n", log)
         self.assertIn("transpose: 6 lines of counters, 29 by source line", log)
 
+    def test_programs_and_microbenchmarks(self):
+        code, output, _ = self.run_pack("--only", "microbenchmarks,programs")
+        self.assertEqual(code, 0, output)
+        self.assertEqual((self.out / "microbenchmarks/streams_l2.csv").read_text(), "x,y\nstreams,l2\n")
+        self.assertEqual(sorted(path.name for path in (self.out / "programs").glob("*.csv")),
+                         ["streams_l1.csv", "streams_l2.csv", "tables_scan_1.csv", "tables_scan_2.csv"])
+        script(self.pack / "programs/microbenchmarks/atomics", "#!/bin/sh\necho atomics: out of memory >&2\nexit 1\n")
+        code, output, _ = self.run_pack("--only", "microbenchmarks", NCU_SAYS="==ERROR== broken")
+        self.assertEqual(code, 1)
+        self.assertRegex(output, r"^microbenchmarks failed: streams l2: 2 rows")
+        self.assertIn("atomics: atomics: out of memory\n", (self.out / "microbenchmarks.log").read_text())
+        code, output, _ = self.run_pack("--only", "programs", NCU_SAYS="==ERROR== broken")
+        self.assertEqual(code, 1)
+        self.assertIn("tables_scan_2: ==ERROR== broken\n", (self.out / "programs.log").read_text())
+
     def test_counts_that_differ_fail(self):
         expected = self.pack / "expected/transpose.tsv"
         lines = expected.read_text().splitlines()
@@ -127,7 +146,7 @@ class Run(unittest.TestCase):
         (self.pack / "programs/properties").write_text("#!/bin/sh\necho device 0\necho 'cudaErrorInsufficientDriver: old'\nexit 3\n")
         code, output, _ = self.run_pack()
         self.assertEqual(code, 3)
-        self.assertRegex(output, r"^versions   could not: no NVIDIA GPU that programs may use: cudaErrorInsufficientDriver: old \(\d+ s\)\n")
+        self.assertRegex(output, r"^versions +could not: no NVIDIA GPU that programs may use: cudaErrorInsufficientDriver: old \(\d+ s\)\n")
         (self.pack / "programs/plain/transpose").unlink()
         code, _, errors = self.run_pack()
         self.assertEqual(code, 3)

@@ -76,7 +76,9 @@ model::Gpu any_gpu(model::Random& random) {
   gpu.l2.hop_ns = 4 + random.below(60);
   gpu.l2.hop_bytes_per_ns = 20 + random.below(100);
   gpu.l2.bytes_per_ns = 40 + random.below(300);
+  gpu.l2.pass_bytes = 32u << random.below(3);
   gpu.l2.write_bytes_per_ns = 20 + random.below(150);
+  gpu.l2.partial_write_cost = 1 + 0.25 * random.below(9);
   gpu.l2.atomics_per_ns = 1 + random.below(9);
   gpu.l2.stores = model::L2Stores(random.below(2));
   gpu.l2.partial_writes = gpu.l2.stores == model::L2Stores::allocate ? model::PartialWrites(random.below(4))

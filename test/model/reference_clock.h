@@ -482,18 +482,34 @@ private:
     free = start + service;
     return model::cycle_after(ends ? free : start);
   }
+  /// A slice does not pass less in less time.
+  unsigned sectors_in_pass(unsigned sectors) const {
+    return std::max<unsigned>(sector_count(sectors), gpu_.l2.pass_bytes / sector_bytes);
+  }
   Cycle read_slice(const Event& event, unsigned sectors, unsigned at) {
     const model::Ticks service =
-        sector_count(sectors) * in_ticks(sector_bytes * gpu_.l2.slices / gpu_.l2.bytes_per_ns);
+        sectors_in_pass(sectors) * in_ticks(sector_bytes * gpu_.l2.slices / gpu_.l2.bytes_per_ns);
     occupy(event, Resource::l2_slices, service);
     return pass_slice(slice_of(event, at).reads_free, service, false);
+  }
+  /// Returns how long a slice writes: a sector of which it gets a part takes longer.
+  model::Ticks written(const Event& event) const {
+    const double ns = sector_bytes * gpu_.l2.slices / gpu_.l2.write_bytes_per_ns;
+    model::Ticks sum = 0;
+    for (unsigned sector = 0; sector < 4; ++sector) {
+      if ((event.sectors >> sector & 1) == 0)
+        continue;
+      const std::uint64_t half =
+          event.mask == 0 ? ~std::uint64_t{0} : snapshot_.byte_masks[event.mask][sector / 2];
+      const bool is_whole = (half >> sector % 2 * 32 & 0xffffffff) == 0xffffffff;
+      sum += in_ticks(is_whole ? ns : ns * gpu_.l2.partial_write_cost);
+    }
+    return std::max(sum, gpu_.l2.pass_bytes / sector_bytes * in_ticks(ns));
   }
   Cycle write_slice(const Event& event, unsigned at) {
     const bool is_atomic = event.kind == model::L2Kind::atomic;
     const model::Ticks service =
-        is_atomic ? event.atomics * in_ticks(gpu_.l2.slices / gpu_.l2.atomics_per_ns)
-                  : sector_count(event.sectors) *
-                        in_ticks(sector_bytes * gpu_.l2.slices / gpu_.l2.write_bytes_per_ns);
+        is_atomic ? event.atomics * in_ticks(gpu_.l2.slices / gpu_.l2.atomics_per_ns) : written(event);
     occupy(event, is_atomic ? Resource::atomics : Resource::l2_slices, service);
     return pass_slice(slice_of(event, at).writes_free, service, is_atomic);
   }

@@ -84,7 +84,8 @@ TEST_CASE("A kernel that waits for the program's action after the launch does no
   CHECK(done.finished.output.find("warplens: no access of waiting came for 1 s") == 0);
   REQUIRE_FALSE(done.trace.launches().empty());
   CHECK(done.trace.launches()[0].kernel == "waiting");
-  CHECK_FALSE((done.trace.end_of(0) && done.trace.end_of(0)->complete));
+  REQUIRE(done.trace.end_of(0));
+  CHECK_FALSE(done.trace.end_of(0)->complete);
   CHECK(count_lines(done.trace, 0) == 20 * 2 * 3);
 }
 
