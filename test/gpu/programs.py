@@ -32,7 +32,6 @@ def row_of(folder, program, arguments, kernel, number, figures):
     get = figures.get
     l1_sectors = get("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", 0)
     l2_sectors = get("lts__t_sectors_srcunit_tex_op_read.sum", 0)
-    dram_read = get("dram__bytes_read.sum", 0)
     values = {
         "folder": folder, "program": program, "arguments": arguments, "kernel": kernel, "launch": str(number),
         "us": f"{get('gpu__time_duration.sum') * 1e6:.3f}", "cycles": f"{get('sm__cycles_elapsed.max'):.0f}",
@@ -40,7 +39,7 @@ def row_of(folder, program, arguments, kernel, number, figures):
         "l1_sectors": f"{l1_sectors:.0f}", "l1": f"{get('l1tex__t_sector_pipe_lsu_mem_global_op_ld_hit_rate.pct', 0) / 100:.4f}" if l1_sectors else "",
         "l2_sectors": f"{l2_sectors:.0f}", "l2": f"{get('lts__t_sectors_srcunit_tex_op_read_lookup_hit.sum', 0) / l2_sectors:.4f}" if l2_sectors else "",
         "fabric_sectors": f"{get('lts__t_sectors_srcunit_ltcfabric.sum', 0):.0f}",
-        "dram_read": f"{dram_read:.0f}", "dram_write": f"{get('dram__bytes_write.sum', 0):.0f}",
+        "dram_read": f"{get('dram__bytes_read.sum', 0):.0f}", "dram_write": f"{get('dram__bytes_write.sum', 0):.0f}",
         "top_stall": max(stalls, key=stalls.get) if stalls else "",
         "stalls": " ".join(f"{name}={value:.3f}" for name, value in sorted(stalls.items(), key=lambda item: -item[1]) if value >= 0.005),
     }

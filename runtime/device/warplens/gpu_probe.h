@@ -69,7 +69,7 @@ __device__ inline Place place_of(const volatile void* pointer) {
     uint32_t reserved = 0;
 #if __CUDA_ARCH__ >= 800
     // The system's part is first, of this size (PTX ISA, "%reserved_smem_offset_<begin, end, cap, 2>"); what
-    // of it is in use ends before: on an H100 at 32 of 1024 bytes.
+    // of it is in use ends before: on an H100 at 32 to 288 of 1024 bytes.
     asm("mov.b32 %0, %%reserved_smem_offset_cap;" : "=r"(reserved));
 #endif
     return {__cvta_generic_to_shared(plain) - reserved, 2};

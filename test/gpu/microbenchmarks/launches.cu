@@ -1,7 +1,7 @@
-// What a launch costs beside its work, and a block when it takes the place of another. Rows: empty, blocks,
-// ns of a launch that does nothing by events; turnover:WARPS, the percentile, cycles from the end of a block
-// to the begin of the next one on the same SM, where only one fits; shared_offsets, where the system's part
-// of shared memory begins and ends that is in use, its size, the program's begin.
+// Measures what a launch costs beside its work, and a block that takes the place of another. Rows: empty,
+// blocks, ns of a launch that does nothing by events; turnover:WARPS, the percentile, cycles from the end of
+// a block to the begin of the next one on the same SM, where only one fits; shared_offsets, where the
+// system's part of shared memory begins and ends that is in use, its size, the program's begin.
 #include "measure.h"
 
 using namespace measure;

@@ -1,4 +1,4 @@
-// What the microbenchmarks share: rows "experiment,x,value" on standard output, memory, and times of one SM
+// The microbenchmarks share this: rows "experiment,x,value" on standard output, memory, and times of one SM
 // or of the whole GPU.
 #pragma once
 
@@ -62,25 +62,31 @@ __device__ inline void note(Span* spans, long long begin, long long end) {
 
 constexpr int max_warps = 1 << 16, repeats = 5;
 
-/// Launches `repeats` times a kernel that notes the spans of the `warps` warps of one block; returns the
-/// fewest cycles from the first warp's begin to the last one's end.
-template <class Launch> double cycles_of_block(int warps, Launch launch) {
+/// Launches `repeats` times a kernel of `blocks` blocks of `warps` warps, which notes their spans. Returns
+/// the fewest cycles from the first warp's begin to the last one's end, in the mean over the blocks.
+template <class Launch> double cycles_of_blocks(int blocks, int warps, Launch launch) {
   static Span* spans = zeros<Span>(max_warps);
   double fewest = 1e30;
   for (int repeat = 0; repeat < repeats; ++repeat) {
     launch(spans);
     check(cudaGetLastError(), "launch");
     check(cudaDeviceSynchronize(), "kernel");
-    std::vector<Span> found(static_cast<std::size_t>(warps));
+    std::vector<Span> found(static_cast<std::size_t>(blocks * warps));
     check(cudaMemcpy(found.data(), spans, found.size() * sizeof(Span), cudaMemcpyDeviceToHost), "spans");
-    long long begin = found[0].begin, end = found[0].end;
-    for (const Span& span : found) {
-      begin = std::min(begin, span.begin);
-      end = std::max(end, span.end);
+    double sum = 0;
+    for (auto first = found.begin(); first != found.end(); first += warps) {
+      const auto begins = [](const Span& a, const Span& b) { return a.begin < b.begin; };
+      const auto ends = [](const Span& a, const Span& b) { return a.end < b.end; };
+      sum += static_cast<double>(std::max_element(first, first + warps, ends)->end -
+                                 std::min_element(first, first + warps, begins)->begin);
     }
-    fewest = std::min(fewest, static_cast<double>(end - begin));
+    fewest = std::min(fewest, sum / blocks);
   }
   return fewest;
+}
+
+template <class Launch> double cycles_of_block(int warps, Launch launch) {
+  return cycles_of_blocks(1, warps, launch);
 }
 
 /// The shortest of `repeats` launches after one that warms up, in nanoseconds by events.

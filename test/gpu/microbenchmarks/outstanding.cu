@@ -9,8 +9,8 @@ namespace {
 
 constexpr unsigned rounds = 24;
 
-/// Of `lines` lines of 128 bytes, each warp reads others, spread over all of them by a multiplicative hash;
-/// `scattered`: each lane has a sector of a line of its own.
+/// Each warp reads other lines, which a multiplicative hash spreads over all that the mask leaves. With
+/// `scattered` each lane reads a sector of a line of its own.
 template <int loads, bool scattered, int bytes>
 __global__ void read(const char* memory, unsigned mask, unsigned first, unsigned zero, unsigned* out,
                      Span* spans) {
@@ -82,31 +82,6 @@ template <int stores, int bytes> __global__ void write(char* memory, unsigned ma
   note(spans, begin, end);
 }
 
-/// The mean over SMs of the cycles of a block, or of two that share one, is what all of them need: `blocks`
-/// blocks of `warps` warps.
-template <class Launch> double mean_cycles(int blocks, int warps, Launch launch) {
-  static Span* spans = zeros<Span>(max_warps);
-  double best = 1e30;
-  for (int repeat = 0; repeat < repeats; ++repeat) {
-    launch(spans);
-    check(cudaGetLastError(), "launch");
-    check(cudaDeviceSynchronize(), "kernel");
-    std::vector<Span> found(static_cast<std::size_t>(blocks * warps));
-    check(cudaMemcpy(found.data(), spans, found.size() * sizeof(Span), cudaMemcpyDeviceToHost), "spans");
-    double sum = 0;
-    for (int block = 0; block < blocks; ++block) {
-      long long begin = found[static_cast<std::size_t>(block * warps)].begin, end = 0;
-      for (int warp = 0; warp < warps; ++warp) {
-        begin = std::min(begin, found[static_cast<std::size_t>(block * warps + warp)].begin);
-        end = std::max(end, found[static_cast<std::size_t>(block * warps + warp)].end);
-      }
-      sum += static_cast<double>(end - begin);
-    }
-    best = std::min(best, sum / blocks);
-  }
-  return best;
-}
-
 constexpr unsigned l2_lines = 1U << 16, memory_lines = 1U << 22; // 8 MiB of lines of 128 bytes, and 512 MiB
 
 template <int loads> void measure_loads(char* memory, unsigned* out) {
@@ -122,7 +97,7 @@ template <int loads> void measure_loads(char* memory, unsigned* out) {
       for (int warps : {1, 2, 4, 8, 16, 32}) {
         const auto print = [&](const char* what, double bytes, auto launch) {
           row(where + ":" + what + ":" + std::to_string(loads), warps,
-              bytes * loads * rounds * warps / mean_cycles(blocks, warps, launch));
+              bytes * loads * rounds * warps / cycles_of_blocks(blocks, warps, launch));
         };
         print("words", 128, [&](Span* spans) {
           read<loads, false, 4><<<blocks, 32 * warps>>>(memory, lines - 1, first(), 0, out, spans);
@@ -146,7 +121,7 @@ template <int stores> void measure_stores(char* memory) {
     for (int warps : {1, 4, 16, 32}) {
       const auto print = [&](const char* what, double bytes, auto launch) {
         row(std::string(everywhere ? "all" : "one") + ":l2:" + what + ":" + std::to_string(stores), warps,
-            bytes * stores * rounds * warps / mean_cycles(blocks, warps, launch));
+            bytes * stores * rounds * warps / cycles_of_blocks(blocks, warps, launch));
       };
       print("stores", 128,
             [&](Span* spans) { write<stores, 4><<<blocks, 32 * warps>>>(memory, l2_lines - 1, spans); });
