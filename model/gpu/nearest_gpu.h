@@ -16,7 +16,8 @@ struct GpuFigures {
 };
 
 /// Returns the figures of the GPU in the folder with the highest compute capability that is no higher than
-/// this one (8.9); of several, the first by name. It is an error if there is none.
+/// this one (8.9); of several, of the one whose model was held against the most measured launches, else the
+/// first by name. It is an error if there is none.
 Expected<GpuFigures> nearest_gpu(double compute_capability, const std::filesystem::path& folder);
 
 } // namespace warplens::model

@@ -85,10 +85,11 @@ TEST_CASE("Nothing gets lost between the levels") {
       return sum;
     }();
     CHECK(l2.all == counts.l2_reads.all + counts.l2_writes.all - of_updates);
-    // Memory is read for each load that misses the L2, and for atomics.
-    CHECK(counts.dram_read_sectors >= counts.l2_reads.all - counts.l2_reads.hits);
-    CHECK(counts.dram_read_sectors <=
-          counts.l2_reads.all - counts.l2_reads.hits + counts.l2_writes.all - counts.l2_writes.hits);
+    // Memory is read for each load that misses the L2, and for atomics: as much as a miss brings.
+    const std::uint64_t read_misses = counts.l2_reads.all - counts.l2_reads.hits;
+    const std::uint64_t write_misses = counts.l2_writes.all - counts.l2_writes.hits;
+    CHECK(counts.dram_read_sectors >= read_misses);
+    CHECK(counts.dram_read_sectors <= (read_misses + write_misses) * on.l2.fetch_bytes / sector_bytes);
   }
 }
 
