@@ -8,6 +8,7 @@
 #include <cmath>
 #include <fmt/ranges.h>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace warplens::calibration {
@@ -64,8 +65,11 @@ public:
     figure(path, fmt::format("{:.3f}", value), source);
   }
 
+  /// Says that nothing here finds this figure, and that the relative's stands for it.
+  void take_over(const std::string& path) { taken_over_.insert(path); }
+
   /// Returns the tables of the file. A parameter that not every GPU has is the relative's only where nothing
-  /// of its table was found.
+  /// of its table was found, or where it is taken over.
   std::string print(const model::GpuFigures& relative) const {
     std::string text, table;
     for (const model::Parameter& parameter : model::parameters()) {
@@ -73,7 +77,8 @@ public:
       const std::string of = parameter.path.substr(0, dot), key = parameter.path.substr(dot + 1);
       const auto own = lines_.find(parameter.path), taken = relative.figures.find(parameter.path);
       const bool is_skipped =
-          own == lines_.end() && (taken == relative.figures.end() || (parameter.is_needed && has_table(of)));
+          own == lines_.end() && (taken == relative.figures.end() || (parameter.is_needed && has_table(of) &&
+                                                                      !taken_over_.contains(parameter.path)));
       if (is_skipped)
         continue;
       if (std::exchange(table, of) != of)
@@ -91,6 +96,7 @@ private:
     return first != lines_.end() && first->first.starts_with(table + ".");
   }
   std::map<std::string, std::string> lines_;
+  std::set<std::string> taken_over_;
 };
 
 constexpr const char *measured = "measured", *device_says = "device", *guide = "guide", *mt4g = "mt4g",
@@ -229,6 +235,8 @@ void add_l2(Figures& figures, Device& device, const Findings& found, double cycl
   figures.figure("l2.bytes_per_ns", fmt::format("{:.1f}", bandwidth), a100);
   figures.figure("l2.write_bytes_per_ns", fmt::format("{:.1f}", bandwidth * written_share), a100);
   figures.figure("l2.atomics_per_ns", fmt::format("{:.1f}", bandwidth / bytes_of_slice), a100);
+  for (const char* const ratio : {"l2.pass_bytes", "l2.partial_write_cost", "l2.float_sum_cost"})
+    figures.take_over(ratio);
 }
 
 void add_dram(Figures& figures, Device& device, const Curves& curves, const Findings& found,

@@ -280,6 +280,7 @@ bool Locator::access(const FoundOperation& found, const analysis::Facts& facts, 
   if (const clang::QualType type = accessed_type(found);
       !type.isNull() && !type->isVoidType() && !type->isIncompleteType()) {
     site.element_bytes = static_cast<std::uint32_t>(context_.getTypeSizeInChars(type).getQuantity());
+    site.is_floating = site.kind == AccessKind::atomic && type->isRealFloatingType();
     access.overloads_address_of = !found.operation.through_pointer && overloads_address_of(type, context_);
   }
   access.needed = facts.needed;

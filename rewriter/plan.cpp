@@ -240,6 +240,7 @@ void Planner::merge() {
       merged.site.in_template |= access.site.in_template;
       merged.site.copies = std::max(merged.site.copies, access.site.copies);
       merged.site.is_reduction &= access.site.is_reduction;
+      merged.site.is_floating &= access.site.is_floating;
       if (merged.site.aggregation != access.site.aggregation)
         merged.site.aggregation = LaneAggregation::none;
       if (access.is_left) {

@@ -68,6 +68,9 @@ constexpr Operation table[] = {
     {0x034, 0, "HSETP2", fp16, regular, A | B | W81 | W84 | R87},
     {0x035, 0, "HFMA2.MMA", fp16, regular, D | A | B | C},
     {0x040, 0, "HMNMX2", alu, regular, D | A | B | R87},
+    // conversions of fixed time: an H100 does 64 of I2FP in a cycle, 16 of the others
+    {0x03e, 0, "F2FP", alu, regular, D | A | B | C},
+    {0x045, 0, "I2FP", alu, regular, D | B},
     // tensor cores and their data
     {0x037, 0, "IMMA", tensor, matrix},
     {0x03c, 0, "HMMA", tensor, matrix},
@@ -79,8 +82,6 @@ constexpr Operation table[] = {
     {0x03b, 0, "LDSM", load_shared, memory},
     {0x044, 0, "STSM", store_shared, memory},
     // conversions and special functions
-    {0x03e, 0, "F2FP", conversion, regular, D | A | B | C},
-    {0x045, 0, "I2FP", conversion, regular, D | B},
     {0x104, 0, "F2F", conversion, convert, D | B},
     {0x105, 0, "F2I", conversion, convert, D | B},
     {0x106, 0, "I2F", conversion, convert, D | B},

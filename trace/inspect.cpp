@@ -113,8 +113,8 @@ Expected<void> dump(const Reader& reader, std::ostream& out) {
          name_of(site.cache_operator), site.sequence, site.copies,
          site.kind != AccessKind::atomic
              ? ""
-             : fmt::format("{}aggregation {} ", site.is_reduction ? "reduction " : "",
-                           name_of(site.aggregation)),
+             : fmt::format("{}{}aggregation {} ", site.is_floating ? "floating-point " : "",
+                           site.is_reduction ? "reduction " : "", name_of(site.aggregation)),
          site.object.empty() ? "-" : printable(site.object), depends_on.empty() ? " none" : depends_on,
          printable(site.expression));
   }

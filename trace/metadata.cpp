@@ -64,6 +64,7 @@ bool read(ByteReader& reader, Site& site) {
   site.copies = reader.varint32();
   site.is_reduction = reader.varint32() != 0;
   const bool known_aggregation = read_enumeration(reader, site.aggregation, LaneAggregation::counted);
+  site.is_floating = reader.varint32() != 0;
   site.last_line = reader.varint32();
   site.step = reader.varint32();
   return (site.copies != 0 && known_aggregation) || !reader.ok();
@@ -195,6 +196,7 @@ void encode(Bytes& payload, const Site& site) {
   put_varint(payload, site.copies);
   put_varint(payload, site.is_reduction ? 1 : 0);
   payload.push_back(static_cast<std::uint8_t>(site.aggregation));
+  put_varint(payload, site.is_floating ? 1 : 0);
   put_varint(payload, site.last_line);
   put_varint(payload, site.step);
 }

@@ -193,12 +193,13 @@ struct Gpu {
     SliceHash slice_index = SliceHash::modulo;
     double latency_ns = 0;         ///< from the SM and back, in the SM's local partition
     double bytes_per_ns = 0;       ///< read, of all slices together
-    std::uint32_t pass_bytes = 32; ///< that a slice reads or writes at a time, or fewer in the same time
+    std::uint32_t pass_bytes = 32; ///< that a slice reads or writes at a time, or a part in the same time
     double write_bytes_per_ns = 0; ///< written, of all slices together
-    double partial_write_cost = 1; ///< of a sector of which a part is written, against a whole one
+    double partial_write_cost = 1; ///< of a pass with a part of a sector, against one of whole sectors
     double atomics_per_ns = 0;     ///< of all slices together, each of one word
-    double hop_ns = 0;             ///< from one partition to the other and back; 0 with one partition
-    double hop_bytes_per_ns = 0;   ///< in one direction; 0 with one partition
+    double float_sum_cost = 1; ///< of a floating-point sum before the next one in its line, against an atomic
+    double hop_ns = 0;         ///< from one partition to the other and back; 0 with one partition
+    double hop_bytes_per_ns = 0; ///< in one direction; 0 with one partition
 
     /// Its clock goes with the SMs', so that at another clock of theirs its figures keep their cycles; else
     /// it keeps its own.

@@ -354,18 +354,22 @@ void add_l2(Rows& rows) {
             "that all slices together read");
   rows.whole(
       "l2.pass_bytes", bytes, sector_bytes, line_bytes, WARPLENS_MEMBER(l2.pass_bytes),
-      "may be left out: 32, 64 or 128, what a slice reads or writes at a time; a request for less takes as "
-      "long (32)",
+      "may be left out: 32, 64 or 128, what a slice reads or writes at a time; a part takes as long (32)",
       [](const TomlFigures& figures, const Gpu&) { return figures.has_key("l2.pass_bytes"); });
   rows.real("l2.write_bytes_per_ns", "bytes/ns", min_rate, any_rate, WARPLENS_MEMBER(l2.write_bytes_per_ns),
             "that all slices together write");
   rows.real("l2.partial_write_cost", number, 1, 100, WARPLENS_MEMBER(l2.partial_write_cost),
-            "may be left out: how often the time of a whole sector a slice takes for one of which a store "
-            "writes a part, since it must read it first (1)",
+            "may be left out: how often the time of a pass a slice takes for one that writes a part of a "
+            "sector, since it must read it first (1)",
             [](const TomlFigures& figures, const Gpu&) { return figures.has_key("l2.partial_write_cost"); });
   rows.real("l2.atomics_per_ns", "1/ns", min_rate, any_rate, WARPLENS_MEMBER(l2.atomics_per_ns),
             "atomic operations that all slices together perform, each for one sector; lanes with the same "
             "address count one each");
+  rows.real(
+      "l2.float_sum_cost", number, 1, 100, WARPLENS_MEMBER(l2.float_sum_cost),
+      "may be left out: how often the time of an atomic a floating-point sum takes before the next one in "
+      "its line; the slice executes others meanwhile (1)",
+      [](const TomlFigures& figures, const Gpu&) { return figures.has_key("l2.float_sum_cost"); });
   rows.add_row({"l2.clock", number,
                 Word{{"sm", "own"}, [](Gpu& gpu, std::size_t index) { gpu.l2.has_sm_clock = index == 0; }},
                 "may be left out: `sm`, the L2's clock goes with the SMs' (`--sm-clock`), or `own`",

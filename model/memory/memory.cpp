@@ -6,13 +6,6 @@
 
 namespace warplens::model {
 
-namespace {
-
-/// How many sectors a channel writes in one go before it reads again: an assumption, of the size of the write
-/// queues of memory controllers.
-
-} // namespace
-
 Memory::Memory(const Snapshot& snapshot, const Gpu& gpu, std::span<const L2> before, Random& random,
                TrialObserver* observer)
     : snapshot_(snapshot), slices_(gpu),
@@ -34,12 +27,17 @@ Memory::Memory(const Snapshot& snapshot, const Gpu& gpu, std::span<const L2> bef
   way_there_ = shortest_ / 2;
   way_back_ = of_l2 - way_there_;
   hop_ = Cycle(std::llround(gpu.cycles(gpu.l2.hop_ns))) / 2;
-  sector_read_ = ticks(gpu.cycles(sector_bytes * gpu.l2.slices / gpu.l2.bytes_per_ns));
-  const double sector_written = gpu.cycles(sector_bytes * gpu.l2.slices / gpu.l2.write_bytes_per_ns);
-  sector_written_ = ticks(sector_written);
-  sector_partly_written_ = ticks(sector_written * gpu.l2.partial_write_cost);
-  atomic_ = ticks(gpu.cycles(gpu.l2.slices / gpu.l2.atomics_per_ns));
-  min_sectors_ = gpu.l2.pass_bytes / sector_bytes;
+  pass_read_ = ticks(gpu.cycles(gpu.l2.pass_bytes * gpu.l2.slices / gpu.l2.bytes_per_ns));
+  const double pass_written = gpu.cycles(gpu.l2.pass_bytes * gpu.l2.slices / gpu.l2.write_bytes_per_ns);
+  pass_written_ = ticks(pass_written);
+  pass_partly_written_ = ticks(pass_written * gpu.l2.partial_write_cost);
+  const unsigned sectors_of_pass = gpu.l2.pass_bytes / sector_bytes;
+  for (unsigned sectors = 0; sectors < passes_.size(); ++sectors)
+    for (unsigned first = 0; first < sectors_per_line; first += sectors_of_pass)
+      passes_[sectors] += (sectors >> first & ((1u << sectors_of_pass) - 1)) != 0;
+  const double atomic = gpu.cycles(gpu.l2.slices / gpu.l2.atomics_per_ns);
+  atomic_ = ticks(atomic);
+  float_sum_ = ticks(atomic * gpu.l2.float_sum_cost);
   if (partitions_ > 1)
     sector_across_ = ticks(gpu.cycles(sector_bytes / gpu.l2.hop_bytes_per_ns));
   activate_ = ticks(gpu.cycles(gpu.dram.activate_ns));
@@ -140,24 +138,35 @@ Memory::Slice& Memory::slice_of(const MemoryRequest& request, unsigned at) {
   return l2_[at].slices[slices_of_partition_.remainder(slice)];
 }
 Cycle Memory::read_slice(Cycle now, const MemoryRequest& request, unsigned sectors, unsigned at) {
-  const Ticks service = sector_read_ * std::max(sector_count(sectors), min_sectors_);
+  const Ticks service = pass_read_ * passes_[sectors];
   occupied(request, Resource::l2_slices) += service;
   return cycle_after(slice_of(request, at).reads.serve(now * ticks_per_cycle, service));
 }
+/// Returns when the slice has executed an atomic. Lanes with the same address are served one after the other,
+/// and of each sector at least one.
+Cycle Memory::execute_atomic(Slice& slice, Cycle now, const MemoryRequest& request) {
+  const Ticks service = atomic_ * request.atomics;
+  slice.atomics += service;
+  const Ticks begin = slice.writes.serve(now * ticks_per_cycle, service);
+  if (!snapshot_.sites[request.site].adds_floats) {
+    occupied(request, Resource::atomics) += service;
+    return cycle_after(begin + service);
+  }
+  const unsigned sectors = sector_count(request.sectors);
+  const Ticks sum = float_sum_ * ((request.atomics + sectors - 1) / sectors);
+  occupied(request, Resource::atomics) += std::max(service, sum);
+  return cycle_after(std::max(begin + service, slice.sums[request.line].serve(begin, sum) + sum));
+}
+
 /// Returns when the slice begins to write, or when it has executed an atomic.
 Cycle Memory::write_slice(Cycle now, const MemoryRequest& request, unsigned at) {
   Slice& slice = slice_of(request, at);
-  if (request.kind == L2Kind::atomic) {
-    const Ticks service = atomic_ * request.atomics;
-    slice.atomics += service;
-    occupied(request, Resource::atomics) += service;
-    return cycle_after(slice.writes.serve(now * ticks_per_cycle, service) + service);
-  }
+  if (request.kind == L2Kind::atomic)
+    return execute_atomic(slice, now, request);
   const unsigned parts =
       request.mask == 0 ? 0 : partly_written(snapshot_.byte_masks[request.mask], request.sectors);
-  const Ticks service =
-      std::max(sector_written_ * (sector_count(request.sectors) - parts) + sector_partly_written_ * parts,
-               sector_written_ * min_sectors_);
+  const unsigned partly = passes_[parts];
+  const Ticks service = pass_written_ * (passes_[request.sectors] - partly) + pass_partly_written_ * partly;
   occupied(request, Resource::l2_slices) += service;
   return cycle_after(slice.writes.serve(now * ticks_per_cycle, service));
 }
@@ -418,7 +427,10 @@ void Memory::count(TrialCounts& counts) const {
     const std::size_t slices = partition.slices.size() * l2_.size();
     for (const Slice& slice : partition.slices) {
       busy(Resource::l2_slices, std::max(slice.reads.busy(), slice.writes.busy() - slice.atomics), slices);
-      busy(Resource::atomics, slice.atomics, slices);
+      Ticks atomics = slice.atomics;
+      for (const auto& [line, sums] : slice.sums)
+        atomics = std::max(atomics, sums.busy());
+      busy(Resource::atomics, atomics, slices);
     }
     busy(Resource::fabric, partition.to_other.busy(), l2_.size());
   }

@@ -15,6 +15,7 @@
 
 #include <array>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 namespace warplens::model {
@@ -85,10 +86,12 @@ private:
     std::uint32_t unknown = 0;
     Arrival until;
   };
-  /// A slice reads and writes at a time, and executes an atomic in the place of a write.
+  /// A slice reads and writes at a time, and executes an atomic in the place of a write. A sum of
+  /// floating-point numbers takes longer, but keeps only those in the same line waiting.
   struct Slice {
     Server reads, writes;
-    Ticks atomics = 0; ///< of the busy ticks of `writes`
+    Ticks atomics = 0;                              ///< of the busy ticks of `writes`
+    std::unordered_map<std::uint32_t, Server> sums; ///< of floating-point numbers, by line
   };
   struct Partition {
     L2 l2;
@@ -137,6 +140,7 @@ private:
   Slice& slice_of(const MemoryRequest& request, unsigned at);
   Cycle read_slice(Cycle now, const MemoryRequest& request, unsigned sectors, unsigned at);
   Cycle write_slice(Cycle now, const MemoryRequest& request, unsigned at);
+  Cycle execute_atomic(Slice& slice, Cycle now, const MemoryRequest& request);
   Arrival read_memory(std::uint32_t line, unsigned sectors, Cycle now);
   Cycle write_memory(std::uint32_t line, unsigned sectors, Cycle now, MemoryUse use);
   struct Transfer {
@@ -158,9 +162,10 @@ private:
   DramMap dram_map_;
   unsigned partitions_; ///< one or two
   Cycle way_there_, way_back_, hop_, shortest_, constants_way_back_ = 0;
-  Ticks sector_read_, sector_written_, sector_partly_written_, atomic_, sector_across_ = 0;
-  unsigned min_sectors_;                                ///< for whose time a request occupies a slice
-  Ticks to_bank_, activate_, precharge_, burst_, turn_; ///< of memory; a turn of its bus, by sector
+  Ticks atomic_, float_sum_, sector_across_ = 0;
+  Ticks pass_read_, pass_written_, pass_partly_written_;      ///< of a slice of the L2
+  std::array<std::uint8_t, 1u << sectors_per_line> passes_{}; ///< in which it passes these sectors
+  Ticks to_bank_, activate_, precharge_, burst_, turn_;       ///< of memory; a turn of its bus, by sector
   Calendar<Event> events_;
   std::vector<Partition> l2_;
   L2Form form_; ///< of each partition

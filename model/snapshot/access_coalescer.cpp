@@ -72,6 +72,7 @@ Expected<Access> AccessCoalescer::coalesce(const trace::WarpAccess& access, std:
   entry.kind = access.kind;
   entry.is_awaited = access.kind == AccessKind::load || access.kind == AccessKind::update ||
                      (access.kind == AccessKind::atomic && !sites_[site].is_reduction);
+  summary.adds_floats = sites_[site].is_floating;
   if (access.space == Space::shared) {
     const BankWavefronts banks = bank_wavefronts(access, rules_);
     ++summary.shared;

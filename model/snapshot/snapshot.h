@@ -35,13 +35,12 @@ struct Transaction {
 /// A bit for each byte of a line.
 using ByteMask = std::array<std::uint64_t, 2>;
 
-/// Returns how many of these sectors of a line are written, but not all of their bytes.
+/// Returns which of these sectors of a line are written, but not all of their bytes.
 inline unsigned partly_written(const ByteMask& written, unsigned sectors) {
-  unsigned count = 0;
+  unsigned partly = 0;
   for (unsigned sector = 0; sector < sectors_per_line; ++sector)
-    if ((sectors >> sector & 1) != 0)
-      count += std::uint32_t(~(written[sector / 2] >> sector % 2 * sector_bytes)) != 0;
-  return count;
+    partly |= unsigned{std::uint32_t(~(written[sector / 2] >> sector % 2 * sector_bytes)) != 0} << sector;
+  return partly & sectors;
 }
 inline constexpr std::uint32_t max_byte_masks = 1u << 21; ///< a request to the L2 has that many bits for it
 
@@ -112,8 +111,9 @@ struct SiteSummary {
   std::uint64_t constant_requests = 0;                ///< to the constant cache, one for each address
   std::uint64_t sectors = 0, bytes_used = 0;          ///< not shared memory
   std::uint64_t bank_wavefronts = 0, min_bank_wavefronts = 0;
-  LanePatternCounts lanes; ///< not of local memory and textures, of which the layout hides it
-  TypicalRequest typical;  ///< likewise, and not of constant memory
+  bool adds_floats = false; ///< it is an atomic of floating-point numbers
+  LanePatternCounts lanes;  ///< not of local memory and textures, of which the layout hides it
+  TypicalRequest typical;   ///< likewise, and not of constant memory
   std::uint64_t l1_lines = 0, l1_sectors = 0; ///< that its loads look up in the L1; finalize() sets them
 };
 

@@ -29,6 +29,7 @@ Site to_site(const SiteRecord& record) {
   site.copies = std::max(record.copies, 1u);
   site.is_reduction = record.is_reduction;
   site.aggregation = static_cast<LaneAggregation>(record.aggregation);
+  site.is_floating = record.is_floating;
   site.last_line = record.last_line;
   site.step = record.step;
   return site;

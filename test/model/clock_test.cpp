@@ -54,6 +54,8 @@ model::Snapshot anything(model::Random& random) {
       }
     }
   }
+  for (model::SiteSummary& site : made.sites)
+    site.adds_floats = random.below(3) == 0;
   finalize(made);
   return made;
 }
@@ -80,6 +82,7 @@ model::Gpu any_gpu(model::Random& random) {
   gpu.l2.write_bytes_per_ns = 20 + random.below(150);
   gpu.l2.partial_write_cost = 1 + 0.25 * random.below(9);
   gpu.l2.atomics_per_ns = 1 + random.below(9);
+  gpu.l2.float_sum_cost = 1 + 0.5 * random.below(5);
   gpu.l2.stores = model::L2Stores(random.below(2));
   gpu.l2.partial_writes = gpu.l2.stores == model::L2Stores::allocate ? model::PartialWrites(random.below(4))
                                                                      : model::PartialWrites::whole;
@@ -300,6 +303,17 @@ TEST_CASE("Stores and reductions take the time of the narrowest resource on thei
     const double atomics = 32.0 * blocks * 8 * 2;
     const double expected = gpu.cycles(atomics * gpu.l2.slices / gpu.l2.atomics_per_ns);
     CHECK(cycles(repeated(blocks, 2, reduction, one_word)) == Approx(expected).epsilon(0.02));
+    // Sums of floats take longer at one word, but keep only those of its line waiting.
+    const auto sums = [&](auto transaction) {
+      model::Snapshot snapshot = repeated(blocks, 2, reduction, transaction);
+      snapshot.sites[0].adds_floats = true;
+      return cycles(snapshot);
+    };
+    CHECK(sums(one_word) == Approx(gpu.l2.float_sum_cost * expected).epsilon(0.02));
+    const auto many_words = [](std::uint32_t number) {
+      return model::Transaction{number % 1024, 1, warp_lanes};
+    };
+    CHECK(sums(many_words) == Approx(cycles(repeated(blocks, 2, reduction, many_words))).epsilon(0.1));
   }
 }
 

@@ -134,6 +134,7 @@ private:
   };
   struct Slice {
     model::Ticks reads_free = 0, writes_free = 0;
+    std::map<std::uint32_t, model::Ticks> sums_free; ///< of floats, by line
   };
   struct Partition {
     model::L2 l2;
@@ -482,36 +483,62 @@ private:
     free = start + service;
     return model::cycle_after(ends ? free : start);
   }
-  /// A slice does not pass less in less time.
-  unsigned sectors_in_pass(unsigned sectors) const {
-    return std::max<unsigned>(sector_count(sectors), gpu_.l2.pass_bytes / sector_bytes);
+  /// Calls `pass(sectors)` for each pass of a slice in which there are some of these sectors of a line.
+  template <class Pass> void each_pass(unsigned sectors, Pass&& pass) const {
+    const unsigned of_pass = gpu_.l2.pass_bytes / sector_bytes;
+    for (unsigned first = 0; first < 4; first += of_pass)
+      if (const unsigned in_pass = sectors & ((1u << of_pass) - 1) << first; in_pass != 0)
+        pass(in_pass);
   }
   Cycle read_slice(const Event& event, unsigned sectors, unsigned at) {
-    const model::Ticks service =
-        sectors_in_pass(sectors) * in_ticks(sector_bytes * gpu_.l2.slices / gpu_.l2.bytes_per_ns);
+    model::Ticks service = 0;
+    each_pass(sectors, [&](unsigned) {
+      service += in_ticks(gpu_.l2.pass_bytes * gpu_.l2.slices / gpu_.l2.bytes_per_ns);
+    });
     occupy(event, Resource::l2_slices, service);
     return pass_slice(slice_of(event, at).reads_free, service, false);
   }
-  /// Returns how long a slice writes: a sector of which it gets a part takes longer.
+  bool is_whole(const Event& event, unsigned sector) const {
+    const std::uint64_t half =
+        event.mask == 0 ? ~std::uint64_t{0} : snapshot_.byte_masks[event.mask][sector / 2];
+    return (half >> sector % 2 * 32 & 0xffffffff) == 0xffffffff;
+  }
+  /// Returns how long a slice writes: a pass takes longer if it has a part of a sector.
   model::Ticks written(const Event& event) const {
-    const double ns = sector_bytes * gpu_.l2.slices / gpu_.l2.write_bytes_per_ns;
+    const double ns = gpu_.l2.pass_bytes * gpu_.l2.slices / gpu_.l2.write_bytes_per_ns;
     model::Ticks sum = 0;
-    for (unsigned sector = 0; sector < 4; ++sector) {
-      if ((event.sectors >> sector & 1) == 0)
-        continue;
-      const std::uint64_t half =
-          event.mask == 0 ? ~std::uint64_t{0} : snapshot_.byte_masks[event.mask][sector / 2];
-      const bool is_whole = (half >> sector % 2 * 32 & 0xffffffff) == 0xffffffff;
-      sum += in_ticks(is_whole ? ns : ns * gpu_.l2.partial_write_cost);
-    }
-    return std::max(sum, gpu_.l2.pass_bytes / sector_bytes * in_ticks(ns));
+    each_pass(event.sectors, [&](unsigned sectors) {
+      bool whole = true;
+      for (unsigned sector = 0; sector < 4; ++sector)
+        whole &= (sectors >> sector & 1) == 0 || is_whole(event, sector);
+      sum += in_ticks(whole ? ns : ns * gpu_.l2.partial_write_cost);
+    });
+    return sum;
   }
   Cycle write_slice(const Event& event, unsigned at) {
-    const bool is_atomic = event.kind == model::L2Kind::atomic;
-    const model::Ticks service =
-        is_atomic ? event.atomics * in_ticks(gpu_.l2.slices / gpu_.l2.atomics_per_ns) : written(event);
-    occupy(event, is_atomic ? Resource::atomics : Resource::l2_slices, service);
-    return pass_slice(slice_of(event, at).writes_free, service, is_atomic);
+    if (event.kind == model::L2Kind::atomic)
+      return execute_atomic(event, at);
+    const model::Ticks service = written(event);
+    occupy(event, Resource::l2_slices, service);
+    return pass_slice(slice_of(event, at).writes_free, service, false);
+  }
+  /// Returns when an atomic is done: of floats, when those before it in its line are.
+  Cycle execute_atomic(const Event& event, unsigned at) {
+    const double ns = gpu_.l2.slices / gpu_.l2.atomics_per_ns;
+    const model::Ticks service = event.atomics * in_ticks(ns);
+    auto& slice = slice_of(event, at);
+    const model::Ticks begin = std::max(now_ * model::ticks_per_cycle, slice.writes_free);
+    const Cycle end = pass_slice(slice.writes_free, service, true);
+    if (!snapshot_.sites[event.site].adds_floats) {
+      occupy(event, Resource::atomics, service);
+      return end;
+    }
+    const auto in_turn = model::Ticks(std::ceil(double(event.atomics) / sector_count(event.sectors)));
+    const model::Ticks sum = in_turn * in_ticks(ns * gpu_.l2.float_sum_cost);
+    occupy(event, Resource::atomics, std::max(service, sum));
+    model::Ticks& free = slice.sums_free[event.line];
+    free = std::max(begin, free) + sum;
+    return std::max(end, model::cycle_after(free));
   }
 
   void arrive(const Event& event) {

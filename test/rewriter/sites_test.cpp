@@ -236,13 +236,16 @@ TEST_CASE("an atomic through a bare pointer is found by the analyses") {
   const auto source = sources.path() / "counter.cu";
   test::write(source, "__global__ void count(int* out, int* counter) {\n"
                       "  out[threadIdx.x] = atomicAdd(counter, 1);\n"
-                      "}\n");
+                      "}\n"
+                      "__global__ void sum(float* total, float x) { atomicAdd(total, x); }\n");
   const auto instrumented = test::rewrite(source, copies.path(), {}, false);
-  REQUIRE(instrumented.sites.size() == 2);
+  REQUIRE(instrumented.sites.size() == 3);
   const auto atomic = std::ranges::find(instrumented.sites, AccessKind::atomic, &Site::kind);
   const auto store = std::ranges::find(instrumented.sites, AccessKind::store, &Site::kind);
   REQUIRE((atomic != instrumented.sites.end() && store != instrumented.sites.end()));
   CHECK(store->depends_on == std::vector<std::uint64_t>{atomic->id});
   CHECK(atomic->aggregation == LaneAggregation::added);
   CHECK_FALSE(atomic->is_reduction);
+  CHECK_FALSE(atomic->is_floating);
+  CHECK(std::ranges::count(instrumented.sites, true, &Site::is_floating) == 1);
 }

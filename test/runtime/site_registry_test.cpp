@@ -22,7 +22,8 @@ constexpr SiteRecord load{.id = 10,
                           .in_template = true,
                           .copies = 4,
                           .is_reduction = true,
-                          .aggregation = 2};
+                          .aggregation = 2,
+                          .is_floating = true};
 } // namespace
 
 TEST_CASE("A record becomes a site") {
@@ -47,6 +48,7 @@ TEST_CASE("A record becomes a site") {
   CHECK(sites[0].copies == 4);
   CHECK(sites[0].is_reduction);
   CHECK(sites[0].aggregation == LaneAggregation::reduced);
+  CHECK(sites[0].is_floating);
 }
 
 TEST_CASE("A header of two files is one site") {

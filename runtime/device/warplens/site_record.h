@@ -22,6 +22,7 @@ struct SiteRecord {
   unsigned copies; ///< 0: not known, taken as 1
   bool is_reduction;
   unsigned char aggregation;
+  bool is_floating;
   unsigned last_line; ///< of a marked body; else 0
   unsigned step;      ///< of a marked loop; 0: not known
 };
