@@ -65,8 +65,11 @@ private:
 };
 
 /// Adds the floating-point operations of an instruction that `lanes` execute. Comparisons and conversions are
-/// none, as Nsight Compute counts them (smsp__sass_thread_inst_executed_op_fadd and the like).
+/// none, as Nsight Compute counts them (smsp__sass_thread_inst_executed_op_fadd and the like); nor is an
+/// HFMA2 of zeros, by which compilers move constants.
 void add_operations(FloatingPointOperations& operations, const sass::Instruction& instruction, double lanes) {
+  if (instruction.reads.size() == 0)
+    return;
   struct Row {
     std::string_view name;
     double FloatingPointOperations::* precision;

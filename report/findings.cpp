@@ -487,6 +487,12 @@ std::string praise_of(const SiteResult& site, const KernelResult& kernel) {
                        ratio(site.sectors_per_request),
                        site.l2_hit_rate->mean == 0 ? "none" : percent(site.l2_hit_rate->mean) + " %");
   }
+  // A block that loads each sector once, as into a tile, has what others loaded from the L2.
+  const bool is_from_l2 =
+      site.l1_hit_rate && site.l2_hit_rate && site.l1_hit_rate->mean < 0.5 && site.l2_hit_rate->mean >= 0.5;
+  if (is_from_l2)
+    return fmt::format("fine: {} sectors per request, {} % of those that L1 misses are in L2",
+                       ratio(site.sectors_per_request), percent(site.l2_hit_rate->mean));
   if (site.l1_hit_rate)
     return fmt::format("fine: {} % L1 hits", percent(site.l1_hit_rate->mean));
   if (site.constant_hit_rate)

@@ -229,6 +229,7 @@ struct Gpu {
     double burst_ns = 0;        ///< 32 bytes on one channel's data bus
     double achieved = 1;        ///< the share of the bus that reads alone can take, beside refresh
     double copies_achieved = 1; ///< that reads and as many writes can take, for which the bus is turned
+    double opening_ns = 0;      ///< for which a channel's bus transfers nothing where a bank opens a row
     std::uint32_t write_batch_sectors = 1; ///< that a channel collects and writes in one go
     /// What all channels together can move to and from the L2 in a cycle of the SMs' clock; 0: no limit is
     /// known. It matters at low clocks.

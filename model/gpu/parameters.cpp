@@ -408,6 +408,9 @@ void add_dram(Rows& rows) {
   rows.real("dram.copies_achieved", number, 0.01, 1, WARPLENS_MEMBER(dram.copies_achieved),
             "the share that copies reach, no more than that: as much as is read is written, and the bus has "
             "to be turned round");
+  rows.real("dram.opening_ns", "ns", 0, 1000, WARPLENS_MEMBER(dram.opening_ns),
+            "may be left out: for how long a channel's bus transfers nothing where a bank opens a row (0)",
+            [](const TomlFigures& figures, const Gpu&) { return figures.has_key("dram.opening_ns"); });
   rows.whole("dram.write_batch_sectors", number, 1, 1u << 16, WARPLENS_MEMBER(dram.write_batch_sectors),
              "that a channel collects, to write them in one go; what is read then waits for all of them");
   rows.real("dram.bytes_per_cycle", bytes, 1, any_rate, WARPLENS_MEMBER(dram.bytes_per_cycle),

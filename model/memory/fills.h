@@ -26,8 +26,11 @@ struct Arrival {
   // parts.
   Cycle at : 56 = 0;
   Level level : 8 = Level::l1;
-  /// Both must be there: the later one counts.
-  void and_also(Arrival other) { *this = other.at > at ? other : *this; }
+  /// Both must be there: the later one counts, of two at once that from farther away.
+  void and_also(Arrival other) {
+    const bool is_last = other.at > at || (other.at == at && other.level > level);
+    *this = is_last ? other : *this;
+  }
 };
 
 class Fills {

@@ -45,6 +45,7 @@ Memory::Memory(const Snapshot& snapshot, const Gpu& gpu, std::span<const L2> bef
   burst_ =
       std::max(ticks(gpu.cycles(gpu.dram.burst_ns / gpu.dram.achieved)), ticks(gpu.dram.cycles_of_sector()));
   turn_ = 2 * (std::max(ticks(gpu.cycles(gpu.dram.burst_ns / gpu.dram.copies_achieved)), burst_) - burst_);
+  opening_ = ticks(gpu.cycles(gpu.dram.opening_ns));
   const double to_bank = gpu.dram.latency_ns - gpu.l2.latency_ns - gpu.dram.activate_ns - gpu.dram.burst_ns;
   to_bank_ = ticks(std::max(0.0, gpu.cycles(to_bank)));
   for (unsigned i = 0; i < partitions_; ++i)
@@ -319,35 +320,38 @@ Memory::Transfer Memory::use_memory(std::uint32_t line, unsigned sectors, Cycle 
   const Ticks opened = std::max(arrival, bank.free_at) + opening;
   const Ticks bursts = burst_ * sector_count(sectors);
   bank.free_at = opened + bursts;
-  const Ticks start = std::max(use == MemoryUse::read ? read_bus(channel, arrival, sector_count(sectors))
-                                                      : write_bus(channel, arrival, sector_count(sectors)),
-                               opened);
+  const Ticks on_bus = use == MemoryUse::read
+                           ? read_bus(channel, arrival, sector_count(sectors), opening != 0)
+                           : write_bus(channel, arrival, sector_count(sectors), opening != 0);
+  const Ticks start = std::max(on_bus, opened);
   if (observer_ != nullptr)
     observer_->used_memory(use == MemoryUse::write_back, place.channel, now, cycle_after(start + bursts));
   return {start + bursts, start - arrival - opening};
 }
 
 /// Returns when the bus begins with the transfers.
-Ticks Memory::read_bus(Channel& channel, Ticks arrival, unsigned sectors) const {
+Ticks Memory::read_bus(Channel& channel, Ticks arrival, unsigned sectors, bool opens) const {
   channel.read = std::min(channel.read + sectors, write_batch_);
-  return channel.bus.serve(arrival, burst_ * sectors);
+  return channel.bus.serve(arrival, burst_ * sectors + (opens ? opening_ : 0));
 }
 /// Collects what is to be written. A full batch is written in one go: reads then wait. Returns when
 /// the channel takes it, which is when the bus would.
-Ticks Memory::write_bus(Channel& channel, Ticks arrival, unsigned sectors) const {
+Ticks Memory::write_bus(Channel& channel, Ticks arrival, unsigned sectors, bool opens) const {
   const Ticks start = channel.bus.start(arrival);
   channel.collected += sectors;
+  channel.opened += opens;
   if (channel.collected >= write_batch_) {
     channel.bus.serve(arrival, time_of_batch(channel));
     channel.read -= std::min(channel.read, channel.collected);
-    channel.collected = 0;
+    channel.collected = channel.opened = 0;
   }
   return start;
 }
 /// Returns the time of the collected sectors. Each write sector pays an equal share of the bus's turnaround,
 /// up to as many as have been read.
 Ticks Memory::time_of_batch(const Channel& channel) const {
-  return burst_ * channel.collected + turn_ * std::min(channel.read, channel.collected);
+  return burst_ * channel.collected + turn_ * std::min(channel.read, channel.collected) +
+         opening_ * channel.opened;
 }
 
 /// Answers once nothing is unknown any more; now, if nothing is. The waiter waits for the rest.

@@ -107,6 +107,7 @@ private:
   struct Channel {
     Server bus;
     std::uint32_t collected = 0; ///< sectors to write
+    std::uint32_t opened = 0;    ///< rows, for what is collected
     std::uint32_t read = 0;      ///< sectors, since the bus was turned, at most a batch
   };
   enum class MemoryUse : std::uint8_t { read, write, write_back };
@@ -147,8 +148,8 @@ private:
     Ticks end = 0, waited = 0; ///< when it is done, and for how long it waited for others
   };
   Transfer use_memory(std::uint32_t line, unsigned sectors, Cycle now, MemoryUse use);
-  Ticks read_bus(Channel& channel, Ticks arrival, unsigned sectors) const;
-  Ticks write_bus(Channel& channel, Ticks arrival, unsigned sectors) const;
+  Ticks read_bus(Channel& channel, Ticks arrival, unsigned sectors, bool opens) const;
+  Ticks write_bus(Channel& channel, Ticks arrival, unsigned sectors, bool opens) const;
   Ticks time_of_batch(const Channel& channel) const;
   Ticks& occupied(const MemoryRequest& request, Resource resource) {
     return occupied_[request.site][std::size_t(resource)];
@@ -165,7 +166,8 @@ private:
   Ticks atomic_, float_sum_, sector_across_ = 0;
   Ticks pass_read_, pass_written_, pass_partly_written_;      ///< of a slice of the L2
   std::array<std::uint8_t, 1u << sectors_per_line> passes_{}; ///< in which it passes these sectors
-  Ticks to_bank_, activate_, precharge_, burst_, turn_;       ///< of memory; a turn of its bus, by sector
+  /// Of memory; a turn of its bus, by sector, and a row's opening.
+  Ticks to_bank_, activate_, precharge_, burst_, turn_, opening_;
   Calendar<Event> events_;
   std::vector<Partition> l2_;
   L2Form form_; ///< of each partition

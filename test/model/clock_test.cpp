@@ -91,6 +91,7 @@ model::Gpu any_gpu(model::Random& random) {
   gpu.dram.channels = 1 + random.below(3);
   gpu.dram.banks = 1u << random.below(3);
   gpu.dram.write_batch_sectors = 1 + random.below(20);
+  gpu.dram.opening_ns = random.below(4);
   gpu.issue.schedulers = 1 + random.below(4);
   gpu.issue.policy = model::IssuePolicy(random.below(model::issue_policies));
   gpu.issue.cycles_per_access = 1 + random.below(12);

@@ -95,6 +95,27 @@ TEST_CASE("Instructions by kind, of all and by line") {
   CHECK(work.lines.at({"a.cu", 2})[std::size_t(InstructionKind::memory)].lanes == 8);
 }
 
+TEST_CASE("A multiply-add of pairs counts four operations a lane, and none where it moves a constant") {
+  MadeTrace trace(1, 32);
+  const std::uint64_t site = trace.site();
+  trace.access(0, 0, site, 4, [](unsigned lane) { return (1u << 21) + 4 * lane; });
+  const auto operations = [&](bool reads) {
+    sass::Instruction pairs = plain(sass::InstructionClass::fp16);
+    while (sass::name_of(pairs) != "HFMA2")
+      ++pairs.operation;
+    if (reads)
+      pairs.reads.add({sass::RegisterFile::general, 2, 1});
+    Snapshot snapshot = *trace.decode({}, Accesses::all);
+    Code code = made_code({{{load(), pairs}, {}}}, {0});
+    code.lines.resize(code.kernel.instructions.size());
+    code.paths.push_back({{0}, {1}});
+    snapshot.code = std::make_shared<const Code>(std::move(code));
+    return executed_instructions(snapshot, 32).operations.fp16;
+  };
+  CHECK(operations(true) == 4 * 32);
+  CHECK(operations(false) == 0); // HFMA2 R2, -RZ, RZ, 0, 0
+}
+
 TEST_CASE("Sectors, rows and passes of a small launch") {
   // A warp loads a line, and then a quarter of it again, from an empty L2.
   Made made;

@@ -73,7 +73,7 @@ private:
     Cycle at = 0;
     model::Level level = model::Level::l1;
     void and_also(const Arrived& other) {
-      if (other.at > at)
+      if (std::tie(other.at, other.level) > std::tie(at, level))
         *this = other;
     }
   };
@@ -149,7 +149,7 @@ private:
   /// Of the sectors that were read, `unturned` are followed by no turn of the bus yet.
   struct Bus {
     model::Ticks free = 0;
-    unsigned unturned = 0, collected = 0;
+    unsigned unturned = 0, collected = 0, opened = 0; ///< rows, for what is collected
   };
 
   /// The accesses and other instructions for which a warp waits by one register.
@@ -644,12 +644,14 @@ private:
     bank.free = opened + bursts;
     const model::Ticks on_bus = std::max(arrival, bus.free);
     if (!writes) {
-      bus.free = on_bus + bursts;
+      bus.free = on_bus + bursts + (opening != 0 ? in_ticks(dram.opening_ns) : 0);
       bus.unturned = std::min(bus.unturned + unsigned(sector_count(sectors)), dram.write_batch_sectors);
     } else {
       bus.collected += sector_count(sectors);
+      bus.opened += opening != 0;
       if (bus.collected >= dram.write_batch_sectors) {
-        bus.free = std::max(bus.free, arrival);
+        bus.free = std::max(bus.free, arrival) + bus.opened * in_ticks(dram.opening_ns);
+        bus.opened = 0;
         for (; bus.collected != 0; --bus.collected) {
           bus.free += burst;
           if (bus.unturned != 0) {
