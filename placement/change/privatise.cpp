@@ -52,6 +52,7 @@ public:
     add(load_, AccessKind::load, Space::shared);
     Site& global = add(add_, AccessKind::atomic, Space::global);
     global.is_reduction = true;
+    global.is_floating = first_.is_floating;
     global.depends_on = {load_};
     return sites;
   }

@@ -420,3 +420,21 @@ TEST_CASE("elements of half the size: half the bytes, side by side as before") {
   const Arrays of_bytes = arrays_of(bytes);
   CHECK_FALSE(changed(bytes, of_bytes, on, {{.array = 0, .rewrite = Rewrite::narrowed}}).is_legal());
 }
+
+TEST_CASE("what a block has summed is added to memory as what its lanes would add: floats") {
+  MadeSource source(64, 256);
+  const std::uint64_t sum = source.allocate(4), add = source.site("sum", AccessKind::atomic);
+  source.site_of(add).is_reduction = source.site_of(add).is_floating = true;
+  for (std::uint64_t block = 0; block < 64; ++block)
+    source.access(block, 0, add, [&](std::uint64_t) { return sum; });
+  const Arrays arrays = arrays_of(source);
+  const ChangedTrace summed =
+      changed(source, arrays, gpu("a100"), {{.array = 0, .rewrite = Rewrite::privatised}});
+  REQUIRE(summed.is_legal());
+  const auto is_float_in_memory = [](const Site& site) {
+    return site.kind == AccessKind::atomic && site.space == Space::global && site.is_floating;
+  };
+  const auto sites = summed.sites();
+  CHECK(std::ranges::any_of(sites,
+                            [&](const Site& site) { return site.id != add && is_float_in_memory(site); }));
+}
