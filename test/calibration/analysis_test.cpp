@@ -20,8 +20,8 @@ TEST_CASE("Lines and sectors are those of the model") {
     CHECK(calibration::find_fetch(test::modelled_touches(on, true), l1, l2).value_or(0) ==
           (on.l1.sectored ? 32 : 128));
     const auto from_memory = test::modelled_touches(on, false);
-    CHECK(calibration::find_fetch(from_memory, l2, memory).value_or(0) == 32);
-    CHECK_FALSE(calibration::find_prefetch(from_memory, 32, l2, memory).value_or(true));
+    CHECK(calibration::find_fetch(from_memory, l2, memory).value_or(0) == on.l2.fetch_bytes);
+    CHECK_FALSE(calibration::find_prefetch(from_memory, on.l2.fetch_bytes, l2, memory).value_or(true));
   }
 }
 
