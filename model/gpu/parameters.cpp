@@ -17,6 +17,11 @@ constexpr std::uint32_t any_cycles = 1'000, any_sms = 1'024, any_lanes = 1'024;
 constexpr std::uint32_t any_cache = 1u << 24;
 constexpr const char *bytes = "bytes", *cycles = "cycles", *ns = "ns", *number = "";
 
+/// The condition of a parameter that may be left out: the file has its key.
+Condition if_given(std::string key) {
+  return [key = std::move(key)](const TomlFigures& figures, const Gpu&) { return figures.has_key(key); };
+}
+
 /// Makes a list of rows; a row that shares the meaning of the next one has none.
 class Rows {
 public:
@@ -355,13 +360,13 @@ void add_l2(Rows& rows) {
   rows.whole(
       "l2.pass_bytes", bytes, sector_bytes, line_bytes, WARPLENS_MEMBER(l2.pass_bytes),
       "may be left out: 32, 64 or 128, what a slice reads or writes at a time; a part takes as long (32)",
-      [](const TomlFigures& figures, const Gpu&) { return figures.has_key("l2.pass_bytes"); });
+      if_given("l2.pass_bytes"));
   rows.real("l2.write_bytes_per_ns", "bytes/ns", min_rate, any_rate, WARPLENS_MEMBER(l2.write_bytes_per_ns),
             "that all slices together write");
   rows.real("l2.partial_write_cost", number, 1, 100, WARPLENS_MEMBER(l2.partial_write_cost),
             "may be left out: how often the time of a pass a slice takes for one that writes a part of a "
             "sector, since it must read it first (1)",
-            [](const TomlFigures& figures, const Gpu&) { return figures.has_key("l2.partial_write_cost"); });
+            if_given("l2.partial_write_cost"));
   rows.real("l2.atomics_per_ns", "1/ns", min_rate, any_rate, WARPLENS_MEMBER(l2.atomics_per_ns),
             "atomic operations that all slices together perform, each for one sector; lanes with the same "
             "address count one each");
@@ -369,11 +374,11 @@ void add_l2(Rows& rows) {
       "l2.float_sum_cost", number, 1, 100, WARPLENS_MEMBER(l2.float_sum_cost),
       "may be left out: how often the time of an atomic a floating-point sum takes before the next one in "
       "its line; the slice executes others meanwhile (1)",
-      [](const TomlFigures& figures, const Gpu&) { return figures.has_key("l2.float_sum_cost"); });
+      if_given("l2.float_sum_cost"));
   rows.add_row({"l2.clock", number,
                 Word{{"sm", "own"}, [](Gpu& gpu, std::size_t index) { gpu.l2.has_sm_clock = index == 0; }},
                 "may be left out: `sm`, the L2's clock goes with the SMs' (`--sm-clock`), or `own`",
-                [](const TomlFigures& figures, const Gpu&) { return figures.has_key("l2.clock"); }});
+                if_given("l2.clock")});
 }
 
 void add_dram(Rows& rows) {
@@ -410,13 +415,13 @@ void add_dram(Rows& rows) {
             "to be turned round");
   rows.real("dram.opening_ns", "ns", 0, 1000, WARPLENS_MEMBER(dram.opening_ns),
             "may be left out: for how long a channel's bus transfers nothing where a bank opens a row (0)",
-            [](const TomlFigures& figures, const Gpu&) { return figures.has_key("dram.opening_ns"); });
+            if_given("dram.opening_ns"));
   rows.whole("dram.write_batch_sectors", number, 1, 1u << 16, WARPLENS_MEMBER(dram.write_batch_sectors),
              "that a channel collects, to write them in one go; what is read then waits for all of them");
   rows.real("dram.bytes_per_cycle", bytes, 1, any_rate, WARPLENS_MEMBER(dram.bytes_per_cycle),
             "may be left out: what all channels together can move to and from the L2 in a cycle of the SMs' "
             "clock; it limits memory where `--sm-clock` is low",
-            [](const TomlFigures& figures, const Gpu&) { return figures.has_key("dram.bytes_per_cycle"); });
+            if_given("dram.bytes_per_cycle"));
 }
 
 #undef WARPLENS_MEMBER

@@ -314,15 +314,16 @@ Memory::Transfer Memory::use_memory(std::uint32_t line, unsigned sectors, Cycle 
   const Ticks opening = bank.open_row == place.row ? 0
                         : bank.open_row == no_line ? activate_
                                                    : precharge_ + activate_;
-  activations_ += opening != 0;
+  const bool opens = opening != 0;
+  activations_ += opens;
   bank.open_row = place.row;
   const Ticks arrival = now * ticks_per_cycle + to_bank_;
   const Ticks opened = std::max(arrival, bank.free_at) + opening;
-  const Ticks bursts = burst_ * sector_count(sectors);
+  const unsigned count = sector_count(sectors);
+  const Ticks bursts = burst_ * count;
   bank.free_at = opened + bursts;
-  const Ticks on_bus = use == MemoryUse::read
-                           ? read_bus(channel, arrival, sector_count(sectors), opening != 0)
-                           : write_bus(channel, arrival, sector_count(sectors), opening != 0);
+  const Ticks on_bus = use == MemoryUse::read ? read_bus(channel, arrival, count, opens)
+                                              : write_bus(channel, arrival, count, opens);
   const Ticks start = std::max(on_bus, opened);
   if (observer_ != nullptr)
     observer_->used_memory(use == MemoryUse::write_back, place.channel, now, cycle_after(start + bursts));

@@ -166,7 +166,7 @@ private:
   Ticks atomic_, float_sum_, sector_across_ = 0;
   Ticks pass_read_, pass_written_, pass_partly_written_;      ///< of a slice of the L2
   std::array<std::uint8_t, 1u << sectors_per_line> passes_{}; ///< in which it passes these sectors
-  /// Of memory; a turn of its bus, by sector, and a row's opening.
+  /// The times of memory: a turn of its bus is shared out to sectors, an opening is a row's.
   Ticks to_bank_, activate_, precharge_, burst_, turn_, opening_;
   Calendar<Event> events_;
   std::vector<Partition> l2_;
