@@ -37,7 +37,13 @@ struct IssueCandidate {
 using IssueRank = std::array<std::int64_t, 4>;
 
 /// How a scheduler finds the lowest rank where ages and its last warp decide it, without looking at others.
-enum class IssueShortcut : std::uint8_t { none, next_behind_last, last_then_oldest, last_then_youngest };
+enum class IssueShortcut : std::uint8_t {
+  none,
+  next_behind_last,
+  last_then_oldest,
+  last_then_youngest,
+  last_then_least_recent
+};
 
 struct IssuePolicyTraits {
   std::string_view name;
@@ -61,7 +67,8 @@ inline constexpr std::array<IssuePolicyTraits, 7> issue_policy_table{{
      IssueShortcut::last_then_youngest},
     {"greedy_then_least_recent",
      "the warp that issued last, then the one whose own last issue is longest ago",
-     [](const IssueCandidate& warp) { return IssueRank{warp.is_other, warp.idle_since, warp.slot}; }},
+     [](const IssueCandidate& warp) { return IssueRank{warp.is_other, warp.idle_since, warp.slot}; },
+     IssueShortcut::last_then_least_recent},
     {"two_level_oldest", "the block with most warps at a barrier or at their end, in it greedy_then_oldest",
      [](const IssueCandidate& warp) {
        return IssueRank{-warp.waiting_in_block, warp.block, warp.is_other_of_block, warp.slot};

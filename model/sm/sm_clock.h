@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <new>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -136,7 +137,9 @@ public:
   void entries_changed() { wakeups_stale_ = true; }
 
 private:
-  using Mask = std::uint64_t; ///< of a scheduler's warps, the oldest in the lowest bit
+  using Mask = std::uint64_t;    ///< of a scheduler's warps, the oldest in the lowest bit
+  using PipeSet = std::uint64_t; ///< of pipe + 1, the lowest bit for instructions without one
+  static constexpr PipeSet without_pipe = 1;
 
   struct alignas(64) Warp { // it lies in two lines of the host's cache
     typename Supply::Program program;
@@ -147,7 +150,6 @@ private:
     bool at_barrier = false, has_ended = false;
     Cycle since = 0; ///< the first cycle that is not accounted for
     Cycle barrier_until = 0, data_at = 0, delayed_until = 0;
-    Cycle idle_since = 0;             ///< its own last issue, or its arrival
     std::uint64_t blocked_before = 0; ///< of its pipe's blocked cycles, those before it was ready
 
     Cycle ready_at() const { return std::max({since, barrier_until, data_at}); }
@@ -167,7 +169,6 @@ private:
   };
   /// A pipe as one scheduler sees it.
   struct SchedulerPipe {
-    Mask wanted = 0;           ///< by the next instructions of these warps
     std::uint64_t blocked = 0; ///< cycles in which no instruction could enter
     std::uint32_t unit = 0;    ///< index into units_
   };
@@ -183,16 +184,27 @@ private:
     Cycle next = never; ///< the next cycle in which it can issue, as long as no other scheduler changes it
     std::optional<std::uint32_t> issued_last; ///< slot
     std::optional<std::uint32_t> last_place;  ///< of that warp, until its block has ended
+    std::uint32_t up_to_last = 0;             ///< warps that arrived no later than that one
     std::uint32_t warps = 0;                  ///< the oldest first
+    /// By pipe + 1, the first for instructions without one: the warps whose next instructions need it.
+    std::array<Mask, max_pipes + 1> wanted{};
     std::array<Queue, max_queues> queues;
     std::vector<std::optional<std::uint32_t>> last_of_kernel; ///< slot, of the warp that issued last
-    std::array<SchedulerPipe, max_pipes + 1>
-        pipes; ///< by pipe + 1; the first is for instructions without one
+    std::array<SchedulerPipe, max_pipes + 1> pipes;           ///< by pipe + 1
     /// When it is known what each waits for; `never` for those in `ready`. Processors compare signed numbers.
     std::array<std::int64_t, max_warps_of_scheduler> ready_at = filled_with_never();
     std::array<WarpNumber, max_warps_of_scheduler> warp{};
+    std::array<Cycle, max_warps_of_scheduler> idle_since{}; ///< each warp's own last issue, or its arrival
 
     SchedulerPipe& of_pipe(std::int16_t pipe) { return pipes[std::size_t(pipe + 1)]; }
+    Mask& wanting(std::int16_t pipe) { return wanted[std::size_t(pipe + 1)]; }
+    /// Returns the pipes that the next instructions of the warps in `ready` need.
+    [[gnu::always_inline]] PipeSet wanted_by_ready() const {
+      PipeSet set = 0;
+      for (std::size_t i = 0; i < wanted.size(); ++i)
+        set |= PipeSet((wanted[i] & ready) != 0) << i;
+      return set;
+    }
   };
   static constexpr std::uint32_t compared_together = 8;
   static_assert(max_warps_of_scheduler % compared_together == 0);
@@ -226,7 +238,7 @@ private:
     Warp& warp = warps_[number];
     warp = Warp{.program = program, .next = {}, .block = block, .slot = next_slot_++};
     warp.scheduler = scheduler_of(warp.slot);
-    warp.since = warp.idle_since = at;
+    warp.since = at;
     warp.has_ended = supply_.has_ended(program);
     blocks_[block].ended += warp.has_ended;
     const std::size_t end = (number + 1) * registers_per_warp_;
@@ -236,6 +248,7 @@ private:
     Scheduler& scheduler = schedulers_[warp.scheduler];
     warp.place = std::uint16_t(scheduler.warps++);
     scheduler.warp[warp.place] = number;
+    scheduler.idle_since[warp.place] = at;
     fetch(warp);
     prepare(warp, number);
   }
@@ -300,8 +313,8 @@ private:
       const std::uint32_t count = std::exchange(scheduler.warps, 0);
       const Mask ready = std::exchange(scheduler.ready, 0);
       const auto last_place = std::exchange(scheduler.last_place, std::nullopt);
-      for (SchedulerPipe& pipe : scheduler.pipes)
-        pipe.wanted = 0;
+      const std::uint32_t up_to_last = std::exchange(scheduler.up_to_last, 0);
+      scheduler.wanted.fill(0);
       for (std::uint32_t place = 0; place < count; ++place) {
         if (std::ranges::find(numbers, old[place]) != numbers.end())
           continue;
@@ -310,23 +323,25 @@ private:
         warp.place = std::uint16_t(now_at);
         if (place == last_place)
           scheduler.last_place = now_at;
+        scheduler.up_to_last += place < up_to_last;
         scheduler.warp[now_at] = old[place];
+        scheduler.idle_since[now_at] = scheduler.idle_since[place]; // of the same warp or an earlier one
         scheduler.ready_at[now_at] = old_ready_at[place];
         scheduler.ready |= (ready >> place & 1) << now_at;
-        scheduler.of_pipe(warp.next.pipe).wanted |= bit(now_at);
+        scheduler.wanting(warp.next.pipe) |= bit(now_at);
       }
     }
   }
 
   /// Counts the cycles from `begin` to before `end` in which warps that are ready cannot enter their pipes,
   /// given that nothing issues then.
-  void count_blocked(Scheduler& scheduler, Cycle begin, Cycle end) {
+  [[gnu::always_inline]] void count_blocked(Scheduler& scheduler, Cycle begin, Cycle end) {
     if (begin >= end)
       return;
-    for (std::size_t pipe = 0; pipe < figures_.pipes.size(); ++pipe)
-      if (SchedulerPipe& of_scheduler = scheduler.pipes[pipe + 1];
-          (scheduler.ready & of_scheduler.wanted) != 0)
-        of_scheduler.blocked += std::min(open_at(scheduler, pipe, begin), end) - begin;
+    for (PipeSet left = scheduler.wanted_by_ready() & ~without_pipe; left != 0; left &= left - 1) {
+      const auto pipe = std::size_t(std::countr_zero(left)) - 1;
+      scheduler.pipes[pipe + 1].blocked += std::min(open_at(scheduler, pipe, begin), end) - begin;
+    }
   }
 
   struct Due {
@@ -369,6 +384,7 @@ private:
       issue(scheduler, warp, number, now);
       scheduler.issued_last = warp.slot;
       scheduler.last_place = place;
+      scheduler.up_to_last = place + 1;
       if (figures_.kernels > 1)
         scheduler.last_of_kernel[blocks_[warp.block].kernel] = warp.slot;
       later = std::min(later, Cycle(scheduler.ready_at[place]));
@@ -381,21 +397,20 @@ private:
 
   /// Returns the warps that can issue now.
   [[gnu::always_inline]] Mask open_warps(Scheduler& scheduler, Cycle now) {
-    Mask open = scheduler.ready & scheduler.pipes[0].wanted;
-    for (std::size_t pipe = 0; pipe < figures_.pipes.size(); ++pipe)
-      if (const Mask of_pipe = scheduler.ready & scheduler.pipes[pipe + 1].wanted;
-          of_pipe != 0 && open_at(scheduler, pipe, now) <= now)
-        open |= of_pipe;
-    return open;
+    Mask open = scheduler.wanted[0];
+    for (PipeSet left = scheduler.wanted_by_ready() & ~without_pipe; left != 0; left &= left - 1)
+      if (const auto pipe = std::size_t(std::countr_zero(left)) - 1; open_at(scheduler, pipe, now) <= now)
+        open |= scheduler.wanted[pipe + 1];
+    return open & scheduler.ready;
   }
   /// Returns the warps whose next instruction needs this pipe, or one to memory if this is one.
   Mask wanting_kind_of(const Scheduler& scheduler, std::int16_t pipe) const {
-    Mask wanting = scheduler.pipes[std::size_t(pipe + 1)].wanted;
+    Mask wanting = scheduler.wanted[std::size_t(pipe + 1)];
     if (pipe < 0 || !figures_.pipes[std::size_t(pipe)].uses_queue)
       return wanting;
     for (std::size_t other = 0; other < figures_.pipes.size(); ++other)
       if (figures_.pipes[other].uses_queue)
-        wanting |= scheduler.pipes[other + 1].wanted;
+        wanting |= scheduler.wanted[other + 1];
     return wanting;
   }
 
@@ -420,7 +435,7 @@ private:
     const Instruction instruction = warp.next;
     Block& block = blocks_[warp.block];
     block.issued_last = warp.slot;
-    warp.idle_since = now;
+    scheduler.idle_since[warp.place] = now;
     warp.since = now + 1;
     warp.delayed_until = instruction.delay > 1 ? now + instruction.delay : 0;
     block.done_at = std::max(block.done_at, now + 1);
@@ -448,7 +463,7 @@ private:
     if (block.all_at_barrier())
       open_at_ = std::min(open_at_, now + 1);
     note_ended(block);
-    scheduler.of_pipe(instruction.pipe).wanted &= ~bit(warp.place);
+    scheduler.wanting(instruction.pipe) &= ~bit(warp.place);
     scheduler.ready &= ~bit(warp.place);
     fetch(warp);
     prepare(warp, number);
@@ -482,11 +497,12 @@ private:
 
   /// Fetches the warp's next instruction.
   void fetch(Warp& warp) {
+    // It is made in its place: the host's processor stalls on a copy of what was just written in parts.
     if (warp.has_ended)
-      warp.next = Instruction{.pipe = Instruction::none};
+      new (&warp.next) Instruction{.pipe = Instruction::none};
     else
-      warp.next = supply_.next(warp.program);
-    schedulers_[warp.scheduler].of_pipe(warp.next.pipe).wanted |= bit(warp.place);
+      new (&warp.next) Instruction(supply_.next(warp.program));
+    schedulers_[warp.scheduler].wanting(warp.next.pipe) |= bit(warp.place);
     const int last = std::max(int(warp.next.result), int(std::ranges::max(warp.next.sources)));
     if (last >= int(registers_per_warp_)) [[unlikely]]
       add_registers(std::size_t(last) + 1);
@@ -541,11 +557,11 @@ private:
   /// Returns the next cycle, not before `from`, in which the scheduler can issue: the operands of a warp
   /// that is not ready are there in cycle `next`.
   [[gnu::always_inline]] Cycle next_of(Scheduler& scheduler, Cycle next, Cycle from) {
-    if ((scheduler.ready & scheduler.pipes[0].wanted) != 0)
+    const PipeSet wanted = scheduler.wanted_by_ready();
+    if ((wanted & without_pipe) != 0)
       next = from;
-    for (std::size_t pipe = 0; pipe < figures_.pipes.size() && next > from; ++pipe)
-      if ((scheduler.ready & scheduler.pipes[pipe + 1].wanted) != 0)
-        next = std::min(next, open_at(scheduler, pipe, from));
+    for (PipeSet left = wanted & ~without_pipe; left != 0 && next > from; left &= left - 1)
+      next = std::min(next, open_at(scheduler, std::size_t(std::countr_zero(left)) - 1, from));
     return std::max(next, from);
   }
 
@@ -555,12 +571,11 @@ private:
       return chosen_by_turns(scheduler, open);
     const IssuePolicyTraits& policy = traits_of(figures_.policy);
     switch (policy.shortcut) {
-    case IssueShortcut::next_behind_last:
-      for (Mask left = open; scheduler.issued_last && left != 0; left &= left - 1)
-        if (const auto place = std::uint32_t(std::countr_zero(left));
-            warps_[scheduler.warp[place]].slot > *scheduler.issued_last)
-          return place;
-      return std::uint32_t(std::countr_zero(open));
+    case IssueShortcut::next_behind_last: {
+      const Mask behind =
+          scheduler.up_to_last < max_warps_of_scheduler ? open & (~Mask{0} << scheduler.up_to_last) : 0;
+      return std::uint32_t(std::countr_zero(behind != 0 ? behind : open));
+    }
     case IssueShortcut::last_then_oldest:
     case IssueShortcut::last_then_youngest:
       if (scheduler.last_place && (open & bit(*scheduler.last_place)) != 0)
@@ -568,6 +583,16 @@ private:
       return std::uint32_t(policy.shortcut == IssueShortcut::last_then_oldest
                                ? std::countr_zero(open)
                                : int(std::bit_width(open)) - 1);
+    case IssueShortcut::last_then_least_recent: {
+      if (scheduler.last_place && (open & bit(*scheduler.last_place)) != 0)
+        return *scheduler.last_place;
+      auto best = std::uint32_t(std::countr_zero(open));
+      for (Mask left = open & (open - 1); left != 0; left &= left - 1)
+        if (const auto place = std::uint32_t(std::countr_zero(left));
+            scheduler.idle_since[place] < scheduler.idle_since[best])
+          best = place;
+      return best;
+    }
     case IssueShortcut::none: break;
     }
     std::uint32_t best = 0;
@@ -604,7 +629,7 @@ private:
     const Block& of = blocks_[warp.block];
     return {.slot = std::int64_t(warp.slot),
             .block = std::int64_t(of.number),
-            .idle_since = std::int64_t(warp.idle_since),
+            .idle_since = std::int64_t(scheduler.idle_since[warp.place]),
             .waiting_in_block = of.waiting(),
             .is_other = scheduler.issued_last != warp.slot,
             .is_other_of_block = of.issued_last != warp.slot,
