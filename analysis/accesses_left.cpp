@@ -427,6 +427,7 @@ AccessesLeft AccessesLeft::of_module(llvm::Module& module) {
   accesses_left.copies_ = outcome.copies;
   accesses_left.unrolled_by_nvcc_ = outcome.unrolled_by_nvcc;
   accesses_left.atomics_ = outcome.atomics;
+  accesses_left.waits_ = outcome.waits;
   collector.expect_joined(outcome);
   for (llvm::Function& function : module)
     if (!function.isDeclaration())
@@ -501,6 +502,7 @@ AccessLeft AccessesLeft::of(const Position& position, AccessKind kind, bool thro
   left.copies = copies_of(position, left.kind, through_pointer);
   if (const auto atomic = atomics_.find(position); kind == AccessKind::atomic && atomic != atomics_.end())
     left.atomic = atomic->second;
+  left.waits = waits_.contains(position);
   return left;
 }
 

@@ -54,6 +54,7 @@ struct AccessLeft {
   std::optional<Position> joined_into = std::nullopt; ///< the other access that it became a part of
   unsigned copies = 1; ///< AdjacentCopies, the most of all functions and instances of templates
   AtomicCode atomic = {};
+  bool waits = false; ///< threads wait by it, in a loop, until another one changes what it reads
 };
 
 /// The optimised form of an access that may be to local memory.
@@ -129,6 +130,7 @@ private:
   std::map<Position, Place> places_;
   AdjacentCopiesAt copies_;
   AtomicsAt atomics_;
+  std::set<Position> waits_;
   std::set<Position> unrolled_by_nvcc_;      ///< the starts of loops that LLVM leaves
   std::map<Position, unsigned> trip_counts_; ///< the trip counts of fully unrolled loops
   std::set<Position> local_accesses_;

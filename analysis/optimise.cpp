@@ -2,6 +2,7 @@
 
 #include "analysis/local_memory.h"
 #include "analysis/pass_analyses.h"
+#include "analysis/waits.h"
 
 #include <llvm/Analysis/AliasAnalysis.h>
 #include <llvm/Analysis/DomTreeUpdater.h>
@@ -183,17 +184,18 @@ Optimised optimise(llvm::Module& module, const LoopsAround& written_in) {
         passes.addPass(CountAdjacentCopies(adjacent, unrolled_by_nvcc));
       });
   AtomicsAt atomics;
+  std::set<Position> waits;
   builder.registerOptimizerLastEPCallback([&](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
     llvm::FunctionPassManager last = merge_equal_addresses();
     last.addPass(FindAtomics(atomics));
+    last.addPass(FindWaits(waits));
     passes.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(last)));
   });
   PassAnalyses analyses(builder);
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, analyses.modules);
-  return {keeper.merged(),      keeper.without_iteration(),
-          copies.trip_counts(), copies.iterations(),
-          std::move(adjacent),  std::move(unrolled_by_nvcc),
-          std::move(atomics),   joined_accesses(module, machine.get())};
+  return {keeper.merged(),     keeper.without_iteration(), copies.trip_counts(),
+          copies.iterations(), std::move(adjacent),        std::move(unrolled_by_nvcc),
+          std::move(atomics),  std::move(waits),           joined_accesses(module, machine.get())};
 }
 
 } // namespace warplens::analysis

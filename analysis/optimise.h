@@ -35,6 +35,7 @@ struct Optimised {
   AdjacentCopiesAt copies;                       ///< the result of CountAdjacentCopies
   std::set<Position> unrolled_by_nvcc;           ///< likewise
   AtomicsAt atomics;                             ///< the result of FindAtomics
+  std::set<Position> waits;                      ///< the result of FindWaits
   std::vector<JoinedAccess> joined;              ///< the result of joined_accesses() for the optimised module
 
   /// Returns the iterations that a located access is a copy of.

@@ -6,8 +6,29 @@
 #include "model/snapshot/snapshot_builder.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace warplens::model {
+namespace {
+
+/// Returns the window in line numbers: the pages of the launch are numbered in the order of their addresses.
+SetAside set_aside_for(const trace::PersistingWindow& window, const std::vector<std::uint64_t>& pages) {
+  const auto number_from = [&](std::uint64_t line) {
+    const std::uint64_t page = line >> page_shift;
+    const auto found = std::ranges::lower_bound(pages, page);
+    const std::uint64_t offset =
+        found != pages.end() && *found == page ? line & ((std::uint64_t{1} << page_shift) - 1) : 0;
+    return std::uint32_t(std::uint64_t(found - pages.begin()) << page_shift | offset);
+  };
+  const std::uint32_t first = number_from(window.begin / line_bytes);
+  const std::uint32_t end = number_from((window.end + line_bytes - 1) / line_bytes);
+  return {.first_line = first,
+          .lines = end - first,
+          .persisting = std::uint32_t(std::lround(window.hit_ratio * SetAside::all)),
+          .share = window.set_aside};
+}
+
+} // namespace
 
 DecodedLaunch::DecodedLaunch(const trace::AccessSource& trace, const trace::Launch& launch, Accesses accesses)
     : trace_(trace), launch_(launch), accesses_(accesses), part_(launch),
@@ -53,6 +74,8 @@ Expected<void> DecodedLaunch::decode(const BlockWindows& windows, const Gpu& gpu
   }
   if (const auto coarsening = trace_.coarsening())
     TRY(coarsen(snapshot_, part_, *coarsening));
+  if (const auto window = trace_.persisting())
+    snapshot_.set_aside = set_aside_for(*window, snapshot_.pages);
   decoded_rules_ = gpu.lanes;
   decoded_cubin_ = cubin;
   return {};

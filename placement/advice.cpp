@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 
 namespace warplens::placement {
 namespace {
@@ -60,6 +61,19 @@ Alternatives cached_places(const Array& array, std::uint32_t index, const model:
     if (has_better_cache(move.to, array, gpu))
       places.push_back(move);
   return places;
+}
+
+/// Returns the lines that the L2 would keep longest: of an array that is read again and again, while what the
+/// launch touches is more than the L2 holds.
+Alternatives persistence(const Array& array, std::uint32_t index, const Experiment& experiment) {
+  const model::Gpu& gpu = experiment.gpu();
+  std::uint64_t touched = 0;
+  for (const Array& one : experiment.arrays().all())
+    touched += one.space == Space::global ? one.touched.bytes() : 0;
+  if (array.space != Space::global || gpu.l2.set_aside == 0 || touched < gpu.l2_bytes ||
+      double(array.lane_bytes) < min_reuse * double(array.touched.bytes()))
+    return {};
+  return {{.array = index, .to = PlacementSpace::persisting}};
 }
 
 /// Returns the ways of staging an array through shared memory.
@@ -137,6 +151,7 @@ std::vector<Alternatives> changes_of(const Experiment& experiment) {
     if (place_of(array) != PlacementSpace::global && array.space != Space::global)
       changes.push_back({{.array = index, .to = PlacementSpace::global}});
     changes.push_back(cached_places(array, index, experiment.gpu()));
+    changes.push_back(persistence(array, index, experiment));
     changes.push_back(staging(array, index));
   }
   return changes;
@@ -146,32 +161,45 @@ bool survives(const Candidate& candidate) {
   return candidate.is_legal() && is_gain(candidate.change);
 }
 
-/// Models the alternatives by a few trials, then the best one, or the simplest that ties with it, by all. The
-/// others are appended to `without_gain` where they have none.
-Expected<std::optional<Candidate>> best_of(const Alternatives& alternatives, const Experiment& experiment,
-                                           std::uint32_t quick, std::vector<Candidate>& without_gain) {
-  std::vector<Candidate> gains;
-  for (const Move& move : alternatives) {
-    TRY_LET(candidate, experiment.model({move}, quick));
-    if (survives(*candidate))
-      gains.push_back(std::move(*candidate));
-    else if (candidate->is_legal())
-      without_gain.push_back(std::move(*candidate));
-  }
+/// Returns the best of the candidates, or the simplest of those that tie with it; none if none has a gain.
+/// The legal ones without a gain are appended to `without_gain`.
+std::optional<std::vector<Move>> best_of(std::span<Candidate> candidates,
+                                         std::vector<Candidate>& without_gain) {
+  std::vector<const Candidate*> gains;
+  for (Candidate& candidate : candidates)
+    if (survives(candidate))
+      gains.push_back(&candidate);
+    else if (candidate.is_legal())
+      without_gain.push_back(std::move(candidate));
   if (gains.empty())
     return std::nullopt;
-  const double best =
-      std::ranges::min(gains, {}, [](const Candidate& one) { return one.change.share; }).change.share;
-  Candidate chosen = *std::ranges::find_if(
-      gains, [&](const Candidate& one) { return one.change.share - best < tie * (1 + best); });
-  if (quick < experiment.trials()) {
-    TRY_LET(again, experiment.model(chosen.moves, experiment.trials()));
-    chosen = std::move(*again);
+  const auto share = [](const Candidate* one) { return one->change.share; };
+  const double best = share(*std::ranges::min_element(gains, {}, share));
+  return (*std::ranges::find_if(gains,
+                                [&](const Candidate* one) { return share(one) - best < tie * (1 + best); }))
+      ->moves;
+}
+
+/// Models all alternatives by a few trials, then of each purpose's the best one by all.
+Expected<std::vector<Candidate>> best_changes(const std::vector<Alternatives>& purposes,
+                                              const Experiment& experiment, std::uint32_t quick,
+                                              std::vector<Candidate>& without_gain) {
+  std::vector<std::vector<Move>> all, chosen;
+  for (const Alternatives& alternatives : purposes)
+    for (const Move& move : alternatives)
+      all.push_back({move});
+  TRY_LET(candidates, experiment.model_each(std::move(all), quick));
+  std::span<Candidate> left = *candidates;
+  for (const Alternatives& alternatives : purposes) {
+    if (auto moves = best_of(left.first(alternatives.size()), without_gain))
+      chosen.push_back(std::move(*moves));
+    left = left.subspan(alternatives.size());
   }
-  if (survives(chosen))
-    return chosen;
-  without_gain.push_back(std::move(chosen));
-  return std::nullopt;
+  TRY_LET(again, experiment.model_each(std::move(chosen), experiment.trials()));
+  std::vector<Candidate> best;
+  for (Candidate& candidate : *again)
+    (survives(candidate) ? best : without_gain).push_back(std::move(candidate));
+  return best;
 }
 
 std::string staging_of(const Move& move, const Array& array) {
@@ -252,7 +280,11 @@ std::string edit_of(const Move& move, const Array& array, const Candidate& candi
   case PlacementSpace::constant:
     return fmt::format("put {} ({} B) into __constant__ memory", name, array.bytes);
   case PlacementSpace::shared: return staging_of(move, array);
-  case PlacementSpace::persisting: return fmt::format("let the L2 keep {} longest", name);
+  case PlacementSpace::persisting:
+    return fmt::format("set a part of the L2 aside (cudaLimitPersistingL2CacheSize), and give the stream an "
+                       "access policy window over {} ({} B) whose hits persist; its hitRatio is at most that "
+                       "part divided by these bytes",
+                       name, array.bytes);
   }
   return "";
 }
@@ -269,12 +301,10 @@ Expected<KernelAdvice> advise(const Experiment& experiment, const AdviceOptions&
   const KernelTime& time = *experiment.sample().result->time;
   advice.min_us = (time.microseconds.mean - time.launch_us) * *std::ranges::max_element(time.busy);
   const std::uint32_t quick = std::min(options.quick_trials, experiment.trials());
-  for (const Alternatives& alternatives : changes_of(experiment)) {
-    TRY_LET(best, best_of(alternatives, experiment, quick, advice.without_gain));
-    if (!*best)
-      continue;
+  TRY_LET(best, best_changes(changes_of(experiment), experiment, quick, advice.without_gain));
+  for (Candidate& candidate : *best) {
     Suggestion suggestion;
-    suggestion.candidate = std::move(**best);
+    suggestion.candidate = std::move(candidate);
     const Move& change = suggestion.candidate.moves.front();
     const Array& array = experiment.arrays()[change.array];
     const std::uint32_t at = change.rewrite == Rewrite::privatised ? array.first_atomic : array.first_access;

@@ -73,6 +73,7 @@ ChangedTrace::ChangedTrace(const trace::AccessSource& trace, const Arrays& array
   for (const Move& move : request.moves)
     plan(move, context);
   launches_[launch_] = context.launch;
+  persisting_ = context.persisting;
   if (!is_legal())
     return;
   for (const Move& move : request.moves)
@@ -117,9 +118,7 @@ Planned ChangedTrace::plan_move(const Move& move, const Array& array, ChangeCont
   case PlacementSpace::texture_2d: planned = to_texture_2d(array, move, context); break;
   case PlacementSpace::constant: planned = to_constant(array, context); break;
   case PlacementSpace::shared: planned = to_shared(array, move.array, move, context); break;
-  case PlacementSpace::persisting:
-    planned.reasons.push_back(context.because(array.first_access, "the model's L2 keeps no line longest"));
-    break;
+  case PlacementSpace::persisting: planned = to_persisting(array, context); break;
   }
   return planned;
 }

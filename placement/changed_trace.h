@@ -41,6 +41,7 @@ public:
   const std::vector<trace::Launch>& launches() const override { return launches_; }
   Expected<void> for_each_access(std::uint32_t launch, const Visit& visit) const override;
   std::span<const trace::MovedSite> moved_sites() const override { return moved_sites_; }
+  std::optional<trace::PersistingWindow> persisting() const override { return persisting_; }
 
 private:
   void plan(const Move& move, ChangeContext& context);
@@ -52,6 +53,7 @@ private:
   std::vector<Site> sites_;
   std::vector<trace::Launch> launches_;
   std::vector<trace::MovedSite> moved_sites_;
+  std::optional<trace::PersistingWindow> persisting_;
   std::vector<std::unique_ptr<Transformation>> of_array_;                  ///< null: it stays
   std::vector<std::unordered_map<std::uint64_t, std::uint64_t>> new_site_; ///< Site::id, by array and old id
   std::vector<Refusal> refusals_;

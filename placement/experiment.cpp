@@ -5,9 +5,15 @@
 
 #include <algorithm>
 #include <charconv>
+#include <tbb/info.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
 
 namespace warplens::placement {
 namespace {
+
+/// Each needs a snapshot of its own, and its trials share the cores that are left.
+constexpr int max_modelled_at_once = 4;
 
 /// Returns the architecture of the code that the GPU executes; its own where none is known.
 int architecture_of(const trace::Launch& launch, const model::Gpu& gpu) {
@@ -129,6 +135,26 @@ Expected<Candidate> Experiment::model(std::vector<Move> moves, std::uint32_t tri
   return candidate;
 }
 
+Expected<std::vector<Candidate>> Experiment::model_each(std::vector<std::vector<Move>> placements,
+                                                        std::uint32_t trials) const {
+  std::vector<std::optional<Expected<Candidate>>> modelled(placements.size());
+  const int cores = tbb::info::default_concurrency();
+  const int threads = options_.threads == 0 ? cores : int(std::min(options_.threads, unsigned(cores)));
+  tbb::task_arena arena(std::min(threads, max_modelled_at_once));
+  arena.execute([&] {
+    tbb::parallel_for(std::size_t{0}, placements.size(), [&](std::size_t number) {
+      modelled[number] = model(std::move(placements[number]), trials);
+    });
+  });
+  std::vector<Candidate> candidates;
+  for (auto& candidate : modelled) {
+    if (!*candidate)
+      return tl::unexpected(candidate->error());
+    candidates.push_back(std::move(**candidate));
+  }
+  return candidates;
+}
+
 Expected<TimeChange> Experiment::change_in(const trace::AccessSource& changed) const {
   if (launch_ >= changed.launches().size() || changed.launches()[launch_].kernel != launch().kernel)
     return fail("the edited program does not launch {} in its place", launch().kernel);
@@ -194,6 +220,7 @@ std::vector<Move> moves_of(const Array& array, std::uint32_t index) {
   add(PlacementSpace::texture_2d);
   add(PlacementSpace::constant);
   add(PlacementSpace::shared);
+  add(PlacementSpace::persisting);
   return moves;
 }
 

@@ -56,6 +56,10 @@ public:
   Expected<void> model_sample();
   /// Models a placement by this number of trials, or says what forbids it. The moves are of distinct arrays.
   Expected<Candidate> model(std::vector<Move> moves, std::uint32_t trials) const;
+  /// Models each of the placements so, some of them at the same time: the candidates are those that model()
+  /// returns one by one. The error is of the first placement that has one.
+  Expected<std::vector<Candidate>> model_each(std::vector<std::vector<Move>> placements,
+                                              std::uint32_t trials) const;
 
   /// Models the same launch of another trace, of a changed program, and returns the change of its time.
   Expected<TimeChange> change_in(const trace::AccessSource& changed) const;

@@ -119,7 +119,8 @@ Tree tree_of(const Experiment& experiment, const std::vector<Candidate>& singles
   for (std::uint32_t array = 0; array < experiment.arrays().size(); ++array) {
     std::vector<Choice> choices{{}};
     for (const Candidate& single : singles) {
-      if (single.moves.front().array != array)
+      // Beside others, too, a move that changes nothing makes no difference.
+      if (single.moves.front().array != array || single.change.is_none())
         continue;
       tree.best = std::min(tree.best, single.microseconds());
       Choice choice{single.moves.front(), std::log1p(single.change.share), loads_of(single)};
@@ -141,15 +142,33 @@ Tree tree_of(const Experiment& experiment, const std::vector<Candidate>& singles
   return tree;
 }
 
+/// Appends the placements with their times, or what refuses them.
+Expected<void> model_into(SearchResult& result, const Experiment& experiment,
+                          std::vector<std::vector<Move>> placements, std::uint32_t trials) {
+  TRY_LET(candidates, experiment.model_each(std::move(placements), trials));
+  for (Candidate& candidate : *candidates) {
+    result.modelled += candidate.is_legal();
+    (candidate.is_legal() ? result.candidates : result.refused).push_back(std::move(candidate));
+  }
+  return {};
+}
+
 /// Models each array's moves alone.
 Expected<void> model_singles(const Experiment& experiment, std::uint32_t trials, SearchResult& result) {
+  std::vector<std::vector<Move>> singles;
   for (std::uint32_t array = 0; array < experiment.arrays().size(); ++array)
-    for (const Move& move : moves_of(experiment.arrays()[array], array)) {
-      TRY_LET(candidate, experiment.model({move}, trials));
-      result.modelled += candidate->is_legal();
-      (candidate->is_legal() ? result.candidates : result.refused).push_back(std::move(*candidate));
-    }
-  return {};
+    for (const Move& move : moves_of(experiment.arrays()[array], array))
+      singles.push_back({move});
+  return model_into(result, experiment, std::move(singles), trials);
+}
+
+/// Returns how many placements there are of which each move alone is legal.
+double legal_placements(const Experiment& experiment, const std::vector<Candidate>& singles) {
+  double all = 1;
+  for (std::uint32_t array = 0; array < experiment.arrays().size(); ++array)
+    all *= 1 + double(std::ranges::count_if(
+                   singles, [&](const Candidate& one) { return one.moves.front().array == array; }));
+  return all;
 }
 
 } // namespace
@@ -162,6 +181,7 @@ Expected<SearchResult> try_each_move(const Experiment& experiment) {
   SearchResult result;
   TRY(model_singles(experiment, experiment.trials(), result));
   result.legal = double(result.candidates.size()) + 1;
+  result.refined = result.candidates.size();
   rank(result.candidates);
   return result;
 }
@@ -171,22 +191,26 @@ Expected<SearchResult> search(const Experiment& experiment, const SearchOptions&
   const std::uint32_t quick = std::min(options.quick_trials, experiment.trials());
   TRY(model_singles(experiment, quick, result));
   const Tree tree = tree_of(experiment, result.candidates);
-  result.legal = tree.leaves_below(0);
+  result.legal = legal_placements(experiment, result.candidates);
+  result.unchanged = result.legal - tree.leaves_below(0);
   Walk walk(tree, options.modelled);
   walk.go(0, tree.of_sample, 0);
   result.excluded = walk.excluded();
-  for (Leaf& leaf : std::move(walk).leaves()) {
-    TRY_LET(candidate, experiment.model(std::move(leaf.moves), quick));
-    ++result.modelled;
-    if (candidate->is_legal()) // together they may need more memory than there is
-      result.candidates.push_back(std::move(*candidate));
-  }
+  std::vector<std::vector<Move>> together;
+  for (Leaf& leaf : std::move(walk).leaves())
+    together.push_back(std::move(leaf.moves));
+  const std::vector<Candidate> refused = result.refused; // of single moves, which is what the reader wants
+  TRY(model_into(result, experiment, std::move(together), quick));
+  result.refused = refused;
   rank(result.candidates);
-  const std::size_t refined = std::min(options.refined, result.candidates.size());
-  for (std::size_t i = 0; i < refined && quick < experiment.trials(); ++i) {
-    TRY_LET(candidate, experiment.model(result.candidates[i].moves, experiment.trials()));
-    result.candidates[i] = std::move(*candidate);
-  }
+  const std::size_t refined = result.refined = quick < experiment.trials()
+                                                   ? std::min(options.refined, result.candidates.size())
+                                                   : result.candidates.size();
+  std::vector<std::vector<Move>> best;
+  for (std::size_t i = 0; quick < experiment.trials() && i < refined; ++i)
+    best.push_back(result.candidates[i].moves);
+  TRY_LET(again, experiment.model_each(std::move(best), experiment.trials()));
+  std::ranges::move(*again, result.candidates.begin());
   std::ranges::stable_sort(result.candidates.begin(), result.candidates.begin() + std::ptrdiff_t(refined), {},
                            [](const Candidate& one) { return one.change.share; });
   return result;

@@ -10,16 +10,18 @@ namespace warplens::placement {
 
 struct SearchOptions {
   std::uint32_t quick_trials = 2; ///< by which placements are compared first
-  std::size_t modelled = 24;      ///< at most this number of placements with several moves is modelled
-  std::size_t refined = 8;        ///< the best ones are modelled again, by all trials
+  std::size_t modelled = 12;      ///< at most this number of placements with several moves is modelled
+  std::size_t refined = 4;        ///< the best ones are modelled again, by all trials
 };
 
 /// The placements that the search went through.
 struct SearchResult {
   std::vector<Candidate> candidates; ///< refined, the fastest first; then the others that were modelled
+  std::size_t refined = 0;           ///< of these, by all trials
   std::vector<Candidate> refused;    ///< single moves
   double legal = 0;                  ///< placements of which each move alone is legal
-  double excluded = 0;               ///< of these, those whose lower bound is no less than the best time
+  double unchanged = 0; ///< of these, those with a move that changes nothing: without it they are the same
+  double excluded = 0;  ///< of the others, those whose lower bound is no less than the best time
   std::size_t modelled = 0;
 };
 

@@ -17,6 +17,8 @@ struct TimeChange {
   double share = 0;
   double half_width = 0;
 
+  /// Returns whether there is none in any trial.
+  bool is_none() const { return share == 0 && half_width == 0; }
   /// Returns whether the change is less than a tie, or than its interval.
   bool is_tie() const { return std::abs(share) < tie || std::abs(share) <= half_width; }
 };

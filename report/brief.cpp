@@ -98,10 +98,14 @@ void add_findings(BriefKernel& brief, const KernelResult& kernel,
 /// Says what limits the time. Where the launch itself takes most of it, or nothing was modelled, there is no
 /// headroom to speak of.
 void add_limiter(BriefKernel& brief, const KernelResult& kernel) {
-  if (!kernel.time) {
-    const std::string reason = kernel.snapshot.warp_accesses == 0
-                                   ? "no access to memory was traced, and nothing else is modelled"
-                                   : "the trials had no clock (--schedule paper)";
+  const SiteResult* const waits = waiting_site(kernel);
+  if (!kernel.time || waits != nullptr) {
+    const std::string reason =
+        kernel.snapshot.warp_accesses == 0 ? "no access to memory was traced, and nothing else is modelled"
+        : !kernel.time
+            ? "the trials had no clock (--schedule paper)"
+            : fmt::format("at {} threads wait in a loop for what others store, for how long is in no trace",
+                          place(waits->site.file, waits->site.line));
     brief.reasons = {{"microseconds", reason},
                      {"limiter", "there is no time"},
                      {"busy", "there is no time"},
@@ -125,7 +129,7 @@ void add_limiter(BriefKernel& brief, const KernelResult& kernel) {
 
 void add_roofline(BriefKernel& brief, const KernelResult& kernel) {
   const std::optional<Headroom> headroom = headroom_of(kernel);
-  if (!headroom)
+  if (!headroom || !brief.microseconds)
     return;
   BriefRoofline& roofline = brief.roofline.emplace();
   roofline.dram_bytes = headroom->dram_read_bytes + headroom->dram_write_bytes;

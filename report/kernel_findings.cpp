@@ -1,5 +1,6 @@
 #include "report/kernel_findings.h"
 
+#include "report/accuracy_text.h"
 #include "report/annotated_source.h"
 #include "report/figures.h"
 #include "report/resource_text.h"
@@ -50,6 +51,19 @@ std::optional<Finding> on_launch(const KernelResult& kernel) {
       fmt::format("launch overhead: {:.1f} of {} are what any launch takes: give a launch more work, "
                   "merge kernels, or put them into a graph",
                   kernel.time->launch_us, duration(Statistic{.mean = kernel.time->microseconds.mean}))};
+}
+
+std::optional<Finding> on_waiting(const KernelResult& kernel) {
+  const SiteResult* const waits = waiting_site(kernel);
+  if (waits == nullptr || !kernel.time)
+    return std::nullopt;
+  return Finding{
+      Rule::waiting_threads,
+      fmt::format("the time is not known: at {}:{} threads wait in a loop until others have stored "
+                  "to {}, for how long is in no trace; all figures of time are as if none waited, "
+                  "and a chain of such waits may take many times as long",
+                  std::filesystem::path(waits->site.file).filename().string(), waits->site.line,
+                  waits->site.object.empty() ? "memory" : waits->site.object)};
 }
 
 std::optional<Finding> on_idle_sms(const KernelResult& kernel) {
@@ -324,6 +338,17 @@ std::optional<double> lanes_per_instruction(const KernelResult& kernel) {
   return sum.warps == 0 ? std::nullopt : std::optional(sum.lanes / sum.warps);
 }
 
+const SiteResult* waiting_site(const KernelResult& kernel) {
+  const auto waits = std::ranges::find_if(
+      kernel.sites, [](const SiteResult& one) { return one.site.waits && one.executions != 0; });
+  return waits == kernel.sites.end() ? nullptr : &*waits;
+}
+
+std::string note_beside_time(const KernelResult& kernel) {
+  return waiting_site(kernel) != nullptr ? "not known: as if no thread waited for others, see below"
+                                         : accuracy_beside_time(kernel.accuracy);
+}
+
 RooflineVerdict judge(const Headroom& headroom, const KernelResult& kernel) {
   RooflineVerdict verdict;
   const std::string times = fmt::format("{} × of it", ratio(headroom.times_roofline));
@@ -350,7 +375,9 @@ RooflineVerdict judge(const Headroom& headroom, const KernelResult& kernel) {
 }
 
 std::vector<Finding> findings_on(const KernelResult& kernel) {
-  if (auto launch = on_launch(kernel); launch && kernel.time->launch_us > kernel.time->microseconds.mean / 2)
+  const std::optional<Finding> waiting = on_waiting(kernel);
+  if (auto launch = on_launch(kernel);
+      !waiting && launch && kernel.time->launch_us > kernel.time->microseconds.mean / 2)
     return {*launch};
   const std::optional<Headroom> headroom = headroom_of(kernel);
   std::vector<Finding> findings;
@@ -358,12 +385,13 @@ std::vector<Finding> findings_on(const KernelResult& kernel) {
     if (finding)
       findings.push_back(std::move(*finding));
   };
+  add(waiting);
   add(on_idle_sms(kernel));
   add(on_launch(kernel));
   add(on_pipe(kernel));
   add(on_turnover(kernel));
   add(on_tail(kernel, headroom));
-  if (findings.empty() || findings.front().rule != Rule::idle_sms)
+  if (std::ranges::none_of(findings, [](const Finding& one) { return one.rule == Rule::idle_sms; }))
     add(on_few_warps(kernel));
   add(on_spilled_registers(kernel));
   add(on_partial_warps(kernel));

@@ -13,6 +13,14 @@ namespace warplens::report {
 /// nothing was found. A kernel of which the launch itself takes most of the time has that finding alone.
 std::vector<Finding> findings_on(const KernelResult& kernel);
 
+/// Returns the first site by which threads waited for others; null: none did. What the time is with it is not
+/// known: the trace has what threads access, and on the CPU back end hardly any iteration of such a loop.
+const SiteResult* waiting_site(const KernelResult& kernel);
+
+/// Returns the note beside a kernel's time: how far off times of its GPU are; or that this one is not known,
+/// where threads wait for others.
+std::string note_beside_time(const KernelResult& kernel);
+
 /// How a kernel's time compares to the roofline, for those who decide whether to look further.
 struct RooflineVerdict {
   bool is_at_roofline = false; ///< the time is hardly longer

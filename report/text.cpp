@@ -6,6 +6,7 @@
 #include "report/difference.h"
 #include "report/figures.h"
 #include "report/headroom_text.h"
+#include "report/kernel_findings.h"
 #include "report/legend.h"
 #include "report/machine_code.h"
 #include "report/report.h"
@@ -247,13 +248,17 @@ private:
   void time(const KernelResult& kernel) {
     const KernelTime& time = *kernel.time;
     const std::string cycles = short_count(time.cycles.mean) + " cycles";
-    field("time", duration(time.microseconds) + " (" + accuracy_beside_time(kernel.accuracy) + ")" +
+    field("time", duration(time.microseconds) + " (" + note_beside_time(kernel) + ")" +
                       (time.is_extrapolated ? ", extrapolated from the snapshot, which takes " + cycles
                                             : ", " + cycles) +
                       (time.microseconds.mean < short_time && time.launch_us != 0
                            ? fmt::format("; {:.1f} µs of it are the launch itself", time.launch_us)
                            : ""));
     bound_by(time);
+    if (!kernel.code_unknown.empty())
+      field("code", kernel.code_unknown +
+                        ": the time is that of the accesses alone, and what is between them "
+                        "is assumed");
   }
 
   /// Prints what bounds the time, and as many of the other busy resources as fit, the busiest first.

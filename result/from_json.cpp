@@ -269,6 +269,8 @@ void read(const JsonNode& node, SiteResult& target) {
   node["element_bytes"].read(site.element_bytes);
   if (node.has("object"))
     node["object"].read(site.object);
+  if (node.has("waits"))
+    node["waits"].read(site.waits);
   if (node.has("macro"))
     node["macro"].read(site.macro);
   if (node.has("template"))

@@ -237,6 +237,8 @@ Json to_json(const SiteResult& result) {
     json["object"] = site.object;
   if (!site.macro.empty())
     json["macro"] = site.macro;
+  if (site.waits)
+    json["waits"] = true;
   if (site.in_template)
     json["template"] = true;
   if (site.cache_operator != CacheOperator::none)

@@ -304,6 +304,7 @@ bool Locator::access(const FoundOperation& found, const analysis::Facts& facts, 
     site.copies = left.copies;
     site.is_reduction = left.atomic.is_reduction;
     site.aggregation = left.atomic.aggregation;
+    site.waits = left.waits;
     if (site.kind == AccessKind::update)
       access.kind_left = left.kind;
     if (left.hoisted && site.kind != AccessKind::atomic)

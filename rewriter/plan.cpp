@@ -241,6 +241,7 @@ void Planner::merge() {
       merged.site.copies = std::max(merged.site.copies, access.site.copies);
       merged.site.is_reduction &= access.site.is_reduction;
       merged.site.is_floating &= access.site.is_floating;
+      merged.site.waits |= access.site.waits;
       if (merged.site.aggregation != access.site.aggregation)
         merged.site.aggregation = LaneAggregation::none;
       if (access.is_left) {

@@ -282,13 +282,13 @@ std::string site_table(const std::vector<Site>& sites) {
     }
     records +=
         fmt::format("  {{{:#018x}ull, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, "
-                    "{}, {}, {}}},\n",
+                    "{}, {}, {}, {}}},\n",
                     site.id, literal(site.file), site.line, site.column, literal(site.expression),
                     static_cast<unsigned>(site.kind), static_cast<unsigned>(site.space),
                     static_cast<unsigned>(site.cache_operator), site.element_bytes, site.sequence,
                     literal(site.object), depends_on, site.depends_on.size(), literal(site.macro),
                     site.in_template, site.copies, site.is_reduction, static_cast<unsigned>(site.aggregation),
-                    site.is_floating, site.last_line, site.step);
+                    site.is_floating, site.last_line, site.step, site.waits);
   }
   std::string table = "namespace { namespace warplens_sites {\n";
   if (dependence_count > 0)

@@ -28,6 +28,14 @@ struct Coarsening {
   bool neighbours = false;
 };
 
+/// Device memory of which the L2 keeps lines in a part that is set aside for them: an access policy window
+/// whose hits persist.
+struct PersistingWindow {
+  std::uint64_t begin = 0, end = 0; ///< addresses
+  double hit_ratio = 1;             ///< the share of its lines that persist
+  double set_aside = 0;             ///< the share of the L2
+};
+
 class AccessSource {
 public:
   virtual ~AccessSource() = default;
@@ -52,6 +60,8 @@ public:
   virtual std::span<const MovedSite> moved_sites() const { return {}; }
   /// Returns how the threads that the launches have are to be merged; none: they are as they were.
   virtual std::optional<Coarsening> coarsening() const { return std::nullopt; }
+  /// Returns the launches' access policy window; none: they have none.
+  virtual std::optional<PersistingWindow> persisting() const { return std::nullopt; }
 };
 
 /// A trace that was changed: all that a derived class does not override is the trace's, which must outlive

@@ -106,7 +106,7 @@ Expected<void> dump(const Reader& reader, std::ostream& out) {
     for (const std::uint64_t id : site.depends_on)
       depends_on += fmt::format(" {:016x}", id);
     line(out,
-         "site {:016x} {} {} {} {} bytes operator {} sequence {} copies {} {}object {} depends on{} "
+         "site {:016x} {} {} {} {} bytes operator {} sequence {} copies {} {}{}object {} depends on{} "
          "expression "
          "{}",
          site.id, place_of(site), name_of(site.kind), name_of(site.space), site.element_bytes,
@@ -115,8 +115,8 @@ Expected<void> dump(const Reader& reader, std::ostream& out) {
              ? ""
              : fmt::format("{}{}aggregation {} ", site.is_floating ? "floating-point " : "",
                            site.is_reduction ? "reduction " : "", name_of(site.aggregation)),
-         site.object.empty() ? "-" : printable(site.object), depends_on.empty() ? " none" : depends_on,
-         printable(site.expression));
+         site.waits ? "waits " : "", site.object.empty() ? "-" : printable(site.object),
+         depends_on.empty() ? " none" : depends_on, printable(site.expression));
   }
   for (const Allocation& allocation : reader.allocations())
     line(out, "allocation {:x} {} bytes {}", allocation.address, allocation.bytes,

@@ -67,6 +67,7 @@ bool read(ByteReader& reader, Site& site) {
   site.is_floating = reader.varint32() != 0;
   site.last_line = reader.varint32();
   site.step = reader.varint32();
+  site.waits = reader.varint32() != 0;
   return (site.copies != 0 && known_aggregation) || !reader.ok();
 }
 
@@ -199,6 +200,7 @@ void encode(Bytes& payload, const Site& site) {
   put_varint(payload, site.is_floating ? 1 : 0);
   put_varint(payload, site.last_line);
   put_varint(payload, site.step);
+  put_varint(payload, site.waits ? 1 : 0);
 }
 
 void encode(Bytes& payload, const Allocation& allocation) {

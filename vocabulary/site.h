@@ -34,7 +34,9 @@ struct Site {
   bool is_reduction = false;                           ///< an atomic whose result nothing uses
   LaneAggregation aggregation = LaneAggregation::none; ///< of an atomic
   bool is_floating = false;                            ///< an atomic of floating-point numbers
-  std::string object;                                  ///< name of the array, empty if there is none
+  /// Threads wait by it, in a loop, until another one changes what it reads.
+  bool waits = false;
+  std::string object;       ///< name of the array, empty if there is none
   std::string macro;        ///< the macro whose expansion the expression comes out of, empty if there is none
   bool in_template = false; ///< the enclosing function is a template's instantiation
 };

@@ -38,7 +38,7 @@ struct PlacementOptions {
 
 model::Options model_options_of(const PlacementOptions& options) {
   model::Options model;
-  model.trials = options.model.trials.value_or(16);
+  model.trials = options.model.trials.value_or(options.searches ? 8 : 16);
   model.seed = options.model.seed;
   model.cold = options.model.cold;
   model.threads = options.model.threads;
@@ -67,7 +67,7 @@ Expected<placement::SearchResult> candidates_of(const placement::Experiment& exp
   TRY_LET(moves, placement::parse_moves(options.moves, experiment.arrays()));
   TRY_LET(candidate, experiment.model(*moves, experiment.trials()));
   placement::SearchResult result;
-  result.modelled = candidate->is_legal();
+  result.modelled = result.refined = candidate->is_legal();
   (candidate->is_legal() ? result.candidates : result.refused).push_back(std::move(*candidate));
   return result;
 }
@@ -175,9 +175,10 @@ void declare_placement(CLI::App& app, const std::vector<std::string>& rest, Acti
       ->required()
       ->type_name("TRACE|FILE.cu");
   command
-      ->add_option("--move", options->moves,
-                   "model only this placement: ARRAY:PLACE, several with commas; places are global, ldg,\n"
-                   "texture, texture2d[=TEXELS], constant and shared[=whole|padded|tile]")
+      ->add_option(
+          "--move", options->moves,
+          "model only this placement: ARRAY:PLACE, several with commas; places are global, ldg,\n"
+          "texture, texture2d[=TEXELS], constant, shared[=whole|padded|tile] and persist (in the L2)")
       ->type_name("MOVES");
   command->add_flag("--search", options->searches, "search the fastest placement of all arrays together")
       ->excludes("--move");

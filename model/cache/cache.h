@@ -6,6 +6,7 @@
 #include "model/gpu/gpu.h"
 #include "model/gpu/slices.h"
 #include "model/numeric/divisor.h"
+#include "model/snapshot/set_aside.h"
 
 #include <variant>
 
@@ -28,7 +29,19 @@ public:
     return index;
   }
 
+  /// Returns an index that puts the lines that are kept into sets of their own, behind the `others` of this
+  /// one.
+  SetIndex with_set_aside(const SetAside& kept, std::uint32_t others, std::uint32_t sets) const {
+    SetIndex index = *this;
+    index.kept_ = kept;
+    index.others_ = others;
+    index.aside_ = Divisor(sets);
+    return index;
+  }
+
   std::uint32_t operator()(std::uint32_t line) const {
+    if (kept_.lines != 0 && kept_.keeps(line))
+      return set_aside_of(line);
     line >>= neighbours_;
     if (early_sets_ != 0)
       return is_early(line) ? early_.remainder(line >> 1) : early_sets_ + modulus_.remainder(line >> 1);
@@ -39,7 +52,9 @@ public:
   /// Calls work(find) with a function that returns the line's set in a form that the compiler vectorises.
   template <class Work> void with_loop_form(Work&& work) const {
     const SetIndex index = *this; // a copy, which the compiler knows that no store changes
-    if (early_sets_ != 0)
+    if (kept_.lines != 0)
+      work([index](std::uint32_t line) { return index(line); });
+    else if (early_sets_ != 0)
       work([index](std::uint32_t line) {
         line >>= index.neighbours_;
         const std::uint32_t early = index.early_.remainder_in_loop(line >> 1);
@@ -59,6 +74,9 @@ public:
   }
 
 private:
+  std::uint32_t set_aside_of(std::uint32_t line) const {
+    return others_ + aside_.remainder(line >> neighbours_);
+  }
   static bool is_early(std::uint32_t group) { return ((mixed(group >> 1) ^ group) & 1) == 0; }
   std::uint32_t folded(std::uint32_t line) const {
     const std::uint32_t low_mask = (1u << fold_bits_) - 1;
@@ -71,6 +89,9 @@ private:
   Divisor modulus_;
   Divisor early_{1};
   std::uint32_t early_sets_ = 0; ///< 0: all sets are alike
+  SetAside kept_;
+  std::uint32_t others_ = 0; ///< sets of the lines that are not kept
+  Divisor aside_{1};
 };
 
 /// The lines of a cache, or of several caches of one size side by side: its parts. A copy of the object

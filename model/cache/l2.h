@@ -31,12 +31,12 @@ enum class L2Form {
 class L2 {
 public:
   /// All of the L2, as if it had one partition.
-  explicit L2(const Gpu& gpu) : L2(gpu, gpu.l2_bytes, 0) {}
+  explicit L2(const Gpu& gpu, const SetAside& set_aside = {}) : L2(gpu, gpu.l2_bytes, 0, set_aside) {}
   /// One of the partitions. Of each pair of lines one belongs to either partition (slices.h), and both lie in
   /// one set: so a range of lines fills the sets evenly, whether all of it is there or those of one
   /// partition.
-  static L2 partition_of(const Gpu& gpu) {
-    return L2(gpu, gpu.l2_bytes / gpu.l2.partitions, gpu.l2.partitions - 1);
+  static L2 partition_of(const Gpu& gpu, const SetAside& set_aside = {}) {
+    return L2(gpu, gpu.l2_bytes / gpu.l2.partitions, gpu.l2.partitions - 1, set_aside);
   }
 
   /// Serves a request. `written` are the bytes that a store writes of the sectors; null: all of them. Calls
@@ -155,20 +155,29 @@ public:
 
 private:
   /// `neighbours`: lines in one set, as a power of two, which lie next to each other.
-  L2(const Gpu& gpu, std::uint64_t bytes, unsigned neighbours)
+  L2(const Gpu& gpu, std::uint64_t bytes, unsigned neighbours, const SetAside& set_aside)
       : stores_(gpu.l2.stores), partial_writes_(gpu.l2.partial_writes),
         fetch_sectors_(gpu.l2.fetch_bytes / sector_bytes), by_block_(gpu.l2.line_bytes == sector_bytes),
         // A block's set is its number modulo the number of sets, a multiple of four: sector s of a line
         // shares its set with sectors s of other lines only. So blocks of 32 bytes are four caches side by
         // side, each indexed by the line.
-        l2_(cache(gpu, bytes, neighbours)) {}
-  static Cache cache(const Gpu& gpu, std::uint64_t bytes, unsigned neighbours) {
+        l2_(cache(gpu, bytes, neighbours, set_aside)) {}
+  static Cache cache(const Gpu& gpu, std::uint64_t bytes, unsigned neighbours, const SetAside& set_aside) {
     const std::uint32_t parts = gpu.l2.line_bytes == sector_bytes ? sectors_per_line : 1;
-    if (gpu.l2.early_usable == 0)
-      return {sets_in(bytes, gpu.l2.usable, gpu.l2.ways), gpu.l2.ways, gpu.l2.index, parts, neighbours};
-    const std::uint32_t early = sets_in(bytes / 2, gpu.l2.early_usable, gpu.l2.ways);
-    const std::uint32_t others = sets_in(bytes / 2, gpu.l2.usable, gpu.l2.ways);
-    return {SetIndex::of_halves(early, others, neighbours), early + others, gpu.l2.ways, parts};
+    const auto aside_bytes = std::uint64_t(set_aside.share * double(bytes));
+    std::uint32_t sets = sets_in(bytes - aside_bytes, gpu.l2.usable, gpu.l2.ways);
+    SetIndex index(sets, gpu.l2.index, neighbours);
+    if (gpu.l2.early_usable != 0) {
+      const std::uint64_t half = (bytes - aside_bytes) / 2;
+      const std::uint32_t early = sets_in(half, gpu.l2.early_usable, gpu.l2.ways);
+      const std::uint32_t late = sets_in(half, gpu.l2.usable, gpu.l2.ways);
+      index = SetIndex::of_halves(early, late, neighbours);
+      sets = early + late;
+    }
+    if (set_aside.lines == 0)
+      return {index, sets, gpu.l2.ways, parts};
+    const std::uint32_t aside = sets_in(aside_bytes, std::min(gpu.l2.usable, 1.0), gpu.l2.ways);
+    return {index.with_set_aside(set_aside, sets, aside), sets + aside, gpu.l2.ways, parts};
   }
 
   bool is_by_block(L2Form form) const { return form == L2Form::blocks || (form == L2Form::any && by_block_); }

@@ -97,7 +97,8 @@ L2Before l2_before(const MemoryHistory& history, const Snapshot& snapshot, const
   if (!known)
     before.start.why += "; the rest is not known after " + history.unknown_before();
   for (std::uint32_t i = 0; i < partitions; ++i)
-    before.l2.push_back(partitions == 1 ? L2(gpu) : L2::partition_of(gpu));
+    before.l2.push_back(partitions == 1 ? L2(gpu, snapshot.set_aside)
+                                        : L2::partition_of(gpu, snapshot.set_aside));
   const auto home_of = [&](std::uint32_t line) -> L2& { return before.l2[home_partition(line, partitions)]; };
   for (const UsedLine& one : used)
     if (const std::uint32_t line = pages.number_of(one.line); part == nullptr || part->keeps(line))

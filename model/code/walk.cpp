@@ -9,7 +9,8 @@
 namespace warplens::model {
 namespace {
 
-/// How many accesses behind the first unexplained one a compiler may have moved an access across.
+/// How many accesses of other blocks, from the first unexplained one on, a compiler may have moved an access
+/// across.
 constexpr std::uint32_t window = 256;
 /// How many accesses a block that follows may leave unexplained before one that cannot follow is likelier.
 constexpr std::uint32_t gaps_of_jump = 8;
@@ -38,16 +39,17 @@ struct Walker::Progress {
   /// nothing if the block does not fit.
   template <class Take>
   std::optional<std::uint32_t> each_of(std::span<const Demand> demands, Take&& take) const {
-    std::uint32_t last = 0, expected = 0;
+    std::uint32_t last = 0, slots = 0;
     for (const Demand& demand : demands)
-      expected += demand.slots;
+      slots += demand.slots;
+    const std::uint32_t furthest = window + accesses_of(demands);
     for (const Demand& demand : demands) {
       const auto& numbers = of_label[demand.label];
       std::uint32_t bytes = 0;
       for (std::uint32_t i = cursor[demand.label];
            i < numbers.size() && bytes < demand.bytes + demand.optional_bytes; ++i) {
         const std::uint32_t ahead = numbers[i] - head;
-        if (ahead >= (bytes < demand.bytes ? window : std::min(expected, window)))
+        if (ahead >= (bytes < demand.bytes ? furthest : std::min(slots, window)))
           break;
         take(demand, numbers[i]);
         bytes += accesses[numbers[i]].bytes;
@@ -57,6 +59,18 @@ struct Walker::Progress {
         return std::nullopt;
     }
     return last;
+  }
+
+  /// Returns about how many accesses the block would make: a wide instruction makes several.
+  std::uint32_t accesses_of(std::span<const Demand> demands) const {
+    std::uint32_t count = 0;
+    for (const Demand& demand : demands) {
+      const auto& numbers = of_label[demand.label];
+      const std::uint32_t next = cursor[demand.label];
+      if (next < numbers.size())
+        count += demand.bytes / accesses[numbers[next]].bytes;
+    }
+    return count;
   }
 
   std::optional<Fit> fit(std::span<const Demand> demands) const {

@@ -182,7 +182,8 @@ struct Gpu {
   struct L2 {
     std::uint32_t line_bytes = 0; ///< 128 with sectors of 32, or 32
     std::uint32_t ways = 0;
-    double usable = 1; ///< the share of its size that holds lines
+    double usable = 1;    ///< the share of its size that holds lines
+    double set_aside = 0; ///< the share of its size, at most, that can be set aside for lines that persist
     double early_usable =
         0; ///< the same of one half of its lines, which overflows first (SetIndex); 0: all are alike
     IndexHash index = IndexHash::modulo;

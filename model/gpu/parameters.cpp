@@ -319,6 +319,10 @@ void add_l2(Rows& rows) {
   rows.whole("l2.ways", number, 1, max_ways, WARPLENS_MEMBER(l2.ways));
   rows.real("l2.usable", number, 0.1, 1.2, WARPLENS_MEMBER(l2.usable),
             "of the L2, or of each of its partitions");
+  rows.real("l2.set_aside", number, 0, 0.9, WARPLENS_MEMBER(l2.set_aside),
+            "that programs can set aside, at most, for lines that persist (cudaDeviceProp's "
+            "persistingL2CacheMaxSize); 0 where it is left out: none, as before compute capability 8.0",
+            if_given("l2.set_aside"));
   rows.whole("l2.partitions", number, 1, 2, WARPLENS_MEMBER(l2.partitions),
              "1, or 2, each of which keeps what its SMs read; a line belongs to one of them ([the "
              "evidence](replacement.md))");

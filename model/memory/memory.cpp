@@ -49,7 +49,7 @@ Memory::Memory(const Snapshot& snapshot, const Gpu& gpu, std::span<const L2> bef
   const double to_bank = gpu.dram.latency_ns - gpu.l2.latency_ns - gpu.dram.activate_ns - gpu.dram.burst_ns;
   to_bank_ = ticks(std::max(0.0, gpu.cycles(to_bank)));
   for (unsigned i = 0; i < partitions_; ++i)
-    l2_.push_back({before.empty() ? L2::partition_of(gpu) : L2(before[i]),
+    l2_.push_back({before.empty() ? L2::partition_of(gpu, snapshot.set_aside) : L2(before[i]),
                    {},
                    std::vector<Slice>(slices_of_partition_.value()),
                    {}});

@@ -5,6 +5,7 @@
 #include "model/code/code.h"
 #include "model/snapshot/coalesce.h"
 #include "model/snapshot/lane_pattern.h"
+#include "model/snapshot/set_aside.h"
 #include "model/snapshot/typical_request.h"
 #include "trace/records.h"
 #include "vocabulary/geometry.h"
@@ -127,6 +128,7 @@ struct Snapshot {
   std::vector<std::uint64_t> windows; ///< the first block's id of each run of blocks, ascending
   std::vector<SiteSummary> sites;
   std::vector<std::uint64_t> pages;                  ///< address / 2 MiB of each page, by its number
+  SetAside set_aside;                                ///< in the L2
   std::vector<ByteMask> byte_masks;                  ///< the first has all bytes, for stores of whole sectors
   std::uint64_t blocks_seen = 0;                     ///< with or without accesses, where that is known
   std::uint64_t warp_accesses = 0, transactions = 0; ///< barriers are no accesses

@@ -23,7 +23,8 @@ public:
   /// Begins with the content of `before`, or empty where that is null.
   L2Stage(const Gpu& gpu, Random& random, const L2* before, TrialState<Observer, by_site>& state)
       : snapshot_(state.snapshot), state_(state), merging_(random),
-        l2_(before != nullptr ? L2(*before) : L2(gpu)), form_(l2_.form(snapshot_.byte_masks.size() > 1)),
+        l2_(before != nullptr ? L2(*before) : L2(gpu, snapshot_.set_aside)),
+        form_(l2_.form(snapshot_.byte_masks.size() > 1)),
         l2_latency_ns_(float(gpu.l2.latency_ns + gpu.mean_hop_ns())),
         constant_group_latency_ns_(float(gpu.constant.group.latency_ns)) {}
 

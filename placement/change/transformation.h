@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -77,6 +78,7 @@ struct ChangeContext {
   double probed = 1;              ///< the share of the launch's accesses that the trace has
   std::uint64_t device_end = 0;   ///< behind all arrays of device memory
   std::uint64_t constant_end = 0; ///< behind all constants
+  std::optional<trace::PersistingWindow> persisting;
 
   const Site& site(std::uint32_t index) const { return trace->sites()[index]; }
   /// Returns a reason at a site; with `no_site` it has no line.
@@ -129,6 +131,7 @@ Planned to_constant(const Array& array, ChangeContext& context);
 Planned to_shared(const Array& array, std::uint32_t index, const Move& move, ChangeContext& context);
 Planned to_shared_tiles(const Array& array, std::uint32_t index, const Move& move, ChangeContext& context);
 Planned to_global(const Array& array, ChangeContext& context);
+Planned to_persisting(const Array& array, ChangeContext& context);
 Planned pad_shared(const Array& array, ChangeContext& context);
 Planned swizzle_shared(const Array& array, ChangeContext& context);
 Planned skip_l1(const Array& array, ChangeContext& context);

@@ -123,6 +123,7 @@ nlohmann::ordered_json to_json(const PlacementReport& report) {
         one["candidates"].push_back(to_json(candidate, experiment));
     if (kernel.is_search)
       one["search"] = {{"legal", kernel.found.legal},
+                       {"unchanged", kernel.found.unchanged},
                        {"excluded", kernel.found.excluded},
                        {"modelled", kernel.found.modelled}};
     json["kernels"].push_back(std::move(one));

@@ -29,9 +29,6 @@ summary{cursor:pointer;white-space:nowrap}
 <h1>Placement of arrays</h1>
 )";
 
-/// The places that arrays can be moved to; persistence in the L2 is the last of them, and is no move.
-constexpr std::size_t places = std::size_t(PlacementSpace::persisting);
-
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char letter : report::printable(text))
@@ -118,13 +115,13 @@ std::string print_page(const PlacementReport& report) {
         fmt::format("<h2>{} <small>on {}, {} as is, bound by {}</small></h2>\n<table><tr><th>array",
                     escaped(sample.name), escaped(experiment.gpu().id),
                     report::duration(sample.time->microseconds), report::text_of_bound(sample.time->bound));
-    for (const std::string_view place : std::span(names_of<PlacementSpace>).first(places))
+    for (const std::string_view place : names_of<PlacementSpace>)
       page += fmt::format("<th>{}", place);
     page += '\n';
     for (std::uint32_t array = 0; array < experiment.arrays().size(); ++array) {
       page += fmt::format("<tr><th>{} <small>{}</small>", escaped(experiment.arrays()[array].name),
                           report::bytes(double(experiment.arrays()[array].bytes)));
-      for (std::size_t place = 0; place < places; ++place)
+      for (std::size_t place = 0; place < names_of<PlacementSpace>.size(); ++place)
         page += cell(kernel, array, PlacementSpace(place));
       page += '\n';
     }

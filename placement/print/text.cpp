@@ -24,8 +24,9 @@ std::string percent_of(const TimeChange& change) {
   return fmt::format("{:+.0f} % ±{:.0f}", 100 * change.share, std::max(100 * change.half_width, 0.0));
 }
 
-std::string row_of(const std::vector<Candidate>& ranked, std::size_t index, const Experiment& experiment,
+std::string row_of(const SearchResult& found, std::size_t index, const Experiment& experiment,
                    std::size_t width) {
+  const std::vector<Candidate>& ranked = found.candidates;
   const Candidate& candidate = ranked[index];
   const KernelTime& time = *candidate.result->time;
   std::string notes = fmt::format("bound by {}", report::text_of_bound(time.bound));
@@ -34,6 +35,11 @@ std::string row_of(const std::vector<Candidate>& ranked, std::size_t index, cons
     notes += fmt::format("; {} blocks per SM, not {}", now.blocks_per_sm, before.blocks_per_sm);
   if (candidate.shared_bytes != experiment.sample().shared_bytes)
     notes += fmt::format("; {} B shared", candidate.shared_bytes);
+  if (index >= found.refined) // by two trials it is no interval, and no rank
+    return fmt::format(
+        "    {} {:>9} {:>+8.0f} %     {}",
+        report::pad_right(report::printable(text_of(candidate.moves, experiment.arrays())), width),
+        report::duration({.mean = candidate.microseconds()}), 100 * candidate.change.share, notes);
   if (const std::size_t other = tied_with(ranked, index))
     notes += fmt::format("; tie with {}", other);
   else if (candidate.change.is_tie())
@@ -80,8 +86,13 @@ std::string print_text(const PlacementReport& report, bool colour) {
     for (const auto* list : {&kernel.found.candidates, &kernel.found.refused})
       for (const Candidate& one : *list)
         width = std::max(width, report::width_of(report::printable(text_of(one.moves, experiment.arrays()))));
-    for (std::size_t i = 0; i < kernel.found.candidates.size(); ++i)
-      text += row_of(kernel.found.candidates, i, experiment, width) + '\n';
+    for (std::size_t i = 0; i < kernel.found.candidates.size(); ++i) {
+      if (i == kernel.found.refined)
+        text += style.dim(fmt::format("    by {} trials alone:",
+                                      kernel.found.candidates[i].result->trial_values.microseconds.size())) +
+                '\n';
+      text += row_of(kernel.found, i, experiment, width) + '\n';
+    }
     for (const Candidate& refused : kernel.found.refused)
       for (const ChangedTrace::Refusal& refusal : refused.refusals)
         text += fmt::format(
@@ -89,10 +100,10 @@ std::string print_text(const PlacementReport& report, bool colour) {
             report::pad_right(report::printable(text_of(refusal.move, experiment.arrays())), width),
             style.dim("refused: " + report::printable(text_of(refusal.reasons))));
     if (kernel.is_search)
-      text +=
-          fmt::format("    {:.0f} legal placements: {:.0f} excluded by their lower bound, {} modelled, the "
-                      "others predicted to be slower\n",
-                      kernel.found.legal, kernel.found.excluded, kernel.found.modelled);
+      text += fmt::format(
+          "    {:.0f} legal placements: {:.0f} with a move that changes nothing, {:.0f} excluded by "
+          "their lower bound, {} modelled, the others predicted to be slower\n",
+          kernel.found.legal, kernel.found.unchanged, kernel.found.excluded, kernel.found.modelled);
   }
   return text;
 }

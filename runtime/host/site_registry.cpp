@@ -32,6 +32,7 @@ Site to_site(const SiteRecord& record) {
   site.is_floating = record.is_floating;
   site.last_line = record.last_line;
   site.step = record.step;
+  site.waits = record.waits;
   return site;
 }
 

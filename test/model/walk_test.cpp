@@ -125,6 +125,24 @@ TEST_CASE("A wide instruction joins accesses of one site that lie behind each ot
   CHECK(walk.joined == std::vector<std::uint8_t>{1, 2, 1, 2, 1, 1});
 }
 
+TEST_CASE("The accesses of a block are its own, however many a compiler has unrolled into it") {
+  // The source reads a and b in turn; the compiler has made wide instructions of 150 reads of each.
+  constexpr std::uint32_t wide = 75;
+  std::vector<sass::Instruction> instructions;
+  std::vector<std::uint32_t> labels;
+  std::string source;
+  for (std::uint32_t i = 0; i < 2 * wide; ++i) {
+    instructions.push_back(load(8));
+    labels.push_back(i / wide);
+    source += "ab";
+  }
+  const model::Code code = made_code({{instructions, {}}}, labels);
+  const Walk walk = model::Walker(code).walk(accesses_of(source));
+  CHECK(blocks_of(walk) == "0");
+  CHECK(walk.loose == 0);
+  CHECK(walk.joined == std::vector<std::uint8_t>(2 * wide, 2));
+}
+
 TEST_CASE("An access of which no instruction is known stays in its place") {
   const model::Code code = made_code({{{load()}, {1}}, {{load()}, {}}}, {0, 1});
   const Walk walk = model::Walker(code).walk(accesses_of("azb"));

@@ -438,3 +438,58 @@ TEST_CASE("what a block has summed is added to memory as what its lanes would ad
   CHECK(std::ranges::any_of(sites,
                             [&](const Site& site) { return site.id != add && is_float_in_memory(site); }));
 }
+
+TEST_CASE("lines that persist in the L2: a window, its part of the L2, and what is refused") {
+  // One block reads 1 MB twice with 64 MB between, which an A100's L2 does not hold.
+  MadeSource source(1, 32);
+  constexpr std::uint64_t kept_bytes = 1 << 20, other_bytes = 64 << 20;
+  const std::uint64_t kept = source.allocate(kept_bytes), others = source.allocate(other_bytes),
+                      huge = source.allocate(std::uint64_t{1} << 28);
+  const std::uint64_t again = source.site("again"), once = source.site("once"), part = source.site("part");
+  const auto read = [&](std::uint64_t site, std::uint64_t begin, std::uint64_t bytes) {
+    for (std::uint64_t at = 0; at < bytes; at += 4096)
+      source.access(0, 0, site, [&](std::uint64_t lane) { return begin + at + 128 * lane; });
+  };
+  read(again, kept, kept_bytes);
+  read(once, others, other_bytes);
+  read(again, kept, kept_bytes);
+  source.access(0, 0, part, [&](std::uint64_t lane) { return huge + (lane << 23); });
+  const Arrays arrays = arrays_of(source);
+  const model::Gpu a100 = gpu("a100");
+  const auto move_of = [&](const char* name) {
+    return Move{.array = *arrays.named(name), .to = PlacementSpace::persisting};
+  };
+  const ChangedTrace persisting = changed(source, arrays, a100, {move_of("again")});
+  REQUIRE(persisting.is_legal());
+  REQUIRE(persisting.persisting());
+  CHECK(persisting.persisting()->begin == kept);
+  CHECK(persisting.persisting()->end == kept + kept_bytes);
+  CHECK(persisting.persisting()->hit_ratio == 1);
+  CHECK(persisting.persisting()->set_aside == 1. / 16);
+  const auto hits = [](const KernelResult& result) {
+    double hit = 0, all = 0;
+    for (const SiteResult& site : result.sites)
+      if (site.site.object == "again" && site.l2_hit_rate) {
+        hit += site.l2_hit_rate->mean * double(site.executions);
+        all += double(site.executions);
+      }
+    return hit / all;
+  };
+  CHECK(hits(modelled(source, a100)) < 0.02);
+  CHECK(hits(modelled(persisting, a100)) == Approx(0.5).epsilon(.02));
+
+  // What fits is 30 MB, in each of two partitions a half.
+  const ChangedTrace larger = changed(source, arrays, a100, {move_of("once")});
+  REQUIRE(larger.persisting());
+  CHECK(larger.persisting()->set_aside == 0.75);
+  CHECK(larger.persisting()->hit_ratio == Approx(0.75 * 40 / (2 * 64)));
+
+  const auto reason = [&](const model::Gpu& on, std::vector<Move> moves) {
+    const ChangedTrace trace = changed(source, arrays, on, std::move(moves));
+    REQUIRE_FALSE(trace.is_legal());
+    return trace.refusals().front().reasons.front().text;
+  };
+  CHECK(reason(gpu("v100"), {move_of("again")}) == "nothing of the L2 of v100 can be set aside");
+  CHECK(reason(a100, {move_of("part")}) == "268435456 B of 134217728 of an access policy window");
+  CHECK(reason(a100, {move_of("again"), move_of("once")}) == "a kernel has one access policy window");
+}

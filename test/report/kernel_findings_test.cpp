@@ -154,6 +154,23 @@ TEST_CASE("what any launch takes is a finding; where it is most of the time, the
   CHECK(findings_on(kernel)[0].rule == Rule::launch_overhead);
 }
 
+TEST_CASE("where threads wait for others the time is not known, which comes before all else") {
+  KernelResult kernel = kernel_at_roofline();
+  kernel.time->microseconds = test::statistic(3, 0);
+  SiteResult& flags = kernel.sites.emplace_back();
+  flags.site.file = "src/scan.cu";
+  flags.site.line = 12;
+  flags.site.object = "flags";
+  flags.site.waits = true;
+  CHECK(findings_on(kernel)[0].rule == Rule::launch_overhead); // it was not executed
+  CHECK_FALSE(contains(note_beside_time(kernel), "not known: as if"));
+  flags.executions = 7;
+  CHECK(note_beside_time(kernel) == "not known: as if no thread waited for others, see below");
+  REQUIRE(findings_on(kernel)[0].rule == Rule::waiting_threads);
+  CHECK(contains(all_of(kernel), "the time is not known: at scan.cu:12 threads wait in a loop until others "
+                                 "have stored to flags, for how long is in no trace"));
+}
+
 TEST_CASE("fewer blocks than SMs leave some idle, whatever else is few") {
   KernelResult kernel = kernel_bound_by_latency();
   kernel.grid = {32, 1, 1};

@@ -248,4 +248,5 @@ TEST_CASE("an atomic through a bare pointer is found by the analyses") {
   CHECK_FALSE(atomic->is_reduction);
   CHECK_FALSE(atomic->is_floating);
   CHECK(std::ranges::count(instrumented.sites, true, &Site::is_floating) == 1);
+  CHECK(std::ranges::count(instrumented.sites, true, &Site::waits) == 0);
 }

@@ -23,7 +23,8 @@ constexpr SiteRecord load{.id = 10,
                           .copies = 4,
                           .is_reduction = true,
                           .aggregation = 2,
-                          .is_floating = true};
+                          .is_floating = true,
+                          .waits = true};
 } // namespace
 
 TEST_CASE("A record becomes a site") {
@@ -49,6 +50,7 @@ TEST_CASE("A record becomes a site") {
   CHECK(sites[0].is_reduction);
   CHECK(sites[0].aggregation == LaneAggregation::reduced);
   CHECK(sites[0].is_floating);
+  CHECK(sites[0].waits);
 }
 
 TEST_CASE("A header of two files is one site") {

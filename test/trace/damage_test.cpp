@@ -141,13 +141,13 @@ TEST_CASE("a file that is no trace is distinguished from a damaged or newer one"
         path.string() + " is not a Warplens trace: its first bytes are not a trace's");
   write_sample(path);
   FileBytes newer = file_bytes(path);
-  newer[8] = 12;
+  newer[8] = 13;
   write_file(path, newer);
-  CHECK(read_whole(path).error.find("has format version 12, this warplens reads up to 11") !=
+  CHECK(read_whole(path).error.find("has format version 13, this warplens reads up to 12") !=
         std::string::npos);
-  newer[8] = 10;
+  newer[8] = 11;
   write_file(path, newer);
-  CHECK(read_whole(path).error.find("has format version 10, this warplens reads 11: record it again") !=
+  CHECK(read_whole(path).error.find("has format version 11, this warplens reads 12: record it again") !=
         std::string::npos);
 }
 

@@ -20,6 +20,7 @@ TEST_CASE("everything that is not an access is read back unchanged") {
   site.is_reduction = true;
   site.aggregation = LaneAggregation::counted;
   site.is_floating = true;
+  site.waits = true;
   site.expression = std::string("a[\n\0\xff]", 6);
   Launch launch = sample_launch(0);
   launch.grid = {65535, 3, 2};
@@ -71,6 +72,8 @@ TEST_CASE("everything that is not an access is read back unchanged") {
   CHECK(read_site.is_reduction);
   CHECK(read_site.aggregation == LaneAggregation::counted);
   CHECK(read_site.is_floating);
+  CHECK(read_site.waits);
+  CHECK_FALSE(reader.sites()[1].waits);
   CHECK(reader.sites()[1].copies == 1);
 
   REQUIRE(reader.allocations().size() == 2);

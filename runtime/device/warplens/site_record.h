@@ -25,6 +25,7 @@ struct SiteRecord {
   bool is_floating;
   unsigned last_line; ///< of a marked body; else 0
   unsigned step;      ///< of a marked loop; 0: not known
+  bool waits;
 };
 
 } // namespace warplens

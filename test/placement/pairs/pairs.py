@@ -90,7 +90,7 @@ def main():
     failed, signs, same, errors, ladders = 0, [], [], [], collections.defaultdict(list)
     print(f"{'GPU':<11}{'before → after':<62}{'measured':>9}{'modelled':>9}  verdict")
     for row in rows():
-        if options.only not in "\t".join(row.values()):
+        if not re.search(options.only, "\t".join(row.values())):
             continue
         gpu = row["gpu"].rstrip("*")
         try:

@@ -288,6 +288,61 @@ __global__ void add_rows_changed(const float* a, const float* b, float* c) {
   c[row * SIZE + column] = a[row * SIZE + column] + b[row * SIZE + column];
 }
 
+/// A convolution whose rows the L1 holds; changed: through a tile in shared memory with its edges. Others
+/// measured the tile as 0.84 times as fast, on an A100.
+constexpr int EDGE = 2, OUT = SIZE - 2 * EDGE;
+__constant__ float weights[2 * EDGE + 1][2 * EDGE + 1];
+__global__ void convolve(const float* in, float* out) {
+  const int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 8 + threadIdx.y;
+  if (x >= OUT || y >= OUT)
+    return;
+  float sum = 0;
+  for (int i = 0; i <= 2 * EDGE; ++i)
+    for (int j = 0; j <= 2 * EDGE; ++j)
+      sum += weights[i][j] * in[(y + i) * SIZE + x + j];
+  out[y * SIZE + x] = sum;
+}
+__global__ void convolve_changed(const float* in, float* out) {
+  __shared__ float tile[8 + 2 * EDGE][32 + 2 * EDGE];
+  const int first_x = blockIdx.x * 32, first_y = blockIdx.y * 8;
+  for (int y = threadIdx.y; y < 8 + 2 * EDGE; y += 8)
+    for (int x = threadIdx.x; x < 32 + 2 * EDGE; x += 32)
+      if (first_x + x < SIZE && first_y + y < SIZE)
+        tile[y][x] = in[(first_y + y) * SIZE + first_x + x];
+  __syncthreads();
+  const int x = first_x + threadIdx.x, y = first_y + threadIdx.y;
+  if (x >= OUT || y >= OUT)
+    return;
+  float sum = 0;
+  for (int i = 0; i <= 2 * EDGE; ++i)
+    for (int j = 0; j <= 2 * EDGE; ++j)
+      sum += weights[i][j] * tile[threadIdx.y + i][threadIdx.x + j];
+  out[y * SIZE + x] = sum;
+}
+
+/// A product of matrices by tiles of 32 x 32; changed: of 16 x 16, which others measured as 0.89 times as
+/// fast, on an A100.
+template <int WIDTH> __device__ void multiply_tiles(const float* a, const float* b, float* c) {
+  __shared__ float of_a[WIDTH][WIDTH], of_b[WIDTH][WIDTH];
+  const int row = blockIdx.y * WIDTH + threadIdx.y, column = blockIdx.x * WIDTH + threadIdx.x;
+  float sum = 0;
+  for (int first = 0; first < SIZE / 4; first += WIDTH) {
+    of_a[threadIdx.y][threadIdx.x] = a[row * SIZE + first + threadIdx.x];
+    of_b[threadIdx.y][threadIdx.x] = b[(first + threadIdx.y) * SIZE + column];
+    __syncthreads();
+    for (int k = 0; k < WIDTH; ++k)
+      sum += of_a[threadIdx.y][k] * of_b[k][threadIdx.x];
+    __syncthreads();
+  }
+  c[row * SIZE + column] = sum;
+}
+__global__ void multiply(const float* a, const float* b, float* c) {
+  multiply_tiles<32>(a, b, c);
+}
+__global__ void multiply_changed(const float* a, const float* b, float* c) {
+  multiply_tiles<16>(a, b, c);
+}
+
 int main() {
   constexpr int N = SIZE * SIZE;
   const auto floats = [](int count) { return allocate<float>(std::size_t(count)); };
@@ -334,5 +389,9 @@ int main() {
   stream_changed<<<N / 64, 256>>>(allocate<__half>(4 * N + 1), floats(4 * N));
   add_rows<<<by_16, of_16>>>(floats(N), floats(N), floats(N));
   add_rows_changed<<<by_16, of_16>>>(floats(N), floats(N), floats(N));
+  convolve<<<dim3(SIZE / 32, SIZE / 8), dim3(32, 8)>>>(floats(N), floats(N));
+  convolve_changed<<<dim3(SIZE / 32, SIZE / 8), dim3(32, 8)>>>(floats(N), floats(N));
+  multiply<<<tiles, dim3(32, 32)>>>(floats(N), floats(N), floats(N));
+  multiply_changed<<<by_16, of_16>>>(floats(N), floats(N), floats(N));
   return finish();
 }
