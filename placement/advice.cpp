@@ -70,7 +70,7 @@ Alternatives persistence(const Array& array, std::uint32_t index, const Experime
   std::uint64_t touched = 0;
   for (const Array& one : experiment.arrays().all())
     touched += one.space == Space::global ? one.touched.bytes() : 0;
-  if (array.space != Space::global || gpu.l2.set_aside == 0 || touched < gpu.l2_bytes ||
+  if (array.space != Space::global || gpu.l2.set_aside == 0 || touched * gpu.l2.partitions < gpu.l2_bytes ||
       double(array.lane_bytes) < min_reuse * double(array.touched.bytes()))
     return {};
   return {{.array = index, .to = PlacementSpace::persisting}};
@@ -219,7 +219,8 @@ std::string staging_of(const Move& move, const Array& array) {
                      name, rows);
 }
 
-std::string edit_of(const Move& move, const Array& array, const Candidate& candidate) {
+std::string edit_of(const Move& move, const Array& array, const Candidate& candidate,
+                    std::uint64_t l2_bytes) {
   const std::string& name = array.name;
   switch (move.rewrite) {
   case Rewrite::padded:
@@ -281,10 +282,12 @@ std::string edit_of(const Move& move, const Array& array, const Candidate& candi
     return fmt::format("put {} ({} B) into __constant__ memory", name, array.bytes);
   case PlacementSpace::shared: return staging_of(move, array);
   case PlacementSpace::persisting:
-    return fmt::format("set a part of the L2 aside (cudaLimitPersistingL2CacheSize), and give the stream an "
-                       "access policy window over {} ({} B) whose hits persist; its hitRatio is at most that "
-                       "part divided by these bytes",
-                       name, array.bytes);
+    return fmt::format(
+        "let {} persist in the L2: set {:.1f} MB of it aside (cudaLimitPersistingL2CacheSize), "
+        "and give the stream an access policy window over these {} B with hitRatio {:.2f}, "
+        "hitProp persisting and missProp streaming",
+        name, candidate.persisting->set_aside * double(l2_bytes) / 1e6, array.bytes,
+        candidate.persisting->hit_ratio);
   }
   return "";
 }
@@ -312,7 +315,7 @@ Expected<KernelAdvice> advise(const Experiment& experiment, const AdviceOptions&
       suggestion.file = experiment.trace().sites()[at].file;
       suggestion.line = experiment.trace().sites()[at].line;
     }
-    suggestion.edit = edit_of(change, array, suggestion.candidate);
+    suggestion.edit = edit_of(change, array, suggestion.candidate, experiment.gpu().l2_bytes);
     suggestion.rule = rule_estimate(change, experiment);
     suggestion.needs_patch = change.rewrite == Rewrite::bounded;
     advice.suggestions.push_back(std::move(suggestion));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <tbb/global_control.h>
 #include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
@@ -129,6 +130,7 @@ Expected<Candidate> Experiment::model(std::vector<Move> moves, std::uint32_t tri
   candidate.refusals = changed.refusals();
   candidate.shared_bytes = std::uint64_t{changed.changed_launch().static_shared_bytes} +
                            changed.changed_launch().dynamic_shared_bytes;
+  candidate.persisting = changed.persisting();
   if (!candidate.is_legal())
     return candidate;
   TRY(model_into(candidate, changed, trials));
@@ -140,6 +142,7 @@ Expected<std::vector<Candidate>> Experiment::model_each(std::vector<std::vector<
   std::vector<std::optional<Expected<Candidate>>> modelled(placements.size());
   const int cores = tbb::info::default_concurrency();
   const int threads = options_.threads == 0 ? cores : int(std::min(options_.threads, unsigned(cores)));
+  const tbb::global_control limit(tbb::global_control::max_allowed_parallelism, std::size_t(threads));
   tbb::task_arena arena(std::min(threads, max_modelled_at_once));
   arena.execute([&] {
     tbb::parallel_for(std::size_t{0}, placements.size(), [&](std::size_t number) {

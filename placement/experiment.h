@@ -35,6 +35,7 @@ struct Candidate {
   double scale = 1;                   ///< of the times
   TimeChange change;                  ///< of the launch's time, against the placement of the trace
   std::uint64_t shared_bytes = 0;     ///< of a block
+  std::optional<trace::PersistingWindow> persisting;
 
   bool is_legal() const { return refusals.empty(); }
   double microseconds() const {

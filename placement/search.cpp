@@ -76,6 +76,8 @@ public:
       Loads with = loads;
       for (std::size_t i = 0; i < with.size(); ++i)
         with[i] += choice.added[i];
+      if (choice.move && persists(*choice.move) && std::ranges::any_of(moves_, persists))
+        continue; // a kernel has one access policy window
       if (choice.move)
         moves_.push_back(*choice.move);
       go(level + 1, with, log_change + choice.log_change);
@@ -92,6 +94,8 @@ public:
 
 private:
   static constexpr std::uint64_t max_visited = 2'000'000;
+
+  static bool persists(const Move& move) { return move.to == PlacementSpace::persisting; }
 
   void keep(double log_change) {
     if (leaves_.size() == kept_) {
@@ -119,8 +123,10 @@ Tree tree_of(const Experiment& experiment, const std::vector<Candidate>& singles
   for (std::uint32_t array = 0; array < experiment.arrays().size(); ++array) {
     std::vector<Choice> choices{{}};
     for (const Candidate& single : singles) {
-      // Beside others, too, a move that changes nothing makes no difference.
-      if (single.moves.front().array != array || single.change.is_none())
+      // Beside others a move that changes nothing is taken to make no difference. Where lines persist, it
+      // may be the others that make the L2 too small.
+      const Move& move = single.moves.front();
+      if (move.array != array || (single.change.is_none() && move.to != PlacementSpace::persisting))
         continue;
       tree.best = std::min(tree.best, single.microseconds());
       Choice choice{single.moves.front(), std::log1p(single.change.share), loads_of(single)};
@@ -142,15 +148,16 @@ Tree tree_of(const Experiment& experiment, const std::vector<Candidate>& singles
   return tree;
 }
 
-/// Appends the placements with their times, or what refuses them.
-Expected<void> model_into(SearchResult& result, const Experiment& experiment,
-                          std::vector<std::vector<Move>> placements, std::uint32_t trials) {
+/// Appends the legal ones of the placements with their times; returns those that are refused.
+Expected<std::vector<Candidate>> model_into(SearchResult& result, const Experiment& experiment,
+                                            std::vector<std::vector<Move>> placements, std::uint32_t trials) {
   TRY_LET(candidates, experiment.model_each(std::move(placements), trials));
+  std::vector<Candidate> refused;
   for (Candidate& candidate : *candidates) {
     result.modelled += candidate.is_legal();
-    (candidate.is_legal() ? result.candidates : result.refused).push_back(std::move(candidate));
+    (candidate.is_legal() ? result.candidates : refused).push_back(std::move(candidate));
   }
-  return {};
+  return refused;
 }
 
 /// Models each array's moves alone.
@@ -159,7 +166,9 @@ Expected<void> model_singles(const Experiment& experiment, std::uint32_t trials,
   for (std::uint32_t array = 0; array < experiment.arrays().size(); ++array)
     for (const Move& move : moves_of(experiment.arrays()[array], array))
       singles.push_back({move});
-  return model_into(result, experiment, std::move(singles), trials);
+  TRY_LET(refused, model_into(result, experiment, std::move(singles), trials));
+  result.refused = std::move(*refused);
+  return {};
 }
 
 /// Returns how many placements there are of which each move alone is legal.
@@ -199,15 +208,13 @@ Expected<SearchResult> search(const Experiment& experiment, const SearchOptions&
   std::vector<std::vector<Move>> together;
   for (Leaf& leaf : std::move(walk).leaves())
     together.push_back(std::move(leaf.moves));
-  const std::vector<Candidate> refused = result.refused; // of single moves, which is what the reader wants
-  TRY(model_into(result, experiment, std::move(together), quick));
-  result.refused = refused;
+  TRY(model_into(result, experiment, std::move(together), quick)); // together they may need too much memory
   rank(result.candidates);
-  const std::size_t refined = result.refined = quick < experiment.trials()
-                                                   ? std::min(options.refined, result.candidates.size())
-                                                   : result.candidates.size();
+  const bool refines = quick < experiment.trials();
+  const std::size_t refined = result.refined =
+      refines ? std::min(options.refined, result.candidates.size()) : result.candidates.size();
   std::vector<std::vector<Move>> best;
-  for (std::size_t i = 0; quick < experiment.trials() && i < refined; ++i)
+  for (std::size_t i = 0; refines && i < refined; ++i)
     best.push_back(result.candidates[i].moves);
   TRY_LET(again, experiment.model_each(std::move(best), experiment.trials()));
   std::ranges::move(*again, result.candidates.begin());

@@ -104,8 +104,10 @@ void add_limiter(BriefKernel& brief, const KernelResult& kernel) {
         kernel.snapshot.warp_accesses == 0 ? "no access to memory was traced, and nothing else is modelled"
         : !kernel.time
             ? "the trials had no clock (--schedule paper)"
-            : fmt::format("at {} threads wait in a loop for what others store, for how long is in no trace",
-                          place(waits->site.file, waits->site.line));
+            : fmt::format(
+                  "at {} threads may wait in a loop until others change a flag, for how long the model "
+                  "does not know",
+                  place(waits->site.file, waits->site.line));
     brief.reasons = {{"microseconds", reason},
                      {"limiter", "there is no time"},
                      {"busy", "there is no time"},

@@ -32,7 +32,7 @@ enum class Rule {
   uneven_arrival,      ///< a barrier: warps wait long for the last of their block
   spills,              ///< registers that did not suffice, in local memory
   // Of kernels:
-  waiting_threads, ///< threads wait for others in a loop, which no trace has
+  waiting_threads, ///< threads wait for others in a loop: the time is not known
   launch_overhead, ///< what any launch takes is a large part of the time
   idle_sms,        ///< fewer blocks than SMs
   tail,            ///< the last wave of blocks is small

@@ -59,9 +59,9 @@ std::optional<Finding> on_waiting(const KernelResult& kernel) {
     return std::nullopt;
   return Finding{
       Rule::waiting_threads,
-      fmt::format("the time is not known: at {}:{} threads wait in a loop until others have stored "
-                  "to {}, for how long is in no trace; all figures of time are as if none waited, "
-                  "and a chain of such waits may take many times as long",
+      fmt::format("the time is not known: at {}:{} threads may wait in a loop until others change {}, "
+                  "for how long the model does not know; all figures of time are as if none "
+                  "waited, and a chain of such waits takes many times as long",
                   std::filesystem::path(waits->site.file).filename().string(), waits->site.line,
                   waits->site.object.empty() ? "memory" : waits->site.object)};
 }

@@ -13,8 +13,9 @@ namespace warplens::report {
 /// nothing was found. A kernel of which the launch itself takes most of the time has that finding alone.
 std::vector<Finding> findings_on(const KernelResult& kernel);
 
-/// Returns the first site by which threads waited for others; null: none did. What the time is with it is not
-/// known: the trace has what threads access, and on the CPU back end hardly any iteration of such a loop.
+/// Returns the first site that was executed and by which threads may wait for others; null: there is none.
+/// With it the time is not known: on the CPU back end hardly any iteration of such a loop is executed, and on
+/// a GPU the model does not know which store ends it.
 const SiteResult* waiting_site(const KernelResult& kernel);
 
 /// Returns the note beside a kernel's time: how far off times of its GPU are; or that this one is not known,

@@ -112,8 +112,8 @@ constexpr RuleText rules[] = {
      "keep "
      "fewer values alive at once."},
     {Rule::waiting_threads, "waiting-threads", "WaitingThreads", "warning",
-     "Threads wait in a loop until others have stored something, which no trace has: the time is not known.",
-     "Take no decision by this kernel's time. Where blocks wait for those before them in turn, let each look "
+     "Threads may wait in a loop until others change a flag, for how long the model does not know.",
+     "Do not decide by this kernel's time. Where blocks wait for those before them in turn, let each look "
      "back at several at once, or do the work in two kernels."},
     {Rule::launch_overhead, "launch-overhead", "LaunchOverhead", "warning",
      "What any launch takes is a large part of the kernel's time.",

@@ -55,6 +55,7 @@ Gpu part_of(const Gpu& gpu, const Gpu::Instance& instance) {
     part.l2.partitions = 1;
     part.l2.hop_ns = part.l2.hop_bytes_per_ns = 0;
   }
+  part.l2.set_aside = 0; // CUDA C++ Programming Guide: not with MIG
   part.instances.clear();
   for (Gpu& machine : part.machines)
     machine = part_of(machine, instance);

@@ -199,7 +199,11 @@ template <class AnyL2>
   const MemoryRequest& request = event.request;
   Fills& fills = l2_[at].fills;
   Arrival until{now, Level::l2};
-  const L2Outcome outcome = look_up(l2, now, request, at, until);
+  const bool is_home = home_of(request.line) == at;
+  // A line that persists is kept once, or 30 MB that an A100 sets aside would hold 15.
+  const bool passes = !is_home && snapshot_.set_aside.keeps(request.line);
+  const L2Outcome outcome =
+      passes ? L2Outcome{.fetched = request.sectors} : look_up(l2, now, request, at, until);
   Lookups& lookups = lookups_[request.site][unsigned(L2Kind::load)];
   lookups.hits += sector_count(outcome.hits);
   if (!request.has_crossed) {
@@ -207,7 +211,6 @@ template <class AnyL2>
     near_hits_ += sector_count(outcome.hits);
   }
   // Data passes a slice once: where it hits, or where memory brings it in.
-  const bool is_home = home_of(request.line) == at;
   if (const unsigned passing = is_home ? unsigned(request.sectors) : outcome.hits; passing != 0)
     until.and_also({read_slice(now, request, passing, at), Level::l2});
   std::uint32_t unknown = 0;

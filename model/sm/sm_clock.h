@@ -140,6 +140,7 @@ private:
   using Mask = std::uint64_t;    ///< of a scheduler's warps, the oldest in the lowest bit
   using PipeSet = std::uint64_t; ///< of pipe + 1, the lowest bit for instructions without one
   static constexpr PipeSet without_pipe = 1;
+  static_assert(max_pipes < 64);
 
   struct alignas(64) Warp { // it lies in two lines of the host's cache
     typename Supply::Program program;

@@ -8,8 +8,8 @@
 namespace warplens::placement {
 namespace {
 
-constexpr std::uint64_t max_window = std::uint64_t{128} << 20; ///< as GPUs from an A100 to an H200 say
-constexpr double steps = 16;                                   ///< of the L2: what is set aside are ways
+constexpr std::uint64_t max_window = 134'213'632; ///< as an A100 says; an H200's has 4 KiB more
+constexpr double steps = 16;                      ///< of the L2: what is set aside are ways
 
 class ToPersisting final : public Transformation {
 public:
@@ -24,7 +24,7 @@ Planned to_persisting(const Array& array, ChangeContext& context) {
     return Planned{nullptr, {context.because(array.first_access, std::move(why))}};
   };
   const model::Gpu& gpu = *context.gpu;
-  if (array.space != Space::global || array.is_cuda_array)
+  if (array.space != Space::global || array.is_cuda_array || array.is_fetched)
     return refuse("it is not in global memory");
   if (gpu.l2.set_aside == 0)
     return refuse(fmt::format("nothing of the L2 of {} can be set aside", gpu.id));
@@ -32,8 +32,7 @@ Planned to_persisting(const Array& array, ChangeContext& context) {
     return refuse(fmt::format("{} B of {} of an access policy window", array.bytes, max_window));
   if (context.persisting)
     return refuse("a kernel has one access policy window");
-  // Each partition keeps what its SMs read.
-  const double needed = double(array.bytes) * gpu.l2.partitions / double(gpu.l2_bytes);
+  const double needed = double(array.bytes) / double(gpu.l2_bytes);
   const double set_aside = std::min(gpu.l2.set_aside, std::ceil(needed * steps) / steps);
   context.persisting = {.begin = array.base,
                         .end = array.base + array.bytes,

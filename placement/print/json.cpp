@@ -62,6 +62,9 @@ Json to_json(const Candidate& candidate, const Experiment& experiment) {
   json["legal"] = candidate.is_legal();
   json["reasons"] = to_json(candidate.refusals, experiment.arrays());
   json["shared_bytes"] = candidate.shared_bytes;
+  if (candidate.persisting)
+    json["persisting"] = {{"set_aside", candidate.persisting->set_aside},
+                          {"hit_ratio", candidate.persisting->hit_ratio}};
   if (!candidate.result)
     return json;
   const KernelResult& result = *candidate.result;

@@ -1,5 +1,6 @@
 #include "placement/print/placement_report.h"
 #include "report/figures.h"
+#include "report/kernel_findings.h"
 #include "report/resource_text.h"
 #include "report/terminal_text.h"
 #include "support/display_name.h"
@@ -35,6 +36,10 @@ std::string row_of(const SearchResult& found, std::size_t index, const Experimen
     notes += fmt::format("; {} blocks per SM, not {}", now.blocks_per_sm, before.blocks_per_sm);
   if (candidate.shared_bytes != experiment.sample().shared_bytes)
     notes += fmt::format("; {} B shared", candidate.shared_bytes);
+  if (candidate.persisting)
+    notes +=
+        fmt::format("; {} of the L2 set aside, hitRatio {:.2f}",
+                    report::percent(candidate.persisting->set_aside) + " %", candidate.persisting->hit_ratio);
   if (index >= found.refined) // by two trials it is no interval, and no rank
     return fmt::format(
         "    {} {:>9} {:>+8.0f} %     {}",
@@ -80,6 +85,10 @@ std::string print_text(const PlacementReport& report, bool colour) {
                             ? std::string("modelled")
                             : fmt::format("by --time {}", name_of(experiment.estimator())),
                         report::text_of_bound(sample.time->bound));
+    if (const SiteResult* const waits = report::waiting_site(sample))
+      text +=
+          fmt::format("    these times are not known: threads may wait at {}:{} until others change a flag\n",
+                      report::printable(waits->site.file), waits->site.line);
     if (experiment.arrays().size() == 0)
       text += "    it accesses no array\n";
     std::size_t width = 12;

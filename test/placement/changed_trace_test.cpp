@@ -478,11 +478,11 @@ TEST_CASE("lines that persist in the L2: a window, its part of the L2, and what 
   CHECK(hits(modelled(source, a100)) < 0.02);
   CHECK(hits(modelled(persisting, a100)) == Approx(0.5).epsilon(.02));
 
-  // What fits is 30 MB, in each of two partitions a half.
+  // What fits is 30 MB.
   const ChangedTrace larger = changed(source, arrays, a100, {move_of("once")});
   REQUIRE(larger.persisting());
   CHECK(larger.persisting()->set_aside == 0.75);
-  CHECK(larger.persisting()->hit_ratio == Approx(0.75 * 40 / (2 * 64)));
+  CHECK(larger.persisting()->hit_ratio == Approx(0.75 * 40 / 64));
 
   const auto reason = [&](const model::Gpu& on, std::vector<Move> moves) {
     const ChangedTrace trace = changed(source, arrays, on, std::move(moves));
@@ -490,6 +490,6 @@ TEST_CASE("lines that persist in the L2: a window, its part of the L2, and what 
     return trace.refusals().front().reasons.front().text;
   };
   CHECK(reason(gpu("v100"), {move_of("again")}) == "nothing of the L2 of v100 can be set aside");
-  CHECK(reason(a100, {move_of("part")}) == "268435456 B of 134217728 of an access policy window");
+  CHECK(reason(a100, {move_of("part")}) == "268435456 B of 134213632 of an access policy window");
   CHECK(reason(a100, {move_of("again"), move_of("once")}) == "a kernel has one access policy window");
 }

@@ -167,8 +167,8 @@ TEST_CASE("where threads wait for others the time is not known, which comes befo
   flags.executions = 7;
   CHECK(note_beside_time(kernel) == "not known: as if no thread waited for others, see below");
   REQUIRE(findings_on(kernel)[0].rule == Rule::waiting_threads);
-  CHECK(contains(all_of(kernel), "the time is not known: at scan.cu:12 threads wait in a loop until others "
-                                 "have stored to flags, for how long is in no trace"));
+  CHECK(contains(all_of(kernel), "the time is not known: at scan.cu:12 threads may wait in a loop until "
+                                 "others change flags, for how long the model does not know"));
 }
 
 TEST_CASE("fewer blocks than SMs leave some idle, whatever else is few") {

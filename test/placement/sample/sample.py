@@ -35,10 +35,11 @@ FOLLOWED = {
     "stream": "in narrowed",
     "add_rows": "threads swapped",
 }
-# Of kernels whose changed version others measured as slower: the suggestions that there must not be.
+# Kernels whose changed version others measured as slower on an A100, and the suggestion that there must not be; none for
+# one that is not tried.
 SLOWER = {
     "convolve": "in->shared",
-    "multiply": "threads regrouped",
+    "multiply": None,
 }
 TIE = 0.03
 
@@ -68,16 +69,20 @@ def main():
         kernels = {(name_of(one["kernel"]), one["gpu"]): one
                    for name in [*FOLLOWED, *SLOWER] for one in run("advise", trace, "--kernel", f"^{name}$")["kernels"]}
         times = {(name_of(one["name"]), one["gpu"]): one["time"]["microseconds"]["mean"] for one in run("model", trace)["kernels"]}
-    applied, right, slower, others = 0, 0, 0, []
+    applied, right, slower, negatives, others = 0, 0, 0, 0, []
     print(f"{'GPU':<6}{'suggestion':<34}{'predicted':>10}{'changed source':>16}")
     for (name, gpu), kernel in kernels.items():
         changed = times[f"{name}_changed", gpu] / times[name, gpu] - 1
         if name in SLOWER:
-            suggested = [one["what"] for one in kernel["suggestions"] if one["what"].startswith(SLOWER[name])]
-            is_right = not suggested and changed > -TIE
-            slower += is_right
-            others.append(f"{gpu} {name}: {SLOWER[name]} is {'SUGGESTED' if suggested else 'not suggested'}, as it was measured as slower; "
-                          f"changed source {changed:+.0%}{'' if is_right else '  WRONG'}")
+            if gpu == "a100":
+                negatives += 1
+                what = SLOWER[name]
+                tried = what is None or any(one["what"].startswith(what) for one in kernel["without_gain"])
+                suggested = what is not None and any(one["what"].startswith(what) for one in kernel["suggestions"])
+                is_right = tried and not suggested and changed > -TIE
+                slower += is_right
+                others.append(f"{gpu} {name}: measured as slower; changed source {changed:+.0%}"
+                              f"{f'; {what} is suggested' if suggested else ''}{'' if is_right else '  WRONG'}")
             continue
         tried = [(one, True) for one in kernel["suggestions"]] + [(one, False) for one in kernel["without_gain"]]
         followed = [(one, suggested) for one, suggested in tried if one["what"].startswith(FOLLOWED[name])]
@@ -93,7 +98,6 @@ def main():
     print(f"signs right: {right} of {applied}")
     for other in others:
         print(other)
-    negatives = sum(name in SLOWER for name, _ in kernels)
     print(f"changes that were measured as slower, and are not suggested: {slower} of {negatives}")
     return 0 if right == applied and slower == negatives else 1
 
