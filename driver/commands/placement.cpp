@@ -184,6 +184,7 @@ void declare_placement(CLI::App& app, const std::vector<std::string>& rest, Acti
       ->excludes("--move");
   add_source_options(*command, options->source);
   add_model_options(*command, options->model);
+  command->get_option("--trials")->default_str("16; 8 with --search");
   add_trace_options(*command, options->trace);
   command
       ->add_option(

@@ -478,7 +478,7 @@ TEST_CASE("lines that persist in the L2: a window, its part of the L2, and what 
   CHECK(hits(modelled(source, a100)) < 0.02);
   CHECK(hits(modelled(persisting, a100)) == Approx(0.5).epsilon(.02));
 
-  // What fits is 30 MB.
+  // An A100 sets 30 MB aside at most, so that a share of these lines persists.
   const ChangedTrace larger = changed(source, arrays, a100, {move_of("once")});
   REQUIRE(larger.persisting());
   CHECK(larger.persisting()->set_aside == 0.75);
