@@ -67,10 +67,8 @@ Alternatives cached_places(const Array& array, std::uint32_t index, const model:
 /// launch touches is more than the L2 holds.
 Alternatives persistence(const Array& array, std::uint32_t index, const Experiment& experiment) {
   const model::Gpu& gpu = experiment.gpu();
-  std::uint64_t touched = 0;
-  for (const Array& one : experiment.arrays().all())
-    touched += one.space == Space::global ? one.touched.bytes() : 0;
-  if (array.space != Space::global || gpu.l2.set_aside == 0 || touched * gpu.l2.partitions < gpu.l2_bytes ||
+  if (array.space != Space::global || gpu.l2.set_aside == 0 ||
+      experiment.arrays().global_bytes() * gpu.l2.partitions < gpu.l2_bytes ||
       double(array.lane_bytes) < min_reuse * double(array.touched.bytes()))
     return {};
   return {{.array = index, .to = PlacementSpace::persisting}};

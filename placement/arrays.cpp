@@ -322,6 +322,13 @@ Expected<Arrays> Arrays::find(const trace::AccessSource& trace, const trace::Lau
   return arrays;
 }
 
+std::uint64_t Arrays::global_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const Array& one : arrays_)
+    bytes += one.space == Space::global ? one.touched.bytes() : 0;
+  return bytes;
+}
+
 std::optional<std::uint32_t> Arrays::of(const trace::WarpAccess& access) const {
   if (!is_access(access.kind) || access.active == 0 || access.space == Space::local)
     return std::nullopt;

@@ -86,6 +86,8 @@ public:
   const std::vector<Array>& all() const { return arrays_; }
   const Array& operator[](std::size_t index) const { return arrays_[index]; }
   std::size_t size() const { return arrays_.size(); }
+  /// Returns the bytes of global memory that the launch touches, with the gaps within arrays.
+  std::uint64_t global_bytes() const;
   /// Returns the index of the array that the access is to, by its first active lane; none where it accesses
   /// local memory or nothing, or where its lanes access several.
   std::optional<std::uint32_t> of(const trace::WarpAccess& access) const;

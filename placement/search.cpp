@@ -123,8 +123,8 @@ Tree tree_of(const Experiment& experiment, const std::vector<Candidate>& singles
   for (std::uint32_t array = 0; array < experiment.arrays().size(); ++array) {
     std::vector<Choice> choices{{}};
     for (const Candidate& single : singles) {
-      // Beside others a move that changes nothing is taken to make no difference. Where lines persist, it
-      // may be the others that make the L2 too small.
+      // Beside others a move that changes nothing is taken to make no difference, unless it is about an L2
+      // that is too small for all of them.
       const Move& move = single.moves.front();
       if (move.array != array || (single.change.is_none() && move.to != PlacementSpace::persisting))
         continue;
@@ -160,12 +160,18 @@ Expected<std::vector<Candidate>> model_into(SearchResult& result, const Experime
   return refused;
 }
 
-/// Models each array's moves alone.
-Expected<void> model_singles(const Experiment& experiment, std::uint32_t trials, SearchResult& result) {
+/// Returns each array's moves alone.
+std::vector<std::vector<Move>> single_moves(const Experiment& experiment) {
   std::vector<std::vector<Move>> singles;
   for (std::uint32_t array = 0; array < experiment.arrays().size(); ++array)
     for (const Move& move : moves_of(experiment.arrays()[array], array))
       singles.push_back({move});
+  return singles;
+}
+
+/// Models the moves alone.
+Expected<void> model_singles(const Experiment& experiment, std::vector<std::vector<Move>> singles,
+                             std::uint32_t trials, SearchResult& result) {
   TRY_LET(refused, model_into(result, experiment, std::move(singles), trials));
   result.refused = std::move(*refused);
   return {};
@@ -188,7 +194,7 @@ void rank(std::vector<Candidate>& candidates) {
 
 Expected<SearchResult> try_each_move(const Experiment& experiment) {
   SearchResult result;
-  TRY(model_singles(experiment, experiment.trials(), result));
+  TRY(model_singles(experiment, single_moves(experiment), experiment.trials(), result));
   result.legal = double(result.candidates.size()) + 1;
   result.refined = result.candidates.size();
   rank(result.candidates);
@@ -198,7 +204,12 @@ Expected<SearchResult> try_each_move(const Experiment& experiment) {
 Expected<SearchResult> search(const Experiment& experiment, const SearchOptions& options) {
   SearchResult result;
   const std::uint32_t quick = std::min(options.quick_trials, experiment.trials());
-  TRY(model_singles(experiment, quick, result));
+  std::vector<std::vector<Move>> singles = single_moves(experiment);
+  // An L2 that holds all of the launch's arrays keeps them anyway.
+  const bool fills_l2 = experiment.arrays().global_bytes() > experiment.gpu().l2_bytes;
+  if (!fills_l2 && experiment.gpu().l2.set_aside != 0)
+    std::erase_if(singles, [](const auto& one) { return one.front().to == PlacementSpace::persisting; });
+  TRY(model_singles(experiment, std::move(singles), quick, result));
   const Tree tree = tree_of(experiment, result.candidates);
   result.legal = legal_placements(experiment, result.candidates);
   result.unchanged = result.legal - tree.leaves_below(0);
