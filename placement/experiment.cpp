@@ -1,6 +1,7 @@
 #include "placement/experiment.h"
 
 #include "placement/change/launch_change.h"
+#include "report/kernel_findings.h"
 #include "trace/machine_code.h"
 
 #include <algorithm>
@@ -207,6 +208,14 @@ Expected<void> Experiment::compare(Candidate& candidate, const trace::AccessSour
   }
   candidate.result = std::move(result);
   return {};
+}
+
+std::string note_on_waits(const Experiment& experiment) {
+  const SiteResult* const waits = report::waiting_site(*experiment.sample().result);
+  return waits == nullptr
+             ? ""
+             : fmt::format("these times are not known: threads may wait at {}:{} until others change a flag",
+                           waits->site.file, waits->site.line);
 }
 
 std::vector<Move> moves_of(const Array& array, std::uint32_t index) {

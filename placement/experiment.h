@@ -95,6 +95,10 @@ private:
   Candidate sample_;
 };
 
+/// Returns the note that the launch's times are not known, as its threads may wait for others; empty: they do
+/// not.
+std::string note_on_waits(const Experiment& experiment);
+
 /// Returns the moves of one array to each place but the one where it is.
 std::vector<Move> moves_of(const Array& array, std::uint32_t index);
 

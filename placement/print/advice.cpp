@@ -1,7 +1,6 @@
 #include "placement/advice.h"
 
 #include "report/figures.h"
-#include "report/kernel_findings.h"
 #include "report/resource_text.h"
 #include "report/terminal_text.h"
 #include "support/display_name.h"
@@ -93,12 +92,8 @@ std::string print_text(const AdviceReport& report, bool colour) {
                                   report::text_of_bound(sample.time->bound),
                                   report::duration({.mean = kernel.min_us})),
                       4);
-    if (const SiteResult* const waits = report::waiting_site(sample))
-      text +=
-          paragraph(fmt::format("these times are not known: threads may wait at {}:{} until others change a "
-                                "flag",
-                                waits->site.file, waits->site.line),
-                    4);
+    if (const std::string note = note_on_waits(experiment); !note.empty())
+      text += paragraph(note, 4);
     for (std::size_t i = 0; i < kernel.suggestions.size(); ++i) {
       const Suggestion& one = kernel.suggestions[i];
       text += fmt::format("{:>3} {}{}\n", i + 1, style.bold(gain_of(one.candidate.change)),

@@ -1,6 +1,5 @@
 #include "placement/print/placement_report.h"
 #include "report/figures.h"
-#include "report/kernel_findings.h"
 #include "report/resource_text.h"
 #include "report/terminal_text.h"
 #include "support/display_name.h"
@@ -85,10 +84,8 @@ std::string print_text(const PlacementReport& report, bool colour) {
                             ? std::string("modelled")
                             : fmt::format("by --time {}", name_of(experiment.estimator())),
                         report::text_of_bound(sample.time->bound));
-    if (const SiteResult* const waits = report::waiting_site(sample))
-      text +=
-          fmt::format("    these times are not known: threads may wait at {}:{} until others change a flag\n",
-                      report::printable(waits->site.file), waits->site.line);
+    if (const std::string note = note_on_waits(experiment); !note.empty())
+      text += "    " + report::printable(note) + '\n';
     if (experiment.arrays().size() == 0)
       text += "    it accesses no array\n";
     std::size_t width = 12;
