@@ -1,6 +1,6 @@
 // The model against latencies measured on real GPUs: a pointer chase at every working-set size of the
 // published curves. test/model/reference/README.md names their source.
-#include "made_trace.h"
+#include "evaluated.h"
 #include "model/clock/clocked_trial.h"
 #include "model/trial/chase.h"
 
@@ -151,7 +151,7 @@ TEST_CASE("Many warps streaming through a little more than the L1 keep a part of
       for (unsigned round = 0; round < 12; ++round)
         for (std::uint32_t line = 0; line < lines; ++line)
           made.access(0, line % 32, load, 4, [=](unsigned lane) { return line * 128ull + 4 * lane; });
-      const double rate = made.evaluate(on).sites[0].l1_hit_rate->mean;
+      const double rate = evaluate(made, on).sites[0].l1_hit_rate->mean;
       if (as_one_stack) {
         CHECK(rate < 0.2);
       } else {

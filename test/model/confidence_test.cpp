@@ -1,5 +1,5 @@
 // The rule by which trials end.
-#include "made_trace.h"
+#include "evaluated.h"
 #include "model/numeric/random.h"
 
 #include <algorithm>

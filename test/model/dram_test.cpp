@@ -1,5 +1,5 @@
 // Main memory: the mapping of addresses, the cost of rows, the waits of requests for each other.
-#include "made_trace.h"
+#include "evaluated.h"
 #include "model/dram/dram.h"
 #include "model/trial/observers/dram_latencies.h"
 
@@ -179,7 +179,7 @@ TEST_CASE("A trial's latencies of memory are reported as a distribution, with it
         made.access(block, warp, load, 4,
                     [=](unsigned lane) { return (((block * 4 + warp) * 20 + i) * 32 + lane) * 4096; });
   for (const char* name : {"c2050", "v100"}) {
-    const KernelResult kernel = made.evaluate(gpu(name), 2);
+    const KernelResult kernel = evaluate(made, gpu(name), 2);
     REQUIRE(kernel.totals.dram_latencies);
     const auto& [edges, counts] = kernel.totals.dram_latencies->histogram;
     double sum = 0, reads = 0;
@@ -241,7 +241,7 @@ TEST_CASE("A saturated memory makes its requests wait as long as its bandwidth s
         for (std::uint64_t i = 0; i < 30; ++i)
           made.access(block, warp, load, 4,
                       [=](unsigned lane) { return ((block * 32 + warp) * 30 + i) * 128 + 4 * lane; });
-    return made.evaluate(on, 4).sites[0].latency_ns->mean;
+    return evaluate(made, on, 4).sites[0].latency_ns->mean;
   };
   const double few = latency(4), half = latency(40), all = latency(160);
   const double opening = on.dram.activate_ns + on.dram.precharge_ns;

@@ -1,7 +1,7 @@
 // Kernels whose figures can be computed by hand. The tests assume no sector promotion (a miss fetches the
 // requested sectors, on the C2050 the whole line), that a hit on a fill in flight is a hit, and that the L2
 // starts cold.
-#include "made_trace.h"
+#include "evaluated.h"
 
 using namespace warplens;
 using test::gpu;
@@ -27,7 +27,7 @@ TEST_CASE("A coalesced streaming copy") {
           made.access(block, warp, load, 4, [=](unsigned lane) { return table + offset + 4 * lane; });
           made.access(block, warp, store, 4, [=](unsigned lane) { return second + offset + 4 * lane; });
         }
-    const KernelResult result = made.evaluate(gpu(name));
+    const KernelResult result = evaluate(made, gpu(name));
     constexpr double bytes = double(blocks * warps * rounds) * 128;
     REQUIRE(result.sites.size() == 2);
     for (const SiteResult& site : result.sites) {
@@ -63,7 +63,7 @@ TEST_CASE("One thread walks memory: the L1 hit rate at each stride") {
     for (const auto& [name, fetched] : {std::pair("v100", 32u), std::pair("a100", 32u),
                                         std::pair("h100-pcie", 32u), std::pair("c2050", 128u)}) {
       INFO(name << ", stride " << stride);
-      const KernelResult result = made.evaluate(gpu(name));
+      const KernelResult result = evaluate(made, gpu(name));
       const double expected = stride >= fetched ? 0 : 1 - double(stride) / fetched;
       CHECK(result.sites[0].l1_hit_rate->mean == Approx(expected).margin(0.005));
       CHECK(*result.sites[0].sectors_per_request == 1);
@@ -80,18 +80,18 @@ TEST_CASE("A table read again and again: three quarters of the L1, and twice the
   for (const auto& [name, l1_kib] : {std::pair("c2050", 16u), std::pair("v100", 128u),
                                      std::pair("a100", 192u), std::pair("h100-sxm", 256u)}) {
     INFO(name);
-    const auto evaluate = [&, id = name](std::uint64_t bytes) {
+    const auto of_table = [&, id = name](std::uint64_t bytes) {
       MadeTrace made(1, 32);
       const auto load = made.site();
       for (unsigned round = 0; round < rounds; ++round)
         for (std::uint64_t at = 0; at < bytes; at += 128)
           made.access(0, 0, load, 4, [=](unsigned lane) { return table + at + 4 * lane; });
-      return made.evaluate(gpu(id));
+      return evaluate(made, gpu(id));
     };
-    const KernelResult small = evaluate(l1_kib * 1024 * 3 / 4);
+    const KernelResult small = of_table(l1_kib * 1024 * 3 / 4);
     CHECK(small.sites[0].l1_hit_rate->mean == Approx(7.0 / 8)); // the first round is cold
     CHECK(small.sites[0].l2_hit_rate->mean == 0);
-    const KernelResult large = evaluate(l1_kib * 1024 * 2);
+    const KernelResult large = of_table(l1_kib * 1024 * 2);
     CHECK(large.sites[0].l1_hit_rate->mean == 0); // LRU has just evicted the next line
     CHECK(large.sites[0].l2_hit_rate->mean == Approx(7.0 / 8));
     CHECK(*large.totals.dram_read_bytes == l1_kib * 1024 * 2);
@@ -108,7 +108,7 @@ TEST_CASE("All blocks read the same line") {
   for (const char* name : {"c2050", "v100", "h100-sxm"}) {
     INFO(name);
     const model::Gpu on = gpu(name);
-    const KernelResult result = made.evaluate(on);
+    const KernelResult result = evaluate(made, on);
     // Each SM misses once, and the first of them misses in the L2.
     CHECK(result.sites[0].l1_hit_rate->mean == Approx(1 - double(on.sms) / (blocks * reads)));
     CHECK(result.sites[0].l2_hit_rate->mean == Approx(1 - 1.0 / on.sms));
@@ -126,7 +126,7 @@ TEST_CASE("float4 loads and the copy of a struct of 12 bytes") {
     for (unsigned m = 0; m < 3; ++m)
       made.access(0, 0, members[m], 4, [=](unsigned lane) { return second + i * 384 + 12 * lane + 4 * m; });
   }
-  const KernelResult result = made.evaluate(gpu("v100"), 8);
+  const KernelResult result = evaluate(made, gpu("v100"), 8);
   CHECK(*result.sites[0].sectors_per_request == 16);
   CHECK(*result.sites[0].bytes_used == rounds * 512);
   CHECK(result.sites[0].l1_hit_rate->mean == 0);
@@ -157,7 +157,7 @@ TEST_CASE("Figures that depend on the order within a warp only are exact") {
       on.schedule.placement = placement;
       on.l1.ways = 64; // lines from anywhere may meet in a set of two or three
       on.l1.early_usable = 0;
-      const KernelResult result = made.evaluate(on);
+      const KernelResult result = evaluate(made, on);
       CHECK(result.sites[0].l1_hit_rate->mean == 0);
       CHECK(result.sites[1].l1_hit_rate->mean == 1);
       CHECK(result.sites[2].l1_hit_rate->mean == 1);
@@ -175,7 +175,7 @@ TEST_CASE("Latency is that of the slowest transaction") {
     made.access(0, 0, mixed, 4, [=](unsigned lane) { return lane == 0 ? table : second + i * 128; }, 0b11);
   }
   const model::Gpu on = gpu("v100");
-  const KernelResult result = made.evaluate(on);
+  const KernelResult result = evaluate(made, on);
   CHECK(result.sites[0].l1_hit_rate->mean == Approx(0.5).margin(0.002));
   CHECK(result.sites[0].latency_ns->mean > on.dram.latency_ns - on.dram.activate_ns - 1);
   CHECK(result.sites[1].latency_ns->mean == Approx(on.l1.latency_ns).epsilon(0.05)); // but for the first
@@ -192,7 +192,7 @@ TEST_CASE("Shared memory uses no cache, constant memory its own, updates and ato
     made.access(0, 0, atomic, 4, [](unsigned) { return second; });
   }
   const model::Gpu on = gpu("v100");
-  const KernelResult result = made.evaluate(on);
+  const KernelResult result = evaluate(made, on);
   CHECK(*result.sites[0].bank_conflicts == 1);
   CHECK_FALSE(result.sites[0].sectors_per_request);
   CHECK_FALSE(result.sites[0].l1_hit_rate);
@@ -228,7 +228,7 @@ TEST_CASE("On the C2050 a store hits only where an earlier store missed") {
     made.access(0, 0, first, 4, address);
     made.access(0, 0, again, 4, address);
   }
-  const KernelResult result = made.evaluate(gpu("c2050"));
+  const KernelResult result = evaluate(made, gpu("c2050"));
   CHECK(result.sites[1].l2_hit_rate->mean == 0); // the load's block does not count
   CHECK(result.sites[2].l2_hit_rate->mean == 1);
   CHECK(result.totals.l2_write_hit_rate->mean == 0.5);
@@ -241,7 +241,7 @@ TEST_CASE("Loads by ld.global.cg bypass the L1") {
   made.site_of(load).cache_operator = CacheOperator::cg;
   for (unsigned i = 0; i < 10; ++i)
     made.access(0, 0, load, 4, [](unsigned lane) { return table + 4 * lane; });
-  const KernelResult result = made.evaluate(gpu("v100"));
+  const KernelResult result = evaluate(made, gpu("v100"));
   CHECK_FALSE(result.sites[0].l1_hit_rate);
   CHECK(result.sites[0].l2_hit_rate->mean == 0.9);
 }
@@ -251,7 +251,7 @@ TEST_CASE("Stores of a part of a sector") {
   // 8; then an array of 16 MiB is written, which drives the structs out of the V100's L2 of 6 MiB.
   constexpr unsigned rows = 125;
   constexpr std::uint64_t array = table + (64 << 20);
-  const auto evaluate = [&](model::PartialWrites policy, bool other_half, bool load) {
+  const auto of_fields = [&](model::PartialWrites policy, bool other_half, bool load) {
     MadeTrace made(1, 32);
     const auto first = made.site(AccessKind::store), other = made.site(AccessKind::store, {}, 1),
                read = made.site(AccessKind::load, {}, 2), stream = made.site(AccessKind::store, {}, 3);
@@ -268,7 +268,7 @@ TEST_CASE("Stores of a part of a sector") {
       made.access(0, 0, stream, 16, [=](unsigned lane) { return array + at + 16 * lane; });
     model::Gpu on = gpu("v100");
     on.l2.partial_writes = policy;
-    return made.evaluate(on, 2);
+    return evaluate(made, on, 2);
   };
   using model::PartialWrites;
   constexpr double structs = rows * 512;
@@ -292,7 +292,7 @@ TEST_CASE("Stores of a part of a sector") {
        }) {
     INFO("policy " << int(expected.policy) << ", other half " << expected.other_half << ", load "
                    << expected.load);
-    const KernelResult result = evaluate(expected.policy, expected.other_half, expected.load);
+    const KernelResult result = of_fields(expected.policy, expected.other_half, expected.load);
     CHECK(*result.totals.dram_read_bytes == expected.read);
     CHECK(*result.totals.dram_write_bytes >= structs);
     if (expected.load)
@@ -308,7 +308,7 @@ TEST_CASE("A miss of the L2 brings in the sectors that are fetched together") {
   model::Gpu on = gpu("v100");
   for (const std::uint32_t bytes : {32u, 64u, 128u}) {
     on.l2.fetch_bytes = bytes;
-    const KernelResult result = made.evaluate(on, 2);
+    const KernelResult result = evaluate(made, on, 2);
     CHECK(result.totals.l2_read_hit_rate->mean == Approx(1 - 32.0 / bytes));
     CHECK(*result.totals.dram_read_bytes == 4096 * 32);
   }
@@ -326,11 +326,11 @@ TEST_CASE("A store that evicts the sectors that it writes from the L1") {
   }
   model::Gpu on = gpu("v100");
   on.l1.stores = model::L1Stores::evict_on_hit;
-  CHECK(made.evaluate(on).sites[2].l1_hit_rate->mean == 0.75);
+  CHECK(evaluate(made, on).sites[2].l1_hit_rate->mean == 0.75);
   on.l1.sectored = false;
-  CHECK(made.evaluate(on).sites[2].l1_hit_rate->mean == 0);
+  CHECK(evaluate(made, on).sites[2].l1_hit_rate->mean == 0);
   on.l1.stores = model::L1Stores::update_on_hit;
-  CHECK(made.evaluate(on).sites[2].l1_hit_rate->mean == 1);
+  CHECK(evaluate(made, on).sites[2].l1_hit_rate->mean == 1);
 }
 
 TEST_CASE("Constant memory serves one address after the other") {
@@ -343,7 +343,7 @@ TEST_CASE("Constant memory serves one address after the other") {
   constant(one, [](unsigned) { return 68; });
   constant(many, [](unsigned lane) { return lane / 4 * 4; });
   const model::Gpu on = gpu("v100");
-  const KernelResult result = made.evaluate(on);
+  const KernelResult result = evaluate(made, on);
   CHECK(result.sites[0].latency_ns->mean > on.l2.latency_ns);
   CHECK(result.sites[1].latency_ns->mean == Approx(on.constant.latency_ns));
   // The first of eight addresses misses; the others lie in its line. The group has it, in the line of 256
@@ -359,7 +359,7 @@ TEST_CASE("A group of SMs shares a constant cache, and all groups the L2") {
   const auto load = made.site();
   for (std::uint64_t block = 0; block < 80; ++block)
     made.access(block, 0, load, 4, [](unsigned) { return 4; }, ~0u, Space::constant);
-  const KernelResult result = made.evaluate(gpu("v100"));
+  const KernelResult result = evaluate(made, gpu("v100"));
   CHECK(result.totals.constant_hit_rate->mean == 0);
   CHECK(result.totals.constant_group_hit_rate->mean == Approx(74.0 / 80));
   CHECK(result.totals.l2_read_hit_rate->mean == Approx(5.0 / 6)); // eight sectors each, in memory once
@@ -374,10 +374,10 @@ TEST_CASE("A table larger than the constant cache, read in order, is never there
     for (std::uint64_t line = 0; line < 64; ++line)
       made.access(0, 0, load, 4, [=](unsigned) { return 64 * line; }, ~0u, Space::constant);
   model::Gpu on = gpu("v100");
-  CHECK(made.evaluate(on).totals.constant_hit_rate->mean == 0);
-  CHECK(made.evaluate(on).totals.constant_group_hit_rate->mean == Approx(1 - 16.0 / 640));
+  CHECK(evaluate(made, on).totals.constant_hit_rate->mean == 0);
+  CHECK(evaluate(made, on).totals.constant_group_hit_rate->mean == Approx(1 - 16.0 / 640));
   on.constant.bytes = 4096;
-  CHECK(made.evaluate(on).totals.constant_hit_rate->mean == Approx(0.9));
+  CHECK(evaluate(made, on).totals.constant_hit_rate->mean == Approx(0.9));
 }
 
 TEST_CASE("Local memory stays in the L1 of a C2050 until it is evicted") {
@@ -390,7 +390,7 @@ TEST_CASE("Local memory stays in the L1 of a C2050 until it is evicted") {
       for (std::uint64_t i = 0; i < lines; ++i)
         made.access(
             0, 0, site, 4, [=](unsigned lane) { return table + i * 128 + 4 * lane; }, ~0u, Space::local);
-    return made.evaluate(gpu(name));
+    return evaluate(made, gpu(name));
   };
   const KernelResult fits = spilled(100, "c2050");
   CHECK(fits.sites[0].latency_ns->mean == Approx(gpu("c2050").l1.latency_ns));
@@ -426,7 +426,7 @@ TEST_CASE("On a K80 read-only loads have a cache of their own, and the L1 is for
         made.access(0, 0, site, 4,
                     [=](unsigned lane) { return (site << 20) + i * 2048 + lane / 2 * 128 + lane % 2 * 64; });
   const model::Gpu on = gpu("k80");
-  const KernelResult result = made.evaluate(on);
+  const KernelResult result = evaluate(made, on);
   CHECK_FALSE(result.sites[0].l1_hit_rate);
   CHECK(result.sites[0].l2_hit_rate->mean == 0.5);
   CHECK(result.sites[1].l1_hit_rate->mean == 0.5);
@@ -434,7 +434,7 @@ TEST_CASE("On a K80 read-only loads have a cache of their own, and the L1 is for
   CHECK(result.sites[1].latency_parts->l1_ns == Approx(0.5 * on.read_only.latency_ns));
   // The L1 of 48 KiB holds them as whole lines.
   CHECK(result.sites[2].l1_hit_rate->mean == 0.5);
-  CHECK(made.evaluate(gpu("v100")).sites[1].l1_hit_rate->mean == 0.5); // the L1's
+  CHECK(evaluate(made, gpu("v100")).sites[1].l1_hit_rate->mean == 0.5); // the L1's
 }
 
 TEST_CASE("Texture fetches go through the cache that the GPU has for them") {
@@ -451,18 +451,18 @@ TEST_CASE("Texture fetches go through the cache that the GPU has for them") {
         made.access(0, 0, site, 4, [=](unsigned lane) { return i * 128 + lane * 4; });
 
   const model::Gpu fermi = gpu("c2050");
-  const KernelResult own = made.evaluate(fermi);
+  const KernelResult own = evaluate(made, fermi);
   CHECK(own.sites[0].l1_hit_rate->mean == 0.5);
   CHECK(own.sites[0].latency_parts->l1_ns == Approx(0.5 * fermi.texture.latency_ns));
   CHECK(own.sites[1].l1_hit_rate->mean == 0.5); // the fetches were not in the L1
   CHECK(own.sites[2].l1_hit_rate->mean == 1);
 
-  const KernelResult shared = made.evaluate(gpu("k80"));
+  const KernelResult shared = evaluate(made, gpu("k80"));
   CHECK(shared.sites[0].l1_hit_rate->mean == 0.5);
   CHECK(shared.sites[1].l1_hit_rate->mean == 1);
   CHECK_FALSE(shared.sites[2].l1_hit_rate);
 
-  const KernelResult unified = made.evaluate(gpu("v100"));
+  const KernelResult unified = evaluate(made, gpu("v100"));
   CHECK(unified.sites[0].l1_hit_rate->mean == 0.5);
   CHECK(unified.sites[1].l1_hit_rate->mean == 1);
   CHECK(unified.sites[2].l1_hit_rate->mean == 1);
@@ -474,8 +474,8 @@ TEST_CASE("Texture fetches go through the cache that the GPU has for them") {
   for (unsigned round = 0; round < 4; ++round)
     for (std::uint64_t i = 0; i < 112; ++i)
       large.access(0, 0, again, 4, [=](unsigned lane) { return i * 128 + lane * 4; });
-  CHECK(large.evaluate(fermi).sites[0].l1_hit_rate->mean == 0); // LRU, and each set has 28 lines for 24 ways
-  CHECK(large.evaluate(gpu("k80")).sites[0].l1_hit_rate->mean == 0.75);
+  CHECK(evaluate(large, fermi).sites[0].l1_hit_rate->mean == 0); // LRU, and each set has 28 lines for 24 ways
+  CHECK(evaluate(large, gpu("k80")).sites[0].l1_hit_rate->mean == 0.75);
 }
 
 TEST_CASE("A store to a surface is a store") {
@@ -486,7 +486,7 @@ TEST_CASE("A store to a surface is a store") {
   for (const auto site : {store, load})
     made.access(0, 0, site, 4, [](unsigned lane) { return lane * 4; });
   for (const char* name : {"c2050", "k80", "l40"}) {
-    const KernelResult result = made.evaluate(gpu(name));
+    const KernelResult result = evaluate(made, gpu(name));
     CHECK_FALSE(result.sites[0].l1_hit_rate);
     CHECK(result.sites[1].l1_hit_rate->mean == 0);
     CHECK(result.sites[1].l2_hit_rate->mean == 1);
@@ -499,8 +499,8 @@ TEST_CASE("Wide accesses on the C2050 are several requests") {
   MadeTrace made(1, 32);
   const auto load = made.site();
   made.access(0, 0, load, 16, [](unsigned) { return table; });
-  CHECK(made.evaluate(gpu("c2050")).sites[0].l1_hit_rate->mean == 0.75);
-  CHECK(*made.evaluate(gpu("c2050")).sites[0].sectors_per_request == 4);
-  CHECK(made.evaluate(gpu("v100")).sites[0].l1_hit_rate->mean == 0);
-  CHECK(*made.evaluate(gpu("v100")).sites[0].sectors_per_request == 1);
+  CHECK(evaluate(made, gpu("c2050")).sites[0].l1_hit_rate->mean == 0.75);
+  CHECK(*evaluate(made, gpu("c2050")).sites[0].sectors_per_request == 4);
+  CHECK(evaluate(made, gpu("v100")).sites[0].l1_hit_rate->mean == 0);
+  CHECK(*evaluate(made, gpu("v100")).sites[0].sectors_per_request == 1);
 }

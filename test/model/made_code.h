@@ -1,7 +1,6 @@
 // Machine code and paths through it, made in memory.
 #pragma once
 
-#include "model/clock/timed_code.h"
 #include "model/code/code.h"
 #include "model/numeric/random.h"
 #include "model/snapshot/snapshot.h"

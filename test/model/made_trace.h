@@ -1,7 +1,7 @@
 // Traces made in memory, access by access, for kernels whose figures can be computed by hand.
 #pragma once
 
-#include "model/evaluate.h"
+#include "model/gpu/gpu.h"
 #include "model/snapshot/snapshot_builder.h"
 #include "test/catch.h"
 
@@ -71,21 +71,6 @@ public:
       if (auto added = builder.add(block, warp, access); !added)
         return tl::unexpected(added.error());
     return std::move(builder).finish(all_seen);
-  }
-
-  KernelResult evaluate(const model::Gpu& gpu, std::uint32_t trials = 8, unsigned threads = 1,
-                        std::uint64_t seed = 1) const {
-    const auto snapshot = decode(gpu.lanes);
-    REQUIRE(snapshot);
-    model::Options options;
-    options.trials = trials;
-    options.without_clock = true;
-    options.threads = threads;
-    options.seed = seed;
-    auto result = model::evaluate_launch(*snapshot, sites_, launch_, gpu, options);
-    if (!result)
-      FAIL(result.error().message);
-    return *result;
   }
 
 private:

@@ -1,5 +1,5 @@
 // The parts of a result beyond statistics: parts of latencies, cold misses, objects, the timeline.
-#include "made_trace.h"
+#include "evaluated.h"
 #include "model/clock/clocked_trial.h"
 #include "model/numeric/random.h"
 #include "model/trial/observers/cold_misses.h"
@@ -178,7 +178,7 @@ TEST_CASE("Latencies are the sum of their parts") {
         made.access(block, warp, constant, 4, [=](unsigned) { return 64; }, 0xffff'ffff, Space::constant);
       }
   const model::Gpu on = gpu("v100");
-  const KernelResult result = made.evaluate(on);
+  const KernelResult result = evaluate(made, on);
   REQUIRE(result.sites.size() == 4);
   for (const SiteResult& site : result.sites) {
     const LatencyParts& parts = *site.latency_parts;
@@ -206,7 +206,7 @@ TEST_CASE("Cold misses: first touches, unless by a store") {
     made.access(0, 0, load, 4, line(i));
   made.access(0, 0, store, 4, line(3)); // the L2 keeps what is stored: no miss, and no cold one
   made.access(0, 0, load, 4, line(3));
-  CHECK(*made.evaluate(gpu("v100")).totals.cold_miss_share == 1);
+  CHECK(*evaluate(made, gpu("v100")).totals.cold_miss_share == 1);
 
   // An L2 of one set of few ways, without an L1 in front: the second pass misses what the first one touched.
   model::Gpu small = gpu("v100");
@@ -218,13 +218,13 @@ TEST_CASE("Cold misses: first touches, unless by a store") {
   twice.site_of(direct).cache_operator = CacheOperator::cg;
   for (std::uint64_t i = 0; i < 400; ++i)
     twice.access(0, 0, direct, 4, line(i % 100));
-  const KernelResult result = twice.evaluate(small);
+  const KernelResult result = evaluate(twice, small);
   CHECK(result.totals.l2_read_hit_rate->mean == 0);
   CHECK(*result.totals.cold_miss_share == 0.25);
 
   MadeTrace stores(1, 32);
   stores.access(0, 0, stores.site(AccessKind::store), 4, line(0));
-  CHECK_FALSE(stores.evaluate(gpu("v100")).totals.cold_miss_share);
+  CHECK_FALSE(evaluate(stores, gpu("v100")).totals.cold_miss_share);
 }
 
 TEST_CASE("Objects: footprint, bytes and reuse distances by hand") {
@@ -240,7 +240,7 @@ TEST_CASE("Objects: footprint, bytes and reuse distances by hand") {
   for (const auto& [site, line] : {std::pair{a, 0u}, {b, 100u}, {a, 0u}, {a, 1u}, {other, 50u}, {a, 0u}})
     made.access(0, 0, site, 4, at(line));
   made.access(0, 0, tile, 4, at(0), 0xffff'ffff, Space::shared);
-  const KernelResult result = made.evaluate(gpu("v100"));
+  const KernelResult result = evaluate(made, gpu("v100"));
 
   REQUIRE(result.objects.size() == 2);
   const ObjectResult& most = result.objects[0];
@@ -265,7 +265,7 @@ TEST_CASE("Reuse distances of a stream that goes round") {
   made.site_of(load).object = "ring";
   for (std::uint64_t i = 0; i < 500; ++i)
     made.access(0, 0, load, 4, [=](unsigned lane) { return i % 50 * 128 + lane * 4; });
-  const KernelResult result = made.evaluate(gpu("v100"));
+  const KernelResult result = evaluate(made, gpu("v100"));
   const auto& distances = *result.objects.at(0).reuse_distance;
   CHECK(distances.cold == 50);
   REQUIRE(distances.edges == std::vector<std::uint64_t>{0, 1, 2, 4, 8, 16, 32, 64});

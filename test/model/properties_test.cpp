@@ -1,6 +1,6 @@
 // Properties that hold for every trace under every combination of policies: requests and bytes add up between
 // the levels, a larger cache does not hit less, and the numbers of the SMs do not matter.
-#include "made_trace.h"
+#include "evaluated.h"
 #include "model/numeric/random.h"
 #include "model/trial/trial.h"
 #include "vocabulary/geometry.h"
@@ -365,8 +365,8 @@ TEST_CASE("Every combination of policies gives the same result for any number of
     model::Gpu gpu = with_policies(combination);
     gpu.l1.with_shared_bytes = 128 * 1024;
     Result results[2];
-    results[0].kernels.push_back(made.evaluate(gpu, 6, 1, combination));
-    results[1].kernels.push_back(made.evaluate(gpu, 6, 3, combination));
+    results[0].kernels.push_back(evaluate(made, gpu, 6, 1, combination));
+    results[1].kernels.push_back(evaluate(made, gpu, 6, 3, combination));
     if (to_json(results[0]).dump() != to_json(results[1]).dump())
       FAIL("combination " << combination);
   }

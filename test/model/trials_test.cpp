@@ -1,6 +1,6 @@
 // Whole trials: conservation, determinism, trace files, refused accesses.
+#include "evaluated.h"
 #include "made_code.h"
-#include "made_trace.h"
 #include "model/numeric/random.h"
 #include "model/snapshot/snapshot_builder.h"
 #include "model/trial/trial.h"
@@ -96,9 +96,9 @@ TEST_CASE("Nothing gets lost between the levels") {
 TEST_CASE("The same result for any number of threads, another one for another seed") {
   const MadeTrace made = anything(2 << 20);
   Result one, four, other;
-  one.kernels.push_back(made.evaluate(gpu("c2050"), 12, 1));
-  four.kernels.push_back(made.evaluate(gpu("c2050"), 12, 4));
-  other.kernels.push_back(made.evaluate(gpu("c2050"), 12, 4, 2));
+  one.kernels.push_back(evaluate(made, gpu("c2050"), 12, 1));
+  four.kernels.push_back(evaluate(made, gpu("c2050"), 12, 4));
+  other.kernels.push_back(evaluate(made, gpu("c2050"), 12, 4, 2));
   CHECK(to_json(one).dump() == to_json(four).dump());
   CHECK(to_json(one).dump() != to_json(other).dump());
   CHECK(one.kernels[0].totals.l1_read_hit_rate->std_deviation > 0);
@@ -116,7 +116,7 @@ TEST_CASE("The order of warps in the trace does not matter") {
                      [=](unsigned lane) { return (std::uint64_t{warp} << 30) + j * 64 + lane * 4; });
     }
     Result result;
-    result.kernels.push_back(trace.evaluate(gpu("v100")));
+    result.kernels.push_back(evaluate(trace, gpu("v100")));
     return to_json(result).dump();
   };
   CHECK(made(false) == made(true));
@@ -128,7 +128,7 @@ TEST_CASE("A larger L2 does not hit less") {
   double fewer = -1;
   for (const std::uint64_t bytes : {786'432u, 1'572'864u, 6'291'456u}) {
     on.l2_bytes = bytes;
-    const double rate = made.evaluate(on).totals.l2_read_hit_rate->mean;
+    const double rate = evaluate(made, on).totals.l2_read_hit_rate->mean;
     CHECK(rate >= fewer - 0.002);
     fewer = rate;
   }
@@ -144,8 +144,8 @@ TEST_CASE("Memory under load is slower than memory at rest") {
     few.access(0, 0, a, 4, [=](unsigned) { return i * 8192; }, 1);
   for (std::uint64_t w = 0; w < 1000; ++w)
     many.access(w / 4, std::uint32_t(w % 4), b, 4, [=](unsigned lane) { return (w * 32 + lane) * 4096; });
-  const double alone = few.evaluate(on).sites[0].latency_ns->mean,
-               loaded = many.evaluate(on).sites[0].latency_ns->mean;
+  const double alone = evaluate(few, on).sites[0].latency_ns->mean,
+               loaded = evaluate(many, on).sites[0].latency_ns->mean;
   CHECK(alone >= on.dram.latency_ns - on.dram.activate_ns);
   CHECK(loaded > alone + 10);
 }
@@ -222,38 +222,8 @@ TEST_CASE("From a trace file to a result") {
         "1 trial is too few: an interval needs at least 2");
 }
 
-TEST_CASE("Impossible accesses are refused with one line") {
-  const auto error = [](std::uint64_t block, std::uint32_t warp, unsigned bytes, std::uint32_t active,
-                        std::uint64_t site) {
-    trace::Launch launch;
-    launch.kernel = "k";
-    launch.block.x = 64;
-    launch.first_block = 10;
-    launch.blocks = 4;
-    Site known;
-    known.id = 1;
-    const std::vector<Site> sites{known};
-    model::SnapshotBuilder builder(sites, launch);
-    trace::WarpAccess access;
-    access.site = site;
-    access.bytes = std::uint16_t(bytes);
-    access.active = active;
-    const auto added = builder.add(block, warp, access);
-    return added ? std::string() : added.error().message;
-  };
-  CHECK(error(10, 0, 4, 1, 1).empty());
-  CHECK(error(14, 0, 4, 1, 1) ==
-        "damaged trace: an access of kernel 'k', block 14, warp 0 is outside the launch's snapshot");
-  CHECK(error(9, 0, 4, 1, 1).find("outside the launch's snapshot") != std::string::npos);
-  CHECK(error(10, 2, 4, 1, 1).find("outside the block") != std::string::npos);
-  CHECK(error(10, 0, 0, 1, 1).find("0 bytes per lane") != std::string::npos);
-  CHECK(error(10, 0, 999, 1, 1).find("999 bytes per lane") != std::string::npos);
-  CHECK(error(10, 0, 4, 0, 1).find("no active lane") != std::string::npos);
-  CHECK(error(10, 0, 4, 1, 2).find("names site 0x2") != std::string::npos);
-}
-
 TEST_CASE("A launch without accesses has a result without sites") {
-  const KernelResult result = MadeTrace(4, 32).evaluate(gpu("c2050"), 2);
+  const KernelResult result = evaluate(MadeTrace(4, 32), gpu("c2050"), 2);
   CHECK(result.sites.empty());
   CHECK_FALSE(result.totals.l1_read_hit_rate);
   CHECK_FALSE(result.totals.dram_read_bytes);

@@ -1,8 +1,8 @@
 // Threads that do the work of several: merged warps, and the instructions that they then execute.
-#include "made_code.h"
 #include "model/code/copied_instructions.h"
 #include "model/snapshot/coarsen.h"
 #include "test/catch.h"
+#include "test/model/made_code.h"
 
 using namespace warplens;
 using namespace warplens::model;

@@ -1,8 +1,8 @@
 // Occupancy against CUDA's own calculator, which supports compute capability 3.x and newer, for random
 // launches; and against a table for Fermi.
-#include "made_trace.h"
 #include "model/gpu/occupancy.h"
 #include "model/numeric/random.h"
+#include "test/model/made_trace.h"
 #include "vocabulary/geometry.h"
 
 #include <climits>
