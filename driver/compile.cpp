@@ -1,10 +1,9 @@
 // warplens-compile: the stages that need Clang and LLVM, as a program of their own that warplens starts.
 //
-//   warplens-compile rewrite --output DIR --summary FILE [--sites FILE] SOURCE -- CLANG-ARGUMENTS...
-//   warplens-compile patch --include DIR SOURCE -- CLANG-ARGUMENTS...
-//   warplens-compile clang --half device|host SOURCE -- CLANG-ARGUMENTS...
-//   warplens-compile lower --module NAME [--source FILE] [OPTIONS] BITCODE OBJECT
-//   warplens-compile link [OPTIONS] OBJECT FILES...
+//   warplens-compile rewrite --output DIR --summary FILE [--sites FILE] [--dependencies FILE] SOURCE --
+//   CLANG-ARGUMENTS... warplens-compile patch --include DIR SOURCE -- CLANG-ARGUMENTS... warplens-compile
+//   clang --half device|host SOURCE -- CLANG-ARGUMENTS... warplens-compile lower --module NAME [--source
+//   FILE] [OPTIONS] BITCODE OBJECT warplens-compile link [OPTIONS] OBJECT FILES...
 //     OPTIONS: [--memcheck …] [--times] [--cache DIR] [--system-folder DIR]...
 
 #include "analysis/clang_invocation.h"
@@ -40,15 +39,50 @@ nlohmann::json list(const std::vector<rewriter::Unseen>& accesses) {
   return json;
 }
 
-Expected<void> rewrite(const rewriter::Request& request, const fs::path& summary, const fs::path& sites) {
+/// Returns a file's name as make takes it.
+std::string for_make(const std::string& file) {
+  std::string name;
+  for (const char character : file) {
+    if (character == ' ' || character == '#' || character == '\\')
+      name += '\\';
+    else if (character == '$')
+      name += '$';
+    name += character;
+  }
+  return name;
+}
+
+/// Returns the rule for make: what was written, and the files that were read for it.
+std::string make_rule(const std::vector<std::string>& targets, const std::set<std::string>& prerequisites) {
+  std::string text;
+  for (const std::string& target : targets)
+    (text += for_make(target)) += ' ';
+  text += ':';
+  for (const std::string& file : prerequisites)
+    (text += " \\\n  ") += for_make(file);
+  return text + '\n';
+}
+
+/// The files that `rewrite` leaves beside the copies; empty: not wanted.
+struct RewriteOutputs {
+  std::string summary, sites, dependencies;
+};
+
+Expected<void> rewrite(const rewriter::Request& request, const RewriteOutputs& outputs) {
   TRY_LET(instrumented, rewriter::instrument(request));
+  std::vector<std::string> written{outputs.summary};
   for (const auto& file : instrumented->files) {
     std::error_code told_by_writing;
     fs::create_directories(file.copy.parent_path(), told_by_writing);
     TRY(write_file(file.copy, file.text));
+    written.push_back(file.copy.string());
   }
-  if (!sites.empty())
-    TRY(write_file(sites, rewriter::site_table(instrumented->sites)));
+  if (!outputs.sites.empty()) {
+    TRY(write_file(outputs.sites, rewriter::site_table(instrumented->sites)));
+    written.push_back(outputs.sites);
+  }
+  if (!outputs.dependencies.empty())
+    TRY(write_file(outputs.dependencies, make_rule(written, instrumented->read)));
   const auto accesses = std::ranges::count_if(instrumented->sites, is_access, &Site::kind);
   const nlohmann::json json{{"sites", instrumented->sites.size()},
                             {"accesses", accesses},
@@ -56,7 +90,8 @@ Expected<void> rewrite(const rewriter::Request& request, const fs::path& summary
                             {"removed_accesses", list(instrumented->removed)},
                             {"repeated_accesses", list(instrumented->repeated)},
                             {"unseen_accesses", list(instrumented->unseen)}};
-  return write_file(summary, json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  return write_file(outputs.summary,
+                    json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 Expected<void> print_instrumentation_patch(const rewriter::Request& request, const fs::path& include) {
@@ -76,14 +111,17 @@ int run_command_line(std::vector<std::string> arguments) {
 
   CLI::App app("the stages of warplens that need Clang and LLVM; warplens starts it", "warplens-compile");
   app.require_subcommand(1);
-  std::string source, summary, sites, include;
+  std::string source, include;
+  RewriteOutputs rewritten;
   lowering::Output lowered;
   std::vector<std::string> files;
   std::string bitcode, object, output, half;
   auto* rewrite_command = app.add_subcommand("rewrite", "write the instrumented copies of a source");
   rewrite_command->add_option("--output", output, "folder of the copies")->required();
-  rewrite_command->add_option("--summary", summary, "JSON: what was done")->required();
-  rewrite_command->add_option("--sites", sites, "the table of sites by itself, in C++");
+  rewrite_command->add_option("--summary", rewritten.summary, "JSON: what was done")->required();
+  rewrite_command->add_option("--sites", rewritten.sites, "the table of sites by itself, in C++");
+  rewrite_command->add_option("--dependencies", rewritten.dependencies,
+                              "the files that were read, as a rule of make");
   rewrite_command->add_option("source", source)->required();
   auto* patch_command = app.add_subcommand("patch", "print the instrumentation as a diff");
   patch_command->add_option("--include", include, "folder that holds warplens/probe.h")->required();
@@ -132,7 +170,7 @@ int run_command_line(std::vector<std::string> arguments) {
                         ? "linking the device code of " + object
                         : "lowering " + (lowered.source.empty() ? bitcode : lowered.source);
   const llvm::PrettyStackTraceString shown_task(task.c_str());
-  const auto done = rewrite_command->parsed() ? rewrite(request, summary, sites)
+  const auto done = rewrite_command->parsed() ? rewrite(request, rewritten)
                     : patch_command->parsed() ? print_instrumentation_patch(request, include)
                     : clang_command->parsed()
                         ? analysis::compile(request.clang_arguments, source,

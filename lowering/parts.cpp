@@ -1,9 +1,9 @@
 #include "lowering/parts.h"
 
 #include "lowering/device_link.h"
-#include "lowering/object_cache.h"
 #include "lowering/pipelines.h"
 #include "lowering/stages.h"
+#include "support/content_cache.h"
 #include "support/files.h"
 #include "support/process.h"
 #include "support/temporary.h"
@@ -77,13 +77,13 @@ std::string ingredients(const Module& module, const std::vector<Kernel>& kernels
 Expected<std::string> compile_part(Module& module, std::vector<Kernel>& kernels,
                                    const std::vector<KeptFunction>& kept,
                                    std::vector<DeviceVariable> variables, const Output& output,
-                                   const ObjectCache& cache, Progress::Track& track) {
+                                   const ContentCache& cache, Progress::Track& track) {
   if (output.checks.has(cpu::Check::memory))
     add_tables(module, variables);
   std::string key;
   if (cache.enabled()) {
     track.next("look up", instructions_of(module));
-    key = ObjectCache::key(ingredients(module, kernels, kept, variables, output));
+    key = ContentCache::key(ingredients(module, kernels, kept, variables, output));
     if (auto found = cache.find(key))
       return std::move(*found);
   }
@@ -195,7 +195,7 @@ Expected<void> compile_in_parts(std::unique_ptr<Module> module, std::vector<Kern
                                 const std::vector<KeptFunction>& kept, std::vector<DeviceVariable> variables,
                                 const Output& output, Progress& progress) {
   auto groups = group(*module, kernels, output.limits.part);
-  const ObjectCache cache(output.cache);
+  const ContentCache cache(output.cache);
   progress.expect(kernels.size());
   module->setModuleIdentifier("device code");
   if (groups.size() == 1) {

@@ -63,6 +63,11 @@ void note_unwritten(const clang::ASTContext& context, const analysis::AccessesLe
   }
 }
 
+void note_read_files(const clang::SourceManager& sources, std::set<std::string>& read) {
+  for (auto file = sources.fileinfo_begin(); file != sources.fileinfo_end(); ++file)
+    read.insert(std::string(file->first.getName()));
+}
+
 /// Returns whether there is code for one architecture and not for others (CUDA C++ Programming Guide,
 /// "__CUDA_ARCH__").
 bool depends_on_architecture(const UserFiles& files, const std::filesystem::path& source) {
@@ -101,6 +106,7 @@ Expected<Instrumented> instrument(const Request& request) {
             parse(arguments, source, find_accesses_left,
                   [&](clang::ASTContext& context, const TextRecord& record, const RefusedFunctions& refused,
                       const analysis::AccessesLeft* left) {
+                    note_read_files(context.getSourceManager(), result.read);
                     if (left)
                       accesses_left = *left;
                     const Found found =

@@ -5,6 +5,7 @@
 #include "trace/records.h"
 
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,7 @@ struct Instrumented {
   std::vector<Unseen> unseen;
   std::vector<Unseen>
       repeated; ///< accesses counted in every iteration of a loop that the compiler hoists them out of
+  std::set<std::string> read; ///< all files that were read, as the compiler names them
 };
 
 /// Rewrites one source and its headers. The error for a file that does not parse holds Clang's first error as

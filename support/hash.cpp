@@ -1,5 +1,7 @@
 #include "support/hash.h"
 
+#include <fmt/format.h>
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -7,6 +9,11 @@ namespace warplens {
 
 std::uint64_t stable_hash(std::string_view bytes) {
   return XXH64(bytes.data(), bytes.size(), 0);
+}
+
+std::string content_hash(std::string_view bytes) {
+  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
+  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
 } // namespace warplens

@@ -6,6 +6,7 @@
 #include "driver/stages/compiler.h"
 #include "driver/stages/gpu_object.h"
 #include "driver/stages/kernel_cache.h"
+#include "driver/stages/stage_cache.h"
 #include "driver/version.h"
 #include "runtime/abi/device_section.h"
 #include "support/files.h"
@@ -37,13 +38,19 @@ struct Halves {
   std::string module;
 };
 
+std::filesystem::path dependencies_of(const Halves& halves, const char* half) {
+  return halves.source.directory / (std::string(half) + ".d");
+}
+
 /// Compiles with Clang as the rewriter does: it reads the source through the same compatibility headers.
 Expected<std::string> compile_half(const Halves& halves, const char* half, const Arguments& arguments) {
   std::error_code ignored; // a removed current folder leaves the name as it is
   const auto folder = std::filesystem::absolute(halves.source.original, ignored).parent_path().string();
   Arguments command{resources().compile.string(),  "clang", "--half", half,
                     halves.source.source.string(), "--"};
-  command = command + halves.clang_arguments + Arguments{"-iquote", folder, "-c", "-D__WARPLENS_CPU__"};
+  const auto dependencies = dependencies_of(halves, half).string();
+  command = command + halves.clang_arguments +
+            Arguments{"-iquote", folder, "-c", "-D__WARPLENS_CPU__", "-MD", "-MF", dependencies};
   const auto cuid = "-cuid=" + halves.module;
   if (halves.nvcc.relocatable)
     command = command + Arguments{"-fgpu-rdc", cuid, "-Xclang", cuid}; // Clang's driver drops one half's
@@ -152,14 +159,12 @@ Expected<void> run_lowering(const Arguments& arguments) {
   return run_compiler(command).map([](const auto&) {});
 }
 
-Expected<void> lower_and_join(const Halves& halves, const std::filesystem::path& host,
-                              const std::filesystem::path& bitcode, const std::filesystem::path& object) {
-  const auto device = halves.source.directory / "device.o";
-  TRY(run_lowering(
+Expected<void> lower(const Halves& halves, const std::filesystem::path& bitcode,
+                     const std::filesystem::path& device) {
+  return run_lowering(
       Arguments{"lower", "--module", halves.module, "--source", halves.source.original.string()} +
       lowering_options(halves.clang_arguments, halves.source.checks) +
-      Arguments{bitcode.string(), device.string()}));
-  return join(halves, {host, device}, object);
+      Arguments{bitcode.string(), device.string()});
 }
 
 /// Joins the halves of a relocatable object, whose device code is lowered by the device link.
@@ -170,6 +175,19 @@ Expected<void> join_with_bitcode(const Halves& halves, const std::filesystem::pa
   return add_bitcode(halves, joined, bitcode, object);
 }
 
+/// Returns all that the objects of both halves depend on but the contents of files.
+Arguments words_of(const Halves& halves) {
+  return Arguments{"halves",
+                   halves.module,
+                   halves.source.source.string(),
+                   halves.source.original.string(),
+                   halves.source.debugged ? "-G" : "",
+                   halves.nvcc.relocatable ? "-rdc" : "",
+                   halves.nvcc.host_debug ? "-g" : "",
+                   halves.nvcc.optimisation} +
+         halves.clang_arguments + options_of(halves.source.checks);
+}
+
 Expected<void> compile_both_halves(const CpuSource& source, const NvccArguments& nvcc,
                                    const Arguments& clang_arguments, const std::filesystem::path& object) {
   std::error_code ignored;
@@ -177,17 +195,27 @@ Expected<void> compile_both_halves(const CpuSource& source, const NvccArguments&
   for (const auto& argument : clang_arguments)
     identity += '\n' + argument;
   const Halves halves{source, nvcc, clang_arguments, fmt::format("{:016x}", stable_hash(identity))};
-  const auto host = source.directory / "host.o", bitcode = source.directory / "device.bc";
-
-  auto host_half = std::async(std::launch::async, [&] { return compile_host_half(halves, host); });
-  const auto device_compiled = compile_device_half(halves, bitcode);
-  const auto host_compiled = host_half.get();
-  if (!device_compiled)
-    return device_compiled;
-  if (!host_compiled)
-    return host_compiled;
+  const auto host = source.directory / "host.o", bitcode = source.directory / "device.bc",
+             device = source.directory / "device.o";
+  const StageCache cache;
+  const StageRun run{source.directory,
+                     words_of(halves),
+                     {resources().compile, clang},
+                     searched_folders(source.original, clang_arguments)};
+  if (cache.restore(run).empty()) {
+    auto host_half = std::async(std::launch::async, [&] { return compile_host_half(halves, host); });
+    auto device_half = compile_device_half(halves, bitcode);
+    if (device_half && !nvcc.relocatable)
+      device_half = lower(halves, bitcode, device);
+    const auto host_compiled = host_half.get();
+    TRY(device_half);
+    TRY(host_compiled);
+    auto read = read_rule(dependencies_of(halves, "host")).prerequisites;
+    std::ranges::copy(read_rule(dependencies_of(halves, "device")).prerequisites, std::back_inserter(read));
+    cache.keep(run, read, {host, nvcc.relocatable ? bitcode : device});
+  }
   return nvcc.relocatable ? join_with_bitcode(halves, host, bitcode, object)
-                          : lower_and_join(halves, host, bitcode, object);
+                          : join(halves, {host, device}, object);
 }
 
 } // namespace

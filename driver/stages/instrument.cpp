@@ -2,6 +2,8 @@
 
 #include "driver/resources.h"
 #include "driver/stages/compiler.h"
+#include "driver/stages/stage_cache.h"
+#include "driver/version.h"
 
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -9,13 +11,14 @@
 namespace warplens::driver {
 namespace {
 
-/// Runs `warplens-compile VERB OPTIONS… SOURCE -- CLANG-ARGUMENTS…`.
-Expected<std::string> compile_tool(std::vector<std::string> command, const std::filesystem::path& source,
-                                   const std::vector<std::string>& clang_arguments) {
+/// Returns `warplens-compile VERB OPTIONS… SOURCE -- CLANG-ARGUMENTS…`.
+std::vector<std::string> compile_command(std::vector<std::string> command,
+                                         const std::filesystem::path& source,
+                                         const std::vector<std::string>& clang_arguments) {
   command.insert(command.begin(), resources().compile.string());
   command.insert(command.end(), {source.string(), "--"});
   command.insert(command.end(), clang_arguments.begin(), clang_arguments.end());
-  return run_compiler(command);
+  return command;
 }
 
 Expected<void> check_readable(const std::filesystem::path& source) {
@@ -40,10 +43,20 @@ Expected<InstrumentedSource> instrument(const std::filesystem::path& source,
                                         const std::vector<std::string>& clang_arguments,
                                         const std::filesystem::path& directory) {
   TRY(check_readable(source));
-  const auto summary = directory / "instrumented.json", sites = directory / "instrumented.sites";
-  TRY(compile_tool(
-      {"rewrite", "--output", directory.string(), "--summary", summary.string(), "--sites", sites.string()},
-      source, clang_arguments));
+  const auto summary = directory / "instrumented.json", sites = directory / "instrumented.sites",
+             read = directory / "instrumented.d";
+  const auto command =
+      compile_command({"rewrite", "--output", directory.string(), "--summary", summary.string(), "--sites",
+                       sites.string(), "--dependencies", read.string()},
+                      source, clang_arguments);
+  const StageCache cache;
+  const StageRun run{
+      directory, command, {resources().compile, clang}, searched_folders(source, clang_arguments), true};
+  if (cache.restore(run).empty()) {
+    TRY(run_compiler(command));
+    const MakeRule rule = read_rule(read);
+    cache.keep(run, rule.prerequisites, rule.targets);
+  }
   std::ifstream file(summary);
   const auto json = nlohmann::json::parse(file, nullptr, false);
   if (!json.is_object())
@@ -60,7 +73,8 @@ Expected<InstrumentedSource> instrument(const std::filesystem::path& source,
 Expected<std::string> instrumentation_patch(const std::filesystem::path& source,
                                             const std::vector<std::string>& clang_arguments) {
   TRY(check_readable(source));
-  return compile_tool({"patch", "--include", resources().include.string()}, source, clang_arguments);
+  return run_compiler(
+      compile_command({"patch", "--include", resources().include.string()}, source, clang_arguments));
 }
 
 } // namespace warplens::driver

@@ -4,6 +4,7 @@
 #include "driver/stages/compile_source.h"
 #include "driver/stages/compiler.h"
 #include "driver/stages/gpu_object.h"
+#include "driver/stages/stage_cache.h"
 #include "ptx/module.h"
 #include "support/files.h"
 #include "trace/machine_code.h"
@@ -74,36 +75,81 @@ bool calls_other_files(const fs::path& file) {
          });
 }
 
-/// Returns the machine code made from one architecture's PTX.
-std::vector<KernelCode> from_ptx(const MachineCodeRequest& request, const std::string& architecture,
-                                 const std::map<std::string, std::vector<int>>& binaries) {
+/// The machine code for one GPU: a cubin, and what ptxas said of it.
+struct Assembled {
+  fs::path cubin, log;
+};
+
+Assembled assembled(const MachineCodeRequest& request, const std::string& architecture,
+                    const std::string& binary) {
+  const auto name = fmt::format("code_{}_{}", architecture, binary);
+  return {request.directory / (name + ".cubin"), request.directory / (name + ".log")};
+}
+
+/// Compiles the source to one architecture's PTX, and that for each binary's GPU. Returns the files that were
+/// made, none of a source that nvcc refuses, or whose kernels' resources are known after the device link.
+std::vector<fs::path> compile_ptx(const MachineCodeRequest& request, const std::string& architecture,
+                                  const std::map<std::string, std::vector<int>>& binaries,
+                                  const fs::path& dependencies) {
   const fs::path ptx = request.directory / fmt::format("code_{}.ptx", architecture);
-  if (!run_nvcc(request, {"-ptx", "-lineinfo", "-arch=compute_" + architecture, "-x", "cu",
-                          request.source.string(), "-o", ptx.string()}) ||
+  if (!run_nvcc(request,
+                {"-ptx", "-lineinfo", "-MD", "-MF", dependencies.string(), "-arch=compute_" + architecture,
+                 "-x", "cu", request.source.string(), "-o", ptx.string()}) ||
       (request.nvcc.relocatable && calls_other_files(ptx)))
     return {};
-  const auto cubin_of = [&](const std::string& binary) {
-    return request.directory / fmt::format("code_{}_{}.cubin", architecture, binary);
-  };
-  const auto assemble = [&](const std::string& binary) {
+  const auto assemble = [&](const std::string& binary) -> Expected<std::string> {
+    const auto [cubin, log] = assembled(request, architecture, binary);
     // The input has no -x option: the file is PTX.
-    return run_nvcc(request, {"-cubin", "-lineinfo",
-                              fmt::format("-gencode=arch=compute_{},code=sm_{}", architecture, binary),
-                              "-Xptxas", "-v", ptx.string(), "-o", cubin_of(binary).string()});
+    TRY_LET(output,
+            run_nvcc(request, {"-cubin", "-lineinfo",
+                               fmt::format("-gencode=arch=compute_{},code=sm_{}", architecture, binary),
+                               "-Xptxas", "-v", ptx.string(), "-o", cubin.string()}));
+    TRY(write_file(log, *output));
+    return output;
   };
   std::map<std::string, std::future<Expected<std::string>>> running;
   for (const auto& entry : binaries)
     running.emplace(entry.first, std::async(std::launch::async, assemble, entry.first));
-  std::vector<KernelCode> all;
+  std::vector<fs::path> files;
   for (auto& [binary, output] : running)
-    if (const auto text = output.get())
-      for (const KernelCode& kernel : read_ptxas(*text))
-        for (const int capability : binaries.at(binary)) {
-          all.push_back(kernel);
-          all.back().code.capability = static_cast<std::uint32_t>(capability);
-          all.back().code.architecture = static_cast<std::uint32_t>(architecture_number(binary));
-          all.back().cubin = cubin_of(binary);
-        }
+    if (output.get()) {
+      const auto [cubin, log] = assembled(request, architecture, binary);
+      files.insert(files.end(), {cubin, log});
+    }
+  return files;
+}
+
+/// Returns the machine code made from one architecture's PTX.
+std::vector<KernelCode> from_ptx(const MachineCodeRequest& request, const std::string& architecture,
+                                 const std::map<std::string, std::vector<int>>& binaries) {
+  Words words = own_flags(request.nvcc);
+  words.insert(words.end(), {"machine code", request.source.string(), architecture,
+                             request.nvcc.relocatable ? "-rdc" : ""});
+  for (const auto& entry : binaries)
+    words.push_back(entry.first);
+  const auto programs = request.toolkit.root / "bin";
+  const StageCache cache;
+  const StageRun run{request.directory,
+                     words,
+                     {programs / "nvcc", programs / "ptxas", program_in_path("gcc")},
+                     searched_folders(request.source, request.nvcc.preprocessing)};
+  if (cache.restore(run).empty()) {
+    const fs::path dependencies = request.directory / fmt::format("code_{}.d", architecture);
+    const auto made = compile_ptx(request, architecture, binaries, dependencies);
+    if (made.size() == 2 * binaries.size())
+      cache.keep(run, read_rule(dependencies).prerequisites, made);
+  }
+  std::vector<KernelCode> all;
+  for (const auto& [binary, capabilities] : binaries) {
+    const auto [cubin, log] = assembled(request, architecture, binary);
+    for (const KernelCode& kernel : read_ptxas(read_file(log).value_or("")))
+      for (const int capability : capabilities) {
+        all.push_back(kernel);
+        all.back().code.capability = static_cast<std::uint32_t>(capability);
+        all.back().code.architecture = static_cast<std::uint32_t>(architecture_number(binary));
+        all.back().cubin = cubin;
+      }
+  }
   return all;
 }
 

@@ -1,6 +1,5 @@
 // A module's kernels are compiled in parts, in parallel, and looked up in a cache (lowering/parts.h).
 #include "device_program.h"
-#include "lowering/object_cache.h"
 #include "lowering/progress.h"
 #include "test/catch.h"
 
@@ -11,7 +10,6 @@
 
 using namespace warplens;
 using namespace warplens::test;
-using lowering::ObjectCache;
 
 namespace {
 
@@ -103,50 +101,6 @@ TEST_CASE("a cache that cannot be written to is no error") {
   std::filesystem::create_directories(folder);
   std::ofstream(folder / "file") << "not a folder";
   check_three_kernels(DeviceProgram(three_kernels, {.cache = folder / "file"}));
-}
-
-TEST_CASE("the cache keeps the files used last, within its bound") {
-  const auto folder = subfolder("bound");
-  const ObjectCache cache(folder, 10000);
-  const std::string object(1000, 'o');
-  std::vector<std::string> keys;
-  for (int i = 0; i < 12; ++i) {
-    keys.push_back(ObjectCache::key(std::to_string(i)));
-    cache.store(keys.back(), object + std::to_string(i));
-    for (const auto& path : files_in(folder)) // older with each round
-      std::filesystem::last_write_time(path, std::filesystem::last_write_time(path) - std::chrono::hours(1));
-  }
-  CHECK(cache.find(keys[0]) == object + "0"); // now used last
-  cache.evict();
-  CHECK(files_in(folder).size() == 7); // slightly more than 1032 bytes each
-  CHECK(cache.find(keys[0]).has_value());
-  CHECK(!cache.find(keys[1]).has_value());
-  CHECK(!cache.find(keys[5]).has_value());
-  CHECK(cache.find(keys[11]) == object + "11");
-  CHECK(!cache.find(ObjectCache::key("another")).has_value());
-}
-
-TEST_CASE("several threads use one cache at once") {
-  const auto folder = subfolder("at once");
-  std::vector<std::jthread> threads;
-  std::atomic<int> wrong{0};
-  for (int thread = 0; thread < 4; ++thread)
-    threads.emplace_back([&] {
-      const ObjectCache cache(folder, 200000);
-      for (int i = 0; i < 100; ++i) {
-        const auto number = std::to_string(i % 10);
-        const std::string key = ObjectCache::key(number), object = number + std::string(50000, number[0]);
-        if (const auto found = cache.find(key); found && *found != object)
-          ++wrong;
-        cache.store(key, object);
-        if (i % 25 == 0)
-          cache.evict();
-      }
-    });
-  threads.clear();
-  CHECK(wrong == 0);
-  for (const auto& path : files_in(folder))
-    CHECK(path.filename().string().find('.') == std::string::npos); // no temporary file left
 }
 
 TEST_CASE("a slow step is reported with its kernel") {

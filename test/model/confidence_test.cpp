@@ -1,5 +1,5 @@
 // The rule by which trials end.
-#include "evaluated.h"
+#include "made_trace.h"
 #include "model/numeric/random.h"
 
 #include <algorithm>
@@ -27,8 +27,8 @@ MadeTrace gathers() {
   return made;
 }
 
-KernelResult evaluate(const MadeTrace& made, const model::Confidence& confidence, unsigned threads = 1,
-                      std::uint32_t trials = 64) {
+KernelResult evaluate_until(const MadeTrace& made, const model::Confidence& confidence, unsigned threads = 1,
+                            std::uint32_t trials = 64) {
   const auto snapshot = made.decode();
   REQUIRE(snapshot);
   trace::Launch launch;
@@ -54,7 +54,7 @@ double half(const Statistic& statistic) {
 
 TEST_CASE("Trials end once all figures have converged, at the same number for any number of threads") {
   const MadeTrace made = gathers();
-  const KernelResult all = evaluate(made, {0, 0});
+  const KernelResult all = evaluate_until(made, {0, 0});
   CHECK(all.trials.run == 64);
   CHECK_FALSE(all.trials.converged);
   CHECK(all.trials.stopped_by == StoppedBy::limit);
@@ -66,7 +66,7 @@ TEST_CASE("Trials end once all figures have converged, at the same number for an
     worst = std::max(worst, half(*rate));
   REQUIRE(worst > 0);
   const model::Confidence wanted{worst * std::sqrt(64.0 / 24), 1};
-  const KernelResult some = evaluate(made, wanted);
+  const KernelResult some = evaluate_until(made, wanted);
   CHECK(some.trials.run < 64);
   CHECK(some.trials.run % 16 == 0);
   CHECK(some.trials.converged);
@@ -78,17 +78,17 @@ TEST_CASE("Trials end once all figures have converged, at the same number for an
   CHECK(half(*some.sites[0].l2_hit_rate) < wanted.rate);
   CHECK(half(*some.totals.l2_read_hit_rate) < wanted.rate);
   // They had at the check before for the first time, and not yet at that before.
-  const KernelResult once = evaluate(made, wanted, 1, some.trials.run - 16);
+  const KernelResult once = evaluate_until(made, wanted, 1, some.trials.run - 16);
   CHECK(once.trials.converged);
   CHECK(once.trials.stopped_by == StoppedBy::limit);
   if (some.trials.run > 32)
-    CHECK_FALSE(evaluate(made, wanted, 1, some.trials.run - 32).trials.converged);
+    CHECK_FALSE(evaluate_until(made, wanted, 1, some.trials.run - 32).trials.converged);
   // The rare site has less than 1 % of the accesses: its figures do not count.
   CHECK(half(*some.sites[1].l2_hit_rate) > wanted.rate);
 
   Result one, four;
   one.kernels.push_back(some);
-  four.kernels.push_back(evaluate(made, wanted, 4));
+  four.kernels.push_back(evaluate_until(made, wanted, 4));
   CHECK(to_json(one).dump() == to_json(four).dump());
 }
 
@@ -97,10 +97,10 @@ TEST_CASE("Figures that do not vary have converged at once") {
   const auto load = made.site();
   for (std::uint64_t i = 0; i < 64; ++i)
     made.access(0, 0, load, 4, [=](unsigned lane) { return i * 128 + lane * 4; });
-  const KernelResult result = evaluate(made, {});
+  const KernelResult result = evaluate_until(made, {});
   CHECK(result.trials.run == 32);
   CHECK(result.trials.stopped_by == StoppedBy::confidence);
-  const KernelResult few = evaluate(made, {}, 1, 5);
+  const KernelResult few = evaluate_until(made, {}, 1, 5);
   CHECK(few.trials.run == 5);
   CHECK(few.trials.converged);
   CHECK(few.trials.stopped_by == StoppedBy::limit);
@@ -108,9 +108,9 @@ TEST_CASE("Figures that do not vary have converged at once") {
 
 TEST_CASE("A latency has converged when its interval is narrow beside its mean") {
   const MadeTrace made = gathers();
-  const KernelResult all = evaluate(made, {0, 0});
+  const KernelResult all = evaluate_until(made, {0, 0});
   const Statistic& latency = *all.sites[0].latency_ns;
   const double share = half(latency) / latency.mean;
-  CHECK(evaluate(made, {1, share / 3}).trials.run == 64);
-  CHECK(evaluate(made, {1, share * 10}).trials.run == 32);
+  CHECK(evaluate_until(made, {1, share / 3}).trials.run == 64);
+  CHECK(evaluate_until(made, {1, share * 10}).trials.run == 32);
 }

@@ -2,6 +2,7 @@
 // whole model on programs of a few steps.
 #include "made_trace.h"
 #include "model/cache/l2_before.h"
+#include "model/evaluate.h"
 #include "model/numeric/random.h"
 #include "reference_caches.h"
 #include "support/temporary.h"

@@ -23,6 +23,7 @@ public:
   }
 
   trace::Launch& launch() { return launch_; }
+  const trace::Launch& launch() const { return launch_; }
   const std::vector<Site>& sites() const { return sites_; }
 
   /// Adds a site on the next source line and returns its id.

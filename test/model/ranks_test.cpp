@@ -1,6 +1,7 @@
 // Several processes compute one result: here each is a thread, and bytes go through memory in place of MPI.
 #include "made_code.h"
 #include "made_trace.h"
+#include "model/evaluate.h"
 #include "model/share_kernels.h"
 
 #include <barrier>

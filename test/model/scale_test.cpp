@@ -1,5 +1,6 @@
 // First answers: parts of a machine, samples of blocks, and trials that end before their time.
 #include "made_trace.h"
+#include "model/evaluate.h"
 #include "model/scale/part_of_gpu.h"
 #include "model/scale/sampled_blocks.h"
 #include "model/scale/scale_model.h"

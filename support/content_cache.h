@@ -1,4 +1,4 @@
-// A cache of compiled kernels' objects, keyed by what they were made from.
+// A cache of files in a folder, keyed by what they were made from.
 #pragma once
 
 #include <atomic>
@@ -8,26 +8,26 @@
 #include <string>
 #include <string_view>
 
-namespace warplens::lowering {
+namespace warplens {
 
 /// A folder of files, one for each key, that several processes may use at once: a file appears complete or
 /// not at all, and a damaged one counts as missing. A cache that cannot be written to stores nothing; that is
 /// no error.
-class ObjectCache {
+class ContentCache {
 public:
   static constexpr std::uint64_t default_bytes = std::uint64_t{1} << 30;
 
   /// An empty folder name disables the cache.
-  explicit ObjectCache(std::filesystem::path folder, std::uint64_t max_bytes = default_bytes)
+  explicit ContentCache(std::filesystem::path folder, std::uint64_t max_bytes = default_bytes)
       : folder_(std::move(folder)), max_bytes_(max_bytes) {}
 
   bool enabled() const { return !folder_.empty(); }
 
-  /// Returns the key of an object made of `ingredients` by this build of the program.
+  /// Returns the key of what is made of `ingredients` by this build of the program.
   static std::string key(std::string_view ingredients);
 
   std::optional<std::string> find(const std::string& key) const;
-  void store(const std::string& key, std::string_view object) const;
+  void store(const std::string& key, std::string_view content) const;
   /// Returns whether this instance stored anything.
   bool has_grown() const { return has_grown_; }
   /// Removes the least recently used files until three quarters of the bound are left, if it is exceeded.
@@ -41,4 +41,4 @@ private:
   mutable std::atomic<bool> has_grown_{false};
 };
 
-} // namespace warplens::lowering
+} // namespace warplens

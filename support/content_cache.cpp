@@ -1,65 +1,50 @@
-#include "lowering/object_cache.h"
+#include "support/content_cache.h"
 
 #include "support/files.h"
+#include "support/hash.h"
 
 #include <algorithm>
-#include <atomic>
 #include <fmt/format.h>
 #include <fstream>
-#include <llvm/ADT/StringExtras.h>
-#include <llvm/Config/llvm-config.h>
-#include <llvm/Support/BLAKE3.h>
 #include <unistd.h>
 #include <vector>
 
-namespace warplens::lowering {
+namespace warplens {
 
 namespace fs = std::filesystem;
 
 namespace {
 
-llvm::BLAKE3Result<> digest(std::string_view bytes) {
-  return llvm::BLAKE3::hash(
-      llvm::ArrayRef(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()));
-}
-
-std::string_view bytes_of(const llvm::BLAKE3Result<>& result) {
-  return {reinterpret_cast<const char*>(result.data()), result.size()};
-}
-
 /// Returns this program's identity: another build of it may compile differently.
 const std::string& this_program() {
-  static const std::string identity =
-      std::string(bytes_of(digest(read_file("/proc/self/exe").value_or("")))) + LLVM_VERSION_STRING;
+  static const std::string identity = content_hash(read_file("/proc/self/exe").value_or(""));
   return identity;
 }
 
 } // namespace
 
-std::string ObjectCache::key(std::string_view ingredients) {
-  const auto result = digest(this_program() + std::string(ingredients));
-  return llvm::toHex(llvm::ArrayRef(result.data(), result.size()), /*LowerCase=*/true);
+std::string ContentCache::key(std::string_view ingredients) {
+  return content_hash(this_program() + std::string(ingredients));
 }
 
-fs::path ObjectCache::path_of(const std::string& key) const {
+fs::path ContentCache::path_of(const std::string& key) const {
   return folder_ / key.substr(0, 2) / key.substr(2);
 }
 
-std::optional<std::string> ObjectCache::find(const std::string& key) const {
+std::optional<std::string> ContentCache::find(const std::string& key) const {
   if (!enabled())
     return std::nullopt;
   const auto path = path_of(key);
   std::string stored = read_file(path).value_or("");
-  constexpr std::size_t digest_bytes = LLVM_BLAKE3_OUT_LEN;
-  if (stored.size() <= digest_bytes ||
-      bytes_of(digest(std::string_view(stored).substr(digest_bytes))) != stored.substr(0, digest_bytes))
+  if (stored.size() <= content_hash_bytes || content_hash(std::string_view(stored).substr(
+                                                 content_hash_bytes)) != stored.substr(0, content_hash_bytes))
     return std::nullopt;
   std::error_code ignored;
   fs::last_write_time(path, fs::file_time_type::clock::now(), ignored); // marks its last use
-  return stored.substr(digest_bytes);
+  return stored.substr(content_hash_bytes);
 }
 
-void ObjectCache::store(const std::string& key, std::string_view object) const {
+void ContentCache::store(const std::string& key, std::string_view content) const {
   if (!enabled())
     return;
   static std::atomic<unsigned> number{0};
@@ -68,7 +53,7 @@ void ObjectCache::store(const std::string& key, std::string_view object) const {
   std::error_code problem;
   fs::create_directories(path.parent_path(), problem);
   std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-  file << bytes_of(digest(object)) << object;
+  file << content_hash(content) << content;
   file.close();
   if (file)
     fs::rename(temporary, path, problem);
@@ -78,7 +63,7 @@ void ObjectCache::store(const std::string& key, std::string_view object) const {
     fs::remove(temporary, problem);
 }
 
-void ObjectCache::evict() const {
+void ContentCache::evict() const {
   struct Entry {
     fs::path path;
     std::uint64_t bytes;
@@ -110,4 +95,4 @@ void ObjectCache::evict() const {
   }
 }
 
-} // namespace warplens::lowering
+} // namespace warplens

@@ -1,0 +1,239 @@
+#include "driver/stages/stage_cache.h"
+
+#include "driver/stages/kernel_cache.h"
+#include "support/files.h"
+#include "support/hash.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <sys/stat.h>
+
+namespace warplens::driver {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Stands for a run's own folder. No path that a compiler prints begins so.
+constexpr std::string_view own_folder = "\x01own-folder";
+
+/// The runs of one stage that are kept, the latest first: they differ in what the files held.
+constexpr std::size_t max_variants = 16;
+
+std::string replaced(std::string text, std::string_view what, std::string_view by) {
+  for (std::size_t at = 0; (at = text.find(what, at)) != text.npos; at += by.size())
+    text.replace(at, what.size(), by);
+  return text;
+}
+
+/// Identifies an executable without reading it, as ccache does.
+std::string identity_of(const fs::path& program) {
+  struct stat found{};
+  if (stat(program.c_str(), &found) != 0)
+    return program.string();
+  return fmt::format("{} {} {}.{}", program.string(), found.st_size, found.st_mtim.tv_sec,
+                     found.st_mtim.tv_nsec);
+}
+
+/// Returns the key of all variants of a run.
+std::string key_of(const StageRun& run) {
+  std::string text;
+  const auto add = [&](std::string_view word) {
+    (text += replaced(std::string(word), run.folder.string(), own_folder)) += '\0';
+  };
+  for (const std::string& word : run.words)
+    add(word);
+  for (const fs::path& program : run.programs)
+    add(identity_of(program));
+  // Compilers look for headers by these variables, and by their folder. (GCC's manual, "Environment Variables
+  // Affecting GCC".)
+  for (const char* name : {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "SOURCE_DATE_EPOCH", "PATH"})
+    if (const char* value = std::getenv(name))
+      add(fmt::format("{}={}", name, value));
+  std::error_code ignored;
+  add(fs::current_path(ignored).string());
+  return ContentCache::key("stage\n" + text);
+}
+
+bool depends_on_time(const fs::path& file, std::string_view content) {
+  if (file.string().starts_with("/usr/"))
+    return false;
+  constexpr auto words = std::to_array<std::string_view>({"__DATE__", "__TIME__", "__TIMESTAMP__"});
+  return std::ranges::any_of(words,
+                             [&](std::string_view word) { return content.find(word) != content.npos; });
+}
+
+/// Returns the places at which a header would have been found before the place from which it was read.
+std::vector<std::string> earlier_places(const fs::path& header, const std::vector<fs::path>& searched) {
+  std::vector<std::string> places;
+  const fs::path read = header.lexically_normal();
+  for (auto folder = searched.begin(); folder != searched.end(); ++folder) {
+    const fs::path name = read.lexically_relative(folder->lexically_normal());
+    if (name.empty() || *name.begin() == "..")
+      continue;
+    for (auto earlier = searched.begin(); earlier != folder; ++earlier)
+      places.push_back((*earlier / name).string());
+    break;
+  }
+  return places;
+}
+
+bool exists(const std::string& file) {
+  std::error_code error;
+  return fs::exists(file, error);
+}
+
+} // namespace
+
+StageCache::StageCache() : cache_(kernel_cache()) {}
+
+std::vector<fs::path> StageCache::restore(const StageRun& run) const {
+  if (!cache_.enabled())
+    return {};
+  const auto kept = cache_.find(key_of(run));
+  const auto variants = nlohmann::json::from_msgpack(kept.value_or(""), true, false);
+  if (!variants.is_array())
+    return {};
+  std::map<std::string, std::string> hashes;
+  const auto is_same = [&](const std::string& name, const std::string& hash) {
+    const auto file = replaced(name, own_folder, run.folder.string());
+    const auto [at, is_new] = hashes.try_emplace(file);
+    if (is_new)
+      if (const auto content = read_file(file))
+        at->second = content_hash(*content);
+    return at->second == hash;
+  };
+  for (const auto& variant : variants) {
+    const auto& read = variant.at("read");
+    const auto& absent = variant.at("absent");
+    if (!std::ranges::all_of(read.items(),
+                             [&](const auto& file) { return is_same(file.key(), file.value()); }) ||
+        std::ranges::any_of(absent,
+                            [](const auto& file) { return exists(file.template get<std::string>()); }))
+      continue;
+    const auto stored = cache_.find(variant.at("outputs"));
+    const auto outputs = nlohmann::json::from_msgpack(stored.value_or(""), true, false);
+    if (!outputs.is_object())
+      return {};
+    std::vector<fs::path> files;
+    for (const auto& [name, content] : outputs.items()) {
+      const fs::path file = run.folder / name;
+      const auto& bytes = content.get_binary();
+      std::string text(bytes.begin(), bytes.end());
+      if (run.outputs_are_text)
+        text = replaced(std::move(text), own_folder, run.folder.string());
+      std::error_code told_by_writing;
+      fs::create_directories(file.parent_path(), told_by_writing);
+      if (!write_file(file, text))
+        return {};
+      files.push_back(file);
+    }
+    return files;
+  }
+  return {};
+}
+
+void StageCache::keep(const StageRun& run, const std::vector<fs::path>& read,
+                      const std::vector<fs::path>& outputs) const {
+  if (!cache_.enabled() || read.empty())
+    return;
+  nlohmann::json variant{{"read", nlohmann::json::object()}, {"absent", nlohmann::json::array()}};
+  for (const fs::path& file : read) {
+    const auto content = read_file(file);
+    if (!content || depends_on_time(file, *content))
+      return;
+    variant["read"][replaced(file.string(), run.folder.string(), own_folder)] = content_hash(*content);
+    for (const std::string& place : earlier_places(file, run.searched))
+      variant["absent"].push_back(place);
+  }
+  nlohmann::json contents = nlohmann::json::object();
+  for (const fs::path& file : outputs) {
+    auto content = read_file(file);
+    if (!content)
+      return;
+    if (run.outputs_are_text)
+      content = replaced(std::move(*content), run.folder.string(), own_folder);
+    contents[file.lexically_relative(run.folder).string()] =
+        nlohmann::json::binary({content->begin(), content->end()});
+  }
+  const auto packed = nlohmann::json::to_msgpack(contents);
+  const std::string bytes(packed.begin(), packed.end());
+  variant["outputs"] = ContentCache::key("outputs\n" + bytes);
+  cache_.store(variant["outputs"], bytes);
+
+  const std::string key = key_of(run);
+  auto variants = nlohmann::json::from_msgpack(cache_.find(key).value_or(""), true, false);
+  if (!variants.is_array())
+    variants = nlohmann::json::array();
+  variants.insert(variants.begin(), std::move(variant));
+  if (variants.size() > max_variants)
+    variants.erase(variants.begin() + max_variants, variants.end());
+  const auto all = nlohmann::json::to_msgpack(variants);
+  cache_.store(key, {reinterpret_cast<const char*>(all.data()), all.size()});
+  cache_.evict();
+}
+
+MakeRule read_rule(const fs::path& file) {
+  const std::string text = read_file(file).value_or("");
+  MakeRule rule;
+  std::string name;
+  const auto end_name = [&] {
+    const bool ends_targets = name.ends_with(':'); // behind the last target or, as nvcc writes it, a blank
+    if (ends_targets)
+      name.pop_back();
+    if (!name.empty())
+      rule.prerequisites.emplace_back(name);
+    if (ends_targets)
+      rule.targets.swap(rule.prerequisites);
+    name.clear();
+  };
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char next = at + 1 < text.size() ? text[at + 1] : '\0';
+    if ((text[at] == '\\' && (next == ' ' || next == '#' || next == '\\')) ||
+        (text[at] == '$' && next == '$')) {
+      name += next;
+      ++at;
+    } else if (text[at] == ' ' || text[at] == '\n' || text[at] == '\t' ||
+               (text[at] == '\\' && next == '\n')) {
+      end_name();
+    } else {
+      name += text[at];
+    }
+  }
+  end_name();
+  return rule;
+}
+
+std::vector<fs::path> searched_folders(const fs::path& source, const std::vector<std::string>& arguments) {
+  std::error_code ignored; // a removed current folder leaves the name as it is
+  std::vector<fs::path> folders{fs::absolute(source, ignored).parent_path()};
+  for (auto word = arguments.begin(); word != arguments.end(); ++word)
+    for (const std::string_view option : {"-isystem", "-iquote", "-I"}) {
+      if (!word->starts_with(option))
+        continue;
+      if (*word != option)
+        folders.emplace_back(word->substr(option.size()));
+      else if (word + 1 != arguments.end())
+        folders.emplace_back(*++word);
+      break;
+    }
+  return folders;
+}
+
+fs::path program_in_path(const std::string& name) {
+  if (const char* const path = std::getenv("PATH"))
+    for (std::string_view rest = path; !rest.empty();) {
+      const auto end = std::min(rest.find(':'), rest.size());
+      const auto file = fs::path(rest.substr(0, end)) / name;
+      if (exists(file.string()))
+        return file;
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+  return name;
+}
+
+} // namespace warplens::driver
