@@ -17,12 +17,44 @@ struct ShapeHash {
   }
 };
 
+/// An access's active lanes without gaps, lowest first: loops over them have no branches, and the compiler
+/// takes several lanes together.
+class ActiveLanes {
+public:
+  /// `last` and the access must outlive this.
+  ActiveLanes(const WarpAccess& access, const Lanes& last) {
+    if (access.active == ~std::uint32_t{0}) {
+      addresses_ = access.addresses.data();
+      last_ = last.data();
+      count_ = warp_lanes;
+      return;
+    }
+    for_each_lane(access.active, [&](unsigned lane) {
+      packed_addresses_[count_] = access.addresses[lane];
+      packed_last_[count_++] = last[lane];
+    });
+  }
+  ActiveLanes(const ActiveLanes&) = delete;
+  ActiveLanes& operator=(const ActiveLanes&) = delete;
+
+  unsigned count() const { return count_; }
+  const std::uint64_t* addresses() const { return addresses_; }
+  const std::uint64_t* last() const { return last_; } ///< each lane's address before this access
+
+private:
+  unsigned count_ = 0;
+  Lanes packed_addresses_, packed_last_; ///< unset where all lanes are active
+  const std::uint64_t* addresses_ = packed_addresses_.data();
+  const std::uint64_t* last_ = packed_last_.data();
+};
+
 struct AffineForm {
   std::uint64_t base, stride;
 };
 
 std::optional<AffineForm> affine_form(const WarpAccess& access) {
   const auto first = static_cast<unsigned>(std::countr_zero(access.active));
+  const auto highest = static_cast<unsigned>(std::bit_width(access.active)) - 1;
   const std::uint32_t others = access.active & (access.active - 1);
   std::uint64_t stride = 0;
   if (others) {
@@ -31,56 +63,85 @@ std::optional<AffineForm> affine_form(const WarpAccess& access) {
     stride = static_cast<std::uint64_t>(distance / static_cast<std::int64_t>(second - first));
   }
   const AffineForm form{access.addresses[first] - stride * first, stride};
-  bool fits = true;
-  for_each_lane(access.active,
-                [&](unsigned lane) { fits &= access.addresses[lane] == form.base + form.stride * lane; });
-  return fits ? std::optional(form) : std::nullopt;
+  if (access.addresses[highest] != form.base + form.stride * highest) // what most others differ in
+    return std::nullopt;
+  std::uint64_t differing = 0;
+  for_each_lane(access.active, [&](unsigned lane) {
+    differing |= access.addresses[lane] ^ (form.base + form.stride * lane);
+  });
+  return differing == 0 ? std::optional(form) : std::nullopt;
 }
 
-bool is_step(const WarpAccess& access, const Lanes& last, std::uint64_t& distance) {
-  const auto first = static_cast<unsigned>(std::countr_zero(access.active));
-  distance = access.addresses[first] - last[first];
-  bool fits = true;
-  for_each_lane(access.active,
-                [&](unsigned lane) { fits &= access.addresses[lane] - last[lane] == distance; });
-  return fits;
+bool is_step(const ActiveLanes& lanes, std::uint64_t& distance) {
+  distance = lanes.addresses()[0] - lanes.last()[0];
+  std::uint64_t differing = 0;
+  for (unsigned i = 0; i < lanes.count(); ++i)
+    differing |= (lanes.addresses()[i] - lanes.last()[i]) ^ distance;
+  return differing == 0;
 }
 
-/// Differences lane by lane, and their cost.
+/// Returns the bits of all numbers together, each at most 2^51 - 1. `count` is even. A double's exponent has
+/// the width of its number, and unlike std::bit_width() that of several numbers at once.
+std::uint64_t bits_of(const std::uint64_t* numbers, unsigned count) {
+  using Words = std::uint64_t __attribute__((vector_size(16)));
+  using Doubles = double __attribute__((vector_size(16)));
+  constexpr Doubles two_to_52{0x1p52, 0x1p52};
+  constexpr std::uint64_t exponent_of_1 = 1023;
+  constexpr unsigned mantissa_bits = 52;
+  Words exponents{};
+  for (unsigned i = 0; i < count; i += 2) { // 2 n + 1, whose exponent is the width of n, and which is not 0
+    const Words pair = Words{numbers[i], numbers[i + 1]} * 2 + 1;
+    const Doubles number = reinterpret_cast<Doubles>(pair | reinterpret_cast<Words>(two_to_52)) - two_to_52;
+    exponents += reinterpret_cast<Words>(number) >> mantissa_bits;
+  }
+  return exponents[0] + exponents[1] - exponent_of_1 * count;
+}
+
+/// Differences of the active lanes, and their cost.
 struct Differences {
   AddressCode code = AddressCode::lanes_own;
-  Lanes lanes{};
-  unsigned bits = 0;  ///< bits of all together, as entropy coding packs them
-  unsigned width = 1; ///< bytes that hold each with its sign
+  Lanes lanes;            ///< as many as are active
+  std::uint64_t bits = 0; ///< bits of all together, as entropy coding packs them
+  unsigned width = 1;     ///< bytes that hold each with its sign
 
-  void set(unsigned lane, std::uint64_t difference) {
-    lanes[lane] = difference;
-    const auto number = static_cast<std::int64_t>(difference);
-    const auto size =
-        static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(number ^ (number >> 63))));
-    bits += size;
-    width = std::max(width, size / 8 + 1);
+  /// Sets all but the code from `difference(i)` of the i-th active lane.
+  template <class Difference> void set(unsigned count, Difference difference) {
+    std::array<std::uint64_t, warp_lanes + 1> magnitudes; // one more, for pairs
+    magnitudes[count] = 0;
+    std::uint64_t all = 0;
+    for (unsigned i = 0; i < count; ++i) {
+      lanes[i] = difference(i);
+      const auto number = static_cast<std::int64_t>(lanes[i]);
+      magnitudes[i] = static_cast<std::uint64_t>(number < 0 ? ~number : number);
+      all |= magnitudes[i];
+    }
+    const auto longest = static_cast<unsigned>(std::bit_width(all));
+    width = longest / 8 + 1;
+    constexpr unsigned max_bits = 51;
+    if (longest <= max_bits)
+      bits = bits_of(magnitudes.data(), count + count % 2);
+    else
+      for (unsigned i = 0; i < count; ++i)
+        bits += static_cast<unsigned>(std::bit_width(magnitudes[i]));
   }
 };
 
-Differences smallest_differences(const WarpAccess& access, const Lanes& last, std::uint64_t reference) {
-  std::array<Differences, 3> all;
-  all[0].code = AddressCode::lanes_own;
-  all[1].code = AddressCode::lanes_neighbour;
-  all[2].code = AddressCode::lanes_reference;
-  std::uint64_t neighbour = last[static_cast<unsigned>(std::countr_zero(access.active))];
-  for_each_lane(access.active, [&](unsigned lane) {
-    const std::uint64_t address = access.addresses[lane];
-    all[0].set(lane, address - last[lane]);
-    all[1].set(lane, address - neighbour);
-    all[2].set(lane, address - reference);
-    neighbour = address;
-  });
-  const Differences* best = &all[0];
-  for (const Differences& other : all)
-    if (other.bits < best->bits)
-      best = &other;
-  return *best;
+/// Returns the smallest of `all`, which it sets.
+const Differences& smallest_differences(const ActiveLanes& active, std::uint64_t reference,
+                                        std::array<Differences, 3>& all) {
+  const std::uint64_t* const addresses = active.addresses();
+  const std::uint64_t* const last = active.last();
+  auto& [own, to_neighbour, to_reference] = all;
+  own.code = AddressCode::lanes_own;
+  own.set(active.count(), [&](unsigned i) { return addresses[i] - last[i]; });
+  Lanes neighbours;
+  neighbours[0] = last[0];
+  std::copy_n(addresses, active.count() - 1, neighbours.begin() + 1);
+  to_neighbour.code = AddressCode::lanes_neighbour;
+  to_neighbour.set(active.count(), [&](unsigned i) { return addresses[i] - neighbours[i]; });
+  to_reference.code = AddressCode::lanes_reference;
+  to_reference.set(active.count(), [&](unsigned i) { return addresses[i] - reference; });
+  return *std::ranges::min_element(all, {}, &Differences::bits);
 }
 
 } // namespace
@@ -88,6 +149,13 @@ Differences smallest_differences(const WarpAccess& access, const Lanes& last, st
 struct AccessEncoder::State {
   LastAddresses last;
   std::unordered_map<Shape, std::uint32_t, ShapeHash> shape_index;
+  /// Some of shape_index's entries, each at a place of its hash: kernels have few shapes, over and over.
+  struct RecentShape {
+    Shape shape;
+    std::uint32_t index = none;
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
+  };
+  std::array<RecentShape, 64> recent_shapes;
   Bytes shapes;
   std::array<Bytes, column_count> columns;
   std::array<Bytes, 1 + column_count> taken; ///< the head and the columns of the previous chunk
@@ -111,6 +179,14 @@ struct AccessEncoder::State {
   }
 
   std::uint32_t index_of(const Shape& shape) {
+    static_assert(sizeof(std::size_t) == 8);
+    RecentShape& recent = recent_shapes[ShapeHash()(shape) >> 58]; // 64 places
+    if (recent.index == RecentShape::none || recent.shape != shape)
+      recent = {shape, looked_up(shape)};
+    return recent.index;
+  }
+
+  std::uint32_t looked_up(const Shape& shape) {
     const auto [place, is_new] =
         shape_index.try_emplace(shape, static_cast<std::uint32_t>(shape_index.size()));
     if (is_new) {
@@ -125,10 +201,11 @@ struct AccessEncoder::State {
 
   /// Appends to the columns and returns the control byte's address code and width.
   unsigned put_addresses(const WarpAccess& access, std::size_t shape, const Lanes& last_lanes) {
-    std::uint64_t distance = 0;
     if (!has_addresses(access))
       return static_cast<unsigned>(AddressCode::step);
-    if (is_step(access, last_lanes, distance)) {
+    const ActiveLanes active(access, last_lanes);
+    std::uint64_t distance = 0;
+    if (is_step(active, distance)) {
       put_signed(columns[scalars], static_cast<std::int64_t>(distance));
       return static_cast<unsigned>(AddressCode::step);
     }
@@ -137,14 +214,14 @@ struct AccessEncoder::State {
       put_signed(columns[scalars], static_cast<std::int64_t>(form->stride));
       return static_cast<unsigned>(AddressCode::affine);
     }
-    const Differences differences = smallest_differences(access, last_lanes, last.reference(shape));
+    std::array<Differences, 3> all;
+    const Differences& differences = smallest_differences(active, last.reference(shape), all);
     for (unsigned byte = 0; byte < differences.width; ++byte) {
       Bytes& plane = columns[planes + byte];
-      std::size_t end = plane.size();
-      plane.resize(end + static_cast<unsigned>(std::popcount(access.active)));
-      for_each_lane(access.active, [&](unsigned lane) {
-        plane[end++] = static_cast<std::uint8_t>(differences.lanes[lane] >> (8 * byte));
-      });
+      plane.resize(plane.size() + active.count());
+      std::uint8_t* const end = plane.data() + plane.size() - active.count();
+      for (unsigned i = 0; i < active.count(); ++i)
+        end[i] = static_cast<std::uint8_t>(differences.lanes[i] >> (8 * byte));
     }
     return static_cast<unsigned>(differences.code) | (differences.width - 1) << width_shift;
   }
@@ -207,6 +284,7 @@ std::span<const Bytes> AccessEncoder::take() {
     state.columns[column].clear(); // keeps its memory: chunks are large, and there are many
   }
   state.shape_index.clear();
+  state.recent_shapes.fill({});
   state.shapes.clear();
   state.records = 0;
   state.mask = 0;

@@ -64,7 +64,7 @@ bool give_attributes(const void* to, const cudaFuncAttributes& from) {
 
 } // namespace
 
-KernelVariants variants_of(const void* kernel) {
+const KernelVariants& variants_of(const void* kernel) {
   const std::scoped_lock lock(known().mutex);
   const auto [found, is_new] = known().variants.try_emplace(kernel);
   KernelVariants& variants = found->second;

@@ -13,7 +13,8 @@ struct KernelVariants {
   std::uint32_t static_shared_bytes = 0; ///< the user's own variant's
   const void* probed = nullptr;          ///< the kernel itself if its only variant has probes
 };
-KernelVariants variants_of(const void* kernel);
+/// The result stays where it is, as it is.
+const KernelVariants& variants_of(const void* kernel);
 
 /// One launch's size.
 struct LaunchSize {

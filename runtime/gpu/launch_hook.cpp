@@ -4,13 +4,16 @@
 #include "runtime/gpu/kernel_variants.h"
 #include "runtime/gpu/memory_hook.h"
 #include "runtime/gpu/scoped_error_suppressor.h"
+#include "runtime/gpu/step_times.h"
 #include "runtime/gpu/streams.h"
 #include "runtime/gpu/textures.h"
 #include "runtime/host/trace_file.h"
 
+#include <array>
 #include <chrono>
 #include <mutex>
 #include <thread>
+#include <unordered_map>
 
 namespace warplens::gpu {
 namespace {
@@ -25,10 +28,53 @@ struct Request {
   bool cooperative = false;
 };
 
+/// The launches that stay untraced, by kernel and size: what a program does most of the time.
+class UntracedKinds {
+public:
+  /// Counts the launch and returns true if it is one of these.
+  bool count(const Request& request) {
+    Recorder::UntracedLaunches* alike = nullptr;
+    {
+      const std::scoped_lock lock(mutex_);
+      const auto found = kinds_.find(kind_of(request));
+      if (found == kinds_.end())
+        return false;
+      alike = found->second;
+    }
+    Recorder::instance().count_launch(*alike);
+    return true;
+  }
+  void add(const Request& request, Recorder::UntracedLaunches* alike) {
+    const std::scoped_lock lock(mutex_);
+    kinds_.emplace(kind_of(request), alike);
+  }
+
+private:
+  using Kind = std::array<std::uint64_t, 5>;
+  struct Hash {
+    std::size_t operator()(const Kind& kind) const {
+      std::uint64_t hash = 0;
+      for (const std::uint64_t word : kind)
+        hash = (hash ^ word) * 0x9e3779b97f4a7c15; // 2^64 / golden ratio: Fibonacci hashing
+      return hash ^ hash >> 32;
+    }
+  };
+  static Kind kind_of(const Request& request) {
+    const auto pair = [](unsigned low, unsigned high) { return low | std::uint64_t{high} << 32; };
+    return {reinterpret_cast<std::uintptr_t>(request.kernel), request.shared_bytes,
+            pair(request.grid.x, request.grid.y), pair(request.grid.z, request.block.x),
+            pair(request.block.y, request.block.z)};
+  }
+
+  std::mutex mutex_;
+  std::unordered_map<Kind, Recorder::UntracedLaunches*, Hash> kinds_;
+};
+
 struct Hook {
   std::mutex mutex; ///< held from the begin of a traced launch to its end; other launches do not wait for it
   enum class Memory { none, ready, unavailable } memory = Memory::none;
   DeviceChannel channel;
+  UntracedKinds untraced;
 };
 
 Hook& hook() {
@@ -94,15 +140,17 @@ bool probes_fit(const Request& request, const KernelVariants& variants) {
 
 /// Waits for the kernel while its rings are emptied, but not beyond the end of tracing: the kernel may be
 /// waiting for the program's next action.
-void await(Hook& state, bool opened) {
+void await(Hook& state, bool opened, StepTimes& times) {
   Recorder& recorder = Recorder::instance();
   cudaError_t ended = cudaErrorNotReady;
   while ((ended = state.channel.query()) == cudaErrorNotReady && !recorder.launch_stopped())
     std::this_thread::sleep_for(std::chrono::microseconds(50));
+  times.end_of("kernel");
   if (ended == cudaErrorNotReady)
     recorder.abandon_launch();
   else
     recorder.end_launch({.complete = opened && ended == cudaSuccess});
+  times.end_of("rest of the lines");
 }
 
 /// Launches the kernel. `call` is CUDA's own, with the variant of the kernel to launch; its result is the
@@ -112,22 +160,30 @@ template <class Call> cudaError_t launch(const Request& request, Call call) {
   if (!recorder.enabled())
     return call(request.kernel);
   Hook& state = hook();
+  if (state.untraced.count(request))
+    return call(request.kernel);
   std::unique_lock lock(state.mutex, std::try_to_lock);
+  StepTimes times;
   ring::Channel* channel = nullptr;
   const void* probed = nullptr;
+  trace::Launch description;
   {
     const ScopedErrorSuppressor suppressor;
-    const KernelVariants variants = variants_of(request.kernel);
+    const KernelVariants& variants = variants_of(request.kernel);
     probed = variants.probed;
-    trace::Launch description = describe(request, variants);
-    const bool possible = lock && recorder.wants(description) && !is_capturing(request.stream) &&
-                          channel_is_ready(state) && probes_fit(request, variants);
-    if (possible) {
-      log_memory_of(state.channel.device());
-      channel = recorder.begin_launch(description, state.channel.placement());
+    description = describe(request, variants);
+    if (lock && recorder.wants(description) && !is_capturing(request.stream) && channel_is_ready(state)) {
+      times.end_of("memory of the rings");
+      if (probes_fit(request, variants)) {
+        times.end_of("variant with probes");
+        log_memory_of(state.channel.device());
+        channel = recorder.begin_launch(description, state.channel.placement());
+        times.end_of("begin of the trace");
+      }
     }
     if (!channel)
-      recorder.count_launch(description);
+      if (auto* const alike = recorder.count_launch(description))
+        state.untraced.add(request, alike);
   }
   if (!channel)
     return call(request.kernel);
@@ -140,7 +196,10 @@ template <class Call> cudaError_t launch(const Request& request, Call call) {
   const cudaError_t result = call(probed);
   const ScopedErrorSuppressor suppressor;
   const bool closed = state.channel.close(request.stream) == cudaSuccess;
-  await(state, result == cudaSuccess && opened && closed);
+  times.end_of("launch");
+  await(state, result == cudaSuccess && opened && closed, times);
+  if (recorder.logs_times())
+    times.print(description.kernel);
   if (opened && state.channel.met_unknown_texture())
     runtime::warn(
         "a traced kernel uses a texture or surface that was made where Warplens does not see it (in a source "

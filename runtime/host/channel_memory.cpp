@@ -1,5 +1,6 @@
 #include "runtime/host/channel_memory.h"
 
+#include <algorithm>
 #include <new>
 #include <sys/mman.h>
 #include <utility>
@@ -73,6 +74,15 @@ Channel lay_out(const Extent& extent, void* local, void* shared) {
   place_local(channel, local);
   place_shared(channel, shared);
   return channel;
+}
+
+void clear_shared(const Channel& channel) {
+  const std::size_t rings = std::size_t{channel.buffers} * channel.warps;
+  *channel.stop = 0;
+  std::fill_n(channel.entered, channel.buffers, 0);
+  std::fill_n(channel.drained, rings, 0);
+  for (Slot* slot = channel.slots; slot != channel.slots + rings * channel.capacity; ++slot)
+    slot->committed = 0;
 }
 
 HostMemory::HostMemory(std::size_t bytes) : bytes_(bytes) {

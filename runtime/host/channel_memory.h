@@ -24,6 +24,10 @@ struct Extent {
 /// device's. The caller sets the launch's shape.
 Channel lay_out(const Extent& extent, void* local, void* shared);
 
+/// Makes the shared memory of an earlier channel as good as zero-filled for this one. Writes only the words
+/// that are read before they are written, which are few: the slots' lines are not among them.
+void clear_shared(const Channel& channel);
+
 /// Zero-filled memory of this process that costs nothing before it is touched.
 class HostMemory {
 public:

@@ -29,7 +29,7 @@ public:
   std::uint64_t once(const Visit& visit, std::uint32_t part = 0);
 
 private:
-  using Batch = std::vector<trace::WarpAccess>;
+  using Batch = std::vector<trace::WarpAccess>; ///< room for the lines of one ring
   std::uint64_t drain_ring(std::uint64_t ring, std::uint32_t warp, const Visit& visit, Batch& batch);
 
   ring::Channel channel_;

@@ -70,7 +70,8 @@ void LaunchChoice::begin_traced(const trace::Launch& launch) {
   kernel.shapes[shape_of(launch)].traced = true;
 }
 
-void LaunchChoice::count(const trace::Launch& launch, const trace::LaunchWork& work, bool traced) {
+trace::KernelLaunches& LaunchChoice::count(const trace::Launch& launch, const trace::LaunchWork& work,
+                                           bool traced) {
   Kernel& kernel = kernels_[launch.symbol];
   kernel.name = launch.kernel;
   OfShape& shape = kernel.shapes[shape_of(launch)];
@@ -84,6 +85,7 @@ void LaunchChoice::count(const trace::Launch& launch, const trace::LaunchWork& w
   if (alike_ones.launches++ == 0)
     alike_ones = {launch.kernel, launch.symbol, 1, launch.grid, launch.block, launch.dynamic_shared_bytes,
                   work};
+  return alike_ones;
 }
 
 std::string LaunchChoice::name_of(const std::string& symbol) const {
@@ -93,6 +95,8 @@ std::string LaunchChoice::name_of(const std::string& symbol) const {
 
 std::vector<trace::KernelLaunches> LaunchChoice::counts() const {
   std::vector<trace::KernelLaunches> all;
+  if (forgets_counts_)
+    return all;
   for (const auto& [symbol, kernel] : kernels_)
     for (const auto& [dimensions, shape] : kernel.shapes)
       for (const auto& [steps, launches] : shape.launches)

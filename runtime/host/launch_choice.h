@@ -22,20 +22,24 @@ public:
   explicit LaunchChoice(std::optional<std::uint64_t> first_of_each) : first_of_each_(first_of_each) {}
 
   /// Returns whether a launch that is about to begin is to be traced. What it will do is not known: a shape's
-  /// further launches are traced as long as the one before did what none that was traced did.
+  /// further launches are traced as long as the one before did what none that was traced did. If what
+  /// launches did is never known, as on a GPU, no later launch of a kernel and shape is wanted once one is
+  /// not.
   bool wants(const trace::Launch& launch) const;
   /// Returns whether any launch of the kernel would be; only with `first_of_each`.
   bool wants_more_of(const std::string& symbol) const;
   /// Notes that a launch is traced.
   void begin_traced(const trace::Launch& launch);
-  /// Counts a launch that has ended, or of which no more will be known.
-  void count(const trace::Launch& launch, const trace::LaunchWork& work, bool traced);
+  /// Counts a launch that has ended, or of which no more will be known. Returns its line of counts(), which
+  /// stays where it is.
+  trace::KernelLaunches& count(const trace::Launch& launch, const trace::LaunchWork& work, bool traced);
 
   /// Returns the kernel's demangled name if it was launched; else an empty string.
   std::string name_of(const std::string& symbol) const;
   /// Returns all launches, those of one shape and about the same work together.
   std::vector<trace::KernelLaunches> counts() const;
-  void forget_counts() { kernels_.clear(); }
+  /// Makes counts() empty from now on.
+  void forget_counts() { forgets_counts_ = true; }
 
 private:
   using Shape = std::array<std::uint32_t, 7>; ///< grid, block, dynamic shared bytes
@@ -54,6 +58,7 @@ private:
   static Shape shape_of(const trace::Launch& launch);
 
   std::optional<std::uint64_t> first_of_each_;
+  bool forgets_counts_ = false;
   std::map<std::string, Kernel> kernels_; ///< by symbol
 };
 

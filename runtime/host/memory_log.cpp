@@ -45,11 +45,11 @@ void MemoryLog::add(const MemoryUse& use) {
   }
 }
 
-void MemoryLog::add_unseen(std::string what) {
+void MemoryLog::add_unseen(const std::string& what) {
   uses_.clear();
   by_place_.clear();
   bytes_ = 0;
-  unseen_ = std::move(what);
+  unseen_ = what;
 }
 
 std::vector<MemoryUse> MemoryLog::take(std::uint32_t launch) {

@@ -22,7 +22,7 @@ public:
   /// Records that memory was read or written; `use.launch` is ignored.
   void add(const trace::MemoryUse& use);
   /// Records an event with unknown accesses, which may have evicted everything before it.
-  void add_unseen(std::string what);
+  void add_unseen(const std::string& what);
   /// Returns all uses, oldest first, as those before that launch, and empties the log.
   std::vector<trace::MemoryUse> take(std::uint32_t launch);
 

@@ -14,15 +14,22 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
+#include <deque>
 #include <fstream>
-#include <unistd.h>
+#include <pthread.h>
+#include <thread>
 
 namespace warplens::runtime {
 namespace {
 
 /// Each stream has an encoder, which takes up to 17 MB (trace::LastAddresses).
 constexpr std::uint32_t max_streams = 8;
+/// A GPU's rings can have more, since it writes lines far faster than a core encodes them: an encoder sees
+/// only the warps of its part, and hence touches little of its memory.
+constexpr std::uint32_t max_streams_of_gpu = 16;
+
+/// Set in a child of fork(), which has a copy of the memory but neither the snooper nor a file of its own.
+std::atomic<bool> is_forked = false;
 
 /// The launch that is being traced.
 struct TracedLaunch {
@@ -49,11 +56,15 @@ std::string why_ended_early(SnooperState state, const std::string& kernel, const
 
 } // namespace
 
+struct Recorder::UntracedLaunches {
+  trace::KernelLaunches& counted;
+  std::string name; ///< for MemoryLog::add_unseen()
+};
+
 struct Recorder::State {
   explicit State(Settings wanted) : settings(std::move(wanted)), launches(settings.launches) {}
 
   Settings settings;
-  pid_t owner = getpid();
   std::atomic<bool> enabled = false;
   SiteRegistry sites;
   TraceFile file;
@@ -63,6 +74,7 @@ struct Recorder::State {
   trace::Program program{program_invocation_name, "cpu", "CPU"};
   std::vector<trace::Allocation> early_allocations; ///< before there is a file
   LaunchChoice launches;
+  std::deque<UntracedLaunches> untraced; ///< never fewer: callers point to them
   MemoryLog memory;
   std::uint32_t next_id = 0;
   std::shared_ptr<TracedLaunch> active;
@@ -71,8 +83,9 @@ struct Recorder::State {
       abandoned; ///< their kernels or snoopers may still write: the memory stays allocated
   bool finished = false;
 
+  bool chosen(const trace::Launch& launch) const;
   bool wanted(const trace::Launch& launch) const;
-  void ran_untraced(const trace::Launch& launch);
+  UntracedLaunches count(const trace::Launch& launch, const trace::LaunchWork& work);
   std::string name_of(const trace::Launch& launch) const; ///< demangled once
   void open_file();
   void write_sites();
@@ -101,15 +114,20 @@ Recorder& Recorder::instance() {
     }
     return new Recorder(std::move(state));
   }();
-  static const int registered =
-      std::atexit([] { instance().finish(); }) + std::at_quick_exit([] { instance().finish(); });
+  // A handler of fork(), since every launch asks, and getpid() is a system call.
+  static const int registered = std::atexit([] { instance().finish(); }) +
+                                std::at_quick_exit([] { instance().finish(); }) +
+                                pthread_atfork(nullptr, nullptr, [] { is_forked = true; });
   static_cast<void>(registered);
   return *recorder;
 }
 
 bool Recorder::enabled() const {
-  // A child of fork() has a copy of the memory but neither the snooper nor a file of its own.
-  return state_->enabled && state_->owner == getpid();
+  return state_->enabled && !is_forked;
+}
+
+bool Recorder::logs_times() const {
+  return state_->settings.log_times;
 }
 
 void Recorder::set_device(const std::string& backend, const std::string& device) {
@@ -123,11 +141,20 @@ void Recorder::set_device(const std::string& backend, const std::string& device)
 bool Recorder::State::wanted(const trace::Launch& launch) const {
   if (active || finished || file.failed() || launch.grid.count() == 0 || launch.block.count() == 0)
     return false;
+  return chosen(launch);
+}
+
+/// Returns whether the launch should be traced, if it can be at this time.
+bool Recorder::State::chosen(const trace::Launch& launch) const {
   return launches.wants(launch) && (!settings.kernel || settings.kernel->is_found_in(launch.kernel));
 }
 
-void Recorder::State::ran_untraced(const trace::Launch& launch) {
-  memory.add_unseen("an untraced launch of " + display_name(name_of(launch)));
+Recorder::UntracedLaunches Recorder::State::count(const trace::Launch& launch,
+                                                  const trace::LaunchWork& work) {
+  UntracedLaunches counted{launches.count(launch, work, false),
+                           "an untraced launch of " + display_name(launch.kernel)};
+  memory.add_unseen(counted.name);
+  return counted;
 }
 
 std::string Recorder::State::name_of(const trace::Launch& launch) const {
@@ -165,8 +192,8 @@ std::shared_ptr<TracedLaunch> Recorder::State::prepare(trace::Launch& launch,
       warn(extent.error().message + "; it runs untraced");
       return nullptr;
     }
-    std::memset(placement->shared, 0, extent->shared_bytes());
     prepared->channel = ring::lay_out(*extent, placement->local, placement->shared);
+    ring::clear_shared(prepared->channel);
   } else {
     try {
       const ring::Extent extent = extent_on_host(launch);
@@ -197,6 +224,10 @@ void Recorder::State::start_snooper(TracedLaunch& traced_launch, const std::stri
   if (threads != 0) { // they help: the snooper's own thread only handles slow streams
     limits.first_pause = limits.longest_pause = std::chrono::milliseconds(2);
     limits.parts = std::min({threads, traced_launch.channel.buffers, max_streams});
+  } else { // the launching thread sleeps until the kernel ends
+    limits.parts = std::min({std::max(std::thread::hardware_concurrency(), 2U) - 1,
+                             traced_launch.channel.buffers, max_streams_of_gpu});
+    limits.threads = limits.parts;
   }
   accesses.begin_launch(traced_launch.launch.id, limits.parts);
   Sink sink;
@@ -288,8 +319,23 @@ void Recorder::count_launch(const trace::Launch& launch, const trace::LaunchWork
   const std::scoped_lock lock(state_->mutex);
   trace::Launch named = launch;
   named.kernel = state_->name_of(launch);
-  state_->launches.count(named, work, false);
-  state_->ran_untraced(named);
+  state_->count(named, work);
+}
+
+Recorder::UntracedLaunches* Recorder::count_launch(const trace::Launch& launch) {
+  if (!enabled() || launch.symbol.empty())
+    return nullptr;
+  const std::scoped_lock lock(state_->mutex);
+  trace::Launch named = launch;
+  named.kernel = state_->name_of(launch);
+  UntracedLaunches counted = state_->count(named, {});
+  return state_->chosen(named) ? nullptr : &state_->untraced.emplace_back(std::move(counted));
+}
+
+void Recorder::count_launch(UntracedLaunches& launches) {
+  const std::scoped_lock lock(state_->mutex);
+  ++launches.counted.launches;
+  state_->memory.add_unseen(launches.name);
 }
 
 bool Recorder::launch_stopped() const {

@@ -38,6 +38,8 @@ public:
 
   /// Returns whether a trace is wanted at all.
   bool enabled() const;
+  /// Returns whether the times of traced launches are wanted on stderr.
+  bool logs_times() const;
 
   /// Adds sites to the trace's table. It is an error if two places have one id.
   Expected<void> register_sites(std::span<const SiteRecord> records);
@@ -74,7 +76,15 @@ public:
   [[noreturn]] void end_program();
 
   /// Counts a launch that was not traced, and what it did as far as that is known.
-  void count_launch(const trace::Launch& launch, const trace::LaunchWork& work = {});
+  void count_launch(const trace::Launch& launch, const trace::LaunchWork& work);
+
+  /// The launches of one kernel and shape, none of which will be traced any more.
+  struct UntracedLaunches;
+  /// Counts a launch that was not traced, for a caller that never knows what launches did. Returns the
+  /// launches like it if none of them will be traced from now on; else null.
+  UntracedLaunches* count_launch(const trace::Launch& launch);
+  /// Counts one more of these launches. It is cheap, so that programs hardly slow down once all is traced.
+  void count_launch(UntracedLaunches& launches);
 
   /// Returns whether the tracing of the running launch has ended early. No producer waits for the host then.
   bool launch_stopped() const;

@@ -50,6 +50,7 @@ Expected<Settings> Settings::from_environment() {
   }
   if (const auto path = variable("WARPLENS_STOP_WHEN_TRACED"))
     settings.stop_when_traced = *path;
+  settings.log_times = variable("WARPLENS_LOG_TIMES").has_value();
   std::optional<std::uint64_t> stall_seconds;
   for (const Expected<void>& read :
        {read_count("WARPLENS_LAUNCHES", settings.launches),

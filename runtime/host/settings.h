@@ -45,6 +45,8 @@ struct Settings {
   /// WARPLENS_STALL_SECONDS: the tracing of a launch ends after this time without accesses. The default is
   /// ten seconds on a GPU, where the program may itself be waiting, and sixty on the CPU back end.
   std::optional<std::chrono::seconds> stall;
+  /// WARPLENS_LOG_TIMES: if it is set, the steps of each traced launch on a GPU and their times go to stderr.
+  bool log_times = false;
 
   /// Reads the process's environment. The error names the variable, its value and the expected form.
   static Expected<Settings> from_environment();

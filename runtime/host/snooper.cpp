@@ -3,6 +3,7 @@
 #include "runtime/host/own_thread.h"
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 using namespace std::chrono_literals;
@@ -11,28 +12,52 @@ namespace warplens::runtime {
 
 Snooper::Snooper(const ring::Channel& channel, Sink sink, SnooperLimits limits)
     : channel_(channel), sink_(std::move(sink)), limits_(limits), drain_(channel, limits.parts),
-      parts_(std::make_unique<Part[]>(limits.parts)),
-      thread_(start_without_signals<std::thread>([this] { run(); })) {}
+      parts_(std::make_unique<Part[]>(limits.parts)), threads_(limits.threads), draining_(limits.threads),
+      unended_(limits.threads), workers_(std::make_unique<Worker[]>(limits.threads)) {
+  start_workers();
+}
 
 Snooper::~Snooper() {
-  if (thread_.joinable())
+  if (std::any_of(workers_.get(), workers_.get() + threads_,
+                  [](const Worker& worker) { return worker.thread.joinable(); }))
     abandon();
+}
+
+/// Starts the threads. Those that the system refuses leave their parts to the others; it is an error if there
+/// is none at all.
+void Snooper::start_workers() {
+  for (std::uint32_t number = 0; number < limits_.threads; ++number)
+    try {
+      workers_[number].thread = start_without_signals<std::thread>([this, number] { run(number); });
+    } catch (const std::system_error&) {
+      if (number == 0)
+        throw;
+      threads_ = number;
+      draining_ -= limits_.threads - number;
+      unended_ -= limits_.threads - number;
+      return;
+    }
 }
 
 bool Snooper::is_stuck() {
   const std::lock_guard lock(watching_);
-  if (state_ == State::stuck || ended_)
+  if (state_ == State::stuck || have_ended())
     return state_ == State::stuck;
   const auto now = Clock::now();
-  if (const std::uint64_t heartbeat = heartbeat_; heartbeat != last_heartbeat_) {
-    last_heartbeat_ = heartbeat;
-    last_heard_ = now;
-    return false;
+  bool all_heard = true;
+  for (Worker* worker = workers_.get(); worker != workers_.get() + threads_; ++worker) {
+    if (const std::uint64_t heartbeat = worker->heartbeat; heartbeat != worker->last_heartbeat) {
+      worker->last_heartbeat = heartbeat;
+      worker->last_heard = now;
+    }
+    all_heard &= worker->ended || now - worker->last_heard < limits_.stall;
   }
-  if (now - last_heard_ < limits_.stall)
+  if (all_heard)
     return false;
   stop_producers(State::stuck);
-  thread_.detach();
+  for (std::uint32_t number = 0; number < threads_; ++number)
+    if (workers_[number].thread.joinable())
+      workers_[number].thread.detach();
   return true;
 }
 
@@ -41,8 +66,9 @@ Snooper::State Snooper::finish() {
   wake();
   while (state_ == State::running && !is_stuck())
     std::this_thread::sleep_for(50us);
-  if (state_ != State::stuck && drain_.parts() > 1) // producers of this process, which wait for writes anyway
-    for (std::uint32_t part = drain_.parts(); part-- > 0;) // the snooper's thread begins at the other end
+  if (state_ != State::stuck &&
+      drain_.parts() > limits_.threads) // producers of this process drain, which wait for writes anyway
+    for (std::uint32_t part = drain_.parts(); part-- > 0;) // the snooper's threads begin at the other end
       flush_rest(part);
   // A launch on another stream may have taken the channel first, and continue: it is no longer drained.
   scoped::store_release(channel_.stop, std::uint32_t{1});
@@ -57,23 +83,24 @@ Snooper::State Snooper::abandon() {
 
 void Snooper::wake() {
   const std::lock_guard lock(
-      sleeping_); // the thread that is about to sleep has not seen the reason to stay awake
+      sleeping_); // a thread that is about to sleep has not seen the reason to stay awake
   woken_.notify_all();
 }
 
-/// Waits for the thread, whose last write may never return.
+/// Waits for the threads, of which one's last write may never return.
 Snooper::State Snooper::join() {
-  while (!ended_ && !is_stuck())
+  while (!have_ended() && !is_stuck())
     std::this_thread::sleep_for(50us);
-  const std::lock_guard lock(watching_); // only one of two threads that end it joins the thread
-  if (thread_.joinable())
-    thread_.join();
+  const std::lock_guard lock(watching_); // only one of two threads that end them joins them
+  for (std::uint32_t number = 0; number < threads_; ++number)
+    if (workers_[number].thread.joinable())
+      workers_[number].thread.join();
   return state_;
 }
 
 void Snooper::stop_producers(State reason) {
   State running = State::running;
-  // The first reason is kept, but a thread that is stuck can only be left.
+  // The first reason is kept, but threads that are stuck can only be left.
   const bool first_report = reason == State::stuck ? state_.exchange(reason) != reason
                                                    : state_.compare_exchange_strong(running, reason);
   scoped::store_release(channel_.stop, std::uint32_t{1});
@@ -94,19 +121,20 @@ std::uint64_t Snooper::drain(std::uint32_t number) {
   if (state_ != State::running)
     return 0;
   Part& part = parts_[number];
+  std::atomic<std::uint64_t>& heartbeat = worker_of(number).heartbeat;
   bool taken = true;
   const std::uint64_t lines = drain_.once(
       [&](std::uint64_t block, std::uint32_t warp, std::span<const trace::WarpAccess> accesses) {
-        ++heartbeat_;
+        ++heartbeat;
         taken = taken && sink_.append(number, block, warp, accesses);
       },
       number);
-  const std::uint64_t accesses = accesses_ += lines;
   const auto now = Clock::now();
   if (lines != 0) {
     last_line_ = now;
     part.unflushed = true;
   }
+  const std::uint64_t accesses = lines == 0 ? accesses_.load() : accesses_ += lines;
   if (taken && now - part.last_flush >= limits_.flush_interval) {
     taken = flush(number);
     part.last_flush = now;
@@ -123,22 +151,37 @@ bool Snooper::flush(std::uint32_t part) {
   return !std::exchange(parts_[part].unflushed, false) || sink_.flush(part);
 }
 
-void Snooper::run() {
+void Snooper::run(std::uint32_t number) {
+  Worker& worker = workers_[number];
+  if (drain_until_kernel_ends(number) && --draining_ == 0) {
+    State running = State::running;
+    state_.compare_exchange_strong(running, State::complete);
+  }
+  for (std::uint32_t part = number; part < drain_.parts(); part += threads_) {
+    ++worker.heartbeat;
+    flush_rest(part);
+  }
+  worker.ended = true;
+  --unended_;
+}
+
+/// Drains the thread's parts, and returns true once the kernel has ended and they are empty; false if the
+/// tracing ends before.
+bool Snooper::drain_until_kernel_ends(std::uint32_t number) {
   auto pause = limits_.first_pause;
   while (state_ == State::running) {
-    ++heartbeat_;
+    ++workers_[number].heartbeat;
     const bool last_round =
         kernel_ended_; // read before draining: all of the kernel's lines are then available
     std::uint64_t lines = 0;
-    for (std::uint32_t part = 0; part < drain_.parts(); ++part) {
+    for (std::uint32_t part = number; part < drain_.parts(); part += threads_) {
       const std::lock_guard lock(parts_[part].mutex);
       lines += drain(part);
     }
     if (lines != 0) {
       pause = limits_.first_pause;
     } else if (last_round) {
-      State running = State::running;
-      state_.compare_exchange_strong(running, State::complete);
+      return state_ == State::running;
     } else if (Clock::now() - last_line_.load() >= limits_.stall) {
       stop_producers(State::stalled);
     } else {
@@ -147,19 +190,17 @@ void Snooper::run() {
       pause = std::min(pause * 2, limits_.longest_pause);
     }
   }
-  for (std::uint32_t part = 0; part < drain_.parts(); ++part) {
-    ++heartbeat_;
-    flush_rest(part);
-  }
-  ended_ = true;
+  return false;
 }
 
 /// Flushes the part after the end: no new drain begins, and a running one is waited for.
 void Snooper::flush_rest(std::uint32_t part) {
   const std::lock_guard lock(parts_[part].mutex);
+  if (flush(part))
+    return;
+  stop_producers(State::sink_failed); // nothing if all have drained their parts, in which case:
   State complete = State::complete;
-  if (!flush(part))
-    state_.compare_exchange_strong(complete, State::sink_failed);
+  state_.compare_exchange_strong(complete, State::sink_failed);
 }
 
 } // namespace warplens::runtime

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Prints the programs that test/gpu/run profiles beside the reference kernels: those that the table of errors, the pairs and the verdicts
-know, as lines "NAME\tSOURCE\tARGUMENTS". SOURCE is a path from this folder; a program's lines have numbers behind its name."""
+"""Prints the programs that test/gpu/run profiles beside the reference kernels: those that the table of errors, the pairs, the sample of
+changes and the verdicts know, as lines "NAME\tSOURCE\tARGUMENTS". SOURCE is a path from this folder; a program's lines have numbers behind its name."""
 
 import pathlib
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
+PLACEMENTS = ("convolution", "product", "sparse", "forces", "histogram", "layer", "sum", "stencil")  # what placements.cu has
 sys.path += [str(HERE.parent / "accuracy"), str(HERE.parent / "placement/pairs")]
 
 
@@ -19,6 +20,9 @@ def rows():
         for side in (row["before"], row["after"]):
             program, *arguments = side.partition(" = ")[0].split()
             found[(pairs.HERE / program).resolve(), " ".join(arguments)] = None
+    placement = HERE.parent / "placement"
+    for program, arguments in [*((placement / "pairs/placements", kernel) for kernel in PLACEMENTS), (placement / "sample/sample", "")]:
+        found[program, arguments] = None
     for source in sorted((HERE.parent / "verdicts/kernels").glob("*.cu")):
         found[source.with_suffix(""), ""] = None
     return list(found)

@@ -10,6 +10,7 @@ import shutil
 import sys
 
 import counters
+import executed
 import programs
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -34,10 +35,11 @@ def record(warplens, results, target, model):
         path = results / "counters" / f"{name}.csv"
         if path.exists():
             entries.append({"program": name, "size": size, "kernels": kernels(warplens, path)})
-    if not entries:
+    if not entries and not (target / "counters.json").exists():  # an earlier run's are kept
         raise counters.Damaged(f"{results}: no counters/*.csv: did the step 'counters' of test/gpu/run succeed?")
     target.mkdir(parents=True, exist_ok=True)
-    (target / "counters.json").write_text(json.dumps({"model": model, "programs": entries}, indent=1) + "\n")
+    if entries:
+        (target / "counters.json").write_text(json.dumps({"model": model, "programs": entries}, indent=1) + "\n")
     versions = (results / "versions.log").read_text()
     if (ncu := results / "counters/ncu-version.txt").exists():
         versions += ncu.read_text()
@@ -48,6 +50,10 @@ def record(warplens, results, target, model):
             shutil.copy(path, target / path.name)
     if (step := results / "programs").is_dir():
         programs.write(warplens, step, target / "programs.tsv")
+    if (step := results / "instructions").is_dir():
+        executed.write_instructions(step, target)
+    if (step := results / "pairs").is_dir():
+        executed.write_pairs(warplens, step, target / "pairs.tsv")
     for path in (results / "microbenchmarks").glob("*.csv"):
         (target / "microbenchmarks").mkdir(exist_ok=True)
         shutil.copy(path, target / "microbenchmarks" / path.name)

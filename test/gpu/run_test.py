@@ -2,6 +2,7 @@
 environment and leave the same traces), scripts replace the profiler and the query of CUDA. No result here is about a GPU.
 Started as `python3 run_test.py PATH-OF-WARPLENS`."""
 
+import lzma
 import os
 import pathlib
 import resource
@@ -13,16 +14,24 @@ import tempfile
 import time
 import unittest
 
+import executed
+
 HERE = pathlib.Path(__file__).resolve().parent
 tool = None
 
 NCU = r"""#!/bin/bash
 case "$*" in
   --version) echo "${NCU_VERSION-Version 0.0 (a fake)}" ;;
+  *"--import "*"--print-source sass"*) cat "$SYNTHETIC/sass.csv" ;;
   *"--import "*"--page source"*)
      [[ $* == *"--resolve-source-file "*/sources/transpose.cu,* && -z $NCU_HAS_NO_SOURCES ]] || { echo "no sources" >&2; exit 1; }
      cat "$SYNTHETIC/source.csv" ;;
   *"--import "*) cat "$SYNTHETIC/raw.csv" ;;
+  *"--metrics inst_executed,"*) [[ -z $NCU_SAYS ]] || { echo "$NCU_SAYS"; exit 1; }
+     [[ -z $NCU_KNOWS_NO_NAMES ]] || { echo "==ERROR== Failed to find metric inst_executed"; exit 1; }
+     while [[ $1 != -o ]]; do shift; done
+     [[ $2 != *tables_scan_2 || -e $2.tried ]] || { touch "$2.tried"; echo "==ERROR== busy"; exit 1; }
+     touch "$2.ncu-rep" ;;
   *) [[ -z $NCU_SAYS ]] || { echo "$NCU_SAYS"; exit 1; }
      [[ $* != *lts__t_bytes.sum* ]] || { echo "==ERROR== Failed to find metric lts__t_bytes.sum"; exit 1; }
      [[ $* != *dram__bytes_read* ]] || { echo '==ERROR== Failed to find metric regex:^dram__bytes_read\.(sum|min|max|avg)$'; exit 1; }
@@ -61,7 +70,13 @@ class Run(unittest.TestCase):
         (cls.made / "sources/kernels.tsv").write_text("# a comment\ntranspose\t64\t256\n")
         script(cls.made / "programs/properties", "#!/bin/sh\necho name Fake\n")
         (cls.made / "sources/measured.tsv").write_text("tables_scan_1\tscan.cu\t1 2\ntables_scan_2\tscan.cu\t\n")
-        script(cls.made / "programs/measured/tables_scan", "#!/bin/sh\n")
+        script(cls.made / "programs/measured/tables_scan", "#!/bin/sh\n[ -z $RELAUNCHES ] || echo relaunched 2.5 2.25 3 2 'void scan<2>(int *)'\n")
+        (cls.made / "sources/executed.tsv").write_text("reference_transpose\tprograms/plain/transpose\t64\n"
+                                                       "tables_scan_1\tprograms/measured/tables_scan\t1 2\n"
+                                                       "tables_scan_2\tprograms/measured/tables_scan\t\n")
+        (cls.made / "sources/cubins.tsv").write_text("# release 0.0 -O3\ntables_scan\t00\t1\n")
+        (cls.made / "sources/pairs.tsv").write_text("case_scan\tprograms/measured/tables_scan\t1 2\n")
+        (cls.made / "sources/warm.tsv").write_text("tables_scan_2\tprograms/measured/tables_scan\t\n")
         for name in ("instructions", "accesses", "warps", "atomics", "outstanding", "launches", "streams"):
             script(cls.made / "programs/microbenchmarks" / name, f"#!/bin/sh\necho x,y\necho {name},$1\n")
         script(cls.made / "programs/pinned", "#!/bin/sh\necho pinned_write_gb_per_s 20\n")
@@ -115,11 +130,56 @@ class Run(unittest.TestCase):
         script(self.pack / "programs/microbenchmarks/atomics", "#!/bin/sh\necho atomics: out of memory >&2\nexit 1\n")
         code, output, _ = self.run_pack("--only", "microbenchmarks", NCU_SAYS="==ERROR== broken")
         self.assertEqual(code, 1)
-        self.assertRegex(output, r"^microbenchmarks failed: streams l2: 2 rows")
+        self.assertRegex(output, r"^microbenchmarks failed: streams l2: 2 rows, at \d+ s")
         self.assertIn("atomics: atomics: out of memory\n", (self.out / "microbenchmarks.log").read_text())
         code, output, _ = self.run_pack("--only", "programs", NCU_SAYS="==ERROR== broken")
         self.assertEqual(code, 1)
         self.assertIn("tables_scan_2: ==ERROR== broken\n", (self.out / "programs.log").read_text())
+
+    def test_instructions(self):
+        code, output, _ = self.run_pack("--only", "instructions")
+        log = (self.out / "instructions.log").read_text()
+        self.assertEqual(code, 0, log)  # the program that failed once was tried again
+        self.assertRegex(log, r"^collected: --metrics inst_executed,[\s\S]*\n3 of 3 programs\n$")
+        with tempfile.TemporaryDirectory() as target:
+            self.assertEqual(executed.write_instructions(self.out / "instructions", pathlib.Path(target)), 15)
+            with lzma.open(pathlib.Path(target, "instructions.tsv.xz"), "rt") as table:
+                rows = [line.rstrip("\n").split("\t") for line in table]
+            self.assertTrue(pathlib.Path(target, "cubins.tsv").read_text().startswith("# release"))
+        self.assertEqual(rows[0], list(executed.COLUMNS))
+        self.assertEqual([row[0] for row in rows[1::5]], ["reference_transpose", "tables_scan", "tables_scan"])
+        self.assertEqual(rows[8], ["tables_scan", "1 2", "void scan<(int)2>(const int *, int *)", "1", "2", "STS", "1064", "34048", "30000",
+                                   "", "", "", "2128", "1064"])
+        self.assertEqual(rows[10][2:9], ["add(int *)", "1", "0", "EXIT", "2", "40", ""])  # of its two launches the first
+
+        code, output, _ = self.run_pack("--only", "instructions", NCU_KNOWS_NO_NAMES="1")
+        self.assertEqual(code, 0, output)
+        self.assertRegex((self.out / "instructions.log").read_text(), r"Failed to find metric inst_executed\ncollected: --section SourceCounters\n")
+        code, output, _ = self.run_pack("--only", "instructions", NCU_SAYS="==ERROR== broken")
+        self.assertEqual(code, 1)
+        self.assertRegex(output, r"^instructions +failed: reference_transpose: ==ERROR== broken")
+        code, output, _ = self.run_pack("--only", "instructions", NCU_SAYS="==ERROR== ERR_NVGPUCTRPERM - no permission")
+        self.assertRegex(output, r"^instructions +could not: the driver gives counters to administrators only")
+        code, output, _ = self.run_pack("--only", "instructions", "--budget", "10")  # too little for more than the first
+        self.assertRegex((self.out / "instructions.log").read_text(), r"no time left for 2 programs\n1 of 3 programs\n$")
+
+    def test_pairs(self):
+        code, output, _ = self.run_pack("--only", "pairs")
+        log = (self.out / "pairs.log").read_text()
+        self.assertEqual(code, 0, log)
+        self.assertEqual(log, "2 launches timed, 1 programs with caches flushed\n")
+        step = self.out / "pairs"
+        self.assertEqual(executed.warm_times(step / "case_scan.txt"), [("void scan<2>(int *)", ["2.5", "2.25", "3", "2"])])
+        (step / "case_scan.csv").unlink()  # the synthetic page has other kernels
+        self.assertEqual(list(executed.pair_rows(tool, step)), [["tables_scan", "1 2", "scan", "1", "", "2.5", "2.25", "3", "2"],
+                                                                ["tables_scan", "", "scan", "1", "", "2.5", "2.25", "3", "2"]])
+        script(self.pack / "programs/measured/tables_scan", "#!/bin/sh\necho no memory\nexit 1\n")
+        code, output, _ = self.run_pack("--only", "pairs")
+        self.assertEqual(code, 1)
+        self.assertIn("case_scan: no memory\n", (self.out / "pairs.log").read_text())
+        (self.pack / "sources/pairs.tsv").unlink()
+        code, output, _ = self.run_pack("--only", "pairs")
+        self.assertRegex(output, r"^pairs +could not: the pack has some kernels only")
 
     def test_counts_that_differ_fail(self):
         expected = self.pack / "expected/transpose.tsv"

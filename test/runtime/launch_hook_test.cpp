@@ -20,13 +20,15 @@ struct Run {
   trace::Reader trace;
 };
 
-Run run_traced(const std::string& what) {
+Run run_traced(const std::string& what, const std::string& log_times = "") {
   const TemporaryDirectory folder = std::move(*TemporaryDirectory::create());
   const std::string path = (folder.path() / "t.trace").string();
-  auto finished = run(
-      {.arguments = {FAKE_GPU_PROGRAM, what},
-       .environment = {{"WARPLENS_TRACE", path}, {"WARPLENS_LAUNCHES", "1"}, {"WARPLENS_STALL_SECONDS", "1"}},
-       .capture_output = true});
+  auto finished = run({.arguments = {FAKE_GPU_PROGRAM, what},
+                       .environment = {{"WARPLENS_TRACE", path},
+                                       {"WARPLENS_LAUNCHES", "1"},
+                                       {"WARPLENS_STALL_SECONDS", "1"},
+                                       {"WARPLENS_LOG_TIMES", log_times}},
+                       .capture_output = true});
   REQUIRE(finished);
   CAPTURE(finished->output);
   CHECK(finished->exit_code == 0);
@@ -72,6 +74,13 @@ TEST_CASE("The first launch of a kernel is traced, all are counted") {
   CHECK(done.trace.end_of(0)->complete);
   CHECK(done.trace.memory_uses().empty()); // it has copied nothing
   CHECK(launches_by_kernel(done.trace) == std::vector<std::uint64_t>{3});
+}
+
+TEST_CASE("The times of a traced launch's steps are printed if they are wanted") {
+  const Run done = run_traced("plain", "1");
+  CHECK(done.finished.output.find(
+            "warplens: milliseconds of a traced launch of plain: memory of the rings ") == 0);
+  CHECK(done.finished.output.find(", kernel ") != std::string::npos);
 }
 
 TEST_CASE("A captured launch is not traced") {
@@ -223,6 +232,18 @@ TEST_CASE("With many tiny launches the first of each kernel is traced, all are c
   CHECK(done.finished.output == "done\n");
   CHECK(done.trace.launches().size() == 2);
   CHECK(launches_by_kernel(done.trace) == std::vector<std::uint64_t>{5000, 5000});
+}
+
+TEST_CASE("Untraced launches are counted, and what was copied before the last of them is forgotten") {
+  const Run done = run_traced("untraced");
+  CHECK(done.finished.output == "done\n");
+  CHECK(launches_by_kernel(done.trace) == std::vector<std::uint64_t>{1, 4});
+  const auto uses = done.trace.memory_uses();
+  REQUIRE(uses.size() == 2);
+  CHECK(uses[0].kind == trace::MemoryUse::Kind::unseen);
+  CHECK(uses[0].what == "an untraced launch of plain");
+  CHECK(uses[1].bytes() == 103);
+  CHECK(uses[1].launch == 1);
 }
 
 TEST_CASE("The program sees a trap in a traced kernel; the trace before it is kept") {

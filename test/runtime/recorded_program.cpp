@@ -46,7 +46,7 @@ void launch(const char* symbol, std::uint64_t lines) {
   launch.block = {64, 1, 1};
   ring::Channel* const channel = recorder.begin_launch(launch, 2);
   if (!channel)
-    return recorder.count_launch(launch);
+    return recorder.count_launch(launch, {});
   const std::uint64_t blocks = recorder.goal(launch).max_blocks;
   std::vector<std::thread> workers;
   for (std::uint64_t first = 0; first < 2; ++first)

@@ -45,7 +45,8 @@ TEST_CASE("The environment configures the recorder") {
                                  {"WARPLENS_SNAPSHOT_ENOUGH", "1000"},
                                  {"WARPLENS_SNAPSHOT_BLOCKS", "7"},
                                  {"WARPLENS_SNAPSHOT_ACCESSES", "99"},
-                                 {"WARPLENS_STALL_SECONDS", "5"}});
+                                 {"WARPLENS_STALL_SECONDS", "5"},
+                                 {"WARPLENS_LOG_TIMES", "1"}});
   const auto settings = Settings::from_environment();
   REQUIRE(settings);
   CHECK(settings->trace == "some where.trace");
@@ -58,6 +59,7 @@ TEST_CASE("The environment configures the recorder") {
   CHECK(settings->snapshot_enough_accesses == 1000);
   CHECK(settings->snapshot_blocks == 7u);
   CHECK(settings->snapshot_accesses == 99);
+  CHECK(settings->log_times);
   CHECK(settings->stall == std::chrono::seconds(5));
 }
 

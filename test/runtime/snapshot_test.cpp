@@ -3,6 +3,7 @@
 #include "test/catch.h"
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <vector>
 
@@ -191,4 +192,19 @@ TEST_CASE("The parts of a channel do not overlap") {
   CHECK(address(channel.drained) >= address(channel.entered + 3));
   CHECK(address(channel.slots) >= address(channel.drained + 6));
   CHECK(address(shared.data()) + extent.shared_bytes() >= address(channel.slots + 24));
+}
+
+TEST_CASE("Memory of an earlier channel can be cleared for another") {
+  const ring::Extent extent{.blocks = 5, .buffers = 3, .warps = 2, .capacity = 4, .first_choices = 1};
+  ring::HostMemory local(extent.local_bytes()), shared(extent.shared_bytes());
+  std::memset(shared.data(), 0xff, extent.shared_bytes());
+  const ring::Channel channel = ring::lay_out(extent, local.data(), shared.data());
+  ring::clear_shared(channel);
+  CHECK(*channel.stop == 0);
+  CHECK(
+      std::all_of(channel.entered, channel.entered + 3, [](std::uint32_t entered) { return entered == 0; }));
+  CHECK(
+      std::all_of(channel.drained, channel.drained + 6, [](std::uint64_t drained) { return drained == 0; }));
+  CHECK(std::all_of(channel.slots, channel.slots + 24,
+                    [](const ring::Slot& slot) { return slot.committed == 0; }));
 }

@@ -35,8 +35,16 @@ struct Fixture {
             .ended_early = [this](SnooperState state) { end_state = state; }};
   }
 
-  void push(std::uint64_t lines) {
-    ring::BlockBuffer* const buffer = ring::enter(&channel, 0, 32);
+  /// Gives the channel that many blocks, each with a buffer.
+  void use_buffers(std::uint32_t buffers) {
+    extent.buffers = extent.blocks = extent.first_choices = buffers;
+    local = ring::HostMemory(extent.local_bytes());
+    shared = ring::HostMemory(extent.shared_bytes());
+    channel = ring::lay_out(extent, local.data(), shared.data());
+  }
+
+  void push(std::uint64_t lines, std::uint64_t block = 0) {
+    ring::BlockBuffer* const buffer = ring::enter(&channel, block, 32);
     ring::Line line{};
     line.active = ~0u;
     for (line.site = 1; line.site <= lines && buffer; ++line.site)
@@ -69,10 +77,7 @@ TEST_CASE("After finish() no producer waits: another launch may have taken the c
 
 TEST_CASE("Producers that find their ring full do the snooper's work, one at a time") {
   Fixture fixture;
-  fixture.extent.buffers = fixture.extent.blocks = 2;
-  fixture.local = ring::HostMemory(fixture.extent.local_bytes());
-  fixture.shared = ring::HostMemory(fixture.extent.shared_bytes());
-  fixture.channel = ring::lay_out(fixture.extent, fixture.local.data(), fixture.shared.data());
+  fixture.use_buffers(2);
   std::uint64_t next[2] = {1, 1}, out_of_order[2] = {};
   auto sink = fixture.sink();
   sink.append = [&](std::uint32_t part, std::uint64_t block, std::uint32_t,
@@ -105,6 +110,83 @@ TEST_CASE("Producers that find their ring full do the snooper's work, one at a t
   CHECK(next[0] == lines + 1);
   CHECK(next[1] == lines + 1);
   snooper.help(0); // too late: nothing happens
+}
+
+TEST_CASE("Several threads of the snooper each drain the rings of their parts, in order") {
+  Fixture fixture;
+  constexpr std::uint32_t blocks = 7;
+  fixture.use_buffers(blocks);
+  const auto [parts, threads] = GENERATE(std::pair(3u, 3u), std::pair(5u, 2u), std::pair(1u, 1u));
+  std::uint64_t next[blocks] = {};
+  std::atomic<std::uint64_t> out_of_order = 0, in_wrong_part = 0;
+  auto sink = fixture.sink();
+  sink.append = [&, parts = parts](std::uint32_t part, std::uint64_t block, std::uint32_t,
+                                   std::span<const trace::WarpAccess> accesses) {
+    in_wrong_part += block % parts != part;
+    for (const trace::WarpAccess& access : accesses)
+      out_of_order += access.site != ++next[block];
+    return true;
+  };
+  runtime::Snooper snooper(fixture.channel, sink, {.flush_interval = 1h, .parts = parts, .threads = threads});
+  constexpr std::uint64_t lines = 5000;
+  std::vector<std::thread> producers;
+  for (std::uint64_t block = 0; block < blocks; ++block)
+    producers.emplace_back([&, block] { fixture.push(lines, block); });
+  for (std::thread& producer : producers)
+    producer.join();
+  CHECK(snooper.finish() == SnooperState::complete);
+  CHECK(out_of_order + in_wrong_part == 0);
+  for (const std::uint64_t taken : next)
+    CHECK(taken == lines);
+  CHECK(fixture.flushed == parts);
+  CHECK(fixture.end_state == SnooperState::running);
+}
+
+TEST_CASE("A last write that fails shows, whichever thread it is of") {
+  Fixture fixture;
+  fixture.use_buffers(3);
+  auto sink = fixture.sink();
+  sink.append = [](std::uint32_t, std::uint64_t, std::uint32_t, std::span<const trace::WarpAccess>) {
+    return true;
+  };
+  const std::uint32_t failing = GENERATE(0u, 1u, 2u);
+  sink.flush = [failing](std::uint32_t part) { return part != failing; };
+  runtime::Snooper snooper(fixture.channel, sink, {.flush_interval = 1h, .parts = 3, .threads = 3});
+  for (std::uint64_t block = 0; block < 3; ++block)
+    fixture.push(5, block);
+  CHECK(snooper.finish() == SnooperState::sink_failed);
+}
+
+TEST_CASE("One thread of several that is stuck ends the tracing") {
+  static std::atomic<bool> entered = false, released = false;
+  static auto* const fixture = new Fixture; // it and the snooper outlive the test, as below
+  fixture->use_buffers(3);
+  runtime::Sink sink = fixture->sink();
+  sink.append = [](std::uint32_t part, std::uint64_t, std::uint32_t, std::span<const trace::WarpAccess>) {
+    entered = entered || part == 1;
+    while (part == 1 && !released)
+      std::this_thread::sleep_for(1ms);
+    return true;
+  };
+  static auto* const snooper =
+      new runtime::Snooper(fixture->channel, std::move(sink), {.stall = 200ms, .parts = 3, .threads = 3});
+  std::atomic<bool> stopped = false;
+  std::thread other([&] { // its lines are drained all the time
+    while (!stopped) {
+      fixture->push(1, 0);
+      std::this_thread::sleep_for(1ms);
+    }
+  });
+  fixture->push(5, 1);
+  while (!entered)
+    std::this_thread::sleep_for(1ms);
+  while (!snooper->is_stuck())
+    std::this_thread::sleep_for(1ms);
+  stopped = true;
+  other.join();
+  CHECK(snooper->finish() == SnooperState::stuck);
+  CHECK(fixture->end_state == SnooperState::stuck);
+  released = true;
 }
 
 TEST_CASE("Drained lines are flushed while the kernel runs") {

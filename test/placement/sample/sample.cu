@@ -348,7 +348,7 @@ int main() {
   const auto floats = [](int count) { return allocate<float>(std::size_t(count)); };
   std::vector<int> keys(N);
   for (int i = 0; i < N; ++i)
-    keys[i] = (i * 7919 + i / 31) % 2048;
+    keys[i] = int((unsigned(i) * 7919 + i / 31) % 2048);
   int* const index = copy_of(keys);
   const dim3 tiles(SIZE / TILE, SIZE / TILE), of_tile(TILE, 8);
   transpose<<<tiles, of_tile>>>(floats(N), floats(N));

@@ -270,6 +270,12 @@ bool run(const std::string& what) {
     right &= launch(fetching, 1, 32);
   } else if (what == "copies") {
     right &= copy_in_all_ways();
+  } else if (what == "untraced") { // each untraced launch may have evicted what was copied before
+    void* memory = nullptr;
+    right &= __warplens_cudaMalloc(&memory, 4096) == cudaSuccess;
+    for (unsigned count = 0; count < 4; ++count)
+      right &= launch(plain) && __warplens_cudaMemset(memory, 0, 100 + count) == cudaSuccess;
+    right &= launch(on_the_other);
   } else if (what == "graph") { // the accesses of a graph are not seen
     void* memory = nullptr;
     right &= __warplens_cudaMalloc(&memory, 4096) == cudaSuccess;
