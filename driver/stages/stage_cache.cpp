@@ -67,7 +67,13 @@ bool depends_on_time(const fs::path& file, std::string_view content) {
                              [&](std::string_view word) { return content.find(word) != content.npos; });
 }
 
-/// Returns the places at which a header would have been found before the place from which it was read.
+bool exists(const std::string& file) {
+  std::error_code error;
+  return fs::exists(file, error);
+}
+
+/// Returns the places without a file at which a header would have been found before the place from which it
+/// was read, by whichever of the folders it was.
 std::vector<std::string> earlier_places(const fs::path& header, const std::vector<fs::path>& searched) {
   std::vector<std::string> places;
   const fs::path read = header.lexically_normal();
@@ -76,15 +82,10 @@ std::vector<std::string> earlier_places(const fs::path& header, const std::vecto
     if (name.empty() || *name.begin() == "..")
       continue;
     for (auto earlier = searched.begin(); earlier != folder; ++earlier)
-      places.push_back((*earlier / name).string());
-    break;
+      if (auto place = (*earlier / name).string(); !exists(place))
+        places.push_back(std::move(place));
   }
   return places;
-}
-
-bool exists(const std::string& file) {
-  std::error_code error;
-  return fs::exists(file, error);
 }
 
 } // namespace

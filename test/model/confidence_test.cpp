@@ -1,5 +1,6 @@
 // The rule by which trials end.
 #include "made_trace.h"
+#include "model/evaluate.h"
 #include "model/numeric/random.h"
 
 #include <algorithm>
