@@ -3,9 +3,9 @@
 #include "driver/arguments/checks.h"
 #include "driver/arguments/clang_arguments.h"
 #include "driver/resources.h"
+#include "driver/stages/cache_folder.h"
 #include "driver/stages/compiler.h"
 #include "driver/stages/gpu_object.h"
-#include "driver/stages/kernel_cache.h"
 #include "driver/stages/stage_cache.h"
 #include "driver/version.h"
 #include "runtime/abi/device_section.h"
@@ -124,7 +124,7 @@ Arguments lowering_options(const Arguments& clang_arguments, cpu::Checks checks)
   for (const auto& argument : clang_arguments)
     if (argument.starts_with(toolkit))
       options.insert(options.end(), {"--system-folder", argument.substr(toolkit.size())});
-  if (const auto cache = kernel_cache(); !cache.empty())
+  if (const auto cache = cache_folder(); !cache.empty())
     options.insert(options.end(), {"--cache", cache.string()});
   return options + options_of(checks);
 }

@@ -1,6 +1,6 @@
 #include "driver/stages/stage_cache.h"
 
-#include "driver/stages/kernel_cache.h"
+#include "driver/stages/cache_folder.h"
 #include "support/files.h"
 #include "support/hash.h"
 
@@ -90,7 +90,7 @@ std::vector<std::string> earlier_places(const fs::path& header, const std::vecto
 
 } // namespace
 
-StageCache::StageCache() : cache_(kernel_cache()) {}
+StageCache::StageCache() : cache_(cache_folder()) {}
 
 std::vector<fs::path> StageCache::restore(const StageRun& run) const {
   if (!cache_.enabled())

@@ -27,7 +27,7 @@ struct StageRun {
 /// kept.
 class StageCache {
 public:
-  /// Uses the folder of kernel_cache().
+  /// Uses the folder of cache_folder().
   StageCache();
 
   /// Puts the outputs of an earlier run that read the same into `run.folder`. Returns their paths there, or

@@ -1,11 +1,11 @@
-#include "driver/stages/kernel_cache.h"
+#include "driver/stages/cache_folder.h"
 
 #include <cstdlib>
 #include <string_view>
 
 namespace warplens::driver {
 
-std::filesystem::path kernel_cache() {
+std::filesystem::path cache_folder() {
   const auto variable = [](const char* name) -> std::string_view {
     const char* value = std::getenv(name);
     return value ? value : "";

@@ -1,4 +1,4 @@
-// The place of the cache of kernels that were compiled for the CPU back end.
+// The place of what was compiled before.
 #pragma once
 
 #include <filesystem>
@@ -7,6 +7,6 @@ namespace warplens::driver {
 
 /// Returns the folder that WARPLENS_CACHE names; without it, warplens/ in XDG_CACHE_HOME or in ~/.cache. The
 /// path is empty if WARPLENS_CACHE is `off`, or if the user has no such folder.
-std::filesystem::path kernel_cache();
+std::filesystem::path cache_folder();
 
 } // namespace warplens::driver
