@@ -6,7 +6,7 @@ The first lines of a file give the ways to compile it: one line `// flags: …` 
 import re
 import unittest
 
-from warplens_tool import KERNELS, PROJECT, main, warplens
+from warplens_tool import KERNELS, PROJECT, THOROUGH, main, warplens
 
 FILES = sorted((KERNELS / "device").glob("*.cu"))
 
@@ -25,6 +25,7 @@ class Device(unittest.TestCase):
                     self.assertTrue(lines)
                     self.assertEqual([line for line in lines if not line.endswith(": right")], [])
 
+    @unittest.skipUnless(THOROUGH, "takes minutes: check --all")
     def test_as_they_are(self):
         self.all_right("--no-probes", ways=None)
 

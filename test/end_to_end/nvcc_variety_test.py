@@ -10,7 +10,7 @@ import unittest
 
 import warplens_tool
 from nvcc_case import KERNEL, MAIN, REAL, NvccCase, kernels_of, run
-from warplens_tool import HERE, KERNELS
+from warplens_tool import HERE, KERNELS, THOROUGH
 
 OUT_OF_BOUNDS = """__global__ void past(float* a) { a[threadIdx.x] = 1; }
 int main() { float* a; cudaMalloc(&a, 31 * sizeof(float)); past<<<1, 32>>>(a); return cudaDeviceSynchronize(); }
@@ -308,7 +308,7 @@ class CommandLines(NvccCase):
 
     def test_random_command_lines(self):
         """WARPLENS_COMMAND_LINES=COUNT and WARPLENS_SEED=NUMBER choose more command lines, or others."""
-        seed, count = int(os.environ.get("WARPLENS_SEED", 1)), int(os.environ.get("WARPLENS_COMMAND_LINES", 14))
+        seed, count = int(os.environ.get("WARPLENS_SEED", 1)), int(os.environ.get("WARPLENS_COMMAND_LINES", 14 if THOROUGH else 4))
         choose = random.Random(seed)
         rejected = 0
         for _ in range(count):
@@ -325,8 +325,9 @@ class CommandLines(NvccCase):
                     self.assertEqual(expected[1], got[1])
                 if "--keep" not in words:  # nvcc's intermediate files have other names where host and device code part
                     self.assertEqual(expected[2], got[2])
-        self.assertGreater(rejected, count / 8)
-        self.assertLess(rejected, count * 7 / 8)
+        if THOROUGH:  # else they are too few
+            self.assertGreater(rejected, count / 8)
+            self.assertLess(rejected, count * 7 / 8)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 KERNELS = HERE / "kernels"
 PROJECT = HERE.parent.parent
 
+# `check --all` does all of what `check` does a part of.
+THOROUGH = "WARPLENS_ALL" in os.environ
+
 tool = None
 
 
@@ -41,15 +44,32 @@ def processor_seconds():
     return usage.ru_utime + usage.ru_stime
 
 
+class Shard(unittest.TestLoader):
+    """Loads every COUNT-th of a file's tests, from the NUMBER-th on, so that several processes share a file."""
+
+    def __init__(self, number, count):
+        super().__init__()
+        self.number, self.count = number, count
+
+    def loadTestsFromModule(self, module, **options):
+        def flat(suite):
+            return [test for part in suite for test in (flat(part) if isinstance(part, unittest.TestSuite) else [part])]
+        return unittest.TestSuite(flat(super().loadTestsFromModule(module, **options))[self.number::self.count])
+
+
 def main():
-    """Calls unittest.main() after taking the tool's path off the command line."""
+    """Calls unittest.main() after taking the tool's path, and `--shard NUMBER/COUNT`, off the command line."""
     global tool
     if len(sys.argv) < 2:
         sys.exit(f"usage: {sys.argv[0]} PATH-OF-WARPLENS [TEST...]")
     tool = pathlib.Path(sys.argv.pop(1)).resolve()
     # The tests import this file under its own name: there it is another module than the one that runs.
     sys.modules["warplens_tool"].tool = tool
-    unittest.main(module="__main__", verbosity=2, testRunner=unittest.TextTestRunner(verbosity=2, resultclass=TimedResult))
+    loader = unittest.defaultTestLoader
+    if sys.argv[1:2] == ["--shard"]:
+        loader = Shard(*map(int, sys.argv[2].split("/")))
+        del sys.argv[1:3]
+    unittest.main(module="__main__", testLoader=loader, testRunner=unittest.TextTestRunner(verbosity=2, resultclass=TimedResult))
 
 
 def warplens(*arguments, timeout=300, **options):
