@@ -1,11 +1,15 @@
 #include "analysis/clang_invocation.h"
 
+#include "analysis/host_registration.h"
 #include "analysis/respelled_files.h"
 
 #include <algorithm>
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/Decl.h>
 #include <clang/Basic/DiagnosticLex.h>
 #include <clang/Basic/DiagnosticSema.h>
 #include <clang/Basic/SourceManager.h>
+#include <clang/CodeGen/CodeGenAction.h>
 #include <clang/Driver/Compilation.h>
 #include <clang/Driver/Driver.h>
 #include <clang/Driver/Tool.h>
@@ -31,6 +35,18 @@ bool is_harmless(unsigned id) {
   case clang::diag::err_ref_bad_target: return true; // a kernel that launches a kernel
   default: return false;
   }
+}
+
+/// Makes a __shared__ variable of one that is declared `extern` and is not an array of unknown size: nvcc
+/// lays it over the dynamic shared memory. Clang drops the attribute with the error that it makes. Returns
+/// whether the diagnostic is this error.
+bool share_all_the_same(const clang::Diagnostic& diagnostic) {
+  if (diagnostic.getID() != clang::diag::err_cuda_extern_shared ||
+      diagnostic.getArgKind(0) != clang::DiagnosticsEngine::ak_nameddecl)
+    return false;
+  auto* variable = reinterpret_cast<clang::NamedDecl*>(diagnostic.getRawArg(0));
+  variable->addAttr(clang::CUDASharedAttr::CreateImplicit(variable->getASTContext()));
+  return true;
 }
 
 /// Returns whether a kernel launches a kernel, unlike device code that calls another host function.
@@ -72,11 +88,13 @@ void ErrorList::HandleDiagnostic(clang::DiagnosticsEngine::Level level, const cl
   if (level < clang::DiagnosticsEngine::Error)
     return;
   const bool refused = !nested_launches_ && is_nested_launch(diagnostic);
-  if (errors_.empty() && is_harmless(diagnostic.getID()) && !refused) {
+  const bool harmless = share_all_the_same(diagnostic) || (is_harmless(diagnostic.getID()) && !refused);
+  if (errors_.empty() && harmless) {
     // Clang generates no code after an error.
     const_cast<clang::DiagnosticsEngine*>(diagnostic.getDiags())->Reset(/*soft=*/true);
     return;
   }
+  note_definition(diagnostic, lacking_targets_);
   DiagnosticConsumer::HandleDiagnostic(level, diagnostic);
   incomplete_ |= level == clang::DiagnosticsEngine::Fatal ||
                  clang::DiagnosticIDs::getCategoryNumberForDiag(diagnostic.getID()) ==
@@ -154,18 +172,61 @@ Expected<Compilation> prepare_compilation(const std::vector<std::string>& argume
   return result;
 }
 
-Expected<void> compile(const std::vector<std::string>& arguments, const std::string& source, Half half) {
+namespace {
+
+/// An action of Clang's that gives definitions the targets that they lack.
+template <class Action> class WithTargets : public Action {
+public:
+  explicit WithTargets(const DefinitionTargets& targets) : targets_(targets) {}
+
+protected:
+  bool BeginSourceFileAction(clang::CompilerInstance& compiler) override {
+    clang::Preprocessor& preprocessor = compiler.getPreprocessor();
+    preprocessor.setTokenWatcher(
+        [&preprocessor, this](const clang::Token& token) { insert_targets(preprocessor, token, targets_); });
+    return Action::BeginSourceFileAction(compiler);
+  }
+
+private:
+  const DefinitionTargets& targets_;
+};
+
+/// Runs the action that the command line names; with targets, one that makes an object.
+bool execute(clang::CompilerInstance& compiler, const DefinitionTargets& targets) {
+  if (targets.empty())
+    return clang::ExecuteCompilerInvocation(&compiler);
+  if (compiler.getFrontendOpts().ProgramAction == clang::frontend::EmitBC) {
+    WithTargets<clang::EmitBCAction> action(targets);
+    return compiler.ExecuteAction(action);
+  }
+  WithTargets<clang::EmitObjAction> action(targets);
+  return compiler.ExecuteAction(action);
+}
+
+} // namespace
+
+Expected<void> compile(const std::vector<std::string>& arguments, const std::string& source, Half half,
+                       bool hide_entities) {
   llvm::InitializeAllTargetInfos();
   llvm::InitializeAllTargets();
   llvm::InitializeAllTargetMCs();
   llvm::InitializeAllAsmPrinters();
   llvm::InitializeAllAsmParsers();
-  TRY_LET(compilation, prepare_compilation(arguments, source, half));
-  if (half == Half::device)
-    compilation->errors->refuse_nested_launches();
-  if (clang::ExecuteCompilerInvocation(compilation->compiler.get()))
-    return {};
-  const std::string message = compilation->errors->first();
+  std::string message;
+  DefinitionTargets targets;
+  for (const bool last : {false, true}) {
+    TRY_LET(compilation, prepare_compilation(arguments, source, half));
+    if (half == Half::device)
+      compilation->errors->refuse_nested_launches();
+    else
+      register_as_nvcc_does(compilation->compiler->getCodeGenOpts(), hide_entities);
+    if (execute(*compilation->compiler, targets))
+      return {};
+    message = compilation->errors->first();
+    targets = compilation->errors->lacking_targets();
+    if (last || targets.empty())
+      break;
+  }
   return message.empty() ? fail("{}: Clang could not compile it", source) : fail("{}", message);
 }
 

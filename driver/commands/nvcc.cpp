@@ -174,7 +174,9 @@ private:
                    {"-x", "cu", phase_of_object(nvcc_), source.source, "-o", source.object.string()});
     if (const int code = run_nvcc(std::move(command), false); code != 0)
       return code;
-    const auto written = write_dependencies(source, nvcc_, request_.toolkit);
+    auto written = write_dependencies(source, nvcc_, request_.toolkit);
+    if (written)
+      written = write_timing(source, nvcc_, request_.toolkit);
     if (!written)
       complain(written.error().message);
     return written ? 0 : 1;
@@ -188,6 +190,8 @@ private:
         nvcc_, clang_arguments(nvcc_, request_.toolkit), source.object);
     if (done)
       done = write_dependencies(source, nvcc_, request_.toolkit);
+    if (done)
+      done = write_timing(source, nvcc_, request_.toolkit);
     if (!done)
       complain(
           with_nvccs_opinion(done.error(), source.source, nvcc_, request_.toolkit, source.directory).message);

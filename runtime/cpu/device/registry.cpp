@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cxxabi.h>
+#include <dlfcn.h>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -39,10 +41,10 @@ Tables& tables() {
   return all;
 }
 
-/// Returns whether the name is invisible to other files (Itanium C++ ABI, 5.1: _ZL…, and anonymous
-/// namespaces). Otherwise several definitions are one template or inline function and all the same.
-bool is_internal(std::string_view symbol) {
-  return symbol.starts_with("_ZL") || symbol.find("_GLOBAL__N_") != symbol.npos;
+/// Returns where the program or library lies that the address belongs to; null if it belongs to none.
+const void* library_of(const void* address) {
+  Dl_info info{};
+  return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
 }
 
 std::string full_name(const std::string& symbol) {
@@ -67,15 +69,26 @@ std::string name_for_both(const std::string& symbol) {
   return name;
 }
 
+/// Returns the record that the host half of `module` means by the symbol. It is that of the same object,
+/// whatever the symbol's linkage: files may each have one of the name (static in a namespace, in a template
+/// over a lambda of a static function, …). An object without one means that of the device link (-rdc), or of
+/// another file of its program or library; `host` is an address in that.
 template <class Record>
 const Record* find_record(const std::multimap<std::string, const Record*, std::less<>>& records,
-                          const std::string& symbol, const std::string& module) {
+                          const std::string& symbol, const std::string& module, const void* host) {
   const auto [first, last] = records.equal_range(symbol);
-  if (is_internal(symbol))
-    for (auto record = first; record != last; ++record)
-      if (record->second->module == module)
-        return record->second;
-  return first == last ? nullptr : first->second;
+  const auto first_of = [&](const auto& holds) -> const Record* {
+    const auto found = std::find_if(first, last, [&](const auto& entry) { return holds(*entry.second); });
+    return found == last ? nullptr : found->second;
+  };
+  if (const Record* own =
+          first_of([&](const Record& record) { return record.module && record.module == module; }))
+    return own;
+  if (first == last || std::next(first) == last)
+    return first == last ? nullptr : first->second;
+  const void* const library = library_of(host);
+  const Record* beside = first_of([&](const Record& record) { return library_of(&record) == library; });
+  return beside ? beside : first->second;
 }
 
 trace::MachineCode machine_code_of(const CompiledRecord& record) {
@@ -127,7 +140,7 @@ Kernel* find_kernel(const void* host_function) {
     return nullptr;
   Kernel& kernel = found->second;
   if (!kernel.record) {
-    kernel.record = find_record(all.device_kernels, kernel.symbol, kernel.module);
+    kernel.record = find_record(all.device_kernels, kernel.symbol, kernel.module, host_function);
     if (kernel.record)
       kernel.machine_code = machine_code_of(all, kernel);
   }
@@ -149,7 +162,7 @@ const VariableRecord* find_variable(const void* host_variable) {
   const auto found = all.host_variables.find(host_variable);
   if (found == all.host_variables.end())
     return nullptr;
-  return find_record(all.device_variables, found->second.symbol, found->second.module);
+  return find_record(all.device_variables, found->second.symbol, found->second.module, host_variable);
 }
 
 const VariableRecord* variable_at(const void* address) {

@@ -1,0 +1,31 @@
+// The targets (__host__, __device__) of functions that are only declared with them. nvcc takes a definition
+// for that of the declaration, whatever stands in front of it; Clang takes it for another function, and
+// refuses it. Such a source is parsed once more, with the attributes put in between its tokens.
+#pragma once
+
+#include <clang/Basic/Diagnostic.h>
+#include <clang/Lex/Preprocessor.h>
+#include <map>
+#include <string>
+#include <utility>
+
+namespace warplens::analysis {
+
+/// The attributes that a definition lacks.
+struct Targets {
+  bool host = false, device = false;
+};
+
+/// The definitions that lack attributes: real path and offset of the first token of each.
+using DefinitionTargets = std::map<std::pair<std::string, unsigned>, Targets>;
+
+/// Adds the definition that an error is about, if it is one whose declaration has other targets. Returns
+/// whether it is.
+bool note_definition(const clang::Diagnostic& error, DefinitionTargets& lacking);
+
+/// Puts attributes behind the token if the next one begins such a definition. Must be called with each token
+/// of a parse, as it is made.
+void insert_targets(clang::Preprocessor& preprocessor, const clang::Token& token,
+                    const DefinitionTargets& lacking);
+
+} // namespace warplens::analysis
