@@ -15,6 +15,7 @@
 #include <clang/Driver/Tool.h>
 #include <clang/Frontend/CompilerInvocation.h>
 #include <clang/FrontendTool/Utils.h>
+#include <clang/Sema/Sema.h>
 #include <llvm/ADT/IntrusiveRefCntPtr.h>
 #include <llvm/ADT/SmallString.h>
 #include <llvm/Support/TargetSelect.h>
@@ -85,10 +86,14 @@ void ErrorList::HandleDiagnostic(clang::DiagnosticsEngine::Level level, const cl
     error.message.replace(error.message.size() - error.reason.size(), error.reason.size(), reason);
     error.reason = reason;
   }
+  if (level == clang::DiagnosticsEngine::Note && is_about_shared_object_)
+    note_constructor(diagnostic, lacking_targets_);
   if (level < clang::DiagnosticsEngine::Error)
     return;
+  is_about_shared_object_ = is_about_shared_object(diagnostic);
   const bool refused = !nested_launches_ && is_nested_launch(diagnostic);
-  const bool harmless = share_all_the_same(diagnostic) || (is_harmless(diagnostic.getID()) && !refused);
+  const bool harmless = share_all_the_same(diagnostic) || (is_ignored_ && is_ignored_()) ||
+                        (is_harmless(diagnostic.getID()) && !refused);
   if (errors_.empty() && harmless) {
     // Clang generates no code after an error.
     const_cast<clang::DiagnosticsEngine*>(diagnostic.getDiags())->Reset(/*soft=*/true);
@@ -174,6 +179,14 @@ Expected<Compilation> prepare_compilation(const std::vector<std::string>& argume
 
 namespace {
 
+/// Returns whether Clang is within a function that only a GPU executes.
+bool is_in_device_function(clang::CompilerInstance& compiler) {
+  const clang::FunctionDecl* function =
+      compiler.hasSema() ? compiler.getSema().getCurFunctionDecl(/*AllowLambda=*/true) : nullptr;
+  return function && !function->hasAttr<clang::CUDAHostAttr>() &&
+         (function->hasAttr<clang::CUDADeviceAttr>() || function->hasAttr<clang::CUDAGlobalAttr>());
+}
+
 /// An action of Clang's that gives definitions the targets that they lack.
 template <class Action> class WithTargets : public Action {
 public:
@@ -216,10 +229,14 @@ Expected<void> compile(const std::vector<std::string>& arguments, const std::str
   DefinitionTargets targets;
   for (const bool last : {false, true}) {
     TRY_LET(compilation, prepare_compilation(arguments, source, half));
-    if (half == Half::device)
+    clang::CompilerInstance& compiler = *compilation->compiler;
+    if (half == Half::device) {
       compilation->errors->refuse_nested_launches();
-    else
-      register_as_nvcc_does(compilation->compiler->getCodeGenOpts(), hide_entities);
+    } else {
+      register_as_nvcc_does(compiler.getCodeGenOpts(), hide_entities);
+      // No code is made of such a function, in which names may be those of the other half alone.
+      compilation->errors->ignore_while([&compiler] { return is_in_device_function(compiler); });
+    }
     if (execute(*compilation->compiler, targets))
       return {};
     message = compilation->errors->first();

@@ -7,6 +7,7 @@
 #include <clang/Basic/Diagnostic.h>
 #include <clang/Basic/SourceLocation.h>
 #include <clang/Frontend/CompilerInstance.h>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,8 +33,10 @@ public:
   bool incomplete() const { return incomplete_; }
   /// Makes a nested launch (of a kernel by a kernel) an error: the code is for a back end without them.
   void refuse_nested_launches() { nested_launches_ = false; }
-  /// Returns the definitions that were refused because only their declarations have targets: with these, the
-  /// source may be accepted.
+  /// Makes errors harmless as long as the function returns true.
+  void ignore_while(std::function<bool()> is_ignored) { is_ignored_ = std::move(is_ignored); }
+  /// Returns the functions that were refused because they lack targets that others of their declarations
+  /// have, or that nvcc does not ask for: with these, the source may be accepted.
   const DefinitionTargets& lacking_targets() const { return lacking_targets_; }
   /// Returns the first error's message, or an empty string if there was none.
   std::string first() const { return errors_.empty() ? std::string() : errors_.front().message; }
@@ -41,7 +44,9 @@ public:
 private:
   std::vector<ClangError> errors_;
   DefinitionTargets lacking_targets_;
+  std::function<bool()> is_ignored_;
   bool incomplete_ = false;
+  bool is_about_shared_object_ = false; ///< the last error
   bool nested_launches_ = true;
 };
 

@@ -60,13 +60,19 @@ std::optional<Targets> targets_of_declaration(const clang::Diagnostic& error) {
   return std::nullopt;
 }
 
-/// Returns the offset of the first token of the declaration that has its name at `name`, behind `template
-/// <…>` and `extern "C"`.
-unsigned begin_of_declaration(llvm::StringRef text, unsigned name) {
+struct Declaration {
+  unsigned begin = 0; ///< the offset of its first token, behind `template <…>`, `extern "C"` and `public:`
+  bool is_shared = false; ///< __shared__ is among its specifiers
+};
+
+/// Finds the declaration that has its name at the offset.
+Declaration declaration_at(llvm::StringRef text, unsigned name) {
   clang::LangOptions language; // what separates declarations is the same in all dialects
   language.CPlusPlus = language.CPlusPlus11 = language.LineComment = language.RawStringLiterals = true;
   clang::Lexer lexer(clang::SourceLocation(), language, text.begin(), text.begin(), text.end());
   std::optional<unsigned> begin;
+  bool is_shared = false;
+  llvm::StringRef last;
   int angles = 0, brackets = 0; // of a template's parameters
   bool in_template = false, in_directive = false, after_extern = false;
   clang::Token token;
@@ -95,9 +101,13 @@ unsigned begin_of_declaration(llvm::StringRef text, unsigned name) {
         begin.reset();
       continue;
     }
+    const bool after_access = last == "public" || last == "protected" || last == "private";
+    last = spelling;
     if (token.isOneOf(TokenKind::semi, TokenKind::l_brace, TokenKind::r_brace) ||
-        (after_extern && token.is(TokenKind::string_literal))) {
+        (after_extern && token.is(TokenKind::string_literal)) ||
+        (after_access && token.is(TokenKind::colon))) {
       begin.reset();
+      is_shared = false;
     } else if (spelling == "template") {
       in_template = true;
       angles = brackets = 0;
@@ -105,30 +115,52 @@ unsigned begin_of_declaration(llvm::StringRef text, unsigned name) {
       begin = offset;
     }
     after_extern = spelling == "extern";
+    is_shared |= spelling == "__shared__";
   }
-  return begin.value_or(name);
+  return {begin.value_or(name), is_shared};
+}
+
+/// Returns the declaration whose name a diagnostic is about; nothing if a macro makes it.
+std::optional<Declaration> declaration_of(const clang::Diagnostic& diagnostic) {
+  if (!diagnostic.hasSourceManager() || !diagnostic.getLocation().isFileID())
+    return std::nullopt;
+  const clang::SourceManager& sources = diagnostic.getSourceManager();
+  const auto [file, name] = sources.getDecomposedLoc(diagnostic.getLocation());
+  return declaration_at(sources.getBufferData(file), name);
+}
+
+void add(const clang::Diagnostic& diagnostic, const Targets& targets, DefinitionTargets& lacking) {
+  const auto declaration = declaration_of(diagnostic);
+  if (!declaration)
+    return;
+  const clang::SourceManager& sources = diagnostic.getSourceManager();
+  lacking[{real_path_of(sources, sources.getFileID(diagnostic.getLocation())), declaration->begin}] = targets;
 }
 
 } // namespace
 
-bool note_definition(const clang::Diagnostic& error, DefinitionTargets& lacking) {
-  if (!error.hasSourceManager() || !error.getLocation().isFileID())
+void note_definition(const clang::Diagnostic& error, DefinitionTargets& lacking) {
+  if (const auto targets = targets_of_declaration(error))
+    add(error, *targets, lacking);
+}
+
+bool is_about_shared_object(const clang::Diagnostic& error) {
+  if (error.getID() != clang::diag::err_ovl_no_viable_function_in_init)
     return false;
-  const auto targets = targets_of_declaration(error);
-  if (!targets)
-    return false;
-  const clang::SourceManager& sources = error.getSourceManager();
-  const auto [file, name] = sources.getDecomposedLoc(error.getLocation());
-  const unsigned begin = begin_of_declaration(sources.getBufferData(file), name);
-  lacking[{real_path_of(sources, file), begin}] = *targets;
-  return true;
+  const auto declaration = declaration_of(error);
+  return declaration && declaration->is_shared;
+}
+
+void note_constructor(const clang::Diagnostic& note, DefinitionTargets& lacking) {
+  if (note.getID() == clang::diag::note_ovl_candidate_bad_target)
+    add(note, {true, true}, lacking);
 }
 
 void insert_targets(clang::Preprocessor& preprocessor, const clang::Token& token,
                     const DefinitionTargets& lacking) {
   if (lacking.empty() || token.isAnnotation() ||
       !token.isOneOf(TokenKind::semi, TokenKind::l_brace, TokenKind::r_brace, TokenKind::greater,
-                     TokenKind::string_literal))
+                     TokenKind::string_literal, TokenKind::colon))
     return;
   const clang::SourceManager& sources = preprocessor.getSourceManager();
   const clang::SourceLocation written = sources.getExpansionLoc(token.getLocation());

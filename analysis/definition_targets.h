@@ -19,9 +19,15 @@ struct Targets {
 /// The definitions that lack attributes: real path and offset of the first token of each.
 using DefinitionTargets = std::map<std::pair<std::string, unsigned>, Targets>;
 
-/// Adds the definition that an error is about, if it is one whose declaration has other targets. Returns
-/// whether it is.
-bool note_definition(const clang::Diagnostic& error, DefinitionTargets& lacking);
+/// Adds the definition that an error is about, if it is one whose declaration has other targets.
+void note_definition(const clang::Diagnostic& error, DefinitionTargets& lacking);
+
+/// Returns whether an error is that a __shared__ object has no constructor that may be called. nvcc calls
+/// none, so that one for the host will do; Clang's notes behind the error say which there are.
+bool is_about_shared_object(const clang::Diagnostic& error);
+
+/// Adds the constructor that such a note is about.
+void note_constructor(const clang::Diagnostic& note, DefinitionTargets& lacking);
 
 /// Puts attributes behind the token if the next one begins such a definition. Must be called with each token
 /// of a parse, as it is made.

@@ -184,7 +184,7 @@ constexpr std::string_view of_other_steps[] = {
     "--debug*",
     "-d*",
     "--dump*",
-    "-aux-info",
+    "-aux-info*",
     "--param*",
     "-C",
     "-CC",

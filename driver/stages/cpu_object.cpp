@@ -222,6 +222,8 @@ Expected<void> name_halves(Halves& halves, const std::filesystem::path& host,
   TRY_LET(host_code, read_file(host));
   TRY_LET(device_code, read_file(bitcode));
   halves.module = module_name(halves, *host_code + *device_code);
+  if (host_code->find(binary_section) == std::string::npos)
+    return {}; // it registers nothing
   TRY(write_file(gpu_binary(halves), halves.module + '\0'));
   return run_compiler({"objcopy", "--update-section",
                        fmt::format("{}={}", binary_section, gpu_binary(halves).string()), host.string()})

@@ -54,7 +54,11 @@ private:
   static Shape shape_of(const trace::Launch& launch);
 
   std::optional<std::uint64_t> first_of_each_;
-  std::map<std::string, Kernel> kernels_; ///< by symbol
+  using Key = std::pair<std::string, const void*>; ///< trace::Launch::symbol, code
+  static Key key_of(const trace::Launch& launch) { return {launch.symbol, launch.code}; }
+  const Kernel* find(const std::string& symbol) const;
+
+  std::map<Key, Kernel> kernels_;
 };
 
 } // namespace warplens::runtime

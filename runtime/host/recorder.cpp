@@ -15,7 +15,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <fstream>
+#include <pthread.h>
 #include <unistd.h>
 
 namespace warplens::runtime {
@@ -31,6 +33,19 @@ struct TracedLaunch {
   ring::Channel channel{};
   std::optional<Snooper> snooper; ///< last: it uses the above
 };
+
+/// Creates an empty file for this process in the folder: a program that another one became by exec has the
+/// same process id.
+std::filesystem::path own_file(const std::filesystem::path& folder) {
+  for (unsigned number = 1;; ++number) {
+    auto path = folder / fmt::format("{}-{}.wlt", getpid(), number);
+    const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (file >= 0)
+      close(file);
+    if (file >= 0 || errno != EEXIST)
+      return path; // what fails here fails again when the trace is created, and is reported there
+  }
+}
 
 std::string why_ended_early(SnooperState state, const std::string& kernel, const SnooperLimits& limits) {
   if (state == SnooperState::stalled)
@@ -55,6 +70,7 @@ struct Recorder::State {
   Settings settings;
   pid_t owner = getpid();
   std::atomic<bool> enabled = false;
+  std::atomic<bool> is_unrecorded_child = false; ///< and has not said so yet
   SiteRegistry sites;
   TraceFile file;
 
@@ -92,13 +108,15 @@ Recorder& Recorder::instance() {
     if (!settings)
       warn(settings.error().message + "; nothing is traced");
     auto state = std::make_unique<State>(settings ? std::move(*settings) : Settings());
-    unsetenv("WARPLENS_TRACE");
-    if (!state->settings.trace.empty()) {
-      std::error_code ignored; // an unreadable working folder leaves the path as it is
-      if (auto absolute = std::filesystem::absolute(state->settings.trace, ignored); !ignored)
-        state->settings.trace = std::move(absolute);
-      state->enabled = true;
-    }
+    unsetenv("WARPLENS_TRACE"); // one file is one process's; the folder stays for others
+    for (std::filesystem::path* place : {&state->settings.trace, &state->settings.trace_folder})
+      if (!place->empty()) {
+        std::error_code ignored; // an unreadable working folder leaves the path as it is
+        if (auto absolute = std::filesystem::absolute(*place, ignored); !ignored)
+          *place = std::move(absolute);
+        state->enabled = true;
+      }
+    pthread_atfork(nullptr, nullptr, [] { instance().go_on_in_child(); });
     return new Recorder(std::move(state));
   }();
   static const int registered =
@@ -108,8 +126,17 @@ Recorder& Recorder::instance() {
 }
 
 bool Recorder::enabled() const {
-  // A child of fork() has a copy of the memory but neither the snooper nor a file of its own.
-  return state_->enabled && state_->owner == getpid();
+  return state_->enabled && state_->owner == getpid(); // vfork() and clone() run no handlers
+}
+
+void Recorder::go_on_in_child() {
+  State& state = *state_;
+  if (!state.enabled || state.settings.trace_folder.empty())
+    return; // the one file is the parent's
+  if (!state.file.is_open() && !state.file.failed() && !state.active && !state.finished)
+    state.owner = getpid();
+  else
+    state.is_unrecorded_child = true;
 }
 
 void Recorder::set_device(const std::string& backend, const std::string& device) {
@@ -140,7 +167,7 @@ std::string Recorder::State::name_of(const trace::Launch& launch) const {
 void Recorder::State::open_file() {
   if (file.is_open() || file.failed())
     return;
-  file.create(settings.trace, program);
+  file.create(settings.trace_folder.empty() ? settings.trace : own_file(settings.trace_folder), program);
   for (const trace::Allocation& allocation : early_allocations)
     file.with_writer([&](trace::Writer& writer) { return writer.add_allocation(allocation); });
   early_allocations.clear();
@@ -246,6 +273,11 @@ void Recorder::end_program() {
 }
 
 bool Recorder::wants(const trace::Launch& launch) const {
+  if (state_->is_unrecorded_child.exchange(false))
+    warn(fmt::format(
+        "the kernels of process {} are not recorded: it is a child of fork() of a program that had "
+        "launched kernels before",
+        getpid()));
   if (!enabled())
     return false;
   const std::scoped_lock lock(state_->mutex);

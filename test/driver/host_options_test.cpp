@@ -53,10 +53,10 @@ std::string objections(const Strings& options, const char* half) {
                   "-nocudainc", "-nocudalib", "-w",   "-fno-color-diagnostics", "-###"};
   command.insert(command.end(), options.begin(), options.end());
   command.push_back(source.string());
-  const auto said = warplens::run({.arguments = command, .capture_output = true});
-  REQUIRE(said);
+  const auto answer = warplens::run({.arguments = command, .capture_output = true});
+  REQUIRE(answer);
   std::string objections;
-  std::istringstream lines(said->output);
+  std::istringstream lines(answer->output);
   for (std::string line; std::getline(lines, line);)
     if (line.find("unknown argument") != line.npos || line.find("unsupported option") != line.npos ||
         line.find("does not support") != line.npos)
@@ -74,7 +74,7 @@ TEST_CASE("every option of g++ goes to Clang, is none of its business, or is ref
   for (const std::string& option : options) {
     const auto sorted = sort_host_options({option});
     refused += sorted.refused.size();
-    // What takes a value in the next word cannot stand alone.
+    // Options that take a value in the next word cannot stand alone.
     static const std::regex valued("^(-[DUIFA]|-i.*|--.*|-X.*|-f.*-)$");
     if (std::regex_match(option, valued))
       continue;

@@ -1,5 +1,6 @@
 // The calls that compiled host code makes before main for its kernels and variables, and at each <<<…>>>
 // (CUDA's crt/host_runtime.h).
+#include "runtime/abi/abi.h"
 #include "runtime/cpu/cudart/error.h"
 #include "runtime/cpu/cudart/real_libraries.h"
 #include "runtime/cpu/device/registry.h"
@@ -62,6 +63,11 @@ void __cudaRegisterVar(void** handle, char* host_variable, char*, const char* sy
 void __warplens_cpu_register_linked_binary(void (*register_all)(void**), void* binary, void*,
                                            void (*)(void*)) {
   register_all(__cudaRegisterFatBinary(binary));
+}
+
+void __warplens_cpu_check_runtime(const void* registration) {
+  if (registration && registration != reinterpret_cast<const void*>(&__cudaRegisterFatBinary))
+    warn_of_other_runtime();
 }
 
 /// Returns 0 if the launch may continue; the launch itself reports errors of the configuration.

@@ -16,6 +16,7 @@
 #include <memory>
 #include <mutex>
 #include <string_view>
+#include <sys/auxv.h>
 #include <unordered_map>
 
 namespace warplens::cpu {
@@ -45,6 +46,11 @@ Tables& tables() {
 const void* library_of(const void* address) {
   Dl_info info{};
   return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
+}
+
+/// Returns the same for the program itself: the loader has told the process where its headers are.
+const void* library_of_program() {
+  return library_of(reinterpret_cast<const void*>(getauxval(AT_PHDR)));
 }
 
 std::string full_name(const std::string& symbol) {
@@ -204,6 +210,22 @@ void __warplens_cpu_register_kernel(const KernelRecord* kernel) {
   Tables& all = tables();
   const std::lock_guard lock(all.mutex);
   all.device_kernels.emplace(kernel->symbol, kernel);
+}
+
+void __warplens_cpu_unregister(const void* address) {
+  const void* const library = library_of(address);
+  if (library == library_of_program())
+    return; // at its end: other destructors may still launch
+  Tables& all = tables();
+  const std::lock_guard lock(all.mutex);
+  const auto is_in_it = [&](const void* place) { return library_of(place) == library; };
+  std::erase_if(all.device_kernels, [&](const auto& entry) { return is_in_it(entry.second); });
+  std::erase_if(all.device_variables, [&](const auto& entry) { return is_in_it(entry.second); });
+  std::erase_if(all.host_kernels, [&](const auto& entry) { return is_in_it(entry.first); });
+  std::erase_if(all.host_variables, [&](const auto& entry) { return is_in_it(entry.first); });
+  all.compiled_by_name.clear();
+  all.compiled_named = 0;
+  std::erase_if(all.compiled, is_in_it);
 }
 
 void __warplens_cpu_register_compiled(const CompiledRecord* records, std::uint64_t count) {

@@ -143,6 +143,7 @@ LaunchResult run_all_blocks(const KernelRecord& kernel, const trace::Dim3& grid_
                   arguments, cooperative ? workspace.data() : nullptr};
   trace::Launch launch{.kernel = demangled_name,
                        .symbol = runtime::symbol_as_written(kernel.symbol),
+                       .code = &kernel,
                        .grid = grid_dim,
                        .block = block_dim,
                        .static_shared_bytes = kernel.static_shared_bytes,
