@@ -158,16 +158,14 @@ void note_constructor(const clang::Diagnostic& note, DefinitionTargets& lacking)
 
 void insert_targets(clang::Preprocessor& preprocessor, const clang::Token& token,
                     const DefinitionTargets& lacking) {
-  if (lacking.empty() || token.isAnnotation() ||
-      !token.isOneOf(TokenKind::semi, TokenKind::l_brace, TokenKind::r_brace, TokenKind::greater,
-                     TokenKind::string_literal, TokenKind::colon))
+  if (lacking.empty() || token.isAnnotation())
     return;
   const clang::SourceManager& sources = preprocessor.getSourceManager();
-  const clang::SourceLocation written = sources.getExpansionLoc(token.getLocation());
-  auto next = clang::Lexer::findNextToken(written, sources, preprocessor.getLangOpts());
-  if (!next)
+  clang::SourceLocation place = token.getLocation();
+  if (place.isMacroID() &&
+      !clang::Lexer::isAtStartOfMacroExpansion(place, sources, preprocessor.getLangOpts(), &place))
     return;
-  const auto [file, offset] = sources.getDecomposedLoc(next->getLocation());
+  const auto [file, offset] = sources.getDecomposedLoc(place);
   const auto found = lacking.find({real_path_of(sources, file), offset});
   if (found == lacking.end())
     return;
@@ -178,7 +176,7 @@ void insert_targets(clang::Preprocessor& preprocessor, const clang::Token& token
     added.setKind(kind);
     if (identifier)
       added.setIdentifierInfo(preprocessor.getIdentifierInfo(identifier));
-    added.setLocation(next->getLocation());
+    added.setLocation(token.getLocation());
     added.setLength(0);
   };
   const auto attribute = [&](const char* name) {
@@ -193,10 +191,13 @@ void insert_targets(clang::Preprocessor& preprocessor, const clang::Token& token
     attribute("host");
   if (found->second.device)
     attribute("device");
-  auto stream = std::make_unique<clang::Token[]>(tokens.size());
-  std::copy(tokens.begin(), tokens.end(), stream.get());
-  preprocessor.EnterTokenStream(std::move(stream), static_cast<unsigned>(tokens.size()),
-                                /*DisableMacroExpansion=*/true, /*IsReinject=*/false);
+  tokens.push_back(token);
+  // The first of them takes the token's place, and the others follow.
+  const_cast<clang::Token&>(token) = tokens.front();
+  auto stream = std::make_unique<clang::Token[]>(tokens.size() - 1);
+  std::copy(tokens.begin() + 1, tokens.end(), stream.get());
+  preprocessor.EnterTokenStream(std::move(stream), static_cast<unsigned>(tokens.size() - 1),
+                                /*DisableMacroExpansion=*/true, /*IsReinject=*/true);
 }
 
 } // namespace warplens::analysis

@@ -29,8 +29,8 @@ bool is_about_shared_object(const clang::Diagnostic& error);
 /// Adds the constructor that such a note is about.
 void note_constructor(const clang::Diagnostic& note, DefinitionTargets& lacking);
 
-/// Puts attributes behind the token if the next one begins such a definition. Must be called with each token
-/// of a parse, as it is made.
+/// Puts attributes in front of the token if it begins such a definition. Must be called with each token of a
+/// parse, as it is made.
 void insert_targets(clang::Preprocessor& preprocessor, const clang::Token& token,
                     const DefinitionTargets& lacking);
 

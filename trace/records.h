@@ -62,7 +62,7 @@ struct Launch {
   std::string symbol;   ///< mangled
   /// Tells kernels of one symbol apart while the program runs, which several files or libraries may have; not
   /// in the file.
-  const void* code = nullptr;
+  std::uint64_t code = 0;
   Dim3 grid, block;
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t dynamic_shared_bytes = 0;

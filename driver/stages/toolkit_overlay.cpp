@@ -2,6 +2,7 @@
 
 #include "driver/resources.h"
 #include "driver/stages/kernel_cache.h"
+#include "driver/version.h"
 #include "support/files.h"
 #include "support/hash.h"
 
@@ -68,7 +69,7 @@ Expected<fs::path> toolkit_overlay(const Toolkit& toolkit) {
     return fail("there is no cache for it (WARPLENS_CACHE)");
   try {
     const auto root = fs::canonical(toolkit.root);
-    const auto identity = root.string() + '\n' + resources().libraries.string();
+    const auto identity = root.string() + '\n' + resources().libraries.string() + '\n' + version;
     const auto overlay = cache / fmt::format("toolkit-{:016x}", stable_hash(identity));
     if (fs::exists(overlay))
       return overlay;

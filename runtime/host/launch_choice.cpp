@@ -40,7 +40,7 @@ LaunchChoice::Shape LaunchChoice::shape_of(const trace::Launch& launch) {
 
 /// Returns the first of the kernels with the symbol, or null.
 const LaunchChoice::Kernel* LaunchChoice::find(const std::string& symbol) const {
-  const auto found = kernels_.lower_bound({symbol, nullptr});
+  const auto found = kernels_.lower_bound({symbol, 0});
   return found == kernels_.end() || found->first.first != symbol ? nullptr : &found->second;
 }
 
