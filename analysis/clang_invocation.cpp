@@ -201,7 +201,7 @@ protected:
   }
 
 private:
-  const DefinitionTargets& targets_;
+  DefinitionTargets targets_;
 };
 
 /// Runs the action that the command line names; with targets, one that makes an object.

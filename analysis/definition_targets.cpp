@@ -133,8 +133,9 @@ void add(const clang::Diagnostic& diagnostic, const Targets& targets, Definition
   const auto declaration = declaration_of(diagnostic);
   if (!declaration)
     return;
-  const clang::SourceManager& sources = diagnostic.getSourceManager();
-  lacking[{real_path_of(sources, sources.getFileID(diagnostic.getLocation())), declaration->begin}] = targets;
+  const auto [file, name] = diagnostic.getSourceManager().getDecomposedLoc(diagnostic.getLocation());
+  lacking[{real_path_of(diagnostic.getSourceManager(), file), declaration->begin}] = {targets.host,
+                                                                                      targets.device, name};
 }
 
 } // namespace
@@ -157,7 +158,7 @@ void note_constructor(const clang::Diagnostic& note, DefinitionTargets& lacking)
 }
 
 void insert_targets(clang::Preprocessor& preprocessor, const clang::Token& token,
-                    const DefinitionTargets& lacking) {
+                    DefinitionTargets& lacking) {
   if (lacking.empty() || token.isAnnotation())
     return;
   const clang::SourceManager& sources = preprocessor.getSourceManager();
@@ -166,9 +167,12 @@ void insert_targets(clang::Preprocessor& preprocessor, const clang::Token& token
       !clang::Lexer::isAtStartOfMacroExpansion(place, sources, preprocessor.getLangOpts(), &place))
     return;
   const auto [file, offset] = sources.getDecomposedLoc(place);
-  const auto found = lacking.find({real_path_of(sources, file), offset});
-  if (found == lacking.end())
+  const std::string path = real_path_of(sources, file);
+  auto found = lacking.upper_bound({path, offset});
+  if (found == lacking.begin() || (--found)->first.first != path || offset > found->second.name)
     return;
+  const Targets targets = found->second;
+  lacking.erase(found);
   std::vector<clang::Token> tokens;
   const auto add = [&](TokenKind kind, const char* identifier = nullptr) {
     clang::Token& added = tokens.emplace_back();
@@ -187,9 +191,9 @@ void insert_targets(clang::Preprocessor& preprocessor, const clang::Token& token
     add(TokenKind::r_paren);
     add(TokenKind::r_paren);
   };
-  if (found->second.host)
+  if (targets.host)
     attribute("host");
-  if (found->second.device)
+  if (targets.device)
     attribute("device");
   tokens.push_back(token);
   // The first of them takes the token's place, and the others follow.

@@ -14,9 +14,11 @@ namespace warplens::analysis {
 /// The attributes that a definition lacks.
 struct Targets {
   bool host = false, device = false;
+  unsigned name = 0; ///< the offset of the definition's name
 };
 
-/// The definitions that lack attributes: real path and offset of the first token of each.
+/// The definitions that lack attributes: real path and offset of the first token of each, which may be a
+/// macro that stands for nothing.
 using DefinitionTargets = std::map<std::pair<std::string, unsigned>, Targets>;
 
 /// Adds the definition that an error is about, if it is one whose declaration has other targets.
@@ -29,9 +31,8 @@ bool is_about_shared_object(const clang::Diagnostic& error);
 /// Adds the constructor that such a note is about.
 void note_constructor(const clang::Diagnostic& note, DefinitionTargets& lacking);
 
-/// Puts attributes in front of the token if it begins such a definition. Must be called with each token of a
-/// parse, as it is made.
-void insert_targets(clang::Preprocessor& preprocessor, const clang::Token& token,
-                    const DefinitionTargets& lacking);
+/// Puts attributes in front of the token if it begins such a definition, which then lacks nothing any more.
+/// Must be called with each token of a parse, as it is made.
+void insert_targets(clang::Preprocessor& preprocessor, const clang::Token& token, DefinitionTargets& lacking);
 
 } // namespace warplens::analysis

@@ -87,6 +87,7 @@ struct Recorder::State {
       abandoned; ///< their kernels or snoopers may still write: the memory stays allocated
   bool finished = false;
 
+  void say_if_unrecorded();
   bool wanted(const trace::Launch& launch) const;
   void ran_untraced(const trace::Launch& launch);
   std::string name_of(const trace::Launch& launch) const; ///< demangled once
@@ -145,6 +146,14 @@ void Recorder::set_device(const std::string& backend, const std::string& device)
   const std::scoped_lock lock(state_->mutex);
   state_->program.backend = backend;
   state_->program.device = device;
+}
+
+void Recorder::State::say_if_unrecorded() {
+  if (is_unrecorded_child.exchange(false))
+    warn(fmt::format(
+        "the kernels of process {} are not recorded: it is a child of fork() of a program that had "
+        "launched kernels before",
+        getpid()));
 }
 
 bool Recorder::State::wanted(const trace::Launch& launch) const {
@@ -273,11 +282,7 @@ void Recorder::end_program() {
 }
 
 bool Recorder::wants(const trace::Launch& launch) const {
-  if (state_->is_unrecorded_child.exchange(false))
-    warn(fmt::format(
-        "the kernels of process {} are not recorded: it is a child of fork() of a program that had "
-        "launched kernels before",
-        getpid()));
+  state_->say_if_unrecorded();
   if (!enabled())
     return false;
   const std::scoped_lock lock(state_->mutex);
@@ -311,6 +316,7 @@ ring::Channel* Recorder::begin_launch(trace::Launch& launch, const ChannelPlacem
 }
 
 ring::Channel* Recorder::begin_launch(trace::Launch& launch, unsigned threads) {
+  state_->say_if_unrecorded();
   return enabled() ? state_->begin_launch(launch, nullptr, threads) : nullptr;
 }
 

@@ -162,7 +162,7 @@ LaunchResult run_all_blocks(const KernelRecord& kernel, const trace::Dim3& grid_
       end_program(demangled_name,
                   fmt::format("it was built without --{0}; build it with --{0}, too", check.name));
   auto& recorder = runtime::Recorder::instance();
-  ring::Channel* channel = recorder.enabled() ? recorder.begin_launch(launch, worker_threads()) : nullptr;
+  ring::Channel* channel = recorder.begin_launch(launch, worker_threads());
   const bool is_last = channel && recorder.ends_when_traced(host_kernel_symbols());
   GridResult result;
   if (channel) {
