@@ -1,16 +1,21 @@
 #include "analysis/clang_invocation.h"
 
+#include "analysis/host_registration.h"
 #include "analysis/respelled_files.h"
 
 #include <algorithm>
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/Decl.h>
 #include <clang/Basic/DiagnosticLex.h>
 #include <clang/Basic/DiagnosticSema.h>
 #include <clang/Basic/SourceManager.h>
+#include <clang/CodeGen/CodeGenAction.h>
 #include <clang/Driver/Compilation.h>
 #include <clang/Driver/Driver.h>
 #include <clang/Driver/Tool.h>
 #include <clang/Frontend/CompilerInvocation.h>
 #include <clang/FrontendTool/Utils.h>
+#include <clang/Sema/Sema.h>
 #include <llvm/ADT/IntrusiveRefCntPtr.h>
 #include <llvm/ADT/SmallString.h>
 #include <llvm/Support/TargetSelect.h>
@@ -31,6 +36,18 @@ bool is_harmless(unsigned id) {
   case clang::diag::err_ref_bad_target: return true; // a kernel that launches a kernel
   default: return false;
   }
+}
+
+/// Makes a __shared__ variable of one that is declared `extern` and is not an array of unknown size: nvcc
+/// lays it over the dynamic shared memory. Clang drops the attribute with the error that it makes. Returns
+/// whether the diagnostic is this error.
+bool share_all_the_same(const clang::Diagnostic& diagnostic) {
+  if (diagnostic.getID() != clang::diag::err_cuda_extern_shared ||
+      diagnostic.getArgKind(0) != clang::DiagnosticsEngine::ak_nameddecl)
+    return false;
+  auto* variable = reinterpret_cast<clang::NamedDecl*>(diagnostic.getRawArg(0));
+  variable->addAttr(clang::CUDASharedAttr::CreateImplicit(variable->getASTContext()));
+  return true;
 }
 
 /// Returns whether a kernel launches a kernel, unlike device code that calls another host function.
@@ -69,14 +86,20 @@ void ErrorList::HandleDiagnostic(clang::DiagnosticsEngine::Level level, const cl
     error.message.replace(error.message.size() - error.reason.size(), error.reason.size(), reason);
     error.reason = reason;
   }
+  if (level == clang::DiagnosticsEngine::Note && is_about_shared_object_)
+    note_constructor(diagnostic, lacking_targets_);
   if (level < clang::DiagnosticsEngine::Error)
     return;
+  is_about_shared_object_ = is_about_shared_object(diagnostic);
   const bool refused = !nested_launches_ && is_nested_launch(diagnostic);
-  if (errors_.empty() && is_harmless(diagnostic.getID()) && !refused) {
+  const bool harmless = share_all_the_same(diagnostic) || (is_ignored_ && is_ignored_()) ||
+                        (is_harmless(diagnostic.getID()) && !refused);
+  if (errors_.empty() && harmless) {
     // Clang generates no code after an error.
     const_cast<clang::DiagnosticsEngine*>(diagnostic.getDiags())->Reset(/*soft=*/true);
     return;
   }
+  note_definition(diagnostic, lacking_targets_);
   DiagnosticConsumer::HandleDiagnostic(level, diagnostic);
   incomplete_ |= level == clang::DiagnosticsEngine::Fatal ||
                  clang::DiagnosticIDs::getCategoryNumberForDiag(diagnostic.getID()) ==
@@ -154,18 +177,73 @@ Expected<Compilation> prepare_compilation(const std::vector<std::string>& argume
   return result;
 }
 
-Expected<void> compile(const std::vector<std::string>& arguments, const std::string& source, Half half) {
+namespace {
+
+/// Returns whether Clang is within a function that only a GPU executes.
+bool is_in_device_function(clang::CompilerInstance& compiler) {
+  const clang::FunctionDecl* function =
+      compiler.hasSema() ? compiler.getSema().getCurFunctionDecl(/*AllowLambda=*/true) : nullptr;
+  return function && !function->hasAttr<clang::CUDAHostAttr>() &&
+         (function->hasAttr<clang::CUDADeviceAttr>() || function->hasAttr<clang::CUDAGlobalAttr>());
+}
+
+/// An action of Clang's that gives definitions the targets that they lack.
+template <class Action> class WithTargets : public Action {
+public:
+  explicit WithTargets(const DefinitionTargets& targets) : targets_(targets) {}
+
+protected:
+  bool BeginSourceFileAction(clang::CompilerInstance& compiler) override {
+    clang::Preprocessor& preprocessor = compiler.getPreprocessor();
+    preprocessor.setTokenWatcher(
+        [&preprocessor, this](const clang::Token& token) { insert_targets(preprocessor, token, targets_); });
+    return Action::BeginSourceFileAction(compiler);
+  }
+
+private:
+  DefinitionTargets targets_;
+};
+
+/// Runs the action that the command line names; with targets, one that makes an object.
+bool execute(clang::CompilerInstance& compiler, const DefinitionTargets& targets) {
+  if (targets.empty())
+    return clang::ExecuteCompilerInvocation(&compiler);
+  if (compiler.getFrontendOpts().ProgramAction == clang::frontend::EmitBC) {
+    WithTargets<clang::EmitBCAction> action(targets);
+    return compiler.ExecuteAction(action);
+  }
+  WithTargets<clang::EmitObjAction> action(targets);
+  return compiler.ExecuteAction(action);
+}
+
+} // namespace
+
+Expected<void> compile(const std::vector<std::string>& arguments, const std::string& source, Half half,
+                       bool hide_entities) {
   llvm::InitializeAllTargetInfos();
   llvm::InitializeAllTargets();
   llvm::InitializeAllTargetMCs();
   llvm::InitializeAllAsmPrinters();
   llvm::InitializeAllAsmParsers();
-  TRY_LET(compilation, prepare_compilation(arguments, source, half));
-  if (half == Half::device)
-    compilation->errors->refuse_nested_launches();
-  if (clang::ExecuteCompilerInvocation(compilation->compiler.get()))
-    return {};
-  const std::string message = compilation->errors->first();
+  std::string message;
+  DefinitionTargets targets;
+  for (const bool last : {false, true}) {
+    TRY_LET(compilation, prepare_compilation(arguments, source, half));
+    clang::CompilerInstance& compiler = *compilation->compiler;
+    if (half == Half::device) {
+      compilation->errors->refuse_nested_launches();
+    } else {
+      register_as_nvcc_does(compiler.getCodeGenOpts(), hide_entities);
+      // No code is made of such a function, in which names may be those of the other half alone.
+      compilation->errors->ignore_while([&compiler] { return is_in_device_function(compiler); });
+    }
+    if (execute(*compilation->compiler, targets))
+      return {};
+    message = compilation->errors->first();
+    targets = compilation->errors->lacking_targets();
+    if (last || targets.empty())
+      break;
+  }
   return message.empty() ? fail("{}: Clang could not compile it", source) : fail("{}", message);
 }
 

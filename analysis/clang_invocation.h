@@ -1,11 +1,13 @@
 // Turns a clang++ command line into one in-process compilation of one half of a CUDA source.
 #pragma once
 
+#include "analysis/definition_targets.h"
 #include "support/expected.h"
 
 #include <clang/Basic/Diagnostic.h>
 #include <clang/Basic/SourceLocation.h>
 #include <clang/Frontend/CompilerInstance.h>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,12 +33,20 @@ public:
   bool incomplete() const { return incomplete_; }
   /// Makes a nested launch (of a kernel by a kernel) an error: the code is for a back end without them.
   void refuse_nested_launches() { nested_launches_ = false; }
+  /// Makes errors harmless as long as the function returns true.
+  void ignore_while(std::function<bool()> is_ignored) { is_ignored_ = std::move(is_ignored); }
+  /// Returns the functions that were refused because they lack targets that others of their declarations
+  /// have, or that nvcc does not ask for: with these, the source may be accepted.
+  const DefinitionTargets& lacking_targets() const { return lacking_targets_; }
   /// Returns the first error's message, or an empty string if there was none.
   std::string first() const { return errors_.empty() ? std::string() : errors_.front().message; }
 
 private:
   std::vector<ClangError> errors_;
+  DefinitionTargets lacking_targets_;
+  std::function<bool()> is_ignored_;
   bool incomplete_ = false;
+  bool is_about_shared_object_ = false; ///< the last error
   bool nested_launches_ = true;
 };
 
@@ -55,7 +65,9 @@ Expected<Compilation> prepare_compilation(const std::vector<std::string>& argume
                                           const std::string& source, Half half,
                                           const std::vector<std::string>& extra = {});
 
-/// Runs the action that `arguments` name (-c, -emit-llvm, -o, …). The error is Clang's first.
-Expected<void> compile(const std::vector<std::string>& arguments, const std::string& source, Half half);
+/// Runs the action that `arguments` name (-c, -emit-llvm, -o, …). The error is Clang's first. A host half
+/// registers its kernels as nvcc's does; `hide_entities` as of register_as_nvcc_does().
+Expected<void> compile(const std::vector<std::string>& arguments, const std::string& source, Half half,
+                       bool hide_entities = true);
 
 } // namespace warplens::analysis

@@ -1,9 +1,11 @@
 // warplens-compile: the stages that need Clang and LLVM, as a program of their own that warplens starts.
 //
-//   warplens-compile rewrite --output DIR --summary FILE [--sites FILE] [--dependencies FILE] SOURCE --
-//   CLANG-ARGUMENTS... warplens-compile patch --include DIR SOURCE -- CLANG-ARGUMENTS... warplens-compile
-//   clang --half device|host SOURCE -- CLANG-ARGUMENTS... warplens-compile lower --module NAME [--source
-//   FILE] [OPTIONS] BITCODE OBJECT warplens-compile link [OPTIONS] OBJECT FILES...
+//   warplens-compile rewrite --output DIR --summary FILE [OPTIONS] SOURCE -- CLANG-ARGUMENTS...
+//     OPTIONS: [--sites FILE] [--dependencies FILE]
+//   warplens-compile patch --include DIR SOURCE -- CLANG-ARGUMENTS...
+//   warplens-compile clang --half device|host [--visible-entities] SOURCE -- CLANG-ARGUMENTS...
+//   warplens-compile lower --module NAME [--source FILE] [OPTIONS] BITCODE OBJECT
+//   warplens-compile link [OPTIONS] OBJECT FILES...
 //     OPTIONS: [--memcheck …] [--times] [--cache DIR] [--system-folder DIR]...
 
 #include "analysis/clang_invocation.h"
@@ -131,6 +133,10 @@ int run_command_line(std::vector<std::string> arguments) {
   clang_command->add_option("--half", half, "device or host")
       ->required()
       ->check(CLI::IsMember({"device", "host"}));
+  bool visible_entities = false;
+  clang_command->add_flag(
+      "--visible-entities", visible_entities,
+      "other libraries see kernels and variables (-device-entity-has-hidden-visibility=false)");
   clang_command->add_option("source", source)->required();
   auto* lower_command = app.add_subcommand("lower", "NVPTX bitcode to an x86-64 object");
   lower_command->add_option("--module", lowered.module, "what the host half calls it");
@@ -174,7 +180,8 @@ int run_command_line(std::vector<std::string> arguments) {
                     : patch_command->parsed() ? print_instrumentation_patch(request, include)
                     : clang_command->parsed()
                         ? analysis::compile(request.clang_arguments, source,
-                                            half == "host" ? analysis::Half::host : analysis::Half::device)
+                                            half == "host" ? analysis::Half::host : analysis::Half::device,
+                                            !visible_entities)
                     : link_command->parsed() ? lowering::link(files, lowered)
                                              : lowering::lower(bitcode, lowered);
   if (!done) {

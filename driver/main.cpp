@@ -72,10 +72,17 @@ std::optional<std::string> unknown_word(const CLI::App& app, const std::vector<s
   return fmt::format("there is no subcommand or option '{}'; there are {}", words[depth], known);
 }
 
+/// Returns whether the program was started in nvcc's place: as warplens-nvcc, or by a link that has nvcc's
+/// own name, which build systems find in PATH.
+bool stands_for_nvcc(const std::string& program) {
+  const auto name = std::filesystem::path(program).filename();
+  return name == "warplens-nvcc" || name == "nvcc";
+}
+
 /// Returns the words after `warplens nvcc`, or all of `warplens-nvcc`'s: not ours to parse.
 std::optional<std::vector<std::string>> nvcc_words(const std::string& program,
                                                    const std::vector<std::string>& arguments) {
-  if (std::filesystem::path(program).filename() == "warplens-nvcc")
+  if (stands_for_nvcc(program))
     return arguments;
   if (!arguments.empty() && arguments.front() == "nvcc")
     return std::vector<std::string>(arguments.begin() + 1, arguments.end());
@@ -85,8 +92,8 @@ std::optional<std::vector<std::string>> nvcc_words(const std::string& program,
 /// Returns whether the command is `warplens nvcc --help` alone; the help of warplens-nvcc, and of an nvcc
 /// that is named first, is nvcc's.
 bool asks_for_nvcc_help(const std::string& program, const std::vector<std::string>& arguments) {
-  return std::filesystem::path(program).filename() != "warplens-nvcc" && arguments.size() == 2 &&
-         arguments[0] == "nvcc" && (arguments[1] == "--help" || arguments[1] == "-h");
+  return !stands_for_nvcc(program) && arguments.size() == 2 && arguments[0] == "nvcc" &&
+         (arguments[1] == "--help" || arguments[1] == "-h");
 }
 
 int run_command_line(std::vector<std::string> arguments) {

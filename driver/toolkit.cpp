@@ -46,6 +46,10 @@ std::vector<fs::path> folders_of_path() {
 
 } // namespace
 
+bool was_asked_for_toolkit() {
+  return std::getenv(query_variable.c_str()) != nullptr;
+}
+
 Expected<Toolkit> toolkit_of(const fs::path& nvcc) {
   std::error_code error;
   const auto file = fs::canonical(nvcc, error);
@@ -53,7 +57,7 @@ Expected<Toolkit> toolkit_of(const fs::path& nvcc) {
     return fail("{}: {}", nvcc.string(), error.message());
   if (const auto root = file.parent_path().parent_path(); is_toolkit(root))
     return Toolkit{root};
-  if (!std::getenv(query_variable.c_str()))
+  if (!was_asked_for_toolkit())
     if (const auto root = query_root(nvcc); is_toolkit(root))
       return Toolkit{root};
   return fail("{}: belongs to no CUDA Toolkit", nvcc.string());

@@ -20,6 +20,9 @@ Expected<Toolkit> find_toolkit();
 /// run to find out.
 Expected<Toolkit> toolkit_of(const std::filesystem::path& nvcc);
 
+/// Returns whether another of our processes has started this one to learn where the toolkit is.
+bool was_asked_for_toolkit();
+
 /// Returns "13.0.88", as its nvcc prints it; "unknown" if it does not.
 std::string version_of(const Toolkit& toolkit);
 

@@ -134,6 +134,24 @@ private:
   std::map<const Function*, std::optional<std::uint64_t>> deepest_frames_;
 };
 
+/// Checks that kernels will be launched through the CPU back end's runtime.
+void check_runtime(IRBuilder<>& builder, Module& module) {
+  auto* registration = Function::Create(FunctionType::get(builder.getPtrTy(), {builder.getPtrTy()}, false),
+                                        GlobalValue::ExternalWeakLinkage, "__cudaRegisterFatBinary", module);
+  call_runtime(builder, "__warplens_cpu_check_runtime", Effects::acts, builder.getVoidTy(), {registration});
+}
+
+/// Makes the destructor that is called when a library is unloaded.
+void add_unregistration(Module& module, int priority) {
+  auto& context = module.getContext();
+  auto* destructor = Function::Create(FunctionType::get(Type::getVoidTy(context), false),
+                                      GlobalValue::InternalLinkage, "warplens_unregister", module);
+  IRBuilder<> builder(BasicBlock::Create(context, "", destructor));
+  call_runtime(builder, "__warplens_cpu_unregister", Effects::acts, builder.getVoidTy(), {destructor});
+  builder.CreateRetVoid();
+  appendToGlobalDtors(module, destructor, priority);
+}
+
 /// Puts all lowered code into one section, whose begin and end in the program the linker knows.
 void register_code(IRBuilder<>& builder, Module& module) {
   constexpr char section[] = "warplens_lowered";
@@ -189,6 +207,7 @@ void add_records(Module& module, const std::vector<Kernel>& kernels,
       call_runtime(builder, "__warplens_cpu_register_constant", Effects::acts, builder.getVoidTy(),
                    {variable.variable, builder.getInt64(tables.bytes_of(variable))});
   }
+  check_runtime(builder, module);
   register_code(builder, module);
   if (!kernels.empty() && kernels.front().checks.any())
     call_runtime(builder, "__warplens_cpu_enable_checks", Effects::acts, builder.getVoidTy(),
@@ -196,6 +215,7 @@ void add_records(Module& module, const std::vector<Kernel>& kernels,
   builder.CreateRetVoid();
   constexpr int before_the_programs_own = 101; // up to 100 are the implementation's
   appendToGlobalCtors(module, constructor, before_the_programs_own);
+  add_unregistration(module, before_the_programs_own); // a destructor of this priority comes last
 }
 
 } // namespace warplens::lowering

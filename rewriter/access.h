@@ -40,7 +40,8 @@ struct Invocation {
 /// An #include of one of the user's files: the place of the name, with its quotes or brackets.
 struct Include {
   unsigned length = 0;
-  std::string target; ///< real path
+  std::string target;  ///< real path
+  bool varies = false; ///< a macro names another file each time: the directive stays as it is
 };
 
 /// A file of the user's, keyed by its real path.

@@ -485,7 +485,10 @@ Located locate(clang::ASTContext& context, const TextRecord& record, const Found
     UserFile& known = files[path];
     if (known.name.empty())
       known.name = file.name;
-    known.includes.insert(file.includes.begin(), file.includes.end());
+    for (const auto& [offset, include] : file.includes) {
+      const auto [place, is_new] = known.includes.try_emplace(offset, include);
+      place->second.varies |= include.varies || place->second.target != include.target;
+    }
   }
   Locator locator(context, record, accesses_left, files);
   Located result;

@@ -41,11 +41,14 @@ namespace {
 
 /// The input and the outcome of one parse.
 struct Attempt {
+  bool is_last;
   bool find_accesses_left;
   const UseTree& use;
-  const KeywordPlaces keywords = {}; ///< the keywords to insert
-  KeywordPlaces lacking =
-      {}; ///< keywords that would make more of the source usable; the parse then does not call `use`
+  const KeywordPlaces keywords = {};              ///< the keywords to insert
+  const analysis::DefinitionTargets targets = {}; ///< the attributes to insert
+  /// Keywords and attributes that would make more of the source usable; the parse then does not call `use`.
+  KeywordPlaces lacking = {};
+  analysis::DefinitionTargets lacking_targets = {};
   std::string refusal; ///< the reason if the source could not be used; empty: it could
 };
 
@@ -54,12 +57,15 @@ class TreeConsumer : public clang::ASTConsumer {
 public:
   TreeConsumer(clang::CompilerInstance& compiler, clang::CodeGenerator* generator,
                const analysis::ErrorList& errors, Attempt& attempt)
-      : compiler_(compiler), record_(compiler.getPreprocessor(), attempt.keywords), generator_(generator),
-        errors_(errors), attempt_(attempt) {}
+      : compiler_(compiler), record_(compiler.getPreprocessor(), attempt.keywords, attempt.targets),
+        generator_(generator), errors_(errors), attempt_(attempt) {}
 
   void HandleTranslationUnit(clang::ASTContext& context) override {
     const RefusedFunctions refused(context, errors_.errors());
     if (errors_.incomplete()) {
+      attempt_.refusal = errors_.first();
+    } else if (attempt_.targets.empty() && !errors_.lacking_targets().empty()) {
+      attempt_.lacking_targets = errors_.lacking_targets();
       attempt_.refusal = errors_.first();
     } else if (refused.elsewhere()) {
       attempt_.refusal = refused.elsewhere()->message;
@@ -76,7 +82,7 @@ public:
 
 private:
   bool needs_keywords(const RefusedFunctions& refused) {
-    if (attempt_.keywords.empty())
+    if (!attempt_.is_last && attempt_.keywords.empty())
       for (const clang::SourceRange body : refused.bodies())
         attempt_.lacking.merge(lacking_keywords(compiler_.getSourceManager(), compiler_.getLangOpts(), body));
     return !attempt_.lacking.empty();
@@ -148,15 +154,18 @@ Expected<void> parse_once(const std::vector<std::string>& arguments, const std::
 
 Expected<void> parse(const std::vector<std::string>& arguments, const std::string& source,
                      bool find_accesses_left, const UseTree& use) {
-  Attempt first{find_accesses_left, use};
-  TRY(parse_once(arguments, source, first));
-  Attempt second{find_accesses_left, use, first.lacking};
-  if (!first.lacking.empty())
-    TRY(parse_once(arguments, source, second));
-  const Attempt& last = first.lacking.empty() ? first : second;
-  if (!last.refusal.empty())
-    return fail("{}", last.refusal);
-  return {};
+  KeywordPlaces keywords;
+  analysis::DefinitionTargets targets;
+  constexpr int most = 3; // as they are, with attributes, with keywords as well
+  for (int i = 1;; ++i) {
+    Attempt attempt{i == most, find_accesses_left, use, keywords, targets};
+    TRY(parse_once(arguments, source, attempt));
+    const bool goes_on = i < most && (!attempt.lacking.empty() || !attempt.lacking_targets.empty());
+    if (!goes_on)
+      return attempt.refusal.empty() ? Expected<void>{} : fail("{}", attempt.refusal);
+    keywords.merge(attempt.lacking);
+    targets.merge(attempt.lacking_targets);
+  }
 }
 
 } // namespace warplens::rewriter

@@ -309,6 +309,10 @@ Expected<std::vector<RewrittenFile>> print(const Plan& plan, const UserFiles& fi
       edited.insert(path);
   std::set<std::string> changed = with_includers(edited, files);
 
+  const bool includes_itself = std::any_of(files.begin(), files.end(), [&](const auto& file) {
+    return std::any_of(file.second.includes.begin(), file.second.includes.end(),
+                       [&](const auto& include) { return include.second.target == main; });
+  });
   const auto name_of = [&](const std::string& path) {
     return path == main ? source.string() : files.at(path).name;
   };
@@ -326,7 +330,7 @@ Expected<std::vector<RewrittenFile>> print(const Plan& plan, const UserFiles& fi
     std::map<unsigned, Include> includes = includes_beside(name, *text);
     if (const auto known = files.find(path); known != files.end())
       for (const auto& [offset, include] : known->second.includes)
-        if (changed.contains(include.target))
+        if (changed.contains(include.target) && !include.varies)
           includes[offset] = include;
     std::map<unsigned, Replacement> redirected;
     for (const auto& [offset, include] : includes) {
@@ -352,7 +356,9 @@ Expected<std::vector<RewrittenFile>> print(const Plan& plan, const UserFiles& fi
       if (with_line)
         whole += fmt::format("#line 1 {}\n", literal(name.string()));
       whole += body;
-      const std::string end = table + (is_main && with_line ? notes(plan) : std::string());
+      std::string end = table + (is_main && with_line ? notes(plan) : std::string());
+      if (includes_itself && !end.empty()) // the outermost inclusion has it
+        end = "#if __INCLUDE_LEVEL__ == 0\n" + end + "#endif\n";
       if (!end.empty() && !whole.ends_with('\n'))
         whole += '\n';
       return whole + end;

@@ -71,15 +71,18 @@ public:
                                                                    record_.preprocessor_.getLangOpts())
                                           .getEnd();
     const unsigned offset = sources.getFileOffset(begin);
-    from.includes[offset] = {sources.getFileOffset(end) - offset, to};
+    const auto [include, is_new] =
+        from.includes.try_emplace(offset, Include{sources.getFileOffset(end) - offset, to});
+    include->second.varies |= !is_new && include->second.target != to;
   }
 
 private:
   TextRecord& record_;
 };
 
-TextRecord::TextRecord(clang::Preprocessor& preprocessor, KeywordPlaces keywords)
-    : preprocessor_(preprocessor), keywords_(std::move(keywords)) {
+TextRecord::TextRecord(clang::Preprocessor& preprocessor, KeywordPlaces keywords,
+                       analysis::DefinitionTargets targets)
+    : preprocessor_(preprocessor), keywords_(std::move(keywords)), targets_(std::move(targets)) {
   preprocessor.addPPCallbacks(std::make_unique<Callbacks>(*this));
   auto conditions = std::make_unique<clang::PPConditionalDirectiveRecord>(preprocessor.getSourceManager());
   conditions_ = conditions.get();
@@ -87,6 +90,7 @@ TextRecord::TextRecord(clang::Preprocessor& preprocessor, KeywordPlaces keywords
   preprocessor.setTokenWatcher([this](const clang::Token& token) {
     note_token(token);
     insert_keyword(preprocessor_, token, keywords_);
+    analysis::insert_targets(preprocessor_, token, targets_);
   });
 }
 

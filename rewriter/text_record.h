@@ -2,6 +2,7 @@
 // they became.
 #pragma once
 
+#include "analysis/definition_targets.h"
 #include "rewriter/access.h"
 #include "rewriter/template_keywords.h"
 
@@ -34,8 +35,10 @@ std::string real_path(const clang::SourceManager& sources, clang::SourceLocation
 /// Observes a preprocessor from its construction on; must outlive the parse.
 class TextRecord {
 public:
-  /// Inserts the keyword `template` at the places in `keywords`.
-  explicit TextRecord(clang::Preprocessor& preprocessor, KeywordPlaces keywords = {});
+  /// Inserts the keyword `template` at the places in `keywords`, and attributes in front of the definitions
+  /// in `targets`.
+  explicit TextRecord(clang::Preprocessor& preprocessor, KeywordPlaces keywords = {},
+                      analysis::DefinitionTargets targets = {});
 
   struct Expansion {
     clang::SourceLocation begin,
@@ -67,6 +70,7 @@ private:
 
   clang::Preprocessor& preprocessor_;
   KeywordPlaces keywords_;
+  analysis::DefinitionTargets targets_;
   std::map<Key, Expansion> expansions_;
   std::map<clang::SourceLocation, clang::SourceLocation> before_pragmas_; ///< the tokens in front of pragmas
   clang::SourceLocation last_token_;

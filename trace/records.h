@@ -60,6 +60,9 @@ struct Launch {
   std::uint32_t id = 0; ///< 0, 1, 2, … in trace order
   std::string kernel;   ///< demangled
   std::string symbol;   ///< mangled
+  /// Tells kernels of one symbol apart while the program runs, which several files or libraries may have; not
+  /// in the file.
+  std::uint64_t code = 0;
   Dim3 grid, block;
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t dynamic_shared_bytes = 0;

@@ -1,10 +1,13 @@
 #include "driver/arguments/clang_arguments.h"
 
+#include "driver/arguments/host_compiler.h"
+#include "driver/arguments/host_options.h"
 #include "driver/resources.h"
 #include "driver/version.h"
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 
 namespace warplens::driver {
 namespace {
@@ -43,8 +46,7 @@ std::vector<std::string> clang_arguments(const NvccArguments& nvcc, const Toolki
   const auto& parts = resources();
   const auto architectures = parsed_architectures(nvcc, capability);
   std::vector<std::string> arguments{
-      clang, "-x", "cuda", "--cuda-path=" + toolkit.root.string(),
-      "-std=" + (nvcc.standard.empty() ? std::string("c++17") : nvcc.standard), // nvcc 13's default
+      clang, "-x", "cuda", "--cuda-path=" + toolkit.root.string(), "-std=" + dialect_with_probes(nvcc),
       "-isystem", parts.compatibility.string(), "-isystem", (toolkit.root / "include/cccl").string(), "-I",
       parts.include.string(),
       // CUB's host code chooses the kernels that it launches among these, so the list names the compiled
@@ -58,9 +60,16 @@ std::vector<std::string> clang_arguments(const NvccArguments& nvcc, const Toolki
   for (const char* header : {"warplens_compatibility.h"})
     arguments.insert(arguments.end(), {"-include", (parts.compatibility / header).string()});
   arguments.insert(arguments.end(), nvcc.preprocessing.begin(), nvcc.preprocessing.end());
-  for (const auto& flag : nvcc.host_compiler)
-    if (flag.starts_with("-D") || flag.starts_with("-I") || flag == "-fopenmp")
-      arguments.push_back(flag);
+  const auto host = sort_host_options(nvcc.host_compiler);
+  arguments.insert(arguments.end(), host.both_halves.begin(), host.both_halves.end());
+  const char* variable = std::getenv("NVCC_CCBIN");
+  if (const std::string compiler = !nvcc.compiler_binary.empty() ? nvcc.compiler_binary
+                                   : variable                    ? variable
+                                                                 : "";
+      !compiler.empty()) {
+    const auto settings = host_compiler_settings(compiler);
+    arguments.insert(arguments.end(), settings.begin(), settings.end());
+  }
   if (nvcc.extended_lambda)
     arguments.push_back("-DWARPLENS_EXTENDED_LAMBDA");
   if (nvcc.relaxed_constexpr)

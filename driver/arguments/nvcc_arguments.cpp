@@ -85,7 +85,11 @@ Expected<void> apply(NvccArguments& result, const NvccArgument& argument) {
   case OptionKind::fast_math: result.fast_math = result.flush_to_zero = true; break;
   case OptionKind::fused_multiply_add: result.fused_multiply_add = value == "true"; break;
   case OptionKind::flush_to_zero: result.flush_to_zero = value == "true"; break;
-  case OptionKind::host_compiler: add_list(result.host_compiler, ""); break;
+  case OptionKind::host_compiler: {
+    TRY_LET(options, split_compiler_options(value));
+    result.host_compiler.insert(result.host_compiler.end(), options->begin(), options->end());
+    break;
+  }
   case OptionKind::unknown: add(result.host_compiler, {value}); break;
   case OptionKind::linker: add_list(result.linking, "-Wl,"); break;
   case OptionKind::library: add_list(result.linking, "-l"); break;
@@ -102,6 +106,8 @@ Expected<void> apply(NvccArguments& result, const NvccArgument& argument) {
       return fail("nvcc argument --threads: '{}' is not a number", value);
     break;
   case OptionKind::relocatable: result.relocatable = value == "true"; break;
+  case OptionKind::compiler_binary: result.compiler_binary = value; break;
+  case OptionKind::hidden_entities: result.hidden_entities = value != "false"; break;
   case OptionKind::output: result.output = value; break;
   case OptionKind::output_directory: result.output_directory = value; break;
   case OptionKind::dependencies:
@@ -125,6 +131,7 @@ Expected<void> apply(NvccArguments& result, const NvccArgument& argument) {
   case OptionKind::options_file:
   case OptionKind::forward_unknown:
   case OptionKind::keep_directory:
+  case OptionKind::timing:
   case OptionKind::other: break;
   }
   return {};
@@ -162,6 +169,12 @@ Expected<NvccArguments> parse_nvcc_arguments(const std::vector<std::string>& wor
   sort_inputs(result);
   std::ranges::sort(result.architectures, {}, architecture_number);
   return result;
+}
+
+std::string dialect_with_probes(const NvccArguments& nvcc) {
+  if (nvcc.standard.empty())
+    return "c++17"; // nvcc 13's default
+  return nvcc.standard == "c++03" || nvcc.standard == "c++11" ? "c++14" : nvcc.standard;
 }
 
 std::vector<std::string> words_without(const NvccArguments& nvcc,

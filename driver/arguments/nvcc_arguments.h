@@ -16,6 +16,7 @@ struct NvccArguments {
   std::vector<std::string> architectures; ///< "80", "90a", … ascending by number; empty: nvcc's default
   std::vector<std::string> preprocessing; ///< -I, -isystem, -D, -U and -include, as clang takes them
   std::vector<std::string> host_compiler; ///< the host compiler's arguments after -Xcompiler
+  std::string compiler_binary;            ///< -ccbin; empty: nvcc's own choice
   std::vector<std::string> linking;       ///< -L, -l, objects and -Wl,… as the host linker driver takes them
   std::vector<std::string> cuda_inputs;   ///< the sources that nvcc compiles as CUDA
   std::string standard;                   ///< "c++17"; empty: the default
@@ -36,12 +37,17 @@ struct NvccArguments {
   bool host_debug = false;   ///< -g
   bool per_thread_stream = false;
   bool relocatable = false;
+  bool hidden_entities = true; ///< whether kernels and variables are hidden from other libraries
   bool keep = false;
   bool verbose = false;
 };
 
 /// Parses a command line. The error names the argument and its fault.
 Expected<NvccArguments> parse_nvcc_arguments(const std::vector<std::string>& words);
+
+/// Returns the dialect in which a source is compiled with probes: the user's own, but C++14 for older ones,
+/// since the probes and CUDA's headers as Clang reads them need that.
+std::string dialect_with_probes(const NvccArguments& nvcc);
 
 /// Returns the words of all arguments for which `drop` returns false.
 std::vector<std::string> words_without(const NvccArguments& nvcc,

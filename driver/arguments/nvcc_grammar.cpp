@@ -88,7 +88,7 @@ constexpr auto nvcc_options = [] {
 
       {"-code", "--gpu-code", other, apart},
       {"-e", "--entries", other, apart},
-      {"-ccbin", "--compiler-bindir", other, apart},
+      {"-ccbin", "--compiler-bindir", compiler_binary, apart},
       {"-arbin", "--archiver-binary", other, apart},
       {"-cudart", "--cudart", other, apart},
       {"-cudadevrt", "--cudadevrt", other, apart},
@@ -107,13 +107,14 @@ constexpr auto nvcc_options = [] {
       {"-Xcicc", "--cicc-options", other, apart},
       {"-Xfatbin", "--fatbin-options", other, apart},
       {"-static-global-template-stub", "--static-global-template-stub", other, apart},
-      {"-device-entity-has-hidden-visibility", "--device-entity-has-hidden-visibility", other, apart},
+      {"-device-entity-has-hidden-visibility", "--device-entity-has-hidden-visibility", hidden_entities,
+       apart},
       {"-t", "--threads", parallelism, joined},
       {"-split-compile", "--split-compile", other, apart},
       {"-split-compile-extended", "--split-compile-extended", other, apart},
-      {"-fdevice-time-trace", "--fdevice-time-trace", other, apart},
+      {"-fdevice-time-trace", "--fdevice-time-trace", timing, apart},
       {"-keep-dir", "--keep-dir", keep_directory, apart},
-      {"-time", "--time", other, apart},
+      {"-time", "--time", timing, apart},
       {"-run-args", "--run-args", other, apart},
       {"-idp", "--input-drive-prefix", other, apart},
       {"-ddp", "--dependency-drive-prefix", other, apart},
@@ -259,14 +260,32 @@ Expected<void> read_into(std::vector<NvccArgument>& result, const std::vector<st
 } // namespace
 
 std::vector<std::string> split_commas(std::string_view text) {
-  std::vector<std::string> parts;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const auto end = std::min(text.find(',', begin), text.size());
-    if (end > begin)
-      parts.emplace_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
+  std::vector<std::string> parts{""};
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if (text[i] == '\\' && i + 1 < text.size())
+      parts.back() += text[++i];
+    else if (text[i] == '"')
+      quoted = !quoted;
+    else if (text[i] == ',' && !quoted)
+      parts.emplace_back();
+    else
+      parts.back() += text[i];
+  std::erase(parts, "");
   return parts;
+}
+
+Expected<std::vector<std::string>> split_compiler_options(std::string_view text) {
+  std::string line;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if (text[i] == '\\' && i + 1 < text.size()) {
+      line += text[++i];
+    } else {
+      quoted ^= text[i] == '"';
+      line += text[i] == ',' && !quoted ? ' ' : text[i];
+    }
+  return split_words(line);
 }
 
 Expected<std::vector<NvccArgument>> read_nvcc_arguments(const std::vector<std::string>& words) {

@@ -35,7 +35,10 @@ enum class OptionKind {
   device_debug,
   host_debug,
   default_stream,
+  compiler_binary, ///< -ccbin
+  timing,          ///< -time, -fdevice-time-trace: files about nvcc's own work
   relocatable,
+  hidden_entities, ///< -device-entity-has-hidden-visibility
   language,
   output,
   output_directory,
@@ -70,7 +73,12 @@ struct NvccArgument {
 /// word that is not nvcc's.
 Expected<std::vector<NvccArgument>> read_nvcc_arguments(const std::vector<std::string>& words);
 
-/// Splits a list at its commas: "a,b" → "a", "b".
+/// Splits a list as nvcc does: at commas that neither a backslash nor double quotes shield, and without these
+/// signs: `a,b\,c,"d,e"` → "a", "b,c", "d,e".
 std::vector<std::string> split_commas(std::string_view text);
+
+/// Splits the value of -Xcompiler. nvcc puts a blank in the place of each unshielded comma, and a shell
+/// splits what that gives: `-DA -DB=1\,2,-DC='x y'` → "-DA", "-DB=1,2", "-DC=x y".
+Expected<std::vector<std::string>> split_compiler_options(std::string_view text);
 
 } // namespace warplens::driver

@@ -15,6 +15,7 @@
 #include "driver/stages/missing_functions.h"
 #include "driver/stages/objection.h"
 #include "driver/stages/print.h"
+#include "driver/stages/toolkit_overlay.h"
 #include "support/files.h"
 #include "support/hash.h"
 #include "support/process.h"
@@ -174,7 +175,9 @@ private:
                    {"-x", "cu", phase_of_object(nvcc_), source.source, "-o", source.object.string()});
     if (const int code = run_nvcc(std::move(command), false); code != 0)
       return code;
-    const auto written = write_dependencies(source, nvcc_, request_.toolkit);
+    auto written = write_dependencies(source, nvcc_, request_.toolkit);
+    if (written)
+      written = write_timing(source, nvcc_, request_.toolkit);
     if (!written)
       complain(written.error().message);
     return written ? 0 : 1;
@@ -188,6 +191,8 @@ private:
         nvcc_, clang_arguments(nvcc_, request_.toolkit), source.object);
     if (done)
       done = write_dependencies(source, nvcc_, request_.toolkit);
+    if (done)
+      done = write_timing(source, nvcc_, request_.toolkit);
     if (!done)
       complain(
           with_nvccs_opinion(done.error(), source.source, nvcc_, request_.toolkit, source.directory).message);
@@ -268,6 +273,16 @@ std::string name_of(const Request& request) {
                                             std::filesystem::current_path(ignored).string()));
 }
 
+/// Returns the line of `nvcc -v` that names the toolkit, with the one of the CPU back end in its place; CMake
+/// looks there for libraries by their full path.
+std::string name_overlay(const std::string& line, const Toolkit& toolkit) {
+  constexpr std::string_view mark = "#$ TOP=";
+  if (!line.starts_with(mark) || was_asked_for_toolkit())
+    return line;
+  const auto overlay = toolkit_overlay(toolkit);
+  return overlay ? fmt::format("{}{}", mark, overlay->string()) : line;
+}
+
 /// Prints the output of `nvcc -v`, from which build systems learn the libraries of a program and their
 /// folders, with our folder first.
 int run_verbosely_for_cpu(const Request& request, const std::filesystem::path& directory) {
@@ -277,7 +292,7 @@ int run_verbosely_for_cpu(const Request& request, const std::filesystem::path& d
   for (std::string line; std::getline(log, line);) {
     if (const auto first = line.find("\"-L"); first != std::string::npos)
       line.insert(first, fmt::format("\"-L{}\" ", resources().libraries.string()));
-    fmt::print(stderr, "{}\n", line);
+    fmt::print(stderr, "{}\n", name_overlay(line, request.toolkit));
   }
   if (!finished)
     complain(finished.error().message);

@@ -1,5 +1,7 @@
 #include "driver/stages/back_end_of_objects.h"
 
+#include "driver/stages/named_libraries.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -34,7 +36,7 @@ Expected<bool> contains(const std::string& file, std::string_view text) {
 } // namespace
 
 Expected<void> check_made_for_gpu(const std::vector<std::string>& linking) {
-  for (const auto& file : linking) {
+  for (const auto& file : find_named_libraries(linking)) {
     std::error_code ignored;
     if (file.starts_with("-") || !std::filesystem::is_regular_file(file, ignored))
       continue;

@@ -8,6 +8,7 @@
 #include "driver/stages/objection.h"
 #include "support/process.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <future>
 #include <optional>
@@ -45,6 +46,22 @@ Expected<void> write_dependencies(const SourceToCompile& source, const NvccArgum
                             nvcc.dependency_target.empty() ? target.string() : nvcc.dependency_target});
   if (nvcc.dependency_phony)
     command.arguments.push_back("-MP");
+  command.without = nvcc_variables;
+  return run_compiler(std::move(command)).map([](const auto&) {});
+}
+
+Expected<void> write_timing(const SourceToCompile& source, const NvccArguments& nvcc,
+                            const Toolkit& toolkit) {
+  if (std::ranges::find(nvcc.all, OptionKind::timing, &NvccArgument::kind) == nvcc.all.end())
+    return {};
+  Command command;
+  command.arguments = {(toolkit.root / "bin/nvcc").string()};
+  for (const auto& word : words_without(nvcc, [](const NvccArgument& argument) {
+         return argument.kind != OptionKind::timing && describes_result(argument);
+       }))
+    command.arguments.push_back(word);
+  command.arguments.insert(command.arguments.end(), {"-x", "cu", phase_of_object(nvcc), source.source, "-o",
+                                                     (source.directory / "timed.o").string()});
   command.without = nvcc_variables;
   return run_compiler(std::move(command)).map([](const auto&) {});
 }
@@ -91,6 +108,8 @@ Expected<Attempted> compile_with_probes(const SourceToCompile& source, const Nvc
     return impossible(compiled.error());
   if (!written)
     return impossible(written.error());
+  if (const auto timed = write_timing(source, nvcc, toolkit); !timed)
+    return impossible(timed.error());
   attempted.note.single_variant_reason = compiled->single_variant_reason;
   TRY(add_note(attempted.note, object, source.directory));
   TRY(copy_object(object, source.object));

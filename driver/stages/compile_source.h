@@ -38,6 +38,10 @@ Expected<Attempted> compile_with_probes(const SourceToCompile& source, const Nvc
 Expected<void> write_dependencies(const SourceToCompile& source, const NvccArguments& nvcc,
                                   const Toolkit& toolkit);
 
+/// Writes the files of -time and -fdevice-time-trace. They are about nvcc's own work, so nvcc does that: it
+/// compiles the source once more, by itself.
+Expected<void> write_timing(const SourceToCompile& source, const NvccArguments& nvcc, const Toolkit& toolkit);
+
 /// The variables that nvcc reads by itself; their words are part of the parsed command line, too.
 extern const std::vector<std::string> nvcc_variables;
 

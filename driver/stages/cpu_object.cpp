@@ -2,10 +2,12 @@
 
 #include "driver/arguments/checks.h"
 #include "driver/arguments/clang_arguments.h"
+#include "driver/arguments/host_options.h"
 #include "driver/resources.h"
 #include "driver/stages/cache_folder.h"
 #include "driver/stages/compiler.h"
 #include "driver/stages/gpu_object.h"
+#include "driver/stages/named_libraries.h"
 #include "driver/stages/stage_cache.h"
 #include "driver/version.h"
 #include "runtime/abi/device_section.h"
@@ -33,9 +35,9 @@ struct Halves {
   const CpuSource& source;
   const NvccArguments& nvcc;
   const Arguments& clang_arguments;
-  /// A name that is the same in both halves and unique to this source: it distinguishes file-local names of
-  /// several files.
-  std::string module;
+  /// A name that is the same in both halves and unique to this object: it distinguishes file-local names of
+  /// several objects. Empty: not known yet.
+  std::string module = {};
 };
 
 std::filesystem::path dependencies_of(const Halves& halves, const char* half) {
@@ -46,15 +48,45 @@ std::filesystem::path dependencies_of(const Halves& halves, const char* half) {
 Expected<std::string> compile_half(const Halves& halves, const char* half, const Arguments& arguments) {
   std::error_code ignored; // a removed current folder leaves the name as it is
   const auto folder = std::filesystem::absolute(halves.source.original, ignored).parent_path().string();
-  Arguments command{resources().compile.string(),  "clang", "--half", half,
-                    halves.source.source.string(), "--"};
+  Arguments command{resources().compile.string(), "clang", "--half", half};
+  if (!halves.nvcc.hidden_entities)
+    command.push_back("--visible-entities");
+  command = command + Arguments{halves.source.source.string(), "--"};
   const auto dependencies = dependencies_of(halves, half).string();
   command = command + halves.clang_arguments +
             Arguments{"-iquote", folder, "-c", "-D__WARPLENS_CPU__", "-MD", "-MF", dependencies};
-  const auto cuid = "-cuid=" + halves.module;
   if (halves.nvcc.relocatable)
-    command = command + Arguments{"-fgpu-rdc", cuid, "-Xclang", cuid}; // Clang's driver drops one half's
+    command.push_back("-fgpu-rdc");
+  const auto cuid = "-cuid=" + halves.module;
+  if (halves.nvcc.relocatable && !halves.module.empty())
+    command = command + Arguments{cuid, "-Xclang", cuid}; // Clang's driver drops one half's
   return run_compiler(command + arguments);
+}
+
+/// Returns a module's name. The path and the command distinguish equal texts, the contents what was compiled
+/// under one path with one command, as generated sources often are.
+std::string module_name(const Halves& halves, const std::string& contents) {
+  std::error_code ignored; // a removed current folder leaves the name as it is
+  std::string identity = std::filesystem::absolute(halves.source.original, ignored).string();
+  for (const auto& argument : halves.clang_arguments)
+    identity += '\n' + argument;
+  return fmt::format("{:016x}", stable_hash(identity + '\n' + halves.nvcc.output + '\n' + contents));
+}
+
+/// Names the module of a relocatable object by its preprocessed text: both halves have the name in symbols,
+/// so that it must be known before they are compiled.
+Expected<std::string> name_of_text(const Halves& halves) {
+  const auto preprocessed = [&](const char* half) -> Expected<std::string> {
+    const auto file = halves.source.directory / (std::string(half) + ".ii");
+    TRY(compile_half(halves, half, {"-E", "-P", "-o", file.string()}));
+    return read_file(file);
+  };
+  auto host = std::async(std::launch::async, [&] { return preprocessed("host"); });
+  const auto device_text = preprocessed("device");
+  const auto host_text = host.get();
+  if (!device_text || !host_text)
+    return device_text ? host_text : device_text;
+  return module_name(halves, *device_text + *host_text);
 }
 
 /// Writes bitcode as the parser made it: LLVM's passes may move convergent operations only after they were
@@ -86,16 +118,30 @@ Expected<void> redirect_registration(const std::filesystem::path& object) {
 /// overflow and of a function that ends without the return it should have.
 const Arguments lenient{"-fwrapv", "-fno-strict-return", "-fPIC"};
 
+/// The section in which Clang embeds a GPU binary, and the length of the name that stands there.
+constexpr char binary_section[] = ".nv_fatbin";
+constexpr std::size_t name_bytes = 16;
+
+std::filesystem::path gpu_binary(const Halves& halves) {
+  return halves.source.directory / "gpu_binary";
+}
+
 /// Compiles the host half. Clang registers its kernels only if it is given a GPU binary to embed; in its
 /// place the module's name tells the runtime which device code belongs to this file.
 Expected<void> compile_host_half(const Halves& halves, const std::filesystem::path& object) {
-  const auto binary = halves.source.directory / "gpu_binary";
-  TRY(write_file(binary, halves.module + '\0'));
+  const auto binary = gpu_binary(halves);
+  TRY(write_file(binary, (halves.module.empty() ? std::string(name_bytes, '-') : halves.module) + '\0'));
   Arguments options = lenient + Arguments{"-Xclang", "-fcuda-include-gpubinary", "-Xclang", binary.string()};
   const auto& optimisation = halves.nvcc.optimisation;
   options.push_back(!optimisation.empty() ? optimisation : halves.nvcc.host_debug ? "-O0" : "-O2");
   if (halves.nvcc.host_debug)
     options.push_back("-g");
+  const HostOptions host = sort_host_options(halves.nvcc.host_compiler);
+  if (!host.refused.empty())
+    return fail(
+        "error: the CPU back end cannot compile host code with '{}' (-Xcompiler): Clang has no such option",
+        host.refused.front());
+  options = options + host.host_half;
   TRY_LET(compiled, compile_half(halves, "host", options + Arguments{"-o", object.string()}));
   return halves.nvcc.relocatable ? redirect_registration(object) : Expected<void>{};
 }
@@ -175,47 +221,79 @@ Expected<void> join_with_bitcode(const Halves& halves, const std::filesystem::pa
   return add_bitcode(halves, joined, bitcode, object);
 }
 
+/// Names the module by both compiled halves, and puts the name into the place in the host half.
+Expected<void> name_halves(Halves& halves, const std::filesystem::path& host,
+                           const std::filesystem::path& bitcode) {
+  TRY_LET(host_code, read_file(host));
+  TRY_LET(device_code, read_file(bitcode));
+  halves.module = module_name(halves, *host_code + *device_code);
+  if (host_code->find(binary_section) == std::string::npos)
+    return {}; // it registers nothing
+  TRY(write_file(gpu_binary(halves), halves.module + '\0'));
+  return run_compiler({"objcopy", "--update-section",
+                       fmt::format("{}={}", binary_section, gpu_binary(halves).string()), host.string()})
+      .map([](const auto&) {});
+}
+
+/// The files of both halves; `module` holds the name.
+struct HalfFiles {
+  std::filesystem::path host, bitcode, device, module;
+};
+
+Expected<void> make_halves(Halves& halves, const HalfFiles& files) {
+  const bool relocatable = halves.nvcc.relocatable;
+  if (relocatable) {
+    TRY_LET(name, name_of_text(halves));
+    halves.module = *name;
+  }
+  auto host_half = std::async(std::launch::async, [&] { return compile_host_half(halves, files.host); });
+  const auto device_half = compile_device_half(halves, files.bitcode);
+  const auto host_compiled = host_half.get();
+  TRY(device_half);
+  TRY(host_compiled);
+  if (!relocatable) {
+    TRY(name_halves(halves, files.host, files.bitcode));
+    TRY(lower(halves, files.bitcode, files.device));
+  }
+  return write_file(files.module, halves.module);
+}
+
 /// Returns all that the objects of both halves depend on but the contents of files.
 Arguments words_of(const Halves& halves) {
   return Arguments{"halves",
-                   halves.module,
                    halves.source.source.string(),
                    halves.source.original.string(),
                    halves.source.debugged ? "-G" : "",
                    halves.nvcc.relocatable ? "-rdc" : "",
                    halves.nvcc.host_debug ? "-g" : "",
-                   halves.nvcc.optimisation} +
-         halves.clang_arguments + options_of(halves.source.checks);
+                   halves.nvcc.hidden_entities ? "" : "--visible-entities",
+                   halves.nvcc.optimisation,
+                   halves.nvcc.output} +
+         halves.clang_arguments + halves.nvcc.host_compiler + options_of(halves.source.checks);
+}
 }
 
 Expected<void> compile_both_halves(const CpuSource& source, const NvccArguments& nvcc,
                                    const Arguments& clang_arguments, const std::filesystem::path& object) {
-  std::error_code ignored;
-  std::string identity = std::filesystem::absolute(source.original, ignored).string();
-  for (const auto& argument : clang_arguments)
-    identity += '\n' + argument;
-  const Halves halves{source, nvcc, clang_arguments, fmt::format("{:016x}", stable_hash(identity))};
-  const auto host = source.directory / "host.o", bitcode = source.directory / "device.bc",
-             device = source.directory / "device.o";
+  Halves halves{source, nvcc, clang_arguments};
+  const auto& folder = source.directory;
+  const HalfFiles files{folder / "host.o", folder / "device.bc", folder / "device.o", folder / "module"};
   const StageCache cache;
-  const StageRun run{source.directory,
+  const StageRun run{folder,
                      words_of(halves),
                      {resources().compile, clang},
                      searched_folders(source.original, clang_arguments)};
   if (cache.restore(run).empty()) {
-    auto host_half = std::async(std::launch::async, [&] { return compile_host_half(halves, host); });
-    auto device_half = compile_device_half(halves, bitcode);
-    if (device_half && !nvcc.relocatable)
-      device_half = lower(halves, bitcode, device);
-    const auto host_compiled = host_half.get();
-    TRY(device_half);
-    TRY(host_compiled);
+    TRY(make_halves(halves, files));
     auto read = read_rule(dependencies_of(halves, "host")).prerequisites;
     std::ranges::copy(read_rule(dependencies_of(halves, "device")).prerequisites, std::back_inserter(read));
-    cache.keep(run, read, {host, nvcc.relocatable ? bitcode : device});
+    cache.keep(run, read, {files.host, nvcc.relocatable ? files.bitcode : files.device, files.module});
+  } else {
+    TRY_LET(name, read_file(files.module));
+    halves.module = *name;
   }
-  return nvcc.relocatable ? join_with_bitcode(halves, host, bitcode, object)
-                          : join(halves, {host, device}, object);
+  return nvcc.relocatable ? join_with_bitcode(halves, files.host, files.bitcode, object)
+                          : join(halves, {files.host, files.device}, object);
 }
 
 } // namespace
@@ -251,7 +329,7 @@ Expected<void> compile_host_source(const std::filesystem::path& source, const Nv
 Expected<void> link_device_code(const std::vector<std::string>& files, const std::filesystem::path& object,
                                 cpu::Checks checks) {
   Arguments command = Arguments{"link"} + lowering_options({}, checks) + Arguments{object.string()};
-  for (const auto& file : files)
+  for (const auto& file : find_named_libraries(files))
     if (!file.starts_with("-"))
       command.push_back(file);
   return run_lowering(command);

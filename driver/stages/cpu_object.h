@@ -39,8 +39,8 @@ std::vector<std::string> libraries_of_host_half(const NvccArguments& nvcc);
 Expected<void> compile_host_source(const std::filesystem::path& source, const NvccArguments& nvcc,
                                    const Toolkit& toolkit, const std::filesystem::path& object);
 
-/// Links the device code of all objects and archives, stored as bitcode, into one object; other words (-lfoo)
-/// are ignored. If there is no device code, `object` is empty.
+/// Links the device code of all objects and archives, also those that -L and -l name, stored as bitcode, into
+/// one object; other words are ignored. If there is no device code, `object` is empty.
 Expected<void> link_device_code(const std::vector<std::string>& files, const std::filesystem::path& object,
                                 cpu::Checks checks);
 

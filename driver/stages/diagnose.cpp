@@ -57,7 +57,7 @@ std::string version_in(const std::string& text, const char* pattern) {
 Diagnosis installation() {
   const Resources& parts = resources();
   std::vector<std::string> missing;
-  for (const fs::path& part : {parts.compile, parts.libraries / "libwarplens_runtime_cpu.a", parts.include,
+  for (const fs::path& part : {parts.compile, parts.libraries / "libcudart_static.a", parts.include,
                                parts.compatibility, parts.gpus})
     if (!is_there(part))
       missing.push_back(part.string());

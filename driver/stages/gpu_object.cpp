@@ -30,6 +30,7 @@ bool describes_result(const NvccArgument& argument) {
   case OptionKind::language:
   case OptionKind::output:
   case OptionKind::output_directory:
+  case OptionKind::timing:
   case OptionKind::compile:
   case OptionKind::compile_relocatable:
   case OptionKind::compile_whole:
@@ -59,10 +60,13 @@ std::vector<std::string> object_command(const GpuSource& source, const fs::path&
          // nvcc --threads would write its commands for a shell, each into a file; we run them in threads of
          // our own.
          return describes_result(argument) || argument.kind == OptionKind::parallelism ||
+                argument.kind == OptionKind::standard ||
                 (!keep_in.empty() &&
                  (argument.kind == OptionKind::keep || argument.kind == OptionKind::keep_directory));
        }))
     command.push_back(word);
+  if (!source.nvcc.standard.empty())
+    command.push_back("-std=" + dialect_with_probes(source.nvcc));
   if (!keep_in.empty())
     command.insert(command.end(), {"--keep", "--keep-dir", keep_in.string()});
   command.insert(command.end(),
@@ -94,8 +98,8 @@ std::vector<std::string> probed_command(const GpuSource& source, const fs::path&
 }
 
 /// Writes the id that nvcc puts into the names of a file's own variables and functions. It follows from the
-/// source's place and the command, so that it is the same for both variants, and no other source of a program
-/// has it.
+/// source's place and text and the command, so that it is the same for both variants, and no other source of
+/// a program has it: not even one that was generated under the same name.
 Expected<void> write_module_id(const GpuSource& source, const fs::path& file) {
   auto name = source.original.filename().string();
   for (char& letter : name)
@@ -103,8 +107,9 @@ Expected<void> write_module_id(const GpuSource& source, const fs::path& file) {
       letter = '_';
   std::error_code ignored;
   const auto place = fs::absolute(source.original, ignored).lexically_normal().string();
-  const auto hash = stable_hash(place + '\n' + source.nvcc.output + '\n' +
-                                quote(words_without(source.nvcc, describes_result)));
+  const auto hash =
+      stable_hash(read_file(source.original).value_or("") + '\n' + place + '\n' + source.nvcc.output + '\n' +
+                  quote(words_without(source.nvcc, describes_result)));
   return write_file(file,
                     fmt::format("_{:08x}_{}_{}_{:08x}", hash >> 32, name.size(), name, hash & 0xffffffff));
 }

@@ -33,7 +33,7 @@ Expected<trace::Reader> obtain_trace(const SourceOptions& source, const TraceOpt
     TRY_LET(traced, trace_program(run, quiet));
     if (!traced->ending.empty())
       complain(traced->ending + "; what follows covers what was collected");
-    return std::move(traced->trace);
+    return only_trace(std::move(*traced), run.name);
   };
   auto reader = opened();
   if (reader && reader->launches().empty())

@@ -1,5 +1,6 @@
 #include "driver/stages/run_program.h"
 
+#include "driver/compilation_note.h"
 #include "driver/progress.h"
 #include "driver/resources.h"
 #include "driver/stages/manifest.h"
@@ -10,8 +11,11 @@
 #include "support/temporary.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <iterator>
+#include <map>
 #include <unistd.h>
 
 namespace warplens::driver {
@@ -39,6 +43,39 @@ std::string device_properties(const model::Gpu& gpu) {
       gpu.dram.bus_bits, gpu.dram.clock_khz());
 }
 
+/// Returns the folder in which each process leaves its trace while the program runs.
+std::filesystem::path folder_of_traces(std::filesystem::path trace) {
+  return trace += ".processes";
+}
+
+/// Returns whether the trace is to be written to a device or a pipe, which take one process's.
+bool is_special(const std::filesystem::path& trace) {
+  std::error_code error;
+  return std::filesystem::exists(trace, error) && !std::filesystem::is_regular_file(trace, error);
+}
+
+/// Moves the traces of the processes from their folder to the request's place, and removes the folder. Traces
+/// without launches are left out where others have some.
+void collect_traces(const RunRequest& request) {
+  const auto folder = folder_of_traces(request.trace);
+  std::error_code error;
+  std::map<std::pair<long, long>, std::filesystem::path> files; // keyed by process id and number
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    long process = 0, number = 0;
+    if (std::sscanf(entry.path().filename().c_str(), "%ld-%ld.wlt", &process, &number) == 2)
+      files[{process, number}] = entry.path();
+  }
+  std::vector<std::filesystem::path> with_launches;
+  for (const auto& [process, file] : files)
+    if (const auto trace = trace::Reader::open(file); !trace || !trace->launches().empty())
+      with_launches.push_back(file);
+  if (with_launches.empty() && !files.empty())
+    with_launches.push_back(files.begin()->second);
+  for (std::size_t i = 0; i < with_launches.size(); ++i)
+    std::filesystem::rename(with_launches[i], trace_of_process(request.trace, i), error);
+  std::filesystem::remove_all(folder, error);
+}
+
 /// The environment that steers the recorder; runtime/host/settings.h lists the variables.
 Expected<std::vector<std::pair<std::string, std::string>>> recorder_environment(const RunRequest& request) {
   std::error_code error;
@@ -47,7 +84,9 @@ Expected<std::vector<std::pair<std::string, std::string>>> recorder_environment(
     return fail("{}: cannot be written: the current folder: {}", request.trace.string(), error.message());
   const model::SnapshotThreads threads = model::snapshot_threads(request.gpus);
   std::vector<std::pair<std::string, std::string>> environment{
-      {"WARPLENS_TRACE", trace.string()},
+      is_special(trace)
+          ? std::pair<std::string, std::string>{"WARPLENS_TRACE", trace.string()}
+          : std::pair<std::string, std::string>{"WARPLENS_TRACE_FOLDER", folder_of_traces(trace).string()},
       {"WARPLENS_RUNTIME", resources().gpu_runtime.string()},
       {"WARPLENS_SNAPSHOT_THREADS", std::to_string(threads.min)},
       {"WARPLENS_SNAPSHOT_MOST_THREADS", std::to_string(threads.max)},
@@ -70,6 +109,23 @@ std::string first_failed_kernel(const std::filesystem::path& file) {
   return line;
 }
 
+/// Returns the names of the programs, with the number of processes of each: "solve × 4, plot".
+std::string names_of(const std::vector<trace::Reader>& traces) {
+  std::vector<std::pair<std::string, int>> programs;
+  for (const trace::Reader& trace : traces) {
+    const std::string name = std::filesystem::path(trace.program().name).filename().string();
+    const auto known = std::ranges::find(programs, name, &std::pair<std::string, int>::first);
+    if (known == programs.end())
+      programs.emplace_back(name, 1);
+    else
+      ++known->second;
+  }
+  std::string list;
+  for (const auto& [name, count] : programs)
+    list += (list.empty() ? "" : ", ") + name + (count > 1 ? fmt::format(" × {}", count) : "");
+  return list;
+}
+
 /// Returns whether a program for GPUs found none, which leaves a trace that does not say why.
 bool lacks_gpu(const trace::Reader& trace) {
   return trace.launches().empty() && trace.program().backend == "gpu" && !gpu_present();
@@ -85,6 +141,10 @@ bool gpu_present() {
   return false;
 }
 
+std::filesystem::path trace_of_process(std::filesystem::path trace, std::size_t index) {
+  return index == 0 ? trace : trace += fmt::format(".{}", index + 1);
+}
+
 std::filesystem::path trace_path(const TraceOptions& options, const std::filesystem::path& temporary) {
   return options.keep_trace.empty() ? temporary / "trace.wlt" : std::filesystem::path(options.keep_trace);
 }
@@ -95,6 +155,11 @@ Expected<std::string> run_program(const RunRequest& request, bool quiet) {
   command.arguments = request.command;
   command.stdout_to_stderr = request.stdout_to_stderr;
   if (!request.trace.empty()) {
+    std::error_code error;
+    std::filesystem::remove_all(folder_of_traces(request.trace), error);
+    if (!is_special(request.trace) &&
+        !std::filesystem::create_directory(folder_of_traces(request.trace), error))
+      return fail("{}: cannot be created: {}", folder_of_traces(request.trace).string(), error.message());
     TRY_LET(environment, recorder_environment(request));
     command.environment = std::move(*environment);
   }
@@ -115,7 +180,10 @@ Expected<std::string> run_program(const RunRequest& request, bool quiet) {
   if (request.options.stop_when_traced)
     command.environment.emplace_back("WARPLENS_STOP_WHEN_TRACED", stopped.string());
 
-  TRY_LET(finished, run(command));
+  const auto ended = run(command);
+  if (!request.trace.empty())
+    collect_traces(request);
+  TRY_LET(finished, ended);
   std::string ending;
   if (finished->signal != 0)
     ending = fmt::format("{} was ended by signal {} ({})", request.name, finished->signal,
@@ -128,7 +196,14 @@ Expected<std::string> run_program(const RunRequest& request, bool quiet) {
   const char* const how = std::filesystem::exists(stopped, error)
                               ? "; it was ended when all was traced: its output is incomplete"
                               : "";
-  const auto bytes = std::filesystem::file_size(request.trace, error);
+  auto bytes = std::filesystem::file_size(request.trace, error);
+  for (std::size_t i = 1; !error; ++i) {
+    std::error_code last;
+    const auto more = std::filesystem::file_size(trace_of_process(request.trace, i), last);
+    if (last)
+      break;
+    bytes += more;
+  }
   stage.done(
       error ? request.name
             : fmt::format("{}: {:.1f} MB of trace{}", request.name, static_cast<double>(bytes) / 1e6, how));
@@ -138,22 +213,82 @@ Expected<std::string> run_program(const RunRequest& request, bool quiet) {
 Expected<TracedProgram> trace_program(const RunRequest& request, bool quiet) {
   TRY(check_writable(request.trace)); // fails before the program runs, not after
   std::error_code error;
-  if (std::filesystem::is_regular_file(request.trace, error)) // an old trace must not pass for the new one
-    std::filesystem::remove(request.trace, error);
+  for (std::size_t i = 0; std::filesystem::is_regular_file(trace_of_process(request.trace, i), error); ++i)
+    std::filesystem::remove(trace_of_process(request.trace, i),
+                            error); // an old one must not pass for the new
   TRY_LET(ending, run_program(request, quiet));
   if (!std::filesystem::exists(request.trace, error))
     return ending->empty() ? fail("{}: it left no trace: it launched no kernel, or was built without probes",
                                   request.name)
                            : fail("{}; it left no trace", *ending);
-  auto trace = trace::Reader::open(request.trace);
-  if (!trace)
-    return ending->empty() ? tl::unexpected(trace.error()) : fail("{}; {}", *ending, trace.error().message);
-  if (lacks_gpu(*trace))
-    return fail("{}: it needs an NVIDIA GPU, and there is none here that programs may use (/dev/nvidia0); "
-                "`warplens profile --backend cpu` needs none",
-                request.name);
-  return TracedProgram{std::move(*ending), std::move(*trace)};
+  TracedProgram traced{std::move(*ending), {}};
+  for (std::size_t i = 0; i == 0 || std::filesystem::exists(trace_of_process(request.trace, i), error); ++i) {
+    auto trace = trace::Reader::open(trace_of_process(request.trace, i));
+    if (!trace)
+      return traced.ending.empty() ? tl::unexpected(trace.error())
+                                   : fail("{}; {}", traced.ending, trace.error().message);
+    if (lacks_gpu(*trace))
+      return fail("{}: it needs an NVIDIA GPU, and there is none here that programs may use (/dev/nvidia0); "
+                  "`warplens profile --backend cpu` needs none",
+                  request.name);
+    traced.traces.push_back(std::move(*trace));
+  }
+  return traced;
 }
+
+Expected<trace::Reader> only_trace(TracedProgram program, const std::string& name) {
+  if (program.traces.size() > 1)
+    return fail("{}: kernels ran in {} of its processes ({}), and this takes one: start that by itself", name,
+                program.traces.size(), names_of(program.traces));
+  return std::move(program.traces.front());
+}
+
+namespace {
+
+/// Models the traces of all processes; the result names the processes if there are several.
+Expected<Result> simulate_all(const std::vector<trace::Reader>& traces, const RunRequest& request,
+                              const ModelOptions& model, const OutputOptions& output) {
+  Result all;
+  std::optional<Error> failure;
+  for (const trace::Reader& trace : traces) {
+    auto one = simulate(trace, request.gpus, model, output, request.options.kernel,
+                        traces.size() == 1 ? request.name : "");
+    if (!one) { // a process without the wanted kernels
+      failure = failure.value_or(one.error());
+      continue;
+    }
+    one->trace_truncated |= all.trace_truncated;
+    if (all.executed_accesses_probed) // a share of an unknown number: the smallest is sure
+      one->executed_accesses_probed =
+          std::min(*all.executed_accesses_probed, one->executed_accesses_probed.value_or(1));
+    one->kernels.insert(one->kernels.begin(), std::make_move_iterator(all.kernels.begin()),
+                        std::make_move_iterator(all.kernels.end()));
+    all = std::move(*one);
+  }
+  if (all.kernels.empty() && failure)
+    return tl::unexpected(*failure);
+  all.program = request.name;
+  if (traces.size() > 1) {
+    all.program += fmt::format(" ({})", names_of(traces));
+    complain(fmt::format("note: kernels ran in {} processes, and the report is about all of them: {}",
+                         traces.size(), names_of(traces)));
+  }
+  return all;
+}
+
+/// Says which sources of the program were compiled without probes: their kernels are in no report.
+void say_what_has_no_probes(const std::string& program) {
+  const auto notes = read_notes(program);
+  if (!notes)
+    return; // a script, or a program in PATH
+  for (const CompilationNote& note : *notes)
+    if (!note.fell_back.empty())
+      complain(
+          fmt::format("note: the kernels of {} are not in the report: it was compiled without probes: {}",
+                      note.source, note.fell_back));
+}
+
+} // namespace
 
 Expected<void> trace_model_print(const RunRequest& request, const ModelOptions& model,
                                  const OutputOptions& output) {
@@ -161,10 +296,10 @@ Expected<void> trace_model_print(const RunRequest& request, const ModelOptions& 
   TRY(check_format(*output.format));
   TRY_LET(traced, trace_program(request, output.quiet));
   const std::string& ending = traced->ending;
-  auto result = simulate(traced->trace, request.gpus, model, output, request.options.kernel, request.name);
+  auto result = simulate_all(traced->traces, request, model, output);
   if (!result)
     return ending.empty() ? tl::unexpected(result.error()) : fail("{}; {}", ending, result.error().message);
-  result->program = request.name;
+  say_what_has_no_probes(request.command.front());
   result->manifest = make_manifest(model.gpus, request.sources, request.nvcc);
   TRY(print(*result, result->program, output));
   if (!ending.empty())

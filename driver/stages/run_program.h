@@ -32,6 +32,9 @@ bool gpu_present();
 /// Returns the file of --trace, else one in the temporary folder.
 std::filesystem::path trace_path(const TraceOptions& options, const std::filesystem::path& temporary);
 
+/// Returns the place of the trace of a program's process by its number, from 0 on.
+std::filesystem::path trace_of_process(std::filesystem::path trace, std::size_t index);
+
 /// Runs the program. Returns a message about a program that did not end well, or an empty string. An error
 /// means that it could not be started.
 Expected<std::string> run_program(const RunRequest& request, bool quiet);
@@ -39,11 +42,17 @@ Expected<std::string> run_program(const RunRequest& request, bool quiet);
 /// A traced program that has ended.
 struct TracedProgram {
   std::string ending; ///< as of run_program()
-  trace::Reader trace;
+  /// Those of the processes that launched kernels, in the order of their process ids; that of any other one
+  /// if there is none. At least one.
+  std::vector<trace::Reader> traces;
 };
 
-/// Runs the program, which must leave a trace, in place of an older one, and opens that.
+/// Runs the program, which must leave a trace, in place of an older one, and opens that. A program of several
+/// processes leaves several: the first at `request.trace`, the others beside it, numbered from 2.
 Expected<TracedProgram> trace_program(const RunRequest& request, bool quiet);
+
+/// Returns the trace of a program of one process; the error names the processes of another one.
+Expected<trace::Reader> only_trace(TracedProgram program, const std::string& name);
 
 /// Runs the program, the model and the report. A program that fails, or whose trace does, still gets its
 /// report from the collected part; then the failure is the error.

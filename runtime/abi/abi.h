@@ -116,6 +116,11 @@ struct CompiledRecord {
 } // namespace warplens::cpu
 
 extern "C" {
+/// Says what to do if the object's own calls of CUDA's runtime go to another one: `registration` is
+/// __cudaRegisterFatBinary as the object's program or library sees it; null: it has no host half.
+void __warplens_cpu_check_runtime(const void* registration);
+/// Forgets everything of the program or library that the address lies in, which is being unloaded.
+void __warplens_cpu_unregister(const void* address);
 void __warplens_cpu_register_compiled(const warplens::cpu::CompiledRecord* records, std::uint64_t count);
 void __warplens_cpu_register_kernel(const warplens::cpu::KernelRecord* kernel);
 void __warplens_cpu_register_variable(const warplens::cpu::VariableRecord* variable);

@@ -121,6 +121,7 @@ trace::Launch describe(const Request& request, const KernelVariants& variants) {
   launch.dynamic_shared_bytes = static_cast<std::uint32_t>(request.shared_bytes);
   launch.static_shared_bytes = variants.static_shared_bytes;
   launch.symbol = variants.symbol;
+  launch.code = reinterpret_cast<std::uint64_t>(request.kernel);
   return launch;
 }
 

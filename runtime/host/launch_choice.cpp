@@ -38,8 +38,14 @@ LaunchChoice::Shape LaunchChoice::shape_of(const trace::Launch& launch) {
           launch.dynamic_shared_bytes};
 }
 
+/// Returns the first of the kernels with the symbol, or null.
+const LaunchChoice::Kernel* LaunchChoice::find(const std::string& symbol) const {
+  const auto found = kernels_.lower_bound({symbol, 0});
+  return found == kernels_.end() || found->first.first != symbol ? nullptr : &found->second;
+}
+
 bool LaunchChoice::wants(const trace::Launch& launch) const {
-  const auto kernel = kernels_.find(launch.symbol);
+  const auto kernel = kernels_.find(key_of(launch));
   if (first_of_each_)
     return kernel == kernels_.end() ? *first_of_each_ > 0 : kernel->second.traced < *first_of_each_;
   if (kernel == kernels_.end() || kernel->second.traced == 0)
@@ -59,12 +65,12 @@ bool LaunchChoice::wants(const trace::Launch& launch) const {
 }
 
 bool LaunchChoice::wants_more_of(const std::string& symbol) const {
-  const auto kernel = kernels_.find(symbol);
-  return kernel == kernels_.end() || kernel->second.traced < first_of_each_.value_or(1);
+  const Kernel* kernel = find(symbol);
+  return !kernel || kernel->traced < first_of_each_.value_or(1);
 }
 
 void LaunchChoice::begin_traced(const trace::Launch& launch) {
-  Kernel& kernel = kernels_[launch.symbol];
+  Kernel& kernel = kernels_[key_of(launch)];
   kernel.name = launch.kernel;
   ++kernel.traced;
   kernel.shapes[shape_of(launch)].traced = true;
@@ -72,7 +78,7 @@ void LaunchChoice::begin_traced(const trace::Launch& launch) {
 
 trace::KernelLaunches& LaunchChoice::count(const trace::Launch& launch, const trace::LaunchWork& work,
                                            bool traced) {
-  Kernel& kernel = kernels_[launch.symbol];
+  Kernel& kernel = kernels_[key_of(launch)];
   kernel.name = launch.kernel;
   OfShape& shape = kernel.shapes[shape_of(launch)];
   shape.last_was_new =
@@ -89,15 +95,15 @@ trace::KernelLaunches& LaunchChoice::count(const trace::Launch& launch, const tr
 }
 
 std::string LaunchChoice::name_of(const std::string& symbol) const {
-  const auto kernel = kernels_.find(symbol);
-  return kernel == kernels_.end() ? std::string() : kernel->second.name;
+  const Kernel* kernel = find(symbol);
+  return kernel ? kernel->name : std::string();
 }
 
 std::vector<trace::KernelLaunches> LaunchChoice::counts() const {
   std::vector<trace::KernelLaunches> all;
   if (forgets_counts_)
     return all;
-  for (const auto& [symbol, kernel] : kernels_)
+  for (const auto& [key, kernel] : kernels_)
     for (const auto& [dimensions, shape] : kernel.shapes)
       for (const auto& [steps, launches] : shape.launches)
         all.push_back(launches);

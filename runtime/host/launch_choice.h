@@ -58,8 +58,12 @@ private:
   static Shape shape_of(const trace::Launch& launch);
 
   std::optional<std::uint64_t> first_of_each_;
+  using Key = std::pair<std::string, std::uint64_t>; ///< trace::Launch::symbol, code
+  static Key key_of(const trace::Launch& launch) { return {launch.symbol, launch.code}; }
+  const Kernel* find(const std::string& symbol) const;
+
   bool forgets_counts_ = false;
-  std::map<std::string, Kernel> kernels_; ///< by symbol
+  std::map<Key, Kernel> kernels_;
 };
 
 } // namespace warplens::runtime

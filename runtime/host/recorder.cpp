@@ -15,9 +15,11 @@
 #include <cerrno>
 #include <cstdlib>
 #include <deque>
+#include <fcntl.h>
 #include <fstream>
 #include <pthread.h>
 #include <thread>
+#include <unistd.h>
 
 namespace warplens::runtime {
 namespace {
@@ -28,9 +30,6 @@ constexpr std::uint32_t max_streams = 8;
 /// only the warps of its part, and hence touches little of its memory.
 constexpr std::uint32_t max_streams_of_gpu = 16;
 
-/// Set in a child of fork(), which has a copy of the memory but neither the snooper nor a file of its own.
-std::atomic<bool> is_forked = false;
-
 /// The launch that is being traced.
 struct TracedLaunch {
   trace::Launch launch;
@@ -38,6 +37,19 @@ struct TracedLaunch {
   ring::Channel channel{};
   std::optional<Snooper> snooper; ///< last: it uses the above
 };
+
+/// Creates an empty file for this process in the folder: a program that another one became by exec has the
+/// same process id.
+std::filesystem::path own_file(const std::filesystem::path& folder) {
+  for (unsigned number = 1;; ++number) {
+    auto path = folder / fmt::format("{}-{}.wlt", getpid(), number);
+    const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (file >= 0)
+      close(file);
+    if (file >= 0 || errno != EEXIST)
+      return path; // what fails here fails again when the trace is created, and is reported there
+  }
+}
 
 std::string why_ended_early(SnooperState state, const std::string& kernel, const SnooperLimits& limits) {
   if (state == SnooperState::stalled)
@@ -66,6 +78,7 @@ struct Recorder::State {
 
   Settings settings;
   std::atomic<bool> enabled = false;
+  std::atomic<bool> is_unrecorded_child = false; ///< and has not said so yet
   SiteRegistry sites;
   TraceFile file;
 
@@ -83,6 +96,7 @@ struct Recorder::State {
       abandoned; ///< their kernels or snoopers may still write: the memory stays allocated
   bool finished = false;
 
+  void say_if_unrecorded();
   bool chosen(const trace::Launch& launch) const;
   bool wanted(const trace::Launch& launch) const;
   UntracedLaunches count(const trace::Launch& launch, const trace::LaunchWork& work);
@@ -105,29 +119,41 @@ Recorder& Recorder::instance() {
     if (!settings)
       warn(settings.error().message + "; nothing is traced");
     auto state = std::make_unique<State>(settings ? std::move(*settings) : Settings());
-    unsetenv("WARPLENS_TRACE");
-    if (!state->settings.trace.empty()) {
-      std::error_code ignored; // an unreadable working folder leaves the path as it is
-      if (auto absolute = std::filesystem::absolute(state->settings.trace, ignored); !ignored)
-        state->settings.trace = std::move(absolute);
-      state->enabled = true;
-    }
+    unsetenv("WARPLENS_TRACE"); // one file is one process's; the folder stays for others
+    for (std::filesystem::path* place : {&state->settings.trace, &state->settings.trace_folder})
+      if (!place->empty()) {
+        std::error_code ignored; // an unreadable working folder leaves the path as it is
+        if (auto absolute = std::filesystem::absolute(*place, ignored); !ignored)
+          *place = std::move(absolute);
+        state->enabled = true;
+      }
+    // A handler of fork(), since every launch asks, and getpid() is a system call.
+    pthread_atfork(nullptr, nullptr, [] { instance().go_on_in_child(); });
     return new Recorder(std::move(state));
   }();
-  // A handler of fork(), since every launch asks, and getpid() is a system call.
-  static const int registered = std::atexit([] { instance().finish(); }) +
-                                std::at_quick_exit([] { instance().finish(); }) +
-                                pthread_atfork(nullptr, nullptr, [] { is_forked = true; });
+  static const int registered =
+      std::atexit([] { instance().finish(); }) + std::at_quick_exit([] { instance().finish(); });
   static_cast<void>(registered);
   return *recorder;
 }
 
 bool Recorder::enabled() const {
-  return state_->enabled && !is_forked;
+  return state_->enabled;
 }
 
 bool Recorder::logs_times() const {
   return state_->settings.log_times;
+}
+
+void Recorder::go_on_in_child() {
+  State& state = *state_;
+  if (!state.enabled)
+    return;
+  const bool has_folder = !state.settings.trace_folder.empty(); // else the one file is the parent's
+  if (has_folder && !state.file.is_open() && !state.file.failed() && !state.active && !state.finished)
+    return;
+  state.is_unrecorded_child = has_folder;
+  state.enabled = false;
 }
 
 void Recorder::set_device(const std::string& backend, const std::string& device) {
@@ -136,6 +162,14 @@ void Recorder::set_device(const std::string& backend, const std::string& device)
   const std::scoped_lock lock(state_->mutex);
   state_->program.backend = backend;
   state_->program.device = device;
+}
+
+void Recorder::State::say_if_unrecorded() {
+  if (is_unrecorded_child.exchange(false))
+    warn(fmt::format(
+        "the kernels of process {} are not recorded: it is a child of fork() of a program that had "
+        "launched kernels before",
+        getpid()));
 }
 
 bool Recorder::State::wanted(const trace::Launch& launch) const {
@@ -167,7 +201,7 @@ std::string Recorder::State::name_of(const trace::Launch& launch) const {
 void Recorder::State::open_file() {
   if (file.is_open() || file.failed())
     return;
-  file.create(settings.trace, program);
+  file.create(settings.trace_folder.empty() ? settings.trace : own_file(settings.trace_folder), program);
   for (const trace::Allocation& allocation : early_allocations)
     file.with_writer([&](trace::Writer& writer) { return writer.add_allocation(allocation); });
   early_allocations.clear();
@@ -277,6 +311,7 @@ void Recorder::end_program() {
 }
 
 bool Recorder::wants(const trace::Launch& launch) const {
+  state_->say_if_unrecorded();
   if (!enabled())
     return false;
   const std::scoped_lock lock(state_->mutex);
@@ -310,6 +345,7 @@ ring::Channel* Recorder::begin_launch(trace::Launch& launch, const ChannelPlacem
 }
 
 ring::Channel* Recorder::begin_launch(trace::Launch& launch, unsigned threads) {
+  state_->say_if_unrecorded();
   return enabled() ? state_->begin_launch(launch, nullptr, threads) : nullptr;
 }
 

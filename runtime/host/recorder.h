@@ -113,6 +113,11 @@ public:
   /// Completes the file at exit: launch counts, footer, close. May be called twice.
   void finish();
 
+  /// Makes the recorder that of a child of fork(), which has a copy of the memory but no other thread. The
+  /// child gets a trace of its own if its parent had traced nothing so far; else its kernels are not
+  /// recorded, which the first of them says.
+  void go_on_in_child();
+
 private:
   struct State;
   explicit Recorder(std::unique_ptr<State> state);

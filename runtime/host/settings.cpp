@@ -38,7 +38,9 @@ Expected<std::optional<std::uint64_t>> count_in_environment(const char* name) {
 
 Expected<Settings> Settings::from_environment() {
   Settings settings;
-  if (const auto path = variable("WARPLENS_TRACE"))
+  if (const auto folder = variable("WARPLENS_TRACE_FOLDER"))
+    settings.trace_folder = *folder;
+  else if (const auto path = variable("WARPLENS_TRACE"))
     settings.trace = *path;
   else
     return settings;

@@ -21,6 +21,10 @@ struct Settings {
   /// removes the variable from its environment, so that programs that it starts do not write to the same
   /// file.
   std::filesystem::path trace;
+  /// WARPLENS_TRACE_FOLDER: each process that runs kernels writes a trace of its own into this folder,
+  /// "PID-N.wlt": the programs that a script, mpirun or another program starts, and children of fork(). It
+  /// comes before WARPLENS_TRACE.
+  std::filesystem::path trace_folder;
   /// WARPLENS_KERNEL: an ECMAScript regex that must match a part of a traced kernel's demangled name.
   std::optional<Pattern> kernel;
   /// WARPLENS_LAUNCHES: the number of launches of each kernel that are traced, from the first on. By default

@@ -132,6 +132,51 @@ TEST_CASE("a launch runs every block") {
   CHECK(counter == 20);
 }
 
+TEST_CASE("each file launches its own kernel and sees its own variable") {
+  // The symbols of static entities in a namespace, and of kernels over lambdas in static functions, are not
+  // marked as a file's own, and may be the same in another file.
+  static char stubs[2], shadows[2];
+  static int variables[2] = {10, 20};
+  static const auto write = [](void** arguments, int value) { **static_cast<int**>(arguments[0]) = value; };
+  static const KernelRecord kernels[] = {
+      {.symbol = "_ZN3app4fillEPi",
+       .module = "one",
+       .untraced_block = [](void** arguments, BlockContext*) { write(arguments, 1); },
+       .parameter_count = 1,
+       .parameters = &pointer_parameter},
+      {.symbol = "_ZN3app4fillEPi",
+       .module = "two",
+       .untraced_block = [](void** arguments, BlockContext*) { write(arguments, 2); },
+       .parameter_count = 1,
+       .parameters = &pointer_parameter}};
+  static const VariableRecord records[] = {
+      {.symbol = "_ZN3app5scaleE", .module = "one", .address = &variables[0], .bytes = sizeof(int)},
+      {.symbol = "_ZN3app5scaleE", .module = "two", .address = &variables[1], .bytes = sizeof(int)}};
+  static struct {
+    int magic, version;
+    const char* module;
+    void* unused;
+  } binaries[] = {{0, 1, "one", nullptr}, {0, 1, "two", nullptr}};
+  for (int i = 0; i < 2; ++i) {
+    void** const module = __cudaRegisterFatBinary(&binaries[i]);
+    __cudaRegisterFunction(module, &stubs[i], nullptr, kernels[i].symbol, -1, nullptr, nullptr, nullptr,
+                           nullptr, nullptr);
+    __cudaRegisterVar(module, &shadows[i], nullptr, records[i].symbol, 0, sizeof(int), 0, 0);
+    __warplens_cpu_register_kernel(&kernels[i]);
+    __warplens_cpu_register_variable(&records[i]);
+  }
+  for (int i = 0; i < 2; ++i) {
+    int result = 0;
+    int* pointer = &result;
+    void* arguments[] = {&pointer};
+    REQUIRE(cudaLaunchKernel(&stubs[i], {1, 1, 1}, {1, 1, 1}, arguments, 0, nullptr) == cudaSuccess);
+    CHECK(result == i + 1);
+    REQUIRE(cudaMemcpyFromSymbol(&result, &shadows[i], sizeof result, 0, cudaMemcpyDeviceToHost) ==
+            cudaSuccess);
+    CHECK(result == variables[i]);
+  }
+}
+
 TEST_CASE("bad configurations are refused before anything runs") {
   register_once();
   int counter = 0;

@@ -58,7 +58,26 @@ TEST_CASE("comma lists") {
   CHECK(parse({"-Xcompiler", "-fopenmp,-Wall"}).host_compiler == Strings{"-fopenmp", "-Wall"});
   CHECK(parse({"-Xlinker=-rpath,/opt"}).linking == Strings{"-Wl,-rpath", "-Wl,/opt"});
   CHECK(parse({"-I=a,b"}).preprocessing == Strings{"-Ia", "-Ib"});
+  CHECK(parse({"-I=a\\,b"}).preprocessing == Strings{"-Ia,b"});
   CHECK(parse({"-DPAIR=1,2"}).preprocessing == Strings{"-DPAIR=1,2"});
+}
+
+TEST_CASE("the host compiler's options are split as by nvcc and a shell") {
+  // Each expectation was read from `nvcc --dryrun`.
+  const auto options = [](const char* value) { return parse({"-Xcompiler", value}).host_compiler; };
+  CHECK(options("-DA -DB") == Strings{"-DA", "-DB"});
+  CHECK(options("  ,-DA,\t-DB  ") == Strings{"-DA", "-DB"});
+  CHECK(options(R"(-DP=3\,4)") == Strings{"-DP=3,4"});
+  CHECK(options(R"("-DP=3,4")") == Strings{"-DP=3,4"});
+  CHECK(options(R"(-DP='a b')") == Strings{"-DP=a b"});
+  CHECK(options(R"("-DP=a b" -DQ)") == Strings{"-DP=a b", "-DQ"});
+  CHECK(options(R"(-DP=\"x\")") == Strings{"-DP=x"});
+  CHECK(options(R"(-DP=\\\"x\\\")") == Strings{R"(-DP="x")"});
+  CHECK(options(R"(-DP="x y",-DQ=1)") == Strings{"-DP=x y", "-DQ=1"});
+  CHECK(options(R"(-DP=\\,4)") == Strings{"-DP= 4"});
+  CHECK(options(R"('-DP=3,4')") == Strings{"-DP=3 4"});
+  CHECK(options(R"(-DP=a\ b)") == Strings{"-DP=a", "b"});
+  CHECK(parse({"--compiler-options=-O2 -fopenmp"}).host_compiler == Strings{"-O2", "-fopenmp"});
 }
 
 TEST_CASE("the output and the phase") {

@@ -18,6 +18,8 @@ void __warplens_cpu_register_kernel(const warplens::cpu::KernelRecord* kernel) {
 void __warplens_cpu_register_variable(const warplens::cpu::VariableRecord* variable) {
   variables.push_back(variable);
 }
+void __warplens_cpu_check_runtime(const void*) {}
+void __warplens_cpu_unregister(const void*) {}
 
 namespace warplens::test {
 

@@ -1,5 +1,5 @@
 // Host functions that nvcc's headers put into the global namespace: ::min and ::max with the overloads of
-// crt/math_functions.hpp, and what <math.h>, <stdlib.h> and <time.h> declare there.
+// crt/math_functions.hpp, umin to ullmax, and what <math.h>, <stdlib.h> and <time.h> declare there.
 #pragma once
 
 #include <math.h>
@@ -28,6 +28,18 @@ WARPLENS_MIN_MAX(long long, long long, long long)
 WARPLENS_MIN_MAX(unsigned long long, unsigned long long, unsigned long long)
 WARPLENS_MIN_MAX(long long, unsigned long long, unsigned long long)
 WARPLENS_MIN_MAX(unsigned long long, long long, unsigned long long)
+#undef WARPLENS_MIN_MAX
+
+#define WARPLENS_MIN_MAX(prefix, type)                                                                       \
+  static inline __attribute__((host)) type prefix##min(const type a, const type b) {                         \
+    return a < b ? a : b;                                                                                    \
+  }                                                                                                          \
+  static inline __attribute__((host)) type prefix##max(const type a, const type b) {                         \
+    return a < b ? b : a;                                                                                    \
+  }
+WARPLENS_MIN_MAX(u, unsigned)
+WARPLENS_MIN_MAX(ll, long long)
+WARPLENS_MIN_MAX(ull, unsigned long long)
 #undef WARPLENS_MIN_MAX
 
 // Returns the number if the other operand is a NaN, like fmin and fmax.

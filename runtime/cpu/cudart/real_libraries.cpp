@@ -36,4 +36,18 @@ void warn_of_real_libraries() {
   });
 }
 
+void warn_of_other_runtime() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    std::fputs(
+        "warplens: error: the program was linked with NVIDIA's own CUDA runtime, in which kernels for the "
+        "CPU "
+        "back end do not run (the build names libcudart by its full path): configure the build with "
+        "WARPLENS_BACKEND=cpu in the environment and warplens-nvcc as its CUDA compiler, so that CMake's "
+        "find_package(CUDAToolkit) finds Warplens' libraries; or link libcudart from Warplens' "
+        "lib/warplens\n",
+        stderr);
+  });
+}
+
 } // namespace warplens::cpu

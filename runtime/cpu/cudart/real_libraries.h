@@ -12,4 +12,7 @@ std::string library_of_cuda(const std::string& file);
 /// Prints to stderr, once, a line for each such library that was loaded with the program.
 void warn_of_real_libraries();
 
+/// Says, once, that the program calls another CUDA runtime than this one, and how to build it.
+void warn_of_other_runtime();
+
 } // namespace warplens::cpu

@@ -1,12 +1,13 @@
 // The calls that compiled host code makes before main for its kernels and variables, and at each <<<…>>>
 // (CUDA's crt/host_runtime.h).
+#include "runtime/abi/abi.h"
 #include "runtime/cpu/cudart/error.h"
 #include "runtime/cpu/cudart/real_libraries.h"
 #include "runtime/cpu/device/registry.h"
 
 #include <cstdint>
 #include <cuda_runtime_api.h>
-#include <vector>
+#include <memory>
 
 namespace {
 
@@ -14,10 +15,12 @@ struct CallConfiguration {
   dim3 grid, block;
   std::size_t shared_bytes;
   void* stream;
+  CallConfiguration* before;
 };
 
-/// A stack, since the arguments of a launch may themselves launch.
-thread_local std::vector<CallConfiguration> call_configurations;
+/// A stack, since the arguments of a launch may themselves launch. It has no destructor: static objects,
+/// which are destroyed after the main thread's own, may launch in theirs.
+constinit thread_local CallConfiguration* call_configurations = nullptr;
 
 /// The target of a handle, as Clang lays it out. The module's name replaces GPU code.
 struct Binary {
@@ -62,21 +65,26 @@ void __warplens_cpu_register_linked_binary(void (*register_all)(void**), void* b
   register_all(__cudaRegisterFatBinary(binary));
 }
 
+void __warplens_cpu_check_runtime(const void* registration) {
+  if (registration && registration != reinterpret_cast<const void*>(&__cudaRegisterFatBinary))
+    warn_of_other_runtime();
+}
+
 /// Returns 0 if the launch may continue; the launch itself reports errors of the configuration.
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared_bytes, void* stream) {
-  call_configurations.push_back({grid, block, shared_bytes, stream});
+  call_configurations = new CallConfiguration{grid, block, shared_bytes, stream, call_configurations};
   return 0;
 }
 
 cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* shared_bytes, void* stream) {
-  if (call_configurations.empty())
+  const std::unique_ptr<CallConfiguration> last(call_configurations);
+  if (!last)
     return report(cudaErrorMissingConfiguration);
-  const CallConfiguration last = call_configurations.back();
-  call_configurations.pop_back();
-  *grid = last.grid;
-  *block = last.block;
-  *shared_bytes = last.shared_bytes;
-  *static_cast<void**>(stream) = last.stream;
+  call_configurations = last->before;
+  *grid = last->grid;
+  *block = last->block;
+  *shared_bytes = last->shared_bytes;
+  *static_cast<void**>(stream) = last->stream;
   return cudaSuccess;
 }
 

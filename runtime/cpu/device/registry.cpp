@@ -10,10 +10,13 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cxxabi.h>
+#include <dlfcn.h>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string_view>
+#include <sys/auxv.h>
 #include <unordered_map>
 
 namespace warplens::cpu {
@@ -39,10 +42,15 @@ Tables& tables() {
   return all;
 }
 
-/// Returns whether the name is invisible to other files (Itanium C++ ABI, 5.1: _ZL…, and anonymous
-/// namespaces). Otherwise several definitions are one template or inline function and all the same.
-bool is_internal(std::string_view symbol) {
-  return symbol.starts_with("_ZL") || symbol.find("_GLOBAL__N_") != symbol.npos;
+/// Returns where the program or library lies that the address belongs to; null if it belongs to none.
+const void* library_of(const void* address) {
+  Dl_info info{};
+  return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
+}
+
+/// Returns the same for the program itself: the loader has told the process where its headers are.
+const void* library_of_program() {
+  return library_of(reinterpret_cast<const void*>(getauxval(AT_PHDR)));
 }
 
 std::string full_name(const std::string& symbol) {
@@ -67,15 +75,26 @@ std::string name_for_both(const std::string& symbol) {
   return name;
 }
 
+/// Returns the record that the host half of `module` means by the symbol. It is that of the same object,
+/// whatever the symbol's linkage: files may each have one of the name (static in a namespace, in a template
+/// over a lambda of a static function, …). An object without one means that of the device link (-rdc), or of
+/// another file of its program or library; `host` is an address in that.
 template <class Record>
 const Record* find_record(const std::multimap<std::string, const Record*, std::less<>>& records,
-                          const std::string& symbol, const std::string& module) {
+                          const std::string& symbol, const std::string& module, const void* host) {
   const auto [first, last] = records.equal_range(symbol);
-  if (is_internal(symbol))
-    for (auto record = first; record != last; ++record)
-      if (record->second->module == module)
-        return record->second;
-  return first == last ? nullptr : first->second;
+  const auto first_of = [&](const auto& holds) -> const Record* {
+    const auto found = std::find_if(first, last, [&](const auto& entry) { return holds(*entry.second); });
+    return found == last ? nullptr : found->second;
+  };
+  if (const Record* own =
+          first_of([&](const Record& record) { return record.module && record.module == module; }))
+    return own;
+  if (first == last || std::next(first) == last)
+    return first == last ? nullptr : first->second;
+  const void* const library = library_of(host);
+  const Record* beside = first_of([&](const Record& record) { return library_of(&record) == library; });
+  return beside ? beside : first->second;
 }
 
 trace::MachineCode machine_code_of(const CompiledRecord& record) {
@@ -127,7 +146,7 @@ Kernel* find_kernel(const void* host_function) {
     return nullptr;
   Kernel& kernel = found->second;
   if (!kernel.record) {
-    kernel.record = find_record(all.device_kernels, kernel.symbol, kernel.module);
+    kernel.record = find_record(all.device_kernels, kernel.symbol, kernel.module, host_function);
     if (kernel.record)
       kernel.machine_code = machine_code_of(all, kernel);
   }
@@ -149,7 +168,7 @@ const VariableRecord* find_variable(const void* host_variable) {
   const auto found = all.host_variables.find(host_variable);
   if (found == all.host_variables.end())
     return nullptr;
-  return find_record(all.device_variables, found->second.symbol, found->second.module);
+  return find_record(all.device_variables, found->second.symbol, found->second.module, host_variable);
 }
 
 const VariableRecord* variable_at(const void* address) {
@@ -191,6 +210,22 @@ void __warplens_cpu_register_kernel(const KernelRecord* kernel) {
   Tables& all = tables();
   const std::lock_guard lock(all.mutex);
   all.device_kernels.emplace(kernel->symbol, kernel);
+}
+
+void __warplens_cpu_unregister(const void* address) {
+  const void* const library = library_of(address);
+  if (library == library_of_program())
+    return; // at its end: other destructors may still launch
+  Tables& all = tables();
+  const std::lock_guard lock(all.mutex);
+  const auto is_in_it = [&](const void* place) { return library_of(place) == library; };
+  std::erase_if(all.device_kernels, [&](const auto& entry) { return is_in_it(entry.second); });
+  std::erase_if(all.device_variables, [&](const auto& entry) { return is_in_it(entry.second); });
+  std::erase_if(all.host_kernels, [&](const auto& entry) { return is_in_it(entry.first); });
+  std::erase_if(all.host_variables, [&](const auto& entry) { return is_in_it(entry.first); });
+  all.compiled_by_name.clear();
+  all.compiled_named = 0;
+  std::erase_if(all.compiled, is_in_it);
 }
 
 void __warplens_cpu_register_compiled(const CompiledRecord* records, std::uint64_t count) {

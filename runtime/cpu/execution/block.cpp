@@ -33,8 +33,18 @@ std::uint64_t address_of(const void* pointer) {
 } // namespace
 
 Block& Block::of_this_thread() {
-  static thread_local Block block;
-  return block;
+  // A pointer, since destructors of static objects may launch: they run after those of the main thread's own
+  // objects, and get a block that is never destroyed.
+  static constinit thread_local Block* block = nullptr;
+  struct Owner {
+    ~Owner() { delete std::exchange(block, nullptr); }
+  };
+  if (!block) {
+    block = new Block;
+    static thread_local const Owner owner;
+    static_cast<void>(owner);
+  }
+  return *block;
 }
 
 BlockStatus Block::run(const Grid& grid, std::uint64_t id, WarpAccessSink* sink) {

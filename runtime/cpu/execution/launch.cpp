@@ -8,6 +8,7 @@
 #include "runtime/host/kernel_name.h"
 #include "runtime/host/own_thread.h"
 #include "runtime/host/recorder.h"
+#include "support/hash.h"
 
 #include <algorithm>
 #include <array>
@@ -131,6 +132,13 @@ runtime::SnapshotGoal goal_of(const Grid& grid, runtime::SnapshotGoal goal, cons
   std::_Exit(1);
 }
 
+/// Returns a number that another kernel of the symbol does not have. One of a library that has been unloaded
+/// may have had this one's address.
+std::uint64_t identity_of(const KernelRecord& kernel) {
+  return kernel.module && *kernel.module ? stable_hash(kernel.module)
+                                         : reinterpret_cast<std::uint64_t>(&kernel);
+}
+
 /// Runs all blocks; traced if the recorder requests it.
 LaunchResult run_all_blocks(const KernelRecord& kernel, const trace::Dim3& grid_dim,
                             const trace::Dim3& block_dim, std::size_t dynamic_shared_bytes, void** arguments,
@@ -143,6 +151,7 @@ LaunchResult run_all_blocks(const KernelRecord& kernel, const trace::Dim3& grid_
                   arguments, cooperative ? workspace.data() : nullptr};
   trace::Launch launch{.kernel = demangled_name,
                        .symbol = runtime::symbol_as_written(kernel.symbol),
+                       .code = identity_of(kernel),
                        .grid = grid_dim,
                        .block = block_dim,
                        .static_shared_bytes = kernel.static_shared_bytes,
@@ -153,7 +162,7 @@ LaunchResult run_all_blocks(const KernelRecord& kernel, const trace::Dim3& grid_
       end_program(demangled_name,
                   fmt::format("it was built without --{0}; build it with --{0}, too", check.name));
   auto& recorder = runtime::Recorder::instance();
-  ring::Channel* channel = recorder.enabled() ? recorder.begin_launch(launch, worker_threads()) : nullptr;
+  ring::Channel* channel = recorder.begin_launch(launch, worker_threads());
   const bool is_last = channel && recorder.ends_when_traced(host_kernel_symbols());
   GridResult result;
   if (channel) {
