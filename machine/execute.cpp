@@ -150,8 +150,9 @@ private:
     }
     switch (x.opcode) {
     case Opcode::bra: return branch(warp, o.target, conditional, options_.branch_order);
-    case Opcode::bra_uniform:
-      return branch(warp, o.target, conditional & warp.predicate_in(o, 1), options_.branch_order);
+    case Opcode::bra_uniform: // all lanes go where any goes
+      return branch(warp, o.target, (conditional & warp.predicate_in(o, 1)) != 0 ? warp.active : 0,
+                    options_.branch_order);
     case Opcode::bra_divergent:
     case Opcode::bra_convergent: {
       const bool converged = warp.active == (warp.row(o.b)[0] & warp.alive);
@@ -390,16 +391,19 @@ private:
     const Operands& x = *o.operands;
     Block& block = *warp.block;
     std::uint32_t number = x.selector, threads = static_cast<std::uint32_t>(x.offset);
-    if (x.form == 1) { // one register of both: the number of threads is at bit 16
-      const std::uint32_t packed = warp.row(o.b)[first_lane(lanes)];
-      number = packed & 0xf;
-      threads = packed >> 16 & 0xfff;
-    } else if (x.form == 4)
-      number = warp.row(o.b)[first_lane(lanes)] & 0xf;
-    else if (x.form == 2)
-      threads = warp.row(o.c)[first_lane(lanes)] & 0xfff;
+    switch (x.form) {
+    case 1: {
+      const std::uint32_t both = warp.row(o.b)[first_lane(lanes)];
+      number = both & 0xf;
+      threads = both >> 16 & 0xfff;
+      break;
+    }
+    case 2: number = warp.row(o.b)[first_lane(lanes)] & 0xf; break;
+    case 4: threads = warp.row(o.c)[first_lane(lanes)] & 0xfff; break;
+    default: break;
+    }
     NamedBarrier& barrier = block.barriers[number];
-    const Mask votes = warp.predicate_in(o, 0) & lanes;
+    const Mask votes = warp.predicate_in(o, 0) & lanes; // all but of BAR.RED
     barrier.arrived += static_cast<std::uint32_t>(std::popcount(lanes));
     barrier.count += static_cast<std::uint32_t>(std::popcount(votes));
     barrier.all = barrier.all && votes == lanes;

@@ -401,7 +401,7 @@ private:
     }
     describe(kernel, *code, symbol);
     Lowering(*code, engine_).run();
-    for (std::uint32_t i = 0; i < code->operations.size(); ++i)
+    for (std::uint32_t i = 0; i < code->words.size(); ++i)
       if (code->operations[i].kind == OperationKind::refused)
         kernel.unsupported_.push_back(
             {i, sass::listing_of(code->words[i], (i - code->section_of(i)->begin) * instruction_bytes,

@@ -1052,6 +1052,17 @@ private:
       uniform_destination();
       o_.a = general_source(24);
       return;
+    case 0x0cc: // from sm_100 on the extremes are not REDUX
+      if (architecture_ < 100)
+        return;
+      begin(Opcode::redux, "CREDUX");
+      o_.function = flag(79, ".MIN") ? 4 : 5;
+      if (o_.function == 5)
+        name(".MAX");
+      o_.is_signed = flag(73, ".S32");
+      uniform_destination();
+      o_.a = general_source(24);
+      return;
     case 0x0ca:
     case 0x1c2:
       begin(Opcode::r2ur, "R2UR");
@@ -1079,9 +1090,8 @@ private:
       return;
     case 0x14e:
       begin(Opcode::lepc, "LEPC");
-      ignore(34, 30);
-      ignore(64, 18);
-      o_.target = relative_target();
+      // The distance from the next instruction on.
+      o_.target = std::int64_t{address_} + 16 + take_signed(24, 32);
       return destination(2);
     case 0x182:
     case 0x0b9:
@@ -1435,11 +1445,15 @@ private:
     const bool has_uniform = take(91, 1) != 0;
     if (o_.form == 7) {
       // ATOMS.POPC.INC adds one for each lane; ATOMS.ARRIVE counts an arrival at a barrier in shared memory.
-      const bool arrives = word_.bits(87, 4) != 0 || word_.bits(73, 2) == 2;
+      const std::uint32_t operation = word_.bits(87, 4);
+      const bool arrives = operation == 9;
+      if (operation != 9 && operation != 10)
+        refuse(fmt::format("operation {} of ATOMS", operation));
       begin(arrives ? Opcode::atoms_arrive : Opcode::atoms_popc_inc,
             arrives ? "ATOMS.ARRIVE.64" : "ATOMS.POPC.INC.32");
       o_.bytes = arrives ? 8 : 4;
-      ignore(72, 19);
+      ignore(72, 6);
+      ignore(80, 11);
     } else {
       begin(Opcode::atom, "ATOMS");
       const std::uint32_t type = take(73, 2);
@@ -1450,13 +1464,13 @@ private:
       default: refuse("type of ATOMS");
       }
       atomic_operation(small(87, 4));
-      const std::uint8_t scale = small(78, 2);
-      o_.shift = static_cast<std::uint8_t>(scale == 0 ? 0 : scale + 1);
       ignore(72, 1);
       ignore(75, 3);
       ignore(80, 7);
       o_.b = general_source(32, static_cast<std::uint8_t>(o_.bytes / 4));
     }
+    const std::uint8_t scale = choice(78, 2, {"", ".X4", ".X8", ".X16"});
+    o_.shift = static_cast<std::uint8_t>(scale == 0 ? 0 : scale + 1);
     destination(static_cast<std::uint8_t>(o_.bytes / 4));
     o_.a = general_source(24);
     o_.offset = take_signed(40, 24);
@@ -1571,7 +1585,7 @@ private:
     case 0x145:
       begin(Opcode::bssy, "BSSY");
       if (architecture_ >= 100)
-        flag(73, ".RECONVERGENT");
+        choice(72, 2, {"", ".RELIABLE", ".RECONVERGENT", "?"});
       o_.selector = small(16, 4);
       o_.target = std::int64_t{address_} + 16 + sign_extend(word_.bits(34, 30), 30) * 4;
       use(34, 30);
@@ -1583,7 +1597,7 @@ private:
     case 0x142:
       begin(code == 0x141 ? Opcode::bsync : Opcode::break_, code == 0x141 ? "BSYNC" : "BREAK");
       if (architecture_ >= 100)
-        flag(73, ".RECONVERGENT");
+        choice(72, 2, {"", ".RELIABLE", ".RECONVERGENT", "?"});
       o_.selector = small(16, 4);
       ignore(80, 4);
       return predicate_in();
@@ -1618,14 +1632,19 @@ private:
     if (mode == 1) {
       name(".U");
       o_.opcode = Opcode::bra_uniform;
-      o_.predicate_in[1] = predicate_at(24, 27, true);
+      if (architecture_ >= 80)
+        o_.predicate_in[1] = predicate_at(24, 27, true);
+      if (word_.bits(12, 4) != true_predicate)
+        name(".ANY");
     } else if (mode >= 2) {
       name(mode == 2 ? ".DIV" : ".CONV");
       o_.opcode = mode == 2 ? Opcode::bra_divergent : Opcode::bra_convergent;
       if (has_uniform)
         o_.b = uniform_source(24);
-      else
-        refuse("BRA by a mask that is no uniform register");
+      else { // all lanes
+        o_.b.kind = Source::Kind::immediate;
+        o_.b.value = ~std::uint32_t{0};
+      }
     } else
       ignore(24, 8);
     if (mode != 0 && architecture_ < 90)
@@ -1652,7 +1671,10 @@ private:
       ignore(82, 4);
       return;
     }
-    o_.b = slot_32(Modifiers::none);
+    if (architecture_ >= 90 && o_.form == 1)
+      o_.b = general_source(24);
+    else
+      o_.b = slot_32(Modifiers::none);
     ignore(72, 1);
   }
 
@@ -1674,26 +1696,25 @@ private:
                                       : std::initializer_list<std::string_view>{"", "", ""});
     ignore(80, 1); // DEFER_BLOCKING
     ignore(79, 1);
-    predicate_in();
-    // Form 5 has barrier and count as immediates, 1 one register of both, 4 a barrier in a register and an
-    // immediate count, 6 the reverse.
-    o_.bytes = o_.form;
+    if (o_.function == 2)
+      predicate_in();
+    else
+      unused_predicate(87, 90);
+    // The barrier's number and the number of threads are immediates or in a register; form 1 has one register of
+    // both, with the threads from bit 16 on.
     switch (o_.form) {
+    case 1: o_.b = general_source(32); break;
+    case 2:
+      o_.b = general_source(32);
+      o_.offset = take(42, 12);
+      break;
+    case 4:
+      o_.c = general_source(32);
+      o_.selector = small(54, 4);
+      break;
     case 5:
       o_.selector = small(54, 4);
       o_.offset = take(42, 12);
-      break;
-    case 1:
-      o_.b = general_source(32);
-      ignore(42, 12);
-      break;
-    case 4:
-      o_.b = general_source(32);
-      o_.offset = take(42, 12);
-      break;
-    case 2:
-      o_.selector = small(54, 4);
-      o_.c = general_source(64);
       break;
     default: refuse("a form of BAR");
     }
