@@ -1447,7 +1447,7 @@ private:
       // ATOMS.POPC.INC adds one for each lane; ATOMS.ARRIVE counts an arrival at a barrier in shared memory.
       const std::uint32_t operation = word_.bits(87, 4);
       const bool arrives = operation == 9;
-      if (operation != 9 && operation != 10)
+      if (!arrives && operation != (architecture_ >= 90 ? 11u : 10u))
         refuse(fmt::format("operation {} of ATOMS", operation));
       begin(arrives ? Opcode::atoms_arrive : Opcode::atoms_popc_inc,
             arrives ? "ATOMS.ARRIVE.64" : "ATOMS.POPC.INC.32");
